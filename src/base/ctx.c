@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "base/ctx.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+
+#define STATE_PATH "/var/lib/vfctl/state.db"
+#define WRITE_TIMEOUT_MS 120000
+
+int vfctl_ctx_new(struct vfctl_ctx **ret_ctx)
+{
+	struct vfctl_ctx *ctx = calloc(1, sizeof(*ctx));
+
+	if (!ctx)
+		return -ENOMEM;
+	ctx->state_path = strdup(STATE_PATH);
+	if (!ctx->state_path) {
+		free(ctx);
+		return -ENOMEM;
+	}
+	ctx->write_timeout_ms = WRITE_TIMEOUT_MS;
+	*ret_ctx = ctx;
+	return 0;
+}
+
+void vfctl_ctx_free(struct vfctl_ctx *ctx)
+{
+	if (!ctx)
+		return;
+	if (ctx->host)
+		ctx->host_free(ctx->host);
+	free(ctx->error);
+	free(ctx->state_path);
+	free(ctx);
+}
+
+const char *vfctl_ctx_error(const struct vfctl_ctx *ctx)
+{
+	return ctx->error ? ctx->error : "";
+}
+
+void vfctl_ctx_set_log(struct vfctl_ctx *ctx, vfctl_log_fn fn, void *data)
+{
+	ctx->log = fn;
+	ctx->log_data = data;
+}
+
+int vfctl_ctx_set_state_path(struct vfctl_ctx *ctx, const char *path)
+{
+	char *copy = strdup(path);
+
+	if (!copy)
+		return -ENOMEM;
+	free(ctx->state_path);
+	ctx->state_path = copy;
+	return 0;
+}
+
+const char *vfctl_ctx_state_path(const struct vfctl_ctx *ctx)
+{
+	return ctx->state_path;
+}
+
+void vfctl_ctx_cancel(struct vfctl_ctx *ctx)
+{
+	ctx->cancelled = 1;
+}
+
+void vfctl_ctx_set_write_timeout_ms(struct vfctl_ctx *ctx, unsigned timeout_ms)
+{
+	ctx->write_timeout_ms = timeout_ms;
+}
+
+static void set_error(struct vfctl_ctx *ctx, char *text)
+{
+	free(ctx->error);
+	ctx->error = text;
+}
+
+int ctx_fail(struct vfctl_ctx *ctx, int error, const char *fmt, ...)
+{
+	va_list args;
+	char *text;
+
+	va_start(args, fmt);
+	if (vasprintf(&text, fmt, args) < 0)
+		text = NULL;
+	va_end(args);
+	set_error(ctx, text);
+	return error;
+}
+
+int ctx_oom(struct vfctl_ctx *ctx)
+{
+	return ctx_fail(ctx, -ENOMEM, "out of memory");
+}
+
+int ctx_prefix(struct vfctl_ctx *ctx, int error, const char *fmt, ...)
+{
+	_free_ char *head = NULL;
+	va_list args;
+	int n;
+
+	va_start(args, fmt);
+	n = vasprintf(&head, fmt, args);
+	va_end(args);
+	if (n < 0) {
+		head = NULL;
+		return error;
+	}
+	set_error(ctx, str_format("%s: %s", head, ctx->error ? ctx->error : ""));
+	return error;
+}
+
+int ctx_append(struct vfctl_ctx *ctx, int error, const char *fmt, ...)
+{
+	_free_ char *tail = NULL;
+	va_list args;
+	int n;
+
+	va_start(args, fmt);
+	n = vasprintf(&tail, fmt, args);
+	va_end(args);
+	if (n < 0) {
+		tail = NULL;
+		return error;
+	}
+	set_error(ctx, str_format("%s%s", ctx->error ? ctx->error : "", tail));
+	return error;
+}
+
+void ctx_clear(struct vfctl_ctx *ctx)
+{
+	set_error(ctx, NULL);
+}
+
+void ctx_log(struct vfctl_ctx *ctx, enum vfctl_log_level level, const char *fmt, ...)
+{
+	_free_ char *text = NULL;
+	va_list args;
+	int n;
+
+	if (!ctx->log)
+		return;
+	va_start(args, fmt);
+	n = vasprintf(&text, fmt, args);
+	va_end(args);
+	if (n < 0) {
+		text = NULL;
+		return;
+	}
+	ctx->log(ctx->log_data, level, text);
+}
+
+const char *errno_name(int error)
+{
+	const char *name = strerrorname_np(error < 0 ? -error : error);
+
+	return name ? name : "unknown error";
+}

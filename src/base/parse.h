@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef VFCTL_BASE_PARSE_H
+#define VFCTL_BASE_PARSE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/*
+ * Strict readers: the whole text, digits only (no sign, space, base prefix or
+ * suffix). -EINVAL when it is no number, -ERANGE outside min..max.
+ */
+int parse_u64(const char *text, uint64_t min, uint64_t max, uint64_t *ret);
+int parse_u32(const char *text, uint32_t min, uint32_t max, uint32_t *ret);
+int parse_u16(const char *text, uint16_t min, uint16_t max, uint16_t *ret);
+/* A decimal number with an optional minus, as the kernel prints one. */
+int parse_int(const char *text, int min, int max, int *ret);
+/* Hex without or with 0x. */
+int parse_hex(const char *text, uint64_t max, uint64_t *ret);
+/* "on", "yes", "true", "1" and their opposites; nothing else. */
+int parse_bool(const char *text, bool *ret);
+/* "4096", "16KiB", "8GiB", "8G" (1024 powers; K, M, G, T with or without iB). */
+int parse_size(const char *text, uint64_t *ret_bytes);
+/* Valid UTF-8 without overlong forms or surrogates? */
+bool utf8_valid(const char *text, uint64_t len);
+
+#endif

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "base/steps.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+
+void steps_add(struct steps *s, const struct step *row, const char *fmt, ...)
+{
+	va_list args;
+	char *text;
+	int n;
+
+	va_start(args, fmt);
+	n = vasprintf(&text, fmt, args);
+	va_end(args);
+	if (n < 0 || !array_grow(s->v, s->count)) {
+		if (n >= 0)
+			free(text);
+		s->failed = true;
+		return;
+	}
+	s->v[s->count] = *row;
+	s->v[s->count++].describe = text;
+}
+
+/* Undo rows done-1 .. 0; the words of the failure that led here are kept. */
+static int undo_all(struct vfctl_ctx *ctx, struct steps *s, size_t done, int error)
+{
+	_free_ char *reason = ctx->error;
+	_free_ char *left = NULL;
+
+	ctx->error = NULL;
+	while (done-- > 0) {
+		struct step *row = &s->v[done];
+
+		if (!row->undo)
+			continue;
+		log_info(ctx, "undo: %s", row->describe);
+		if (row->undo(ctx, row->data) == 0)
+			continue;
+		if (!left)
+			left = str_format("%s (%s)", row->describe, vfctl_ctx_error(ctx));
+	}
+	if (left)
+		return ctx_fail(ctx, -ESTALE, "%s; and it could not be rolled back: %s",
+			reason ? reason : "", left);
+	ctx_fail(ctx, error, "%s", reason ? reason : "");
+	return error;
+}
+
+int steps_run(struct vfctl_ctx *ctx, struct steps *s)
+{
+	if (s->failed)
+		return ctx_oom(ctx);
+	for (size_t i = 0; i < s->count; i++) {
+		struct step *row = &s->v[i];
+		int r;
+
+		if (ctx->cancelled)
+			return undo_all(ctx, s, i,
+				ctx_fail(ctx, -EINTR, "interrupted; rolled back"));
+		log_info(ctx, "%s", row->describe);
+		r = row->apply(ctx, row->data);
+		if (r == 0 && row->verify)
+			r = row->verify(ctx, row->data);
+		/* A failed step may be half done: its own undo runs as well. */
+		if (r < 0)
+			return undo_all(ctx, s, i + 1, r);
+	}
+	return 0;
+}
+
+void steps_clear(struct steps *s)
+{
+	for (size_t i = 0; i < s->count; i++)
+		free(s->v[i].describe);
+	free(s->v);
+	*s = (struct steps){0};
+}

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "base/util.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+
+void strv_free(char **v)
+{
+	for (size_t i = 0; v && v[i]; i++)
+		free(v[i]);
+	free(v);
+}
+
+size_t strv_len(char *const *v)
+{
+	size_t n = 0;
+
+	while (v && v[n])
+		n++;
+	return n;
+}
+
+bool str_copy(char *dst, size_t size, const char *src)
+{
+	size_t len = strlen(src);
+
+	if (len >= size) {
+		dst[0] = '\0';
+		return false;
+	}
+	memcpy(dst, src, len + 1);
+	return true;
+}
+
+char *str_rstrip(char *s)
+{
+	size_t len = strlen(s);
+
+	while (len && strchr(" \t\r\n", s[len - 1]))
+		s[--len] = '\0';
+	return s;
+}
+
+char *str_format(const char *fmt, ...)
+{
+	va_list args;
+	char *text;
+
+	va_start(args, fmt);
+	if (vasprintf(&text, fmt, args) < 0)
+		text = NULL;
+	va_end(args);
+	return text;
+}
+
+/* Capacities are powers of two, known from the count alone: grow when it is one. */
+bool array_grow_(void **array, size_t count, size_t item_size)
+{
+	size_t room;
+	void *bigger;
+
+	if (*array && count & (count - 1))
+		return true;
+	if (*array && count == 0)
+		return true;
+	room = count ? count * 2 : 1;
+	bigger = reallocarray(*array, room, item_size);
+	if (!bigger)
+		return false;
+	memset((char *)bigger + count * item_size, 0, (room - count) * item_size);
+	*array = bigger;
+	return true;
+}

@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef VFCTL_BASE_UTIL_H
+#define VFCTL_BASE_UTIL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define ARRAY_SIZE(a) (sizeof(a) / sizeof((a)[0]))
+#define _cleanup_(fn) __attribute__((cleanup(fn)))
+#define _printf_(fmt, args) __attribute__((format(printf, fmt, args)))
+
+/* Take a pointer out of a cleaned-up variable: ownership moves to the caller. */
+#define steal(p)                                                                         \
+	({                                                                               \
+		typeof(p) *pp_ = &(p);                                                   \
+		typeof(p) v_ = *pp_;                                                     \
+		*pp_ = NULL;                                                             \
+		v_;                                                                      \
+	})
+
+static inline void free_ptr(void *p)
+{
+	free(*(void **)p);
+}
+#define _free_ _cleanup_(free_ptr)
+
+static inline void close_fd(int *fd)
+{
+	if (*fd >= 0)
+		close(*fd);
+}
+#define _close_ _cleanup_(close_fd)
+
+/* A NULL-terminated array of strings, freed as a whole. */
+void strv_free(char **v);
+size_t strv_len(char *const *v);
+static inline void strv_freep(char ***v)
+{
+	strv_free(*v);
+}
+#define _strv_ _cleanup_(strv_freep)
+
+static inline bool str_eq(const char *a, const char *b)
+{
+	return strcmp(a, b) == 0;
+}
+static inline bool str_starts(const char *s, const char *prefix)
+{
+	return strncmp(s, prefix, strlen(prefix)) == 0;
+}
+
+/* Copy into a fixed field; false (field emptied) when it does not fit. */
+bool str_copy(char *dst, size_t size, const char *src);
+/* Cut white space off the end, in place. */
+char *str_rstrip(char *s);
+/* malloc'ed printf; NULL when out of memory. */
+char *str_format(const char *fmt, ...) _printf_(1, 2);
+
+/*
+ * Grow @array (pointer variable) so that index @count is usable. New room is zeroed.
+ * False when out of memory; the array is then as before.
+ */
+#define array_grow(array, count)                                                         \
+	array_grow_((void **)&(array), (count), sizeof(*(array)))
+bool array_grow_(void **array, size_t count, size_t item_size);
+
+#endif

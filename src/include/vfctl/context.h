@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef VFCTL_CONTEXT_H
+#define VFCTL_CONTEXT_H
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/**
+ * A context carries what every call needs: the host it works on, where state is
+ * kept, the words of the last failure and the log. One context is used by one
+ * thread at a time; different contexts are independent of each other.
+ */
+struct vfctl_ctx;
+
+enum vfctl_log_level {
+	VFCTL_LOG_ERROR,
+	VFCTL_LOG_WARNING,
+	VFCTL_LOG_INFO, /**< what is being done, one line per step */
+	VFCTL_LOG_DEBUG,
+};
+
+/** Receives one log line (no newline at its end). @p text is valid during the call. */
+typedef void (*vfctl_log_fn)(void *data, enum vfctl_log_level level, const char *text);
+
+/**
+ * Make a context that works on the running kernel.
+ * @param ret_ctx  receives the context; free it with vfctl_ctx_free().
+ * @return 0, or -ENOMEM.
+ */
+int vfctl_ctx_new(struct vfctl_ctx **ret_ctx);
+
+/** Free a context and the host behind it. NULL is allowed. */
+void vfctl_ctx_free(struct vfctl_ctx *ctx);
+
+/**
+ * The reason of the last failed call, in words: what was tried, on what, what the
+ * kernel said, what to do. Owned by the context, valid until the next call with it;
+ * an empty string when nothing failed.
+ */
+const char *vfctl_ctx_error(const struct vfctl_ctx *ctx);
+
+/** Set the log function. The default, NULL, logs nothing. */
+void vfctl_ctx_set_log(struct vfctl_ctx *ctx, vfctl_log_fn fn, void *data);
+
+/**
+ * Set the file that keeps leases (default /var/lib/vfctl/state.db).
+ * @return 0, or -ENOMEM.
+ */
+int vfctl_ctx_set_state_path(struct vfctl_ctx *ctx, const char *path);
+
+/** The file that keeps leases. Owned by the context. */
+const char *vfctl_ctx_state_path(const struct vfctl_ctx *ctx);
+
+/**
+ * Ask the running call to stop at the next step and roll back; it then returns
+ * -EINTR. Safe in a signal handler.
+ */
+void vfctl_ctx_cancel(struct vfctl_ctx *ctx);
+
+/**
+ * Longest time one write to the kernel may take before it is given up, in ms.
+ * The default is 120000: a sick firmware answers that late (facts: mlx5).
+ */
+void vfctl_ctx_set_write_timeout_ms(struct vfctl_ctx *ctx, unsigned timeout_ms);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
