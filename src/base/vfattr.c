@@ -1,0 +1,220 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "vfctl/vfattr.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <strings.h>
+
+#include "base/ctx.h"
+#include "base/parse.h"
+
+#define MEMBER(m) offsetof(struct vfctl_vf_attrs, m)
+
+/* Readers return 0, -EINVAL or -ERANGE and write the member at @at only when they succeed. */
+struct attr {
+	const char *key;
+	uint32_t bit;
+	size_t member;
+	uint32_t max;
+	int (*read)(const struct attr *attr, const char *text, void *at);
+	void (*print)(const void *at, char *text);
+	const char *wanted; /* ends "...: must be " */
+};
+
+static int read_mac(const struct attr *attr, const char *text, void *at)
+{
+	struct vfctl_mac mac;
+	int r = vfctl_mac_parse(text, &mac);
+
+	if (r < 0)
+		return r;
+	if (vfctl_mac_is_zero(&mac) || vfctl_mac_is_multicast(&mac))
+		return -EINVAL;
+	*(struct vfctl_mac *)at = mac;
+	return 0;
+}
+
+static int read_u8(const struct attr *attr, const char *text, void *at)
+{
+	uint32_t value;
+	int r = parse_u32(text, 0, attr->max, &value);
+
+	if (r == 0)
+		*(uint8_t *)at = (uint8_t)value;
+	return r;
+}
+
+static int read_u16(const struct attr *attr, const char *text, void *at)
+{
+	return parse_u16(text, 0, (uint16_t)attr->max, at);
+}
+
+static int read_u32(const struct attr *attr, const char *text, void *at)
+{
+	return parse_u32(text, 0, attr->max, at);
+}
+
+static int read_switch(const struct attr *attr, const char *text, void *at)
+{
+	return parse_bool(text, at);
+}
+
+static int read_proto(const struct attr *attr, const char *text, void *at)
+{
+	static const uint16_t protos[] = {VFCTL_VLAN_8021Q, VFCTL_VLAN_8021AD};
+
+	for (size_t i = 0; i < ARRAY_SIZE(protos); i++)
+		if (strcasecmp(text, vfctl_vlan_proto_name(protos[i])) == 0) {
+			*(uint16_t *)at = protos[i];
+			return 0;
+		}
+	return -EINVAL;
+}
+
+static int read_link_state(const struct attr *attr, const char *text, void *at)
+{
+	for (unsigned i = VFCTL_LINK_STATE_AUTO; i <= VFCTL_LINK_STATE_DISABLE; i++)
+		if (str_eq(text, vfctl_link_state_name((enum vfctl_link_state)i))) {
+			*(enum vfctl_link_state *)at = (enum vfctl_link_state)i;
+			return 0;
+		}
+	return -EINVAL;
+}
+
+static void print_mac(const void *at, char *text)
+{
+	vfctl_mac_format(at, text);
+}
+
+static void print_u8(const void *at, char *text)
+{
+	snprintf(text, VFCTL_ATTR_TEXT, "%u", *(const uint8_t *)at);
+}
+
+static void print_u16(const void *at, char *text)
+{
+	snprintf(text, VFCTL_ATTR_TEXT, "%u", *(const uint16_t *)at);
+}
+
+static void print_u32(const void *at, char *text)
+{
+	snprintf(text, VFCTL_ATTR_TEXT, "%" PRIu32, *(const uint32_t *)at);
+}
+
+static void print_switch(const void *at, char *text)
+{
+	snprintf(text, VFCTL_ATTR_TEXT, "%s", *(const bool *)at ? "on" : "off");
+}
+
+static void print_proto(const void *at, char *text)
+{
+	snprintf(text, VFCTL_ATTR_TEXT, "%s", vfctl_vlan_proto_name(*(const uint16_t *)at));
+}
+
+static void print_link_state(const void *at, char *text)
+{
+	snprintf(text, VFCTL_ATTR_TEXT, "%s",
+		vfctl_link_state_name(*(const enum vfctl_link_state *)at));
+}
+
+static const struct attr attr_table[] = {
+	{"mac", VFCTL_ATTR_MAC, MEMBER(mac), 0, read_mac, print_mac,
+		"a unicast Ethernet address such as 02:00:00:00:00:01, not zero"},
+	{"vlan", VFCTL_ATTR_VLAN_ID, MEMBER(vlan), VFCTL_VLAN_MAX, read_u16, print_u16,
+		"0 (none) to 4094"},
+	{"qos", VFCTL_ATTR_VLAN_QOS, MEMBER(qos), VFCTL_QOS_MAX, read_u8, print_u8, "0 to 7"},
+	{"proto", VFCTL_ATTR_VLAN_PROTO, MEMBER(proto), 0, read_proto, print_proto,
+		"802.1Q or 802.1ad"},
+	{"min-rate", VFCTL_ATTR_MIN_RATE, MEMBER(min_rate_mbps), UINT32_MAX, read_u32,
+		print_u32, "a number of Mbit/s, 0 for none"},
+	{"max-rate", VFCTL_ATTR_MAX_RATE, MEMBER(max_rate_mbps), UINT32_MAX, read_u32,
+		print_u32, "a number of Mbit/s, 0 for no limit"},
+	{"spoofchk", VFCTL_ATTR_SPOOFCHK, MEMBER(spoofchk), 0, read_switch, print_switch,
+		"on or off"},
+	{"trust", VFCTL_ATTR_TRUST, MEMBER(trust), 0, read_switch, print_switch, "on or off"},
+	{"link-state", VFCTL_ATTR_LINK_STATE, MEMBER(link_state), 0, read_link_state,
+		print_link_state, "auto, enable or disable"},
+	{"msix", VFCTL_ATTR_MSIX, MEMBER(msix), VFCTL_MSIX_MAX, read_u32, print_u32,
+		"0 (the device's default) to 2048"},
+};
+
+static const struct attr *find(const char *key)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(attr_table); i++)
+		if (str_eq(attr_table[i].key, key))
+			return &attr_table[i];
+	return NULL;
+}
+
+int vfctl_vf_attrs_parse(struct vfctl_ctx *ctx, const char *key, const char *value,
+	struct vfctl_vf_attrs *io)
+{
+	const struct attr *attr = find(key);
+	int r;
+
+	if (!attr)
+		return ctx_fail(ctx, -ENOENT,
+			"%s: no such VF attribute; known are mac, vlan, qos, proto, min-rate, "
+			"max-rate, spoofchk, trust, link-state, msix", key);
+	if (io->mask & attr->bit)
+		return ctx_fail(ctx, -EEXIST, "%s: given twice; keep one of them", key);
+	r = attr->read(attr, value, (char *)io + attr->member);
+	if (r < 0)
+		return ctx_fail(ctx, r, "%s: '%s' is not allowed; it must be %s", key, value,
+			attr->wanted);
+	io->mask |= attr->bit;
+	/* A zero protocol would reach the kernel as an unknown one (EPROTONOSUPPORT). */
+	if (attr->bit & VFCTL_ATTR_VLAN && !(io->mask & VFCTL_ATTR_VLAN_PROTO))
+		io->proto = VFCTL_VLAN_8021Q;
+	return 0;
+}
+
+int vfctl_vf_attrs_check(struct vfctl_ctx *ctx, const struct vfctl_vf_attrs *attrs)
+{
+	bool tagged = attrs->mask & VFCTL_ATTR_VLAN_ID && attrs->vlan != 0;
+
+	if (attrs->mask & VFCTL_ATTR_VLAN_QOS && !tagged)
+		return ctx_fail(ctx, -EINVAL,
+			"qos: only a tagged frame carries a priority; give a vlan of 1 to 4094 too");
+	if (attrs->mask & VFCTL_ATTR_VLAN_PROTO && !tagged)
+		return ctx_fail(ctx, -EINVAL,
+			"proto: it is the protocol of a tag; give a vlan of 1 to 4094 too");
+	if ((attrs->mask & VFCTL_ATTR_RATE) == VFCTL_ATTR_RATE && attrs->max_rate_mbps &&
+		attrs->min_rate_mbps > attrs->max_rate_mbps)
+		return ctx_fail(ctx, -EINVAL,
+			"min-rate: %" PRIu32 " Mbit/s is more than the max-rate of %" PRIu32
+			"; lower it or raise max-rate",
+			attrs->min_rate_mbps, attrs->max_rate_mbps);
+	return 0;
+}
+
+bool vfctl_vf_attrs_next(const struct vfctl_vf_attrs *attrs, size_t *index,
+	const char **ret_key, char value[VFCTL_ATTR_TEXT])
+{
+	for (; *index < ARRAY_SIZE(attr_table); (*index)++) {
+		const struct attr *attr = &attr_table[*index];
+
+		if (!(attrs->mask & attr->bit))
+			continue;
+		*ret_key = attr->key;
+		attr->print((const char *)attrs + attr->member, value);
+		(*index)++;
+		return true;
+	}
+	return false;
+}
+
+const char *vfctl_link_state_name(enum vfctl_link_state state)
+{
+	static const char *const names[] = {"auto", "enable", "disable"};
+
+	return (unsigned)state < ARRAY_SIZE(names) ? names[state] : "unknown";
+}
+
+const char *vfctl_vlan_proto_name(uint16_t proto)
+{
+	if (proto == VFCTL_VLAN_8021Q)
+		return "802.1Q";
+	return proto == VFCTL_VLAN_8021AD ? "802.1ad" : "unknown";
+}

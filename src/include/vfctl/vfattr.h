@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef VFCTL_VFATTR_H
+#define VFCTL_VFATTR_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "vfctl/types.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+struct vfctl_ctx;
+
+/** Which members of struct vfctl_vf_attrs carry a value; the others are left alone. */
+enum {
+	VFCTL_ATTR_MAC = 1 << 0,
+	VFCTL_ATTR_VLAN_ID = 1 << 1,
+	VFCTL_ATTR_VLAN_QOS = 1 << 2,
+	VFCTL_ATTR_VLAN_PROTO = 1 << 3,
+	VFCTL_ATTR_MIN_RATE = 1 << 4,
+	VFCTL_ATTR_MAX_RATE = 1 << 5,
+	VFCTL_ATTR_SPOOFCHK = 1 << 6,
+	VFCTL_ATTR_TRUST = 1 << 7,
+	VFCTL_ATTR_LINK_STATE = 1 << 8,
+	VFCTL_ATTR_MSIX = 1 << 9,
+
+	/** The kernel takes tag, priority and protocol in one attribute. */
+	VFCTL_ATTR_VLAN = VFCTL_ATTR_VLAN_ID | VFCTL_ATTR_VLAN_QOS | VFCTL_ATTR_VLAN_PROTO,
+	/** The kernel takes both rates in one attribute. */
+	VFCTL_ATTR_RATE = VFCTL_ATTR_MIN_RATE | VFCTL_ATTR_MAX_RATE,
+};
+
+/** IFLA_VF_LINK_STATE; the values are the kernel's (linux/if_link.h). */
+enum vfctl_link_state {
+	VFCTL_LINK_STATE_AUTO = 0,    /**< as the physical port */
+	VFCTL_LINK_STATE_ENABLE = 1,  /**< up even when the port is down */
+	VFCTL_LINK_STATE_DISABLE = 2, /**< down */
+};
+
+/** VLAN protocols, as on the wire (IEEE 802.1Q). */
+#define VFCTL_VLAN_8021Q 0x8100
+#define VFCTL_VLAN_8021AD 0x88a8
+#define VFCTL_VLAN_MAX 4094 /**< 4095 is reserved by IEEE 802.1Q */
+#define VFCTL_QOS_MAX 7
+#define VFCTL_MSIX_MAX 2048 /**< largest MSI-X table of a PCI function */
+
+/** Policy of one VF. A plain value; zero-initialised it asks for nothing. */
+struct vfctl_vf_attrs {
+	uint32_t mask; /**< VFCTL_ATTR_ bits */
+	struct vfctl_mac mac;
+	uint16_t vlan;	/**< 0 (no VLAN) .. VFCTL_VLAN_MAX */
+	uint8_t qos;	/**< 0..VFCTL_QOS_MAX */
+	uint16_t proto; /**< VFCTL_VLAN_8021Q or _8021AD; set whenever a VLAN bit is */
+	uint32_t min_rate_mbps;
+	uint32_t max_rate_mbps; /**< 0: no limit */
+	bool spoofchk;
+	bool trust;
+	enum vfctl_link_state link_state;
+	uint32_t msix; /**< vectors, 0 (the device's default) .. VFCTL_MSIX_MAX */
+};
+
+/** Bytes that hold any printed value of one attribute, its NUL included. */
+#define VFCTL_ATTR_TEXT 24
+
+/**
+ * Read one attribute and add it to @p io. Keys: mac, vlan, qos, proto (802.1Q, 802.1ad),
+ * min-rate and max-rate (Mbit/s), spoofchk and trust (on, off), link-state (auto, enable,
+ * disable), msix. Each key once. Rules that span keys are vfctl_vf_attrs_check()'s.
+ * @param io  unchanged on failure.
+ * @return 0; -ENOENT for an unknown key; -EEXIST for a key given before; -EINVAL for a
+ * value that is none (a multicast or zero MAC included); -ERANGE for a number outside
+ * its range.
+ */
+int vfctl_vf_attrs_parse(struct vfctl_ctx *ctx, const char *key, const char *value,
+	struct vfctl_vf_attrs *io);
+
+/**
+ * Check the rules that span attributes: qos and proto need a vlan of 1 or more, and
+ * min-rate may not exceed max-rate (unless that is 0, no limit).
+ * @return 0, or -EINVAL.
+ */
+int vfctl_vf_attrs_check(struct vfctl_ctx *ctx, const struct vfctl_vf_attrs *attrs);
+
+/**
+ * Print the attributes one by one in a fixed order, in the spelling that
+ * vfctl_vf_attrs_parse() reads: for (size_t i = 0; vfctl_vf_attrs_next(...);).
+ * @param index    where to go on; starts at 0, stepped by the call.
+ * @param ret_key  receives a static string.
+ * @return false when there are no more; @p ret_key and @p value are then unchanged.
+ */
+bool vfctl_vf_attrs_next(const struct vfctl_vf_attrs *attrs, size_t *index,
+	const char **ret_key, char value[VFCTL_ATTR_TEXT]);
+
+/** "auto", "enable", "disable"; "unknown" for anything else. */
+const char *vfctl_link_state_name(enum vfctl_link_state state);
+/** "802.1Q", "802.1ad"; "unknown" for anything else. */
+const char *vfctl_vlan_proto_name(uint16_t proto);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
