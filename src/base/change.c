@@ -41,6 +41,8 @@ void vfctl_change_free(struct vfctl_change *change)
 		return;
 	steps_clear(&change->steps);
 	change->free_data(change->data);
+	if (change->kept)
+		change->free_kept(change->kept);
 	close_fd(&change->lock_fd);
 	free(change);
 }

@@ -9,6 +9,8 @@ struct vfctl_change {
 	struct steps steps;
 	void *data;
 	void (*free_data)(void *data);
+	void *kept; /* the snapshot the steps point into */
+	void (*free_kept)(void *kept);
 	int lock_fd; /* -1: a dry run holds no lock */
 };
 

@@ -11,6 +11,8 @@
 #include "netlink/link.h"
 #include "pci/device.h"
 #include "sriov/holder.h"
+#include "sriov/inventory.h"
+#include "sriov/links.h"
 
 #define TEXT(bdf) vfctl_bdf_format((bdf), (char[VFCTL_BDF_TEXT]){0})
 
@@ -141,29 +143,6 @@ static bool read_pf(struct vfctl_ctx *ctx, struct vfctl_pf *pf, const struct nl_
 	return read_netdevs(ctx, pf, links) && read_rdma(ctx, pf);
 }
 
-/*
- * VFs are what the virtfnN links say: sriov_numvfs may stay wrong after a failed driver,
- * and reading it waits for the lock that a writer holds.
- */
-static int read_vf_links(struct vfctl_ctx *ctx, struct vfctl_pf *pf)
-{
-	_strv_ char **names = NULL;
-	int r = host_try_list(ctx, &names, PCI_SYSFS "%s", TEXT(&pf->bdf));
-
-	for (size_t i = 0; r == 0 && names[i]; i++) {
-		struct vfctl_vf vf = {.numa_node = VFCTL_NODE_NONE, .iommu_group = -1};
-
-		if (!str_starts(names[i], "virtfn") ||
-			parse_u32(names[i] + strlen("virtfn"), 0, UINT16_MAX, &vf.index) < 0 ||
-			pci_link_function(ctx, &pf->bdf, names[i], &vf.bdf) < 0)
-			continue;
-		if (!array_grow(pf->vfs, pf->num_vfs))
-			return ctx_oom(ctx);
-		pf->vfs[pf->num_vfs++] = vf;
-	}
-	return 0;
-}
-
 static void first_child(struct vfctl_ctx *ctx, const struct vfctl_bdf *bdf, const char *dir,
 	char *name, size_t size)
 {
@@ -283,15 +262,10 @@ static int find_pfs(struct vfctl_ctx *ctx, struct vfctl_inventory *inv)
 	return 0;
 }
 
-static void free_inventory(struct vfctl_inventory **inventory)
-{
-	vfctl_inventory_free(*inventory);
-}
-
 int vfctl_inventory_read(struct vfctl_ctx *ctx, const char *only,
 	struct vfctl_inventory **ret_inventory)
 {
-	_cleanup_(free_inventory) struct vfctl_inventory *inv = calloc(1, sizeof(*inv));
+	_inventory_ struct vfctl_inventory *inv = calloc(1, sizeof(*inv));
 	_cleanup_(nl_links_free) struct nl_links links = {0};
 	int r;
 
@@ -307,7 +281,7 @@ int vfctl_inventory_read(struct vfctl_ctx *ctx, const char *only,
 
 		if (!read_pf(ctx, pf, &links))
 			return ctx_oom(ctx);
-		r = read_vf_links(ctx, pf);
+		r = links_read(ctx, &pf->bdf, &pf->vfs, &pf->num_vfs);
 		if (r == 0 && concerns(pf, only))
 			r = read_vfs(ctx, pf, &links);
 		if (r < 0)
@@ -317,6 +291,31 @@ int vfctl_inventory_read(struct vfctl_ctx *ctx, const char *only,
 	ctx_clear(ctx);
 	*ret_inventory = steal(inv);
 	return 0;
+}
+
+int inventory_read_pf(struct vfctl_ctx *ctx, const struct vfctl_bdf *bdf,
+	struct vfctl_inventory **ret_inventory)
+{
+	_inventory_ struct vfctl_inventory *inv = calloc(1, sizeof(*inv));
+	const struct nl_links none = {0};
+	struct vfctl_pf *pf;
+	int total, r;
+
+	if (!inv || !host_of(ctx) || !array_grow(inv->pfs, 0))
+		return ctx_oom(ctx);
+	total = pci_read_int(ctx, bdf, "sriov_totalvfs", -1);
+	if (total < 0)
+		return ctx_fail(ctx, -ENOENT, "%s is no PF of this host", TEXT(bdf));
+	pf = &inv->pfs[inv->pf_count++];
+	*pf = (struct vfctl_pf){.bdf = *bdf, .total_vfs = (uint32_t)total};
+	if (!read_pf(ctx, pf, &none))
+		return ctx_oom(ctx);
+	r = links_read(ctx, bdf, &pf->vfs, &pf->num_vfs);
+	if (r == 0)
+		r = read_vfs(ctx, pf, &none);
+	if (r == 0)
+		*ret_inventory = steal(inv);
+	return r;
 }
 
 void vfctl_inventory_free(struct vfctl_inventory *inventory)
