@@ -11,7 +11,8 @@
 
 #define MEMBER(m) offsetof(struct vfctl_vf_attrs, m)
 
-/* Readers return 0, -EINVAL or -ERANGE and write the member at @at only when they succeed. */
+/* Readers return 0, -EINVAL or -ERANGE and write the member at @at only when they
+ * succeed. */
 struct attr {
 	const char *key;
 	uint32_t bit;
@@ -109,7 +110,8 @@ static void print_switch(const void *at, char *text)
 
 static void print_proto(const void *at, char *text)
 {
-	snprintf(text, VFCTL_ATTR_TEXT, "%s", vfctl_vlan_proto_name(*(const uint16_t *)at));
+	snprintf(text, VFCTL_ATTR_TEXT, "%s",
+		vfctl_vlan_proto_name(*(const uint16_t *)at));
 }
 
 static void print_link_state(const void *at, char *text)
@@ -123,7 +125,8 @@ static const struct attr attr_table[] = {
 		"a unicast Ethernet address such as 02:00:00:00:00:01, not zero"},
 	{"vlan", VFCTL_ATTR_VLAN_ID, MEMBER(vlan), VFCTL_VLAN_MAX, read_u16, print_u16,
 		"0 (none) to 4094"},
-	{"qos", VFCTL_ATTR_VLAN_QOS, MEMBER(qos), VFCTL_QOS_MAX, read_u8, print_u8, "0 to 7"},
+	{"qos", VFCTL_ATTR_VLAN_QOS, MEMBER(qos), VFCTL_QOS_MAX, read_u8, print_u8,
+		"0 to 7"},
 	{"proto", VFCTL_ATTR_VLAN_PROTO, MEMBER(proto), 0, read_proto, print_proto,
 		"802.1Q or 802.1ad"},
 	{"min-rate", VFCTL_ATTR_MIN_RATE, MEMBER(min_rate_mbps), UINT32_MAX, read_u32,
@@ -132,7 +135,8 @@ static const struct attr attr_table[] = {
 		print_u32, "a number of Mbit/s, 0 for no limit"},
 	{"spoofchk", VFCTL_ATTR_SPOOFCHK, MEMBER(spoofchk), 0, read_switch, print_switch,
 		"on or off"},
-	{"trust", VFCTL_ATTR_TRUST, MEMBER(trust), 0, read_switch, print_switch, "on or off"},
+	{"trust", VFCTL_ATTR_TRUST, MEMBER(trust), 0, read_switch, print_switch,
+		"on or off"},
 	{"link-state", VFCTL_ATTR_LINK_STATE, MEMBER(link_state), 0, read_link_state,
 		print_link_state, "auto, enable or disable"},
 	{"msix", VFCTL_ATTR_MSIX, MEMBER(msix), VFCTL_MSIX_MAX, read_u32, print_u32,
@@ -155,14 +159,16 @@ int vfctl_vf_attrs_parse(struct vfctl_ctx *ctx, const char *key, const char *val
 
 	if (!attr)
 		return ctx_fail(ctx, -ENOENT,
-			"%s: no such VF attribute; known are mac, vlan, qos, proto, min-rate, "
-			"max-rate, spoofchk, trust, link-state, msix", key);
+			"%s: no such VF attribute; known are mac, vlan, qos, proto, "
+			"min-rate, "
+			"max-rate, spoofchk, trust, link-state, msix",
+			key);
 	if (io->mask & attr->bit)
 		return ctx_fail(ctx, -EEXIST, "%s: given twice; keep one of them", key);
 	r = attr->read(attr, value, (char *)io + attr->member);
 	if (r < 0)
-		return ctx_fail(ctx, r, "%s: '%s' is not allowed; it must be %s", key, value,
-			attr->wanted);
+		return ctx_fail(ctx, r, "%s: '%s' is not allowed; it must be %s", key,
+			value, attr->wanted);
 	io->mask |= attr->bit;
 	/* A zero protocol would reach the kernel as an unknown one (EPROTONOSUPPORT). */
 	if (attr->bit & VFCTL_ATTR_VLAN && !(io->mask & VFCTL_ATTR_VLAN_PROTO))
@@ -176,14 +182,17 @@ int vfctl_vf_attrs_check(struct vfctl_ctx *ctx, const struct vfctl_vf_attrs *att
 
 	if (attrs->mask & VFCTL_ATTR_VLAN_QOS && !tagged)
 		return ctx_fail(ctx, -EINVAL,
-			"qos: only a tagged frame carries a priority; give a vlan of 1 to 4094 too");
+			"qos: only a tagged frame carries a priority; give a vlan of 1 "
+			"to 4094 too");
 	if (attrs->mask & VFCTL_ATTR_VLAN_PROTO && !tagged)
 		return ctx_fail(ctx, -EINVAL,
-			"proto: it is the protocol of a tag; give a vlan of 1 to 4094 too");
+			"proto: it is the protocol of a tag; give a vlan of 1 to 4094 "
+			"too");
 	if ((attrs->mask & VFCTL_ATTR_RATE) == VFCTL_ATTR_RATE && attrs->max_rate_mbps &&
 		attrs->min_rate_mbps > attrs->max_rate_mbps)
 		return ctx_fail(ctx, -EINVAL,
-			"min-rate: %" PRIu32 " Mbit/s is more than the max-rate of %" PRIu32
+			"min-rate: %" PRIu32
+			" Mbit/s is more than the max-rate of %" PRIu32
 			"; lower it or raise max-rate",
 			attrs->min_rate_mbps, attrs->max_rate_mbps);
 	return 0;

@@ -28,7 +28,8 @@ enum {
 	VFCTL_ATTR_MSIX = 1 << 9,
 
 	/** The kernel takes tag, priority and protocol in one attribute. */
-	VFCTL_ATTR_VLAN = VFCTL_ATTR_VLAN_ID | VFCTL_ATTR_VLAN_QOS | VFCTL_ATTR_VLAN_PROTO,
+	VFCTL_ATTR_VLAN =
+		VFCTL_ATTR_VLAN_ID | VFCTL_ATTR_VLAN_QOS | VFCTL_ATTR_VLAN_PROTO,
 	/** The kernel takes both rates in one attribute. */
 	VFCTL_ATTR_RATE = VFCTL_ATTR_MIN_RATE | VFCTL_ATTR_MAX_RATE,
 };
@@ -51,8 +52,8 @@ enum vfctl_link_state {
 struct vfctl_vf_attrs {
 	uint32_t mask; /**< VFCTL_ATTR_ bits */
 	struct vfctl_mac mac;
-	uint16_t vlan;	/**< 0 (no VLAN) .. VFCTL_VLAN_MAX */
-	uint8_t qos;	/**< 0..VFCTL_QOS_MAX */
+	uint16_t vlan;  /**< 0 (no VLAN) .. VFCTL_VLAN_MAX */
+	uint8_t qos;    /**< 0..VFCTL_QOS_MAX */
 	uint16_t proto; /**< VFCTL_VLAN_8021Q or _8021AD; set whenever a VLAN bit is */
 	uint32_t min_rate_mbps;
 	uint32_t max_rate_mbps; /**< 0: no limit */

@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <errno.h>
+
+#include "domain/domain.h"
+
+/* libvirt's <vlan> has a tag and nothing else for a hostdev interface. */
+static bool vlan_is_plain(const struct vfctl_vf_attrs *attrs)
+{
+	return !(attrs->mask & VFCTL_ATTR_VLAN) ||
+	       (attrs->qos == 0 && attrs->proto == VFCTL_VLAN_8021Q);
+}
+
+bool device_is_interface(const struct vfctl_domain_vf *vf)
+{
+	if (vf->form != VFCTL_FORM_AUTO)
+		return vf->form == VFCTL_FORM_INTERFACE;
+	return !vf->infiniband && vf->attrs.mask & VFCTL_ATTR_MAC &&
+	       vlan_is_plain(&vf->attrs);
+}
+
+int device_check(struct vfctl_ctx *ctx, const struct vfctl_domain_vf *vf)
+{
+	const char *wrong = NULL;
+	char text[VFCTL_BDF_TEXT];
+	int r;
+
+	vfctl_bdf_format(&vf->bdf, text);
+	if ((unsigned)vf->form > VFCTL_FORM_HOSTDEV)
+		wrong = "its form is none of auto, interface, hostdev";
+	else if (vf->form != VFCTL_FORM_INTERFACE)
+		wrong = NULL;
+	else if (vf->infiniband)
+		wrong = "an InfiniBand VF cannot be an interface (libvirt would send it "
+			"an "
+			"Ethernet address and fail); use form hostdev or auto";
+	else if (!(vf->attrs.mask & VFCTL_ATTR_MAC))
+		wrong = "as an interface it needs a MAC address (libvirt would make one "
+			"that "
+			"nobody keeps); assign one or use form hostdev";
+	else if (!vlan_is_plain(&vf->attrs))
+		wrong = "libvirt's interface cannot say qos or 802.1ad; use form hostdev "
+			"or auto";
+	if (wrong)
+		return ctx_fail(ctx, -EINVAL, "VF %s: %s", text, wrong);
+	r = vfctl_vf_attrs_check(ctx, &vf->attrs);
+	return r < 0 ? ctx_prefix(ctx, r, "VF %s", text) : 0;
+}
+
+static void write_interface(struct xml_node *node, const struct vfctl_domain_vf *vf)
+{
+	char text[VFCTL_MAC_TEXT];
+
+	xml_set(node, "type", "hostdev");
+	xml_set(node, "managed", "yes");
+	xml_set(xml_add(node, "mac"), "address", vfctl_mac_format(&vf->attrs.mac, text));
+	xml_set(xml_add(node, "driver"), "name", "vfio");
+	pci_write_address(xml_add(node, "source"), &vf->bdf);
+	/* Without <vlan> libvirt takes a tag off the VF that the hook has just set. */
+	if (vf->attrs.mask & VFCTL_ATTR_VLAN_ID && vf->attrs.vlan)
+		xml_setf(xml_add(xml_add(node, "vlan"), "tag"), "id", "%u",
+			vf->attrs.vlan);
+}
+
+static void write_hostdev(struct xml_node *node, const struct vfctl_domain_vf *vf)
+{
+	xml_set(node, "mode", "subsystem");
+	xml_set(node, "type", "pci");
+	xml_set(node, "managed", "yes");
+	xml_set(xml_add(node, "driver"), "name", "vfio");
+	pci_write_address(xml_add(node, "source"), &vf->bdf);
+}
+
+static void write_rest(struct xml_node *node, uint8_t bus)
+{
+	/* The option ROM would be scanned at each boot for a network boot nobody does. */
+	xml_set(xml_add(node, "rom"), "bar", "off");
+	if (bus)
+		pci_write_address(node, &(struct vfctl_bdf){.bus = bus});
+}
+
+void device_write(struct xml_node *parent, const struct vfctl_domain_vf *vf, uint8_t bus)
+{
+	bool interface = device_is_interface(vf);
+	struct xml_node *node = xml_add(parent, interface ? "interface" : "hostdev");
+
+	if (interface)
+		write_interface(node, vf);
+	else
+		write_hostdev(node, vf);
+	write_rest(node, bus);
+}
+
+int vfctl_domain_device_xml(struct vfctl_ctx *ctx, const struct vfctl_domain_vf *vf,
+	uint8_t guest_bus, uint64_t libvirt_version, char **ret_xml)
+{
+	_xml_ struct xml *xml = NULL;
+	struct xml_node *node;
+	bool interface;
+	int r = device_check(ctx, vf);
+
+	if (r < 0)
+		return r;
+	interface = device_is_interface(vf);
+	r = xml_new(ctx, interface ? "interface" : "hostdev", &xml);
+	if (r < 0)
+		return r;
+	node = xml_root(xml);
+	if (interface)
+		write_interface(node, vf);
+	else
+		write_hostdev(node, vf);
+	write_rest(node, guest_bus);
+	return xml_print(ctx, xml, ret_xml);
+}

@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <errno.h>
+#include <inttypes.h>
+
+#include "domain/domain.h"
+
+static void write_vf(struct xml_node *guest, const struct vfctl_domain_vf *vf)
+{
+	struct xml_node *node =
+		xml_add_ns(guest, VFCTL_METADATA_NS, METADATA_PREFIX, METADATA_VF);
+	char text[VFCTL_BDF_TEXT], value[VFCTL_ATTR_TEXT];
+	const char *key;
+
+	xml_set(node, "pf", vfctl_bdf_format(&vf->pf, text));
+	xml_setf(node, "index", "%" PRIu32, vf->index);
+	xml_set(node, "bdf", vfctl_bdf_format(&vf->bdf, text));
+	xml_set(node, "type", vf->infiniband ? "infiniband" : "ethernet");
+	xml_set(node, "form", form_name(vf->form));
+	for (size_t i = 0; vfctl_vf_attrs_next(&vf->attrs, &i, &key, value);)
+		xml_set(node, key, value);
+}
+
+static struct xml_node *find_guest(struct xml_node *domain)
+{
+	return xml_child_ns(
+		xml_child(domain, "metadata"), VFCTL_METADATA_NS, METADATA_GUEST);
+}
+
+static struct xml_node *make_guest(struct xml_node *domain, const char *lease_id)
+{
+	struct xml_node *metadata = xml_child(domain, "metadata");
+	struct xml_node *guest;
+
+	if (!metadata)
+		metadata =
+			xml_add_before(domain, xml_child(domain, "memory"), "metadata");
+	guest = xml_add_ns(metadata, VFCTL_METADATA_NS, METADATA_PREFIX, METADATA_GUEST);
+	xml_set(guest, "lease", lease_id);
+	return guest;
+}
+
+static void remove_guest(struct xml_node *domain)
+{
+	struct xml_node *metadata = xml_child(domain, "metadata"), *guest;
+
+	while ((guest = find_guest(domain)))
+		xml_remove(guest);
+	if (metadata && !xml_has_children(metadata))
+		xml_remove(metadata);
+}
+
+void metadata_write(struct xml_node *domain, const char *lease_id,
+	const struct vfctl_domain_vf *vfs, size_t count)
+{
+	struct xml_node *guest;
+
+	remove_guest(domain);
+	guest = make_guest(domain, lease_id);
+	for (size_t i = 0; i < count; i++)
+		write_vf(guest, &vfs[i]);
+}
+
+/* The VF of the intent with this address, and how many there are. */
+static struct xml_node *find_vf(
+	struct xml_node *guest, const struct vfctl_bdf *bdf, size_t *ret_count)
+{
+	struct xml_node *found = NULL;
+
+	*ret_count = 0;
+	for (struct xml_node *vf = xml_child_ns(guest, VFCTL_METADATA_NS, METADATA_VF);
+		vf; vf = xml_next_ns(vf, VFCTL_METADATA_NS, METADATA_VF)) {
+		const char *text = xml_get(vf, "bdf");
+		struct vfctl_bdf own;
+
+		(*ret_count)++;
+		if (text && vfctl_bdf_parse(text, &own) == 0 &&
+			vfctl_bdf_compare(&own, bdf) == 0)
+			found = vf;
+	}
+	return found;
+}
+
+int vfctl_domain_metadata_add_vf(struct vfctl_ctx *ctx, const char *text,
+	const char *lease_id, const struct vfctl_domain_vf *vf, char **ret_xml)
+{
+	struct xml_node *guest, *before;
+	_xml_ struct xml *xml = NULL;
+	size_t count = 0;
+	int r;
+
+	r = device_check(ctx, vf);
+	if (r == 0)
+		r = xml_parse_domain(ctx, "domain", text, &xml);
+	if (r < 0)
+		return r;
+	guest = find_guest(xml_root(xml));
+	if (!guest) {
+		if (!lease_id || !lease_id_valid(lease_id))
+			return ctx_fail(ctx, -EINVAL,
+				"domain: the lease id '%.80s' is not allowed",
+				lease_id ? lease_id : "");
+		guest = make_guest(xml_root(xml), lease_id);
+	}
+	before = find_vf(guest, &vf->bdf, &count);
+	if (!before && count >= VFCTL_GUEST_VFS_MAX)
+		return ctx_fail(ctx, -ENOSPC,
+			"domain: it has %d VFs already; detach one first",
+			VFCTL_GUEST_VFS_MAX);
+	xml_remove(before);
+	write_vf(guest, vf);
+	return xml_print(ctx, xml, ret_xml);
+}
+
+int vfctl_domain_metadata_remove_vf(struct vfctl_ctx *ctx, const char *text,
+	const struct vfctl_bdf *bdf, char **ret_xml)
+{
+	struct xml_node *guest, *vf;
+	_xml_ struct xml *xml = NULL;
+	char name[VFCTL_BDF_TEXT];
+	size_t count = 0;
+	int r;
+
+	r = xml_parse_domain(ctx, "domain", text, &xml);
+	if (r < 0)
+		return r;
+	guest = find_guest(xml_root(xml));
+	vf = find_vf(guest, bdf, &count);
+	if (!vf)
+		return ctx_fail(ctx, -ENOENT,
+			"domain: VF %s is not one that vfctl gave it; detach it with "
+			"virsh",
+			vfctl_bdf_format(bdf, name));
+	xml_remove(vf);
+	if (count == 1)
+		remove_guest(xml_root(xml));
+	return xml_print(ctx, xml, ret_xml);
+}

@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <errno.h>
+#include <inttypes.h>
+
+#include "domain/domain.h"
+
+#ifndef VFCTL_TEMPLATE_DIR
+#define VFCTL_TEMPLATE_DIR "/usr/share/vfctl/xml-templates"
+#endif
+
+static const char bare[] = "<domain><devices/></domain>";
+
+int vfctl_domain_template_path(
+	struct vfctl_ctx *ctx, const char *dir, const char *name, char **ret_path)
+{
+	char *path;
+
+	if (!*name || (name[0] == '.' && !strchr(name, '/')))
+		return ctx_fail(ctx, -EINVAL,
+			"template '%.80s': it must be a name such as hpc-guest, or a "
+			"path",
+			name);
+	path = strchr(name, '/')
+		       ? strdup(name)
+		       : str_format("%s/%s.xml", dir ? dir : VFCTL_TEMPLATE_DIR, name);
+	if (!path)
+		return ctx_oom(ctx);
+	*ret_path = path;
+	return 0;
+}
+
+struct xml_node *render_section(struct render *r, const char *name)
+{
+	struct xml_node *node = xml_child(r->domain, name);
+
+	return node ? node : xml_add_before(r->domain, r->devices, name);
+}
+
+struct xml_node *render_child(struct xml_node *parent, const char *name, bool *ret_new)
+{
+	struct xml_node *node = xml_child(parent, name);
+
+	if (ret_new)
+		*ret_new = !node;
+	return node ? node : xml_add(parent, name);
+}
+
+static int check_request(
+	struct vfctl_ctx *ctx, const struct vfctl_domain_request *request)
+{
+	const struct vfctl_assignment *a = request->assignment;
+	int r = 0;
+
+	if (a->refusal != VFCTL_REFUSAL_NONE)
+		return ctx_fail(ctx, -EINVAL,
+			"%s: it was not placed (short of %s); see vfctl plan",
+			request->guest->name, vfctl_refusal_name(a->refusal));
+	if (!a->vcpu_count || a->vcpu_count != request->guest->vcpus ||
+		!a->guest_threads || a->vcpu_count % a->guest_threads || a->node < 0)
+		return ctx_fail(ctx, -EINVAL,
+			"%s: its placement is of %zu vCPUs, it asks for %" PRIu32
+			"; plan it again",
+			request->guest->name, a->vcpu_count, request->guest->vcpus);
+	if (!vfctl_guest_name_valid(request->guest->name))
+		return ctx_fail(ctx, -EINVAL,
+			"the guest's name is not safe for libvirt; change it");
+	if (!lease_id_valid(request->lease_id))
+		return ctx_fail(ctx, -EINVAL, "%s: the lease id '%.80s' is not allowed",
+			request->guest->name, request->lease_id);
+	if (request->vf_count > VFCTL_GUEST_VFS_MAX)
+		return ctx_fail(ctx, -EINVAL, "%s: %zu VFs are more than %d",
+			request->guest->name, request->vf_count, VFCTL_GUEST_VFS_MAX);
+	for (size_t i = 0; r == 0 && i < request->vf_count; i++)
+		r = device_check(ctx, &request->vfs[i]);
+	return r;
+}
+
+static void replace_text(struct render *r, const char *name, const char *text)
+{
+	if (text)
+		xml_set_text(render_section(r, name), text);
+}
+
+static void render_identity(struct render *r)
+{
+	xml_set(r->domain, "type", r->kvm ? "kvm" : "qemu");
+	/* Of a running domain that was taken as a template. */
+	xml_unset(r->domain, "id");
+	replace_text(r, "name", r->guest->name);
+	/* A template's UUID is that of another guest. */
+	xml_remove_children(r->domain, "uuid");
+	replace_text(r, "uuid", r->guest->uuid);
+	replace_text(r, "title", r->guest->title);
+	replace_text(r, "description", r->guest->description);
+}
+
+static int render_machine(struct render *r, struct xml_node *type)
+{
+	const char *own = xml_get(type, "machine"), *arch = xml_get(type, "arch");
+
+	if (arch && !str_eq(arch, "x86_64"))
+		return ctx_fail(r->ctx, -EINVAL,
+			"%s:%u: arch '%.32s': only x86_64 guests are "
+			"written; remove it",
+			r->file, xml_line(type), arch);
+	if (own && !str_eq(own, "q35") && !str_starts(own, "pc-q35-"))
+		return ctx_fail(r->ctx, -EINVAL,
+			"%s:%u: machine '%.64s' has no PCI Express root ports; use q35",
+			r->file, xml_line(type), own);
+	xml_set(type, "arch", "x86_64");
+	/* "q35" says only the family: a version that the template states is kept. */
+	if (!own || !str_eq(r->guest->machine, "q35"))
+		xml_set(type, "machine", r->guest->machine);
+	return 0;
+}
+
+static int render_os(struct render *r)
+{
+	struct xml_node *os = render_section(r, "os");
+	const struct {
+		const char *name, *text;
+	} direct[] = {{"kernel", r->guest->kernel}, {"initrd", r->guest->initrd},
+		{"cmdline", r->guest->cmdline}};
+	struct xml_node *type = render_child(os, "type", NULL);
+
+	xml_set_text(type, "hvm");
+	for (size_t i = 0; i < ARRAY_SIZE(direct); i++)
+		if (direct[i].text)
+			xml_set_text(
+				render_child(os, direct[i].name, NULL), direct[i].text);
+	return render_machine(r, type);
+}
+
+static int complete(struct render *r)
+{
+	const struct vfctl_domain_request *request = r->request;
+	int error;
+
+	render_identity(r);
+	render_memory(r);
+	metadata_write(r->domain, request->lease_id, request->vfs, request->vf_count);
+	render_pins(r);
+	error = render_os(r);
+	if (error == 0)
+		error = render_cpu(r);
+	if (error == 0)
+		error = render_devices(r);
+	return error;
+}
+
+int vfctl_domain_render(
+	struct vfctl_ctx *ctx, const struct vfctl_domain_request *request, char **ret_xml)
+{
+	const char *text = request->template_text ? request->template_text : bare;
+	const char *file =
+		request->template_name ? request->template_name : "built-in template";
+	_xml_ struct xml *xml = NULL;
+	struct render r = {
+		.ctx = ctx,
+		.request = request,
+		.guest = request->guest,
+		.assignment = request->assignment,
+		.file = file,
+		.version = request->libvirt_version ? request->libvirt_version
+						    : VFCTL_LIBVIRT_OLDEST,
+		.kvm = request->guest->virtualization == VFCTL_VIRTUALIZATION_KVM,
+	};
+	int error;
+
+	error = check_request(ctx, request);
+	if (error == 0)
+		error = xml_parse_domain(ctx, file, text, &xml);
+	if (error < 0)
+		return error;
+	r.domain = xml_root(xml);
+	r.devices = xml_child(r.domain, "devices");
+	if (!r.devices)
+		return ctx_fail(ctx, -EINVAL,
+			"%s:%u: <domain> lacks <devices>; add at least "
+			"<devices/>",
+			file, xml_line(r.domain));
+	error = complete(&r);
+	return error < 0 ? error : xml_print(ctx, xml, ret_xml);
+}

@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef VFCTL_DOMAIN_H
+#define VFCTL_DOMAIN_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "vfctl/guest.h"
+#include "vfctl/placement.h"
+#include "vfctl/types.h"
+#include "vfctl/vfattr.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+struct vfctl_ctx;
+
+/** Namespace of our element in <metadata>; part of the format, never changes. */
+#define VFCTL_METADATA_NS "urn:vfctl:domain:1"
+/** Domain XML and templates above this size are refused, bytes. */
+#define VFCTL_DOMAIN_XML_MAX (16 * 1024 * 1024)
+/** The hook's reader stops a domain above this size, bytes. */
+#define VFCTL_DOMAIN_STREAM_MAX (64 * 1024 * 1024)
+#define VFCTL_LEASE_ID_MAX 64 /**< bytes: letters, digits, '-', '_', '.', ':' */
+/** PCI host devices the readers accept in one domain (libvirt's PCIe limit is lower). */
+#define VFCTL_DOMAIN_DEVICES_MAX 256
+
+/** Oldest libvirt that is written for: 7.0.0, in the form of virConnectGetLibVersion().
+ */
+#define VFCTL_LIBVIRT_OLDEST 7000000
+
+/** One VF of a guest: which one, and the policy that the hook gives it. */
+struct vfctl_domain_vf {
+	struct vfctl_bdf bdf;
+	struct vfctl_bdf pf;
+	uint32_t index;
+	bool infiniband; /**< always <hostdev>: libvirt would send it a 6-byte MAC and
+			    fail */
+	enum vfctl_vf_form form;
+	struct vfctl_vf_attrs attrs;
+};
+
+struct vfctl_domain_request {
+	/** A domain XML to complete, and its name for messages. NULL: a bare one. */
+	const char *template_text;
+	const char *template_name;
+	const struct vfctl_guest *guest;
+	const struct vfctl_assignment *assignment;
+	const char *lease_id;
+	const struct vfctl_domain_vf *vfs;
+	size_t vf_count; /**< 0 .. VFCTL_GUEST_VFS_MAX */
+	/** Version of the target, 11003000 for 11.3.0; 0: VFCTL_LIBVIRT_OLDEST. */
+	uint64_t libvirt_version;
+};
+
+/**
+ * Write the domain XML of a placed guest. What the placement decides replaces what the
+ * template says of it (name, memory, CPUs, pins, NUMA, our metadata); all else of the
+ * template stays. Every VF gets a PCIe root port of its own with explicit addresses that
+ * collide with nothing in the template, then come the spare ports.
+ * docs/domain-xml.md explains each element.
+ *
+ * @param ret_xml  receives the text; the caller frees it with free().
+ * @return 0; -EINVAL for a template that is no domain XML or cannot be completed, for a
+ * refused assignment, or for a VF whose form cannot carry its policy; -E2BIG above
+ * VFCTL_DOMAIN_XML_MAX; -EEXIST when the template holds one of the VFs already; -ENOSPC
+ * when PCI slots or controller numbers run out; -ENOPKG without libxml2; -ENOMEM.
+ */
+int vfctl_domain_render(struct vfctl_ctx *ctx, const struct vfctl_domain_request *request,
+	char **ret_xml);
+
+/**
+ * The file of a template: a path when @p name holds '/', else dir/name.xml.
+ * @param dir  NULL: where the package installed them.
+ * @param ret_path  the caller frees it with free().
+ * @return 0; -EINVAL for an empty name or one with a leading '.'; -ENOMEM.
+ */
+int vfctl_domain_template_path(
+	struct vfctl_ctx *ctx, const char *dir, const char *name, char **ret_path);
+
+/**
+ * Write the element of one VF alone, for an attach.
+ * @param guest_bus  bus of a free root port (its controller's index), or 0 to leave the
+ * place to libvirt.
+ * @param ret_xml  the caller frees it with free().
+ * @return as vfctl_domain_render().
+ */
+int vfctl_domain_device_xml(struct vfctl_ctx *ctx, const struct vfctl_domain_vf *vf,
+	uint8_t guest_bus, uint64_t libvirt_version, char **ret_xml);
+
+/** What the hook needs of a domain. A plain value of fixed size: nothing to free. */
+struct vfctl_domain_intent {
+	char name[256];
+	char uuid[37]; /**< lower case; empty when the XML has none */
+	char lease_id[VFCTL_LEASE_ID_MAX + 1];
+	struct vfctl_domain_vf vfs[VFCTL_GUEST_VFS_MAX];
+	size_t vf_count;
+	/** Host PCI devices in <devices>: hostdevs and hostdev interfaces, VFs or not. */
+	struct vfctl_bdf devices[VFCTL_DOMAIN_DEVICES_MAX];
+	size_t device_count;
+};
+
+/**
+ * Read the intent of a domain from its XML: a stream, with bounds, for hostile input.
+ * A DOCTYPE is refused, so there are no entities to expand.
+ * @param xml  @p len bytes; need not end in NUL.
+ * @return 0; -ENOENT when the domain carries none of our metadata; -EINVAL when it is no
+ * complete domain XML or our metadata is damaged; -E2BIG above VFCTL_DOMAIN_STREAM_MAX or
+ * for more VFs or devices than the struct holds; -ENOMEM.
+ */
+int vfctl_domain_metadata_read(struct vfctl_ctx *ctx, const char *xml, size_t len,
+	struct vfctl_domain_intent *ret);
+
+/** First VF of the intent that <devices> lacks, or NULL when they agree. */
+const struct vfctl_domain_vf *vfctl_domain_intent_missing(
+	const struct vfctl_domain_intent *intent);
+
+/**
+ * Add a VF to the intent in a domain XML, or replace the one at the same address.
+ * @param lease_id  used when the domain has no intent yet; otherwise its own is kept.
+ * @param ret_xml  the whole domain; the caller frees it with free().
+ * @return as vfctl_domain_render(); -ENOSPC above VFCTL_GUEST_VFS_MAX VFs.
+ */
+int vfctl_domain_metadata_add_vf(struct vfctl_ctx *ctx, const char *xml,
+	const char *lease_id, const struct vfctl_domain_vf *vf, char **ret_xml);
+
+/**
+ * Remove a VF from the intent in a domain XML; the element goes with its last VF.
+ * @return as vfctl_domain_render(); -ENOENT when the intent does not hold the VF.
+ */
+int vfctl_domain_metadata_remove_vf(struct vfctl_ctx *ctx, const char *xml,
+	const struct vfctl_bdf *bdf, char **ret_xml);
+
+/** A host PCI device that a domain holds. */
+struct vfctl_domain_device {
+	struct vfctl_bdf source;
+	bool interface; /**< <interface type='hostdev'>, else <hostdev> */
+	bool managed;   /**< libvirt binds it to vfio and back */
+	bool has_guest; /**< the address in the guest is stated */
+	struct vfctl_bdf guest;
+};
+
+/** A PCI controller of a domain. */
+struct vfctl_domain_controller {
+	uint32_t index; /**< it makes the bus of this number */
+	char model[32]; /**< pcie-root-port, ...; empty when not stated */
+	uint32_t users; /**< devices and controllers on its bus */
+};
+
+/** The resources a domain takes, whoever wrote it. Freed as a whole. */
+struct vfctl_domain_view {
+	char *name;
+	char *uuid;            /**< NULL when not stated */
+	uint32_t vcpus;        /**< maximum */
+	uint64_t memory_bytes; /**< maximum */
+	uint64_t page_bytes; /**< VFCTL_PAGES_BASE without huge pages or without a size */
+	bool hugepages;
+	/** Pins: the union over all vCPUs (<vcpu cpuset=> where a vCPU has none). */
+	struct vfctl_cpuset vcpu_cpus;
+	struct vfctl_cpuset emulator_cpus;
+	struct vfctl_cpuset iothread_cpus;
+	struct vfctl_cpuset memory_nodes; /**< numatune; empty: none stated */
+	bool memory_strict;
+	struct vfctl_domain_device *devices;
+	size_t device_count;
+	struct vfctl_domain_controller *controllers; /**< PCI ones, by index */
+	size_t controller_count;
+	struct vfctl_bdf *guest_addresses; /**< in use, sorted */
+	size_t guest_address_count;
+};
+
+/**
+ * Read what a domain takes.
+ * @param ret  free it with vfctl_domain_view_free().
+ * @return 0; -EINVAL when it is no domain XML or a value in it is none; -E2BIG above
+ * VFCTL_DOMAIN_XML_MAX or VFCTL_DOMAIN_DEVICES_MAX; -ENOPKG without libxml2; -ENOMEM.
+ */
+int vfctl_domain_read(
+	struct vfctl_ctx *ctx, const char *xml, struct vfctl_domain_view **ret);
+
+/** NULL is allowed. */
+void vfctl_domain_view_free(struct vfctl_domain_view *view);
+
+/** Bus of the first PCIe root port with nothing plugged in, or 0 when there is none. */
+uint8_t vfctl_domain_free_port(const struct vfctl_domain_view *view);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

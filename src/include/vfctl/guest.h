@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef VFCTL_GUEST_H
+#define VFCTL_GUEST_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "vfctl/placement.h"
+#include "vfctl/vfattr.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+struct vfctl_ctx;
+
+/** A guest.yaml above this size is refused, bytes. */
+#define VFCTL_GUEST_FILE_MAX (1024 * 1024)
+#define VFCTL_GUEST_NAME_MAX 200 /**< bytes; libvirt makes file names of it */
+#define VFCTL_GUEST_DISKS_MAX 64
+#define VFCTL_SPARE_PORTS_MAX 16
+
+enum vfctl_virtualization {
+	VFCTL_VIRTUALIZATION_KVM,
+	VFCTL_VIRTUALIZATION_QEMU, /**< TCG: for tests on machines without /dev/kvm */
+};
+
+/** How a VF appears in the domain XML. */
+enum vfctl_vf_form {
+	VFCTL_FORM_AUTO, /**< interface for Ethernet where it can say all, else hostdev */
+	VFCTL_FORM_INTERFACE, /**< <interface type='hostdev'>: libvirt sets MAC and VLAN
+			       */
+	VFCTL_FORM_HOSTDEV,   /**< <hostdev>: our hook sets everything */
+};
+
+enum vfctl_disk_format {
+	VFCTL_DISK_QCOW2,
+	VFCTL_DISK_RAW,
+};
+
+struct vfctl_guest_disk {
+	char *source; /**< absolute path of an image file or a block device */
+	bool block;
+	enum vfctl_disk_format format; /**< qcow2 for a file, raw for a block device */
+	char *bus;                     /**< virtio, scsi, sata */
+	char *cache; /**< none, writeback, writethrough, directsync, unsafe */
+	bool readonly;
+};
+
+/** Some VFs with the same policy. */
+struct vfctl_guest_vf {
+	char *pf;       /**< name as the operator wrote it; NULL: any PF */
+	uint32_t count; /**< 1 .. VFCTL_GUEST_VFS_MAX */
+	/** Without VFCTL_ATTR_MAC the address is to be assigned. spoofchk and trust are
+	 * set. */
+	struct vfctl_vf_attrs attrs;
+	enum vfctl_vf_form form;
+	unsigned line; /**< in guest.yaml, for messages about this VF */
+};
+
+/** A guest.yaml. Strings are owned by the guest; NULL where the key is optional. */
+struct vfctl_guest {
+	char *name;
+	char *uuid; /**< lower case with dashes, or NULL: libvirt makes one */
+	char *title;
+	char *description;
+	uint32_t vcpus;
+	enum vfctl_threads threads;
+	uint32_t emulator_cores;
+	uint32_t iothreads;
+	uint64_t memory_bytes; /**< a multiple of 1 MiB */
+	uint64_t page_bytes;   /**< VFCTL_PAGES_AUTO, VFCTL_PAGES_BASE, 2 MiB or 1 GiB */
+	bool locked;           /**< memory stays in RAM (never swapped) */
+	enum vfctl_virtualization virtualization;
+	char *machine;
+	char *cpu; /**< host-passthrough, host-model, maximum, or a model's name */
+	bool pmu;
+	char *template_name; /**< of a template, or a path when it holds '/'; NULL:
+				built-in */
+	char *kernel;        /**< absolute path, with initrd and cmdline optional */
+	char *initrd;
+	char *cmdline;
+	bool console;         /**< a serial console */
+	uint32_t spare_ports; /**< free PCIe root ports for hot plug, 0..16 */
+	struct vfctl_guest_disk *disks;
+	size_t disk_count;
+	struct vfctl_guest_vf *vfs;
+	size_t vf_count; /**< entries, not VFs: each has a count */
+};
+
+/**
+ * Read a guest.yaml (docs/guest.md). Everything is checked here, so that what comes out
+ * can be planned; nothing on the host is looked at.
+ *
+ * @param file  name for the messages, which start "file:line:column: key".
+ * @param text  the file's content, @p len bytes; need not end in NUL.
+ * @param ret   receives the guest; free it with vfctl_guest_free().
+ * @return 0; -E2BIG above VFCTL_GUEST_FILE_MAX; -EILSEQ when it is not UTF-8; -EINVAL for
+ * all that YAML or the format does not allow: an unknown or repeated key, a value of the
+ * wrong kind or outside its range, aliases, several documents; -ENOMEM.
+ */
+int vfctl_guest_parse(struct vfctl_ctx *ctx, const char *file, const char *text,
+	size_t len, struct vfctl_guest **ret);
+
+/** NULL is allowed. */
+void vfctl_guest_free(struct vfctl_guest *guest);
+
+/** VFs the guest asks for in all. */
+uint32_t vfctl_guest_vf_total(const struct vfctl_guest *guest);
+
+/**
+ * Is @p name safe as a domain name: 1 .. VFCTL_GUEST_NAME_MAX bytes of UTF-8 without '/',
+ * control characters, white space at the ends or a '.' in front? (libvirt derives paths
+ * of logs, state and sockets from it.)
+ */
+bool vfctl_guest_name_valid(const char *name);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,313 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* The only file that knows libyaml. */
+#include "spec/doc.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <yaml.h>
+
+#include "base/parse.h"
+
+/* Far above any sane file; they bound memory and recursion for hostile ones. */
+#define DEPTH_MAX 16
+#define NODES_MAX 20000
+
+struct parser {
+	struct vfctl_ctx *ctx;
+	const char *file;
+	yaml_parser_t yaml;
+	unsigned nodes;
+};
+
+void doc_free(struct doc_node *node)
+{
+	if (!node)
+		return;
+	for (size_t i = 0; i < node->count; i++) {
+		if (node->keys)
+			doc_free(node->keys[i]);
+		doc_free(node->items[i]);
+	}
+	free(node->keys);
+	free(node->items);
+	free(node->text);
+	free(node);
+}
+
+int doc_fail(struct vfctl_ctx *ctx, const char *file, const struct doc_node *at,
+	int error, const char *fmt, ...)
+{
+	_free_ char *words = NULL;
+	va_list args;
+	int n;
+
+	va_start(args, fmt);
+	n = vasprintf(&words, fmt, args);
+	va_end(args);
+	if (n < 0) {
+		words = NULL;
+		return ctx_oom(ctx);
+	}
+	return ctx_fail(ctx, error, "%s:%u:%u: %s", file, at->line, at->column, words);
+}
+
+static int fail_at(struct parser *p, const yaml_mark_t *mark, const char *words)
+{
+	return ctx_fail(p->ctx, -EINVAL, "%s:%zu:%zu: %s", p->file, mark->line + 1,
+		mark->column + 1, words);
+}
+
+static int fail_syntax(struct parser *p)
+{
+	const char *problem = p->yaml.problem ? p->yaml.problem : "it is not YAML";
+	const char *hint = "";
+
+	if (p->yaml.error == YAML_MEMORY_ERROR)
+		return ctx_oom(p->ctx);
+	/* libyaml reports a tab in the indentation in these words. */
+	if (strstr(problem, "cannot start any token") || strstr(problem, "tab"))
+		hint = "; indent with spaces, not tabs";
+	return ctx_fail(p->ctx, -EINVAL, "%s:%zu:%zu: %s%s", p->file,
+		p->yaml.problem_mark.line + 1, p->yaml.problem_mark.column + 1, problem,
+		hint);
+}
+
+static void event_clear(yaml_event_t *event)
+{
+	yaml_event_delete(event);
+}
+
+static int next_event(struct parser *p, yaml_event_t *ret)
+{
+	return yaml_parser_parse(&p->yaml, ret) ? 0 : fail_syntax(p);
+}
+
+static int new_node(struct parser *p, const yaml_event_t *event, enum doc_kind kind,
+	struct doc_node **ret)
+{
+	struct doc_node *node;
+
+	if (++p->nodes > NODES_MAX)
+		return fail_at(p, &event->start_mark, "too many values; split the file");
+	node = calloc(1, sizeof(*node));
+	if (!node)
+		return ctx_oom(p->ctx);
+	node->kind = kind;
+	node->line = (unsigned)event->start_mark.line + 1;
+	node->column = (unsigned)event->start_mark.column + 1;
+	*ret = node;
+	return 0;
+}
+
+static bool text_clean(const char *text, size_t len)
+{
+	for (size_t i = 0; i < len; i++) {
+		unsigned char c = (unsigned char)text[i];
+
+		if ((c < 0x20 && c != '\t' && c != '\n') || c == 0x7f)
+			return false;
+	}
+	return utf8_valid(text, len);
+}
+
+static int read_scalar(struct parser *p, const yaml_event_t *event, struct doc_node **ret)
+{
+	const char *value = (const char *)event->data.scalar.value;
+	size_t len = event->data.scalar.length;
+	_doc_ struct doc_node *node = NULL;
+	int r;
+
+	/* "\0" in quotes would cut the text short for everyone behind us. */
+	if (!text_clean(value, len))
+		return fail_at(p, &event->start_mark,
+			"the text holds a control character; remove it");
+	r = new_node(p, event, DOC_SCALAR, &node);
+	if (r < 0)
+		return r;
+	node->quoted = event->data.scalar.style != YAML_PLAIN_SCALAR_STYLE;
+	node->text = strndup(value, len);
+	if (!node->text)
+		return ctx_oom(p->ctx);
+	*ret = steal(node);
+	return 0;
+}
+
+static int read_node(struct parser *p, const yaml_event_t *event, unsigned depth,
+	struct doc_node **ret);
+
+static int read_list(struct parser *p, const yaml_event_t *start, unsigned depth,
+	struct doc_node **ret)
+{
+	_doc_ struct doc_node *list = NULL;
+	int r = new_node(p, start, DOC_LIST, &list);
+
+	while (r == 0) {
+		_cleanup_(event_clear) yaml_event_t event = {0};
+
+		r = next_event(p, &event);
+		if (r < 0)
+			return r;
+		if (event.type == YAML_SEQUENCE_END_EVENT)
+			break;
+		if (!array_grow(list->items, list->count))
+			return ctx_oom(p->ctx);
+		r = read_node(p, &event, depth, &list->items[list->count]);
+		if (r == 0)
+			list->count++;
+	}
+	if (r == 0)
+		*ret = steal(list);
+	return r;
+}
+
+static int read_key(struct parser *p, const yaml_event_t *event,
+	const struct doc_node *map, struct doc_node **ret)
+{
+	_doc_ struct doc_node *key = NULL;
+	int r;
+
+	if (event->type != YAML_SCALAR_EVENT)
+		return fail_at(p, &event->start_mark, "a key must be a word");
+	r = read_node(p, event, 0, &key);
+	if (r < 0)
+		return r;
+	for (size_t i = 0; i < map->count; i++)
+		if (str_eq(map->keys[i]->text, key->text))
+			return doc_fail(p->ctx, p->file, key, -EINVAL,
+				"%s: given twice, first in line %u; keep one of them",
+				key->text, map->keys[i]->line);
+	*ret = steal(key);
+	return 0;
+}
+
+static int read_pair(struct parser *p, const yaml_event_t *key_event, unsigned depth,
+	struct doc_node *map)
+{
+	_cleanup_(event_clear) yaml_event_t event = {0};
+	_doc_ struct doc_node *key = NULL;
+	int r;
+
+	if (!array_grow(map->keys, map->count) || !array_grow(map->items, map->count))
+		return ctx_oom(p->ctx);
+	r = read_key(p, key_event, map, &key);
+	if (r == 0)
+		r = next_event(p, &event);
+	if (r == 0)
+		r = read_node(p, &event, depth, &map->items[map->count]);
+	if (r == 0)
+		map->keys[map->count++] = steal(key);
+	return r;
+}
+
+static int read_map(struct parser *p, const yaml_event_t *start, unsigned depth,
+	struct doc_node **ret)
+{
+	_doc_ struct doc_node *map = NULL;
+	int r = new_node(p, start, DOC_MAP, &map);
+
+	while (r == 0) {
+		_cleanup_(event_clear) yaml_event_t event = {0};
+
+		r = next_event(p, &event);
+		if (r < 0)
+			return r;
+		if (event.type == YAML_MAPPING_END_EVENT)
+			break;
+		r = read_pair(p, &event, depth, map);
+	}
+	if (r == 0)
+		*ret = steal(map);
+	return r;
+}
+
+static bool decorated(const yaml_event_t *e)
+{
+	switch (e->type) {
+	case YAML_ALIAS_EVENT:
+		return true;
+	case YAML_SCALAR_EVENT:
+		return e->data.scalar.anchor || e->data.scalar.tag;
+	case YAML_SEQUENCE_START_EVENT:
+		return e->data.sequence_start.anchor || e->data.sequence_start.tag;
+	case YAML_MAPPING_START_EVENT:
+		return e->data.mapping_start.anchor || e->data.mapping_start.tag;
+	default:
+		return false;
+	}
+}
+
+static int read_node(struct parser *p, const yaml_event_t *event, unsigned depth,
+	struct doc_node **ret)
+{
+	if (decorated(event))
+		return fail_at(p, &event->start_mark,
+			"anchors (&), aliases (*) and tags (!) are not allowed; write "
+			"the value out");
+	if (depth > DEPTH_MAX)
+		return fail_at(p, &event->start_mark, "nested too deeply");
+	if (event->type == YAML_SCALAR_EVENT)
+		return read_scalar(p, event, ret);
+	if (event->type == YAML_SEQUENCE_START_EVENT)
+		return read_list(p, event, depth + 1, ret);
+	if (event->type == YAML_MAPPING_START_EVENT)
+		return read_map(p, event, depth + 1, ret);
+	return fail_at(p, &event->start_mark, "a value is missing");
+}
+
+/* Step over an event that carries nothing; false when another one comes. */
+static int skip_event(struct parser *p, yaml_event_type_t type, const char *otherwise)
+{
+	_cleanup_(event_clear) yaml_event_t event = {0};
+	int r = next_event(p, &event);
+
+	if (r < 0)
+		return r;
+	return event.type == type ? 0 : fail_at(p, &event.start_mark, otherwise);
+}
+
+static int read_stream(struct parser *p, struct doc_node **ret)
+{
+	_cleanup_(event_clear) yaml_event_t event = {0};
+	_doc_ struct doc_node *node = NULL;
+	int r;
+
+	r = skip_event(p, YAML_STREAM_START_EVENT, "it is not YAML");
+	if (r == 0)
+		r = skip_event(p, YAML_DOCUMENT_START_EVENT, "the file is empty");
+	if (r == 0)
+		r = next_event(p, &event);
+	if (r == 0)
+		r = read_node(p, &event, 0, &node);
+	if (r == 0)
+		r = skip_event(p, YAML_DOCUMENT_END_EVENT, "the document does not end");
+	if (r == 0)
+		r = skip_event(p, YAML_STREAM_END_EVENT,
+			"a second document begins; one file holds one document");
+	if (r == 0)
+		*ret = steal(node);
+	return r;
+}
+
+int doc_parse(struct vfctl_ctx *ctx, const char *file, const char *text, size_t len,
+	size_t max, struct doc_node **ret)
+{
+	struct parser p = {.ctx = ctx, .file = file};
+	int r;
+
+	if (len > max)
+		return ctx_fail(ctx, -E2BIG,
+			"%s: it has %zu bytes, more than %zu; is it the "
+			"right file?",
+			file, len, max);
+	if (!utf8_valid(text, len))
+		return ctx_fail(
+			ctx, -EILSEQ, "%s: it is not UTF-8; save it as UTF-8", file);
+	if (!yaml_parser_initialize(&p.yaml))
+		return ctx_oom(ctx);
+	yaml_parser_set_encoding(&p.yaml, YAML_UTF8_ENCODING);
+	yaml_parser_set_input_string(&p.yaml, (const unsigned char *)text, len);
+	r = read_stream(&p, ret);
+	yaml_parser_delete(&p.yaml);
+	return r;
+}

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef VFCTL_SPEC_DOC_H
+#define VFCTL_SPEC_DOC_H
+
+#include "base/ctx.h"
+
+/*
+ * A YAML document as a tree with places, all scalars as text: what they mean is for the
+ * reader of each key to say, not for YAML's guessing (NO, 1e3, 0x10, 1:30).
+ */
+enum doc_kind { DOC_SCALAR, DOC_MAP, DOC_LIST };
+
+struct doc_node {
+	enum doc_kind kind;
+	unsigned line, column; /* from 1 */
+	char *text;  /* of a scalar: UTF-8 without control characters but \t \n */
+	bool quoted; /* so that '' and 'null' are values */
+	struct doc_node **items; /* of a list; of a map: the values */
+	struct doc_node **keys;  /* of a map: scalars, no two equal */
+	size_t count;
+};
+
+/* The words of every failure start "file:line:column: ". Returns @error. */
+int doc_fail(struct vfctl_ctx *ctx, const char *file, const struct doc_node *at,
+	int error, const char *fmt, ...) _printf_(5, 6);
+
+/*
+ * One document of at most @max bytes. Refused: other encodings than UTF-8 (-EILSEQ),
+ * aliases, anchors, tags, repeated keys, a second document (-EINVAL).
+ */
+int doc_parse(struct vfctl_ctx *ctx, const char *file, const char *text, size_t len,
+	size_t max, struct doc_node **ret);
+
+void doc_free(struct doc_node *node);
+static inline void doc_freep(struct doc_node **node)
+{
+	doc_free(*node);
+}
+#define _doc_ _cleanup_(doc_freep)
+
+#endif

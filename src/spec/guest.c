@@ -1,0 +1,336 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "vfctl/guest.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "base/parse.h"
+#include "spec/guest.h"
+
+#define MIB (UINT64_C(1) << 20)
+#define MEMORY_MAX_BYTES (UINT64_C(1) << 52) /* x86 physical address width */
+
+static void free_disk(struct vfctl_guest_disk *disk)
+{
+	free(disk->source);
+	free(disk->bus);
+	free(disk->cache);
+}
+
+void vfctl_guest_free(struct vfctl_guest *guest)
+{
+	if (!guest)
+		return;
+	for (size_t i = 0; i < guest->disk_count; i++)
+		free_disk(&guest->disks[i]);
+	for (size_t i = 0; i < guest->vf_count; i++)
+		free(guest->vfs[i].pf);
+	free(guest->disks);
+	free(guest->vfs);
+	free(guest->name);
+	free(guest->uuid);
+	free(guest->title);
+	free(guest->description);
+	free(guest->machine);
+	free(guest->cpu);
+	free(guest->template_name);
+	free(guest->kernel);
+	free(guest->initrd);
+	free(guest->cmdline);
+	free(guest);
+}
+
+static void free_guest(struct vfctl_guest **guest)
+{
+	vfctl_guest_free(*guest);
+}
+
+uint32_t vfctl_guest_vf_total(const struct vfctl_guest *guest)
+{
+	uint32_t total = 0;
+
+	for (size_t i = 0; i < guest->vf_count; i++)
+		total += guest->vfs[i].count;
+	return total;
+}
+
+bool vfctl_guest_name_valid(const char *name)
+{
+	size_t len = strlen(name);
+
+	if (!len || len > VFCTL_GUEST_NAME_MAX || name[0] == '.' ||
+		!utf8_valid(name, len))
+		return false;
+	for (size_t i = 0; i < len; i++)
+		if ((unsigned char)name[i] < 0x20 || name[i] == 0x7f || name[i] == '/')
+			return false;
+	return name[0] != ' ' && name[len - 1] != ' ';
+}
+
+static int read_name(struct reader *r, const struct key *key,
+	const struct doc_node *value, void *object)
+{
+	const char *text;
+	int error = reader_text(r, key, value, &text);
+
+	if (error < 0)
+		return error;
+	if (!vfctl_guest_name_valid(text))
+		return reader_fail(r, value, key->name, -EINVAL,
+			"'%.200s' is not allowed: libvirt makes file names of it; it "
+			"must have 1 to "
+			"%d bytes, no '/', no control character, no '.' in front and no "
+			"space at "
+			"the ends",
+			text, VFCTL_GUEST_NAME_MAX);
+	return read_string(r, key, value, object);
+}
+
+/* 8-4-4-4-12 hex digits; libvirt refuses one whose bytes are all equal. */
+static bool uuid_valid(const char *text)
+{
+	bool varied = false;
+	size_t i;
+
+	for (i = 0; text[i]; i++) {
+		bool dash = i == 8 || i == 13 || i == 18 || i == 23;
+
+		if (dash ? text[i] != '-' : !isxdigit((unsigned char)text[i]))
+			return false;
+		varied |= !dash && text[i] != text[0];
+	}
+	return i == 36 && varied;
+}
+
+static int read_uuid(struct reader *r, const struct key *key,
+	const struct doc_node *value, void *object)
+{
+	struct vfctl_guest *guest = object;
+	const char *text;
+	int error = reader_text(r, key, value, &text);
+
+	if (error < 0)
+		return error;
+	if (!uuid_valid(text))
+		return reader_fail(r, value, key->name, -EINVAL,
+			"'%.64s' is no UUID; write one as uuidgen prints it, or remove "
+			"the key",
+			text);
+	error = read_string(r, key, value, object);
+	for (char *c = guest->uuid; error == 0 && *c; c++)
+		*c = (char)tolower((unsigned char)*c);
+	return error;
+}
+
+static int read_memory(struct reader *r, const struct key *key,
+	const struct doc_node *value, void *object)
+{
+	struct vfctl_guest *guest = object;
+	const char *text;
+	uint64_t bytes;
+	int error = reader_text(r, key, value, &text);
+
+	if (error < 0)
+		return error;
+	if (parse_size(text, &bytes) < 0 || !bytes || bytes % MIB ||
+		bytes > MEMORY_MAX_BYTES)
+		return reader_fail(r, value, key->name, -EINVAL,
+			"'%.64s' is not allowed; it must be a size with its unit, such "
+			"as 8GiB or "
+			"1536MiB, a whole number of MiB up to 4096TiB",
+			text);
+	guest->memory_bytes = bytes;
+	return 0;
+}
+
+static int read_pages(struct reader *r, const struct key *key,
+	const struct doc_node *value, void *object)
+{
+	static const uint64_t sizes[] = {
+		VFCTL_PAGES_AUTO, 1024 * MIB, 2 * MIB, VFCTL_PAGES_BASE};
+	struct vfctl_guest *guest = object;
+	unsigned index = 0;
+	struct key word = *key;
+	int error;
+
+	word.offset = 0;
+	error = read_word(r, &word, value, &index);
+	if (error == 0)
+		guest->page_bytes = sizes[index];
+	return error;
+}
+
+/* Identifiers that go into a command line of QEMU: nothing but what its own names have.
+ */
+static int read_model(struct reader *r, const struct key *key,
+	const struct doc_node *value, void *object)
+{
+	const char *text;
+	int error = reader_text(r, key, value, &text);
+
+	if (error < 0)
+		return error;
+	for (const char *c = text; *c; c++)
+		if (!isalnum((unsigned char)*c) && !strchr("._-", *c))
+			return reader_fail(r, value, key->name, -EINVAL,
+				"'%.64s' is not allowed; it must be letters, digits, "
+				"'.', '_', '-'",
+				text);
+	return read_line(r, key, value, object);
+}
+
+static int read_machine(struct reader *r, const struct key *key,
+	const struct doc_node *value, void *object)
+{
+	const char *text;
+	int error = reader_text(r, key, value, &text);
+
+	if (error < 0)
+		return error;
+	if (!str_eq(text, "q35") && !str_starts(text, "pc-q35-"))
+		return reader_fail(r, value, key->name, -EINVAL,
+			"'%.64s' is not allowed; it must be q35 or a version of it "
+			"(pc-q35-8.2): "
+			"VFs need PCI Express root ports",
+			text);
+	return read_model(r, key, value, object);
+}
+
+static int read_template(struct reader *r, const struct key *key,
+	const struct doc_node *value, void *object)
+{
+	const char *text;
+	int error = reader_text(r, key, value, &text);
+
+	if (error < 0)
+		return error;
+	if (text[0] == '.' && !strchr(text, '/'))
+		return reader_fail(r, value, key->name, -EINVAL,
+			"'%.64s' is not allowed; it must be a template's name or a path",
+			text);
+	return read_line(r, key, value, object);
+}
+
+static const char *const thread_words[] = {"prefer", "require", "isolate", "none", NULL};
+static const char *const page_words[] = {"auto", "1GiB", "2MiB", "none", NULL};
+static const char *const virtualization_words[] = {"kvm", "qemu", NULL};
+
+enum { NAME, VCPUS, MEMORY, IOTHREADS, PMU, CPU, KERNEL, INITRD, CMDLINE, VFS };
+
+#define G(member) offsetof(struct vfctl_guest, member)
+
+/* The first rows are those that finish() asks for by name. */
+static const struct key guest_keys[] = {
+	[NAME] = {"name", read_name, G(name), 0, 0, NULL},
+	[VCPUS] = {"vcpus", read_u32, G(vcpus), 1, VFCTL_VCPU_MAX, NULL},
+	[MEMORY] = {"memory", read_memory, 0, 0, 0, NULL},
+	[IOTHREADS] = {"iothreads", read_u32, G(iothreads), 0, VFCTL_IOTHREADS_MAX, NULL},
+	[PMU] = {"pmu", read_switch, G(pmu), 0, 0, NULL},
+	[CPU] = {"cpu", read_model, G(cpu), 1, 64, NULL},
+	[KERNEL] = {"kernel", read_path, G(kernel), 0, 0, NULL},
+	[INITRD] = {"initrd", read_path, G(initrd), 0, 0, NULL},
+	[CMDLINE] = {"cmdline", read_line, G(cmdline), 0, 2047, NULL},
+	[VFS] = {"vfs", read_guest_vfs, 0, 0, 0, NULL},
+	{"disks", read_guest_disks, 0, 0, 0, NULL},
+	{"uuid", read_uuid, G(uuid), 0, 0, NULL},
+	{"title", read_line, G(title), 1, 1024, NULL},
+	{"description", read_string, G(description), 0, 0, NULL},
+	{"threads", read_word, G(threads), 0, 0, thread_words},
+	{"emulator_cores", read_u32, G(emulator_cores), 0, VFCTL_EMULATOR_CORES_MAX,
+		NULL},
+	{"hugepages", read_pages, 0, 0, 0, page_words},
+	{"locked", read_switch, G(locked), 0, 0, NULL},
+	{"virtualization", read_word, G(virtualization), 0, 0, virtualization_words},
+	{"machine", read_machine, G(machine), 1, 64, NULL},
+	{"template", read_template, G(template_name), 1, 4095, NULL},
+	{"console", read_switch, G(console), 0, 0, NULL},
+	{"spare_ports", read_u32, G(spare_ports), 0, VFCTL_SPARE_PORTS_MAX, NULL},
+};
+
+static int set_default(struct reader *r, char **member, const char *text)
+{
+	if (!*member)
+		*member = strdup(text);
+	return *member ? 0 : ctx_oom(r->ctx);
+}
+
+/* Defaults that follow from other keys. */
+static int fill_defaults(
+	struct reader *r, struct vfctl_guest *guest, const struct doc_node *const *seen)
+{
+	bool kvm = guest->virtualization == VFCTL_VIRTUALIZATION_KVM;
+	int error = set_default(r, &guest->machine, "q35");
+
+	if (error == 0)
+		error = set_default(r, &guest->cpu, kvm ? "host-passthrough" : "maximum");
+	if (!seen[IOTHREADS])
+		guest->iothreads = guest->disk_count ? 1 : 0;
+	if (!seen[PMU])
+		guest->pmu = kvm;
+	return error;
+}
+
+static int check_guest(struct reader *r, const struct doc_node *root,
+	struct vfctl_guest *guest, const struct doc_node *const *seen)
+{
+	static const unsigned needed[] = {NAME, VCPUS, MEMORY};
+	uint64_t page = guest->page_bytes;
+
+	for (size_t i = 0; i < ARRAY_SIZE(needed); i++)
+		if (!seen[needed[i]])
+			return reader_fail(r, root, guest_keys[needed[i]].name, -EINVAL,
+				"the key is missing; every guest needs one");
+	if (page != VFCTL_PAGES_AUTO && page != VFCTL_PAGES_BASE &&
+		guest->memory_bytes % page)
+		return reader_fail(r, seen[MEMORY], "memory", -EINVAL,
+			"it is not a whole number of pages of %" PRIu64
+			" MiB; round it up or "
+			"choose other hugepages",
+			page / MIB);
+	if (guest->virtualization == VFCTL_VIRTUALIZATION_QEMU &&
+		str_eq(guest->cpu, "host-passthrough"))
+		return reader_fail(r, seen[CPU], "cpu", -EINVAL,
+			"host-passthrough needs KVM; with virtualization qemu take "
+			"maximum");
+	for (unsigned i = INITRD; i <= CMDLINE; i++)
+		if (seen[i] && !guest->kernel)
+			return reader_fail(r, seen[i], guest_keys[i].name, -EINVAL,
+				"it needs a kernel; give that too or remove the key");
+	if (vfctl_guest_vf_total(guest) > VFCTL_GUEST_VFS_MAX)
+		return reader_fail(r, seen[VFS], "vfs", -EINVAL,
+			"%" PRIu32 " VFs are asked; a guest has at most %d",
+			vfctl_guest_vf_total(guest), VFCTL_GUEST_VFS_MAX);
+	return 0;
+}
+
+int vfctl_guest_parse(struct vfctl_ctx *ctx, const char *file, const char *text,
+	size_t len, struct vfctl_guest **ret)
+{
+	struct reader r = {.ctx = ctx, .file = file, .path = ""};
+	const struct doc_node *seen[ARRAY_SIZE(guest_keys)] = {0};
+	_cleanup_(free_guest) struct vfctl_guest *guest = NULL;
+	_doc_ struct doc_node *root = NULL;
+	int error;
+
+	error = doc_parse(ctx, file, text, len, VFCTL_GUEST_FILE_MAX, &root);
+	if (error < 0)
+		return error;
+	guest = calloc(1, sizeof(*guest));
+	if (!guest)
+		return ctx_oom(ctx);
+	guest->emulator_cores = 1;
+	guest->page_bytes = VFCTL_PAGES_AUTO;
+	guest->console = true;
+	guest->spare_ports = 4;
+	error = reader_map(&r, root, guest_keys, ARRAY_SIZE(guest_keys), guest, seen);
+	if (error == 0)
+		error = fill_defaults(&r, guest, seen);
+	if (error == 0)
+		error = check_guest(&r, root, guest, seen);
+	if (error < 0)
+		return error;
+	*ret = steal(guest);
+	return 0;
+}

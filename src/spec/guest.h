@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef VFCTL_SPEC_GUEST_H
+#define VFCTL_SPEC_GUEST_H
+
+#include "spec/reader.h"
+#include "vfctl/guest.h"
+
+/* Rows of the guest's table that read a list of mappings into struct vfctl_guest. */
+int read_guest_disks(struct reader *r, const struct key *key,
+	const struct doc_node *value, void *object);
+int read_guest_vfs(struct reader *r, const struct key *key, const struct doc_node *value,
+	void *object);
+
+#endif

@@ -1,0 +1,227 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "spec/guest.h"
+
+/* Call @one for each mapping of the list, with the path "key[n].". */
+static int each(struct reader *r, const struct key *key, const struct doc_node *list,
+	size_t max, struct vfctl_guest *guest,
+	int (*one)(
+		struct reader *r, const struct doc_node *node, struct vfctl_guest *guest))
+{
+	if (list->kind != DOC_LIST)
+		return reader_fail(r, list, key->name, -EINVAL,
+			"must be a list; begin each entry with '- '");
+	if (list->count > max)
+		return reader_fail(r, list, key->name, -EINVAL,
+			"%zu entries, more than %zu; remove some", list->count, max);
+	for (size_t i = 0; i < list->count; i++) {
+		char path[32];
+		struct reader inner = {.ctx = r->ctx, .file = r->file, .path = path};
+		int error;
+
+		snprintf(path, sizeof(path), "%s[%zu].", key->name, i);
+		error = one(&inner, list->items[i], guest);
+		if (error < 0)
+			return error;
+	}
+	return 0;
+}
+
+/* A disk while it is read: which of file and block was given is one of its keys. */
+struct disk_file {
+	struct vfctl_guest_disk disk;
+	char *file, *block;
+};
+
+static void clear_disk_file(struct disk_file *d)
+{
+	free(d->disk.bus);
+	free(d->disk.cache);
+	free(d->file);
+	free(d->block);
+}
+
+static const char *const format_words[] = {"qcow2", "raw", NULL};
+static const char *const bus_words[] = {"virtio", "sata", NULL};
+static const char *const cache_words[] = {
+	"none", "writeback", "writethrough", "directsync", "unsafe", NULL};
+
+enum { DISK_FILE, DISK_BLOCK, DISK_FORMAT };
+
+#define D(member) offsetof(struct disk_file, member)
+
+static const struct key disk_keys[] = {
+	[DISK_FILE] = {"file", read_path, D(file), 0, 0, NULL},
+	[DISK_BLOCK] = {"block", read_path, D(block), 0, 0, NULL},
+	[DISK_FORMAT] = {"format", read_word, D(disk.format), 0, 0, format_words},
+	{"bus", read_word_text, D(disk.bus), 0, 0, bus_words},
+	{"cache", read_word_text, D(disk.cache), 0, 0, cache_words},
+	{"readonly", read_switch, D(disk.readonly), 0, 0, NULL},
+};
+
+static int finish_disk(struct reader *r, const struct doc_node *node, struct disk_file *d,
+	const struct doc_node *const *seen)
+{
+	if (!d->file == !d->block)
+		return reader_fail(r, node, "file", -EINVAL,
+			"a disk is either a file or a block device; give one of the two "
+			"keys");
+	d->disk.block = d->block != NULL;
+	if (!seen[DISK_FORMAT])
+		d->disk.format = d->disk.block ? VFCTL_DISK_RAW : VFCTL_DISK_QCOW2;
+	if (!d->disk.bus)
+		d->disk.bus = strdup("virtio");
+	if (!d->disk.cache)
+		d->disk.cache = strdup("none");
+	if (!d->disk.bus || !d->disk.cache)
+		return ctx_oom(r->ctx);
+	d->disk.source = d->block ? steal(d->block) : steal(d->file);
+	return 0;
+}
+
+static int read_disk(
+	struct reader *r, const struct doc_node *node, struct vfctl_guest *guest)
+{
+	const struct doc_node *seen[ARRAY_SIZE(disk_keys)] = {0};
+	_cleanup_(clear_disk_file) struct disk_file d = {0};
+	int error;
+
+	if (!array_grow(guest->disks, guest->disk_count))
+		return ctx_oom(r->ctx);
+	error = reader_map(r, node, disk_keys, ARRAY_SIZE(disk_keys), &d, seen);
+	if (error == 0)
+		error = finish_disk(r, node, &d, seen);
+	if (error < 0)
+		return error;
+	guest->disks[guest->disk_count++] = d.disk;
+	d.disk = (struct vfctl_guest_disk){0};
+	return 0;
+}
+
+int read_guest_disks(struct reader *r, const struct key *key,
+	const struct doc_node *value, void *object)
+{
+	return each(r, key, value, VFCTL_GUEST_DISKS_MAX, object, read_disk);
+}
+
+/* The attribute of the same meaning; its parser's words begin with its own key. */
+static int read_attr(struct reader *r, const struct key *key,
+	const struct doc_node *value, void *object)
+{
+	struct vfctl_guest_vf *vf = object;
+	char name[32];
+	const char *text;
+	int error = reader_text(r, key, value, &text);
+
+	if (error < 0)
+		return error;
+	snprintf(name, sizeof(name), "%s", key->words ? key->words[0] : key->name);
+	if (str_eq(name, "mac") && str_eq(text, "auto"))
+		return 0;
+	error = vfctl_vf_attrs_parse(r->ctx, name, text, &vf->attrs);
+	if (error < 0)
+		return ctx_prefix(r->ctx, error == -ERANGE ? -EINVAL : error,
+			"%s:%u:%u: %s%s", r->file, value->line, value->column, r->path,
+			key->name);
+	return 0;
+}
+
+static int read_pf(struct reader *r, const struct key *key, const struct doc_node *value,
+	void *object)
+{
+	struct vfctl_guest_vf *vf = object;
+	int error = read_line(r, key, value, object);
+
+	if (error == 0 && (strpbrk(vf->pf, " /") || vf->pf[0] == '.' || vf->pf[0] == '-'))
+		error = reader_fail(r, value, key->name, -EINVAL,
+			"'%.64s' is not allowed; it must be a network device, an RDMA "
+			"device, a PCI "
+			"address or any",
+			vf->pf);
+	return error;
+}
+
+static const char *const form_words[] = {"auto", "interface", "hostdev", NULL};
+static const char *const min_rate[] = {"min-rate", NULL};
+static const char *const max_rate[] = {"max-rate", NULL};
+static const char *const link_state[] = {"link-state", NULL};
+
+enum { VF_PF, VF_MAC };
+
+#define V(member) offsetof(struct vfctl_guest_vf, member)
+
+/* PF names are at most 127 bytes: alternative names of netdevs (ALTIFNAMSIZ). */
+static const struct key vf_keys[] = {
+	[VF_PF] = {"pf", read_pf, V(pf), 1, 127, NULL},
+	[VF_MAC] = {"mac", read_attr, 0, 0, 0, NULL},
+	{"count", read_u32, V(count), 1, VFCTL_GUEST_VFS_MAX, NULL},
+	{"vlan", read_attr, 0, 0, 0, NULL},
+	{"qos", read_attr, 0, 0, 0, NULL},
+	{"proto", read_attr, 0, 0, 0, NULL},
+	{"min_rate_mbps", read_attr, 0, 0, 0, min_rate},
+	{"max_rate_mbps", read_attr, 0, 0, 0, max_rate},
+	{"spoofchk", read_attr, 0, 0, 0, NULL},
+	{"trust", read_attr, 0, 0, 0, NULL},
+	{"link_state", read_attr, 0, 0, 0, link_state},
+	{"msix", read_attr, 0, 0, 0, NULL},
+	{"form", read_word, V(form), 0, 0, form_words},
+};
+
+static int finish_vf(struct reader *r, const struct doc_node *node,
+	struct vfctl_guest_vf *vf, const struct doc_node *const *seen)
+{
+	struct vfctl_vf_attrs *attrs = &vf->attrs;
+	bool plain_vlan =
+		!(attrs->mask & (VFCTL_ATTR_VLAN_QOS | VFCTL_ATTR_VLAN_PROTO)) ||
+		(attrs->qos == 0 && attrs->proto == VFCTL_VLAN_8021Q);
+
+	if (!seen[VF_PF])
+		return reader_fail(r, node, "pf", -EINVAL,
+			"the key is missing; name the PF, or write any");
+	if (str_eq(vf->pf, "any")) {
+		free(vf->pf);
+		vf->pf = NULL;
+	}
+	if (attrs->mask & VFCTL_ATTR_MAC && vf->count > 1)
+		return reader_fail(r, seen[VF_MAC], "mac", -EINVAL,
+			"%" PRIu32
+			" VFs cannot share an address; write mac: auto, or one entry "
+			"for each VF",
+			vf->count);
+	if (vf->form == VFCTL_FORM_INTERFACE && !plain_vlan)
+		return reader_fail(r, node, "form", -EINVAL,
+			"libvirt's interface cannot say qos or 802.1ad; write form: "
+			"hostdev or auto");
+	if (vfctl_vf_attrs_check(r->ctx, attrs) < 0)
+		return ctx_prefix(r->ctx, -EINVAL, "%s:%u:%u: %.*s", r->file, node->line,
+			node->column, (int)strlen(r->path) - 1, r->path);
+	/* What a guest may not do unless its operator says so. */
+	if (!(attrs->mask & VFCTL_ATTR_SPOOFCHK))
+		attrs->spoofchk = true;
+	attrs->mask |= VFCTL_ATTR_SPOOFCHK | VFCTL_ATTR_TRUST;
+	return 0;
+}
+
+static int read_vf(
+	struct reader *r, const struct doc_node *node, struct vfctl_guest *guest)
+{
+	const struct doc_node *seen[ARRAY_SIZE(vf_keys)] = {0};
+	struct vfctl_guest_vf *vf;
+	int error;
+
+	if (!array_grow(guest->vfs, guest->vf_count))
+		return ctx_oom(r->ctx);
+	vf = &guest->vfs[guest->vf_count++];
+	*vf = (struct vfctl_guest_vf){.count = 1, .line = node->line};
+	error = reader_map(r, node, vf_keys, ARRAY_SIZE(vf_keys), vf, seen);
+	return error < 0 ? error : finish_vf(r, node, vf, seen);
+}
+
+int read_guest_vfs(struct reader *r, const struct key *key, const struct doc_node *value,
+	void *object)
+{
+	return each(r, key, value, VFCTL_GUEST_VFS_MAX, object, read_vf);
+}

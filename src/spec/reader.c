@@ -1,0 +1,278 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "spec/reader.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+
+#include "base/buf.h"
+#include "base/parse.h"
+
+#define AT(type) ((type *)((char *)object + key->offset))
+#define STRING_MAX 65536
+
+int reader_fail(struct reader *r, const struct doc_node *at, const char *key, int error,
+	const char *fmt, ...)
+{
+	_free_ char *words = NULL;
+	va_list args;
+	int n;
+
+	va_start(args, fmt);
+	n = vasprintf(&words, fmt, args);
+	va_end(args);
+	if (n < 0) {
+		words = NULL;
+		return ctx_oom(r->ctx);
+	}
+	return doc_fail(r->ctx, r->file, at, error, "%s%s: %s", r->path, key, words);
+}
+
+static size_t least(size_t a, size_t b, size_t c)
+{
+	size_t ab = a < b ? a : b;
+
+	return ab < c ? ab : c;
+}
+
+/* Levenshtein's distance; texts of 32 bytes or more are as far as can be. */
+static size_t distance(const char *a, const char *b)
+{
+	size_t row[33], n = strlen(b);
+
+	if (strlen(a) > 32 || n > 32)
+		return SIZE_MAX;
+	for (size_t j = 0; j <= n; j++)
+		row[j] = j;
+	for (size_t i = 0; a[i]; i++) {
+		size_t corner = row[0];
+
+		row[0] = i + 1;
+		for (size_t j = 0; j < n; j++) {
+			size_t above = row[j + 1];
+
+			row[j + 1] =
+				least(above + 1, row[j] + 1, corner + (a[i] != b[j]));
+			corner = above;
+		}
+	}
+	return row[n];
+}
+
+static const char *nearest(const char *name, const struct key *keys, size_t count)
+{
+	size_t best_distance = strlen(name) / 3 + 2;
+	const char *best = NULL;
+
+	for (size_t i = 0; i < count; i++) {
+		size_t d = distance(name, keys[i].name);
+
+		if (d < best_distance) {
+			best_distance = d;
+			best = keys[i].name;
+		}
+	}
+	return best;
+}
+
+static int fail_unknown(
+	struct reader *r, const struct doc_node *at, const struct key *keys, size_t count)
+{
+	const char *like = nearest(at->text, keys, count);
+	_buf_ struct buf known = {0};
+
+	if (like)
+		return reader_fail(
+			r, at, at->text, -EINVAL, "no such key; did you mean %s?", like);
+	for (size_t i = 0; i < count; i++)
+		buf_printf(&known, "%s%s", i ? ", " : "", keys[i].name);
+	return reader_fail(r, at, at->text, -EINVAL, "no such key; known are %s",
+		known.failed ? "" : known.data);
+}
+
+static const struct key *find(const struct key *keys, size_t count, const char *name)
+{
+	for (size_t i = 0; i < count; i++)
+		if (str_eq(keys[i].name, name))
+			return &keys[i];
+	return NULL;
+}
+
+int reader_map(struct reader *r, const struct doc_node *node, const struct key *keys,
+	size_t count, void *object, const struct doc_node **ret_seen)
+{
+	if (node->kind != DOC_MAP)
+		return doc_fail(r->ctx, r->file, node, -EINVAL,
+			"%s must be keys with values, such as %s: ...",
+			*r->path ? r->path : "the file", keys[0].name);
+	for (size_t i = 0; i < node->count; i++) {
+		const struct key *key = find(keys, count, node->keys[i]->text);
+		int error;
+
+		if (!key)
+			return fail_unknown(r, node->keys[i], keys, count);
+		error = key->read(r, key, node->items[i], object);
+		if (error < 0)
+			return error;
+		if (ret_seen)
+			ret_seen[key - keys] = node->items[i];
+	}
+	return 0;
+}
+
+static bool is_null(const struct doc_node *value)
+{
+	static const char *const nulls[] = {"", "~", "null", "Null", "NULL"};
+
+	for (size_t i = 0; i < ARRAY_SIZE(nulls); i++)
+		if (!value->quoted && str_eq(value->text, nulls[i]))
+			return true;
+	return false;
+}
+
+int reader_text(struct reader *r, const struct key *key, const struct doc_node *value,
+	const char **ret)
+{
+	if (value->kind != DOC_SCALAR)
+		return reader_fail(r, value, key->name, -EINVAL,
+			"must be one value, not a %s",
+			value->kind == DOC_LIST ? "list" : "mapping");
+	if (is_null(value))
+		return reader_fail(r, value, key->name, -EINVAL,
+			"has no value; write one or remove the key");
+	*ret = value->text;
+	return 0;
+}
+
+int read_u32(struct reader *r, const struct key *key, const struct doc_node *value,
+	void *object)
+{
+	const char *text;
+	uint64_t number;
+	int error = reader_text(r, key, value, &text);
+
+	if (error < 0)
+		return error;
+	error = parse_u64(text, key->min, key->max, &number);
+	if (error < 0)
+		return reader_fail(r, value, key->name,
+			error == -ERANGE ? -EINVAL : error,
+			"'%s' is not allowed; it must be a number from %" PRIu64
+			" to %" PRIu64,
+			text, key->min, key->max);
+	*AT(uint32_t) = (uint32_t)number;
+	return 0;
+}
+
+int read_switch(struct reader *r, const struct key *key, const struct doc_node *value,
+	void *object)
+{
+	const char *text;
+	int error = reader_text(r, key, value, &text);
+
+	if (error == 0 && parse_bool(text, AT(bool)) < 0)
+		return reader_fail(r, value, key->name, -EINVAL,
+			"'%s' is not allowed; it must be true or false", text);
+	return error;
+}
+
+static int find_word(struct reader *r, const struct key *key,
+	const struct doc_node *value, unsigned *ret)
+{
+	_buf_ struct buf known = {0};
+	const char *text;
+	int error = reader_text(r, key, value, &text);
+
+	if (error < 0)
+		return error;
+	for (unsigned i = 0; key->words[i]; i++) {
+		if (str_eq(key->words[i], text)) {
+			*ret = i;
+			return 0;
+		}
+		buf_printf(&known, "%s%s",
+			i == 0              ? ""
+			: key->words[i + 1] ? ", "
+					    : " or ",
+			key->words[i]);
+	}
+	return reader_fail(r, value, key->name, -EINVAL,
+		"'%s' is not allowed; it must be %s", text,
+		known.failed ? "" : known.data);
+}
+
+int read_word(struct reader *r, const struct key *key, const struct doc_node *value,
+	void *object)
+{
+	return find_word(r, key, value, AT(unsigned));
+}
+
+static int keep(struct reader *r, const char *text, char **member)
+{
+	char *copy = strdup(text);
+
+	if (!copy)
+		return ctx_oom(r->ctx);
+	free(*member);
+	*member = copy;
+	return 0;
+}
+
+int read_word_text(struct reader *r, const struct key *key, const struct doc_node *value,
+	void *object)
+{
+	unsigned index;
+	int error = find_word(r, key, value, &index);
+
+	return error < 0 ? error : keep(r, key->words[index], AT(char *));
+}
+
+int read_string(struct reader *r, const struct key *key, const struct doc_node *value,
+	void *object)
+{
+	const char *text;
+	int error = reader_text(r, key, value, &text);
+
+	if (error < 0)
+		return error;
+	if (strlen(text) > STRING_MAX)
+		return reader_fail(r, value, key->name, -EINVAL,
+			"it has %zu bytes, more than %d; shorten it", strlen(text),
+			STRING_MAX);
+	return keep(r, text, AT(char *));
+}
+
+int read_line(struct reader *r, const struct key *key, const struct doc_node *value,
+	void *object)
+{
+	const char *text;
+	int error = reader_text(r, key, value, &text);
+
+	if (error < 0)
+		return error;
+	if (strpbrk(text, "\n\t"))
+		return reader_fail(
+			r, value, key->name, -EINVAL, "it must be one line without tabs");
+	if (strlen(text) < key->min || strlen(text) > key->max)
+		return reader_fail(r, value, key->name, -EINVAL,
+			"it has %zu bytes; it must have %" PRIu64 " to %" PRIu64,
+			strlen(text), key->min, key->max);
+	return keep(r, text, AT(char *));
+}
+
+int read_path(struct reader *r, const struct key *key, const struct doc_node *value,
+	void *object)
+{
+	const char *text;
+	int error = reader_text(r, key, value, &text);
+
+	if (error < 0)
+		return error;
+	if (text[0] != '/' || strpbrk(text, "\n\t") || strlen(text) >= 4096)
+		return reader_fail(r, value, key->name, -EINVAL,
+			"'%.200s' is not allowed; it must be an absolute path of one "
+			"line",
+			text);
+	return keep(r, text, AT(char *));
+}

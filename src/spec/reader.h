@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef VFCTL_SPEC_READER_H
+#define VFCTL_SPEC_READER_H
+
+#include "spec/doc.h"
+
+/* Where we are, for the messages. */
+struct reader {
+	struct vfctl_ctx *ctx;
+	const char *file;
+	const char *path; /* "" or "vfs[2]." */
+};
+
+/*
+ * One key of a mapping, a row of a table. @read fills the member @offset of the
+ * structure; @words and @min, @max are for those readers that use them.
+ */
+struct key {
+	const char *name;
+	int (*read)(struct reader *r, const struct key *key, const struct doc_node *value,
+		void *object);
+	size_t offset;
+	uint64_t min, max;
+	const char *const *words; /* NULL-terminated; the value is the index */
+};
+
+/*
+ * Read the mapping @node by its table. @ret_seen (may be NULL) receives the value of each
+ * key or NULL, in the order of the table, which has at most 64 rows.
+ */
+int reader_map(struct reader *r, const struct doc_node *node, const struct key *keys,
+	size_t count, void *object, const struct doc_node **ret_seen);
+
+int reader_fail(struct reader *r, const struct doc_node *at, const char *key, int error,
+	const char *fmt, ...) _printf_(5, 6);
+
+/* The text of a scalar that is there; words say what else came. */
+int reader_text(struct reader *r, const struct key *key, const struct doc_node *value,
+	const char **ret);
+
+/* Readers for tables. Members: uint32_t, bool, unsigned-sized enum, char *. */
+int read_u32(struct reader *r, const struct key *key, const struct doc_node *value,
+	void *object);
+int read_switch(struct reader *r, const struct key *key, const struct doc_node *value,
+	void *object);
+int read_word(struct reader *r, const struct key *key, const struct doc_node *value,
+	void *object);
+/* One of @words, kept as text. */
+int read_word_text(struct reader *r, const struct key *key, const struct doc_node *value,
+	void *object);
+/* One line, @min..@max bytes. */
+int read_line(struct reader *r, const struct key *key, const struct doc_node *value,
+	void *object);
+int read_string(struct reader *r, const struct key *key, const struct doc_node *value,
+	void *object);
+/* An absolute path without newline. */
+int read_path(struct reader *r, const struct key *key, const struct doc_node *value,
+	void *object);
+
+#endif

@@ -1,0 +1,418 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* The only file that knows hwloc. */
+#include "vfctl/topology.h"
+
+#include <errno.h>
+#include <hwloc.h>
+#include <hwloc/distances.h>
+#include <limits.h>
+#include <pthread.h>
+
+#include "base/ctx.h"
+#include "base/dl.h"
+#include "vfctl/types.h"
+
+#define DISTANCE_LOCAL 10
+#define DISTANCE_REMOTE 20
+
+DL_FN(hwloc_topology_init);
+DL_FN(hwloc_topology_destroy);
+DL_FN(hwloc_topology_set_flags);
+DL_FN(hwloc_topology_set_all_types_filter);
+DL_FN(hwloc_topology_set_type_filter);
+DL_FN(hwloc_topology_set_xml);
+DL_FN(hwloc_topology_set_synthetic);
+DL_FN(hwloc_topology_load);
+DL_FN(hwloc_get_type_depth);
+DL_FN(hwloc_get_nbobjs_by_depth);
+DL_FN(hwloc_get_obj_by_depth);
+DL_FN(hwloc_bitmap_next);
+DL_FN(hwloc_distances_get_by_name);
+DL_FN(hwloc_distances_release);
+
+static const struct dl_symbol symbols[] = {
+	DL_SYM(hwloc_topology_init),
+	DL_SYM(hwloc_topology_destroy),
+	DL_SYM(hwloc_topology_set_flags),
+	DL_SYM(hwloc_topology_set_all_types_filter),
+	DL_SYM(hwloc_topology_set_type_filter),
+	DL_SYM(hwloc_topology_set_xml),
+	DL_SYM(hwloc_topology_set_synthetic),
+	DL_SYM(hwloc_topology_load),
+	DL_SYM(hwloc_get_type_depth),
+	DL_SYM(hwloc_get_nbobjs_by_depth),
+	DL_SYM(hwloc_get_obj_by_depth),
+	DL_SYM(hwloc_bitmap_next),
+	DL_SYM(hwloc_distances_get_by_name),
+	DL_SYM(hwloc_distances_release),
+};
+
+static void destroy_hwloc(hwloc_topology_t *t)
+{
+	if (*t)
+		sym_hwloc_topology_destroy(*t);
+}
+
+static void free_topology(struct vfctl_topology **topology)
+{
+	vfctl_topology_free(*topology);
+}
+
+/*
+ * A variable of the process, set during one load. hwloc knows no other way to be told
+ * the root of a captured tree.
+ */
+struct variable {
+	const char *name;
+	const char *value;
+	char *before;
+	bool was_set;
+};
+
+static int variable_set(struct variable *v)
+{
+	const char *before = getenv(v->name);
+
+	v->was_set = before != NULL;
+	v->before = before ? strdup(before) : NULL;
+	if ((before && !v->before) || setenv(v->name, v->value, 1) < 0)
+		return -ENOMEM;
+	return 0;
+}
+
+static void variable_restore(struct variable *v)
+{
+	if (v->was_set && v->before)
+		setenv(v->name, v->before, 1);
+	else if (!v->was_set)
+		unsetenv(v->name);
+	free(v->before);
+}
+
+static int load_tree(hwloc_topology_t t, const char *root)
+{
+	static pthread_mutex_t one_at_a_time = PTHREAD_MUTEX_INITIALIZER;
+	struct variable variables[] = {
+		{.name = "HWLOC_FSROOT", .value = root},
+		/* Without "stop" the cpuid of the machine we run on leaks in. */
+		{.name = "HWLOC_COMPONENTS", .value = "linux,stop"},
+		/* Else a node without CPUs is given those of its neighbours. */
+		{.name = "HWLOC_USE_NUMA_DISTANCES", .value = "0"},
+		/* A library does not write to stderr. */
+		{.name = "HWLOC_HIDE_ERRORS", .value = "2"},
+	};
+	size_t set = 0;
+	int r = 0;
+
+	pthread_mutex_lock(&one_at_a_time);
+	while (r == 0 && set < ARRAY_SIZE(variables))
+		r = variable_set(&variables[set++]);
+	if (r == 0)
+		r = sym_hwloc_topology_load(t) < 0 ? -EINVAL : 0;
+	while (set > 0)
+		variable_restore(&variables[--set]);
+	pthread_mutex_unlock(&one_at_a_time);
+	return r;
+}
+
+static int configure(struct vfctl_ctx *ctx, hwloc_topology_t t)
+{
+	static const hwloc_obj_type_t wanted[] = {
+		HWLOC_OBJ_PACKAGE, HWLOC_OBJ_CORE, HWLOC_OBJ_L3CACHE};
+
+	/* Our own cgroup says nothing about where guests may run. */
+	if (sym_hwloc_topology_set_flags(t, HWLOC_TOPOLOGY_FLAG_INCLUDE_DISALLOWED) < 0 ||
+		sym_hwloc_topology_set_all_types_filter(t, HWLOC_TYPE_FILTER_KEEP_NONE) <
+			0)
+		return ctx_fail(ctx, -EINVAL,
+			"topology: hwloc refuses its options (%s); "
+			"install hwloc 2.5 or newer",
+			errno_name(errno));
+	for (size_t i = 0; i < ARRAY_SIZE(wanted); i++)
+		sym_hwloc_topology_set_type_filter(
+			t, wanted[i], HWLOC_TYPE_FILTER_KEEP_ALL);
+	/* Without groups several nodes hang at one object and all get its CPUs. */
+	sym_hwloc_topology_set_type_filter(
+		t, HWLOC_OBJ_GROUP, HWLOC_TYPE_FILTER_KEEP_STRUCTURE);
+	return 0;
+}
+
+static int run_source(struct vfctl_ctx *ctx, hwloc_topology_t t,
+	const struct vfctl_topology_source *source)
+{
+	static const char *const what[] = {
+		[VFCTL_TOPOLOGY_HOST] = "this host",
+		[VFCTL_TOPOLOGY_TREE] = "captured tree",
+		[VFCTL_TOPOLOGY_XML] = "hwloc XML file",
+		[VFCTL_TOPOLOGY_SYNTHETIC] = "synthetic topology",
+	};
+	const char *text = source->kind == VFCTL_TOPOLOGY_HOST ? "" : source->text;
+	_free_ char *path = str_format(
+		source->kind == VFCTL_TOPOLOGY_TREE ? "%s/sys/devices/system/cpu" : "%s",
+		text);
+	bool file =
+		source->kind == VFCTL_TOPOLOGY_TREE || source->kind == VFCTL_TOPOLOGY_XML;
+	int r = 0;
+
+	if (!path)
+		return ctx_oom(ctx);
+	if (file && access(path, R_OK) < 0)
+		return ctx_fail(ctx, -errno,
+			"topology: cannot read %s %s: %s: %s; check the path",
+			what[source->kind], text, path, strerror(errno));
+	if (source->kind == VFCTL_TOPOLOGY_XML)
+		r = sym_hwloc_topology_set_xml(t, text);
+	else if (source->kind == VFCTL_TOPOLOGY_SYNTHETIC)
+		r = sym_hwloc_topology_set_synthetic(t, text);
+	if (r == 0)
+		r = source->kind == VFCTL_TOPOLOGY_TREE ? load_tree(t, text)
+							: sym_hwloc_topology_load(t);
+	if (r == -ENOMEM)
+		return ctx_oom(ctx);
+	if (r < 0)
+		return ctx_fail(ctx, -EINVAL,
+			"topology: hwloc cannot read the %s %s; check it "
+			"with lstopo",
+			what[source->kind], text);
+	return 0;
+}
+
+static int read_set(
+	struct vfctl_ctx *ctx, hwloc_const_bitmap_t bits, struct vfctl_cpuset *ret_set)
+{
+	struct vfctl_cpuset set = {0};
+
+	for (int i = -1; bits && (i = sym_hwloc_bitmap_next(bits, i)) >= 0;) {
+		if (i >= VFCTL_CPU_MAX)
+			return ctx_fail(ctx, -ERANGE,
+				"topology: CPU %d is beyond the %d CPUs this build knows",
+				i, VFCTL_CPU_MAX);
+		vfctl_cpuset_add(&set, (unsigned)i);
+	}
+	*ret_set = set;
+	return 0;
+}
+
+static void read_pools(const struct hwloc_obj *obj, struct vfctl_topology *topology)
+{
+	const struct hwloc_numanode_attr_s *attr = &obj->attr->numanode;
+
+	/* The base page, always the smallest, is among them; it is 64 KiB at most. */
+	for (unsigned i = 0; i < attr->page_types_len; i++)
+		if (attr->page_types[i].size > 64 * 1024)
+			vfctl_topology_set_pages(topology, obj->os_index,
+				attr->page_types[i].size, attr->page_types[i].count,
+				VFCTL_COUNT_UNKNOWN);
+}
+
+static int by_id(const void *a, const void *b)
+{
+	const struct vfctl_node *x = a, *y = b;
+
+	return x->id < y->id ? -1 : x->id > y->id;
+}
+
+/*
+ * hwloc lets a node without CPUs of its own (HBM, CXL) share those of the nodes near to
+ * it, and Linux gives it a higher number than theirs. A CPU stays with the node that has
+ * the fewest CPUs, then with the lowest number.
+ */
+static void separate_nodes(struct vfctl_topology *topology)
+{
+	for (size_t i = 0; i < topology->node_count; i++) {
+		struct vfctl_node *a = &topology->nodes[i];
+
+		for (size_t j = i + 1; j < topology->node_count; j++) {
+			struct vfctl_node *b = &topology->nodes[j];
+			bool b_owns = vfctl_cpuset_count(&b->cpus) &&
+				      vfctl_cpuset_count(&b->cpus) <
+					      vfctl_cpuset_count(&a->cpus);
+
+			if (vfctl_cpuset_intersects(&a->cpus, &b->cpus))
+				vfctl_cpuset_andnot(b_owns ? &a->cpus : &b->cpus,
+					b_owns ? &b->cpus : &a->cpus);
+		}
+	}
+}
+
+static int read_nodes(
+	struct vfctl_ctx *ctx, hwloc_topology_t t, struct vfctl_topology *topology)
+{
+	unsigned count = sym_hwloc_get_nbobjs_by_depth(t, HWLOC_TYPE_DEPTH_NUMANODE);
+	int r;
+
+	topology->nodes = calloc(count ? count : 1, sizeof(*topology->nodes));
+	if (!topology->nodes)
+		return ctx_oom(ctx);
+	for (unsigned i = 0; i < count; i++) {
+		hwloc_obj_t obj =
+			sym_hwloc_get_obj_by_depth(t, HWLOC_TYPE_DEPTH_NUMANODE, i);
+		struct vfctl_node *node = &topology->nodes[topology->node_count++];
+
+		if (obj->os_index >= VFCTL_CPU_MAX)
+			return ctx_fail(ctx, -ERANGE,
+				"topology: node number %u is not below %d", obj->os_index,
+				VFCTL_CPU_MAX);
+		node->id = obj->os_index;
+		node->memory_bytes = obj->attr->numanode.local_memory;
+		r = read_set(ctx, obj->cpuset, &node->cpus);
+		if (r < 0)
+			return r;
+		read_pools(obj, topology);
+	}
+	qsort(topology->nodes, topology->node_count, sizeof(*topology->nodes), by_id);
+	separate_nodes(topology);
+	return 0;
+}
+
+static size_t node_index(const struct vfctl_topology *topology, unsigned id)
+{
+	for (size_t i = 0; i < topology->node_count; i++)
+		if (topology->nodes[i].id == id)
+			return i;
+	return topology->node_count;
+}
+
+static void copy_distances(
+	const struct hwloc_distances_s *from, struct vfctl_topology *topology)
+{
+	size_t n = topology->node_count;
+
+	for (unsigned i = 0; i < from->nbobjs; i++)
+		for (unsigned j = 0; j < from->nbobjs; j++) {
+			size_t row = node_index(topology, from->objs[i]->os_index);
+			size_t column = node_index(topology, from->objs[j]->os_index);
+			uint64_t value = from->values[i * from->nbobjs + j];
+
+			if (row < n && column < n && value && value <= UINT_MAX)
+				topology->distances[row * n + column] = (unsigned)value;
+		}
+}
+
+static int read_distances(
+	struct vfctl_ctx *ctx, hwloc_topology_t t, struct vfctl_topology *topology)
+{
+	size_t n = topology->node_count;
+	struct hwloc_distances_s *found = NULL;
+	unsigned count = 1;
+
+	topology->distances = calloc(n ? n * n : 1, sizeof(*topology->distances));
+	if (!topology->distances)
+		return ctx_oom(ctx);
+	for (size_t i = 0; i < n * n; i++)
+		topology->distances[i] = i % (n + 1) ? DISTANCE_REMOTE : DISTANCE_LOCAL;
+	if (sym_hwloc_distances_get_by_name(t, "NUMALatency", &count, &found, 0) == 0 &&
+		count) {
+		copy_distances(found, topology);
+		sym_hwloc_distances_release(t, found);
+	}
+	return 0;
+}
+
+static const struct hwloc_obj *ancestor(
+	const struct hwloc_obj *obj, hwloc_obj_type_t type)
+{
+	while (obj && obj->type != type)
+		obj = obj->parent;
+	return obj;
+}
+
+static int node_of_cpu(const struct vfctl_topology *topology, unsigned cpu)
+{
+	for (size_t i = 0; i < topology->node_count; i++)
+		if (vfctl_cpuset_has(&topology->nodes[i].cpus, cpu))
+			return (int)topology->nodes[i].id;
+	return VFCTL_NODE_NONE;
+}
+
+static void describe_core(const struct vfctl_topology *topology,
+	const struct hwloc_obj *pu, struct vfctl_core *core)
+{
+	const struct hwloc_obj *package = ancestor(pu, HWLOC_OBJ_PACKAGE);
+	const struct hwloc_obj *l3 = ancestor(pu, HWLOC_OBJ_L3CACHE);
+
+	core->node = node_of_cpu(topology, pu->os_index);
+	core->package =
+		package && package->os_index <= INT_MAX ? (int)package->os_index : -1;
+	core->l3 = l3 ? (int)l3->logical_index : -1;
+}
+
+static int by_first_cpu(const void *a, const void *b)
+{
+	const struct vfctl_core *x = a, *y = b;
+
+	return vfctl_cpuset_next(&x->cpus, 0) - vfctl_cpuset_next(&y->cpus, 0);
+}
+
+/* hwloc lists threads so that those of a core are adjacent; one without core is its own.
+ */
+static int read_cores(
+	struct vfctl_ctx *ctx, hwloc_topology_t t, struct vfctl_topology *topology)
+{
+	int depth = sym_hwloc_get_type_depth(t, HWLOC_OBJ_PU);
+	unsigned count = sym_hwloc_get_nbobjs_by_depth(t, depth);
+	const struct hwloc_obj *last = NULL;
+
+	topology->cores = calloc(count ? count : 1, sizeof(*topology->cores));
+	if (!topology->cores)
+		return ctx_oom(ctx);
+	for (unsigned i = 0; i < count; i++) {
+		const struct hwloc_obj *pu = sym_hwloc_get_obj_by_depth(t, depth, i);
+		const struct hwloc_obj *core = ancestor(pu, HWLOC_OBJ_CORE);
+
+		if (pu->os_index >= VFCTL_CPU_MAX)
+			return ctx_fail(ctx, -ERANGE,
+				"topology: CPU %u is beyond the %d CPUs this build knows",
+				pu->os_index, VFCTL_CPU_MAX);
+		if (!core || core != last)
+			describe_core(
+				topology, pu, &topology->cores[topology->core_count++]);
+		vfctl_cpuset_add(
+			&topology->cores[topology->core_count - 1].cpus, pu->os_index);
+		vfctl_cpuset_add(&topology->online, pu->os_index);
+		last = core;
+	}
+	qsort(topology->cores, topology->core_count, sizeof(*topology->cores),
+		by_first_cpu);
+	return 0;
+}
+
+static int read_all(
+	struct vfctl_ctx *ctx, hwloc_topology_t t, struct vfctl_topology *topology)
+{
+	int r = read_nodes(ctx, t, topology);
+
+	if (r == 0)
+		r = read_distances(ctx, t, topology);
+	if (r == 0)
+		r = read_cores(ctx, t, topology);
+	if (r < 0)
+		return r;
+	for (size_t i = 0; i < topology->node_count; i++)
+		vfctl_cpuset_and(&topology->nodes[i].cpus, &topology->online);
+	return vfctl_topology_check(ctx, topology);
+}
+
+int vfctl_topology_load(struct vfctl_ctx *ctx, const struct vfctl_topology_source *source,
+	struct vfctl_topology **ret)
+{
+	_cleanup_(free_topology) struct vfctl_topology *topology = NULL;
+	_cleanup_(destroy_hwloc) hwloc_topology_t t = NULL;
+	int r;
+
+	r = dl_bind(ctx, "libhwloc.so.15", symbols, ARRAY_SIZE(symbols));
+	if (r < 0)
+		return ctx_prefix(ctx, r, "topology");
+	topology = calloc(1, sizeof(*topology));
+	if (!topology || sym_hwloc_topology_init(&t) < 0)
+		return ctx_oom(ctx);
+	r = configure(ctx, t);
+	if (r == 0)
+		r = run_source(ctx, t, source);
+	if (r == 0)
+		r = read_all(ctx, t, topology);
+	if (r < 0)
+		return r;
+	*ret = steal(topology);
+	return 0;
+}

@@ -1,0 +1,618 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "base/ctx.h"
+#include "vfctl/placement.h"
+
+#define GIB (UINT64_C(1) << 30)
+#define MIB (UINT64_C(1) << 20)
+#define NODES_MAX 4
+#define CORES_MAX 64
+
+/* A host in one value; tests change what they need. */
+struct host_model {
+	struct vfctl_node nodes[NODES_MAX];
+	unsigned distances[NODES_MAX * NODES_MAX];
+	struct vfctl_core cores[CORES_MAX];
+	struct vfctl_topology topology;
+	struct vfctl_free_vf vfs[32];
+	struct vfctl_host_model model;
+	unsigned next_cpu;
+};
+
+static struct vfctl_ctx *ctx;
+
+static void add_core(struct host_model *h, unsigned node, unsigned threads)
+{
+	struct vfctl_core *core = &h->cores[h->topology.core_count++];
+
+	*core = (struct vfctl_core){
+		.node = (int)node, .package = (int)node, .l3 = (int)node};
+	for (unsigned t = 0; t < threads; t++, h->next_cpu++) {
+		vfctl_cpuset_add(&core->cpus, h->next_cpu);
+		vfctl_cpuset_add(&h->nodes[node].cpus, h->next_cpu);
+		vfctl_cpuset_add(&h->topology.online, h->next_cpu);
+	}
+}
+
+/* @nodes nodes of @cores cores of @threads threads, 64 GiB each. */
+static void make_host(
+	struct host_model *h, unsigned nodes, unsigned cores, unsigned threads)
+{
+	*h = (struct host_model){0};
+	for (unsigned i = 0; i < nodes; i++) {
+		h->nodes[i] = (struct vfctl_node){.id = i, .memory_bytes = 64 * GIB};
+		for (unsigned j = 0; j < nodes; j++)
+			h->distances[i * nodes + j] =
+				i == j ? 10 : 20 + (i > j ? i - j : j - i);
+		for (unsigned c = 0; c < cores; c++)
+			add_core(h, i, threads);
+	}
+	h->topology.nodes = h->nodes;
+	h->topology.node_count = nodes;
+	h->topology.distances = h->distances;
+	h->topology.cores = h->cores;
+	h->model.topology = &h->topology;
+	h->model.vfs = h->vfs;
+}
+
+static struct vfctl_bdf bdf(unsigned bus, unsigned function)
+{
+	return (struct vfctl_bdf){
+		.bus = (uint8_t)bus,
+		.slot = (uint8_t)(function / 8),
+		.function = (uint8_t)(function % 8),
+	};
+}
+
+/* @count VFs of the PF bus:00.0. */
+static void add_vfs(
+	struct host_model *h, unsigned bus, int node, unsigned count, int fabric)
+{
+	for (unsigned i = 0; i < count; i++)
+		h->vfs[h->model.vf_count++] = (struct vfctl_free_vf){
+			.bdf = bdf(bus, i + 1),
+			.pf = bdf(bus, 0),
+			.index = i,
+			.node = node,
+			.fabric = fabric,
+		};
+}
+
+static struct vfctl_request guest(uint32_t vcpus, const struct vfctl_vf_want *want)
+{
+	return (struct vfctl_request){
+		.name = "g",
+		.vcpus = vcpus,
+		.emulator_cores = 1,
+		.memory_bytes = 4 * GIB,
+		.page_bytes = VFCTL_PAGES_BASE,
+		.node = VFCTL_NODE_NONE,
+		.wants = want,
+		.want_count = want ? 1 : 0,
+	};
+}
+
+static const struct vfctl_vf_want any_vf = {
+	.any_pf = true, .fabric = VFCTL_FABRIC_ANY, .count = 1};
+
+static struct vfctl_plan *make_plan(
+	const struct host_model *h, const struct vfctl_request *requests, size_t count)
+{
+	struct vfctl_plan *plan = NULL;
+	int r = vfctl_plan_make(ctx, &h->model, requests, count, &plan);
+
+	if (r < 0)
+		print_error("%s\n", vfctl_ctx_error(ctx));
+	assert_int_equal(r, 0);
+	assert_int_equal(plan->count, count);
+	return plan;
+}
+
+static const char *cpus_text(const struct vfctl_assignment *a)
+{
+	static char text[256];
+	size_t len = 0;
+
+	text[0] = '\0';
+	for (size_t i = 0; i < a->vcpu_count; i++)
+		len += (size_t)snprintf(
+			text + len, sizeof(text) - len, i ? ",%u" : "%u", a->vcpus[i]);
+	return text;
+}
+
+static const char *set_text(const struct vfctl_cpuset *set)
+{
+	static char text[256];
+
+	vfctl_cpuset_format(set, text, sizeof(text));
+	return text;
+}
+
+static bool has_reason(
+	const struct vfctl_assignment *a, enum vfctl_reason_kind kind, const char *part)
+{
+	for (size_t i = 0; i < a->reason_count; i++)
+		if (a->reasons[i].kind == kind && strstr(a->reasons[i].text, part))
+			return true;
+	for (size_t i = 0; i < a->reason_count; i++)
+		print_error("%s: %s\n", vfctl_reason_kind_name(a->reasons[i].kind),
+			a->reasons[i].text);
+	return false;
+}
+
+static void guest_goes_to_the_node_of_its_vf(void **state)
+{
+	struct host_model h;
+	struct vfctl_request request = guest(4, &any_vf);
+	struct vfctl_plan *plan;
+	const struct vfctl_assignment *a;
+
+	make_host(&h, 2, 4, 2);
+	add_vfs(&h, 0x80, 1, 2, 0);
+	request.iothreads = 1;
+	plan = make_plan(&h, &request, 1);
+	a = &plan->assignments[0];
+	assert_int_equal(a->refusal, VFCTL_REFUSAL_NONE);
+	assert_int_equal(a->node, 1);
+	assert_string_equal(cpus_text(a), "8,9,10,11");
+	assert_int_equal(a->guest_threads, 2);
+	assert_string_equal(set_text(&a->emulator_cpus), "12-13");
+	assert_string_equal(set_text(&a->iothread_cpus), "12-13");
+	assert_string_equal(set_text(&a->held_cpus), "8-13");
+	assert_int_equal(a->vf_count, 1);
+	assert_int_equal(a->vfs[0].index, 0);
+	assert_true(has_reason(a, VFCTL_REASON_CHOICE, "0000:80:00.1"));
+	vfctl_plan_free(plan);
+}
+
+static void siblings_are_adjacent_under_interleaved_numbers(void **state)
+{
+	struct vfctl_request request = guest(4, NULL);
+	struct host_model h;
+	struct vfctl_plan *plan;
+
+	make_host(&h, 1, 4, 2);
+	for (unsigned i = 0; i < 4; i++) {
+		h.cores[i].cpus = (struct vfctl_cpuset){0};
+		vfctl_cpuset_add(&h.cores[i].cpus, i);
+		vfctl_cpuset_add(&h.cores[i].cpus, i + 4);
+	}
+	plan = make_plan(&h, &request, 1);
+	assert_string_equal(cpus_text(&plan->assignments[0]), "0,4,1,5");
+	vfctl_plan_free(plan);
+}
+
+static void core_with_one_busy_thread_is_not_free(void **state)
+{
+	struct vfctl_request request = guest(4, NULL);
+	struct host_model h;
+	struct vfctl_plan *plan;
+
+	make_host(&h, 1, 5, 2);
+	vfctl_cpuset_add(&h.model.busy_cpus, 1);
+	vfctl_cpuset_add(&h.model.reserved_cpus, 4);
+	plan = make_plan(&h, &request, 1);
+	assert_string_equal(cpus_text(&plan->assignments[0]), "2,3,6,7");
+	assert_string_equal(set_text(&plan->assignments[0].emulator_cpus), "8-9");
+	vfctl_plan_free(plan);
+}
+
+static void thread_policies(void **state)
+{
+	static const struct {
+		enum vfctl_threads threads;
+		uint32_t vcpus;
+		const char *cpus;
+		uint32_t guest_threads;
+		enum vfctl_refusal refusal;
+	} cases[] = {
+		{VFCTL_THREADS_PREFER, 4, "0,1,2,3", 2, 0},
+		{VFCTL_THREADS_PREFER, 3, "0,1,2", 1, 0},
+		{VFCTL_THREADS_REQUIRE, 4, "0,1,2,3", 2, 0},
+		{VFCTL_THREADS_REQUIRE, 3, "", 0, VFCTL_REFUSAL_CPUS},
+		{VFCTL_THREADS_ISOLATE, 3, "0,2,4", 1, 0},
+		{VFCTL_THREADS_ISOLATE, 4, "", 0, VFCTL_REFUSAL_CPUS},
+		{VFCTL_THREADS_NONE, 4, "0,1,2,3", 1, 0},
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		struct vfctl_request request = guest(cases[i].vcpus, NULL);
+		const struct vfctl_assignment *a;
+		struct vfctl_plan *plan;
+		struct host_model h;
+
+		make_host(&h, 1, 4, 2);
+		request.threads = cases[i].threads;
+		plan = make_plan(&h, &request, 1);
+		a = &plan->assignments[0];
+		assert_int_equal(a->refusal, cases[i].refusal);
+		if (!a->refusal) {
+			assert_string_equal(cpus_text(a), cases[i].cpus);
+			assert_int_equal(a->guest_threads, cases[i].guest_threads);
+		}
+		vfctl_plan_free(plan);
+	}
+}
+
+/* Cores {0,1} {2,3} {4} and {0,1} {2}: first-come planners break the large cores. */
+static void small_cores_go_first(void **state)
+{
+	struct vfctl_request queue[] = {guest(3, NULL), guest(2, NULL)};
+	struct vfctl_request other[] = {guest(1, NULL), guest(2, NULL)};
+	struct vfctl_plan *plan;
+	struct host_model h;
+
+	make_host(&h, 1, 2, 2);
+	add_core(&h, 0, 1);
+	queue[0].emulator_cores = queue[1].emulator_cores = 0;
+	queue[1].threads = VFCTL_THREADS_REQUIRE;
+	add_core(&h, 0, 1);
+	vfctl_cpuset_add(&h.model.reserved_cpus, 5);
+	plan = make_plan(&h, queue, 2);
+	assert_string_equal(cpus_text(&plan->assignments[0]), "0,1,4");
+	assert_string_equal(cpus_text(&plan->assignments[1]), "2,3");
+	assert_string_equal(set_text(&plan->assignments[1].emulator_cpus), "5");
+	vfctl_plan_free(plan);
+
+	other[0].emulator_cores = other[1].emulator_cores = 0;
+	other[1].threads = VFCTL_THREADS_REQUIRE;
+	vfctl_cpuset_add(&h.model.reserved_cpus, 2);
+	plan = make_plan(&h, other, 2);
+	assert_string_equal(cpus_text(&plan->assignments[0]), "4");
+	assert_string_equal(cpus_text(&plan->assignments[1]), "0,1");
+	vfctl_plan_free(plan);
+}
+
+static void one_l3_holds_the_guest_when_it_can(void **state)
+{
+	struct vfctl_request request = guest(4, NULL);
+	struct vfctl_plan *plan;
+	struct host_model h;
+
+	make_host(&h, 1, 10, 1);
+	for (unsigned i = 0; i < 10; i++)
+		h.cores[i].l3 = i < 3 ? 0 : i < 8 ? 1 : 2;
+	plan = make_plan(&h, &request, 1);
+	assert_string_equal(cpus_text(&plan->assignments[0]), "3,4,5,6");
+	assert_string_equal(set_text(&plan->assignments[0].emulator_cpus), "7");
+	vfctl_plan_free(plan);
+}
+
+/* Wants [any, PF A] with one VF on A and one on B: the narrow want is served first. */
+static void narrow_wants_are_served_first(void **state)
+{
+	struct vfctl_vf_want wants[] = {
+		any_vf, {.pf = bdf(0x10, 0), .fabric = VFCTL_FABRIC_ANY, .count = 1}};
+	struct vfctl_request request = guest(2, wants);
+	struct vfctl_plan *plan;
+	struct host_model h;
+
+	make_host(&h, 2, 4, 1);
+	add_vfs(&h, 0x10, 0, 1, 0);
+	add_vfs(&h, 0x20, 0, 1, 1);
+	request.want_count = 2;
+	plan = make_plan(&h, &request, 1);
+	assert_int_equal(plan->assignments[0].refusal, VFCTL_REFUSAL_NONE);
+	assert_int_equal(plan->assignments[0].vfs[0].bdf.bus, 0x20);
+	assert_int_equal(plan->assignments[0].vfs[1].bdf.bus, 0x10);
+	vfctl_plan_free(plan);
+}
+
+/* n0: 8 CPUs and 2 VFs, n1: 8 CPUs and 1 VF; 3+VF, 3+VF, then 7 without. */
+static void queue_that_spreading_would_lose(void **state)
+{
+	struct vfctl_request queue[] = {
+		guest(3, &any_vf), guest(3, &any_vf), guest(7, NULL)};
+	struct vfctl_plan *plan;
+	struct host_model h;
+
+	make_host(&h, 2, 8, 1);
+	add_vfs(&h, 0x10, 0, 2, 0);
+	add_vfs(&h, 0x80, 1, 1, 0);
+	plan = make_plan(&h, queue, 3);
+	for (size_t i = 0; i < 3; i++) {
+		assert_int_equal(plan->assignments[i].refusal, VFCTL_REFUSAL_NONE);
+		assert_int_equal(plan->assignments[i].node, i == 2);
+	}
+	vfctl_plan_free(plan);
+}
+
+/* n0 has the only VF: a guest without VFs keeps off it. */
+static void guest_without_vfs_leaves_their_node_free(void **state)
+{
+	struct vfctl_request queue[] = {guest(4, NULL), guest(6, &any_vf)};
+	struct vfctl_plan *plan;
+	struct host_model h;
+
+	make_host(&h, 2, 8, 1);
+	add_vfs(&h, 0x10, 0, 1, 0);
+	plan = make_plan(&h, queue, 2);
+	assert_int_equal(plan->assignments[0].node, 1);
+	assert_int_equal(plan->assignments[1].node, 0);
+	vfctl_plan_free(plan);
+}
+
+static void vf_without_locality_warns(void **state)
+{
+	struct vfctl_request request = guest(2, &any_vf);
+	struct vfctl_plan *plan;
+	struct host_model h;
+
+	make_host(&h, 2, 4, 1);
+	add_vfs(&h, 0x10, VFCTL_NODE_NONE, 1, 0);
+	plan = make_plan(&h, &request, 1);
+	assert_int_equal(plan->assignments[0].node, 0);
+	assert_true(
+		has_reason(&plan->assignments[0], VFCTL_REASON_WARNING, "no NUMA node"));
+	vfctl_plan_free(plan);
+
+	/* With a local VF on node 1, that is better than guessing. */
+	add_vfs(&h, 0x80, 1, 1, 0);
+	plan = make_plan(&h, &request, 1);
+	assert_int_equal(plan->assignments[0].node, 1);
+	assert_int_equal(plan->assignments[0].vfs[0].bdf.bus, 0x80);
+	vfctl_plan_free(plan);
+}
+
+static void vf_on_a_node_without_cpus_goes_to_the_nearest(void **state)
+{
+	struct vfctl_request request = guest(2, &any_vf);
+	struct vfctl_plan *plan;
+	struct host_model h;
+
+	make_host(&h, 3, 4, 1);
+	h.nodes[2].cpus = (struct vfctl_cpuset){0};
+	h.topology.core_count = 8;
+	add_vfs(&h, 0x10, 2, 1, 0);
+	plan = make_plan(&h, &request, 1);
+	assert_int_equal(plan->assignments[0].node, 1);
+	assert_true(has_reason(&plan->assignments[0], VFCTL_REASON_WARNING, "nearest"));
+	vfctl_plan_free(plan);
+}
+
+static void refusals_say_what_is_short(void **state)
+{
+	struct vfctl_vf_want two = {
+		.pf = bdf(0x10, 0), .fabric = VFCTL_FABRIC_ANY, .count = 2};
+	struct vfctl_request request = guest(2, &two);
+	const struct vfctl_assignment *a;
+	struct vfctl_plan *plan;
+	struct host_model h;
+
+	make_host(&h, 2, 4, 1);
+	add_vfs(&h, 0x10, 0, 1, 0);
+	plan = make_plan(&h, &request, 1);
+	a = &plan->assignments[0];
+	assert_int_equal(a->refusal, VFCTL_REFUSAL_VFS);
+	assert_int_equal(a->node, VFCTL_NODE_NONE);
+	assert_true(has_reason(a, VFCTL_REASON_SHORT,
+		"2 of 0000:10:00.0 asked on one node; free: 1 on node 0"));
+	assert_true(has_reason(a, VFCTL_REASON_REMEDY, "create 1 more"));
+	vfctl_plan_free(plan);
+
+	request = guest(4, &any_vf);
+	plan = make_plan(&h, &request, 1);
+	a = &plan->assignments[0];
+	assert_int_equal(a->refusal, VFCTL_REFUSAL_CPUS);
+	assert_true(has_reason(a, VFCTL_REASON_SHORT, "node 0: 4 vCPUs"));
+	assert_true(has_reason(a, VFCTL_REASON_REMEDY, "node 0 would take 3 vCPUs"));
+	vfctl_plan_free(plan);
+
+	request = guest(2, &any_vf);
+	request.page_bytes = GIB;
+	vfctl_topology_set_pages(&h.topology, 0, GIB, 3, 3);
+	vfctl_topology_set_pages(&h.topology, 1, GIB, 8, 8);
+	plan = make_plan(&h, &request, 1);
+	a = &plan->assignments[0];
+	assert_int_equal(a->refusal, VFCTL_REFUSAL_MEMORY);
+	assert_true(has_reason(
+		a, VFCTL_REASON_SHORT, "4GiB in pages of 1GiB asked, 3GiB is free"));
+	assert_true(has_reason(a, VFCTL_REASON_REMEDY, "add 1 pages of 1GiB on node 0"));
+	assert_true(
+		has_reason(a, VFCTL_REASON_REMEDY, "node 1 has the CPUs and the memory"));
+	vfctl_plan_free(plan);
+
+	request = guest(2, NULL);
+	request.emulator_cores = 0;
+	plan = make_plan(&h, &request, 1);
+	assert_int_equal(plan->assignments[0].refusal, VFCTL_REFUSAL_CPUS);
+	assert_true(
+		has_reason(&plan->assignments[0], VFCTL_REASON_REMEDY, "emulator_cores"));
+	vfctl_plan_free(plan);
+}
+
+static void refused_guest_does_not_disturb_the_next(void **state)
+{
+	struct vfctl_request queue[] = {guest(99, &any_vf), guest(2, &any_vf)};
+	struct vfctl_plan *plan;
+	struct host_model h;
+
+	make_host(&h, 1, 4, 1);
+	add_vfs(&h, 0x10, 0, 1, 0);
+	plan = make_plan(&h, queue, 2);
+	assert_int_equal(plan->assignments[0].refusal, VFCTL_REFUSAL_CPUS);
+	assert_int_equal(plan->assignments[1].refusal, VFCTL_REFUSAL_NONE);
+	vfctl_plan_free(plan);
+}
+
+static void pages_and_promises(void **state)
+{
+	struct vfctl_promise promises[] = {
+		{.node = 0, .page_bytes = GIB, .bytes = 2 * GIB, .taken = true},
+		{.node = 0, .page_bytes = GIB, .bytes = 1 * GIB},
+		{.node = 1, .page_bytes = GIB, .bytes = 99 * GIB},
+	};
+	struct vfctl_request queue[] = {guest(1, NULL), guest(1, NULL), guest(1, NULL)};
+	struct vfctl_plan *plan;
+	struct host_model h;
+
+	make_host(&h, 1, 8, 1);
+	h.model.promises = promises;
+	h.model.promise_count = 3;
+	vfctl_topology_set_pages(&h.topology, 0, GIB, 9, 7);
+	vfctl_topology_set_pages(&h.topology, 0, 2 * MIB, 2048, 2048);
+	for (size_t i = 0; i < 3; i++)
+		queue[i].page_bytes = VFCTL_PAGES_AUTO;
+	/* 9 pages less 3 promised: one guest of 4 GiB; then small pages; then base pages.
+	 */
+	plan = make_plan(&h, queue, 3);
+	assert_true(plan->assignments[0].page_bytes == GIB);
+	assert_true(plan->assignments[1].page_bytes == 2 * MIB);
+	assert_true(plan->assignments[2].page_bytes == VFCTL_PAGES_BASE);
+	assert_true(
+		has_reason(&plan->assignments[2], VFCTL_REASON_WARNING, "base pages"));
+	vfctl_plan_free(plan);
+}
+
+static void memory_less_node_is_refused(void **state)
+{
+	struct vfctl_request request = guest(2, &any_vf);
+	struct vfctl_plan *plan;
+	struct host_model h;
+
+	make_host(&h, 2, 4, 1);
+	h.nodes[0].memory_bytes = 0;
+	add_vfs(&h, 0x10, 0, 1, 0);
+	plan = make_plan(&h, &request, 1);
+	assert_int_equal(plan->assignments[0].refusal, VFCTL_REFUSAL_MEMORY);
+	vfctl_plan_free(plan);
+}
+
+static void absurd_requests_are_named(void **state)
+{
+	static const struct vfctl_vf_want none = {
+		.any_pf = true, .fabric = -1, .count = 0};
+	static const struct vfctl_vf_want many = {
+		.any_pf = true, .fabric = -1, .count = 65};
+	struct vfctl_request requests[12];
+	const char *words[12];
+	struct host_model h;
+	size_t n = 0;
+
+	make_host(&h, 1, 4, 1);
+#define CASE(word, ...)                                                                  \
+	do {                                                                             \
+		requests[n] = guest(2, NULL);                                            \
+		__VA_ARGS__;                                                             \
+		words[n++] = word;                                                       \
+	} while (0)
+	CASE("0 vCPUs", requests[n].vcpus = 0);
+	CASE("5000 vCPUs", requests[n].vcpus = 5000);
+	CASE("65 emulator cores", requests[n].emulator_cores = 65);
+	CASE("100 I/O threads", requests[n].iothreads = 100);
+	CASE("0 bytes of memory", requests[n].memory_bytes = 0);
+	CASE("powers of two", requests[n].page_bytes = 3 * MIB);
+	CASE("whole number of pages", requests[n].page_bytes = GIB;
+		requests[n].memory_bytes = GIB + 1);
+	CASE("0 VFs", requests[n] = guest(2, &none));
+	CASE("65 VFs", requests[n] = guest(2, &many));
+	CASE("node 7", requests[n].node = 7);
+	CASE("thread policy 9", requests[n].threads = (enum vfctl_threads)9);
+	CASE("no name", requests[n].name = NULL);
+#undef CASE
+	for (size_t i = 0; i < n; i++) {
+		struct vfctl_plan *plan = NULL;
+
+		assert_int_equal(
+			vfctl_plan_make(ctx, &h.model, &requests[i], 1, &plan), -EINVAL);
+		assert_null(plan);
+		if (!strstr(vfctl_ctx_error(ctx), words[i]))
+			fail_msg("'%s' lacks '%s'", vfctl_ctx_error(ctx), words[i]);
+	}
+}
+
+static void absurd_hosts_are_named(void **state)
+{
+	struct vfctl_request request = guest(2, NULL);
+	struct vfctl_plan *plan = NULL;
+	struct host_model h;
+
+	make_host(&h, 2, 4, 1);
+	vfctl_cpuset_add(&h.nodes[1].cpus, 2);
+	assert_int_equal(vfctl_plan_make(ctx, &h.model, &request, 1, &plan), -EINVAL);
+	assert_non_null(strstr(vfctl_ctx_error(ctx), "CPU 2 is in node 0 and in node 1"));
+
+	make_host(&h, 2, 4, 1);
+	vfctl_cpuset_add(&h.cores[1].cpus, 0);
+	assert_int_equal(vfctl_plan_make(ctx, &h.model, &request, 1, &plan), -EINVAL);
+	assert_non_null(strstr(vfctl_ctx_error(ctx), "shares CPUs"));
+
+	make_host(&h, 2, 4, 1);
+	h.nodes[1].id = 0;
+	assert_int_equal(vfctl_plan_make(ctx, &h.model, &request, 1, &plan), -EINVAL);
+
+	make_host(&h, 1, 4, 1);
+	h.topology.node_count = 0;
+	assert_int_equal(vfctl_plan_make(ctx, &h.model, &request, 1, &plan), -EINVAL);
+
+	make_host(&h, 1, 4, 1);
+	add_vfs(&h, 0x10, 0, 1, 0);
+	add_vfs(&h, 0x10, 0, 1, 0);
+	assert_int_equal(vfctl_plan_make(ctx, &h.model, &request, 1, &plan), -EINVAL);
+	assert_non_null(strstr(vfctl_ctx_error(ctx), "listed twice"));
+	assert_null(plan);
+}
+
+static void asked_node_is_kept(void **state)
+{
+	struct vfctl_request request = guest(2, NULL);
+	struct vfctl_plan *plan;
+	struct host_model h;
+
+	make_host(&h, 3, 4, 1);
+	request.node = 2;
+	plan = make_plan(&h, &request, 1);
+	assert_int_equal(plan->assignments[0].node, 2);
+	vfctl_plan_free(plan);
+	h.nodes[2].cpus = (struct vfctl_cpuset){0};
+	h.topology.core_count = 8;
+	plan = make_plan(&h, &request, 1);
+	assert_int_equal(plan->assignments[0].refusal, VFCTL_REFUSAL_CPUS);
+	assert_true(has_reason(&plan->assignments[0], VFCTL_REASON_SHORT, "no CPUs"));
+	vfctl_plan_free(plan);
+}
+
+static int setup(void **state)
+{
+	return vfctl_ctx_new(&ctx);
+}
+
+static int teardown(void **state)
+{
+	vfctl_ctx_free(ctx);
+	return 0;
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(guest_goes_to_the_node_of_its_vf),
+		cmocka_unit_test(siblings_are_adjacent_under_interleaved_numbers),
+		cmocka_unit_test(core_with_one_busy_thread_is_not_free),
+		cmocka_unit_test(thread_policies),
+		cmocka_unit_test(small_cores_go_first),
+		cmocka_unit_test(one_l3_holds_the_guest_when_it_can),
+		cmocka_unit_test(narrow_wants_are_served_first),
+		cmocka_unit_test(queue_that_spreading_would_lose),
+		cmocka_unit_test(guest_without_vfs_leaves_their_node_free),
+		cmocka_unit_test(vf_without_locality_warns),
+		cmocka_unit_test(vf_on_a_node_without_cpus_goes_to_the_nearest),
+		cmocka_unit_test(refusals_say_what_is_short),
+		cmocka_unit_test(refused_guest_does_not_disturb_the_next),
+		cmocka_unit_test(pages_and_promises),
+		cmocka_unit_test(memory_less_node_is_refused),
+		cmocka_unit_test(absurd_requests_are_named),
+		cmocka_unit_test(absurd_hosts_are_named),
+		cmocka_unit_test(asked_node_is_kept),
+	};
+
+	return cmocka_run_group_tests(tests, setup, teardown);
+}
