@@ -1,0 +1,23 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+configure_file(cmake/vfctl.pc.in vfctl.pc @ONLY)
+install(TARGETS vfctl_shared LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+install(TARGETS vfctl RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+install(TARGETS vfctl-hook-qemu RUNTIME DESTINATION ${CMAKE_INSTALL_LIBEXECDIR}/vfctl)
+install(DIRECTORY src/include/vfctl DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+install(FILES ${CMAKE_BINARY_DIR}/vfctl.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+install(DIRECTORY xml-templates DESTINATION ${CMAKE_INSTALL_DATADIR}/vfctl
+  FILES_MATCHING PATTERN "*.xml")
+
+# Completion and man page come from the command table of the program itself.
+set(generated ${CMAKE_BINARY_DIR}/generated)
+add_custom_command(OUTPUT ${generated}/vfctl.bash ${generated}/vfctl.1
+  COMMAND ${CMAKE_COMMAND} -E make_directory ${generated}
+  COMMAND $<TARGET_FILE:vfctl> completion bash > ${generated}/vfctl.bash
+  COMMAND $<TARGET_FILE:vfctl> completion man > ${generated}/commands.man
+  COMMAND ${CMAKE_COMMAND} -E cat ${CMAKE_SOURCE_DIR}/docs/vfctl.1.head
+    ${generated}/commands.man ${CMAKE_SOURCE_DIR}/docs/vfctl.1.tail > ${generated}/vfctl.1
+  DEPENDS vfctl docs/vfctl.1.head docs/vfctl.1.tail VERBATIM)
+add_custom_target(generated_docs ALL DEPENDS ${generated}/vfctl.bash ${generated}/vfctl.1)
+install(FILES ${generated}/vfctl.bash RENAME vfctl
+  DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions)
+install(FILES ${generated}/vfctl.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)

@@ -5,7 +5,7 @@
 #include "domain/domain.h"
 
 #ifndef VFCTL_TEMPLATE_DIR
-#define VFCTL_TEMPLATE_DIR "/usr/share/vfctl/xml-templates"
+#define VFCTL_TEMPLATE_DIR VFCTL_DATADIR "/xml-templates"
 #endif
 
 static const char bare[] = "<domain><devices/></domain>";

@@ -184,7 +184,7 @@ int real_exchange(struct host *h, int protocol, const void *request, size_t len,
 		return fd;
 	r = send_all(fd, request, len);
 	while (r == 0 && expected > 0) {
-		size_t start = ret_reply->len, got;
+		size_t start = ret_reply->len, got = 0;
 		unsigned ends;
 
 		r = receive(fd, ret_reply, &got);

@@ -104,7 +104,7 @@ static int collect(struct vfctl_ctx *ctx, const struct vfctl_domain_vf *vfs, siz
 
 	g->count = 0;
 	for (size_t i = 0; i < count && r == 0; i++) {
-		const struct vfctl_vf *now;
+		const struct vfctl_vf *now = NULL;
 
 		if (vfctl_bdf_compare(&vfs[i].pf, pf))
 			continue;

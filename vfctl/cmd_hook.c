@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <string.h>
+
+#include "command.h"
+#include "vfctl/hook.h"
+
+static const char *advice(const struct vfctl_hook_status *s)
+{
+	if (!s->installed)
+		return "not installed; install it with: vfctl hook install";
+	if (!s->executable)
+		return "not executable, so libvirt skips it in silence; run: vfctl hook install";
+	if (!s->current)
+		return "not the program this vfctl came with; run: vfctl hook install";
+	if (!s->seen_by_daemon)
+		return "newer than libvirt's last look, so it is skipped; run: vfctl hook install";
+	return NULL;
+}
+
+static int run_status(struct invocation *in)
+{
+	struct vfctl_hook_status s;
+	int r = vfctl_hook_status_read(in->ctx, &s);
+	const char *wrong = advice(&s);
+
+	if (r < 0)
+		return fail(in, r);
+	if (in->json) {
+		out_open(in->out, NULL, '{');
+		out_str(in->out, "path", VFCTL_HOOK_PATH);
+		out_bool(in->out, "installed", s.installed);
+		out_bool(in->out, "executable", s.executable);
+		out_bool(in->out, "current", s.current);
+		out_bool(in->out, "seen_by_daemon", s.seen_by_daemon);
+		if (s.daemon_pid)
+			out_int(in->out, "daemon_pid", s.daemon_pid);
+		else
+			out_null(in->out, "daemon_pid");
+		out_shut(in->out);
+	} else {
+		out_line(in->out, "%s: %s", VFCTL_HOOK_PATH, wrong ? wrong : "installed and in use");
+		if (!s.daemon_pid)
+			out_line(in->out, "no libvirt daemon runs now");
+	}
+	return wrong ? EXIT_DRIFT : EXIT_DONE;
+}
+
+static int run(struct invocation *in)
+{
+	const char *what = in->args[0], *program = option_of(in, "program");
+	struct vfctl_change *change;
+	int r;
+
+	if (strcmp(what, "status") == 0)
+		return run_status(in);
+	if (strcmp(what, "install") == 0) {
+		r = vfctl_hook_install_plan(in->ctx, program, &change);
+		return r < 0 ? fail(in, r) : run_change(in, change, "the hook is installed");
+	}
+	if (strcmp(what, "remove") == 0) {
+		r = vfctl_hook_remove_plan(in->ctx, &change);
+		return r < 0 ? fail(in, r) : run_change(in, change, "the hook is removed");
+	}
+	return usage(in, "'%s' is not install, status or remove", what);
+}
+
+static const struct option_row options[] = {
+	{"program", 0, "FILE", "hook program to install (default: this vfctl's)", NULL},
+};
+
+const struct command cmd_hook = {
+	.name = "hook",
+	.args = "install|status|remove",
+	.summary = "install libvirt's hook, look whether libvirt uses it, or remove it",
+	.text = "The hook gives a domain's VFs their identity and policy when it starts, and takes\n"
+		"them back when it ends. The status is 3 when libvirt would not run it.",
+	.min_args = 1,
+	.max_args = 1,
+	.words = "install status remove",
+	.changes = true,
+	OPTIONS(options),
+	.run = run,
+};
