@@ -36,7 +36,7 @@ static const char *set_text(const struct vfctl_cpuset *set)
 	return text;
 }
 
-static void put(const char *root, const char *path, const char *fmt, ...)
+static void _printf_(3, 4) put(const char *root, const char *path, const char *fmt, ...)
 {
 	char full[512], *slash;
 	va_list args;
@@ -63,20 +63,21 @@ static void put_cpu(const char *root, unsigned cpu, unsigned package, unsigned c
 	const struct {
 		const char *name;
 		unsigned value;
-		const char *fmt;
+		bool mask;
 	} files[] = {
-		{"physical_package_id", package, "%u\n"},
-		{"core_id", core, "%u\n"},
-		{"thread_siblings", siblings, "%08x\n"},
-		{"core_siblings", package_cpus, "%08x\n"},
+		{"physical_package_id", package, false},
+		{"core_id", core, false},
+		{"thread_siblings", siblings, true},
+		{"core_siblings", package_cpus, true},
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(files); i++) {
 		char path[128], text[16];
 
-		snprintf(path, sizeof(path), "sys/devices/system/cpu/cpu%u/topology/%s", cpu,
-			files[i].name);
-		snprintf(text, sizeof(text), i < 2 ? "%u" : "%08x", files[i].value);
+		snprintf(path, sizeof(path), "sys/devices/system/cpu/cpu%u/topology/%s",
+			cpu, files[i].name);
+		snprintf(text, sizeof(text), files[i].mask ? "%08x" : "%u",
+			files[i].value);
 		put(root, path, "%s\n", text);
 	}
 }
@@ -93,7 +94,8 @@ static void put_node(const char *root, unsigned node, unsigned mask, unsigned me
 	snprintf(path, sizeof(path), "sys/devices/system/node/node%u/meminfo", node);
 	put(root, path, "Node %u MemTotal:       %u kB\n", node, memory_mib * 1024);
 	snprintf(path, sizeof(path),
-		"sys/devices/system/node/node%u/hugepages/hugepages-2048kB/nr_hugepages", node);
+		"sys/devices/system/node/node%u/hugepages/hugepages-2048kB/nr_hugepages",
+		node);
 	put(root, path, "%u\n", 8 + node);
 }
 
@@ -122,7 +124,8 @@ static void odd_host_is_read(void **state)
 	put(root, "sys/devices/system/cpu/present", "0-7\n");
 	for (unsigned cpu = 0; cpu < 7; cpu++)
 		put_cpu(root, cpu, cpu % 2, cpu / 2 % 2,
-			(1u << cpu % 4 | 1u << (cpu % 4 + 4)) & 0x7f, cpu % 2 ? 0x2a : 0x55);
+			(1u << cpu % 4 | 1u << (cpu % 4 + 4)) & 0x7f,
+			cpu % 2 ? 0x2a : 0x55);
 	put(root, "sys/devices/system/cpu/cpu7/online", "0\n");
 	put(root, "sys/devices/system/node/online", "0,4-6\n");
 	put(root, "sys/devices/system/node/possible", "0-7\n");
@@ -187,7 +190,8 @@ static void synthetic_hosts(void **state)
 		{"pu:3", 1, 3, "0", "0-2"},
 		{"core:2 pu:4", 1, 2, "0-3", "0-7"},
 		{"numa:2 core:2 pu:2(indexes=0,4,1,5,2,6,3,7)", 2, 4, "0,4", "2-3,6-7"},
-		{"pack:2 [numa(memory=1GB)] [numa(memory=2GB)] core:2 pu:1", 4, 4, "0", ""},
+		{"pack:2 [numa(memory=1GB)] [numa(memory=2GB)] core:2 pu:1", 4, 4, "0",
+			""},
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
@@ -244,7 +248,8 @@ static void pools_are_set(void **state)
 	uint64_t huge = 1 << 30, large = 2 << 20;
 
 	assert_int_equal(vfctl_topology_set_pages(t, 0, huge, 4, 3), 0);
-	assert_int_equal(vfctl_topology_set_pages(t, 0, large, 100, VFCTL_COUNT_UNKNOWN), 0);
+	assert_int_equal(
+		vfctl_topology_set_pages(t, 0, large, 100, VFCTL_COUNT_UNKNOWN), 0);
 	assert_int_equal(vfctl_topology_set_pages(t, 0, huge, VFCTL_COUNT_UNKNOWN, 4), 0);
 	assert_int_equal(node->pool_count, 2);
 	assert_true(node->pools[0].page_bytes == large);
@@ -256,7 +261,8 @@ static void pools_are_set(void **state)
 	for (unsigned shift = 32; shift < 32 + VFCTL_POOLS_MAX - 2; shift++)
 		assert_int_equal(
 			vfctl_topology_set_pages(t, 0, UINT64_C(1) << shift, 1, 1), 0);
-	assert_int_equal(vfctl_topology_set_pages(t, 0, UINT64_C(1) << 50, 1, 1), -ENOSPC);
+	assert_int_equal(
+		vfctl_topology_set_pages(t, 0, UINT64_C(1) << 50, 1, 1), -ENOSPC);
 	assert_true(node->pools[1].total == 4 && node->pools[1].free == 4);
 	vfctl_topology_free(t);
 }
