@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef VFCTL_BASE_CHANGE_H
+#define VFCTL_BASE_CHANGE_H
+
+#include "base/steps.h"
+#include "vfctl/change.h"
+
+struct vfctl_change {
+	struct steps steps;
+	void *data;
+	void (*free_data)(void *data);
+	void *kept; /* the snapshot the steps point into */
+	void (*free_kept)(void *kept);
+	int lock_fd; /* -1: a dry run holds no lock */
+};
+
+/* @data is the change's from now on, also when this fails. */
+int change_new(struct vfctl_ctx *ctx, void *data, void (*free_data)(void *),
+	struct vfctl_change **ret_change);
+
+static inline void change_freep(struct vfctl_change **change)
+{
+	vfctl_change_free(*change);
+}
+#define _change_ _cleanup_(change_freep)
+
+#endif

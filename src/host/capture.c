@@ -1,0 +1,328 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Record a host: copy what vfctl reads into a tree, then pack the tree. */
+#include <errno.h>
+#include <fcntl.h>
+#include <fnmatch.h>
+#include <ftw.h>
+#include <linux/rtnetlink.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+
+#include "host/host.h"
+#include "vfctl/host.h"
+
+#define DEPTH_MAX 12
+#define FILE_MAX_BYTES (256u << 10)
+
+/*
+ * Never opened: reading them is slow (vpd: tens of seconds), has effects, waits for
+ * device locks held by others, or is of no use.
+ */
+static const char *const skipped[] = {"vpd", "rom", "resource*", "remove", "rescan",
+	"reset", "power", "uevent", "config", "firmware_node", "consumer:*", "supplier:*",
+	"subsystem_id_*", "waiting_for_supplier", "statistics", "queues", "msi_irqs",
+	"hw_counters", "counters", "tracing", "nvmem*", "*_crash_notes*", "crash_notes*",
+	"vmstat", "cpuidle", "thermal_throttle", "microcode", "hotplug", "duplex", "speed_hi",
+	"mei*", "hwmon*", "ptp", "tpm*", "nvme", "block", "ata*", "usb*", "target*", "host*"};
+
+/* Directories copied as a whole, and links whose target is all that matters. */
+static const char *const trees[] = {"/sys/devices/system/node", "/sys/devices/system/cpu",
+	"/sys/kernel/iommu_groups", "/sys/kernel/mm/hugepages"};
+static const char *const link_lists[] = {"/sys/class/net", "/sys/class/infiniband",
+	"/sys/bus/pci/drivers"};
+static const char *const files[] = {"/proc/cpuinfo", "/proc/meminfo", "/proc/version",
+	"/proc/cmdline", "/proc/sys/kernel/osrelease"};
+
+struct capture {
+	struct vfctl_ctx *ctx;
+	char dir[32];
+	size_t unreadable;
+};
+
+static bool is_skipped(const char *name)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(skipped); i++)
+		if (fnmatch(skipped[i], name, 0) == 0)
+			return true;
+	return false;
+}
+
+/* mkdir -p for the directory part of @path. */
+static int make_parents(char *path)
+{
+	for (char *slash = strchr(path + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
+		*slash = '\0';
+		if (mkdir(path, 0755) < 0 && errno != EEXIST)
+			return -errno;
+		*slash = '/';
+	}
+	return 0;
+}
+
+static int put_file(struct capture *c, const char *path, const void *data, size_t len)
+{
+	_free_ char *target = str_format("%s%s", c->dir, path);
+	_close_ int fd = -1;
+	int r;
+
+	if (!target)
+		return -ENOMEM;
+	r = make_parents(target);
+	if (r < 0)
+		return r;
+	fd = open(target, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+	if (fd < 0)
+		return -errno;
+	return write(fd, data, len) == (ssize_t)len ? 0 : -errno;
+}
+
+static int put_link(struct capture *c, const char *path, const char *target)
+{
+	_free_ char *link = str_format("%s%s", c->dir, path);
+	int r;
+
+	if (!link)
+		return -ENOMEM;
+	r = make_parents(link);
+	if (r < 0)
+		return r;
+	return symlink(target, link) < 0 && errno != EEXIST ? -errno : 0;
+}
+
+static int copy_file(struct capture *c, const char *path)
+{
+	struct host *h = host_of(c->ctx);
+	_buf_ struct buf text = {0};
+	int r = h->ops->read(h, path, &text);
+
+	if (r < 0 || text.len > FILE_MAX_BYTES) {
+		c->unreadable++; /* write-only, unsupported or unreadable: absent in it */
+		return r == -ENOMEM ? r : 0;
+	}
+	return put_file(c, path, text.data, text.len);
+}
+
+static int copy_tree(struct capture *c, const char *path, unsigned depth);
+
+/* One entry: a link, a directory (entered while @depth lasts) or a file. */
+static int copy_entry(struct capture *c, const char *path, unsigned depth)
+{
+	struct host *h = host_of(c->ctx);
+	_free_ char *target = NULL;
+	_strv_ char **names = NULL;
+	int r = h->ops->readlink(h, path, &target);
+
+	if (r == 0)
+		return put_link(c, path, target);
+	if (r != -EINVAL)
+		return 0;
+	r = h->ops->list(h, path, &names);
+	if (r == 0)
+		return depth ? copy_tree(c, path, depth - 1) : 0;
+	return copy_file(c, path);
+}
+
+static int copy_tree(struct capture *c, const char *path, unsigned depth)
+{
+	struct host *h = host_of(c->ctx);
+	_strv_ char **names = NULL;
+	int r = h->ops->list(h, path, &names);
+
+	for (size_t i = 0; r == 0 && names[i]; i++) {
+		_free_ char *entry = str_format("%s/%s", path, names[i]);
+
+		if (!entry)
+			return -ENOMEM;
+		if (!is_skipped(names[i]))
+			r = copy_entry(c, entry, depth);
+	}
+	return r == -ENOMEM ? r : 0;
+}
+
+/* Absolute path, without links, of the device behind /sys/bus/pci/devices/NAME. */
+static char *device_path(const char *target)
+{
+	while (str_starts(target, "../"))
+		target += 3;
+	return str_format("/sys/%s", target);
+}
+
+/*
+ * Devices sit inside their bridges: a subdirectory that is a PCI function itself is left
+ * to its own turn, so that each is copied once.
+ */
+static int copy_device(struct capture *c, const char *path)
+{
+	struct host *h = host_of(c->ctx);
+	_strv_ char **names = NULL;
+	int r = h->ops->list(h, path, &names);
+
+	for (size_t i = 0; r == 0 && names[i]; i++) {
+		_free_ char *entry = str_format("%s/%s", path, names[i]);
+
+		if (!entry)
+			return -ENOMEM;
+		if (is_skipped(names[i]) || fnmatch("*:*:*.*", names[i], 0) == 0 ||
+			fnmatch("*:pcie*", names[i], 0) == 0 || str_starts(names[i], "pci"))
+			continue;
+		r = copy_entry(c, entry, 4);
+	}
+	return r == -ENOMEM ? r : 0;
+}
+
+static int copy_pci(struct capture *c)
+{
+	static const char base[] = "/sys/bus/pci/devices";
+	struct host *h = host_of(c->ctx);
+	_strv_ char **names = NULL;
+	int r = h->ops->list(h, base, &names);
+
+	for (size_t i = 0; r == 0 && names[i]; i++) {
+		_free_ char *entry = str_format("%s/%s", base, names[i]);
+		_free_ char *target = NULL, *path = NULL;
+
+		if (!entry || h->ops->readlink(h, entry, &target) < 0)
+			continue;
+		path = device_path(target);
+		r = path ? put_link(c, entry, target) : -ENOMEM;
+		if (r == 0)
+			r = copy_device(c, path);
+	}
+	return r == -ENOENT ? 0 : r;
+}
+
+static int copy_links(struct capture *c, const char *dir)
+{
+	struct host *h = host_of(c->ctx);
+	_strv_ char **names = NULL;
+
+	if (h->ops->list(h, dir, &names) < 0)
+		return 0;
+	for (size_t i = 0; names[i]; i++) {
+		_free_ char *entry = str_format("%s/%s", dir, names[i]);
+		_free_ char *target = NULL;
+		int r;
+
+		if (!entry)
+			return -ENOMEM;
+		r = h->ops->readlink(h, entry, &target);
+		if (r == 0)
+			r = put_link(c, entry, target);
+		else if (r == -EINVAL)
+			r = copy_tree(c, entry, 0);
+		if (r < 0)
+			return r;
+	}
+	return 0;
+}
+
+/* The same requests that netlink/link.c makes, answered as they came. */
+static int record_links(struct capture *c, int ifindex)
+{
+	struct host *h = host_of(c->ctx);
+	struct {
+		struct nlmsghdr head;
+		struct ifinfomsg info;
+		struct rtattr mask;
+		uint32_t bits;
+	} request = {
+		.head = {.nlmsg_len = sizeof(request), .nlmsg_type = RTM_GETLINK,
+			.nlmsg_flags = NLM_F_REQUEST, .nlmsg_seq = 1},
+		.info = {.ifi_index = ifindex},
+		.mask = {RTA_LENGTH(4), IFLA_EXT_MASK},
+		.bits = RTEXT_FILTER_VF | RTEXT_FILTER_SKIP_STATS,
+	};
+	_buf_ struct buf reply = {0};
+	char path[64];
+	int r;
+
+	if (!ifindex)
+		request.bits = RTEXT_FILTER_SKIP_STATS;
+	request.head.nlmsg_flags |= ifindex ? NLM_F_ACK : NLM_F_DUMP;
+	r = h->ops->exchange(h, NETLINK_ROUTE, &request, sizeof(request), &reply);
+	if (r < 0)
+		return r == -ENOMEM ? r : 0;
+	snprintf(path, sizeof(path), ifindex ? CAPTURE_VFS : CAPTURE_LINKS, ifindex);
+	return put_file(c, path, reply.data, reply.len);
+}
+
+static int record_netlink(struct capture *c)
+{
+	struct host *h = host_of(c->ctx);
+	_strv_ char **names = NULL;
+	int r = record_links(c, 0);
+
+	if (r < 0 || h->ops->list(h, "/sys/class/net", &names) < 0)
+		return r;
+	for (size_t i = 0; names[i] && r == 0; i++) {
+		_free_ char *text = NULL;
+		int index;
+
+		if (!host_exists(c->ctx, "/sys/class/net/%s/device/sriov_totalvfs", names[i]))
+			continue;
+		if (host_try_read(c->ctx, &text, "/sys/class/net/%s/ifindex", names[i]) < 0)
+			continue;
+		index = atoi(text);
+		r = index > 0 ? record_links(c, index) : 0;
+	}
+	return r;
+}
+
+static int pack(struct capture *c, const char *path)
+{
+	char *argv[] = {"tar", "--auto-compress", "--sort=name", "--owner=0", "--group=0",
+		"--numeric-owner", "-cf", (char *)path, "-C", c->dir, ".", NULL};
+	pid_t pid;
+	int status, r;
+
+	r = posix_spawnp(&pid, "tar", NULL, NULL, argv, environ);
+	if (r)
+		return ctx_fail(c->ctx, -r, "run tar: %s", strerror(r));
+	if (waitpid(pid, &status, 0) < 0 || !WIFEXITED(status) || WEXITSTATUS(status)) {
+		unlink(path);
+		return ctx_fail(c->ctx, -EIO, "tar could not write %s", path);
+	}
+	return 0;
+}
+
+static int remove_entry(const char *path, const struct stat *st, int type, struct FTW *ftw)
+{
+	return remove(path);
+}
+
+static int copy_all(struct capture *c)
+{
+	int r = copy_pci(c);
+
+	for (size_t i = 0; r == 0 && i < ARRAY_SIZE(trees); i++)
+		r = copy_tree(c, trees[i], DEPTH_MAX);
+	for (size_t i = 0; r == 0 && i < ARRAY_SIZE(link_lists); i++)
+		r = copy_links(c, link_lists[i]);
+	for (size_t i = 0; r == 0 && i < ARRAY_SIZE(files); i++)
+		r = copy_file(c, files[i]);
+	return r == 0 ? record_netlink(c) : r;
+}
+
+int vfctl_host_capture(struct vfctl_ctx *ctx, const char *path)
+{
+	struct capture c = {.ctx = ctx, .dir = "/tmp/vfctl-capture-XXXXXX"};
+	int r;
+
+	if (!host_of(ctx))
+		return ctx_oom(ctx);
+	if (path[0] == '-')
+		return ctx_fail(ctx, -EINVAL, "%s: write it as ./%s", path, path);
+	if (access(path, F_OK) == 0)
+		return ctx_fail(ctx, -EEXIST, "%s exists; remove it or name another file", path);
+	if (!mkdtemp(c.dir))
+		return ctx_fail(ctx, -errno, "make %s: %s", c.dir, strerror(errno));
+	r = copy_all(&c);
+	if (r < 0)
+		ctx_fail(ctx, r, "capture: %s", strerror(-r));
+	else
+		r = pack(&c, path);
+	nftw(c.dir, remove_entry, 32, FTW_DEPTH | FTW_PHYS);
+	return r;
+}

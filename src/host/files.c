@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/openat2.h>
+#include <stdio.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <time.h>
+
+#include "host/host.h"
+
+/*
+ * Below a root, links are followed as if that root were "/": a captured tree holds
+ * absolute links that plain openat() would follow out of it.
+ */
+int files_open(struct host *h, const char *path, int flags)
+{
+	struct open_how how = {.flags = (uint64_t)(flags | O_CLOEXEC),
+		.resolve = RESOLVE_IN_ROOT};
+	int fd;
+
+	if (h->root_fd < 0)
+		fd = open(path, flags | O_CLOEXEC);
+	else
+		fd = (int)syscall(SYS_openat2, h->root_fd, path, &how, sizeof(how));
+	return fd < 0 ? -errno : fd;
+}
+
+int files_read(struct host *h, const char *path, struct buf *ret_text)
+{
+	_close_ int fd = files_open(h, path, O_RDONLY | O_NOCTTY | O_NONBLOCK);
+	char block[4096];
+	ssize_t n;
+
+	if (fd < 0)
+		return fd;
+	for (;;) {
+		n = read(fd, block, sizeof(block));
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0)
+			break;
+		if (ret_text->len + (size_t)n > HOST_FILE_MAX)
+			return -EFBIG;
+		buf_add(ret_text, block, (size_t)n);
+	}
+	if (n < 0)
+		return -errno;
+	buf_add(ret_text, "", 0);
+	return ret_text->failed ? -ENOMEM : 0;
+}
+
+int files_write(struct host *h, const char *path, const char *text)
+{
+	/* O_TRUNC: sysfs ignores it, a tree of plain files needs it. */
+	_close_ int fd = files_open(h, path, O_WRONLY | O_TRUNC);
+	size_t len = strlen(text);
+	ssize_t n;
+
+	if (fd < 0)
+		return fd;
+	do
+		n = write(fd, text, len);
+	while (n < 0 && errno == EINTR);
+	if (n < 0)
+		return -errno;
+	return (size_t)n == len ? 0 : -EIO;
+}
+
+int files_readlink(struct host *h, const char *path, char **ret_target)
+{
+	_close_ int fd = files_open(h, path, O_PATH | O_NOFOLLOW);
+	char target[4096];
+	ssize_t n;
+
+	if (fd < 0)
+		return fd;
+	n = readlinkat(fd, "", target, sizeof(target) - 1);
+	if (n < 0)
+		return errno == ENOENT ? -EINVAL : -errno; /* exists, but is no link */
+	target[n] = '\0';
+	*ret_target = strdup(target);
+	return *ret_target ? 0 : -ENOMEM;
+}
+
+static void close_dir(DIR **dir)
+{
+	if (*dir)
+		closedir(*dir);
+}
+
+int files_list(struct host *h, const char *path, char ***ret_names)
+{
+	_cleanup_(close_dir) DIR *dir = NULL;
+	_strv_ char **names = NULL;
+	size_t count = 0;
+	struct dirent *entry;
+	int fd = files_open(h, path, O_RDONLY | O_DIRECTORY);
+
+	if (fd < 0)
+		return fd;
+	dir = fdopendir(fd);
+	if (!dir) {
+		close(fd);
+		return -errno;
+	}
+	if (!array_grow(names, 0))
+		return -ENOMEM;
+	while ((entry = readdir(dir))) {
+		if (entry->d_name[0] == '.')
+			continue;
+		names[count] = strdup(entry->d_name);
+		if (!names[count])
+			return -ENOMEM;
+		if (!array_grow(names, ++count)) {
+			free(names[--count]);
+			names[count] = NULL;
+			return -ENOMEM;
+		}
+		names[count] = NULL;
+	}
+	*ret_names = steal(names);
+	return 0;
+}
+
+#define LOCK_DIR "/run/vfctl"
+#define LOCK_POLL_MS 50
+
+int files_lock(struct host *h, const char *name, unsigned timeout_ms, int *ret_fd)
+{
+	_free_ char *dir = str_format("%s" LOCK_DIR, h->root);
+	_free_ char *path = str_format("%s" LOCK_DIR "/%s.lock", h->root, name);
+	_close_ int fd = -1;
+
+	if (!dir || !path)
+		return -ENOMEM;
+	if (mkdir(dir, 0755) < 0 && errno != EEXIST)
+		return -errno;
+	fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+	if (fd < 0)
+		return -errno;
+	for (unsigned waited = 0; flock(fd, LOCK_EX | LOCK_NB) < 0; waited += LOCK_POLL_MS) {
+		if (errno != EWOULDBLOCK && errno != EINTR)
+			return -errno;
+		if (waited >= timeout_ms)
+			return -EBUSY;
+		files_sleep(h, LOCK_POLL_MS);
+	}
+	*ret_fd = fd;
+	fd = -1;
+	return 0;
+}
+
+void files_sleep(struct host *h, unsigned ms)
+{
+	struct timespec t = {ms / 1000, (long)(ms % 1000) * 1000000};
+
+	nanosleep(&t, NULL);
+}
+
+void files_free(struct host *h)
+{
+	if (!h)
+		return;
+	close_fd(&h->root_fd);
+	free(h->root);
+	free(h);
+}
+
+int files_host_new(const struct host_ops *ops, const char *root, size_t size,
+	struct host **ret_host)
+{
+	struct host *h = calloc(1, size);
+
+	if (!h)
+		return -ENOMEM;
+	h->ops = ops;
+	h->root_fd = -1;
+	h->root = strdup(root ? root : "");
+	if (!h->root) {
+		files_free(h);
+		return -ENOMEM;
+	}
+	if (root && *root) {
+		h->root_fd = open(root, O_PATH | O_DIRECTORY | O_CLOEXEC);
+		if (h->root_fd < 0) {
+			int error = -errno;
+
+			files_free(h);
+			return error;
+		}
+	}
+	*ret_host = h;
+	return 0;
+}

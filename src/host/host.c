@@ -1,0 +1,219 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "host/host.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#define LOCK_TIMEOUT_MS 30000
+#define PATH_ROOM 512
+
+static void host_delete(struct host *h)
+{
+	h->ops->free(h);
+}
+
+void host_set(struct vfctl_ctx *ctx, struct host *h)
+{
+	if (ctx->host)
+		ctx->host_free(ctx->host);
+	ctx->host = h;
+	ctx->host_free = host_delete;
+}
+
+struct host *host_of(struct vfctl_ctx *ctx)
+{
+	struct host *h;
+
+	if (!ctx->host && real_host_new(&h) == 0)
+		host_set(ctx, h);
+	return ctx->host;
+}
+
+/* Format a path from the variable arguments that follow @fmt. */
+#define PATH_OF(path, fmt)                                                               \
+	char path[PATH_ROOM];                                                            \
+	do {                                                                             \
+		va_list args_;                                                           \
+		int n_;                                                                  \
+		va_start(args_, fmt);                                                    \
+		n_ = vsnprintf(path, sizeof(path), fmt, args_);                          \
+		va_end(args_);                                                           \
+		if (n_ < 0 || (size_t)n_ >= sizeof(path))                                \
+			path[0] = '\0'; /* names no file: -ENOENT */                     \
+	} while (0)
+
+static int try_read(struct vfctl_ctx *ctx, const char *path, char **ret_text)
+{
+	struct host *h = host_of(ctx);
+	_buf_ struct buf text = {0};
+	int r;
+
+	if (!h)
+		return -ENOMEM;
+	r = h->ops->read(h, path, &text);
+	if (r < 0)
+		return r;
+	*ret_text = str_rstrip(buf_steal(&text));
+	return 0;
+}
+
+int host_try_read(struct vfctl_ctx *ctx, char **ret_text, const char *fmt, ...)
+{
+	PATH_OF(path, fmt);
+	return try_read(ctx, path, ret_text);
+}
+
+int host_read(struct vfctl_ctx *ctx, char **ret_text, const char *fmt, ...)
+{
+	PATH_OF(path, fmt);
+	int r = try_read(ctx, path, ret_text);
+
+	if (r < 0)
+		ctx_fail(ctx, r, "read %s: %s", path, strerror(-r));
+	return r;
+}
+
+int host_try_link(struct vfctl_ctx *ctx, char **ret_target, const char *fmt, ...)
+{
+	PATH_OF(path, fmt);
+	struct host *h = host_of(ctx);
+
+	return h ? h->ops->readlink(h, path, ret_target) : -ENOMEM;
+}
+
+static int compare_names(const void *a, const void *b)
+{
+	return strverscmp(*(char *const *)a, *(char *const *)b);
+}
+
+int host_try_list(struct vfctl_ctx *ctx, char ***ret_names, const char *fmt, ...)
+{
+	PATH_OF(path, fmt);
+	struct host *h = host_of(ctx);
+	int r;
+
+	if (!h)
+		return -ENOMEM;
+	r = h->ops->list(h, path, ret_names);
+	if (r == 0)
+		qsort(*ret_names, strv_len(*ret_names), sizeof(char *), compare_names);
+	return r;
+}
+
+bool host_exists(struct vfctl_ctx *ctx, const char *fmt, ...)
+{
+	PATH_OF(path, fmt);
+	struct host *h = host_of(ctx);
+	_free_ char *target = NULL;
+	int r;
+
+	if (!h)
+		return false;
+	r = h->ops->readlink(h, path, &target);
+	return r == 0 || r == -EINVAL; /* -EINVAL: there, but no link */
+}
+
+int host_check_writable(struct vfctl_ctx *ctx)
+{
+	struct host *h = host_of(ctx);
+
+	if (h && h->ops->read_only)
+		return ctx_fail(ctx, -EROFS, "%s is a captured host and cannot be changed",
+			h->root);
+	return 0;
+}
+
+static const char *write_hint(int error)
+{
+	if (error == -EACCES || error == -EPERM)
+		return " (are you root?)";
+	return "";
+}
+
+static int write_path(struct vfctl_ctx *ctx, const char *path, const char *text,
+	unsigned timeout_ms)
+{
+	struct host *h = host_of(ctx);
+	int r = host_check_writable(ctx);
+
+	if (r < 0)
+		return r;
+	r = h->ops->write(h, path, text, timeout_ms);
+	log_debug(ctx, "write '%s' to %s: %s", text, path, r < 0 ? errno_name(r) : "ok");
+	if (r == -ETIMEDOUT)
+		return ctx_fail(ctx, r,
+			"write '%s' to %s: the kernel did not answer within %u s; the write goes "
+			"on in a process of its own (look at dmesg, and for who holds the device)",
+			text, path, timeout_ms / 1000);
+	if (r < 0)
+		return ctx_fail(ctx, r, "write '%s' to %s: %s (%s)%s", text, path,
+			errno_name(r), strerror(-r), write_hint(r));
+	return 0;
+}
+
+int host_write(struct vfctl_ctx *ctx, const char *text, const char *fmt, ...)
+{
+	PATH_OF(path, fmt);
+	return write_path(ctx, path, text, 0);
+}
+
+int host_write_slow(struct vfctl_ctx *ctx, const char *text, const char *fmt, ...)
+{
+	PATH_OF(path, fmt);
+	return write_path(ctx, path, text, ctx->write_timeout_ms);
+}
+
+int host_exchange(struct vfctl_ctx *ctx, int protocol, const void *request, size_t len,
+	struct buf *ret_reply)
+{
+	struct host *h = host_of(ctx);
+	int r;
+
+	if (!h)
+		return ctx_oom(ctx);
+	r = h->ops->exchange(h, protocol, request, len, ret_reply);
+	if (r < 0)
+		return ctx_fail(ctx, r, "netlink: %s", strerror(-r));
+	return 0;
+}
+
+int host_load_module(struct vfctl_ctx *ctx, const char *name)
+{
+	struct host *h = host_of(ctx);
+	int r = host_check_writable(ctx);
+
+	if (r < 0)
+		return r;
+	r = h->ops->load_module(h, name);
+	if (r < 0)
+		return ctx_fail(ctx, r, "cannot load the kernel module %s (modprobe %s says why)",
+			name, name);
+	return 0;
+}
+
+int host_lock(struct vfctl_ctx *ctx, const char *name, int *ret_fd)
+{
+	struct host *h = host_of(ctx);
+	int r = host_check_writable(ctx);
+
+	if (r < 0)
+		return r;
+	r = h->ops->lock(h, name, LOCK_TIMEOUT_MS, ret_fd);
+	if (r == -EBUSY)
+		return ctx_fail(ctx, r, "another vfctl has been working on %s for %d s; "
+			"try again when it is done", name, LOCK_TIMEOUT_MS / 1000);
+	if (r < 0)
+		return ctx_fail(ctx, r, "take the lock /run/vfctl/%s.lock: %s%s", name,
+			strerror(-r), write_hint(r));
+	return 0;
+}
+
+void host_sleep_ms(struct vfctl_ctx *ctx, unsigned ms)
+{
+	struct host *h = host_of(ctx);
+
+	if (h)
+		h->ops->sleep(h, ms);
+}

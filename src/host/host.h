@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef VFCTL_HOST_HOST_H
+#define VFCTL_HOST_HOST_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/buf.h"
+#include "base/ctx.h"
+
+struct host;
+
+/*
+ * Everything this library does to a host goes through one such table: the running
+ * kernel, a captured tree (read-only), the simulator, and a wrapper that fails call N.
+ * All return 0 or a raw negative errno; the words are added by the host_*() calls.
+ * Paths are absolute, as on the host.
+ */
+struct host_ops {
+	const char *name;
+	bool read_only;
+	/* A whole file; -EFBIG past HOST_FILE_MAX. */
+	int (*read)(struct host *h, const char *path, struct buf *ret_text);
+	/*
+	 * The whole value in one write(2). With a deadline (timeout_ms > 0) the write is
+	 * made by a child process, for sriov_numvfs may block for ever; -ETIMEDOUT leaves
+	 * that child behind.
+	 */
+	int (*write)(struct host *h, const char *path, const char *text,
+		unsigned timeout_ms);
+	int (*readlink)(struct host *h, const char *path, char **ret_target);
+	/* Names in a directory, unsorted, without dot files. NULL-terminated. */
+	int (*list)(struct host *h, const char *path, char ***ret_names);
+	/*
+	 * Send netlink messages (one datagram), collect the answers: every message
+	 * until each request was acknowledged or its dump is done.
+	 */
+	int (*exchange)(struct host *h, int protocol, const void *request, size_t len,
+		struct buf *ret_reply);
+	int (*load_module)(struct host *h, const char *name);
+	/* Take the named lock; the descriptor holds it. */
+	int (*lock)(struct host *h, const char *name, unsigned timeout_ms, int *ret_fd);
+	void (*sleep)(struct host *h, unsigned ms);
+	void (*free)(struct host *h);
+};
+
+struct host {
+	const struct host_ops *ops;
+	int root_fd; /* -1: the running host's own root */
+	char *root;  /* "" for the running host */
+};
+
+#define HOST_FILE_MAX (16u << 20)
+
+/* The host of this context; the running kernel when none was set. */
+struct host *host_of(struct vfctl_ctx *ctx);
+/* Give the context a host, which it then owns. */
+void host_set(struct vfctl_ctx *ctx, struct host *h);
+
+/* Reads without words: for attributes whose absence is ordinary. */
+int host_try_read(struct vfctl_ctx *ctx, char **ret_text, const char *fmt, ...)
+	_printf_(3, 4);
+int host_try_link(struct vfctl_ctx *ctx, char **ret_target, const char *fmt, ...)
+	_printf_(3, 4);
+/* Sorted; numbers within names by value, so virtfn2 comes before virtfn10. */
+int host_try_list(struct vfctl_ctx *ctx, char ***ret_names, const char *fmt, ...)
+	_printf_(3, 4);
+bool host_exists(struct vfctl_ctx *ctx, const char *fmt, ...) _printf_(2, 3);
+
+/* The same with words. Text is returned without its trailing white space. */
+int host_read(struct vfctl_ctx *ctx, char **ret_text, const char *fmt, ...)
+	_printf_(3, 4);
+/* One write, no deadline. Refused (-EROFS) on a captured host, as all changes are. */
+int host_write(struct vfctl_ctx *ctx, const char *text, const char *fmt, ...)
+	_printf_(3, 4);
+/* One write in a child process with the context's deadline. */
+int host_write_slow(struct vfctl_ctx *ctx, const char *text, const char *fmt, ...)
+	_printf_(3, 4);
+int host_exchange(struct vfctl_ctx *ctx, int protocol, const void *request, size_t len,
+	struct buf *ret_reply);
+int host_load_module(struct vfctl_ctx *ctx, const char *name);
+/*
+ * Wait for another vfctl that works on @name (a PF address, "state") to finish.
+ * @ret_fd: close it to let go. -EBUSY when it takes longer than 30 s.
+ */
+int host_lock(struct vfctl_ctx *ctx, const char *name, int *ret_fd);
+void host_sleep_ms(struct vfctl_ctx *ctx, unsigned ms);
+/* -EROFS with words when this host cannot be changed. */
+int host_check_writable(struct vfctl_ctx *ctx);
+
+/* Shared by the tables. */
+int files_open(struct host *h, const char *path, int flags);
+int files_read(struct host *h, const char *path, struct buf *ret_text);
+int files_write(struct host *h, const char *path, const char *text);
+int files_readlink(struct host *h, const char *path, char **ret_target);
+int files_list(struct host *h, const char *path, char ***ret_names);
+int files_lock(struct host *h, const char *name, unsigned timeout_ms, int *ret_fd);
+void files_sleep(struct host *h, unsigned ms);
+void files_free(struct host *h);
+/* An empty host over the tree at @root ("" or NULL: the running host). */
+int files_host_new(const struct host_ops *ops, const char *root, size_t size,
+	struct host **ret_host);
+
+int real_host_new(struct host **ret_host);
+/* netlink_exchange() on a socket of this process's network namespace. */
+int real_exchange(struct host *h, int protocol, const void *request, size_t len,
+	struct buf *ret_reply);
+int captured_host_new(struct vfctl_ctx *ctx, const char *path, struct host **ret_host);
+/* Where a capture keeps the answer to a link request (shared with its writer). */
+#define CAPTURE_LINKS "/netlink/links.bin"
+#define CAPTURE_VFS "/netlink/vfs-%d.bin"
+
+#endif

@@ -1,0 +1,231 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* The running kernel. */
+#include <errno.h>
+#include <linux/netlink.h>
+#include <poll.h>
+#include <signal.h>
+#include <spawn.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <time.h>
+
+#include "host/host.h"
+
+/* ---- writes that may block ---- */
+
+/*
+ * The child must not be ended by the terminal's Ctrl-C: half a VF removal is worse
+ * than a finished one. All signals stay blocked in it.
+ */
+static pid_t fork_writer(struct host *h, const char *path, const char *text)
+{
+	sigset_t all, before;
+	pid_t pid;
+
+	sigfillset(&all);
+	sigprocmask(SIG_SETMASK, &all, &before);
+	pid = fork();
+	if (pid == 0)
+		_exit(-files_write(h, path, text) & 0xff);
+	sigprocmask(SIG_SETMASK, &before, NULL);
+	return pid;
+}
+
+static int64_t now_ms(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
+}
+
+static int wait_exit(pid_t pid, unsigned timeout_ms)
+{
+	_close_ int fd = (int)syscall(SYS_pidfd_open, pid, 0);
+	struct pollfd event = {.fd = fd, .events = POLLIN};
+	int64_t end = now_ms() + timeout_ms;
+	int n, status;
+
+	if (fd < 0)
+		return -errno;
+	do {
+		int64_t left = end - now_ms();
+
+		n = poll(&event, 1, left > 0 ? (int)left : 0);
+	} while (n < 0 && errno == EINTR);
+	if (n < 0)
+		return -errno;
+	if (n == 0)
+		return -ETIMEDOUT;
+	if (waitpid(pid, &status, 0) < 0)
+		return -errno;
+	return WIFEXITED(status) ? -WEXITSTATUS(status) : -EINTR;
+}
+
+static int real_write(struct host *h, const char *path, const char *text,
+	unsigned timeout_ms)
+{
+	pid_t pid;
+
+	if (!timeout_ms)
+		return files_write(h, path, text);
+	pid = fork_writer(h, path, text);
+	if (pid < 0)
+		return -errno;
+	return wait_exit(pid, timeout_ms);
+}
+
+/* ---- netlink ---- */
+
+#define REPLY_TIMEOUT_MS 10000
+#define RECEIVE_BUFFER (4 << 20)
+
+static int open_socket(int protocol)
+{
+	struct sockaddr_nl self = {.nl_family = AF_NETLINK};
+	struct timeval timeout = {REPLY_TIMEOUT_MS / 1000, 0};
+	int one = 1, size = RECEIVE_BUFFER;
+	int fd = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, protocol);
+
+	if (fd < 0)
+		return -errno;
+	if (bind(fd, (struct sockaddr *)&self, sizeof(self)) < 0) {
+		int error = -errno;
+
+		close(fd);
+		return error;
+	}
+	/* Wanted, not needed: old kernels and containers may refuse some of them. */
+	setsockopt(fd, SOL_NETLINK, NETLINK_EXT_ACK, &one, sizeof(one));
+	setsockopt(fd, SOL_NETLINK, NETLINK_CAP_ACK, &one, sizeof(one));
+	setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &timeout, sizeof(timeout));
+	if (setsockopt(fd, SOL_SOCKET, SO_RCVBUFFORCE, &size, sizeof(size)) < 0)
+		setsockopt(fd, SOL_SOCKET, SO_RCVBUF, &size, sizeof(size));
+	return fd;
+}
+
+static int send_all(int fd, const void *request, size_t len)
+{
+	struct sockaddr_nl kernel = {.nl_family = AF_NETLINK};
+	ssize_t n;
+
+	do
+		n = sendto(fd, request, len, 0, (struct sockaddr *)&kernel, sizeof(kernel));
+	while (n < 0 && errno == EINTR);
+	if (n < 0)
+		return -errno;
+	return (size_t)n == len ? 0 : -EIO;
+}
+
+/* Requests in @request that end in an acknowledgement or the end of a dump. */
+static unsigned count_answers(const void *request, size_t len)
+{
+	const struct nlmsghdr *m = request;
+	int left = (int)len;
+	unsigned n = 0;
+
+	for (; NLMSG_OK(m, left); m = NLMSG_NEXT(m, left))
+		if (m->nlmsg_flags & (NLM_F_ACK | NLM_F_DUMP))
+			n++;
+	return n;
+}
+
+/* One datagram, however large (64 KiB and more with many VFs), behind @reply. */
+static int receive(int fd, struct buf *reply, size_t *ret_len)
+{
+	struct sockaddr_nl from;
+	struct iovec iov = {0};
+	struct msghdr msg = {.msg_name = &from, .msg_namelen = sizeof(from),
+		.msg_iov = &iov, .msg_iovlen = 1};
+	_free_ void *block = NULL;
+	ssize_t n;
+
+	do
+		n = recvmsg(fd, &msg, MSG_PEEK | MSG_TRUNC);
+	while (n < 0 && errno == EINTR);
+	if (n < 0)
+		return errno == EAGAIN ? -ETIMEDOUT : -errno;
+	block = malloc((size_t)n + 1);
+	if (!block)
+		return -ENOMEM;
+	iov = (struct iovec){block, (size_t)n};
+	n = recvmsg(fd, &msg, 0);
+	if (n < 0)
+		return -errno;
+	*ret_len = 0;
+	if (from.nl_pid != 0) /* not the kernel: ignore */
+		return 0;
+	buf_add(reply, block, (size_t)n);
+	*ret_len = (size_t)n;
+	return reply->failed ? -ENOMEM : 0;
+}
+
+static unsigned count_ends(const char *data, size_t len)
+{
+	const struct nlmsghdr *m = (const void *)data;
+	int left = (int)len;
+	unsigned n = 0;
+
+	for (; NLMSG_OK(m, left); m = NLMSG_NEXT(m, left))
+		if (m->nlmsg_type == NLMSG_ERROR || m->nlmsg_type == NLMSG_DONE)
+			n++;
+	return n;
+}
+
+int real_exchange(struct host *h, int protocol, const void *request, size_t len,
+	struct buf *ret_reply)
+{
+	unsigned expected = count_answers(request, len);
+	_close_ int fd = open_socket(protocol);
+	int r;
+
+	if (fd < 0)
+		return fd;
+	r = send_all(fd, request, len);
+	while (r == 0 && expected > 0) {
+		size_t start = ret_reply->len, got;
+		unsigned ends;
+
+		r = receive(fd, ret_reply, &got);
+		if (r < 0)
+			break;
+		ends = count_ends(ret_reply->data + start, got);
+		expected -= ends < expected ? ends : expected;
+	}
+	return r;
+}
+
+/* ---- modules ---- */
+
+static int real_load_module(struct host *h, const char *name)
+{
+	char *argv[] = {"modprobe", "--", (char *)name, NULL};
+	char *envp[] = {"PATH=/usr/sbin:/usr/bin:/sbin:/bin", NULL};
+	pid_t pid;
+	int r;
+
+	r = posix_spawn(&pid, "/sbin/modprobe", NULL, NULL, argv, envp);
+	if (r)
+		return -r;
+	r = wait_exit(pid, 60000);
+	return r == 0 || r == -ETIMEDOUT ? r : -ENOENT;
+}
+
+static const struct host_ops real_ops = {
+	.name = "kernel",
+	.read = files_read,
+	.write = real_write,
+	.readlink = files_readlink,
+	.list = files_list,
+	.exchange = real_exchange,
+	.load_module = real_load_module,
+	.lock = files_lock,
+	.sleep = files_sleep,
+	.free = files_free,
+};
+
+int real_host_new(struct host **ret_host)
+{
+	return files_host_new(&real_ops, NULL, sizeof(struct host), ret_host);
+}

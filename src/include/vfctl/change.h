@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef VFCTL_CHANGE_H
+#define VFCTL_CHANGE_H
+
+#include <stddef.h>
+
+#include "vfctl/context.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/**
+ * A change that was planned and checked against a snapshot of the host, but not made
+ * yet: a list of steps. Printing it is the dry run.
+ */
+struct vfctl_change;
+
+/** Number of steps; 0 when the host is already as asked. */
+size_t vfctl_change_count(const struct vfctl_change *change);
+/** What step @p index will do, in words. Owned by the change; NULL past the end. */
+const char *vfctl_change_describe(const struct vfctl_change *change, size_t index);
+/**
+ * Carry the steps out, each verified by reading back. On a failure what was done is
+ * undone. Steps are logged at VFCTL_LOG_INFO as they begin.
+ * @return 0; -EINTR after vfctl_ctx_cancel(); -ESTALE when the failure could not be
+ * rolled back entirely (the words say what is left); otherwise the errno of the step that
+ * failed, the host being as it was before.
+ */
+int vfctl_change_run(struct vfctl_ctx *ctx, struct vfctl_change *change);
+/** Free a change, run or not, and let go of the locks it holds. NULL is allowed. */
+void vfctl_change_free(struct vfctl_change *change);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef VFCTL_HYPERVISOR_H
+#define VFCTL_HYPERVISOR_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "vfctl/context.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** A domain as the hypervisor knows it. */
+struct vfctl_domain_info {
+	char *name;
+	char uuid[37];
+	bool active;
+	bool persistent;
+	char *xml; /**< of the running domain when it is active, else the defined one */
+};
+
+/** Where a device change applies; both may be set. */
+enum {
+	VFCTL_AFFECT_LIVE = 1 << 0,
+	VFCTL_AFFECT_CONFIG = 1 << 1,
+};
+
+/**
+ * What the stories need of libvirt, as a table, so that libvfctl itself (and the hook)
+ * links none of it. vfctl_libvirt_open() gives the real one. All calls return 0 or a
+ * negative errno with words in the context.
+ */
+struct vfctl_hypervisor {
+	/** In the form of virConnectGetLibVersion(): 11003000 is 11.3.0. */
+	uint64_t version;
+	/** All domains. Freed with vfctl_domain_infos_free(). */
+	int (*list)(struct vfctl_ctx *ctx, struct vfctl_hypervisor *self,
+		struct vfctl_domain_info **ret_domains, size_t *ret_count);
+	/** One, by name or UUID; @p config asks for the defined XML also when it runs. */
+	int (*get)(struct vfctl_ctx *ctx, struct vfctl_hypervisor *self, const char *name,
+		bool config, struct vfctl_domain_info *ret_domain);
+	/** Define with validation against the schema; -EEXIST for another domain's name. */
+	int (*define)(struct vfctl_ctx *ctx, struct vfctl_hypervisor *self, const char *xml);
+	int (*undefine)(struct vfctl_ctx *ctx, struct vfctl_hypervisor *self,
+		const char *uuid);
+	int (*attach)(struct vfctl_ctx *ctx, struct vfctl_hypervisor *self, const char *uuid,
+		const char *device_xml, unsigned affect);
+	/**
+	 * Take a device away. For a running domain waits until the guest let go of it.
+	 * -ETIMEDOUT when it does not within @p timeout_ms.
+	 */
+	int (*detach)(struct vfctl_ctx *ctx, struct vfctl_hypervisor *self, const char *uuid,
+		const char *device_xml, unsigned affect, unsigned timeout_ms);
+	void (*close)(struct vfctl_hypervisor *self);
+	void *data;
+};
+
+void vfctl_domain_info_clear(struct vfctl_domain_info *domain);
+void vfctl_domain_infos_free(struct vfctl_domain_info *domains, size_t count);
+
+/**
+ * Connect to libvirt.
+ * @param uri  NULL: qemu:///system.
+ * @return 0; -ENOPKG when libvirt is not installed; -ECONNREFUSED.
+ */
+int vfctl_libvirt_open(struct vfctl_ctx *ctx, const char *uri,
+	struct vfctl_hypervisor **ret_hypervisor);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef VFCTL_INVENTORY_H
+#define VFCTL_INVENTORY_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "vfctl/context.h"
+#include "vfctl/types.h"
+#include "vfctl/vfattr.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** Who uses a VF. */
+enum vfctl_holder_kind {
+	VFCTL_HOLDER_NONE,   /**< nobody: free */
+	VFCTL_HOLDER_LEASE,  /**< leased to a libvirt domain that does not run with it now */
+	VFCTL_HOLDER_DOMAIN, /**< leased to a libvirt domain and open in VFIO */
+	VFCTL_HOLDER_VFIO,   /**< open in VFIO by a process we hold no lease for */
+	VFCTL_HOLDER_NETNS,  /**< its network device is in another network namespace */
+	VFCTL_HOLDER_HOST,   /**< its network device is up on this host */
+};
+
+struct vfctl_holder {
+	enum vfctl_holder_kind kind;
+	char name[128]; /**< domain name, or "comm (pid N)"; may be "" */
+	char uuid[37];	/**< of the domain; "" when there is no lease */
+	int pid;	/**< process that has it open; 0 unknown or none */
+};
+
+/** One virtual function as it was when the inventory was read. */
+struct vfctl_vf {
+	uint32_t index; /**< the N of virtfnN */
+	struct vfctl_bdf bdf;
+	char driver[32]; /**< "" when none is bound */
+	char netdev[16]; /**< "" when it has none in this network namespace */
+	char rdma[64];
+	int numa_node;	 /**< VFCTL_NODE_NONE when unknown */
+	int iommu_group; /**< -1 when in none */
+	struct vfctl_vf_attrs attrs; /**< its mask says what the driver reports */
+	bool has_guids;
+	uint64_t node_guid; /**< 0: not set */
+	uint64_t port_guid;
+	struct vfctl_holder holder;
+};
+
+/** One physical function with SR-IOV, and its VFs. */
+struct vfctl_pf {
+	struct vfctl_bdf bdf;
+	char driver[32];
+	char netdev[16]; /**< its first network device that is no representor; "" none */
+	int ifindex;	 /**< of netdev; 0 none */
+	char rdma[64];	 /**< its first RDMA device; "" none */
+	char **names;	 /**< every name it answers to besides its address; NULL-terminated */
+	uint16_t vendor, device;
+	uint32_t class_code; /**< 24 bits, e.g. 0x020000 Ethernet, 0x020700 InfiniBand */
+	int numa_node;
+	int iommu_group;
+	bool infiniband;     /**< its port's link layer is InfiniBand */
+	bool up, carrier;    /**< of netdev */
+	uint32_t speed_mbps; /**< 0 unknown */
+	struct vfctl_mac mac;
+	uint32_t total_vfs; /**< the driver's limit, which may be below the device's */
+	uint32_t num_vfs;   /**< links found, not the number the kernel was asked for */
+	int offset, stride; /**< -1 unknown */
+	bool autoprobe;
+	bool vf_info; /**< the kernel reported VF attributes */
+	struct vfctl_vf *vfs; /**< num_vfs of them, ascending by index */
+};
+
+/** What a host's SR-IOV devices look like: an immutable snapshot. */
+struct vfctl_inventory {
+	struct vfctl_pf *pfs; /**< ascending by address */
+	size_t pf_count;
+};
+
+/**
+ * Read all PFs, and the VFs of those that match.
+ * @param only  NULL for all; otherwise a PF's or VF's name: VFs are read for that PF
+ *              alone (the other PFs are listed without theirs, num_vfs kept).
+ * @param ret_inventory  freed with vfctl_inventory_free().
+ * @return 0; -ENOMEM; a negative errno of the first thing that could not be read at all.
+ * Attributes that cannot be read are left unknown.
+ */
+int vfctl_inventory_read(struct vfctl_ctx *ctx, const char *only,
+	struct vfctl_inventory **ret_inventory);
+void vfctl_inventory_free(struct vfctl_inventory *inventory);
+
+/**
+ * Find a PF by PCI address, network device, alternative name or RDMA device.
+ * @return 0; -ENOENT, the words naming the PFs there are.
+ */
+int vfctl_inventory_find_pf(struct vfctl_ctx *ctx, const struct vfctl_inventory *inventory,
+	const char *name, const struct vfctl_pf **ret_pf);
+/**
+ * Find a VF by PF/INDEX or by its PCI address.
+ * @return 0; -EINVAL when the text is neither; -ENOENT no such PF or VF.
+ */
+int vfctl_inventory_find_vf(struct vfctl_ctx *ctx, const struct vfctl_inventory *inventory,
+	const char *name, const struct vfctl_pf **ret_pf, const struct vfctl_vf **ret_vf);
+
+/** The name a person would use for the PF: network device, RDMA device, or address. */
+const char *vfctl_pf_name(const struct vfctl_pf *pf, char buf[VFCTL_BDF_TEXT]);
+/** "free", "leased", "domain", "vfio", "netns", "host". */
+const char *vfctl_holder_kind_name(enum vfctl_holder_kind kind);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef VFCTL_LEASE_H
+#define VFCTL_LEASE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "vfctl/context.h"
+#include "vfctl/cpuset.h"
+#include "vfctl/types.h"
+#include "vfctl/vfattr.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define VFCTL_UUID_TEXT 37
+
+/** One VF that a domain holds. */
+struct vfctl_lease_vf {
+	struct vfctl_bdf bdf;
+	struct vfctl_bdf pf;
+	uint32_t index;
+	/** What the hook found before it wrote the guest's policy; mask 0: nothing saved. */
+	struct vfctl_vf_attrs saved;
+};
+
+/** What one domain holds on this host. Freed as part of struct vfctl_leases. */
+struct vfctl_lease {
+	char id[65];
+	char domain_uuid[VFCTL_UUID_TEXT]; /**< lower case with dashes */
+	char *domain_name;
+	int64_t created; /**< seconds since 1970-01-01 UTC */
+	bool running;	 /**< the hook saw it start and not end */
+	bool transient;	 /**< taken by the hook for a domain nobody defined with vfctl: it
+			    ends when the domain stops */
+	int node;	 /**< VFCTL_NODE_NONE when it is placed on none */
+	uint64_t memory_bytes;
+	uint64_t page_bytes; /**< 0: base pages */
+	struct vfctl_cpuset cpus; /**< whole cores it holds */
+	struct vfctl_lease_vf *vfs;
+	size_t vf_count;
+};
+
+struct vfctl_leases {
+	struct vfctl_lease *v; /**< ascending by id */
+	size_t count;
+};
+
+/**
+ * Read all leases. A state file that does not exist yet holds none.
+ * @param ret_leases  freed with vfctl_leases_free().
+ * @return 0; -EACCES when the file cannot be read by this user; -EBADF when it is no state
+ * file of vfctl or of a newer version; -ENOMEM.
+ */
+int vfctl_leases_read(struct vfctl_ctx *ctx, struct vfctl_leases **ret_leases);
+void vfctl_leases_free(struct vfctl_leases *leases);
+/** The lease of a domain by UUID or name, or NULL. */
+const struct vfctl_lease *vfctl_leases_find(const struct vfctl_leases *leases,
+	const char *uuid_or_name);
+/** The lease that holds a VF, or NULL. */
+const struct vfctl_lease *vfctl_leases_find_vf(const struct vfctl_leases *leases,
+	const struct vfctl_bdf *vf);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

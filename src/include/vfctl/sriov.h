@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef VFCTL_SRIOV_H
+#define VFCTL_SRIOV_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "vfctl/change.h"
+#include "vfctl/context.h"
+#include "vfctl/vfattr.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** Where new VFs are bound. */
+enum vfctl_vf_driver {
+	VFCTL_VF_DRIVER_VFIO, /**< vfio-pci, ready to be passed to a guest */
+	VFCTL_VF_DRIVER_HOST, /**< the VF's own driver on this host */
+	VFCTL_VF_DRIVER_NONE, /**< no driver */
+};
+
+struct vfctl_create_options {
+	uint32_t count; /**< VFs the PF shall have, 1 .. sriov_totalvfs */
+	enum vfctl_vf_driver driver;
+	/** Leave the MACs the driver chose instead of giving each VF a stable one. */
+	bool keep_macs;
+};
+
+/**
+ * Plan: a PF has so many VFs, each with its identity and driver.
+ * A PF that has that many already is not written to (the kernel would not guard VFs in
+ * use); only VFs on another driver are rebound. Any other number means that the present
+ * VFs go first, so it is refused when one of them is in use, leased, or in another network
+ * namespace.
+ * @param pf       name of the PF, see vfctl_inventory_find_pf().
+ * @param dry_run  take no lock: the change may be printed, but not run.
+ * @param ret_change  freed with vfctl_change_free().
+ * @return 0; -ENOENT no such PF; -ERANGE count 0 or above the limit; -EBUSY a VF is in use
+ * (the words say by whom); -EOPNOTSUPP the driver cannot create VFs through sysfs (mlx4),
+ * or vfio-pci was asked for without an IOMMU; -EROFS a captured host.
+ */
+int vfctl_create_plan(struct vfctl_ctx *ctx, const char *pf,
+	const struct vfctl_create_options *options, bool dry_run,
+	struct vfctl_change **ret_change);
+
+/** Plan: a PF has no VFs. Refused (-EBUSY) when one of them is in use. */
+int vfctl_destroy_plan(struct vfctl_ctx *ctx, const char *pf, bool dry_run,
+	struct vfctl_change **ret_change);
+
+/**
+ * Plan: one VF gets these attributes.
+ * @param vf  PF/INDEX or PCI address.
+ * @return 0; -ENOENT; -EINVAL; -EBUSY when mac or msix of a VF in use would change.
+ */
+int vfctl_set_plan(struct vfctl_ctx *ctx, const char *vf, const struct vfctl_vf_attrs *attrs,
+	bool dry_run, struct vfctl_change **ret_change);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

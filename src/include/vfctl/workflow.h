@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef VFCTL_WORKFLOW_H
+#define VFCTL_WORKFLOW_H
+
+#include "vfctl/change.h"
+#include "vfctl/domain.h"
+#include "vfctl/guest.h"
+#include "vfctl/hypervisor.h"
+#include "vfctl/placement.h"
+#include "vfctl/snapshot.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** A guest with its place on this host: the answer, and the VFs it would get. */
+struct vfctl_placed;
+
+struct vfctl_place_options {
+	/** Whose domains count as well; NULL: only our own leases are known. */
+	struct vfctl_hypervisor *hypervisor;
+	struct vfctl_cpuset reserved_cpus; /**< the host's own, never given to guests */
+};
+
+/**
+ * Where a guest would run: snapshot of the host, what others hold, plan. Nothing changes.
+ * @param guest  borrowed for as long as the result lives; given a UUID if it has none.
+ * @param ret_placed  also given when the guest does not fit (look at the assignment);
+ *                    freed with vfctl_placed_free().
+ * @return 0; -ENOENT a PF the guest names is not here; -EINVAL; -EACCES the leases cannot
+ * be read.
+ */
+int vfctl_place(struct vfctl_ctx *ctx, struct vfctl_guest *guest,
+	const struct vfctl_place_options *options, struct vfctl_placed **ret_placed);
+void vfctl_placed_free(struct vfctl_placed *placed);
+/** The placement or the refusal, with reasons. Owned by @p placed. */
+const struct vfctl_assignment *vfctl_placed_assignment(const struct vfctl_placed *placed);
+/** The VFs with their final attributes (MACs assigned). Owned by @p placed. */
+const struct vfctl_domain_vf *vfctl_placed_vfs(const struct vfctl_placed *placed,
+	size_t *ret_count);
+const struct vfctl_topology *vfctl_placed_topology(const struct vfctl_placed *placed);
+/** CPUs that are neither reserved nor held by anyone, this guest included. */
+struct vfctl_cpuset vfctl_placed_free_cpus(const struct vfctl_placed *placed);
+/**
+ * The domain XML of a placed guest, see vfctl_domain_render().
+ * @param template_text  NULL: the built-in bare one.
+ */
+int vfctl_placed_xml(struct vfctl_ctx *ctx, const struct vfctl_placed *placed,
+	const char *template_text, const char *template_name, uint64_t libvirt_version,
+	char **ret_xml);
+
+/**
+ * Plan: lease what the guest needs and define it in libvirt.
+ * @return as vfctl_place(); -EEXIST libvirt has a domain of that name or UUID; -ENOSPC the
+ * guest does not fit, the words saying what is short and what would make it fit.
+ */
+int vfctl_define_plan(struct vfctl_ctx *ctx, struct vfctl_guest *guest,
+	const struct vfctl_place_options *options, const char *template_text,
+	const char *template_name, bool dry_run, struct vfctl_change **ret_change);
+
+/**
+ * Plan: undefine a domain and give back what it held.
+ * @param domain  name or UUID. A domain that libvirt does not know any more but that still
+ *                holds a lease is only released.
+ * @return 0; -ENOENT neither; -EBUSY it runs.
+ */
+int vfctl_undefine_plan(struct vfctl_ctx *ctx, struct vfctl_hypervisor *hypervisor,
+	const char *domain, bool dry_run, struct vfctl_change **ret_change);
+
+struct vfctl_attach_options {
+	const char *pf; /**< any free VF of it; or NULL */
+	const char *vf; /**< this VF; or NULL. One of the two is given */
+	struct vfctl_vf_attrs attrs;
+	enum vfctl_vf_form form;
+	unsigned affect; /**< VFCTL_AFFECT_ bits; 0: live if it runs, config if persistent */
+};
+
+/**
+ * Plan: give an existing domain a VF: lease, identity set and verified, then libvirt.
+ * @return 0; -ENOENT; -EBUSY no free VF, or the VF is held (the words say by whom);
+ * -ENOSPC the domain has no free PCIe root port; -EINVAL --live for one that is off.
+ */
+int vfctl_attach_plan(struct vfctl_ctx *ctx, struct vfctl_hypervisor *hypervisor,
+	const char *domain, const struct vfctl_attach_options *options, bool dry_run,
+	struct vfctl_change **ret_change);
+
+struct vfctl_detach_options {
+	const char *vf; /**< PF/INDEX or address; NULL: the only one it has */
+	unsigned affect;
+	unsigned timeout_ms; /**< wait for the guest to let go; 0: 30 s */
+};
+
+/** Plan: take a VF from a domain, wait until it is gone, restore and release it. */
+int vfctl_detach_plan(struct vfctl_ctx *ctx, struct vfctl_hypervisor *hypervisor,
+	const char *domain, const struct vfctl_detach_options *options, bool dry_run,
+	struct vfctl_change **ret_change);
+
+/**
+ * What the libvirt hook does for one call.
+ * @param argv  object, operation, sub-operation, extra (libvirt's four arguments).
+ * @param xml   what libvirt wrote to standard input; need not end in NUL.
+ * @return 0, or a negative errno that shall stop the operation, with words.
+ */
+int vfctl_hook_qemu(struct vfctl_ctx *ctx, const char *const argv[4], const char *xml,
+	size_t len);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

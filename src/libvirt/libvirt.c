@@ -1,0 +1,353 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* The only file that talks to libvirt. */
+#include <errno.h>
+#include <libvirt/libvirt.h>
+#include <libvirt/virterror.h>
+#include <stdio.h>
+#include <time.h>
+
+#include "base/dl.h"
+#include "vfctl/hypervisor.h"
+
+DL_FN(virConnectOpen);
+DL_FN(virConnectClose);
+DL_FN(virConnectGetLibVersion);
+DL_FN(virConnectListAllDomains);
+DL_FN(virConnectDomainEventRegisterAny);
+DL_FN(virConnectDomainEventDeregisterAny);
+DL_FN(virDomainLookupByName);
+DL_FN(virDomainLookupByUUIDString);
+DL_FN(virDomainGetName);
+DL_FN(virDomainGetUUIDString);
+DL_FN(virDomainGetXMLDesc);
+DL_FN(virDomainIsActive);
+DL_FN(virDomainIsPersistent);
+DL_FN(virDomainDefineXMLFlags);
+DL_FN(virDomainUndefineFlags);
+DL_FN(virDomainAttachDeviceFlags);
+DL_FN(virDomainDetachDeviceFlags);
+DL_FN(virDomainFree);
+DL_FN(virEventRegisterDefaultImpl);
+DL_FN(virEventRunDefaultImpl);
+DL_FN(virEventAddTimeout);
+DL_FN(virEventRemoveTimeout);
+DL_FN(virGetLastError);
+DL_FN(virSetErrorFunc);
+
+static const struct dl_symbol symbols[] = {DL_SYM(virConnectOpen), DL_SYM(virConnectClose),
+	DL_SYM(virConnectGetLibVersion), DL_SYM(virConnectListAllDomains),
+	DL_SYM(virConnectDomainEventRegisterAny), DL_SYM(virConnectDomainEventDeregisterAny),
+	DL_SYM(virDomainLookupByName), DL_SYM(virDomainLookupByUUIDString),
+	DL_SYM(virDomainGetName), DL_SYM(virDomainGetUUIDString), DL_SYM(virDomainGetXMLDesc),
+	DL_SYM(virDomainIsActive), DL_SYM(virDomainIsPersistent),
+	DL_SYM(virDomainDefineXMLFlags), DL_SYM(virDomainUndefineFlags),
+	DL_SYM(virDomainAttachDeviceFlags), DL_SYM(virDomainDetachDeviceFlags),
+	DL_SYM(virDomainFree), DL_SYM(virEventRegisterDefaultImpl),
+	DL_SYM(virEventRunDefaultImpl), DL_SYM(virEventAddTimeout),
+	DL_SYM(virEventRemoveTimeout), DL_SYM(virGetLastError), DL_SYM(virSetErrorFunc)};
+
+struct connection {
+	struct vfctl_hypervisor table;
+	virConnectPtr conn;
+};
+
+static virConnectPtr conn_of(struct vfctl_hypervisor *self)
+{
+	return ((struct connection *)self)->conn;
+}
+
+static void free_domain(virDomainPtr *domain)
+{
+	if (*domain)
+		sym_virDomainFree(*domain);
+}
+#define _domain_ _cleanup_(free_domain)
+
+static void be_silent(void *data, virErrorPtr error)
+{
+}
+
+/* ---- errors ---- */
+
+static int errno_of(const virError *error)
+{
+	static const struct {
+		int code, error;
+	} kinds[] = {
+		{VIR_ERR_NO_DOMAIN, -ENOENT}, {VIR_ERR_DOM_EXIST, -EEXIST},
+		{VIR_ERR_OPERATION_INVALID, -EBUSY}, {VIR_ERR_NO_SUPPORT, -EOPNOTSUPP},
+		{VIR_ERR_CONFIG_UNSUPPORTED, -EOPNOTSUPP}, {VIR_ERR_XML_ERROR, -EINVAL},
+		{VIR_ERR_XML_DETAIL, -EINVAL}, {VIR_ERR_XML_INVALID_SCHEMA, -EINVAL},
+		{VIR_ERR_ACCESS_DENIED, -EACCES}, {VIR_ERR_AUTH_FAILED, -EACCES},
+		{VIR_ERR_AUTH_CANCELLED, -EACCES}, {VIR_ERR_NO_CONNECT, -ECONNREFUSED},
+		{VIR_ERR_DEVICE_MISSING, -ENODEV}, {VIR_ERR_OPERATION_TIMEOUT, -ETIMEDOUT},
+	};
+
+	for (size_t i = 0; error && i < ARRAY_SIZE(kinds); i++)
+		if (kinds[i].code == error->code)
+			return kinds[i].error;
+	return -EIO;
+}
+
+/* libvirt's words may have several lines; one line is what a person gets. */
+static int fail(struct vfctl_ctx *ctx, const char *what)
+{
+	const virError *error = sym_virGetLastError();
+	_free_ char *text = strdup(error && error->message ? error->message : "unknown error");
+
+	for (char *p = text; p && *p; p++)
+		if (*p == '\n')
+			*p = ' ';
+	return ctx_fail(ctx, errno_of(error), "libvirt: %s: %s", what,
+		text ? str_rstrip(text) : "");
+}
+
+/* ---- domains ---- */
+
+static int find(struct vfctl_ctx *ctx, struct vfctl_hypervisor *self, const char *name,
+	virDomainPtr *ret)
+{
+	virDomainPtr domain = sym_virDomainLookupByName(conn_of(self), name);
+
+	if (!domain)
+		domain = sym_virDomainLookupByUUIDString(conn_of(self), name);
+	if (!domain)
+		return ctx_fail(ctx, -ENOENT, "libvirt knows no domain %s (virsh list --all "
+			"shows them)", name);
+	*ret = domain;
+	return 0;
+}
+
+static int read_domain(struct vfctl_ctx *ctx, virDomainPtr domain, bool config,
+	struct vfctl_domain_info *ret)
+{
+	struct vfctl_domain_info info = {0};
+	int active = sym_virDomainIsActive(domain);
+	int persistent = sym_virDomainIsPersistent(domain);
+	unsigned flags = VIR_DOMAIN_XML_SECURE;
+
+	if (active < 0 || persistent < 0 ||
+		sym_virDomainGetUUIDString(domain, info.uuid) < 0)
+		return fail(ctx, "read a domain");
+	if (config && persistent)
+		flags |= VIR_DOMAIN_XML_INACTIVE;
+	info.active = active;
+	info.persistent = persistent;
+	info.name = strdup(sym_virDomainGetName(domain));
+	info.xml = sym_virDomainGetXMLDesc(domain, flags);
+	if (!info.name || !info.xml) {
+		vfctl_domain_info_clear(&info);
+		return fail(ctx, "read a domain's XML");
+	}
+	*ret = info;
+	return 0;
+}
+
+static int get_domain(struct vfctl_ctx *ctx, struct vfctl_hypervisor *self, const char *name,
+	bool config, struct vfctl_domain_info *ret_domain)
+{
+	_domain_ virDomainPtr domain = NULL;
+	int r = find(ctx, self, name, &domain);
+
+	return r < 0 ? r : read_domain(ctx, domain, config, ret_domain);
+}
+
+static void free_list(virDomainPtr *domains, int count)
+{
+	for (int i = 0; i < count; i++)
+		sym_virDomainFree(domains[i]);
+	free(domains);
+}
+
+static int list_domains(struct vfctl_ctx *ctx, struct vfctl_hypervisor *self,
+	struct vfctl_domain_info **ret_domains, size_t *ret_count)
+{
+	struct vfctl_domain_info *infos;
+	virDomainPtr *domains = NULL;
+	size_t n = 0;
+	int count = sym_virConnectListAllDomains(conn_of(self), &domains, 0);
+	int r = 0;
+
+	if (count < 0)
+		return fail(ctx, "list domains");
+	infos = calloc((size_t)count + 1, sizeof(*infos));
+	for (int i = 0; infos && i < count && r == 0; i++) {
+		r = read_domain(ctx, domains[i], false, &infos[n]);
+		if (r == 0)
+			n++;
+		else if (errno_of(sym_virGetLastError()) == -ENOENT)
+			r = 0; /* it went away meanwhile */
+	}
+	free_list(domains, count);
+	if (!infos)
+		return ctx_oom(ctx);
+	if (r < 0) {
+		vfctl_domain_infos_free(infos, n);
+		return r;
+	}
+	*ret_domains = infos;
+	*ret_count = n;
+	return 0;
+}
+
+/* Without validation libvirt drops what it does not know, in silence. */
+static int define(struct vfctl_ctx *ctx, struct vfctl_hypervisor *self, const char *xml)
+{
+	_domain_ virDomainPtr domain = sym_virDomainDefineXMLFlags(conn_of(self), xml,
+		VIR_DOMAIN_DEFINE_VALIDATE);
+
+	return domain ? 0 : fail(ctx, "define the domain");
+}
+
+static int undefine(struct vfctl_ctx *ctx, struct vfctl_hypervisor *self, const char *uuid)
+{
+	_domain_ virDomainPtr domain = NULL;
+	int r = find(ctx, self, uuid, &domain);
+
+	if (r < 0)
+		return r;
+	r = sym_virDomainUndefineFlags(domain, VIR_DOMAIN_UNDEFINE_MANAGED_SAVE |
+		VIR_DOMAIN_UNDEFINE_NVRAM | VIR_DOMAIN_UNDEFINE_SNAPSHOTS_METADATA);
+	return r < 0 ? fail(ctx, "undefine the domain") : 0;
+}
+
+/* ---- devices ---- */
+
+static unsigned device_flags(unsigned affect)
+{
+	return (affect & VFCTL_AFFECT_LIVE ? VIR_DOMAIN_AFFECT_LIVE : 0u) |
+		(affect & VFCTL_AFFECT_CONFIG ? VIR_DOMAIN_AFFECT_CONFIG : 0u);
+}
+
+static int attach(struct vfctl_ctx *ctx, struct vfctl_hypervisor *self, const char *uuid,
+	const char *device_xml, unsigned affect)
+{
+	_domain_ virDomainPtr domain = NULL;
+	int r = find(ctx, self, uuid, &domain);
+
+	if (r < 0)
+		return r;
+	r = sym_virDomainAttachDeviceFlags(domain, device_xml, device_flags(affect));
+	return r < 0 ? fail(ctx, "attach the device") : 0;
+}
+
+struct removal {
+	bool removed, refused, expired;
+};
+
+static void on_removed(virConnectPtr conn, virDomainPtr domain, const char *alias, void *data)
+{
+	((struct removal *)data)->removed = true;
+}
+
+static void on_refused(virConnectPtr conn, virDomainPtr domain, const char *alias, void *data)
+{
+	((struct removal *)data)->refused = true;
+}
+
+static void on_timeout(int timer, void *data)
+{
+	((struct removal *)data)->expired = true;
+}
+
+static int wait_removal(struct vfctl_ctx *ctx, struct removal *state, unsigned timeout_ms)
+{
+	int timer = sym_virEventAddTimeout((int)timeout_ms, on_timeout, state, NULL);
+
+	if (timer < 0)
+		return fail(ctx, "wait for the removal");
+	while (!state->removed && !state->refused && !state->expired && !ctx->cancelled)
+		if (sym_virEventRunDefaultImpl() < 0)
+			break;
+	sym_virEventRemoveTimeout(timer);
+	if (state->removed)
+		return 0;
+	if (state->refused)
+		return ctx_fail(ctx, -EBUSY, "the guest refused to let go of the device");
+	if (ctx->cancelled)
+		return ctx_fail(ctx, -EINTR, "interrupted while waiting for the guest to let go of "
+			"the device; it may still do so");
+	return ctx_fail(ctx, -ETIMEDOUT, "the guest did not let go of the device within %u s (is "
+		"an operating system running in it that handles hot-unplug?); it stays attached",
+		timeout_ms / 1000);
+}
+
+/* libvirt returns from a live detach when the guest was asked: the event is the end. */
+static int detach_live(struct vfctl_ctx *ctx, struct vfctl_hypervisor *self,
+	virDomainPtr domain, const char *xml, unsigned flags, unsigned timeout_ms)
+{
+	virConnectPtr conn = conn_of(self);
+	struct removal state = {0};
+	int removed = sym_virConnectDomainEventRegisterAny(conn, domain,
+		VIR_DOMAIN_EVENT_ID_DEVICE_REMOVED, VIR_DOMAIN_EVENT_CALLBACK(on_removed), &state,
+		NULL);
+	int refused = sym_virConnectDomainEventRegisterAny(conn, domain,
+		VIR_DOMAIN_EVENT_ID_DEVICE_REMOVAL_FAILED, VIR_DOMAIN_EVENT_CALLBACK(on_refused),
+		&state, NULL);
+	int r;
+
+	if (removed < 0 || sym_virDomainDetachDeviceFlags(domain, xml, flags) < 0)
+		r = fail(ctx, "detach the device");
+	else
+		r = wait_removal(ctx, &state, timeout_ms);
+	if (removed >= 0)
+		sym_virConnectDomainEventDeregisterAny(conn, removed);
+	if (refused >= 0)
+		sym_virConnectDomainEventDeregisterAny(conn, refused);
+	return r;
+}
+
+static int detach(struct vfctl_ctx *ctx, struct vfctl_hypervisor *self, const char *uuid,
+	const char *device_xml, unsigned affect, unsigned timeout_ms)
+{
+	_domain_ virDomainPtr domain = NULL;
+	int r = find(ctx, self, uuid, &domain);
+
+	if (r < 0)
+		return r;
+	if (affect & VFCTL_AFFECT_LIVE)
+		return detach_live(ctx, self, domain, device_xml, device_flags(affect), timeout_ms);
+	r = sym_virDomainDetachDeviceFlags(domain, device_xml, device_flags(affect));
+	return r < 0 ? fail(ctx, "detach the device") : 0;
+}
+
+/* ---- the connection ---- */
+
+static void close_connection(struct vfctl_hypervisor *self)
+{
+	if (!self)
+		return;
+	sym_virConnectClose(conn_of(self));
+	free(self);
+}
+
+int vfctl_libvirt_open(struct vfctl_ctx *ctx, const char *uri,
+	struct vfctl_hypervisor **ret_hypervisor)
+{
+	static bool events;
+	struct connection *c;
+	unsigned long version = 0;
+	int r = dl_bind(ctx, "libvirt.so.0", symbols, ARRAY_SIZE(symbols));
+
+	if (r < 0)
+		return r;
+	sym_virSetErrorFunc(NULL, be_silent);
+	if (!events)
+		sym_virEventRegisterDefaultImpl();
+	events = true;
+	c = calloc(1, sizeof(*c));
+	if (!c)
+		return ctx_oom(ctx);
+	c->conn = sym_virConnectOpen(uri ? uri : "qemu:///system");
+	if (!c->conn) {
+		r = fail(ctx, uri ? uri : "qemu:///system");
+		free(c);
+		return ctx_append(ctx, r, " (is libvirtd or virtqemud running, and may you use it?)");
+	}
+	sym_virConnectGetLibVersion(c->conn, &version);
+	c->table = (struct vfctl_hypervisor){.version = version, .list = list_domains,
+		.get = get_domain, .define = define, .undefine = undefine, .attach = attach,
+		.detach = detach, .close = close_connection};
+	*ret_hypervisor = &c->table;
+	return 0;
+}

@@ -1,0 +1,497 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "netlink/link.h"
+
+#include <errno.h>
+#include <libmnl/libmnl.h>
+#include <linux/if.h>
+#include <linux/if_link.h>
+#include <linux/rtnetlink.h>
+
+#ifndef IFLA_PROP_LIST
+#define IFLA_PROP_LIST 52
+#define IFLA_ALT_IFNAME 53
+#endif
+
+#define REQUEST_ROOM 64
+
+static void put_getlink(struct nlmsghdr *m, int ifindex, uint32_t mask)
+{
+	struct ifinfomsg *info = mnl_nlmsg_put_extra_header(m, sizeof(*info));
+
+	info->ifi_family = AF_UNSPEC;
+	info->ifi_index = ifindex;
+	mnl_attr_put_u32(m, IFLA_EXT_MASK, mask);
+}
+
+static bool read_altnames(const struct nlattr *list, struct nl_link *link)
+{
+	const struct nlattr *attr;
+	size_t count = 0;
+
+	mnl_attr_for_each_nested(attr, list) {
+		if (mnl_attr_get_type(attr) != IFLA_ALT_IFNAME)
+			continue;
+		if (!array_grow(link->altnames, count) || !array_grow(link->altnames, count + 1))
+			return false;
+		link->altnames[count] = strndup(mnl_attr_get_str(attr),
+			mnl_attr_get_payload_len(attr));
+		if (!link->altnames[count])
+			return false;
+		link->altnames[++count] = NULL;
+	}
+	return true;
+}
+
+static void read_address(const struct nlattr *attr, struct nl_link *link)
+{
+	size_t len = mnl_attr_get_payload_len(attr);
+
+	if (len > sizeof(link->address))
+		len = sizeof(link->address);
+	memcpy(link->address, mnl_attr_get_payload(attr), len);
+	link->address_len = (uint8_t)len;
+}
+
+static bool read_link(const struct nlmsghdr *m, struct nl_link *link)
+{
+	const struct ifinfomsg *info = mnl_nlmsg_get_payload(m);
+	const struct nlattr *attr;
+
+	link->ifindex = info->ifi_index;
+	link->type = info->ifi_type;
+	link->up = info->ifi_flags & IFF_UP;
+	link->carrier = info->ifi_flags & IFF_LOWER_UP;
+	mnl_attr_for_each(attr, m, sizeof(*info)) {
+		switch (mnl_attr_get_type(attr)) {
+		case IFLA_IFNAME:
+			str_copy(link->name, sizeof(link->name), mnl_attr_get_str(attr));
+			break;
+		case IFLA_ADDRESS:
+			read_address(attr, link);
+			break;
+		case IFLA_MTU:
+			link->mtu = mnl_attr_get_u32(attr);
+			break;
+		case IFLA_PROP_LIST:
+			if (!read_altnames(attr, link))
+				return false;
+			break;
+		default:
+			break;
+		}
+	}
+	return true;
+}
+
+static bool is_link(const struct nlmsghdr *m)
+{
+	return m->nlmsg_type == RTM_NEWLINK &&
+		mnl_nlmsg_get_payload_len(m) >= sizeof(struct ifinfomsg);
+}
+
+int nl_links_read(struct vfctl_ctx *ctx, struct nl_links *ret_links)
+{
+	_cleanup_(nl_links_free) struct nl_links links = {0};
+	_nl_request_ struct nl_request rq = {0};
+	_buf_ struct buf reply = {0};
+	struct nl_result result;
+	struct nlmsghdr *m = nl_begin(&rq, RTM_GETLINK, NLM_F_DUMP, REQUEST_ROOM);
+	int left, r;
+
+	if (!m)
+		return ctx_oom(ctx);
+	put_getlink(m, 0, RTEXT_FILTER_SKIP_STATS);
+	nl_end(&rq, m);
+	r = nl_talk(ctx, NETLINK_ROUTE, &rq, &reply, &result);
+	if (r < 0 || result.error < 0)
+		return r < 0 ? r : ctx_fail(ctx, result.error, "list network devices: %s",
+			strerror(-result.error));
+	m = (void *)reply.data;
+	left = (int)reply.len;
+	for (; left > 0 && mnl_nlmsg_ok(m, left); m = mnl_nlmsg_next(m, &left)) {
+		if (!is_link(m))
+			continue;
+		if (!array_grow(links.v, links.count))
+			return ctx_oom(ctx);
+		if (!read_link(m, &links.v[links.count++]))
+			return ctx_oom(ctx);
+	}
+	*ret_links = links;
+	links = (struct nl_links){0};
+	return 0;
+}
+
+void nl_links_free(struct nl_links *links)
+{
+	for (size_t i = 0; i < links->count; i++)
+		strv_free(links->v[i].altnames);
+	free(links->v);
+	*links = (struct nl_links){0};
+}
+
+/* ---- VFs ---- */
+
+static const void *payload(const struct nlattr *attr, size_t size)
+{
+	return mnl_attr_get_payload_len(attr) >= size ? mnl_attr_get_payload(attr) : NULL;
+}
+
+static void read_vlan_list(const struct nlattr *list, struct vfctl_vf_attrs *a)
+{
+	const struct nlattr *attr;
+
+	mnl_attr_for_each_nested(attr, list) {
+		const struct ifla_vf_vlan_info *info = payload(attr, sizeof(*info));
+
+		if (!info || mnl_attr_get_type(attr) != IFLA_VF_VLAN_INFO)
+			continue;
+		a->vlan = (uint16_t)info->vlan;
+		a->qos = (uint8_t)info->qos;
+		a->proto = info->vlan_proto ? __builtin_bswap16(info->vlan_proto)
+					    : VFCTL_VLAN_8021Q;
+		a->mask |= VFCTL_ATTR_VLAN;
+	}
+}
+
+/* Three-state settings report all-ones when the driver does not know. */
+#define SETTING_UNKNOWN UINT32_MAX
+
+static void read_setting(const struct nlattr *attr, bool *value, uint32_t bit, uint32_t *mask)
+{
+	const struct ifla_vf_spoofchk *s = payload(attr, sizeof(*s));
+
+	if (!s || s->setting == SETTING_UNKNOWN)
+		return;
+	*value = s->setting;
+	*mask |= bit;
+}
+
+static void read_mac(const struct nlattr *attr, struct nl_vf *vf)
+{
+	const struct ifla_vf_mac *mac = payload(attr, sizeof(*mac));
+
+	if (!mac)
+		return;
+	vf->vf = mac->vf;
+	memcpy(vf->attrs.mac.byte, mac->mac, sizeof(vf->attrs.mac.byte));
+	vf->attrs.mask |= VFCTL_ATTR_MAC;
+}
+
+static void read_rate(const struct nlattr *attr, struct vfctl_vf_attrs *a)
+{
+	const struct ifla_vf_rate *rate = payload(attr, sizeof(*rate));
+
+	if (!rate)
+		return;
+	a->min_rate_mbps = rate->min_tx_rate;
+	a->max_rate_mbps = rate->max_tx_rate;
+	a->mask |= VFCTL_ATTR_RATE;
+}
+
+static void read_link_state(const struct nlattr *attr, struct vfctl_vf_attrs *a)
+{
+	const struct ifla_vf_link_state *state = payload(attr, sizeof(*state));
+
+	if (!state || state->link_state > VFCTL_LINK_STATE_DISABLE)
+		return;
+	a->link_state = (enum vfctl_link_state)state->link_state;
+	a->mask |= VFCTL_ATTR_LINK_STATE;
+}
+
+static void read_guid(const struct nlattr *attr, uint64_t *guid, bool *has)
+{
+	const struct ifla_vf_guid *g = payload(attr, sizeof(*g));
+
+	if (!g)
+		return;
+	memcpy(guid, &g->guid, sizeof(*guid));
+	*has = true;
+}
+
+static void read_vf(const struct nlattr *nest, struct nl_vf *vf)
+{
+	const struct nlattr *attr;
+
+	mnl_attr_for_each_nested(attr, nest) {
+		switch (mnl_attr_get_type(attr)) {
+		case IFLA_VF_MAC:
+			read_mac(attr, vf);
+			break;
+		case IFLA_VF_VLAN_LIST:
+			read_vlan_list(attr, &vf->attrs);
+			break;
+		case IFLA_VF_RATE:
+			read_rate(attr, &vf->attrs);
+			break;
+		case IFLA_VF_SPOOFCHK:
+			read_setting(attr, &vf->attrs.spoofchk, VFCTL_ATTR_SPOOFCHK,
+				&vf->attrs.mask);
+			break;
+		case IFLA_VF_TRUST:
+			read_setting(attr, &vf->attrs.trust, VFCTL_ATTR_TRUST, &vf->attrs.mask);
+			break;
+		case IFLA_VF_LINK_STATE:
+			read_link_state(attr, &vf->attrs);
+			break;
+		case IFLA_VF_IB_NODE_GUID:
+			read_guid(attr, &vf->node_guid, &vf->has_guids);
+			break;
+		case IFLA_VF_IB_PORT_GUID:
+			read_guid(attr, &vf->port_guid, &vf->has_guids);
+			break;
+		default:
+			break;
+		}
+	}
+}
+
+/*
+ * Walk IFLA_VF_INFO nests from @start and count them up to a length that is congruent
+ * to the list's wrapped 16-bit length and does not pass @end. With @num_vf nests in one
+ * such length, that is the list. A driver that fails for some VF leaves it out, so the
+ * longest congruent run counts when none has them all.
+ */
+static size_t true_list_length(const char *start, const char *end, uint16_t wrapped,
+	uint32_t num_vf)
+{
+	size_t length = 0, best = 0;
+	uint32_t count = 0;
+
+	for (;;) {
+		const struct nlattr *attr = (const void *)(start + length);
+		size_t left = (size_t)(end - start) - length;
+
+		if ((uint16_t)(length + NLA_HDRLEN) == wrapped) {
+			best = length;
+			if (count == num_vf)
+				return best;
+		}
+		if (left < NLA_HDRLEN || attr->nla_len < NLA_HDRLEN || attr->nla_len > left ||
+			(attr->nla_type & NLA_TYPE_MASK) != IFLA_VF_INFO || count == num_vf)
+			return best;
+		length += NLA_ALIGN(attr->nla_len);
+		count++;
+	}
+}
+
+static int read_vf_list(const char *start, size_t length, struct nl_vfs *vfs)
+{
+	for (size_t at = 0; at + NLA_HDRLEN <= length;) {
+		const struct nlattr *attr = (const void *)(start + at);
+
+		if (!array_grow(vfs->v, vfs->count))
+			return -ENOMEM;
+		vfs->v[vfs->count] = (struct nl_vf){.vf = UINT32_MAX};
+		read_vf(attr, &vfs->v[vfs->count]);
+		if (vfs->v[vfs->count].vf != UINT32_MAX)
+			vfs->count++;
+		at += NLA_ALIGN(attr->nla_len);
+	}
+	return 0;
+}
+
+/*
+ * The attributes of a link message, walked by hand: past a wrapped list the message
+ * cannot be walked by attribute lengths alone.
+ */
+static int read_vfs_message(const struct nlmsghdr *m, struct nl_vfs *vfs)
+{
+	const char *at = mnl_nlmsg_get_payload_offset(m, sizeof(struct ifinfomsg));
+	const char *end = (const char *)m + m->nlmsg_len;
+
+	while (at + NLA_HDRLEN <= end) {
+		const struct nlattr *attr = (const void *)at;
+
+		switch (attr->nla_type & NLA_TYPE_MASK) {
+		case IFLA_NUM_VF:
+			if (attr->nla_len >= NLA_HDRLEN + sizeof(uint32_t))
+				vfs->num_vf = mnl_attr_get_u32(attr);
+			break;
+		case IFLA_VFINFO_LIST:
+			return read_vf_list(at + NLA_HDRLEN, true_list_length(at + NLA_HDRLEN, end,
+				attr->nla_len, vfs->num_vf), vfs);
+		default:
+			break;
+		}
+		if (attr->nla_len < NLA_HDRLEN)
+			return -EBADMSG;
+		at += NLA_ALIGN(attr->nla_len);
+	}
+	return 0;
+}
+
+int nl_vfs_read(struct vfctl_ctx *ctx, int ifindex, struct nl_vfs *ret_vfs)
+{
+	_cleanup_(nl_vfs_free) struct nl_vfs vfs = {0};
+	_nl_request_ struct nl_request rq = {0};
+	_buf_ struct buf reply = {0};
+	struct nl_result result;
+	struct nlmsghdr *m = nl_begin(&rq, RTM_GETLINK, 0, REQUEST_ROOM);
+	int left, r;
+
+	if (!m)
+		return ctx_oom(ctx);
+	put_getlink(m, ifindex, RTEXT_FILTER_VF | RTEXT_FILTER_SKIP_STATS);
+	nl_end(&rq, m);
+	r = nl_talk(ctx, NETLINK_ROUTE, &rq, &reply, &result);
+	if (r < 0 || result.error < 0)
+		return r < 0 ? r : ctx_fail(ctx, result.error, "read the VFs of interface %d: %s",
+			ifindex, strerror(-result.error));
+	m = (void *)reply.data;
+	left = (int)reply.len;
+	for (; left > 0 && mnl_nlmsg_ok(m, left); m = mnl_nlmsg_next(m, &left)) {
+		r = is_link(m) ? read_vfs_message(m, &vfs) : 0;
+		if (r < 0)
+			return ctx_fail(ctx, r, "read the VFs of interface %d: %s", ifindex,
+				strerror(-r));
+	}
+	*ret_vfs = vfs;
+	vfs = (struct nl_vfs){0};
+	return 0;
+}
+
+void nl_vfs_free(struct nl_vfs *vfs)
+{
+	free(vfs->v);
+	*vfs = (struct nl_vfs){0};
+}
+
+const struct nl_vf *nl_vfs_find(const struct nl_vfs *vfs, uint32_t vf)
+{
+	size_t low = 0, high = vfs->count;
+
+	/* Nearly always v[vf]; otherwise (an index is missing) it stands before that. */
+	if (vf < vfs->count && vfs->v[vf].vf == vf)
+		return &vfs->v[vf];
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (vfs->v[middle].vf == vf)
+			return &vfs->v[middle];
+		if (vfs->v[middle].vf < vf)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return NULL;
+}
+
+/* ---- setting ---- */
+
+static void put_mac(struct nlmsghdr *m, uint32_t vf, const struct vfctl_vf_attrs *a)
+{
+	struct ifla_vf_mac mac = {.vf = vf};
+
+	memcpy(mac.mac, a->mac.byte, sizeof(a->mac.byte));
+	mnl_attr_put(m, IFLA_VF_MAC, sizeof(mac), &mac);
+}
+
+/*
+ * 802.1Q goes in the older attribute, which every driver has; only 802.1ad needs the
+ * list form. Its entry must be 16 bytes: a shorter one is EINVAL.
+ */
+static void put_vlan(struct nlmsghdr *m, uint32_t vf, const struct vfctl_vf_attrs *a)
+{
+	struct ifla_vf_vlan vlan = {vf, a->vlan, a->qos};
+	struct ifla_vf_vlan_info info = {.vf = vf, .vlan = a->vlan, .qos = a->qos,
+		.vlan_proto = __builtin_bswap16(a->proto)};
+	struct nlattr *list;
+
+	if (a->proto != VFCTL_VLAN_8021AD) {
+		mnl_attr_put(m, IFLA_VF_VLAN, sizeof(vlan), &vlan);
+		return;
+	}
+	list = mnl_attr_nest_start(m, IFLA_VF_VLAN_LIST);
+	mnl_attr_put(m, IFLA_VF_VLAN_INFO, sizeof(info), &info);
+	mnl_attr_nest_end(m, list);
+}
+
+static void put_rate(struct nlmsghdr *m, uint32_t vf, const struct vfctl_vf_attrs *a)
+{
+	struct ifla_vf_rate rate = {vf, a->min_rate_mbps, a->max_rate_mbps};
+
+	mnl_attr_put(m, IFLA_VF_RATE, sizeof(rate), &rate);
+}
+
+static void put_spoofchk(struct nlmsghdr *m, uint32_t vf, const struct vfctl_vf_attrs *a)
+{
+	struct ifla_vf_spoofchk s = {vf, a->spoofchk};
+
+	mnl_attr_put(m, IFLA_VF_SPOOFCHK, sizeof(s), &s);
+}
+
+static void put_trust(struct nlmsghdr *m, uint32_t vf, const struct vfctl_vf_attrs *a)
+{
+	struct ifla_vf_trust s = {vf, a->trust};
+
+	mnl_attr_put(m, IFLA_VF_TRUST, sizeof(s), &s);
+}
+
+static void put_link_state(struct nlmsghdr *m, uint32_t vf, const struct vfctl_vf_attrs *a)
+{
+	struct ifla_vf_link_state s = {vf, a->link_state};
+
+	mnl_attr_put(m, IFLA_VF_LINK_STATE, sizeof(s), &s);
+}
+
+static const struct {
+	uint32_t bits;
+	void (*put)(struct nlmsghdr *m, uint32_t vf, const struct vfctl_vf_attrs *a);
+} classes[] = {
+	{VFCTL_ATTR_MAC, put_mac},
+	{VFCTL_ATTR_VLAN, put_vlan},
+	{VFCTL_ATTR_RATE, put_rate},
+	{VFCTL_ATTR_SPOOFCHK, put_spoofchk},
+	{VFCTL_ATTR_TRUST, put_trust},
+	{VFCTL_ATTR_LINK_STATE, put_link_state},
+};
+
+static int put_row(struct nl_request *rq, int ifindex, const struct nl_vf_set *row)
+{
+	struct nlmsghdr *m = nl_begin(rq, RTM_SETLINK, 0, 128);
+	struct nlattr *list, *nest;
+	struct ifinfomsg *info;
+
+	if (!m)
+		return -ENOMEM;
+	info = mnl_nlmsg_put_extra_header(m, sizeof(*info));
+	info->ifi_family = AF_UNSPEC;
+	info->ifi_index = ifindex;
+	list = mnl_attr_nest_start(m, IFLA_VFINFO_LIST);
+	nest = mnl_attr_nest_start(m, IFLA_VF_INFO);
+	for (size_t i = 0; i < ARRAY_SIZE(classes); i++)
+		if (row->bits & classes[i].bits)
+			classes[i].put(m, row->vf, &row->attrs);
+	mnl_attr_nest_end(m, nest);
+	mnl_attr_nest_end(m, list);
+	nl_end(rq, m);
+	return 0;
+}
+
+/* Answers wait in the socket's buffer: a bounded number at a time cannot overflow it. */
+#define BATCH 128
+
+int nl_vfs_write(struct vfctl_ctx *ctx, int ifindex, struct nl_vf_set *rows, size_t count)
+{
+	for (size_t done = 0; done < count;) {
+		size_t batch = count - done < BATCH ? count - done : BATCH;
+		struct nl_result results[BATCH];
+		_nl_request_ struct nl_request rq = {0};
+		_buf_ struct buf reply = {0};
+		int r = 0;
+
+		for (size_t i = 0; i < batch && r == 0; i++)
+			r = put_row(&rq, ifindex, &rows[done + i]);
+		if (r < 0)
+			return ctx_oom(ctx);
+		r = nl_talk(ctx, NETLINK_ROUTE, &rq, &reply, results);
+		if (r < 0)
+			return r;
+		for (size_t i = 0; i < batch; i++) {
+			rows[done + i].error = results[i].error;
+			memcpy(rows[done + i].text, results[i].text, sizeof(results[i].text));
+		}
+		done += batch;
+	}
+	return 0;
+}

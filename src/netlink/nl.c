@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "netlink/nl.h"
+
+#include <errno.h>
+#include <libmnl/libmnl.h>
+#include <linux/netlink.h>
+#include <stdio.h>
+
+#include "host/host.h"
+
+#define DUMP_TRIES 5
+
+struct nlmsghdr *nl_begin(struct nl_request *rq, uint16_t type, uint16_t flags, size_t room)
+{
+	size_t need = rq->len + NLMSG_ALIGN(NLMSG_HDRLEN + room);
+	struct nlmsghdr *m;
+
+	if (need > rq->room) {
+		size_t bigger = need > rq->room * 2 ? need : rq->room * 2;
+		char *data = realloc(rq->data, bigger);
+
+		if (!data)
+			return NULL;
+		rq->data = data;
+		rq->room = bigger;
+	}
+	memset(rq->data + rq->len, 0, need - rq->len);
+	m = mnl_nlmsg_put_header(rq->data + rq->len);
+	m->nlmsg_type = type;
+	m->nlmsg_flags = NLM_F_REQUEST | flags;
+	if (!(flags & NLM_F_DUMP))
+		m->nlmsg_flags |= NLM_F_ACK;
+	m->nlmsg_seq = ++rq->next_seq;
+	return m;
+}
+
+void nl_end(struct nl_request *rq, struct nlmsghdr *m)
+{
+	rq->len += NLMSG_ALIGN(m->nlmsg_len);
+}
+
+void nl_request_free(struct nl_request *rq)
+{
+	free(rq->data);
+	*rq = (struct nl_request){0};
+}
+
+/* The extended acknowledgement's text, when there is one. */
+static void read_words(const struct nlmsghdr *m, struct nl_result *result)
+{
+	const struct nlmsgerr *err = mnl_nlmsg_get_payload(m);
+	size_t skip = sizeof(*err);
+	const struct nlattr *attr;
+
+	if (!(m->nlmsg_flags & NLM_F_ACK_TLVS))
+		return;
+	if (!(m->nlmsg_flags & NLM_F_CAPPED))
+		skip += NLMSG_ALIGN(err->msg.nlmsg_len) - NLMSG_HDRLEN;
+	if (skip > mnl_nlmsg_get_payload_len(m))
+		return;
+	mnl_attr_for_each(attr, m, skip)
+		if (mnl_attr_get_type(attr) == NLMSGERR_ATTR_MSG)
+			snprintf(result->text, sizeof(result->text), "%.*s",
+				(int)mnl_attr_get_payload_len(attr), mnl_attr_get_str(attr));
+}
+
+/* Sort one message; -EINTR asks for the dump again. */
+static int sort_message(const struct nlmsghdr *m, uint32_t count, struct nl_result *results)
+{
+	const struct nlmsgerr *err = mnl_nlmsg_get_payload(m);
+	struct nl_result *result;
+
+	if (m->nlmsg_flags & NLM_F_DUMP_INTR)
+		return -EINTR;
+	if (m->nlmsg_seq == 0 || m->nlmsg_seq > count)
+		return 0;
+	result = &results[m->nlmsg_seq - 1];
+	if (m->nlmsg_type == NLMSG_ERROR && mnl_nlmsg_get_payload_len(m) >= sizeof(*err)) {
+		result->error = err->error;
+		read_words(m, result);
+	} else if (m->nlmsg_type == NLMSG_DONE && mnl_nlmsg_get_payload_len(m) >= sizeof(int)) {
+		result->error = *(const int *)mnl_nlmsg_get_payload(m);
+	}
+	return 0;
+}
+
+int nl_talk(struct vfctl_ctx *ctx, int protocol, const struct nl_request *rq,
+	struct buf *ret_reply, struct nl_result *results)
+{
+	for (int tries = 0; tries < DUMP_TRIES; tries++) {
+		const struct nlmsghdr *m;
+		int left, r;
+
+		buf_reset(ret_reply);
+		for (uint32_t i = 0; i < rq->next_seq; i++)
+			results[i] = (struct nl_result){.seq = i + 1};
+		r = host_exchange(ctx, protocol, rq->data, rq->len, ret_reply);
+		if (r < 0)
+			return r;
+		m = (const void *)ret_reply->data;
+		left = (int)ret_reply->len;
+		for (; left > 0 && mnl_nlmsg_ok(m, left); m = mnl_nlmsg_next(m, &left)) {
+			r = sort_message(m, rq->next_seq, results);
+			if (r < 0)
+				break;
+		}
+		if (r == 0)
+			return 0;
+	}
+	return ctx_fail(ctx, -EAGAIN, "netlink: links changed during each of %d dumps; try "
+		"again when the host is quieter", DUMP_TRIES);
+}

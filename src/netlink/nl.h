@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef VFCTL_NETLINK_NL_H
+#define VFCTL_NETLINK_NL_H
+
+#include <stdint.h>
+
+#include "base/buf.h"
+#include "base/ctx.h"
+
+struct nlmsghdr;
+struct nlattr;
+
+/* One request message under construction, or several in a row for one datagram. */
+struct nl_request {
+	char *data;
+	size_t len;
+	size_t room;
+	uint32_t next_seq; /* the first message has 1 */
+};
+
+/*
+ * Begin a message of at most @room bytes; NULL when out of memory. NLM_F_ACK is added to
+ * every message but dumps, so that each gets its own answer. Finish with nl_end().
+ */
+struct nlmsghdr *nl_begin(struct nl_request *rq, uint16_t type, uint16_t flags, size_t room);
+void nl_end(struct nl_request *rq, struct nlmsghdr *m);
+void nl_request_free(struct nl_request *rq);
+#define _nl_request_ _cleanup_(nl_request_free)
+
+/* One answer: the errno of message @seq, and the kernel's own words ("" if none). */
+struct nl_result {
+	uint32_t seq;
+	int error;
+	char text[160];
+};
+
+/*
+ * Send what @rq holds. Messages that are no acknowledgement stay in @ret_reply; the
+ * outcomes go to @results, indexed by seq - 1 (one for each message of @rq). An
+ * interrupted dump is asked again, a bounded number of times.
+ * @return 0 when every request was answered (whatever the answers say).
+ */
+int nl_talk(struct vfctl_ctx *ctx, int protocol, const struct nl_request *rq,
+	struct buf *ret_reply, struct nl_result *results);
+
+#endif

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef VFCTL_PCI_DEVICE_H
+#define VFCTL_PCI_DEVICE_H
+
+#include "base/ctx.h"
+#include "vfctl/types.h"
+
+#define PCI_SYSFS "/sys/bus/pci/devices/"
+#define PCI_DRIVER_NAME 32
+
+/* Read an integer attribute; @missing when it is absent, unreadable or no number. */
+int pci_read_int(struct vfctl_ctx *ctx, const struct vfctl_bdf *bdf, const char *attr,
+	int missing);
+/* A hex attribute such as class or vendor; 0 when absent. */
+uint32_t pci_read_hex(struct vfctl_ctx *ctx, const struct vfctl_bdf *bdf, const char *attr);
+bool pci_exists(struct vfctl_ctx *ctx, const struct vfctl_bdf *bdf);
+/* Does this function have that attribute file? */
+bool pci_has(struct vfctl_ctx *ctx, const struct vfctl_bdf *bdf, const char *attr);
+
+/* Name of the bound driver, "" when none. */
+void pci_driver(struct vfctl_ctx *ctx, const struct vfctl_bdf *bdf,
+	char ret_name[PCI_DRIVER_NAME]);
+/* IOMMU group number, -1 when the function is in none. */
+int pci_iommu_group(struct vfctl_ctx *ctx, const struct vfctl_bdf *bdf);
+/*
+ * Who else is in the IOMMU group, bridges left out (VFIO lets them stay). "" when the
+ * function is alone. @ret_names is owned by the caller.
+ */
+int pci_iommu_sharers(struct vfctl_ctx *ctx, const struct vfctl_bdf *bdf, int group,
+	char **ret_names);
+
+/* The PCI function behind a link such as physfn or virtfn3. -ENOENT when there is none. */
+int pci_link_function(struct vfctl_ctx *ctx, const struct vfctl_bdf *bdf, const char *link,
+	struct vfctl_bdf *ret_bdf);
+
+/* First (or only) name in a directory such as net or infiniband; all of them, sorted. */
+int pci_children(struct vfctl_ctx *ctx, const struct vfctl_bdf *bdf, const char *dir,
+	char ***ret_names);
+
+/*
+ * Put the function on @driver through driver_override, so that no other device of that
+ * id is ever touched; whatever drives it now is unbound first. The driver's module is
+ * loaded when it is not there. Looks at the driver link at the end: the kernel reports
+ * success when nothing was bound.
+ * @return 0; -ENOENT no such driver; -EBUSY; -ENODEV the driver did not take it.
+ */
+int pci_bind(struct vfctl_ctx *ctx, const struct vfctl_bdf *bdf, const char *driver);
+/* Drop the override and let the kernel find the function's own driver. */
+int pci_bind_default(struct vfctl_ctx *ctx, const struct vfctl_bdf *bdf);
+/* Unbind from whatever drives it; nothing to do is success. */
+int pci_unbind(struct vfctl_ctx *ctx, const struct vfctl_bdf *bdf);
+/* True for vfio-pci and its variants (mlx5_vfio_pci, ...). */
+bool pci_driver_is_vfio(const char *driver);
+
+#endif

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef VFCTL_SRIOV_ATTRS_H
+#define VFCTL_SRIOV_ATTRS_H
+
+#include "vfctl/inventory.h"
+
+/* What one VF shall have; only what the mask names is written. */
+struct vf_wish {
+	uint32_t vf;
+	struct vfctl_bdf bdf; /* for msix, which goes through the VF's own sysfs */
+	struct vfctl_vf_attrs attrs;
+};
+
+/*
+ * The values of @now for everything @wish names and @now reports: what a roll-back writes.
+ */
+struct vfctl_vf_attrs attrs_before(const struct vfctl_vf_attrs *now,
+	const struct vfctl_vf_attrs *wish);
+
+/*
+ * Complete a wish so that each class the kernel takes whole is whole: a vlan without qos
+ * keeps none, a max rate without a min keeps the present min.
+ */
+void attrs_complete(struct vfctl_vf_attrs *wish, const struct vfctl_vf_attrs *now);
+
+/*
+ * Write what the wishes name, all VFs in as few datagrams as possible, then read the PF's
+ * VFs back once and compare. Drivers that are busy resetting a VF (i40e, ice) are asked
+ * again for up to 2 s.
+ * @return 0; -EOPNOTSUPP the driver has no such attribute; -EIO it does not read back;
+ * otherwise the kernel's errno. The words name the VF, the attribute and the reason.
+ */
+int attrs_write(struct vfctl_ctx *ctx, const struct vfctl_pf *pf,
+	const struct vf_wish *wishes, size_t count);
+
+/* A stable locally administered MAC for one VF, different for each PF MAC and index. */
+struct vfctl_mac mac_derive(const struct vfctl_mac *pf_mac, uint32_t vf, uint32_t salt);
+
+#endif

@@ -1,0 +1,548 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Create VFs: snapshot -> checks -> autoprobe off, count, identities, drivers, autoprobe
+ * back. No driver of the host ever probes a VF that has no identity yet, and each VF is
+ * bound once: the probes inside the kernel's write are what makes the shell way slow.
+ */
+#include <errno.h>
+#include <stdio.h>
+
+#include "host/host.h"
+#include "netlink/link.h"
+#include "pci/device.h"
+#include "sriov/holder.h"
+#include "sriov/lifecycle.h"
+#include "sriov/links.h"
+
+#define TEXT(bdf) vfctl_bdf_format((bdf), (char[VFCTL_BDF_TEXT]){0})
+#define CLASS_NETWORK 0x02
+
+struct create {
+	const struct vfctl_pf *pf;
+	char name[VFCTL_BDF_TEXT];
+	uint32_t count;
+	enum vfctl_vf_driver driver;
+	struct vf_wish *wishes; /* count of them, or NULL: identities are left alone */
+	struct vfctl_vf *vfs;	/* of the new VFs, once they exist */
+	uint32_t vf_count;
+	bool removed; /* the old VFs are gone */
+	bool created; /* the new ones were asked for */
+};
+
+static void free_create(void *data)
+{
+	struct create *c = data;
+
+	free(c->wishes);
+	free(c->vfs);
+	free(c);
+}
+
+/* ---- the count ---- */
+
+static const struct {
+	int error;
+	const char *words;
+} numvfs_hints[] = {
+	{-ERANGE, "more than the driver's limit; see sriov_totalvfs"},
+	{-EBUSY, "the PF is not ready, or another count is active already"},
+	{-ENOENT, "its driver cannot create VFs through sysfs"},
+	{-EPERM, "the driver's own limit or mode forbids it (igb: MSI-X is needed; ixgbe: "
+		 "traffic classes or macvlans take the VFs)"},
+	{-EAGAIN, "the driver is busy with its VFs; try again"},
+	{-EOPNOTSUPP, "the device or its firmware mode has no SR-IOV"},
+	{-ENOMEM, "no room for the VFs' memory windows or bus numbers: enable SR-IOV and "
+		  "'above 4G decoding' in the BIOS, or boot with pci=realloc"},
+	{-ENOSPC, "no interrupt vectors left for so many VFs"},
+	{-EIO, "the device's SR-IOV capability is broken, or its firmware does not answer"},
+};
+
+static const char *numvfs_hint(int error)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(numvfs_hints); i++)
+		if (numvfs_hints[i].error == error)
+			return numvfs_hints[i].words;
+	return "dmesg may say why";
+}
+
+static int write_count(struct vfctl_ctx *ctx, const struct vfctl_pf *pf, uint32_t count)
+{
+	char text[12];
+	int r;
+
+	snprintf(text, sizeof(text), "%u", count);
+	r = host_write_slow(ctx, text, PCI_SYSFS "%s/sriov_numvfs", TEXT(&pf->bdf));
+	/* i40e answers EAGAIN while a VF operation is pending. */
+	for (int tries = 0; r == -EAGAIN && tries < 20; tries++) {
+		host_sleep_ms(ctx, 100);
+		r = host_write_slow(ctx, text, PCI_SYSFS "%s/sriov_numvfs", TEXT(&pf->bdf));
+	}
+	if (r < 0 && r != -ETIMEDOUT && r != -EACCES)
+		return ctx_fail(ctx, r, "the kernel refused %u VFs (%s: %s)", count,
+			errno_name(r), numvfs_hint(r));
+	return r;
+}
+
+static int apply_remove(struct vfctl_ctx *ctx, void *data)
+{
+	struct create *c = data;
+
+	c->removed = true;
+	return write_count(ctx, c->pf, 0);
+}
+
+/* As they were: the count, then each VF's attributes, then its driver. */
+static int restore_vf(struct vfctl_ctx *ctx, const struct vfctl_vf *before,
+	const struct vfctl_vf *now)
+{
+	if (!before->driver[0])
+		return 0;
+	if (pci_driver_is_vfio(before->driver))
+		return pci_bind(ctx, &now->bdf, before->driver);
+	return pci_bind_default(ctx, &now->bdf);
+}
+
+static int restore_attrs(struct vfctl_ctx *ctx, const struct vfctl_pf *pf)
+{
+	_free_ struct vf_wish *wishes = calloc(pf->num_vfs, sizeof(*wishes));
+	size_t n = 0;
+
+	if (!wishes)
+		return ctx_oom(ctx);
+	for (uint32_t i = 0; i < pf->num_vfs; i++) {
+		struct vf_wish *wish = &wishes[n];
+
+		*wish = (struct vf_wish){.vf = pf->vfs[i].index, .bdf = pf->vfs[i].bdf,
+			.attrs = pf->vfs[i].attrs};
+		/* Never set before: a zero MAC cannot be written, no rate needs no link. */
+		if (vfctl_mac_is_zero(&wish->attrs.mac))
+			wish->attrs.mask &= ~(uint32_t)VFCTL_ATTR_MAC;
+		if (!wish->attrs.max_rate_mbps && !wish->attrs.min_rate_mbps)
+			wish->attrs.mask &= ~(uint32_t)VFCTL_ATTR_RATE;
+		if (wish->attrs.link_state == VFCTL_LINK_STATE_AUTO)
+			wish->attrs.mask &= ~(uint32_t)VFCTL_ATTR_LINK_STATE;
+		n += wish->attrs.mask != 0;
+	}
+	return attrs_write(ctx, pf, wishes, n);
+}
+
+static int undo_remove(struct vfctl_ctx *ctx, void *data)
+{
+	struct create *c = data;
+	const struct vfctl_pf *pf = c->pf;
+	_free_ struct vfctl_vf *now = NULL;
+	uint32_t count;
+	int r;
+
+	if (!c->removed)
+		return 0;
+	r = links_read(ctx, &pf->bdf, &now, &count);
+	if (r < 0 || count == pf->num_vfs)
+		return r;
+	r = write_count(ctx, pf, pf->num_vfs);
+	free(steal(now));
+	if (r == 0)
+		r = links_read(ctx, &pf->bdf, &now, &count);
+	if (r == 0 && pf->vf_info)
+		r = restore_attrs(ctx, pf);
+	/* Native drivers bind only with autoprobe on. */
+	if (r == 0)
+		r = host_write(ctx, "1", PCI_SYSFS "%s/sriov_drivers_autoprobe", TEXT(&pf->bdf));
+	for (uint32_t i = 0; r == 0 && i < count && i < pf->num_vfs; i++)
+		r = restore_vf(ctx, &pf->vfs[i], &now[i]);
+	return r;
+}
+
+static int apply_count(struct vfctl_ctx *ctx, void *data)
+{
+	struct create *c = data;
+
+	c->created = true;
+	return write_count(ctx, c->pf, c->count);
+}
+
+/* A driver may grant fewer and call it success (bnxt with the PF down). */
+static int verify_count(struct vfctl_ctx *ctx, void *data)
+{
+	struct create *c = data;
+	int r;
+
+	r = links_read(ctx, &c->pf->bdf, &c->vfs, &c->vf_count);
+	if (r < 0)
+		return r;
+	if (c->vf_count != c->count)
+		return ctx_fail(ctx, -EIO, "the driver %s made %u VFs of %u without an error "
+			"(dmesg may say why; some drivers need the PF up)", c->pf->driver,
+			c->vf_count, c->count);
+	for (uint32_t i = 0; c->wishes && i < c->count; i++) {
+		c->wishes[i].vf = c->vfs[i].index;
+		c->wishes[i].bdf = c->vfs[i].bdf;
+	}
+	return 0;
+}
+
+static int undo_count(struct vfctl_ctx *ctx, void *data)
+{
+	struct create *c = data;
+	_free_ struct vfctl_vf *now = NULL;
+	uint32_t count;
+	int r;
+
+	if (!c->created)
+		return 0;
+	r = links_read(ctx, &c->pf->bdf, &now, &count);
+	return r < 0 || !count ? r : write_count(ctx, c->pf, 0);
+}
+
+/* ---- autoprobe ---- */
+
+static int set_autoprobe(struct vfctl_ctx *ctx, const struct create *c, bool on)
+{
+	return host_write(ctx, on ? "1" : "0", PCI_SYSFS "%s/sriov_drivers_autoprobe",
+		TEXT(&c->pf->bdf));
+}
+
+static int apply_autoprobe_off(struct vfctl_ctx *ctx, void *data)
+{
+	return set_autoprobe(ctx, data, false);
+}
+
+static int apply_autoprobe_on(struct vfctl_ctx *ctx, void *data)
+{
+	return set_autoprobe(ctx, data, true);
+}
+
+static int apply_autoprobe_back(struct vfctl_ctx *ctx, void *data)
+{
+	const struct create *c = data;
+
+	return set_autoprobe(ctx, c, c->pf->autoprobe);
+}
+
+/* ---- identities ---- */
+
+/* Not every driver has VF attributes (ena, nvme): then there is nothing to give. */
+static int apply_identities(struct vfctl_ctx *ctx, void *data)
+{
+	struct create *c = data;
+	int r = attrs_write(ctx, c->pf, c->wishes, c->count);
+
+	if (r == -EOPNOTSUPP) {
+		log_warn(ctx, "%s: the driver %s cannot set MACs; the VFs keep its own", c->name,
+			c->pf->driver);
+		ctx_clear(ctx);
+		return 0;
+	}
+	return r;
+}
+
+static bool mac_taken(const struct vfctl_inventory *inv, const struct create *c,
+	uint32_t made, const struct vfctl_mac *mac)
+{
+	for (uint32_t i = 0; i < made; i++)
+		if (!memcmp(&c->wishes[i].attrs.mac, mac, sizeof(*mac)))
+			return true;
+	for (size_t i = 0; i < inv->pf_count; i++)
+		for (uint32_t k = 0; inv->pfs[i].vfs && k < inv->pfs[i].num_vfs; k++)
+			if (&inv->pfs[i] != c->pf &&
+				!memcmp(&inv->pfs[i].vfs[k].attrs.mac, mac, sizeof(*mac)))
+				return true;
+	return false;
+}
+
+static int plan_identities(struct vfctl_ctx *ctx, const struct vfctl_inventory *inv,
+	struct create *c)
+{
+	c->wishes = calloc(c->count, sizeof(*c->wishes));
+	if (!c->wishes)
+		return ctx_oom(ctx);
+	for (uint32_t i = 0; i < c->count; i++) {
+		struct vfctl_vf_attrs *a = &c->wishes[i].attrs;
+		uint32_t salt = 0;
+
+		a->mask = VFCTL_ATTR_MAC;
+		do
+			a->mac = mac_derive(&c->pf->mac, i, salt++);
+		while (mac_taken(inv, c, i, &a->mac));
+	}
+	return 0;
+}
+
+/* ---- drivers ---- */
+
+static int bind_one(struct vfctl_ctx *ctx, const struct create *c, const struct vfctl_vf *vf)
+{
+	_free_ char *sharers = NULL;
+	int r;
+
+	if (c->driver == VFCTL_VF_DRIVER_HOST)
+		return pci_bind_default(ctx, &vf->bdf);
+	if (c->driver == VFCTL_VF_DRIVER_NONE)
+		return pci_unbind(ctx, &vf->bdf);
+	r = pci_bind(ctx, &vf->bdf, "vfio-pci");
+	if (r < 0)
+		return r;
+	r = pci_iommu_sharers(ctx, &vf->bdf, pci_iommu_group(ctx, &vf->bdf), &sharers);
+	if (r == 0 && sharers[0])
+		return ctx_fail(ctx, -EPERM, "VF %u shares its IOMMU group with %s, so a guest "
+			"could reach those; use a slot with ACS", vf->index, sharers);
+	return r;
+}
+
+static int apply_bind(struct vfctl_ctx *ctx, void *data)
+{
+	struct create *c = data;
+
+	for (uint32_t i = 0; i < c->vf_count; i++) {
+		int r;
+
+		if (ctx->cancelled)
+			return ctx_fail(ctx, -EINTR, "interrupted; rolled back");
+		r = bind_one(ctx, c, &c->vfs[i]);
+		if (r < 0)
+			return ctx_prefix(ctx, r, "bind VF %u", c->vfs[i].index);
+	}
+	return 0;
+}
+
+/* Only for VFs that were there before: new ones go with the count. */
+static int undo_rebind(struct vfctl_ctx *ctx, void *data)
+{
+	struct create *c = data;
+	int r = 0;
+
+	for (uint32_t i = 0; i < c->vf_count && r == 0; i++) {
+		char now[PCI_DRIVER_NAME];
+
+		pci_driver(ctx, &c->vfs[i].bdf, now);
+		if (!str_eq(now, c->vfs[i].driver))
+			r = c->vfs[i].driver[0] ? restore_vf(ctx, &c->vfs[i], &c->vfs[i])
+						: pci_unbind(ctx, &c->vfs[i].bdf);
+	}
+	return r;
+}
+
+static const char *const driver_words[] = {
+	[VFCTL_VF_DRIVER_VFIO] = "vfio-pci",
+	[VFCTL_VF_DRIVER_HOST] = "its host driver",
+	[VFCTL_VF_DRIVER_NONE] = "no driver",
+};
+
+/* ---- checks before anything is written ---- */
+
+static int check_idle(struct vfctl_ctx *ctx, const struct vfctl_pf *pf, const char *why)
+{
+	char name[VFCTL_BDF_TEXT], words[192];
+
+	for (uint32_t i = 0; i < pf->num_vfs; i++)
+		if (holder_is_busy(&pf->vfs[i].holder))
+			return ctx_fail(ctx, -EBUSY, "%s/%u (%s) is %s; %s", vfctl_pf_name(pf, name),
+				pf->vfs[i].index, TEXT(&pf->vfs[i].bdf),
+				holder_describe(&pf->vfs[i].holder, words, sizeof(words)), why);
+	return 0;
+}
+
+static int check_driver(struct vfctl_ctx *ctx, const struct vfctl_pf *pf)
+{
+	if (!pf->driver[0])
+		return ctx_fail(ctx, -ENODEV, "no driver is bound to the PF, and only a driver "
+			"can make VFs; bind it: echo %s > /sys/bus/pci/drivers_probe",
+			TEXT(&pf->bdf));
+	if (str_eq(pf->driver, "mlx4_core"))
+		return ctx_fail(ctx, -EOPNOTSUPP, "mlx4 makes VFs only when its module is loaded: "
+			"put 'options mlx4_core num_vfs=N probe_vf=0' in "
+			"/etc/modprobe.d/mlx4.conf, then reload the module or reboot (every port "
+			"of the adapter goes down meanwhile)");
+	if (pci_driver_is_vfio(pf->driver))
+		return ctx_fail(ctx, -EOPNOTSUPP, "the PF itself is on %s; give it back to its "
+			"own driver first", pf->driver);
+	return 0;
+}
+
+static int check_create(struct vfctl_ctx *ctx, const struct vfctl_pf *pf,
+	const struct vfctl_create_options *options)
+{
+	char name[VFCTL_BDF_TEXT];
+
+	if (options->count == 0)
+		return ctx_fail(ctx, -ERANGE, "0 VFs: to remove them all use vfctl destroy %s",
+			vfctl_pf_name(pf, name));
+	if (options->count > pf->total_vfs)
+		return ctx_fail(ctx, -ERANGE, "%u VFs are more than this PF can have: %u "
+			"(sriov_totalvfs)", options->count, pf->total_vfs);
+	if (options->driver == VFCTL_VF_DRIVER_VFIO && pf->iommu_group < 0)
+		return ctx_fail(ctx, -EOPNOTSUPP, "vfio-pci needs an IOMMU and this host shows "
+			"none: enable VT-d or AMD-Vi in the BIOS and boot with intel_iommu=on "
+			"(or use --driver host)");
+	return check_driver(ctx, pf);
+}
+
+/* ---- plans ---- */
+
+static bool has_driver(const struct vfctl_vf *vf, enum vfctl_vf_driver driver)
+{
+	switch (driver) {
+	case VFCTL_VF_DRIVER_VFIO:
+		return pci_driver_is_vfio(vf->driver);
+	case VFCTL_VF_DRIVER_HOST:
+		return vf->driver[0] && !pci_driver_is_vfio(vf->driver);
+	case VFCTL_VF_DRIVER_NONE:
+		break;
+	}
+	return !vf->driver[0];
+}
+
+/* The count is right already: no write of it, only VFs on another driver move. */
+static int plan_rebind(struct vfctl_ctx *ctx, struct create *c, struct steps *steps)
+{
+	const struct vfctl_pf *pf = c->pf;
+	struct step bind = {.apply = apply_bind, .undo = undo_rebind, .data = c};
+	struct step on = {.apply = apply_autoprobe_on, .undo = apply_autoprobe_back, .data = c};
+	struct step back = {.apply = apply_autoprobe_back, .data = c};
+	char words[192];
+
+	for (uint32_t i = 0; i < pf->num_vfs; i++) {
+		if (has_driver(&pf->vfs[i], c->driver))
+			continue;
+		if (holder_is_busy(&pf->vfs[i].holder))
+			return ctx_fail(ctx, -EBUSY, "%s/%u is %s, so it cannot move to %s", c->name,
+				pf->vfs[i].index, holder_describe(&pf->vfs[i].holder, words,
+				sizeof(words)), driver_words[c->driver]);
+		if (!array_grow(c->vfs, c->vf_count))
+			return ctx_oom(ctx);
+		c->vfs[c->vf_count++] = pf->vfs[i];
+	}
+	if (!c->vf_count)
+		return 0;
+	if (c->driver == VFCTL_VF_DRIVER_HOST && !pf->autoprobe)
+		steps_add(steps, &on, "%s: let drivers probe VFs", c->name);
+	steps_add(steps, &bind, "%s: bind %u VF%s to %s", c->name, c->vf_count,
+		c->vf_count == 1 ? "" : "s", driver_words[c->driver]);
+	if (c->driver == VFCTL_VF_DRIVER_HOST && !pf->autoprobe)
+		steps_add(steps, &back, "%s: keep drivers from probing VFs, as before", c->name);
+	return 0;
+}
+
+static void add_identity_steps(struct create *c, struct steps *steps)
+{
+	struct step row = {.apply = apply_identities, .data = c};
+	char first[VFCTL_MAC_TEXT], last[VFCTL_MAC_TEXT];
+
+	if (!c->wishes)
+		return;
+	vfctl_mac_format(&c->wishes[0].attrs.mac, first);
+	vfctl_mac_format(&c->wishes[c->count - 1].attrs.mac, last);
+	if (c->count == 1)
+		steps_add(steps, &row, "%s: give VF 0 the MAC %s", c->name, first);
+	else
+		steps_add(steps, &row, "%s: give VFs 0 to %u their MACs (%s .. %s)", c->name,
+			c->count - 1, first, last);
+}
+
+static void plan_steps(struct create *c, struct steps *steps)
+{
+	const struct vfctl_pf *pf = c->pf;
+	struct step off = {.apply = apply_autoprobe_off, .undo = apply_autoprobe_back, .data = c};
+	struct step on = {.apply = apply_autoprobe_on, .data = c};
+	struct step back = {.apply = apply_autoprobe_back, .data = c};
+	struct step remove = {.apply = apply_remove, .undo = undo_remove, .data = c};
+	struct step count = {.apply = apply_count, .verify = verify_count, .undo = undo_count,
+		.data = c};
+	struct step bind = {.apply = apply_bind, .data = c};
+	bool host = c->driver == VFCTL_VF_DRIVER_HOST;
+	const char *plural = c->count == 1 ? "" : "s";
+
+	if (pf->autoprobe)
+		steps_add(steps, &off, "%s: keep drivers from probing new VFs", c->name);
+	if (pf->num_vfs)
+		steps_add(steps, &remove, "%s: remove the present %u VF%s", c->name, pf->num_vfs,
+			pf->num_vfs == 1 ? "" : "s");
+	steps_add(steps, &count, "%s: create %u VF%s", c->name, c->count, plural);
+	add_identity_steps(c, steps);
+	if (host)
+		steps_add(steps, &on, "%s: let drivers probe VFs", c->name);
+	if (c->driver != VFCTL_VF_DRIVER_NONE)
+		steps_add(steps, &bind, "%s: bind %u VF%s to %s", c->name, c->count, plural,
+			driver_words[c->driver]);
+	if (host ? !pf->autoprobe : pf->autoprobe)
+		steps_add(steps, &back, "%s: set probing of VFs back as it was", c->name);
+}
+
+static bool wants_macs(const struct vfctl_pf *pf, const struct vfctl_create_options *options)
+{
+	return !options->keep_macs && pf->ifindex && !pf->infiniband &&
+		pf->class_code >> 16 == CLASS_NETWORK;
+}
+
+int lifecycle_plan_create(struct vfctl_ctx *ctx, const struct vfctl_inventory *inv,
+	const struct vfctl_pf *pf, const struct vfctl_create_options *options,
+	struct vfctl_change **ret_change)
+{
+	_change_ struct vfctl_change *change = NULL;
+	struct create *c;
+	int r = check_create(ctx, pf, options);
+
+	if (r < 0)
+		return r;
+	if (pf->num_vfs && pf->num_vfs != options->count)
+		r = check_idle(ctx, pf, "changing the number of VFs would take it away");
+	if (r < 0)
+		return r;
+	c = calloc(1, sizeof(*c));
+	r = change_new(ctx, c, free_create, &change);
+	if (r < 0)
+		return r;
+	*c = (struct create){.pf = pf, .count = options->count, .driver = options->driver};
+	snprintf(c->name, sizeof(c->name), "%s", vfctl_pf_name(pf, (char[VFCTL_BDF_TEXT]){0}));
+	if (pf->num_vfs == options->count)
+		r = plan_rebind(ctx, c, &change->steps);
+	else if (wants_macs(pf, options))
+		r = plan_identities(ctx, inv, c);
+	if (r == 0 && pf->num_vfs != options->count)
+		plan_steps(c, &change->steps);
+	if (r == 0)
+		*ret_change = steal(change);
+	return r;
+}
+
+/* ---- destroy ---- */
+
+static int verify_gone(struct vfctl_ctx *ctx, void *data)
+{
+	struct create *c = data;
+	_free_ struct vfctl_vf *now = NULL;
+	uint32_t count;
+	int r = links_read(ctx, &c->pf->bdf, &now, &count);
+
+	if (r == 0 && count)
+		return ctx_fail(ctx, -EIO, "%u VFs are still there after the kernel said they "
+			"were removed", count);
+	return r;
+}
+
+int lifecycle_plan_destroy(struct vfctl_ctx *ctx, const struct vfctl_pf *pf,
+	struct vfctl_change **ret_change)
+{
+	_change_ struct vfctl_change *change = NULL;
+	struct create *c;
+	struct step row = {.apply = apply_remove, .verify = verify_gone, .undo = undo_remove};
+	int r;
+
+	r = check_idle(ctx, pf, "stop or detach that first");
+	if (r == 0 && pf->num_vfs)
+		r = check_driver(ctx, pf);
+	if (r < 0)
+		return r;
+	c = calloc(1, sizeof(*c));
+	r = change_new(ctx, c, free_create, &change);
+	if (r < 0)
+		return r;
+	*c = (struct create){.pf = pf};
+	snprintf(c->name, sizeof(c->name), "%s", vfctl_pf_name(pf, (char[VFCTL_BDF_TEXT]){0}));
+	row.data = c;
+	if (pf->num_vfs)
+		steps_add(&change->steps, &row, "%s: remove %u VF%s", c->name, pf->num_vfs,
+			pf->num_vfs == 1 ? "" : "s");
+	*ret_change = steal(change);
+	return 0;
+}

@@ -1,0 +1,424 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "vfctl/inventory.h"
+
+#include <errno.h>
+#include <linux/if_arp.h>
+#include <stdio.h>
+
+#include "base/buf.h"
+#include "base/parse.h"
+#include "host/host.h"
+#include "netlink/link.h"
+#include "pci/device.h"
+#include "sriov/holder.h"
+#include "sriov/inventory.h"
+#include "sriov/links.h"
+
+#define TEXT(bdf) vfctl_bdf_format((bdf), (char[VFCTL_BDF_TEXT]){0})
+
+static bool add_name(struct vfctl_pf *pf, const char *name)
+{
+	size_t count = strv_len(pf->names);
+
+	if (!array_grow(pf->names, count) || !array_grow(pf->names, count + 1))
+		return false;
+	pf->names[count] = strdup(name);
+	if (!pf->names[count])
+		return false;
+	pf->names[count + 1] = NULL;
+	return true;
+}
+
+/*
+ * Since Linux 5.8 the representors of a switchdev PF stand in its net/ directory too;
+ * their phys_port_name holds a function: "pf0vf3", "c1pf0vf3", "pf0sf88". The uplink's
+ * is "p0", or it has none.
+ */
+static bool is_representor(struct vfctl_ctx *ctx, const char *netdev)
+{
+	_free_ char *name = NULL;
+
+	if (host_try_read(ctx, &name, "/sys/class/net/%s/phys_port_name", netdev) < 0)
+		return false;
+	return strstr(name, "vf") || strstr(name, "sf") || str_starts(name, "pf");
+}
+
+static const struct nl_link *find_link(const struct nl_links *links, const char *name)
+{
+	for (size_t i = 0; i < links->count; i++)
+		if (str_eq(links->v[i].name, name))
+			return &links->v[i];
+	return NULL;
+}
+
+/* Without link messages (a plain sys/ tree) sysfs tells a little less. */
+static void read_netdev_sysfs(struct vfctl_ctx *ctx, struct vfctl_pf *pf)
+{
+	_free_ char *mac = NULL, *state = NULL, *index = NULL, *type = NULL;
+	int number;
+
+	if (host_try_read(ctx, &mac, "/sys/class/net/%s/address", pf->netdev) == 0)
+		vfctl_mac_parse(mac, &pf->mac);
+	if (host_try_read(ctx, &state, "/sys/class/net/%s/operstate", pf->netdev) == 0)
+		pf->up = pf->carrier = str_eq(state, "up");
+	if (host_try_read(ctx, &index, "/sys/class/net/%s/ifindex", pf->netdev) == 0 &&
+		parse_int(index, 1, INT32_MAX, &number) == 0)
+		pf->ifindex = number;
+	if (host_try_read(ctx, &type, "/sys/class/net/%s/type", pf->netdev) == 0)
+		pf->infiniband = str_eq(type, "32");
+}
+
+static bool read_netdev(struct vfctl_ctx *ctx, struct vfctl_pf *pf, const char *name,
+	const struct nl_link *link)
+{
+	_free_ char *speed = NULL;
+	bool first = !pf->netdev[0];
+
+	if (!add_name(pf, name))
+		return false;
+	for (char **alt = link ? link->altnames : NULL; alt && *alt; alt++)
+		if (!add_name(pf, *alt))
+			return false;
+	if (!first || !str_copy(pf->netdev, sizeof(pf->netdev), name))
+		return true;
+	if (link) {
+		pf->ifindex = link->ifindex;
+		pf->up = link->up;
+		pf->carrier = link->carrier;
+		pf->infiniband = link->type == ARPHRD_INFINIBAND;
+		if (link->address_len == sizeof(pf->mac.byte))
+			memcpy(pf->mac.byte, link->address, sizeof(pf->mac.byte));
+	} else {
+		read_netdev_sysfs(ctx, pf);
+	}
+	if (host_try_read(ctx, &speed, "/sys/class/net/%s/speed", name) == 0)
+		parse_u32(speed, 0, 10000000, &pf->speed_mbps);
+	return true;
+}
+
+static bool read_netdevs(struct vfctl_ctx *ctx, struct vfctl_pf *pf,
+	const struct nl_links *links)
+{
+	_strv_ char **names = NULL;
+
+	if (pci_children(ctx, &pf->bdf, "net", &names) < 0)
+		return true;
+	for (size_t i = 0; names[i]; i++)
+		if (!is_representor(ctx, names[i]) &&
+			!read_netdev(ctx, pf, names[i], find_link(links, names[i])))
+			return false;
+	return true;
+}
+
+static bool read_rdma(struct vfctl_ctx *ctx, struct vfctl_pf *pf)
+{
+	_strv_ char **names = NULL;
+	_free_ char *layer = NULL;
+
+	if (pci_children(ctx, &pf->bdf, "infiniband", &names) < 0)
+		return true;
+	for (size_t i = 0; names[i]; i++) {
+		if (!add_name(pf, names[i]))
+			return false;
+		if (!pf->rdma[0])
+			str_copy(pf->rdma, sizeof(pf->rdma), names[i]);
+	}
+	if (pf->rdma[0] && host_try_read(ctx, &layer,
+		"/sys/class/infiniband/%s/ports/1/link_layer", pf->rdma) == 0)
+		pf->infiniband = str_eq(layer, "InfiniBand");
+	return true;
+}
+
+static bool read_pf(struct vfctl_ctx *ctx, struct vfctl_pf *pf, const struct nl_links *links)
+{
+	pci_driver(ctx, &pf->bdf, pf->driver);
+	pf->vendor = (uint16_t)pci_read_hex(ctx, &pf->bdf, "vendor");
+	pf->device = (uint16_t)pci_read_hex(ctx, &pf->bdf, "device");
+	pf->class_code = pci_read_hex(ctx, &pf->bdf, "class");
+	pf->numa_node = pci_read_int(ctx, &pf->bdf, "numa_node", VFCTL_NODE_NONE);
+	pf->iommu_group = pci_iommu_group(ctx, &pf->bdf);
+	pf->offset = pci_read_int(ctx, &pf->bdf, "sriov_offset", -1);
+	pf->stride = pci_read_int(ctx, &pf->bdf, "sriov_stride", -1);
+	pf->autoprobe = pci_read_int(ctx, &pf->bdf, "sriov_drivers_autoprobe", 1) != 0;
+	return read_netdevs(ctx, pf, links) && read_rdma(ctx, pf);
+}
+
+static void first_child(struct vfctl_ctx *ctx, const struct vfctl_bdf *bdf, const char *dir,
+	char *name, size_t size)
+{
+	_strv_ char **names = NULL;
+
+	if (pci_children(ctx, bdf, dir, &names) == 0 && names[0])
+		str_copy(name, size, names[0]);
+}
+
+static void read_vf_sysfs(struct vfctl_ctx *ctx, struct vfctl_vf *vf)
+{
+	pci_driver(ctx, &vf->bdf, vf->driver);
+	vf->numa_node = pci_read_int(ctx, &vf->bdf, "numa_node", VFCTL_NODE_NONE);
+	vf->iommu_group = pci_iommu_group(ctx, &vf->bdf);
+	if (!vf->driver[0] || pci_driver_is_vfio(vf->driver))
+		return;
+	first_child(ctx, &vf->bdf, "net", vf->netdev, sizeof(vf->netdev));
+	first_child(ctx, &vf->bdf, "infiniband", vf->rdma, sizeof(vf->rdma));
+}
+
+static void merge_attrs(const struct vfctl_pf *pf, struct vfctl_vf *vf,
+	const struct nl_vf *info)
+{
+	vf->attrs = info->attrs;
+	vf->has_guids = info->has_guids;
+	vf->node_guid = info->node_guid;
+	vf->port_guid = info->port_guid;
+	/* IPoIB reports the PF's own 20-byte address as the MAC of every VF. */
+	if (pf->infiniband)
+		vf->attrs.mask &= ~(uint32_t)VFCTL_ATTR_MAC;
+}
+
+static int read_vfs(struct vfctl_ctx *ctx, struct vfctl_pf *pf, const struct nl_links *links)
+{
+	_cleanup_(nl_vfs_free) struct nl_vfs infos = {0};
+	int r = 0;
+
+	if (pf->num_vfs && pf->ifindex)
+		r = nl_vfs_read(ctx, pf->ifindex, &infos);
+	/* A capture without it, or a PF that went away: sysfs still tells the rest. */
+	if (r == -ENOMEM)
+		return r;
+	pf->vf_info = infos.count > 0;
+	for (uint32_t i = 0; i < pf->num_vfs; i++) {
+		const struct nl_vf *info = nl_vfs_find(&infos, pf->vfs[i].index);
+
+		read_vf_sysfs(ctx, &pf->vfs[i]);
+		if (info)
+			merge_attrs(pf, &pf->vfs[i], info);
+		holder_of_vf(ctx, pf, &pf->vfs[i], links);
+	}
+	return 0;
+}
+
+static bool answers_to(const struct vfctl_pf *pf, const char *name)
+{
+	struct vfctl_bdf bdf;
+
+	if (vfctl_bdf_parse(name, &bdf) == 0)
+		return vfctl_bdf_compare(&bdf, &pf->bdf) == 0;
+	for (char **own = pf->names; own && *own; own++)
+		if (str_eq(*own, name))
+			return true;
+	return false;
+}
+
+/* Is @only (a PF, PF/INDEX or a VF's address; NULL: all) about this PF? */
+static bool concerns(const struct vfctl_pf *pf, const char *only)
+{
+	_free_ char *name = NULL;
+	struct vfctl_bdf bdf;
+
+	if (!only || answers_to(pf, only))
+		return true;
+	if (vfctl_bdf_parse(only, &bdf) == 0) {
+		for (uint32_t i = 0; i < pf->num_vfs; i++)
+			if (vfctl_bdf_compare(&bdf, &pf->vfs[i].bdf) == 0)
+				return true;
+		return false;
+	}
+	name = strndup(only, strcspn(only, "/"));
+	return name && answers_to(pf, name);
+}
+
+static int compare_pfs(const void *a, const void *b)
+{
+	const struct vfctl_pf *x = a, *y = b;
+
+	return vfctl_bdf_compare(&x->bdf, &y->bdf);
+}
+
+static int find_pfs(struct vfctl_ctx *ctx, struct vfctl_inventory *inv)
+{
+	_strv_ char **names = NULL;
+	int r = host_try_list(ctx, &names, "/sys/bus/pci/devices");
+
+	if (r == -ENOENT) /* a machine without PCI */
+		return 0;
+	if (r < 0)
+		return ctx_fail(ctx, r, "list /sys/bus/pci/devices: %s", strerror(-r));
+	for (size_t i = 0; names[i]; i++) {
+		struct vfctl_pf pf = {0};
+		int total;
+
+		if (vfctl_bdf_parse(names[i], &pf.bdf) < 0)
+			continue;
+		total = pci_read_int(ctx, &pf.bdf, "sriov_totalvfs", -1);
+		if (total < 0)
+			continue;
+		pf.total_vfs = (uint32_t)total;
+		if (!array_grow(inv->pfs, inv->pf_count))
+			return ctx_oom(ctx);
+		inv->pfs[inv->pf_count++] = pf;
+	}
+	if (inv->pf_count)
+		qsort(inv->pfs, inv->pf_count, sizeof(*inv->pfs), compare_pfs);
+	return 0;
+}
+
+int vfctl_inventory_read(struct vfctl_ctx *ctx, const char *only,
+	struct vfctl_inventory **ret_inventory)
+{
+	_inventory_ struct vfctl_inventory *inv = calloc(1, sizeof(*inv));
+	_cleanup_(nl_links_free) struct nl_links links = {0};
+	int r;
+
+	if (!inv || !host_of(ctx))
+		return ctx_oom(ctx);
+	r = find_pfs(ctx, inv);
+	if (r < 0)
+		return r;
+	if (inv->pf_count && nl_links_read(ctx, &links) == -ENOMEM)
+		return -ENOMEM;
+	for (size_t i = 0; i < inv->pf_count; i++) {
+		struct vfctl_pf *pf = &inv->pfs[i];
+
+		if (!read_pf(ctx, pf, &links))
+			return ctx_oom(ctx);
+		r = links_read(ctx, &pf->bdf, &pf->vfs, &pf->num_vfs);
+		if (r == 0 && concerns(pf, only))
+			r = read_vfs(ctx, pf, &links);
+		if (r < 0)
+			return r;
+	}
+	holder_name_all(ctx, inv);
+	ctx_clear(ctx);
+	*ret_inventory = steal(inv);
+	return 0;
+}
+
+int inventory_read_pf(struct vfctl_ctx *ctx, const struct vfctl_bdf *bdf,
+	struct vfctl_inventory **ret_inventory)
+{
+	_inventory_ struct vfctl_inventory *inv = calloc(1, sizeof(*inv));
+	const struct nl_links none = {0};
+	struct vfctl_pf *pf;
+	int total, r;
+
+	if (!inv || !host_of(ctx) || !array_grow(inv->pfs, 0))
+		return ctx_oom(ctx);
+	total = pci_read_int(ctx, bdf, "sriov_totalvfs", -1);
+	if (total < 0)
+		return ctx_fail(ctx, -ENOENT, "%s is no PF of this host", TEXT(bdf));
+	pf = &inv->pfs[inv->pf_count++];
+	*pf = (struct vfctl_pf){.bdf = *bdf, .total_vfs = (uint32_t)total};
+	if (!read_pf(ctx, pf, &none))
+		return ctx_oom(ctx);
+	r = links_read(ctx, bdf, &pf->vfs, &pf->num_vfs);
+	if (r == 0)
+		r = read_vfs(ctx, pf, &none);
+	if (r == 0)
+		*ret_inventory = steal(inv);
+	return r;
+}
+
+void vfctl_inventory_free(struct vfctl_inventory *inventory)
+{
+	if (!inventory)
+		return;
+	for (size_t i = 0; i < inventory->pf_count; i++) {
+		strv_free(inventory->pfs[i].names);
+		free(inventory->pfs[i].vfs);
+	}
+	free(inventory->pfs);
+	free(inventory);
+}
+
+/* ---- finding ---- */
+
+static int fail_no_pf(struct vfctl_ctx *ctx, const struct vfctl_inventory *inv,
+	const char *name)
+{
+	_buf_ struct buf known = {0};
+	char text[VFCTL_BDF_TEXT];
+
+	for (size_t i = 0; i < inv->pf_count; i++)
+		buf_printf(&known, "%s%s", i ? ", " : "", vfctl_pf_name(&inv->pfs[i], text));
+	if (!known.len)
+		return ctx_fail(ctx, -ENOENT, "no PF %s: no device of this host offers SR-IOV "
+			"(is it enabled in firmware and BIOS?)", name);
+	return ctx_fail(ctx, -ENOENT, "no PF %s; there are %s", name, known.data);
+}
+
+int vfctl_inventory_find_pf(struct vfctl_ctx *ctx, const struct vfctl_inventory *inventory,
+	const char *name, const struct vfctl_pf **ret_pf)
+{
+	for (size_t i = 0; i < inventory->pf_count; i++)
+		if (answers_to(&inventory->pfs[i], name)) {
+			*ret_pf = &inventory->pfs[i];
+			return 0;
+		}
+	return fail_no_pf(ctx, inventory, name);
+}
+
+static int find_by_address(struct vfctl_ctx *ctx, const struct vfctl_inventory *inv,
+	const struct vfctl_bdf *bdf, const struct vfctl_pf **ret_pf,
+	const struct vfctl_vf **ret_vf)
+{
+	for (size_t i = 0; i < inv->pf_count; i++)
+		for (uint32_t k = 0; k < inv->pfs[i].num_vfs; k++)
+			if (vfctl_bdf_compare(bdf, &inv->pfs[i].vfs[k].bdf) == 0) {
+				*ret_pf = &inv->pfs[i];
+				*ret_vf = &inv->pfs[i].vfs[k];
+				return 0;
+			}
+	return ctx_fail(ctx, -ENOENT, "%s is no VF of this host (vfctl list shows them)",
+		TEXT(bdf));
+}
+
+static int fail_no_vf(struct vfctl_ctx *ctx, const struct vfctl_pf *pf, uint32_t index)
+{
+	char text[VFCTL_BDF_TEXT];
+	const char *name = vfctl_pf_name(pf, text);
+
+	if (!pf->num_vfs)
+		return ctx_fail(ctx, -ENOENT, "%s has no VFs; make some with: vfctl create %s N",
+			name, name);
+	return ctx_fail(ctx, -ENOENT, "%s has no VF %u; it has VFs %u to %u", name, index,
+		pf->vfs[0].index, pf->vfs[pf->num_vfs - 1].index);
+}
+
+int vfctl_inventory_find_vf(struct vfctl_ctx *ctx, const struct vfctl_inventory *inventory,
+	const char *name, const struct vfctl_pf **ret_pf, const struct vfctl_vf **ret_vf)
+{
+	const char *slash = strrchr(name, '/');
+	_free_ char *pf_name = NULL;
+	const struct vfctl_pf *pf;
+	struct vfctl_bdf bdf;
+	uint32_t index;
+	int r;
+
+	if (vfctl_bdf_parse(name, &bdf) == 0)
+		return find_by_address(ctx, inventory, &bdf, ret_pf, ret_vf);
+	if (!slash || parse_u32(slash + 1, 0, UINT16_MAX, &index) < 0)
+		return ctx_fail(ctx, -EINVAL, "%s names no VF; write PF/INDEX (such as "
+			"ens1f0/3) or a PCI address", name);
+	pf_name = strndup(name, (size_t)(slash - name));
+	if (!pf_name)
+		return ctx_oom(ctx);
+	r = vfctl_inventory_find_pf(ctx, inventory, pf_name, &pf);
+	if (r < 0)
+		return r;
+	for (uint32_t i = 0; i < pf->num_vfs; i++)
+		if (pf->vfs[i].index == index) {
+			*ret_pf = pf;
+			*ret_vf = &pf->vfs[i];
+			return 0;
+		}
+	return fail_no_vf(ctx, pf, index);
+}
+
+const char *vfctl_pf_name(const struct vfctl_pf *pf, char buf[VFCTL_BDF_TEXT])
+{
+	if (pf->netdev[0])
+		return pf->netdev;
+	if (pf->rdma[0])
+		return pf->rdma;
+	return vfctl_bdf_format(&pf->bdf, buf);
+}

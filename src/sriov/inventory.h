@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef VFCTL_SRIOV_INVENTORY_H
+#define VFCTL_SRIOV_INVENTORY_H
+
+#include "vfctl/inventory.h"
+
+/*
+ * One PF by address, with its VFs, and nothing else of the host looked at: for the hook,
+ * which has no time for more. -ENOENT when there is no such PF.
+ */
+int inventory_read_pf(struct vfctl_ctx *ctx, const struct vfctl_bdf *bdf,
+	struct vfctl_inventory **ret_inventory);
+
+static inline void inventory_freep(struct vfctl_inventory **inventory)
+{
+	vfctl_inventory_free(*inventory);
+}
+#define _inventory_ _cleanup_(inventory_freep)
+
+#endif

@@ -1,0 +1,245 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "state/sqlite.h"
+
+#include <errno.h>
+#include <sqlite3.h>
+#include <stdarg.h>
+#include <sys/stat.h>
+
+#include "base/dl.h"
+
+DL_FN(sqlite3_bind_int64);
+DL_FN(sqlite3_bind_text);
+DL_FN(sqlite3_busy_timeout);
+DL_FN(sqlite3_changes);
+DL_FN(sqlite3_close);
+DL_FN(sqlite3_column_int64);
+DL_FN(sqlite3_column_text);
+DL_FN(sqlite3_errmsg);
+DL_FN(sqlite3_exec);
+DL_FN(sqlite3_extended_errcode);
+DL_FN(sqlite3_finalize);
+DL_FN(sqlite3_open_v2);
+DL_FN(sqlite3_prepare_v2);
+DL_FN(sqlite3_step);
+
+static const struct dl_symbol symbols[] = {
+	DL_SYM(sqlite3_bind_int64), DL_SYM(sqlite3_bind_text), DL_SYM(sqlite3_busy_timeout),
+	DL_SYM(sqlite3_changes), DL_SYM(sqlite3_close), DL_SYM(sqlite3_column_int64),
+	DL_SYM(sqlite3_column_text), DL_SYM(sqlite3_errmsg), DL_SYM(sqlite3_exec),
+	DL_SYM(sqlite3_extended_errcode), DL_SYM(sqlite3_finalize), DL_SYM(sqlite3_open_v2),
+	DL_SYM(sqlite3_prepare_v2), DL_SYM(sqlite3_step)};
+
+/* Another command's transaction takes milliseconds; the hook's deadline is longer. */
+#define BUSY_TIMEOUT_MS 10000
+
+struct db {
+	struct vfctl_ctx *ctx;
+	sqlite3 *handle;
+	char *path;
+};
+
+struct query {
+	struct db *db;
+	sqlite3_stmt *statement;
+};
+
+static int fail(struct db *db)
+{
+	static const struct {
+		int code, error;
+		const char *words;
+	} kinds[] = {
+		{SQLITE_CANTOPEN, -EACCES, " (does the directory exist, and may you read it?)"},
+		{SQLITE_PERM, -EACCES, ""}, {SQLITE_READONLY, -EACCES, " (are you root?)"},
+		{SQLITE_AUTH, -EACCES, ""}, {SQLITE_BUSY, -EBUSY, " (another vfctl holds it)"},
+		{SQLITE_FULL, -ENOSPC, ""}, {SQLITE_IOERR, -EIO, ""},
+		{SQLITE_NOTADB, -EBADF, " (move it away: it is not vfctl's)"},
+		{SQLITE_CORRUPT, -EBADF, " (restore it from a backup)"},
+		{SQLITE_CONSTRAINT, -EEXIST, ""}, {SQLITE_NOMEM, -ENOMEM, ""},
+	};
+	int code = db->handle ? sym_sqlite3_extended_errcode(db->handle) & 0xff : SQLITE_NOMEM;
+
+	for (size_t i = 0; i < ARRAY_SIZE(kinds); i++)
+		if (kinds[i].code == code)
+			return ctx_fail(db->ctx, kinds[i].error, "state file %s: %s%s", db->path,
+				sym_sqlite3_errmsg(db->handle), kinds[i].words);
+	return ctx_fail(db->ctx, -EIO, "state file %s: %s", db->path,
+		sym_sqlite3_errmsg(db->handle));
+}
+
+static int make_directory(struct vfctl_ctx *ctx, const char *path)
+{
+	_free_ char *dir = strdup(path);
+	char *slash = dir ? strrchr(dir, '/') : NULL;
+
+	if (!dir)
+		return ctx_oom(ctx);
+	if (!slash || slash == dir)
+		return 0;
+	*slash = '\0';
+	if (mkdir(dir, 0755) < 0 && errno != EEXIST)
+		return ctx_fail(ctx, -errno, "make the directory %s for the state file: %s%s", dir,
+			strerror(errno), errno == EACCES ? " (are you root?)" : "");
+	return 0;
+}
+
+static void db_closep(struct db **db)
+{
+	db_close(*db);
+}
+
+int db_open(struct vfctl_ctx *ctx, const char *path, bool write, struct db **ret_db)
+{
+	_cleanup_(db_closep) struct db *db = NULL;
+	int flags = write ? SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE : SQLITE_OPEN_READONLY;
+	int r;
+
+	if (!write && access(path, F_OK) < 0 && errno == ENOENT)
+		return ctx_fail(ctx, -ENOENT, "there is no state file %s yet", path);
+	r = dl_bind(ctx, "libsqlite3.so.0", symbols, ARRAY_SIZE(symbols));
+	if (r == 0 && write)
+		r = make_directory(ctx, path);
+	if (r < 0)
+		return r;
+	db = calloc(1, sizeof(*db));
+	if (!db)
+		return ctx_oom(ctx);
+	db->ctx = ctx;
+	db->path = strdup(path);
+	if (!db->path)
+		return ctx_oom(ctx);
+	if (sym_sqlite3_open_v2(path, &db->handle, flags | SQLITE_OPEN_NOFOLLOW, NULL))
+		return fail(db);
+	sym_sqlite3_busy_timeout(db->handle, BUSY_TIMEOUT_MS);
+	r = db_exec(db, "PRAGMA foreign_keys = ON");
+	if (r == 0)
+		*ret_db = steal(db);
+	return r;
+}
+
+void db_close(struct db *db)
+{
+	if (!db)
+		return;
+	if (db->handle)
+		sym_sqlite3_close(db->handle);
+	free(db->path);
+	free(db);
+}
+
+struct vfctl_ctx *db_ctx(struct db *db)
+{
+	return db->ctx;
+}
+
+int db_exec(struct db *db, const char *sql)
+{
+	return sym_sqlite3_exec(db->handle, sql, NULL, NULL, NULL) ? fail(db) : 0;
+}
+
+int db_changes(struct db *db)
+{
+	return sym_sqlite3_changes(db->handle);
+}
+
+int db_version(struct db *db, int *ret_version)
+{
+	_query_ struct query *q = NULL;
+	int r = query_new(db, &q, "PRAGMA user_version", "");
+
+	if (r == 0)
+		r = query_step(q);
+	if (r < 0)
+		return r;
+	*ret_version = (int)query_int(q, 0);
+	return 0;
+}
+
+static int bind_all(struct query *q, const char *types, va_list args)
+{
+	for (int i = 0; types[i]; i++) {
+		int r;
+
+		if (types[i] == 's')
+			r = sym_sqlite3_bind_text(q->statement, i + 1, va_arg(args, const char *), -1,
+				SQLITE_TRANSIENT);
+		else
+			r = sym_sqlite3_bind_int64(q->statement, i + 1, va_arg(args, int64_t));
+		if (r)
+			return fail(q->db);
+	}
+	return 0;
+}
+
+static int new_query(struct db *db, struct query **ret, const char *sql, const char *types,
+	va_list args)
+{
+	_query_ struct query *q = calloc(1, sizeof(*q));
+	int r;
+
+	if (!q)
+		return ctx_oom(db->ctx);
+	q->db = db;
+	if (sym_sqlite3_prepare_v2(db->handle, sql, -1, &q->statement, NULL))
+		return fail(db);
+	r = bind_all(q, types, args);
+	if (r == 0)
+		*ret = steal(q);
+	return r;
+}
+
+int query_new(struct db *db, struct query **ret, const char *sql, const char *types, ...)
+{
+	va_list args;
+	int r;
+
+	va_start(args, types);
+	r = new_query(db, ret, sql, types, args);
+	va_end(args);
+	return r;
+}
+
+int query_step(struct query *q)
+{
+	switch (sym_sqlite3_step(q->statement)) {
+	case SQLITE_ROW:
+		return 1;
+	case SQLITE_DONE:
+		return 0;
+	default:
+		return fail(q->db);
+	}
+}
+
+const char *query_text(struct query *q, int column)
+{
+	const unsigned char *text = sym_sqlite3_column_text(q->statement, column);
+
+	return text ? (const char *)text : "";
+}
+
+int64_t query_int(struct query *q, int column)
+{
+	return sym_sqlite3_column_int64(q->statement, column);
+}
+
+void query_free(struct query *q)
+{
+	if (!q)
+		return;
+	sym_sqlite3_finalize(q->statement);
+	free(q);
+}
+
+int db_run(struct db *db, const char *sql, const char *types, ...)
+{
+	_query_ struct query *q = NULL;
+	va_list args;
+	int r;
+
+	va_start(args, types);
+	r = new_query(db, &q, sql, types, args);
+	va_end(args);
+	return r < 0 ? r : query_step(q);
+}

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef VFCTL_STATE_SQLITE_H
+#define VFCTL_STATE_SQLITE_H
+
+#include <stdint.h>
+
+#include "base/ctx.h"
+
+/*
+ * The few things we need of SQLite, with errors in words; the one file that includes its
+ * header is sqlite.c.
+ */
+struct db;
+struct query;
+
+/* @write false: -ENOENT when there is no file. */
+int db_open(struct vfctl_ctx *ctx, const char *path, bool write, struct db **ret_db);
+void db_close(struct db *db);
+struct vfctl_ctx *db_ctx(struct db *db);
+/* Statements without results, several allowed. */
+int db_exec(struct db *db, const char *sql);
+int db_version(struct db *db, int *ret_version); /* PRAGMA user_version */
+/* Rows changed by the last statement. */
+int db_changes(struct db *db);
+
+/* Arguments by @types: 's' const char *, 'i' int64_t. NULL string: SQL NULL. */
+int query_new(struct db *db, struct query **ret, const char *sql, const char *types, ...);
+/* 1: a row is there; 0: no more; -EEXIST: a unique value is taken; other errno. */
+int query_step(struct query *q);
+const char *query_text(struct query *q, int column); /* never NULL */
+int64_t query_int(struct query *q, int column);
+void query_free(struct query *q);
+static inline void query_freep(struct query **q)
+{
+	query_free(*q);
+}
+#define _query_ _cleanup_(query_freep)
+/* query_new() + query_step() for a statement without rows. */
+int db_run(struct db *db, const char *sql, const char *types, ...);
+
+#endif

@@ -1,0 +1,364 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "state/store.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <time.h>
+
+#include "base/json.h"
+#include "state/sqlite.h"
+
+#define TEXT(bdf) vfctl_bdf_format((bdf), (char[VFCTL_BDF_TEXT]){0})
+
+/*
+ * One row per version; a row is never changed once released. user_version counts the
+ * rows applied.
+ */
+static const char *const migrations[] = {
+	"CREATE TABLE lease ("
+	"  id TEXT PRIMARY KEY, domain_uuid TEXT NOT NULL UNIQUE, domain_name TEXT NOT NULL,"
+	"  created INTEGER NOT NULL, running INTEGER NOT NULL DEFAULT 0,"
+	"  transient INTEGER NOT NULL, node INTEGER NOT NULL, memory_bytes INTEGER NOT NULL,"
+	"  page_bytes INTEGER NOT NULL"
+	") STRICT;"
+	"CREATE TABLE lease_vf ("
+	"  bdf TEXT PRIMARY KEY, lease TEXT NOT NULL REFERENCES lease ON DELETE CASCADE,"
+	"  pf TEXT NOT NULL, idx INTEGER NOT NULL, saved TEXT"
+	") STRICT;"
+	"CREATE TABLE lease_cpu ("
+	"  cpu INTEGER PRIMARY KEY, lease TEXT NOT NULL REFERENCES lease ON DELETE CASCADE"
+	") STRICT;"
+	"CREATE INDEX lease_vf_lease ON lease_vf(lease);"
+	"CREATE INDEX lease_cpu_lease ON lease_cpu(lease);",
+};
+#define VERSION ((int)ARRAY_SIZE(migrations))
+
+struct store {
+	struct db *db;
+};
+
+static int migrate(struct store *s, int version)
+{
+	int r = db_exec(s->db, "PRAGMA journal_mode = WAL; BEGIN IMMEDIATE");
+
+	/* Another command may have been here while this one waited. */
+	if (r == 0)
+		r = db_version(s->db, &version);
+	for (; r == 0 && version < VERSION; version++) {
+		_free_ char *mark = str_format("PRAGMA user_version = %d", version + 1);
+
+		r = mark ? db_exec(s->db, migrations[version]) : ctx_oom(db_ctx(s->db));
+		if (r == 0)
+			r = db_exec(s->db, mark);
+	}
+	if (r == 0)
+		return db_exec(s->db, "COMMIT");
+	return r;
+}
+
+int store_open(struct vfctl_ctx *ctx, enum store_mode mode, struct store **ret_store)
+{
+	_store_ struct store *s = calloc(1, sizeof(*s));
+	int r, version;
+
+	if (!s)
+		return ctx_oom(ctx);
+	r = db_open(ctx, ctx->state_path, mode == STORE_WRITE, &s->db);
+	if (r == 0)
+		r = db_version(s->db, &version);
+	if (r < 0)
+		return r;
+	if (version > VERSION)
+		return ctx_fail(ctx, -EBADF, "state file %s was written by a newer vfctl (schema "
+			"%d, this one knows %d)", ctx->state_path, version, VERSION);
+	if (version < VERSION && mode == STORE_WRITE)
+		r = migrate(s, version);
+	else if (version == 0)
+		r = ctx_fail(ctx, -ENOENT, "state file %s is empty", ctx->state_path);
+	if (r == 0)
+		*ret_store = steal(s);
+	return r;
+}
+
+void store_close(struct store *store)
+{
+	if (!store)
+		return;
+	db_close(store->db);
+	free(store);
+}
+
+/* ---- changes ---- */
+
+/* Run @change between BEGIN and COMMIT; on failure everything is as before. */
+static int in_transaction(struct store *s, int (*change)(struct store *s, const void *data),
+	const void *data)
+{
+	struct vfctl_ctx *ctx = db_ctx(s->db);
+	int r = db_exec(s->db, "BEGIN IMMEDIATE");
+
+	if (r < 0)
+		return r;
+	r = change(s, data);
+	if (r == 0)
+		r = db_exec(s->db, "COMMIT");
+	if (r < 0) {
+		_free_ char *words = steal(ctx->error);
+
+		db_exec(s->db, "ROLLBACK");
+		ctx_fail(ctx, r, "%s", words ? words : "");
+	}
+	return r;
+}
+
+/* Who holds what @sql asks for? "" when nobody does. */
+static char *holder_of(struct store *s, const char *sql, const char *text, int64_t number)
+{
+	_query_ struct query *q = NULL;
+	int r = text ? query_new(s->db, &q, sql, "s", text)
+		     : query_new(s->db, &q, sql, "i", number);
+
+	if (r < 0 || query_step(q) != 1)
+		return strdup("");
+	return strdup(query_text(q, 0));
+}
+
+static int insert_vf(struct store *s, const char *id, const struct vfctl_lease_vf *vf)
+{
+	int r = db_run(s->db, "INSERT INTO lease_vf (bdf, lease, pf, idx) VALUES (?, ?, ?, ?)",
+		"sssi", TEXT(&vf->bdf), id, TEXT(&vf->pf), (int64_t)vf->index);
+
+	if (r == -EEXIST) {
+		_free_ char *name = holder_of(s, "SELECT domain_name FROM lease JOIN lease_vf ON "
+			"lease.id = lease WHERE bdf = ?", TEXT(&vf->bdf), 0);
+
+		return ctx_fail(db_ctx(s->db), r, "VF %u (%s) is leased to domain %s", vf->index,
+			TEXT(&vf->bdf), name && name[0] ? name : "?");
+	}
+	return r;
+}
+
+static int insert_cpu(struct store *s, const char *id, int cpu)
+{
+	int r = db_run(s->db, "INSERT INTO lease_cpu (cpu, lease) VALUES (?, ?)", "is",
+		(int64_t)cpu, id);
+
+	if (r == -EEXIST) {
+		_free_ char *name = holder_of(s, "SELECT domain_name FROM lease JOIN lease_cpu ON "
+			"lease.id = lease WHERE cpu = ?", NULL, cpu);
+
+		return ctx_fail(db_ctx(s->db), r, "CPU %d is leased to domain %s", cpu,
+			name && name[0] ? name : "?");
+	}
+	return r;
+}
+
+static int take(struct store *s, const void *data)
+{
+	const struct vfctl_lease *l = data;
+	int r = db_run(s->db, "INSERT INTO lease (id, domain_uuid, domain_name, created, running,"
+		" transient, node, memory_bytes, page_bytes) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+		"sssiiiiii", l->id, l->domain_uuid, l->domain_name,
+		l->created ? l->created : (int64_t)time(NULL), (int64_t)l->running,
+		(int64_t)l->transient, (int64_t)l->node, (int64_t)l->memory_bytes,
+		(int64_t)l->page_bytes);
+
+	if (r == -EEXIST)
+		return ctx_fail(db_ctx(s->db), r, "domain %s (%s) holds a lease already",
+			l->domain_name, l->domain_uuid);
+	for (size_t i = 0; i < l->vf_count && r == 0; i++)
+		r = insert_vf(s, l->id, &l->vfs[i]);
+	for (int cpu = vfctl_cpuset_next(&l->cpus, 0); cpu >= 0 && r == 0;
+		cpu = vfctl_cpuset_next(&l->cpus, (unsigned)cpu + 1))
+		r = insert_cpu(s, l->id, cpu);
+	return r;
+}
+
+int store_take(struct store *store, const struct vfctl_lease *lease)
+{
+	return in_transaction(store, take, lease);
+}
+
+/* A statement that must change one row, else -ENOENT. */
+static int change_one(struct store *s, int r, const char *what)
+{
+	if (r == 0 && db_changes(s->db) == 0)
+		return ctx_fail(db_ctx(s->db), -ENOENT, "there is no lease of %s", what);
+	return r;
+}
+
+int store_drop(struct store *store, const char *id)
+{
+	return change_one(store, db_run(store->db, "DELETE FROM lease WHERE id = ?", "s", id),
+		id);
+}
+
+int store_add_vf(struct store *store, const char *id, const struct vfctl_lease_vf *vf)
+{
+	return insert_vf(store, id, vf);
+}
+
+int store_remove_vf(struct store *store, const char *id, const struct vfctl_bdf *vf)
+{
+	return change_one(store, db_run(store->db,
+		"DELETE FROM lease_vf WHERE lease = ? AND bdf = ?", "ss", id, TEXT(vf)), TEXT(vf));
+}
+
+int store_save_attrs(struct store *store, const struct vfctl_bdf *vf,
+	const struct vfctl_vf_attrs *attrs)
+{
+	_free_ char *text = attrs->mask ? json_of_attrs(attrs) : NULL;
+
+	if (attrs->mask && !text)
+		return ctx_oom(db_ctx(store->db));
+	return change_one(store, db_run(store->db,
+		"UPDATE lease_vf SET saved = ? WHERE bdf = ?", "ss", text, TEXT(vf)), TEXT(vf));
+}
+
+int store_set_running(struct store *store, const char *id, bool running)
+{
+	return change_one(store, db_run(store->db,
+		"UPDATE lease SET running = ? WHERE id = ?", "is", (int64_t)running, id), id);
+}
+
+/* ---- reading ---- */
+
+static int read_vfs(struct store *s, struct vfctl_lease *l)
+{
+	_query_ struct query *q = NULL;
+	int r = query_new(s->db, &q, "SELECT bdf, pf, idx, saved FROM lease_vf WHERE lease = ? "
+		"ORDER BY bdf", "s", l->id);
+
+	while (r >= 0 && (r = query_step(q)) == 1) {
+		struct vfctl_lease_vf *vf;
+
+		if (!array_grow(l->vfs, l->vf_count))
+			return ctx_oom(db_ctx(s->db));
+		vf = &l->vfs[l->vf_count];
+		*vf = (struct vfctl_lease_vf){.index = (uint32_t)query_int(q, 2)};
+		if (vfctl_bdf_parse(query_text(q, 0), &vf->bdf) < 0 ||
+			vfctl_bdf_parse(query_text(q, 1), &vf->pf) < 0)
+			return ctx_fail(db_ctx(s->db), -EBADF, "the state file holds '%s', which is "
+				"no PCI address", query_text(q, 0));
+		if (query_text(q, 3)[0])
+			json_to_attrs(query_text(q, 3), &vf->saved);
+		l->vf_count++;
+	}
+	return r;
+}
+
+static int read_cpus(struct store *s, struct vfctl_lease *l)
+{
+	_query_ struct query *q = NULL;
+	int r = query_new(s->db, &q, "SELECT cpu FROM lease_cpu WHERE lease = ?", "s", l->id);
+
+	while (r >= 0 && (r = query_step(q)) == 1)
+		vfctl_cpuset_add(&l->cpus, (unsigned)query_int(q, 0));
+	return r;
+}
+
+static int read_lease(struct store *s, struct query *q, struct vfctl_lease *l)
+{
+	int r;
+
+	str_copy(l->id, sizeof(l->id), query_text(q, 0));
+	str_copy(l->domain_uuid, sizeof(l->domain_uuid), query_text(q, 1));
+	l->domain_name = strdup(query_text(q, 2));
+	l->created = query_int(q, 3);
+	l->running = query_int(q, 4) != 0;
+	l->node = (int)query_int(q, 5);
+	l->memory_bytes = (uint64_t)query_int(q, 6);
+	l->page_bytes = (uint64_t)query_int(q, 7);
+	l->transient = query_int(q, 8) != 0;
+	if (!l->domain_name)
+		return ctx_oom(db_ctx(s->db));
+	r = read_vfs(s, l);
+	return r < 0 ? r : read_cpus(s, l);
+}
+
+static void free_leases(struct vfctl_leases **leases)
+{
+	vfctl_leases_free(*leases);
+}
+
+static int read_leases(struct store *store, const char *domain_uuid,
+	struct vfctl_leases **ret_leases)
+{
+	_cleanup_(free_leases) struct vfctl_leases *leases = calloc(1, sizeof(*leases));
+	_query_ struct query *q = NULL;
+	int r;
+
+	if (!leases)
+		return ctx_oom(db_ctx(store->db));
+	r = query_new(store->db, &q, "SELECT id, domain_uuid, domain_name, created, running, "
+		"node, memory_bytes, page_bytes, transient FROM lease WHERE ?1 IS NULL OR domain_uuid = ?1 "
+		"ORDER BY id", "s", domain_uuid);
+	while (r >= 0 && (r = query_step(q)) == 1) {
+		if (!array_grow(leases->v, leases->count))
+			return ctx_oom(db_ctx(store->db));
+		leases->v[leases->count] = (struct vfctl_lease){0};
+		r = read_lease(store, q, &leases->v[leases->count++]);
+	}
+	if (r == 0)
+		*ret_leases = steal(leases);
+	return r;
+}
+
+int store_read(struct store *store, const char *domain_uuid,
+	struct vfctl_leases **ret_leases)
+{
+	/* One transaction, so that the three tables are of the same moment. */
+	int r = db_exec(store->db, "BEGIN");
+
+	if (r < 0)
+		return r;
+	r = read_leases(store, domain_uuid, ret_leases);
+	if (r == 0)
+		return db_exec(store->db, "COMMIT");
+	return r; /* the read transaction ends with the connection */
+}
+
+int vfctl_leases_read(struct vfctl_ctx *ctx, struct vfctl_leases **ret_leases)
+{
+	_store_ struct store *store = NULL;
+	int r = store_open(ctx, STORE_READ, &store);
+
+	if (r == -ENOENT) {
+		ctx_clear(ctx);
+		*ret_leases = calloc(1, sizeof(**ret_leases));
+		return *ret_leases ? 0 : ctx_oom(ctx);
+	}
+	return r < 0 ? r : store_read(store, NULL, ret_leases);
+}
+
+void vfctl_leases_free(struct vfctl_leases *leases)
+{
+	if (!leases)
+		return;
+	for (size_t i = 0; i < leases->count; i++) {
+		free(leases->v[i].domain_name);
+		free(leases->v[i].vfs);
+	}
+	free(leases->v);
+	free(leases);
+}
+
+const struct vfctl_lease *vfctl_leases_find(const struct vfctl_leases *leases,
+	const char *uuid_or_name)
+{
+	for (size_t i = 0; i < leases->count; i++)
+		if (str_eq(leases->v[i].domain_uuid, uuid_or_name) ||
+			str_eq(leases->v[i].domain_name, uuid_or_name))
+			return &leases->v[i];
+	return NULL;
+}
+
+const struct vfctl_lease *vfctl_leases_find_vf(const struct vfctl_leases *leases,
+	const struct vfctl_bdf *vf)
+{
+	for (size_t i = 0; i < leases->count; i++)
+		for (size_t k = 0; k < leases->v[i].vf_count; k++)
+			if (vfctl_bdf_compare(&leases->v[i].vfs[k].bdf, vf) == 0)
+				return &leases->v[i];
+	return NULL;
+}

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef VFCTL_STATE_STORE_H
+#define VFCTL_STATE_STORE_H
+
+#include "base/ctx.h"
+#include "vfctl/lease.h"
+
+/*
+ * What must survive: which VF, CPUs and memory belong to which domain. One SQLite file;
+ * each call below is one transaction. A VF and a CPU are primary keys, so that two
+ * commands at once cannot hand out the same one whatever they planned.
+ */
+struct store;
+
+enum store_mode { STORE_READ, STORE_WRITE };
+
+/*
+ * Open the context's state file. STORE_READ gives -ENOENT when there is none; STORE_WRITE
+ * makes file and directory and brings an older schema up to date.
+ */
+int store_open(struct vfctl_ctx *ctx, enum store_mode mode, struct store **ret_store);
+void store_close(struct store *store);
+static inline void store_closep(struct store **store)
+{
+	store_close(*store);
+}
+#define _store_ _cleanup_(store_closep)
+
+/* Insert a lease with all it holds. -EEXIST, naming the holder, when anything is taken. */
+int store_take(struct store *store, const struct vfctl_lease *lease);
+/* Forget a lease and what it holds. -ENOENT when there is none with that id. */
+int store_drop(struct store *store, const char *id);
+/* Add one VF to a lease (-EEXIST as above), or take one away (-ENOENT). */
+int store_add_vf(struct store *store, const char *id, const struct vfctl_lease_vf *vf);
+int store_remove_vf(struct store *store, const char *id, const struct vfctl_bdf *vf);
+/* Remember what a VF had before the guest's policy was written. */
+int store_save_attrs(struct store *store, const struct vfctl_bdf *vf,
+	const struct vfctl_vf_attrs *attrs);
+int store_set_running(struct store *store, const char *id, bool running);
+/* All leases, or (@domain_uuid not NULL) the one of that domain. */
+int store_read(struct store *store, const char *domain_uuid,
+	struct vfctl_leases **ret_leases);
+
+#endif

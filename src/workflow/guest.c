@@ -1,0 +1,233 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* A guest from its file to its place: snapshot, model, wants, plan, VFs, domain XML. */
+#include "workflow/guest.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <sys/random.h>
+
+#include "host/host.h"
+#include "sriov/attrs.h"
+#include "workflow/snapshot.h"
+
+void vfctl_placed_free(struct vfctl_placed *placed)
+{
+	if (!placed)
+		return;
+	vfctl_plan_free(placed->plan);
+	model_clear(&placed->model);
+	vfctl_snapshot_free(placed->snapshot);
+	free(placed->vfs);
+	free(placed);
+}
+
+static void placed_freep(struct vfctl_placed **placed)
+{
+	vfctl_placed_free(*placed);
+}
+
+/* A random UUID (RFC 9562, version 4). */
+int guest_make_uuid(struct vfctl_ctx *ctx, char ret[37])
+{
+	uint8_t b[16];
+	char *p = ret;
+
+	if (getrandom(b, sizeof(b), 0) != (ssize_t)sizeof(b))
+		return ctx_fail(ctx, -EIO, "the kernel gave no random bytes for a UUID");
+	b[6] = (uint8_t)((b[6] & 0x0f) | 0x40);
+	b[8] = (uint8_t)((b[8] & 0x3f) | 0x80);
+	for (int i = 0; i < 16; i++)
+		p += sprintf(p, i == 4 || i == 6 || i == 8 || i == 10 ? "-%02x" : "%02x", b[i]);
+	return 0;
+}
+
+/* ---- wants ---- */
+
+/* "Any PF" means a network card: Ethernet while there is one free, else InfiniBand. */
+static int any_fabric(const struct model *m)
+{
+	for (size_t i = 0; i < m->vf_count; i++)
+		if (m->vfs[i].fabric == FABRIC_ETHERNET)
+			return FABRIC_ETHERNET;
+	return FABRIC_INFINIBAND;
+}
+
+static int make_want(struct vfctl_ctx *ctx, const struct vfctl_placed *p,
+	const struct vfctl_guest_vf *vf, struct vfctl_vf_want *ret)
+{
+	const struct vfctl_pf *pf;
+	int r;
+
+	*ret = (struct vfctl_vf_want){.count = vf->count, .fabric = VFCTL_FABRIC_ANY};
+	if (!vf->pf) {
+		ret->any_pf = true;
+		ret->fabric = any_fabric(&p->model);
+		return 0;
+	}
+	r = vfctl_inventory_find_pf(ctx, p->snapshot->inventory, vf->pf, &pf);
+	if (r < 0)
+		return ctx_prefix(ctx, r, "line %u: vfs", vf->line);
+	ret->pf = pf->bdf;
+	return 0;
+}
+
+static int make_plan(struct vfctl_ctx *ctx, struct vfctl_placed *p)
+{
+	const struct vfctl_guest *g = p->guest;
+	_free_ struct vfctl_vf_want *wants = calloc(g->vf_count + 1, sizeof(*wants));
+	struct vfctl_request request = {
+		.name = g->name, .vcpus = g->vcpus, .threads = g->threads,
+		.emulator_cores = g->emulator_cores, .iothreads = g->iothreads,
+		.memory_bytes = g->memory_bytes, .page_bytes = g->page_bytes,
+		.node = VFCTL_NODE_NONE, .wants = wants, .want_count = g->vf_count,
+	};
+	int r = 0;
+
+	if (!wants)
+		return ctx_oom(ctx);
+	for (size_t i = 0; i < g->vf_count && r == 0; i++)
+		r = make_want(ctx, p, &g->vfs[i], &wants[i]);
+	return r < 0 ? r : vfctl_plan_make(ctx, &p->model.host, &request, 1, &p->plan);
+}
+
+/* ---- the VFs it got ---- */
+
+static const struct vfctl_pf *pf_at(const struct vfctl_placed *p, const struct vfctl_bdf *bdf)
+{
+	for (size_t i = 0; i < p->snapshot->inventory->pf_count; i++)
+		if (vfctl_bdf_compare(&p->snapshot->inventory->pfs[i].bdf, bdf) == 0)
+			return &p->snapshot->inventory->pfs[i];
+	return NULL;
+}
+
+void guest_complete_vf(const struct vfctl_pf *pf, const struct vfctl_vf *vf,
+	const struct vfctl_vf_attrs *attrs, enum vfctl_vf_form form,
+	struct vfctl_domain_vf *ret)
+{
+	uint32_t known = pf->infiniband ? VFCTL_ATTR_LINK_STATE | VFCTL_ATTR_MSIX : UINT32_MAX;
+
+	*ret = (struct vfctl_domain_vf){.bdf = vf->bdf, .pf = pf->bdf, .index = vf->index,
+		.infiniband = pf->infiniband, .form = form, .attrs = *attrs};
+	/* No network card: nothing to set, and only a <hostdev> can carry it. */
+	if (pf->class_code >> 16 != 0x02) {
+		known = 0;
+		ret->form = VFCTL_FORM_HOSTDEV;
+	}
+	ret->attrs.mask &= known;
+	if (!(known & VFCTL_ATTR_MAC) || ret->attrs.mask & VFCTL_ATTR_MAC)
+		return;
+	ret->attrs.mask |= VFCTL_ATTR_MAC;
+	ret->attrs.mac = vf->attrs.mac;
+	if (!(vf->attrs.mask & VFCTL_ATTR_MAC) || vfctl_mac_is_zero(&vf->attrs.mac))
+		ret->attrs.mac = mac_derive(&pf->mac, vf->index, 0);
+}
+
+static int fill_vfs(struct vfctl_ctx *ctx, struct vfctl_placed *p)
+{
+	const struct vfctl_assignment *a = &p->plan->assignments[0];
+
+	p->vfs = calloc(a->vf_count + 1, sizeof(*p->vfs));
+	if (!p->vfs)
+		return ctx_oom(ctx);
+	for (size_t i = 0; i < a->vf_count; i++) {
+		const struct vfctl_guest_vf *want = &p->guest->vfs[a->vf_wants[i]];
+		const struct vfctl_pf *pf = pf_at(p, &a->vfs[i].pf);
+
+		for (uint32_t k = 0; pf && k < pf->num_vfs; k++)
+			if (pf->vfs[k].index == a->vfs[i].index)
+				guest_complete_vf(pf, &pf->vfs[k], &want->attrs, want->form,
+					&p->vfs[p->vf_count++]);
+	}
+	return 0;
+}
+
+int vfctl_place(struct vfctl_ctx *ctx, struct vfctl_guest *guest,
+	const struct vfctl_place_options *options, struct vfctl_placed **ret_placed)
+{
+	_cleanup_(placed_freep) struct vfctl_placed *p = calloc(1, sizeof(*p));
+	char uuid[37];
+	int r;
+
+	if (!p)
+		return ctx_oom(ctx);
+	if (!guest->uuid) {
+		r = guest_make_uuid(ctx, uuid);
+		if (r < 0)
+			return r;
+		guest->uuid = strdup(uuid);
+		if (!guest->uuid)
+			return ctx_oom(ctx);
+	}
+	p->guest = guest;
+	snprintf(p->lease_id, sizeof(p->lease_id), "%s", guest->uuid);
+	r = vfctl_snapshot_read(ctx, NULL, &p->snapshot);
+	if (r == 0)
+		r = snapshot_need_leases(ctx, p->snapshot);
+	if (r == 0)
+		r = model_read(ctx, p->snapshot, options, &p->model);
+	if (r == 0)
+		r = make_plan(ctx, p);
+	if (r == 0)
+		r = fill_vfs(ctx, p);
+	if (r == 0)
+		*ret_placed = steal(p);
+	return r;
+}
+
+const struct vfctl_assignment *vfctl_placed_assignment(const struct vfctl_placed *placed)
+{
+	return &placed->plan->assignments[0];
+}
+
+const struct vfctl_domain_vf *vfctl_placed_vfs(const struct vfctl_placed *placed,
+	size_t *ret_count)
+{
+	*ret_count = placed->vf_count;
+	return placed->vfs;
+}
+
+const struct vfctl_topology *vfctl_placed_topology(const struct vfctl_placed *placed)
+{
+	return placed->model.topology;
+}
+
+struct vfctl_cpuset vfctl_placed_free_cpus(const struct vfctl_placed *placed)
+{
+	struct vfctl_cpuset set = placed->model.topology->online;
+
+	vfctl_cpuset_andnot(&set, &placed->model.host.busy_cpus);
+	vfctl_cpuset_andnot(&set, &placed->model.host.reserved_cpus);
+	vfctl_cpuset_andnot(&set, &placed->plan->assignments[0].held_cpus);
+	return set;
+}
+
+/* The refusal in one line: what is short, and what would make it fit. */
+int placed_check(struct vfctl_ctx *ctx, const struct vfctl_placed *placed)
+{
+	const struct vfctl_assignment *a = vfctl_placed_assignment(placed);
+	_buf_ struct buf words = {0};
+
+	if (a->refusal == VFCTL_REFUSAL_NONE)
+		return 0;
+	for (size_t i = 0; i < a->reason_count; i++)
+		if (a->reasons[i].kind == VFCTL_REASON_SHORT ||
+			a->reasons[i].kind == VFCTL_REASON_REMEDY)
+			buf_printf(&words, "%s%s", words.len ? "; " : "", a->reasons[i].text);
+	return ctx_fail(ctx, -ENOSPC, "%s does not fit: %s", placed->guest->name,
+		words.data ? words.data : vfctl_refusal_name(a->refusal));
+}
+
+int vfctl_placed_xml(struct vfctl_ctx *ctx, const struct vfctl_placed *placed,
+	const char *template_text, const char *template_name, uint64_t libvirt_version,
+	char **ret_xml)
+{
+	struct vfctl_domain_request request = {
+		.template_text = template_text, .template_name = template_name,
+		.guest = placed->guest, .assignment = vfctl_placed_assignment(placed),
+		.lease_id = placed->lease_id, .vfs = placed->vfs, .vf_count = placed->vf_count,
+		.libvirt_version = libvirt_version,
+	};
+	int r = placed_check(ctx, placed);
+
+	return r < 0 ? r : vfctl_domain_render(ctx, &request, ret_xml);
+}

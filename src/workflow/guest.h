@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef VFCTL_WORKFLOW_GUEST_H
+#define VFCTL_WORKFLOW_GUEST_H
+
+#include "base/buf.h"
+#include "base/ctx.h"
+#include "vfctl/workflow.h"
+#include "workflow/model.h"
+
+struct vfctl_placed {
+	struct vfctl_guest *guest; /* borrowed */
+	struct vfctl_snapshot *snapshot;
+	struct model model;
+	struct vfctl_plan *plan;
+	struct vfctl_domain_vf *vfs;
+	size_t vf_count;
+	char lease_id[VFCTL_LEASE_ID_MAX + 1];
+};
+
+int guest_make_uuid(struct vfctl_ctx *ctx, char ret[37]);
+/* 0, or -ENOSPC with the planner's reasons in one line. */
+int placed_check(struct vfctl_ctx *ctx, const struct vfctl_placed *placed);
+/* What a VF will carry: a MAC where it needs one, nothing its kind of device has not. */
+void guest_complete_vf(const struct vfctl_pf *pf, const struct vfctl_vf *vf,
+	const struct vfctl_vf_attrs *attrs, enum vfctl_vf_form form,
+	struct vfctl_domain_vf *ret);
+
+#endif

@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* create, destroy, set: lock the PF, read a snapshot, plan. */
+#include <errno.h>
+
+#include "host/host.h"
+#include "sriov/lifecycle.h"
+#include "vfctl/sriov.h"
+#include "workflow/snapshot.h"
+
+static void free_kept(void *kept)
+{
+	vfctl_snapshot_free(kept);
+}
+
+struct target {
+	struct vfctl_snapshot *snapshot;
+	const struct vfctl_pf *pf;
+	const struct vfctl_vf *vf;
+	int lock_fd;
+};
+
+static void target_clear(struct target *t)
+{
+	vfctl_snapshot_free(t->snapshot);
+	close_fd(&t->lock_fd);
+}
+#define _target_ _cleanup_(target_clear)
+
+static int find(struct vfctl_ctx *ctx, const char *name, bool is_vf, struct target *t)
+{
+	if (is_vf)
+		return vfctl_inventory_find_vf(ctx, t->snapshot->inventory, name, &t->pf, &t->vf);
+	return vfctl_inventory_find_pf(ctx, t->snapshot->inventory, name, &t->pf);
+}
+
+/* Lock the PF that @name is about; its VFs are not looked at for that. */
+static int lock_pf(struct vfctl_ctx *ctx, const char *name, bool is_vf, int *ret_fd)
+{
+	_cleanup_(target_clear) struct target t = {.lock_fd = -1};
+	char text[VFCTL_BDF_TEXT];
+	int r = vfctl_snapshot_read(ctx, "", &t.snapshot);
+
+	if (r == 0)
+		r = find(ctx, name, is_vf, &t);
+	return r < 0 ? r : host_lock(ctx, vfctl_bdf_format(&t.pf->bdf, text), ret_fd);
+}
+
+/* @only NULL: the VFs of all PFs are needed (their MACs must not be given again). */
+static int open_target(struct vfctl_ctx *ctx, const char *name, bool is_vf, bool dry_run,
+	const char *only, struct target *ret)
+{
+	_target_ struct target t = {.lock_fd = -1};
+	int r = 0;
+
+	if (!dry_run) {
+		r = host_check_writable(ctx);
+		if (r == 0)
+			r = lock_pf(ctx, name, is_vf, &t.lock_fd);
+	}
+	if (r == 0)
+		r = vfctl_snapshot_read(ctx, only, &t.snapshot);
+	if (r == 0)
+		r = snapshot_need_leases(ctx, t.snapshot);
+	if (r == 0)
+		r = find(ctx, name, is_vf, &t);
+	if (r < 0)
+		return r;
+	*ret = t;
+	t = (struct target){.lock_fd = -1};
+	return 0;
+}
+
+/* The steps point into the snapshot, and the lock lasts as long as they do. */
+static void keep(struct vfctl_change *change, struct target *t)
+{
+	change->kept = steal(t->snapshot);
+	change->free_kept = free_kept;
+	change->lock_fd = t->lock_fd;
+	t->lock_fd = -1;
+}
+
+int vfctl_create_plan(struct vfctl_ctx *ctx, const char *pf,
+	const struct vfctl_create_options *options, bool dry_run,
+	struct vfctl_change **ret_change)
+{
+	_target_ struct target t = {.lock_fd = -1};
+	int r = open_target(ctx, pf, false, dry_run, NULL, &t);
+
+	if (r == 0)
+		r = lifecycle_plan_create(ctx, t.snapshot->inventory, t.pf, options, ret_change);
+	if (r == 0)
+		keep(*ret_change, &t);
+	return r;
+}
+
+int vfctl_destroy_plan(struct vfctl_ctx *ctx, const char *pf, bool dry_run,
+	struct vfctl_change **ret_change)
+{
+	_target_ struct target t = {.lock_fd = -1};
+	int r = open_target(ctx, pf, false, dry_run, pf, &t);
+
+	if (r == 0)
+		r = lifecycle_plan_destroy(ctx, t.pf, ret_change);
+	if (r == 0)
+		keep(*ret_change, &t);
+	return r;
+}
+
+int vfctl_set_plan(struct vfctl_ctx *ctx, const char *vf, const struct vfctl_vf_attrs *attrs,
+	bool dry_run, struct vfctl_change **ret_change)
+{
+	_target_ struct target t = {.lock_fd = -1};
+	int r = open_target(ctx, vf, true, dry_run, vf, &t);
+
+	if (r == 0)
+		r = lifecycle_plan_set(ctx, t.pf, t.vf, attrs, ret_change);
+	if (r == 0)
+		keep(*ret_change, &t);
+	return r;
+}

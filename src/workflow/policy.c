@@ -1,0 +1,228 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "workflow/policy.h"
+
+#include <errno.h>
+#include <stdio.h>
+
+#include "sriov/attrs.h"
+#include "sriov/inventory.h"
+
+#define TEXT(bdf) vfctl_bdf_format((bdf), (char[VFCTL_BDF_TEXT]){0})
+
+static const struct vfctl_vf *find_index(const struct vfctl_pf *pf, uint32_t index)
+{
+	for (uint32_t i = 0; i < pf->num_vfs; i++)
+		if (pf->vfs[i].index == index)
+			return &pf->vfs[i];
+	return NULL;
+}
+
+/* The VF must still be the function that was leased: VFs made anew may have moved. */
+static int check_vf(struct vfctl_ctx *ctx, const struct vfctl_pf *pf,
+	const struct vfctl_domain_vf *want, const struct vfctl_vf **ret)
+{
+	const struct vfctl_vf *vf = find_index(pf, want->index);
+	char name[VFCTL_BDF_TEXT];
+
+	if (!vf)
+		return ctx_fail(ctx, -ENOENT, "PF %s (%s) has no VF %u; it has %u VFs; make them "
+			"with: vfctl create %s N", vfctl_pf_name(pf, name), TEXT(&pf->bdf),
+			want->index, pf->num_vfs, vfctl_pf_name(pf, name));
+	if (vfctl_bdf_compare(&vf->bdf, &want->bdf))
+		return ctx_fail(ctx, -ENOENT, "VF %u of PF %s is %s now, not %s as when the domain "
+			"was defined", want->index, vfctl_pf_name(pf, name), TEXT(&vf->bdf),
+			TEXT(&want->bdf));
+	*ret = vf;
+	return 0;
+}
+
+static void drop_equal(struct vfctl_vf_attrs *wish, const struct vfctl_vf_attrs *now)
+{
+	uint32_t same = 0;
+
+	if (!memcmp(&wish->mac, &now->mac, sizeof(now->mac)))
+		same |= VFCTL_ATTR_MAC;
+	if (wish->vlan == now->vlan && wish->qos == now->qos &&
+		(!wish->vlan || wish->proto == now->proto))
+		same |= VFCTL_ATTR_VLAN;
+	if (wish->min_rate_mbps == now->min_rate_mbps &&
+		wish->max_rate_mbps == now->max_rate_mbps)
+		same |= VFCTL_ATTR_RATE;
+	if (wish->spoofchk == now->spoofchk)
+		same |= VFCTL_ATTR_SPOOFCHK;
+	if (wish->trust == now->trust)
+		same |= VFCTL_ATTR_TRUST;
+	if (wish->link_state == now->link_state)
+		same |= VFCTL_ATTR_LINK_STATE;
+	wish->mask &= ~(same & now->mask);
+}
+
+/*
+ * A guest that states no VLAN or rate gets none: one that an earlier user left would be
+ * taken over otherwise. Safe defaults a driver knows nothing of are not insisted on.
+ */
+static struct vfctl_vf_attrs wish_for(const struct vfctl_domain_vf *want,
+	const struct vfctl_vf *now)
+{
+	struct vfctl_vf_attrs wish = want->attrs;
+
+	if (now->attrs.mask & VFCTL_ATTR_VLAN_ID && !(wish.mask & VFCTL_ATTR_VLAN_ID)) {
+		wish.mask |= VFCTL_ATTR_VLAN_ID;
+		wish.vlan = 0;
+	}
+	if (now->attrs.mask & VFCTL_ATTR_MAX_RATE && !(wish.mask & VFCTL_ATTR_RATE)) {
+		wish.mask |= VFCTL_ATTR_RATE;
+		wish.min_rate_mbps = wish.max_rate_mbps = 0;
+	}
+	if (!(now->attrs.mask & VFCTL_ATTR_SPOOFCHK) && wish.spoofchk)
+		wish.mask &= ~(uint32_t)VFCTL_ATTR_SPOOFCHK;
+	if (!(now->attrs.mask & VFCTL_ATTR_TRUST) && !wish.trust)
+		wish.mask &= ~(uint32_t)VFCTL_ATTR_TRUST;
+	attrs_complete(&wish, &now->attrs);
+	drop_equal(&wish, &now->attrs);
+	return wish;
+}
+
+/* The VFs of one PF among @vfs. */
+struct group {
+	struct vfctl_inventory *inventory;
+	struct vf_wish wishes[VFCTL_GUEST_VFS_MAX];
+	struct vf_wish before[VFCTL_GUEST_VFS_MAX];
+	size_t count;
+};
+
+static void group_clear(struct group *g)
+{
+	vfctl_inventory_free(g->inventory);
+	g->inventory = NULL;
+}
+
+static int collect(struct vfctl_ctx *ctx, const struct vfctl_domain_vf *vfs, size_t count,
+	const struct vfctl_bdf *pf, struct group *g)
+{
+	int r = inventory_read_pf(ctx, pf, &g->inventory);
+
+	g->count = 0;
+	for (size_t i = 0; i < count && r == 0; i++) {
+		const struct vfctl_vf *now;
+
+		if (vfctl_bdf_compare(&vfs[i].pf, pf))
+			continue;
+		r = check_vf(ctx, &g->inventory->pfs[0], &vfs[i], &now);
+		if (r < 0)
+			break;
+		g->wishes[g->count] = (struct vf_wish){now->index, now->bdf,
+			wish_for(&vfs[i], now)};
+		g->before[g->count] = (struct vf_wish){now->index, now->bdf,
+			attrs_before(&now->attrs, &g->wishes[g->count].attrs)};
+		g->count++;
+	}
+	return r;
+}
+
+/* Saved before it is written: whatever happens then, what was there is known. */
+static int write_group(struct vfctl_ctx *ctx, struct store *store, struct group *g)
+{
+	int r = 0;
+
+	for (size_t i = 0; i < g->count && r == 0; i++)
+		r = store_save_attrs(store, &g->before[i].bdf, &g->before[i].attrs);
+	if (r == 0)
+		r = attrs_write(ctx, &g->inventory->pfs[0], g->wishes, g->count);
+	return r;
+}
+
+static void skip_unset(struct vf_wish *wish)
+{
+	if (vfctl_mac_is_zero(&wish->attrs.mac))
+		wish->attrs.mask &= ~(uint32_t)VFCTL_ATTR_MAC;
+}
+
+static int restore_one(struct vfctl_ctx *ctx, struct store *store,
+	const struct vfctl_lease_vf *leased)
+{
+	_inventory_ struct vfctl_inventory *inv = NULL;
+	struct vf_wish wish = {leased->index, leased->bdf, leased->saved};
+	const struct vfctl_vf *now;
+	int r;
+
+	if (!leased->saved.mask)
+		return 0;
+	if (inventory_read_pf(ctx, &leased->pf, &inv) < 0)
+		return 0; /* the PF is gone, and its VFs' attributes with it */
+	now = find_index(&inv->pfs[0], leased->index);
+	if (!now || vfctl_bdf_compare(&now->bdf, &leased->bdf))
+		return 0;
+	skip_unset(&wish);
+	drop_equal(&wish.attrs, &now->attrs);
+	r = attrs_write(ctx, &inv->pfs[0], &wish, 1);
+	if (r < 0)
+		return r;
+	return store_save_attrs(store, &leased->bdf, &(struct vfctl_vf_attrs){0});
+}
+
+int policy_restore(struct vfctl_ctx *ctx, struct store *store,
+	const struct vfctl_lease_vf *vfs, size_t count)
+{
+	_free_ char *words = NULL;
+	int first = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		int r = restore_one(ctx, store, &vfs[i]);
+
+		if (r < 0 && first == 0) {
+			first = r;
+			words = strdup(vfctl_ctx_error(ctx));
+		}
+	}
+	if (first < 0)
+		return ctx_fail(ctx, first, "%s", words ? words : "");
+	return 0;
+}
+
+static bool seen_before(const struct vfctl_domain_vf *vfs, size_t i)
+{
+	for (size_t k = 0; k < i; k++)
+		if (vfctl_bdf_compare(&vfs[k].pf, &vfs[i].pf) == 0)
+			return true;
+	return false;
+}
+
+/* Put back what groups before the failed one, and that one itself, had. */
+static void take_back(struct vfctl_ctx *ctx, struct store *store,
+	const struct vfctl_domain_vf *vfs, size_t count, int error)
+{
+	_free_ char *words = strdup(vfctl_ctx_error(ctx));
+	struct vfctl_leases *leases;
+
+	if (store_read(store, NULL, &leases) == 0) {
+		for (size_t i = 0; i < count; i++) {
+			const struct vfctl_lease *l = vfctl_leases_find_vf(leases, &vfs[i].bdf);
+
+			for (size_t k = 0; l && k < l->vf_count; k++)
+				if (vfctl_bdf_compare(&l->vfs[k].bdf, &vfs[i].bdf) == 0)
+					policy_restore(ctx, store, &l->vfs[k], 1);
+		}
+		vfctl_leases_free(leases);
+	}
+	ctx_fail(ctx, error, "%s", words ? words : "");
+}
+
+int policy_apply(struct vfctl_ctx *ctx, struct store *store,
+	const struct vfctl_domain_vf *vfs, size_t count)
+{
+	int r = 0;
+
+	for (size_t i = 0; i < count && r == 0; i++) {
+		_cleanup_(group_clear) struct group g = {0};
+
+		if (seen_before(vfs, i))
+			continue;
+		r = collect(ctx, vfs, count, &vfs[i].pf, &g);
+		if (r == 0)
+			r = write_group(ctx, store, &g);
+	}
+	if (r < 0)
+		take_back(ctx, store, vfs, count, r);
+	return r;
+}

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef VFCTL_WORKFLOW_POLICY_H
+#define VFCTL_WORKFLOW_POLICY_H
+
+#include "state/store.h"
+#include "vfctl/domain.h"
+
+/*
+ * Give VFs that are leased to a guest the policy it asks for: what differs is written, all
+ * VFs of a PF at once, and read back; what was there before is kept in the lease, so that
+ * policy_restore() can return it. On a failure every VF is as it was.
+ * @return 0; -ENOENT a VF is not there (PF and index in the words); else as attrs_write().
+ */
+int policy_apply(struct vfctl_ctx *ctx, struct store *store,
+	const struct vfctl_domain_vf *vfs, size_t count);
+
+/*
+ * Return what policy_apply() found. VFs that are gone or were never written are passed
+ * over; all are tried, the first failure is returned.
+ */
+int policy_restore(struct vfctl_ctx *ctx, struct store *store,
+	const struct vfctl_lease_vf *vfs, size_t count);
+
+#endif

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* A host whose Nth call fails, whichever it is; all others reach the host within. */
+#include <errno.h>
+
+#include "sim.h"
+
+struct fault {
+	struct host host;
+	struct host *inner;
+	unsigned left;
+	int error;
+	bool hit;
+};
+
+static struct fault *fault_of(struct host *h)
+{
+	return (struct fault *)h;
+}
+
+static bool now(struct host *h)
+{
+	struct fault *f = fault_of(h);
+
+	if (f->left && --f->left == 0) {
+		f->hit = true;
+		return true;
+	}
+	return false;
+}
+
+#define INNER(h) (fault_of(h)->inner)
+#define CALL(h, op, ...)                                                                 \
+	(now(h) ? fault_of(h)->error : INNER(h)->ops->op(INNER(h), __VA_ARGS__))
+
+static int fault_read(struct host *h, const char *path, struct buf *ret)
+{
+	return CALL(h, read, path, ret);
+}
+
+static int fault_write(struct host *h, const char *path, const char *text, unsigned ms)
+{
+	return CALL(h, write, path, text, ms);
+}
+
+static int fault_readlink(struct host *h, const char *path, char **ret)
+{
+	return CALL(h, readlink, path, ret);
+}
+
+static int fault_list(struct host *h, const char *path, char ***ret)
+{
+	return CALL(h, list, path, ret);
+}
+
+static int fault_exchange(struct host *h, int protocol, const void *request, size_t len,
+	struct buf *ret)
+{
+	return CALL(h, exchange, protocol, request, len, ret);
+}
+
+static int fault_load_module(struct host *h, const char *name)
+{
+	return CALL(h, load_module, name);
+}
+
+static int fault_lock(struct host *h, const char *name, unsigned ms, int *ret_fd)
+{
+	return CALL(h, lock, name, ms, ret_fd);
+}
+
+static void fault_sleep(struct host *h, unsigned ms)
+{
+}
+
+static void fault_free(struct host *h)
+{
+	INNER(h)->ops->free(INNER(h));
+	files_free(h);
+}
+
+static const struct host_ops fault_ops = {
+	.name = "fault",
+	.read = fault_read,
+	.write = fault_write,
+	.readlink = fault_readlink,
+	.list = fault_list,
+	.exchange = fault_exchange,
+	.load_module = fault_load_module,
+	.lock = fault_lock,
+	.sleep = fault_sleep,
+	.free = fault_free,
+};
+
+int fault_host_new(struct host *inner, unsigned n, int error, struct host **ret_host)
+{
+	int r = files_host_new(&fault_ops, inner->root, sizeof(struct fault), ret_host);
+
+	if (r == 0) {
+		fault_of(*ret_host)->inner = inner;
+		fault_of(*ret_host)->left = n;
+		fault_of(*ret_host)->error = error;
+	}
+	return r;
+}
+
+bool fault_hit(const struct host *h)
+{
+	return ((const struct fault *)h)->hit;
+}

@@ -1,0 +1,258 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * sim-make ROOT < host: a tree from a few lines.
+ *	iommu
+ *	module vfio-pci
+ *	node 0 cpus 0-3 memory 8388608          (kB)
+ *	pf 0000:10:00.0 driver igb netdev ens1 node 0 total 7 offset 128 stride 2
+ *	   vf_driver igbvf vendor 0x8086 device 0x10c9 vf_device 10ca class 0x020000
+ *	   speed 1000 up 1 carrier 1 caps igb ifindex 2 grant 0 infiniband 0   (one line)
+ * sim-make --dump ROOT prints what a story may have changed.
+ */
+#include <dirent.h>
+#include <errno.h>
+#include <stdio.h>
+
+#include "base/parse.h"
+#include "sim.h"
+#include "vfctl/cpuset.h"
+
+#define DEV "/sys/bus/pci/devices/%s"
+
+/* What each driver's VF operations can do (facts: driver quirks). */
+static const struct {
+	const char *driver;
+	unsigned caps;
+} drivers[] = {
+	{"igb", SIM_MAC | SIM_VLAN | SIM_RATE | SIM_SPOOFCHK | SIM_TRUST | SIM_RATE_NEEDS_LINK},
+	{"ixgbe", SIM_MAC | SIM_VLAN | SIM_RATE | SIM_SPOOFCHK | SIM_TRUST | SIM_LINK_STATE |
+		SIM_RATE_NEEDS_LINK},
+	{"i40e", SIM_MAC | SIM_VLAN | SIM_RATE | SIM_SPOOFCHK | SIM_TRUST | SIM_LINK_STATE},
+	{"ice", SIM_MAC | SIM_VLAN | SIM_VLAN_AD | SIM_RATE | SIM_MIN_RATE | SIM_SPOOFCHK |
+		SIM_TRUST | SIM_LINK_STATE},
+	{"mlx5_core", SIM_MAC | SIM_VLAN | SIM_RATE | SIM_MIN_RATE | SIM_SPOOFCHK | SIM_TRUST |
+		SIM_LINK_STATE},
+	{"mlx5_ib", SIM_GUID | SIM_LINK_STATE},
+	{"ena", 0},
+};
+
+static unsigned caps_of(const char *driver)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(drivers); i++)
+		if (str_eq(drivers[i].driver, driver))
+			return drivers[i].caps;
+	return 0;
+}
+
+struct pairs {
+	char *key[40], *value[40];
+	size_t count;
+};
+
+static const char *get(const struct pairs *p, const char *key, const char *missing)
+{
+	for (size_t i = 0; i < p->count; i++)
+		if (str_eq(p->key[i], key))
+			return p->value[i];
+	return missing;
+}
+
+static void put_driver(struct host *h, const char *bdf, const char *driver)
+{
+	_free_ char *target = str_format("../../../bus/pci/drivers/%s", driver);
+
+	sim_put(h, "", "/sys/bus/pci/drivers/%s/new_id", driver);
+	sim_put_link(h, target, DEV "/driver", bdf);
+}
+
+static void put_netdev(struct host *h, const char *bdf, const struct pairs *p)
+{
+	const char *name = get(p, "netdev", NULL);
+	_free_ char *target = NULL;
+
+	if (!name)
+		return;
+	sim_put(h, get(p, "speed", "0"), DEV "/net/%s/speed", bdf, name);
+	sim_put(h, get(p, "ifindex", "0"), DEV "/net/%s/ifindex", bdf, name);
+	target = str_format("../../devices/sim/%s/net/%s", bdf, name);
+	sim_put_link(h, target, "/sys/class/net/%s", name);
+}
+
+static void make_pf(struct host *h, const char *bdf, const struct pairs *p)
+{
+	static const char *const kept[] = {"vf_driver", "netdev", "ifindex", "grant", "speed",
+		"offset", "stride", "up", "carrier", "infiniband"};
+	static const char *const attrs[][3] = {{"vendor", "vendor", "0x8086"},
+		{"device", "device", "0x10c9"}, {"class", "class", "0x020000"},
+		{"vf_device", "sriov_vf_device", "10ca"}, {"node", "numa_node", "-1"},
+		{"total", "sriov_totalvfs", "7"}, {"offset", "sriov_offset", "128"},
+		{"stride", "sriov_stride", "2"}, {"", "sriov_numvfs", "0"},
+		{"", "sriov_drivers_autoprobe", "1"}};
+	_free_ char *dev = str_format("../../../devices/sim/%s", bdf);
+	_buf_ struct buf state = {0};
+
+	sim_put(h, "1\n", "/sys/devices/sim/%s/enable", bdf);
+	sim_put_link(h, dev, DEV, bdf);
+	for (size_t i = 0; i < ARRAY_SIZE(attrs); i++) {
+		_free_ char *line = str_format("%s\n", get(p, attrs[i][0], attrs[i][2]));
+
+		sim_put(h, line, DEV "/%s", bdf, attrs[i][1]);
+	}
+	if (get(p, "driver", NULL))
+		put_driver(h, bdf, get(p, "driver", ""));
+	if (get(p, "vf_driver", NULL))
+		sim_put(h, "", "/sys/bus/pci/drivers/%s/new_id", get(p, "vf_driver", ""));
+	put_netdev(h, bdf, p);
+	if (sim_has(h, "/.sim/iommu")) {
+		sim_put_link(h, "../../../kernel/iommu_groups/0", DEV "/iommu_group", bdf);
+		sim_put(h, "", "/sys/kernel/iommu_groups/0/type");
+	}
+	if (!get(p, "offset", NULL))
+		buf_printf(&state, "offset 128\nstride 2\n");
+	for (size_t i = 0; i < ARRAY_SIZE(kept); i++)
+		if (get(p, kept[i], NULL))
+			buf_printf(&state, "%s %s\n", kept[i], get(p, kept[i], ""));
+	buf_printf(&state, "caps %u\n", caps_of(get(p, "caps", get(p, "driver", ""))));
+	sim_put(h, state.data, "/.sim/pf/%s", bdf);
+}
+
+static void make_cpu(struct host *h, int cpu, const char *node)
+{
+	char mask[64], list[16];
+
+	snprintf(list, sizeof(list), "%d\n", cpu);
+	snprintf(mask, sizeof(mask), "%x\n", 1u << cpu % 32);
+	sim_put(h, list, "/sys/devices/system/cpu/cpu%d/topology/core_id", cpu);
+	sim_put(h, node, "/sys/devices/system/cpu/cpu%d/topology/physical_package_id", cpu);
+	sim_put(h, list, "/sys/devices/system/cpu/cpu%d/topology/thread_siblings_list", cpu);
+	sim_put(h, mask, "/sys/devices/system/cpu/cpu%d/topology/thread_siblings", cpu);
+	sim_put(h, "1\n", "/sys/devices/system/cpu/cpu%d/online", cpu);
+}
+
+/* Machines of up to 32 CPUs, one package per node, no SMT. */
+static void make_node(struct host *h, const char *node, const struct pairs *p)
+{
+	struct vfctl_cpuset cpus, all;
+	_free_ char *memory = str_format("Node %s MemTotal: %s kB\n", node,
+		get(p, "memory", "8388608"));
+	_free_ char *online = sim_get(h, "/sys/devices/system/cpu/online");
+	char text[256];
+	uint64_t mask = 0;
+
+	vfctl_cpuset_parse(get(p, "cpus", ""), &cpus);
+	for (int c = vfctl_cpuset_next(&cpus, 0); c >= 0; c = vfctl_cpuset_next(&cpus, (unsigned)c + 1)) {
+		make_cpu(h, c, node);
+		mask |= UINT64_C(1) << c;
+	}
+	sim_put(h, get(p, "cpus", ""), "/sys/devices/system/node/node%s/cpulist", node);
+	snprintf(text, sizeof(text), "%08llx\n", (unsigned long long)mask);
+	sim_put(h, text, "/sys/devices/system/node/node%s/cpumap", node);
+	sim_put(h, memory, "/sys/devices/system/node/node%s/meminfo", node);
+	sim_put(h, get(p, "distance", str_eq(node, "0") ? "10 21\n" : "21 10\n"),
+		"/sys/devices/system/node/node%s/distance", node);
+	if (!online || vfctl_cpuset_parse(online, &all) < 0)
+		all = (struct vfctl_cpuset){0};
+	vfctl_cpuset_or(&all, &cpus);
+	vfctl_cpuset_format(&all, text, sizeof(text));
+	sim_put(h, text, "/sys/devices/system/cpu/online");
+	sim_put(h, text, "/sys/devices/system/cpu/possible");
+	sim_put(h, text, "/sys/devices/system/cpu/present");
+	sim_put(h, "0-1\n", "/sys/devices/system/node/online");
+	sim_put(h, "0-1\n", "/sys/devices/system/node/possible");
+	sim_put(h, "processor\t: 0\n", "/proc/cpuinfo");
+	sim_put(h, "MemTotal: 16777216 kB\n", "/proc/meminfo");
+}
+
+static int make_line(struct host *h, char *line)
+{
+	struct pairs p = {0};
+	char *save = NULL;
+	char *kind = strtok_r(line, " \t\n", &save), *name;
+
+	if (!kind || kind[0] == '#')
+		return 0;
+	name = strtok_r(NULL, " \t\n", &save);
+	while (name && p.count < ARRAY_SIZE(p.key)) {
+		p.key[p.count] = strtok_r(NULL, " \t\n", &save);
+		p.value[p.count] = p.key[p.count] ? strtok_r(NULL, " \t\n", &save) : NULL;
+		if (!p.value[p.count])
+			break;
+		p.count++;
+	}
+	if (str_eq(kind, "iommu"))
+		return sim_put(h, "", "/.sim/iommu");
+	if (str_eq(kind, "module") && name)
+		return sim_put(h, "", "/.sim/modules/%s", name);
+	if (str_eq(kind, "pf") && name)
+		make_pf(h, name, &p);
+	else if (str_eq(kind, "node") && name)
+		make_node(h, name, &p);
+	else if (str_eq(kind, "file") && name) /* any file: file PATH text VALUE */
+		return sim_put(h, get(&p, "text", ""), "%s", name);
+	else
+		return -EINVAL;
+	return 0;
+}
+
+/* ---- what it looks like now ---- */
+
+static void dump_vf(struct host *h, const struct sim_pf *pf, unsigned index)
+{
+	char text[VFCTL_BDF_TEXT], path[96], mac[VFCTL_MAC_TEXT];
+	_free_ char *link = NULL, *driver = NULL, *override = NULL;
+	struct sim_vf vf = {0};
+	struct vfctl_mac m;
+	const char *bdf;
+
+	snprintf(path, sizeof(path), DEV "/virtfn%u", vfctl_bdf_format(&pf->bdf, text), index);
+	if (files_readlink(h, path, &link) < 0)
+		return;
+	bdf = strrchr(link, '/') + 1;
+	snprintf(path, sizeof(path), DEV "/driver", bdf);
+	if (files_readlink(h, path, &driver) < 0)
+		driver = NULL;
+	override = sim_get(h, DEV "/driver_override", bdf);
+	sim_vf_read(h, &pf->bdf, index, &vf);
+	memcpy(m.byte, vf.mac, sizeof(m.byte));
+	printf("  vf %u %s driver=%s override=%s mac=%s vlan=%u/%u/%04x rate=%u-%u spoofchk=%u "
+	       "trust=%u link=%u\n", index, bdf, driver ? strrchr(driver, '/') + 1 : "-",
+		override ? override : "-", vfctl_mac_format(&m, mac), vf.vlan, vf.qos,
+		__builtin_bswap16(vf.proto), vf.min_rate, vf.max_rate, vf.spoofchk, vf.trust,
+		vf.link_state);
+}
+
+static void dump(struct host *h)
+{
+	struct sim_pf pfs[64];
+	size_t count = sim_pfs_read(h, pfs, 64);
+
+	for (size_t i = 0; i < count; i++) {
+		char text[VFCTL_BDF_TEXT];
+		_free_ char *autoprobe = sim_get(h, DEV "/sriov_drivers_autoprobe",
+			vfctl_bdf_format(&pfs[i].bdf, text));
+
+		printf("pf %s numvfs=%u autoprobe=%s\n", text, pfs[i].num_vfs,
+			autoprobe ? autoprobe : "-");
+		for (unsigned k = 0; k < 256; k++)
+			dump_vf(h, &pfs[i], k);
+	}
+}
+
+int main(int argc, char **argv)
+{
+	char line[1024];
+	struct host *h;
+
+	if (argc < 2 || sim_host_new(argv[argc - 1], &h) < 0)
+		return 1;
+	if (argc == 3 && str_eq(argv[1], "--dump"))
+		dump(h);
+	else if (sim_put(h, "", "/run/vfctl/.keep") == 0)
+		while (fgets(line, sizeof(line), stdin))
+			if (make_line(h, line) < 0) {
+				fprintf(stderr, "sim-make: bad line: %s", line);
+				return 1;
+			}
+	files_free(h);
+	return 0;
+}

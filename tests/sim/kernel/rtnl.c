@@ -1,0 +1,389 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* RTM_GETLINK and RTM_SETLINK as net/core/rtnetlink.c answers them. */
+#include <errno.h>
+#include <linux/if.h>
+#include <linux/if_arp.h>
+#include <linux/if_link.h>
+#include <linux/rtnetlink.h>
+#include <stdio.h>
+
+#include "sim.h"
+
+#define PFS_MAX 64
+
+/* ---- writing attributes ---- */
+
+static void put_attr(struct buf *b, uint16_t type, const void *data, size_t len)
+{
+	static const char zero[4];
+	struct nlattr head = {.nla_len = (uint16_t)(NLA_HDRLEN + len), .nla_type = type};
+
+	buf_add(b, &head, sizeof(head));
+	buf_add(b, data, len);
+	buf_add(b, zero, NLA_ALIGN(len) - len);
+}
+
+static size_t nest_start(struct buf *b, uint16_t type)
+{
+	size_t at = b->len;
+
+	put_attr(b, type, NULL, 0);
+	return at;
+}
+
+/* nla_nest_end(): the length is cut to 16 bits without a check. */
+static void nest_end(struct buf *b, size_t at)
+{
+	struct nlattr *head = (void *)(b->data + at);
+
+	head->nla_len = (uint16_t)(b->len - at);
+}
+
+static void put_vlan_list(struct buf *b, uint32_t index, const struct sim_vf *vf)
+{
+	struct ifla_vf_vlan_info info = {index, vf->vlan, vf->qos, vf->proto};
+	size_t list = nest_start(b, IFLA_VF_VLAN_LIST);
+
+	put_attr(b, IFLA_VF_VLAN_INFO, &info, sizeof(info));
+	nest_end(b, list);
+}
+
+/* rtnl_fill_vfinfo(): 196 bytes without statistics, 236 with GUIDs. */
+static void put_vf(struct buf *b, const struct sim_pf *pf, uint32_t i, const struct sim_vf *vf)
+{
+	struct ifla_vf_mac mac = {.vf = i};
+	struct ifla_vf_broadcast broadcast = {{0xff, 0xff, 0xff, 0xff, 0xff, 0xff}};
+	struct ifla_vf_vlan vlan = {i, vf->vlan, vf->qos};
+	struct ifla_vf_rate rate = {i, vf->min_rate, vf->max_rate};
+	struct ifla_vf_tx_rate tx_rate = {i, vf->max_rate};
+	struct ifla_vf_spoofchk spoofchk = {i, pf->caps & SIM_SPOOFCHK ? vf->spoofchk : ~0u};
+	struct ifla_vf_link_state state = {i, vf->link_state};
+	struct ifla_vf_rss_query_en rss = {i, ~0u};
+	struct ifla_vf_trust trust = {i, pf->caps & SIM_TRUST ? vf->trust : ~0u};
+	size_t nest = nest_start(b, IFLA_VF_INFO);
+
+	memcpy(mac.mac, vf->mac, sizeof(vf->mac));
+	put_attr(b, IFLA_VF_MAC, &mac, sizeof(mac));
+	put_attr(b, IFLA_VF_BROADCAST, &broadcast, sizeof(broadcast));
+	put_attr(b, IFLA_VF_VLAN, &vlan, sizeof(vlan));
+	put_attr(b, IFLA_VF_RATE, &rate, sizeof(rate));
+	put_attr(b, IFLA_VF_TX_RATE, &tx_rate, sizeof(tx_rate));
+	put_attr(b, IFLA_VF_SPOOFCHK, &spoofchk, sizeof(spoofchk));
+	put_attr(b, IFLA_VF_LINK_STATE, &state, sizeof(state));
+	put_attr(b, IFLA_VF_RSS_QUERY_EN, &rss, sizeof(rss));
+	put_attr(b, IFLA_VF_TRUST, &trust, sizeof(trust));
+	if (pf->caps & SIM_GUID) {
+		struct ifla_vf_guid node = {.vf = i, .guid = vf->node_guid};
+		struct ifla_vf_guid port = {.vf = i, .guid = vf->port_guid};
+
+		put_attr(b, IFLA_VF_IB_NODE_GUID, &node, sizeof(node));
+		put_attr(b, IFLA_VF_IB_PORT_GUID, &port, sizeof(port));
+	}
+	put_vlan_list(b, i, vf);
+	nest_end(b, nest);
+}
+
+static void put_vfs(struct host *h, struct buf *b, const struct sim_pf *pf)
+{
+	uint32_t number = pf->num_vfs;
+	size_t list;
+
+	put_attr(b, IFLA_NUM_VF, &number, sizeof(number));
+	list = nest_start(b, IFLA_VFINFO_LIST);
+	for (uint32_t i = 0; i < pf->num_vfs; i++) {
+		struct sim_vf vf;
+
+		if (sim_vf_read(h, &pf->bdf, i, &vf) == 0)
+			put_vf(b, pf, i, &vf);
+	}
+	nest_end(b, list);
+}
+
+/* ---- messages ---- */
+
+static size_t begin(struct buf *b, const struct nlmsghdr *rq, uint16_t type, uint16_t flags)
+{
+	struct nlmsghdr head = {.nlmsg_type = type, .nlmsg_flags = flags,
+		.nlmsg_seq = rq->nlmsg_seq};
+	size_t at = b->len;
+
+	buf_add(b, &head, sizeof(head));
+	return at;
+}
+
+static void end(struct buf *b, size_t at)
+{
+	((struct nlmsghdr *)(void *)(b->data + at))->nlmsg_len = (uint32_t)(b->len - at);
+}
+
+static void acknowledge(struct buf *b, const struct nlmsghdr *rq, int error)
+{
+	struct nlmsgerr body = {.error = error, .msg = *rq};
+	size_t at = begin(b, rq, NLMSG_ERROR, NLM_F_CAPPED);
+
+	buf_add(b, &body, sizeof(body));
+	end(b, at);
+}
+
+static void put_link(struct host *h, struct buf *b, const struct nlmsghdr *rq,
+	const struct sim_pf *pf, bool with_vfs)
+{
+	struct ifinfomsg info = {.ifi_type = pf->infiniband ? ARPHRD_INFINIBAND : ARPHRD_ETHER,
+		.ifi_index = (int)pf->ifindex};
+	uint8_t address[20] = {0x02, 0x51, 0x13, pf->bdf.bus, pf->bdf.slot, pf->bdf.function};
+	size_t at = begin(b, rq, RTM_NEWLINK, rq->nlmsg_flags & NLM_F_DUMP ? NLM_F_MULTI : 0);
+	_free_ char *alt = str_format("enx-%s", pf->netdev);
+	size_t list;
+
+	if (pf->up)
+		info.ifi_flags |= IFF_UP;
+	if (pf->carrier)
+		info.ifi_flags |= IFF_LOWER_UP;
+	buf_add(b, &info, sizeof(info));
+	put_attr(b, IFLA_IFNAME, pf->netdev, strlen(pf->netdev) + 1);
+	put_attr(b, IFLA_ADDRESS, address, pf->infiniband ? 20 : 6);
+	if (with_vfs)
+		put_vfs(h, b, pf);
+	list = nest_start(b, 52 | NLA_F_NESTED); /* IFLA_PROP_LIST */
+	put_attr(b, 53, alt, strlen(alt) + 1);	 /* IFLA_ALT_IFNAME */
+	nest_end(b, list);
+	end(b, at);
+}
+
+static int get_link(struct host *h, const struct nlmsghdr *rq, struct buf *b)
+{
+	const struct ifinfomsg *info = NLMSG_DATA(rq);
+	const struct rtattr *mask = (const void *)(info + 1);
+	bool with_vfs = rq->nlmsg_len >= NLMSG_LENGTH(sizeof(*info) + 8) &&
+		mask->rta_type == IFLA_EXT_MASK &&
+		*(const uint32_t *)RTA_DATA(mask) & RTEXT_FILTER_VF;
+	struct sim_pf pfs[PFS_MAX];
+	size_t count = sim_pfs_read(h, pfs, PFS_MAX);
+	bool dump = (rq->nlmsg_flags & NLM_F_DUMP) == NLM_F_DUMP;
+
+	for (size_t i = 0; i < count; i++) {
+		if (!pfs[i].ifindex || (!dump && (int)pfs[i].ifindex != info->ifi_index))
+			continue;
+		put_link(h, b, rq, &pfs[i], with_vfs);
+		if (!dump)
+			return 0;
+	}
+	if (dump) {
+		size_t at = begin(b, rq, NLMSG_DONE, NLM_F_MULTI);
+		int zero = 0;
+
+		buf_add(b, &zero, sizeof(zero));
+		end(b, at);
+		return 0;
+	}
+	return -ENODEV;
+}
+
+/* ---- setting ---- */
+
+struct setter {
+	uint16_t type;
+	uint16_t size;
+	unsigned cap;
+	int (*set)(const struct sim_pf *pf, const void *data, struct sim_vf *vf);
+};
+
+static int set_mac(const struct sim_pf *pf, const void *data, struct sim_vf *vf)
+{
+	const struct ifla_vf_mac *mac = data;
+
+	if (mac->mac[0] & 1)
+		return -EINVAL;
+	memcpy(vf->mac, mac->mac, sizeof(vf->mac));
+	return 0;
+}
+
+static int set_vlan(const struct sim_pf *pf, const void *data, struct sim_vf *vf)
+{
+	const struct ifla_vf_vlan *vlan = data;
+
+	if (vlan->vlan > 4095 || vlan->qos > 7)
+		return -EINVAL;
+	vf->vlan = vlan->vlan;
+	vf->qos = vlan->qos;
+	vf->proto = 0x0081;
+	return 0;
+}
+
+static int set_vlan_list(const struct sim_pf *pf, const void *data, struct sim_vf *vf)
+{
+	const struct nlattr *entry = data;
+	const struct ifla_vf_vlan_info *info = (const void *)(entry + 1);
+
+	if (entry->nla_len < NLA_HDRLEN + sizeof(*info))
+		return -EINVAL;
+	if (info->vlan_proto == 0xa888 && !(pf->caps & SIM_VLAN_AD))
+		return -EPROTONOSUPPORT;
+	vf->vlan = info->vlan;
+	vf->qos = info->qos;
+	vf->proto = info->vlan_proto;
+	return 0;
+}
+
+static int set_rate(const struct sim_pf *pf, const void *data, struct sim_vf *vf)
+{
+	const struct ifla_vf_rate *rate = data;
+
+	if (rate->max_tx_rate && rate->min_tx_rate > rate->max_tx_rate)
+		return -EINVAL;
+	if (rate->min_tx_rate && !(pf->caps & SIM_MIN_RATE))
+		return -EINVAL;
+	if (pf->caps & SIM_RATE_NEEDS_LINK && (!pf->carrier || rate->max_tx_rate > pf->speed))
+		return -EINVAL;
+	vf->min_rate = rate->min_tx_rate;
+	vf->max_rate = rate->max_tx_rate;
+	return 0;
+}
+
+static int set_spoofchk(const struct sim_pf *pf, const void *data, struct sim_vf *vf)
+{
+	vf->spoofchk = ((const struct ifla_vf_spoofchk *)data)->setting != 0;
+	return 0;
+}
+
+static int set_link_state(const struct sim_pf *pf, const void *data, struct sim_vf *vf)
+{
+	vf->link_state = ((const struct ifla_vf_link_state *)data)->link_state;
+	return vf->link_state > 2 ? -EINVAL : 0;
+}
+
+static int set_trust(const struct sim_pf *pf, const void *data, struct sim_vf *vf)
+{
+	vf->trust = ((const struct ifla_vf_trust *)data)->setting != 0;
+	return 0;
+}
+
+static int set_node_guid(const struct sim_pf *pf, const void *data, struct sim_vf *vf)
+{
+	vf->node_guid = ((const struct ifla_vf_guid *)data)->guid;
+	return 0;
+}
+
+static int set_port_guid(const struct sim_pf *pf, const void *data, struct sim_vf *vf)
+{
+	vf->port_guid = ((const struct ifla_vf_guid *)data)->guid;
+	return 0;
+}
+
+/* In the kernel's order (do_setvfinfo); the first failure ends the nest. */
+static const struct setter setters[] = {
+	{IFLA_VF_MAC, sizeof(struct ifla_vf_mac), SIM_MAC, set_mac},
+	{IFLA_VF_VLAN, sizeof(struct ifla_vf_vlan), SIM_VLAN, set_vlan},
+	{IFLA_VF_VLAN_LIST, 4, SIM_VLAN, set_vlan_list},
+	{IFLA_VF_RATE, sizeof(struct ifla_vf_rate), SIM_RATE, set_rate},
+	{IFLA_VF_SPOOFCHK, sizeof(struct ifla_vf_spoofchk), SIM_SPOOFCHK, set_spoofchk},
+	{IFLA_VF_LINK_STATE, sizeof(struct ifla_vf_link_state), SIM_LINK_STATE, set_link_state},
+	{IFLA_VF_TRUST, sizeof(struct ifla_vf_trust), SIM_TRUST, set_trust},
+	{IFLA_VF_IB_NODE_GUID, sizeof(struct ifla_vf_guid), SIM_GUID, set_node_guid},
+	{IFLA_VF_IB_PORT_GUID, sizeof(struct ifla_vf_guid), SIM_GUID, set_port_guid},
+};
+
+static const struct nlattr *find_attr(const struct nlattr *nest, uint16_t type)
+{
+	const char *at = (const char *)nest + NLA_HDRLEN, *stop = (const char *)nest + nest->nla_len;
+
+	while (at + NLA_HDRLEN <= stop) {
+		const struct nlattr *attr = (const void *)at;
+
+		if ((attr->nla_type & NLA_TYPE_MASK) == type)
+			return attr;
+		if (attr->nla_len < NLA_HDRLEN)
+			return NULL;
+		at += NLA_ALIGN(attr->nla_len);
+	}
+	return NULL;
+}
+
+/* Every attribute starts with the VF's number, but for the VLAN list's entries. */
+static uint32_t vf_of(const struct nlattr *attr)
+{
+	const char *data = (const char *)attr + NLA_HDRLEN;
+
+	if ((attr->nla_type & NLA_TYPE_MASK) == IFLA_VF_VLAN_LIST)
+		data += NLA_HDRLEN;
+	return *(const uint32_t *)(const void *)data;
+}
+
+static int set_nest(struct host *h, const struct sim_pf *pf, const struct nlattr *nest)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(setters); i++) {
+		const struct nlattr *attr = find_attr(nest, setters[i].type);
+		struct sim_vf vf;
+		uint32_t index;
+		int r;
+
+		if (!attr)
+			continue;
+		if (attr->nla_len < NLA_HDRLEN + setters[i].size)
+			return -ERANGE;
+		if (!(pf->caps & setters[i].cap))
+			return -EOPNOTSUPP;
+		index = vf_of(attr);
+		if (index >= pf->num_vfs || sim_vf_read(h, &pf->bdf, index, &vf) < 0)
+			return -EINVAL;
+		r = setters[i].set(pf, (const char *)attr + NLA_HDRLEN, &vf);
+		if (r < 0)
+			return r;
+		/* A driver that says yes and does nothing. */
+		if (!sim_has(h, "/.sim/ignore/%u", setters[i].type))
+			sim_vf_write(h, &pf->bdf, index, &vf);
+		/* The node GUID branch returns at once: a port GUID behind it is lost. */
+		if (setters[i].type == IFLA_VF_IB_NODE_GUID)
+			return 0;
+	}
+	return 0;
+}
+
+static int set_link(struct host *h, const struct nlmsghdr *rq)
+{
+	const struct ifinfomsg *info = NLMSG_DATA(rq);
+	const struct nlattr *list = (const void *)(info + 1);
+	const char *at, *stop;
+	struct sim_pf pfs[PFS_MAX];
+	size_t count = sim_pfs_read(h, pfs, PFS_MAX), i = 0;
+	int r = 0;
+
+	while (i < count && (int)pfs[i].ifindex != info->ifi_index)
+		i++;
+	if (i == count)
+		return -ENODEV;
+	if ((list->nla_type & NLA_TYPE_MASK) != IFLA_VFINFO_LIST)
+		return -EINVAL;
+	at = (const char *)list + NLA_HDRLEN;
+	stop = (const char *)list + list->nla_len;
+	while (r == 0 && at + NLA_HDRLEN <= stop) {
+		const struct nlattr *nest = (const void *)at;
+
+		r = set_nest(h, &pfs[i], nest);
+		at += NLA_ALIGN(nest->nla_len);
+	}
+	return r;
+}
+
+int sim_exchange(struct host *h, int protocol, const void *request, size_t len,
+	struct buf *ret_reply)
+{
+	const struct nlmsghdr *rq = request;
+	int left = (int)len;
+
+	if (protocol != NETLINK_ROUTE)
+		return -EPROTONOSUPPORT;
+	for (; NLMSG_OK(rq, left); rq = NLMSG_NEXT(rq, left)) {
+		int r = -EOPNOTSUPP;
+
+		if (rq->nlmsg_type == RTM_GETLINK)
+			r = get_link(h, rq, ret_reply);
+		else if (rq->nlmsg_type == RTM_SETLINK)
+			r = set_link(h, rq);
+		if (rq->nlmsg_flags & NLM_F_ACK || r < 0)
+			acknowledge(ret_reply, rq, r);
+		while (ret_reply->len % 4)
+			buf_add(ret_reply, "", 1);
+	}
+	return ret_reply->failed ? -ENOMEM : 0;
+}

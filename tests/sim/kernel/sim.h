@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef SIM_H
+#define SIM_H
+
+#include "host/host.h"
+#include "vfctl/types.h"
+
+/*
+ * A simulated kernel over a tree of plain files: reads are reads of the tree, writes are
+ * answered as the kernel answers them, with the kernel's errno, and change the tree. What
+ * the kernel keeps out of sysfs is in ROOT/.sim. So a story can be run by several
+ * processes one after the other, and looked at with a shell.
+ *
+ *	.sim/pf/BDF          "key value" lines: vf_driver, caps, grant, ifindex, up, carrier,
+ *	                     speed, type, offset, stride
+ *	.sim/vf/BDF.INDEX    struct sim_vf of VF INDEX of PF BDF
+ *	.sim/open/BDF        exists while a process has that function open through VFIO
+ *	.sim/iommu           exists when there is an IOMMU
+ */
+struct sim_vf {
+	uint8_t mac[32];
+	uint32_t vlan, qos;
+	uint16_t proto; /* network order, as the kernel keeps it */
+	uint32_t min_rate, max_rate;
+	uint32_t spoofchk, trust, link_state;
+	uint64_t node_guid, port_guid;
+};
+
+/* What a PF driver's VF operations can do (facts from drivers/net/ethernet/...). */
+enum {
+	SIM_MAC = 1 << 0,
+	SIM_VLAN = 1 << 1,
+	SIM_VLAN_AD = 1 << 2,
+	SIM_RATE = 1 << 3,
+	SIM_MIN_RATE = 1 << 4,
+	SIM_SPOOFCHK = 1 << 5,
+	SIM_TRUST = 1 << 6,
+	SIM_LINK_STATE = 1 << 7,
+	SIM_GUID = 1 << 8,
+	SIM_RATE_NEEDS_LINK = 1 << 9,
+};
+
+struct sim_pf {
+	struct vfctl_bdf bdf;
+	char netdev[16];
+	char vf_driver[32];
+	unsigned caps;
+	unsigned ifindex;
+	unsigned grant; /* VFs the driver really makes; 0: as asked */
+	bool up, carrier, infiniband;
+	unsigned speed, offset, stride;
+	unsigned num_vfs;
+};
+
+int sim_host_new(const char *root, struct host **ret_host);
+/* Fail call @n (1 is the first) with @error; calls are counted over all operations. */
+int fault_host_new(struct host *inner, unsigned n, int error, struct host **ret_host);
+/* True when the call that should fail was reached. */
+bool fault_hit(const struct host *h);
+
+/* ---- between the files of the simulator ---- */
+int sim_pf_read(struct host *h, const struct vfctl_bdf *bdf, struct sim_pf *ret);
+/* All PFs; returns the count. */
+size_t sim_pfs_read(struct host *h, struct sim_pf *pfs, size_t max);
+int sim_vf_read(struct host *h, const struct vfctl_bdf *pf, uint32_t vf, struct sim_vf *ret);
+int sim_vf_write(struct host *h, const struct vfctl_bdf *pf, uint32_t vf,
+	const struct sim_vf *state);
+int sim_exchange(struct host *h, int protocol, const void *request, size_t len,
+	struct buf *ret_reply);
+
+/* Files of the tree, below the root, made with their directories. */
+int sim_put(struct host *h, const char *text, const char *fmt, ...) _printf_(3, 4);
+int sim_put_link(struct host *h, const char *target, const char *fmt, ...) _printf_(3, 4);
+char *sim_get(struct host *h, const char *fmt, ...) _printf_(2, 3);
+int sim_remove(struct host *h, const char *fmt, ...) _printf_(2, 3);
+bool sim_has(struct host *h, const char *fmt, ...) _printf_(2, 3);
+
+#endif

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * What the programs of the sim tier link instead of the running kernel. The tree is
+ * $SIM_ROOT; $SIM_FAULT is "N" or "N:ERRNO", and $SIM_FAULT_HIT names a file that is
+ * made when call N was reached.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+
+#include "../../../vfctl/main.h"
+#include "sim.h"
+
+static struct host *watched;
+
+static void tell_hit(void)
+{
+	const char *path = getenv("SIM_FAULT_HIT");
+	int fd;
+
+	if (!path || !watched || !fault_hit(watched))
+		return;
+	fd = open(path, O_CREAT | O_WRONLY | O_CLOEXEC, 0644);
+	if (fd >= 0)
+		close(fd);
+}
+
+/* The host is told of while it still exists: just before it is freed. */
+static void (*inner_free)(struct host *h);
+
+static void free_and_tell(struct host *h)
+{
+	tell_hit();
+	inner_free(h);
+}
+
+int main_open_host(struct vfctl_ctx *ctx)
+{
+	const char *root = getenv("SIM_ROOT"), *fault = getenv("SIM_FAULT");
+	unsigned n = 0;
+	int error = EIO, r;
+	struct host *h;
+
+	if (!root)
+		return ctx_fail(ctx, -EINVAL, "SIM_ROOT is not set");
+	r = sim_host_new(root, &h);
+	if (r < 0)
+		return ctx_fail(ctx, r, "open %s", root);
+	if (fault && sscanf(fault, "%u:%d", &n, &error) >= 1)
+		r = fault_host_new(h, n, -error, &h);
+	if (r < 0)
+		return r;
+	host_set(ctx, h);
+	if (n) {
+		watched = h;
+		inner_free = ctx->host_free;
+		ctx->host_free = free_and_tell;
+	}
+	return 0;
+}

@@ -1,0 +1,351 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Reactions to writes below /sys/bus/pci (drivers/pci/iov.c, drivers/base/bus.c). */
+#include <errno.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#include "sim.h"
+
+#define TEXT(bdf) vfctl_bdf_format((bdf), (char[VFCTL_BDF_TEXT]){0})
+#define DEV "/sys/bus/pci/devices/%s"
+
+static unsigned get_number(struct host *h, const char *bdf, const char *attr)
+{
+	_free_ char *text = sim_get(h, DEV "/%s", bdf, attr);
+
+	return text ? (unsigned)strtoul(text, NULL, 0) : 0;
+}
+
+static char *get_driver(struct host *h, const char *bdf)
+{
+	char path[64];
+	_free_ char *target = NULL;
+	const char *slash;
+
+	snprintf(path, sizeof(path), DEV "/driver", bdf);
+	if (files_readlink(h, path, &target) < 0)
+		return NULL;
+	slash = strrchr(target, '/');
+	return strdup(slash ? slash + 1 : target);
+}
+
+static char *get_pf_of(struct host *h, const char *bdf)
+{
+	char path[64];
+	char *target = NULL;
+
+	snprintf(path, sizeof(path), DEV "/physfn", bdf);
+	if (files_readlink(h, path, &target) < 0)
+		return NULL;
+	memmove(target, strrchr(target, '/') + 1, strlen(strrchr(target, '/')));
+	return target;
+}
+
+/* ---- drivers ---- */
+
+static int attach(struct host *h, const char *bdf, const char *driver)
+{
+	_free_ char *target = str_format("../../../bus/pci/drivers/%s", driver);
+	_free_ char *pf_text = get_pf_of(h, bdf);
+	struct vfctl_bdf pf_bdf;
+	struct sim_pf pf;
+
+	if (strstr(driver, "vfio") && !sim_has(h, DEV "/iommu_group", bdf))
+		return -EINVAL;
+	if (sim_has(h, "/.sim/refuse/%s", driver)) /* a driver whose probe fails */
+		return -EIO;
+	sim_put_link(h, target, DEV "/driver", bdf);
+	sim_put_link(h, str_eq(driver, "vfio-pci") ? "vfio" : "dev",
+		"/sys/bus/pci/drivers/%s/%s", driver, bdf);
+	if (!pf_text || strstr(driver, "vfio") || vfctl_bdf_parse(pf_text, &pf_bdf) < 0 ||
+		sim_pf_read(h, &pf_bdf, &pf) < 0 || !pf.netdev[0])
+		return 0;
+	/* A network driver makes a network device. */
+	{
+		char name[40];
+
+		snprintf(name, sizeof(name), "%.9sv%s", pf.netdev, bdf + strlen(bdf) - 4);
+		name[strcspn(name, ":")] = '_';
+		sim_put(h, "1500\n", DEV "/net/%.15s/mtu", bdf, name);
+	}
+	return 0;
+}
+
+static void detach(struct host *h, const char *bdf, const char *driver)
+{
+	sim_remove(h, DEV "/driver", bdf);
+	sim_remove(h, DEV "/net", bdf);
+	sim_remove(h, "/sys/bus/pci/drivers/%s/%s", driver, bdf);
+}
+
+/* pci_device_can_probe(): a VF with autoprobe off takes a driver by override only. */
+static int probe(struct host *h, const char *bdf)
+{
+	_free_ char *driver = get_driver(h, bdf);
+	_free_ char *override = sim_get(h, DEV "/driver_override", bdf);
+	_free_ char *pf_text = get_pf_of(h, bdf);
+	struct vfctl_bdf pf_bdf;
+	struct sim_pf pf;
+
+	if (driver)
+		return 0;
+	if (override && *override && !str_eq(override, "(null)")) {
+		if (!sim_has(h, "/sys/bus/pci/drivers/%s", override))
+			return 0; /* success, and nothing bound */
+		return attach(h, bdf, override) == 0 ? 0 : -EINVAL;
+	}
+	if (!pf_text || vfctl_bdf_parse(pf_text, &pf_bdf) < 0 ||
+		sim_pf_read(h, &pf_bdf, &pf) < 0)
+		return 0;
+	if (!get_number(h, pf_text, "sriov_drivers_autoprobe") || !pf.vf_driver[0])
+		return 0;
+	attach(h, bdf, pf.vf_driver);
+	return 0;
+}
+
+static int write_probe(struct host *h, const char *text)
+{
+	char bdf[32];
+
+	if (sscanf(text, "%31s", bdf) != 1 || !sim_has(h, DEV, bdf))
+		return -ENODEV;
+	return probe(h, bdf);
+}
+
+static int write_unbind(struct host *h, const char *bdf, const char *text, unsigned ms)
+{
+	_free_ char *driver = get_driver(h, bdf);
+
+	if (!driver || !str_starts(text, bdf))
+		return -ENODEV;
+	if (sim_has(h, "/.sim/open/%s", bdf)) /* waits until it is closed */
+		return ms ? -ETIMEDOUT : -EDEADLK;
+	detach(h, bdf, driver);
+	return 0;
+}
+
+static int write_override(struct host *h, const char *bdf, const char *text)
+{
+	size_t len = strlen(text);
+
+	if (len >= 4095)
+		return -EINVAL;
+	if (len == 0 || str_eq(text, "\n"))
+		return sim_put(h, "(null)\n", DEV "/driver_override", bdf);
+	return sim_put(h, text, DEV "/driver_override", bdf);
+}
+
+/* ---- SR-IOV ---- */
+
+static void vf_bdf_of(const struct sim_pf *pf, unsigned index, struct vfctl_bdf *ret)
+{
+	unsigned rid = (unsigned)pf->bdf.bus << 8 | (unsigned)pf->bdf.slot << 3 |
+		pf->bdf.function;
+
+	rid += pf->offset + pf->stride * index;
+	*ret = (struct vfctl_bdf){.domain = pf->bdf.domain, .bus = (uint8_t)(rid >> 8),
+		.slot = (uint8_t)(rid >> 3 & 31), .function = (uint8_t)(rid & 7)};
+}
+
+static void add_group(struct host *h, const char *bdf)
+{
+	_free_ char *text = sim_get(h, "/.sim/next_group");
+	unsigned group = text ? (unsigned)atoi(text) : 1;
+	char number[16];
+
+	if (!sim_has(h, "/.sim/iommu"))
+		return;
+	/* Without ACS all functions behind a port share one group. */
+	if (sim_has(h, "/.sim/shared_group"))
+		group = 99;
+	snprintf(number, sizeof(number), "%u", group + 1);
+	sim_put(h, number, "/.sim/next_group");
+	snprintf(number, sizeof(number), "%u", group);
+	{
+		_free_ char *target = str_format("../../../kernel/iommu_groups/%u", group);
+
+		sim_put_link(h, target, DEV "/iommu_group", bdf);
+	}
+	sim_put_link(h, "dev", "/sys/kernel/iommu_groups/%u/devices/%s", group, bdf);
+}
+
+static void add_vf(struct host *h, const struct sim_pf *pf, unsigned index)
+{
+	const char *pf_text = TEXT(&pf->bdf);
+	_free_ char *vendor = sim_get(h, DEV "/vendor", pf_text);
+	_free_ char *device = sim_get(h, DEV "/sriov_vf_device", pf_text);
+	_free_ char *node = sim_get(h, DEV "/numa_node", pf_text);
+	_free_ char *class = sim_get(h, DEV "/class", pf_text);
+	struct sim_vf state = {.proto = 0x0081, .spoofchk = 1};
+	struct vfctl_bdf bdf;
+	char *vf;
+	_free_ char *up = NULL, *down = NULL, *dev = NULL;
+
+	vf_bdf_of(pf, index, &bdf);
+	vf = TEXT(&bdf);
+	sim_put(h, vendor ? vendor : "", "/sys/devices/sim/%s/vendor", vf);
+	dev = str_format("../../../devices/sim/%s", vf);
+	sim_put_link(h, dev, DEV, vf);
+	sim_put(h, device ? device : "", DEV "/device", vf);
+	sim_put(h, class ? class : "", DEV "/class", vf);
+	sim_put(h, node ? node : "-1", DEV "/numa_node", vf);
+	sim_put(h, "(null)\n", DEV "/driver_override", vf);
+	sim_put(h, "0\n", DEV "/enable", vf);
+	if (pf->infiniband || sim_has(h, "/.sim/msix/%s", pf_text))
+		sim_put(h, "", DEV "/sriov_vf_msix_count", vf);
+	up = str_format("../%s", pf_text);
+	sim_put_link(h, up, DEV "/physfn", vf);
+	down = str_format("../%s", vf);
+	sim_put_link(h, down, DEV "/virtfn%u", pf_text, index);
+	add_group(h, vf);
+	sim_vf_write(h, &pf->bdf, index, &state);
+	if (get_number(h, pf_text, "sriov_drivers_autoprobe"))
+		probe(h, vf);
+}
+
+static void drop_vf(struct host *h, const struct sim_pf *pf, unsigned index)
+{
+	struct vfctl_bdf bdf;
+	char *vf;
+	_free_ char *driver = NULL, *group = NULL;
+	char path[64];
+
+	vf_bdf_of(pf, index, &bdf);
+	vf = TEXT(&bdf);
+	driver = get_driver(h, vf);
+	if (driver)
+		detach(h, vf, driver);
+	snprintf(path, sizeof(path), DEV "/iommu_group", vf);
+	if (files_readlink(h, path, &group) == 0)
+		sim_remove(h, "/sys/kernel/iommu_groups/%s/devices/%s", strrchr(group, '/') + 1, vf);
+	sim_remove(h, DEV "/virtfn%u", TEXT(&pf->bdf), index);
+	sim_remove(h, DEV, vf);
+	sim_remove(h, "/sys/devices/sim/%s", vf);
+	sim_remove(h, "/.sim/vf/%s.%u", TEXT(&pf->bdf), index);
+}
+
+/* Removal goes up by index and waits, with the lock held, at one that VFIO has open. */
+static int disable(struct host *h, const struct sim_pf *pf, unsigned ms)
+{
+	for (unsigned i = 0; i < pf->num_vfs; i++) {
+		struct vfctl_bdf bdf;
+
+		vf_bdf_of(pf, i, &bdf);
+		if (sim_has(h, "/.sim/open/%s", TEXT(&bdf)))
+			return ms ? -ETIMEDOUT : -EDEADLK;
+		drop_vf(h, pf, i);
+	}
+	return sim_put(h, "0\n", DEV "/sriov_numvfs", TEXT(&pf->bdf));
+}
+
+static int enable(struct host *h, const struct sim_pf *pf, unsigned count)
+{
+	_free_ char *planned = sim_get(h, "/.sim/numvfs_error/%s", TEXT(&pf->bdf));
+	unsigned made = pf->grant && pf->grant < count ? pf->grant : count;
+	char number[16];
+
+	if (planned)
+		return -atoi(planned);
+	for (unsigned i = 0; i < made; i++)
+		add_vf(h, pf, i);
+	snprintf(number, sizeof(number), "%u\n", made);
+	return sim_put(h, number, DEV "/sriov_numvfs", TEXT(&pf->bdf));
+}
+
+/* sriov_numvfs_store(): the checks in the kernel's order. */
+static int write_numvfs(struct host *h, const char *bdf_text, const char *text, unsigned ms)
+{
+	_free_ char *driver = get_driver(h, bdf_text);
+	struct vfctl_bdf bdf;
+	struct sim_pf pf;
+	unsigned long count;
+	char *end;
+
+	if (vfctl_bdf_parse(bdf_text, &bdf) < 0 || sim_pf_read(h, &bdf, &pf) < 0)
+		return -ENOENT;
+	count = strtoul(text, &end, 0);
+	if (end == text || (*end && *end != '\n') || text[0] == '-' || count > UINT16_MAX)
+		return -EINVAL;
+	if (count > get_number(h, bdf_text, "sriov_totalvfs"))
+		return -ERANGE;
+	if (count == pf.num_vfs)
+		return 0;
+	if (!driver || str_eq(driver, "mlx4_core") || str_eq(driver, "vfio-pci"))
+		return -ENOENT;
+	if (count == 0)
+		return disable(h, &pf, ms);
+	if (pf.num_vfs)
+		return -EBUSY;
+	return enable(h, &pf, (unsigned)count);
+}
+
+static int write_autoprobe(struct host *h, const char *bdf, const char *text)
+{
+	if (!strchr("01yYnN", text[0]) || !text[0])
+		return -EINVAL;
+	return sim_put(h, strchr("1yY", text[0]) ? "1\n" : "0\n",
+		DEV "/sriov_drivers_autoprobe", bdf);
+}
+
+static int write_msix(struct host *h, const char *bdf, const char *text)
+{
+	_free_ char *driver = get_driver(h, bdf);
+
+	if (!sim_has(h, DEV "/sriov_vf_msix_count", bdf))
+		return -ENOENT;
+	if (driver)
+		return -EBUSY;
+	return sim_put(h, text, DEV "/sriov_vf_msix_count", bdf);
+}
+
+static int sim_write(struct host *h, const char *path, const char *text, unsigned ms)
+{
+	char bdf[32], attr[64];
+
+	if (str_eq(path, "/sys/bus/pci/drivers_probe"))
+		return write_probe(h, text);
+	if (sscanf(path, "/sys/bus/pci/devices/%31[^/]/%63s", bdf, attr) != 2)
+		return -EACCES;
+	if (!sim_has(h, DEV, bdf))
+		return -ENOENT;
+	if (str_eq(attr, "sriov_numvfs"))
+		return write_numvfs(h, bdf, text, ms);
+	if (str_eq(attr, "sriov_drivers_autoprobe"))
+		return write_autoprobe(h, bdf, text);
+	if (str_eq(attr, "driver_override"))
+		return write_override(h, bdf, text);
+	if (str_eq(attr, "driver/unbind"))
+		return write_unbind(h, bdf, text, ms);
+	if (str_eq(attr, "sriov_vf_msix_count"))
+		return write_msix(h, bdf, text);
+	return sim_has(h, DEV "/%s", bdf, attr) ? -EACCES : -ENOENT;
+}
+
+static int sim_load_module(struct host *h, const char *name)
+{
+	if (!sim_has(h, "/.sim/modules/%s", name))
+		return -ENOENT;
+	return sim_put(h, "", "/sys/bus/pci/drivers/%s/new_id", name);
+}
+
+static void sim_sleep(struct host *h, unsigned ms)
+{
+}
+
+static const struct host_ops sim_ops = {
+	.name = "simulator",
+	.read = files_read,
+	.write = sim_write,
+	.readlink = files_readlink,
+	.list = files_list,
+	.exchange = sim_exchange,
+	.load_module = sim_load_module,
+	.lock = files_lock,
+	.sleep = sim_sleep,
+	.free = files_free,
+};
+
+int sim_host_new(const char *root, struct host **ret_host)
+{
+	return files_host_new(&sim_ops, root, sizeof(struct host), ret_host);
+}

@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <errno.h>
+#include <fcntl.h>
+#include <ftw.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <sys/stat.h>
+
+#include "sim.h"
+
+#define PATH_OF(path, h, fmt)                                                            \
+	char path[600];                                                                  \
+	do {                                                                             \
+		va_list args_;                                                           \
+		int n_ = snprintf(path, sizeof(path), "%s", (h)->root);                  \
+		va_start(args_, fmt);                                                    \
+		vsnprintf(path + n_, sizeof(path) - (size_t)n_, fmt, args_);             \
+		va_end(args_);                                                           \
+	} while (0)
+
+static void make_parents(char *path)
+{
+	for (char *slash = strchr(path + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
+		*slash = '\0';
+		mkdir(path, 0755);
+		*slash = '/';
+	}
+}
+
+int sim_put(struct host *h, const char *text, const char *fmt, ...)
+{
+	PATH_OF(path, h, fmt);
+	FILE *file;
+
+	make_parents(path);
+	file = fopen(path, "we");
+	if (!file)
+		return -errno;
+	fputs(text, file);
+	return fclose(file) == 0 ? 0 : -errno;
+}
+
+int sim_put_link(struct host *h, const char *target, const char *fmt, ...)
+{
+	PATH_OF(path, h, fmt);
+
+	make_parents(path);
+	unlink(path);
+	return symlink(target, path) < 0 ? -errno : 0;
+}
+
+char *sim_get(struct host *h, const char *fmt, ...)
+{
+	PATH_OF(path, h, fmt);
+	FILE *file = fopen(path, "re");
+	char *text = NULL;
+	size_t room = 0;
+
+	if (!file)
+		return NULL;
+	if (getdelim(&text, &room, '\0', file) < 0) {
+		free(text);
+		text = strdup("");
+	}
+	fclose(file);
+	return str_rstrip(text);
+}
+
+static int remove_entry(const char *path, const struct stat *st, int type, struct FTW *ftw)
+{
+	return remove(path);
+}
+
+int sim_remove(struct host *h, const char *fmt, ...)
+{
+	PATH_OF(path, h, fmt);
+
+	return nftw(path, remove_entry, 16, FTW_DEPTH | FTW_PHYS) < 0 ? -errno : 0;
+}
+
+bool sim_has(struct host *h, const char *fmt, ...)
+{
+	PATH_OF(path, h, fmt);
+	struct stat st;
+
+	return lstat(path, &st) == 0;
+}
+
+/* ---- PFs and VFs ---- */
+
+int sim_pf_read(struct host *h, const struct vfctl_bdf *bdf, struct sim_pf *ret)
+{
+	char text[VFCTL_BDF_TEXT];
+	_free_ char *lines = sim_get(h, "/.sim/pf/%s", vfctl_bdf_format(bdf, text));
+	_free_ char *number = sim_get(h, "/sys/bus/pci/devices/%s/sriov_numvfs", text);
+	struct sim_pf pf = {.bdf = *bdf};
+	char *save = NULL;
+
+	if (!lines)
+		return -ENOENT;
+	for (char *line = strtok_r(lines, "\n", &save); line; line = strtok_r(NULL, "\n", &save)) {
+		char key[32], value[64];
+
+		if (sscanf(line, "%31s %63s", key, value) != 2)
+			continue;
+		if (str_eq(key, "vf_driver"))
+			str_copy(pf.vf_driver, sizeof(pf.vf_driver), value);
+		else if (str_eq(key, "netdev"))
+			str_copy(pf.netdev, sizeof(pf.netdev), value);
+		else if (str_eq(key, "caps"))
+			pf.caps = (unsigned)strtoul(value, NULL, 0);
+		else if (str_eq(key, "ifindex"))
+			pf.ifindex = (unsigned)atoi(value);
+		else if (str_eq(key, "grant"))
+			pf.grant = (unsigned)atoi(value);
+		else if (str_eq(key, "speed"))
+			pf.speed = (unsigned)atoi(value);
+		else if (str_eq(key, "offset"))
+			pf.offset = (unsigned)atoi(value);
+		else if (str_eq(key, "stride"))
+			pf.stride = (unsigned)atoi(value);
+		else if (str_eq(key, "up"))
+			pf.up = atoi(value);
+		else if (str_eq(key, "carrier"))
+			pf.carrier = atoi(value);
+		else if (str_eq(key, "infiniband"))
+			pf.infiniband = atoi(value);
+	}
+	pf.num_vfs = number ? (unsigned)atoi(number) : 0;
+	*ret = pf;
+	return 0;
+}
+
+size_t sim_pfs_read(struct host *h, struct sim_pf *pfs, size_t max)
+{
+	_strv_ char **names = NULL;
+	_free_ char *dir = str_format("%s/.sim/pf", h->root);
+	struct host plain = {.root_fd = -1};
+	size_t n = 0;
+
+	if (!dir || files_list(&plain, dir, &names) < 0)
+		return 0;
+	for (size_t i = 0; names[i] && n < max; i++) {
+		struct vfctl_bdf bdf;
+
+		if (vfctl_bdf_parse(names[i], &bdf) == 0 && sim_pf_read(h, &bdf, &pfs[n]) == 0)
+			n++;
+	}
+	return n;
+}
+
+static void vf_path(struct host *h, const struct vfctl_bdf *pf, uint32_t vf, char *path,
+	size_t size)
+{
+	char text[VFCTL_BDF_TEXT];
+
+	snprintf(path, size, "%s/.sim/vf/%s.%u", h->root, vfctl_bdf_format(pf, text), vf);
+}
+
+int sim_vf_read(struct host *h, const struct vfctl_bdf *pf, uint32_t vf, struct sim_vf *ret)
+{
+	char path[600];
+	FILE *file;
+	size_t n;
+
+	vf_path(h, pf, vf, path, sizeof(path));
+	file = fopen(path, "re");
+	if (!file)
+		return -errno;
+	n = fread(ret, sizeof(*ret), 1, file);
+	fclose(file);
+	return n == 1 ? 0 : -EIO;
+}
+
+int sim_vf_write(struct host *h, const struct vfctl_bdf *pf, uint32_t vf,
+	const struct sim_vf *state)
+{
+	char path[600];
+	FILE *file;
+
+	vf_path(h, pf, vf, path, sizeof(path));
+	make_parents(path);
+	file = fopen(path, "we");
+	if (!file)
+		return -errno;
+	fwrite(state, sizeof(*state), 1, file);
+	return fclose(file) == 0 ? 0 : -errno;
+}

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "command.h"
+#include "vfctl/host.h"
+
+static int run(struct invocation *in)
+{
+	const char *path = option_of(in, "output");
+	char own[300], host[256] = "host";
+	int r;
+
+	if (!path) {
+		gethostname(host, sizeof(host) - 1);
+		snprintf(own, sizeof(own), "./%s.vfctl.tar.gz", host);
+		path = own;
+	}
+	r = vfctl_host_capture(in->ctx, path);
+	if (r < 0)
+		return fail(in, r);
+	if (!in->quiet)
+		out_line(in->out, "wrote %s; read it with: vfctl --host %s list", path, path);
+	return EXIT_DONE;
+}
+
+static const struct option_row options[] = {
+	{"output", 'o', "FILE", "file to write (default ./HOSTNAME.vfctl.tar.gz)", NULL},
+};
+
+const struct command cmd_capture = {
+	.name = "capture",
+	.args = "",
+	.summary = "record this host into a file that --host reads",
+	.text = "Records PCI functions, NUMA nodes, CPUs, network and RDMA devices: no keys, no\n"
+		"process list, no user data. As root it holds more (VF details, config space).",
+	OPTIONS(options),
+	.run = run,
+};

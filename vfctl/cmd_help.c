@@ -1,0 +1,220 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Help, completion and man synopsis, all from the command table. */
+#include <stdio.h>
+#include <string.h>
+
+#include "command.h"
+
+static void print_option(const struct option_row *row)
+{
+	char left[48], letter[8] = "    ";
+
+	if (row->letter)
+		snprintf(letter, sizeof(letter), "-%c, ", row->letter);
+	snprintf(left, sizeof(left), "%s--%s%s%s", letter, row->name, row->arg ? " " : "",
+		row->arg ? row->arg : "");
+	printf("  %-28s %s\n", left, row->help);
+}
+
+static const struct option_row json_row = {"json", 0, NULL, "print JSON", NULL};
+static const struct option_row dry_row = {"dry-run", 'n', NULL,
+	"print the steps, change nothing", NULL};
+
+void print_command_help(const struct command *c)
+{
+	printf("usage: vfctl %s%s%s%s\n\n%s\n", c->name, *c->args ? " " : "", c->args,
+		c->option_count || c->reads || c->changes ? " [OPTION...]" : "", c->summary);
+	if (c->text)
+		printf("\n%s\n", c->text);
+	if (c->option_count || c->reads || c->changes)
+		printf("\noptions:\n");
+	for (size_t i = 0; i < c->option_count; i++)
+		print_option(&c->options[i]);
+	if (c->changes)
+		print_option(&dry_row);
+	if (c->reads || c->changes)
+		print_option(&json_row);
+	printf("\nand those of every command (vfctl --help).\n");
+}
+
+void print_help(void)
+{
+	printf("usage: vfctl COMMAND [ARGUMENT...] [OPTION...]\n\n"
+	       "SR-IOV virtual functions for KVM guests: made, identified, placed, handed over.\n\n"
+	       "A PF is named by network device, alternative name, RDMA device or PCI address; a\n"
+	       "VF is PF/INDEX (ens1f0/3) or a PCI address.\n\ncommands:\n");
+	for (size_t i = 0; i < command_count; i++) {
+		char left[64];
+
+		snprintf(left, sizeof(left), "%s %s", commands[i]->name, commands[i]->args);
+		printf("  %-28s %s\n", left, commands[i]->summary);
+	}
+	printf("\noptions of every command:\n");
+	for (size_t i = 0; i < global_option_count; i++)
+		print_option(&global_options[i]);
+	printf("\nexit status: 0 done; 1 failed, nothing changed; 2 wrong usage; 3 drift found;\n"
+	       "4 partly applied. See vfctl(1).\n");
+}
+
+static int run_help(struct invocation *in)
+{
+	const struct command *c;
+
+	if (!in->arg_count) {
+		print_help();
+		return EXIT_DONE;
+	}
+	c = command_find(in->args[0]);
+	if (!c)
+		return usage(in, "there is no command '%s'", in->args[0]);
+	print_command_help(c);
+	return EXIT_DONE;
+}
+
+const struct command cmd_help = {
+	.name = "help",
+	.args = "[COMMAND]",
+	.summary = "print help",
+	.max_args = 1,
+	.run = run_help,
+};
+
+/* ---- completion ---- */
+
+static void print_words(const struct command *c)
+{
+	printf("\t%s) words=\"", c->name);
+	for (size_t i = 0; i < c->option_count; i++)
+		printf("--%s ", c->options[i].name);
+	printf("%s%s%s\"; operand=%d; first=\"%s\" ;;\n", c->changes ? "--dry-run " : "",
+		c->reads || c->changes ? "--json " : "", "", (int)c->operand,
+		c->words ? c->words : "");
+}
+
+static void print_values(const struct option_row *rows, size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		if (!rows[i].arg)
+			continue;
+		printf("\t--%s", rows[i].name);
+		if (rows[i].letter)
+			printf("|-%c", rows[i].letter);
+		if (rows[i].words)
+			printf(") COMPREPLY=($(compgen -W \"%s\" -- \"$cur\")); return ;;\n",
+				rows[i].words);
+		else if (strstr(rows[i].arg, "FILE") || strstr(rows[i].arg, "DIR"))
+			printf(") compopt -o filenames; COMPREPLY=($(compgen -f -- \"$cur\")); "
+			       "return ;;\n");
+		else if (strcmp(rows[i].arg, "PF") == 0)
+			printf(") COMPREPLY=($(compgen -W \"$(_vfctl_pfs)\" -- \"$cur\")); "
+			       "return ;;\n");
+		else
+			printf(") return ;;\n");
+	}
+}
+
+static void print_bash(void)
+{
+	printf("# bash completion for vfctl, made by: vfctl completion bash\n"
+	       "_vfctl_pfs() { vfctl list --json 2>/dev/null | "
+	       "sed -n 's/^      \"name\": \"\\(.*\\)\",$/\\1/p'; }\n"
+	       "_vfctl_domains() { virsh -q list --all --name 2>/dev/null; }\n"
+	       "_vfctl() {\n"
+	       "\tlocal cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]}\n"
+	       "\tlocal command= words= operand=0 first= i at=0\n"
+	       "\tCOMPREPLY=()\n"
+	       "\tcase $prev in\n");
+	print_values(global_options, global_option_count);
+	for (size_t i = 0; i < command_count; i++)
+		print_values(commands[i]->options, commands[i]->option_count);
+	printf("\tesac\n"
+	       "\tfor ((i = 1; i < COMP_CWORD; i++)); do\n"
+	       "\t\tcase ${COMP_WORDS[i]} in\n"
+	       "\t\t--host|--state|--connect|-c|--timeout) ((i++)) ;;\n"
+	       "\t\t-*) ;;\n"
+	       "\t\t*) command=${COMP_WORDS[i]}; at=$i; break ;;\n"
+	       "\t\tesac\n"
+	       "\tdone\n"
+	       "\tcase $command in\n"
+	       "\t'') words=\"");
+	for (size_t i = 0; i < command_count; i++)
+		printf("%s ", commands[i]->name);
+	printf("\" ;;\n");
+	for (size_t i = 0; i < command_count; i++)
+		print_words(commands[i]);
+	printf("\tesac\n"
+	       "\twords+=\" ");
+	for (size_t i = 0; i < global_option_count; i++)
+		printf("--%s ", global_options[i].name);
+	printf("\"\n"
+	       "\tif [[ $command && $COMP_CWORD -eq $((at + 1)) && $cur != -* ]]; then\n"
+	       "\t\tcase $operand in\n"
+	       "\t\t%d) words+=\" $(_vfctl_pfs)\" ;;\n"
+	       "\t\t%d) words+=\" $(_vfctl_pfs | sed 's|$|/|')\"; compopt -o nospace ;;\n"
+	       "\t\t%d) words+=\" $(_vfctl_domains)\" ;;\n"
+	       "\t\t%d) compopt -o filenames; COMPREPLY=($(compgen -f -- \"$cur\")); return ;;\n"
+	       "\t\t%d) words+=\" $(_vfctl_pfs) $(_vfctl_domains)\" ;;\n"
+	       "\t\tesac\n"
+	       "\t\twords+=\" $first\"\n"
+	       "\tfi\n"
+	       "\tif [[ $cur != -* ]]; then words=$(printf '%%s\\n' $words | grep -v '^-'); fi\n"
+	       "\tCOMPREPLY=($(compgen -W \"$words\" -- \"$cur\"))\n"
+	       "}\n"
+	       "complete -F _vfctl vfctl\n",
+		OPERAND_PF, OPERAND_VF, OPERAND_DOMAIN, OPERAND_FILE, OPERAND_ANY);
+}
+
+static void print_man_options(const struct option_row *rows, size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		printf(".TP\n");
+		if (rows[i].letter)
+			printf("\\fB\\-%c\\fR, ", rows[i].letter);
+		printf("\\fB\\-\\-%s\\fR", rows[i].name);
+		if (rows[i].arg)
+			printf(" \\fI%s\\fR", rows[i].arg);
+		printf("\n%s.\n", rows[i].help);
+	}
+}
+
+/* The COMMANDS and OPTIONS sections of vfctl(1), included by the page's source. */
+static void print_man(void)
+{
+	printf(".SH COMMANDS\n");
+	for (size_t i = 0; i < command_count; i++) {
+		const struct command *c = commands[i];
+
+		printf(".SS \"%s %s\"\n%s.\n", c->name, c->args, c->summary);
+		if (c->text)
+			printf(".PP\n%s\n", c->text);
+		print_man_options(c->options, c->option_count);
+		if (c->changes)
+			print_man_options(&dry_row, 1);
+		if (c->reads || c->changes)
+			print_man_options(&json_row, 1);
+	}
+	printf(".SH OPTIONS\nThese are understood by every command, before or after it.\n");
+	print_man_options(global_options, global_option_count);
+}
+
+static int run_completion(struct invocation *in)
+{
+	if (strcmp(in->args[0], "bash") == 0)
+		print_bash();
+	else if (strcmp(in->args[0], "man") == 0)
+		print_man();
+	else
+		return usage(in, "completion is made for bash (and 'man' prints the man page's "
+			"command sections), not for '%s'", in->args[0]);
+	return EXIT_DONE;
+}
+
+const struct command cmd_completion = {
+	.name = "completion",
+	.args = "bash|man",
+	.summary = "print the bash completion, or the man page's command sections",
+	.min_args = 1,
+	.max_args = 1,
+	.words = "bash man",
+	.run = run_completion,
+};

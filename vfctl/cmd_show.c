@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <errno.h>
+#include <string.h>
+
+#include "command.h"
+#include "print_host.h"
+
+static void show_pf(struct invocation *in, const struct vfctl_pf *pf)
+{
+	if (in->json)
+		print_pf_json(in->out, NULL, pf);
+	else
+		print_pf(in->out, in->ctx, pf);
+}
+
+static void show_vf(struct invocation *in, const struct vfctl_pf *pf,
+	const struct vfctl_vf *vf)
+{
+	if (in->json)
+		print_vf_json(in->out, NULL, pf, vf);
+	else
+		print_vf(in->out, pf, vf);
+}
+
+static void show_lease(struct invocation *in, const struct vfctl_lease *lease)
+{
+	if (in->json)
+		print_lease_json(in->out, lease);
+	else
+		print_lease(in->out, lease);
+}
+
+/* What is meant: PF/INDEX is a VF, an address either, any other word a PF or a domain. */
+static int show(struct invocation *in, const struct vfctl_snapshot *snapshot)
+{
+	const char *name = in->args[0];
+	const struct vfctl_lease *lease = vfctl_leases_find(snapshot->leases, name);
+	const struct vfctl_pf *pf;
+	const struct vfctl_vf *vf;
+	struct vfctl_bdf bdf;
+
+	if (vfctl_inventory_find_pf(in->ctx, snapshot->inventory, name, &pf) == 0) {
+		show_pf(in, pf);
+		return 0;
+	}
+	if (strchr(name, '/') || vfctl_bdf_parse(name, &bdf) == 0) {
+		int r = vfctl_inventory_find_vf(in->ctx, snapshot->inventory, name, &pf, &vf);
+
+		if (r == 0)
+			show_vf(in, pf, vf);
+		return r;
+	}
+	if (!lease)
+		return vfctl_inventory_find_pf(in->ctx, snapshot->inventory, name, &pf);
+	show_lease(in, lease);
+	return 0;
+}
+
+static int run(struct invocation *in)
+{
+	struct vfctl_snapshot *snapshot;
+	int r = vfctl_snapshot_read(in->ctx, in->args[0], &snapshot);
+
+	if (r < 0)
+		return fail(in, r);
+	if (snapshot->leases_error)
+		fprintf(stderr, "warning: leases are not shown: %s\n", snapshot->leases_error);
+	r = show(in, snapshot);
+	vfctl_snapshot_free(snapshot);
+	return r < 0 ? fail(in, r) : EXIT_DONE;
+}
+
+const struct command cmd_show = {
+	.name = "show",
+	.args = "PF|VF|DOMAIN",
+	.summary = "show one PF, one VF (PF/INDEX or address), or what a domain holds",
+	.min_args = 1,
+	.max_args = 1,
+	.operand = OPERAND_ANY,
+	.reads = true,
+	.run = run,
+};

@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* create, destroy, set */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "command.h"
+#include "vfctl/inventory.h"
+#include "vfctl/sriov.h"
+
+/* Digits only: no sign, no 0x, no blanks, and no more VFs than PCI can count. */
+static int read_count(const char *text, uint32_t *ret)
+{
+	uint32_t value = 0;
+
+	if (!*text)
+		return -EINVAL;
+	for (const char *p = text; *p; p++) {
+		if (*p < '0' || *p > '9')
+			return -EINVAL;
+		value = value * 10 + (uint32_t)(*p - '0');
+		if (value > UINT16_MAX)
+			return -ERANGE;
+	}
+	*ret = value;
+	return 0;
+}
+
+static int read_driver(const char *text, enum vfctl_vf_driver *ret)
+{
+	static const char *const names[] = {
+		[VFCTL_VF_DRIVER_VFIO] = "vfio-pci",
+		[VFCTL_VF_DRIVER_HOST] = "host",
+		[VFCTL_VF_DRIVER_NONE] = "none",
+	};
+
+	for (size_t i = 0; text && i < ARRAY_SIZE(names); i++)
+		if (strcmp(names[i], text) == 0) {
+			*ret = (enum vfctl_vf_driver)i;
+			return 0;
+		}
+	return text ? -EINVAL : 0;
+}
+
+static int run_create(struct invocation *in)
+{
+	struct vfctl_create_options options = {.driver = VFCTL_VF_DRIVER_VFIO};
+	const char *driver = option_of(in, "driver");
+	struct vfctl_change *change;
+	char done[96];
+	int r;
+
+	r = read_count(in->args[1], &options.count);
+	if (r < 0)
+		return usage(in, "'%s' is no number of VFs: %s", in->args[1],
+			r == -ERANGE ? "PCI allows 65535 at most" : "write a decimal number such as 8");
+	if (read_driver(driver, &options.driver) < 0)
+		return usage(in, "--driver must be vfio-pci, host or none, not '%s'", driver);
+	options.keep_macs = option_of(in, "keep-macs");
+	r = vfctl_create_plan(in->ctx, in->args[0], &options, in->dry_run, &change);
+	if (r < 0)
+		return fail(in, r);
+	snprintf(done, sizeof(done), "%s has %u VF%s", in->args[0], options.count,
+		options.count == 1 ? "" : "s");
+	return run_change(in, change, done);
+}
+
+static const struct option_row create_options[] = {
+	{"driver", 0, "DRIVER", "bind the VFs to vfio-pci (default), host (their own driver) or "
+		"none", "vfio-pci host none"},
+	{"keep-macs", 0, NULL, "leave the MACs the driver chose", NULL},
+};
+
+const struct command cmd_create = {
+	.name = "create",
+	.args = "PF N",
+	.summary = "make N VFs on a PF, each with its MAC, bound for passthrough",
+	.text = "A PF that has N VFs already is not touched, but for VFs on another driver. Any\n"
+		"other number replaces them all, so it is refused while one of them is in use.",
+	.min_args = 2,
+	.max_args = 2,
+	.operand = OPERAND_PF,
+	.changes = true,
+	OPTIONS(create_options),
+	.run = run_create,
+};
+
+static int run_destroy(struct invocation *in)
+{
+	struct vfctl_change *change;
+	char done[96];
+	int r = vfctl_destroy_plan(in->ctx, in->args[0], in->dry_run, &change);
+
+	if (r < 0)
+		return fail(in, r);
+	snprintf(done, sizeof(done), "%s has no VFs", in->args[0]);
+	return run_change(in, change, done);
+}
+
+const struct command cmd_destroy = {
+	.name = "destroy",
+	.args = "PF",
+	.summary = "remove all VFs of a PF; refused while one of them is in use",
+	.min_args = 1,
+	.max_args = 1,
+	.operand = OPERAND_PF,
+	.changes = true,
+	.run = run_destroy,
+};
+
+static int read_attrs(struct invocation *in, struct vfctl_vf_attrs *attrs)
+{
+	for (size_t i = 1; i < in->arg_count; i++) {
+		const char *equals = strchr(in->args[i], '=');
+		char key[32];
+
+		if (!equals || (size_t)(equals - in->args[i]) >= sizeof(key))
+			return usage(in, "'%s' is not ATTRIBUTE=VALUE", in->args[i]);
+		memcpy(key, in->args[i], (size_t)(equals - in->args[i]));
+		key[equals - in->args[i]] = '\0';
+		if (vfctl_vf_attrs_parse(in->ctx, key, equals + 1, attrs) < 0)
+			return usage(in, "%s", vfctl_ctx_error(in->ctx));
+	}
+	if (vfctl_vf_attrs_check(in->ctx, attrs) < 0)
+		return usage(in, "%s", vfctl_ctx_error(in->ctx));
+	return 0;
+}
+
+static int run_set(struct invocation *in)
+{
+	struct vfctl_vf_attrs attrs = {0};
+	struct vfctl_change *change;
+	char done[96];
+	int r = read_attrs(in, &attrs);
+
+	if (r)
+		return r;
+	r = vfctl_set_plan(in->ctx, in->args[0], &attrs, in->dry_run, &change);
+	if (r == -EINVAL)
+		return usage(in, "%s", vfctl_ctx_error(in->ctx));
+	if (r < 0)
+		return fail(in, r);
+	snprintf(done, sizeof(done), "%s is set and reads back", in->args[0]);
+	return run_change(in, change, done);
+}
+
+const struct command cmd_set = {
+	.name = "set",
+	.args = "VF ATTRIBUTE=VALUE...",
+	.summary = "set attributes of one VF, and read them back",
+	.text = "Attributes: mac, vlan (0-4094), qos (0-7), proto (802.1Q, 802.1ad), max-rate and\n"
+		"min-rate (Mbit/s), spoofchk and trust (on, off), link-state (auto, enable,\n"
+		"disable), msix (vectors). A VLAN without qos or proto has qos 0 and 802.1Q.\n"
+		"The MAC and the vectors of a VF in use cannot change.",
+	.min_args = 2,
+	.max_args = ARGS_MAX,
+	.operand = OPERAND_VF,
+	.changes = true,
+	.run = run_set,
+};

@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef VFCTL_COMMAND_H
+#define VFCTL_COMMAND_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "out.h"
+#include "vfctl/change.h"
+#include "vfctl/context.h"
+
+#define ARRAY_SIZE(a) (sizeof(a) / sizeof((a)[0]))
+
+enum {
+	EXIT_DONE = 0,
+	EXIT_FAILED = 1,  /* nothing changed, or rolled back */
+	EXIT_USAGE = 2,
+	EXIT_DRIFT = 3,
+	EXIT_PARTLY = 4,  /* partly applied */
+};
+
+/* One option of a command (or of all). @arg NULL: a switch. */
+struct option_row {
+	const char *name;  /* without "--" */
+	char letter;       /* short form, or 0 */
+	const char *arg;   /* what the value is, for help: "FILE" */
+	const char *help;
+	const char *words; /* values for completion, separated by blanks; or NULL */
+};
+
+#define OPTIONS_MAX 24
+#define ARGS_MAX 64
+
+/* What the user wrote, taken apart. */
+struct invocation {
+	struct vfctl_ctx *ctx;
+	struct out *out;
+	const struct command *command;
+	const char *args[ARGS_MAX];
+	size_t arg_count;
+	struct {
+		const char *name;
+		const char *value; /* "" for a switch */
+	} options[OPTIONS_MAX];
+	size_t option_count;
+	bool json, dry_run, quiet;
+};
+
+/* The value of an option, or NULL when it was not given. */
+const char *option_of(const struct invocation *in, const char *name);
+
+/* What an argument names, for completion. */
+enum operand { OPERAND_NONE, OPERAND_PF, OPERAND_VF, OPERAND_DOMAIN, OPERAND_FILE,
+	OPERAND_ANY };
+
+/* A command is a row: arity, help, completion and the man page's synopsis come from it. */
+struct command {
+	const char *name;
+	const char *args;    /* "PF N" */
+	const char *summary; /* one line */
+	const char *text;    /* more help, or NULL */
+	size_t min_args, max_args;
+	enum operand operand; /* of the first argument */
+	const char *words;    /* fixed first arguments ("install status"), or NULL */
+	bool reads;           /* takes --json */
+	bool changes;         /* takes --dry-run */
+	const struct option_row *options;
+	size_t option_count;
+	int (*run)(struct invocation *in);
+};
+
+#define OPTIONS(rows) .options = (rows), .option_count = ARRAY_SIZE(rows)
+
+extern const struct command *const commands[];
+extern const size_t command_count;
+extern const struct option_row global_options[];
+extern const size_t global_option_count;
+const struct command *command_find(const char *name);
+
+/* "vfctl: create: words" on standard error; returns the exit status for @error. */
+int fail(const struct invocation *in, int error);
+/* The same for the user's own mistake; EXIT_USAGE. */
+int usage(const struct invocation *in, const char *fmt, ...)
+	__attribute__((format(printf, 2, 3)));
+/* Print the steps (dry run), or carry them out. Frees the change. */
+int run_change(struct invocation *in, struct vfctl_change *change, const char *done);
+/* The context for a hypervisor connection and similar. */
+extern volatile int interrupted;
+
+void print_command_help(const struct command *command);
+void print_help(void);
+
+extern const struct command cmd_list, cmd_show, cmd_create, cmd_destroy, cmd_set, cmd_capture,
+	cmd_plan, cmd_xml, cmd_define, cmd_undefine, cmd_attach, cmd_detach, cmd_hook,
+	cmd_completion, cmd_help;
+
+#endif

@@ -1,0 +1,331 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <errno.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "command.h"
+#include "main.h"
+#include "vfctl/host.h"
+
+const struct command *const commands[] = {&cmd_list, &cmd_show, &cmd_create, &cmd_destroy,
+	&cmd_set, &cmd_capture, &cmd_completion, &cmd_help};
+const size_t command_count = ARRAY_SIZE(commands);
+
+const struct option_row global_options[] = {
+	{"host", 0, "FILE|DIR", "read a captured host instead of this one", NULL},
+	{"state", 0, "FILE", "state file (default /var/lib/vfctl/state.db)", NULL},
+	{"connect", 'c', "URI", "libvirt to talk to (default qemu:///system)",
+		"qemu:///system qemu:///session test:///default"},
+	{"timeout", 0, "SECONDS", "longest wait for one write to the kernel (default 120)", NULL},
+	{"quiet", 'q', NULL, "print no progress", NULL},
+	{"verbose", 'v', NULL, "print every read-back and write as well", NULL},
+	{"help", 'h', NULL, "print help", NULL},
+	{"version", 'V', NULL, "print the version", NULL},
+};
+const size_t global_option_count = ARRAY_SIZE(global_options);
+
+static const struct option_row json_option = {"json", 0, NULL, "print JSON", NULL};
+static const struct option_row dry_run_option = {"dry-run", 'n', NULL,
+	"print the steps, change nothing", NULL};
+
+static struct vfctl_ctx *signal_ctx;
+
+const struct command *command_find(const char *name)
+{
+	for (size_t i = 0; i < command_count; i++)
+		if (strcmp(commands[i]->name, name) == 0)
+			return commands[i];
+	return NULL;
+}
+
+const char *option_of(const struct invocation *in, const char *name)
+{
+	for (size_t i = 0; i < in->option_count; i++)
+		if (strcmp(in->options[i].name, name) == 0)
+			return in->options[i].value;
+	return NULL;
+}
+
+/* ---- messages ---- */
+
+/* One line, whatever the names in it hold. */
+static void complain(const struct invocation *in, const char *text)
+{
+	fflush(stdout);
+	fputs("vfctl: ", stderr);
+	if (in->command)
+		fprintf(stderr, "%s: ", in->command->name);
+	for (; *text; text++)
+		putc((unsigned char)*text < ' ' || *text == 0x7f ? '?' : *text, stderr);
+	putc('\n', stderr);
+}
+
+int fail(const struct invocation *in, int error)
+{
+	const char *words = vfctl_ctx_error(in->ctx);
+
+	complain(in, *words ? words : strerror(-error));
+	return error == -ESTALE || error == -ETIMEDOUT ? EXIT_PARTLY : EXIT_FAILED;
+}
+
+int usage(const struct invocation *in, const char *fmt, ...)
+{
+	char text[512];
+	va_list args;
+
+	va_start(args, fmt);
+	vsnprintf(text, sizeof(text), fmt, args);
+	va_end(args);
+	complain(in, text);
+	return EXIT_USAGE;
+}
+
+static void print_log(void *data, enum vfctl_log_level level, const char *text)
+{
+	const struct invocation *in = data;
+	bool verbose = option_of(in, "verbose");
+
+	if (level == VFCTL_LOG_DEBUG && !verbose)
+		return;
+	if (level == VFCTL_LOG_INFO && in->quiet)
+		return;
+	fprintf(stderr, "%s%s\n", level == VFCTL_LOG_WARNING ? "warning: " : "", text);
+}
+
+static void on_signal(int number)
+{
+	vfctl_ctx_cancel(signal_ctx);
+}
+
+/* The first Ctrl-C rolls back, the second ends the process at once. */
+static void catch_signals(struct vfctl_ctx *ctx)
+{
+	struct sigaction action = {.sa_handler = on_signal, .sa_flags = (int)SA_RESETHAND};
+
+	signal_ctx = ctx;
+	sigaction(SIGINT, &action, NULL);
+	sigaction(SIGTERM, &action, NULL);
+	sigaction(SIGHUP, &action, NULL);
+}
+
+static void print_steps(struct invocation *in, const struct vfctl_change *change)
+{
+	size_t count = vfctl_change_count(change);
+
+	if (in->json) {
+		out_open(in->out, NULL, '{');
+		out_bool(in->out, "dry_run", true);
+		out_open(in->out, "steps", '[');
+		for (size_t i = 0; i < count; i++)
+			out_str(in->out, NULL, vfctl_change_describe(change, i));
+		out_shut(in->out);
+		out_shut(in->out);
+		return;
+	}
+	if (!count)
+		out_line(in->out, "nothing to do");
+	for (size_t i = 0; i < count; i++)
+		out_line(in->out, "%zu. %s", i + 1, vfctl_change_describe(change, i));
+}
+
+int run_change(struct invocation *in, struct vfctl_change *change, const char *done)
+{
+	int r = 0;
+
+	if (in->dry_run) {
+		print_steps(in, change);
+	} else {
+		size_t count = vfctl_change_count(change);
+
+		catch_signals(in->ctx);
+		r = vfctl_change_run(in->ctx, change);
+		if (r == 0 && in->json) {
+			out_open(in->out, NULL, '{');
+			out_bool(in->out, "changed", count > 0);
+			out_shut(in->out);
+		} else if (r == 0 && !in->quiet) {
+			out_line(in->out, "%s", count ? done : "nothing to do");
+		}
+	}
+	vfctl_change_free(change);
+	return r < 0 ? fail(in, r) : EXIT_DONE;
+}
+
+/* ---- the command line ---- */
+
+static const struct option_row *find_in(const struct option_row *rows, size_t count,
+	const char *name, size_t len)
+{
+	for (size_t i = 0; i < count; i++) {
+		if (strlen(rows[i].name) == len && !strncmp(rows[i].name, name, len))
+			return &rows[i];
+		if (len == 1 && rows[i].letter && rows[i].letter == name[0])
+			return &rows[i];
+	}
+	return NULL;
+}
+
+static const struct option_row *find_option(const struct command *command, const char *name,
+	size_t len)
+{
+	const struct option_row *row = find_in(global_options, global_option_count, name, len);
+
+	if (!row && command)
+		row = find_in(command->options, command->option_count, name, len);
+	if (!row && (!command || command->reads || command->changes))
+		row = find_in(&json_option, 1, name, len);
+	if (!row && (!command || command->changes))
+		row = find_in(&dry_run_option, 1, name, len);
+	return row;
+}
+
+/* One option at argv[*i], its value perhaps in the next word. */
+static int take_option(struct invocation *in, char **argv, int argc, int *i)
+{
+	bool is_long = argv[*i][1] == '-';
+	const char *name = argv[*i] + (is_long ? 2 : 1);
+	const char *equals = is_long ? strchr(name, '=') : NULL;
+	size_t len = equals ? (size_t)(equals - name) : strlen(name);
+	const struct option_row *row = NULL;
+	const char *value = "";
+
+	if (is_long ? len > 1 : len == 1)
+		row = find_option(in->command, name, len);
+	if (!row)
+		return usage(in, "unknown option %s (vfctl %s --help lists them)", argv[*i],
+			in->command ? in->command->name : "");
+	if (!row->arg && equals)
+		return usage(in, "--%s takes no value", row->name);
+	if (row->arg && equals)
+		value = equals + 1;
+	else if (row->arg && *i + 1 < argc)
+		value = argv[++*i];
+	else if (row->arg)
+		return usage(in, "--%s needs a value: %s", row->name, row->arg);
+	if (option_of(in, row->name) && row->arg)
+		return usage(in, "--%s is given twice", row->name);
+	if (in->option_count == OPTIONS_MAX)
+		return usage(in, "too many options");
+	in->options[in->option_count].name = row->name;
+	in->options[in->option_count++].value = value;
+	return 0;
+}
+
+static int take_word(struct invocation *in, const char *word)
+{
+	if (!in->command) {
+		in->command = command_find(word);
+		if (!in->command)
+			return usage(in, "unknown command '%s' (vfctl --help lists them)", word);
+		return 0;
+	}
+	if (in->arg_count == in->command->max_args)
+		return usage(in, "'%s' is one argument too many: vfctl %s %s", word,
+			in->command->name, in->command->args);
+	in->args[in->arg_count++] = word;
+	return 0;
+}
+
+/* A leading "-" followed by a digit is an argument (a count of -1), not an option. */
+static bool is_option(const char *word)
+{
+	return word[0] == '-' && word[1] && !(word[1] >= '0' && word[1] <= '9');
+}
+
+static int take_apart(struct invocation *in, int argc, char **argv)
+{
+	bool only_words = false;
+	int status = 0;
+
+	for (int i = 1; i < argc && status == 0; i++) {
+		if (!only_words && strcmp(argv[i], "--") == 0)
+			only_words = true;
+		else if (!only_words && is_option(argv[i]))
+			status = take_option(in, argv, argc, &i);
+		else
+			status = take_word(in, argv[i]);
+	}
+	in->json = option_of(in, "json");
+	in->dry_run = option_of(in, "dry-run");
+	in->quiet = option_of(in, "quiet");
+	return status;
+}
+
+static int set_timeout(struct invocation *in, const char *text)
+{
+	char *end;
+	unsigned long seconds = strtoul(text, &end, 10);
+
+	if (*text < '0' || *text > '9' || *end || seconds < 1 || seconds > 3600)
+		return usage(in, "--timeout must be 1 to 3600 seconds, not '%s'", text);
+	vfctl_ctx_set_write_timeout_ms(in->ctx, (unsigned)seconds * 1000);
+	return 0;
+}
+
+static int set_up(struct invocation *in)
+{
+	const char *host = option_of(in, "host");
+	const char *state = option_of(in, "state");
+	const char *timeout = option_of(in, "timeout");
+	int r;
+
+	vfctl_ctx_set_log(in->ctx, print_log, in);
+	if (timeout && set_timeout(in, timeout))
+		return EXIT_USAGE;
+	if (state && vfctl_ctx_set_state_path(in->ctx, state) < 0)
+		return fail(in, -ENOMEM);
+	r = main_open_host(in->ctx);
+	if (r == 0 && host)
+		r = vfctl_ctx_open_host(in->ctx, host);
+	return r < 0 ? fail(in, r) : 0;
+}
+
+static int run(struct invocation *in)
+{
+	int status;
+
+	if (option_of(in, "version")) {
+		printf("vfctl " VFCTL_VERSION "\n");
+		return EXIT_DONE;
+	}
+	if (option_of(in, "help")) {
+		if (in->command)
+			print_command_help(in->command);
+		else
+			print_help();
+		return EXIT_DONE;
+	}
+	if (!in->command) {
+		print_help();
+		return EXIT_USAGE;
+	}
+	if (in->arg_count < in->command->min_args)
+		return usage(in, "needs: vfctl %s %s", in->command->name, in->command->args);
+	status = set_up(in);
+	return status ? status : in->command->run(in);
+}
+
+int main(int argc, char **argv)
+{
+	struct invocation in = {0};
+	int status;
+
+	signal(SIGPIPE, SIG_IGN);
+	in.out = out_new(stdout);
+	if (!in.out || vfctl_ctx_new(&in.ctx) < 0) {
+		fputs("vfctl: out of memory\n", stderr);
+		return EXIT_FAILED;
+	}
+	status = take_apart(&in, argc, argv);
+	if (!status)
+		status = run(&in);
+	if (!out_close(in.out) && status == EXIT_DONE) {
+		fputs("vfctl: the output could not be written\n", stderr);
+		status = EXIT_FAILED;
+	}
+	vfctl_ctx_free(in.ctx);
+	return status;
+}
