@@ -347,7 +347,8 @@ const char *xml_text(const struct xml_node *node, char *buf, size_t size)
 	for (xmlNodePtr c = in(node)->children; c; c = c->next) {
 		size_t more = c->content ? strlen((const char *)c->content) : 0;
 
-		if (c->type != XML_TEXT_NODE && c->type != XML_CDATA_SECTION_NODE)
+		if (!more ||
+			(c->type != XML_TEXT_NODE && c->type != XML_CDATA_SECTION_NODE))
 			continue;
 		if (more >= size - len)
 			return NULL;

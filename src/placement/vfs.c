@@ -117,8 +117,11 @@ static bool serve(const struct search *s, const struct vfctl_request *request,
 
 	for (uint32_t i = 0; i < want; i++)
 		at += request->wants[i].count;
+	/* The VFs of a PF mostly come together: count once for each run of them. */
 	for (size_t i = 0; i < m->vf_count; i++)
-		s->pf_free[i] = free_of_pf(s, &m->vfs[i].pf);
+		s->pf_free[i] = i && !vfctl_bdf_compare(&m->vfs[i].pf, &m->vfs[i - 1].pf)
+					? s->pf_free[i - 1]
+					: free_of_pf(s, &m->vfs[i].pf);
 	for (uint32_t i = 0; i < request->wants[want].count; i++, at++) {
 		if (!take_one(s, &request->wants[want], &pick->index[at]))
 			return false;

@@ -96,8 +96,8 @@ static int load_tree(hwloc_topology_t t, const char *root)
 		{.name = "HWLOC_FSROOT", .value = root},
 		/* Without "stop" the cpuid of the machine we run on leaks in. */
 		{.name = "HWLOC_COMPONENTS", .value = "linux,stop"},
-		/* Else a node without CPUs is given those of its neighbours. */
-		{.name = "HWLOC_USE_NUMA_DISTANCES", .value = "0"},
+		/* Distances yes, but no CPUs of neighbours for a node without (bit 1). */
+		{.name = "HWLOC_USE_NUMA_DISTANCES", .value = "1"},
 		/* A library does not write to stderr. */
 		{.name = "HWLOC_HIDE_ERRORS", .value = "2"},
 	};

@@ -340,6 +340,22 @@ static void guest_without_vfs_leaves_their_node_free(void **state)
 	vfctl_plan_free(plan);
 }
 
+/* Even where that node would leave less over. */
+static void guest_without_vfs_prefers_room_to_waste(void **state)
+{
+	struct vfctl_request request = guest(3, NULL);
+	struct vfctl_plan *plan;
+	struct host_model h;
+
+	make_host(&h, 2, 8, 1);
+	add_vfs(&h, 0x10, 0, 1, 0);
+	vfctl_cpuset_add(&h.model.busy_cpus, 0);
+	vfctl_cpuset_add(&h.model.busy_cpus, 1);
+	plan = make_plan(&h, &request, 1);
+	assert_int_equal(plan->assignments[0].node, 1);
+	vfctl_plan_free(plan);
+}
+
 static void vf_without_locality_warns(void **state)
 {
 	struct vfctl_request request = guest(2, &any_vf);
@@ -470,6 +486,41 @@ static void pages_and_promises(void **state)
 	assert_true(
 		has_reason(&plan->assignments[2], VFCTL_REASON_WARNING, "base pages"));
 	vfctl_plan_free(plan);
+}
+
+/* What the leases say and what the kernel says: the smaller one counts. */
+static void pages_are_free_only_when_both_say_so(void **state)
+{
+	struct vfctl_promise promise = {
+		.node = 0, .page_bytes = GIB, .bytes = 6 * GIB, .taken = true};
+	struct vfctl_request request = guest(1, NULL);
+	static const struct {
+		uint64_t total, free;
+		size_t promises;
+		enum vfctl_refusal refusal;
+	} cases[] = {
+		{9, 9, 0, VFCTL_REFUSAL_NONE},
+		{9, 3, 0, VFCTL_REFUSAL_MEMORY}, /* a foreign guest took 6 */
+		{9, 9, 1, VFCTL_REFUSAL_MEMORY}, /* taken since the counts were read */
+		{10, 4, 1, VFCTL_REFUSAL_NONE},  /* ours took 6, counted once */
+		{10, VFCTL_COUNT_UNKNOWN, 1, VFCTL_REFUSAL_NONE},
+		{9, VFCTL_COUNT_UNKNOWN, 1, VFCTL_REFUSAL_MEMORY},
+	};
+
+	request.page_bytes = GIB;
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		struct vfctl_plan *plan;
+		struct host_model h;
+
+		make_host(&h, 1, 4, 1);
+		vfctl_topology_set_pages(
+			&h.topology, 0, GIB, cases[i].total, cases[i].free);
+		h.model.promises = &promise;
+		h.model.promise_count = cases[i].promises;
+		plan = make_plan(&h, &request, 1);
+		assert_int_equal(plan->assignments[0].refusal, cases[i].refusal);
+		vfctl_plan_free(plan);
+	}
 }
 
 static void memory_less_node_is_refused(void **state)
@@ -603,11 +654,13 @@ int main(void)
 		cmocka_unit_test(narrow_wants_are_served_first),
 		cmocka_unit_test(queue_that_spreading_would_lose),
 		cmocka_unit_test(guest_without_vfs_leaves_their_node_free),
+		cmocka_unit_test(guest_without_vfs_prefers_room_to_waste),
 		cmocka_unit_test(vf_without_locality_warns),
 		cmocka_unit_test(vf_on_a_node_without_cpus_goes_to_the_nearest),
 		cmocka_unit_test(refusals_say_what_is_short),
 		cmocka_unit_test(refused_guest_does_not_disturb_the_next),
 		cmocka_unit_test(pages_and_promises),
+		cmocka_unit_test(pages_are_free_only_when_both_say_so),
 		cmocka_unit_test(memory_less_node_is_refused),
 		cmocka_unit_test(absurd_requests_are_named),
 		cmocka_unit_test(absurd_hosts_are_named),

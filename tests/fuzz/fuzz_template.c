@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Any bytes as a template; what is written must be readable by both readers. */
+#include <string.h>
+
+#include "fuzz.h"
+#include "vfctl/context.h"
+#include "vfctl/domain.h"
+
+static const struct vfctl_domain_vf vf = {
+	.bdf = {.bus = 0x3b, .function = 2},
+	.pf = {.bus = 0x3b},
+	.form = VFCTL_FORM_HOSTDEV,
+};
+
+static int render(struct vfctl_ctx *ctx, const char *text, char **ret_xml)
+{
+	static char name[] = "g", machine[] = "q35", cpu[] = "host-passthrough";
+	struct vfctl_guest guest = {.name = name,
+		.vcpus = 2,
+		.iothreads = 1,
+		.machine = machine,
+		.cpu = cpu,
+		.console = true,
+		.spare_ports = 2};
+	uint32_t vcpus[] = {0, 1};
+	struct vfctl_assignment assignment = {.vcpus = vcpus,
+		.vcpu_count = 2,
+		.guest_threads = 2,
+		.memory_bytes = 1 << 30,
+		.page_bytes = 2 << 20};
+	struct vfctl_domain_request request = {.template_text = text,
+		.template_name = "fuzz",
+		.guest = &guest,
+		.assignment = &assignment,
+		.lease_id = "l",
+		.vfs = &vf,
+		.vf_count = 1,
+		.libvirt_version = 11003000};
+
+	return vfctl_domain_render(ctx, &request, ret_xml);
+}
+
+static void read_back(struct vfctl_ctx *ctx, const char *xml)
+{
+	static struct vfctl_domain_intent intent;
+	struct vfctl_domain_view *view = NULL;
+	char *without = NULL;
+
+	FUZZ_CHECK(vfctl_domain_metadata_read(ctx, xml, strlen(xml), &intent) != -2);
+	if (vfctl_domain_metadata_remove_vf(ctx, xml, &vf.bdf, &without) == 0)
+		free(without);
+	if (vfctl_domain_read(ctx, xml, &view) == 0)
+		vfctl_domain_free_port(view);
+	vfctl_domain_view_free(view);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	char *text = malloc(size + 1), *xml = NULL;
+	struct vfctl_ctx *ctx;
+
+	if (!text || vfctl_ctx_new(&ctx) < 0) {
+		free(text);
+		return 0;
+	}
+	memcpy(text, data, size);
+	text[size] = '\0';
+	if (render(ctx, text, &xml) == 0)
+		read_back(ctx, xml);
+	else
+		FUZZ_CHECK(!xml && *vfctl_ctx_error(ctx));
+	free(xml);
+	free(text);
+	vfctl_ctx_free(ctx);
+	return 0;
+}
