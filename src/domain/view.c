@@ -186,6 +186,15 @@ static int read_numa(struct vfctl_ctx *ctx, const struct xml_node *domain,
 	return r;
 }
 
+/* A MAC that is none is libvirt's to complain of: the view goes without. */
+static void read_mac(const struct xml_node *device, struct vfctl_domain_device *item)
+{
+	const struct xml_node *mac = xml_child(device, "mac");
+	const char *text = mac ? xml_get(mac, "address") : NULL;
+
+	item->has_mac = text && vfctl_mac_parse(text, &item->mac) == 0;
+}
+
 static int add_device(
 	struct vfctl_ctx *ctx, struct xml_node *device, struct vfctl_domain_view *view)
 {
@@ -200,6 +209,7 @@ static int add_device(
 	if (r < 0)
 		return r;
 	item.has_guest = r > 0;
+	read_mac(device, &item);
 	if (view->device_count == VFCTL_DOMAIN_DEVICES_MAX)
 		return ctx_fail(ctx, -E2BIG, FILE_NAME ":%u: more than %d host devices",
 			xml_line(device), VFCTL_DOMAIN_DEVICES_MAX);

@@ -438,6 +438,10 @@ static int device_to_remove(struct vfctl_ctx *ctx, struct attach *a, const char 
 	if (!device)
 		return 0;
 	vf.form = device->interface ? VFCTL_FORM_INTERFACE : VFCTL_FORM_HOSTDEV;
+	if (device->has_mac) {
+		vf.attrs.mask = VFCTL_ATTR_MAC;
+		vf.attrs.mac = device->mac;
+	}
 	return vfctl_domain_device_xml(ctx, &vf,
 		device->has_guest ? device->guest.bus : 0, a->hv->version, ret_device);
 }

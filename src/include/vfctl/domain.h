@@ -140,6 +140,8 @@ struct vfctl_domain_device {
 	bool managed;   /**< libvirt binds it to vfio and back */
 	bool has_guest; /**< the address in the guest is stated */
 	struct vfctl_bdf guest;
+	bool has_mac; /**< of an interface */
+	struct vfctl_mac mac;
 };
 
 /** A PCI controller of a domain. */

@@ -132,7 +132,7 @@ domain_has() {
 	local domain bus slot function
 	IFS=:. read -r domain bus slot function <<<"$1"
 	virsh dumpxml "$2" | tr '"' "'" |
-		grep -q "<address domain='0x$domain' bus='0x$bus' slot='0x$slot' function='0x$function'/>"
+		grep -Eq "<address (type='pci' )?domain='0x$domain' bus='0x$bus' slot='0x$slot' function='0x$function'/>"
 }
 
 domain_lacks() { ! domain_has "$@"; }
