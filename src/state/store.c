@@ -23,7 +23,7 @@ static const char *const migrations[] = {
 	") STRICT;"
 	"CREATE TABLE lease_vf ("
 	"  bdf TEXT PRIMARY KEY, lease TEXT NOT NULL REFERENCES lease ON DELETE CASCADE,"
-	"  pf TEXT NOT NULL, idx INTEGER NOT NULL, saved TEXT"
+	"  pf TEXT NOT NULL, idx INTEGER NOT NULL, transient INTEGER NOT NULL, saved TEXT"
 	") STRICT;"
 	"CREATE TABLE lease_cpu ("
 	"  cpu INTEGER PRIMARY KEY, lease TEXT NOT NULL REFERENCES lease ON DELETE CASCADE"
@@ -88,6 +88,33 @@ void store_close(struct store *store)
 	free(store);
 }
 
+/* Members of @more that @a does not name yet. */
+static void attrs_add(struct vfctl_vf_attrs *a, const struct vfctl_vf_attrs *more)
+{
+	struct vfctl_vf_attrs both = *more;
+	uint32_t mask = a->mask | more->mask;
+
+	if (a->mask & VFCTL_ATTR_MAC)
+		both.mac = a->mac;
+	if (a->mask & VFCTL_ATTR_VLAN) {
+		both.vlan = a->vlan;
+		both.qos = a->qos;
+		both.proto = a->proto;
+	}
+	if (a->mask & VFCTL_ATTR_RATE) {
+		both.min_rate_mbps = a->min_rate_mbps;
+		both.max_rate_mbps = a->max_rate_mbps;
+	}
+	if (a->mask & VFCTL_ATTR_SPOOFCHK)
+		both.spoofchk = a->spoofchk;
+	if (a->mask & VFCTL_ATTR_TRUST)
+		both.trust = a->trust;
+	if (a->mask & VFCTL_ATTR_LINK_STATE)
+		both.link_state = a->link_state;
+	both.mask = mask;
+	*a = both;
+}
+
 /* ---- changes ---- */
 
 /* Run @change between BEGIN and COMMIT; on failure everything is as before. */
@@ -125,8 +152,9 @@ static char *holder_of(struct store *s, const char *sql, const char *text, int64
 
 static int insert_vf(struct store *s, const char *id, const struct vfctl_lease_vf *vf)
 {
-	int r = db_run(s->db, "INSERT INTO lease_vf (bdf, lease, pf, idx) VALUES (?, ?, ?, ?)",
-		"sssi", TEXT(&vf->bdf), id, TEXT(&vf->pf), (int64_t)vf->index);
+	int r = db_run(s->db, "INSERT INTO lease_vf (bdf, lease, pf, idx, transient) "
+		"VALUES (?, ?, ?, ?, ?)", "sssii", TEXT(&vf->bdf), id, TEXT(&vf->pf),
+		(int64_t)vf->index, (int64_t)vf->transient);
 
 	if (r == -EEXIST) {
 		_free_ char *name = holder_of(s, "SELECT domain_name FROM lease JOIN lease_vf ON "
@@ -204,15 +232,40 @@ int store_remove_vf(struct store *store, const char *id, const struct vfctl_bdf 
 		"DELETE FROM lease_vf WHERE lease = ? AND bdf = ?", "ss", id, TEXT(vf)), TEXT(vf));
 }
 
+static int read_saved(struct store *s, const struct vfctl_bdf *vf, struct vfctl_vf_attrs *ret)
+{
+	_query_ struct query *q = NULL;
+	int r = query_new(s->db, &q, "SELECT saved FROM lease_vf WHERE bdf = ?", "s", TEXT(vf));
+
+	*ret = (struct vfctl_vf_attrs){0};
+	if (r == 0)
+		r = query_step(q);
+	if (r == 1 && query_text(q, 0)[0])
+		json_to_attrs(query_text(q, 0), ret);
+	return r < 0 ? r : 0;
+}
+
 int store_save_attrs(struct store *store, const struct vfctl_bdf *vf,
 	const struct vfctl_vf_attrs *attrs)
 {
-	_free_ char *text = attrs->mask ? json_of_attrs(attrs) : NULL;
+	_free_ char *text = NULL;
+	struct vfctl_vf_attrs saved;
+	int r = read_saved(store, vf, &saved);
 
-	if (attrs->mask && !text)
+	if (r < 0)
+		return r;
+	attrs_add(&saved, attrs);
+	text = json_of_attrs(&saved);
+	if (!text)
 		return ctx_oom(db_ctx(store->db));
 	return change_one(store, db_run(store->db,
 		"UPDATE lease_vf SET saved = ? WHERE bdf = ?", "ss", text, TEXT(vf)), TEXT(vf));
+}
+
+int store_forget_attrs(struct store *store, const struct vfctl_bdf *vf)
+{
+	return change_one(store, db_run(store->db,
+		"UPDATE lease_vf SET saved = NULL WHERE bdf = ?", "s", TEXT(vf)), TEXT(vf));
 }
 
 int store_set_running(struct store *store, const char *id, bool running)
@@ -226,8 +279,8 @@ int store_set_running(struct store *store, const char *id, bool running)
 static int read_vfs(struct store *s, struct vfctl_lease *l)
 {
 	_query_ struct query *q = NULL;
-	int r = query_new(s->db, &q, "SELECT bdf, pf, idx, saved FROM lease_vf WHERE lease = ? "
-		"ORDER BY bdf", "s", l->id);
+	int r = query_new(s->db, &q, "SELECT bdf, pf, idx, saved, transient FROM lease_vf "
+		"WHERE lease = ? ORDER BY bdf", "s", l->id);
 
 	while (r >= 0 && (r = query_step(q)) == 1) {
 		struct vfctl_lease_vf *vf;
@@ -235,7 +288,8 @@ static int read_vfs(struct store *s, struct vfctl_lease *l)
 		if (!array_grow(l->vfs, l->vf_count))
 			return ctx_oom(db_ctx(s->db));
 		vf = &l->vfs[l->vf_count];
-		*vf = (struct vfctl_lease_vf){.index = (uint32_t)query_int(q, 2)};
+		*vf = (struct vfctl_lease_vf){.index = (uint32_t)query_int(q, 2),
+			.transient = query_int(q, 4) != 0};
 		if (vfctl_bdf_parse(query_text(q, 0), &vf->bdf) < 0 ||
 			vfctl_bdf_parse(query_text(q, 1), &vf->pf) < 0)
 			return ctx_fail(db_ctx(s->db), -EBADF, "the state file holds '%s', which is "
