@@ -1,0 +1,96 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# shellcheck shell=bash
+# What the scripts share: words, logs, builds with progress, and the lab's image.
+
+# shellcheck disable=SC2034 # used by the scripts that source this
+top=$(readlink -f "$(dirname "${BASH_SOURCE[0]}")/../..")
+logs=$top/build/logs
+# shellcheck disable=SC2034
+lab_dir=${VFCTL_LAB_DIR:-$top/build/lab}
+
+say() { printf '%s: %s\n' "$(basename "$0")" "$*"; }
+
+die() {
+	printf '%s: %s\n' "$(basename "$0")" "$*" >&2
+	exit 1
+}
+
+# usage: die_with_log LOG TEXT     fails, showing the end of build/logs/LOG.log
+die_with_log() {
+	printf '%s\n' "--- the end of $logs/$1.log:" >&2
+	grep -n -m 5 -E '(error|Error):? ' "$logs/$1.log" >&2 || true
+	tail -n 30 "$logs/$1.log" >&2
+	die "$2"
+}
+
+# usage: logged LOG COMMAND...     its output goes to build/logs/LOG.log
+logged() {
+	local log=$1
+	shift
+	mkdir -p "$logs"
+	"$@" >"$logs/$log.log" 2>&1 </dev/null
+}
+
+# Root, or sudo; a password is asked for on the terminal, if there is one.
+as_root() {
+	if [ "$(id -u)" = 0 ]; then
+		"$@"
+	else
+		sudo "$@"
+	fi
+}
+
+# usage: need_root WHAT     fails unless as_root can work
+need_root() {
+	[ "$(id -u)" != 0 ] || return 0
+	command -v sudo >/dev/null || die "$1 needs root, or sudo"
+	sudo -n true 2>/dev/null || { [ -t 0 ] && sudo -v; } || die "$1 needs root, or sudo"
+}
+
+# usage: build PRESET     configures and builds, with the percentage as progress
+build() {
+	local preset=$1 log=build-$1 start=$SECONDS jobs
+	jobs=$(nproc)
+	logged "configure-$preset" cmake -S "$top" --preset "$preset" ||
+		die_with_log "configure-$preset" "cmake --preset $preset failed"
+	mkdir -p "$logs"
+	if ! cmake --build "$top/build/$preset" -j "$jobs" 2>&1 </dev/null |
+		tee "$logs/$log.log" | show_percent "build $preset"; then
+		die_with_log "$log" "the build of $preset failed"
+	fi
+	say "build $preset: done in $((SECONDS - start)) s"
+}
+
+# Reads make's "[ 40%] ..." lines: on a terminal one line that counts, else every fifth part.
+show_percent() {
+	local line percent shown=0
+	while IFS= read -r line; do
+		[[ $line =~ ^\[\ *([0-9]+)%\] ]] || continue
+		percent=${BASH_REMATCH[1]}
+		if [ -t 1 ]; then
+			printf '\r%s: %s %3d%%' "$(basename "$0")" "$1" "$percent"
+		elif [ $((percent / 20)) -gt $((shown / 20)) ]; then
+			say "$1: $percent%"
+		fi
+		shown=$percent
+	done
+	if [ -t 1 ] && [ "$shown" != 0 ]; then printf '\r\033[K'; fi
+}
+
+# What keeps this machine from booting the lab, in words; nothing if it can.
+lab_obstacle() {
+	if [ -n "${VFCTL_NO_LAB:-}" ]; then
+		echo "VFCTL_NO_LAB is set"
+	elif [ "$(uname -m)" != x86_64 ]; then
+		echo "the lab is x86_64 only, this machine is $(uname -m)"
+	elif [ "$(id -u)" != 0 ] && ! sudo -n true 2>/dev/null; then
+		echo "the lab needs root, or sudo without a password"
+	elif ! as_root unshare --mount true 2>/dev/null; then
+		echo "this container may not mount (CAP_SYS_ADMIN)"
+	elif [ "$(awk '/MemAvailable/ { print int($2 / 1024) }' /proc/meminfo)" -lt 4096 ]; then
+		echo "the lab needs 4 GiB of free memory"
+	fi
+}
+
+# The lab's image of these very sources exists.
+lab_image_there() { as_root test -d "$("$top/tests/lab/build" --path)"; }
