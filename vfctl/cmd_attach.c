@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "attr_args.h"
 #include "command.h"
 #include "vfctl/workflow.h"
 
@@ -17,16 +18,9 @@ static unsigned affect_of(const struct invocation *in)
 static int read_attrs(struct invocation *in, struct vfctl_vf_attrs *attrs)
 {
 	attrs->mask = 0;
-	for (size_t i = 1; i < in->arg_count; i++) {
-		const char *equals = strchr(in->args[i], '=');
-		char key[32];
-
-		if (!equals || (size_t)(equals - in->args[i]) >= sizeof(key))
-			return usage(in, "'%s' is not ATTRIBUTE=VALUE", in->args[i]);
-		snprintf(key, sizeof(key), "%.*s", (int)(equals - in->args[i]), in->args[i]);
-		if (vfctl_vf_attrs_parse(in->ctx, key, equals + 1, attrs) < 0)
-			return usage(in, "%s", vfctl_ctx_error(in->ctx));
-	}
+	for (size_t i = 1; i < in->arg_count; i++)
+		if (attr_arg(in, in->args[i], attrs))
+			return EXIT_USAGE;
 	if (vfctl_vf_attrs_check(in->ctx, attrs) < 0)
 		return usage(in, "%s", vfctl_ctx_error(in->ctx));
 	/* Safe defaults, as in guest.yaml. */

@@ -60,6 +60,27 @@ void attrs_complete(struct vfctl_vf_attrs *wish, const struct vfctl_vf_attrs *no
 	}
 }
 
+void attrs_drop_equal(struct vfctl_vf_attrs *wish, const struct vfctl_vf_attrs *now)
+{
+	uint32_t same = 0;
+
+	if (!memcmp(&wish->mac, &now->mac, sizeof(now->mac)))
+		same |= VFCTL_ATTR_MAC;
+	if (wish->vlan == now->vlan && wish->qos == now->qos &&
+		(!wish->vlan || wish->proto == now->proto))
+		same |= VFCTL_ATTR_VLAN;
+	if (wish->min_rate_mbps == now->min_rate_mbps &&
+		wish->max_rate_mbps == now->max_rate_mbps)
+		same |= VFCTL_ATTR_RATE;
+	if (wish->spoofchk == now->spoofchk)
+		same |= VFCTL_ATTR_SPOOFCHK;
+	if (wish->trust == now->trust)
+		same |= VFCTL_ATTR_TRUST;
+	if (wish->link_state == now->link_state)
+		same |= VFCTL_ATTR_LINK_STATE;
+	wish->mask &= ~(same & now->mask);
+}
+
 /* ---- writing ---- */
 
 static size_t add_rows(const struct vf_wish *wish, struct nl_vf_set *rows)

@@ -23,6 +23,9 @@ struct vfctl_vf_attrs attrs_before(const struct vfctl_vf_attrs *now,
  */
 void attrs_complete(struct vfctl_vf_attrs *wish, const struct vfctl_vf_attrs *now);
 
+/* Take out of a wish what is so already. */
+void attrs_drop_equal(struct vfctl_vf_attrs *wish, const struct vfctl_vf_attrs *now);
+
 /*
  * Write what the wishes name, all VFs in as few datagrams as possible, then read the PF's
  * VFs back once and compare. Drivers that are busy resetting a VF (i40e, ice) are asked

@@ -16,8 +16,8 @@ int lifecycle_plan_create(struct vfctl_ctx *ctx, const struct vfctl_inventory *i
 	struct vfctl_change **ret_change);
 int lifecycle_plan_destroy(struct vfctl_ctx *ctx, const struct vfctl_pf *pf,
 	struct vfctl_change **ret_change);
-int lifecycle_plan_set(struct vfctl_ctx *ctx, const struct vfctl_pf *pf,
-	const struct vfctl_vf *vf, const struct vfctl_vf_attrs *attrs,
+int lifecycle_plan_set(struct vfctl_ctx *ctx, const struct vfctl_inventory *inv,
+	const struct vfctl_pf *pf, const struct vfctl_set_item *items, size_t count,
 	struct vfctl_change **ret_change);
 
 #endif

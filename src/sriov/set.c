@@ -1,51 +1,71 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Set attributes of one VF: complete the wish, write, read back, or put back. */
+/* Set attributes of VFs: complete the wishes, write, read back, or put all back. */
 #include <errno.h>
 #include <stdio.h>
 
 #include "base/buf.h"
 #include "sriov/holder.h"
+#include "sriov/inventory.h"
 #include "sriov/lifecycle.h"
 
 struct set {
 	const struct vfctl_pf *pf;
-	struct vf_wish wish;
-	struct vf_wish before;
+	struct vf_wish *wishes;
+	struct vf_wish *before; /* what each had of what its wish names */
+	size_t count;
 };
+
+static void free_set(void *data)
+{
+	struct set *s = data;
+
+	free(s->wishes);
+	free(s->before);
+	free(s);
+}
 
 static int apply_set(struct vfctl_ctx *ctx, void *data)
 {
 	struct set *s = data;
 
-	return attrs_write(ctx, s->pf, &s->wish, 1);
+	return attrs_write(ctx, s->pf, s->wishes, s->count);
 }
 
 /*
- * What the kernel would not take back is left out: a MAC of zero cannot be set on every
- * driver, and no rate at all needs a link to be set.
+ * Only what differs now from what was is put back. A MAC that was never set is zero, and
+ * not every driver lets it be zero again: that is no failure.
  */
+static int put_back(struct vfctl_ctx *ctx, const struct vfctl_pf *now,
+	const struct vf_wish *before)
+{
+	struct vf_wish wish = *before;
+	int r;
+
+	for (uint32_t i = 0; i < now->num_vfs; i++)
+		if (now->vfs[i].index == before->vf)
+			attrs_drop_equal(&wish.attrs, &now->vfs[i].attrs);
+	if (!wish.attrs.mask)
+		return 0;
+	r = attrs_write(ctx, now, &wish, 1);
+	if (r < 0 && wish.attrs.mask & VFCTL_ATTR_MAC && vfctl_mac_is_zero(&wish.attrs.mac)) {
+		wish.attrs.mask &= ~(uint32_t)VFCTL_ATTR_MAC;
+		r = attrs_write(ctx, now, &wish, 1);
+	}
+	return r;
+}
+
 static int undo_set(struct vfctl_ctx *ctx, void *data)
 {
+	_inventory_ struct vfctl_inventory *inv = NULL;
 	struct set *s = data;
-	uint32_t mask = s->before.attrs.mask;
-	int worst = 0;
+	int r = inventory_read_pf(ctx, &s->pf->bdf, &inv);
 
-	for (uint32_t bit = 1; bit && bit <= mask; bit <<= 1) {
-		struct vf_wish one = s->before;
-		int r;
-
-		if (!(mask & bit))
-			continue;
-		one.attrs.mask = bit & VFCTL_ATTR_VLAN ? VFCTL_ATTR_VLAN
-			: bit & VFCTL_ATTR_RATE		? VFCTL_ATTR_RATE
-							: bit;
-		mask &= ~one.attrs.mask;
-		r = attrs_write(ctx, s->pf, &one, 1);
-		if (r < 0 && r != -EOPNOTSUPP && r != -EINVAL)
-			worst = r;
-	}
-	return worst;
+	for (size_t i = 0; i < s->count && r == 0; i++)
+		r = put_back(ctx, &inv->pfs[0], &s->before[i]);
+	return r;
 }
+
+/* ---- planning ---- */
 
 static int check_unused(struct vfctl_ctx *ctx, const struct vfctl_vf *vf,
 	const struct vfctl_vf_attrs *attrs)
@@ -60,45 +80,70 @@ static int check_unused(struct vfctl_ctx *ctx, const struct vfctl_vf *vf,
 		identity & VFCTL_ATTR_MAC ? "MAC" : "number of MSI-X vectors");
 }
 
-static int add_step(struct vfctl_ctx *ctx, struct vfctl_change *change, struct set *s)
+static int add_item(struct vfctl_ctx *ctx, const struct vfctl_inventory *inv, struct set *s,
+	const struct vfctl_set_item *item)
 {
-	struct step row = {.apply = apply_set, .undo = undo_set, .data = s};
-	char name[VFCTL_BDF_TEXT], value[VFCTL_ATTR_TEXT];
-	_buf_ struct buf words = {0};
-	const char *key;
-	size_t i = 0;
+	const struct vfctl_pf *pf;
+	const struct vfctl_vf *vf;
+	struct vf_wish *wish = &s->wishes[s->count];
+	char name[VFCTL_BDF_TEXT];
+	int r = vfctl_inventory_find_vf(ctx, inv, item->vf, &pf, &vf);
 
-	while (vfctl_vf_attrs_next(&s->wish.attrs, &i, &key, value))
-		buf_printf(&words, " %s=%s", key, value);
-	if (words.failed)
-		return ctx_oom(ctx);
-	steps_add(&change->steps, &row, "%s/%u: set%s", vfctl_pf_name(s->pf, name), s->wish.vf,
-		words.data ? words.data : "");
+	if (r == 0)
+		r = vfctl_vf_attrs_check(ctx, &item->attrs);
+	if (r < 0)
+		return r;
+	if (pf != s->pf)
+		return ctx_fail(ctx, -EINVAL, "%s is no VF of %s: the VFs of one command must be of "
+			"one PF", item->vf, vfctl_pf_name(s->pf, name));
+	r = check_unused(ctx, vf, &item->attrs);
+	if (r < 0)
+		return r;
+	*wish = (struct vf_wish){vf->index, vf->bdf, item->attrs};
+	attrs_complete(&wish->attrs, &vf->attrs);
+	s->before[s->count++] = (struct vf_wish){vf->index, vf->bdf,
+		attrs_before(&vf->attrs, &wish->attrs)};
 	return 0;
 }
 
-int lifecycle_plan_set(struct vfctl_ctx *ctx, const struct vfctl_pf *pf,
-	const struct vfctl_vf *vf, const struct vfctl_vf_attrs *attrs,
+static void add_words(struct buf *words, const struct vf_wish *wish)
+{
+	char value[VFCTL_ATTR_TEXT];
+	const char *key;
+	size_t i = 0;
+
+	buf_printf(words, "%s%u:", words->len ? "; " : "", wish->vf);
+	while (vfctl_vf_attrs_next(&wish->attrs, &i, &key, value))
+		buf_printf(words, " %s=%s", key, value);
+}
+
+int lifecycle_plan_set(struct vfctl_ctx *ctx, const struct vfctl_inventory *inv,
+	const struct vfctl_pf *pf, const struct vfctl_set_item *items, size_t count,
 	struct vfctl_change **ret_change)
 {
 	_change_ struct vfctl_change *change = NULL;
-	struct set *s;
-	int r = vfctl_vf_attrs_check(ctx, attrs);
+	struct set *s = calloc(1, sizeof(*s));
+	struct step row = {.apply = apply_set, .undo = undo_set, .data = s};
+	_buf_ struct buf words = {0};
+	char name[VFCTL_BDF_TEXT];
+	int r = change_new(ctx, s, free_set, &change);
 
-	if (r == 0)
-		r = check_unused(ctx, vf, attrs);
 	if (r < 0)
 		return r;
-	s = calloc(1, sizeof(*s));
-	r = change_new(ctx, s, free, &change);
+	s->pf = pf;
+	s->wishes = calloc(count, sizeof(*s->wishes));
+	s->before = calloc(count, sizeof(*s->before));
+	if (!s->wishes || !s->before)
+		return ctx_oom(ctx);
+	for (size_t i = 0; i < count && r == 0; i++) {
+		r = add_item(ctx, inv, s, &items[i]);
+		if (r == 0)
+			add_words(&words, &s->wishes[i]);
+	}
 	if (r < 0)
 		return r;
-	*s = (struct set){.pf = pf, .wish = {vf->index, vf->bdf, *attrs}};
-	attrs_complete(&s->wish.attrs, &vf->attrs);
-	s->before = (struct vf_wish){vf->index, vf->bdf,
-		attrs_before(&vf->attrs, &s->wish.attrs)};
-	r = add_step(ctx, change, s);
-	if (r == 0)
-		*ret_change = steal(change);
-	return r;
+	steps_add(&change->steps, &row, "%s: set VF%s %s", vfctl_pf_name(pf, name),
+		count == 1 ? "" : "s", words.data ? words.data : "");
+	*ret_change = steal(change);
+	return 0;
 }

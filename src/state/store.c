@@ -23,7 +23,7 @@ static const char *const migrations[] = {
 	") STRICT;"
 	"CREATE TABLE lease_vf ("
 	"  bdf TEXT PRIMARY KEY, lease TEXT NOT NULL REFERENCES lease ON DELETE CASCADE,"
-	"  pf TEXT NOT NULL, idx INTEGER NOT NULL, saved TEXT"
+	"  pf TEXT NOT NULL, idx INTEGER NOT NULL, transient INTEGER NOT NULL, saved TEXT"
 	") STRICT;"
 	"CREATE TABLE lease_cpu ("
 	"  cpu INTEGER PRIMARY KEY, lease TEXT NOT NULL REFERENCES lease ON DELETE CASCADE"
@@ -125,8 +125,9 @@ static char *holder_of(struct store *s, const char *sql, const char *text, int64
 
 static int insert_vf(struct store *s, const char *id, const struct vfctl_lease_vf *vf)
 {
-	int r = db_run(s->db, "INSERT INTO lease_vf (bdf, lease, pf, idx) VALUES (?, ?, ?, ?)",
-		"sssi", TEXT(&vf->bdf), id, TEXT(&vf->pf), (int64_t)vf->index);
+	int r = db_run(s->db, "INSERT INTO lease_vf (bdf, lease, pf, idx, transient) "
+		"VALUES (?, ?, ?, ?, ?)", "sssii", TEXT(&vf->bdf), id, TEXT(&vf->pf),
+		(int64_t)vf->index, (int64_t)vf->transient);
 
 	if (r == -EEXIST) {
 		_free_ char *name = holder_of(s, "SELECT domain_name FROM lease JOIN lease_vf ON "
@@ -226,8 +227,8 @@ int store_set_running(struct store *store, const char *id, bool running)
 static int read_vfs(struct store *s, struct vfctl_lease *l)
 {
 	_query_ struct query *q = NULL;
-	int r = query_new(s->db, &q, "SELECT bdf, pf, idx, saved FROM lease_vf WHERE lease = ? "
-		"ORDER BY bdf", "s", l->id);
+	int r = query_new(s->db, &q, "SELECT bdf, pf, idx, saved, transient FROM lease_vf "
+		"WHERE lease = ? ORDER BY bdf", "s", l->id);
 
 	while (r >= 0 && (r = query_step(q)) == 1) {
 		struct vfctl_lease_vf *vf;
@@ -235,7 +236,8 @@ static int read_vfs(struct store *s, struct vfctl_lease *l)
 		if (!array_grow(l->vfs, l->vf_count))
 			return ctx_oom(db_ctx(s->db));
 		vf = &l->vfs[l->vf_count];
-		*vf = (struct vfctl_lease_vf){.index = (uint32_t)query_int(q, 2)};
+		*vf = (struct vfctl_lease_vf){.index = (uint32_t)query_int(q, 2),
+			.transient = query_int(q, 4) != 0};
 		if (vfctl_bdf_parse(query_text(q, 0), &vf->bdf) < 0 ||
 			vfctl_bdf_parse(query_text(q, 1), &vf->pf) < 0)
 			return ctx_fail(db_ctx(s->db), -EBADF, "the state file holds '%s', which is "

@@ -26,6 +26,7 @@ struct attach {
 	struct vfctl_lease_vf lease_vf;
 	char lease_id[65];
 	bool new_lease, taken, applied;
+	bool still_used; /* detach: the domain keeps it where it was not asked to let go */
 	unsigned affect;
 	unsigned timeout_ms;
 	char *live_device, *config_device; /* XML */
@@ -219,7 +220,8 @@ static int choose_vf(struct vfctl_ctx *ctx, struct attach *a,
 	if (r < 0)
 		return r;
 	guest_complete_vf(pf, vf, &o->attrs, o->form, &a->vf);
-	a->lease_vf = (struct vfctl_lease_vf){.bdf = vf->bdf, .pf = pf->bdf, .index = vf->index};
+	a->lease_vf = (struct vfctl_lease_vf){.bdf = vf->bdf, .pf = pf->bdf, .index = vf->index,
+		.transient = !(a->affect & VFCTL_AFFECT_CONFIG)};
 	warn_remote(ctx, a, a->live.xml ? a->live.xml : a->config.xml, vf);
 	return 0;
 }
@@ -476,17 +478,27 @@ static int find_vf(struct vfctl_ctx *ctx, struct attach *a, const char *name)
 	return 0;
 }
 
+static void keep_unasked(struct attach *a, unsigned affect, char **device)
+{
+	if (a->affect & affect || !*device)
+		return;
+	a->still_used = true;
+	free(steal(*device));
+}
+
 /* The intent goes with the device, so that the hook does not miss it at the next start. */
 static int make_removals(struct vfctl_ctx *ctx, struct attach *a)
 {
 	int r = 0;
 
-	if (a->affect & VFCTL_AFFECT_LIVE)
+	if (a->live.name)
 		r = device_to_remove(ctx, a, a->live.xml, &a->live_device);
-	if (r == 0 && a->affect & VFCTL_AFFECT_CONFIG)
+	if (r == 0 && a->config.name)
 		r = device_to_remove(ctx, a, a->config.xml, &a->config_device);
 	if (r < 0)
 		return r;
+	keep_unasked(a, VFCTL_AFFECT_LIVE, &a->live_device);
+	keep_unasked(a, VFCTL_AFFECT_CONFIG, &a->config_device);
 	if (!a->live_device && !a->config_device)
 		return ctx_fail(ctx, -ENOENT, "domain %s does not have VF %s", name_of(a),
 			TEXT(&a->lease_vf.bdf));
@@ -544,15 +556,13 @@ static void add_detach_steps(struct attach *a, struct steps *steps)
 	const struct vfctl_lease *holder = vfctl_leases_find_vf(a->snapshot->leases,
 		&a->lease_vf.bdf);
 	const char *vf = TEXT(&a->lease_vf.bdf), *name = name_of(a);
-	bool still_used = (a->live.name && !(a->affect & VFCTL_AFFECT_LIVE)) ||
-		(a->config.name && !(a->affect & VFCTL_AFFECT_CONFIG));
 
 	if (a->config_device)
 		steps_add(steps, &config, "take VF %s out of the definition of domain %s", vf, name);
 	if (a->live_device)
 		steps_add(steps, &live, "unplug VF %s from the running domain %s, and wait until "
 			"the guest let go", vf, name);
-	if (holder && str_eq(holder->domain_uuid, uuid_of(a)) && !still_used)
+	if (holder && str_eq(holder->domain_uuid, uuid_of(a)) && !a->still_used)
 		steps_add(steps, &back, "return VF %s to what it was and end its lease", vf);
 }
 

@@ -115,6 +115,14 @@ static int started(struct vfctl_ctx *ctx, const struct vfctl_domain_intent *inte
 	return 0; /* the guest runs: a missing note is no reason to kill it */
 }
 
+/* What was plugged into the running domain only is not in its definition: it ends now. */
+static void drop_transient(struct store *store, const struct vfctl_lease *lease)
+{
+	for (size_t i = 0; i < lease->vf_count; i++)
+		if (lease->vfs[i].transient)
+			store_remove_vf(store, lease->id, &lease->vfs[i].bdf);
+}
+
 static int release(struct vfctl_ctx *ctx, const struct vfctl_domain_intent *intent)
 {
 	_leases_ struct vfctl_leases *leases = NULL;
@@ -131,6 +139,7 @@ static int release(struct vfctl_ctx *ctx, const struct vfctl_domain_intent *inte
 		return r;
 	lease = &leases->v[0];
 	r = policy_restore(ctx, store, lease->vfs, lease->vf_count);
+	drop_transient(store, lease);
 	if (lease->transient)
 		store_drop(store, lease->id);
 	else

@@ -106,14 +106,17 @@ int vfctl_destroy_plan(struct vfctl_ctx *ctx, const char *pf, bool dry_run,
 	return r;
 }
 
-int vfctl_set_plan(struct vfctl_ctx *ctx, const char *vf, const struct vfctl_vf_attrs *attrs,
+int vfctl_set_plan(struct vfctl_ctx *ctx, const struct vfctl_set_item *items, size_t count,
 	bool dry_run, struct vfctl_change **ret_change)
 {
 	_target_ struct target t = {.lock_fd = -1};
-	int r = open_target(ctx, vf, true, dry_run, vf, &t);
+	int r;
 
+	if (!count)
+		return ctx_fail(ctx, -EINVAL, "no VF is named");
+	r = open_target(ctx, items[0].vf, true, dry_run, items[0].vf, &t);
 	if (r == 0)
-		r = lifecycle_plan_set(ctx, t.pf, t.vf, attrs, ret_change);
+		r = lifecycle_plan_set(ctx, t.snapshot->inventory, t.pf, items, count, ret_change);
 	if (r == 0)
 		keep(*ret_change, &t);
 	return r;

@@ -36,27 +36,6 @@ static int check_vf(struct vfctl_ctx *ctx, const struct vfctl_pf *pf,
 	return 0;
 }
 
-static void drop_equal(struct vfctl_vf_attrs *wish, const struct vfctl_vf_attrs *now)
-{
-	uint32_t same = 0;
-
-	if (!memcmp(&wish->mac, &now->mac, sizeof(now->mac)))
-		same |= VFCTL_ATTR_MAC;
-	if (wish->vlan == now->vlan && wish->qos == now->qos &&
-		(!wish->vlan || wish->proto == now->proto))
-		same |= VFCTL_ATTR_VLAN;
-	if (wish->min_rate_mbps == now->min_rate_mbps &&
-		wish->max_rate_mbps == now->max_rate_mbps)
-		same |= VFCTL_ATTR_RATE;
-	if (wish->spoofchk == now->spoofchk)
-		same |= VFCTL_ATTR_SPOOFCHK;
-	if (wish->trust == now->trust)
-		same |= VFCTL_ATTR_TRUST;
-	if (wish->link_state == now->link_state)
-		same |= VFCTL_ATTR_LINK_STATE;
-	wish->mask &= ~(same & now->mask);
-}
-
 /*
  * A guest that states no VLAN or rate gets none: one that an earlier user left would be
  * taken over otherwise. Safe defaults a driver knows nothing of are not insisted on.
@@ -79,7 +58,7 @@ static struct vfctl_vf_attrs wish_for(const struct vfctl_domain_vf *want,
 	if (!(now->attrs.mask & VFCTL_ATTR_TRUST) && !wish.trust)
 		wish.mask &= ~(uint32_t)VFCTL_ATTR_TRUST;
 	attrs_complete(&wish, &now->attrs);
-	drop_equal(&wish, &now->attrs);
+	attrs_drop_equal(&wish, &now->attrs);
 	return wish;
 }
 
@@ -154,7 +133,7 @@ static int restore_one(struct vfctl_ctx *ctx, struct store *store,
 	if (!now || vfctl_bdf_compare(&now->bdf, &leased->bdf))
 		return 0;
 	skip_unset(&wish);
-	drop_equal(&wish.attrs, &now->attrs);
+	attrs_drop_equal(&wish.attrs, &now->attrs);
 	r = attrs_write(ctx, &inv->pfs[0], &wish, 1);
 	if (r < 0)
 		return r;

@@ -22,6 +22,7 @@ struct vfctl_lease_vf {
 	struct vfctl_bdf bdf;
 	struct vfctl_bdf pf;
 	uint32_t index;
+	bool transient; /**< plugged into the running domain only: it ends when that stops */
 	/** What the hook found before it wrote the guest's policy; mask 0: nothing saved. */
 	struct vfctl_vf_attrs saved;
 };

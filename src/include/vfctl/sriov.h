@@ -48,12 +48,19 @@ int vfctl_create_plan(struct vfctl_ctx *ctx, const char *pf,
 int vfctl_destroy_plan(struct vfctl_ctx *ctx, const char *pf, bool dry_run,
 	struct vfctl_change **ret_change);
 
+/** What one VF shall get. */
+struct vfctl_set_item {
+	const char *vf; /**< PF/INDEX or PCI address */
+	struct vfctl_vf_attrs attrs;
+};
+
 /**
- * Plan: one VF gets these attributes.
- * @param vf  PF/INDEX or PCI address.
- * @return 0; -ENOENT; -EINVAL; -EBUSY when mac or msix of a VF in use would change.
+ * Plan: VFs of one PF get these attributes, all of them or none: when one is refused,
+ * those written before are put back.
+ * @return 0; -ENOENT; -EINVAL for attributes that contradict each other, or VFs of
+ * different PFs; -EBUSY when mac or msix of a VF in use would change.
  */
-int vfctl_set_plan(struct vfctl_ctx *ctx, const char *vf, const struct vfctl_vf_attrs *attrs,
+int vfctl_set_plan(struct vfctl_ctx *ctx, const struct vfctl_set_item *items, size_t count,
 	bool dry_run, struct vfctl_change **ret_change);
 
 #ifdef __cplusplus

@@ -90,11 +90,27 @@ check_is "its VLAN is gone" 0 bash -c \
 check_is "it is free again" free bash -c \
 	"vfctl list --json | jq -r '.pfs[].vfs[] | select(.address == \"$vf2\") | .holder.kind'"
 
+# ---- what is plugged in live only ends with the run ----
+check "attach it again, live" vfctl attach one --vf "$vf2" --live
+check_is "it is the domain's" domain bash -c \
+	"vfctl list --json | jq -r '.pfs[].vfs[] | select(.address == \"$vf2\") | .holder.kind'"
+check_fails "it cannot be given to another domain" vfctl attach one --vf "$vf2" --live
+
 # ---- down again ----
 check_fails "a running domain is not undefined" vfctl undefine one
 check "stop" virsh destroy one
 check_is "the lease stays with the domain" "leased" bash -c \
 	"vfctl list --json | jq -r '.pfs[].vfs[] | select(.address == \"$vf\") | .holder.kind'"
+check_is "the VF plugged in live is free" free bash -c \
+	"vfctl list --json | jq -r '.pfs[].vfs[] | select(.address == \"$vf2\") | .holder.kind'"
+check "attach to the definition" vfctl attach one --pf "$ens2" --config
+check_is "the definition has two VFs" 2 bash -c \
+	"virsh dumpxml --inactive one 2>/dev/null | grep -c \"<interface type='hostdev'\""
+check_is "and the intent of two" 2 bash -c \
+	"virsh dumpxml --inactive one 2>/dev/null | grep -c '<vfctl:vf '"
+check "detach from the definition" vfctl detach one --vf "$ens2/0" --config
+check_is "the definition has one VF" 1 bash -c \
+	"virsh dumpxml --inactive one 2>/dev/null | grep -c \"<interface type='hostdev'\""
 check "undefine" vfctl undefine one
 check_fails "libvirt has it no more" virsh domstate one
 check_is "nothing is leased" 0 bash -c "sqlite3 /var/lib/vfctl/state.db 'select count(*) from lease_vf'"

@@ -1,0 +1,103 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+# Runs in the lab: what vfctl costs against the bare kernel calls and against the tools a
+# user would otherwise run, as ratios in one run. Writes /results/perf.txt.
+set -euo pipefail
+here=$(cd "$(dirname "$0")" && pwd)
+pf=0000:11:00.0
+dev=/sys/bus/pci/devices/$pf
+ens=$(ls "$dev/net")
+out=/results/perf.txt
+mkdir -p /results
+: >"$out"
+timeit() { "$here/timeit" "$@" | tee -a "$out.raw"; }
+field() { awk -v n="$1" -v f="$2" '$1 == n {print $f}' "$out.raw"; }
+# ratio TEXT A B LIMIT: A over B by medians
+ratio() {
+	awk -v t="$1" -v a="$(field "$2" 2)" -v b="$(field "$3" 2)" -v want="$4" 'BEGIN {
+		printf "%-62s %10.0f us %10.0f us  ratio %7.2f  wanted %s\n", t, a, b, a / b, want }' |
+		tee -a "$out"
+}
+say() { printf '\n== %s\n' "$1" | tee -a "$out"; }
+none() { echo "echo 0 > $dev/sriov_numvfs; modprobe vfio-pci"; }
+
+shell_way() {
+	cat >/tmp/shell-create <<-EOF
+		#!/bin/bash
+		set -e
+		echo 7 > $dev/sriov_numvfs
+		for i in 0 1 2 3 4 5 6; do
+			vf=\$(basename \$(readlink $dev/virtfn\$i))
+			echo \$vf > /sys/bus/pci/devices/\$vf/driver/unbind
+			echo vfio-pci > /sys/bus/pci/devices/\$vf/driver_override
+			echo \$vf > /sys/bus/pci/drivers_probe
+			ip link set $ens vf \$i mac 02:00:00:00:01:0\$i
+		done
+	EOF
+	chmod +x /tmp/shell-create
+}
+
+say "creating 7 VFs bound to vfio-pci (a: vfctl)"
+shell_way
+timeit -n 5 -b "$(none)" create-vfctl vfctl -q create "$ens" 7
+timeit -n 5 -b "$(none)" create-bare "$here/bare-create" "$pf" 7
+timeit -n 1 -b "$(none)" create-shell /tmp/shell-create
+ratio "create: the shell way / vfctl" create-shell create-vfctl ">= 20"
+ratio "create: vfctl / the bare writes" create-vfctl create-bare "<= 1.10"
+
+say "setting 5 attributes on 7 VFs, verified"
+sh -c "$(none)"
+vfctl -q create "$ens" 7
+: >/tmp/batch
+for i in 0 1 2 3 4 5 6; do
+	echo "link set $ens vf $i mac 02:00:00:00:02:0$i" >>/tmp/batch
+	echo "link set $ens vf $i vlan 10$i" >>/tmp/batch
+	echo "link set $ens vf $i spoofchk off" >>/tmp/batch
+	echo "link set $ens vf $i trust on" >>/tmp/batch
+	echo "link set $ens vf $i max_tx_rate 100" >>/tmp/batch
+done
+sed 's/^/ip /' /tmp/batch >/tmp/one-by-one
+timeit -n 5 set-ip sh /tmp/one-by-one
+timeit -n 20 set-batch ip -batch /tmp/batch
+{
+	for i in 0 1 2 3 4 5 6; do
+		printf '%s/%s mac=02:00:00:00:02:0%s vlan=10%s spoofchk=off trust=on max-rate=100\n' \
+			"$ens" "$i" "$i" "$i"
+	done
+} >/tmp/set-file
+timeit -n 20 -i /tmp/set-file set-vfctl vfctl -q set --batch -
+ratio "set: ip link once per attribute / vfctl" set-ip set-vfctl ">= 10"
+ratio "set: vfctl / one ip -batch (which verifies nothing)" set-vfctl set-batch "<= 1.00"
+
+say "the hook"
+for i in 0 1 2 3 4 5 6; do vfctl -q set "$ens/$i" vlan=0 spoofchk=on trust=off max-rate=0; done
+printf '#!/bin/bash\ncat >/dev/null\n' >/tmp/bash-hook
+chmod +x /tmp/bash-hook
+hook=/usr/libexec/vfctl/vfctl-hook-qemu
+cat >/tmp/foreign.xml <<-EOF
+	<domain type='kvm'><name>x</name><devices/></domain>
+EOF
+vfctl xml -q /payload/guests/one.yaml -c test:///default >/tmp/ours.xml
+"$hook" one prepare begin - </tmp/ours.xml
+timeit -n 200 true /bin/true
+timeit -n 200 -i /tmp/foreign.xml hook-foreign "$hook" x prepare begin -
+timeit -n 100 -i /tmp/ours.xml hook-ours "$hook" one prepare begin -
+timeit -n 100 -i /tmp/ours.xml hook-bash /tmp/bash-hook one prepare begin -
+"$hook" one release end - </tmp/ours.xml
+ratio "hook: not ours / /bin/true" hook-foreign true "<= 3"
+ratio "hook: ours at prepare, nothing left to write / /bin/true" hook-ours true "<= 8"
+ratio "hook: ours at prepare / a bash hook that reads its stdin" hook-ours hook-bash "<= 1"
+
+say "looking"
+timeit -n 100 ip-json ip -j link
+timeit -n 100 list-json vfctl list --json
+timeit -n 50 version vfctl --version
+timeit -n 50 help vfctl list --help
+timeit -n 20 plan vfctl -q plan /payload/guests/one.yaml -c test:///default
+ratio "list --json with 7 VFs / ip -j link" list-json ip-json "<= 3"
+ratio "start-up (vfctl --version) / /bin/true" version true "-"
+say "resident memory, kB"
+for n in version list-json plan hook-foreign hook-ours ip-json true; do
+	printf '%-20s %8s\n' "$n" "$(field "$n" 4)" | tee -a "$out"
+done
+vfctl -q destroy "$ens"

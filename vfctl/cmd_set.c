@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* set: VFs (PF/INDEX, PF/FIRST-LAST, addresses) and attributes, in any order, or a batch. */
+#include <ctype.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "attr_args.h"
+#include "command.h"
+#include "vfctl/sriov.h"
+
+#define VFS_MAX 4096
+
+struct items {
+	struct vfctl_set_item *v;
+	size_t count, room;
+};
+
+static void items_free(struct items *items)
+{
+	for (size_t i = 0; i < items->count; i++)
+		free((char *)items->v[i].vf);
+	free(items->v);
+}
+
+/* @name is owned by the items from now on. */
+static int add_item(struct invocation *in, struct items *items, char *name)
+{
+	if (items->count == items->room) {
+		size_t room = items->room ? items->room * 2 : 16;
+		struct vfctl_set_item *bigger = reallocarray(items->v, room, sizeof(*bigger));
+
+		if (!bigger) {
+			free(name);
+			return fail(in, -ENOMEM);
+		}
+		items->v = bigger;
+		items->room = room;
+	}
+	if (!name || items->count == VFS_MAX) {
+		free(name);
+		return usage(in, "more than %d VFs", VFS_MAX);
+	}
+	items->v[items->count++] = (struct vfctl_set_item){.vf = name};
+	return 0;
+}
+
+/* "PF/FIRST-LAST" becomes its VFs; anything else is one name, judged later. */
+static int add_vfs(struct invocation *in, struct items *items, const char *word)
+{
+	const char *slash = strrchr(word, '/');
+	unsigned first, last;
+	int end = 0, status = 0;
+
+	if (!slash || !isdigit((unsigned char)slash[1]) ||
+		sscanf(slash + 1, "%5u-%5u%n", &first, &last, &end) != 2 || slash[1 + end])
+		return add_item(in, items, strdup(word));
+	if (last < first || last - first >= VFS_MAX)
+		return usage(in, "'%s' is no range of VFs", word);
+	for (unsigned i = first; i <= last && !status; i++) {
+		char *name = NULL;
+
+		if (asprintf(&name, "%.*s/%u", (int)(slash - word), word, i) < 0)
+			name = NULL;
+		status = add_item(in, items, name);
+	}
+	return status;
+}
+
+/* The words of one command or one batch line: its VFs all get its attributes. */
+static int add_words(struct invocation *in, struct items *items, const char *const *words,
+	size_t count)
+{
+	struct vfctl_vf_attrs attrs = {0};
+	size_t first = items->count;
+	int status = 0;
+
+	for (size_t i = 0; i < count && !status; i++)
+		status = strchr(words[i], '=') ? attr_arg(in, words[i], &attrs)
+					       : add_vfs(in, items, words[i]);
+	if (status)
+		return status;
+	if (items->count == first || !attrs.mask)
+		return usage(in, "%s: vfctl set VF... ATTRIBUTE=VALUE...",
+			attrs.mask ? "no VF is named" : "no attribute is given");
+	if (vfctl_vf_attrs_check(in->ctx, &attrs) < 0)
+		return usage(in, "%s", vfctl_ctx_error(in->ctx));
+	if (attrs.mask & VFCTL_ATTR_MAC && items->count - first > 1)
+		return usage(in, "one MAC cannot be given to %zu VFs", items->count - first);
+	for (size_t i = first; i < items->count; i++)
+		items->v[i].attrs = attrs;
+	return 0;
+}
+
+static int read_line(struct invocation *in, struct items *items, char *line)
+{
+	const char *words[ARGS_MAX];
+	size_t count = 0;
+	char *save = NULL;
+
+	line[strcspn(line, "#")] = '\0';
+	for (char *w = strtok_r(line, " \t\r\n", &save); w; w = strtok_r(NULL, " \t\r\n", &save)) {
+		if (count == ARGS_MAX)
+			return usage(in, "too many words in a line");
+		words[count++] = w;
+	}
+	return count ? add_words(in, items, words, count) : 0;
+}
+
+static int read_batch(struct invocation *in, struct items *items, const char *path)
+{
+	FILE *file = strcmp(path, "-") ? fopen(path, "re") : stdin;
+	size_t room = 0, number = 0;
+	char *line = NULL;
+	int status = 0;
+
+	if (!file)
+		return usage(in, "%s: %s", path, strerror(errno));
+	while (!status && getline(&line, &room, file) >= 0) {
+		number++;
+		status = read_line(in, items, line);
+		if (status)
+			fprintf(stderr, "vfctl: set: that was line %zu of %s; nothing was changed\n",
+				number, path);
+	}
+	free(line);
+	if (file != stdin)
+		fclose(file);
+	if (!status && !items->count)
+		return usage(in, "%s names no VF", path);
+	return status;
+}
+
+static int collect(struct invocation *in, struct items *items)
+{
+	const char *batch = option_of(in, "batch");
+
+	if (batch && in->arg_count)
+		return usage(in, "--batch takes the VFs from the file, not from the command line");
+	if (batch)
+		return read_batch(in, items, batch);
+	return add_words(in, items, in->args, in->arg_count);
+}
+
+static int run_set(struct invocation *in)
+{
+	struct vfctl_change *change;
+	struct items items = {0};
+	int r, status = collect(in, &items);
+	char done[96];
+
+	if (status == 0) {
+		r = vfctl_set_plan(in->ctx, items.v, items.count, in->dry_run, &change);
+		snprintf(done, sizeof(done), "%zu VF%s set; every value reads back", items.count,
+			items.count == 1 ? "" : "s");
+		if (r == -EINVAL)
+			status = usage(in, "%s", vfctl_ctx_error(in->ctx));
+		else
+			status = r < 0 ? fail(in, r) : run_change(in, change, done);
+	}
+	items_free(&items);
+	return status;
+}
+
+static const struct option_row options[] = {
+	{"batch", 'b', "FILE", "read lines of VF... ATTRIBUTE=VALUE... (- is standard input)",
+		NULL},
+};
+
+const struct command cmd_set = {
+	.name = "set",
+	.args = "VF... ATTRIBUTE=VALUE...",
+	.summary = "set attributes of VFs of one PF, all or none, and read them back",
+	.text = "A VF is PF/INDEX, several are PF/FIRST-LAST. Attributes: mac, vlan (0-4094), qos\n"
+		"(0-7), proto (802.1Q, 802.1ad), max-rate and min-rate (Mbit/s), spoofchk and trust\n"
+		"(on, off), link-state (auto, enable, disable), msix (vectors). A VLAN without qos\n"
+		"or proto has qos 0 and 802.1Q. The MAC and the vectors of a VF in use cannot\n"
+		"change.",
+	.max_args = ARGS_MAX,
+	.operand = OPERAND_VF,
+	.changes = true,
+	OPTIONS(options),
+	.run = run_set,
+};
