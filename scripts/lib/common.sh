@@ -94,3 +94,66 @@ lab_obstacle() {
 
 # The lab's image of these very sources exists.
 lab_image_there() { as_root test -d "$("$top/tests/lab/build" --path)"; }
+
+# Background work, each a process group of its own so that its whole tree can be ended.
+groups=()
+
+# usage: in_background COMMAND...     its process id is in $!
+in_background() {
+	set -m
+	"$@" &
+	groups+=("$!")
+	set +m
+}
+
+# Ends what in_background started and still runs; the scripts call it on EXIT.
+end_background() {
+	local pid
+	for pid in "${groups[@]}"; do
+		kill -0 "$pid" 2>/dev/null || continue
+		as_root kill -TERM -- "-$pid" 2>/dev/null || true
+		wait "$pid" 2>/dev/null || true
+	done
+	groups=()
+}
+
+end_on_exit() {
+	trap end_background EXIT
+	trap 'exit 130' INT
+	trap 'exit 143' TERM HUP
+}
+
+# Makes the lab's image; runs in the background, as `in_background make_lab_image`.
+make_lab_image() {
+	logged lab-image as_root env VFCTL_LAB_DIR="$lab_dir" "$top/tests/lab/build"
+}
+
+# What the making of the image is at.
+lab_image_stage() {
+	local stage
+	stage=$(as_root sh -c "cat '$lab_dir'/new-*/build.log" 2>/dev/null |
+		grep -a '^I: ' | tail -n 1 | sed 's/^I: //; s/ in shell: .*//; s/ directly: .*//')
+	case $(tail -n 1 "$logs/lab-image.log" 2>/dev/null) in
+	*'writing the disk'*) stage='writing the disk' ;;
+	*'first boot'*) stage='first boot of the image' ;;
+	*waiting*) stage='waiting for another build of it' ;;
+	esac
+	printf '%s' "${stage:-starting}"
+}
+
+# usage: wait_for_lab_image PID     with a line that counts, or one every half minute
+wait_for_lab_image() {
+	local start=$SECONDS seconds
+	while kill -0 "$1" 2>/dev/null; do
+		seconds=$((SECONDS - start))
+		if [ -t 1 ]; then
+			printf '\r\033[K%s: disk image: %d s, %s' "$(basename "$0")" "$seconds" "$(lab_image_stage)"
+		elif [ $((seconds % 30)) = 29 ]; then
+			say "disk image: $((seconds + 1)) s, $(lab_image_stage)"
+		fi
+		sleep 1
+	done
+	if [ -t 1 ]; then printf '\r\033[K'; fi
+	wait "$1" || die_with_log lab-image "the lab's disk image could not be made"
+	say "disk image: done in $((SECONDS - start)) s"
+}
