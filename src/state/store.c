@@ -88,6 +88,33 @@ void store_close(struct store *store)
 	free(store);
 }
 
+/* Members of @more that @a does not name yet. */
+static void attrs_add(struct vfctl_vf_attrs *a, const struct vfctl_vf_attrs *more)
+{
+	struct vfctl_vf_attrs both = *more;
+	uint32_t mask = a->mask | more->mask;
+
+	if (a->mask & VFCTL_ATTR_MAC)
+		both.mac = a->mac;
+	if (a->mask & VFCTL_ATTR_VLAN) {
+		both.vlan = a->vlan;
+		both.qos = a->qos;
+		both.proto = a->proto;
+	}
+	if (a->mask & VFCTL_ATTR_RATE) {
+		both.min_rate_mbps = a->min_rate_mbps;
+		both.max_rate_mbps = a->max_rate_mbps;
+	}
+	if (a->mask & VFCTL_ATTR_SPOOFCHK)
+		both.spoofchk = a->spoofchk;
+	if (a->mask & VFCTL_ATTR_TRUST)
+		both.trust = a->trust;
+	if (a->mask & VFCTL_ATTR_LINK_STATE)
+		both.link_state = a->link_state;
+	both.mask = mask;
+	*a = both;
+}
+
 /* ---- changes ---- */
 
 /* Run @change between BEGIN and COMMIT; on failure everything is as before. */
@@ -205,15 +232,40 @@ int store_remove_vf(struct store *store, const char *id, const struct vfctl_bdf 
 		"DELETE FROM lease_vf WHERE lease = ? AND bdf = ?", "ss", id, TEXT(vf)), TEXT(vf));
 }
 
+static int read_saved(struct store *s, const struct vfctl_bdf *vf, struct vfctl_vf_attrs *ret)
+{
+	_query_ struct query *q = NULL;
+	int r = query_new(s->db, &q, "SELECT saved FROM lease_vf WHERE bdf = ?", "s", TEXT(vf));
+
+	*ret = (struct vfctl_vf_attrs){0};
+	if (r == 0)
+		r = query_step(q);
+	if (r == 1 && query_text(q, 0)[0])
+		json_to_attrs(query_text(q, 0), ret);
+	return r < 0 ? r : 0;
+}
+
 int store_save_attrs(struct store *store, const struct vfctl_bdf *vf,
 	const struct vfctl_vf_attrs *attrs)
 {
-	_free_ char *text = attrs->mask ? json_of_attrs(attrs) : NULL;
+	_free_ char *text = NULL;
+	struct vfctl_vf_attrs saved;
+	int r = read_saved(store, vf, &saved);
 
-	if (attrs->mask && !text)
+	if (r < 0)
+		return r;
+	attrs_add(&saved, attrs);
+	text = json_of_attrs(&saved);
+	if (!text)
 		return ctx_oom(db_ctx(store->db));
 	return change_one(store, db_run(store->db,
 		"UPDATE lease_vf SET saved = ? WHERE bdf = ?", "ss", text, TEXT(vf)), TEXT(vf));
+}
+
+int store_forget_attrs(struct store *store, const struct vfctl_bdf *vf)
+{
+	return change_one(store, db_run(store->db,
+		"UPDATE lease_vf SET saved = NULL WHERE bdf = ?", "s", TEXT(vf)), TEXT(vf));
 }
 
 int store_set_running(struct store *store, const char *id, bool running)

@@ -33,9 +33,15 @@ int store_drop(struct store *store, const char *id);
 /* Add one VF to a lease (-EEXIST as above), or take one away (-ENOENT). */
 int store_add_vf(struct store *store, const char *id, const struct vfctl_lease_vf *vf);
 int store_remove_vf(struct store *store, const char *id, const struct vfctl_bdf *vf);
-/* Remember what a VF had before the guest's policy was written. */
+/*
+ * Remember what a VF had before the guest's policy was written. What is remembered
+ * already stays: a second start without a release in between must not take the first
+ * one's policy for what was there before.
+ */
 int store_save_attrs(struct store *store, const struct vfctl_bdf *vf,
 	const struct vfctl_vf_attrs *attrs);
+/* It was given back. */
+int store_forget_attrs(struct store *store, const struct vfctl_bdf *vf);
 int store_set_running(struct store *store, const char *id, bool running);
 /* All leases, or (@domain_uuid not NULL) the one of that domain. */
 int store_read(struct store *store, const char *domain_uuid,

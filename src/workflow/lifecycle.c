@@ -3,6 +3,7 @@
 #include <errno.h>
 
 #include "host/host.h"
+#include "sriov/inventory.h"
 #include "sriov/lifecycle.h"
 #include "vfctl/sriov.h"
 #include "workflow/snapshot.h"
@@ -33,16 +34,19 @@ static int find(struct vfctl_ctx *ctx, const char *name, bool is_vf, struct targ
 	return vfctl_inventory_find_pf(ctx, t->snapshot->inventory, name, &t->pf);
 }
 
-/* Lock the PF that @name is about; its VFs are not looked at for that. */
+/* Lock the PF that @name is about; neither its VFs nor leases are looked at for that. */
 static int lock_pf(struct vfctl_ctx *ctx, const char *name, bool is_vf, int *ret_fd)
 {
-	_cleanup_(target_clear) struct target t = {.lock_fd = -1};
+	_inventory_ struct vfctl_inventory *inv = NULL;
+	const struct vfctl_pf *pf;
+	const struct vfctl_vf *vf;
 	char text[VFCTL_BDF_TEXT];
-	int r = vfctl_snapshot_read(ctx, "", &t.snapshot);
+	int r = vfctl_inventory_read(ctx, "", &inv);
 
 	if (r == 0)
-		r = find(ctx, name, is_vf, &t);
-	return r < 0 ? r : host_lock(ctx, vfctl_bdf_format(&t.pf->bdf, text), ret_fd);
+		r = is_vf ? vfctl_inventory_find_vf(ctx, inv, name, &pf, &vf)
+			  : vfctl_inventory_find_pf(ctx, inv, name, &pf);
+	return r < 0 ? r : host_lock(ctx, vfctl_bdf_format(&pf->bdf, text), ret_fd);
 }
 
 /* @only NULL: the VFs of all PFs are needed (their MACs must not be given again). */

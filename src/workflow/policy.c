@@ -105,7 +105,8 @@ static int write_group(struct vfctl_ctx *ctx, struct store *store, struct group 
 	int r = 0;
 
 	for (size_t i = 0; i < g->count && r == 0; i++)
-		r = store_save_attrs(store, &g->before[i].bdf, &g->before[i].attrs);
+		if (g->before[i].attrs.mask)
+			r = store_save_attrs(store, &g->before[i].bdf, &g->before[i].attrs);
 	if (r == 0)
 		r = attrs_write(ctx, &g->inventory->pfs[0], g->wishes, g->count);
 	return r;
@@ -137,7 +138,7 @@ static int restore_one(struct vfctl_ctx *ctx, struct store *store,
 	r = attrs_write(ctx, &inv->pfs[0], &wish, 1);
 	if (r < 0)
 		return r;
-	return store_save_attrs(store, &leased->bdf, &(struct vfctl_vf_attrs){0});
+	return store_forget_attrs(store, &leased->bdf);
 }
 
 int policy_restore(struct vfctl_ctx *ctx, struct store *store,

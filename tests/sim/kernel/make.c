@@ -219,6 +219,9 @@ static void dump_vf(struct host *h, const struct sim_pf *pf, unsigned index)
 		override ? override : "-", vfctl_mac_format(&m, mac), vf.vlan, vf.qos,
 		__builtin_bswap16(vf.proto), vf.min_rate, vf.max_rate, vf.spoofchk, vf.trust,
 		vf.link_state);
+	if (vf.node_guid || vf.port_guid)
+		printf("    node_guid=%016llx port_guid=%016llx\n",
+			(unsigned long long)vf.node_guid, (unsigned long long)vf.port_guid);
 }
 
 static void dump(struct host *h)
@@ -233,7 +236,7 @@ static void dump(struct host *h)
 
 		printf("pf %s numvfs=%u autoprobe=%s\n", text, pfs[i].num_vfs,
 			autoprobe ? autoprobe : "-");
-		for (unsigned k = 0; k < 256; k++)
+		for (unsigned k = 0; k < 1024; k++)
 			dump_vf(h, &pfs[i], k);
 	}
 }

@@ -150,6 +150,27 @@ static void put_link(struct host *h, struct buf *b, const struct nlmsghdr *rq,
 	end(b, at);
 }
 
+/* Network devices besides those of PFs: .sim/links/NAME holds 1 when it is up. */
+static void put_other_links(struct host *h, struct buf *b, const struct nlmsghdr *rq)
+{
+	_free_ char *dir = str_format("%s/.sim/links", h->root);
+	struct host plain = {.root_fd = -1};
+	_strv_ char **names = NULL;
+
+	if (!dir || files_list(&plain, dir, &names) < 0)
+		return;
+	for (int i = 0; names[i]; i++) {
+		_free_ char *up = sim_get(h, "/.sim/links/%s", names[i]);
+		struct ifinfomsg info = {.ifi_type = ARPHRD_ETHER, .ifi_index = 1000 + i,
+			.ifi_flags = up && *up == '1' ? IFF_UP : 0};
+		size_t at = begin(b, rq, RTM_NEWLINK, NLM_F_MULTI);
+
+		buf_add(b, &info, sizeof(info));
+		put_attr(b, IFLA_IFNAME, names[i], strlen(names[i]) + 1);
+		end(b, at);
+	}
+}
+
 static int get_link(struct host *h, const struct nlmsghdr *rq, struct buf *b)
 {
 	const struct ifinfomsg *info = NLMSG_DATA(rq);
@@ -169,8 +190,11 @@ static int get_link(struct host *h, const struct nlmsghdr *rq, struct buf *b)
 			return 0;
 	}
 	if (dump) {
-		size_t at = begin(b, rq, NLMSG_DONE, NLM_F_MULTI);
 		int zero = 0;
+		size_t at;
+
+		put_other_links(h, b, rq);
+		at = begin(b, rq, NLMSG_DONE, NLM_F_MULTI);
 
 		buf_add(b, &zero, sizeof(zero));
 		end(b, at);

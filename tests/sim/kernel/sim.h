@@ -15,6 +15,7 @@
  *	                     speed, type, offset, stride
  *	.sim/vf/BDF.INDEX    struct sim_vf of VF INDEX of PF BDF
  *	.sim/open/BDF        exists while a process has that function open through VFIO
+ *	.sim/links/NAME      a network device that is no PF; "1": it is up
  *	.sim/iommu           exists when there is an IOMMU
  */
 struct sim_vf {
