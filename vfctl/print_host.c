@@ -124,10 +124,19 @@ static void print_vf_rows(struct out *out, const struct vfctl_pf *pf)
 	out_table_end(out);
 }
 
-static void warn_leases(const struct vfctl_snapshot *snapshot)
+static void warn_unread(const char *unread)
+{
+	if (unread)
+		fprintf(stderr, "warning: what is shown is incomplete: %s\n", unread);
+}
+
+static void warn_snapshot(const struct vfctl_snapshot *snapshot)
 {
 	if (snapshot->leases_error)
 		fprintf(stderr, "warning: leases are not shown: %s\n", snapshot->leases_error);
+	warn_unread(snapshot->inventory->unread);
+	for (size_t i = 0; i < snapshot->inventory->pf_count; i++)
+		warn_unread(snapshot->inventory->pfs[i].unread);
 }
 
 void print_list(struct out *out, const struct vfctl_snapshot *snapshot,
@@ -137,7 +146,7 @@ void print_list(struct out *out, const struct vfctl_snapshot *snapshot,
 	const struct vfctl_inventory *inv = snapshot->inventory;
 	size_t shown = 0;
 
-	warn_leases(snapshot);
+	warn_snapshot(snapshot);
 	if (!inv->pf_count) {
 		out_line(out, "no device of this host offers SR-IOV (is it enabled in firmware "
 			"and BIOS?)");
@@ -267,6 +276,7 @@ static void put_pf_fields(struct out *out, const struct vfctl_pf *pf)
 	put_index(out, "vf_offset", pf->offset);
 	put_index(out, "vf_stride", pf->stride);
 	out_bool(out, "drivers_autoprobe", pf->autoprobe);
+	out_str(out, "read_error", pf->unread);
 }
 
 void print_pf_json(struct out *out, const char *key, const struct vfctl_pf *pf)
@@ -287,6 +297,7 @@ void print_list_json(struct out *out, const struct vfctl_snapshot *snapshot,
 
 	out_open(out, NULL, '{');
 	out_str(out, "leases_error", snapshot->leases_error);
+	out_str(out, "read_error", inv->unread);
 	out_open(out, "pfs", '[');
 	for (size_t i = 0; i < inv->pf_count; i++)
 		if (!only || only == &inv->pfs[i])

@@ -31,6 +31,7 @@ void vfctl_ctx_free(struct vfctl_ctx *ctx)
 	if (ctx->host)
 		ctx->host_free(ctx->host);
 	free(ctx->error);
+	free(ctx->doubt);
 	free(ctx->state_path);
 	free(ctx);
 }

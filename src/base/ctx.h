@@ -12,6 +12,7 @@ struct state;
 
 struct vfctl_ctx {
 	char *error; /* NULL: none */
+	char *doubt; /* see host_take_doubt() */
 	vfctl_log_fn log;
 	void *log_data;
 	char *state_path;

@@ -43,7 +43,7 @@ static int undo_all(struct vfctl_ctx *ctx, struct steps *s, size_t done, int err
 			left = str_format("%s (%s)", row->describe, vfctl_ctx_error(ctx));
 	}
 	if (left)
-		return ctx_fail(ctx, -ESTALE, "%s; and it could not be rolled back: %s",
+		return ctx_fail(ctx, -ESTALE, "%s; and this could not be undone: %s",
 			reason ? reason : "", left);
 	ctx_fail(ctx, error, "%s", reason ? reason : "");
 	return error;

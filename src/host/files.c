@@ -11,20 +11,26 @@
 
 #include "host/host.h"
 
+#define RENAME_TRIES 1000
+
 /*
  * Below a root, links are followed as if that root were "/": a captured tree holds
- * absolute links that plain openat() would follow out of it.
+ * absolute links that plain openat() would follow out of it. EAGAIN is the answer when
+ * anything anywhere was renamed while a ".." was followed (openat2(2)): ask again.
  */
 int files_open(struct host *h, const char *path, int flags)
 {
 	struct open_how how = {.flags = (uint64_t)(flags | O_CLOEXEC),
 		.resolve = RESOLVE_IN_ROOT};
-	int fd;
+	int fd, tries = 0;
 
-	if (h->root_fd < 0)
+	if (h->root_fd < 0) {
 		fd = open(path, flags | O_CLOEXEC);
-	else
+		return fd < 0 ? -errno : fd;
+	}
+	do
 		fd = (int)syscall(SYS_openat2, h->root_fd, path, &how, sizeof(how));
+	while (fd < 0 && errno == EAGAIN && ++tries < RENAME_TRIES);
 	return fd < 0 ? -errno : fd;
 }
 

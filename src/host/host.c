@@ -44,6 +44,33 @@ struct host *host_of(struct vfctl_ctx *ctx)
 			path[0] = '\0'; /* names no file: -ENOENT */                     \
 	} while (0)
 
+/*
+ * Ordinary answers of sysfs and procfs, besides success: not there, gone meanwhile, no
+ * link, not offered by this driver, the speed of a link that is down.
+ */
+static bool is_answer(int r)
+{
+	static const int answers[] = {-ENOENT, -ENOTDIR, -ENODEV, -ENXIO, -ESRCH, -EINVAL,
+		-EOPNOTSUPP};
+
+	for (size_t i = 0; i < ARRAY_SIZE(answers); i++)
+		if (r == answers[i])
+			return true;
+	return r >= 0;
+}
+
+static int note(struct vfctl_ctx *ctx, const char *path, int r)
+{
+	if (!is_answer(r) && !ctx->doubt)
+		ctx->doubt = str_format("%s cannot be read: %s", path, strerror(-r));
+	return r;
+}
+
+char *host_take_doubt(struct vfctl_ctx *ctx)
+{
+	return steal(ctx->doubt);
+}
+
 static int try_read(struct vfctl_ctx *ctx, const char *path, char **ret_text)
 {
 	struct host *h = host_of(ctx);
@@ -52,7 +79,7 @@ static int try_read(struct vfctl_ctx *ctx, const char *path, char **ret_text)
 
 	if (!h)
 		return -ENOMEM;
-	r = h->ops->read(h, path, &text);
+	r = note(ctx, path, h->ops->read(h, path, &text));
 	if (r < 0)
 		return r;
 	*ret_text = str_rstrip(buf_steal(&text));
@@ -80,7 +107,7 @@ int host_try_link(struct vfctl_ctx *ctx, char **ret_target, const char *fmt, ...
 	PATH_OF(path, fmt);
 	struct host *h = host_of(ctx);
 
-	return h ? h->ops->readlink(h, path, ret_target) : -ENOMEM;
+	return h ? note(ctx, path, h->ops->readlink(h, path, ret_target)) : -ENOMEM;
 }
 
 static int compare_names(const void *a, const void *b)
@@ -96,7 +123,7 @@ int host_try_list(struct vfctl_ctx *ctx, char ***ret_names, const char *fmt, ...
 
 	if (!h)
 		return -ENOMEM;
-	r = h->ops->list(h, path, ret_names);
+	r = note(ctx, path, h->ops->list(h, path, ret_names));
 	if (r == 0)
 		qsort(*ret_names, strv_len(*ret_names), sizeof(char *), compare_names);
 	return r;
@@ -111,7 +138,7 @@ bool host_exists(struct vfctl_ctx *ctx, const char *fmt, ...)
 
 	if (!h)
 		return false;
-	r = h->ops->readlink(h, path, &target);
+	r = note(ctx, path, h->ops->readlink(h, path, &target));
 	return r == 0 || r == -EINVAL; /* -EINVAL: there, but no link */
 }
 
@@ -173,7 +200,7 @@ int host_exchange(struct vfctl_ctx *ctx, int protocol, const void *request, size
 
 	if (!h)
 		return ctx_oom(ctx);
-	r = h->ops->exchange(h, protocol, request, len, ret_reply);
+	r = note(ctx, "netlink", h->ops->exchange(h, protocol, request, len, ret_reply));
 	if (r < 0)
 		return ctx_fail(ctx, r, "netlink: %s", strerror(-r));
 	return 0;

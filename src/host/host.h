@@ -57,7 +57,10 @@ struct host *host_of(struct vfctl_ctx *ctx);
 /* Give the context a host, which it then owns. */
 void host_set(struct vfctl_ctx *ctx, struct host *h);
 
-/* Reads without words: for attributes whose absence is ordinary. */
+/*
+ * Reads without words: for attributes whose absence is ordinary. What is there but cannot
+ * be read leaves a doubt.
+ */
 int host_try_read(struct vfctl_ctx *ctx, char **ret_text, const char *fmt, ...)
 	_printf_(3, 4);
 int host_try_link(struct vfctl_ctx *ctx, char **ret_target, const char *fmt, ...)
@@ -66,6 +69,12 @@ int host_try_link(struct vfctl_ctx *ctx, char **ret_target, const char *fmt, ...
 int host_try_list(struct vfctl_ctx *ctx, char ***ret_names, const char *fmt, ...)
 	_printf_(3, 4);
 bool host_exists(struct vfctl_ctx *ctx, const char *fmt, ...) _printf_(2, 3);
+/*
+ * The first doubt since the last call, in words ("FILE cannot be read: ..."), or NULL; the
+ * caller frees it. Absent is an answer, unreadable is none: a decision to change something
+ * must not take the one for the other.
+ */
+char *host_take_doubt(struct vfctl_ctx *ctx);
 
 /* The same with words. Text is returned without its trailing white space. */
 int host_read(struct vfctl_ctx *ctx, char **ret_text, const char *fmt, ...)

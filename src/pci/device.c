@@ -50,24 +50,31 @@ static const char *last_part(const char *path)
 	return slash ? slash + 1 : path;
 }
 
-void pci_driver(struct vfctl_ctx *ctx, const struct vfctl_bdf *bdf,
+int pci_driver(struct vfctl_ctx *ctx, const struct vfctl_bdf *bdf,
 	char ret_name[PCI_DRIVER_NAME])
 {
 	_free_ char *target = NULL;
+	int r = host_try_link(ctx, &target, PCI_SYSFS "%s/driver", TEXT(bdf));
 
 	ret_name[0] = '\0';
-	if (host_try_link(ctx, &target, PCI_SYSFS "%s/driver", TEXT(bdf)) == 0)
-		str_copy(ret_name, PCI_DRIVER_NAME, last_part(target));
+	if (r == -ENOENT)
+		return 0;
+	if (r < 0)
+		return ctx_fail(ctx, r, "which driver %s is on cannot be read: %s", TEXT(bdf),
+			strerror(-r));
+	str_copy(ret_name, PCI_DRIVER_NAME, last_part(target));
+	return 0;
 }
 
 int pci_iommu_group(struct vfctl_ctx *ctx, const struct vfctl_bdf *bdf)
 {
 	_free_ char *target = NULL;
-	int group;
+	int group, r = host_try_link(ctx, &target, PCI_SYSFS "%s/iommu_group", TEXT(bdf));
 
-	if (host_try_link(ctx, &target, PCI_SYSFS "%s/iommu_group", TEXT(bdf)) < 0 ||
-		parse_int(last_part(target), 0, INT32_MAX, &group) < 0)
-		return -1;
+	if (r == 0)
+		r = parse_int(last_part(target), 0, INT32_MAX, &group);
+	if (r < 0)
+		return ctx_fail(ctx, r, "the IOMMU group of %s: %s", TEXT(bdf), strerror(-r));
 	return group;
 }
 
@@ -76,18 +83,20 @@ int pci_iommu_sharers(struct vfctl_ctx *ctx, const struct vfctl_bdf *bdf, int gr
 {
 	_strv_ char **names = NULL;
 	_buf_ struct buf text = {0};
+	int r = host_try_list(ctx, &names, "/sys/kernel/iommu_groups/%d/devices", group);
 
-	if (group >= 0 && host_try_list(ctx, &names, "/sys/kernel/iommu_groups/%d/devices",
-				  group) == 0)
-		for (size_t i = 0; names[i]; i++) {
-			struct vfctl_bdf other;
+	if (r < 0)
+		return ctx_fail(ctx, r, "who shares IOMMU group %d cannot be read: %s", group,
+			strerror(-r));
+	for (size_t i = 0; names[i]; i++) {
+		struct vfctl_bdf other;
 
-			if (vfctl_bdf_parse(names[i], &other) < 0 ||
-				vfctl_bdf_compare(bdf, &other) == 0 ||
-				pci_read_hex(ctx, &other, "class") >> 16 == 0x06)
-				continue;
-			buf_printf(&text, "%s%s", text.len ? ", " : "", names[i]);
-		}
+		if (vfctl_bdf_parse(names[i], &other) < 0 ||
+			vfctl_bdf_compare(bdf, &other) == 0 ||
+			pci_read_hex(ctx, &other, "class") >> 16 == 0x06)
+			continue;
+		buf_printf(&text, "%s%s", text.len ? ", " : "", names[i]);
+	}
 	*ret_names = buf_steal(&text);
 	return *ret_names ? 0 : ctx_oom(ctx);
 }
@@ -115,36 +124,75 @@ bool pci_driver_is_vfio(const char *driver)
 int pci_unbind(struct vfctl_ctx *ctx, const struct vfctl_bdf *bdf)
 {
 	char driver[PCI_DRIVER_NAME];
+	int r = pci_driver(ctx, bdf, driver);
 
-	pci_driver(ctx, bdf, driver);
-	if (!driver[0])
-		return 0;
+	if (r < 0 || !driver[0])
+		return r;
 	/* Taking an open device from vfio-pci waits until it is closed: with a deadline. */
 	if (pci_driver_is_vfio(driver))
 		return host_write_slow(ctx, TEXT(bdf), PCI_SYSFS "%s/driver/unbind", TEXT(bdf));
 	return host_write(ctx, TEXT(bdf), PCI_SYSFS "%s/driver/unbind", TEXT(bdf));
 }
 
-static int need_driver(struct vfctl_ctx *ctx, const char *driver)
+bool pci_driver_is_here(struct vfctl_ctx *ctx, const char *driver)
 {
-	if (host_exists(ctx, "/sys/bus/pci/drivers/%s", driver))
+	return host_exists(ctx, "/sys/bus/pci/drivers/%s", driver);
+}
+
+int pci_need_driver(struct vfctl_ctx *ctx, const char *driver)
+{
+	if (pci_driver_is_here(ctx, driver))
 		return 0;
-	if (host_load_module(ctx, driver) < 0 ||
-		!host_exists(ctx, "/sys/bus/pci/drivers/%s", driver))
+	if (host_load_module(ctx, driver) < 0 || !pci_driver_is_here(ctx, driver))
 		return ctx_append(ctx, -ENOENT, "; there is no PCI driver %s on this host",
 			driver);
 	return 0;
 }
 
+int pci_override(struct vfctl_ctx *ctx, const struct vfctl_bdf *bdf,
+	char ret_name[PCI_DRIVER_NAME])
+{
+	_free_ char *text = NULL;
+	int r = host_try_read(ctx, &text, PCI_SYSFS "%s/driver_override", TEXT(bdf));
+
+	ret_name[0] = '\0';
+	if (r == -ENOENT)
+		return 0;
+	if (r < 0)
+		return ctx_fail(ctx, r, "read driver_override of %s: %s", TEXT(bdf),
+			strerror(-r));
+	if (!str_eq(text, "(null)"))
+		str_copy(ret_name, PCI_DRIVER_NAME, text);
+	return 0;
+}
+
+int pci_set_override(struct vfctl_ctx *ctx, const struct vfctl_bdf *bdf, const char *driver)
+{
+	int r = host_write(ctx, driver[0] ? driver : "\n", PCI_SYSFS "%s/driver_override",
+		TEXT(bdf));
+
+	/* Kernels before 3.16 and some buses have no override: nothing to drop then. */
+	if (r == -ENOENT && !driver[0]) {
+		ctx_clear(ctx);
+		return 0;
+	}
+	return r;
+}
+
+/* Ask the kernel for a driver and look at what it did; @wanted NULL: any but VFIO. */
 static int probe(struct vfctl_ctx *ctx, const struct vfctl_bdf *bdf, const char *wanted)
 {
 	char driver[PCI_DRIVER_NAME];
 	int r = host_write(ctx, TEXT(bdf), "/sys/bus/pci/drivers_probe");
 
+	if (r == -EINVAL) /* the driver's own probe failed */
+		return ctx_append(ctx, r, "; %s refused it (dmesg says why)",
+			wanted ? wanted : "its driver");
+	if (r == 0)
+		r = pci_driver(ctx, bdf, driver);
 	if (r < 0)
 		return r;
-	pci_driver(ctx, bdf, driver);
-	if (wanted ? !str_eq(driver, wanted) : !driver[0])
+	if (wanted ? !str_eq(driver, wanted) : !driver[0] || pci_driver_is_vfio(driver))
 		return ctx_fail(ctx, -ENODEV, "%s: %s did not take the function (it is on %s; "
 			"dmesg says why)", TEXT(bdf), wanted ? wanted : "no driver",
 			driver[0] ? driver : "no driver");
@@ -154,14 +202,13 @@ static int probe(struct vfctl_ctx *ctx, const struct vfctl_bdf *bdf, const char 
 int pci_bind(struct vfctl_ctx *ctx, const struct vfctl_bdf *bdf, const char *driver)
 {
 	char current[PCI_DRIVER_NAME];
-	int r;
+	int r = pci_driver(ctx, bdf, current);
 
-	pci_driver(ctx, bdf, current);
-	if (str_eq(current, driver))
-		return 0;
-	r = need_driver(ctx, driver);
+	if (r < 0 || str_eq(current, driver))
+		return r;
+	r = pci_need_driver(ctx, driver);
 	if (r == 0)
-		r = host_write(ctx, driver, PCI_SYSFS "%s/driver_override", TEXT(bdf));
+		r = pci_set_override(ctx, bdf, driver);
 	if (r == 0)
 		r = pci_unbind(ctx, bdf);
 	return r < 0 ? r : probe(ctx, bdf, driver);
@@ -170,12 +217,10 @@ int pci_bind(struct vfctl_ctx *ctx, const struct vfctl_bdf *bdf, const char *dri
 int pci_bind_default(struct vfctl_ctx *ctx, const struct vfctl_bdf *bdf)
 {
 	char current[PCI_DRIVER_NAME];
-	int r = 0;
+	int r = pci_set_override(ctx, bdf, "");
 
-	/* Kernels before 3.16 and some buses have no override: nothing to drop then. */
-	if (pci_has(ctx, bdf, "driver_override"))
-		r = host_write(ctx, "\n", PCI_SYSFS "%s/driver_override", TEXT(bdf));
-	pci_driver(ctx, bdf, current);
+	if (r == 0)
+		r = pci_driver(ctx, bdf, current);
 	if (r < 0 || (current[0] && !pci_driver_is_vfio(current)))
 		return r;
 	r = pci_unbind(ctx, bdf);

@@ -17,10 +17,10 @@ bool pci_exists(struct vfctl_ctx *ctx, const struct vfctl_bdf *bdf);
 /* Does this function have that attribute file? */
 bool pci_has(struct vfctl_ctx *ctx, const struct vfctl_bdf *bdf, const char *attr);
 
-/* Name of the bound driver, "" when none. */
-void pci_driver(struct vfctl_ctx *ctx, const struct vfctl_bdf *bdf,
+/* Name of the bound driver, "" when none. Negative (and "") when it cannot be read. */
+int pci_driver(struct vfctl_ctx *ctx, const struct vfctl_bdf *bdf,
 	char ret_name[PCI_DRIVER_NAME]);
-/* IOMMU group number, -1 when the function is in none. */
+/* IOMMU group number; -ENOENT when the function is in none, else the errno. */
 int pci_iommu_group(struct vfctl_ctx *ctx, const struct vfctl_bdf *bdf);
 /*
  * Who else is in the IOMMU group, bridges left out (VFIO lets them stay). "" when the
@@ -47,6 +47,13 @@ int pci_children(struct vfctl_ctx *ctx, const struct vfctl_bdf *bdf, const char 
 int pci_bind(struct vfctl_ctx *ctx, const struct vfctl_bdf *bdf, const char *driver);
 /* Drop the override and let the kernel find the function's own driver. */
 int pci_bind_default(struct vfctl_ctx *ctx, const struct vfctl_bdf *bdf);
+/* Have the driver's module loaded, if the driver is not there. -ENOENT when it cannot. */
+int pci_need_driver(struct vfctl_ctx *ctx, const char *driver);
+bool pci_driver_is_here(struct vfctl_ctx *ctx, const char *driver);
+/* What driver_override holds, "" when nothing (or there is no such file). */
+int pci_override(struct vfctl_ctx *ctx, const struct vfctl_bdf *bdf,
+	char ret_name[PCI_DRIVER_NAME]);
+int pci_set_override(struct vfctl_ctx *ctx, const struct vfctl_bdf *bdf, const char *driver);
 /* Unbind from whatever drives it; nothing to do is success. */
 int pci_unbind(struct vfctl_ctx *ctx, const struct vfctl_bdf *bdf);
 /* True for vfio-pci and its variants (mlx5_vfio_pci, ...). */

@@ -259,6 +259,43 @@ int attrs_write(struct vfctl_ctx *ctx, const struct vfctl_pf *pf,
 	return r < 0 || !count ? r : write_netlink(ctx, pf, wishes, count);
 }
 
+static int write_zero_macs(struct vfctl_ctx *ctx, const struct vfctl_pf *pf,
+	struct vf_wish *wishes, size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		struct vf_wish zero = wishes[i];
+		int r;
+
+		if (!(zero.attrs.mask & VFCTL_ATTR_MAC) || !vfctl_mac_is_zero(&zero.attrs.mac))
+			continue;
+		wishes[i].attrs.mask &= ~(uint32_t)VFCTL_ATTR_MAC;
+		zero.attrs.mask = VFCTL_ATTR_MAC;
+		r = attrs_write(ctx, pf, &zero, 1);
+		if (r == -EINVAL || r == -EADDRNOTAVAIL)
+			ctx_clear(ctx);
+		else if (r < 0)
+			return r;
+	}
+	return 0;
+}
+
+int attrs_restore(struct vfctl_ctx *ctx, const struct vfctl_pf *pf, struct vf_wish *wishes,
+	size_t count)
+{
+	_cleanup_(nl_vfs_free) struct nl_vfs now = {0};
+	int r = pf->ifindex ? nl_vfs_read(ctx, pf->ifindex, &now) : 0;
+
+	for (size_t i = 0; i < count && r == 0; i++) {
+		const struct nl_vf *vf = nl_vfs_find(&now, wishes[i].vf);
+
+		if (vf)
+			attrs_drop_equal(&wishes[i].attrs, &vf->attrs);
+	}
+	if (r == 0)
+		r = write_zero_macs(ctx, pf, wishes, count);
+	return r < 0 ? r : attrs_write(ctx, pf, wishes, count);
+}
+
 /* ---- MACs ---- */
 
 /* FNV-1a: well mixed, and the same on every machine and in every version. */

@@ -23,7 +23,7 @@ struct vfctl_vf_attrs attrs_before(const struct vfctl_vf_attrs *now,
  */
 void attrs_complete(struct vfctl_vf_attrs *wish, const struct vfctl_vf_attrs *now);
 
-/* Take out of a wish what is so already. */
+/* Take out of @wish what @now has already. */
 void attrs_drop_equal(struct vfctl_vf_attrs *wish, const struct vfctl_vf_attrs *now);
 
 /*
@@ -35,6 +35,14 @@ void attrs_drop_equal(struct vfctl_vf_attrs *wish, const struct vfctl_vf_attrs *
  */
 int attrs_write(struct vfctl_ctx *ctx, const struct vfctl_pf *pf,
 	const struct vf_wish *wishes, size_t count);
+
+/*
+ * The same for what VFs had before: only what differs now is written, for a value that was
+ * never set (a MAC of zero, no rate without a link) is not taken by every driver. A zero
+ * MAC that the driver does not take stays as it is, for the guest brings its own.
+ */
+int attrs_restore(struct vfctl_ctx *ctx, const struct vfctl_pf *pf, struct vf_wish *wishes,
+	size_t count);
 
 /* A stable locally administered MAC for one VF, different for each PF MAC and index. */
 struct vfctl_mac mac_derive(const struct vfctl_mac *pf_mac, uint32_t vf, uint32_t salt);

@@ -25,8 +25,10 @@ struct create {
 	struct vf_wish *wishes; /* count of them, or NULL: identities are left alone */
 	struct vfctl_vf *vfs;	/* of the new VFs, once they exist */
 	uint32_t vf_count;
+	char (*overrides)[PCI_DRIVER_NAME]; /* driver_override of the VFs there were */
 	bool removed; /* the old VFs are gone */
 	bool created; /* the new ones were asked for */
+	bool stuck;   /* a write of the count goes on, with the PF's lock held */
 };
 
 static void free_create(void *data)
@@ -35,6 +37,7 @@ static void free_create(void *data)
 
 	free(c->wishes);
 	free(c->vfs);
+	free(c->overrides);
 	free(c);
 }
 
@@ -65,22 +68,28 @@ static const char *numvfs_hint(int error)
 	return "dmesg may say why";
 }
 
-static int write_count(struct vfctl_ctx *ctx, const struct vfctl_pf *pf, uint32_t count)
+static int write_count(struct vfctl_ctx *ctx, struct create *c, uint32_t count)
 {
-	char text[12];
+	char text[12], what[32] = "to remove the VFs";
 	int r;
 
+	/* A second write would wait for the first one's lock. */
+	if (c->stuck)
+		return ctx_fail(ctx, -ETIMEDOUT, "the kernel still works on the first write");
 	snprintf(text, sizeof(text), "%u", count);
-	r = host_write_slow(ctx, text, PCI_SYSFS "%s/sriov_numvfs", TEXT(&pf->bdf));
+	r = host_write_slow(ctx, text, PCI_SYSFS "%s/sriov_numvfs", TEXT(&c->pf->bdf));
 	/* i40e answers EAGAIN while a VF operation is pending. */
 	for (int tries = 0; r == -EAGAIN && tries < 20; tries++) {
 		host_sleep_ms(ctx, 100);
-		r = host_write_slow(ctx, text, PCI_SYSFS "%s/sriov_numvfs", TEXT(&pf->bdf));
+		r = host_write_slow(ctx, text, PCI_SYSFS "%s/sriov_numvfs", TEXT(&c->pf->bdf));
 	}
-	if (r < 0 && r != -ETIMEDOUT && r != -EACCES)
-		return ctx_fail(ctx, r, "the kernel refused %u VFs (%s: %s)", count,
-			errno_name(r), numvfs_hint(r));
-	return r;
+	c->stuck = r == -ETIMEDOUT;
+	if (r == 0 || r == -ETIMEDOUT || r == -EACCES)
+		return r;
+	if (count)
+		snprintf(what, sizeof(what), "%u VFs", count);
+	return ctx_fail(ctx, r, "the kernel refused %s (%s: %s)", what, errno_name(r),
+		numvfs_hint(r));
 }
 
 static int apply_remove(struct vfctl_ctx *ctx, void *data)
@@ -88,68 +97,69 @@ static int apply_remove(struct vfctl_ctx *ctx, void *data)
 	struct create *c = data;
 
 	c->removed = true;
-	return write_count(ctx, c->pf, 0);
+	return write_count(ctx, c, 0);
 }
 
-/* As they were: the count, then each VF's attributes, then its driver. */
-static int restore_vf(struct vfctl_ctx *ctx, const struct vfctl_vf *before,
-	const struct vfctl_vf *now)
+/*
+ * The driver a VF had, through the override: that way autoprobe need not be on for its
+ * native driver. The override itself then becomes what it was.
+ */
+static int restore_driver(struct vfctl_ctx *ctx, const struct vfctl_vf *before,
+	const char *override)
 {
-	if (!before->driver[0])
-		return 0;
-	if (pci_driver_is_vfio(before->driver))
-		return pci_bind(ctx, &now->bdf, before->driver);
-	return pci_bind_default(ctx, &now->bdf);
+	int r = before->driver[0] ? pci_bind(ctx, &before->bdf, before->driver)
+				  : pci_unbind(ctx, &before->bdf);
+
+	return r < 0 ? r : pci_set_override(ctx, &before->bdf, override);
 }
 
 static int restore_attrs(struct vfctl_ctx *ctx, const struct vfctl_pf *pf)
 {
 	_free_ struct vf_wish *wishes = calloc(pf->num_vfs, sizeof(*wishes));
-	size_t n = 0;
 
 	if (!wishes)
 		return ctx_oom(ctx);
-	for (uint32_t i = 0; i < pf->num_vfs; i++) {
-		struct vf_wish *wish = &wishes[n];
-
-		*wish = (struct vf_wish){.vf = pf->vfs[i].index, .bdf = pf->vfs[i].bdf,
+	for (uint32_t i = 0; i < pf->num_vfs; i++)
+		wishes[i] = (struct vf_wish){.vf = pf->vfs[i].index, .bdf = pf->vfs[i].bdf,
 			.attrs = pf->vfs[i].attrs};
-		/* Never set before: a zero MAC cannot be written, no rate needs no link. */
-		if (vfctl_mac_is_zero(&wish->attrs.mac))
-			wish->attrs.mask &= ~(uint32_t)VFCTL_ATTR_MAC;
-		if (!wish->attrs.max_rate_mbps && !wish->attrs.min_rate_mbps)
-			wish->attrs.mask &= ~(uint32_t)VFCTL_ATTR_RATE;
-		if (wish->attrs.link_state == VFCTL_LINK_STATE_AUTO)
-			wish->attrs.mask &= ~(uint32_t)VFCTL_ATTR_LINK_STATE;
-		n += wish->attrs.mask != 0;
-	}
-	return attrs_write(ctx, pf, wishes, n);
+	return attrs_restore(ctx, pf, wishes, pf->num_vfs);
 }
 
+/* How many VFs of those there were are there now, at the same addresses? */
+static int count_old(struct vfctl_ctx *ctx, const struct vfctl_pf *pf, uint32_t *ret_old,
+	uint32_t *ret_all)
+{
+	_free_ struct vfctl_vf *now = NULL;
+	int r = links_read(ctx, &pf->bdf, &now, ret_all);
+
+	*ret_old = 0;
+	for (uint32_t i = 0; r == 0 && i < *ret_all && i < pf->num_vfs; i++)
+		*ret_old += vfctl_bdf_compare(&now[i].bdf, &pf->vfs[i].bdf) == 0;
+	return r;
+}
+
+/* As they were: the count, then each VF's attributes, then its driver. */
 static int undo_remove(struct vfctl_ctx *ctx, void *data)
 {
 	struct create *c = data;
 	const struct vfctl_pf *pf = c->pf;
-	_free_ struct vfctl_vf *now = NULL;
-	uint32_t count;
+	uint32_t old, all;
 	int r;
 
 	if (!c->removed)
 		return 0;
-	r = links_read(ctx, &pf->bdf, &now, &count);
-	if (r < 0 || count == pf->num_vfs)
+	r = count_old(ctx, pf, &old, &all);
+	if (r < 0 || old == pf->num_vfs)
 		return r;
-	r = write_count(ctx, pf, pf->num_vfs);
-	free(steal(now));
+	r = write_count(ctx, c, pf->num_vfs);
 	if (r == 0)
-		r = links_read(ctx, &pf->bdf, &now, &count);
+		r = count_old(ctx, pf, &old, &all);
+	if (r == 0 && old != pf->num_vfs)
+		return ctx_fail(ctx, -EIO, "of %u VFs %u came back", pf->num_vfs, old);
 	if (r == 0 && pf->vf_info)
 		r = restore_attrs(ctx, pf);
-	/* Native drivers bind only with autoprobe on. */
-	if (r == 0)
-		r = host_write(ctx, "1", PCI_SYSFS "%s/sriov_drivers_autoprobe", TEXT(&pf->bdf));
-	for (uint32_t i = 0; r == 0 && i < count && i < pf->num_vfs; i++)
-		r = restore_vf(ctx, &pf->vfs[i], &now[i]);
+	for (uint32_t i = 0; r == 0 && i < pf->num_vfs; i++)
+		r = restore_driver(ctx, &pf->vfs[i], c->overrides[i]);
 	return r;
 }
 
@@ -158,16 +168,15 @@ static int apply_count(struct vfctl_ctx *ctx, void *data)
 	struct create *c = data;
 
 	c->created = true;
-	return write_count(ctx, c->pf, c->count);
+	return write_count(ctx, c, c->count);
 }
 
 /* A driver may grant fewer and call it success (bnxt with the PF down). */
 static int verify_count(struct vfctl_ctx *ctx, void *data)
 {
 	struct create *c = data;
-	int r;
+	int r = links_read(ctx, &c->pf->bdf, &c->vfs, &c->vf_count);
 
-	r = links_read(ctx, &c->pf->bdf, &c->vfs, &c->vf_count);
 	if (r < 0)
 		return r;
 	if (c->vf_count != c->count)
@@ -191,7 +200,7 @@ static int undo_count(struct vfctl_ctx *ctx, void *data)
 	if (!c->created)
 		return 0;
 	r = links_read(ctx, &c->pf->bdf, &now, &count);
-	return r < 0 || !count ? r : write_count(ctx, c->pf, 0);
+	return r < 0 || !count ? r : write_count(ctx, c, 0);
 }
 
 /* ---- autoprobe ---- */
@@ -270,6 +279,18 @@ static int plan_identities(struct vfctl_ctx *ctx, const struct vfctl_inventory *
 
 /* ---- drivers ---- */
 
+static int apply_load(struct vfctl_ctx *ctx, void *data)
+{
+	return pci_need_driver(ctx, "vfio-pci");
+}
+
+static int unbind_for_good(struct vfctl_ctx *ctx, const struct vfctl_bdf *bdf)
+{
+	int r = pci_unbind(ctx, bdf);
+
+	return r < 0 ? r : pci_set_override(ctx, bdf, "");
+}
+
 static int bind_one(struct vfctl_ctx *ctx, const struct create *c, const struct vfctl_vf *vf)
 {
 	_free_ char *sharers = NULL;
@@ -278,11 +299,12 @@ static int bind_one(struct vfctl_ctx *ctx, const struct create *c, const struct 
 	if (c->driver == VFCTL_VF_DRIVER_HOST)
 		return pci_bind_default(ctx, &vf->bdf);
 	if (c->driver == VFCTL_VF_DRIVER_NONE)
-		return pci_unbind(ctx, &vf->bdf);
+		return unbind_for_good(ctx, &vf->bdf);
 	r = pci_bind(ctx, &vf->bdf, "vfio-pci");
-	if (r < 0)
-		return r;
-	r = pci_iommu_sharers(ctx, &vf->bdf, pci_iommu_group(ctx, &vf->bdf), &sharers);
+	if (r == 0)
+		r = pci_iommu_group(ctx, &vf->bdf);
+	if (r >= 0)
+		r = pci_iommu_sharers(ctx, &vf->bdf, r, &sharers);
 	if (r == 0 && sharers[0])
 		return ctx_fail(ctx, -EPERM, "VF %u shares its IOMMU group with %s, so a guest "
 			"could reach those; use a slot with ACS", vf->index, sharers);
@@ -311,22 +333,51 @@ static int undo_rebind(struct vfctl_ctx *ctx, void *data)
 	struct create *c = data;
 	int r = 0;
 
-	for (uint32_t i = 0; i < c->vf_count && r == 0; i++) {
-		char now[PCI_DRIVER_NAME];
-
-		pci_driver(ctx, &c->vfs[i].bdf, now);
-		if (!str_eq(now, c->vfs[i].driver))
-			r = c->vfs[i].driver[0] ? restore_vf(ctx, &c->vfs[i], &c->vfs[i])
-						: pci_unbind(ctx, &c->vfs[i].bdf);
-	}
+	for (uint32_t i = 0; i < c->vf_count && r == 0; i++)
+		r = restore_driver(ctx, &c->vfs[i], c->overrides[i]);
 	return r;
 }
 
 static const char *const driver_words[] = {
 	[VFCTL_VF_DRIVER_VFIO] = "vfio-pci",
-	[VFCTL_VF_DRIVER_HOST] = "its host driver",
+	[VFCTL_VF_DRIVER_HOST] = "the host driver",
 	[VFCTL_VF_DRIVER_NONE] = "no driver",
 };
+
+static void add_bind_step(struct steps *steps, const struct create *c, const struct step *row,
+	uint32_t count)
+{
+	const char *plural = count == 1 ? "" : "s";
+
+	if (c->driver == VFCTL_VF_DRIVER_NONE)
+		steps_add(steps, row, "%s: unbind %u VF%s", c->name, count, plural);
+	else
+		steps_add(steps, row, "%s: bind %u VF%s to %s", c->name, count, plural,
+			driver_words[c->driver]);
+}
+
+/* First of all: a host without the module must not lose its VFs over it. */
+static void add_load_step(struct vfctl_ctx *ctx, struct steps *steps, struct create *c)
+{
+	struct step load = {.apply = apply_load, .data = c};
+
+	if (c->driver == VFCTL_VF_DRIVER_VFIO && !pci_driver_is_here(ctx, "vfio-pci"))
+		steps_add(steps, &load, "load the kernel module vfio-pci");
+}
+
+/* What a roll-back puts back besides what the snapshot holds. */
+static int read_overrides(struct vfctl_ctx *ctx, struct create *c, const struct vfctl_vf *vfs,
+	uint32_t count)
+{
+	int r = 0;
+
+	c->overrides = calloc(count + 1, sizeof(*c->overrides));
+	if (!c->overrides)
+		return ctx_oom(ctx);
+	for (uint32_t i = 0; i < count && r == 0; i++)
+		r = pci_override(ctx, &vfs[i].bdf, c->overrides[i]);
+	return r;
+}
 
 /* ---- checks before anything is written ---- */
 
@@ -400,6 +451,7 @@ static int plan_rebind(struct vfctl_ctx *ctx, struct create *c, struct steps *st
 	struct step on = {.apply = apply_autoprobe_on, .undo = apply_autoprobe_back, .data = c};
 	struct step back = {.apply = apply_autoprobe_back, .data = c};
 	char words[192];
+	int r;
 
 	for (uint32_t i = 0; i < pf->num_vfs; i++) {
 		if (has_driver(&pf->vfs[i], c->driver))
@@ -414,10 +466,13 @@ static int plan_rebind(struct vfctl_ctx *ctx, struct create *c, struct steps *st
 	}
 	if (!c->vf_count)
 		return 0;
+	r = read_overrides(ctx, c, c->vfs, c->vf_count);
+	if (r < 0)
+		return r;
+	add_load_step(ctx, steps, c);
 	if (c->driver == VFCTL_VF_DRIVER_HOST && !pf->autoprobe)
 		steps_add(steps, &on, "%s: let drivers probe VFs", c->name);
-	steps_add(steps, &bind, "%s: bind %u VF%s to %s", c->name, c->vf_count,
-		c->vf_count == 1 ? "" : "s", driver_words[c->driver]);
+	add_bind_step(steps, c, &bind, c->vf_count);
 	if (c->driver == VFCTL_VF_DRIVER_HOST && !pf->autoprobe)
 		steps_add(steps, &back, "%s: keep drivers from probing VFs, as before", c->name);
 	return 0;
@@ -439,7 +494,7 @@ static void add_identity_steps(struct create *c, struct steps *steps)
 			c->count - 1, first, last);
 }
 
-static void plan_steps(struct create *c, struct steps *steps)
+static int plan_steps(struct vfctl_ctx *ctx, struct create *c, struct steps *steps)
 {
 	const struct vfctl_pf *pf = c->pf;
 	struct step off = {.apply = apply_autoprobe_off, .undo = apply_autoprobe_back, .data = c};
@@ -451,7 +506,11 @@ static void plan_steps(struct create *c, struct steps *steps)
 	struct step bind = {.apply = apply_bind, .data = c};
 	bool host = c->driver == VFCTL_VF_DRIVER_HOST;
 	const char *plural = c->count == 1 ? "" : "s";
+	int r = read_overrides(ctx, c, pf->vfs, pf->num_vfs);
 
+	if (r < 0)
+		return r;
+	add_load_step(ctx, steps, c);
 	if (pf->autoprobe)
 		steps_add(steps, &off, "%s: keep drivers from probing new VFs", c->name);
 	if (pf->num_vfs)
@@ -462,10 +521,10 @@ static void plan_steps(struct create *c, struct steps *steps)
 	if (host)
 		steps_add(steps, &on, "%s: let drivers probe VFs", c->name);
 	if (c->driver != VFCTL_VF_DRIVER_NONE)
-		steps_add(steps, &bind, "%s: bind %u VF%s to %s", c->name, c->count, plural,
-			driver_words[c->driver]);
+		add_bind_step(steps, c, &bind, c->count);
 	if (host ? !pf->autoprobe : pf->autoprobe)
 		steps_add(steps, &back, "%s: set probing of VFs back as it was", c->name);
+	return 0;
 }
 
 static bool wants_macs(const struct vfctl_pf *pf, const struct vfctl_create_options *options)
@@ -499,7 +558,7 @@ int lifecycle_plan_create(struct vfctl_ctx *ctx, const struct vfctl_inventory *i
 	else if (wants_macs(pf, options))
 		r = plan_identities(ctx, inv, c);
 	if (r == 0 && pf->num_vfs != options->count)
-		plan_steps(c, &change->steps);
+		r = plan_steps(ctx, c, &change->steps);
 	if (r == 0)
 		*ret_change = steal(change);
 	return r;
@@ -540,6 +599,9 @@ int lifecycle_plan_destroy(struct vfctl_ctx *ctx, const struct vfctl_pf *pf,
 	*c = (struct create){.pf = pf};
 	snprintf(c->name, sizeof(c->name), "%s", vfctl_pf_name(pf, (char[VFCTL_BDF_TEXT]){0}));
 	row.data = c;
+	r = read_overrides(ctx, c, pf->vfs, pf->num_vfs);
+	if (r < 0)
+		return r;
 	if (pf->num_vfs)
 		steps_add(&change->steps, &row, "%s: remove %u VF%s", c->name, pf->num_vfs,
 			pf->num_vfs == 1 ? "" : "s");

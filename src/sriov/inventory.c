@@ -16,6 +16,14 @@
 
 #define TEXT(bdf) vfctl_bdf_format((bdf), (char[VFCTL_BDF_TEXT]){0})
 
+/* The words of the last failure become a doubt. */
+static void add_doubt(struct vfctl_ctx *ctx, char **doubt)
+{
+	if (!*doubt)
+		*doubt = strdup(vfctl_ctx_error(ctx));
+	ctx_clear(ctx);
+}
+
 static bool add_name(struct vfctl_pf *pf, const char *name)
 {
 	size_t count = strv_len(pf->names);
@@ -137,6 +145,8 @@ static bool read_pf(struct vfctl_ctx *ctx, struct vfctl_pf *pf, const struct nl_
 	pf->class_code = pci_read_hex(ctx, &pf->bdf, "class");
 	pf->numa_node = pci_read_int(ctx, &pf->bdf, "numa_node", VFCTL_NODE_NONE);
 	pf->iommu_group = pci_iommu_group(ctx, &pf->bdf);
+	if (pf->iommu_group < 0)
+		pf->iommu_group = -1;
 	pf->offset = pci_read_int(ctx, &pf->bdf, "sriov_offset", -1);
 	pf->stride = pci_read_int(ctx, &pf->bdf, "sriov_stride", -1);
 	pf->autoprobe = pci_read_int(ctx, &pf->bdf, "sriov_drivers_autoprobe", 1) != 0;
@@ -157,6 +167,8 @@ static void read_vf_sysfs(struct vfctl_ctx *ctx, struct vfctl_vf *vf)
 	pci_driver(ctx, &vf->bdf, vf->driver);
 	vf->numa_node = pci_read_int(ctx, &vf->bdf, "numa_node", VFCTL_NODE_NONE);
 	vf->iommu_group = pci_iommu_group(ctx, &vf->bdf);
+	if (vf->iommu_group < 0)
+		vf->iommu_group = -1;
 	if (!vf->driver[0] || pci_driver_is_vfio(vf->driver))
 		return;
 	first_child(ctx, &vf->bdf, "net", vf->netdev, sizeof(vf->netdev));
@@ -182,9 +194,11 @@ static int read_vfs(struct vfctl_ctx *ctx, struct vfctl_pf *pf, const struct nl_
 
 	if (pf->num_vfs && pf->ifindex)
 		r = nl_vfs_read(ctx, pf->ifindex, &infos);
-	/* A capture without it, or a PF that went away: sysfs still tells the rest. */
 	if (r == -ENOMEM)
 		return r;
+	/* A capture may lack it; sysfs still tells the rest. */
+	if (r < 0 && r != -EOPNOTSUPP)
+		add_doubt(ctx, &pf->unread);
 	pf->vf_info = infos.count > 0;
 	for (uint32_t i = 0; i < pf->num_vfs; i++) {
 		const struct nl_vf *info = nl_vfs_find(&infos, pf->vfs[i].index);
@@ -234,6 +248,28 @@ static int compare_pfs(const void *a, const void *b)
 	return vfctl_bdf_compare(&x->bdf, &y->bdf);
 }
 
+/* One PF with its VFs; of those @only does not concern, no more than the links say. */
+static int read_one(struct vfctl_ctx *ctx, struct vfctl_pf *pf, const struct nl_links *links,
+	const char *only)
+{
+	char *doubt;
+	int r;
+
+	if (!read_pf(ctx, pf, links))
+		return ctx_oom(ctx);
+	r = links_read(ctx, &pf->bdf, &pf->vfs, &pf->num_vfs);
+	if (r == 0 && concerns(pf, only))
+		r = read_vfs(ctx, pf, links);
+	doubt = host_take_doubt(ctx);
+	if (r == -ENOMEM || pf->unread)
+		free(doubt);
+	else if (doubt)
+		pf->unread = doubt;
+	else if (r < 0)
+		add_doubt(ctx, &pf->unread);
+	return r == -ENOMEM ? r : 0;
+}
+
 static int find_pfs(struct vfctl_ctx *ctx, struct vfctl_inventory *inv)
 {
 	_strv_ char **names = NULL;
@@ -271,23 +307,22 @@ int vfctl_inventory_read(struct vfctl_ctx *ctx, const char *only,
 
 	if (!inv || !host_of(ctx))
 		return ctx_oom(ctx);
+	free(host_take_doubt(ctx));
 	r = find_pfs(ctx, inv);
-	if (r < 0)
+	if (r == 0 && inv->pf_count)
+		r = nl_links_read(ctx, &links);
+	if (r < 0 && (r == -ENOMEM || !inv->pf_count))
 		return r;
-	if (inv->pf_count && nl_links_read(ctx, &links) == -ENOMEM)
-		return -ENOMEM;
+	inv->unread = host_take_doubt(ctx);
+	if (r < 0 && r != -EOPNOTSUPP) /* a plain sys/ tree has no link messages */
+		add_doubt(ctx, &inv->unread);
 	for (size_t i = 0; i < inv->pf_count; i++) {
-		struct vfctl_pf *pf = &inv->pfs[i];
-
-		if (!read_pf(ctx, pf, &links))
-			return ctx_oom(ctx);
-		r = links_read(ctx, &pf->bdf, &pf->vfs, &pf->num_vfs);
-		if (r == 0 && concerns(pf, only))
-			r = read_vfs(ctx, pf, &links);
+		r = read_one(ctx, &inv->pfs[i], &links, only);
 		if (r < 0)
 			return r;
 	}
 	holder_name_all(ctx, inv);
+	free(host_take_doubt(ctx)); /* names are for people; nothing depends on them */
 	ctx_clear(ctx);
 	*ret_inventory = steal(inv);
 	return 0;
@@ -303,16 +338,18 @@ int inventory_read_pf(struct vfctl_ctx *ctx, const struct vfctl_bdf *bdf,
 
 	if (!inv || !host_of(ctx) || !array_grow(inv->pfs, 0))
 		return ctx_oom(ctx);
+	free(host_take_doubt(ctx));
 	total = pci_read_int(ctx, bdf, "sriov_totalvfs", -1);
+	inv->unread = host_take_doubt(ctx);
+	if (inv->unread)
+		return ctx_fail(ctx, -EIO, "%s", inv->unread);
 	if (total < 0)
 		return ctx_fail(ctx, -ENOENT, "%s is no PF of this host", TEXT(bdf));
 	pf = &inv->pfs[inv->pf_count++];
 	*pf = (struct vfctl_pf){.bdf = *bdf, .total_vfs = (uint32_t)total};
-	if (!read_pf(ctx, pf, &none))
-		return ctx_oom(ctx);
-	r = links_read(ctx, bdf, &pf->vfs, &pf->num_vfs);
-	if (r == 0)
-		r = read_vfs(ctx, pf, &none);
+	r = read_one(ctx, pf, &none, NULL);
+	if (r == 0 && pf->unread)
+		return ctx_fail(ctx, -EIO, "%s", pf->unread);
 	if (r == 0)
 		*ret_inventory = steal(inv);
 	return r;
@@ -324,9 +361,11 @@ void vfctl_inventory_free(struct vfctl_inventory *inventory)
 		return;
 	for (size_t i = 0; i < inventory->pf_count; i++) {
 		strv_free(inventory->pfs[i].names);
+		free(inventory->pfs[i].unread);
 		free(inventory->pfs[i].vfs);
 	}
 	free(inventory->pfs);
+	free(inventory->unread);
 	free(inventory);
 }
 
@@ -341,9 +380,9 @@ static int fail_no_pf(struct vfctl_ctx *ctx, const struct vfctl_inventory *inv,
 	for (size_t i = 0; i < inv->pf_count; i++)
 		buf_printf(&known, "%s%s", i ? ", " : "", vfctl_pf_name(&inv->pfs[i], text));
 	if (!known.len)
-		return ctx_fail(ctx, -ENOENT, "no PF %s: no device of this host offers SR-IOV "
+		return ctx_fail(ctx, -ENOENT, "no PF '%s': no device of this host offers SR-IOV "
 			"(is it enabled in firmware and BIOS?)", name);
-	return ctx_fail(ctx, -ENOENT, "no PF %s; there are %s", name, known.data);
+	return ctx_fail(ctx, -ENOENT, "no PF '%s'; this host has %s", name, known.data);
 }
 
 int vfctl_inventory_find_pf(struct vfctl_ctx *ctx, const struct vfctl_inventory *inventory,

@@ -6,7 +6,8 @@
 
 /*
  * One PF by address, with its VFs, and nothing else of the host looked at: for the hook,
- * which has no time for more. -ENOENT when there is no such PF.
+ * which has no time for more. -ENOENT when there is no such PF; -EIO when something about
+ * it cannot be read.
  */
 int inventory_read_pf(struct vfctl_ctx *ctx, const struct vfctl_bdf *bdf,
 	struct vfctl_inventory **ret_inventory);

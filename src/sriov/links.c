@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "sriov/links.h"
 
+#include <errno.h>
+
 #include "base/parse.h"
 #include "host/host.h"
 #include "pci/device.h"
@@ -20,13 +22,19 @@ int links_read(struct vfctl_ctx *ctx, const struct vfctl_bdf *pf, struct vfctl_v
 	int r;
 
 	r = host_try_list(ctx, &names, PCI_SYSFS "%s", vfctl_bdf_format(pf, text));
-	for (size_t i = 0; r == 0 && names[i]; i++) {
+	if (r < 0)
+		return ctx_fail(ctx, r, "list %s: %s", text, strerror(-r));
+	for (size_t i = 0; names[i]; i++) {
 		struct vfctl_vf vf = {.numa_node = VFCTL_NODE_NONE, .iommu_group = -1};
 
 		if (!str_starts(names[i], "virtfn") ||
-			parse_u32(names[i] + strlen("virtfn"), 0, UINT16_MAX, &vf.index) < 0 ||
-			pci_link_function(ctx, pf, names[i], &vf.bdf) < 0)
+			parse_u32(names[i] + strlen("virtfn"), 0, UINT16_MAX, &vf.index) < 0)
 			continue;
+		r = pci_link_function(ctx, pf, names[i], &vf.bdf);
+		if (r == -ENOENT) /* removed since the directory was listed */
+			continue;
+		if (r < 0)
+			return ctx_fail(ctx, r, "read %s of %s: %s", names[i], text, strerror(-r));
 		if (!array_grow(vfs, count))
 			return ctx_oom(ctx);
 		vfs[count++] = vf;

@@ -6,7 +6,7 @@
 
 /*
  * The VFs of a PF by its virtfnN links, ascending; only index and address are filled in.
- * @ret_vfs is freed by the caller. 0 or -ENOMEM.
+ * @ret_vfs is freed by the caller. 0, or a negative errno with words.
  */
 int links_read(struct vfctl_ctx *ctx, const struct vfctl_bdf *pf, struct vfctl_vf **ret_vfs,
 	uint32_t *ret_count);

@@ -5,7 +5,6 @@
 
 #include "base/buf.h"
 #include "sriov/holder.h"
-#include "sriov/inventory.h"
 #include "sriov/lifecycle.h"
 
 struct set {
@@ -31,38 +30,11 @@ static int apply_set(struct vfctl_ctx *ctx, void *data)
 	return attrs_write(ctx, s->pf, s->wishes, s->count);
 }
 
-/*
- * Only what differs now from what was is put back. A MAC that was never set is zero, and
- * not every driver lets it be zero again: that is no failure.
- */
-static int put_back(struct vfctl_ctx *ctx, const struct vfctl_pf *now,
-	const struct vf_wish *before)
-{
-	struct vf_wish wish = *before;
-	int r;
-
-	for (uint32_t i = 0; i < now->num_vfs; i++)
-		if (now->vfs[i].index == before->vf)
-			attrs_drop_equal(&wish.attrs, &now->vfs[i].attrs);
-	if (!wish.attrs.mask)
-		return 0;
-	r = attrs_write(ctx, now, &wish, 1);
-	if (r < 0 && wish.attrs.mask & VFCTL_ATTR_MAC && vfctl_mac_is_zero(&wish.attrs.mac)) {
-		wish.attrs.mask &= ~(uint32_t)VFCTL_ATTR_MAC;
-		r = attrs_write(ctx, now, &wish, 1);
-	}
-	return r;
-}
-
 static int undo_set(struct vfctl_ctx *ctx, void *data)
 {
-	_inventory_ struct vfctl_inventory *inv = NULL;
 	struct set *s = data;
-	int r = inventory_read_pf(ctx, &s->pf->bdf, &inv);
 
-	for (size_t i = 0; i < s->count && r == 0; i++)
-		r = put_back(ctx, &inv->pfs[0], &s->before[i]);
-	return r;
+	return attrs_restore(ctx, s->pf, s->before, s->count);
 }
 
 /* ---- planning ---- */

@@ -152,6 +152,8 @@ static int check_free(struct vfctl_ctx *ctx, struct attach *a, const struct vfct
 	_free_ char *name = NULL;
 	char words[192], text[VFCTL_BDF_TEXT];
 
+	if (pf->unread)
+		return ctx_fail(ctx, -EIO, "nothing is changed: %s", pf->unread);
 	if (holder_is_busy(&vf->holder))
 		return ctx_fail(ctx, -EBUSY, "%s/%u is %s", vfctl_pf_name(pf, text), vf->index,
 			holder_describe(&vf->holder, words, sizeof(words)));

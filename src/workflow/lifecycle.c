@@ -27,11 +27,32 @@ static void target_clear(struct target *t)
 }
 #define _target_ _cleanup_(target_clear)
 
+/* A name may be unknown because something could not be read. */
+static int explain(struct vfctl_ctx *ctx, const struct vfctl_inventory *inv, int error)
+{
+	const char *unread = inv->unread;
+
+	for (size_t i = 0; i < inv->pf_count && !unread; i++)
+		unread = inv->pfs[i].unread;
+	return unread ? ctx_append(ctx, error, " (%s)", unread) : error;
+}
+
+/* What could not be read must not be taken for absent: no change on such a PF. */
 static int find(struct vfctl_ctx *ctx, const char *name, bool is_vf, struct target *t)
 {
-	if (is_vf)
-		return vfctl_inventory_find_vf(ctx, t->snapshot->inventory, name, &t->pf, &t->vf);
-	return vfctl_inventory_find_pf(ctx, t->snapshot->inventory, name, &t->pf);
+	const struct vfctl_inventory *inv = t->snapshot->inventory;
+	const char *unread = inv->unread;
+	int r = 0;
+
+	if (!unread && is_vf)
+		r = vfctl_inventory_find_vf(ctx, inv, name, &t->pf, &t->vf);
+	else if (!unread)
+		r = vfctl_inventory_find_pf(ctx, inv, name, &t->pf);
+	if (r < 0)
+		return explain(ctx, inv, r);
+	if (!unread)
+		unread = t->pf->unread;
+	return unread ? ctx_fail(ctx, -EIO, "nothing is changed: %s", unread) : 0;
 }
 
 /* Lock the PF that @name is about; neither its VFs nor leases are looked at for that. */
@@ -43,10 +64,13 @@ static int lock_pf(struct vfctl_ctx *ctx, const char *name, bool is_vf, int *ret
 	char text[VFCTL_BDF_TEXT];
 	int r = vfctl_inventory_read(ctx, "", &inv);
 
-	if (r == 0)
-		r = is_vf ? vfctl_inventory_find_vf(ctx, inv, name, &pf, &vf)
-			  : vfctl_inventory_find_pf(ctx, inv, name, &pf);
-	return r < 0 ? r : host_lock(ctx, vfctl_bdf_format(&pf->bdf, text), ret_fd);
+	if (r < 0)
+		return r;
+	r = is_vf ? vfctl_inventory_find_vf(ctx, inv, name, &pf, &vf)
+		  : vfctl_inventory_find_pf(ctx, inv, name, &pf);
+	if (r < 0)
+		return explain(ctx, inv, r);
+	return host_lock(ctx, vfctl_bdf_format(&pf->bdf, text), ret_fd);
 }
 
 /* @only NULL: the VFs of all PFs are needed (their MACs must not be given again). */

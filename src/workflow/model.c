@@ -82,6 +82,9 @@ static int read_free_vfs(struct vfctl_ctx *ctx, const struct vfctl_snapshot *s,
 	for (size_t i = 0; i < s->inventory->pf_count; i++) {
 		const struct vfctl_pf *pf = &s->inventory->pfs[i];
 
+		/* Who holds its VFs is not known for certain. */
+		if (pf->unread)
+			continue;
 		for (uint32_t k = 0; k < pf->num_vfs; k++) {
 			const struct vfctl_vf *vf = &pf->vfs[k];
 

@@ -112,12 +112,6 @@ static int write_group(struct vfctl_ctx *ctx, struct store *store, struct group 
 	return r;
 }
 
-static void skip_unset(struct vf_wish *wish)
-{
-	if (vfctl_mac_is_zero(&wish->attrs.mac))
-		wish->attrs.mask &= ~(uint32_t)VFCTL_ATTR_MAC;
-}
-
 static int restore_one(struct vfctl_ctx *ctx, struct store *store,
 	const struct vfctl_lease_vf *leased)
 {
@@ -128,14 +122,15 @@ static int restore_one(struct vfctl_ctx *ctx, struct store *store,
 
 	if (!leased->saved.mask)
 		return 0;
-	if (inventory_read_pf(ctx, &leased->pf, &inv) < 0)
+	r = inventory_read_pf(ctx, &leased->pf, &inv);
+	if (r == -ENOENT)
 		return 0; /* the PF is gone, and its VFs' attributes with it */
+	if (r < 0)
+		return r;
 	now = find_index(&inv->pfs[0], leased->index);
 	if (!now || vfctl_bdf_compare(&now->bdf, &leased->bdf))
 		return 0;
-	skip_unset(&wish);
-	attrs_drop_equal(&wish.attrs, &now->attrs);
-	r = attrs_write(ctx, &inv->pfs[0], &wish, 1);
+	r = attrs_restore(ctx, &inv->pfs[0], &wish, 1);
 	if (r < 0)
 		return r;
 	return store_forget_attrs(store, &leased->bdf);

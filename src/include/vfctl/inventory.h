@@ -69,12 +69,18 @@ struct vfctl_pf {
 	bool autoprobe;
 	bool vf_info; /**< the kernel reported VF attributes */
 	struct vfctl_vf *vfs; /**< num_vfs of them, ascending by index */
+	/**
+	 * The first thing about it or its VFs that is there but could not be read, in words;
+	 * NULL: nothing. What depends on it is unknown, so no change is planned on this PF.
+	 */
+	char *unread;
 };
 
 /** What a host's SR-IOV devices look like: an immutable snapshot. */
 struct vfctl_inventory {
 	struct vfctl_pf *pfs; /**< ascending by address */
 	size_t pf_count;
+	char *unread; /**< the same of what belongs to no one PF */
 };
 
 /**

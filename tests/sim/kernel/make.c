@@ -224,11 +224,19 @@ static void dump_vf(struct host *h, const struct sim_pf *pf, unsigned index)
 			(unsigned long long)vf.node_guid, (unsigned long long)vf.port_guid);
 }
 
+static int compare_pfs(const void *a, const void *b)
+{
+	const struct sim_pf *x = a, *y = b;
+
+	return vfctl_bdf_compare(&x->bdf, &y->bdf);
+}
+
 static void dump(struct host *h)
 {
 	struct sim_pf pfs[64];
 	size_t count = sim_pfs_read(h, pfs, 64);
 
+	qsort(pfs, count, sizeof(*pfs), compare_pfs);
 	for (size_t i = 0; i < count; i++) {
 		char text[VFCTL_BDF_TEXT];
 		_free_ char *autoprobe = sim_get(h, DEV "/sriov_drivers_autoprobe",

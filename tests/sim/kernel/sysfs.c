@@ -65,7 +65,7 @@ static int attach(struct host *h, const char *bdf, const char *driver)
 		char name[40];
 
 		snprintf(name, sizeof(name), "%.9sv%s", pf.netdev, bdf + strlen(bdf) - 4);
-		name[strcspn(name, ":")] = '_';
+		name[strcspn(name, ".")] = '_';
 		sim_put(h, "1500\n", DEV "/net/%.15s/mtu", bdf, name);
 	}
 	return 0;
