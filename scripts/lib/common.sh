@@ -106,13 +106,15 @@ in_background() {
 	set +m
 }
 
-# Ends what in_background started and still runs; the scripts call it on EXIT.
+# Ends what in_background started and still runs, and waits until it has cleaned up.
 end_background() {
-	local pid
+	local pid tenth
 	for pid in "${groups[@]}"; do
-		kill -0 "$pid" 2>/dev/null || continue
-		as_root kill -TERM -- "-$pid" 2>/dev/null || true
-		wait "$pid" 2>/dev/null || true
+		as_root kill -TERM -- "-$pid" 2>/dev/null || continue
+		for ((tenth = 0; tenth < 300; tenth++)); do
+			as_root kill -0 -- "-$pid" 2>/dev/null || break
+			sleep 0.1
+		done
 	done
 	groups=()
 }

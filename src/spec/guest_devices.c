@@ -49,7 +49,7 @@ static const char *const bus_words[] = {"virtio", "sata", NULL};
 static const char *const cache_words[] = {
 	"none", "writeback", "writethrough", "directsync", "unsafe", NULL};
 
-enum { DISK_FILE, DISK_BLOCK, DISK_FORMAT };
+enum { DISK_FILE, DISK_BLOCK, DISK_FORMAT, DISK_READONLY };
 
 #define D(member) offsetof(struct disk_file, member)
 
@@ -57,9 +57,9 @@ static const struct key disk_keys[] = {
 	[DISK_FILE] = {"file", read_path, D(file), 0, 0, NULL},
 	[DISK_BLOCK] = {"block", read_path, D(block), 0, 0, NULL},
 	[DISK_FORMAT] = {"format", read_word, D(disk.format), 0, 0, format_words},
+	[DISK_READONLY] = {"readonly", read_switch, D(disk.readonly), 0, 0, NULL},
 	{"bus", read_word_text, D(disk.bus), 0, 0, bus_words},
 	{"cache", read_word_text, D(disk.cache), 0, 0, cache_words},
-	{"readonly", read_switch, D(disk.readonly), 0, 0, NULL},
 };
 
 static int finish_disk(struct reader *r, const struct doc_node *node, struct disk_file *d,
@@ -72,6 +72,10 @@ static int finish_disk(struct reader *r, const struct doc_node *node, struct dis
 	d->disk.block = d->block != NULL;
 	if (!seen[DISK_FORMAT])
 		d->disk.format = d->disk.block ? VFCTL_DISK_RAW : VFCTL_DISK_QCOW2;
+	if (d->disk.readonly && d->disk.bus && str_eq(d->disk.bus, "sata"))
+		return reader_fail(r, seen[DISK_READONLY], "readonly", -EINVAL,
+			"a SATA disk cannot be read-only (libvirt refuses it); use bus "
+			"virtio");
 	if (!d->disk.bus)
 		d->disk.bus = strdup("virtio");
 	if (!d->disk.cache)

@@ -152,7 +152,7 @@ static void emulated_guest_lacks_what_needs_kvm(void **state)
 static void all_forms_are_valid_domain_xml(void **state)
 {
 	static const char *const guests[] = {YAML,
-		YAML "disks: [{file: /d}, {block: /dev/sdb, bus: sata, readonly: true}]\n"
+		YAML "disks: [{file: /d}, {block: /dev/sdb, bus: sata}]\n"
 		     "locked: true\n",
 		"name: g\nvcpus: 3\nmemory: 300GiB\nthreads: isolate\nhugepages: 2MiB\n"
 		"cpu: EPYC-Rome\npmu: false\nspare_ports: 16\n",

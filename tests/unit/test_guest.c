@@ -62,7 +62,7 @@ static void every_key_is_read(void **state)
 		"console: no\nspare_ports: 0\n"
 		"disks:\n"
 		"  - file: /d.qcow2\n"
-		"  - {block: /dev/sdb, bus: sata, cache: writeback, readonly: true}\n"
+		"  - {block: /dev/sdb, bus: virtio, cache: writeback, readonly: true}\n"
 		"vfs:\n"
 		"  - pf: mlx5_0\n    mac: 02:00:00:00:00:01\n    vlan: 100\n    qos: 3\n"
 		"    proto: 802.1ad\n    max_rate_mbps: 1000\n    min_rate_mbps: 10\n"

@@ -117,6 +117,9 @@ tell <<EOT
 plan shows where it would go, and why: CPUs, memory and VF on one node.
 EOT
 run "vfctl plan /payload/demo/guest.yaml"
+plan=$(vfctl plan /payload/demo/guest.yaml --json)
+vcpu_cpu=$(jq -r '.vcpu_cpus[0]' <<<"$plan") other_cpus=$(jq -r .emulator_cpus <<<"$plan")
+node=$(jq -r .numa_node <<<"$plan")
 claim_is "a plan leaves no domain behind" "" "$(virsh list --all --name | xargs)"
 tell <<EOT
 And this is what it means in libvirt's words (the parts about the place).
@@ -158,8 +161,8 @@ claim "QEMU has the VF's IOMMU group open" \
 
 step "Where it runs" <<EOT
 The kernel's own words: on which CPUs may each of QEMU's threads run, and on which node does
-the guest's memory lie? The plan said vCPU on CPU 0, QEMU's other threads on CPU 1, memory on
-node 0.
+the guest's memory lie? The plan said vCPU on CPU $vcpu_cpu, QEMU's other threads on CPU
+$other_cpus, memory on node $node.
 EOT
 outside "paste <(cat /proc/$pid/task/*/comm) <(grep -h Cpus_allowed_list /proc/$pid/task/*/status)"
 outside "grep bind /proc/$pid/numa_maps"
@@ -174,12 +177,11 @@ of_thread() {
 		awk '/Cpus_allowed_list/ { print $2 }' "$task/status"
 	done | sort -u | xargs
 }
-claim_is "the vCPU thread may run on CPU 0 only" 0 "$(of_thread vcpu)"
-claim_is "all other threads of QEMU on CPU 1 only" 1 "$(of_thread other)"
-guest_pages() { grep 'bind:0' "/proc/$pid/numa_maps" | grep -o "N$1=[0-9]*"; }
-claim "the guest's memory lies on node 0" guest_pages 0
-claim_is "and none of it on node 1" "" "$(guest_pages 1)"
-claim_is "as the VF does" 0 "$(cat "$sys/$vf/numa_node")"
+claim_is "the vCPU's thread may run on CPU $vcpu_cpu only" "$vcpu_cpu" "$(of_thread vcpu)"
+claim_is "all other threads of QEMU on CPU $other_cpus only" "$other_cpus" "$(of_thread other)"
+nodes_of_guest() { grep "bind:$node" "/proc/$pid/numa_maps" | grep -o ' N[0-9]*' | sort -u | xargs; }
+claim_is "the guest's memory lies on node $node, all of it" "N$node" "$(nodes_of_guest)"
+claim_is "as does the VF" "$node" "$(cat "$sys/$vf/numa_node")"
 
 step "One more VF, while it runs" <<EOT
 Hot plug: a VF of the other card, on VLAN 42. Its policy is set before the guest sees it. It
