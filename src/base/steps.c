@@ -5,6 +5,8 @@
 #include <stdarg.h>
 #include <stdio.h>
 
+#include "base/buf.h"
+
 void steps_add(struct steps *s, const struct step *row, const char *fmt, ...)
 {
 	va_list args;
@@ -28,7 +30,7 @@ void steps_add(struct steps *s, const struct step *row, const char *fmt, ...)
 static int undo_all(struct vfctl_ctx *ctx, struct steps *s, size_t done, int error)
 {
 	_free_ char *reason = ctx->error;
-	_free_ char *left = NULL;
+	_buf_ struct buf left = {0};
 
 	ctx->error = NULL;
 	while (done-- > 0) {
@@ -39,12 +41,12 @@ static int undo_all(struct vfctl_ctx *ctx, struct steps *s, size_t done, int err
 		log_info(ctx, "undo: %s", row->describe);
 		if (row->undo(ctx, row->data) == 0)
 			continue;
-		if (!left)
-			left = str_format("%s (%s)", row->describe, vfctl_ctx_error(ctx));
+		buf_printf(&left, "%s%s (%s)", left.len ? ", " : "", row->describe,
+			vfctl_ctx_error(ctx));
 	}
-	if (left)
+	if (left.len || left.failed)
 		return ctx_fail(ctx, -ESTALE, "%s; and this could not be undone: %s",
-			reason ? reason : "", left);
+			reason ? reason : "", left.failed ? "" : left.data);
 	ctx_fail(ctx, error, "%s", reason ? reason : "");
 	return error;
 }
