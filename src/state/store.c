@@ -37,10 +37,28 @@ struct store {
 	struct db *db;
 };
 
+#define WAL_TRIES 200
+#define WAL_RETRY_MS 50
+
+/* SQLite does not wait by itself where another process changes the journal's mode. */
+static int use_wal(struct store *s)
+{
+	static const struct timespec pause = {0, WAL_RETRY_MS * 1000000};
+	int r = db_exec(s->db, "PRAGMA journal_mode = WAL");
+
+	for (int tries = 1; r == -EBUSY && tries < WAL_TRIES; tries++) {
+		nanosleep(&pause, NULL);
+		r = db_exec(s->db, "PRAGMA journal_mode = WAL");
+	}
+	return r;
+}
+
 static int migrate(struct store *s, int version)
 {
-	int r = db_exec(s->db, "PRAGMA journal_mode = WAL; BEGIN IMMEDIATE");
+	int r = use_wal(s);
 
+	if (r == 0)
+		r = db_exec(s->db, "BEGIN IMMEDIATE");
 	/* Another command may have been here while this one waited. */
 	if (r == 0)
 		r = db_version(s->db, &version);
