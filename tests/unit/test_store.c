@@ -1,0 +1,269 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <errno.h>
+#include <ftw.h>
+#include <stdio.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <cmocka.h>
+
+#include "state/sqlite.h"
+#include "state/store.h"
+
+static char dir[64], path[96];
+static struct vfctl_ctx *ctx;
+
+static int remove_entry(const char *name, const struct stat *st, int type, struct FTW *ftw)
+{
+	return remove(name);
+}
+
+static int set_up(void **state)
+{
+	strcpy(dir, "/tmp/vfctl-store-XXXXXX");
+	if (!mkdtemp(dir) || vfctl_ctx_new(&ctx) < 0)
+		return -1;
+	snprintf(path, sizeof(path), "%s/state.db", dir);
+	return vfctl_ctx_set_state_path(ctx, path);
+}
+
+static int tear_down(void **state)
+{
+	vfctl_ctx_free(ctx);
+	return nftw(dir, remove_entry, 16, FTW_DEPTH | FTW_PHYS);
+}
+
+/* Lease number @n: one VF (@vf) and one CPU (@cpu); below 0: none. */
+static int take(struct store *store, int n, int vf, int cpu)
+{
+	struct vfctl_lease_vf one = {.bdf = {.bus = 1, .slot = (uint8_t)(vf / 8),
+		.function = (uint8_t)(vf % 8)}, .pf = {.bus = 1}, .index = (uint32_t)vf};
+	char name[16];
+	struct vfctl_lease l = {.domain_name = name, .node = 1, .memory_bytes = 1u << 30,
+		.vfs = &one, .vf_count = vf >= 0};
+
+	snprintf(name, sizeof(name), "guest%d", n);
+	snprintf(l.id, sizeof(l.id), "lease%d", n);
+	snprintf(l.domain_uuid, sizeof(l.domain_uuid), "%08x-0000-4000-8000-000000000000", n);
+	if (cpu >= 0)
+		vfctl_cpuset_add(&l.cpus, (unsigned)cpu);
+	return store_take(store, &l);
+}
+
+static size_t count_leases(void)
+{
+	struct vfctl_leases *leases;
+	size_t n;
+
+	assert_int_equal(vfctl_leases_read(ctx, &leases), 0);
+	n = leases->count;
+	vfctl_leases_free(leases);
+	return n;
+}
+
+static struct store *open_store(void)
+{
+	struct store *store = NULL;
+
+	if (store_open(ctx, STORE_WRITE, &store) < 0)
+		fail_msg("%s", vfctl_ctx_error(ctx));
+	return store;
+}
+
+static void a_lease_reads_back(void **state)
+{
+	_store_ struct store *store = NULL;
+	struct vfctl_vf_attrs attrs = {.mask = VFCTL_ATTR_VLAN | VFCTL_ATTR_TRUST, .vlan = 9,
+		.proto = VFCTL_VLAN_8021AD, .trust = true};
+	struct vfctl_bdf vf = {.bus = 1, .slot = 1, .function = 1};
+	struct vfctl_leases *leases;
+
+	assert_int_equal(count_leases(), 0); /* no file yet */
+	store = open_store();
+	assert_int_equal(take(store, 1, 9, 4), 0);
+	assert_int_equal(store_save_attrs(store, &vf, &attrs), 0);
+	assert_int_equal(store_set_running(store, "lease1", true), 0);
+	assert_int_equal(vfctl_leases_read(ctx, &leases), 0);
+	assert_int_equal(leases->count, 1);
+	assert_string_equal(leases->v[0].domain_name, "guest1");
+	assert_true(leases->v[0].running);
+	assert_true(vfctl_cpuset_has(&leases->v[0].cpus, 4));
+	assert_int_equal(leases->v[0].vfs[0].index, 9);
+	assert_int_equal(leases->v[0].vfs[0].saved.mask, attrs.mask);
+	assert_int_equal(leases->v[0].vfs[0].saved.proto, VFCTL_VLAN_8021AD);
+	assert_ptr_equal(vfctl_leases_find_vf(leases, &vf), &leases->v[0]);
+	vfctl_leases_free(leases);
+	assert_int_equal(store_drop(store, "lease1"), 0);
+	assert_int_equal(store_drop(store, "lease1"), -ENOENT);
+	assert_int_equal(store_save_attrs(store, &vf, &attrs), -ENOENT);
+	assert_int_equal(count_leases(), 0);
+}
+
+static void a_conflict_names_the_holder_and_changes_nothing(void **state)
+{
+	_store_ struct store *store = open_store();
+	struct vfctl_lease_vf vf = {.bdf = {.bus = 1}, .index = 0};
+
+	assert_int_equal(take(store, 1, 0, 0), 0);
+	assert_int_equal(take(store, 2, 0, 1), -EEXIST);
+	assert_non_null(strstr(vfctl_ctx_error(ctx), "guest1"));
+	assert_non_null(strstr(vfctl_ctx_error(ctx), "0000:01:00.0"));
+	assert_int_equal(take(store, 2, 1, 0), -EEXIST);
+	assert_non_null(strstr(vfctl_ctx_error(ctx), "CPU 0"));
+	assert_int_equal(take(store, 1, 3, 3), -EEXIST); /* it holds a lease already */
+	assert_int_equal(count_leases(), 1);
+	assert_int_equal(take(store, 2, 1, 1), 0);
+	assert_int_equal(store_add_vf(store, "lease2", &vf), -EEXIST);
+	assert_int_equal(store_drop(store, "lease1"), 0);
+	assert_int_equal(store_add_vf(store, "lease2", &vf), 0);
+	assert_int_equal(store_remove_vf(store, "lease1", &vf.bdf), -ENOENT);
+	assert_int_equal(store_remove_vf(store, "lease2", &vf.bdf), 0);
+	assert_int_not_equal(store_add_vf(store, "no such lease", &vf), 0);
+}
+
+/* 0: it got the VF; 1: it was told who has it; 2: anything else. */
+static int try_in_child(int n, int vf)
+{
+	struct store *store;
+	int r = store_open(ctx, STORE_WRITE, &store);
+
+	if (r < 0) {
+		fprintf(stderr, "child %d: %s\n", n, vfctl_ctx_error(ctx));
+		return 2;
+	}
+	r = take(store, n, vf, -1);
+	if (r < 0 && r != -EEXIST)
+		fprintf(stderr, "child %d: %s\n", n, vfctl_ctx_error(ctx));
+	store_close(store);
+	if (r == -EEXIST)
+		return strstr(vfctl_ctx_error(ctx), "guest") ? 1 : 2;
+	return r == 0 ? 0 : 2;
+}
+
+#define CHILDREN 16
+
+/* The first time the file does not even exist: making it is part of the race. */
+static void of_many_at_once_one_wins(void **state)
+{
+	for (int round = 0; round < 6; round++) {
+		int outcomes[3] = {0}, start[2];
+
+		assert_int_equal(pipe(start), 0);
+		for (int n = 0; n < CHILDREN; n++) {
+			if (fork())
+				continue;
+			close(start[1]);
+			while (read(start[0], &n, 1) > 0)
+				;
+			_exit(try_in_child(round * CHILDREN + n + 1, round));
+		}
+		close(start[0]);
+		close(start[1]); /* go */
+		for (int n = 0; n < CHILDREN; n++) {
+			int status;
+
+			wait(&status);
+			outcomes[WIFEXITED(status) && WEXITSTATUS(status) < 2 ?
+				WEXITSTATUS(status) : 2]++;
+		}
+		assert_int_equal(outcomes[0], 1);
+		assert_int_equal(outcomes[1], CHILDREN - 1);
+		assert_int_equal(count_leases(), round + 1);
+	}
+}
+
+static void write_file(const char *data, size_t len)
+{
+	FILE *file = fopen(path, "we");
+
+	fwrite(data, 1, len, file);
+	fclose(file);
+}
+
+static void what_is_no_state_file_is_left_alone(void **state)
+{
+	static const char junk[] = "this is not a database, and it is long enough to see that "
+				   "for certain, is it not? ..........................";
+	struct vfctl_leases *leases;
+	struct store *store;
+	struct stat st;
+
+	write_file(junk, sizeof(junk));
+	assert_int_equal(store_open(ctx, STORE_WRITE, &store), -EBADF);
+	assert_int_equal(vfctl_leases_read(ctx, &leases), -EBADF);
+	assert_int_equal(stat(path, &st), 0);
+	assert_int_equal(st.st_size, sizeof(junk));
+	/* An empty one is as good as none. */
+	write_file("", 0);
+	assert_int_equal(count_leases(), 0);
+	store = open_store();
+	assert_int_equal(take(store, 1, 0, 0), 0);
+	store_close(store);
+	/* Another program's database. */
+	remove(path);
+	{
+		struct db *db;
+
+		assert_int_equal(db_open(ctx, path, true, &db), 0);
+		assert_int_equal(db_exec(db, "CREATE TABLE lease (x)"), 0);
+		db_close(db);
+		assert_true(store_open(ctx, STORE_WRITE, &store) < 0);
+	}
+}
+
+static void a_newer_schema_is_refused(void **state)
+{
+	struct vfctl_leases *leases;
+	struct store *store = open_store();
+	struct db *db;
+
+	store_close(store);
+	assert_int_equal(db_open(ctx, path, true, &db), 0);
+	assert_int_equal(db_exec(db, "PRAGMA user_version = 1000"), 0);
+	db_close(db);
+	assert_int_equal(store_open(ctx, STORE_WRITE, &store), -EBADF);
+	assert_non_null(strstr(vfctl_ctx_error(ctx), "newer"));
+	assert_int_equal(vfctl_leases_read(ctx, &leases), -EBADF);
+}
+
+/* What was saved first stays: a second start must not take the first one's policy for it. */
+static void the_first_save_stays(void **state)
+{
+	_store_ struct store *store = open_store();
+	struct vfctl_vf_attrs first = {.mask = VFCTL_ATTR_TRUST, .trust = true};
+	struct vfctl_vf_attrs second = {.mask = VFCTL_ATTR_TRUST | VFCTL_ATTR_SPOOFCHK,
+		.trust = false, .spoofchk = true};
+	struct vfctl_bdf vf = {.bus = 1};
+	struct vfctl_leases *leases;
+
+	assert_int_equal(take(store, 1, 0, 0), 0);
+	assert_int_equal(store_save_attrs(store, &vf, &first), 0);
+	assert_int_equal(store_save_attrs(store, &vf, &second), 0);
+	assert_int_equal(vfctl_leases_read(ctx, &leases), 0);
+	assert_int_equal(leases->v[0].vfs[0].saved.mask, VFCTL_ATTR_TRUST | VFCTL_ATTR_SPOOFCHK);
+	assert_true(leases->v[0].vfs[0].saved.trust);
+	vfctl_leases_free(leases);
+	assert_int_equal(store_forget_attrs(store, &vf), 0);
+	assert_int_equal(vfctl_leases_read(ctx, &leases), 0);
+	assert_int_equal(leases->v[0].vfs[0].saved.mask, 0);
+	vfctl_leases_free(leases);
+}
+
+#define TEST(fn) cmocka_unit_test_setup_teardown(fn, set_up, tear_down)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(a_lease_reads_back),
+		TEST(a_conflict_names_the_holder_and_changes_nothing),
+		TEST(of_many_at_once_one_wins),
+		TEST(what_is_no_state_file_is_left_alone),
+		TEST(a_newer_schema_is_refused),
+		TEST(the_first_save_stays),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
