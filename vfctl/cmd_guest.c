@@ -111,7 +111,7 @@ static int connect_hv(struct invocation *in, struct session *s, bool needed)
 	if (r < 0 && (needed || uri))
 		return fail(in, r);
 	if (r < 0 && !in->quiet)
-		fprintf(stderr, "warning: what other domains hold is not known: %s\n",
+		warn("what other domains hold is not known: %s",
 			vfctl_ctx_error(in->ctx));
 	s->options.hypervisor = s->hv;
 	return 0;

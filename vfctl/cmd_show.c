@@ -65,7 +65,7 @@ static int run(struct invocation *in)
 	if (r < 0)
 		return fail(in, r);
 	if (snapshot->leases_error)
-		fprintf(stderr, "warning: leases are not shown: %s\n", snapshot->leases_error);
+		warn("leases are not shown: %s", snapshot->leases_error);
 	r = show(in, snapshot);
 	vfctl_snapshot_free(snapshot);
 	if (r == EXIT_USAGE)
