@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "command.h"
+#include "vfctl/hook.h"
 #include "vfctl/workflow.h"
 
 #define BDF(bdf) vfctl_bdf_format((bdf), (char[VFCTL_BDF_TEXT]){0})
@@ -110,7 +111,7 @@ static int connect_hv(struct invocation *in, struct session *s, bool needed)
 	if (r < 0 && (needed || uri))
 		return fail(in, r);
 	if (r < 0 && !in->quiet)
-		fprintf(stderr, "warning: what other domains hold is not known: %s\n",
+		warn("what other domains hold is not known: %s",
 			vfctl_ctx_error(in->ctx));
 	s->options.hypervisor = s->hv;
 	return 0;
@@ -347,6 +348,17 @@ const struct command cmd_xml = {
 
 /* ---- define, undefine ---- */
 
+/* Without the hook the guest would start with whatever policy its VFs have. */
+static void warn_hook(struct invocation *in)
+{
+	struct vfctl_hook_status hook;
+
+	if (in->dry_run || vfctl_hook_status_read(in->ctx, &hook) < 0 || hook.seen_by_daemon)
+		return;
+	fprintf(stderr, "warning: libvirt does not run vfctl's hook, so the VFs will not get their "
+		"policy at the start; run: vfctl hook install\n");
+}
+
 static int run_define(struct invocation *in)
 {
 	struct vfctl_change *change;
@@ -361,6 +373,8 @@ static int run_define(struct invocation *in)
 		snprintf(done, sizeof(done), "domain %s is defined; start it with: virsh start %s",
 			s.guest->name, s.guest->name);
 		status = r < 0 ? fail(in, r) : run_change(in, change, done);
+		if (status == EXIT_DONE)
+			warn_hook(in);
 	}
 	close_session(&s);
 	return status;

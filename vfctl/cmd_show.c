@@ -51,7 +51,8 @@ static int show(struct invocation *in, const struct vfctl_snapshot *snapshot)
 		return r;
 	}
 	if (!lease)
-		return vfctl_inventory_find_pf(in->ctx, snapshot->inventory, name, &pf);
+		return usage(in, "'%s' is no PF, no VF and no domain that holds a lease (vfctl list "
+			"shows them)", name);
 	show_lease(in, lease);
 	return 0;
 }
@@ -64,9 +65,11 @@ static int run(struct invocation *in)
 	if (r < 0)
 		return fail(in, r);
 	if (snapshot->leases_error)
-		fprintf(stderr, "warning: leases are not shown: %s\n", snapshot->leases_error);
+		warn("leases are not shown: %s", snapshot->leases_error);
 	r = show(in, snapshot);
 	vfctl_snapshot_free(snapshot);
+	if (r == EXIT_USAGE)
+		return EXIT_FAILED;
 	return r < 0 ? fail(in, r) : EXIT_DONE;
 }
 

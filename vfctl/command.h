@@ -82,6 +82,8 @@ int fail(const struct invocation *in, int error);
 /* The same for the user's own mistake; EXIT_USAGE. */
 int usage(const struct invocation *in, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
+/* "warning: words" on standard error, one line whatever is in it. */
+void warn(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 /* Print the steps (dry run), or carry them out. Frees the change. */
 int run_change(struct invocation *in, struct vfctl_change *change, const char *done);
 /* The context for a hypervisor connection and similar. */

@@ -59,8 +59,7 @@ static void complain(const struct invocation *in, const char *text)
 	fputs("vfctl: ", stderr);
 	if (in->command)
 		fprintf(stderr, "%s: ", in->command->name);
-	for (; *text; text++)
-		putc((unsigned char)*text < ' ' || *text == 0x7f ? '?' : *text, stderr);
+	put_clean(stderr, text);
 	putc('\n', stderr);
 }
 
@@ -84,6 +83,19 @@ int usage(const struct invocation *in, const char *fmt, ...)
 	return EXIT_USAGE;
 }
 
+void warn(const char *fmt, ...)
+{
+	char text[1024];
+	va_list args;
+
+	va_start(args, fmt);
+	vsnprintf(text, sizeof(text), fmt, args);
+	va_end(args);
+	fputs("warning: ", stderr);
+	put_clean(stderr, text);
+	putc('\n', stderr);
+}
+
 static void print_log(void *data, enum vfctl_log_level level, const char *text)
 {
 	const struct invocation *in = data;
@@ -93,7 +105,9 @@ static void print_log(void *data, enum vfctl_log_level level, const char *text)
 		return;
 	if (level == VFCTL_LOG_INFO && in->quiet)
 		return;
-	fprintf(stderr, "%s%s\n", level == VFCTL_LOG_WARNING ? "warning: " : "", text);
+	fputs(level == VFCTL_LOG_WARNING ? "warning: " : "", stderr);
+	put_clean(stderr, text);
+	putc('\n', stderr);
 }
 
 static void on_signal(int number)

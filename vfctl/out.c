@@ -44,10 +44,41 @@ bool out_close(struct out *out)
 	return good;
 }
 
-static void put_clean(FILE *file, const char *text)
+/*
+ * Length of the UTF-8 character at @text: 0 when the bytes are none, or a control
+ * character. Names come from devices, files and other programs, and a terminal obeys
+ * what it is sent (U+0080 to U+009F included).
+ */
+static size_t character(const char *text)
 {
-	for (; *text; text++)
-		putc((unsigned char)*text < ' ' || *text == 0x7f ? '?' : *text, file);
+	const unsigned char *p = (const unsigned char *)text;
+	size_t len = p[0] < 0x80 ? 1 : p[0] < 0xc2 ? 0 : p[0] < 0xe0 ? 2 : p[0] < 0xf0 ? 3
+		: p[0] < 0xf5 ? 4 : 0;
+
+	if (len == 1)
+		return p[0] >= ' ' && p[0] != 0x7f;
+	for (size_t i = 1; i < len; i++)
+		if ((p[i] & 0xc0) != 0x80)
+			return 0;
+	/* overlong forms, surrogates, beyond Unicode, C1 controls */
+	if ((p[0] == 0xe0 && p[1] < 0xa0) || (p[0] == 0xed && p[1] > 0x9f) ||
+		(p[0] == 0xf0 && p[1] < 0x90) || (p[0] == 0xf4 && p[1] > 0x8f) ||
+		(p[0] == 0xc2 && p[1] < 0xa0))
+		return 0;
+	return len;
+}
+
+void put_clean(FILE *file, const char *text)
+{
+	while (*text) {
+		size_t len = character(text);
+
+		if (len)
+			fwrite(text, 1, len, file);
+		else
+			putc('?', file);
+		text += len ? len : 1;
+	}
 }
 
 void out_line(struct out *out, const char *fmt, ...)
@@ -110,13 +141,16 @@ void out_cell(struct out *out, const char *fmt, ...)
 		out->failed = true;
 }
 
-/* Columns of a UTF-8 text: bytes that start a character. */
+/* Columns that put_clean() fills. */
 static size_t width_of(const char *text)
 {
 	size_t n = 0;
 
-	for (; *text; text++)
-		n += ((unsigned char)*text & 0xc0) != 0x80;
+	for (; *text; n++) {
+		size_t len = character(text);
+
+		text += len ? len : 1;
+	}
 	return n;
 }
 
@@ -152,15 +186,19 @@ void out_table_end(struct out *out)
 static void put_string(FILE *file, const char *text)
 {
 	putc('"', file);
-	for (; *text; text++) {
+	while (*text) {
 		unsigned char c = (unsigned char)*text;
+		size_t len = character(text);
 
 		if (c == '"' || c == '\\')
 			fprintf(file, "\\%c", c);
-		else if (c < ' ' || c == 0x7f)
+		else if (len)
+			fwrite(text, 1, len, file);
+		else if (c < 0x80)
 			fprintf(file, "\\u%04x", c);
 		else
-			putc(c, file);
+			fputs("\\ufffd", file); /* JSON is UTF-8 or it is not JSON */
+		text += len ? len : 1;
 	}
 	putc('"', file);
 }

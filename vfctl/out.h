@@ -16,6 +16,9 @@ struct out *out_new(FILE *file);
 /* Flushes; false when the output could not be written (a full disk, a closed pipe). */
 bool out_close(struct out *out);
 
+/* Text for a terminal: what is no character, or a control character, becomes '?'. */
+void put_clean(FILE *file, const char *text);
+
 /* ---- text ---- */
 void out_line(struct out *out, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 /* A table is collected until out_table_end(). A NULL or "" cell prints as "-". */

@@ -127,13 +127,13 @@ static void print_vf_rows(struct out *out, const struct vfctl_pf *pf)
 static void warn_unread(const char *unread)
 {
 	if (unread)
-		fprintf(stderr, "warning: what is shown is incomplete: %s\n", unread);
+		warn("what is shown is incomplete: %s", unread);
 }
 
 static void warn_snapshot(const struct vfctl_snapshot *snapshot)
 {
 	if (snapshot->leases_error)
-		fprintf(stderr, "warning: leases are not shown: %s\n", snapshot->leases_error);
+		warn("leases are not shown: %s", snapshot->leases_error);
 	warn_unread(snapshot->inventory->unread);
 	for (size_t i = 0; i < snapshot->inventory->pf_count; i++)
 		warn_unread(snapshot->inventory->pfs[i].unread);

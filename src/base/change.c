@@ -15,7 +15,7 @@ int change_new(struct vfctl_ctx *ctx, void *data, void (*free_data)(void *),
 	}
 	change->data = data;
 	change->free_data = free_data;
-	change->lock_fd = -1;
+	change->lock_fd = change->placement_fd = -1;
 	*ret_change = change;
 	return 0;
 }
@@ -44,5 +44,6 @@ void vfctl_change_free(struct vfctl_change *change)
 	if (change->kept)
 		change->free_kept(change->kept);
 	close_fd(&change->lock_fd);
+	close_fd(&change->placement_fd);
 	free(change);
 }

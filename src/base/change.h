@@ -12,6 +12,7 @@ struct vfctl_change {
 	void *kept; /* the snapshot the steps point into */
 	void (*free_kept)(void *kept);
 	int lock_fd; /* -1: a dry run holds no lock */
+	int placement_fd;
 };
 
 /* @data is the change's from now on, also when this fails. */

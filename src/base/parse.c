@@ -182,3 +182,18 @@ bool utf8_valid(const char *text, uint64_t len)
 	}
 	return true;
 }
+
+bool uuid_valid(const char *text)
+{
+	bool varied = false;
+	size_t i;
+
+	for (i = 0; text[i]; i++) {
+		bool dash = i == 8 || i == 13 || i == 18 || i == 23;
+
+		if (dash ? text[i] != '-' : !isxdigit((unsigned char)text[i]))
+			return false;
+		varied |= !dash && text[i] != text[0];
+	}
+	return i == 36 && varied;
+}

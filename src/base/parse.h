@@ -20,6 +20,8 @@ int parse_hex(const char *text, uint64_t max, uint64_t *ret);
 int parse_bool(const char *text, bool *ret);
 /* "4096", "16KiB", "8GiB", "8G" (1024 powers; K, M, G, T with or without iB). */
 int parse_size(const char *text, uint64_t *ret_bytes);
+/* 8-4-4-4-12 hex digits, not all equal (libvirt refuses that)? */
+bool uuid_valid(const char *text);
 /* Valid UTF-8 without overlong forms or surrogates? */
 bool utf8_valid(const char *text, uint64_t len);
 

@@ -30,7 +30,8 @@ static int refuse_module(struct host *h, const char *name)
 	return -EROFS;
 }
 
-static int refuse_lock(struct host *h, const char *name, unsigned ms, int *ret_fd)
+static int refuse_lock(struct host *h, const char *name, bool shared, unsigned ms,
+	int *ret_fd)
 {
 	return -EROFS;
 }

@@ -134,7 +134,8 @@ int files_list(struct host *h, const char *path, char ***ret_names)
 #define LOCK_DIR "/run/vfctl"
 #define LOCK_POLL_MS 50
 
-int files_lock(struct host *h, const char *name, unsigned timeout_ms, int *ret_fd)
+int files_lock(struct host *h, const char *name, bool shared, unsigned timeout_ms,
+	int *ret_fd)
 {
 	_free_ char *dir = str_format("%s" LOCK_DIR, h->root);
 	_free_ char *path = str_format("%s" LOCK_DIR "/%s.lock", h->root, name);
@@ -147,7 +148,8 @@ int files_lock(struct host *h, const char *name, unsigned timeout_ms, int *ret_f
 	fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
 	if (fd < 0)
 		return -errno;
-	for (unsigned waited = 0; flock(fd, LOCK_EX | LOCK_NB) < 0; waited += LOCK_POLL_MS) {
+	for (unsigned waited = 0; flock(fd, (shared ? LOCK_SH : LOCK_EX) | LOCK_NB) < 0;
+		waited += LOCK_POLL_MS) {
 		if (errno != EWOULDBLOCK && errno != EINTR)
 			return -errno;
 		if (waited >= timeout_ms)

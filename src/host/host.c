@@ -220,14 +220,14 @@ int host_load_module(struct vfctl_ctx *ctx, const char *name)
 	return 0;
 }
 
-int host_lock(struct vfctl_ctx *ctx, const char *name, int *ret_fd)
+int host_lock(struct vfctl_ctx *ctx, const char *name, bool shared, int *ret_fd)
 {
 	struct host *h = host_of(ctx);
 	int r = host_check_writable(ctx);
 
 	if (r < 0)
 		return r;
-	r = h->ops->lock(h, name, LOCK_TIMEOUT_MS, ret_fd);
+	r = h->ops->lock(h, name, shared, LOCK_TIMEOUT_MS, ret_fd);
 	if (r == -EBUSY)
 		return ctx_fail(ctx, r, "another vfctl has been working on %s for %d s; "
 			"try again when it is done", name, LOCK_TIMEOUT_MS / 1000);

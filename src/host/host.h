@@ -38,8 +38,9 @@ struct host_ops {
 	int (*exchange)(struct host *h, int protocol, const void *request, size_t len,
 		struct buf *ret_reply);
 	int (*load_module)(struct host *h, const char *name);
-	/* Take the named lock; the descriptor holds it. */
-	int (*lock)(struct host *h, const char *name, unsigned timeout_ms, int *ret_fd);
+	/* Take the named lock, alone or with others that share it; the descriptor holds it. */
+	int (*lock)(struct host *h, const char *name, bool shared, unsigned timeout_ms,
+		int *ret_fd);
 	void (*sleep)(struct host *h, unsigned ms);
 	void (*free)(struct host *h);
 };
@@ -89,10 +90,15 @@ int host_exchange(struct vfctl_ctx *ctx, int protocol, const void *request, size
 	struct buf *ret_reply);
 int host_load_module(struct vfctl_ctx *ctx, const char *name);
 /*
- * Wait for another vfctl that works on @name (a PF address, "state") to finish.
+ * Wait for another vfctl that works on @name (a PF address, HOST_LOCK_PLACEMENT) to finish.
  * @ret_fd: close it to let go. -EBUSY when it takes longer than 30 s.
  */
-int host_lock(struct vfctl_ctx *ctx, const char *name, int *ret_fd);
+int host_lock(struct vfctl_ctx *ctx, const char *name, bool shared, int *ret_fd);
+/*
+ * Held alone while VFs and CPUs are chosen and leased, and shared while VFs come and go: a
+ * VF cannot be removed between being chosen and being leased.
+ */
+#define HOST_LOCK_PLACEMENT "placement"
 void host_sleep_ms(struct vfctl_ctx *ctx, unsigned ms);
 /* -EROFS with words when this host cannot be changed. */
 int host_check_writable(struct vfctl_ctx *ctx);
@@ -103,7 +109,8 @@ int files_read(struct host *h, const char *path, struct buf *ret_text);
 int files_write(struct host *h, const char *path, const char *text);
 int files_readlink(struct host *h, const char *path, char **ret_target);
 int files_list(struct host *h, const char *path, char ***ret_names);
-int files_lock(struct host *h, const char *name, unsigned timeout_ms, int *ret_fd);
+int files_lock(struct host *h, const char *name, bool shared, unsigned timeout_ms,
+	int *ret_fd);
 void files_sleep(struct host *h, unsigned ms);
 void files_free(struct host *h);
 /* An empty host over the tree at @root ("" or NULL: the running host). */

@@ -200,11 +200,12 @@ static void read_link_state(const struct nlattr *attr, struct vfctl_vf_attrs *a)
 
 static void read_guid(const struct nlattr *attr, uint64_t *guid, bool *has)
 {
-	const struct ifla_vf_guid *g = payload(attr, sizeof(*g));
+	const char *g = payload(attr, sizeof(struct ifla_vf_guid));
 
 	if (!g)
 		return;
-	memcpy(guid, &g->guid, sizeof(*guid));
+	/* Attributes stand at multiples of 4: the struct's u64 may not be aligned. */
+	memcpy(guid, g + offsetof(struct ifla_vf_guid, guid), sizeof(*guid));
 	*has = true;
 }
 

@@ -88,22 +88,6 @@ static int read_name(struct reader *r, const struct key *key,
 	return read_string(r, key, value, object);
 }
 
-/* 8-4-4-4-12 hex digits; libvirt refuses one whose bytes are all equal. */
-static bool uuid_valid(const char *text)
-{
-	bool varied = false;
-	size_t i;
-
-	for (i = 0; text[i]; i++) {
-		bool dash = i == 8 || i == 13 || i == 18 || i == 23;
-
-		if (dash ? text[i] != '-' : !isxdigit((unsigned char)text[i]))
-			return false;
-		varied |= !dash && text[i] != text[0];
-	}
-	return i == 36 && varied;
-}
-
 static int read_uuid(struct reader *r, const struct key *key,
 	const struct doc_node *value, void *object)
 {

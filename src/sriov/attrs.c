@@ -100,8 +100,8 @@ static const char *hint_of(const struct nl_vf_set *row, const struct vfctl_pf *p
 		return "; this driver cannot set it";
 	if (row->error == -EPERM)
 		return "; are you root, and is the PF the e-switch manager?";
-	if (row->error == -EPROTONOSUPPORT)
-		return "; this driver has no such VLAN protocol or minimum rate";
+	if (row->error == -EPROTONOSUPPORT && row->bits & VFCTL_ATTR_VLAN)
+		return "; this driver has no such VLAN protocol";
 	if (row->error == -EINVAL && row->bits & VFCTL_ATTR_RATE)
 		return pf->carrier ? "; the rate must not exceed the link's, and some drivers "
 				     "have no minimum rate"
@@ -251,12 +251,22 @@ static int write_netlink(struct vfctl_ctx *ctx, const struct vfctl_pf *pf,
 int attrs_write(struct vfctl_ctx *ctx, const struct vfctl_pf *pf,
 	const struct vf_wish *wishes, size_t count)
 {
+	bool written = false;
 	int r = host_check_writable(ctx);
 
-	for (size_t i = 0; i < count && r == 0; i++)
-		if (wishes[i].attrs.mask & VFCTL_ATTR_MSIX)
-			r = write_msix(ctx, &wishes[i]);
-	return r < 0 || !count ? r : write_netlink(ctx, pf, wishes, count);
+	if (r == 0 && count)
+		r = write_netlink(ctx, pf, wishes, count);
+	/* Last: what was there cannot be read, so it cannot be put back. */
+	for (size_t i = 0; i < count && r == 0; i++) {
+		if (!(wishes[i].attrs.mask & VFCTL_ATTR_MSIX))
+			continue;
+		r = write_msix(ctx, &wishes[i]);
+		if (r < 0 && written)
+			return ctx_append(ctx, -ESTALE, "; and this could not be undone: the VFs "
+				"before it have their new number of vectors");
+		written = true;
+	}
+	return r;
 }
 
 static int write_zero_macs(struct vfctl_ctx *ctx, const struct vfctl_pf *pf,

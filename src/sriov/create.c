@@ -22,7 +22,8 @@ struct create {
 	char name[VFCTL_BDF_TEXT];
 	uint32_t count;
 	enum vfctl_vf_driver driver;
-	struct vf_wish *wishes; /* count of them, or NULL: identities are left alone */
+	struct vf_wish *wishes; /* MACs to give; NULL: identities are left alone */
+	uint32_t wish_count;
 	struct vfctl_vf *vfs;	/* of the new VFs, once they exist */
 	uint32_t vf_count;
 	char (*overrides)[PCI_DRIVER_NAME]; /* driver_override of the VFs there were */
@@ -183,7 +184,7 @@ static int verify_count(struct vfctl_ctx *ctx, void *data)
 		return ctx_fail(ctx, -EIO, "the driver %s made %u VFs of %u without an error "
 			"(dmesg may say why; some drivers need the PF up)", c->pf->driver,
 			c->vf_count, c->count);
-	for (uint32_t i = 0; c->wishes && i < c->count; i++) {
+	for (uint32_t i = 0; i < c->wish_count; i++) {
 		c->wishes[i].vf = c->vfs[i].index;
 		c->wishes[i].bdf = c->vfs[i].bdf;
 	}
@@ -234,7 +235,7 @@ static int apply_autoprobe_back(struct vfctl_ctx *ctx, void *data)
 static int apply_identities(struct vfctl_ctx *ctx, void *data)
 {
 	struct create *c = data;
-	int r = attrs_write(ctx, c->pf, c->wishes, c->count);
+	int r = attrs_write(ctx, c->pf, c->wishes, c->wish_count);
 
 	if (r == -EOPNOTSUPP) {
 		log_warn(ctx, "%s: the driver %s cannot set MACs; the VFs keep its own", c->name,
@@ -246,34 +247,51 @@ static int apply_identities(struct vfctl_ctx *ctx, void *data)
 }
 
 static bool mac_taken(const struct vfctl_inventory *inv, const struct create *c,
-	uint32_t made, const struct vfctl_mac *mac)
+	const struct vfctl_mac *mac)
 {
-	for (uint32_t i = 0; i < made; i++)
+	for (uint32_t i = 0; i < c->wish_count; i++)
 		if (!memcmp(&c->wishes[i].attrs.mac, mac, sizeof(*mac)))
 			return true;
 	for (size_t i = 0; i < inv->pf_count; i++)
 		for (uint32_t k = 0; inv->pfs[i].vfs && k < inv->pfs[i].num_vfs; k++)
-			if (&inv->pfs[i] != c->pf &&
+			if ((&inv->pfs[i] != c->pf || c->pf->num_vfs == c->count) &&
 				!memcmp(&inv->pfs[i].vfs[k].attrs.mac, mac, sizeof(*mac)))
 				return true;
 	return false;
 }
 
+static void wish_mac(const struct vfctl_inventory *inv, struct create *c, uint32_t vf,
+	const struct vfctl_bdf *bdf)
+{
+	struct vf_wish wish = {.vf = vf, .attrs.mask = VFCTL_ATTR_MAC};
+	uint32_t salt = 0;
+
+	if (bdf)
+		wish.bdf = *bdf;
+	do
+		wish.attrs.mac = mac_derive(&c->pf->mac, vf, salt++);
+	while (mac_taken(inv, c, &wish.attrs.mac));
+	c->wishes[c->wish_count++] = wish;
+}
+
+/* New VFs all get one; of present ones those that have none (a create cut short left them). */
 static int plan_identities(struct vfctl_ctx *ctx, const struct vfctl_inventory *inv,
 	struct create *c)
 {
+	const struct vfctl_pf *pf = c->pf;
+
 	c->wishes = calloc(c->count, sizeof(*c->wishes));
 	if (!c->wishes)
 		return ctx_oom(ctx);
-	for (uint32_t i = 0; i < c->count; i++) {
-		struct vfctl_vf_attrs *a = &c->wishes[i].attrs;
-		uint32_t salt = 0;
-
-		a->mask = VFCTL_ATTR_MAC;
-		do
-			a->mac = mac_derive(&c->pf->mac, i, salt++);
-		while (mac_taken(inv, c, i, &a->mac));
-	}
+	if (pf->num_vfs != c->count)
+		for (uint32_t i = 0; i < c->count; i++)
+			wish_mac(inv, c, i, NULL);
+	else
+		for (uint32_t i = 0; i < pf->num_vfs; i++)
+			if (pf->vfs[i].attrs.mask & VFCTL_ATTR_MAC &&
+				vfctl_mac_is_zero(&pf->vfs[i].attrs.mac) &&
+				!holder_is_busy(&pf->vfs[i].holder))
+				wish_mac(inv, c, pf->vfs[i].index, &pf->vfs[i].bdf);
 	return 0;
 }
 
@@ -443,7 +461,28 @@ static bool has_driver(const struct vfctl_vf *vf, enum vfctl_vf_driver driver)
 	return !vf->driver[0];
 }
 
-/* The count is right already: no write of it, only VFs on another driver move. */
+static void add_identity_steps(struct create *c, struct steps *steps)
+{
+	struct step row = {.apply = apply_identities, .data = c};
+	char first[VFCTL_MAC_TEXT], last[VFCTL_MAC_TEXT];
+	const struct vf_wish *end;
+
+	if (!c->wish_count)
+		return;
+	end = &c->wishes[c->wish_count - 1];
+	vfctl_mac_format(&c->wishes[0].attrs.mac, first);
+	vfctl_mac_format(&end->attrs.mac, last);
+	if (c->wish_count == 1)
+		steps_add(steps, &row, "%s: give VF %u the MAC %s", c->name, end->vf, first);
+	else
+		steps_add(steps, &row, "%s: give VFs %u to %u their MACs (%s .. %s)", c->name,
+			c->wishes[0].vf, end->vf, first, last);
+}
+
+/*
+ * The count is right already: no write of it, only VFs without a MAC get theirs and VFs on
+ * another driver move.
+ */
 static int plan_rebind(struct vfctl_ctx *ctx, struct create *c, struct steps *steps)
 {
 	const struct vfctl_pf *pf = c->pf;
@@ -464,6 +503,7 @@ static int plan_rebind(struct vfctl_ctx *ctx, struct create *c, struct steps *st
 			return ctx_oom(ctx);
 		c->vfs[c->vf_count++] = pf->vfs[i];
 	}
+	add_identity_steps(c, steps);
 	if (!c->vf_count)
 		return 0;
 	r = read_overrides(ctx, c, c->vfs, c->vf_count);
@@ -476,22 +516,6 @@ static int plan_rebind(struct vfctl_ctx *ctx, struct create *c, struct steps *st
 	if (c->driver == VFCTL_VF_DRIVER_HOST && !pf->autoprobe)
 		steps_add(steps, &back, "%s: keep drivers from probing VFs, as before", c->name);
 	return 0;
-}
-
-static void add_identity_steps(struct create *c, struct steps *steps)
-{
-	struct step row = {.apply = apply_identities, .data = c};
-	char first[VFCTL_MAC_TEXT], last[VFCTL_MAC_TEXT];
-
-	if (!c->wishes)
-		return;
-	vfctl_mac_format(&c->wishes[0].attrs.mac, first);
-	vfctl_mac_format(&c->wishes[c->count - 1].attrs.mac, last);
-	if (c->count == 1)
-		steps_add(steps, &row, "%s: give VF 0 the MAC %s", c->name, first);
-	else
-		steps_add(steps, &row, "%s: give VFs 0 to %u their MACs (%s .. %s)", c->name,
-			c->count - 1, first, last);
 }
 
 static int plan_steps(struct vfctl_ctx *ctx, struct create *c, struct steps *steps)
@@ -553,11 +577,11 @@ int lifecycle_plan_create(struct vfctl_ctx *ctx, const struct vfctl_inventory *i
 		return r;
 	*c = (struct create){.pf = pf, .count = options->count, .driver = options->driver};
 	snprintf(c->name, sizeof(c->name), "%s", vfctl_pf_name(pf, (char[VFCTL_BDF_TEXT]){0}));
-	if (pf->num_vfs == options->count)
-		r = plan_rebind(ctx, c, &change->steps);
-	else if (wants_macs(pf, options))
+	if (wants_macs(pf, options))
 		r = plan_identities(ctx, inv, c);
-	if (r == 0 && pf->num_vfs != options->count)
+	if (r == 0 && pf->num_vfs == options->count)
+		r = plan_rebind(ctx, c, &change->steps);
+	else if (r == 0)
 		r = plan_steps(ctx, c, &change->steps);
 	if (r == 0)
 		*ret_change = steal(change);

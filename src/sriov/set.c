@@ -65,6 +65,9 @@ static int add_item(struct vfctl_ctx *ctx, const struct vfctl_inventory *inv, st
 		r = vfctl_vf_attrs_check(ctx, &item->attrs);
 	if (r < 0)
 		return r;
+	for (size_t i = 0; i < s->count; i++)
+		if (s->wishes[i].vf == vf->index && pf == s->pf)
+			return ctx_fail(ctx, -EINVAL, "%s is named twice", item->vf);
 	if (pf != s->pf)
 		return ctx_fail(ctx, -EINVAL, "%s is no VF of %s: the VFs of one command must be of "
 			"one PF", item->vf, vfctl_pf_name(s->pf, name));

@@ -104,7 +104,7 @@ static int open_attach(struct vfctl_ctx *ctx, struct vfctl_hypervisor *hv, const
 	int r = change_new(ctx, a, free_attach, &change);
 
 	if (r == 0 && !dry_run)
-		r = host_lock(ctx, "placement", &change->lock_fd);
+		r = host_lock(ctx, HOST_LOCK_PLACEMENT, false, &change->placement_fd);
 	if (r < 0)
 		return r;
 	a->hv = hv;
@@ -488,6 +488,14 @@ static void keep_unasked(struct attach *a, unsigned affect, char **device)
 	free(steal(*device));
 }
 
+static bool holds_lease(const struct attach *a)
+{
+	const struct vfctl_lease *lease = vfctl_leases_find_vf(a->snapshot->leases,
+		&a->lease_vf.bdf);
+
+	return lease && str_eq(lease->domain_uuid, uuid_of(a));
+}
+
 /* The intent goes with the device, so that the hook does not miss it at the next start. */
 static int make_removals(struct vfctl_ctx *ctx, struct attach *a)
 {
@@ -501,6 +509,8 @@ static int make_removals(struct vfctl_ctx *ctx, struct attach *a)
 		return r;
 	keep_unasked(a, VFCTL_AFFECT_LIVE, &a->live_device);
 	keep_unasked(a, VFCTL_AFFECT_CONFIG, &a->config_device);
+	if (!a->live_device && !a->config_device && !a->still_used && holds_lease(a))
+		return 0; /* the guest let go after an earlier detach gave up waiting */
 	if (!a->live_device && !a->config_device)
 		return ctx_fail(ctx, -ENOENT, "domain %s does not have VF %s", name_of(a),
 			TEXT(&a->lease_vf.bdf));
@@ -555,8 +565,6 @@ static void add_detach_steps(struct attach *a, struct steps *steps)
 	struct step config = {.apply = apply_unconfig, .undo = undo_config, .data = a};
 	struct step live = {.apply = apply_unplug, .data = a};
 	struct step back = {.apply = apply_return, .data = a};
-	const struct vfctl_lease *holder = vfctl_leases_find_vf(a->snapshot->leases,
-		&a->lease_vf.bdf);
 	const char *vf = TEXT(&a->lease_vf.bdf), *name = name_of(a);
 
 	if (a->config_device)
@@ -564,7 +572,7 @@ static void add_detach_steps(struct attach *a, struct steps *steps)
 	if (a->live_device)
 		steps_add(steps, &live, "unplug VF %s from the running domain %s, and wait until "
 			"the guest let go", vf, name);
-	if (holder && str_eq(holder->domain_uuid, uuid_of(a)) && !a->still_used)
+	if (holds_lease(a) && !a->still_used)
 		steps_add(steps, &back, "return VF %s to what it was and end its lease", vf);
 }
 

@@ -12,12 +12,6 @@
 
 #define TEXT(bdf) vfctl_bdf_format((bdf), (char[VFCTL_BDF_TEXT]){0})
 
-/*
- * Planning and taking the lease happen under this lock, so that two commands do not plan
- * for the same cores. (The store would refuse the second one anyway.)
- */
-#define PLACEMENT_LOCK "placement"
-
 struct define {
 	struct vfctl_placed *placed;
 	struct vfctl_hypervisor *hv;
@@ -135,7 +129,7 @@ int vfctl_define_plan(struct vfctl_ctx *ctx, struct vfctl_guest *guest,
 	int r = change_new(ctx, d, free_define, &change);
 
 	if (r == 0 && !dry_run)
-		r = host_lock(ctx, PLACEMENT_LOCK, &change->lock_fd);
+		r = host_lock(ctx, HOST_LOCK_PLACEMENT, false, &change->placement_fd);
 	if (r < 0)
 		return r;
 	d->hv = options->hypervisor;
@@ -228,7 +222,7 @@ int vfctl_undefine_plan(struct vfctl_ctx *ctx, struct vfctl_hypervisor *hypervis
 	int r = change_new(ctx, u, free_undefine, &change);
 
 	if (r == 0 && !dry_run)
-		r = host_lock(ctx, PLACEMENT_LOCK, &change->lock_fd);
+		r = host_lock(ctx, HOST_LOCK_PLACEMENT, false, &change->placement_fd);
 	if (r < 0)
 		return r;
 	u->hv = hypervisor;

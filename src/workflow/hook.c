@@ -59,17 +59,27 @@ static int add_missing(struct store *store, const struct vfctl_lease *lease,
 	return r;
 }
 
+/* @before: what the domain held before this start (perhaps nothing). */
 static int confirm_lease(struct vfctl_ctx *ctx, struct store *store,
-	const struct vfctl_domain_intent *intent)
+	const struct vfctl_domain_intent *intent, const struct vfctl_leases *before)
 {
-	_leases_ struct vfctl_leases *leases = NULL;
-	int r = store_read(store, intent->uuid, &leases);
-
-	if (r < 0)
-		return r;
-	if (!leases->count)
+	if (!before->count)
 		return take(ctx, store, intent);
-	return add_missing(store, &leases->v[0], intent);
+	return add_missing(store, &before->v[0], intent);
+}
+
+/* The start is stopped: what this call leased is free again. */
+static void unconfirm_lease(struct vfctl_ctx *ctx, struct store *store,
+	const struct vfctl_domain_intent *intent, const struct vfctl_leases *before)
+{
+	_free_ char *words = steal(ctx->error);
+
+	if (!before->count)
+		store_drop(store, intent->uuid);
+	for (size_t i = 0; before->count && i < intent->vf_count; i++)
+		if (!lease_has(&before->v[0], &intent->vfs[i].bdf))
+			store_remove_vf(store, before->v[0].id, &intent->vfs[i].bdf);
+	ctx_fail(ctx, 0, "%s", words ? words : "");
 }
 
 static int check_intent(struct vfctl_ctx *ctx, const struct vfctl_domain_intent *intent)
@@ -85,9 +95,13 @@ static int check_intent(struct vfctl_ctx *ctx, const struct vfctl_domain_intent 
 	return 0;
 }
 
-/* What prepare took for a start that then fails is returned by libvirt's release call. */
+/*
+ * A failure leaves all as it was. What was taken for a start that fails later is returned
+ * by libvirt's release call.
+ */
 static int prepare(struct vfctl_ctx *ctx, const struct vfctl_domain_intent *intent)
 {
+	_leases_ struct vfctl_leases *before = NULL;
 	_store_ struct store *store = NULL;
 	int r = check_intent(ctx, intent);
 
@@ -95,9 +109,14 @@ static int prepare(struct vfctl_ctx *ctx, const struct vfctl_domain_intent *inte
 		return r;
 	r = store_open(ctx, STORE_WRITE, &store);
 	if (r == 0)
-		r = confirm_lease(ctx, store, intent);
+		r = store_read(store, intent->uuid, &before);
+	if (r < 0)
+		return r;
+	r = confirm_lease(ctx, store, intent, before);
 	if (r == 0)
 		r = policy_apply(ctx, store, intent->vfs, intent->vf_count);
+	if (r < 0)
+		unconfirm_lease(ctx, store, intent, before);
 	return r;
 }
 
@@ -106,8 +125,11 @@ static int started(struct vfctl_ctx *ctx, const struct vfctl_domain_intent *inte
 {
 	_leases_ struct vfctl_leases *leases = NULL;
 	_store_ struct store *store = NULL;
-	int r = store_open(ctx, STORE_WRITE, &store);
+	int r;
 
+	if (access(ctx->state_path, F_OK) < 0)
+		return 0; /* nothing was ever leased */
+	r = store_open(ctx, STORE_WRITE, &store);
 	if (r == 0)
 		r = store_read(store, intent->uuid, &leases);
 	if (r == 0 && leases->count)
@@ -139,12 +161,16 @@ static int release(struct vfctl_ctx *ctx, const struct vfctl_domain_intent *inte
 		return r;
 	lease = &leases->v[0];
 	r = policy_restore(ctx, store, lease->vfs, lease->vf_count);
-	drop_transient(store, lease);
-	if (lease->transient)
-		store_drop(store, lease->id);
-	else
-		store_set_running(store, lease->id, false);
-	return r;
+	if (r < 0) {
+		/* What was there before is known as long as the lease lasts. */
+		ctx_append(ctx, r, "; its VFs stay leased to %s; return them with: vfctl "
+			"undefine %s", lease->domain_name, lease->domain_name);
+	} else {
+		drop_transient(store, lease);
+		if (lease->transient)
+			return store_drop(store, lease->id);
+	}
+	return store_set_running(store, lease->id, false) < 0 ? -EIO : r;
 }
 
 /*

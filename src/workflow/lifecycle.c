@@ -17,15 +17,17 @@ struct target {
 	struct vfctl_snapshot *snapshot;
 	const struct vfctl_pf *pf;
 	const struct vfctl_vf *vf;
-	int lock_fd;
+	int lock_fd, placement_fd;
 };
 
 static void target_clear(struct target *t)
 {
 	vfctl_snapshot_free(t->snapshot);
 	close_fd(&t->lock_fd);
+	close_fd(&t->placement_fd);
 }
 #define _target_ _cleanup_(target_clear)
+#define NO_TARGET ((struct target){.lock_fd = -1, .placement_fd = -1})
 
 /* A name may be unknown because something could not be read. */
 static int explain(struct vfctl_ctx *ctx, const struct vfctl_inventory *inv, int error)
@@ -70,18 +72,20 @@ static int lock_pf(struct vfctl_ctx *ctx, const char *name, bool is_vf, int *ret
 		  : vfctl_inventory_find_pf(ctx, inv, name, &pf);
 	if (r < 0)
 		return explain(ctx, inv, r);
-	return host_lock(ctx, vfctl_bdf_format(&pf->bdf, text), ret_fd);
+	return host_lock(ctx, vfctl_bdf_format(&pf->bdf, text), false, ret_fd);
 }
 
 /* @only NULL: the VFs of all PFs are needed (their MACs must not be given again). */
 static int open_target(struct vfctl_ctx *ctx, const char *name, bool is_vf, bool dry_run,
 	const char *only, struct target *ret)
 {
-	_target_ struct target t = {.lock_fd = -1};
+	_target_ struct target t = NO_TARGET;
 	int r = 0;
 
 	if (!dry_run) {
 		r = host_check_writable(ctx);
+		if (r == 0)
+			r = host_lock(ctx, HOST_LOCK_PLACEMENT, true, &t.placement_fd);
 		if (r == 0)
 			r = lock_pf(ctx, name, is_vf, &t.lock_fd);
 	}
@@ -94,7 +98,7 @@ static int open_target(struct vfctl_ctx *ctx, const char *name, bool is_vf, bool
 	if (r < 0)
 		return r;
 	*ret = t;
-	t = (struct target){.lock_fd = -1};
+	t = NO_TARGET;
 	return 0;
 }
 
@@ -104,14 +108,15 @@ static void keep(struct vfctl_change *change, struct target *t)
 	change->kept = steal(t->snapshot);
 	change->free_kept = free_kept;
 	change->lock_fd = t->lock_fd;
-	t->lock_fd = -1;
+	change->placement_fd = t->placement_fd;
+	t->lock_fd = t->placement_fd = -1;
 }
 
 int vfctl_create_plan(struct vfctl_ctx *ctx, const char *pf,
 	const struct vfctl_create_options *options, bool dry_run,
 	struct vfctl_change **ret_change)
 {
-	_target_ struct target t = {.lock_fd = -1};
+	_target_ struct target t = NO_TARGET;
 	int r = open_target(ctx, pf, false, dry_run, NULL, &t);
 
 	if (r == 0)
@@ -124,7 +129,7 @@ int vfctl_create_plan(struct vfctl_ctx *ctx, const char *pf,
 int vfctl_destroy_plan(struct vfctl_ctx *ctx, const char *pf, bool dry_run,
 	struct vfctl_change **ret_change)
 {
-	_target_ struct target t = {.lock_fd = -1};
+	_target_ struct target t = NO_TARGET;
 	int r = open_target(ctx, pf, false, dry_run, pf, &t);
 
 	if (r == 0)
@@ -137,7 +142,7 @@ int vfctl_destroy_plan(struct vfctl_ctx *ctx, const char *pf, bool dry_run,
 int vfctl_set_plan(struct vfctl_ctx *ctx, const struct vfctl_set_item *items, size_t count,
 	bool dry_run, struct vfctl_change **ret_change)
 {
-	_target_ struct target t = {.lock_fd = -1};
+	_target_ struct target t = NO_TARGET;
 	int r;
 
 	if (!count)

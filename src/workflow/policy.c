@@ -5,6 +5,7 @@
 #include <stdio.h>
 
 #include "sriov/attrs.h"
+#include "sriov/holder.h"
 #include "sriov/inventory.h"
 
 #define TEXT(bdf) vfctl_bdf_format((bdf), (char[VFCTL_BDF_TEXT]){0})
@@ -18,11 +19,12 @@ static const struct vfctl_vf *find_index(const struct vfctl_pf *pf, uint32_t ind
 }
 
 /* The VF must still be the function that was leased: VFs made anew may have moved. */
-static int check_vf(struct vfctl_ctx *ctx, const struct vfctl_pf *pf,
+static int check_vf(struct vfctl_ctx *ctx, struct vfctl_inventory *inventory,
 	const struct vfctl_domain_vf *want, const struct vfctl_vf **ret)
 {
+	const struct vfctl_pf *pf = &inventory->pfs[0];
 	const struct vfctl_vf *vf = find_index(pf, want->index);
-	char name[VFCTL_BDF_TEXT];
+	char name[VFCTL_BDF_TEXT], words[192];
 
 	if (!vf)
 		return ctx_fail(ctx, -ENOENT, "PF %s (%s) has no VF %u; it has %u VFs; make them "
@@ -32,6 +34,12 @@ static int check_vf(struct vfctl_ctx *ctx, const struct vfctl_pf *pf,
 		return ctx_fail(ctx, -ENOENT, "VF %u of PF %s is %s now, not %s as when the domain "
 			"was defined", want->index, vfctl_pf_name(pf, name), TEXT(&vf->bdf),
 			TEXT(&want->bdf));
+	/* Its guest does not run yet, so whoever has it open is somebody else. */
+	if (holder_is_busy(&vf->holder)) {
+		holder_name_all(ctx, inventory);
+		return ctx_fail(ctx, -EBUSY, "%s/%u (%s) is %s", vfctl_pf_name(pf, name), vf->index,
+			TEXT(&vf->bdf), holder_describe(&vf->holder, words, sizeof(words)));
+	}
 	*ret = vf;
 	return 0;
 }
@@ -87,7 +95,7 @@ static int collect(struct vfctl_ctx *ctx, const struct vfctl_domain_vf *vfs, siz
 
 		if (vfctl_bdf_compare(&vfs[i].pf, pf))
 			continue;
-		r = check_vf(ctx, &g->inventory->pfs[0], &vfs[i], &now);
+		r = check_vf(ctx, g->inventory, &vfs[i], &now);
 		if (r < 0)
 			break;
 		g->wishes[g->count] = (struct vf_wish){now->index, now->bdf,

@@ -14,15 +14,18 @@ nobody() {
 # hook OPERATION [DOMAIN.xml]: as libvirt calls it, from / and with its small environment.
 hook() {
 	local name=${3-guest1}
-	(cd / && env -i PATH=/usr/bin:/bin LC_ALL=C SIM_ROOT="$SIM_ROOT" SIM_STATE="$state" \
-		${SIM_FAULT:+SIM_FAULT="$SIM_FAULT"} \
-		${SIM_FAULT_HIT:+SIM_FAULT_HIT="$SIM_FAULT_HIT"} \
-		ASAN_OPTIONS="$ASAN_OPTIONS" \
-		"$tests/hook-sim" "$name" "$1" begin - <"${2:-/dev/null}")
+	(
+		cd / && exec env -i PATH="${HOOK_PATH-/usr/bin:/bin}" LC_ALL=C \
+			SIM_ROOT="$SIM_ROOT" SIM_STATE="$state" \
+			${SIM_FAULT:+SIM_FAULT="$SIM_FAULT"} \
+			${SIM_FAULT_HIT:+SIM_FAULT_HIT="$SIM_FAULT_HIT"} \
+			ASAN_OPTIONS="$ASAN_OPTIONS" \
+			"$tests/hook-sim" "$name" "$1" begin -
+	) <"${2:-/dev/null}"
 }
 
 # domain NAME UUID [VF...]: domain XML with our metadata. A VF is the attributes of our
-# <vf> element: "address='0000:10:10.0' pf='0000:10:00.0' index='0' mac='...'".
+# <vf> element: "bdf='0000:10:10.0' pf='0000:10:00.0' index='0' mac='...'".
 domain() {
 	local name=$1 uuid=$2 vf address
 	shift 2
@@ -32,7 +35,7 @@ domain() {
 	for vf; do echo "<vfctl:vf $vf/>"; done
 	echo "</vfctl:guest></metadata><devices>"
 	for vf; do
-		address=${vf#*address=\'}
+		address=${vf#*bdf=\'}
 		[[ $address =~ ^(....):(..):(..)\.(.) ]]
 		echo "<hostdev mode='subsystem' type='pci' managed='yes'><source>" \
 			"<address domain='0x${BASH_REMATCH[1]}' bus='0x${BASH_REMATCH[2]}'" \

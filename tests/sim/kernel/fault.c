@@ -63,9 +63,10 @@ static int fault_load_module(struct host *h, const char *name)
 	return CALL(h, load_module, name);
 }
 
-static int fault_lock(struct host *h, const char *name, unsigned ms, int *ret_fd)
+static int fault_lock(struct host *h, const char *name, bool shared, unsigned ms,
+	int *ret_fd)
 {
-	return CALL(h, lock, name, ms, ret_fd);
+	return CALL(h, lock, name, shared, ms, ret_fd);
 }
 
 static void fault_sleep(struct host *h, unsigned ms)

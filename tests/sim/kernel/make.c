@@ -68,10 +68,19 @@ static void put_driver(struct host *h, const char *bdf, const char *driver)
 static void put_netdev(struct host *h, const char *bdf, const struct pairs *p)
 {
 	const char *name = get(p, "netdev", NULL);
-	_free_ char *target = NULL;
+	bool infiniband = str_eq(get(p, "infiniband", "0"), "1");
+	bool up = str_eq(get(p, "up", "0"), "1") && str_eq(get(p, "carrier", "0"), "1");
+	_free_ char *target = NULL, *device = NULL, *address = NULL;
+	struct vfctl_bdf at;
 
-	if (!name)
+	if (!name || vfctl_bdf_parse(bdf, &at) < 0)
 		return;
+	device = str_format("../../../%s", bdf);
+	sim_put_link(h, device, DEV "/net/%s/device", bdf, name);
+	address = str_format("02:51:13:%02x:%02x:%02x\n", at.bus, at.slot, at.function);
+	sim_put(h, address, DEV "/net/%s/address", bdf, name);
+	sim_put(h, infiniband ? "32\n" : "1\n", DEV "/net/%s/type", bdf, name);
+	sim_put(h, up ? "up\n" : "down\n", DEV "/net/%s/operstate", bdf, name);
 	sim_put(h, get(p, "speed", "0"), DEV "/net/%s/speed", bdf, name);
 	sim_put(h, get(p, "ifindex", "0"), DEV "/net/%s/ifindex", bdf, name);
 	target = str_format("../../devices/sim/%s/net/%s", bdf, name);
@@ -224,6 +233,26 @@ static void dump_vf(struct host *h, const struct sim_pf *pf, unsigned index)
 			(unsigned long long)vf.node_guid, (unsigned long long)vf.port_guid);
 }
 
+static int compare_names(const void *a, const void *b)
+{
+	return strverscmp(*(char *const *)a, *(char *const *)b);
+}
+
+static void dump_vfs(struct host *h, const struct sim_pf *pf)
+{
+	char text[VFCTL_BDF_TEXT], path[64];
+	_strv_ char **names = NULL;
+	unsigned index;
+
+	snprintf(path, sizeof(path), DEV, vfctl_bdf_format(&pf->bdf, text));
+	if (files_list(h, path, &names) < 0)
+		return;
+	qsort(names, strv_len(names), sizeof(*names), compare_names);
+	for (size_t i = 0; names[i]; i++)
+		if (sscanf(names[i], "virtfn%u", &index) == 1)
+			dump_vf(h, pf, index);
+}
+
 static int compare_pfs(const void *a, const void *b)
 {
 	const struct sim_pf *x = a, *y = b;
@@ -244,8 +273,7 @@ static void dump(struct host *h)
 
 		printf("pf %s numvfs=%u autoprobe=%s\n", text, pfs[i].num_vfs,
 			autoprobe ? autoprobe : "-");
-		for (unsigned k = 0; k < 1024; k++)
-			dump_vf(h, &pfs[i], k);
+		dump_vfs(h, &pfs[i]);
 	}
 }
 
