@@ -127,6 +127,7 @@ end_on_exit() {
 
 # Makes the lab's image; runs in the background, as `in_background make_lab_image`.
 make_lab_image() {
+	mkdir -p "$lab_dir" # not root's, if we are not
 	logged lab-image as_root env VFCTL_LAB_DIR="$lab_dir" "$top/tests/lab/build"
 }
 

@@ -42,7 +42,7 @@ packages_known() {
 
 # usage: packages_size PACKAGE...     prints what apt would fetch, and the disk it would take
 packages_size() {
-	LC_ALL=C apt-get install --assume-no --no-install-recommends "$@" 2>/dev/null |
+	as_root env LC_ALL=C apt-get install --assume-no --no-install-recommends "$@" 2>/dev/null |
 		sed -n -e 's/^Need to get \(.*\) of archives\./\1 to fetch/p' \
 			-e 's/^After this operation, \(.*\) of additional disk.*/\1 on disk/p' |
 		paste -sd , | sed 's/,/, /'

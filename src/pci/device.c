@@ -8,6 +8,8 @@
 #include "base/parse.h"
 #include "host/host.h"
 
+#define PROBE_TRIES 5
+#define PROBE_WAIT_MS 200
 #define TEXT(bdf) vfctl_bdf_format((bdf), (char[VFCTL_BDF_TEXT]){0})
 
 int pci_read_int(struct vfctl_ctx *ctx, const struct vfctl_bdf *bdf, const char *attr,
@@ -179,24 +181,44 @@ int pci_set_override(struct vfctl_ctx *ctx, const struct vfctl_bdf *bdf, const c
 	return r;
 }
 
-/* Ask the kernel for a driver and look at what it did; @wanted NULL: any but VFIO. */
-static int probe(struct vfctl_ctx *ctx, const struct vfctl_bdf *bdf, const char *wanted)
+static int probe_once(struct vfctl_ctx *ctx, const struct vfctl_bdf *bdf, const char *wanted,
+	char driver[PCI_DRIVER_NAME])
 {
-	char driver[PCI_DRIVER_NAME];
 	int r = host_write(ctx, TEXT(bdf), "/sys/bus/pci/drivers_probe");
 
 	if (r == -EINVAL) /* the driver's own probe failed */
 		return ctx_append(ctx, r, "; %s refused it (dmesg says why)",
 			wanted ? wanted : "its driver");
-	if (r == 0)
-		r = pci_driver(ctx, bdf, driver);
-	if (r < 0)
-		return r;
-	if (wanted ? !str_eq(driver, wanted) : !driver[0] || pci_driver_is_vfio(driver))
-		return ctx_fail(ctx, -ENODEV, "%s: %s did not take the function (it is on %s; "
-			"dmesg says why)", TEXT(bdf), wanted ? wanted : "no driver",
-			driver[0] ? driver : "no driver");
-	return 0;
+	return r < 0 ? r : pci_driver(ctx, bdf, driver);
+}
+
+/*
+ * Ask the kernel for a driver and look at what it did; @wanted NULL: any but VFIO. The
+ * kernel may report success with nothing bound: for good when no driver wants it, and for
+ * a moment while udev still loads a module for a VF that just appeared (seen once in some
+ * fifty creations with igbvf; sriov-network-operator looks five times as well).
+ */
+static int probe(struct vfctl_ctx *ctx, const struct vfctl_bdf *bdf, const char *wanted)
+{
+	char driver[PCI_DRIVER_NAME] = "";
+
+	for (int tries = 0; tries < PROBE_TRIES; tries++) {
+		int r;
+
+		if (tries)
+			host_sleep_ms(ctx, PROBE_WAIT_MS);
+		r = probe_once(ctx, bdf, wanted, driver);
+		if (r < 0)
+			return r;
+		if (wanted ? str_eq(driver, wanted) : driver[0] && !pci_driver_is_vfio(driver))
+			return 0;
+		if (driver[0])
+			break;
+		log_debug(ctx, "%s: no driver yet", TEXT(bdf));
+	}
+	return ctx_fail(ctx, -ENODEV, "%s: %s did not take the function (it is on %s; dmesg "
+		"says why)", TEXT(bdf), wanted ? wanted : "no driver",
+		driver[0] ? driver : "no driver");
 }
 
 int pci_bind(struct vfctl_ctx *ctx, const struct vfctl_bdf *bdf, const char *driver)

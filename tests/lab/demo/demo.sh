@@ -1,15 +1,23 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 # scripts/demo boots the lab to run this: from bare PFs to a running guest with a VF, and back.
-# usage: demo.sh [--terminal]     colours, and a count that stays on its line
+# usage: demo.sh [--terminal] [--shell-follows]
+#   --terminal       colours, and a count that stays on its line
+#   --shell-follows  say at the end what can be tried there
 set -u
 # shellcheck source=tests/lab/demo/lib.sh
 source "$(dirname "$0")/lib.sh"
 
-if [ "${1:-}" = --terminal ]; then
-	use_colour
-	tick=1 end_of_tick=$'\r' end_of_ticks=$'\r\e[K'
-fi
+shell_follows=
+for argument; do
+	case $argument in
+	--terminal)
+		use_colour
+		tick=1 end_of_tick=$'\r' end_of_ticks=$'\r\e[K'
+		;;
+	--shell-follows) shell_follows=yes ;;
+	esac
+done
 
 sys=/sys/bus/pci/devices left=0000:11:00.0 right=0000:81:00.0
 
@@ -227,4 +235,13 @@ run "vfctl list"
 claim_is "no lease is left" 0 "$(sqlite3 /var/lib/vfctl/state.db 'select count(*) from lease_vf')"
 claim_is "PCI devices, links, domains and hooks are as before" "$before" "$(host_as_it_is)"
 
-summary
+result=0
+summary || result=1
+if [ -n "$shell_follows" ]; then
+	tell <<-EOT
+		Now a shell on this host; exit ends it, and the host with it. For example:
+	EOT
+	printf '    %s\n' 'vfctl create ens1 4' 'vfctl plan /payload/demo/guest.yaml' \
+		'vfctl define /payload/demo/guest.yaml --dry-run' 'vfctl help create'
+fi
+[ "$result" = 0 ]
