@@ -313,7 +313,7 @@ static int apply_policy(struct vfctl_ctx *ctx, void *data)
 
 	if (r == 0)
 		r = policy_apply(ctx, store, &a->vf, 1);
-	a->applied = r == 0;
+	a->applied = r == 0 || r == -ESTALE;
 	return r;
 }
 

@@ -115,7 +115,8 @@ static int prepare(struct vfctl_ctx *ctx, const struct vfctl_domain_intent *inte
 	r = confirm_lease(ctx, store, intent, before);
 	if (r == 0)
 		r = policy_apply(ctx, store, intent->vfs, intent->vf_count);
-	if (r < 0)
+	/* What was there is known as long as the lease lasts: release tries again. */
+	if (r < 0 && r != -ESTALE)
 		unconfirm_lease(ctx, store, intent, before);
 	return r;
 }

@@ -171,24 +171,35 @@ static bool seen_before(const struct vfctl_domain_vf *vfs, size_t i)
 	return false;
 }
 
+static int restore_leased(struct vfctl_ctx *ctx, struct store *store,
+	const struct vfctl_leases *leases, const struct vfctl_bdf *vf)
+{
+	const struct vfctl_lease *l = vfctl_leases_find_vf(leases, vf);
+
+	for (size_t k = 0; l && k < l->vf_count; k++)
+		if (vfctl_bdf_compare(&l->vfs[k].bdf, vf) == 0)
+			return policy_restore(ctx, store, &l->vfs[k], 1);
+	return 0;
+}
+
 /* Put back what groups before the failed one, and that one itself, had. */
-static void take_back(struct vfctl_ctx *ctx, struct store *store,
+static int take_back(struct vfctl_ctx *ctx, struct store *store,
 	const struct vfctl_domain_vf *vfs, size_t count, int error)
 {
-	_free_ char *words = strdup(vfctl_ctx_error(ctx));
-	struct vfctl_leases *leases;
+	_free_ char *words = steal(ctx->error);
+	struct vfctl_leases *leases = NULL;
+	int worst = store_read(store, NULL, &leases);
 
-	if (store_read(store, NULL, &leases) == 0) {
-		for (size_t i = 0; i < count; i++) {
-			const struct vfctl_lease *l = vfctl_leases_find_vf(leases, &vfs[i].bdf);
+	for (size_t i = 0; leases && i < count; i++) {
+		int r = restore_leased(ctx, store, leases, &vfs[i].bdf);
 
-			for (size_t k = 0; l && k < l->vf_count; k++)
-				if (vfctl_bdf_compare(&l->vfs[k].bdf, &vfs[i].bdf) == 0)
-					policy_restore(ctx, store, &l->vfs[k], 1);
-		}
-		vfctl_leases_free(leases);
+		worst = worst < 0 ? worst : r;
 	}
-	ctx_fail(ctx, error, "%s", words ? words : "");
+	vfctl_leases_free(leases);
+	if (worst < 0)
+		return ctx_prefix(ctx, -ESTALE, "%s; and this could not be undone: the VFs' "
+			"attributes", words ? words : "");
+	return ctx_fail(ctx, error, "%s", words ? words : "");
 }
 
 int policy_apply(struct vfctl_ctx *ctx, struct store *store,
@@ -205,7 +216,5 @@ int policy_apply(struct vfctl_ctx *ctx, struct store *store,
 		if (r == 0)
 			r = write_group(ctx, store, &g);
 	}
-	if (r < 0)
-		take_back(ctx, store, vfs, count, r);
-	return r;
+	return r < 0 ? take_back(ctx, store, vfs, count, r) : 0;
 }

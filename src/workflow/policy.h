@@ -9,7 +9,9 @@
  * Give VFs that are leased to a guest the policy it asks for: what differs is written, all
  * VFs of a PF at once, and read back; what was there before is kept in the lease, so that
  * policy_restore() can return it. On a failure every VF is as it was.
- * @return 0; -ENOENT a VF is not there (PF and index in the words); else as attrs_write().
+ * @return 0; -ENOENT a VF is not there (PF and index in the words); -EBUSY another process
+ * has it open; -ESTALE it failed and not every VF is as it was: keep the lease; else as
+ * attrs_write().
  */
 int policy_apply(struct vfctl_ctx *ctx, struct store *store,
 	const struct vfctl_domain_vf *vfs, size_t count);
