@@ -9,6 +9,8 @@ struct fault {
 	struct host *inner;
 	unsigned left;
 	int error;
+	bool late; /* the call does its work, and fails then */
+	bool on;   /* all calls after it fail as well */
 	bool hit;
 };
 
@@ -21,6 +23,8 @@ static bool now(struct host *h)
 {
 	struct fault *f = fault_of(h);
 
+	if (f->hit && f->on)
+		return true;
 	if (f->left && --f->left == 0) {
 		f->hit = true;
 		return true;
@@ -30,7 +34,7 @@ static bool now(struct host *h)
 
 #define INNER(h) (fault_of(h)->inner)
 #define CALL(h, op, ...)                                                                 \
-	(now(h) ? fault_of(h)->error : INNER(h)->ops->op(INNER(h), __VA_ARGS__))
+	(!fault_of(h)->late && now(h) ? fault_of(h)->error : INNER(h)->ops->op(INNER(h), __VA_ARGS__))
 
 static int fault_read(struct host *h, const char *path, struct buf *ret)
 {
@@ -39,7 +43,12 @@ static int fault_read(struct host *h, const char *path, struct buf *ret)
 
 static int fault_write(struct host *h, const char *path, const char *text, unsigned ms)
 {
-	return CALL(h, write, path, text, ms);
+	if (fault_of(h)->late && now(h)) {
+		INNER(h)->ops->write(INNER(h), path, text, ms);
+		return fault_of(h)->error;
+	}
+	return fault_of(h)->late ? INNER(h)->ops->write(INNER(h), path, text, ms)
+				 : CALL(h, write, path, text, ms);
 }
 
 static int fault_readlink(struct host *h, const char *path, char **ret)
@@ -55,7 +64,14 @@ static int fault_list(struct host *h, const char *path, char ***ret)
 static int fault_exchange(struct host *h, int protocol, const void *request, size_t len,
 	struct buf *ret)
 {
-	return CALL(h, exchange, protocol, request, len, ret);
+	if (fault_of(h)->late && now(h)) {
+		INNER(h)->ops->exchange(INNER(h), protocol, request, len, ret);
+		buf_reset(ret);
+		return fault_of(h)->error;
+	}
+	return fault_of(h)->late
+		? INNER(h)->ops->exchange(INNER(h), protocol, request, len, ret)
+		: CALL(h, exchange, protocol, request, len, ret);
 }
 
 static int fault_load_module(struct host *h, const char *name)
@@ -92,7 +108,8 @@ static const struct host_ops fault_ops = {
 	.free = fault_free,
 };
 
-int fault_host_new(struct host *inner, unsigned n, int error, struct host **ret_host)
+int fault_host_new(struct host *inner, unsigned n, int error, const char *how,
+	struct host **ret_host)
 {
 	int r = files_host_new(&fault_ops, inner->root, sizeof(struct fault), ret_host);
 
@@ -100,6 +117,8 @@ int fault_host_new(struct host *inner, unsigned n, int error, struct host **ret_
 		fault_of(*ret_host)->inner = inner;
 		fault_of(*ret_host)->left = n;
 		fault_of(*ret_host)->error = error;
+		fault_of(*ret_host)->late = str_eq(how, "late");
+		fault_of(*ret_host)->on = str_eq(how, "on");
 	}
 	return r;
 }

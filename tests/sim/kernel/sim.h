@@ -54,8 +54,13 @@ struct sim_pf {
 };
 
 int sim_host_new(const char *root, struct host **ret_host);
-/* Fail call @n (1 is the first) with @error; calls are counted over all operations. */
-int fault_host_new(struct host *inner, unsigned n, int error, struct host **ret_host);
+/*
+ * Fail call @n (1 is the first) with @error; calls are counted over all operations. @how
+ * "late": of writes and netlink requests alone, and only after they did their work; "on":
+ * all calls after it too; "": that one.
+ */
+int fault_host_new(struct host *inner, unsigned n, int error, const char *how,
+	struct host **ret_host);
 /* True when the call that should fail was reached. */
 bool fault_hit(const struct host *h);
 

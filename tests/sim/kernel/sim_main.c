@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * What the programs of the sim tier link instead of the running kernel. The tree is
- * $SIM_ROOT; $SIM_FAULT is "N" or "N:ERRNO", and $SIM_FAULT_HIT names a file that is
+ * $SIM_ROOT; $SIM_FAULT is "N", "N:ERRNO" or "N:ERRNO:late" (or :on), and $SIM_FAULT_HIT names a file that is
  * made when call N was reached.
  */
 #include <errno.h>
@@ -38,6 +38,7 @@ int main_open_host(struct vfctl_ctx *ctx)
 {
 	const char *root = getenv("SIM_ROOT"), *fault = getenv("SIM_FAULT");
 	unsigned n = 0;
+	char how[8] = "";
 	int error = EIO, r;
 	struct host *h;
 
@@ -46,8 +47,8 @@ int main_open_host(struct vfctl_ctx *ctx)
 	r = sim_host_new(root, &h);
 	if (r < 0)
 		return ctx_fail(ctx, r, "open %s", root);
-	if (fault && sscanf(fault, "%u:%d", &n, &error) >= 1)
-		r = fault_host_new(h, n, -error, &h);
+	if (fault && sscanf(fault, "%u:%d:%7s", &n, &error, how) >= 1)
+		r = fault_host_new(h, n, -error, how, &h);
 	if (r < 0)
 		return r;
 	host_set(ctx, h);
