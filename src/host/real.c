@@ -118,6 +118,13 @@ static int send_all(int fd, const void *request, size_t len)
 	return (size_t)n == len ? 0 : -EIO;
 }
 
+/* NLMSG_OK() compares a length with a signed one, which clang warns of. */
+static bool is_message(const struct nlmsghdr *m, int left)
+{
+	return left >= (int)sizeof(*m) && m->nlmsg_len >= sizeof(*m) &&
+		m->nlmsg_len <= (unsigned)left;
+}
+
 /* Requests in @request that end in an acknowledgement or the end of a dump. */
 static unsigned count_answers(const void *request, size_t len)
 {
@@ -125,7 +132,7 @@ static unsigned count_answers(const void *request, size_t len)
 	int left = (int)len;
 	unsigned n = 0;
 
-	for (; NLMSG_OK(m, left); m = NLMSG_NEXT(m, left))
+	for (; is_message(m, left); m = NLMSG_NEXT(m, left))
 		if (m->nlmsg_flags & (NLM_F_ACK | NLM_F_DUMP))
 			n++;
 	return n;
@@ -167,7 +174,7 @@ static unsigned count_ends(const char *data, size_t len)
 	int left = (int)len;
 	unsigned n = 0;
 
-	for (; NLMSG_OK(m, left); m = NLMSG_NEXT(m, left))
+	for (; is_message(m, left); m = NLMSG_NEXT(m, left))
 		if (m->nlmsg_type == NLMSG_ERROR || m->nlmsg_type == NLMSG_DONE)
 			n++;
 	return n;

@@ -102,8 +102,7 @@ bool explain_choice(struct vfctl_assignment *a, const struct occupancy *o,
 	bool ok;
 
 	ok = reason_add(a, VFCTL_REASON_CHOICE,
-		"node %u: %zu of %zu nodes fit; %s; %zu free "
-		"cores are left",
+		"node %u: %zu of %zu nodes fit; %s; free cores left: %zu",
 		chosen->node->id, fitting, o->model->topology->node_count,
 		fitting == 1          ? "the only one"
 		: request->want_count ? "its VFs are there, and it leaves least over"
@@ -164,9 +163,10 @@ static bool explain_want(struct vfctl_assignment *a, const struct occupancy *o,
 	return reason_add(a, VFCTL_REASON_SHORT, "%s", line.data) &&
 	       (total >= want->count ||
 		       reason_add(a, VFCTL_REASON_REMEDY,
-			       "create %zu more VFs on %s, or release a guest that holds "
+			       "create %zu more VF%s on %s, or release a guest that holds "
 			       "some",
-			       want->count - total, want_name(want, pf)));
+			       want->count - total, want->count - total == 1 ? "" : "s",
+			       want_name(want, pf)));
 }
 
 static bool explain_cpu_short(struct vfctl_assignment *a,
@@ -184,9 +184,10 @@ static bool explain_cpu_short(struct vfctl_assignment *a,
 			       "set emulator_cores to 1 or reserve CPUs for the host");
 	ok = reason_add(a, VFCTL_REASON_SHORT,
 		"node %u: %" PRIu32 " vCPUs (threads: %s) and %" PRIu32
-		" cores for QEMU do not fit its %" PRIu32 " free whole cores",
+		" core%s for QEMU do not fit its %" PRIu32 " free whole core%s",
 		c->node->id, request->vcpus, vfctl_threads_name(request->threads),
-		request->emulator_cores, c->free_cores);
+		request->emulator_cores, request->emulator_cores == 1 ? "" : "s",
+		c->free_cores, c->free_cores == 1 ? "" : "s");
 	if (c->most_vcpus)
 		ok &= reason_add(a, VFCTL_REASON_REMEDY,
 			"node %u would take %" PRIu32
@@ -247,6 +248,33 @@ static bool explain_elsewhere(struct vfctl_assignment *a,
 	return true;
 }
 
+static bool same_source(const struct vfctl_vf_want *a, const struct vfctl_vf_want *b)
+{
+	return a->any_pf == b->any_pf && a->fabric == b->fabric &&
+	       (a->any_pf || vfctl_bdf_compare(&a->pf, &b->pf) == 0);
+}
+
+/* What several entries ask of one PF is told in one sum. */
+static bool explain_wants(struct vfctl_assignment *a, const struct occupancy *o,
+	const struct vfctl_request *request)
+{
+	bool ok = true;
+
+	for (size_t i = 0; i < request->want_count; i++) {
+		struct vfctl_vf_want sum = request->wants[i];
+		bool told = false;
+
+		for (size_t k = 0; k < i && !told; k++)
+			told = same_source(&request->wants[k], &sum);
+		for (size_t k = i + 1; k < request->want_count; k++)
+			if (same_source(&request->wants[k], &sum))
+				sum.count += request->wants[k].count;
+		if (!told)
+			ok &= explain_want(a, o, &sum);
+	}
+	return ok;
+}
+
 bool explain_refusal(struct vfctl_assignment *a, const struct occupancy *o,
 	const struct vfctl_request *request, const struct candidate *candidates,
 	size_t count)
@@ -258,8 +286,7 @@ bool explain_refusal(struct vfctl_assignment *a, const struct occupancy *o,
 			       request->node) &&
 		       reason_add(a, VFCTL_REASON_REMEDY, "ask for a node that has some");
 	if (a->refusal == VFCTL_REFUSAL_VFS)
-		for (size_t i = 0; i < request->want_count; i++)
-			ok &= explain_want(a, o, &request->wants[i]);
+		ok &= explain_wants(a, o, request);
 	for (size_t i = 0; i < count; i++) {
 		const struct candidate *c = &candidates[i];
 

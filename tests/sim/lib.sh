@@ -5,7 +5,8 @@
 
 dev=/sys/bus/pci/devices
 
-vfctl() { "$tests/vfctl-sim" --state "$state" "$@"; }
+# $WRAP may be a program to run them under, such as valgrind with its options.
+vfctl() { ${WRAP-} "$tests/vfctl-sim" --state "$state" "$@"; }
 nobody() {
 	setpriv --reuid=65534 --regid=65534 --clear-groups \
 		"$tests/vfctl-sim" --state "$state" "$@"
@@ -20,7 +21,7 @@ hook() {
 			${SIM_FAULT:+SIM_FAULT="$SIM_FAULT"} \
 			${SIM_FAULT_HIT:+SIM_FAULT_HIT="$SIM_FAULT_HIT"} \
 			ASAN_OPTIONS="$ASAN_OPTIONS" \
-			"$tests/hook-sim" "$name" "$1" begin -
+			${WRAP-} "$tests/hook-sim" "$name" "$1" begin -
 	) <"${2:-/dev/null}"
 }
 

@@ -397,7 +397,7 @@ int sim_exchange(struct host *h, int protocol, const void *request, size_t len,
 
 	if (protocol != NETLINK_ROUTE)
 		return -EPROTONOSUPPORT;
-	for (; NLMSG_OK(rq, left); rq = NLMSG_NEXT(rq, left)) {
+	for (; left >= (int)sizeof(*rq) && rq->nlmsg_len <= (unsigned)left; rq = NLMSG_NEXT(rq, left)) {
 		int r = -EOPNOTSUPP;
 
 		if (rq->nlmsg_type == RTM_GETLINK)
