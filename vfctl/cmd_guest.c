@@ -13,34 +13,35 @@
 
 /* ---- files ---- */
 
+static int fail_file(struct invocation *in, const char *path, int error)
+{
+	usage(in, "%s: %s", path, strerror(error));
+	return EXIT_FAILED; /* the command was right, the file is not there */
+}
+
 static int read_file(struct invocation *in, const char *path, size_t max, char **ret,
 	size_t *ret_len)
 {
 	FILE *file = strcmp(path, "-") ? fopen(path, "re") : stdin;
 	char *text = file ? malloc(max + 2) : NULL;
-	size_t len;
+	int error = 0;
 
 	if (!file)
-		return usage(in, "%s: %s", path, strerror(errno));
-	if (!text) {
-		if (file != stdin)
-			fclose(file);
-		return fail(in, -ENOMEM);
-	}
-	len = fread(text, 1, max + 1, file);
-	if (ferror(file)) {
-		int error = errno;
-
-		free(text);
-		if (file != stdin)
-			fclose(file);
-		return usage(in, "%s: %s", path, strerror(error));
+		return fail_file(in, path, errno);
+	if (text) {
+		*ret_len = fread(text, 1, max + 1, file);
+		error = ferror(file) ? errno : 0;
+		text[*ret_len] = '\0';
 	}
 	if (file != stdin)
 		fclose(file);
-	text[len] = '\0';
+	if (!text)
+		return fail(in, -ENOMEM);
+	if (error) {
+		free(text);
+		return fail_file(in, path, error);
+	}
 	*ret = text;
-	*ret_len = len;
 	return 0;
 }
 

@@ -81,14 +81,15 @@ static int add_item(struct vfctl_ctx *ctx, const struct vfctl_inventory *inv, st
 	return 0;
 }
 
-static void add_words(struct buf *words, const struct vf_wish *wish)
+/* What was asked, not what completes it. */
+static void add_words(struct buf *words, uint32_t vf, const struct vfctl_vf_attrs *asked)
 {
 	char value[VFCTL_ATTR_TEXT];
 	const char *key;
 	size_t i = 0;
 
-	buf_printf(words, "%s%u:", words->len ? "; " : "", wish->vf);
-	while (vfctl_vf_attrs_next(&wish->attrs, &i, &key, value))
+	buf_printf(words, "%s%u:", words->len ? "; " : "", vf);
+	while (vfctl_vf_attrs_next(asked, &i, &key, value))
 		buf_printf(words, " %s=%s", key, value);
 }
 
@@ -113,7 +114,7 @@ int lifecycle_plan_set(struct vfctl_ctx *ctx, const struct vfctl_inventory *inv,
 	for (size_t i = 0; i < count && r == 0; i++) {
 		r = add_item(ctx, inv, s, &items[i]);
 		if (r == 0)
-			add_words(&words, &s->wishes[i]);
+			add_words(&words, s->wishes[i].vf, &items[i].attrs);
 	}
 	if (r < 0)
 		return r;

@@ -7,8 +7,12 @@ dev=/sys/bus/pci/devices
 
 # $WRAP may be a program to run them under, such as valgrind with its options.
 vfctl() { ${WRAP-} "$tests/vfctl-sim" --state "$state" "$@"; }
+# As a user without any rights; whoever is not root needs sudo to become nobody.
 nobody() {
-	setpriv --reuid=65534 --regid=65534 --clear-groups \
+	local first=()
+	[ "$(id -u)" = 0 ] || first=(sudo -n)
+	"${first[@]}" setpriv --reuid=65534 --regid=65534 --clear-groups \
+		env SIM_ROOT="$SIM_ROOT" ASAN_OPTIONS="${ASAN_OPTIONS-}" \
 		"$tests/vfctl-sim" --state "$state" "$@"
 }
 
