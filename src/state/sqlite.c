@@ -17,6 +17,7 @@ DL_FN(sqlite3_column_int64);
 DL_FN(sqlite3_column_text);
 DL_FN(sqlite3_errmsg);
 DL_FN(sqlite3_exec);
+DL_FN(sqlite3_file_control);
 DL_FN(sqlite3_extended_errcode);
 DL_FN(sqlite3_finalize);
 DL_FN(sqlite3_open_v2);
@@ -26,7 +27,7 @@ DL_FN(sqlite3_step);
 static const struct dl_symbol symbols[] = {
 	DL_SYM(sqlite3_bind_int64), DL_SYM(sqlite3_bind_text), DL_SYM(sqlite3_busy_timeout),
 	DL_SYM(sqlite3_changes), DL_SYM(sqlite3_close), DL_SYM(sqlite3_column_int64),
-	DL_SYM(sqlite3_column_text), DL_SYM(sqlite3_errmsg), DL_SYM(sqlite3_exec),
+	DL_SYM(sqlite3_column_text), DL_SYM(sqlite3_errmsg), DL_SYM(sqlite3_exec), DL_SYM(sqlite3_file_control),
 	DL_SYM(sqlite3_extended_errcode), DL_SYM(sqlite3_finalize), DL_SYM(sqlite3_open_v2),
 	DL_SYM(sqlite3_prepare_v2), DL_SYM(sqlite3_step)};
 
@@ -93,7 +94,7 @@ int db_open(struct vfctl_ctx *ctx, const char *path, bool write, struct db **ret
 {
 	_cleanup_(db_closep) struct db *db = NULL;
 	int flags = write ? SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE : SQLITE_OPEN_READONLY;
-	int r;
+	int r, keep = 1;
 
 	if (!write && access(path, F_OK) < 0 && errno == ENOENT)
 		return ctx_fail(ctx, -ENOENT, "there is no state file %s yet", path);
@@ -111,6 +112,8 @@ int db_open(struct vfctl_ctx *ctx, const char *path, bool write, struct db **ret
 		return ctx_oom(ctx);
 	if (sym_sqlite3_open_v2(path, &db->handle, flags | SQLITE_OPEN_NOFOLLOW, NULL))
 		return fail(db);
+	/* The log stays when the last one closes: making and removing it at each call is slow. */
+	sym_sqlite3_file_control(db->handle, NULL, SQLITE_FCNTL_PERSIST_WAL, &keep);
 	sym_sqlite3_busy_timeout(db->handle, BUSY_TIMEOUT_MS);
 	r = db_exec(db, "PRAGMA foreign_keys = ON");
 	if (r == 0)
