@@ -119,3 +119,114 @@ char *vfctl_guid_format(uint64_t guid, char buf[VFCTL_GUID_TEXT])
 		p += sprintf(p, shift ? "%02x:" : "%02x", (unsigned)(guid >> shift) & 0xff);
 	return buf;
 }
+
+/* ---- GUIDs ---- */
+
+/* Hex digits in groups of @group, @separator between them: how many digits, or -1. */
+static int count_digits(const char *text, int group, char separator, uint64_t *ret)
+{
+	uint64_t value = 0;
+	int digits = 0;
+
+	for (const char *p = text; *p; p++) {
+		if (digits && digits % group == 0 && separator) {
+			if (*p != separator)
+				return -1;
+			p++;
+		}
+		if (!isxdigit((unsigned char)*p))
+			return -1;
+		value = value << 4 | (uint64_t)(isdigit((unsigned char)*p)
+				? *p - '0' : (*p | 0x20) - 'a' + 10);
+		digits++;
+	}
+	*ret = value;
+	return separator && digits % group ? -1 : digits;
+}
+
+/* NULL and the value, or what is wrong. */
+static const char *read_guid(const char *text, uint64_t *ret)
+{
+	bool prefixed = text[0] == '0' && (text[1] | 0x20) == 'x';
+	const char *body = prefixed ? text + 2 : text;
+	size_t first = strcspn(body, ":-");
+	char separator = body[first];
+	int digits = -1;
+
+	if (!text[0])
+		return "is empty; a GUID has 8 bytes";
+	if (prefixed || !separator)
+		digits = separator ? -1 : count_digits(body, 16, '\0', ret);
+	else if (first == 2 || (first == 4 && separator == ':'))
+		digits = count_digits(body, (int)first, separator, ret);
+	if (digits == 16)
+		return NULL;
+	/* ibnetdiscover and others drop leading zeros after 0x. */
+	if (prefixed && digits > 0 && digits < 16 && body[0] != '0')
+		return NULL;
+	if (digits == 12)
+		return "is 6 bytes, a MAC; a GUID has 8";
+	if (digits == 40)
+		return "is 20 bytes, an IPoIB address; its GUID is the last 8";
+	if (digits >= 0)
+		return digits < 16 ? "is too short; a GUID has 8 bytes, 16 hex digits"
+				   : "is too long; a GUID has 8 bytes, 16 hex digits";
+	return "is no GUID; write 8 bytes in hex as 02:00:c9:00:00:00:00:01 or "
+	       "0x0200c90000000001";
+}
+
+int vfctl_guid_parse(const char *text, uint64_t *ret_guid)
+{
+	uint64_t guid;
+
+	if (read_guid(text, &guid))
+		return -EINVAL;
+	*ret_guid = guid;
+	return 0;
+}
+
+const char *vfctl_guid_parse_fault(const char *text)
+{
+	uint64_t guid;
+
+	return read_guid(text, &guid);
+}
+
+const char *vfctl_guid_fault(uint64_t guid)
+{
+	if (guid == 0)
+		return "is zero, which means not set: the port would never come up";
+	if (guid == UINT64_MAX)
+		return "is all ones, which means delete to mlx4";
+	if (guid >> 56 & 1)
+		return "has the group bit set (its first byte is odd): no port's own address";
+	return NULL;
+}
+
+/* ---- P_Keys ---- */
+
+int vfctl_pkey_parse(const char *text, uint16_t *ret_pkey)
+{
+	const char *colon = strchr(text, ':');
+	size_t len = colon ? (size_t)(colon - text) : strlen(text);
+	char number[8];
+	uint64_t value;
+
+	if (len < 3 || len >= sizeof(number) || text[0] != '0' || (text[1] | 0x20) != 'x')
+		return -EINVAL;
+	memcpy(number, text, len);
+	number[len] = '\0';
+	if (parse_hex(number + 2, VFCTL_PKEY_FULL - 1, &value) < 0 || value == 0)
+		return -EINVAL;
+	if (colon && !str_eq(colon, ":full") && !str_eq(colon, ":limited"))
+		return -EINVAL;
+	*ret_pkey = (uint16_t)(value | (colon && colon[1] == 'l' ? 0 : VFCTL_PKEY_FULL));
+	return 0;
+}
+
+char *vfctl_pkey_format(uint16_t pkey, char buf[VFCTL_PKEY_TEXT])
+{
+	snprintf(buf, VFCTL_PKEY_TEXT, "0x%04x:%s", pkey & (VFCTL_PKEY_FULL - 1u),
+		pkey & VFCTL_PKEY_FULL ? "full" : "limited");
+	return buf;
+}

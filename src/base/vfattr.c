@@ -36,6 +36,21 @@ static int read_mac(const struct attr *attr, const char *text, void *at)
 	return 0;
 }
 
+static int read_guid(const struct attr *attr, const char *text, void *at)
+{
+	uint64_t guid;
+
+	if (vfctl_guid_parse(text, &guid) < 0 || vfctl_guid_fault(guid))
+		return -EINVAL;
+	*(uint64_t *)at = guid;
+	return 0;
+}
+
+static int read_pkey(const struct attr *attr, const char *text, void *at)
+{
+	return vfctl_pkey_parse(text, at);
+}
+
 static int read_u8(const struct attr *attr, const char *text, void *at)
 {
 	uint32_t value;
@@ -88,6 +103,16 @@ static void print_mac(const void *at, char *text)
 	vfctl_mac_format(at, text);
 }
 
+static void print_guid(const void *at, char *text)
+{
+	vfctl_guid_format(*(const uint64_t *)at, text);
+}
+
+static void print_pkey(const void *at, char *text)
+{
+	vfctl_pkey_format(*(const uint16_t *)at, text);
+}
+
 static void print_u8(const void *at, char *text)
 {
 	snprintf(text, VFCTL_ATTR_TEXT, "%u", *(const uint8_t *)at);
@@ -120,6 +145,9 @@ static void print_link_state(const void *at, char *text)
 		vfctl_link_state_name(*(const enum vfctl_link_state *)at));
 }
 
+#define WANTED_GUID                                                                      \
+	"8 bytes such as 02:00:c9:00:00:00:00:01, not zero, not all ones, the first even"
+
 static const struct attr attr_table[] = {
 	{"mac", VFCTL_ATTR_MAC, MEMBER(mac), 0, read_mac, print_mac,
 		"a unicast Ethernet address such as 02:00:00:00:00:01, not zero"},
@@ -141,6 +169,13 @@ static const struct attr attr_table[] = {
 		print_link_state, "auto, enable or disable"},
 	{"msix", VFCTL_ATTR_MSIX, MEMBER(msix), VFCTL_MSIX_MAX, read_u32, print_u32,
 		"0 (the device's default) to 2048"},
+	{"node-guid", VFCTL_ATTR_NODE_GUID, MEMBER(node_guid), 0, read_guid, print_guid,
+		WANTED_GUID},
+	{"port-guid", VFCTL_ATTR_PORT_GUID, MEMBER(port_guid), 0, read_guid, print_guid,
+		WANTED_GUID},
+	{"pkey", VFCTL_ATTR_PKEY, MEMBER(pkey), 0, read_pkey, print_pkey,
+		"0x1 to 0x7fff with :full or :limited behind it (the membership bit is no "
+		"part of the number)"},
 };
 
 static const struct attr *find(const char *key)
@@ -161,7 +196,8 @@ int vfctl_vf_attrs_parse(struct vfctl_ctx *ctx, const char *key, const char *val
 		return ctx_fail(ctx, -ENOENT,
 			"%s: no such VF attribute; known are mac, vlan, qos, proto, "
 			"min-rate, "
-			"max-rate, spoofchk, trust, link-state, msix",
+			"max-rate, spoofchk, trust, link-state, msix, node-guid, "
+			"port-guid, pkey",
 			key);
 	if (io->mask & attr->bit)
 		return ctx_fail(ctx, -EEXIST, "%s: given twice; keep one of them", key);

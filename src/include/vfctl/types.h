@@ -27,6 +27,10 @@ struct vfctl_mac {
 #define VFCTL_BDF_TEXT 20
 #define VFCTL_MAC_TEXT 18
 #define VFCTL_GUID_TEXT 24
+#define VFCTL_PKEY_TEXT 16
+
+/** Bit 15 of a P_Key: full member; without it limited (IBTA 10.9.1.1). */
+#define VFCTL_PKEY_FULL 0x8000
 
 /** NUMA node of a device that has none, as the kernel prints it. */
 #define VFCTL_NODE_NONE (-1)
@@ -52,6 +56,34 @@ bool vfctl_mac_is_zero(const struct vfctl_mac *mac);
 /** True when the group bit (IEEE 802, bit 0 of the first byte) is set. */
 bool vfctl_mac_is_multicast(const struct vfctl_mac *mac);
 
+/**
+ * Read an EUI-64 in any spelling tools use: eight bytes separated by ':' or '-'
+ * throughout ("00:02:c9:03:00:a1:b2:c0", ip), four groups of four digits
+ * ("0002:c903:00a1:b2c0", ibv_devinfo and sysfs), sixteen digits, or 0x and up to sixteen
+ * (ibstat, opensm). Digits in any case, the whole text.
+ * @return 0, or -EINVAL; any 64-bit number is read, see vfctl_guid_fault().
+ */
+int vfctl_guid_parse(const char *text, uint64_t *ret_guid);
+/**
+ * Why vfctl_guid_parse() refuses @p text ("is 6 bytes, a MAC; a GUID has 8"); a static
+ * string, or NULL when it does not.
+ */
+const char *vfctl_guid_parse_fault(const char *text);
+/**
+ * Why the number cannot be the GUID of a VF, a static string: zero (not set), all ones
+ * (mlx4: delete), or with the group bit (IEEE EUI-64, bit 56). NULL when it can.
+ */
+const char *vfctl_guid_fault(uint64_t guid);
+/**
+ * Read a P_Key and its membership: "0x0010", "0x10:full", "0x10:limited"; without a
+ * membership it is full. The number is 0x1..0x7fff with its prefix: the membership bit is
+ * no part of it (0x8010 is an error), and zero is no P_Key (IBTA 10.9.2).
+ * @param ret_pkey  as on the wire: bit 15 set for a full member.
+ * @return 0, or -EINVAL.
+ */
+int vfctl_pkey_parse(const char *text, uint16_t *ret_pkey);
+/** "0x0010:full", the one spelling. Returns @p buf. */
+char *vfctl_pkey_format(uint16_t pkey, char buf[VFCTL_PKEY_TEXT]);
 /** Print a GUID with colons, most significant byte first. Returns @p buf. */
 char *vfctl_guid_format(uint64_t guid, char buf[VFCTL_GUID_TEXT]);
 

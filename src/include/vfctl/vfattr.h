@@ -26,6 +26,13 @@ enum {
 	VFCTL_ATTR_TRUST = 1 << 7,
 	VFCTL_ATTR_LINK_STATE = 1 << 8,
 	VFCTL_ATTR_MSIX = 1 << 9,
+	VFCTL_ATTR_NODE_GUID = 1 << 10,
+	VFCTL_ATTR_PORT_GUID = 1 << 11,
+	VFCTL_ATTR_PKEY = 1 << 12,
+
+	/** What only an InfiniBand VF has. */
+	VFCTL_ATTR_GUIDS = VFCTL_ATTR_NODE_GUID | VFCTL_ATTR_PORT_GUID,
+	VFCTL_ATTR_INFINIBAND = VFCTL_ATTR_GUIDS | VFCTL_ATTR_PKEY,
 
 	/** The kernel takes tag, priority and protocol in one attribute. */
 	VFCTL_ATTR_VLAN =
@@ -60,6 +67,11 @@ struct vfctl_vf_attrs {
 	bool spoofchk;
 	bool trust;
 	enum vfctl_link_state link_state;
+	uint64_t node_guid; /**< 0: not set */
+	uint64_t port_guid;
+	/** The partition it belongs to, as on the wire (VFCTL_PKEY_FULL or limited). The
+	 * subnet manager gives it to the port; on mlx4 the host maps it too. */
+	uint16_t pkey;
 	uint32_t msix; /**< vectors, 0 (the device's default) .. VFCTL_MSIX_MAX */
 };
 
@@ -69,10 +81,10 @@ struct vfctl_vf_attrs {
 /**
  * Read one attribute and add it to @p io. Keys: mac, vlan, qos, proto (802.1Q, 802.1ad),
  * min-rate and max-rate (Mbit/s), spoofchk and trust (on, off), link-state (auto, enable,
- * disable), msix. Each key once. Rules that span keys are vfctl_vf_attrs_check()'s.
+ * disable), msix, node-guid and port-guid (any spelling), pkey ("0x0010:limited"). Each key once. Rules that span keys are vfctl_vf_attrs_check()'s.
  * @param io  unchanged on failure.
  * @return 0; -ENOENT for an unknown key; -EEXIST for a key given before; -EINVAL for a
- * value that is none (a multicast or zero MAC included); -ERANGE for a number outside
+ * value that is none (a multicast or zero MAC or GUID included); -ERANGE for a number outside
  * its range.
  */
 int vfctl_vf_attrs_parse(struct vfctl_ctx *ctx, const char *key, const char *value,
