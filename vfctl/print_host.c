@@ -6,6 +6,7 @@
 #include <time.h>
 
 #include "command.h"
+#include "print_rdma.h"
 #include "vfctl/pci.h"
 
 #define BDF(bdf) vfctl_bdf_format((bdf), (char[VFCTL_BDF_TEXT]){0})
@@ -232,7 +233,7 @@ static void put_holder(struct out *out, const struct vfctl_holder *h)
 }
 
 void print_vf_json(struct out *out, const char *key, const struct vfctl_pf *pf,
-	const struct vfctl_vf *vf)
+	const struct vfctl_vf *vf, const struct vfctl_rdma_device *device)
 {
 	out_open(out, key, '{');
 	if (pf)
@@ -250,6 +251,8 @@ void print_vf_json(struct out *out, const char *key, const struct vfctl_pf *pf,
 	out_str(out, "pkey", vf->attrs.mask & VFCTL_ATTR_PKEY ?
 		vfctl_pkey_format(vf->attrs.pkey, (char[VFCTL_PKEY_TEXT]){0}) : NULL);
 	put_holder(out, &vf->holder);
+	if (device)
+		print_rdma_json(out, "rdma_device", device);
 	out_shut(out);
 }
 
@@ -289,14 +292,17 @@ static void put_pf_fields(struct out *out, const struct vfctl_pf *pf)
 	out_str(out, "read_error", pf->unread);
 }
 
-void print_pf_json(struct out *out, const char *key, const struct vfctl_pf *pf)
+void print_pf_json(struct out *out, const char *key, const struct vfctl_pf *pf,
+	const struct vfctl_rdma_device *device)
 {
 	out_open(out, key, '{');
 	put_pf_fields(out, pf);
 	out_open(out, "vfs", '[');
 	for (uint32_t i = 0; i < pf->num_vfs; i++)
-		print_vf_json(out, NULL, NULL, &pf->vfs[i]);
+		print_vf_json(out, NULL, NULL, &pf->vfs[i], NULL);
 	out_shut(out);
+	if (device)
+		print_rdma_json(out, "rdma_device", device);
 	out_shut(out);
 }
 
@@ -311,7 +317,7 @@ void print_list_json(struct out *out, const struct vfctl_snapshot *snapshot,
 	out_open(out, "pfs", '[');
 	for (size_t i = 0; i < inv->pf_count; i++)
 		if (!only || only == &inv->pfs[i])
-			print_pf_json(out, NULL, &inv->pfs[i]);
+			print_pf_json(out, NULL, &inv->pfs[i], NULL);
 	out_shut(out);
 	out_shut(out);
 }
@@ -395,6 +401,9 @@ void print_vf(struct out *out, const struct vfctl_pf *pf, const struct vfctl_vf 
 	while (vfctl_vf_attrs_next(&vf->attrs, &i, &key, value))
 		out_line(out, "  %-12s %s", key, value);
 	out_line(out, "  holder       %s", holder_words(&vf->holder, text, sizeof(text)));
+	if (vf->attrs.mask & VFCTL_ATTR_PORT_GUID && !vf->attrs.port_guid)
+		out_line(out, "  ! its port GUID is zero, so its port never comes up: vfctl set %s/%u "
+			"guid=...", PF_NAME(pf), vf->index);
 }
 
 static const char *time_words(int64_t seconds, char buf[32])
