@@ -4,22 +4,51 @@
 
 #include "command.h"
 #include "print_host.h"
+#include "print_rdma.h"
+
+/* The RDMA device of a function of this host; NULL when it has none that can be read. */
+static struct vfctl_rdma_device *device_of(struct invocation *in, const char *name)
+{
+	struct vfctl_rdma_device *device;
+
+	return name[0] && vfctl_rdma_read(in->ctx, name, &device) == 0 ? device : NULL;
+}
+
+static void show_device(struct invocation *in, const struct vfctl_rdma_device *device)
+{
+	if (in->json)
+		print_rdma_json(in->out, NULL, device);
+	else
+		print_rdma(in->out, device);
+}
 
 static void show_pf(struct invocation *in, const struct vfctl_pf *pf)
 {
-	if (in->json)
-		print_pf_json(in->out, NULL, pf);
-	else
+	struct vfctl_rdma_device *device = device_of(in, pf->rdma);
+
+	if (in->json) {
+		print_pf_json(in->out, NULL, pf, device);
+	} else {
 		print_pf(in->out, in->ctx, pf);
+		if (device)
+			print_rdma(in->out, device);
+	}
+	vfctl_rdma_free(device);
 }
 
 static void show_vf(struct invocation *in, const struct vfctl_pf *pf,
 	const struct vfctl_vf *vf)
 {
-	if (in->json)
-		print_vf_json(in->out, NULL, pf, vf);
-	else
+	struct vfctl_rdma_device *device = device_of(in, vf->rdma);
+
+	if (in->json) {
+		print_vf_json(in->out, NULL, pf, vf, device);
+	} else {
 		print_vf(in->out, pf, vf);
+		if (device)
+			print_rdma(in->out, device);
+	}
+	vfctl_rdma_free(device);
 }
 
 static void show_lease(struct invocation *in, const struct vfctl_lease *lease)
@@ -30,13 +59,17 @@ static void show_lease(struct invocation *in, const struct vfctl_lease *lease)
 		print_lease(in->out, lease);
 }
 
-/* What is meant: PF/INDEX is a VF, an address either, any other word a PF or a domain. */
+/*
+ * What is meant: PF/INDEX is a VF, an address either, any other word a PF, a domain, or an
+ * RDMA device (of a VF on this host, of a card without SR-IOV, or in software).
+ */
 static int show(struct invocation *in, const struct vfctl_snapshot *snapshot)
 {
 	const char *name = in->args[0];
 	const struct vfctl_lease *lease = vfctl_leases_find(snapshot->leases, name);
 	const struct vfctl_pf *pf;
 	const struct vfctl_vf *vf;
+	struct vfctl_rdma_device *device;
 	struct vfctl_bdf bdf;
 
 	if (vfctl_inventory_find_pf(in->ctx, snapshot->inventory, name, &pf) == 0) {
@@ -50,10 +83,16 @@ static int show(struct invocation *in, const struct vfctl_snapshot *snapshot)
 			show_vf(in, pf, vf);
 		return r;
 	}
-	if (!lease)
-		return usage(in, "'%s' is no PF, no VF and no domain that holds a lease (vfctl list "
-			"shows them)", name);
-	show_lease(in, lease);
+	if (lease) {
+		show_lease(in, lease);
+		return 0;
+	}
+	device = device_of(in, name);
+	if (!device)
+		return usage(in, "'%s' is no PF, no VF, no RDMA device and no domain that holds a "
+			"lease (vfctl list shows them)", name);
+	show_device(in, device);
+	vfctl_rdma_free(device);
 	return 0;
 }
 
@@ -75,8 +114,11 @@ static int run(struct invocation *in)
 
 const struct command cmd_show = {
 	.name = "show",
-	.args = "PF|VF|DOMAIN",
-	.summary = "show one PF, one VF (PF/INDEX or address), or what a domain holds",
+	.args = "PF|VF|RDMA|DOMAIN",
+	.summary = "show one PF, one VF (PF/INDEX or address), an RDMA device, or what a domain "
+		"holds",
+	.text = "Of an RDMA device, what ibstat and ibv_devinfo tell; lines that begin with '!' say\n"
+		"what is wrong with a port and what to do.",
 	.min_args = 1,
 	.max_args = 1,
 	.operand = OPERAND_ANY,

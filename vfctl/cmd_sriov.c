@@ -56,7 +56,7 @@ static int run_create(struct invocation *in)
 			r == -ERANGE ? "PCI allows 65535 at most" : "write a decimal number such as 8");
 	if (read_driver(driver, &options.driver) < 0)
 		return usage(in, "--driver must be vfio-pci, host or none, not '%s'", driver);
-	options.keep_macs = option_of(in, "keep-macs");
+	options.keep_identities = option_of(in, "keep-identities");
 	r = vfctl_create_plan(in->ctx, in->args[0], &options, in->dry_run, &change);
 	if (r < 0)
 		return fail(in, r);
@@ -68,13 +68,13 @@ static int run_create(struct invocation *in)
 static const struct option_row create_options[] = {
 	{"driver", 0, "DRIVER", "bind the VFs to vfio-pci (default), host (their own driver) or "
 		"none", "vfio-pci host none"},
-	{"keep-macs", 0, NULL, "leave the MACs the driver chose", NULL},
+	{"keep-identities", 0, NULL, "leave the MACs (InfiniBand: GUIDs) the driver chose", NULL},
 };
 
 const struct command cmd_create = {
 	.name = "create",
 	.args = "PF N",
-	.summary = "make N VFs on a PF, each with its MAC, bound for passthrough",
+	.summary = "make N VFs on a PF, each with its MAC or GUID, bound for passthrough",
 	.text = "A PF that has N VFs already is not touched, but for VFs on another driver. Any\n"
 		"other number replaces them all, so it is refused while one of them is in use.",
 	.min_args = 2,

@@ -148,10 +148,13 @@ static void print_steps(struct invocation *in, const struct vfctl_change *change
 
 int run_change(struct invocation *in, struct vfctl_change *change, const char *done)
 {
-	int r = 0;
+	const char *pending = vfctl_change_pending(change);
+	int r = 0, status = EXIT_DONE;
 
 	if (in->dry_run) {
 		print_steps(in, change);
+		if (pending && !in->json)
+			out_line(in->out, "then: %s", pending);
 	} else {
 		size_t count = vfctl_change_count(change);
 
@@ -160,13 +163,20 @@ int run_change(struct invocation *in, struct vfctl_change *change, const char *d
 		if (r == 0 && in->json) {
 			out_open(in->out, NULL, '{');
 			out_bool(in->out, "changed", count > 0);
+			if (pending)
+				out_str(in->out, "pending", pending);
 			out_shut(in->out);
-		} else if (r == 0 && !in->quiet) {
+		} else if (r == 0 && !in->quiet && !pending) {
 			out_line(in->out, "%s", count ? done : "nothing to do");
+		}
+		/* The host is not yet as asked, and no script may take it for that. */
+		if (r == 0 && pending) {
+			warn("%s", pending);
+			status = EXIT_DRIFT;
 		}
 	}
 	vfctl_change_free(change);
-	return r < 0 ? fail(in, r) : EXIT_DONE;
+	return r < 0 ? fail(in, r) : status;
 }
 
 /* ---- the command line ---- */

@@ -6,6 +6,7 @@
 #include <time.h>
 
 #include "command.h"
+#include "print_rdma.h"
 #include "vfctl/pci.h"
 
 #define BDF(bdf) vfctl_bdf_format((bdf), (char[VFCTL_BDF_TEXT]){0})
@@ -49,8 +50,9 @@ static const char *holder_words(const struct vfctl_holder *h, char *buf, size_t 
 /* The identity that counts: an InfiniBand VF's port GUID, otherwise the MAC. */
 static const char *identity_words(const struct vfctl_vf *vf, char *buf)
 {
-	if (vf->has_guids)
-		return vfctl_guid_format(vf->port_guid, buf);
+	if (vf->attrs.mask & VFCTL_ATTR_PORT_GUID)
+		return vf->attrs.port_guid ? vfctl_guid_format(vf->attrs.port_guid, buf)
+					   : "no GUID";
 	if (vf->attrs.mask & VFCTL_ATTR_MAC)
 		return vfctl_mac_format(&vf->attrs.mac, buf);
 	return "";
@@ -64,7 +66,7 @@ static const char *policy_words(const struct vfctl_vf_attrs *attrs, char *buf, s
 	const char *key;
 	size_t i = 0, len = 0;
 
-	a.mask &= ~(uint32_t)VFCTL_ATTR_MAC;
+	a.mask &= ~(uint32_t)(VFCTL_ATTR_MAC | VFCTL_ATTR_GUIDS);
 	if (!a.vlan)
 		a.mask &= ~(uint32_t)VFCTL_ATTR_VLAN;
 	if (!a.qos)
@@ -188,6 +190,13 @@ static void put_mac(struct out *out, const char *key, const struct vfctl_mac *ma
 	out_str(out, key, vfctl_mac_format(mac, text));
 }
 
+/* Zero is what the kernel says of a GUID that was never set: shown as it is. */
+static void put_guid(struct out *out, const char *key, const struct vfctl_vf_attrs *a,
+	uint32_t bit, uint64_t guid)
+{
+	out_str(out, key, a->mask & bit ? GUID(guid) : NULL);
+}
+
 /* Attributes the driver does not report are null, never a made-up 0. */
 static void put_attrs(struct out *out, const struct vfctl_vf_attrs *a)
 {
@@ -224,7 +233,7 @@ static void put_holder(struct out *out, const struct vfctl_holder *h)
 }
 
 void print_vf_json(struct out *out, const char *key, const struct vfctl_pf *pf,
-	const struct vfctl_vf *vf)
+	const struct vfctl_vf *vf, const struct vfctl_rdma_device *device)
 {
 	out_open(out, key, '{');
 	if (pf)
@@ -237,9 +246,13 @@ void print_vf_json(struct out *out, const char *key, const struct vfctl_pf *pf,
 	put_index(out, "numa_node", vf->numa_node);
 	put_index(out, "iommu_group", vf->iommu_group);
 	put_attrs(out, &vf->attrs);
-	out_str(out, "node_guid", vf->has_guids ? GUID(vf->node_guid) : NULL);
-	out_str(out, "port_guid", vf->has_guids ? GUID(vf->port_guid) : NULL);
+	put_guid(out, "node_guid", &vf->attrs, VFCTL_ATTR_NODE_GUID, vf->attrs.node_guid);
+	put_guid(out, "port_guid", &vf->attrs, VFCTL_ATTR_PORT_GUID, vf->attrs.port_guid);
+	out_str(out, "pkey", vf->attrs.mask & VFCTL_ATTR_PKEY ?
+		vfctl_pkey_format(vf->attrs.pkey, (char[VFCTL_PKEY_TEXT]){0}) : NULL);
 	put_holder(out, &vf->holder);
+	if (device)
+		print_rdma_json(out, "rdma_device", device);
 	out_shut(out);
 }
 
@@ -279,14 +292,17 @@ static void put_pf_fields(struct out *out, const struct vfctl_pf *pf)
 	out_str(out, "read_error", pf->unread);
 }
 
-void print_pf_json(struct out *out, const char *key, const struct vfctl_pf *pf)
+void print_pf_json(struct out *out, const char *key, const struct vfctl_pf *pf,
+	const struct vfctl_rdma_device *device)
 {
 	out_open(out, key, '{');
 	put_pf_fields(out, pf);
 	out_open(out, "vfs", '[');
 	for (uint32_t i = 0; i < pf->num_vfs; i++)
-		print_vf_json(out, NULL, NULL, &pf->vfs[i]);
+		print_vf_json(out, NULL, NULL, &pf->vfs[i], NULL);
 	out_shut(out);
+	if (device)
+		print_rdma_json(out, "rdma_device", device);
 	out_shut(out);
 }
 
@@ -301,7 +317,7 @@ void print_list_json(struct out *out, const struct vfctl_snapshot *snapshot,
 	out_open(out, "pfs", '[');
 	for (size_t i = 0; i < inv->pf_count; i++)
 		if (!only || only == &inv->pfs[i])
-			print_pf_json(out, NULL, &inv->pfs[i]);
+			print_pf_json(out, NULL, &inv->pfs[i], NULL);
 	out_shut(out);
 	out_shut(out);
 }
@@ -384,11 +400,10 @@ void print_vf(struct out *out, const struct vfctl_pf *pf, const struct vfctl_vf 
 		out_line(out, "  IOMMU group  none (it cannot be passed to a guest)");
 	while (vfctl_vf_attrs_next(&vf->attrs, &i, &key, value))
 		out_line(out, "  %-12s %s", key, value);
-	if (vf->has_guids) {
-		out_line(out, "  node GUID    %s", GUID(vf->node_guid));
-		out_line(out, "  port GUID    %s", GUID(vf->port_guid));
-	}
 	out_line(out, "  holder       %s", holder_words(&vf->holder, text, sizeof(text)));
+	if (vf->attrs.mask & VFCTL_ATTR_PORT_GUID && !vf->attrs.port_guid)
+		out_line(out, "  ! its port GUID is zero, so its port never comes up: vfctl set %s/%u "
+			"guid=...", PF_NAME(pf), vf->index);
 }
 
 static const char *time_words(int64_t seconds, char buf[32])

@@ -30,6 +30,11 @@ const char *vfctl_change_describe(const struct vfctl_change *change, size_t inde
 	return index < change->steps.count ? change->steps.v[index].describe : NULL;
 }
 
+const char *vfctl_change_pending(const struct vfctl_change *change)
+{
+	return change->pending;
+}
+
 int vfctl_change_run(struct vfctl_ctx *ctx, struct vfctl_change *change)
 {
 	return steps_run(ctx, &change->steps);
@@ -40,6 +45,7 @@ void vfctl_change_free(struct vfctl_change *change)
 	if (!change)
 		return;
 	steps_clear(&change->steps);
+	free(change->pending);
 	change->free_data(change->data);
 	if (change->kept)
 		change->free_kept(change->kept);

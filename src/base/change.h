@@ -11,6 +11,7 @@ struct vfctl_change {
 	void (*free_data)(void *data);
 	void *kept; /* the snapshot the steps point into */
 	void (*free_kept)(void *kept);
+	char *pending; /* what is still to be done by hand afterwards, or NULL */
 	int lock_fd; /* -1: a dry run holds no lock */
 	int placement_fd;
 };

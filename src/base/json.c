@@ -25,6 +25,23 @@ char *json_of_attrs(const struct vfctl_vf_attrs *attrs)
 	return object ? json_dumps(object, JSON_COMPACT | JSON_SORT_KEYS) : NULL;
 }
 
+/* An identity that was never set is zero: no wish, but what a roll-back returns to. */
+static void read_attr(struct vfctl_ctx *scratch, const char *key, const char *value,
+	struct vfctl_vf_attrs *attrs)
+{
+	struct vfctl_mac mac;
+	uint64_t guid;
+
+	if (str_eq(key, "mac") && vfctl_mac_parse(value, &mac) == 0 && vfctl_mac_is_zero(&mac))
+		attrs->mask |= VFCTL_ATTR_MAC;
+	else if (str_eq(key, "node-guid") && vfctl_guid_parse(value, &guid) == 0 && !guid)
+		attrs->mask |= VFCTL_ATTR_NODE_GUID;
+	else if (str_eq(key, "port-guid") && vfctl_guid_parse(value, &guid) == 0 && !guid)
+		attrs->mask |= VFCTL_ATTR_PORT_GUID;
+	else
+		vfctl_vf_attrs_parse(scratch, key, value, attrs);
+}
+
 int json_to_attrs(const char *text, struct vfctl_vf_attrs *ret_attrs)
 {
 	_json_ json_t *object = json_loads(text, JSON_REJECT_DUPLICATES, NULL);
@@ -37,7 +54,7 @@ int json_to_attrs(const char *text, struct vfctl_vf_attrs *ret_attrs)
 		return -EINVAL;
 	json_object_foreach(object, key, value)
 		if (json_is_string(value))
-			vfctl_vf_attrs_parse(&scratch, key, json_string_value(value), &attrs);
+			read_attr(&scratch, key, json_string_value(value), &attrs);
 	ctx_clear(&scratch);
 	*ret_attrs = attrs;
 	return 0;

@@ -203,6 +203,13 @@ const char *vfctl_guid_fault(uint64_t guid)
 	return NULL;
 }
 
+uint64_t vfctl_guid_derive(uint64_t own, uint16_t number)
+{
+	uint64_t oui = own >> 40 | 0x020000, tail = own & 0xffffff;
+
+	return (oui & ~UINT64_C(0x010000)) << 40 | tail << 16 | number;
+}
+
 /* ---- P_Keys ---- */
 
 int vfctl_pkey_parse(const char *text, uint16_t *ret_pkey)

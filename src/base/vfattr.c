@@ -46,6 +46,16 @@ static int read_guid(const struct attr *attr, const char *text, void *at)
 	return 0;
 }
 
+static const char *guid_fault(const char *text)
+{
+	const char *fault = vfctl_guid_parse_fault(text);
+	uint64_t guid;
+
+	if (!fault && vfctl_guid_parse(text, &guid) == 0)
+		fault = vfctl_guid_fault(guid);
+	return fault ? fault : "is no GUID";
+}
+
 static int read_pkey(const struct attr *attr, const char *text, void *at)
 {
 	return vfctl_pkey_parse(text, at);
@@ -145,9 +155,6 @@ static void print_link_state(const void *at, char *text)
 		vfctl_link_state_name(*(const enum vfctl_link_state *)at));
 }
 
-#define WANTED_GUID                                                                      \
-	"8 bytes such as 02:00:c9:00:00:00:00:01, not zero, not all ones, the first even"
-
 static const struct attr attr_table[] = {
 	{"mac", VFCTL_ATTR_MAC, MEMBER(mac), 0, read_mac, print_mac,
 		"a unicast Ethernet address such as 02:00:00:00:00:01, not zero"},
@@ -170,9 +177,9 @@ static const struct attr attr_table[] = {
 	{"msix", VFCTL_ATTR_MSIX, MEMBER(msix), VFCTL_MSIX_MAX, read_u32, print_u32,
 		"0 (the device's default) to 2048"},
 	{"node-guid", VFCTL_ATTR_NODE_GUID, MEMBER(node_guid), 0, read_guid, print_guid,
-		WANTED_GUID},
+		NULL},
 	{"port-guid", VFCTL_ATTR_PORT_GUID, MEMBER(port_guid), 0, read_guid, print_guid,
-		WANTED_GUID},
+		NULL},
 	{"pkey", VFCTL_ATTR_PKEY, MEMBER(pkey), 0, read_pkey, print_pkey,
 		"0x1 to 0x7fff with :full or :limited behind it (the membership bit is no "
 		"part of the number)"},
@@ -192,16 +199,29 @@ int vfctl_vf_attrs_parse(struct vfctl_ctx *ctx, const char *key, const char *val
 	const struct attr *attr = find(key);
 	int r;
 
+	/* One value for both, as for a function with one port. */
+	if (str_eq(key, "guid")) {
+		struct vfctl_vf_attrs both = *io;
+
+		r = vfctl_vf_attrs_parse(ctx, "node-guid", value, &both);
+		if (r == 0)
+			r = vfctl_vf_attrs_parse(ctx, "port-guid", value, &both);
+		if (r == 0)
+			*io = both;
+		return r;
+	}
 	if (!attr)
 		return ctx_fail(ctx, -ENOENT,
 			"%s: no such VF attribute; known are mac, vlan, qos, proto, "
 			"min-rate, "
 			"max-rate, spoofchk, trust, link-state, msix, node-guid, "
-			"port-guid, pkey",
+			"port-guid, guid (both), pkey",
 			key);
 	if (io->mask & attr->bit)
 		return ctx_fail(ctx, -EEXIST, "%s: given twice; keep one of them", key);
 	r = attr->read(attr, value, (char *)io + attr->member);
+	if (r < 0 && attr->bit & VFCTL_ATTR_GUIDS)
+		return ctx_fail(ctx, r, "%s: '%s' %s", key, value, guid_fault(value));
 	if (r < 0)
 		return ctx_fail(ctx, r, "%s: '%s' is not allowed; it must be %s", key,
 			value, attr->wanted);

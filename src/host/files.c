@@ -75,6 +75,41 @@ int files_write(struct host *h, const char *path, const char *text)
 	return (size_t)n == len ? 0 : -EIO;
 }
 
+static int write_new(int dir, const char *name, const char *text)
+{
+	_close_ int fd = openat(dir, name, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+	size_t len = strlen(text);
+
+	if (fd < 0)
+		return -errno;
+	if (write(fd, text, len) != (ssize_t)len || fsync(fd) < 0)
+		return errno ? -errno : -ENOSPC;
+	return 0;
+}
+
+int files_replace(struct host *h, const char *path, const char *text)
+{
+	const char *name = strrchr(path, '/') + 1;
+	_free_ char *parent = strndup(path, (size_t)(name - path));
+	_free_ char *fresh = str_format(".%s.new", name);
+	_close_ int dir = -1;
+	int r;
+
+	if (!parent || !fresh)
+		return -ENOMEM;
+	dir = files_open(h, parent, O_RDONLY | O_DIRECTORY);
+	if (dir < 0)
+		return !text && dir == -ENOENT ? 0 : dir;
+	if (!text)
+		return unlinkat(dir, name, 0) < 0 && errno != ENOENT ? -errno : 0;
+	r = write_new(dir, fresh, text);
+	if (r == 0 && renameat(dir, fresh, dir, name) < 0)
+		r = -errno;
+	if (r < 0)
+		unlinkat(dir, fresh, 0);
+	return r;
+}
+
 int files_readlink(struct host *h, const char *path, char **ret_target)
 {
 	_close_ int fd = files_open(h, path, O_PATH | O_NOFOLLOW);

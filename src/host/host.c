@@ -192,6 +192,22 @@ int host_write_slow(struct vfctl_ctx *ctx, const char *text, const char *fmt, ..
 	return write_path(ctx, path, text, ctx->write_timeout_ms);
 }
 
+int host_replace(struct vfctl_ctx *ctx, const char *text, const char *fmt, ...)
+{
+	PATH_OF(path, fmt);
+	struct host *h = host_of(ctx);
+	int r = host_check_writable(ctx);
+
+	if (r < 0)
+		return r;
+	r = h->ops->replace(h, path, text);
+	log_debug(ctx, "%s %s: %s", text ? "write" : "remove", path, r < 0 ? errno_name(r) : "ok");
+	if (r < 0)
+		return ctx_fail(ctx, r, "%s %s: %s (%s)%s", text ? "write" : "remove", path,
+			errno_name(r), strerror(-r), write_hint(r));
+	return 0;
+}
+
 int host_exchange(struct vfctl_ctx *ctx, int protocol, const void *request, size_t len,
 	struct buf *ret_reply)
 {

@@ -28,6 +28,11 @@ struct host_ops {
 	 */
 	int (*write)(struct host *h, const char *path, const char *text,
 		unsigned timeout_ms);
+	/*
+	 * A file of the operator's (not of the kernel's): the new text or the old one, never
+	 * half of either. NULL: it goes; that it is not there is fine.
+	 */
+	int (*replace)(struct host *h, const char *path, const char *text);
 	int (*readlink)(struct host *h, const char *path, char **ret_target);
 	/* Names in a directory, unsorted, without dot files. NULL-terminated. */
 	int (*list)(struct host *h, const char *path, char ***ret_names);
@@ -86,6 +91,9 @@ int host_write(struct vfctl_ctx *ctx, const char *text, const char *fmt, ...)
 /* One write in a child process with the context's deadline. */
 int host_write_slow(struct vfctl_ctx *ctx, const char *text, const char *fmt, ...)
 	_printf_(3, 4);
+/* Put a whole file in place, or with NULL remove it. */
+int host_replace(struct vfctl_ctx *ctx, const char *text, const char *fmt, ...)
+	_printf_(3, 4);
 int host_exchange(struct vfctl_ctx *ctx, int protocol, const void *request, size_t len,
 	struct buf *ret_reply);
 int host_load_module(struct vfctl_ctx *ctx, const char *name);
@@ -107,6 +115,7 @@ int host_check_writable(struct vfctl_ctx *ctx);
 int files_open(struct host *h, const char *path, int flags);
 int files_read(struct host *h, const char *path, struct buf *ret_text);
 int files_write(struct host *h, const char *path, const char *text);
+int files_replace(struct host *h, const char *path, const char *text);
 int files_readlink(struct host *h, const char *path, char **ret_target);
 int files_list(struct host *h, const char *path, char ***ret_names);
 int files_lock(struct host *h, const char *name, bool shared, unsigned timeout_ms,

@@ -223,6 +223,7 @@ static const struct host_ops real_ops = {
 	.name = "kernel",
 	.read = files_read,
 	.write = real_write,
+	.replace = files_replace,
 	.readlink = files_readlink,
 	.list = files_list,
 	.exchange = real_exchange,

@@ -198,7 +198,7 @@ static void read_link_state(const struct nlattr *attr, struct vfctl_vf_attrs *a)
 	a->mask |= VFCTL_ATTR_LINK_STATE;
 }
 
-static void read_guid(const struct nlattr *attr, uint64_t *guid, bool *has)
+static void read_guid(const struct nlattr *attr, uint64_t *guid, uint32_t bit, uint32_t *mask)
 {
 	const char *g = payload(attr, sizeof(struct ifla_vf_guid));
 
@@ -206,7 +206,7 @@ static void read_guid(const struct nlattr *attr, uint64_t *guid, bool *has)
 		return;
 	/* Attributes stand at multiples of 4: the struct's u64 may not be aligned. */
 	memcpy(guid, g + offsetof(struct ifla_vf_guid, guid), sizeof(*guid));
-	*has = true;
+	*mask |= bit;
 }
 
 static void read_vf(const struct nlattr *nest, struct nl_vf *vf)
@@ -235,10 +235,12 @@ static void read_vf(const struct nlattr *nest, struct nl_vf *vf)
 			read_link_state(attr, &vf->attrs);
 			break;
 		case IFLA_VF_IB_NODE_GUID:
-			read_guid(attr, &vf->node_guid, &vf->has_guids);
+			read_guid(attr, &vf->attrs.node_guid, VFCTL_ATTR_NODE_GUID,
+				&vf->attrs.mask);
 			break;
 		case IFLA_VF_IB_PORT_GUID:
-			read_guid(attr, &vf->port_guid, &vf->has_guids);
+			read_guid(attr, &vf->attrs.port_guid, VFCTL_ATTR_PORT_GUID,
+				&vf->attrs.mask);
 			break;
 		default:
 			break;
@@ -435,6 +437,21 @@ static void put_link_state(struct nlmsghdr *m, uint32_t vf, const struct vfctl_v
 	mnl_attr_put(m, IFLA_VF_LINK_STATE, sizeof(s), &s);
 }
 
+/* In host order (rtnetlink carries a plain u64; iproute2's get_guid() builds the same). */
+static void put_node_guid(struct nlmsghdr *m, uint32_t vf, const struct vfctl_vf_attrs *a)
+{
+	struct ifla_vf_guid guid = {.vf = vf, .guid = a->node_guid};
+
+	mnl_attr_put(m, IFLA_VF_IB_NODE_GUID, sizeof(guid), &guid);
+}
+
+static void put_port_guid(struct nlmsghdr *m, uint32_t vf, const struct vfctl_vf_attrs *a)
+{
+	struct ifla_vf_guid guid = {.vf = vf, .guid = a->port_guid};
+
+	mnl_attr_put(m, IFLA_VF_IB_PORT_GUID, sizeof(guid), &guid);
+}
+
 static const struct {
 	uint32_t bits;
 	void (*put)(struct nlmsghdr *m, uint32_t vf, const struct vfctl_vf_attrs *a);
@@ -445,6 +462,8 @@ static const struct {
 	{VFCTL_ATTR_SPOOFCHK, put_spoofchk},
 	{VFCTL_ATTR_TRUST, put_trust},
 	{VFCTL_ATTR_LINK_STATE, put_link_state},
+	{VFCTL_ATTR_NODE_GUID, put_node_guid},
+	{VFCTL_ATTR_PORT_GUID, put_port_guid},
 };
 
 static int put_row(struct nl_request *rq, int ifindex, const struct nl_vf_set *row)

@@ -36,10 +36,7 @@ void nl_links_free(struct nl_links *links);
 /* What the kernel reports of one VF; the mask says which members it did report. */
 struct nl_vf {
 	uint32_t vf;
-	struct vfctl_vf_attrs attrs;
-	uint64_t node_guid; /* host order; 0: not reported or not set */
-	uint64_t port_guid;
-	bool has_guids;
+	struct vfctl_vf_attrs attrs; /* a GUID of 0 is one that was never set */
 };
 
 struct nl_vfs {
@@ -60,7 +57,11 @@ void nl_vfs_free(struct nl_vfs *vfs);
 /* The VF with that index, or NULL. */
 const struct nl_vf *nl_vfs_find(const struct nl_vfs *vfs, uint32_t vf);
 
-/* One attribute class of one VF. @bits is one class: MAC, VLAN, RATE, SPOOFCHK, ... */
+/*
+ * One attribute class of one VF. @bits is one class: MAC, VLAN, RATE, SPOOFCHK, ... Node and
+ * port GUID are two: of two in one IFLA_VF_INFO the kernel takes the first, drops the other
+ * and reports success (do_setvfinfo() returns from its node GUID branch).
+ */
 struct nl_vf_set {
 	uint32_t vf;
 	uint32_t bits;

@@ -5,6 +5,7 @@
 #include <stdio.h>
 
 #include "host/host.h"
+#include "infiniband/vf.h"
 #include "netlink/link.h"
 #include "pci/device.h"
 
@@ -23,7 +24,13 @@ static const struct attr_class {
 	{VFCTL_ATTR_SPOOFCHK, "spoofchk"},
 	{VFCTL_ATTR_TRUST, "trust"},
 	{VFCTL_ATTR_LINK_STATE, "link-state"},
+	{VFCTL_ATTR_NODE_GUID, "node GUID"},
+	{VFCTL_ATTR_PORT_GUID, "port GUID"},
 };
+
+#define NETLINK_BITS                                                                     \
+	(VFCTL_ATTR_MAC | VFCTL_ATTR_VLAN | VFCTL_ATTR_RATE | VFCTL_ATTR_SPOOFCHK |      \
+		VFCTL_ATTR_TRUST | VFCTL_ATTR_LINK_STATE | VFCTL_ATTR_GUIDS)
 
 static const char *class_name(uint32_t bits)
 {
@@ -78,24 +85,42 @@ void attrs_drop_equal(struct vfctl_vf_attrs *wish, const struct vfctl_vf_attrs *
 		same |= VFCTL_ATTR_TRUST;
 	if (wish->link_state == now->link_state)
 		same |= VFCTL_ATTR_LINK_STATE;
+	if (wish->node_guid == now->node_guid)
+		same |= VFCTL_ATTR_NODE_GUID;
+	if (wish->port_guid == now->port_guid)
+		same |= VFCTL_ATTR_PORT_GUID;
+	if (wish->pkey == now->pkey)
+		same |= VFCTL_ATTR_PKEY;
 	wish->mask &= ~(same & now->mask);
 }
 
 /* ---- writing ---- */
 
-static size_t add_rows(const struct vf_wish *wish, struct nl_vf_set *rows)
+static size_t add_rows(const struct vf_wish *wish, uint32_t bits, struct nl_vf_set *rows)
 {
 	size_t n = 0;
 
 	for (size_t i = 0; i < ARRAY_SIZE(attr_classes); i++)
-		if (wish->attrs.mask & attr_classes[i].bits)
+		if (wish->attrs.mask & bits & attr_classes[i].bits)
 			rows[n++] = (struct nl_vf_set){.vf = wish->vf,
 				.bits = attr_classes[i].bits, .attrs = wish->attrs};
 	return n;
 }
 
+static const char *guid_hint(int error)
+{
+	if (error == -EOPNOTSUPP)
+		return "; VF GUIDs are taken by the IPoIB device of an InfiniBand PF alone (is "
+		       "this one Ethernet, or its driver too old?)";
+	if (error == -EPERM)
+		return "; are you root, and does this function manage its VFs' ports?";
+	return "";
+}
+
 static const char *hint_of(const struct nl_vf_set *row, const struct vfctl_pf *pf)
 {
+	if (row->bits & VFCTL_ATTR_GUIDS)
+		return guid_hint(row->error);
 	if (row->error == -EOPNOTSUPP)
 		return "; this driver cannot set it";
 	if (row->error == -EPERM)
@@ -202,60 +227,216 @@ static const char *difference(const struct vfctl_vf_attrs *wish,
 		return "trust";
 	if (both & VFCTL_ATTR_LINK_STATE && wish->link_state != now->link_state)
 		return "link-state";
+	if (both & VFCTL_ATTR_NODE_GUID && wish->node_guid != now->node_guid)
+		return "node GUID";
+	if (both & VFCTL_ATTR_PORT_GUID && wish->port_guid != now->port_guid)
+		return "port GUID";
+	if (both & VFCTL_ATTR_PKEY && wish->pkey != now->pkey)
+		return "P_Key";
 	return NULL;
 }
 
-static int verify(struct vfctl_ctx *ctx, const struct vfctl_pf *pf,
-	const struct vf_wish *wishes, size_t count)
+static bool asks_for(const struct vf_wish *wishes, size_t count, uint32_t bits)
 {
-	_cleanup_(nl_vfs_free) struct nl_vfs now = {0};
+	for (size_t i = 0; i < count; i++)
+		if (wishes[i].attrs.mask & bits)
+			return true;
+	return false;
+}
+
+/* What the PF's VFs have now: the kernel's answer, and what else its driver tells. */
+struct now {
+	struct nl_vfs infos;
+	const struct ib_vf_way *way;
+};
+
+static void now_clear(struct now *now)
+{
+	nl_vfs_free(&now->infos);
+}
+#define _now_ _cleanup_(now_clear)
+
+/* False: the kernel knows no such VF. */
+static bool now_of(struct vfctl_ctx *ctx, const struct vfctl_pf *pf, const struct now *now,
+	uint32_t vf, struct vfctl_vf_attrs *ret)
+{
+	const struct nl_vf *info = nl_vfs_find(&now->infos, vf);
+
+	*ret = info ? info->attrs : (struct vfctl_vf_attrs){0};
+	if (now->way->read)
+		now->way->read(ctx, pf, vf, ret);
+	return info || ret->mask;
+}
+
+static int verify(struct vfctl_ctx *ctx, const struct vfctl_pf *pf,
+	const struct ib_vf_way *way, const struct vf_wish *wishes, size_t count)
+{
+	_now_ struct now now = {.way = way};
 	char name[VFCTL_BDF_TEXT];
-	int r = nl_vfs_read(ctx, pf->ifindex, &now);
+	int r = 0;
 
-	if (r < 0)
-		return r;
-	for (size_t i = 0; i < count; i++) {
-		const struct nl_vf *vf = nl_vfs_find(&now, wishes[i].vf);
-		const char *what = vf ? difference(&wishes[i].attrs, &vf->attrs) : "presence";
+	if (asks_for(wishes, count, NETLINK_BITS & ~way->takes))
+		r = nl_vfs_read(ctx, pf->ifindex, &now.infos);
+	for (size_t i = 0; i < count && r == 0; i++) {
+		struct vfctl_vf_attrs has;
+		const char *what = now_of(ctx, pf, &now, wishes[i].vf, &has)
+			? difference(&wishes[i].attrs, &has) : "presence";
 
-		if (what)
-			return ctx_fail(ctx, -EIO, "%s/%u: the kernel accepted %s but reports another "
+		if (what && wishes[i].attrs.mask & ~(uint32_t)VFCTL_ATTR_MSIX)
+			r = ctx_fail(ctx, -EIO, "%s/%u: the kernel accepted %s but reports another "
 				"value; the driver %s did not apply it", vfctl_pf_name(pf, name),
 				wishes[i].vf, what, pf->driver);
 	}
-	return 0;
+	return r;
+}
+
+static int fail_no_netdev(struct vfctl_ctx *ctx, const struct vfctl_pf *pf)
+{
+	char name[VFCTL_BDF_TEXT];
+
+	if (pf->infiniband)
+		return ctx_fail(ctx, -EOPNOTSUPP, "%s has no IPoIB network device, and its VFs' "
+			"GUIDs are set through that; load the module: modprobe ib_ipoib (the "
+			"device need not be up)", vfctl_pf_name(pf, name));
+	return ctx_fail(ctx, -EOPNOTSUPP, "%s has no network device here, so its VFs' attributes "
+		"cannot be set (is its driver bound?)", vfctl_pf_name(pf, name));
 }
 
 static int write_netlink(struct vfctl_ctx *ctx, const struct vfctl_pf *pf,
-	const struct vf_wish *wishes, size_t count)
+	const struct ib_vf_way *way, const struct vf_wish *wishes, size_t count)
 {
 	_free_ struct nl_vf_set *rows = calloc(count * ARRAY_SIZE(attr_classes), sizeof(*rows));
-	char name[VFCTL_BDF_TEXT];
 	size_t n = 0;
-	int r;
 
 	if (!rows)
 		return ctx_oom(ctx);
 	for (size_t i = 0; i < count; i++)
-		n += add_rows(&wishes[i], rows + n);
+		n += add_rows(&wishes[i], ~way->takes, rows + n);
 	if (!n)
 		return 0;
 	if (!pf->ifindex)
-		return ctx_fail(ctx, -EOPNOTSUPP, "%s has no network device here, so its VFs' "
-			"attributes cannot be set (is its driver bound?)",
-			vfctl_pf_name(pf, name));
-	r = write_rows(ctx, pf, rows, n);
-	return r < 0 ? r : verify(ctx, pf, wishes, count);
+		return fail_no_netdev(ctx, pf);
+	return write_rows(ctx, pf, rows, n);
+}
+
+static int check_known(struct vfctl_ctx *ctx, const struct vfctl_pf *pf,
+	const struct ib_vf_way *way, const struct vf_wish *wishes, size_t count)
+{
+	char name[VFCTL_BDF_TEXT];
+
+	if (!asks_for(wishes, count, way->lacks))
+		return 0;
+	return ctx_fail(ctx, -EOPNOTSUPP, "the VFs of %s have no node GUID of their own to set "
+		"(%s); give them a port-guid", vfctl_pf_name(pf, name), pf->driver);
+}
+
+/* What the driver takes through files of its own. */
+static int write_by_way(struct vfctl_ctx *ctx, const struct vfctl_pf *pf,
+	const struct ib_vf_way *way, const struct vf_wish *wishes, size_t count)
+{
+	int r = 0;
+
+	for (size_t i = 0; i < count && r == 0; i++)
+		if (wishes[i].attrs.mask & way->takes)
+			r = way->write(ctx, pf, wishes[i].vf, &wishes[i].attrs);
+	return r;
+}
+
+/* ---- binding again ---- */
+
+#define REBIND_WAIT_MS 10000
+
+/* The VF's own view once its driver has probed: that is what the fabric will see. */
+static int read_bound(struct vfctl_ctx *ctx, const struct vf_wish *wish,
+	struct ib_identity *ret)
+{
+	int r = ib_identity_read(ctx, &wish->bdf, REBIND_WAIT_MS, ret);
+
+	if (r != -ENOENT)
+		return r;
+	log_warn(ctx, "VF %u is bound, but its GUIDs cannot be looked at: %s", wish->vf,
+		vfctl_ctx_error(ctx));
+	ctx_clear(ctx);
+	return r;
+}
+
+int attrs_check_bound(struct vfctl_ctx *ctx, const struct vf_wish *wish)
+{
+	const struct vfctl_vf_attrs *a = &wish->attrs;
+	struct ib_identity id;
+	int r = read_bound(ctx, wish, &id);
+
+	if (r < 0)
+		return r == -ENOENT ? 0 : r;
+	if ((a->mask & VFCTL_ATTR_NODE_GUID && id.node_guid != a->node_guid) ||
+		(a->mask & VFCTL_ATTR_PORT_GUID && id.port_guid != a->port_guid))
+		return ctx_fail(ctx, -EIO, "VF %u is bound, but its device %s shows another GUID "
+			"than was set", wish->vf, id.device);
+	return 0;
+}
+
+/*
+ * Through the override, so that autoprobe need not be on; it then is what it was. 1: bound
+ * again; 0: no driver of this host has it.
+ */
+static int bind_again(struct vfctl_ctx *ctx, const struct vf_wish *wish)
+{
+	char driver[PCI_DRIVER_NAME], override[PCI_DRIVER_NAME];
+	int r = pci_driver(ctx, &wish->bdf, driver);
+
+	if (r == 0 && (!driver[0] || pci_driver_is_vfio(driver)))
+		return 0;
+	r = pci_override(ctx, &wish->bdf, override);
+	if (r == 0)
+		r = pci_unbind(ctx, &wish->bdf);
+	if (r == 0)
+		r = pci_bind(ctx, &wish->bdf, driver);
+	if (r == 0)
+		r = pci_set_override(ctx, &wish->bdf, override);
+	return r < 0 ? r : 1;
+}
+
+int attrs_check_roce(struct vfctl_ctx *ctx, const struct vf_wish *wish)
+{
+	struct ib_identity id;
+	int r = read_bound(ctx, wish, &id);
+
+	if (r == 0 && !id.node_guid) {
+		r = bind_again(ctx, wish);
+		if (r >= 0)
+			r = read_bound(ctx, wish, &id);
+		if (r == 0 && !id.node_guid)
+			return ctx_fail(ctx, -EIO, "VF %u: the node GUID of %s stays zero, so RDMA "
+				"would not work on it (has it a MAC?)", wish->vf, id.device);
+	}
+	return r == -ENOENT ? 0 : r;
+}
+
+static int rebind(struct vfctl_ctx *ctx, const struct vf_wish *wish)
+{
+	int r = bind_again(ctx, wish);
+
+	if (r == 1)
+		r = attrs_check_bound(ctx, wish);
+	return r < 0 ? ctx_prefix(ctx, r, "bind VF %u again so that its GUID takes effect",
+		wish->vf) : 0;
 }
 
 int attrs_write(struct vfctl_ctx *ctx, const struct vfctl_pf *pf,
 	const struct vf_wish *wishes, size_t count)
 {
+	const struct ib_vf_way *way = ib_vf_way_of(ctx, pf);
 	bool written = false;
 	int r = host_check_writable(ctx);
 
+	if (r == 0)
+		r = check_known(ctx, pf, way, wishes, count);
 	if (r == 0 && count)
-		r = write_netlink(ctx, pf, wishes, count);
+		r = write_netlink(ctx, pf, way, wishes, count);
+	if (r == 0)
+		r = write_by_way(ctx, pf, way, wishes, count);
+	if (r == 0)
+		r = verify(ctx, pf, way, wishes, count);
 	/* Last: what was there cannot be read, so it cannot be put back. */
 	for (size_t i = 0; i < count && r == 0; i++) {
 		if (!(wishes[i].attrs.mask & VFCTL_ATTR_MSIX))
@@ -266,25 +447,44 @@ int attrs_write(struct vfctl_ctx *ctx, const struct vfctl_pf *pf,
 				"before it have their new number of vectors");
 		written = true;
 	}
+	for (size_t i = 0; i < count && r == 0; i++)
+		if (wishes[i].rebind && !way->live && wishes[i].attrs.mask & VFCTL_ATTR_GUIDS)
+			r = rebind(ctx, &wishes[i]);
 	return r;
 }
 
-static int write_zero_macs(struct vfctl_ctx *ctx, const struct vfctl_pf *pf,
+/* Identities that were never set. */
+static uint32_t zeros_of(const struct vfctl_vf_attrs *a)
+{
+	uint32_t bits = 0;
+
+	if (vfctl_mac_is_zero(&a->mac))
+		bits |= VFCTL_ATTR_MAC;
+	if (!a->node_guid)
+		bits |= VFCTL_ATTR_NODE_GUID;
+	if (!a->port_guid)
+		bits |= VFCTL_ATTR_PORT_GUID;
+	return bits & a->mask;
+}
+
+static int write_zeros(struct vfctl_ctx *ctx, const struct vfctl_pf *pf,
 	struct vf_wish *wishes, size_t count)
 {
 	for (size_t i = 0; i < count; i++) {
 		struct vf_wish zero = wishes[i];
 		int r;
 
-		if (!(zero.attrs.mask & VFCTL_ATTR_MAC) || !vfctl_mac_is_zero(&zero.attrs.mac))
+		zero.attrs.mask = zeros_of(&zero.attrs);
+		if (!zero.attrs.mask)
 			continue;
-		wishes[i].attrs.mask &= ~(uint32_t)VFCTL_ATTR_MAC;
-		zero.attrs.mask = VFCTL_ATTR_MAC;
+		wishes[i].attrs.mask &= ~zero.attrs.mask;
 		r = attrs_write(ctx, pf, &zero, 1);
-		if (r == -EINVAL || r == -EADDRNOTAVAIL)
-			ctx_clear(ctx);
-		else if (r < 0)
+		if (r < 0 && r != -EINVAL && r != -EADDRNOTAVAIL)
 			return r;
+		if (r < 0 && zero.attrs.mask & VFCTL_ATTR_GUIDS)
+			log_warn(ctx, "VF %u keeps the GUID of its last guest: the driver takes no "
+				"zero", zero.vf);
+		ctx_clear(ctx);
 	}
 	return 0;
 }
@@ -292,17 +492,17 @@ static int write_zero_macs(struct vfctl_ctx *ctx, const struct vfctl_pf *pf,
 int attrs_restore(struct vfctl_ctx *ctx, const struct vfctl_pf *pf, struct vf_wish *wishes,
 	size_t count)
 {
-	_cleanup_(nl_vfs_free) struct nl_vfs now = {0};
-	int r = pf->ifindex ? nl_vfs_read(ctx, pf->ifindex, &now) : 0;
+	_now_ struct now now = {.way = ib_vf_way_of(ctx, pf)};
+	int r = pf->ifindex ? nl_vfs_read(ctx, pf->ifindex, &now.infos) : 0;
 
 	for (size_t i = 0; i < count && r == 0; i++) {
-		const struct nl_vf *vf = nl_vfs_find(&now, wishes[i].vf);
+		struct vfctl_vf_attrs has;
 
-		if (vf)
-			attrs_drop_equal(&wishes[i].attrs, &vf->attrs);
+		if (now_of(ctx, pf, &now, wishes[i].vf, &has))
+			attrs_drop_equal(&wishes[i].attrs, &has);
 	}
 	if (r == 0)
-		r = write_zero_macs(ctx, pf, wishes, count);
+		r = write_zeros(ctx, pf, wishes, count);
 	return r < 0 ? r : attrs_write(ctx, pf, wishes, count);
 }
 

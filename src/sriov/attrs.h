@@ -9,6 +9,12 @@ struct vf_wish {
 	uint32_t vf;
 	struct vfctl_bdf bdf; /* for msix, which goes through the VF's own sysfs */
 	struct vfctl_vf_attrs attrs;
+	/*
+	 * When a GUID changes and a driver of this host has the VF, bind it again: mlx5 reads
+	 * its GUIDs when it probes. Not for a VF that VFIO has, or that goes to a guest next:
+	 * the guest's driver probes later.
+	 */
+	bool rebind;
 };
 
 /*
@@ -35,6 +41,17 @@ void attrs_drop_equal(struct vfctl_vf_attrs *wish, const struct vfctl_vf_attrs *
  */
 int attrs_write(struct vfctl_ctx *ctx, const struct vfctl_pf *pf,
 	const struct vf_wish *wishes, size_t count);
+
+/*
+ * After a driver of this host probed a VF: does the VF's own RDMA device show the GUIDs of
+ * @wish? One that has no RDMA device is passed over with a warning. -EIO when it differs.
+ */
+int attrs_check_bound(struct vfctl_ctx *ctx, const struct vf_wish *wish);
+/*
+ * The same for RoCE, where the driver makes the node GUID from the MAC: zero crashes
+ * rdma_cm, and binding again is what helps (sriov-network-device-plugin issue 267).
+ */
+int attrs_check_roce(struct vfctl_ctx *ctx, const struct vf_wish *wish);
 
 /*
  * The same for what VFs had before: only what differs now is written, for a value that was

@@ -8,11 +8,13 @@
 #include <stdio.h>
 
 #include "host/host.h"
+#include "infiniband/vf.h"
 #include "netlink/link.h"
 #include "pci/device.h"
 #include "sriov/holder.h"
 #include "sriov/lifecycle.h"
 #include "sriov/links.h"
+#include "sriov/modparam.h"
 
 #define TEXT(bdf) vfctl_bdf_format((bdf), (char[VFCTL_BDF_TEXT]){0})
 #define CLASS_NETWORK 0x02
@@ -22,8 +24,11 @@ struct create {
 	char name[VFCTL_BDF_TEXT];
 	uint32_t count;
 	enum vfctl_vf_driver driver;
-	struct vf_wish *wishes; /* MACs to give; NULL: identities are left alone */
+	struct vf_wish *wishes; /* MACs or GUIDs to give; NULL: identities are left alone */
+	const uint64_t *guids;  /* chosen by the caller, one for each VF; NULL: derived */
 	uint32_t wish_count;
+	uint32_t lacks; /* attributes this driver has no notion of */
+	bool live;	/* see ib_vf_way */
 	struct vfctl_vf *vfs;	/* of the new VFs, once they exist */
 	uint32_t vf_count;
 	char (*overrides)[PCI_DRIVER_NAME]; /* driver_override of the VFs there were */
@@ -157,7 +162,7 @@ static int undo_remove(struct vfctl_ctx *ctx, void *data)
 		r = count_old(ctx, pf, &old, &all);
 	if (r == 0 && old != pf->num_vfs)
 		return ctx_fail(ctx, -EIO, "of %u VFs %u came back", pf->num_vfs, old);
-	if (r == 0 && pf->vf_info)
+	if (r == 0 && (pf->vf_info || pf->infiniband))
 		r = restore_attrs(ctx, pf);
 	for (uint32_t i = 0; r == 0 && i < pf->num_vfs; i++)
 		r = restore_driver(ctx, &pf->vfs[i], c->overrides[i]);
@@ -237,7 +242,7 @@ static int apply_identities(struct vfctl_ctx *ctx, void *data)
 	struct create *c = data;
 	int r = attrs_write(ctx, c->pf, c->wishes, c->wish_count);
 
-	if (r == -EOPNOTSUPP) {
+	if (r == -EOPNOTSUPP && !c->pf->infiniband) {
 		log_warn(ctx, "%s: the driver %s cannot set MACs; the VFs keep its own", c->name,
 			c->pf->driver);
 		ctx_clear(ctx);
@@ -274,24 +279,98 @@ static void wish_mac(const struct vfctl_inventory *inv, struct create *c, uint32
 	c->wishes[c->wish_count++] = wish;
 }
 
-/* New VFs all get one; of present ones those that have none (a create cut short left them). */
+static bool guid_taken(const struct vfctl_inventory *inv, const struct create *c,
+	uint64_t guid)
+{
+	for (uint32_t i = 0; i < c->wish_count; i++)
+		if (c->wishes[i].attrs.port_guid == guid)
+			return true;
+	for (size_t i = 0; i < inv->pf_count; i++) {
+		if (inv->pfs[i].guid == guid)
+			return true;
+		for (uint32_t k = 0; inv->pfs[i].vfs && k < inv->pfs[i].num_vfs; k++)
+			if ((&inv->pfs[i] != c->pf || c->pf->num_vfs == c->count) &&
+				inv->pfs[i].vfs[k].attrs.port_guid == guid)
+				return true;
+	}
+	return false;
+}
+
+/*
+ * One value for node and port: a VF has one port (sriovnet and the operators do the same).
+ * Numbers begin at 1 and, past those of the VFs, go on where one is taken.
+ */
+static void wish_guid(const struct vfctl_inventory *inv, struct create *c, uint32_t vf,
+	const struct vfctl_bdf *bdf)
+{
+	struct vf_wish wish = {.vf = vf, .attrs.mask = VFCTL_ATTR_GUIDS, .rebind = true};
+	uint64_t guid = c->guids ? c->guids[vf] : vfctl_guid_derive(c->pf->guid,
+		(uint16_t)(vf + 1));
+
+	for (uint32_t next = c->pf->total_vfs + 1; !c->guids && next < UINT16_MAX &&
+		guid_taken(inv, c, guid); next++)
+		guid = vfctl_guid_derive(c->pf->guid, (uint16_t)next);
+	if (bdf)
+		wish.bdf = *bdf;
+	wish.attrs.node_guid = wish.attrs.port_guid = guid;
+	wish.attrs.mask &= ~c->lacks;
+	c->wishes[c->wish_count++] = wish;
+}
+
+static void wish_identity(const struct vfctl_inventory *inv, struct create *c, uint32_t vf,
+	const struct vfctl_bdf *bdf)
+{
+	if (c->pf->infiniband)
+		wish_guid(inv, c, vf, bdf);
+	else
+		wish_mac(inv, c, vf, bdf);
+}
+
+/* Known, and never set: a create cut short, or a driver that gives none. */
+static bool has_none(const struct vfctl_vf *vf)
+{
+	const struct vfctl_vf_attrs *a = &vf->attrs;
+
+	return (a->mask & VFCTL_ATTR_MAC && vfctl_mac_is_zero(&a->mac)) ||
+		(a->mask & VFCTL_ATTR_PORT_GUID && !a->port_guid) ||
+		(a->mask & VFCTL_ATTR_NODE_GUID && !a->node_guid);
+}
+
+/* GUIDs need a way to the driver and something to derive from: before anything is written. */
+static int check_guids(struct vfctl_ctx *ctx, struct create *c)
+{
+	const struct ib_vf_way *way = ib_vf_way_of(ctx, c->pf);
+
+	c->lacks = way->lacks;
+	c->live = way->live;
+	if (!(way->takes & VFCTL_ATTR_PORT_GUID) && !c->pf->ifindex)
+		return ctx_fail(ctx, -EOPNOTSUPP, "%s has no IPoIB network device, and its VFs' "
+			"GUIDs are set through that: modprobe ib_ipoib (or, for VFs without GUIDs, "
+			"--keep-identities)", c->name);
+	if (!c->pf->guid && !c->guids)
+		return ctx_fail(ctx, -ENODATA, "the GUID of %s's own port cannot be read, so none "
+			"can be derived for its VFs; name a pool with --guid-pool", c->name);
+	return 0;
+}
+
+/* New VFs all get one; of present ones those that have none. */
 static int plan_identities(struct vfctl_ctx *ctx, const struct vfctl_inventory *inv,
 	struct create *c)
 {
 	const struct vfctl_pf *pf = c->pf;
+	int r = pf->infiniband ? check_guids(ctx, c) : 0;
 
+	if (r < 0)
+		return r;
 	c->wishes = calloc(c->count, sizeof(*c->wishes));
 	if (!c->wishes)
 		return ctx_oom(ctx);
-	if (pf->num_vfs != c->count)
-		for (uint32_t i = 0; i < c->count; i++)
-			wish_mac(inv, c, i, NULL);
-	else
-		for (uint32_t i = 0; i < pf->num_vfs; i++)
-			if (pf->vfs[i].attrs.mask & VFCTL_ATTR_MAC &&
-				vfctl_mac_is_zero(&pf->vfs[i].attrs.mac) &&
-				!holder_is_busy(&pf->vfs[i].holder))
-				wish_mac(inv, c, pf->vfs[i].index, &pf->vfs[i].bdf);
+	for (uint32_t i = 0; i < c->count; i++) {
+		if (pf->num_vfs != c->count)
+			wish_identity(inv, c, i, NULL);
+		else if (has_none(&pf->vfs[i]) && !holder_is_busy(&pf->vfs[i].holder))
+			wish_identity(inv, c, pf->vfs[i].index, &pf->vfs[i].bdf);
+	}
 	return 0;
 }
 
@@ -343,6 +422,20 @@ static int apply_bind(struct vfctl_ctx *ctx, void *data)
 			return ctx_prefix(ctx, r, "bind VF %u", c->vfs[i].index);
 	}
 	return 0;
+}
+
+/* A driver of this host has read the identities by now: does it show the same? */
+static int verify_bind(struct vfctl_ctx *ctx, void *data)
+{
+	struct create *c = data;
+	int r = 0;
+
+	if (c->driver != VFCTL_VF_DRIVER_HOST || !c->pf->rdma[0])
+		return 0;
+	for (uint32_t i = 0; i < c->wish_count && r == 0 && !c->live; i++)
+		r = c->pf->infiniband ? attrs_check_bound(ctx, &c->wishes[i])
+				      : attrs_check_roce(ctx, &c->wishes[i]);
+	return r;
 }
 
 /* Only for VFs that were there before: new ones go with the count. */
@@ -417,11 +510,6 @@ static int check_driver(struct vfctl_ctx *ctx, const struct vfctl_pf *pf)
 		return ctx_fail(ctx, -ENODEV, "no driver is bound to the PF, and only a driver "
 			"can make VFs; bind it: echo %s > /sys/bus/pci/drivers_probe",
 			TEXT(&pf->bdf));
-	if (str_eq(pf->driver, "mlx4_core"))
-		return ctx_fail(ctx, -EOPNOTSUPP, "mlx4 makes VFs only when its module is loaded: "
-			"put 'options mlx4_core num_vfs=N probe_vf=0' in "
-			"/etc/modprobe.d/mlx4.conf, then reload the module or reboot (every port "
-			"of the adapter goes down meanwhile)");
 	if (pci_driver_is_vfio(pf->driver))
 		return ctx_fail(ctx, -EOPNOTSUPP, "the PF itself is on %s; give it back to its "
 			"own driver first", pf->driver);
@@ -461,22 +549,32 @@ static bool has_driver(const struct vfctl_vf *vf, enum vfctl_vf_driver driver)
 	return !vf->driver[0];
 }
 
+static void identity_text(const struct create *c, const struct vf_wish *wish,
+	char text[VFCTL_GUID_TEXT])
+{
+	if (c->pf->infiniband)
+		vfctl_guid_format(wish->attrs.port_guid, text);
+	else
+		vfctl_mac_format(&wish->attrs.mac, text);
+}
+
 static void add_identity_steps(struct create *c, struct steps *steps)
 {
 	struct step row = {.apply = apply_identities, .data = c};
-	char first[VFCTL_MAC_TEXT], last[VFCTL_MAC_TEXT];
+	const char *what = c->pf->infiniband ? "GUID" : "MAC";
+	char first[VFCTL_GUID_TEXT], last[VFCTL_GUID_TEXT];
 	const struct vf_wish *end;
 
 	if (!c->wish_count)
 		return;
 	end = &c->wishes[c->wish_count - 1];
-	vfctl_mac_format(&c->wishes[0].attrs.mac, first);
-	vfctl_mac_format(&end->attrs.mac, last);
+	identity_text(c, &c->wishes[0], first);
+	identity_text(c, end, last);
 	if (c->wish_count == 1)
-		steps_add(steps, &row, "%s: give VF %u the MAC %s", c->name, end->vf, first);
+		steps_add(steps, &row, "%s: give VF %u the %s %s", c->name, end->vf, what, first);
 	else
-		steps_add(steps, &row, "%s: give VFs %u to %u their MACs (%s .. %s)", c->name,
-			c->wishes[0].vf, end->vf, first, last);
+		steps_add(steps, &row, "%s: give VFs %u to %u their %ss (%s .. %s)", c->name,
+			c->wishes[0].vf, end->vf, what, first, last);
 }
 
 /*
@@ -486,7 +584,8 @@ static void add_identity_steps(struct create *c, struct steps *steps)
 static int plan_rebind(struct vfctl_ctx *ctx, struct create *c, struct steps *steps)
 {
 	const struct vfctl_pf *pf = c->pf;
-	struct step bind = {.apply = apply_bind, .undo = undo_rebind, .data = c};
+	struct step bind = {.apply = apply_bind, .verify = verify_bind, .undo = undo_rebind,
+		.data = c};
 	struct step on = {.apply = apply_autoprobe_on, .undo = apply_autoprobe_back, .data = c};
 	struct step back = {.apply = apply_autoprobe_back, .data = c};
 	char words[192];
@@ -527,7 +626,7 @@ static int plan_steps(struct vfctl_ctx *ctx, struct create *c, struct steps *ste
 	struct step remove = {.apply = apply_remove, .undo = undo_remove, .data = c};
 	struct step count = {.apply = apply_count, .verify = verify_count, .undo = undo_count,
 		.data = c};
-	struct step bind = {.apply = apply_bind, .data = c};
+	struct step bind = {.apply = apply_bind, .verify = verify_bind, .data = c};
 	bool host = c->driver == VFCTL_VF_DRIVER_HOST;
 	const char *plural = c->count == 1 ? "" : "s";
 	int r = read_overrides(ctx, c, pf->vfs, pf->num_vfs);
@@ -551,15 +650,16 @@ static int plan_steps(struct vfctl_ctx *ctx, struct create *c, struct steps *ste
 	return 0;
 }
 
-static bool wants_macs(const struct vfctl_pf *pf, const struct vfctl_create_options *options)
+static bool wants_identities(const struct vfctl_pf *pf,
+	const struct vfctl_create_options *options)
 {
-	return !options->keep_macs && pf->ifindex && !pf->infiniband &&
+	return !options->keep_identities && (pf->ifindex || pf->infiniband) &&
 		pf->class_code >> 16 == CLASS_NETWORK;
 }
 
 int lifecycle_plan_create(struct vfctl_ctx *ctx, const struct vfctl_inventory *inv,
 	const struct vfctl_pf *pf, const struct vfctl_create_options *options,
-	struct vfctl_change **ret_change)
+	const uint64_t *guids, struct vfctl_change **ret_change)
 {
 	_change_ struct vfctl_change *change = NULL;
 	struct create *c;
@@ -567,6 +667,9 @@ int lifecycle_plan_create(struct vfctl_ctx *ctx, const struct vfctl_inventory *i
 
 	if (r < 0)
 		return r;
+	if (pf->num_vfs != options->count && modparam_is_needed(pf))
+		return modparam_plan(ctx, inv, pf, options->count,
+			options->driver == VFCTL_VF_DRIVER_HOST, ret_change);
 	if (pf->num_vfs && pf->num_vfs != options->count)
 		r = check_idle(ctx, pf, "changing the number of VFs would take it away");
 	if (r < 0)
@@ -575,9 +678,10 @@ int lifecycle_plan_create(struct vfctl_ctx *ctx, const struct vfctl_inventory *i
 	r = change_new(ctx, c, free_create, &change);
 	if (r < 0)
 		return r;
-	*c = (struct create){.pf = pf, .count = options->count, .driver = options->driver};
+	*c = (struct create){.pf = pf, .count = options->count, .driver = options->driver,
+		.guids = guids};
 	snprintf(c->name, sizeof(c->name), "%s", vfctl_pf_name(pf, (char[VFCTL_BDF_TEXT]){0}));
-	if (wants_macs(pf, options))
+	if (wants_identities(pf, options))
 		r = plan_identities(ctx, inv, c);
 	if (r == 0 && pf->num_vfs == options->count)
 		r = plan_rebind(ctx, c, &change->steps);
@@ -603,14 +707,16 @@ static int verify_gone(struct vfctl_ctx *ctx, void *data)
 	return r;
 }
 
-int lifecycle_plan_destroy(struct vfctl_ctx *ctx, const struct vfctl_pf *pf,
-	struct vfctl_change **ret_change)
+int lifecycle_plan_destroy(struct vfctl_ctx *ctx, const struct vfctl_inventory *inv,
+	const struct vfctl_pf *pf, struct vfctl_change **ret_change)
 {
 	_change_ struct vfctl_change *change = NULL;
 	struct create *c;
 	struct step row = {.apply = apply_remove, .verify = verify_gone, .undo = undo_remove};
 	int r;
 
+	if (modparam_is_needed(pf))
+		return modparam_plan(ctx, inv, pf, 0, false, ret_change);
 	r = check_idle(ctx, pf, "stop or detach that first");
 	if (r == 0 && pf->num_vfs)
 		r = check_driver(ctx, pf);

@@ -8,6 +8,8 @@
 #include "base/buf.h"
 #include "base/parse.h"
 #include "host/host.h"
+#include "infiniband/gid.h"
+#include "infiniband/vf.h"
 #include "netlink/link.h"
 #include "pci/device.h"
 #include "sriov/holder.h"
@@ -76,6 +78,18 @@ static void read_netdev_sysfs(struct vfctl_ctx *ctx, struct vfctl_pf *pf)
 		pf->infiniband = str_eq(type, "32");
 }
 
+/* An IPoIB address: flags and QPN, then the port's GID (RFC 4391, 9.1.1). */
+#define IPOIB_ADDRESS 20
+
+static uint64_t guid_of_address(const uint8_t address[IPOIB_ADDRESS])
+{
+	uint64_t guid = 0;
+
+	for (int i = IPOIB_ADDRESS - 8; i < IPOIB_ADDRESS; i++)
+		guid = guid << 8 | address[i];
+	return guid;
+}
+
 static bool read_netdev(struct vfctl_ctx *ctx, struct vfctl_pf *pf, const char *name,
 	const struct nl_link *link)
 {
@@ -96,6 +110,8 @@ static bool read_netdev(struct vfctl_ctx *ctx, struct vfctl_pf *pf, const char *
 		pf->infiniband = link->type == ARPHRD_INFINIBAND;
 		if (link->address_len == sizeof(pf->mac.byte))
 			memcpy(pf->mac.byte, link->address, sizeof(pf->mac.byte));
+		if (link->address_len == IPOIB_ADDRESS)
+			pf->guid = guid_of_address(link->address);
 	} else {
 		read_netdev_sysfs(ctx, pf);
 	}
@@ -121,7 +137,7 @@ static bool read_netdevs(struct vfctl_ctx *ctx, struct vfctl_pf *pf,
 static bool read_rdma(struct vfctl_ctx *ctx, struct vfctl_pf *pf)
 {
 	_strv_ char **names = NULL;
-	_free_ char *layer = NULL;
+	_free_ char *layer = NULL, *gid = NULL;
 
 	if (pci_children(ctx, &pf->bdf, "infiniband", &names) < 0)
 		return true;
@@ -134,6 +150,9 @@ static bool read_rdma(struct vfctl_ctx *ctx, struct vfctl_pf *pf)
 	if (pf->rdma[0] && host_try_read(ctx, &layer,
 		"/sys/class/infiniband/%s/ports/1/link_layer", pf->rdma) == 0)
 		pf->infiniband = str_eq(layer, "InfiniBand");
+	if (pf->infiniband && pf->rdma[0] && host_try_read(ctx, &gid,
+		"/sys/class/infiniband/%s/ports/1/gids/0", pf->rdma) == 0)
+		gid_parse_guid(gid, &pf->guid);
 	return true;
 }
 
@@ -179,17 +198,18 @@ static void merge_attrs(const struct vfctl_pf *pf, struct vfctl_vf *vf,
 	const struct nl_vf *info)
 {
 	vf->attrs = info->attrs;
-	vf->has_guids = info->has_guids;
-	vf->node_guid = info->node_guid;
-	vf->port_guid = info->port_guid;
-	/* IPoIB reports the PF's own 20-byte address as the MAC of every VF. */
+	/*
+	 * IPoIB reports the PF's own 20-byte address as the MAC of every VF, and the core
+	 * zeros for the attributes that IPoIB does not have.
+	 */
 	if (pf->infiniband)
-		vf->attrs.mask &= ~(uint32_t)VFCTL_ATTR_MAC;
+		vf->attrs.mask &= VFCTL_ATTR_INFINIBAND | VFCTL_ATTR_LINK_STATE | VFCTL_ATTR_MSIX;
 }
 
 static int read_vfs(struct vfctl_ctx *ctx, struct vfctl_pf *pf, const struct nl_links *links)
 {
 	_cleanup_(nl_vfs_free) struct nl_vfs infos = {0};
+	const struct ib_vf_way *way = ib_vf_way_of(ctx, pf);
 	int r = 0;
 
 	if (pf->num_vfs && pf->ifindex)
@@ -206,6 +226,8 @@ static int read_vfs(struct vfctl_ctx *ctx, struct vfctl_pf *pf, const struct nl_
 		read_vf_sysfs(ctx, &pf->vfs[i]);
 		if (info)
 			merge_attrs(pf, &pf->vfs[i], info);
+		if (way->read)
+			way->read(ctx, pf, pf->vfs[i].index, &pf->vfs[i].attrs);
 		holder_of_vf(ctx, pf, &pf->vfs[i], links);
 	}
 	return 0;

@@ -42,14 +42,23 @@ static int undo_set(struct vfctl_ctx *ctx, void *data)
 static int check_unused(struct vfctl_ctx *ctx, const struct vfctl_vf *vf,
 	const struct vfctl_vf_attrs *attrs)
 {
-	uint32_t identity = attrs->mask & (VFCTL_ATTR_MAC | VFCTL_ATTR_MSIX);
+	uint32_t identity = attrs->mask & (VFCTL_ATTR_MAC | VFCTL_ATTR_MSIX |
+		VFCTL_ATTR_INFINIBAND);
+	const char *what = identity & VFCTL_ATTR_GUIDS ? "GUID"
+		: identity & VFCTL_ATTR_PKEY	       ? "P_Key"
+		: identity & VFCTL_ATTR_MAC	       ? "MAC" : "number of MSI-X vectors";
 	char words[192];
 
-	if (!identity || !holder_is_busy(&vf->holder) || vf->holder.kind == VFCTL_HOLDER_HOST)
+	if (!identity || !holder_is_busy(&vf->holder))
 		return 0;
-	return ctx_fail(ctx, -EBUSY, "VF %u is %s, so its %s cannot change now", vf->index,
-		holder_describe(&vf->holder, words, sizeof(words)),
-		identity & VFCTL_ATTR_MAC ? "MAC" : "number of MSI-X vectors");
+	if (vf->holder.kind != VFCTL_HOLDER_HOST)
+		return ctx_fail(ctx, -EBUSY, "VF %u is %s, so its %s cannot change now", vf->index,
+			holder_describe(&vf->holder, words, sizeof(words)), what);
+	if (identity & VFCTL_ATTR_GUIDS)
+		return ctx_fail(ctx, -EBUSY, "VF %u is %s: for a new GUID its driver is bound "
+			"again, so take its network device down first", vf->index,
+			holder_describe(&vf->holder, words, sizeof(words)));
+	return 0;
 }
 
 static int add_item(struct vfctl_ctx *ctx, const struct vfctl_inventory *inv, struct set *s,
@@ -74,11 +83,45 @@ static int add_item(struct vfctl_ctx *ctx, const struct vfctl_inventory *inv, st
 	r = check_unused(ctx, vf, &item->attrs);
 	if (r < 0)
 		return r;
-	*wish = (struct vf_wish){vf->index, vf->bdf, item->attrs};
+	*wish = (struct vf_wish){vf->index, vf->bdf, item->attrs, true};
 	attrs_complete(&wish->attrs, &vf->attrs);
 	s->before[s->count++] = (struct vf_wish){vf->index, vf->bdf,
-		attrs_before(&vf->attrs, &wish->attrs)};
+		attrs_before(&vf->attrs, &wish->attrs), true};
 	return 0;
+}
+
+static bool is_wished(const struct set *s, uint32_t vf)
+{
+	for (size_t i = 0; i < s->count; i++)
+		if (s->wishes[i].vf == vf)
+			return true;
+	return false;
+}
+
+/* Two ports with one GUID on a fabric: the subnet manager drops one of them, or both. */
+static int check_guid(struct vfctl_ctx *ctx, const struct set *s, size_t at)
+{
+	const struct vfctl_pf *pf = s->pf;
+	uint64_t guid = s->wishes[at].attrs.port_guid;
+	char name[VFCTL_BDF_TEXT], text[VFCTL_GUID_TEXT];
+	bool taken = guid == pf->guid;
+	uint32_t by = UINT32_MAX;
+
+	if (!(s->wishes[at].attrs.mask & VFCTL_ATTR_PORT_GUID))
+		return 0;
+	for (size_t i = 0; i < at; i++)
+		if (s->wishes[i].attrs.mask & VFCTL_ATTR_PORT_GUID &&
+			s->wishes[i].attrs.port_guid == guid)
+			by = s->wishes[i].vf;
+	for (uint32_t i = 0; i < pf->num_vfs; i++)
+		if (pf->vfs[i].attrs.port_guid == guid && !is_wished(s, pf->vfs[i].index))
+			by = pf->vfs[i].index;
+	vfctl_guid_format(guid, text);
+	if (by != UINT32_MAX)
+		return ctx_fail(ctx, -EEXIST, "%s is the port GUID of %s/%u already", text,
+			vfctl_pf_name(pf, name), by);
+	return taken ? ctx_fail(ctx, -EEXIST, "%s is the GUID of %s's own port", text,
+		vfctl_pf_name(pf, name)) : 0;
 }
 
 /* What was asked, not what completes it. */
@@ -116,6 +159,8 @@ int lifecycle_plan_set(struct vfctl_ctx *ctx, const struct vfctl_inventory *inv,
 		if (r == 0)
 			add_words(&words, s->wishes[i].vf, &items[i].attrs);
 	}
+	for (size_t i = 0; i < s->count && r == 0; i++)
+		r = check_guid(ctx, s, i);
 	if (r < 0)
 		return r;
 	steps_add(&change->steps, &row, "%s: set VF%s %s", vfctl_pf_name(pf, name),

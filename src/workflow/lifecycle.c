@@ -120,7 +120,8 @@ int vfctl_create_plan(struct vfctl_ctx *ctx, const char *pf,
 	int r = open_target(ctx, pf, false, dry_run, NULL, &t);
 
 	if (r == 0)
-		r = lifecycle_plan_create(ctx, t.snapshot->inventory, t.pf, options, ret_change);
+		r = lifecycle_plan_create(ctx, t.snapshot->inventory, t.pf, options, NULL,
+			ret_change);
 	if (r == 0)
 		keep(*ret_change, &t);
 	return r;
@@ -133,7 +134,7 @@ int vfctl_destroy_plan(struct vfctl_ctx *ctx, const char *pf, bool dry_run,
 	int r = open_target(ctx, pf, false, dry_run, pf, &t);
 
 	if (r == 0)
-		r = lifecycle_plan_destroy(ctx, t.pf, ret_change);
+		r = lifecycle_plan_destroy(ctx, t.snapshot->inventory, t.pf, ret_change);
 	if (r == 0)
 		keep(*ret_change, &t);
 	return r;

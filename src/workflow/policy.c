@@ -65,6 +65,11 @@ static struct vfctl_vf_attrs wish_for(const struct vfctl_domain_vf *want,
 		wish.mask &= ~(uint32_t)VFCTL_ATTR_SPOOFCHK;
 	if (!(now->attrs.mask & VFCTL_ATTR_TRUST) && !wish.trust)
 		wish.mask &= ~(uint32_t)VFCTL_ATTR_TRUST;
+	/* mlx4 has no node GUID; P_Keys are mapped on the host by mlx4 alone. */
+	if (now->attrs.mask & VFCTL_ATTR_PORT_GUID && !(now->attrs.mask & VFCTL_ATTR_NODE_GUID))
+		wish.mask &= ~(uint32_t)VFCTL_ATTR_NODE_GUID;
+	if (!(now->attrs.mask & VFCTL_ATTR_PKEY))
+		wish.mask &= ~(uint32_t)VFCTL_ATTR_PKEY;
 	attrs_complete(&wish, &now->attrs);
 	attrs_drop_equal(&wish, &now->attrs);
 	return wish;
@@ -99,9 +104,9 @@ static int collect(struct vfctl_ctx *ctx, const struct vfctl_domain_vf *vfs, siz
 		if (r < 0)
 			break;
 		g->wishes[g->count] = (struct vf_wish){now->index, now->bdf,
-			wish_for(&vfs[i], now)};
+			wish_for(&vfs[i], now), false};
 		g->before[g->count] = (struct vf_wish){now->index, now->bdf,
-			attrs_before(&now->attrs, &g->wishes[g->count].attrs)};
+			attrs_before(&now->attrs, &g->wishes[g->count].attrs), true};
 		g->count++;
 	}
 	return r;
@@ -124,7 +129,7 @@ static int restore_one(struct vfctl_ctx *ctx, struct store *store,
 	const struct vfctl_lease_vf *leased)
 {
 	_inventory_ struct vfctl_inventory *inv = NULL;
-	struct vf_wish wish = {leased->index, leased->bdf, leased->saved};
+	struct vf_wish wish = {leased->index, leased->bdf, leased->saved, true};
 	const struct vfctl_vf *now;
 	int r;
 

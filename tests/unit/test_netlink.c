@@ -66,10 +66,10 @@ static void check_vf(const struct nl_vf *vf, uint32_t i, bool guids)
 	assert_int_equal(vf->attrs.vlan, i % 4096);
 	assert_int_equal(vf->attrs.max_rate_mbps, 1000 + i);
 	assert_int_equal(vf->attrs.mac.byte[4] << 8 | vf->attrs.mac.byte[5], i);
-	assert_int_equal(vf->has_guids, guids);
+	assert_int_equal((vf->attrs.mask & VFCTL_ATTR_GUIDS) == VFCTL_ATTR_GUIDS, guids);
 	if (guids) {
-		assert_true(vf->node_guid == UINT64_C(0x1100000000000000) + i);
-		assert_true(vf->port_guid == UINT64_C(0x2200000000000000) + i);
+		assert_true(vf->attrs.node_guid == UINT64_C(0x1100000000000000) + i);
+		assert_true(vf->attrs.port_guid == UINT64_C(0x2200000000000000) + i);
 	}
 }
 

@@ -21,6 +21,11 @@ size_t vfctl_change_count(const struct vfctl_change *change);
 /** What step @p index will do, in words. Owned by the change; NULL past the end. */
 const char *vfctl_change_describe(const struct vfctl_change *change, size_t index);
 /**
+ * What is left for the operator once the steps are done (a module to reload), in words; NULL
+ * when the change is complete by itself. Owned by the change.
+ */
+const char *vfctl_change_pending(const struct vfctl_change *change);
+/**
  * Carry the steps out, each verified by reading back. On a failure what was done is
  * undone. Steps are logged at VFCTL_LOG_INFO as they begin.
  * @return 0; -EINTR after vfctl_ctx_cancel(); -ESTALE when the failure could not be

@@ -41,9 +41,6 @@ struct vfctl_vf {
 	int numa_node;	 /**< VFCTL_NODE_NONE when unknown */
 	int iommu_group; /**< -1 when in none */
 	struct vfctl_vf_attrs attrs; /**< its mask says what the driver reports */
-	bool has_guids;
-	uint64_t node_guid; /**< 0: not set */
-	uint64_t port_guid;
 	struct vfctl_holder holder;
 };
 
@@ -63,6 +60,7 @@ struct vfctl_pf {
 	bool up, carrier;    /**< of netdev */
 	uint32_t speed_mbps; /**< 0 unknown */
 	struct vfctl_mac mac;
+	uint64_t guid; /**< of its InfiniBand port; 0 unknown or none */
 	uint32_t total_vfs; /**< the driver's limit, which may be below the device's */
 	uint32_t num_vfs;   /**< links found, not the number the kernel was asked for */
 	int offset, stride; /**< -1 unknown */

@@ -23,8 +23,8 @@ enum vfctl_vf_driver {
 struct vfctl_create_options {
 	uint32_t count; /**< VFs the PF shall have, 1 .. sriov_totalvfs */
 	enum vfctl_vf_driver driver;
-	/** Leave the MACs the driver chose instead of giving each VF a stable one. */
-	bool keep_macs;
+	/** Leave the MACs and GUIDs the driver chose instead of giving each VF a stable one. */
+	bool keep_identities;
 };
 
 /**

@@ -84,6 +84,13 @@ const char *vfctl_guid_fault(uint64_t guid);
 int vfctl_pkey_parse(const char *text, uint16_t *ret_pkey);
 /** "0x0010:full", the one spelling. Returns @p buf. */
 char *vfctl_pkey_format(uint16_t pkey, char buf[VFCTL_PKEY_TEXT]);
+/**
+ * A GUID of a PF's own making: its OUI with the local bit (IEEE EUI-64, bit 57), the last
+ * three bytes of @p own, and a number. Distinct for the PFs of one vendor and for up to
+ * 65535 numbers each; the same for the same PF on every boot.
+ * @param own  a port GUID of the PF.
+ */
+uint64_t vfctl_guid_derive(uint64_t own, uint16_t number);
 /** Print a GUID with colons, most significant byte first. Returns @p buf. */
 char *vfctl_guid_format(uint64_t guid, char buf[VFCTL_GUID_TEXT]);
 

@@ -81,7 +81,8 @@ struct vfctl_vf_attrs {
 /**
  * Read one attribute and add it to @p io. Keys: mac, vlan, qos, proto (802.1Q, 802.1ad),
  * min-rate and max-rate (Mbit/s), spoofchk and trust (on, off), link-state (auto, enable,
- * disable), msix, node-guid and port-guid (any spelling), pkey ("0x0010:limited"). Each key once. Rules that span keys are vfctl_vf_attrs_check()'s.
+ * disable), msix, node-guid and port-guid (any spelling; guid gives
+ * both the same), pkey ("0x0010:limited"). Each key once. Rules that span keys are vfctl_vf_attrs_check()'s.
  * @param io  unchanged on failure.
  * @return 0; -ENOENT for an unknown key; -EEXIST for a key given before; -EINVAL for a
  * value that is none (a multicast or zero MAC or GUID included); -ERANGE for a number outside

@@ -51,6 +51,16 @@ static int fault_write(struct host *h, const char *path, const char *text, unsig
 				 : CALL(h, write, path, text, ms);
 }
 
+static int fault_replace(struct host *h, const char *path, const char *text)
+{
+	if (fault_of(h)->late && now(h)) {
+		INNER(h)->ops->replace(INNER(h), path, text);
+		return fault_of(h)->error;
+	}
+	return fault_of(h)->late ? INNER(h)->ops->replace(INNER(h), path, text)
+				 : CALL(h, replace, path, text);
+}
+
 static int fault_readlink(struct host *h, const char *path, char **ret)
 {
 	return CALL(h, readlink, path, ret);
@@ -99,6 +109,7 @@ static const struct host_ops fault_ops = {
 	.name = "fault",
 	.read = fault_read,
 	.write = fault_write,
+	.replace = fault_replace,
 	.readlink = fault_readlink,
 	.list = fault_list,
 	.exchange = fault_exchange,

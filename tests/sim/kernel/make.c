@@ -33,6 +33,8 @@ static const struct {
 	{"mlx5_core", SIM_MAC | SIM_VLAN | SIM_RATE | SIM_MIN_RATE | SIM_SPOOFCHK | SIM_TRUST |
 		SIM_LINK_STATE},
 	{"mlx5_ib", SIM_GUID | SIM_LINK_STATE},
+	{"mlx5_ofed", 0}, /* MLNX_OFED: VF GUIDs by its own files */
+	{"mlx4_ib", 0},
 	{"ena", 0},
 };
 
@@ -87,10 +89,22 @@ static void put_netdev(struct host *h, const char *bdf, const struct pairs *p)
 	sim_put_link(h, target, "/sys/class/net/%s", name);
 }
 
+/* rdma NAME port ACTIVE|INIT|DOWN phys LinkUp|Polling|Disabled, vfs N from the start. */
+static void make_rdma(struct host *h, const char *bdf, const struct pairs *p)
+{
+	struct vfctl_bdf at;
+
+	if (vfctl_bdf_parse(bdf, &at) < 0)
+		return;
+	sim_rdma_add_pf(h, &at, get(p, "port", "ACTIVE"), get(p, "phys", "LinkUp"));
+	if (get(p, "vfs", NULL))
+		sim_enable(h, &at, (unsigned)atoi(get(p, "vfs", "0")));
+}
+
 static void make_pf(struct host *h, const char *bdf, const struct pairs *p)
 {
 	static const char *const kept[] = {"vf_driver", "netdev", "ifindex", "grant", "speed",
-		"offset", "stride", "up", "carrier", "infiniband"};
+		"offset", "stride", "up", "carrier", "infiniband", "rdma", "ofed", "mlx4"};
 	static const char *const attrs[][3] = {{"vendor", "vendor", "0x8086"},
 		{"device", "device", "0x10c9"}, {"class", "class", "0x020000"},
 		{"vf_device", "sriov_vf_device", "10ca"}, {"node", "numa_node", "-1"},
@@ -123,6 +137,7 @@ static void make_pf(struct host *h, const char *bdf, const struct pairs *p)
 			buf_printf(&state, "%s %s\n", kept[i], get(p, kept[i], ""));
 	buf_printf(&state, "caps %u\n", caps_of(get(p, "caps", get(p, "driver", ""))));
 	sim_put(h, state.data, "/.sim/pf/%s", bdf);
+	make_rdma(h, bdf, p);
 }
 
 static void make_cpu(struct host *h, int cpu, const char *node)

@@ -133,8 +133,12 @@ static void put_link(struct host *h, struct buf *b, const struct nlmsghdr *rq,
 	uint8_t address[20] = {0x02, 0x51, 0x13, pf->bdf.bus, pf->bdf.slot, pf->bdf.function};
 	size_t at = begin(b, rq, RTM_NEWLINK, rq->nlmsg_flags & NLM_F_DUMP ? NLM_F_MULTI : 0);
 	_free_ char *alt = str_format("enx-%s", pf->netdev);
+	uint64_t guid = sim_pf_guid(&pf->bdf);
 	size_t list;
 
+	/* IPoIB: flags and QPN, then the port's GID. */
+	for (int i = 0; pf->infiniband && i < 8; i++)
+		address[12 + i] = (uint8_t)(guid >> (56 - 8 * i));
 	if (pf->up)
 		info.ifi_flags |= IFF_UP;
 	if (pf->carrier)
@@ -282,15 +286,24 @@ static int set_trust(const struct sim_pf *pf, const void *data, struct sim_vf *v
 	return 0;
 }
 
+/* Attributes stand at multiples of 4, and the struct has a u64. */
+static uint64_t guid_of(const void *data)
+{
+	struct ifla_vf_guid guid;
+
+	memcpy(&guid, data, sizeof(guid));
+	return guid.guid;
+}
+
 static int set_node_guid(const struct sim_pf *pf, const void *data, struct sim_vf *vf)
 {
-	vf->node_guid = ((const struct ifla_vf_guid *)data)->guid;
+	vf->node_guid = guid_of(data);
 	return 0;
 }
 
 static int set_port_guid(const struct sim_pf *pf, const void *data, struct sim_vf *vf)
 {
-	vf->port_guid = ((const struct ifla_vf_guid *)data)->guid;
+	vf->port_guid = guid_of(data);
 	return 0;
 }
 

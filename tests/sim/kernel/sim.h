@@ -12,7 +12,7 @@
  * processes one after the other, and looked at with a shell.
  *
  *	.sim/pf/BDF          "key value" lines: vf_driver, caps, grant, ifindex, up, carrier,
- *	                     speed, type, offset, stride
+ *	                     speed, type, offset, stride, rdma, ofed, mlx4
  *	.sim/vf/BDF.INDEX    struct sim_vf of VF INDEX of PF BDF
  *	.sim/open/BDF        exists while a process has that function open through VFIO
  *	.sim/links/NAME      a network device that is no PF; "1": it is up
@@ -48,6 +48,9 @@ struct sim_pf {
 	unsigned caps;
 	unsigned ifindex;
 	unsigned grant; /* VFs the driver really makes; 0: as asked */
+	char rdma[64];	/* its RDMA device; "" none */
+	bool ofed;	/* MLNX_OFED: GUIDs through sriov/N, not by netlink */
+	bool mlx4;	/* GUIDs through the RDMA device's iov tree */
 	bool up, carrier, infiniband;
 	unsigned speed, offset, stride;
 	unsigned num_vfs;
@@ -73,6 +76,23 @@ int sim_vf_write(struct host *h, const struct vfctl_bdf *pf, uint32_t vf,
 	const struct sim_vf *state);
 int sim_exchange(struct host *h, int protocol, const void *request, size_t len,
 	struct buf *ret_reply);
+
+/* rdma.c */
+static inline uint64_t sim_pf_guid(const struct vfctl_bdf *bdf)
+{
+	return UINT64_C(0x5c25730300840000) | (uint64_t)bdf->bus << 8 | bdf->function;
+}
+void sim_rdma_add_pf(struct host *h, const struct vfctl_bdf *bdf, const char *state,
+	const char *phys);
+void sim_rdma_add_vf(struct host *h, const struct sim_pf *pf, unsigned index);
+void sim_rdma_drop_vf(struct host *h, const struct sim_pf *pf, unsigned index);
+void sim_rdma_attach(struct host *h, const struct sim_pf *pf, const char *vf_bdf,
+	unsigned index);
+void sim_rdma_detach(struct host *h, const char *vf_bdf);
+int sim_ofed_write(struct host *h, const char *pf_bdf, const char *attr, const char *text);
+int sim_mlx4_write(struct host *h, const char *path, const char *text);
+/* VFs that are there from the start (mlx4's num_vfs). */
+int sim_enable(struct host *h, const struct vfctl_bdf *bdf, unsigned count);
 
 /* Files of the tree, below the root, made with their directories. */
 int sim_put(struct host *h, const char *text, const char *fmt, ...) _printf_(3, 4);

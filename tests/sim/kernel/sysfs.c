@@ -41,6 +41,20 @@ static char *get_pf_of(struct host *h, const char *bdf)
 	return target;
 }
 
+static unsigned rid_of(const struct vfctl_bdf *bdf)
+{
+	return (unsigned)bdf->bus << 8 | (unsigned)bdf->slot << 3 | bdf->function;
+}
+
+static unsigned vf_index_of(const struct sim_pf *pf, const char *text)
+{
+	struct vfctl_bdf bdf;
+
+	if (vfctl_bdf_parse(text, &bdf) < 0 || !pf->stride)
+		return 0;
+	return (rid_of(&bdf) - rid_of(&pf->bdf) - pf->offset) / pf->stride;
+}
+
 /* ---- drivers ---- */
 
 static int attach(struct host *h, const char *bdf, const char *driver)
@@ -58,7 +72,10 @@ static int attach(struct host *h, const char *bdf, const char *driver)
 	sim_put_link(h, str_eq(driver, "vfio-pci") ? "vfio" : "dev",
 		"/sys/bus/pci/drivers/%s/%s", driver, bdf);
 	if (!pf_text || strstr(driver, "vfio") || vfctl_bdf_parse(pf_text, &pf_bdf) < 0 ||
-		sim_pf_read(h, &pf_bdf, &pf) < 0 || !pf.netdev[0])
+		sim_pf_read(h, &pf_bdf, &pf) < 0)
+		return 0;
+	sim_rdma_attach(h, &pf, bdf, vf_index_of(&pf, bdf));
+	if (!pf.netdev[0])
 		return 0;
 	/* A network driver makes a network device. */
 	{
@@ -74,6 +91,7 @@ static int attach(struct host *h, const char *bdf, const char *driver)
 static void detach(struct host *h, const char *bdf, const char *driver)
 {
 	sim_remove(h, DEV "/driver", bdf);
+	sim_rdma_detach(h, bdf);
 	sim_remove(h, DEV "/net", bdf);
 	sim_remove(h, "/sys/bus/pci/drivers/%s/%s", driver, bdf);
 }
@@ -139,8 +157,7 @@ static int write_override(struct host *h, const char *bdf, const char *text)
 
 static void vf_bdf_of(const struct sim_pf *pf, unsigned index, struct vfctl_bdf *ret)
 {
-	unsigned rid = (unsigned)pf->bdf.bus << 8 | (unsigned)pf->bdf.slot << 3 |
-		pf->bdf.function;
+	unsigned rid = rid_of(&pf->bdf);
 
 	rid += pf->offset + pf->stride * index;
 	*ret = (struct vfctl_bdf){.domain = pf->bdf.domain, .bus = (uint8_t)(rid >> 8),
@@ -199,6 +216,7 @@ static void add_vf(struct host *h, const struct sim_pf *pf, unsigned index)
 	sim_put_link(h, down, DEV "/virtfn%u", pf_text, index);
 	add_group(h, vf);
 	sim_vf_write(h, &pf->bdf, index, &state);
+	sim_rdma_add_vf(h, pf, index);
 	if (get_number(h, pf_text, "sriov_drivers_autoprobe"))
 		probe(h, vf);
 }
@@ -222,6 +240,7 @@ static void drop_vf(struct host *h, const struct sim_pf *pf, unsigned index)
 	sim_remove(h, DEV, vf);
 	sim_remove(h, "/sys/devices/sim/%s", vf);
 	sim_remove(h, "/.sim/vf/%s.%u", TEXT(&pf->bdf), index);
+	sim_rdma_drop_vf(h, pf, index);
 }
 
 /* Removal goes up by index and waits, with the lock held, at one that VFIO has open. */
@@ -250,6 +269,14 @@ static int enable(struct host *h, const struct sim_pf *pf, unsigned count)
 		add_vf(h, pf, i);
 	snprintf(number, sizeof(number), "%u\n", made);
 	return sim_put(h, number, DEV "/sriov_numvfs", TEXT(&pf->bdf));
+}
+
+int sim_enable(struct host *h, const struct vfctl_bdf *bdf, unsigned count)
+{
+	struct sim_pf pf;
+	int r = sim_pf_read(h, bdf, &pf);
+
+	return r < 0 ? r : enable(h, &pf, count);
 }
 
 /* sriov_numvfs_store(): the checks in the kernel's order. */
@@ -304,6 +331,8 @@ static int sim_write(struct host *h, const char *path, const char *text, unsigne
 
 	if (str_eq(path, "/sys/bus/pci/drivers_probe"))
 		return write_probe(h, text);
+	if (str_starts(path, "/sys/class/infiniband/"))
+		return sim_mlx4_write(h, path, text);
 	if (sscanf(path, "/sys/bus/pci/devices/%31[^/]/%63s", bdf, attr) != 2)
 		return -EACCES;
 	if (!sim_has(h, DEV, bdf))
@@ -316,9 +345,19 @@ static int sim_write(struct host *h, const char *path, const char *text, unsigne
 		return write_override(h, bdf, text);
 	if (str_eq(attr, "driver/unbind"))
 		return write_unbind(h, bdf, text, ms);
+	if (str_starts(attr, "sriov/"))
+		return sim_ofed_write(h, bdf, attr, text);
 	if (str_eq(attr, "sriov_vf_msix_count"))
 		return write_msix(h, bdf, text);
 	return sim_has(h, DEV "/%s", bdf, attr) ? -EACCES : -ENOENT;
+}
+
+/* The directory is there on every host; in the tree it may not be yet. */
+static int sim_replace(struct host *h, const char *path, const char *text)
+{
+	if (text && sim_put(h, "", "%s.keep", path) == 0)
+		sim_remove(h, "%s.keep", path);
+	return files_replace(h, path, text);
 }
 
 static int sim_load_module(struct host *h, const char *name)
@@ -336,6 +375,7 @@ static const struct host_ops sim_ops = {
 	.name = "simulator",
 	.read = files_read,
 	.write = sim_write,
+	.replace = sim_replace,
 	.readlink = files_readlink,
 	.list = files_list,
 	.exchange = sim_exchange,

@@ -123,6 +123,12 @@ int sim_pf_read(struct host *h, const struct vfctl_bdf *bdf, struct sim_pf *ret)
 			pf.up = atoi(value);
 		else if (str_eq(key, "carrier"))
 			pf.carrier = atoi(value);
+		else if (str_eq(key, "rdma"))
+			str_copy(pf.rdma, sizeof(pf.rdma), value);
+		else if (str_eq(key, "ofed"))
+			pf.ofed = atoi(value);
+		else if (str_eq(key, "mlx4"))
+			pf.mlx4 = atoi(value);
 		else if (str_eq(key, "infiniband"))
 			pf.infiniband = atoi(value);
 	}

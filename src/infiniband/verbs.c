@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* libibverbs: MTUs, vendor ids and limits that sysfs does not show. */
+#include <infiniband/verbs.h>
+
+#include "base/dl.h"
+#include "infiniband/rdma.h"
+
+#define SONAME "libibverbs.so.1"
+
+DL_FN(ibv_get_device_list);
+DL_FN(ibv_free_device_list);
+DL_FN(ibv_get_device_name);
+DL_FN(ibv_open_device);
+DL_FN(ibv_close_device);
+DL_FN(ibv_query_device);
+
+static const struct dl_symbol symbols[] = {
+	DL_SYM(ibv_get_device_list),
+	DL_SYM(ibv_free_device_list),
+	DL_SYM(ibv_get_device_name),
+	DL_SYM(ibv_open_device),
+	DL_SYM(ibv_close_device),
+	DL_SYM(ibv_query_device),
+};
+
+static uint32_t mtu_bytes(enum ibv_mtu mtu)
+{
+	return mtu >= IBV_MTU_256 && mtu <= IBV_MTU_4096 ? 128u << mtu : 0;
+}
+
+/*
+ * The way the header's inline function takes: the library's own symbol of that name fills
+ * the shorter structure of its first version.
+ */
+static void read_port(struct ibv_context *context, struct vfctl_rdma_port *port)
+{
+	struct verbs_context *verbs = verbs_get_ctx_op(context, query_port);
+	struct ibv_port_attr attr = {0};
+
+	if (!verbs || verbs->query_port(context, port->number, &attr, sizeof(attr)) != 0)
+		return;
+	port->max_mtu = mtu_bytes(attr.max_mtu);
+	port->active_mtu = mtu_bytes(attr.active_mtu);
+}
+
+static void read_open(struct ibv_context *context, struct vfctl_rdma_device *io)
+{
+	struct ibv_device_attr attr = {0};
+
+	if (sym_ibv_query_device(context, &attr) != 0)
+		return;
+	io->verbs = true;
+	io->vendor_id = attr.vendor_id;
+	io->part_id = attr.vendor_part_id;
+	io->max_qp = attr.max_qp;
+	io->max_cq = attr.max_cq;
+	io->max_mr = attr.max_mr;
+	for (size_t i = 0; i < io->port_count; i++)
+		read_port(context, &io->ports[i]);
+}
+
+void rdma_read_verbs(struct vfctl_ctx *ctx, struct vfctl_rdma_device *io)
+{
+	struct ibv_device **devices;
+	int count;
+
+	if (dl_bind(ctx, SONAME, symbols, ARRAY_SIZE(symbols)) < 0) {
+		ctx_clear(ctx);
+		return;
+	}
+	devices = sym_ibv_get_device_list(&count);
+	for (int i = 0; devices && i < count; i++) {
+		struct ibv_context *context;
+
+		if (!str_eq(sym_ibv_get_device_name(devices[i]), io->name))
+			continue;
+		context = sym_ibv_open_device(devices[i]);
+		if (!context)
+			break;
+		read_open(context, io);
+		sym_ibv_close_device(context);
+		break;
+	}
+	if (devices)
+		sym_ibv_free_device_list(devices);
+}

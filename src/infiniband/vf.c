@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "infiniband/vf.h"
+
+#include <errno.h>
+
+#include "host/host.h"
+#include "infiniband/gid.h"
+#include "pci/device.h"
+
+#define TEXT(bdf) vfctl_bdf_format((bdf), (char[VFCTL_BDF_TEXT]){0})
+#define POLL_MS 100
+
+static const struct ib_vf_way ib_vf_netlink = {.name = "rtnetlink"};
+
+const struct ib_vf_way *ib_vf_way_of(struct vfctl_ctx *ctx, const struct vfctl_pf *pf)
+{
+	static const struct ib_vf_way *const ways[] = {&ib_vf_mlx4, &ib_vf_ofed};
+
+	for (size_t i = 0; pf->infiniband && i < ARRAY_SIZE(ways); i++)
+		if (ways[i]->present(ctx, pf))
+			return ways[i];
+	return &ib_vf_netlink;
+}
+
+/* ---- a function's own view ---- */
+
+static int read_identity(struct vfctl_ctx *ctx, const struct vfctl_bdf *bdf,
+	const char *device, struct ib_identity *ret)
+{
+	_free_ char *node = NULL, *gid = NULL;
+	struct ib_identity id = {0};
+	int r;
+
+	str_copy(id.device, sizeof(id.device), device);
+	r = host_read(ctx, &node, PCI_SYSFS "%s/infiniband/%s/node_guid", TEXT(bdf), device);
+	if (r == 0)
+		r = host_read(ctx, &gid, PCI_SYSFS "%s/infiniband/%s/ports/1/gids/0", TEXT(bdf),
+			device);
+	if (r < 0)
+		return r;
+	if (vfctl_guid_parse(node, &id.node_guid) < 0 || gid_parse_guid(gid, &id.port_guid) < 0)
+		return ctx_fail(ctx, -EIO, "%s: node GUID '%s' and GID '%s' make no sense", device,
+			node, gid);
+	*ret = id;
+	return 0;
+}
+
+int ib_identity_read(struct vfctl_ctx *ctx, const struct vfctl_bdf *bdf, unsigned timeout_ms,
+	struct ib_identity *ret)
+{
+	for (unsigned waited = 0;; waited += POLL_MS) {
+		_strv_ char **names = NULL;
+
+		if (pci_children(ctx, bdf, "infiniband", &names) == 0 && names[0])
+			return read_identity(ctx, bdf, names[0], ret);
+		if (waited >= timeout_ms)
+			return ctx_fail(ctx, -ENOENT, "%s has no RDMA device (is its driver's "
+				"InfiniBand module loaded?)", TEXT(bdf));
+		host_sleep_ms(ctx, POLL_MS);
+	}
+}

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef VFCTL_INFINIBAND_VF_H
+#define VFCTL_INFINIBAND_VF_H
+
+#include "base/ctx.h"
+#include "vfctl/inventory.h"
+
+/*
+ * How a driver takes the identities of its InfiniBand VFs, one row per way:
+ *	mlx5		rtnetlink on the PF's IPoIB device, as the other attributes
+ *	mlx5 (OFED)	MLNX_OFED's files below the PF, sriov/N/{node,port,policy}
+ *	mlx4		alias GUIDs and P_Key indexes below the PF's RDMA device, iov/
+ * The functions have words; @vf is the VF's index.
+ */
+struct ib_vf_way {
+	const char *name;
+	uint32_t takes; /* VFCTL_ATTR_ bits it writes itself; the others go by rtnetlink */
+	uint32_t lacks; /* those this driver has no notion of */
+	bool live;	/* a new GUID reaches a VF whose driver is bound already */
+	bool (*present)(struct vfctl_ctx *ctx, const struct vfctl_pf *pf);
+	/* Add what it reports to @io. What cannot be read is left out (a doubt remains). */
+	void (*read)(struct vfctl_ctx *ctx, const struct vfctl_pf *pf, uint32_t vf,
+		struct vfctl_vf_attrs *io);
+	/* Write what the mask names; a failure in between leaves the rest unwritten. */
+	int (*write)(struct vfctl_ctx *ctx, const struct vfctl_pf *pf, uint32_t vf,
+		const struct vfctl_vf_attrs *attrs);
+};
+
+extern const struct ib_vf_way ib_vf_ofed, ib_vf_mlx4;
+
+/* The way of this PF; of one that is no InfiniBand PF the first (plain rtnetlink). */
+const struct ib_vf_way *ib_vf_way_of(struct vfctl_ctx *ctx, const struct vfctl_pf *pf);
+
+/* What the function's own RDMA device says of itself, once its driver is bound. */
+struct ib_identity {
+	char device[64];
+	uint64_t node_guid;
+	uint64_t port_guid; /* of GID 0, port 1 */
+};
+
+/*
+ * Read it, waiting up to @timeout_ms for the device to appear (mlx5_ib binds through the
+ * auxiliary bus after mlx5_core).
+ * @return 0; -ENOENT it has none; -EIO its files make no sense.
+ */
+int ib_identity_read(struct vfctl_ctx *ctx, const struct vfctl_bdf *bdf, unsigned timeout_ms,
+	struct ib_identity *ret);
+
+#endif

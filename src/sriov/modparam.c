@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * ConnectX-3: mlx4_core has no sriov_configure; its VFs come from the load-time parameters
+ * num_vfs and probe_vf, mode 0444 (drivers/net/ethernet/mellanox/mlx4/main.c). So a count is
+ * a line in modprobe.d that holds from the next load on.
+ */
+#include "sriov/modparam.h"
+
+#include <errno.h>
+#include <stdio.h>
+
+#include "host/host.h"
+
+#define MODULE "mlx4_core"
+#define DIR "/etc/modprobe.d"
+#define FILE_NAME "vfctl-mlx4.conf"
+#define VFS_MAX 63 /* of one port; the driver's tables hold 64 functions, the PF included */
+#define RELOAD                                                                           \
+	MODULE " makes and removes VFs only when it is loaded: unload it and load it again, " \
+	       "or reboot (every port of its adapters goes down meanwhile; if it is in the "  \
+	       "initramfs, rebuild that first)"
+
+struct modparam {
+	char *before; /* what our file held; NULL: there was none */
+	char *text;   /* what it shall hold; NULL: none */
+};
+
+static void free_modparam(void *data)
+{
+	struct modparam *m = data;
+
+	free(m->before);
+	free(m->text);
+	free(m);
+}
+
+bool modparam_is_needed(const struct vfctl_pf *pf)
+{
+	return str_eq(pf->driver, MODULE);
+}
+
+/* ---- what others wrote ---- */
+
+/* "options mlx4_core ... num_vfs=..." ('-' and '_' are the same to modprobe). */
+static bool sets_count(const char *line)
+{
+	_free_ char *copy = strdup(line);
+	char *save = NULL, *word = copy ? strtok_r(copy, " \t", &save) : NULL;
+
+	if (!word || !str_eq(word, "options"))
+		return false;
+	word = strtok_r(NULL, " \t", &save);
+	if (!word || (!str_eq(word, MODULE) && !str_eq(word, "mlx4-core")))
+		return false;
+	while ((word = strtok_r(NULL, " \t", &save)))
+		if (str_starts(word, "num_vfs=") || str_starts(word, "probe_vf="))
+			return true;
+	return false;
+}
+
+static int check_file(struct vfctl_ctx *ctx, const char *name)
+{
+	_free_ char *text = NULL;
+	unsigned number = 0;
+	int r = host_read(ctx, &text, DIR "/%s", name);
+
+	if (r < 0)
+		return r;
+	for (char *line = text, *end; line; line = end ? end + 1 : NULL) {
+		end = strchr(line, '\n');
+		if (end)
+			*end = '\0';
+		number++;
+		if (sets_count(line))
+			return ctx_fail(ctx, -EEXIST, DIR "/%s:%u sets the VFs of " MODULE
+				" already (%s); change it there, or remove it and come back", name,
+				number, line);
+	}
+	return 0;
+}
+
+/* Options of all files are joined, so a second place to set them is a contradiction. */
+static int check_others(struct vfctl_ctx *ctx)
+{
+	_strv_ char **names = NULL;
+	int r = host_try_list(ctx, &names, DIR);
+
+	if (r == -ENOENT)
+		return 0;
+	for (size_t i = 0; r == 0 && names[i]; i++) {
+		size_t len = strlen(names[i]);
+
+		if (len > 5 && str_eq(names[i] + len - 5, ".conf") && !str_eq(names[i], FILE_NAME))
+			r = check_file(ctx, names[i]);
+	}
+	return r;
+}
+
+/* ---- the step ---- */
+
+static int apply_file(struct vfctl_ctx *ctx, void *data)
+{
+	const struct modparam *m = data;
+
+	return host_replace(ctx, m->text, DIR "/" FILE_NAME);
+}
+
+static int undo_file(struct vfctl_ctx *ctx, void *data)
+{
+	const struct modparam *m = data;
+
+	return host_replace(ctx, m->before, DIR "/" FILE_NAME);
+}
+
+static int verify_file(struct vfctl_ctx *ctx, void *data)
+{
+	const struct modparam *m = data;
+	_free_ char *now = NULL;
+	int r = host_try_read(ctx, &now, DIR "/" FILE_NAME);
+
+	if (!m->text)
+		return r == -ENOENT ? 0 : ctx_fail(ctx, -EIO, DIR "/" FILE_NAME " is still there");
+	if (r < 0 || strncmp(now, m->text, strlen(now)) != 0)
+		return ctx_fail(ctx, -EIO, DIR "/" FILE_NAME " does not read back as written");
+	return 0;
+}
+
+static int write_text(struct modparam *m, uint32_t count, bool probe)
+{
+	if (!count)
+		return 0;
+	m->text = str_format("# Written by vfctl create; vfctl destroy removes it.\n"
+		"options " MODULE " num_vfs=%u probe_vf=%u\n", count, probe ? count : 0);
+	return m->text ? 0 : -ENOMEM;
+}
+
+static size_t count_pfs(const struct vfctl_inventory *inv)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < inv->pf_count; i++)
+		n += modparam_is_needed(&inv->pfs[i]);
+	return n;
+}
+
+static bool same_text(const char *a, const char *b)
+{
+	return (!a && !b) || (a && b && str_eq(a, b));
+}
+
+static int read_before(struct vfctl_ctx *ctx, struct modparam *m)
+{
+	_free_ char *text = NULL;
+	int r = host_try_read(ctx, &text, DIR "/" FILE_NAME);
+
+	if (r == -ENOENT)
+		return 0;
+	if (r < 0)
+		return ctx_fail(ctx, r, "read " DIR "/" FILE_NAME ": %s", strerror(-r));
+	m->before = str_format("%s\n", text); /* the end was cut off by reading */
+	return m->before ? 0 : ctx_oom(ctx);
+}
+
+int modparam_plan(struct vfctl_ctx *ctx, const struct vfctl_inventory *inv,
+	const struct vfctl_pf *pf, uint32_t count, bool probe,
+	struct vfctl_change **ret_change)
+{
+	_change_ struct vfctl_change *change = NULL;
+	struct modparam *m;
+	struct step row = {.apply = apply_file, .verify = verify_file, .undo = undo_file};
+	size_t others = count_pfs(inv);
+	int r;
+
+	if (count > VFS_MAX)
+		return ctx_fail(ctx, -ERANGE, MODULE " makes at most %u VFs, not %u", VFS_MAX, count);
+	r = check_others(ctx);
+	if (r < 0)
+		return r;
+	m = calloc(1, sizeof(*m));
+	r = change_new(ctx, m, free_modparam, &change);
+	if (r < 0)
+		return r;
+	row.data = m;
+	if (write_text(m, count, probe) < 0)
+		return ctx_oom(ctx);
+	r = read_before(ctx, m);
+	if (r < 0)
+		return r;
+	if (!same_text(m->before, m->text) && m->text)
+		steps_add(&change->steps, &row, "write " DIR "/" FILE_NAME ": num_vfs=%u "
+			"probe_vf=%u%s", count, probe ? count : 0,
+			others > 1 ? " (for each adapter of this driver)" : "");
+	else if (!same_text(m->before, m->text))
+		steps_add(&change->steps, &row, "remove " DIR "/" FILE_NAME);
+	if (pf->num_vfs != count && !(change->pending = strdup(RELOAD)))
+		return ctx_oom(ctx);
+	*ret_change = steal(change);
+	return 0;
+}
