@@ -5,31 +5,6 @@
 
 #include "spec/guest.h"
 
-/* Call @one for each mapping of the list, with the path "key[n].". */
-static int each(struct reader *r, const struct key *key, const struct doc_node *list,
-	size_t max, struct vfctl_guest *guest,
-	int (*one)(
-		struct reader *r, const struct doc_node *node, struct vfctl_guest *guest))
-{
-	if (list->kind != DOC_LIST)
-		return reader_fail(r, list, key->name, -EINVAL,
-			"must be a list; begin each entry with '- '");
-	if (list->count > max)
-		return reader_fail(r, list, key->name, -EINVAL,
-			"%zu entries, more than %zu; remove some", list->count, max);
-	for (size_t i = 0; i < list->count; i++) {
-		char path[32];
-		struct reader inner = {.ctx = r->ctx, .file = r->file, .path = path};
-		int error;
-
-		snprintf(path, sizeof(path), "%s[%zu].", key->name, i);
-		error = one(&inner, list->items[i], guest);
-		if (error < 0)
-			return error;
-	}
-	return 0;
-}
-
 /* A disk while it is read: which of file and block was given is one of its keys. */
 struct disk_file {
 	struct vfctl_guest_disk disk;
@@ -86,9 +61,9 @@ static int finish_disk(struct reader *r, const struct doc_node *node, struct dis
 	return 0;
 }
 
-static int read_disk(
-	struct reader *r, const struct doc_node *node, struct vfctl_guest *guest)
+static int read_disk(struct reader *r, const struct doc_node *node, void *object)
 {
+	struct vfctl_guest *guest = object;
 	const struct doc_node *seen[ARRAY_SIZE(disk_keys)] = {0};
 	_cleanup_(clear_disk_file) struct disk_file d = {0};
 	int error;
@@ -108,7 +83,7 @@ static int read_disk(
 int read_guest_disks(struct reader *r, const struct key *key,
 	const struct doc_node *value, void *object)
 {
-	return each(r, key, value, VFCTL_GUEST_DISKS_MAX, object, read_disk);
+	return reader_each(r, key, value, VFCTL_GUEST_DISKS_MAX, object, read_disk);
 }
 
 /* The attribute of the same meaning; its parser's words begin with its own key. */
@@ -209,9 +184,9 @@ static int finish_vf(struct reader *r, const struct doc_node *node,
 	return 0;
 }
 
-static int read_vf(
-	struct reader *r, const struct doc_node *node, struct vfctl_guest *guest)
+static int read_vf(struct reader *r, const struct doc_node *node, void *object)
 {
+	struct vfctl_guest *guest = object;
 	const struct doc_node *seen[ARRAY_SIZE(vf_keys)] = {0};
 	struct vfctl_guest_vf *vf;
 	int error;
@@ -227,5 +202,5 @@ static int read_vf(
 int read_guest_vfs(struct reader *r, const struct key *key, const struct doc_node *value,
 	void *object)
 {
-	return each(r, key, value, VFCTL_GUEST_VFS_MAX, object, read_vf);
+	return reader_each(r, key, value, VFCTL_GUEST_VFS_MAX, object, read_vf);
 }

@@ -121,6 +121,27 @@ int reader_map(struct reader *r, const struct doc_node *node, const struct key *
 	return 0;
 }
 
+int reader_each(struct reader *r, const struct key *key, const struct doc_node *list,
+	size_t max, void *object,
+	int (*one)(struct reader *r, const struct doc_node *node, void *object))
+{
+	if (list->kind != DOC_LIST)
+		return reader_fail(r, list, key->name, -EINVAL,
+			"must be a list; begin each entry with '- '");
+	if (list->count > max)
+		return reader_fail(r, list, key->name, -EINVAL,
+			"%zu entries, more than %zu; remove some", list->count, max);
+	for (size_t i = 0; i < list->count; i++) {
+		_free_ char *path = str_format("%s%s[%zu].", r->path, key->name, i);
+		struct reader inner = {.ctx = r->ctx, .file = r->file, .path = path};
+		int error = path ? one(&inner, list->items[i], object) : ctx_oom(r->ctx);
+
+		if (error < 0)
+			return error;
+	}
+	return 0;
+}
+
 static bool is_null(const struct doc_node *value)
 {
 	static const char *const nulls[] = {"", "~", "null", "Null", "NULL"};
@@ -275,4 +296,102 @@ int read_path(struct reader *r, const struct key *key, const struct doc_node *va
 			"line",
 			text);
 	return keep(r, text, AT(char *));
+}
+
+struct unit {
+	const char *name;
+	uint64_t ms;
+};
+
+static int read_duration(struct reader *r, const struct key *key,
+	const struct doc_node *value, const struct unit *units, uint64_t *ret_ms)
+{
+	const char *text, *unit;
+	char number[12] = "";
+	uint64_t n;
+	int error = reader_text(r, key, value, &text);
+
+	if (error < 0)
+		return error;
+	unit = text + strspn(text, "0123456789");
+	if ((size_t)(unit - text) < sizeof(number))
+		memcpy(number, text, (size_t)(unit - text));
+	for (; units->name; units++)
+		if (str_eq(units->name, unit) &&
+			parse_u64(number, 0, UINT32_MAX, &n) == 0) {
+			*ret_ms = n * units->ms;
+			return 0;
+		}
+	return reader_fail(r, value, key->name, -EINVAL,
+		"'%.64s' is not allowed; it must be a number and its unit, such as 90s, "
+		"30m, 1h or 7d", text);
+}
+
+int read_seconds(struct reader *r, const struct key *key, const struct doc_node *value,
+	void *object)
+{
+	static const struct unit units[] = {{"s", 1000}, {"m", 60000}, {"h", 3600000},
+		{"d", 86400000}, {NULL, 0}};
+	uint64_t ms;
+	int error = read_duration(r, key, value, units, &ms);
+
+	if (error < 0)
+		return error;
+	if (ms / 1000 < key->min || ms / 1000 > key->max)
+		return reader_fail(r, value, key->name, -EINVAL,
+			"'%s' is not allowed; it must be %" PRIu64 " to %" PRIu64 " seconds",
+			value->text, key->min, key->max);
+	*AT(uint32_t) = (uint32_t)(ms / 1000);
+	return 0;
+}
+
+int read_milliseconds(struct reader *r, const struct key *key,
+	const struct doc_node *value, void *object)
+{
+	static const struct unit units[] = {{"ms", 1}, {"s", 1000}, {"m", 60000}, {NULL, 0}};
+	uint64_t ms;
+	int error = read_duration(r, key, value, units, &ms);
+
+	if (error < 0)
+		return error;
+	if (ms < key->min || ms > key->max)
+		return reader_fail(r, value, key->name, -EINVAL,
+			"'%s' is not allowed; it must be %" PRIu64 " to %" PRIu64
+			" milliseconds", value->text, key->min, key->max);
+	*AT(uint32_t) = (uint32_t)ms;
+	return 0;
+}
+
+struct lines {
+	const struct key *key;
+	char **v;
+	size_t count;
+};
+
+static int read_one_line(struct reader *r, const struct doc_node *node, void *object)
+{
+	struct lines *lines = object;
+	const struct key each = {.name = "the entry", .min = 1, .max = 4096};
+
+	/* One more than there are: the last stays NULL. */
+	if (!array_grow(lines->v, lines->count) || !array_grow(lines->v, lines->count + 1))
+		return ctx_oom(r->ctx);
+	return read_line(r, &each, node, &lines->v[lines->count++]);
+}
+
+int read_lines(struct reader *r, const struct key *key, const struct doc_node *value,
+	void *object)
+{
+	struct lines lines = {.key = key};
+	int error = reader_each(r, key, value, key->max, &lines, read_one_line);
+
+	if (error == 0 && !lines.count)
+		error = reader_fail(r, value, key->name, -EINVAL,
+			"is empty; write an entry or remove the key");
+	if (error < 0) {
+		strv_free(lines.v);
+		return error;
+	}
+	*AT(char **) = lines.v;
+	return 0;
 }

@@ -34,6 +34,11 @@ int reader_map(struct reader *r, const struct doc_node *node, const struct key *
 int reader_fail(struct reader *r, const struct doc_node *at, const char *key, int error,
 	const char *fmt, ...) _printf_(5, 6);
 
+/* Call @one for each entry of a list of at most @max, with the path "key[n].". */
+int reader_each(struct reader *r, const struct key *key, const struct doc_node *list,
+	size_t max, void *object,
+	int (*one)(struct reader *r, const struct doc_node *node, void *object));
+
 /* The text of a scalar that is there; words say what else came. */
 int reader_text(struct reader *r, const struct key *key, const struct doc_node *value,
 	const char **ret);
@@ -55,6 +60,16 @@ int read_string(struct reader *r, const struct key *key, const struct doc_node *
 	void *object);
 /* An absolute path without newline. */
 int read_path(struct reader *r, const struct key *key, const struct doc_node *value,
+	void *object);
+
+/* "90s", "30m", "1h", "7d" as seconds: @min..@max. */
+int read_seconds(struct reader *r, const struct key *key, const struct doc_node *value,
+	void *object);
+/* The same or "500ms", as milliseconds: @min..@max. */
+int read_milliseconds(struct reader *r, const struct key *key,
+	const struct doc_node *value, void *object);
+/* A list of texts of one line each, 1..@max of them; a char **. */
+int read_lines(struct reader *r, const struct key *key, const struct doc_node *value,
 	void *object);
 
 #endif

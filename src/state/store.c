@@ -6,93 +6,22 @@
 #include <time.h>
 
 #include "base/json.h"
-#include "state/sqlite.h"
+#include "state/file.h"
 
 #define TEXT(bdf) vfctl_bdf_format((bdf), (char[VFCTL_BDF_TEXT]){0})
-
-/*
- * One row per version; a row is never changed once released. user_version counts the
- * rows applied.
- */
-static const char *const migrations[] = {
-	"CREATE TABLE lease ("
-	"  id TEXT PRIMARY KEY, domain_uuid TEXT NOT NULL UNIQUE, domain_name TEXT NOT NULL,"
-	"  created INTEGER NOT NULL, running INTEGER NOT NULL DEFAULT 0,"
-	"  transient INTEGER NOT NULL, node INTEGER NOT NULL, memory_bytes INTEGER NOT NULL,"
-	"  page_bytes INTEGER NOT NULL"
-	") STRICT;"
-	"CREATE TABLE lease_vf ("
-	"  bdf TEXT PRIMARY KEY, lease TEXT NOT NULL REFERENCES lease ON DELETE CASCADE,"
-	"  pf TEXT NOT NULL, idx INTEGER NOT NULL, transient INTEGER NOT NULL, saved TEXT"
-	") STRICT;"
-	"CREATE TABLE lease_cpu ("
-	"  cpu INTEGER PRIMARY KEY, lease TEXT NOT NULL REFERENCES lease ON DELETE CASCADE"
-	") STRICT;"
-	"CREATE INDEX lease_vf_lease ON lease_vf(lease);"
-	"CREATE INDEX lease_cpu_lease ON lease_cpu(lease);",
-};
-#define VERSION ((int)ARRAY_SIZE(migrations))
 
 struct store {
 	struct db *db;
 };
 
-#define WAL_TRIES 200
-#define WAL_RETRY_MS 50
-
-/* SQLite does not wait by itself where another process changes the journal's mode. */
-static int use_wal(struct store *s)
-{
-	static const struct timespec pause = {0, WAL_RETRY_MS * 1000000};
-	int r = db_exec(s->db, "PRAGMA journal_mode = WAL");
-
-	for (int tries = 1; r == -EBUSY && tries < WAL_TRIES; tries++) {
-		nanosleep(&pause, NULL);
-		r = db_exec(s->db, "PRAGMA journal_mode = WAL");
-	}
-	return r;
-}
-
-static int migrate(struct store *s, int version)
-{
-	int r = use_wal(s);
-
-	if (r == 0)
-		r = db_exec(s->db, "BEGIN IMMEDIATE");
-	/* Another command may have been here while this one waited. */
-	if (r == 0)
-		r = db_version(s->db, &version);
-	for (; r == 0 && version < VERSION; version++) {
-		_free_ char *mark = str_format("PRAGMA user_version = %d", version + 1);
-
-		r = mark ? db_exec(s->db, migrations[version]) : ctx_oom(db_ctx(s->db));
-		if (r == 0)
-			r = db_exec(s->db, mark);
-	}
-	if (r == 0)
-		return db_exec(s->db, "COMMIT");
-	return r;
-}
-
 int store_open(struct vfctl_ctx *ctx, enum store_mode mode, struct store **ret_store)
 {
 	_store_ struct store *s = calloc(1, sizeof(*s));
-	int r, version;
+	int r;
 
 	if (!s)
 		return ctx_oom(ctx);
-	r = db_open(ctx, ctx->state_path, mode == STORE_WRITE, &s->db);
-	if (r == 0)
-		r = db_version(s->db, &version);
-	if (r < 0)
-		return r;
-	if (version > VERSION)
-		return ctx_fail(ctx, -EBADF, "state file %s was written by a newer vfctl (schema "
-			"%d, this one knows %d)", ctx->state_path, version, VERSION);
-	if (version < VERSION && mode == STORE_WRITE)
-		r = migrate(s, version);
-	else if (version == 0)
-		r = ctx_fail(ctx, -ENOENT, "state file %s is empty", ctx->state_path);
+	r = state_file_open(ctx, mode == STORE_WRITE, &s->db);
 	if (r == 0)
 		*ret_store = steal(s);
 	return r;

@@ -57,6 +57,33 @@ int vfctl_host_spec_parse(struct vfctl_ctx *ctx, const char *file, const char *t
 void vfctl_host_spec_free(struct vfctl_host_spec *spec);
 
 /**
+ * Read the host.yaml of the context's host.
+ * @param path  NULL: VFCTL_HOST_SPEC_PATH, which need not exist; any other is a file of
+ *              the machine this runs on, and must.
+ * @return 0; -ENOENT; -EACCES; as vfctl_host_spec_parse().
+ */
+int vfctl_host_spec_read(struct vfctl_ctx *ctx, const char *path,
+	struct vfctl_host_spec **ret_spec);
+
+/**
+ * Tell the GUID of the PF that pool number @p pool derives its values from: they are its
+ * OUI with the local bit, its last three bytes, and 0001 to fffe.
+ * @return 0; -EINVAL the pool is of another source, or @p guid is none; -EEXIST its values
+ * are another pool's; -ENOMEM.
+ */
+int vfctl_host_spec_set_pf_guid(struct vfctl_ctx *ctx, struct vfctl_host_spec *spec,
+	size_t pool, uint64_t guid);
+
+/**
+ * Run the spec's after-change command, if there is one: GUIDs or P_Keys have changed.
+ * @param ret_said  the last line it printed, freed by the caller; "" none.
+ * @return 1 it ran well; 0 there is none; -ENOENT, -EACCES it cannot be run; -ETIMEDOUT it
+ * was ended; -EIO it failed: the words have its status and last line.
+ */
+int vfctl_host_spec_after_change(struct vfctl_ctx *ctx, const struct vfctl_host_spec *spec,
+	char **ret_said);
+
+/**
  * Read a P_Key as an operator writes it: the name of a partition with optional ":full" or
  * ":limited" (without: the partition's own default), or what vfctl_pkey_parse() reads.
  * @param spec  where names are looked up; may be NULL.

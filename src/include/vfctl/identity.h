@@ -51,7 +51,9 @@ struct vfctl_id_pool {
 	uint32_t rest_s; /**< seconds that a released value waits before it is given again */
 	/** Ascending, apart from each other, without a value that is no identity. */
 	struct vfctl_id_range *ranges;
-	size_t range_count; /**< 0 for VFCTL_ID_SOURCE_MAC */
+	/** 0 for VFCTL_ID_SOURCE_MAC, and for VFCTL_ID_SOURCE_HOST while the PF's GUID is
+	 * not known, see vfctl_host_spec_set_pf_guid(). */
+	size_t range_count;
 };
 
 /** Who holds a value. Strings may be empty where noted. */
@@ -103,9 +105,9 @@ struct vfctl_ids;
 /**
  * Open the pools that @p spec declares, on the store it names (SQLite in the context's
  * state file, or etcd).
- * @param spec   outlives the result. NULL: /etc/vfctl/host.yaml of the context's host, or
- *               without one no pools.
- * @param write  false: only look; nothing is created.
+ * @param spec   outlives the result; see vfctl_host_spec_read().
+ * @param write  false: only look; nothing is created, and pools that host.yaml declares
+ *               otherwise than they were are refused by the next one that writes.
  * @return 0; -EINVAL pools that contradict each other or what is leased from them (overlap,
  * or shrunk below what they have out: the words name the first value); -EACCES.
  * A fleet store that cannot be reached is no failure here.
@@ -114,14 +116,31 @@ int vfctl_ids_open(struct vfctl_ctx *ctx, const struct vfctl_host_spec *spec, bo
 	struct vfctl_ids **ret_ids);
 void vfctl_ids_close(struct vfctl_ids *ids);
 
-/** The spec in use (never NULL), owned by @p ids. */
+/** The spec it was opened with. */
 const struct vfctl_host_spec *vfctl_ids_spec(const struct vfctl_ids *ids);
 /** The pool by name; NULL name: the first of that kind. NULL when there is none. */
 const struct vfctl_id_pool *vfctl_ids_pool(const struct vfctl_ids *ids,
 	enum vfctl_id_kind kind, const char *name);
 
+/** The pool whose ranges hold the value, or NULL. */
+const struct vfctl_id_pool *vfctl_ids_pool_of(const struct vfctl_ids *ids,
+	enum vfctl_id_kind kind, uint64_t value);
+/**
+ * Pools that host.yaml declares no more but that have values out still: only their names
+ * and kinds are known. Owned by @p ids.
+ */
+const struct vfctl_id_pool *vfctl_ids_lost(const struct vfctl_ids *ids, size_t *ret_count);
+
+/**
+ * Several changes as one: until vfctl_ids_end() nothing is seen by others, and @p keep
+ * false undoes them. The fleet's store cannot do that: there each change is seen at once,
+ * and undoing gives back what was taken.
+ */
+int vfctl_ids_begin(struct vfctl_ids *ids);
+int vfctl_ids_end(struct vfctl_ids *ids, bool keep);
+
 struct vfctl_id_stats {
-	uint64_t size; /**< UINT64_MAX when it is more */
+	uint64_t size; /**< 0 of a pool without ranges; all GUIDs there are: 2^63 - 1 */
 	uint64_t leased, block, resting, quarantined, free;
 };
 int vfctl_ids_stats(struct vfctl_ids *ids, const struct vfctl_id_pool *pool,
@@ -133,11 +152,12 @@ int vfctl_ids_find(struct vfctl_ids *ids, enum vfctl_id_kind kind, uint64_t valu
 
 /**
  * Take a value from a pool for an owner. An owner that has one of this kind already gets
- * the same again (with the new @p pkey).
+ * the same again (with the new @p pkey), and so does one whose value rests still.
  * @param mac  of the VF; needed by a pool that derives from it, else NULL.
  * @return 0; -ENOSPC the pool is exhausted; -EEXIST the derived value is another's, with
  * the holder's name; -EHOSTUNREACH the fleet's store cannot be reached and no block is
- * left here; -ETIMEDOUT; -EINVAL no @p mac.
+ * left here; -ETIMEDOUT; -EINVAL no @p mac; -ENODATA the pool derives from a PF's GUID that
+ * is not known.
  */
 int vfctl_ids_take(struct vfctl_ids *ids, const struct vfctl_id_pool *pool,
 	const struct vfctl_id_owner *owner, uint16_t pkey, const struct vfctl_mac *mac,

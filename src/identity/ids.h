@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef VFCTL_IDENTITY_IDS_H
+#define VFCTL_IDENTITY_IDS_H
+
+#include "state/ids.h"
+#include "vfctl/hostspec.h"
+
+struct vfctl_ids {
+	struct vfctl_ctx *ctx;
+	const struct vfctl_host_spec *spec;
+	struct id_store *store;
+	struct vfctl_id_pool *lost;
+	size_t lost_count;
+	/* Between begin and end, of a store without transactions: what to give back. */
+	bool grouped;
+	struct vfctl_id *taken;
+	size_t taken_count;
+};
+
+/* The values a PF's GUID stands for: its OUI with the local bit, its last three bytes,
+ * and 0001 to fffe. */
+struct vfctl_id_range id_range_of_guid(uint64_t pf_guid);
+/* Where in the pool to look first for this owner (strategy). */
+uint64_t id_choose_start(const struct vfctl_id_pool *pool,
+	const struct vfctl_id_owner *owner);
+/* "domain NAME", "domain UUID", "host NAME" and the device: who that is, in words. */
+#define ID_OWNER_WORDS 384
+char *id_owner_words(const struct vfctl_id_owner *owner, char buf[ID_OWNER_WORDS]);
+
+#endif

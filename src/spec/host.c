@@ -1,0 +1,299 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "spec/host.h"
+
+#include <ctype.h>
+#include <errno.h>
+
+#include "base/buf.h"
+
+#define PARTITIONS_MAX 32768
+#define ARGUMENTS_MAX 64
+
+void vfctl_host_spec_free(struct vfctl_host_spec *spec)
+{
+	if (!spec)
+		return;
+	for (size_t i = 0; i < spec->pool_count; i++) {
+		free(spec->pools[i].ranges);
+		free(spec->pool_pfs[i]);
+	}
+	free(spec->pools);
+	free(spec->pool_pfs);
+	free(spec->partitions);
+	etcd_spec_free(spec->etcd);
+	strv_free(spec->after_change);
+	free(spec);
+}
+
+static void free_spec(struct vfctl_host_spec **spec)
+{
+	vfctl_host_spec_free(*spec);
+}
+
+int read_name_text(struct reader *r, const struct key *key, const struct doc_node *value,
+	void *object)
+{
+	struct key line = *key;
+	const char *text;
+	int error = reader_text(r, key, value, &text);
+
+	if (error < 0)
+		return error;
+	if (!isalnum((unsigned char)text[0]))
+		return reader_fail(r, value, key->name, -EINVAL,
+			"'%.64s' is not allowed; it must begin with a letter or digit", text);
+	for (const char *c = text; *c; c++)
+		if (!isalnum((unsigned char)*c) && !strchr("-_.", *c))
+			return reader_fail(r, value, key->name, -EINVAL,
+				"'%.64s' is not allowed; it must be letters, digits, '-', '_', "
+				"'.'", text);
+	line.min = 1;
+	return read_line(r, &line, value, object);
+}
+
+/* ---- partitions ---- */
+
+struct entry {
+	char *name;
+	uint16_t pkey;
+	unsigned membership;
+	bool ipoib;
+};
+
+static void clear_entry(struct entry *e)
+{
+	free(e->name);
+}
+
+/* Without the membership bit: membership has a key of its own. */
+static int read_pkey(struct reader *r, const struct key *key, const struct doc_node *value,
+	void *object)
+{
+	struct entry *e = object;
+	const char *text;
+	char *end;
+	unsigned long number;
+	uint16_t pkey;
+	int error = reader_text(r, key, value, &text);
+
+	if (error < 0)
+		return error;
+	number = strtoul(text, &end, 16);
+	if (strchr(text, ':') || vfctl_pkey_parse(text, &pkey) < 0) {
+		if (str_starts(text, "0x") && !*end && number > VFCTL_PKEY_FULL &&
+			number <= 0xffff)
+			return reader_fail(r, value, key->name, -EINVAL,
+				"'%s' has the membership bit in it; write 0x%04lx with "
+				"membership: full", text, number & (VFCTL_PKEY_FULL - 1));
+		return reader_fail(r, value, key->name, -EINVAL,
+			"'%.64s' is no P_Key; it must be 0x0001 to 0x7fff", text);
+	}
+	e->pkey = pkey & (VFCTL_PKEY_FULL - 1);
+	return 0;
+}
+
+static const char *const membership_words[] = {"full", "limited", NULL};
+
+#define E(member) offsetof(struct entry, member)
+static const struct key partition_keys[] = {
+	{"name", read_name_text, E(name), 0, VFCTL_ID_NAME_MAX, NULL},
+	{"pkey", read_pkey, 0, 0, 0, NULL},
+	{"membership", read_word, E(membership), 0, 0, membership_words},
+	{"ipoib", read_switch, E(ipoib), 0, 0, NULL},
+};
+
+static int check_partition(struct reader *r, const struct doc_node *node,
+	const struct vfctl_host_spec *spec, const struct entry *e)
+{
+	if (!e->name || !e->pkey)
+		return reader_fail(r, node, e->name ? "pkey" : "name", -EINVAL,
+			"the key is missing; a partition has a name and a pkey");
+	for (size_t i = 0; i < spec->partition_count; i++) {
+		const struct vfctl_partition *p = &spec->partitions[i];
+
+		if (str_eq(p->name, e->name))
+			return reader_fail(r, node, "name", -EINVAL,
+				"there is a partition %s already", e->name);
+		if (p->pkey == e->pkey)
+			return reader_fail(r, node, "pkey", -EINVAL,
+				"0x%04x is partition %s already", e->pkey, p->name);
+	}
+	return 0;
+}
+
+static int read_partition(struct reader *r, const struct doc_node *node, void *object)
+{
+	_cleanup_(clear_entry) struct entry e = {0};
+	struct vfctl_host_spec *spec = object;
+	struct vfctl_partition *p;
+	int error = reader_map(r, node, partition_keys, ARRAY_SIZE(partition_keys), &e, NULL);
+
+	if (error == 0)
+		error = check_partition(r, node, spec, &e);
+	if (error < 0)
+		return error;
+	if (!array_grow(spec->partitions, spec->partition_count))
+		return ctx_oom(r->ctx);
+	p = &spec->partitions[spec->partition_count++];
+	*p = (struct vfctl_partition){.pkey = e.pkey, .full = e.membership == 0,
+		.ipoib = e.ipoib};
+	str_copy(p->name, sizeof(p->name), e.name);
+	return 0;
+}
+
+int read_partitions(struct reader *r, const struct key *key, const struct doc_node *value,
+	void *object)
+{
+	return reader_each(r, key, value, PARTITIONS_MAX, object, read_partition);
+}
+
+/* ---- the file ---- */
+
+static int read_after_change(struct reader *r, const struct key *key,
+	const struct doc_node *value, void *object)
+{
+	static const struct key keys[] = {
+		{"command", read_lines, offsetof(struct vfctl_host_spec, after_change), 0,
+			ARGUMENTS_MAX, NULL},
+		{"timeout", read_milliseconds,
+			offsetof(struct vfctl_host_spec, after_change_timeout_ms), 100, 3600000,
+			NULL},
+	};
+	struct reader inner = {.ctx = r->ctx, .file = r->file, .path = "after-change."};
+	const struct doc_node *seen[ARRAY_SIZE(keys)] = {0};
+	struct vfctl_host_spec *spec = object;
+	int error = reader_map(&inner, value, keys, ARRAY_SIZE(keys), spec, seen);
+
+	if (error < 0)
+		return error;
+	if (!seen[0])
+		return reader_fail(&inner, value, "command", -EINVAL,
+			"the key is missing; write [/path/to/program, argument, ...]");
+	/* No search along a PATH: it is run as root, also from a hook. */
+	if (spec->after_change[0][0] != '/')
+		return reader_fail(&inner, seen[0], "command", -EINVAL,
+			"'%.200s' is not allowed; the program must be an absolute path",
+			spec->after_change[0]);
+	return 0;
+}
+
+struct file {
+	struct vfctl_host_spec spec; /* first: the rows fill it */
+	char *host;
+	unsigned store; /* 0 host, 1 etcd */
+};
+
+static const char *const store_words[] = {"host", "etcd", NULL};
+
+enum { HOST, STORE, ETCD };
+
+static const struct key host_keys[] = {
+	[HOST] = {"host", read_name_text, offsetof(struct file, host), 0, 64, NULL},
+	[STORE] = {"store", read_word, offsetof(struct file, store), 0, 0, store_words},
+	[ETCD] = {"etcd", read_etcd, 0, 0, 0, NULL},
+	{"guid-pools", read_guid_pools, 0, 0, 0, NULL},
+	{"mac-pools", read_mac_pools, 0, 0, 0, NULL},
+	{"partitions", read_partitions, 0, 0, 0, NULL},
+	{"after-change", read_after_change, 0, 0, 0, NULL},
+};
+
+static int check_file(struct reader *r, const struct doc_node *root,
+	const struct file *file, const struct doc_node *const *seen)
+{
+	if (file->store && !seen[ETCD])
+		return reader_fail(r, seen[STORE], "store", -EINVAL,
+			"etcd needs its endpoints; add etcd: with endpoints: [https://...]");
+	if (!file->store && seen[ETCD])
+		return reader_fail(r, seen[ETCD], "etcd", -EINVAL,
+			"it is not used: the store is this host's own; write store: etcd, or "
+			"remove it");
+	return 0;
+}
+
+static int read_file(struct reader *r, const struct doc_node *root, struct file *file)
+{
+	const struct doc_node *seen[ARRAY_SIZE(host_keys)] = {0};
+	int error = reader_map(r, root, host_keys, ARRAY_SIZE(host_keys), file, seen);
+
+	if (error == 0)
+		error = check_file(r, root, file, seen);
+	if (error == 0 && file->host)
+		str_copy(file->spec.host, sizeof(file->spec.host), file->host);
+	return error;
+}
+
+int vfctl_host_spec_parse(struct vfctl_ctx *ctx, const char *file, const char *text,
+	size_t len, struct vfctl_host_spec **ret_spec)
+{
+	_cleanup_(free_spec) struct vfctl_host_spec *spec = NULL;
+	struct reader r = {.ctx = ctx, .file = file, .path = ""};
+	struct file all = {.spec.after_change_timeout_ms = 30000};
+	_doc_ struct doc_node *root = NULL;
+	int error = doc_parse(ctx, file, text, len, VFCTL_HOST_FILE_MAX, &root);
+
+	if (error < 0)
+		return error;
+	spec = calloc(1, sizeof(*spec));
+	if (!spec)
+		return ctx_oom(ctx);
+	error = read_file(&r, root, &all);
+	*spec = all.spec; /* also what was read until it failed: it is freed here */
+	free(all.host);
+	if (error == 0)
+		*ret_spec = steal(spec);
+	return error;
+}
+
+/* ---- P_Keys by name ---- */
+
+static int fail_partition(struct vfctl_ctx *ctx, const struct vfctl_host_spec *spec,
+	const char *text)
+{
+	_buf_ struct buf known = {0};
+
+	if (!spec || !spec->partition_count)
+		return ctx_fail(ctx, -ENOENT, "there is no partition '%s': host.yaml declares "
+			"none; write a P_Key as 0x0010:full, or declare it under partitions:",
+			text);
+	for (size_t i = 0; i < spec->partition_count; i++)
+		buf_printf(&known, "%s%s", i ? ", " : "", spec->partitions[i].name);
+	return ctx_fail(ctx, -ENOENT, "there is no partition '%s'; host.yaml has %s", text,
+		known.failed ? "others" : known.data);
+}
+
+static int fail_pkey(struct vfctl_ctx *ctx, const char *text)
+{
+	char *end;
+	unsigned long number = strtoul(text, &end, 16);
+
+	if (number > VFCTL_PKEY_FULL && number <= 0xffff && (!*end || *end == ':'))
+		return ctx_fail(ctx, -EINVAL, "'%s' has the membership bit in it; write "
+			"0x%04lx:full", text, number & (VFCTL_PKEY_FULL - 1));
+	return ctx_fail(ctx, -EINVAL, "'%s' is no P_Key; write 0x0001 to 0x7fff, with :full or "
+		":limited behind it, or the name of a partition", text);
+}
+
+int vfctl_host_spec_pkey(struct vfctl_ctx *ctx, const struct vfctl_host_spec *spec,
+	const char *text, uint16_t *ret_pkey)
+{
+	const char *colon = strchr(text, ':');
+	size_t len = colon ? (size_t)(colon - text) : strlen(text);
+
+	if (vfctl_pkey_parse(text, ret_pkey) == 0)
+		return 0;
+	if (isdigit((unsigned char)text[0]) && (text[1] | 0x20) == 'x')
+		return fail_pkey(ctx, text);
+	if (colon && !str_eq(colon, ":full") && !str_eq(colon, ":limited"))
+		return ctx_fail(ctx, -EINVAL, "'%s': a membership is :full or :limited", text);
+	for (size_t i = 0; spec && i < spec->partition_count; i++) {
+		const struct vfctl_partition *p = &spec->partitions[i];
+
+		if (strlen(p->name) == len && !memcmp(p->name, text, len)) {
+			bool full = colon ? colon[1] == 'f' : p->full;
+
+			*ret_pkey = (uint16_t)(p->pkey | (full ? VFCTL_PKEY_FULL : 0));
+			return 0;
+		}
+	}
+	return fail_partition(ctx, spec, text);
+}

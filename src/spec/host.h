@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef VFCTL_SPEC_HOST_H
+#define VFCTL_SPEC_HOST_H
+
+#include "spec/reader.h"
+#include "vfctl/hostspec.h"
+
+/* Rows of the host's table. */
+int read_guid_pools(struct reader *r, const struct key *key, const struct doc_node *value,
+	void *object);
+int read_mac_pools(struct reader *r, const struct key *key, const struct doc_node *value,
+	void *object);
+int read_partitions(struct reader *r, const struct key *key, const struct doc_node *value,
+	void *object);
+int read_etcd(struct reader *r, const struct key *key, const struct doc_node *value,
+	void *object);
+void etcd_spec_free(struct vfctl_etcd_spec *etcd);
+
+/* A name of ours: letters, digits, '-', '_', '.', beginning with a letter or digit;
+ * @max bytes at most; a char *. */
+int read_name_text(struct reader *r, const struct key *key, const struct doc_node *value,
+	void *object);
+
+#endif

@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "state/file.h"
+
+#include <errno.h>
+#include <time.h>
+
+/*
+ * One row per version; a row is never changed once released. user_version counts the
+ * rows applied.
+ */
+static const char *const migrations[] = {
+	"CREATE TABLE lease ("
+	"  id TEXT PRIMARY KEY, domain_uuid TEXT NOT NULL UNIQUE, domain_name TEXT NOT NULL,"
+	"  created INTEGER NOT NULL, running INTEGER NOT NULL DEFAULT 0,"
+	"  transient INTEGER NOT NULL, node INTEGER NOT NULL, memory_bytes INTEGER NOT NULL,"
+	"  page_bytes INTEGER NOT NULL"
+	") STRICT;"
+	"CREATE TABLE lease_vf ("
+	"  bdf TEXT PRIMARY KEY, lease TEXT NOT NULL REFERENCES lease ON DELETE CASCADE,"
+	"  pf TEXT NOT NULL, idx INTEGER NOT NULL, transient INTEGER NOT NULL, saved TEXT"
+	") STRICT;"
+	"CREATE TABLE lease_cpu ("
+	"  cpu INTEGER PRIMARY KEY, lease TEXT NOT NULL REFERENCES lease ON DELETE CASCADE"
+	") STRICT;"
+	"CREATE INDEX lease_vf_lease ON lease_vf(lease);"
+	"CREATE INDEX lease_cpu_lease ON lease_cpu(lease);",
+
+	/* Identities. Values are ordered as unsigned numbers: the top bit is flipped. */
+	"CREATE TABLE pool ("
+	"  name TEXT PRIMARY KEY, kind INTEGER NOT NULL, shape INTEGER NOT NULL,"
+	"  size INTEGER NOT NULL, declared INTEGER NOT NULL,"
+	"  leased INTEGER NOT NULL DEFAULT 0, block INTEGER NOT NULL DEFAULT 0,"
+	"  resting INTEGER NOT NULL DEFAULT 0, quarantined INTEGER NOT NULL DEFAULT 0"
+	") STRICT, WITHOUT ROWID;"
+	/* What is free, as intervals: to find, split or join one is a look into an index. */
+	"CREATE TABLE pool_free ("
+	"  pool TEXT NOT NULL, first INTEGER NOT NULL, last INTEGER NOT NULL,"
+	"  PRIMARY KEY (pool, first)"
+	") STRICT, WITHOUT ROWID;"
+	"CREATE TABLE identity ("
+	"  kind INTEGER NOT NULL, value INTEGER NOT NULL, pool TEXT NOT NULL,"
+	"  state INTEGER NOT NULL, owner TEXT NOT NULL, host TEXT NOT NULL,"
+	"  domain_uuid TEXT NOT NULL, domain_name TEXT NOT NULL, device TEXT NOT NULL,"
+	"  pkey INTEGER NOT NULL, since INTEGER NOT NULL, until INTEGER NOT NULL,"
+	"  pending INTEGER NOT NULL, note TEXT NOT NULL, PRIMARY KEY (kind, value)"
+	") STRICT, WITHOUT ROWID;"
+	/* 0 leased, 1 block, 2 resting, 3 quarantined (enum vfctl_id_state) */
+	"CREATE UNIQUE INDEX identity_owner ON identity(kind, owner) WHERE state = 0;"
+	"CREATE INDEX identity_rested ON identity(kind, owner) WHERE state = 2;"
+	"CREATE INDEX identity_pool ON identity(pool, state, until);"
+	"CREATE INDEX identity_domain ON identity(domain_uuid) WHERE domain_uuid <> '';"
+	"CREATE INDEX identity_pending ON identity(kind, value) WHERE pending <> 0;",
+};
+#define VERSION ((int)ARRAY_SIZE(migrations))
+
+#define WAL_TRIES 200
+#define WAL_RETRY_MS 50
+
+/* SQLite does not wait by itself where another process changes the journal's mode. */
+static int use_wal(struct db *db)
+{
+	static const struct timespec pause = {0, WAL_RETRY_MS * 1000000};
+	int r = db_exec(db, "PRAGMA journal_mode = WAL");
+
+	for (int tries = 1; r == -EBUSY && tries < WAL_TRIES; tries++) {
+		nanosleep(&pause, NULL);
+		r = db_exec(db, "PRAGMA journal_mode = WAL");
+	}
+	return r;
+}
+
+static int migrate(struct db *db, int version)
+{
+	int r = use_wal(db);
+
+	if (r == 0)
+		r = db_exec(db, "BEGIN IMMEDIATE");
+	/* Another command may have been here while this one waited. */
+	if (r == 0)
+		r = db_version(db, &version);
+	for (; r == 0 && version < VERSION; version++) {
+		_free_ char *mark = str_format("PRAGMA user_version = %d", version + 1);
+
+		r = mark ? db_exec(db, migrations[version]) : ctx_oom(db_ctx(db));
+		if (r == 0)
+			r = db_exec(db, mark);
+	}
+	if (r == 0)
+		return db_exec(db, "COMMIT");
+	return r;
+}
+
+static void closep(struct db **db)
+{
+	db_close(*db);
+}
+
+int state_file_open(struct vfctl_ctx *ctx, bool write, struct db **ret_db)
+{
+	_cleanup_(closep) struct db *db = NULL;
+	int r, version;
+
+	r = db_open(ctx, ctx->state_path, write, &db);
+	if (r == 0)
+		r = db_version(db, &version);
+	if (r < 0)
+		return r;
+	if (version > VERSION)
+		return ctx_fail(ctx, -EBADF, "state file %s was written by a newer vfctl (schema "
+			"%d, this one knows %d)", ctx->state_path, version, VERSION);
+	if (version < VERSION && write)
+		r = migrate(db, version);
+	else if (version == 0)
+		r = ctx_fail(ctx, -ENOENT, "state file %s is empty", ctx->state_path);
+	if (r == 0)
+		*ret_db = steal(db);
+	return r;
+}
+
+int state_memory_open(struct vfctl_ctx *ctx, struct db **ret_db)
+{
+	_cleanup_(closep) struct db *db = NULL;
+	int r = db_open(ctx, ":memory:", true, &db);
+
+	if (r == 0)
+		r = migrate(db, 0);
+	if (r == 0)
+		*ret_db = steal(db);
+	return r;
+}

@@ -1,0 +1,415 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Pools become known to the store; what they have; what they would give. */
+#include <errno.h>
+#include <inttypes.h>
+
+#include "base/idrange.h"
+#include "state/ids_db.h"
+#include "state/ids_rows.h"
+
+/* ---- is it as it was? ---- */
+
+/* What makes the free intervals: kind, source and ranges, as one number (FNV-1a). */
+static int64_t shape_of(const struct vfctl_id_pool *pool)
+{
+	uint64_t hash = 0xcbf29ce484222325;
+	uint64_t head[2] = {(uint64_t)pool->kind, (uint64_t)pool->source};
+	const struct {
+		const void *data;
+		size_t len;
+	} parts[] = {{head, sizeof(head)},
+		{pool->ranges, pool->range_count * sizeof(*pool->ranges)}};
+
+	for (size_t i = 0; i < ARRAY_SIZE(parts); i++)
+		for (size_t k = 0; k < parts[i].len; k++)
+			hash = (hash ^ ((const uint8_t *)parts[i].data)[k]) * 0x100000001b3;
+	return (int64_t)hash;
+}
+
+/* Its ranges are to come: they derive from a PF that has not been looked at. */
+static bool unresolved(const struct vfctl_id_pool *pool)
+{
+	return pool->source == VFCTL_ID_SOURCE_HOST && !pool->range_count;
+}
+
+/* 1: the table has it like this; 0: not. */
+static int is_declared(struct ids_db *s, const struct vfctl_id_pool *pool)
+{
+	_query_ struct query *q = NULL;
+	int r;
+
+	if (unresolved(pool))
+		return 1; /* it stays as it was */
+	r = query_new(s->db, &q, "SELECT shape, declared FROM pool WHERE name = ?", "s",
+		pool->name);
+	if (r == 0)
+		r = query_step(q);
+	return r == 1 ? query_int(q, 1) && query_int(q, 0) == shape_of(pool) : r;
+}
+
+static const struct vfctl_id_pool *pool_named(const struct vfctl_id_pool *pools,
+	size_t count, const char *name)
+{
+	for (size_t i = 0; i < count; i++)
+		if (str_eq(pools[i].name, name))
+			return &pools[i];
+	return NULL;
+}
+
+/* 1: the table declares no pool that is not among these. */
+static int none_is_left(struct ids_db *s, const struct vfctl_id_pool *pools, size_t count)
+{
+	_query_ struct query *q = NULL;
+	int r = query_new(s->db, &q, "SELECT name FROM pool WHERE declared <> 0", "");
+
+	while (r >= 0 && (r = query_step(q)) == 1)
+		if (!pool_named(pools, count, query_text(q, 0)))
+			return 0;
+	return r < 0 ? r : 1;
+}
+
+static int all_declared(struct ids_db *s, const struct vfctl_id_pool *pools, size_t count)
+{
+	int r = none_is_left(s, pools, count);
+
+	for (size_t i = 0; i < count && r == 1; i++)
+		r = is_declared(s, &pools[i]);
+	return r;
+}
+
+/* ---- another definition ---- */
+
+static int forget_others(struct ids_db *s, const struct vfctl_id_pool *pools, size_t count)
+{
+	int r = db_run(s->db, "UPDATE pool SET declared = -1 WHERE declared <> 0", "");
+
+	for (size_t i = 0; i < count && r == 0; i++)
+		r = db_run(s->db, "UPDATE pool SET declared = 1 WHERE declared = -1 AND name = ?",
+			"s", pools[i].name);
+	if (r == 0)
+		r = db_run(s->db, "DELETE FROM pool_free WHERE pool IN (SELECT name FROM pool "
+			"WHERE declared = -1)", "");
+	return r < 0 ? r : db_run(s->db, "UPDATE pool SET declared = 0 WHERE declared = -1", "");
+}
+
+static int define(struct ids_db *s, const struct vfctl_id_pool *pool)
+{
+	return db_run(s->db, "INSERT INTO pool (name, kind, shape, size, declared) VALUES "
+		"(?, ?, ?, ?, 1) ON CONFLICT (name) DO UPDATE SET kind = excluded.kind, "
+		"shape = excluded.shape, size = excluded.size, declared = 1", "siii", pool->name,
+		(int64_t)pool->kind, shape_of(pool),
+		(int64_t)idranges_size(pool->ranges, pool->range_count));
+}
+
+/* What is out in these ranges is the pool's from now on, whosever it was. */
+static int adopt(struct ids_db *s, const struct vfctl_id_pool *pool)
+{
+	int r = 0;
+
+	for (size_t i = 0; i < pool->range_count && r == 0; i++)
+		r = db_run(s->db, "UPDATE identity SET pool = ? WHERE kind = ? AND value BETWEEN "
+			"? AND ? AND pool <> ?", "siiis", pool->name, (int64_t)pool->kind,
+			id_pack(pool->ranges[i].first), id_pack(pool->ranges[i].last), pool->name);
+	return r;
+}
+
+static int fail_shrunk(struct ids_db *s, const struct vfctl_id_pool *pool,
+	const struct vfctl_id *first, uint64_t count)
+{
+	char text[VFCTL_ID_TEXT];
+	const struct vfctl_id_owner *o = &first->owner;
+
+	return ctx_fail(s->base.ctx, -EINVAL, "pool %s as host.yaml has it now leaves out %"
+		PRIu64 " value%s that it has leased, the first %s (of %s %s); keep them in its "
+		"ranges until they are released", pool->name, count, count == 1 ? "" : "s",
+		vfctl_id_format(first->kind, first->value, text),
+		o->domain_uuid[0] ? "domain" : "host", o->domain_name[0] ? o->domain_name
+		: o->domain_uuid[0] ? o->domain_uuid : o->host);
+}
+
+/* What the pool had and no ranges cover is in no pool; refused if it is in use. */
+static int let_go(struct ids_db *s, const struct vfctl_id_pool *pool)
+{
+	struct vfctl_id id, first = {.value = 0};
+	_query_ struct query *q = NULL;
+	uint64_t out = 0;
+	int r = query_new(s->db, &q, "SELECT " ID_COLUMNS " FROM identity WHERE pool = ? "
+		"ORDER BY kind, value", "s", pool->name);
+
+	while (r >= 0 && (r = query_step(q)) == 1) {
+		id_read(q, &id);
+		if (id.kind == pool->kind &&
+			idranges_find(pool->ranges, pool->range_count, id.value) >= 0)
+			continue;
+		if (id.state == VFCTL_ID_LEASED || id.state == VFCTL_ID_BLOCK) {
+			if (!out++)
+				first = id;
+			continue;
+		}
+		r = db_run(s->db, "UPDATE identity SET pool = '' WHERE kind = ? AND value = ?",
+			"ii", (int64_t)id.kind, id_pack(id.value));
+	}
+	return r < 0 ? r : out ? fail_shrunk(s, pool, &first, out) : 0;
+}
+
+static int add_gap(struct ids_db *s, const char *pool, uint64_t first, uint64_t last)
+{
+	return db_run(s->db, "INSERT INTO pool_free (pool, first, last) VALUES (?, ?, ?)",
+		"sii", pool, id_pack(first), id_pack(last));
+}
+
+/* The gaps between what is out within one range. */
+static int free_the_rest(struct ids_db *s, const struct vfctl_id_pool *pool,
+	const struct vfctl_id_range *in)
+{
+	uint64_t next = in->first;
+	_query_ struct query *q = NULL;
+	int r = query_new(s->db, &q, "SELECT value FROM identity WHERE kind = ? AND value "
+		"BETWEEN ? AND ? ORDER BY value", "iii", (int64_t)pool->kind,
+		id_pack(in->first), id_pack(in->last));
+
+	while (r >= 0 && (r = query_step(q)) == 1) {
+		uint64_t value = id_unpack(query_int(q, 0));
+
+		if (value > next)
+			r = add_gap(s, pool->name, next, value - 1);
+		next = value + 1;
+	}
+	if (r == 0 && next <= in->last)
+		r = add_gap(s, pool->name, next, in->last);
+	return r;
+}
+
+static int rebuild(struct ids_db *s, const struct vfctl_id_pool *pool)
+{
+	int r = db_run(s->db, "DELETE FROM pool_free WHERE pool = ?", "s", pool->name);
+
+	for (size_t i = 0; i < pool->range_count && r == 0; i++)
+		r = free_the_rest(s, pool, &pool->ranges[i]);
+	return r;
+}
+
+static int count_again(struct ids_db *s)
+{
+	int r = db_exec(s->db, "UPDATE pool SET "
+		"leased = (SELECT count(*) FROM identity i WHERE i.pool = name AND state = 0), "
+		"block = (SELECT count(*) FROM identity i WHERE i.pool = name AND state = 1), "
+		"resting = (SELECT count(*) FROM identity i WHERE i.pool = name AND state = 2), "
+		"quarantined = (SELECT count(*) FROM identity i WHERE i.pool = name AND state = 3)");
+
+	return r < 0 ? r : db_exec(s->db, "DELETE FROM pool WHERE declared = 0 AND "
+		"leased + block + resting + quarantined = 0");
+}
+
+static int define_all(struct ids_db *s, const struct vfctl_id_pool *pools, size_t count)
+{
+	_free_ bool *same = calloc(count + 1, sizeof(*same));
+	int r = same ? forget_others(s, pools, count) : ctx_oom(s->base.ctx);
+
+	for (size_t i = 0; i < count && r >= 0; i++) {
+		r = is_declared(s, &pools[i]);
+		same[i] = r == 1;
+	}
+	/* First all of them take, then all let go: so a value can move between two. */
+	for (size_t i = 0; i < count && r >= 0; i++)
+		r = same[i] ? 0 : define(s, &pools[i]);
+	for (size_t i = 0; i < count && r >= 0; i++)
+		r = same[i] ? 0 : adopt(s, &pools[i]);
+	for (size_t i = 0; i < count && r >= 0; i++)
+		if (!same[i] && pools[i].source != VFCTL_ID_SOURCE_MAC)
+			r = let_go(s, &pools[i]);
+	for (size_t i = 0; i < count && r >= 0; i++)
+		r = same[i] ? 0 : rebuild(s, &pools[i]);
+	return r < 0 ? r : count_again(s);
+}
+
+int ids_db_declare(struct id_store *store, const struct vfctl_id_pool *pools, size_t count)
+{
+	struct ids_db *s = ids_db_of(store);
+	int r = all_declared(s, pools, count);
+
+	s->declared = r == 1 || s->write;
+	if (r != 0 || !s->write)
+		return r < 0 ? r : 0;
+	r = ids_db_begin(store);
+	if (r < 0)
+		return r;
+	/* Another one may have done it meanwhile: then this finds nothing to do. */
+	return ids_db_finish(s, define_all(s, pools, count));
+}
+
+int ids_db_lost(struct id_store *store, struct vfctl_id_pool **ret_pools, size_t *ret_count)
+{
+	struct ids_db *s = ids_db_of(store);
+	_free_ struct vfctl_id_pool *pools = NULL;
+	_query_ struct query *q = NULL;
+	size_t n = 0;
+	int r = query_new(s->db, &q, "SELECT name, kind FROM pool WHERE declared = 0 AND "
+		"leased + block + resting + quarantined > 0 ORDER BY name", "");
+
+	while (r >= 0 && (r = query_step(q)) == 1) {
+		if (!array_grow(pools, n))
+			return ctx_oom(store->ctx);
+		str_copy(pools[n].name, sizeof(pools[n].name), query_text(q, 0));
+		pools[n++].kind = (enum vfctl_id_kind)query_int(q, 1);
+	}
+	if (r == 0) {
+		*ret_pools = steal(pools);
+		*ret_count = n;
+	}
+	return r;
+}
+
+/* ---- what it has, and would give ---- */
+
+/* Only a reader sees pools that are declared otherwise: it counts what it sees. */
+static int count_by_hand(struct ids_db *s, const struct vfctl_id_pool *pool,
+	struct vfctl_id_stats *n)
+{
+	uint64_t *const counts[] = {[VFCTL_ID_LEASED] = &n->leased,
+		[VFCTL_ID_BLOCK] = &n->block, [VFCTL_ID_RESTING] = &n->resting,
+		[VFCTL_ID_QUARANTINED] = &n->quarantined};
+	int r = 0;
+
+	for (size_t i = 0; i < pool->range_count && r >= 0; i++) {
+		_query_ struct query *q = NULL;
+
+		r = query_new(s->db, &q, "SELECT state, count(*) FROM identity WHERE kind = ? AND "
+			"value BETWEEN ? AND ? GROUP BY state", "iii", (int64_t)pool->kind,
+			id_pack(pool->ranges[i].first), id_pack(pool->ranges[i].last));
+		while (r >= 0 && (r = query_step(q)) == 1)
+			*counts[query_int(q, 0)] += (uint64_t)query_int(q, 1);
+	}
+	return r;
+}
+
+static int read_counts(struct ids_db *s, const struct vfctl_id_pool *pool,
+	struct vfctl_id_stats *n)
+{
+	_query_ struct query *q = NULL;
+	int r = query_new(s->db, &q, "SELECT leased, block, resting, quarantined FROM pool "
+		"WHERE name = ?", "s", pool->name);
+
+	if (r == 0)
+		r = query_step(q);
+	if (r == 1) {
+		n->leased = (uint64_t)query_int(q, 0);
+		n->block = (uint64_t)query_int(q, 1);
+		n->resting = (uint64_t)query_int(q, 2);
+		n->quarantined = (uint64_t)query_int(q, 3);
+	}
+	return r < 0 ? r : 0;
+}
+
+int ids_db_stats(struct id_store *store, const struct vfctl_id_pool *pool,
+	struct vfctl_id_stats *ret)
+{
+	struct ids_db *s = ids_db_of(store);
+	struct vfctl_id_stats n = {.size = idranges_size(pool->ranges, pool->range_count)};
+	int r = s->declared ? read_counts(s, pool, &n) : count_by_hand(s, pool, &n);
+	uint64_t out = n.leased + n.block + n.resting + n.quarantined;
+
+	if (r < 0)
+		return r;
+	n.free = n.size > out ? n.size - out : 0;
+	*ret = n;
+	return 0;
+}
+
+/* A reader that has no intervals to go by: value after value, over those that are out. */
+static int gap_from(struct ids_db *s, const struct vfctl_id_pool *pool, uint64_t start,
+	uint64_t *ret_value)
+{
+	int r = 0;
+
+	for (size_t i = 0; i < pool->range_count; i++) {
+		const struct vfctl_id_range *in = &pool->ranges[i];
+		uint64_t next = start > in->first ? start : in->first;
+		_query_ struct query *q = NULL;
+
+		r = query_new(s->db, &q, "SELECT value FROM identity WHERE kind = ? AND value "
+			"BETWEEN ? AND ? ORDER BY value", "iii", (int64_t)pool->kind, id_pack(next),
+			id_pack(in->last));
+		while (r >= 0 && (r = query_step(q)) == 1 && id_unpack(query_int(q, 0)) == next)
+			next++;
+		if (r < 0)
+			return r;
+		if (next <= in->last) {
+			*ret_value = next;
+			return 1;
+		}
+	}
+	return 0;
+}
+
+/* Values whose rest is over: the next takes find them free. */
+struct rested {
+	uint64_t *v;
+	size_t count;
+};
+
+static void clear_rested(struct rested *rested)
+{
+	free(rested->v);
+}
+
+static int read_rested(struct ids_db *s, const struct vfctl_id_pool *pool, unsigned nth,
+	struct rested *ret)
+{
+	_query_ struct query *q = NULL;
+	int r = query_new(s->db, &q, "SELECT value FROM identity WHERE pool = ? AND state = 2 "
+		"AND until <= ? AND pending = 0 ORDER BY until LIMIT ?", "sii", pool->name,
+		ids_db_now(s), (int64_t)nth + IDS_EXPIRE_BATCH);
+
+	while (r >= 0 && (r = query_step(q)) == 1) {
+		if (!array_grow(ret->v, ret->count))
+			return ctx_oom(s->base.ctx);
+		ret->v[ret->count++] = id_unpack(query_int(q, 0));
+	}
+	return r;
+}
+
+/* The lowest value from @start up that is free, or will be: 1, or 0. */
+static int next_free(struct ids_db *s, const struct vfctl_id_pool *pool,
+	const struct rested *rested, uint64_t start, uint64_t *ret_value)
+{
+	uint64_t value = 0;
+	int r = s->declared ? free_from(s->db, pool->name, start, &value)
+			    : gap_from(s, pool, start, &value);
+
+	for (size_t i = 0; i < rested->count && r >= 0; i++)
+		if (rested->v[i] >= start && (r == 0 || rested->v[i] < value)) {
+			value = rested->v[i];
+			r = 1;
+		}
+	if (r == 1)
+		*ret_value = value;
+	return r;
+}
+
+int ids_db_peek(struct id_store *store, const struct id_choice *choice, unsigned nth,
+	uint64_t *ret_value)
+{
+	_cleanup_(clear_rested) struct rested rested = {0};
+	struct ids_db *s = ids_db_of(store);
+	uint64_t value = 0, from = choice->start, first = 0;
+	bool round = false;
+	int r = read_rested(s, choice->pool, nth, &rested);
+
+	for (unsigned i = 0; i <= nth && r >= 0; i++) {
+		r = next_free(s, choice->pool, &rested, from, &value);
+		if (r == 0 && !round) {
+			round = true;
+			r = next_free(s, choice->pool, &rested, 0, &value);
+		}
+		if (r == 0 || (r == 1 && i && value == first))
+			return ctx_fail(store->ctx, -ENOSPC, "pool %s is exhausted",
+				choice->pool->name);
+		if (i == 0)
+			first = value;
+		from = value + 1;
+	}
+	if (r == 1)
+		*ret_value = value;
+	return r < 0 ? r : 0;
+}

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef VFCTL_STATE_IDS_SQLITE_H
+#define VFCTL_STATE_IDS_SQLITE_H
+
+#include "state/ids.h"
+
+/*
+ * What the fleet's store asks of the host's besides the common table: it keeps there what
+ * this host has, and what it did while the fleet could not be reached. @s is always a
+ * store that id_sqlite_open() made. Between s->ops->begin() and end() all is one
+ * transaction.
+ */
+
+/* Make the value's row as @id says, whatever it was. */
+int id_sqlite_put(struct id_store *s, const struct vfctl_id *id);
+/* Forget the value: it is free. 0 also when it was. */
+int id_sqlite_drop(struct id_store *s, enum vfctl_id_kind kind, uint64_t value);
+/* Rows with @pending set above (@kind, *@after), at most @max: 0 .. @max, or errno. */
+int id_sqlite_pending(struct id_store *s, enum vfctl_id_kind kind, const uint64_t *after,
+	struct vfctl_id *ret, size_t max);
+/*
+ * Lease one of the values set aside for this host (BLOCK) to @io->owner, from @choice's
+ * start up and round; @io->pending is kept. Same owner, same value. -ENOSPC: none is left.
+ */
+int id_sqlite_take_block(struct id_store *s, const struct id_choice *choice,
+	struct vfctl_id *io);
+
+#endif

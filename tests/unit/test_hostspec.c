@@ -1,0 +1,296 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <errno.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "base/ctx.h"
+#include "base/idrange.h"
+#include "vfctl/hostspec.h"
+
+static struct vfctl_ctx *ctx;
+
+static struct vfctl_host_spec *parse(const char *text)
+{
+	struct vfctl_host_spec *spec = NULL;
+
+	if (vfctl_host_spec_parse(ctx, "h.yaml", text, strlen(text), &spec) < 0)
+		fail_msg("%s", vfctl_ctx_error(ctx));
+	return spec;
+}
+
+static void every_key_is_read(void **state)
+{
+	struct vfctl_host_spec *s = parse(
+		"host: node-07.example\n"
+		"guid-pools:\n"
+		"  - name: fabric-a\n"
+		"    ranges: ['02:00:00:00:00:00:01:00..0x02000000000001ff',\n"
+		"             {first: 0200:0000:0000:0200, last: 02-00-00-00-00-00-02-0F}]\n"
+		"    strategy: hash\n"
+		"    rest: 7d\n"
+		"  - {name: few, values: ['04:00:00:00:00:00:00:01', 0x0400000000000003]}\n"
+		"  - {name: own, derive: host, pf: mlx5_0}\n"
+		"  - {name: openstack, derive: mac, rest: 0s}\n"
+		"mac-pools:\n"
+		"  - {name: macs, ranges: ['02:00:00:00:00:01..02:00:00:00:ff:ff']}\n"
+		"partitions:\n"
+		"  - {name: storage, pkey: 0x0010, membership: limited, ipoib: on}\n"
+		"  - {name: mpi, pkey: 0x7FFF}\n"
+		"store: etcd\n"
+		"etcd:\n"
+		"  endpoints: ['https://e1:2379', 'http://[::1]:2379']\n"
+		"  prefix: /lab/\n  ca: /ca\n  cert: /cert\n  key: /key\n"
+		"  user: u\n  password-file: /pw\n  timeout: 500ms\n  ttl: 2h\n  block: 0\n"
+		"after-change:\n  command: [/bin/kill, -HUP, '1']\n  timeout: 5s\n");
+	const struct vfctl_id_pool *p = s->pools;
+
+	assert_string_equal(s->host, "node-07.example");
+	assert_int_equal(s->pool_count, 5);
+	/* the two ranges touch, so they are one */
+	assert_int_equal(p[0].range_count, 1);
+	assert_true(p[0].ranges[0].first == 0x0200000000000100);
+	assert_true(p[0].ranges[0].last == 0x020000000000020f);
+	assert_int_equal(p[0].strategy, VFCTL_ID_HASH);
+	assert_int_equal(p[0].rest_s, 7 * 86400);
+	assert_int_equal(p[1].range_count, 2);
+	assert_int_equal(p[1].rest_s, 3600);
+	assert_int_equal(p[2].source, VFCTL_ID_SOURCE_HOST);
+	assert_string_equal(s->pool_pfs[2], "mlx5_0");
+	assert_null(s->pool_pfs[0]);
+	assert_int_equal(p[3].source, VFCTL_ID_SOURCE_MAC);
+	assert_int_equal(p[3].rest_s, 0);
+	assert_int_equal(p[4].kind, VFCTL_ID_MAC);
+	assert_true(p[4].ranges[0].last == 0x02000000ffff);
+	assert_int_equal(s->partition_count, 2);
+	assert_int_equal(s->partitions[0].pkey, 0x10);
+	assert_false(s->partitions[0].full);
+	assert_true(s->partitions[0].ipoib);
+	assert_true(s->partitions[1].full);
+	assert_string_equal(s->etcd->endpoints[1], "http://[::1]:2379");
+	assert_null(s->etcd->endpoints[2]);
+	assert_string_equal(s->etcd->prefix, "/lab/");
+	assert_int_equal(s->etcd->timeout_ms, 500);
+	assert_int_equal(s->etcd->ttl_s, 7200);
+	assert_int_equal(s->etcd->block, 0);
+	assert_string_equal(s->after_change[2], "1");
+	assert_null(s->after_change[3]);
+	assert_int_equal(s->after_change_timeout_ms, 5000);
+	vfctl_host_spec_free(s);
+}
+
+static void what_is_not_said_has_defaults(void **state)
+{
+	struct vfctl_host_spec *s = parse("store: etcd\netcd: {endpoints: ['https://a:1']}\n");
+
+	assert_string_equal(s->host, "");
+	assert_int_equal(s->pool_count, 0);
+	assert_string_equal(s->etcd->prefix, "/vfctl/");
+	assert_int_equal(s->etcd->timeout_ms, 5000);
+	assert_int_equal(s->etcd->ttl_s, 86400);
+	assert_int_equal(s->etcd->block, 16);
+	assert_int_equal(s->after_change_timeout_ms, 30000);
+	assert_null(s->after_change);
+	vfctl_host_spec_free(s);
+}
+
+#define POOL(more) "guid-pools: [{name: p, " more "}]\n"
+#define RANGE(range) POOL("ranges: ['" range "']")
+#define MACS(range) "mac-pools: [{name: m, ranges: ['" range "']}]\n"
+#define ETCD(more) "store: etcd\netcd: {endpoints: ['https://a:1'], " more "}\n"
+
+static void errors_say_where_and_what(void **state)
+{
+	static const struct {
+		const char *text, *words;
+	} bad[] = {
+		{"gid-pools: []", "h.yaml:1:1: gid-pools: no such key; did you mean guid-pools?"},
+		{"host: 'a b'", "h.yaml:1:7: host: 'a b'"},
+		{"host: -a", "begin with a letter"},
+		{"guid-pools: {}", "must be a list"},
+		{"guid-pools: [x]", "guid-pools[0]. must be keys"},
+		{"guid-pools: [{ranges: ['0x1..0x2']}]", "guid-pools[0].name: the key is missing"},
+		{POOL("strategy: hash"), "pool p has no values"},
+		{POOL("ranges: []"), "pool p has no values"},
+		{POOL("rang: []"), "did you mean ranges?"},
+		/* ends of ranges */
+		{RANGE("00:00:00:00:00:00:00:00..02:00:00:00:00:00:00:ff"), "is zero"},
+		{RANGE("02:00:00:00:00:00:00:00..ff:ff:ff:ff:ff:ff:ff:ff"), "all ones"},
+		{RANGE("01:00:00:00:00:00:00:00..02:00:00:00:00:00:00:ff"), "group bit"},
+		{RANGE("02:00:00:00:00:00:00:00..03:00:00:00:00:00:00:ff"), "group bit"},
+		{RANGE("02:00:00:00:00:00:00..02:00:00:00:00:00:00:ff"), "too short"},
+		{RANGE("02:00:00:00:00:00:00:00:00..02:00:00:00:00:00:00:ff"), "too long"},
+		{RANGE("02:00:00:00:00:01..02:00:00:00:00:ff"), "6 bytes, a MAC"},
+		{RANGE("nonsense..02:00:00:00:00:00:00:ff"), "is no GUID"},
+		{RANGE("02:00:00:00:00:00:00:01..nonsense"), "is no GUID"},
+		{RANGE("02:00:00:00:00:00:00:02..02:00:00:00:00:00:00:01"), "swap them"},
+		{RANGE("02:00:00:00:00:00:00:01 - 02:00:00:00:00:00:00:02"),
+			"write FIRST..LAST"},
+		{RANGE("02:00:00:00:00:00:00:01-02:00:00:00:00:00:00:02"), "write FIRST..LAST"},
+		{RANGE("02:00:00:00:00:00:00:01"), "single values under values:"},
+		{POOL("ranges: [{first: 0x2}]"), "guid-pools[0].ranges[0].last: the key is"},
+		{POOL("values: ['00:00:00:00:00:00:00:00']"), "is zero"},
+		{POOL("values: [0x2, 0x2]"), "00:00:00:00:00:00:00:02 is in both"},
+		{POOL("ranges: ['0x2..0x9', '0x5..0x6']"), "00:00:00:00:00:00:00:05 is in both"},
+		{POOL("values: [0x2, 0x4]}, {name: q, ranges: ['0x3..0x9']"),
+			"pools p and q overlap: GUID 00:00:00:00:00:00:00:04"},
+		{POOL("values: [0x2]}, {name: p, values: [0x4]"), "there is a pool p already"},
+		{POOL("values: [0x2]") MACS("02:00:00:00:00:00..01:00:00:00:00:00"), "multicast"},
+		{MACS("00:00:00:00:00:00..02:00:00:00:00:00"), "is zero"},
+		{MACS("0x2..0x4"), "is no MAC"},
+		{"mac-pools: [{name: m, derive: mac}]", "only GUIDs derive"},
+		{POOL("derive: mac, values: [0x2]"), "the pool derives its values"},
+		{POOL("derive: host"), "guid-pools[0].pf: the key is missing"},
+		{POOL("pf: mlx5_0, values: [0x2]"), "goes with derive: host"},
+		{POOL("derive: mac, strategy: hash"), "the MAC says which"},
+		{POOL("derive: pci"), "none, host or mac"},
+		{POOL("values: [0x2], rest: 10"), "must be a number and its unit"},
+		{POOL("values: [0x2], rest: 1w"), "must be a number and its unit"},
+		{POOL("values: [0x2], rest: 366d"), "seconds"},
+		{POOL("values: [0x2], rest: 99999999999d"), "must be a number and its unit"},
+		/* partitions */
+		{"partitions: [{name: a, pkey: 0x8010}]", "write 0x0010 with membership: full"},
+		{"partitions: [{name: a, pkey: 0xffff}]", "write 0x7fff with membership: full"},
+		{"partitions: [{name: a, pkey: 0}]", "is no P_Key"},
+		{"partitions: [{name: a, pkey: 0x0}]", "is no P_Key"},
+		{"partitions: [{name: a, pkey: 1234}]", "is no P_Key"},
+		{"partitions: [{name: a, pkey: ''}]", "is no P_Key"},
+		{"partitions: [{name: a}]", "partitions[0].pkey: the key is missing"},
+		{"partitions: [{pkey: 0x1}]", "partitions[0].name: the key is missing"},
+		{"partitions: [{name: 'a b', pkey: 0x1}]", "must be letters"},
+		{"partitions: [{name: a, pkey: 0x1}, {name: a, pkey: 0x2}]", "a partition a already"},
+		{"partitions: [{name: a, pkey: 0x1}, {name: b, pkey: 0x01}]", "is partition a already"},
+		{"partitions: [{name: a, pkey: 0x1, membership: both}]", "full or limited"},
+		/* stores */
+		{"store: etcd", "h.yaml:1:8: store: etcd needs its endpoints"},
+		{"store: file", "host or etcd"},
+		{"etcd: {endpoints: ['https://a:1']}", "it is not used"},
+		{"store: etcd\netcd: {prefix: /x/}", "etcd.endpoints: the key is missing"},
+		{"store: etcd\netcd: {endpoints: []}", "etcd.endpoints: is empty"},
+		{"store: etcd\netcd: {endpoints: [a:1]}", "https://HOST:PORT"},
+		{"store: etcd\netcd: {endpoints: ['https://u@a:1']}", "https://HOST:PORT"},
+		{"store: etcd\netcd: {endpoints: ['https://a/v3']}", "without a path"},
+		{ETCD("prefix: x"), "begin and end with '/'"},
+		{ETCD("cert: /c"), "it needs key too"},
+		{ETCD("user: u"), "it needs password-file too"},
+		{ETCD("ca: c"), "absolute path"},
+		{ETCD("timeout: 50ms"), "milliseconds"},
+		{ETCD("block: 121"), "from 0 to 120"},
+		{"after-change: {command: [reload]}", "must be an absolute path"},
+		{"after-change: {command: reload}", "must be a list"},
+		{"after-change: {timeout: 1s}", "after-change.command: the key is missing"},
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(bad); i++) {
+		struct vfctl_host_spec *spec = NULL;
+
+		assert_true(vfctl_host_spec_parse(ctx, "h.yaml", bad[i].text, strlen(bad[i].text),
+			&spec) < 0);
+		assert_null(spec);
+		if (!strstr(vfctl_ctx_error(ctx), bad[i].words))
+			fail_msg("%s\ngives: %s\nnot:   %s", bad[i].text, vfctl_ctx_error(ctx),
+				bad[i].words);
+	}
+}
+
+/* Values with the group bit lie between the ends; they are no part of the pool. */
+static void a_range_is_split_at_the_group_bit(void **state)
+{
+	struct vfctl_host_spec *s = parse(
+		"guid-pools:\n"
+		"  - {name: two, ranges: ['02:ff:ff:ff:ff:ff:ff:fe..04:00:00:00:00:00:00:01']}\n"
+		"  - {name: end, ranges: ['fe:ff:ff:ff:ff:ff:ff:fe..fe:ff:ff:ff:ff:ff:ff:ff']}\n"
+		"mac-pools:\n"
+		"  - {name: macs, ranges: ['02:ff:ff:ff:ff:ff..04:00:00:00:00:00']}\n");
+	const struct vfctl_id_pool *p = s->pools;
+
+	assert_int_equal(p[0].range_count, 2);
+	assert_true(p[0].ranges[0].first == 0x02fffffffffffffe);
+	assert_true(p[0].ranges[0].last == 0x02ffffffffffffff);
+	assert_true(p[0].ranges[1].first == 0x0400000000000000);
+	assert_true(p[0].ranges[1].last == 0x0400000000000001);
+	assert_int_equal(idranges_size(p[0].ranges, 2), 4);
+	assert_int_equal(p[1].range_count, 1);
+	assert_int_equal(idranges_size(p[1].ranges, 1), 2);
+	assert_int_equal(p[2].range_count, 2);
+	assert_true(p[2].ranges[0].last == 0x02ffffffffff);
+	assert_true(p[2].ranges[1].first == 0x040000000000);
+	vfctl_host_spec_free(s);
+}
+
+static void all_guids_there_are_fit_a_pool(void **state)
+{
+	struct vfctl_host_spec *s = parse("guid-pools: [{name: all, ranges: "
+		"['00:00:00:00:00:00:00:01..fe:ff:ff:ff:ff:ff:ff:ff']}]\n");
+	const struct vfctl_id_pool *p = s->pools;
+	uint64_t size = idranges_size(p->ranges, p->range_count);
+
+	assert_int_equal(p->range_count, 128);
+	assert_true(size == (UINT64_C(1) << 63) - 1);
+	assert_true(idranges_at(p->ranges, p->range_count, size - 1) == 0xfeffffffffffffff);
+	assert_int_equal(idranges_find(p->ranges, p->range_count, UINT64_MAX), -1);
+	assert_int_equal(idranges_find(p->ranges, p->range_count, 0), -1);
+	assert_int_equal(idranges_find(p->ranges, p->range_count, 0x0123456789abcdef), -1);
+	assert_int_equal(idranges_find(p->ranges, p->range_count, 0xfe00000000000000), 127);
+	vfctl_host_spec_free(s);
+}
+
+static void a_pkey_is_a_number_or_a_partition(void **state)
+{
+	static const struct {
+		const char *text;
+		int pkey; /* below 0: the error */
+		const char *words;
+	} cases[] = {
+		{"0x0010", 0x8010, NULL}, {"0X1A", 0x801a, NULL}, {"0x10:limited", 0x10, NULL},
+		{"storage", 0x10, NULL}, {"storage:full", 0x8010, NULL},
+		{"mpi", 0x8020, NULL}, {"mpi:limited", 0x20, NULL},
+		{"0x8010", -EINVAL, "write 0x0010:full"}, {"0xFFFF", -EINVAL, "write 0x7fff:full"},
+		{"0x0", -EINVAL, "is no P_Key"}, {"0x8000", -EINVAL, "is no P_Key"},
+		{"0x10:both", -EINVAL, "is no P_Key"},
+		{"1234", -ENOENT, "host.yaml has storage, mpi"}, {"", -ENOENT, "no partition ''"},
+		{"mpi:both", -EINVAL, ":full or :limited"}, {"mp", -ENOENT, "no partition 'mp'"},
+	};
+	struct vfctl_host_spec *s = parse("partitions:\n"
+		"  - {name: storage, pkey: 0x10, membership: limited}\n"
+		"  - {name: mpi, pkey: 0x20}\n");
+
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		uint16_t pkey = 0xdead;
+		int r = vfctl_host_spec_pkey(ctx, s, cases[i].text, &pkey);
+
+		assert_int_equal(r, cases[i].pkey < 0 ? cases[i].pkey : 0);
+		assert_int_equal(pkey, cases[i].pkey < 0 ? 0xdead : cases[i].pkey);
+		if (cases[i].words)
+			assert_non_null(strstr(vfctl_ctx_error(ctx), cases[i].words));
+	}
+	vfctl_host_spec_free(s);
+}
+
+static int set_up(void **state)
+{
+	return vfctl_ctx_new(&ctx);
+}
+
+static int tear_down(void **state)
+{
+	vfctl_ctx_free(ctx);
+	return 0;
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(every_key_is_read),
+		cmocka_unit_test(what_is_not_said_has_defaults),
+		cmocka_unit_test(errors_say_where_and_what),
+		cmocka_unit_test(a_range_is_split_at_the_group_bit),
+		cmocka_unit_test(all_guids_there_are_fit_a_pool),
+		cmocka_unit_test(a_pkey_is_a_number_or_a_partition),
+	};
+
+	return cmocka_run_group_tests(tests, set_up, tear_down);
+}
