@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "host_ids.h"
+
+#include <stdlib.h>
+
+int host_ids_open(struct invocation *in, bool write, struct host_ids *ret)
+{
+	int r = vfctl_host_ids_open(in->ctx, option_of(in, "host-yaml"), write, &ret->spec,
+		&ret->ids);
+
+	return r < 0 ? fail(in, r) : 0;
+}
+
+void host_ids_close(struct host_ids *h)
+{
+	vfctl_ids_close(h->ids);
+	vfctl_host_spec_free(h->spec);
+	*h = (struct host_ids){0};
+}
+
+static int after_change(struct invocation *in, const struct host_ids *h)
+{
+	char *said = NULL;
+	int r = vfctl_host_spec_after_change(in->ctx, h->spec, &said);
+
+	if (r < 0)
+		warn("%s", vfctl_ctx_error(in->ctx));
+	else if (r == 1 && !in->quiet && !in->json)
+		out_line(in->out, "%s: done%s%s", h->spec->after_change[0],
+			said && said[0] ? ": " : "", said ? said : "");
+	free(said);
+	return r < 0 ? EXIT_PARTLY : EXIT_DONE;
+}
+
+int run_ids_change(struct invocation *in, const struct host_ids *h,
+	struct vfctl_change *change, const char *done)
+{
+	bool moves = vfctl_change_moves_ids(change);
+	int status = run_change(in, change, done);
+
+	return status == EXIT_DONE && moves && !in->dry_run ? after_change(in, h) : status;
+}
