@@ -12,12 +12,13 @@
 
 const struct command *const commands[] = {&cmd_list, &cmd_show, &cmd_create, &cmd_destroy,
 	&cmd_set, &cmd_plan, &cmd_xml, &cmd_define, &cmd_undefine, &cmd_attach, &cmd_detach,
-	&cmd_hook, &cmd_capture, &cmd_completion, &cmd_help};
+	&cmd_guid, &cmd_hook, &cmd_capture, &cmd_completion, &cmd_help};
 const size_t command_count = ARRAY_SIZE(commands);
 
 const struct option_row global_options[] = {
 	{"host", 0, "FILE|DIR", "read a captured host instead of this one", NULL},
 	{"state", 0, "FILE", "state file (default /var/lib/vfctl/state.db)", NULL},
+	{"config", 0, "FILE", "host.yaml to go by (default /etc/vfctl/host.yaml)", NULL},
 	{"connect", 'c', "URI", "libvirt to talk to (default qemu:///system)",
 		"qemu:///system qemu:///session test:///default"},
 	{"timeout", 0, "SECONDS", "longest wait for one write to the kernel (default 120)", NULL},

@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* host.yaml: found, read, and what it says to run after a change. */
+#include <errno.h>
+#include <stdio.h>
+
+#include "host/host.h"
+#include "host/run.h"
+#include "vfctl/hostspec.h"
+#include "vfctl/inventory.h"
+#include "vfctl/rdma.h"
+
+static int fail_read(struct vfctl_ctx *ctx, const char *path, int error)
+{
+	return ctx_fail(ctx, error, "read %s: %s", path, strerror(-error));
+}
+
+/* A file that the operator named, on the machine this runs on. */
+static int read_named(struct vfctl_ctx *ctx, const char *path, char **ret)
+{
+	char some[4096];
+	_buf_ struct buf text = {0};
+	FILE *file = fopen(path, "re");
+	size_t n;
+	bool failed;
+
+	if (!file)
+		return fail_read(ctx, path, -errno);
+	/* One byte more than is allowed: the parser says that it is too long. */
+	while (text.len <= VFCTL_HOST_FILE_MAX && (n = fread(some, 1, sizeof(some), file)) > 0)
+		buf_add(&text, some, n);
+	failed = ferror(file);
+	fclose(file);
+	if (failed)
+		return fail_read(ctx, path, -EIO);
+	/* A NUL must not cut the text short unseen. */
+	if (text.data && strlen(text.data) != text.len)
+		return ctx_fail(ctx, -EILSEQ, "%s: it is no text", path);
+	*ret = text.data ? buf_steal(&text) : strdup("");
+	return *ret ? 0 : ctx_oom(ctx);
+}
+
+static int read_text(struct vfctl_ctx *ctx, const char *path, char **ret)
+{
+	int r;
+
+	if (path)
+		return read_named(ctx, path, ret);
+	r = host_try_read(ctx, ret, "%s", VFCTL_HOST_SPEC_PATH);
+	return r < 0 && r != -ENOENT ? fail_read(ctx, VFCTL_HOST_SPEC_PATH, r) : r;
+}
+
+/* The kernel's name for it, which is also what a capture holds. */
+static void name_host(struct vfctl_ctx *ctx, struct vfctl_host_spec *spec)
+{
+	_free_ char *name = NULL;
+
+	if (spec->host[0])
+		return;
+	if (host_try_read(ctx, &name, "/proc/sys/kernel/hostname") < 0 ||
+		!str_copy(spec->host, sizeof(spec->host), str_rstrip(name)) || !spec->host[0])
+		str_copy(spec->host, sizeof(spec->host), "localhost");
+}
+
+int vfctl_host_spec_read(struct vfctl_ctx *ctx, const char *path,
+	struct vfctl_host_spec **ret_spec)
+{
+	struct vfctl_host_spec *spec = NULL;
+	_free_ char *text = NULL;
+	int r = read_text(ctx, path, &text);
+
+	if (r == 0) {
+		r = vfctl_host_spec_parse(ctx, path ? path : VFCTL_HOST_SPEC_PATH, text,
+			strlen(text), &spec);
+	} else if (r == -ENOENT && !path) {
+		spec = calloc(1, sizeof(*spec));
+		r = spec ? 0 : ctx_oom(ctx);
+	}
+	if (r < 0)
+		return r;
+	name_host(ctx, spec);
+	*ret_spec = spec;
+	return 0;
+}
+
+static int read_pf_guid(struct vfctl_ctx *ctx, const char *name, uint64_t *ret_guid)
+{
+	struct vfctl_rdma_device *device = NULL;
+	struct vfctl_inventory *inventory;
+	const struct vfctl_pf *pf;
+	int r = vfctl_inventory_read(ctx, name, &inventory);
+
+	if (r < 0)
+		return r;
+	r = vfctl_inventory_find_pf(ctx, inventory, name, &pf);
+	if (r == 0 && !pf->rdma[0])
+		r = ctx_fail(ctx, -ENODEV, "PF %s has no RDMA device, so no GUID", name);
+	if (r == 0)
+		r = vfctl_rdma_read(ctx, pf->rdma, &device);
+	if (r == 0)
+		*ret_guid = device->node_guid;
+	vfctl_rdma_free(device);
+	vfctl_inventory_free(inventory);
+	return r;
+}
+
+int vfctl_host_spec_resolve(struct vfctl_ctx *ctx, struct vfctl_host_spec *spec)
+{
+	for (size_t i = 0; i < spec->pool_count; i++) {
+		uint64_t guid;
+		int r;
+
+		if (spec->pools[i].source != VFCTL_ID_SOURCE_HOST || spec->pools[i].range_count)
+			continue;
+		r = read_pf_guid(ctx, spec->pool_pfs[i], &guid);
+		if (r == 0)
+			r = vfctl_host_spec_set_pf_guid(ctx, spec, i, guid);
+		if (r == -EEXIST || r == -ENOMEM)
+			return r;
+		if (r < 0)
+			log_warn(ctx, "pool %s has no values: %s", spec->pools[i].name,
+				vfctl_ctx_error(ctx));
+	}
+	return 0;
+}
+
+int vfctl_host_spec_after_change(struct vfctl_ctx *ctx, const struct vfctl_host_spec *spec,
+	char **ret_said)
+{
+	int r;
+
+	if (!spec->after_change)
+		return 0;
+	log_debug(ctx, "running %s", spec->after_change[0]);
+	r = host_run(ctx, spec->after_change, spec->after_change_timeout_ms, ret_said);
+	if (r < 0)
+		return ctx_prefix(ctx, r, "after-change command");
+	log_info(ctx, "%s: %s", spec->after_change[0], **ret_said ? *ret_said : "done");
+	return 1;
+}
