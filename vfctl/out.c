@@ -16,6 +16,7 @@ struct out {
 	size_t columns;
 	char **cells;
 	size_t cell_count, cell_room;
+	const unsigned *widths; /* of a table that is printed as it comes */
 	/* JSON */
 	char closing[DEPTH_MAX];
 	bool filled[DEPTH_MAX];
@@ -122,25 +123,6 @@ void out_table(struct out *out, unsigned indent, const char *const *headings, si
 		out_cell(out, "%s", headings[i]);
 }
 
-void out_cell(struct out *out, const char *fmt, ...)
-{
-	char *text = NULL;
-	va_list args;
-
-	va_start(args, fmt);
-	if (vasprintf(&text, fmt, args) < 0)
-		text = NULL;
-	va_end(args);
-	if (text && !*text) {
-		free(text);
-		text = strdup("-");
-	}
-	if (text)
-		add_cell(out, text);
-	else
-		out->failed = true;
-}
-
 /* Columns that put_clean() fills. */
 static size_t width_of(const char *text)
 {
@@ -154,10 +136,57 @@ static size_t width_of(const char *text)
 	return n;
 }
 
+void out_stream(struct out *out, const char *const *headings, const unsigned *widths,
+	size_t columns)
+{
+	out->widths = widths;
+	out_table(out, 0, headings, columns);
+}
+
+static void print_cell(struct out *out, const char *text)
+{
+	size_t column = out->cell_count++ % out->columns;
+	size_t width = width_of(text), least = out->widths[column];
+
+	put_clean(out->file, text);
+	if (column == out->columns - 1)
+		putc('\n', out->file);
+	else
+		fprintf(out->file, "%*s", (int)(width < least ? least - width : 0) + 2, "");
+}
+
+void out_cell(struct out *out, const char *fmt, ...)
+{
+	char *text = NULL;
+	va_list args;
+
+	va_start(args, fmt);
+	if (vasprintf(&text, fmt, args) < 0)
+		text = NULL;
+	va_end(args);
+	if (text && !*text) {
+		free(text);
+		text = strdup("-");
+	}
+	if (!text) {
+		out->failed = true;
+	} else if (out->widths) {
+		print_cell(out, text);
+		free(text);
+	} else {
+		add_cell(out, text);
+	}
+}
+
 void out_table_end(struct out *out)
 {
 	size_t width[COLUMNS_MAX] = {0};
 
+	if (out->widths) {
+		out->widths = NULL;
+		out->cell_count = 0;
+		return;
+	}
 	for (size_t i = 0; i < out->cell_count; i++) {
 		size_t w = width_of(out->cells[i]);
 

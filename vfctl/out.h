@@ -23,6 +23,12 @@ void put_clean(FILE *file, const char *text);
 void out_line(struct out *out, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 /* A table is collected until out_table_end(). A NULL or "" cell prints as "-". */
 void out_table(struct out *out, unsigned indent, const char *const *headings, size_t columns);
+/*
+ * A table that is printed as it comes, for lists without end: its columns are at least
+ * @widths wide (0 for the last). A "" cell prints as "-" here too. Ends as the other does.
+ */
+void out_stream(struct out *out, const char *const *headings, const unsigned *widths,
+	size_t columns);
 void out_cell(struct out *out, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 void out_table_end(struct out *out);
 

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <jansson.h>
+#include <stdio.h>
 
 #include "base/ctx.h"
 
@@ -58,4 +59,57 @@ int json_to_attrs(const char *text, struct vfctl_vf_attrs *ret_attrs)
 	ctx_clear(&scratch);
 	*ret_attrs = attrs;
 	return 0;
+}
+
+/* ---- rows ---- */
+
+#define ROW_KEYS_MAX 16
+
+/* NULL: absent or null. What is no text is written into @room. */
+static const char *text_of(const json_t *value, char room[32])
+{
+	if (json_is_string(value))
+		return json_string_value(value);
+	if (json_is_integer(value)) {
+		snprintf(room, 32, "%" JSON_INTEGER_FORMAT, json_integer_value(value));
+		return room;
+	}
+	if (json_is_boolean(value))
+		return json_is_true(value) ? "true" : "false";
+	return NULL;
+}
+
+static int read_row(struct vfctl_ctx *ctx, const char *file, const json_t *object,
+	size_t number, const char *const *keys, size_t key_count,
+	int (*row)(void *data, size_t number, const char *const *values), void *data)
+{
+	const char *values[ROW_KEYS_MAX];
+	char room[ROW_KEYS_MAX][32];
+
+	if (!json_is_object(object))
+		return ctx_fail(ctx, -EINVAL, "%s: row %zu is no object", file, number);
+	for (size_t i = 0; i < key_count; i++)
+		values[i] = text_of(json_object_get(object, keys[i]), room[i]);
+	return row(data, number, values);
+}
+
+int json_rows(struct vfctl_ctx *ctx, const char *file, const char *text, size_t len,
+	const char *array, const char *const *keys, size_t key_count,
+	int (*row)(void *data, size_t number, const char *const *values), void *data)
+{
+	json_error_t error;
+	_json_ json_t *root = json_loadb(text, len, JSON_REJECT_DUPLICATES, &error);
+	const json_t *list = json_is_object(root) ? json_object_get(root, array) : root;
+	size_t count = json_array_size(list);
+	int r = 0;
+
+	if (!root)
+		return ctx_fail(ctx, -EINVAL, "%s:%d:%d: %s", file, error.line, error.column,
+			error.text);
+	if (!json_is_array(list))
+		return ctx_fail(ctx, -EINVAL, "%s: it has no list \"%s\"", file, array);
+	for (size_t i = 0; i < count && r >= 0; i++)
+		r = read_row(ctx, file, json_array_get(list, i), i + 1, keys, key_count, row,
+			data);
+	return r < 0 ? r : 0;
 }

@@ -33,7 +33,8 @@ static const char *const trees[] = {"/sys/devices/system/node", "/sys/devices/sy
 static const char *const link_lists[] = {"/sys/class/net", "/sys/class/infiniband",
 	"/sys/bus/pci/drivers"};
 static const char *const files[] = {"/proc/cpuinfo", "/proc/meminfo", "/proc/version",
-	"/proc/cmdline", "/proc/sys/kernel/osrelease"};
+	"/proc/cmdline", "/proc/sys/kernel/osrelease", "/proc/sys/kernel/hostname",
+	"/etc/vfctl/host.yaml"};
 
 struct capture {
 	struct vfctl_ctx *ctx;

@@ -244,7 +244,7 @@ static int derive(struct vfctl_ids *ids, const struct vfctl_id_pool *pool,
 	return 0;
 }
 
-static int fail_held(struct vfctl_ids *ids, const struct vfctl_id *held)
+int ids_fail_held(struct vfctl_ids *ids, const struct vfctl_id *held)
 {
 	char text[VFCTL_ID_TEXT], who[ID_OWNER_WORDS];
 	const char *value = vfctl_id_format(held->kind, held->value, text);
@@ -282,7 +282,7 @@ static int claim(struct vfctl_ids *ids, struct vfctl_id *io)
 
 	/* Without a holder the store has said itself what is wrong. */
 	if (r == -EEXIST && holder.value)
-		return fail_held(ids, &holder);
+		return ids_fail_held(ids, &holder);
 	return r < 0 || had ? r : remember(ids, io);
 }
 
@@ -304,7 +304,7 @@ int vfctl_ids_may_claim(struct vfctl_ids *ids, enum vfctl_id_kind kind, uint64_t
 		str_eq(holder.owner.device, owner->device) &&
 		(owner->domain_uuid[0] || str_eq(holder.owner.host, owner->host)))
 		return 0;
-	return fail_held(ids, &holder);
+	return ids_fail_held(ids, &holder);
 }
 
 static int take_derived(struct vfctl_ids *ids, const struct vfctl_id_pool *pool,
@@ -433,12 +433,16 @@ int vfctl_ids_quarantine(struct vfctl_ids *ids, enum vfctl_id_kind kind, uint64_
 {
 	const struct vfctl_id_pool *pool = vfctl_ids_pool_of(ids, kind, value);
 	struct vfctl_id id = {.kind = kind, .value = value, .state = VFCTL_ID_QUARANTINED};
+	int r;
 
 	str_copy(id.owner.host, sizeof(id.owner.host), ids->spec->host);
 	if (pool)
 		str_copy(id.pool, sizeof(id.pool), pool->name);
 	snprintf(id.note, sizeof(id.note), "%s", note);
-	return ids->store->ops->quarantine(ids->store, &id);
+	r = ids->store->ops->quarantine(ids->store, &id);
+	if (r == 1 && remember(ids, &id) < 0)
+		return -ENOMEM;
+	return r;
 }
 
 /* ---- lists ---- */

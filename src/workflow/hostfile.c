@@ -7,7 +7,6 @@
 #include "host/run.h"
 #include "vfctl/hostspec.h"
 #include "vfctl/inventory.h"
-#include "vfctl/rdma.h"
 
 static int fail_read(struct vfctl_ctx *ctx, const char *path, int error)
 {
@@ -84,21 +83,18 @@ int vfctl_host_spec_read(struct vfctl_ctx *ctx, const char *path,
 
 static int read_pf_guid(struct vfctl_ctx *ctx, const char *name, uint64_t *ret_guid)
 {
-	struct vfctl_rdma_device *device = NULL;
 	struct vfctl_inventory *inventory;
 	const struct vfctl_pf *pf;
-	int r = vfctl_inventory_read(ctx, name, &inventory);
+	int r = vfctl_inventory_read(ctx, "", &inventory); /* its VFs are not needed */
 
 	if (r < 0)
 		return r;
 	r = vfctl_inventory_find_pf(ctx, inventory, name, &pf);
-	if (r == 0 && !pf->rdma[0])
-		r = ctx_fail(ctx, -ENODEV, "PF %s has no RDMA device, so no GUID", name);
+	if (r == 0 && !pf->guid)
+		r = ctx_fail(ctx, -ENODEV, "PF %s shows no GUID (is it InfiniBand, and its driver "
+			"bound?)", name);
 	if (r == 0)
-		r = vfctl_rdma_read(ctx, pf->rdma, &device);
-	if (r == 0)
-		*ret_guid = device->node_guid;
-	vfctl_rdma_free(device);
+		*ret_guid = pf->guid;
 	vfctl_inventory_free(inventory);
 	return r;
 }
@@ -130,7 +126,10 @@ int vfctl_host_spec_after_change(struct vfctl_ctx *ctx, const struct vfctl_host_
 
 	if (!spec->after_change)
 		return 0;
-	log_info(ctx, "running %s", spec->after_change[0]);
+	log_debug(ctx, "running %s", spec->after_change[0]);
 	r = host_run(ctx, spec->after_change, spec->after_change_timeout_ms, ret_said);
-	return r < 0 ? ctx_prefix(ctx, r, "after-change command") : 1;
+	if (r < 0)
+		return ctx_prefix(ctx, r, "after-change command");
+	log_info(ctx, "%s: %s", spec->after_change[0], **ret_said ? *ret_said : "done");
+	return 1;
 }

@@ -1,32 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* host.yaml and the PFs it names, to pools that are ready. */
-#include <errno.h>
-
 #include "base/ctx.h"
-#include "sriov/inventory.h"
 #include "vfctl/workflow.h"
-
-/* Pools that derive from a PF's own GUID; one whose PF is not here stays empty. */
-static int tell_guids(struct vfctl_ctx *ctx, struct vfctl_host_spec *spec)
-{
-	_inventory_ struct vfctl_inventory *inv = NULL;
-	int r = 0;
-
-	for (size_t i = 0; i < spec->pool_count && r == 0; i++) {
-		const struct vfctl_pf *pf;
-
-		if (spec->pools[i].source != VFCTL_ID_SOURCE_HOST)
-			continue;
-		if (!inv)
-			r = vfctl_inventory_read(ctx, "", &inv);
-		if (r == 0 && vfctl_inventory_find_pf(ctx, inv, spec->pool_pfs[i], &pf) == 0 &&
-			pf->guid)
-			r = vfctl_host_spec_set_pf_guid(ctx, spec, i, pf->guid);
-	}
-	if (r == 0)
-		ctx_clear(ctx);
-	return r;
-}
 
 int vfctl_host_ids_open(struct vfctl_ctx *ctx, const char *path, bool write,
 	struct vfctl_host_spec **ret_spec, struct vfctl_ids **ret_ids)
@@ -37,7 +12,7 @@ int vfctl_host_ids_open(struct vfctl_ctx *ctx, const char *path, bool write,
 
 	if (r < 0)
 		return r;
-	r = tell_guids(ctx, spec);
+	r = vfctl_host_spec_resolve(ctx, spec);
 	if (r == 0 && (spec->pool_count || spec->partition_count))
 		r = vfctl_ids_open(ctx, spec, write, &ids);
 	if (r < 0) {

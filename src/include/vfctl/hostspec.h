@@ -75,6 +75,13 @@ int vfctl_host_spec_set_pf_guid(struct vfctl_ctx *ctx, struct vfctl_host_spec *s
 	size_t pool, uint64_t guid);
 
 /**
+ * Look at the PFs of this host that pools derive from, and tell their GUIDs as above. A
+ * pool whose PF is not there stays without values, with a warning in the log.
+ * @return 0; -EEXIST; -ENOMEM.
+ */
+int vfctl_host_spec_resolve(struct vfctl_ctx *ctx, struct vfctl_host_spec *spec);
+
+/**
  * Run the spec's after-change command, if there is one: GUIDs or P_Keys have changed.
  * @param ret_said  the last line it printed, freed by the caller; "" none.
  * @return 1 it ran well; 0 there is none; -ENOENT, -EACCES it cannot be run; -ETIMEDOUT it

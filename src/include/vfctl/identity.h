@@ -215,6 +215,38 @@ int vfctl_ids_list(struct vfctl_ids *ids, const struct vfctl_id_filter *filter,
 int vfctl_ids_next(struct vfctl_id_cursor *cursor, struct vfctl_id *ret_id);
 void vfctl_ids_list_end(struct vfctl_id_cursor *cursor);
 
+/**
+ * The GUIDs with a P_Key as partitions.conf of opensm: ascending by P_Key, then GUID, so
+ * that the same leases always give the same text. Partitions are named as host.yaml
+ * declares them, others "vfctl_0010". With a fleet's store: those of the whole fleet.
+ * @param pkey  only this partition (without its membership bit); 0 all.
+ * @param ret_text  freed by the caller.
+ */
+int vfctl_ids_partitions(struct vfctl_ids *ids, uint16_t pkey, char **ret_text);
+
+/** What an import found. */
+struct vfctl_id_import {
+	size_t found;	    /**< values in the text, each counted once */
+	size_t known;	    /**< somebody's already, or resting, or quarantined */
+	size_t elsewhere;   /**< in none of our pools, without an owner: left alone */
+	size_t restored;    /**< leased again to the owners that the rows name */
+	size_t quarantined; /**< in a pool, but nobody's */
+	struct vfctl_id *changed; /**< the restored and the quarantined */
+	size_t changed_count;
+};
+/**
+ * Take in what another export of ours says (JSON or CSV), or the GUIDs in the output of any
+ * tool (ibhosts, ibnetdiscover, saquery: each 0x and sixteen hex digits). All or nothing.
+ * @param file  name for the words.
+ * @param dry_run  only look.
+ * @param ret_import  emptied with vfctl_id_import_clear().
+ * @return 0; -EINVAL, -EILSEQ what cannot be read, with its line; -EEXIST a row's value is
+ * another's here: who has it; -E2BIG.
+ */
+int vfctl_ids_import(struct vfctl_ids *ids, const char *file, const char *text, size_t len,
+	bool dry_run, struct vfctl_id_import *ret_import);
+void vfctl_id_import_clear(struct vfctl_id_import *import);
+
 #ifdef __cplusplus
 }
 #endif

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef VFCTL_GUID_H
+#define VFCTL_GUID_H
+
+#include "command.h"
+#include "vfctl/hostspec.h"
+#include "vfctl/lease.h"
+
+/* What the actions of `vfctl guid` share. They return exit statuses. */
+struct guid {
+	struct invocation *in;
+	struct vfctl_host_spec *spec;
+	struct vfctl_ids *ids;
+};
+
+int guid_pools(struct guid *g);
+int guid_list(struct guid *g);
+int guid_export(struct guid *g);
+int guid_reserve(struct guid *g);
+int guid_release(struct guid *g);
+int guid_import(struct guid *g);
+
+/* Read a value as an operator writes it: a GUID, or a MAC where that is allowed. */
+int guid_value(const struct invocation *in, const char *text, enum vfctl_id_kind *ret_kind,
+	uint64_t *ret_value);
+/* --pool, or NULL when it is not given. */
+int guid_pool(struct guid *g, const struct vfctl_id_pool **ret_pool);
+/* --domain: its UUID, and name if one is known. *ret is left alone when not given. */
+int guid_domain(struct guid *g, struct vfctl_id_owner *io);
+/* --pkey as on the wire; 0 when it is not given. */
+int guid_pkey(struct guid *g, uint16_t *ret_pkey);
+
+/* One identity as a JSON object. */
+void guid_put_id(struct out *out, const char *key, const struct vfctl_id *id);
+/* "domain NAME vf0", "host NAME 0000:3b:00.2/1"; "" nobody. Returns @buf. */
+#define GUID_WHO 384
+char *guid_who(const struct vfctl_id *id, char buf[GUID_WHO]);
+/* "2026-01-31T12:00:00Z"; returns @buf. */
+#define GUID_TIME 32
+char *guid_time(int64_t seconds, char buf[GUID_TIME]);
+
+/*
+ * GUIDs or P_Keys have changed: run the after-change command, if there is one. EXIT_DONE,
+ * or EXIT_PARTLY with a warning when it failed: the change itself is made.
+ */
+int guid_changed(struct guid *g);
+
+#endif

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* guid import: our own export, or what a tool of the fabric saw. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "guid.h"
+
+static int read_all(struct guid *g, const char *path, char **ret_text, size_t *ret_len)
+{
+	FILE *file = strcmp(path, "-") ? fopen(path, "re") : stdin;
+	char *text = NULL;
+	size_t len = 0, room = 0, n = 1;
+
+	while (file && n) {
+		char *bigger = len == room ? realloc(text, room = room ? room * 2 : 65536) : text;
+
+		if (!bigger) {
+			free(text);
+			return fail(g->in, -ENOMEM);
+		}
+		text = bigger;
+		n = fread(text + len, 1, room - len, file);
+		len += n;
+	}
+	if (!file || ferror(file)) {
+		free(text);
+		usage(g->in, "%s: %s", path, strerror(errno));
+		return EXIT_FAILED;
+	}
+	if (file != stdin)
+		fclose(file);
+	*ret_text = text;
+	*ret_len = len;
+	return 0;
+}
+
+static void print_import(struct guid *g, const struct vfctl_id_import *i)
+{
+	char text[VFCTL_ID_TEXT];
+
+	for (size_t k = 0; k < i->changed_count; k++) {
+		const struct vfctl_id *id = &i->changed[k];
+
+		if (id->state == VFCTL_ID_QUARANTINED)
+			out_line(g->in->out, "%s %s of %s%s: nobody has it",
+				g->in->dry_run ? "would quarantine" : "quarantined",
+				vfctl_id_format(id->kind, id->value, text),
+				id->pool[0] ? "pool " : "no pool", id->pool);
+	}
+	out_line(g->in->out, "%zu values: %zu known, %zu restored, %zu quarantined, %zu of no "
+		"pool of ours", i->found, i->known, i->restored, i->quarantined, i->elsewhere);
+}
+
+static void put_import(struct guid *g, const struct vfctl_id_import *i)
+{
+	struct out *out = g->in->out;
+
+	out_open(out, NULL, '{');
+	out_bool(out, g->in->dry_run ? "dry_run" : "done", true);
+	out_int(out, "found", (int64_t)i->found);
+	out_int(out, "known", (int64_t)i->known);
+	out_int(out, "restored", (int64_t)i->restored);
+	out_int(out, "quarantined", (int64_t)i->quarantined);
+	out_int(out, "elsewhere", (int64_t)i->elsewhere);
+	out_open(out, "changes", '[');
+	for (size_t k = 0; k < i->changed_count; k++)
+		guid_put_id(out, NULL, &i->changed[k]);
+	out_shut(out);
+	out_shut(out);
+}
+
+int guid_import(struct guid *g)
+{
+	const char *path = g->in->args[1];
+	struct vfctl_id_import import;
+	bool restored;
+	char *text;
+	size_t len;
+	int r, status = read_all(g, path, &text, &len);
+
+	if (status)
+		return status;
+	r = vfctl_ids_import(g->ids, strcmp(path, "-") ? path : "standard input", text, len,
+		g->in->dry_run, &import);
+	free(text);
+	if (r < 0)
+		return fail(g->in, r);
+	if (g->in->json)
+		put_import(g, &import);
+	else if (!g->in->quiet)
+		print_import(g, &import);
+	restored = import.restored && !g->in->dry_run;
+	vfctl_id_import_clear(&import);
+	/* What is quarantined is in no partition: the subnet manager need not know. */
+	return restored ? guid_changed(g) : EXIT_DONE;
+}
