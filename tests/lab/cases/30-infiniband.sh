@@ -64,7 +64,7 @@ check "install the hook" vfctl hook install
 check "define a guest with a VF of the fabric" \
 	vfctl define /payload/guests/ib.yaml --template /payload/guests/lab.xml
 check_is "it has the pool's first GUID" "02:00:c9:00:00:00:10:00 ib" bash -c \
-	"vfctl guid list --domain ib --json | jq -r '.[] | .value + \" \" + .domain'"
+	"vfctl guid list --domain ib --json | jq -r '.identities[] | .value + \" \" + .domain_name'"
 check_is "the VF still has its own" "02:02:c9:1a:b0:01:00:01 02:02:c9:1a:b0:01:00:01" guids aib0 0
 check "start it" bash -c "virsh start ib 2>&1"
 check_is "the hook wrote node and port GUID" "02:00:c9:00:00:00:10:00 02:00:c9:00:00:00:10:00" guids aib0 0
@@ -80,9 +80,9 @@ check "stop the guest" bash -c "virsh destroy ib 2>&1"
 eventually "the VF has its own pair again" 10 bash -c \
 	"[ \"\$(ip -j -d link show dev aib0 | jq -r '.[0].vfinfo_list[0].\"port guid\"')\" = 02:02:c9:1a:b0:01:00:01 ]"
 check "undefine it" vfctl undefine ib
-check_is "nothing is leased" 0 bash -c "vfctl guid list --state leased --json | jq length"
+check_is "nothing is leased" 0 bash -c "vfctl guid list --state leased --json | jq '.identities | length'"
 check_is "what it had rests" "resting resting" bash -c \
-	"vfctl guid list --state resting --json | jq -r '[.[].state] | join(\" \")'"
+	"vfctl guid list --state resting --json | jq -r '[.identities[].state] | join(\" \")'"
 check "no VFs" vfctl destroy aib0
 rm -rf /etc/vfctl
 check "unload the module" rmmod vfctl_ib
@@ -95,6 +95,7 @@ for n in 127 277 278 1000; do
 done
 check "a device with 127 VFs" insmod $module name=bib0 vfs=127
 check "written by us" /payload/bin/nlguid bib0 127
+check_is "each GUID and policy of each VF once" 381 cat /sys/module/vfctl_ib/parameters/calls
 check_is "ip reads the same" "127 02:00:c9:00:00:01:00:7e 02:00:c9:00:00:02:00:7e enable" bash -c \
 	"ip -j -d link show dev bib0 | jq -r '.[0].vfinfo_list | (length | tostring) + \" \" + .[126].\"node guid\" + \" \" + .[126].\"port guid\" + \" \" + .[126].link_state'"
 rmmod vfctl_ib
