@@ -106,19 +106,6 @@ static int apply_remove(struct vfctl_ctx *ctx, void *data)
 	return write_count(ctx, c, 0);
 }
 
-/*
- * The driver a VF had, through the override: that way autoprobe need not be on for its
- * native driver. The override itself then becomes what it was.
- */
-static int restore_driver(struct vfctl_ctx *ctx, const struct vfctl_vf *before,
-	const char *override)
-{
-	int r = before->driver[0] ? pci_bind(ctx, &before->bdf, before->driver)
-				  : pci_unbind(ctx, &before->bdf);
-
-	return r < 0 ? r : pci_set_override(ctx, &before->bdf, override);
-}
-
 static int restore_attrs(struct vfctl_ctx *ctx, const struct vfctl_pf *pf)
 {
 	_free_ struct vf_wish *wishes = calloc(pf->num_vfs, sizeof(*wishes));
@@ -165,7 +152,8 @@ static int undo_remove(struct vfctl_ctx *ctx, void *data)
 	if (r == 0 && (pf->vf_info || pf->infiniband))
 		r = restore_attrs(ctx, pf);
 	for (uint32_t i = 0; r == 0 && i < pf->num_vfs; i++)
-		r = restore_driver(ctx, &pf->vfs[i], c->overrides[i]);
+		r = pci_restore_driver(ctx, &pf->vfs[i].bdf, pf->vfs[i].driver,
+			c->overrides[i]);
 	return r;
 }
 
@@ -445,7 +433,7 @@ static int undo_rebind(struct vfctl_ctx *ctx, void *data)
 	int r = 0;
 
 	for (uint32_t i = 0; i < c->vf_count && r == 0; i++)
-		r = restore_driver(ctx, &c->vfs[i], c->overrides[i]);
+		r = pci_restore_driver(ctx, &c->vfs[i].bdf, c->vfs[i].driver, c->overrides[i]);
 	return r;
 }
 

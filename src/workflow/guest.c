@@ -142,7 +142,7 @@ static int fill_vf(struct vfctl_ctx *ctx, struct vfctl_placed *p, size_t i)
 	const struct vfctl_pf *pf = pf_at(p, &a->vfs[i].pf);
 	const struct vfctl_vf *vf = vf_at(pf, a->vfs[i].index);
 	struct vfctl_domain_vf *out = &p->vfs[p->vf_count];
-	char device[16];
+	char device[32];
 	int r;
 
 	if (!vf)

@@ -77,7 +77,7 @@ static void unconfirm_lease(struct vfctl_ctx *ctx, struct store *store,
 
 	if (!before->count) {
 		store_drop(store, intent->uuid);
-		identities_forget(ctx, intent->uuid);
+		identities_forget(ctx, intent->uuid, false);
 	}
 	for (size_t i = 0; before->count && i < intent->vf_count; i++)
 		if (!lease_has(&before->v[0], &intent->vfs[i].bdf))
@@ -174,7 +174,7 @@ static int release(struct vfctl_ctx *ctx, const struct vfctl_domain_intent *inte
 	} else {
 		drop_transient(store, lease);
 		if (lease->transient) {
-			r = identities_forget(ctx, lease->domain_uuid);
+			r = identities_forget(ctx, lease->domain_uuid, true);
 			return store_drop(store, lease->id) < 0 ? -EIO : r;
 		}
 	}

@@ -71,7 +71,10 @@ void identities_add_return_step(struct identities *identities, struct steps *ste
 /* Before a guest starts: its GUIDs are nobody else's, and noted as its own. */
 int identities_confirm(struct vfctl_ctx *ctx, const struct vfctl_domain_intent *intent,
 	bool note);
-/* A domain that nobody defined with vfctl has ended: what was noted for it is free. */
-int identities_forget(struct vfctl_ctx *ctx, const char *domain_uuid);
+/*
+ * A domain that nobody defined with vfctl has ended, or did not start (@used false): what was
+ * noted for it is free, in the first case after a rest.
+ */
+int identities_forget(struct vfctl_ctx *ctx, const char *domain_uuid, bool used);
 
 #endif

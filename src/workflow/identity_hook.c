@@ -9,6 +9,8 @@
 #include "state/ids.h"
 #include "workflow/identity.h"
 
+#define REST_S 3600 /* as of a pool that says nothing else */
+
 static void close_store(struct id_store **store)
 {
 	if (*store)
@@ -91,8 +93,9 @@ int identities_confirm(struct vfctl_ctx *ctx, const struct vfctl_domain_intent *
 	return r;
 }
 
-int identities_forget(struct vfctl_ctx *ctx, const char *domain_uuid)
+int identities_forget(struct vfctl_ctx *ctx, const char *domain_uuid, bool used)
 {
+	int64_t until = used ? (int64_t)time(NULL) + REST_S : 0;
 	struct vfctl_id_filter filter = {.domain_uuid = domain_uuid,
 		.states = 1u << VFCTL_ID_LEASED};
 	_id_store_ struct id_store *store = NULL;
@@ -104,6 +107,6 @@ int identities_forget(struct vfctl_ctx *ctx, const char *domain_uuid)
 	n = store->ops->page(store, &filter, VFCTL_ID_GUID, NULL, ids, ARRAY_SIZE(ids));
 	for (int i = 0; i < n && r == 0; i++)
 		r = store->ops->release(store, ids[i].kind, ids[i].value, &ids[i].owner,
-			(int64_t)time(NULL) + 3600);
+			until);
 	return n < 0 ? n : r;
 }
