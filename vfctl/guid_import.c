@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "guid.h"
+#include "host_ids.h"
 
 static int read_all(struct guid *g, const char *path, char **ret_text, size_t *ret_len)
 {
@@ -93,5 +94,5 @@ int guid_import(struct guid *g)
 	restored = import.restored && !g->in->dry_run;
 	vfctl_id_import_clear(&import);
 	/* What is quarantined is in no partition: the subnet manager need not know. */
-	return restored ? guid_changed(g) : EXIT_DONE;
+	return restored ? run_after_change(g->in, g->spec) : EXIT_DONE;
 }

@@ -335,7 +335,11 @@ static int claim_row(struct ids_db *s, struct vfctl_id *io, struct vfctl_id *ret
 		str_copy(now.pool, sizeof(now.pool), was.pool);
 	if (found && was.state == VFCTL_ID_LEASED)
 		now.since = was.since;
-	r = check_has_no_other(s, io);
+	/* Who claims without knowing the pools (the hook) takes it out of its pool as well. */
+	else if (!now.pool[0])
+		r = free_pool_of(s->db, io->kind, io->value, now.pool);
+	if (r >= 0)
+		r = check_has_no_other(s, io);
 	if (r < 0) {
 		*ret_holder = (struct vfctl_id){.value = 0};
 		return r;

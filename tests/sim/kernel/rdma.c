@@ -226,6 +226,11 @@ static int write_admin_guid(struct host *h, const char *device, unsigned index,
 	sim_put(h, value, IB "/iov/ports/1/admin_guids/%u", device, index);
 	snprintf(path, sizeof(path), IB "/iov/ports/1/gids/%u", device, index);
 	put_gid(h, guid, path);
+	/* A VF on the host hears of it by an event. */
+	if (sim_has(h, IB "v%u", device, index - 1)) {
+		snprintf(path, sizeof(path), IB "v%u/ports/1/gids/0", device, index - 1);
+		put_gid(h, guid, path);
+	}
 	return 0;
 }
 
