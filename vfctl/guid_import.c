@@ -76,8 +76,8 @@ int guid_import(struct guid *g)
 	const char *path = g->in->args[1];
 	struct vfctl_id_import import;
 	bool restored;
-	char *text;
-	size_t len;
+	char *text = NULL;
+	size_t len = 0;
 	int r, status = read_all(g, path, &text, &len);
 
 	if (status)
