@@ -18,16 +18,13 @@ void host_ids_close(struct host_ids *h)
 	*h = (struct host_ids){0};
 }
 
-static int after_change(struct invocation *in, const struct host_ids *h)
+int run_after_change(struct invocation *in, const struct vfctl_host_spec *spec)
 {
 	char *said = NULL;
-	int r = vfctl_host_spec_after_change(in->ctx, h->spec, &said);
+	int r = vfctl_host_spec_after_change(in->ctx, spec, &said);
 
 	if (r < 0)
-		warn("%s", vfctl_ctx_error(in->ctx));
-	else if (r == 1 && !in->quiet && !in->json)
-		out_line(in->out, "%s: done%s%s", h->spec->after_change[0],
-			said && said[0] ? ": " : "", said ? said : "");
+		warn("%s; the change itself is made", vfctl_ctx_error(in->ctx));
 	free(said);
 	return r < 0 ? EXIT_PARTLY : EXIT_DONE;
 }
@@ -38,5 +35,5 @@ int run_ids_change(struct invocation *in, const struct host_ids *h,
 	bool moves = vfctl_change_moves_ids(change);
 	int status = run_change(in, change, done);
 
-	return status == EXIT_DONE && moves && !in->dry_run ? after_change(in, h) : status;
+	return status == EXIT_DONE && moves && !in->dry_run ? run_after_change(in, h->spec) : status;
 }

@@ -16,6 +16,11 @@ int host_ids_open(struct invocation *in, bool write, struct host_ids *ret);
 void host_ids_close(struct host_ids *h);
 
 /*
+ * GUIDs or P_Keys have changed: run the after-change command, if there is one. EXIT_DONE,
+ * or EXIT_PARTLY with a warning when it failed.
+ */
+int run_after_change(struct invocation *in, const struct vfctl_host_spec *spec);
+/*
  * run_change(), and the host's after-change command when identities moved. When that fails
  * the change is made all the same, and the status is EXIT_PARTLY.
  */
