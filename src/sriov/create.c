@@ -320,8 +320,8 @@ static bool has_none(const struct vfctl_vf *vf)
 	const struct vfctl_vf_attrs *a = &vf->attrs;
 
 	return (a->mask & VFCTL_ATTR_MAC && vfctl_mac_is_zero(&a->mac)) ||
-		(a->mask & VFCTL_ATTR_PORT_GUID && !a->port_guid) ||
-		(a->mask & VFCTL_ATTR_NODE_GUID && !a->node_guid);
+		(a->mask & VFCTL_ATTR_PORT_GUID && vfctl_guid_fault(a->port_guid)) ||
+		(a->mask & VFCTL_ATTR_NODE_GUID && vfctl_guid_fault(a->node_guid));
 }
 
 /* GUIDs need a way to the driver and something to derive from: before anything is written. */

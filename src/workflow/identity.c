@@ -203,6 +203,8 @@ static int give_guid(struct vfctl_ctx *ctx, struct identities *io,
 	struct vfctl_vf_attrs *a = &out->attrs;
 	bool asked = a->mask & VFCTL_ATTR_PORT_GUID;
 	const struct vfctl_mac *mac = a->mask & VFCTL_ATTR_MAC ? &a->mac : NULL;
+	/* All ones is what ib-sriov-cni and mlx4 write to mean none. */
+	uint64_t own = vfctl_guid_fault(vf->attrs.port_guid) ? 0 : vf->attrs.port_guid;
 	const struct vfctl_id_pool *pool;
 	uint64_t guid = a->port_guid;
 	int r = find_pool(ctx, io->ids, VFCTL_ID_GUID, want->guid_pool, &pool);
@@ -214,11 +216,10 @@ static int give_guid(struct vfctl_ctx *ctx, struct identities *io,
 		r = give(ctx, io, VFCTL_ID_GUID, pool, asked ? &a->port_guid : NULL, device,
 			a->mask & VFCTL_ATTR_PKEY ? a->pkey : 0, mac, &guid);
 	else if (r == 0 && !asked)
-		guid = vf->attrs.port_guid ? vf->attrs.port_guid
-					   : vfctl_guid_derive(pf->guid, (uint16_t)(vf->index + 1));
+		guid = own ? own : vfctl_guid_derive(pf->guid, (uint16_t)(vf->index + 1));
 	if (r < 0)
 		return r;
-	if (!guid || (!pf->guid && !asked && !pool && !vf->attrs.port_guid))
+	if (!pf->guid && !asked && !pool && !own)
 		return ctx_fail(ctx, -ENODATA, "no GUID for VF %u: it has none, and none can be "
 			"derived; declare a guid-pool in host.yaml, or write guid: in the guest's "
 			"file", vf->index);

@@ -137,7 +137,7 @@ static bool needs_guids(const struct vfctl_pf *pf, const struct vfctl_create_opt
 	if (!pf->infiniband || o->keep_identities || o->count > pf->total_vfs)
 		return false;
 	for (uint32_t i = 0; i < pf->num_vfs; i++)
-		if (!pf->vfs[i].attrs.port_guid)
+		if (vfctl_guid_fault(pf->vfs[i].attrs.port_guid))
 			return true;
 	return pf->num_vfs != o->count;
 }
