@@ -321,6 +321,11 @@ static int release_one(struct releasing *r, const char *text, struct vfctl_id *r
 	if (error < 0)
 		return fail(g->in, error);
 	status = check_unused(r, ret);
+	if (!status && g->in->dry_run && owner &&
+		strcmp(ret->owner.domain_uuid, owner->domain_uuid) != 0) {
+		usage(g->in, "%s is not of the domain %s", text, option_of(g->in, "domain"));
+		return EXIT_FAILED;
+	}
 	if (status || g->in->dry_run)
 		return status;
 	error = vfctl_ids_release(g->ids, kind, value, owner, false);

@@ -80,9 +80,9 @@ check "stop the guest" bash -c "virsh destroy ib 2>&1"
 eventually "the VF has its own pair again" 10 bash -c \
 	"[ \"\$(ip -j -d link show dev aib0 | jq -r '.[0].vfinfo_list[0].\"port guid\"')\" = 02:02:c9:1a:b0:01:00:01 ]"
 check "undefine it" vfctl undefine ib
-check_is "nothing is leased" 0 bash -c "vfctl guid list --state leased --json | jq '.identities | length'"
+check_is "nothing is leased" 0 bash -c "vfctl guid list --only leased --json | jq '.identities | length'"
 check_is "what it had rests" "resting resting" bash -c \
-	"vfctl guid list --state resting --json | jq -r '[.identities[].state] | join(\" \")'"
+	"vfctl guid list --only resting --json | jq -r '[.identities[].state] | join(\" \")'"
 check "no VFs" vfctl destroy aib0
 rm -rf /etc/vfctl
 check "unload the module" rmmod vfctl_ib
