@@ -15,7 +15,13 @@ packages_run=(libpci3 libhwloc15 libxml2 libsqlite3-0 libvirt0)
 # To test: libvirt0 brings the schema of domain XML, libxml2-utils the program that checks it;
 # gcc carries ASan and UBSan.
 # shellcheck disable=SC2034
-packages_test=(libcmocka-dev libxml2-utils sqlite3 jq man-db shellcheck)
+packages_test=(libcmocka-dev libxml2-utils sqlite3 jq man-db shellcheck
+	ibsim-utils libumad2sim0 infiniband-diags libopensm9 libosmcomp5 libosmvendor5)
+
+# Of these only the program is wanted: installed, they would start a service, and a second
+# subnet manager on a real fabric is no joke. Unpacked into build/tools.
+# shellcheck disable=SC2034
+packages_unpacked=(opensm)
 
 # To make and boot the lab's disk image (tests/lab/build).
 # shellcheck disable=SC2034
@@ -46,6 +52,24 @@ packages_size() {
 		sed -n -e 's/^Need to get \(.*\) of archives\./\1 to fetch/p' \
 			-e 's/^After this operation, \(.*\) of additional disk.*/\1 on disk/p' |
 		paste -sd , | sed 's/,/, /'
+}
+
+# usage: packages_unpack DIR PACKAGE...    what is in the packages, under DIR; nothing is installed
+packages_unpack() {
+	local dir=$1 package fetched
+	shift
+	for package; do
+		[ -e "$dir/.$package" ] && continue
+		say "unpacking $package into ${dir#"$top/"} (not installed: it would start a service)"
+		fetched=$(mktemp -d)
+		chmod 755 "$fetched"
+		if ! (cd "$fetched" && logged "apt-download-$package" apt-get -q download "$package" &&
+			mkdir -p "$dir" && dpkg-deb -x ./*.deb "$dir" && touch "$dir/.$package"); then
+			rm -rf "$fetched"
+			die_with_log "apt-download-$package" "apt-get download $package failed"
+		fi
+		rm -rf "$fetched"
+	done
 }
 
 # usage: packages_install [--no-install] PACKAGE...
