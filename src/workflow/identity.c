@@ -411,6 +411,9 @@ int identities_give_pf(struct vfctl_ctx *ctx, struct identities *identities,
 		r = device ? give(ctx, identities, VFCTL_ID_GUID, pool, NULL, device, 0, NULL,
 			&ret_guids[i]) : ctx_oom(ctx);
 	}
+	if (r < 0)
+		return ctx_prefix(ctx, r, "GUIDs for %u VFs of %s (nothing is taken)", count,
+			vfctl_pf_name(pf, (char[VFCTL_BDF_TEXT]){0}));
 	return r;
 }
 

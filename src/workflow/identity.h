@@ -68,9 +68,16 @@ int identities_of_domain(struct vfctl_ctx *ctx, struct vfctl_ids *ids, const cha
 /* The step that gives them back; none when there is nothing. */
 void identities_add_return_step(struct identities *identities, struct steps *steps);
 
-/* Before a guest starts: its GUIDs are nobody else's, and noted as its own. */
+/*
+ * Before a guest starts: its GUIDs are nobody else's, and noted as its own. @ret_rested: one
+ * of them rested from an earlier run of this guest.
+ */
 int identities_confirm(struct vfctl_ctx *ctx, const struct vfctl_domain_intent *intent,
-	bool note);
+	bool note, bool *ret_rested);
+/* A GUID that is to be set on a VF by hand is not one that somebody else has. */
+int identities_check_set(struct vfctl_ctx *ctx, const struct vfctl_pf *pf,
+	const struct vfctl_vf *vf, const struct vfctl_vf_attrs *attrs);
+
 /*
  * A domain that nobody defined with vfctl has ended, or did not start (@used false): what was
  * noted for it is free, in the first case after a rest.
