@@ -6,6 +6,7 @@
 
 #include "attr_args.h"
 #include "command.h"
+#include "host_ids.h"
 #include "vfctl/workflow.h"
 
 static unsigned affect_of(const struct invocation *in)
@@ -50,9 +51,13 @@ static int read_form(struct invocation *in, enum vfctl_vf_form *ret)
 static int run_attach(struct invocation *in)
 {
 	struct vfctl_attach_options o = {.pf = option_of(in, "pf"), .vf = option_of(in, "vf"),
+		.identity = {.guid_pool = (char *)option_of(in, "guid-pool"),
+			.mac_pool = (char *)option_of(in, "mac-pool"),
+			.pkey = (char *)option_of(in, "pkey")},
 		.affect = affect_of(in)};
 	struct vfctl_hypervisor *hv;
 	struct vfctl_change *change;
+	struct host_ids h = {0};
 	char done[300];
 	int status, r;
 
@@ -61,14 +66,20 @@ static int run_attach(struct invocation *in)
 	status = read_attrs(in, &o.attrs);
 	if (!status)
 		status = read_form(in, &o.form);
+	if (!status)
+		status = host_ids_open(in, !in->dry_run, &h);
 	if (status)
 		return status;
+	o.ids = h.ids;
 	r = vfctl_libvirt_open(in->ctx, option_of(in, "connect"), &hv);
-	if (r < 0)
+	if (r < 0) {
+		host_ids_close(&h);
 		return fail(in, r);
+	}
 	r = vfctl_attach_plan(in->ctx, hv, in->args[0], &o, in->dry_run, &change);
 	snprintf(done, sizeof(done), "attached to %s", in->args[0]);
-	status = r < 0 ? fail(in, r) : run_change(in, change, done);
+	status = r < 0 ? fail(in, r) : run_ids_change(in, &h, change, done);
+	host_ids_close(&h);
 	hv->close(hv);
 	return status;
 }
@@ -78,6 +89,11 @@ static const struct option_row attach_options[] = {
 	{"vf", 0, "VF", "this VF", NULL},
 	{"live", 0, NULL, "plug it into the running domain", NULL},
 	{"config", 0, NULL, "add it to the definition, for the next start", NULL},
+	{"guid-pool", 0, "POOL", "GUID of an InfiniBand VF from this pool (default: the first)",
+		NULL},
+	{"mac-pool", 0, "POOL", "MAC from this pool (default: the first, if there is one)", NULL},
+	{"pkey", 0, "P_KEY", "partition (name or 0x1 to 0x7fff, :full or :limited behind it)",
+		NULL},
 	{"form", 0, "FORM", "auto (default), interface or hostdev", "auto interface hostdev"},
 };
 
@@ -101,6 +117,7 @@ static int run_detach(struct invocation *in)
 	const char *wait = option_of(in, "wait");
 	struct vfctl_hypervisor *hv;
 	struct vfctl_change *change;
+	struct host_ids h = {0};
 	char done[300];
 	int status, r;
 
@@ -112,12 +129,19 @@ static int run_detach(struct invocation *in)
 			return usage(in, "--wait must be 1 to 3600 seconds, not '%s'", wait);
 		o.timeout_ms = (unsigned)seconds * 1000;
 	}
+	status = host_ids_open(in, !in->dry_run, &h);
+	if (status)
+		return status;
+	o.ids = h.ids;
 	r = vfctl_libvirt_open(in->ctx, option_of(in, "connect"), &hv);
-	if (r < 0)
+	if (r < 0) {
+		host_ids_close(&h);
 		return fail(in, r);
+	}
 	r = vfctl_detach_plan(in->ctx, hv, in->args[0], &o, in->dry_run, &change);
 	snprintf(done, sizeof(done), "detached from %s", in->args[0]);
-	status = r < 0 ? fail(in, r) : run_change(in, change, done);
+	status = r < 0 ? fail(in, r) : run_ids_change(in, &h, change, done);
+	host_ids_close(&h);
 	hv->close(hv);
 	return status;
 }

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "command.h"
+#include "host_ids.h"
 #include "vfctl/hook.h"
 #include "vfctl/workflow.h"
 
@@ -85,12 +86,14 @@ struct session {
 	struct vfctl_guest *guest;
 	struct vfctl_hypervisor *hv;
 	struct vfctl_place_options options;
+	struct host_ids host;
 	char *template_text, *template_name;
 };
 
 static void close_session(struct session *s)
 {
 	vfctl_guest_free(s->guest);
+	host_ids_close(&s->host);
 	if (s->hv)
 		s->hv->close(s->hv);
 	free(s->template_text);
@@ -130,6 +133,9 @@ static int open_session(struct invocation *in, struct session *s, bool needs_lib
 	r = read_guest(in, &s->guest);
 	if (r == 0)
 		r = read_template(in, s->guest, &s->template_text, &s->template_name);
+	if (r == 0)
+		r = host_ids_open(in, in->command->changes && !in->dry_run, &s->host);
+	s->options.ids = s->host.ids;
 	return r ? r : connect_hv(in, s, needs_libvirt);
 }
 
@@ -200,12 +206,17 @@ static void print_plan(struct invocation *in, const struct session *s,
 		a->node);
 	vfs = vfctl_placed_vfs(placed, &count);
 	for (size_t i = 0; i < count; i++) {
-		char mac[VFCTL_MAC_TEXT] = "";
+		const struct vfctl_vf_attrs *attrs = &vfs[i].attrs;
+		char id[VFCTL_GUID_TEXT] = "", pkey[VFCTL_PKEY_TEXT] = "";
 
-		if (vfs[i].attrs.mask & VFCTL_ATTR_MAC)
-			vfctl_mac_format(&vfs[i].attrs.mac, mac);
-		out_line(in->out, "  VF        %s (VF %u of %s) %s", BDF(&vfs[i].bdf), vfs[i].index,
-			BDF(&vfs[i].pf), mac);
+		if (attrs->mask & VFCTL_ATTR_PORT_GUID)
+			vfctl_guid_format(attrs->port_guid, id);
+		else if (attrs->mask & VFCTL_ATTR_MAC)
+			vfctl_mac_format(&attrs->mac, id);
+		if (attrs->mask & VFCTL_ATTR_PKEY)
+			vfctl_pkey_format(attrs->pkey, pkey);
+		out_line(in->out, "  VF        %s (VF %u of %s) %s%s%s", BDF(&vfs[i].bdf), vfs[i].index,
+			BDF(&vfs[i].pf), id, pkey[0] ? " P_Key " : "", pkey);
 	}
 	print_reasons(in, a);
 	print_nodes(in, placed);
@@ -373,7 +384,7 @@ static int run_define(struct invocation *in)
 
 		snprintf(done, sizeof(done), "domain %s is defined; start it with: virsh start %s",
 			s.guest->name, s.guest->name);
-		status = r < 0 ? fail(in, r) : run_change(in, change, done);
+		status = r < 0 ? fail(in, r) : run_ids_change(in, &s.host, change, done);
 		if (status == EXIT_DONE)
 			warn_hook(in);
 	}
@@ -397,12 +408,20 @@ static int run_undefine(struct invocation *in)
 {
 	struct vfctl_hypervisor *hv;
 	struct vfctl_change *change;
-	int status, r = vfctl_libvirt_open(in->ctx, option_of(in, "connect"), &hv);
+	struct host_ids h = {0};
+	int r, status = host_ids_open(in, !in->dry_run, &h);
 
-	if (r < 0)
+	if (status)
+		return status;
+	r = vfctl_libvirt_open(in->ctx, option_of(in, "connect"), &hv);
+	if (r < 0) {
+		host_ids_close(&h);
 		return fail(in, r);
-	r = vfctl_undefine_plan(in->ctx, hv, in->args[0], in->dry_run, &change);
-	status = r < 0 ? fail(in, r) : run_change(in, change, "undefined, and its lease ended");
+	}
+	r = vfctl_undefine_plan(in->ctx, hv, h.ids, in->args[0], in->dry_run, &change);
+	status = r < 0 ? fail(in, r)
+		       : run_ids_change(in, &h, change, "undefined, and its lease ended");
+	host_ids_close(&h);
 	hv->close(hv);
 	return status;
 }

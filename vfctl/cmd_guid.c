@@ -149,19 +149,6 @@ int guid_domain(struct guid *g, struct vfctl_id_owner *io)
 	return r < 0 ? fail(g->in, r) : 0;
 }
 
-int guid_changed(struct guid *g)
-{
-	char *said = NULL;
-	int r = vfctl_host_spec_after_change(g->in->ctx, g->spec, &said);
-
-	if (r < 0) {
-		warn("%s; the change itself is made", vfctl_ctx_error(g->in->ctx));
-		return EXIT_PARTLY;
-	}
-	free(said);
-	return EXIT_DONE;
-}
-
 /* ---- check ---- */
 
 /* The value's row, if there is one: 1 or 0. */
@@ -295,7 +282,7 @@ static int run_action(struct invocation *in, const struct action *action)
 {
 	bool write = action->changes && !in->dry_run;
 	struct guid g = {.in = in};
-	int status, r = vfctl_host_spec_read(in->ctx, option_of(in, "config"), &g.spec);
+	int status, r = vfctl_host_spec_read(in->ctx, option_of(in, "host-yaml"), &g.spec);
 
 	if (r == 0)
 		r = vfctl_host_spec_resolve(in->ctx, g.spec);

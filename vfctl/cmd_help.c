@@ -130,7 +130,7 @@ static void print_bash(void)
 	printf("\tesac\n"
 	       "\tfor ((i = 1; i < COMP_CWORD; i++)); do\n"
 	       "\t\tcase ${COMP_WORDS[i]} in\n"
-	       "\t\t--host|--state|--config|--connect|-c|--timeout) ((i++)) ;;\n"
+	       "\t\t--host|--state|--host-yaml|--connect|-c|--timeout) ((i++)) ;;\n"
 	       "\t\t-*) ;;\n"
 	       "\t\t*) command=${COMP_WORDS[i]}; at=$i; break ;;\n"
 	       "\t\tesac\n"

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "command.h"
+#include "host_ids.h"
 #include "vfctl/inventory.h"
 #include "vfctl/sriov.h"
 
@@ -46,9 +47,10 @@ static int run_create(struct invocation *in)
 {
 	struct vfctl_create_options options = {.driver = VFCTL_VF_DRIVER_VFIO};
 	const char *driver = option_of(in, "driver");
+	struct host_ids h = {0};
 	struct vfctl_change *change;
 	char done[96];
-	int r;
+	int r, status;
 
 	r = read_count(in->args[1], &options.count);
 	if (r < 0)
@@ -57,17 +59,23 @@ static int run_create(struct invocation *in)
 	if (read_driver(driver, &options.driver) < 0)
 		return usage(in, "--driver must be vfio-pci, host or none, not '%s'", driver);
 	options.keep_identities = option_of(in, "keep-identities");
+	status = host_ids_open(in, !in->dry_run, &h);
+	if (status)
+		return status;
+	options.ids = h.ids;
+	options.guid_pool = option_of(in, "guid-pool");
 	r = vfctl_create_plan(in->ctx, in->args[0], &options, in->dry_run, &change);
-	if (r < 0)
-		return fail(in, r);
 	snprintf(done, sizeof(done), "%s has %u VF%s", in->args[0], options.count,
 		options.count == 1 ? "" : "s");
-	return run_change(in, change, done);
+	status = r < 0 ? fail(in, r) : run_ids_change(in, &h, change, done);
+	host_ids_close(&h);
+	return status;
 }
 
 static const struct option_row create_options[] = {
 	{"driver", 0, "DRIVER", "bind the VFs to vfio-pci (default), host (their own driver) or "
 		"none", "vfio-pci host none"},
+	{"guid-pool", 0, "POOL", "give the VFs of an InfiniBand PF GUIDs of this pool", NULL},
 	{"keep-identities", 0, NULL, "leave the MACs (InfiniBand: GUIDs) the driver chose", NULL},
 };
 
@@ -87,14 +95,18 @@ const struct command cmd_create = {
 
 static int run_destroy(struct invocation *in)
 {
+	struct host_ids h = {0};
 	struct vfctl_change *change;
 	char done[96];
-	int r = vfctl_destroy_plan(in->ctx, in->args[0], in->dry_run, &change);
+	int r, status = host_ids_open(in, !in->dry_run, &h);
 
-	if (r < 0)
-		return fail(in, r);
+	if (status)
+		return status;
+	r = vfctl_destroy_plan(in->ctx, h.ids, in->args[0], in->dry_run, &change);
 	snprintf(done, sizeof(done), "%s has no VFs", in->args[0]);
-	return run_change(in, change, done);
+	status = r < 0 ? fail(in, r) : run_ids_change(in, &h, change, done);
+	host_ids_close(&h);
+	return status;
 }
 
 const struct command cmd_destroy = {

@@ -39,10 +39,4 @@ char *guid_who(const struct vfctl_id *id, char buf[GUID_WHO]);
 #define GUID_TIME 32
 char *guid_time(int64_t seconds, char buf[GUID_TIME]);
 
-/*
- * GUIDs or P_Keys have changed: run the after-change command, if there is one. EXIT_DONE,
- * or EXIT_PARTLY with a warning when it failed: the change itself is made.
- */
-int guid_changed(struct guid *g);
-
 #endif

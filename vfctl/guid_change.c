@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "guid.h"
+#include "host_ids.h"
 #include "vfctl/inventory.h"
 
 #define COUNT_MAX 65536
@@ -242,7 +243,7 @@ int guid_reserve(struct guid *g)
 					  : fail(g->in, error);
 	} else {
 		print_reserved(&r);
-		status = r.changed ? guid_changed(g) : EXIT_DONE;
+		status = r.changed ? run_after_change(g->in, g->spec) : EXIT_DONE;
 	}
 	free(r.ids);
 	return status;
@@ -320,6 +321,11 @@ static int release_one(struct releasing *r, const char *text, struct vfctl_id *r
 	if (error < 0)
 		return fail(g->in, error);
 	status = check_unused(r, ret);
+	if (!status && g->in->dry_run && owner &&
+		strcmp(ret->owner.domain_uuid, owner->domain_uuid) != 0) {
+		usage(g->in, "%s is not of the domain %s", text, option_of(g->in, "domain"));
+		return EXIT_FAILED;
+	}
 	if (status || g->in->dry_run)
 		return status;
 	error = vfctl_ids_release(g->ids, kind, value, owner, false);
@@ -388,7 +394,7 @@ int guid_release(struct guid *g)
 	if (!status) {
 		print_released(g, ids, count);
 		if (!g->in->dry_run)
-			status = guid_changed(g);
+			status = run_after_change(g->in, g->spec);
 	}
 	vfctl_inventory_free(r.inventory);
 	vfctl_leases_free(r.leases);

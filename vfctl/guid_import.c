@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "guid.h"
+#include "host_ids.h"
 
 static int read_all(struct guid *g, const char *path, char **ret_text, size_t *ret_len)
 {
@@ -75,8 +76,8 @@ int guid_import(struct guid *g)
 	const char *path = g->in->args[1];
 	struct vfctl_id_import import;
 	bool restored;
-	char *text;
-	size_t len;
+	char *text = NULL;
+	size_t len = 0;
 	int r, status = read_all(g, path, &text, &len);
 
 	if (status)
@@ -93,5 +94,5 @@ int guid_import(struct guid *g)
 	restored = import.restored && !g->in->dry_run;
 	vfctl_id_import_clear(&import);
 	/* What is quarantined is in no partition: the subnet manager need not know. */
-	return restored ? guid_changed(g) : EXIT_DONE;
+	return restored ? run_after_change(g->in, g->spec) : EXIT_DONE;
 }

@@ -17,8 +17,8 @@ const size_t command_count = ARRAY_SIZE(commands);
 
 const struct option_row global_options[] = {
 	{"host", 0, "FILE|DIR", "read a captured host instead of this one", NULL},
+	{"host-yaml", 0, "FILE", "what this host declares (default /etc/vfctl/host.yaml)", NULL},
 	{"state", 0, "FILE", "state file (default /var/lib/vfctl/state.db)", NULL},
-	{"config", 0, "FILE", "host.yaml to go by (default /etc/vfctl/host.yaml)", NULL},
 	{"connect", 'c', "URI", "libvirt to talk to (default qemu:///system)",
 		"qemu:///system qemu:///session test:///default"},
 	{"timeout", 0, "SECONDS", "longest wait for one write to the kernel (default 120)", NULL},

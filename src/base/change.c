@@ -35,6 +35,11 @@ const char *vfctl_change_pending(const struct vfctl_change *change)
 	return change->pending;
 }
 
+bool vfctl_change_moves_ids(const struct vfctl_change *change)
+{
+	return change->ids_changed;
+}
+
 int vfctl_change_run(struct vfctl_ctx *ctx, struct vfctl_change *change)
 {
 	return steps_run(ctx, &change->steps);

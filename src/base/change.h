@@ -12,6 +12,7 @@ struct vfctl_change {
 	void *kept; /* the snapshot the steps point into */
 	void (*free_kept)(void *kept);
 	char *pending; /* what is still to be done by hand afterwards, or NULL */
+	bool ids_changed; /* GUIDs, MACs or P_Keys change hands */
 	int lock_fd; /* -1: a dry run holds no lock */
 	int placement_fd;
 };

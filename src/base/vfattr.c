@@ -100,8 +100,12 @@ static int read_proto(const struct attr *attr, const char *text, void *at)
 
 static int read_link_state(const struct attr *attr, const char *text, void *at)
 {
+	/* What InfiniBand's tools and MLNX_OFED call the same. */
+	static const char *const policies[] = {"follow", "up", "down"};
+
 	for (unsigned i = VFCTL_LINK_STATE_AUTO; i <= VFCTL_LINK_STATE_DISABLE; i++)
-		if (str_eq(text, vfctl_link_state_name((enum vfctl_link_state)i))) {
+		if (str_eq(text, vfctl_link_state_name((enum vfctl_link_state)i)) ||
+			strcasecmp(text, policies[i]) == 0) {
 			*(enum vfctl_link_state *)at = (enum vfctl_link_state)i;
 			return 0;
 		}
@@ -173,7 +177,7 @@ static const struct attr attr_table[] = {
 	{"trust", VFCTL_ATTR_TRUST, MEMBER(trust), 0, read_switch, print_switch,
 		"on or off"},
 	{"link-state", VFCTL_ATTR_LINK_STATE, MEMBER(link_state), 0, read_link_state,
-		print_link_state, "auto, enable or disable"},
+		print_link_state, "auto, enable or disable (follow, up or down)"},
 	{"msix", VFCTL_ATTR_MSIX, MEMBER(msix), VFCTL_MSIX_MAX, read_u32, print_u32,
 		"0 (the device's default) to 2048"},
 	{"node-guid", VFCTL_ATTR_NODE_GUID, MEMBER(node_guid), 0, read_guid, print_guid,

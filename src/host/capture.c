@@ -14,6 +14,8 @@
 #include "vfctl/host.h"
 
 #define DEPTH_MAX 12
+/* DEVICE/iov/FUNCTION/ports/1/gid_idx/0 of mlx4 is the deepest file we read. */
+#define RDMA_DEPTH 7
 #define FILE_MAX_BYTES (256u << 10)
 
 /*
@@ -168,7 +170,7 @@ static int copy_device(struct capture *c, const char *path)
 		if (is_skipped(names[i]) || fnmatch("*:*:*.*", names[i], 0) == 0 ||
 			fnmatch("*:pcie*", names[i], 0) == 0 || str_starts(names[i], "pci"))
 			continue;
-		r = copy_entry(c, entry, 4);
+		r = copy_entry(c, entry, str_eq(names[i], "infiniband") ? RDMA_DEPTH : 4);
 	}
 	return r == -ENOMEM ? r : 0;
 }

@@ -286,6 +286,27 @@ static int claim(struct vfctl_ids *ids, struct vfctl_id *io)
 	return r < 0 || had ? r : remember(ids, io);
 }
 
+int vfctl_ids_may_claim(struct vfctl_ids *ids, enum vfctl_id_kind kind, uint64_t value,
+	const struct vfctl_id_owner *owner)
+{
+	struct vfctl_id holder;
+	int r = ids->store->ops->find(ids->store, kind, value, &holder);
+
+	if (r == -ENOENT) {
+		ctx_clear(ids->ctx);
+		return 0;
+	}
+	if (r < 0)
+		return r;
+	/* What was its own it may have again. */
+	if ((holder.state == VFCTL_ID_LEASED || holder.state == VFCTL_ID_RESTING) &&
+		str_eq(holder.owner.domain_uuid, owner->domain_uuid) &&
+		str_eq(holder.owner.device, owner->device) &&
+		(owner->domain_uuid[0] || str_eq(holder.owner.host, owner->host)))
+		return 0;
+	return ids_fail_held(ids, &holder);
+}
+
 static int take_derived(struct vfctl_ids *ids, const struct vfctl_id_pool *pool,
 	const struct vfctl_mac *mac, struct vfctl_id *io)
 {

@@ -100,20 +100,17 @@ static int restore(struct work *w, const struct vfctl_id *row)
 }
 
 /* 1, or 0 when it is known already. */
-static int quarantine(struct work *w, const struct vfctl_id *row)
+static int quarantine(struct work *w, struct vfctl_id *id)
 {
-	_free_ char *note = NULL;
 	struct vfctl_id has;
 	int r;
 
-	if (w->dry_run) {
-		r = vfctl_ids_find(w->ids, row->kind, row->value, &has);
-		return r == -ENOENT ? 1 : r;
-	}
-	note = row->note[0] ? strdup(row->note) : str_format("seen in %s", w->file);
-	if (!note)
-		return ctx_oom(w->ids->ctx);
-	return vfctl_ids_quarantine(w->ids, row->kind, row->value, note);
+	if (!id->note[0])
+		snprintf(id->note, sizeof(id->note), "seen in %s", w->file);
+	if (!w->dry_run)
+		return vfctl_ids_quarantine(w->ids, id->kind, id->value, id->note);
+	r = vfctl_ids_find(w->ids, id->kind, id->value, &has);
+	return r == -ENOENT ? 1 : r;
 }
 
 static int set_apart(struct work *w, const struct vfctl_id *row)
@@ -126,7 +123,7 @@ static int set_apart(struct work *w, const struct vfctl_id *row)
 		w->import.elsewhere++;
 		return 0;
 	}
-	r = quarantine(w, row);
+	r = quarantine(w, &id);
 	if (r <= 0) {
 		w->import.known += r == 0;
 		return r;

@@ -136,7 +136,8 @@ static int read_named(void *data, size_t line, const char *const *t)
 		r = keep_text(in, line, "note", t[NOTE], id.note, sizeof(id.note));
 	if (r == 0 && id.state == VFCTL_ID_LEASED)
 		r = check_owner(in, line, &id);
-	if (r < 0)
+	/* What rested or was set aside elsewhere means nothing here. */
+	if (r < 0 || (id.state == VFCTL_ID_RESTING && t[STATE] && t[STATE][0]))
 		return r;
 	row = new_row(in, line);
 	if (!row)

@@ -57,14 +57,20 @@ static uint32_t read_number(struct vfctl_ctx *ctx, const char *name, unsigned po
 
 bool rdma_parse_rate(const char *text, struct vfctl_rdma_port *io)
 {
-	unsigned whole, tenth = 0, width;
-	char speed[8] = "";
 	const char *open = strstr(text, " Gb/sec (");
+	uint32_t whole, tenth = 0, width;
+	char number[16], speed[8] = "";
+	char *dot;
 
-	if (!open || (sscanf(text, "%u.%1u Gb/sec", &whole, &tenth) != 2 &&
-		sscanf(text, "%u Gb/sec", &whole) != 1) || whole > 1000000)
+	if (!open || (size_t)(open - text) >= sizeof(number))
 		return false;
-	if (sscanf(open, " Gb/sec (%uX%*1[ ]%7[A-Z0-9])", &width, speed) < 1 || width > 12)
+	snprintf(number, sizeof(number), "%.*s", (int)(open - text), text);
+	dot = strchr(number, '.');
+	if (dot)
+		*dot++ = '\0';
+	if (parse_u32(number, 0, 1000000, &whole) < 0 || (dot && parse_u32(dot, 0, 9, &tenth) < 0))
+		return false;
+	if (sscanf(open, " Gb/sec (%3uX%*1[ ]%7[A-Z0-9])", &width, speed) < 1 || width > 12)
 		return false;
 	io->rate_mbps = whole * 1000 + tenth * 100;
 	io->width = (uint8_t)width;

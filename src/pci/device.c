@@ -248,3 +248,11 @@ int pci_bind_default(struct vfctl_ctx *ctx, const struct vfctl_bdf *bdf)
 	r = pci_unbind(ctx, bdf);
 	return r < 0 ? r : probe(ctx, bdf, NULL);
 }
+
+int pci_restore_driver(struct vfctl_ctx *ctx, const struct vfctl_bdf *bdf, const char *driver,
+	const char *override)
+{
+	int r = driver[0] ? pci_bind(ctx, bdf, driver) : pci_unbind(ctx, bdf);
+
+	return r < 0 ? r : pci_set_override(ctx, bdf, override);
+}

@@ -56,6 +56,12 @@ int pci_override(struct vfctl_ctx *ctx, const struct vfctl_bdf *bdf,
 int pci_set_override(struct vfctl_ctx *ctx, const struct vfctl_bdf *bdf, const char *driver);
 /* Unbind from whatever drives it; nothing to do is success. */
 int pci_unbind(struct vfctl_ctx *ctx, const struct vfctl_bdf *bdf);
+/*
+ * The driver ("" none) and override it had: bound through the override, so that autoprobe
+ * need not be on; the override itself then becomes what it was.
+ */
+int pci_restore_driver(struct vfctl_ctx *ctx, const struct vfctl_bdf *bdf, const char *driver,
+	const char *override);
 /* True for vfio-pci and its variants (mlx5_vfio_pci, ...). */
 bool pci_driver_is_vfio(const char *driver);
 

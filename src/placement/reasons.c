@@ -143,7 +143,9 @@ static bool explain_want(struct vfctl_assignment *a, const struct occupancy *o,
 
 	buf_printf(&line, "VFs: %" PRIu32 " of %s asked on one node", want->count,
 		want_name(want, pf));
-	if (want->fabric != VFCTL_FABRIC_ANY)
+	if (want->fabric != VFCTL_FABRIC_ANY && want->fabric_name)
+		buf_printf(&line, ", %s", want->fabric_name);
+	else if (want->fabric != VFCTL_FABRIC_ANY)
 		buf_printf(&line, ", fabric %d", want->fabric);
 	buf_puts(&line, "; free:");
 	for (size_t i = 0; i < topology->node_count; i++) {

@@ -25,8 +25,12 @@ void vfctl_guest_free(struct vfctl_guest *guest)
 		return;
 	for (size_t i = 0; i < guest->disk_count; i++)
 		free_disk(&guest->disks[i]);
-	for (size_t i = 0; i < guest->vf_count; i++)
+	for (size_t i = 0; i < guest->vf_count; i++) {
 		free(guest->vfs[i].pf);
+		free(guest->vfs[i].identity.guid_pool);
+		free(guest->vfs[i].identity.mac_pool);
+		free(guest->vfs[i].identity.pkey);
+	}
 	free(guest->disks);
 	free(guest->vfs);
 	free(guest->name);

@@ -123,12 +123,40 @@ static int read_pf(struct reader *r, const struct key *key, const struct doc_nod
 	return error;
 }
 
+/* The pool, or "auto": what is said without the key. */
+static int read_guid(struct reader *r, const struct key *key, const struct doc_node *value,
+	void *object)
+{
+	const char *text;
+	int error = reader_text(r, key, value, &text);
+
+	return error < 0 || str_eq(text, "auto") ? error : read_attr(r, key, value, object);
+}
+
+static int read_pkey(struct reader *r, const struct key *key, const struct doc_node *value,
+	void *object)
+{
+	struct vfctl_guest_vf *vf = object;
+	uint16_t pkey;
+	int error = read_line(r, key, value, object);
+
+	/* A number is checked here, a name where the partitions are known. */
+	if (error == 0 && vf->identity.pkey[0] >= '0' && vf->identity.pkey[0] <= '9' &&
+		vfctl_pkey_parse(vf->identity.pkey, &pkey) < 0)
+		error = reader_fail(r, value, key->name, -EINVAL,
+			"'%.64s' is not allowed; it must be a partition's name or 0x1 to 0x7fff, "
+			"with :full or :limited behind it (the membership bit is no part of the "
+			"number)", vf->identity.pkey);
+	return error;
+}
+
+static const char *const fabric_words[] = {"any", "ethernet", "infiniband", NULL};
 static const char *const form_words[] = {"auto", "interface", "hostdev", NULL};
 static const char *const min_rate[] = {"min-rate", NULL};
 static const char *const max_rate[] = {"max-rate", NULL};
 static const char *const link_state[] = {"link-state", NULL};
 
-enum { VF_PF, VF_MAC };
+enum { VF_PF, VF_MAC, VF_FABRIC, VF_GUID, VF_GUID_POOL, VF_PKEY };
 
 #define V(member) offsetof(struct vfctl_guest_vf, member)
 
@@ -136,6 +164,11 @@ enum { VF_PF, VF_MAC };
 static const struct key vf_keys[] = {
 	[VF_PF] = {"pf", read_pf, V(pf), 1, 127, NULL},
 	[VF_MAC] = {"mac", read_attr, 0, 0, 0, NULL},
+	[VF_FABRIC] = {"fabric", read_word, V(fabric), 0, 0, fabric_words},
+	[VF_GUID] = {"guid", read_guid, 0, 0, 0, NULL},
+	[VF_GUID_POOL] = {"guid_pool", read_line, V(identity.guid_pool), 1, 32, NULL},
+	[VF_PKEY] = {"pkey", read_pkey, V(identity.pkey), 1, 64, NULL},
+	{"mac_pool", read_line, V(identity.mac_pool), 1, 32, NULL},
 	{"count", read_u32, V(count), 1, VFCTL_GUEST_VFS_MAX, NULL},
 	{"vlan", read_attr, 0, 0, 0, NULL},
 	{"qos", read_attr, 0, 0, 0, NULL},
@@ -157,10 +190,22 @@ static int finish_vf(struct reader *r, const struct doc_node *node,
 		!(attrs->mask & (VFCTL_ATTR_VLAN_QOS | VFCTL_ATTR_VLAN_PROTO)) ||
 		(attrs->qos == 0 && attrs->proto == VFCTL_VLAN_8021Q);
 
-	if (!seen[VF_PF])
+	if (!seen[VF_PF] && !seen[VF_FABRIC])
 		return reader_fail(r, node, "pf", -EINVAL,
 			"the key is missing; name the PF, or write any");
-	if (str_eq(vf->pf, "any")) {
+	if (attrs->mask & VFCTL_ATTR_GUIDS && vf->count > 1)
+		return reader_fail(r, seen[VF_GUID], "guid", -EINVAL,
+			"%" PRIu32 " VFs cannot share a GUID; write guid: auto, or one entry for "
+			"each VF", vf->count);
+	if (attrs->mask & VFCTL_ATTR_GUIDS && vf->identity.guid_pool)
+		return reader_fail(r, seen[VF_GUID_POOL], "guid_pool", -EINVAL,
+			"the guid is given already; keep one of the two");
+	if (vf->fabric == VFCTL_VF_FABRIC_ETHERNET && (seen[VF_GUID] || seen[VF_GUID_POOL] ||
+			seen[VF_PKEY]))
+		return reader_fail(r, node, "fabric", -EINVAL,
+			"an Ethernet VF has no GUID and no P_Key; write fabric: infiniband, or "
+			"take the keys out");
+	if (vf->pf && str_eq(vf->pf, "any")) {
 		free(vf->pf);
 		vf->pf = NULL;
 	}

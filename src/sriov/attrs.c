@@ -384,8 +384,8 @@ static int bind_again(struct vfctl_ctx *ctx, const struct vf_wish *wish)
 	char driver[PCI_DRIVER_NAME], override[PCI_DRIVER_NAME];
 	int r = pci_driver(ctx, &wish->bdf, driver);
 
-	if (r == 0 && (!driver[0] || pci_driver_is_vfio(driver)))
-		return 0;
+	if (r < 0 || !driver[0] || pci_driver_is_vfio(driver))
+		return r;
 	r = pci_override(ctx, &wish->bdf, override);
 	if (r == 0)
 		r = pci_unbind(ctx, &wish->bdf);

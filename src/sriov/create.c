@@ -8,9 +8,8 @@
 #include <stdio.h>
 
 #include "host/host.h"
-#include "infiniband/vf.h"
 #include "netlink/link.h"
-#include "pci/device.h"
+#include "sriov/create.h"
 #include "sriov/holder.h"
 #include "sriov/lifecycle.h"
 #include "sriov/links.h"
@@ -18,24 +17,6 @@
 
 #define TEXT(bdf) vfctl_bdf_format((bdf), (char[VFCTL_BDF_TEXT]){0})
 #define CLASS_NETWORK 0x02
-
-struct create {
-	const struct vfctl_pf *pf;
-	char name[VFCTL_BDF_TEXT];
-	uint32_t count;
-	enum vfctl_vf_driver driver;
-	struct vf_wish *wishes; /* MACs or GUIDs to give; NULL: identities are left alone */
-	const uint64_t *guids;  /* chosen by the caller, one for each VF; NULL: derived */
-	uint32_t wish_count;
-	uint32_t lacks; /* attributes this driver has no notion of */
-	bool live;	/* see ib_vf_way */
-	struct vfctl_vf *vfs;	/* of the new VFs, once they exist */
-	uint32_t vf_count;
-	char (*overrides)[PCI_DRIVER_NAME]; /* driver_override of the VFs there were */
-	bool removed; /* the old VFs are gone */
-	bool created; /* the new ones were asked for */
-	bool stuck;   /* a write of the count goes on, with the PF's lock held */
-};
 
 static void free_create(void *data)
 {
@@ -106,19 +87,6 @@ static int apply_remove(struct vfctl_ctx *ctx, void *data)
 	return write_count(ctx, c, 0);
 }
 
-/*
- * The driver a VF had, through the override: that way autoprobe need not be on for its
- * native driver. The override itself then becomes what it was.
- */
-static int restore_driver(struct vfctl_ctx *ctx, const struct vfctl_vf *before,
-	const char *override)
-{
-	int r = before->driver[0] ? pci_bind(ctx, &before->bdf, before->driver)
-				  : pci_unbind(ctx, &before->bdf);
-
-	return r < 0 ? r : pci_set_override(ctx, &before->bdf, override);
-}
-
 static int restore_attrs(struct vfctl_ctx *ctx, const struct vfctl_pf *pf)
 {
 	_free_ struct vf_wish *wishes = calloc(pf->num_vfs, sizeof(*wishes));
@@ -165,7 +133,8 @@ static int undo_remove(struct vfctl_ctx *ctx, void *data)
 	if (r == 0 && (pf->vf_info || pf->infiniband))
 		r = restore_attrs(ctx, pf);
 	for (uint32_t i = 0; r == 0 && i < pf->num_vfs; i++)
-		r = restore_driver(ctx, &pf->vfs[i], c->overrides[i]);
+		r = pci_restore_driver(ctx, &pf->vfs[i].bdf, pf->vfs[i].driver,
+			c->overrides[i]);
 	return r;
 }
 
@@ -232,146 +201,6 @@ static int apply_autoprobe_back(struct vfctl_ctx *ctx, void *data)
 	const struct create *c = data;
 
 	return set_autoprobe(ctx, c, c->pf->autoprobe);
-}
-
-/* ---- identities ---- */
-
-/* Not every driver has VF attributes (ena, nvme): then there is nothing to give. */
-static int apply_identities(struct vfctl_ctx *ctx, void *data)
-{
-	struct create *c = data;
-	int r = attrs_write(ctx, c->pf, c->wishes, c->wish_count);
-
-	if (r == -EOPNOTSUPP && !c->pf->infiniband) {
-		log_warn(ctx, "%s: the driver %s cannot set MACs; the VFs keep its own", c->name,
-			c->pf->driver);
-		ctx_clear(ctx);
-		return 0;
-	}
-	return r;
-}
-
-static bool mac_taken(const struct vfctl_inventory *inv, const struct create *c,
-	const struct vfctl_mac *mac)
-{
-	for (uint32_t i = 0; i < c->wish_count; i++)
-		if (!memcmp(&c->wishes[i].attrs.mac, mac, sizeof(*mac)))
-			return true;
-	for (size_t i = 0; i < inv->pf_count; i++)
-		for (uint32_t k = 0; inv->pfs[i].vfs && k < inv->pfs[i].num_vfs; k++)
-			if ((&inv->pfs[i] != c->pf || c->pf->num_vfs == c->count) &&
-				!memcmp(&inv->pfs[i].vfs[k].attrs.mac, mac, sizeof(*mac)))
-				return true;
-	return false;
-}
-
-static void wish_mac(const struct vfctl_inventory *inv, struct create *c, uint32_t vf,
-	const struct vfctl_bdf *bdf)
-{
-	struct vf_wish wish = {.vf = vf, .attrs.mask = VFCTL_ATTR_MAC};
-	uint32_t salt = 0;
-
-	if (bdf)
-		wish.bdf = *bdf;
-	do
-		wish.attrs.mac = mac_derive(&c->pf->mac, vf, salt++);
-	while (mac_taken(inv, c, &wish.attrs.mac));
-	c->wishes[c->wish_count++] = wish;
-}
-
-static bool guid_taken(const struct vfctl_inventory *inv, const struct create *c,
-	uint64_t guid)
-{
-	for (uint32_t i = 0; i < c->wish_count; i++)
-		if (c->wishes[i].attrs.port_guid == guid)
-			return true;
-	for (size_t i = 0; i < inv->pf_count; i++) {
-		if (inv->pfs[i].guid == guid)
-			return true;
-		for (uint32_t k = 0; inv->pfs[i].vfs && k < inv->pfs[i].num_vfs; k++)
-			if ((&inv->pfs[i] != c->pf || c->pf->num_vfs == c->count) &&
-				inv->pfs[i].vfs[k].attrs.port_guid == guid)
-				return true;
-	}
-	return false;
-}
-
-/*
- * One value for node and port: a VF has one port (sriovnet and the operators do the same).
- * Numbers begin at 1 and, past those of the VFs, go on where one is taken.
- */
-static void wish_guid(const struct vfctl_inventory *inv, struct create *c, uint32_t vf,
-	const struct vfctl_bdf *bdf)
-{
-	struct vf_wish wish = {.vf = vf, .attrs.mask = VFCTL_ATTR_GUIDS, .rebind = true};
-	uint64_t guid = c->guids ? c->guids[vf] : vfctl_guid_derive(c->pf->guid,
-		(uint16_t)(vf + 1));
-
-	for (uint32_t next = c->pf->total_vfs + 1; !c->guids && next < UINT16_MAX &&
-		guid_taken(inv, c, guid); next++)
-		guid = vfctl_guid_derive(c->pf->guid, (uint16_t)next);
-	if (bdf)
-		wish.bdf = *bdf;
-	wish.attrs.node_guid = wish.attrs.port_guid = guid;
-	wish.attrs.mask &= ~c->lacks;
-	c->wishes[c->wish_count++] = wish;
-}
-
-static void wish_identity(const struct vfctl_inventory *inv, struct create *c, uint32_t vf,
-	const struct vfctl_bdf *bdf)
-{
-	if (c->pf->infiniband)
-		wish_guid(inv, c, vf, bdf);
-	else
-		wish_mac(inv, c, vf, bdf);
-}
-
-/* Known, and never set: a create cut short, or a driver that gives none. */
-static bool has_none(const struct vfctl_vf *vf)
-{
-	const struct vfctl_vf_attrs *a = &vf->attrs;
-
-	return (a->mask & VFCTL_ATTR_MAC && vfctl_mac_is_zero(&a->mac)) ||
-		(a->mask & VFCTL_ATTR_PORT_GUID && !a->port_guid) ||
-		(a->mask & VFCTL_ATTR_NODE_GUID && !a->node_guid);
-}
-
-/* GUIDs need a way to the driver and something to derive from: before anything is written. */
-static int check_guids(struct vfctl_ctx *ctx, struct create *c)
-{
-	const struct ib_vf_way *way = ib_vf_way_of(ctx, c->pf);
-
-	c->lacks = way->lacks;
-	c->live = way->live;
-	if (!(way->takes & VFCTL_ATTR_PORT_GUID) && !c->pf->ifindex)
-		return ctx_fail(ctx, -EOPNOTSUPP, "%s has no IPoIB network device, and its VFs' "
-			"GUIDs are set through that: modprobe ib_ipoib (or, for VFs without GUIDs, "
-			"--keep-identities)", c->name);
-	if (!c->pf->guid && !c->guids)
-		return ctx_fail(ctx, -ENODATA, "the GUID of %s's own port cannot be read, so none "
-			"can be derived for its VFs; name a pool with --guid-pool", c->name);
-	return 0;
-}
-
-/* New VFs all get one; of present ones those that have none. */
-static int plan_identities(struct vfctl_ctx *ctx, const struct vfctl_inventory *inv,
-	struct create *c)
-{
-	const struct vfctl_pf *pf = c->pf;
-	int r = pf->infiniband ? check_guids(ctx, c) : 0;
-
-	if (r < 0)
-		return r;
-	c->wishes = calloc(c->count, sizeof(*c->wishes));
-	if (!c->wishes)
-		return ctx_oom(ctx);
-	for (uint32_t i = 0; i < c->count; i++) {
-		if (pf->num_vfs != c->count)
-			wish_identity(inv, c, i, NULL);
-		else if (has_none(&pf->vfs[i]) && !holder_is_busy(&pf->vfs[i].holder))
-			wish_identity(inv, c, pf->vfs[i].index, &pf->vfs[i].bdf);
-	}
-	return 0;
 }
 
 /* ---- drivers ---- */
@@ -445,7 +274,7 @@ static int undo_rebind(struct vfctl_ctx *ctx, void *data)
 	int r = 0;
 
 	for (uint32_t i = 0; i < c->vf_count && r == 0; i++)
-		r = restore_driver(ctx, &c->vfs[i], c->overrides[i]);
+		r = pci_restore_driver(ctx, &c->vfs[i].bdf, c->vfs[i].driver, c->overrides[i]);
 	return r;
 }
 
@@ -549,34 +378,6 @@ static bool has_driver(const struct vfctl_vf *vf, enum vfctl_vf_driver driver)
 	return !vf->driver[0];
 }
 
-static void identity_text(const struct create *c, const struct vf_wish *wish,
-	char text[VFCTL_GUID_TEXT])
-{
-	if (c->pf->infiniband)
-		vfctl_guid_format(wish->attrs.port_guid, text);
-	else
-		vfctl_mac_format(&wish->attrs.mac, text);
-}
-
-static void add_identity_steps(struct create *c, struct steps *steps)
-{
-	struct step row = {.apply = apply_identities, .data = c};
-	const char *what = c->pf->infiniband ? "GUID" : "MAC";
-	char first[VFCTL_GUID_TEXT], last[VFCTL_GUID_TEXT];
-	const struct vf_wish *end;
-
-	if (!c->wish_count)
-		return;
-	end = &c->wishes[c->wish_count - 1];
-	identity_text(c, &c->wishes[0], first);
-	identity_text(c, end, last);
-	if (c->wish_count == 1)
-		steps_add(steps, &row, "%s: give VF %u the %s %s", c->name, end->vf, what, first);
-	else
-		steps_add(steps, &row, "%s: give VFs %u to %u their %ss (%s .. %s)", c->name,
-			c->wishes[0].vf, end->vf, what, first, last);
-}
-
 /*
  * The count is right already: no write of it, only VFs without a MAC get theirs and VFs on
  * another driver move.
@@ -602,7 +403,7 @@ static int plan_rebind(struct vfctl_ctx *ctx, struct create *c, struct steps *st
 			return ctx_oom(ctx);
 		c->vfs[c->vf_count++] = pf->vfs[i];
 	}
-	add_identity_steps(c, steps);
+	create_add_identity_step(c, steps);
 	if (!c->vf_count)
 		return 0;
 	r = read_overrides(ctx, c, c->vfs, c->vf_count);
@@ -640,7 +441,7 @@ static int plan_steps(struct vfctl_ctx *ctx, struct create *c, struct steps *ste
 		steps_add(steps, &remove, "%s: remove the present %u VF%s", c->name, pf->num_vfs,
 			pf->num_vfs == 1 ? "" : "s");
 	steps_add(steps, &count, "%s: create %u VF%s", c->name, c->count, plural);
-	add_identity_steps(c, steps);
+	create_add_identity_step(c, steps);
 	if (host)
 		steps_add(steps, &on, "%s: let drivers probe VFs", c->name);
 	if (c->driver != VFCTL_VF_DRIVER_NONE)
@@ -682,7 +483,7 @@ int lifecycle_plan_create(struct vfctl_ctx *ctx, const struct vfctl_inventory *i
 		.guids = guids};
 	snprintf(c->name, sizeof(c->name), "%s", vfctl_pf_name(pf, (char[VFCTL_BDF_TEXT]){0}));
 	if (wants_identities(pf, options))
-		r = plan_identities(ctx, inv, c);
+		r = create_plan_identities(ctx, inv, c);
 	if (r == 0 && pf->num_vfs == options->count)
 		r = plan_rebind(ctx, c, &change->steps);
 	else if (r == 0)

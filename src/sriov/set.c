@@ -4,13 +4,20 @@
 #include <stdio.h>
 
 #include "base/buf.h"
+#include "pci/device.h"
 #include "sriov/holder.h"
 #include "sriov/lifecycle.h"
+
+/* The driver of a VF whose GUID changes: it is bound again for that. */
+struct bound {
+	char driver[PCI_DRIVER_NAME], override[PCI_DRIVER_NAME];
+};
 
 struct set {
 	const struct vfctl_pf *pf;
 	struct vf_wish *wishes;
 	struct vf_wish *before; /* what each had of what its wish names */
+	struct bound *bound;	/* and on which driver it was */
 	size_t count;
 };
 
@@ -20,6 +27,7 @@ static void free_set(void *data)
 
 	free(s->wishes);
 	free(s->before);
+	free(s->bound);
 	free(s);
 }
 
@@ -30,11 +38,33 @@ static int apply_set(struct vfctl_ctx *ctx, void *data)
 	return attrs_write(ctx, s->pf, s->wishes, s->count);
 }
 
+/* Only what differs: most VFs were not touched. */
+static int restore_bound(struct vfctl_ctx *ctx, const struct set *s, size_t i)
+{
+	const struct bound *was = &s->bound[i];
+	const struct vfctl_bdf *bdf = &s->wishes[i].bdf;
+	char driver[PCI_DRIVER_NAME], override[PCI_DRIVER_NAME];
+	int r;
+
+	if (!(s->wishes[i].attrs.mask & VFCTL_ATTR_GUIDS))
+		return 0;
+	r = pci_driver(ctx, bdf, driver);
+	if (r == 0)
+		r = pci_override(ctx, bdf, override);
+	if (r < 0 || (str_eq(driver, was->driver) && str_eq(override, was->override)))
+		return r;
+	return pci_restore_driver(ctx, bdf, was->driver, was->override);
+}
+
 static int undo_set(struct vfctl_ctx *ctx, void *data)
 {
 	struct set *s = data;
+	int r = 0;
 
-	return attrs_restore(ctx, s->pf, s->before, s->count);
+	/* First of all: a VF that lost its driver half way gets its GUID by the bind after. */
+	for (size_t i = 0; i < s->count && r == 0; i++)
+		r = restore_bound(ctx, s, i);
+	return r < 0 ? r : attrs_restore(ctx, s->pf, s->before, s->count);
 }
 
 /* ---- planning ---- */
@@ -85,6 +115,11 @@ static int add_item(struct vfctl_ctx *ctx, const struct vfctl_inventory *inv, st
 		return r;
 	*wish = (struct vf_wish){vf->index, vf->bdf, item->attrs, true};
 	attrs_complete(&wish->attrs, &vf->attrs);
+	str_copy(s->bound[s->count].driver, PCI_DRIVER_NAME, vf->driver);
+	if (wish->attrs.mask & VFCTL_ATTR_GUIDS)
+		r = pci_override(ctx, &vf->bdf, s->bound[s->count].override);
+	if (r < 0)
+		return r;
 	s->before[s->count++] = (struct vf_wish){vf->index, vf->bdf,
 		attrs_before(&vf->attrs, &wish->attrs), true};
 	return 0;
@@ -152,7 +187,8 @@ int lifecycle_plan_set(struct vfctl_ctx *ctx, const struct vfctl_inventory *inv,
 	s->pf = pf;
 	s->wishes = calloc(count, sizeof(*s->wishes));
 	s->before = calloc(count, sizeof(*s->before));
-	if (!s->wishes || !s->before)
+	s->bound = calloc(count, sizeof(*s->bound));
+	if (!s->wishes || !s->before || !s->bound)
 		return ctx_oom(ctx);
 	for (size_t i = 0; i < count && r == 0; i++) {
 		r = add_item(ctx, inv, s, &items[i]);

@@ -104,6 +104,28 @@ int free_from(struct db *db, const char *pool, uint64_t start, uint64_t *ret_val
 	return r;
 }
 
+int free_pool_of(struct db *db, enum vfctl_id_kind kind, uint64_t value,
+	char ret_pool[VFCTL_ID_NAME_MAX + 1])
+{
+	_query_ struct query *q = NULL;
+	int r = query_new(db, &q, "SELECT name FROM pool WHERE kind = ?", "i", (int64_t)kind);
+
+	if (r == 0)
+		r = query_step(q);
+	for (; r == 1; r = query_step(q)) {
+		struct vfctl_id_range in;
+		int has = at_or_below(db, query_text(q, 0), value, &in);
+
+		if (has < 0)
+			return has;
+		if (has == 1 && in.last >= value) {
+			str_copy(ret_pool, VFCTL_ID_NAME_MAX + 1, query_text(q, 0));
+			return 1;
+		}
+	}
+	return r;
+}
+
 /* ---- rows ---- */
 
 char *id_owner_key(const struct vfctl_id_owner *owner, char buf[ID_OWNER_TEXT])

@@ -95,11 +95,12 @@ static int find(struct id_store *store, enum vfctl_id_kind kind, uint64_t value,
 static int owned(struct ids_db *s, enum vfctl_id_kind kind,
 	const struct vfctl_id_owner *owner, enum vfctl_id_state state, struct vfctl_id *ret)
 {
-	/* The state stands in the text, so that its partial index is used. */
+	/* By name: left to itself SQLite walks the whole kind for the second one. */
 	const char *sql = state == VFCTL_ID_LEASED
-		? "SELECT " ID_COLUMNS " FROM identity WHERE kind = ? AND owner = ? AND state = 0"
-		: "SELECT " ID_COLUMNS " FROM identity WHERE kind = ? AND owner = ? AND state = 2 "
-		  "ORDER BY until DESC LIMIT 1";
+		? "SELECT " ID_COLUMNS " FROM identity INDEXED BY identity_owner WHERE kind = ? "
+		  "AND owner = ? AND state = 0"
+		: "SELECT " ID_COLUMNS " FROM identity INDEXED BY identity_rested WHERE kind = ? "
+		  "AND owner = ? AND state = 2 ORDER BY until DESC LIMIT 1";
 	char key[ID_OWNER_TEXT];
 	_query_ struct query *q = NULL;
 	int r = query_new(s->db, &q, sql, "is", (int64_t)kind, id_owner_key(owner, key));
@@ -335,7 +336,11 @@ static int claim_row(struct ids_db *s, struct vfctl_id *io, struct vfctl_id *ret
 		str_copy(now.pool, sizeof(now.pool), was.pool);
 	if (found && was.state == VFCTL_ID_LEASED)
 		now.since = was.since;
-	r = check_has_no_other(s, io);
+	/* Who claims without knowing the pools (the hook) takes it out of its pool as well. */
+	else if (!now.pool[0])
+		r = free_pool_of(s->db, io->kind, io->value, now.pool);
+	if (r >= 0)
+		r = check_has_no_other(s, io);
 	if (r < 0) {
 		*ret_holder = (struct vfctl_id){.value = 0};
 		return r;

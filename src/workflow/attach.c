@@ -23,6 +23,7 @@ struct attach {
 	struct vfctl_domain_info live;	 /* the running one, when it runs */
 	struct vfctl_domain_info config; /* the defined one, when it is persistent */
 	struct vfctl_domain_vf vf;
+	struct identities identities;
 	struct vfctl_lease_vf lease_vf;
 	char lease_id[65];
 	bool new_lease, taken, applied;
@@ -37,6 +38,7 @@ static void free_attach(void *data)
 {
 	struct attach *a = data;
 
+	identities_clear(&a->identities);
 	vfctl_snapshot_free(a->snapshot);
 	vfctl_domain_info_clear(&a->live);
 	vfctl_domain_info_clear(&a->config);
@@ -202,8 +204,25 @@ static void warn_remote(struct vfctl_ctx *ctx, const struct attach *a, const cha
 		"local one", vf->numa_node, name_of(a), nodes);
 }
 
+static int give_identity(struct vfctl_ctx *ctx, struct attach *a,
+	const struct vfctl_attach_options *o, const struct vfctl_pf *pf,
+	const struct vfctl_vf *vf, bool dry_run)
+{
+	char device[16];
+	int r = 0;
+
+	identities_open(ctx, &a->identities, o->ids, uuid_of(a), name_of(a), !dry_run);
+	if (o->ids && !dry_run)
+		r = identities_note_live(ctx, o->ids, a->snapshot->inventory);
+	if (r == 0)
+		r = identities_new_device(ctx, o->ids, uuid_of(a), device);
+	if (r == 0)
+		r = identities_give(ctx, &a->identities, &o->identity, pf, vf, device, &a->vf);
+	return r;
+}
+
 static int choose_vf(struct vfctl_ctx *ctx, struct attach *a,
-	const struct vfctl_attach_options *o)
+	const struct vfctl_attach_options *o, bool dry_run)
 {
 	const struct vfctl_inventory *inv = a->snapshot->inventory;
 	const struct vfctl_pf *pf;
@@ -225,7 +244,7 @@ static int choose_vf(struct vfctl_ctx *ctx, struct attach *a,
 	a->lease_vf = (struct vfctl_lease_vf){.bdf = vf->bdf, .pf = pf->bdf, .index = vf->index,
 		.transient = !(a->affect & VFCTL_AFFECT_CONFIG)};
 	warn_remote(ctx, a, a->live.xml ? a->live.xml : a->config.xml, vf);
-	return 0;
+	return give_identity(ctx, a, o, pf, vf, dry_run);
 }
 
 /* ---- the device element, on a root port that is free ---- */
@@ -375,6 +394,7 @@ static void add_attach_steps(struct attach *a, struct steps *steps)
 	struct step live = {.apply = apply_live, .data = a};
 	const char *vf = TEXT(&a->vf.bdf), *name = name_of(a);
 
+	identities_add_step(&a->identities, steps);
 	steps_add(steps, &lease, "lease VF %s to domain %s", vf, name);
 	if (a->affect & VFCTL_AFFECT_LIVE)
 		steps_add(steps, &policy, "set identity and policy of VF %s and read them back", vf);
@@ -407,12 +427,13 @@ int vfctl_attach_plan(struct vfctl_ctx *ctx, struct vfctl_hypervisor *hypervisor
 	if (r == 0)
 		r = name_lease(ctx, a);
 	if (r == 0)
-		r = choose_vf(ctx, a, options);
+		r = choose_vf(ctx, a, options, dry_run);
 	if (r == 0)
 		r = make_devices(ctx, a);
 	if (r < 0)
 		return r;
 	add_attach_steps(a, &change->steps);
+	change->ids_changed = a->identities.count > 0;
 	*ret_change = steal(change);
 	return 0;
 }
@@ -560,6 +581,41 @@ static int apply_return(struct vfctl_ctx *ctx, void *data)
 	return give_up_lease(ctx, a);
 }
 
+/* What the VF carries by the domain's metadata. */
+static int read_carried(struct vfctl_ctx *ctx, const char *xml, const struct vfctl_bdf *bdf,
+	struct vfctl_vf_attrs *ret)
+{
+	_free_ struct vfctl_domain_intent *intent = calloc(1, sizeof(*intent));
+	int r = -ENOENT;
+
+	if (!intent)
+		return ctx_oom(ctx);
+	if (xml)
+		r = vfctl_domain_metadata_read(ctx, xml, strlen(xml), intent);
+	for (size_t i = 0; r == 0 && i < intent->vf_count; i++)
+		if (vfctl_bdf_compare(&intent->vfs[i].bdf, bdf) == 0)
+			*ret = intent->vfs[i].attrs;
+	if (r == -ENOENT)
+		ctx_clear(ctx);
+	return r == -ENOENT ? 0 : r;
+}
+
+/* A VF that was plugged in live only stands in no metadata: then it is as the kernel has it. */
+static int find_identities(struct vfctl_ctx *ctx, struct attach *a, struct vfctl_ids *ids)
+{
+	const struct vfctl_inventory *inv = a->snapshot->inventory;
+	struct vfctl_vf_attrs carried = {0};
+	const struct vfctl_pf *pf;
+	const struct vfctl_vf *vf;
+	int r = read_carried(ctx, a->config.xml ? a->config.xml : a->live.xml, &a->lease_vf.bdf,
+		&carried);
+
+	if (r == 0 && !carried.mask &&
+		vfctl_inventory_find_vf(ctx, inv, TEXT(&a->lease_vf.bdf), &pf, &vf) == 0)
+		carried = vf->attrs;
+	return r < 0 ? r : identities_of_domain(ctx, ids, uuid_of(a), &carried, &a->identities);
+}
+
 static void add_detach_steps(struct attach *a, struct steps *steps)
 {
 	struct step config = {.apply = apply_unconfig, .undo = undo_config, .data = a};
@@ -574,6 +630,7 @@ static void add_detach_steps(struct attach *a, struct steps *steps)
 			"the guest let go", vf, name);
 	if (holds_lease(a) && !a->still_used)
 		steps_add(steps, &back, "return VF %s to what it was and end its lease", vf);
+	identities_add_return_step(&a->identities, steps);
 }
 
 int vfctl_detach_plan(struct vfctl_ctx *ctx, struct vfctl_hypervisor *hypervisor,
@@ -592,8 +649,13 @@ int vfctl_detach_plan(struct vfctl_ctx *ctx, struct vfctl_hypervisor *hypervisor
 		r = make_removals(ctx, a);
 	if (r < 0)
 		return r;
+	if (!a->still_used)
+		r = find_identities(ctx, a, options->ids);
+	if (r < 0)
+		return r;
 	a->timeout_ms = options->timeout_ms ? options->timeout_ms : DETACH_TIMEOUT_MS;
 	add_detach_steps(a, &change->steps);
+	change->ids_changed = a->identities.count > 0;
 	*ret_change = steal(change);
 	return 0;
 }

@@ -114,6 +114,7 @@ static void add_define_steps(struct define *d, struct steps *steps)
 		buf_printf(&vfs, "%s%s", i ? ", " : d->lease.vf_count > 1 ? " and VFs " : " and VF ",
 			TEXT(&d->lease.vfs[i].bdf));
 	vfctl_cpuset_format(&d->lease.cpus, cpus, sizeof(cpus));
+	identities_add_step(&d->placed->identities, steps);
 	steps_add(steps, &lease, "lease CPUs %s and %llu MiB of node %d%s to domain %s", cpus,
 		(unsigned long long)d->lease.memory_bytes >> 20, d->lease.node,
 		vfs.data ? vfs.data : "", d->lease.domain_name);
@@ -137,6 +138,10 @@ int vfctl_define_plan(struct vfctl_ctx *ctx, struct vfctl_guest *guest,
 	if (r == 0)
 		r = check_new(ctx, d->hv, guest);
 	if (r == 0)
+		r = placed_check(ctx, d->placed);
+	if (r == 0 && !dry_run)
+		r = placed_take_identities(ctx, d->placed, options->ids);
+	if (r == 0)
 		r = vfctl_placed_xml(ctx, d->placed, template_text, template_name,
 			d->hv->version, &d->xml);
 	if (r == 0)
@@ -144,6 +149,7 @@ int vfctl_define_plan(struct vfctl_ctx *ctx, struct vfctl_guest *guest,
 	if (r < 0)
 		return r;
 	add_define_steps(d, &change->steps);
+	change->ids_changed = d->placed->identities.count > 0;
 	*ret_change = steal(change);
 	return 0;
 }
@@ -155,12 +161,14 @@ struct undefine {
 	struct vfctl_domain_info info; /* name NULL: libvirt does not know it */
 	struct vfctl_leases *leases;
 	const struct vfctl_lease *lease; /* NULL: it holds none */
+	struct identities identities;
 };
 
 static void free_undefine(void *data)
 {
 	struct undefine *u = data;
 
+	identities_clear(&u->identities);
 	vfctl_domain_info_clear(&u->info);
 	vfctl_leases_free(u->leases);
 	free(u);
@@ -212,8 +220,15 @@ static int find_domain(struct vfctl_ctx *ctx, const char *name, struct undefine 
 	return 0;
 }
 
+static int find_identities(struct vfctl_ctx *ctx, struct vfctl_ids *ids, struct undefine *u)
+{
+	const char *uuid = u->info.name ? u->info.uuid : u->lease ? u->lease->domain_uuid : "";
+
+	return identities_of_domain(ctx, uuid[0] ? ids : NULL, uuid, NULL, &u->identities);
+}
+
 int vfctl_undefine_plan(struct vfctl_ctx *ctx, struct vfctl_hypervisor *hypervisor,
-	const char *domain, bool dry_run, struct vfctl_change **ret_change)
+	struct vfctl_ids *ids, const char *domain, bool dry_run, struct vfctl_change **ret_change)
 {
 	_change_ struct vfctl_change *change = NULL;
 	struct undefine *u = calloc(1, sizeof(*u));
@@ -227,6 +242,8 @@ int vfctl_undefine_plan(struct vfctl_ctx *ctx, struct vfctl_hypervisor *hypervis
 		return r;
 	u->hv = hypervisor;
 	r = find_domain(ctx, domain, u);
+	if (r == 0)
+		r = find_identities(ctx, ids, u);
 	if (r < 0)
 		return r;
 	if (u->info.name && u->info.persistent)
@@ -236,6 +253,8 @@ int vfctl_undefine_plan(struct vfctl_ctx *ctx, struct vfctl_hypervisor *hypervis
 		steps_add(&change->steps, &release, "release what domain %s holds (%zu VF%s)",
 			u->lease->domain_name, u->lease->vf_count,
 			u->lease->vf_count == 1 ? "" : "s");
+	identities_add_return_step(&u->identities, &change->steps);
+	change->ids_changed = u->identities.count > 0;
 	*ret_change = steal(change);
 	return 0;
 }

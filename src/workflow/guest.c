@@ -14,6 +14,7 @@ void vfctl_placed_free(struct vfctl_placed *placed)
 {
 	if (!placed)
 		return;
+	identities_clear(&placed->identities);
 	vfctl_plan_free(placed->plan);
 	model_clear(&placed->model);
 	vfctl_snapshot_free(placed->snapshot);
@@ -61,10 +62,18 @@ static int make_want(struct vfctl_ctx *ctx, const struct vfctl_placed *p,
 	*ret = (struct vfctl_vf_want){.count = vf->count, .fabric = VFCTL_FABRIC_ANY};
 	if (!vf->pf) {
 		ret->any_pf = true;
-		ret->fabric = any_fabric(&p->model);
+		ret->fabric = vf->fabric == VFCTL_VF_FABRIC_INFINIBAND ? FABRIC_INFINIBAND
+			: vf->fabric == VFCTL_VF_FABRIC_ETHERNET       ? FABRIC_ETHERNET
+								       : any_fabric(&p->model);
+		ret->fabric_name = ret->fabric == FABRIC_INFINIBAND ? "InfiniBand" : "Ethernet";
 		return 0;
 	}
 	r = vfctl_inventory_find_pf(ctx, p->snapshot->inventory, vf->pf, &pf);
+	if (r == 0 && vf->fabric != VFCTL_VF_FABRIC_ANY &&
+		pf->infiniband != (vf->fabric == VFCTL_VF_FABRIC_INFINIBAND))
+		r = ctx_fail(ctx, -EINVAL, "%s is %s, not %s", vf->pf,
+			pf->infiniband ? "InfiniBand" : "Ethernet",
+			pf->infiniband ? "ethernet" : "infiniband");
 	if (r < 0)
 		return ctx_prefix(ctx, r, "line %u: vfs", vf->line);
 	ret->pf = pf->bdf;
@@ -104,7 +113,9 @@ void guest_complete_vf(const struct vfctl_pf *pf, const struct vfctl_vf *vf,
 	const struct vfctl_vf_attrs *attrs, enum vfctl_vf_form form,
 	struct vfctl_domain_vf *ret)
 {
-	uint32_t known = pf->infiniband ? VFCTL_ATTR_LINK_STATE | VFCTL_ATTR_MSIX : UINT32_MAX;
+	/* A MAC may be what an InfiniBand VF's GUID derives from. */
+	uint32_t known = pf->infiniband ? VFCTL_ATTR_LINK_STATE | VFCTL_ATTR_MSIX |
+		VFCTL_ATTR_INFINIBAND | VFCTL_ATTR_MAC : UINT32_MAX & ~VFCTL_ATTR_INFINIBAND;
 
 	*ret = (struct vfctl_domain_vf){.bdf = vf->bdf, .pf = pf->bdf, .index = vf->index,
 		.infiniband = pf->infiniband, .form = form, .attrs = *attrs};
@@ -114,31 +125,61 @@ void guest_complete_vf(const struct vfctl_pf *pf, const struct vfctl_vf *vf,
 		ret->form = VFCTL_FORM_HOSTDEV;
 	}
 	ret->attrs.mask &= known;
-	if (!(known & VFCTL_ATTR_MAC) || ret->attrs.mask & VFCTL_ATTR_MAC)
-		return;
-	ret->attrs.mask |= VFCTL_ATTR_MAC;
-	ret->attrs.mac = vf->attrs.mac;
-	if (!(vf->attrs.mask & VFCTL_ATTR_MAC) || vfctl_mac_is_zero(&vf->attrs.mac))
-		ret->attrs.mac = mac_derive(&pf->mac, vf->index, 0);
 }
 
-static int fill_vfs(struct vfctl_ctx *ctx, struct vfctl_placed *p)
+static const struct vfctl_vf *vf_at(const struct vfctl_pf *pf, uint32_t index)
+{
+	for (uint32_t k = 0; pf && k < pf->num_vfs; k++)
+		if (pf->vfs[k].index == index)
+			return &pf->vfs[k];
+	return NULL;
+}
+
+static int fill_vf(struct vfctl_ctx *ctx, struct vfctl_placed *p, size_t i)
 {
 	const struct vfctl_assignment *a = &p->plan->assignments[0];
+	const struct vfctl_guest_vf *want = &p->guest->vfs[a->vf_wants[i]];
+	const struct vfctl_pf *pf = pf_at(p, &a->vfs[i].pf);
+	const struct vfctl_vf *vf = vf_at(pf, a->vfs[i].index);
+	struct vfctl_domain_vf *out = &p->vfs[p->vf_count];
+	char device[32];
+	int r;
 
+	if (!vf)
+		return 0;
+	guest_complete_vf(pf, vf, &want->attrs, want->form, out);
+	snprintf(device, sizeof(device), "vf%zu", i);
+	r = identities_give(ctx, &p->identities, &want->identity, pf, vf, device, out);
+	if (r < 0)
+		return ctx_prefix(ctx, r, "line %u: vfs", want->line);
+	p->vf_count++;
+	return 0;
+}
+
+static int fill_vfs(struct vfctl_ctx *ctx, struct vfctl_placed *p, struct vfctl_ids *ids,
+	bool take)
+{
+	const struct vfctl_assignment *a = &p->plan->assignments[0];
+	int r = 0;
+
+	free(p->vfs);
+	p->vf_count = 0;
 	p->vfs = calloc(a->vf_count + 1, sizeof(*p->vfs));
 	if (!p->vfs)
 		return ctx_oom(ctx);
-	for (size_t i = 0; i < a->vf_count; i++) {
-		const struct vfctl_guest_vf *want = &p->guest->vfs[a->vf_wants[i]];
-		const struct vfctl_pf *pf = pf_at(p, &a->vfs[i].pf);
+	identities_clear(&p->identities);
+	identities_open(ctx, &p->identities, ids, p->guest->uuid, p->guest->name, take);
+	if (ids && take)
+		r = identities_note_live(ctx, ids, p->snapshot->inventory);
+	for (size_t i = 0; i < a->vf_count && r == 0; i++)
+		r = fill_vf(ctx, p, i);
+	return r;
+}
 
-		for (uint32_t k = 0; pf && k < pf->num_vfs; k++)
-			if (pf->vfs[k].index == a->vfs[i].index)
-				guest_complete_vf(pf, &pf->vfs[k], &want->attrs, want->form,
-					&p->vfs[p->vf_count++]);
-	}
-	return 0;
+int placed_take_identities(struct vfctl_ctx *ctx, struct vfctl_placed *placed,
+	struct vfctl_ids *ids)
+{
+	return ids ? fill_vfs(ctx, placed, ids, true) : 0;
 }
 
 int vfctl_place(struct vfctl_ctx *ctx, struct vfctl_guest *guest,
@@ -168,7 +209,7 @@ int vfctl_place(struct vfctl_ctx *ctx, struct vfctl_guest *guest,
 	if (r == 0)
 		r = make_plan(ctx, p);
 	if (r == 0)
-		r = fill_vfs(ctx, p);
+		r = fill_vfs(ctx, p, options->ids, false);
 	if (r == 0)
 		*ret_placed = steal(p);
 	return r;

@@ -5,6 +5,7 @@
 #include "base/buf.h"
 #include "base/ctx.h"
 #include "vfctl/workflow.h"
+#include "workflow/identity.h"
 #include "workflow/model.h"
 
 struct vfctl_placed {
@@ -14,13 +15,20 @@ struct vfctl_placed {
 	struct vfctl_plan *plan;
 	struct vfctl_domain_vf *vfs;
 	size_t vf_count;
+	struct identities identities;
 	char lease_id[VFCTL_LEASE_ID_MAX + 1];
 };
 
 int guest_make_uuid(struct vfctl_ctx *ctx, char ret[37]);
 /* 0, or -ENOSPC with the planner's reasons in one line. */
 int placed_check(struct vfctl_ctx *ctx, const struct vfctl_placed *placed);
-/* What a VF will carry: a MAC where it needs one, nothing its kind of device has not. */
+/*
+ * The identities of its VFs, taken from the pools instead of only proposed. They are given
+ * back when @placed is freed, unless the step for them was carried out.
+ */
+int placed_take_identities(struct vfctl_ctx *ctx, struct vfctl_placed *placed,
+	struct vfctl_ids *ids);
+/* What a VF will carry but for its identity: nothing that its kind of device has not. */
 void guest_complete_vf(const struct vfctl_pf *pf, const struct vfctl_vf *vf,
 	const struct vfctl_vf_attrs *attrs, enum vfctl_vf_form form,
 	struct vfctl_domain_vf *ret);

@@ -9,6 +9,7 @@
 
 #include "base/ctx.h"
 #include "vfctl/workflow.h"
+#include "workflow/identity.h"
 #include "workflow/policy.h"
 
 #define TEXT(bdf) vfctl_bdf_format((bdf), (char[VFCTL_BDF_TEXT]){0})
@@ -74,8 +75,10 @@ static void unconfirm_lease(struct vfctl_ctx *ctx, struct store *store,
 {
 	_free_ char *words = steal(ctx->error);
 
-	if (!before->count)
+	if (!before->count) {
 		store_drop(store, intent->uuid);
+		identities_forget(ctx, intent->uuid, false);
+	}
 	for (size_t i = 0; before->count && i < intent->vf_count; i++)
 		if (!lease_has(&before->v[0], &intent->vfs[i].bdf))
 			store_remove_vf(store, before->v[0].id, &intent->vfs[i].bdf);
@@ -113,6 +116,8 @@ static int prepare(struct vfctl_ctx *ctx, const struct vfctl_domain_intent *inte
 	if (r < 0)
 		return r;
 	r = confirm_lease(ctx, store, intent, before);
+	if (r == 0)
+		r = identities_confirm(ctx, intent, !before->count);
 	if (r == 0)
 		r = policy_apply(ctx, store, intent->vfs, intent->vf_count);
 	/* What was there is known as long as the lease lasts: release tries again. */
@@ -168,8 +173,10 @@ static int release(struct vfctl_ctx *ctx, const struct vfctl_domain_intent *inte
 			"undefine %s", lease->domain_name, lease->domain_name);
 	} else {
 		drop_transient(store, lease);
-		if (lease->transient)
-			return store_drop(store, lease->id);
+		if (lease->transient) {
+			r = identities_forget(ctx, lease->domain_uuid, true);
+			return store_drop(store, lease->id) < 0 ? -EIO : r;
+		}
 	}
 	return store_set_running(store, lease->id, false) < 0 ? -EIO : r;
 }

@@ -6,8 +6,6 @@
 #include "host/host.h"
 #include "host/run.h"
 #include "vfctl/hostspec.h"
-#include "vfctl/inventory.h"
-#include "vfctl/rdma.h"
 
 static int fail_read(struct vfctl_ctx *ctx, const char *path, int error)
 {
@@ -79,47 +77,6 @@ int vfctl_host_spec_read(struct vfctl_ctx *ctx, const char *path,
 		return r;
 	name_host(ctx, spec);
 	*ret_spec = spec;
-	return 0;
-}
-
-static int read_pf_guid(struct vfctl_ctx *ctx, const char *name, uint64_t *ret_guid)
-{
-	struct vfctl_rdma_device *device = NULL;
-	struct vfctl_inventory *inventory;
-	const struct vfctl_pf *pf;
-	int r = vfctl_inventory_read(ctx, name, &inventory);
-
-	if (r < 0)
-		return r;
-	r = vfctl_inventory_find_pf(ctx, inventory, name, &pf);
-	if (r == 0 && !pf->rdma[0])
-		r = ctx_fail(ctx, -ENODEV, "PF %s has no RDMA device, so no GUID", name);
-	if (r == 0)
-		r = vfctl_rdma_read(ctx, pf->rdma, &device);
-	if (r == 0)
-		*ret_guid = device->node_guid;
-	vfctl_rdma_free(device);
-	vfctl_inventory_free(inventory);
-	return r;
-}
-
-int vfctl_host_spec_resolve(struct vfctl_ctx *ctx, struct vfctl_host_spec *spec)
-{
-	for (size_t i = 0; i < spec->pool_count; i++) {
-		uint64_t guid;
-		int r;
-
-		if (spec->pools[i].source != VFCTL_ID_SOURCE_HOST || spec->pools[i].range_count)
-			continue;
-		r = read_pf_guid(ctx, spec->pool_pfs[i], &guid);
-		if (r == 0)
-			r = vfctl_host_spec_set_pf_guid(ctx, spec, i, guid);
-		if (r == -EEXIST || r == -ENOMEM)
-			return r;
-		if (r < 0)
-			log_warn(ctx, "pool %s has no values: %s", spec->pools[i].name,
-				vfctl_ctx_error(ctx));
-	}
 	return 0;
 }
 

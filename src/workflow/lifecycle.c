@@ -6,11 +6,22 @@
 #include "sriov/inventory.h"
 #include "sriov/lifecycle.h"
 #include "vfctl/sriov.h"
+#include "workflow/identity.h"
 #include "workflow/snapshot.h"
 
-static void free_kept(void *kept)
+/* The steps point into it. */
+struct kept {
+	struct vfctl_snapshot *snapshot;
+	struct identities identities;
+};
+
+static void free_kept(void *data)
 {
-	vfctl_snapshot_free(kept);
+	struct kept *kept = data;
+
+	identities_clear(&kept->identities);
+	vfctl_snapshot_free(kept->snapshot);
+	free(kept);
 }
 
 struct target {
@@ -103,13 +114,52 @@ static int open_target(struct vfctl_ctx *ctx, const char *name, bool is_vf, bool
 }
 
 /* The steps point into the snapshot, and the lock lasts as long as they do. */
-static void keep(struct vfctl_change *change, struct target *t)
+static void keep(struct vfctl_change *change, struct kept *kept, struct target *t)
 {
-	change->kept = steal(t->snapshot);
+	kept->snapshot = steal(t->snapshot);
+	change->kept = kept;
 	change->free_kept = free_kept;
 	change->lock_fd = t->lock_fd;
 	change->placement_fd = t->placement_fd;
 	t->lock_fd = t->placement_fd = -1;
+}
+
+static void kept_freep(struct kept **kept)
+{
+	if (*kept)
+		free_kept(*kept);
+}
+#define _kept_ _cleanup_(kept_freep)
+
+/* Are there, or will there be, VFs without a GUID? */
+static bool needs_guids(const struct vfctl_pf *pf, const struct vfctl_create_options *o)
+{
+	if (!pf->infiniband || o->keep_identities || o->count > pf->total_vfs)
+		return false;
+	for (uint32_t i = 0; i < pf->num_vfs; i++)
+		if (vfctl_guid_fault(pf->vfs[i].attrs.port_guid))
+			return true;
+	return pf->num_vfs != o->count;
+}
+
+/* @ret_guids: one for each VF, or NULL when no pool is to give them. */
+static int take_guids(struct vfctl_ctx *ctx, const struct target *t,
+	const struct vfctl_create_options *o, bool dry_run, struct identities *identities,
+	uint64_t **ret_guids)
+{
+	const struct vfctl_inventory *inv = t->snapshot->inventory;
+	const struct vfctl_id_pool *pool;
+	int r = identities_find_pool(ctx, o->ids, o->guid_pool, inv, t->pf, &pool);
+
+	if (r < 0 || !pool || !needs_guids(t->pf, o))
+		return r;
+	*ret_guids = calloc(o->count, sizeof(**ret_guids));
+	if (!*ret_guids)
+		return ctx_oom(ctx);
+	identities_open(ctx, identities, o->ids, "", "", !dry_run);
+	if (!dry_run)
+		r = identities_note_live(ctx, o->ids, inv);
+	return r < 0 ? r : identities_give_pf(ctx, identities, pool, t->pf, o->count, *ret_guids);
 }
 
 int vfctl_create_plan(struct vfctl_ctx *ctx, const char *pf,
@@ -117,41 +167,58 @@ int vfctl_create_plan(struct vfctl_ctx *ctx, const char *pf,
 	struct vfctl_change **ret_change)
 {
 	_target_ struct target t = NO_TARGET;
-	int r = open_target(ctx, pf, false, dry_run, NULL, &t);
+	_kept_ struct kept *kept = calloc(1, sizeof(*kept));
+	_free_ uint64_t *guids = NULL;
+	struct vfctl_change *change;
+	int r = kept ? open_target(ctx, pf, false, dry_run, NULL, &t) : ctx_oom(ctx);
 
 	if (r == 0)
-		r = lifecycle_plan_create(ctx, t.snapshot->inventory, t.pf, options, NULL,
-			ret_change);
+		r = take_guids(ctx, &t, options, dry_run, &kept->identities, &guids);
 	if (r == 0)
-		keep(*ret_change, &t);
-	return r;
+		r = lifecycle_plan_create(ctx, t.snapshot->inventory, t.pf, options, guids, &change);
+	if (r < 0)
+		return r;
+	identities_add_step(&kept->identities, &change->steps);
+	change->ids_changed = kept->identities.count > 0;
+	keep(change, steal(kept), &t);
+	*ret_change = change;
+	return 0;
 }
 
-int vfctl_destroy_plan(struct vfctl_ctx *ctx, const char *pf, bool dry_run,
-	struct vfctl_change **ret_change)
+int vfctl_destroy_plan(struct vfctl_ctx *ctx, struct vfctl_ids *ids, const char *pf,
+	bool dry_run, struct vfctl_change **ret_change)
 {
 	_target_ struct target t = NO_TARGET;
-	int r = open_target(ctx, pf, false, dry_run, pf, &t);
+	_kept_ struct kept *kept = calloc(1, sizeof(*kept));
+	struct vfctl_change *change;
+	int r = kept ? open_target(ctx, pf, false, dry_run, pf, &t) : ctx_oom(ctx);
 
 	if (r == 0)
-		r = lifecycle_plan_destroy(ctx, t.snapshot->inventory, t.pf, ret_change);
+		r = identities_of_pf(ctx, ids, t.pf, &kept->identities);
 	if (r == 0)
-		keep(*ret_change, &t);
-	return r;
+		r = lifecycle_plan_destroy(ctx, t.snapshot->inventory, t.pf, &change);
+	if (r < 0)
+		return r;
+	identities_add_return_step(&kept->identities, &change->steps);
+	change->ids_changed = kept->identities.count > 0;
+	keep(change, steal(kept), &t);
+	*ret_change = change;
+	return 0;
 }
 
 int vfctl_set_plan(struct vfctl_ctx *ctx, const struct vfctl_set_item *items, size_t count,
 	bool dry_run, struct vfctl_change **ret_change)
 {
 	_target_ struct target t = NO_TARGET;
+	_kept_ struct kept *kept = calloc(1, sizeof(*kept));
 	int r;
 
 	if (!count)
 		return ctx_fail(ctx, -EINVAL, "no VF is named");
-	r = open_target(ctx, items[0].vf, true, dry_run, items[0].vf, &t);
+	r = kept ? open_target(ctx, items[0].vf, true, dry_run, items[0].vf, &t) : ctx_oom(ctx);
 	if (r == 0)
 		r = lifecycle_plan_set(ctx, t.snapshot->inventory, t.pf, items, count, ret_change);
 	if (r == 0)
-		keep(*ret_change, &t);
+		keep(*ret_change, steal(kept), &t);
 	return r;
 }

@@ -101,3 +101,19 @@ for n in version list-json plan hook-foreign hook-ours ip-json true; do
 	printf '%-20s %8s\n' "$n" "$(field "$n" 4)" | tee -a "$out"
 done
 vfctl -q destroy "$ens"
+
+say "node GUID, port GUID and link policy of 127 InfiniBand VFs, verified"
+insmod /usr/lib/lab/vfctl_ib.ko name=bib0 vfs=127
+: >/tmp/batch
+for ((i = 0; i < 127; i++)); do
+	printf 'link set bib0 vf %d node_guid 02:00:c9:00:00:01:00:%02x\n' $i $i
+	printf 'link set bib0 vf %d port_guid 02:00:c9:00:00:02:00:%02x\n' $i $i
+	printf 'link set bib0 vf %d state enable\n' $i
+done >/tmp/batch
+sed 's/^/ip /' /tmp/batch >/tmp/one-by-one
+timeit -n 3 guids-ip sh /tmp/one-by-one
+timeit -n 20 guids-batch ip -batch /tmp/batch
+timeit -n 50 guids-vfctl "$here/../bin/nlguid" bib0 127
+ratio "GUIDs: ip link once per GUID and policy / our code" guids-ip guids-vfctl ">= 20"
+ratio "GUIDs: our code / one ip -batch (which verifies nothing)" guids-vfctl guids-batch "<= 1.00"
+rmmod vfctl_ib

@@ -672,6 +672,7 @@ static void take_in_child(int child, int out, const char *yaml)
 			fprintf(stderr, "child %d: %s\n", child, vfctl_ctx_error(ctx));
 			_exit(1);
 		}
+	close_pools();
 	_exit(write(out, values, sizeof(values)) != sizeof(values));
 }
 

@@ -43,7 +43,26 @@ static void values_are_read_strictly(void **state)
 		{"spoofchk", "maybe", -EINVAL},
 		{"trust", "on", 0},
 		{"link-state", "enable", 0},
-		{"link-state", "up", -EINVAL},
+		{"link-state", "Up", 0},
+		{"link-state", "follow", 0},
+		{"link-state", "high", -EINVAL},
+		{"guid", "0x0200c90000000001", 0},
+		{"port-guid", "0200:c900:0000:0001", 0},
+		{"node-guid", "02-00-C9-00-00-00-00-01", 0},
+		{"node-guid", "00:00:00:00:00:00:00:00", -EINVAL},
+		{"port-guid", "ff:ff:ff:ff:ff:ff:ff:ff", -EINVAL},
+		{"port-guid", "03:00:c9:00:00:00:00:01", -EINVAL},
+		{"port-guid", "02:00:c9:00:00:01", -EINVAL},
+		{"pkey", "0x10", 0},
+		{"pkey", "0X1A", 0},
+		{"pkey", "0x7fff:limited", 0},
+		{"pkey", "0xFFFF", -EINVAL},
+		{"pkey", "0x8000", -EINVAL},
+		{"pkey", "0x0", -EINVAL},
+		{"pkey", "1234", -EINVAL},
+		{"pkey", "", -EINVAL},
+		{"pkey", "0x10:", -EINVAL},
+		{"pkey", "0x10:Full", -EINVAL},
 		{"msix", "2048", 0},
 		{"msix", "2049", -ERANGE},
 		{"color", "red", -ENOENT},
@@ -69,7 +88,9 @@ static void what_is_printed_reads_back(void **state)
 	static const char *const pairs[][2] = {{"mac", "02:00:00:00:00:01"},
 		{"vlan", "100"}, {"qos", "3"}, {"proto", "802.1ad"}, {"min-rate", "10"},
 		{"max-rate", "1000"}, {"spoofchk", "on"}, {"trust", "off"},
-		{"link-state", "disable"}, {"msix", "16"}};
+		{"link-state", "disable"}, {"msix", "16"},
+		{"node-guid", "02:00:c9:00:00:00:00:01"},
+		{"port-guid", "02:00:c9:00:00:00:00:02"}, {"pkey", "0x0010:limited"}};
 	struct vfctl_vf_attrs attrs = {0};
 	char value[VFCTL_ATTR_TEXT];
 	const char *key;

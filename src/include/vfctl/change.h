@@ -2,6 +2,7 @@
 #ifndef VFCTL_CHANGE_H
 #define VFCTL_CHANGE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "vfctl/context.h"
@@ -25,6 +26,11 @@ const char *vfctl_change_describe(const struct vfctl_change *change, size_t inde
  * when the change is complete by itself. Owned by the change.
  */
 const char *vfctl_change_pending(const struct vfctl_change *change);
+/**
+ * Do GUIDs, MACs or P_Keys of pools change hands? Then run the host's after-change command
+ * (vfctl_host_spec_after_change()) once it is done.
+ */
+bool vfctl_change_moves_ids(const struct vfctl_change *change);
 /**
  * Carry the steps out, each verified by reading back. On a failure what was done is
  * undone. Steps are logged at VFCTL_LOG_INFO as they begin.

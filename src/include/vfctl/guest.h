@@ -48,12 +48,27 @@ struct vfctl_guest_disk {
 	bool readonly;
 };
 
+/** What a VF asks of pools and partitions (host.yaml), as the operator wrote it. */
+struct vfctl_identity_want {
+	char *guid_pool; /**< NULL: the first GUID pool there is */
+	char *mac_pool;	 /**< NULL: the first MAC pool there is */
+	char *pkey;	 /**< a partition's name or a number, see vfctl_host_spec_pkey() */
+};
+
+enum vfctl_vf_fabric {
+	VFCTL_VF_FABRIC_ANY, /**< of the PF that is named; Ethernet first when none is */
+	VFCTL_VF_FABRIC_ETHERNET,
+	VFCTL_VF_FABRIC_INFINIBAND,
+};
+
 /** Some VFs with the same policy. */
 struct vfctl_guest_vf {
 	char *pf;       /**< name as the operator wrote it; NULL: any PF */
+	enum vfctl_vf_fabric fabric;
+	struct vfctl_identity_want identity;
 	uint32_t count; /**< 1 .. VFCTL_GUEST_VFS_MAX */
-	/** Without VFCTL_ATTR_MAC the address is to be assigned. spoofchk and trust are
-	 * set. */
+	/** Without VFCTL_ATTR_MAC (InfiniBand: without the GUIDs) they are to be assigned.
+	 * spoofchk and trust are set. */
 	struct vfctl_vf_attrs attrs;
 	enum vfctl_vf_form form;
 	unsigned line; /**< in guest.yaml, for messages about this VF */

@@ -76,8 +76,8 @@ int vfctl_host_spec_set_pf_guid(struct vfctl_ctx *ctx, struct vfctl_host_spec *s
 
 /**
  * Look at the PFs of this host that pools derive from, and tell their GUIDs as above. A
- * pool whose PF is not there stays without values, with a warning in the log.
- * @return 0; -EEXIST; -ENOMEM.
+ * pool whose PF is not there, or has no GUID, stays without values.
+ * @return 0; -EEXIST; -ENOMEM; what the PFs could not be read for.
  */
 int vfctl_host_spec_resolve(struct vfctl_ctx *ctx, struct vfctl_host_spec *spec);
 

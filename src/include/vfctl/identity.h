@@ -177,6 +177,12 @@ int vfctl_ids_propose(struct vfctl_ids *ids, const struct vfctl_id_pool *pool,
 int vfctl_ids_claim(struct vfctl_ids *ids, enum vfctl_id_kind kind, uint64_t value,
 	const struct vfctl_id_owner *owner, uint16_t pkey, struct vfctl_id *ret_id);
 /**
+ * Would vfctl_ids_claim() succeed? For dry runs.
+ * @return 0, or as vfctl_ids_claim().
+ */
+int vfctl_ids_may_claim(struct vfctl_ids *ids, enum vfctl_id_kind kind, uint64_t value,
+	const struct vfctl_id_owner *owner);
+/**
  * Give a value back.
  * @param owner   NULL: whoever has it; otherwise only if it is that one's (host and device
  *                are not compared when they are empty).

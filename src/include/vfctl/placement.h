@@ -71,6 +71,7 @@ struct vfctl_vf_want {
 	bool any_pf;
 	struct vfctl_bdf pf; /**< unless any_pf */
 	int fabric;          /**< VFCTL_FABRIC_ANY, or the one it must be on */
+	const char *fabric_name; /**< for reasons; NULL: its number */
 	uint32_t count;      /**< 1 .. VFCTL_GUEST_VFS_MAX */
 };
 

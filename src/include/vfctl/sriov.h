@@ -13,6 +13,8 @@
 extern "C" {
 #endif
 
+struct vfctl_ids;
+
 /** Where new VFs are bound. */
 enum vfctl_vf_driver {
 	VFCTL_VF_DRIVER_VFIO, /**< vfio-pci, ready to be passed to a guest */
@@ -25,6 +27,10 @@ struct vfctl_create_options {
 	enum vfctl_vf_driver driver;
 	/** Leave the MACs and GUIDs the driver chose instead of giving each VF a stable one. */
 	bool keep_identities;
+	/** Pools of host.yaml; NULL none. An InfiniBand PF's VFs get their GUIDs from the one
+	 * named, or from one that derives from this PF; otherwise they are derived unnoted. */
+	struct vfctl_ids *ids;
+	const char *guid_pool; /**< NULL: none in particular */
 };
 
 /**
@@ -44,9 +50,12 @@ int vfctl_create_plan(struct vfctl_ctx *ctx, const char *pf,
 	const struct vfctl_create_options *options, bool dry_run,
 	struct vfctl_change **ret_change);
 
-/** Plan: a PF has no VFs. Refused (-EBUSY) when one of them is in use. */
-int vfctl_destroy_plan(struct vfctl_ctx *ctx, const char *pf, bool dry_run,
-	struct vfctl_change **ret_change);
+/**
+ * Plan: a PF has no VFs. Refused (-EBUSY) when one of them is in use.
+ * @param ids  pools that its VFs may have GUIDs from, which then go back; NULL none.
+ */
+int vfctl_destroy_plan(struct vfctl_ctx *ctx, struct vfctl_ids *ids, const char *pf,
+	bool dry_run, struct vfctl_change **ret_change);
 
 /** What one VF shall get. */
 struct vfctl_set_item {

@@ -5,6 +5,7 @@
 #include "vfctl/change.h"
 #include "vfctl/domain.h"
 #include "vfctl/guest.h"
+#include "vfctl/hostspec.h"
 #include "vfctl/hypervisor.h"
 #include "vfctl/placement.h"
 #include "vfctl/snapshot.h"
@@ -13,6 +14,17 @@
 extern "C" {
 #endif
 
+/**
+ * The host's declaration and its pools, ready for use: host.yaml read, pools that derive from
+ * a PF's GUID told that GUID, the store opened.
+ * @param path   see vfctl_host_spec_read().
+ * @param write  see vfctl_ids_open().
+ * @param ret_ids  NULL when host.yaml declares no pool and no partition.
+ * @return as those two. Free the pools first, then the spec.
+ */
+int vfctl_host_ids_open(struct vfctl_ctx *ctx, const char *path, bool write,
+	struct vfctl_host_spec **ret_spec, struct vfctl_ids **ret_ids);
+
 /** A guest with its place on this host: the answer, and the VFs it would get. */
 struct vfctl_placed;
 
@@ -20,6 +32,7 @@ struct vfctl_place_options {
 	/** Whose domains count as well; NULL: only our own leases are known. */
 	struct vfctl_hypervisor *hypervisor;
 	struct vfctl_cpuset reserved_cpus; /**< the host's own, never given to guests */
+	struct vfctl_ids *ids; /**< pools of GUIDs and MACs; NULL: none */
 };
 
 /**
@@ -60,17 +73,20 @@ int vfctl_define_plan(struct vfctl_ctx *ctx, struct vfctl_guest *guest,
 
 /**
  * Plan: undefine a domain and give back what it held.
+ * @param ids     pools it may have GUIDs and MACs from; NULL: none.
  * @param domain  name or UUID. A domain that libvirt does not know any more but that still
  *                holds a lease is only released.
  * @return 0; -ENOENT neither; -EBUSY it runs.
  */
 int vfctl_undefine_plan(struct vfctl_ctx *ctx, struct vfctl_hypervisor *hypervisor,
-	const char *domain, bool dry_run, struct vfctl_change **ret_change);
+	struct vfctl_ids *ids, const char *domain, bool dry_run, struct vfctl_change **ret_change);
 
 struct vfctl_attach_options {
 	const char *pf; /**< any free VF of it; or NULL */
 	const char *vf; /**< this VF; or NULL. One of the two is given */
 	struct vfctl_vf_attrs attrs;
+	struct vfctl_identity_want identity; /**< strings borrowed */
+	struct vfctl_ids *ids;		     /**< pools of GUIDs and MACs; NULL: none */
 	enum vfctl_vf_form form;
 	unsigned affect; /**< VFCTL_AFFECT_ bits; 0: live if it runs, config if persistent */
 };
@@ -86,6 +102,7 @@ int vfctl_attach_plan(struct vfctl_ctx *ctx, struct vfctl_hypervisor *hypervisor
 
 struct vfctl_detach_options {
 	const char *vf; /**< PF/INDEX or address; NULL: the only one it has */
+	struct vfctl_ids *ids; /**< pools it may have a GUID or MAC from; NULL: none */
 	unsigned affect;
 	unsigned timeout_ms; /**< wait for the guest to let go; 0: 30 s */
 };

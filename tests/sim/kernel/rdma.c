@@ -113,6 +113,7 @@ static const char *const policies[] = {"Follow", "Up", "Down"};
 void sim_rdma_add_vf(struct host *h, const struct sim_pf *pf, unsigned index)
 {
 	const char *pf_text = TEXT(&pf->bdf);
+	char path[160];
 
 	if (pf->ofed) {
 		sim_put(h, "00:00:00:00:00:00:00:00\n", DEV "/sriov/%u/node", pf_text, index);
@@ -123,6 +124,8 @@ void sim_rdma_add_vf(struct host *h, const struct sim_pf *pf, unsigned index)
 		put_mlx4_function(h, pf, pf_text, index + 1);
 		sim_put(h, "200000000000001\n", IB "/iov/ports/1/admin_guids/%u", pf->rdma,
 			index + 1);
+		snprintf(path, sizeof(path), IB "/iov/ports/1/gids/%u", pf->rdma, index + 1);
+		put_gid(h, UINT64_C(0x0200000000000001), path);
 	}
 }
 
@@ -226,6 +229,11 @@ static int write_admin_guid(struct host *h, const char *device, unsigned index,
 	sim_put(h, value, IB "/iov/ports/1/admin_guids/%u", device, index);
 	snprintf(path, sizeof(path), IB "/iov/ports/1/gids/%u", device, index);
 	put_gid(h, guid, path);
+	/* A VF on the host hears of it by an event. */
+	if (sim_has(h, IB "v%u", device, index - 1)) {
+		snprintf(path, sizeof(path), IB "v%u/ports/1/gids/0", device, index - 1);
+		put_gid(h, guid, path);
+	}
 	return 0;
 }
 

@@ -1,0 +1,502 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "workflow/identity.h"
+
+#include <errno.h>
+#include <stdio.h>
+
+#include "base/buf.h"
+#include "sriov/attrs.h"
+#include "vfctl/hostspec.h"
+
+void identities_open(struct vfctl_ctx *ctx, struct identities *io, struct vfctl_ids *ids,
+	const char *domain_uuid, const char *domain_name, bool take)
+{
+	*io = (struct identities){.ctx = ctx, .ids = ids, .take = take};
+	if (!ids)
+		return;
+	str_copy(io->owner.host, sizeof(io->owner.host), vfctl_ids_spec(ids)->host);
+	str_copy(io->owner.domain_uuid, sizeof(io->owner.domain_uuid), domain_uuid);
+	str_copy(io->owner.domain_name, sizeof(io->owner.domain_name), domain_name);
+}
+
+/* Never written to a device, so nothing need rest. */
+static int give_back(struct identities *io)
+{
+	int first = 0;
+
+	for (size_t i = 0; i < io->count; i++) {
+		int r = vfctl_ids_release(io->ids, io->given[i].kind, io->given[i].value,
+			&io->given[i].owner, true);
+
+		first = first ? first : r;
+	}
+	return first;
+}
+
+void identities_clear(struct identities *io)
+{
+	if (io->take && !io->kept && io->count) {
+		struct vfctl_ctx *ctx = io->ctx;
+		char *words = steal(ctx->error); /* those of the failure that led here */
+
+		give_back(io);
+		free(ctx->error);
+		ctx->error = words;
+	}
+	free(io->given);
+	*io = (struct identities){0};
+}
+
+/* ---- what is live ---- */
+
+static uint64_t mac_value(const struct vfctl_mac *mac)
+{
+	uint64_t value = 0;
+
+	for (int i = 0; i < 6; i++)
+		value = value << 8 | mac->byte[i];
+	return value;
+}
+
+static struct vfctl_mac value_mac(uint64_t value)
+{
+	struct vfctl_mac mac;
+
+	for (int i = 0; i < 6; i++)
+		mac.byte[i] = (uint8_t)(value >> (40 - 8 * i));
+	return mac;
+}
+
+static int note_one(struct vfctl_ctx *ctx, struct vfctl_ids *ids, enum vfctl_id_kind kind,
+	uint64_t value, const char *where)
+{
+	char text[VFCTL_ID_TEXT];
+	struct vfctl_id id;
+	int r;
+
+	if (!value || !vfctl_ids_pool_of(ids, kind, value))
+		return 0;
+	r = vfctl_ids_find(ids, kind, value, &id);
+	if (r != -ENOENT)
+		return r < 0 ? r : 0;
+	r = vfctl_ids_quarantine(ids, kind, value, where);
+	if (r == 1)
+		log_warn(ctx, "%s is live on %s but nobody has it from the pool: it is set aside "
+			"and will not be given", vfctl_id_format(kind, value, text), where);
+	return r < 0 ? r : 0;
+}
+
+static int note_vf(struct vfctl_ctx *ctx, struct vfctl_ids *ids, const struct vfctl_pf *pf,
+	const struct vfctl_vf *vf)
+{
+	const struct vfctl_vf_attrs *a = &vf->attrs;
+	char name[VFCTL_BDF_TEXT], where[64];
+	int r = 0;
+
+	snprintf(where, sizeof(where), "VF %s/%u", vfctl_pf_name(pf, name), vf->index);
+	if (a->mask & VFCTL_ATTR_PORT_GUID)
+		r = note_one(ctx, ids, VFCTL_ID_GUID, a->port_guid, where);
+	if (r == 0 && a->mask & VFCTL_ATTR_NODE_GUID)
+		r = note_one(ctx, ids, VFCTL_ID_GUID, a->node_guid, where);
+	if (r == 0 && a->mask & VFCTL_ATTR_MAC)
+		r = note_one(ctx, ids, VFCTL_ID_MAC, mac_value(&a->mac), where);
+	return r;
+}
+
+int identities_note_live(struct vfctl_ctx *ctx, struct vfctl_ids *ids,
+	const struct vfctl_inventory *inventory)
+{
+	int r = 0;
+
+	for (size_t i = 0; i < inventory->pf_count && r == 0; i++) {
+		const struct vfctl_pf *pf = &inventory->pfs[i];
+		char name[VFCTL_BDF_TEXT], where[64];
+
+		snprintf(where, sizeof(where), "PF %s", vfctl_pf_name(pf, name));
+		r = note_one(ctx, ids, VFCTL_ID_GUID, pf->guid, where);
+		if (r == 0)
+			r = note_one(ctx, ids, VFCTL_ID_MAC, mac_value(&pf->mac), where);
+		for (uint32_t k = 0; pf->vfs && k < pf->num_vfs && r == 0; k++)
+			r = note_vf(ctx, ids, pf, &pf->vfs[k]);
+	}
+	return r;
+}
+
+/* ---- giving ---- */
+
+static int fail_no_pool(struct vfctl_ctx *ctx, struct vfctl_ids *ids, enum vfctl_id_kind kind,
+	const char *name)
+{
+	const struct vfctl_host_spec *spec = vfctl_ids_spec(ids);
+	_buf_ struct buf known = {0};
+
+	for (size_t i = 0; i < spec->pool_count; i++)
+		if (spec->pools[i].kind == kind)
+			buf_printf(&known, "%s%s", known.len ? ", " : "", spec->pools[i].name);
+	return ctx_fail(ctx, -ENOENT, "no %s pool '%s'; host.yaml has %s",
+		vfctl_id_kind_name(kind), name, known.len ? known.data : "none");
+}
+
+/* The named pool, or the first of that kind; NULL when nothing is named and none is there. */
+static int find_pool(struct vfctl_ctx *ctx, struct vfctl_ids *ids, enum vfctl_id_kind kind,
+	const char *name, const struct vfctl_id_pool **ret)
+{
+	*ret = ids ? vfctl_ids_pool(ids, kind, name) : NULL;
+	if (*ret || !name)
+		return 0;
+	if (!ids)
+		return ctx_fail(ctx, -ENOENT, "no pool '%s': no host.yaml declares pools", name);
+	return fail_no_pool(ctx, ids, kind, name);
+}
+
+static int remember(struct vfctl_ctx *ctx, struct identities *io, const struct vfctl_id *id)
+{
+	if (!array_grow(io->given, io->count))
+		return ctx_oom(ctx);
+	io->given[io->count++] = *id;
+	return 0;
+}
+
+static int propose(struct vfctl_ctx *ctx, struct identities *io,
+	const struct vfctl_id_pool *pool, const struct vfctl_id_owner *owner,
+	const struct vfctl_mac *mac, struct vfctl_id *ret)
+{
+	unsigned earlier = 0;
+	int r;
+
+	for (size_t i = 0; i < io->count; i++)
+		earlier += str_eq(io->given[i].pool, pool->name);
+	*ret = (struct vfctl_id){.kind = pool->kind, .owner = *owner};
+	str_copy(ret->pool, sizeof(ret->pool), pool->name);
+	r = vfctl_ids_propose(io->ids, pool, owner, mac, earlier, &ret->value);
+	return r < 0 ? r : 0;
+}
+
+/* One value for a device of the domain: @wanted, or from @pool. */
+static int give(struct vfctl_ctx *ctx, struct identities *io, enum vfctl_id_kind kind,
+	const struct vfctl_id_pool *pool, const uint64_t *wanted, const char *device,
+	uint16_t pkey, const struct vfctl_mac *mac, uint64_t *ret_value)
+{
+	struct vfctl_id_owner owner = io->owner;
+	struct vfctl_id id = {.kind = kind};
+	int r;
+
+	str_copy(owner.device, sizeof(owner.device), device);
+	if (wanted && io->take)
+		r = vfctl_ids_claim(io->ids, kind, *wanted, &owner, pkey, &id);
+	else if (wanted)
+		r = vfctl_ids_may_claim(io->ids, kind, *wanted, &owner);
+	else if (io->take)
+		r = vfctl_ids_take(io->ids, pool, &owner, pkey, mac, &id);
+	else
+		r = propose(ctx, io, pool, &owner, mac, &id);
+	if (r < 0)
+		return r;
+	*ret_value = wanted ? *wanted : id.value;
+	return wanted && !io->take ? 0 : remember(ctx, io, &id);
+}
+
+static int give_guid(struct vfctl_ctx *ctx, struct identities *io,
+	const struct vfctl_identity_want *want, const struct vfctl_pf *pf,
+	const struct vfctl_vf *vf, const char *device, struct vfctl_domain_vf *out)
+{
+	struct vfctl_vf_attrs *a = &out->attrs;
+	bool asked = a->mask & VFCTL_ATTR_PORT_GUID;
+	const struct vfctl_mac *mac = a->mask & VFCTL_ATTR_MAC ? &a->mac : NULL;
+	/* All ones is what ib-sriov-cni and mlx4 write to mean none. */
+	uint64_t own = vfctl_guid_fault(vf->attrs.port_guid) ? 0 : vf->attrs.port_guid;
+	const struct vfctl_id_pool *pool;
+	uint64_t guid = a->port_guid;
+	int r = find_pool(ctx, io->ids, VFCTL_ID_GUID, want->guid_pool, &pool);
+
+	/* A pool that derives from the MAC serves those that have one. */
+	if (r == 0 && pool && !want->guid_pool && pool->source == VFCTL_ID_SOURCE_MAC && !mac)
+		pool = NULL;
+	if (r == 0 && io->ids && (asked || pool))
+		r = give(ctx, io, VFCTL_ID_GUID, pool, asked ? &a->port_guid : NULL, device,
+			a->mask & VFCTL_ATTR_PKEY ? a->pkey : 0, mac, &guid);
+	else if (r == 0 && !asked)
+		guid = own ? own : vfctl_guid_derive(pf->guid, (uint16_t)(vf->index + 1));
+	if (r < 0)
+		return r;
+	if (!pf->guid && !asked && !pool && !own)
+		return ctx_fail(ctx, -ENODATA, "no GUID for VF %u: it has none, and none can be "
+			"derived; declare a guid-pool in host.yaml, or write guid: in the guest's "
+			"file", vf->index);
+	if (!asked || !(a->mask & VFCTL_ATTR_NODE_GUID))
+		a->node_guid = guid;
+	a->port_guid = guid;
+	a->mask |= VFCTL_ATTR_GUIDS;
+	a->mask &= ~(uint32_t)VFCTL_ATTR_MAC;
+	return 0;
+}
+
+static int give_mac(struct vfctl_ctx *ctx, struct identities *io,
+	const struct vfctl_identity_want *want, const struct vfctl_pf *pf,
+	const struct vfctl_vf *vf, const char *device, struct vfctl_domain_vf *out)
+{
+	struct vfctl_vf_attrs *a = &out->attrs;
+	bool asked = a->mask & VFCTL_ATTR_MAC;
+	uint64_t value = mac_value(&a->mac);
+	const struct vfctl_id_pool *pool;
+	int r = find_pool(ctx, io->ids, VFCTL_ID_MAC, want->mac_pool, &pool);
+
+	if (r == 0 && pool)
+		r = give(ctx, io, VFCTL_ID_MAC, pool, asked ? &value : NULL, device, 0, NULL,
+			&value);
+	if (r < 0)
+		return r;
+	if (pool)
+		a->mac = value_mac(value);
+	else if (!asked && vf->attrs.mask & VFCTL_ATTR_MAC && !vfctl_mac_is_zero(&vf->attrs.mac))
+		a->mac = vf->attrs.mac;
+	else if (!asked)
+		a->mac = mac_derive(&pf->mac, vf->index, 0);
+	a->mask |= VFCTL_ATTR_MAC;
+	return 0;
+}
+
+static int read_pkey(struct vfctl_ctx *ctx, const struct identities *io,
+	const struct vfctl_identity_want *want, struct vfctl_vf_attrs *attrs)
+{
+	const struct vfctl_host_spec *spec = io->ids ? vfctl_ids_spec(io->ids) : NULL;
+	int r;
+
+	if (!want->pkey)
+		return 0;
+	r = vfctl_host_spec_pkey(ctx, spec, want->pkey, &attrs->pkey);
+	if (r == 0)
+		attrs->mask |= VFCTL_ATTR_PKEY;
+	return r;
+}
+
+int identities_give(struct vfctl_ctx *ctx, struct identities *identities,
+	const struct vfctl_identity_want *want, const struct vfctl_pf *pf,
+	const struct vfctl_vf *vf, const char *device, struct vfctl_domain_vf *io)
+{
+	int r;
+
+	if (pf->class_code >> 16 != 0x02) /* no network card: no identity */
+		return 0;
+	if (!pf->infiniband && (want->pkey || want->guid_pool))
+		return ctx_fail(ctx, -EINVAL, "VF %u of %s is Ethernet: it has no GUID and no "
+			"P_Key", vf->index, vfctl_pf_name(pf, (char[VFCTL_BDF_TEXT]){0}));
+	if (!pf->infiniband)
+		return give_mac(ctx, identities, want, pf, vf, device, io);
+	r = read_pkey(ctx, identities, want, &io->attrs);
+	return r < 0 ? r : give_guid(ctx, identities, want, pf, vf, device, io);
+}
+
+/* ---- names of a domain's devices ---- */
+
+static void cursor_end(struct vfctl_id_cursor **cursor)
+{
+	vfctl_ids_list_end(*cursor);
+}
+#define _cursor_ _cleanup_(cursor_end)
+
+int identities_new_device(struct vfctl_ctx *ctx, struct vfctl_ids *ids,
+	const char *domain_uuid, char ret[16])
+{
+	struct vfctl_id_filter filter = {.domain_uuid = domain_uuid,
+		.states = 1u << VFCTL_ID_LEASED};
+	_cursor_ struct vfctl_id_cursor *cursor = NULL;
+	uint64_t used = 0;
+	struct vfctl_id id;
+	unsigned n;
+	int r = 0;
+
+	if (ids) {
+		r = vfctl_ids_list(ids, &filter, &cursor);
+		while (r == 0 && (r = vfctl_ids_next(cursor, &id)) == 1) {
+			if (sscanf(id.owner.device, "vf%u", &n) == 1 && n < 64)
+				used |= UINT64_C(1) << n;
+			r = 0;
+		}
+	}
+	if (r < 0)
+		return r;
+	for (n = 0; n < 63 && used >> n & 1; n++)
+		;
+	snprintf(ret, 16, "vf%u", n);
+	return 0;
+}
+
+/* ---- steps ---- */
+
+static int apply_keep(struct vfctl_ctx *ctx, void *data)
+{
+	struct identities *io = data;
+
+	io->kept = true;
+	return 0;
+}
+
+static int undo_keep(struct vfctl_ctx *ctx, void *data)
+{
+	struct identities *io = data;
+
+	return give_back(io);
+}
+
+#define NAMED_MAX 4 /* more values than this are told by the first and the last */
+
+static char *describe(const struct identities *io)
+{
+	_buf_ struct buf words = {0};
+	char text[VFCTL_ID_TEXT], last[VFCTL_ID_TEXT];
+
+	if (io->count > NAMED_MAX)
+		return str_format("%zu values, %s to %s", io->count,
+			vfctl_id_format(io->given[0].kind, io->given[0].value, text),
+			vfctl_id_format(io->given[io->count - 1].kind,
+				io->given[io->count - 1].value, last));
+	for (size_t i = 0; i < io->count; i++)
+		buf_printf(&words, "%s%s%s%s", i ? ", " : "",
+			vfctl_id_format(io->given[i].kind, io->given[i].value, text),
+			io->given[i].pool[0] ? " of pool " : "", io->given[i].pool);
+	return words.data ? buf_steal(&words) : NULL;
+}
+
+void identities_add_step(struct identities *identities, struct steps *steps)
+{
+	struct step row = {.apply = apply_keep, .undo = undo_keep, .data = identities};
+	_free_ char *words = describe(identities);
+
+	if (words && identities->owner.domain_uuid[0])
+		steps_add(steps, &row, "domain %s gets %s", identities->owner.domain_name, words);
+	else if (words)
+		steps_add(steps, &row, "note as the VFs' own: %s", words);
+}
+
+/* ---- a PF's own VFs ---- */
+
+static char *vf_device(const struct vfctl_pf *pf, uint32_t index)
+{
+	char text[VFCTL_BDF_TEXT];
+
+	return str_format("%s/%u", vfctl_bdf_format(&pf->bdf, text), index);
+}
+
+int identities_find_pool(struct vfctl_ctx *ctx, struct vfctl_ids *ids, const char *name,
+	const struct vfctl_inventory *inventory, const struct vfctl_pf *pf,
+	const struct vfctl_id_pool **ret)
+{
+	const struct vfctl_host_spec *spec = ids ? vfctl_ids_spec(ids) : NULL;
+
+	*ret = NULL;
+	if (name)
+		return find_pool(ctx, ids, VFCTL_ID_GUID, name, ret);
+	for (size_t i = 0; spec && i < spec->pool_count && !*ret; i++) {
+		const struct vfctl_pf *of;
+
+		if (spec->pools[i].source == VFCTL_ID_SOURCE_HOST &&
+			vfctl_inventory_find_pf(ctx, inventory, spec->pool_pfs[i], &of) == 0 &&
+			of == pf)
+			*ret = &spec->pools[i];
+	}
+	ctx_clear(ctx);
+	return 0;
+}
+
+int identities_give_pf(struct vfctl_ctx *ctx, struct identities *identities,
+	const struct vfctl_id_pool *pool, const struct vfctl_pf *pf, uint32_t count,
+	uint64_t *ret_guids)
+{
+	int r = 0;
+
+	for (uint32_t i = 0; i < count && r == 0; i++) {
+		_free_ char *device = vf_device(pf, i);
+
+		r = device ? give(ctx, identities, VFCTL_ID_GUID, pool, NULL, device, 0, NULL,
+			&ret_guids[i]) : ctx_oom(ctx);
+	}
+	return r;
+}
+
+int identities_of_pf(struct vfctl_ctx *ctx, struct vfctl_ids *ids, const struct vfctl_pf *pf,
+	struct identities *ret)
+{
+	struct vfctl_id_filter filter = {.states = 1u << VFCTL_ID_LEASED};
+	_cursor_ struct vfctl_id_cursor *cursor = NULL;
+	_free_ char *prefix = str_format("%s/", vfctl_bdf_format(&pf->bdf,
+		(char[VFCTL_BDF_TEXT]){0}));
+	struct vfctl_id id;
+	int r;
+
+	identities_open(ctx, ret, ids, "", "", false);
+	if (!ids)
+		return 0;
+	if (!prefix)
+		return ctx_oom(ctx);
+	filter.host = ret->owner.host;
+	r = vfctl_ids_list(ids, &filter, &cursor);
+	while (r == 0 && (r = vfctl_ids_next(cursor, &id)) == 1)
+		r = !id.owner.domain_uuid[0] && str_starts(id.owner.device, prefix)
+			? remember(ctx, ret, &id) : 0;
+	return r;
+}
+
+/* ---- what a domain has ---- */
+
+static bool is_of(const struct vfctl_id *id, const struct vfctl_vf_attrs *vf)
+{
+	if (!vf)
+		return true;
+	if (id->kind == VFCTL_ID_GUID)
+		return vf->mask & VFCTL_ATTR_PORT_GUID && vf->port_guid == id->value;
+	return vf->mask & VFCTL_ATTR_MAC && mac_value(&vf->mac) == id->value;
+}
+
+int identities_of_domain(struct vfctl_ctx *ctx, struct vfctl_ids *ids, const char *domain_uuid,
+	const struct vfctl_vf_attrs *vf, struct identities *ret)
+{
+	struct vfctl_id_filter filter = {.domain_uuid = domain_uuid,
+		.states = 1u << VFCTL_ID_LEASED};
+	_cursor_ struct vfctl_id_cursor *cursor = NULL;
+	struct vfctl_id id;
+	int r;
+
+	identities_open(ctx, ret, ids, domain_uuid, "", false);
+	if (!ids)
+		return 0;
+	r = vfctl_ids_list(ids, &filter, &cursor);
+	while (r == 0 && (r = vfctl_ids_next(cursor, &id)) == 1)
+		r = is_of(&id, vf) ? remember(ctx, ret, &id) : 0;
+	return r;
+}
+
+/* They were on a device, so they rest before the pool gives them again. */
+static int apply_return(struct vfctl_ctx *ctx, void *data)
+{
+	struct identities *io = data;
+	int r = 0;
+
+	for (size_t i = 0; i < io->count && r == 0; i++)
+		r = vfctl_ids_release(io->ids, io->given[i].kind, io->given[i].value,
+			&io->given[i].owner, false);
+	return r;
+}
+
+static int undo_return(struct vfctl_ctx *ctx, void *data)
+{
+	struct identities *io = data;
+	int r = 0;
+
+	for (size_t i = 0; i < io->count && r == 0; i++) {
+		struct vfctl_id again;
+
+		r = vfctl_ids_claim(io->ids, io->given[i].kind, io->given[i].value,
+			&io->given[i].owner, io->given[i].pkey, &again);
+	}
+	return r;
+}
+
+void identities_add_return_step(struct identities *identities, struct steps *steps)
+{
+	struct step row = {.apply = apply_return, .undo = undo_return, .data = identities};
+	_free_ char *words = describe(identities);
+
+	if (words)
+		steps_add(steps, &row, "give back %s", words);
+}

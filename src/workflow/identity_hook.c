@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * The hook's look at identities: the host's own store alone, for it has no time for a fleet
+ * and must work without one.
+ */
+#include <errno.h>
+#include <time.h>
+
+#include "state/ids.h"
+#include "workflow/identity.h"
+
+#define REST_S 3600 /* as of a pool that says nothing else */
+
+static void close_store(struct id_store **store)
+{
+	if (*store)
+		(*store)->ops->close(*store);
+}
+#define _id_store_ _cleanup_(close_store)
+
+static int fail_taken(struct vfctl_ctx *ctx, const struct vfctl_domain_intent *intent,
+	const struct vfctl_id *id)
+{
+	char text[VFCTL_ID_TEXT];
+
+	return ctx_fail(ctx, -EEXIST, "%s of domain %s belongs to %s %s; one of the two needs "
+		"another (vfctl guid list shows who has what)",
+		vfctl_id_format(id->kind, id->value, text), intent->name,
+		id->owner.domain_uuid[0] ? "domain" : "the host's VF",
+		id->owner.domain_uuid[0] ? id->owner.domain_name : id->owner.device);
+}
+
+/* "0000:3b:00.0/3": the VF itself, as create takes one for it. */
+static bool is_vf(const struct vfctl_id_owner *owner, const struct vfctl_domain_vf *vf)
+{
+	char pf[VFCTL_BDF_TEXT];
+	_free_ char *own = str_format("%s/%u", vfctl_bdf_format(&vf->pf, pf), vf->index);
+
+	return own && !owner->domain_uuid[0] && str_eq(owner->device, own);
+}
+
+static int note(struct id_store *store, const struct vfctl_domain_intent *intent,
+	const struct vfctl_domain_vf *vf)
+{
+	struct vfctl_id id = {.kind = VFCTL_ID_GUID, .value = vf->attrs.port_guid,
+		.pkey = vf->attrs.mask & VFCTL_ATTR_PKEY ? vf->attrs.pkey : 0};
+	struct vfctl_id holder;
+	int r;
+
+	str_copy(id.owner.domain_uuid, sizeof(id.owner.domain_uuid), intent->uuid);
+	str_copy(id.owner.domain_name, sizeof(id.owner.domain_name), intent->name);
+	vfctl_bdf_format(&vf->bdf, id.owner.device);
+	r = store->ops->claim(store, &id, &holder);
+	return r == -EEXIST ? fail_taken(store->ctx, intent, &holder) : r;
+}
+
+static int confirm(struct vfctl_ctx *ctx, struct id_store *store,
+	const struct vfctl_domain_intent *intent, const struct vfctl_domain_vf *vf, bool noted)
+{
+	struct vfctl_id id;
+	int r = store->ops->find(store, VFCTL_ID_GUID, vf->attrs.port_guid, &id);
+
+	if (r == -ENOENT) {
+		ctx_clear(ctx);
+		return noted ? note(store, intent, vf) : 0;
+	}
+	if (r < 0)
+		return r;
+	if (id.state == VFCTL_ID_LEASED && !str_eq(id.owner.domain_uuid, intent->uuid) &&
+		!is_vf(&id.owner, vf))
+		return fail_taken(ctx, intent, &id);
+	return 0;
+}
+
+int identities_confirm(struct vfctl_ctx *ctx, const struct vfctl_domain_intent *intent,
+	bool noted)
+{
+	_id_store_ struct id_store *store = NULL;
+	int r = 0;
+
+	for (size_t i = 0; i < intent->vf_count && r == 0; i++) {
+		if (!(intent->vfs[i].attrs.mask & VFCTL_ATTR_PORT_GUID))
+			continue;
+		if (!store)
+			r = id_sqlite_open(ctx, noted, &store);
+		if (r == -ENOENT) {
+			ctx_clear(ctx);
+			return 0;
+		}
+		if (r == 0)
+			r = confirm(ctx, store, intent, &intent->vfs[i], noted);
+	}
+	return r;
+}
+
+int identities_forget(struct vfctl_ctx *ctx, const char *domain_uuid, bool used)
+{
+	int64_t until = used ? (int64_t)time(NULL) + REST_S : 0;
+	struct vfctl_id_filter filter = {.domain_uuid = domain_uuid,
+		.states = 1u << VFCTL_ID_LEASED};
+	_id_store_ struct id_store *store = NULL;
+	struct vfctl_id ids[VFCTL_GUEST_VFS_MAX];
+	int n, r = id_sqlite_open(ctx, true, &store);
+
+	if (r < 0)
+		return r;
+	n = store->ops->page(store, &filter, VFCTL_ID_GUID, NULL, ids, ARRAY_SIZE(ids));
+	for (int i = 0; i < n && r == 0; i++)
+		r = store->ops->release(store, ids[i].kind, ids[i].value, &ids[i].owner,
+			until);
+	return n < 0 ? n : r;
+}

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "host_ids.h"
+
+#include <stdlib.h>
+
+int host_ids_open(struct invocation *in, bool write, struct host_ids *ret)
+{
+	int r = vfctl_host_ids_open(in->ctx, option_of(in, "host-yaml"), write, &ret->spec,
+		&ret->ids);
+
+	return r < 0 ? fail(in, r) : 0;
+}
+
+void host_ids_close(struct host_ids *h)
+{
+	vfctl_ids_close(h->ids);
+	vfctl_host_spec_free(h->spec);
+	*h = (struct host_ids){0};
+}
+
+int run_after_change(struct invocation *in, const struct vfctl_host_spec *spec)
+{
+	char *said = NULL;
+	int r = vfctl_host_spec_after_change(in->ctx, spec, &said);
+
+	if (r < 0)
+		warn("%s; the change itself is made", vfctl_ctx_error(in->ctx));
+	free(said);
+	return r < 0 ? EXIT_PARTLY : EXIT_DONE;
+}
+
+int run_ids_change(struct invocation *in, const struct host_ids *h,
+	struct vfctl_change *change, const char *done)
+{
+	bool moves = vfctl_change_moves_ids(change);
+	int status = run_change(in, change, done);
+
+	return status == EXIT_DONE && moves && !in->dry_run ? run_after_change(in, h->spec) : status;
+}

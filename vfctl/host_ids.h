@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef VFCTL_HOST_IDS_H
+#define VFCTL_HOST_IDS_H
+
+#include "command.h"
+#include "vfctl/workflow.h"
+
+/* host.yaml of --host-yaml, and its pools. */
+struct host_ids {
+	struct vfctl_host_spec *spec;
+	struct vfctl_ids *ids; /* NULL: none declared */
+};
+
+/* 0, or the exit status, the reason printed. */
+int host_ids_open(struct invocation *in, bool write, struct host_ids *ret);
+void host_ids_close(struct host_ids *h);
+
+/*
+ * GUIDs or P_Keys have changed: run the after-change command, if there is one. EXIT_DONE,
+ * or EXIT_PARTLY with a warning when it failed.
+ */
+int run_after_change(struct invocation *in, const struct vfctl_host_spec *spec);
+/*
+ * run_change(), and the host's after-change command when identities moved. When that fails
+ * the change is made all the same, and the status is EXIT_PARTLY.
+ */
+int run_ids_change(struct invocation *in, const struct host_ids *h,
+	struct vfctl_change *change, const char *done);
+
+#endif
