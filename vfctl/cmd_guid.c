@@ -249,6 +249,11 @@ static const struct action actions[] = {
 	{"release", 1, ARGS_MAX - 1, true, " domain force ", "VALUE...", guid_release},
 	{"import", 1, 1, true, " ", "FILE", guid_import},
 	{"export", 0, 0, false, " format pkey output ", "", guid_export},
+	{"sync", 0, 0, true, " adopt ", "", guid_sync},
+	{"orphans", 0, 0, false, " of-host ", "", guid_orphans},
+	{"reclaim", 0, ARGS_MAX - 1, true, " of-host force ", "VALUE...|--of-host HOST",
+		guid_reclaim},
+	{"publish", 0, 0, true, " ", "", guid_publish},
 };
 
 static int check_options(const struct invocation *in, const struct action *action)
@@ -302,8 +307,8 @@ static int run(struct invocation *in)
 
 			return status ? status : run_action(in, &actions[i]);
 		}
-	return usage(in, "'%s' is not check, pools, list, reserve, release, import or export",
-		in->args[0]);
+	return usage(in, "'%s' is not check, pools, list, reserve, release, import, export, sync, "
+		"orphans, reclaim or publish", in->args[0]);
 }
 
 static const struct option_row options[] = {
@@ -320,14 +325,18 @@ static const struct option_row options[] = {
 	{"pkey", 0, "PKEY", "reserve: for this partition (its name or 0x0010, with :full or "
 		":limited); export: only this", NULL},
 	{"mac", 0, "MAC", "reserve: of the VF, for a pool that derives from it", NULL},
-	{"force", 0, NULL, "release: also what a domain's lease or a VF uses", NULL},
+	{"force", 0, NULL, "release: also what a domain's lease or a VF uses; reclaim: also from "
+		"a host that is there", NULL},
+	{"of-host", 0, "HOST", "orphans, reclaim: all of this host, which is gone", NULL},
+	{"adopt", 0, NULL, "sync: this host's state file was lost; what etcd has by its name is "
+		"its own", NULL},
 	{"format", 0, "FORMAT", "export: opensm, json or csv", "opensm json csv"},
 	{"output", 'o', "FILE", "export: file to write (replaced as a whole)", NULL},
 };
 
 const struct command cmd_guid = {
 	.name = "guid",
-	.args = "check|pools|list|reserve|release|import|export [VALUE...]",
+	.args = "check|pools|list|reserve|release|import|export|sync|orphans|reclaim|publish [VALUE...]",
 	.summary = "pools of GUIDs and MACs: who has which, reserve, release, import, export",
 	.text = "check GUID prints its one spelling and who has it, or what is wrong with it.\n"
 		"reserve gives a value, or this very one, to a domain's VF or the host's own, the\n"
@@ -335,10 +344,12 @@ const struct command cmd_guid = {
 		"standard input) takes in an export, or quarantines GUIDs of our pools that a tool\n"
 		"such as ibnetdiscover saw and nobody has. export --format opensm prints\n"
 		"partitions.conf. After a change the after-change command of host.yaml runs; the\n"
-		"status is 4 when only that failed.",
+		"status is 4 when only that failed. With the pools of a fleet (store: etcd): sync\n"
+		"reconciles this host with it; orphans lists what hosts that are gone had, reclaim\n"
+		"takes that back; publish makes the pools of this host.yaml the fleet's.",
 	.min_args = 1,
 	.max_args = ARGS_MAX,
-	.words = "check pools list reserve release import export",
+	.words = "check pools list reserve release import export sync orphans reclaim publish",
 	.changes = true,
 	OPTIONS(options),
 	.run = run,

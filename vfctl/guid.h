@@ -19,6 +19,10 @@ int guid_export(struct guid *g);
 int guid_reserve(struct guid *g);
 int guid_release(struct guid *g);
 int guid_import(struct guid *g);
+int guid_sync(struct guid *g);
+int guid_orphans(struct guid *g);
+int guid_reclaim(struct guid *g);
+int guid_publish(struct guid *g);
 
 /* Read a value as an operator writes it: a GUID, or a MAC where that is allowed. */
 int guid_value(const struct invocation *in, const char *text, enum vfctl_id_kind *ret_kind,

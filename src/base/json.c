@@ -113,3 +113,92 @@ int json_rows(struct vfctl_ctx *ctx, const char *file, const char *text, size_t 
 			data);
 	return r < 0 ? r : 0;
 }
+
+/* ---- reading what others wrote ---- */
+
+/* A struct json is jansson's value under a name of our own. */
+static const json_t *in(const struct json *value)
+{
+	return (const json_t *)value;
+}
+
+int json_read(struct vfctl_ctx *ctx, const char *what, const char *text, size_t len,
+	struct json **ret)
+{
+	json_error_t error;
+	json_t *root = json_loadb(text, len, JSON_REJECT_DUPLICATES, &error);
+
+	if (!root)
+		return ctx_fail(ctx, -EBADMSG, "%s: not JSON at line %d, column %d: %s", what,
+			error.line, error.column, error.text);
+	*ret = (struct json *)root;
+	return 0;
+}
+
+void json_free(struct json *json)
+{
+	json_decref((json_t *)json);
+}
+
+const struct json *json_member(const struct json *object, const char *key)
+{
+	return (const struct json *)json_object_get(in(object), key);
+}
+
+size_t json_count(const struct json *array)
+{
+	return json_array_size(in(array));
+}
+
+const struct json *json_item(const struct json *array, size_t i)
+{
+	return (const struct json *)json_array_get(in(array), i);
+}
+
+const char *json_text(const struct json *value)
+{
+	return json_string_value(in(value));
+}
+
+bool json_flag(const struct json *value)
+{
+	return value && json_is_true(in(value));
+}
+
+int json_number(const struct json *value, int64_t *ret)
+{
+	const char *text = json_text(value);
+	long long n = 0;
+	char *end;
+
+	if (text) {
+		errno = 0;
+		n = strtoll(text, &end, 10);
+		if (errno || *end || !*text || strchr(" \t\n\v\f\r", *text))
+			return -EBADMSG;
+	} else if (value && !json_is_integer(in(value))) {
+		return -EBADMSG;
+	} else if (value) {
+		n = json_integer_value(in(value));
+	}
+	*ret = n;
+	return 0;
+}
+
+void json_put(struct buf *out, const char *text)
+{
+	_json_ json_t *value = json_string(text);
+	_free_ char *plain = value ? NULL : strdup(text);
+	_free_ char *quoted = NULL;
+
+	for (char *c = plain; c && *c; c++)
+		if ((unsigned char)*c >= 0x80)
+			*c = '?';
+	if (plain)
+		value = json_string(plain);
+	quoted = value ? json_dumps(value, JSON_ENCODE_ANY) : NULL;
+	if (quoted)
+		buf_puts(out, quoted);
+	else
+		out->failed = true;
+}

@@ -2,6 +2,7 @@
 #ifndef VFCTL_BASE_JSON_H
 #define VFCTL_BASE_JSON_H
 
+#include "base/buf.h"
 #include "base/ctx.h"
 #include "vfctl/vfattr.h"
 
@@ -19,5 +20,29 @@ int json_to_attrs(const char *text, struct vfctl_vf_attrs *ret_attrs);
 int json_rows(struct vfctl_ctx *ctx, const char *file, const char *text, size_t len,
 	const char *array, const char *const *keys, size_t key_count,
 	int (*row)(void *data, size_t number, const char *const *values), void *data);
+
+/*
+ * A value that somebody else wrote, read member by member. What is missing or of another
+ * type is NULL, 0 or -EBADMSG, never a crash: look-ups in NULL give NULL.
+ */
+struct json;
+/* -EBADMSG, saying where, when @text is no JSON (a NUL within a string is none to us). */
+int json_read(struct vfctl_ctx *ctx, const char *what, const char *text, size_t len,
+	struct json **ret);
+void json_free(struct json *json);
+static inline void json_freep(struct json **json)
+{
+	json_free(*json);
+}
+#define _json_doc_ _cleanup_(json_freep)
+const struct json *json_member(const struct json *object, const char *key);
+size_t json_count(const struct json *array); /* 0 also when it is none */
+const struct json *json_item(const struct json *array, size_t i);
+const char *json_text(const struct json *value); /* NULL: no string */
+bool json_flag(const struct json *value);
+/* Protobuf writes 64-bit numbers as strings: both are read. Absent (NULL): 0. */
+int json_number(const struct json *value, int64_t *ret);
+/* Append @text as a JSON string. What is no UTF-8 becomes '?'. */
+void json_put(struct buf *out, const char *text);
 
 #endif

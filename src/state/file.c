@@ -50,6 +50,8 @@ static const char *const migrations[] = {
 	"CREATE INDEX identity_pool ON identity(pool, state, until);"
 	"CREATE INDEX identity_domain ON identity(domain_uuid) WHERE domain_uuid <> '';"
 	"CREATE INDEX identity_pending ON identity(kind, value) WHERE pending <> 0;",
+
+	"CREATE TABLE fleet_note (name TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT;",
 };
 #define VERSION ((int)ARRAY_SIZE(migrations))
 

@@ -6,6 +6,8 @@
 
 /* Version from which on the file holds identities. */
 #define STATE_HAS_IDENTITIES 2
+/* .. and what the fleet's store remembers. */
+#define STATE_HAS_NOTES 3
 
 /*
  * Open the context's state file. @write makes file and directory and brings an older

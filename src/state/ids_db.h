@@ -2,6 +2,7 @@
 #ifndef VFCTL_STATE_IDS_DB_H
 #define VFCTL_STATE_IDS_DB_H
 
+#include "state/file.h"
 #include "state/ids.h"
 #include "state/sqlite.h"
 

@@ -25,4 +25,13 @@ int id_sqlite_pending(struct id_store *s, enum vfctl_id_kind kind, const uint64_
 int id_sqlite_take_block(struct id_store *s, const struct id_choice *choice,
 	struct vfctl_id *io);
 
+/* What was noted under that name; "" nothing (or it does not fit). */
+int id_sqlite_note(struct id_store *s, const char *name, char *buf, size_t size);
+int id_sqlite_set_note(struct id_store *s, const char *name, const char *value);
+/*
+ * Shall a change outlast a power failure once its call returns? Without, the last ones may
+ * be lost, in order, and the file stays whole: enough for what etcd has as well.
+ */
+int id_sqlite_set_durable(struct id_store *s, bool durable);
+
 #endif

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* What only a fleet's pools have. */
+#include "vfctl/fleet.h"
+
+#include <errno.h>
+
+#include "identity/ids.h"
+#include "state/ids_etcd.h"
+
+#define BLOCK_MAX 120 /* a transaction of etcd's has room for 128 */
+
+static int check_fleet(struct vfctl_ids *ids)
+{
+	if (id_etcd_is(ids->store))
+		return 0;
+	return ctx_fail(ids->ctx, -EOPNOTSUPP, "the pools of this host are its own; those of a "
+		"fleet need store: etcd in host.yaml");
+}
+
+int vfctl_ids_sync(struct vfctl_ids *ids, bool adopt, struct vfctl_ids_sync *ret_sync)
+{
+	int r = check_fleet(ids);
+
+	return r < 0 ? r : id_etcd_sync(ids->store, adopt, ret_sync);
+}
+
+int vfctl_ids_orphans(struct vfctl_ids *ids, struct vfctl_id **ret_ids, size_t *ret_count)
+{
+	int r = check_fleet(ids);
+
+	return r < 0 ? r : id_etcd_orphans(ids->store, ret_ids, ret_count);
+}
+
+int vfctl_ids_reclaim(struct vfctl_ids *ids, enum vfctl_id_kind kind, uint64_t value,
+	bool force, struct vfctl_id *ret_id)
+{
+	int r = check_fleet(ids);
+
+	return r < 0 ? r : id_etcd_reclaim(ids->store, kind, value, force, ret_id);
+}
+
+int vfctl_ids_forget_host(struct vfctl_ids *ids, const char *host, bool force)
+{
+	int r = check_fleet(ids);
+
+	return r < 0 ? r : id_etcd_forget_host(ids->store, host, force);
+}
+
+int vfctl_ids_block(struct vfctl_ids *ids, const struct vfctl_id_pool *pool, unsigned count,
+	unsigned *ret_added)
+{
+	int r = check_fleet(ids);
+
+	if (r == 0 && (count < 1 || count > BLOCK_MAX))
+		r = ctx_fail(ids->ctx, -EINVAL, "a block is 1 to %d values, not %u", BLOCK_MAX,
+			count);
+	if (r == 0 && !pool->range_count)
+		r = ctx_fail(ids->ctx, -ENODATA, "pool %s has no values of its own to set aside",
+			pool->name);
+	return r < 0 ? r : id_etcd_block(ids->store, pool, count, ret_added);
+}
+
+int vfctl_ids_publish(struct vfctl_ids *ids, bool dry_run, size_t *ret_changed)
+{
+	int r = check_fleet(ids);
+
+	return r < 0 ? r : id_etcd_publish(ids->store, dry_run, ret_changed);
+}

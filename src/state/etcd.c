@@ -1,0 +1,685 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * The connection: one curl handle, which keeps a connection to each endpoint alive; which
+ * endpoint is asked, how often, and for how long.
+ */
+#include "state/etcd.h"
+
+#define CURL_DISABLE_TYPECHECK /* its macros would call the functions by their names */
+#include <curl/curl.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <sys/stat.h>
+#include <time.h>
+
+#include "base/dl.h"
+#include "base/json.h"
+
+#undef curl_easy_setopt
+#undef curl_easy_getinfo
+DL_FN(curl_global_init);
+DL_FN(curl_easy_init);
+DL_FN(curl_easy_setopt);
+DL_FN(curl_easy_perform);
+DL_FN(curl_easy_getinfo);
+DL_FN(curl_easy_strerror);
+DL_FN(curl_easy_cleanup);
+DL_FN(curl_slist_append);
+DL_FN(curl_slist_free_all);
+
+static const struct dl_symbol symbols[] = {
+	DL_SYM(curl_global_init), DL_SYM(curl_easy_init), DL_SYM(curl_easy_setopt),
+	DL_SYM(curl_easy_perform), DL_SYM(curl_easy_getinfo), DL_SYM(curl_easy_strerror),
+	DL_SYM(curl_easy_cleanup), DL_SYM(curl_slist_append), DL_SYM(curl_slist_free_all)};
+
+#define ANSWER_MAX (32u * 1024 * 1024)
+#define PASSWORD_MAX 1024
+#define PAUSE_FIRST_MS 20
+#define PAUSE_MAX_MS 400
+#define ENDPOINT_WORDS 192
+
+struct endpoint {
+	const char *url;
+	/* Of the call under way: */
+	char words[ENDPOINT_WORDS]; /* "" not tried */
+	enum etcd_verdict verdict;
+	bool refused; /* no connection at all */
+	int error;
+};
+
+struct etcd {
+	struct vfctl_ctx *ctx;
+	const struct vfctl_etcd_spec *spec;
+	CURL *curl;
+	struct curl_slist *headers;
+	char *token;
+	struct endpoint *endpoints;
+	size_t count, good;
+	int64_t deadline, begun; /* CLOCK_MONOTONIC, ms */
+	bool unsure;
+	struct buf answer;
+	char curl_words[CURL_ERROR_SIZE];
+};
+
+static int64_t now_ms(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return t.tv_sec * INT64_C(1000) + t.tv_nsec / 1000000;
+}
+
+/* ---- curl ---- */
+
+static size_t receive(char *data, size_t size, size_t count, void *user)
+{
+	struct etcd *c = user;
+
+	if (c->answer.len + size * count > ANSWER_MAX)
+		return 0; /* ends the transfer with CURLE_WRITE_ERROR */
+	buf_add(&c->answer, data, size * count);
+	return c->answer.failed ? 0 : size * count;
+}
+
+static int is_cancelled(void *user, curl_off_t a, curl_off_t b, curl_off_t d, curl_off_t e)
+{
+	const struct etcd *c = user;
+
+	return c->ctx->cancelled;
+}
+
+static void set_tls(struct etcd *c)
+{
+	const struct vfctl_etcd_spec *s = c->spec;
+
+	sym_curl_easy_setopt(c->curl, CURLOPT_SSLVERSION, (long)CURL_SSLVERSION_TLSv1_2);
+	sym_curl_easy_setopt(c->curl, CURLOPT_SSL_VERIFYPEER, 1L);
+	sym_curl_easy_setopt(c->curl, CURLOPT_SSL_VERIFYHOST, 2L);
+	if (s->ca) {
+		sym_curl_easy_setopt(c->curl, CURLOPT_CAINFO, s->ca);
+		/* Else the system's authorities would count as well. */
+		sym_curl_easy_setopt(c->curl, CURLOPT_CAPATH, NULL);
+	}
+	if (s->cert) {
+		sym_curl_easy_setopt(c->curl, CURLOPT_SSLCERT, s->cert);
+		sym_curl_easy_setopt(c->curl, CURLOPT_SSLKEY, s->key);
+	}
+}
+
+static void set_protocols(CURL *curl)
+{
+#if LIBCURL_VERSION_NUM >= 0x075500
+	sym_curl_easy_setopt(curl, CURLOPT_PROTOCOLS_STR, "http,https");
+#else
+	sym_curl_easy_setopt(curl, CURLOPT_PROTOCOLS, (long)(CURLPROTO_HTTP | CURLPROTO_HTTPS));
+#endif
+#if LIBCURL_VERSION_NUM >= 0x075700
+	/* Else a name server that does not answer would hold us past the deadline. */
+	sym_curl_easy_setopt(curl, CURLOPT_QUICK_EXIT, 1L);
+#endif
+	sym_curl_easy_setopt(curl, CURLOPT_PROXY, ""); /* not the environment's */
+	sym_curl_easy_setopt(curl, CURLOPT_NOSIGNAL, 1L);
+	sym_curl_easy_setopt(curl, CURLOPT_TCP_NODELAY, 1L);
+	/* One request at a time: HTTP/2 would only cost its frames. */
+	sym_curl_easy_setopt(curl, CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_1_1);
+}
+
+/* Made anew when the token changes. */
+static int set_headers(struct etcd *c)
+{
+	_free_ char *auth = c->token ? str_format("Authorization: %s", c->token) : NULL;
+	const char *const lines[] = {"Content-Type: application/json", "Expect:", auth};
+	struct curl_slist *list = NULL, *longer;
+
+	if (c->token && !auth)
+		return ctx_oom(c->ctx);
+	for (size_t i = 0; i < ARRAY_SIZE(lines) && lines[i]; i++) {
+		longer = sym_curl_slist_append(list, lines[i]);
+		if (!longer) {
+			sym_curl_slist_free_all(list);
+			return ctx_oom(c->ctx);
+		}
+		list = longer;
+	}
+	sym_curl_easy_setopt(c->curl, CURLOPT_HTTPHEADER, list);
+	sym_curl_slist_free_all(c->headers);
+	c->headers = list;
+	return 0;
+}
+
+static void global_init(void)
+{
+	sym_curl_global_init(CURL_GLOBAL_DEFAULT);
+}
+
+/* At the first request, so that a host that needs none does not load curl. */
+static int make_handle(struct etcd *c)
+{
+	static pthread_once_t once = PTHREAD_ONCE_INIT;
+	int r;
+
+	if (c->curl)
+		return 0;
+	r = dl_bind(c->ctx, "libcurl.so.4", symbols, ARRAY_SIZE(symbols));
+	if (r < 0)
+		return r;
+	pthread_once(&once, global_init);
+	c->curl = sym_curl_easy_init();
+	if (!c->curl)
+		return ctx_oom(c->ctx);
+	set_protocols(c->curl);
+	set_tls(c);
+	sym_curl_easy_setopt(c->curl, CURLOPT_WRITEFUNCTION, receive);
+	sym_curl_easy_setopt(c->curl, CURLOPT_WRITEDATA, c);
+	sym_curl_easy_setopt(c->curl, CURLOPT_ERRORBUFFER, c->curl_words);
+	sym_curl_easy_setopt(c->curl, CURLOPT_XFERINFOFUNCTION, is_cancelled);
+	sym_curl_easy_setopt(c->curl, CURLOPT_XFERINFODATA, c);
+	sym_curl_easy_setopt(c->curl, CURLOPT_NOPROGRESS, 0L);
+	return set_headers(c);
+}
+
+/* ---- one try ---- */
+
+struct request {
+	const char *path;
+	const char *body;
+	size_t len;
+	bool changes; /* its outcome matters: see etcd_unsure() */
+	/* Makes of a 200 what the caller wants; -EBADMSG is tried elsewhere. */
+	int (*read)(struct etcd *c, void *data);
+	void *data;
+};
+
+static enum etcd_verdict no_answer(struct etcd *c, struct endpoint *e, CURLcode code)
+{
+	const char *words = c->curl_words[0] ? c->curl_words : sym_curl_easy_strerror(code);
+
+	snprintf(e->words, sizeof(e->words), "%.180s", words);
+	e->error = -EHOSTUNREACH;
+	e->refused = false;
+	switch (code) {
+	case CURLE_COULDNT_RESOLVE_HOST:
+	case CURLE_COULDNT_CONNECT:
+		e->refused = true;
+		return ETCD_AGAIN;
+	case CURLE_PEER_FAILED_VERIFICATION:
+	case CURLE_SSL_CONNECT_ERROR:
+	case CURLE_SSL_CERTPROBLEM:
+	case CURLE_SSL_CACERT_BADFILE:
+	case CURLE_SSL_CIPHER:
+	case CURLE_SSL_ISSUER_ERROR:
+		snprintf(e->words, sizeof(e->words), "%.120s; look at ca, cert and key in "
+			"host.yaml", words);
+		e->error = -EACCES;
+		return ETCD_OTHER;
+	case CURLE_WRITE_ERROR:
+		snprintf(e->words, sizeof(e->words), "an answer of over %u MiB",
+			ANSWER_MAX >> 20);
+		/* fall through */
+	case CURLE_UNSUPPORTED_PROTOCOL:
+	case CURLE_WEIRD_SERVER_REPLY:
+		e->error = -EBADMSG;
+		return ETCD_UNSURE;
+	default:
+		return ETCD_UNSURE;
+	}
+}
+
+/*
+ * A server that refuses our certificate says so only after the handshake (TLS 1.3): curl
+ * then fails to receive.
+ */
+static void explain_alert(const struct etcd *c, struct endpoint *e, CURLcode code)
+{
+	if (code != CURLE_RECV_ERROR || !strstr(c->curl_words, "alert"))
+		return;
+	snprintf(e->words, sizeof(e->words), "%.100s; it refuses our certificate: look at cert "
+		"and key in host.yaml", c->curl_words);
+	e->verdict = ETCD_OTHER;
+	e->error = -EACCES;
+}
+
+static enum etcd_verdict read_answer(struct etcd *c, struct endpoint *e,
+	const struct request *q)
+{
+	int r = q->read(c, q->data);
+
+	e->error = r;
+	if (r == 0 || r != -EBADMSG)
+		return ETCD_FINAL;
+	snprintf(e->words, sizeof(e->words), "%.190s", vfctl_ctx_error(c->ctx));
+	return ETCD_UNSURE;
+}
+
+static int64_t remaining(const struct etcd *c)
+{
+	return c->deadline - now_ms();
+}
+
+/*
+ * Another endpoint must get its turn before the deadline: one that is stopped takes our
+ * connection and never answers.
+ */
+static long try_ms(const struct etcd *c)
+{
+	int64_t left = remaining(c), share = c->spec->timeout_ms / 3;
+
+	if (c->count > 1 && left > share)
+		left = share;
+	return left < 1 ? 1 : (long)left;
+}
+
+static enum etcd_verdict ask(struct etcd *c, struct endpoint *e, const struct request *q)
+{
+	_free_ char *url = str_format("%s%s", e->url, q->path);
+	long ms = try_ms(c), connect_ms = (long)c->spec->timeout_ms / 4, status = 0;
+	CURLcode code;
+
+	e->error = -ENOMEM;
+	if (!url)
+		return ETCD_FINAL;
+	c->curl_words[0] = '\0';
+	buf_reset(&c->answer);
+	sym_curl_easy_setopt(c->curl, CURLOPT_URL, url);
+	sym_curl_easy_setopt(c->curl, CURLOPT_POSTFIELDS, q->body);
+	sym_curl_easy_setopt(c->curl, CURLOPT_POSTFIELDSIZE, (long)q->len);
+	sym_curl_easy_setopt(c->curl, CURLOPT_TIMEOUT_MS, ms);
+	sym_curl_easy_setopt(c->curl, CURLOPT_CONNECTTIMEOUT_MS, connect_ms < ms ? connect_ms : ms);
+	code = sym_curl_easy_perform(c->curl);
+	if (c->answer.failed)
+		return ETCD_FINAL;
+	if (code) {
+		e->verdict = no_answer(c, e, code);
+		explain_alert(c, e, code);
+		return e->verdict;
+	}
+	sym_curl_easy_getinfo(c->curl, CURLINFO_RESPONSE_CODE, &status);
+	if (status == 200)
+		return read_answer(c, e, q);
+	return etcd_answer_refusal(status, c->answer.data ? c->answer.data : "", c->answer.len,
+		e->words, &e->error);
+}
+
+/* ---- user and password ---- */
+
+static int read_password(struct etcd *c, char password[PASSWORD_MAX])
+{
+	const char *path = c->spec->password_file;
+	_close_ int fd = open(path, O_RDONLY | O_CLOEXEC);
+	struct stat st;
+	ssize_t n;
+
+	if (fd < 0 || fstat(fd, &st) < 0)
+		return ctx_fail(c->ctx, -EACCES, "password-file %s: %s", path, strerror(errno));
+	if (st.st_mode & 07)
+		return ctx_fail(c->ctx, -EACCES, "password-file %s may be read or written by "
+			"anybody; chmod 600 it, and change the password", path);
+	n = read(fd, password, PASSWORD_MAX);
+	if (n < 0)
+		return ctx_fail(c->ctx, -EACCES, "password-file %s: %s", path, strerror(errno));
+	if (n == PASSWORD_MAX || memchr(password, '\0', (size_t)n))
+		return ctx_fail(c->ctx, -EACCES, "password-file %s holds no password", path);
+	password[n] = '\0';
+	str_rstrip(password);
+	return *password ? 0 : ctx_fail(c->ctx, -EACCES, "password-file %s is empty", path);
+}
+
+static int take_token(struct etcd *c, void *data)
+{
+	char *token;
+	int r = etcd_answer_token(c->ctx, c->answer.data ? c->answer.data : "", c->answer.len,
+		&token);
+
+	if (r == 0) {
+		free(c->token);
+		c->token = token;
+	}
+	return r;
+}
+
+static int write_login(struct etcd *c, struct buf *body)
+{
+	char password[PASSWORD_MAX];
+	int r = read_password(c, password);
+
+	if (r < 0)
+		return r;
+	buf_puts(body, "{\"name\":");
+	json_put(body, c->spec->user);
+	buf_puts(body, ",\"password\":");
+	json_put(body, password);
+	buf_puts(body, "}");
+	explicit_bzero(password, sizeof(password));
+	return body->failed ? ctx_oom(c->ctx) : 0;
+}
+
+/* Here and now, on this endpoint: the tries are for the caller. */
+static enum etcd_verdict log_in(struct etcd *c, struct endpoint *e)
+{
+	_buf_ struct buf body = {0};
+	struct request q = {.path = "/v3/auth/authenticate", .read = take_token};
+	enum etcd_verdict v;
+
+	e->error = write_login(c, &body);
+	if (e->error < 0)
+		return ETCD_FINAL;
+	free(steal(c->token)); /* an old one would be refused */
+	e->error = set_headers(c);
+	if (e->error < 0)
+		return ETCD_FINAL;
+	q.body = body.data;
+	q.len = body.len;
+	v = ask(c, e, &q);
+	explicit_bzero(body.data, body.len);
+	if (v == ETCD_FINAL && e->error == 0)
+		e->error = set_headers(c);
+	return v == ETCD_LOGIN ? ETCD_FINAL : v;
+}
+
+static enum etcd_verdict try_endpoint(struct etcd *c, struct endpoint *e,
+	const struct request *q)
+{
+	enum etcd_verdict v;
+
+	e->words[0] = '\0';
+	for (int logins = 0;; logins++) {
+		if (c->spec->user && !c->token) {
+			v = log_in(c, e);
+			if (v != ETCD_FINAL || e->error < 0)
+				return v == ETCD_UNSURE ? ETCD_AGAIN : v;
+		}
+		v = ask(c, e, q);
+		if (v != ETCD_LOGIN)
+			break;
+		/* Tokens end after five minutes, or with their member. */
+		if (!c->spec->user || logins)
+			return ETCD_FINAL;
+		free(steal(c->token));
+	}
+	if (v == ETCD_UNSURE && q->changes)
+		c->unsure = true;
+	return v;
+}
+
+/* ---- all tries ---- */
+
+/* What each endpoint said last; which error tells most. */
+static int fail_all(struct etcd *c)
+{
+	_buf_ struct buf words = {0};
+	int error = 0;
+
+	for (size_t i = 0; i < c->count; i++) {
+		const struct endpoint *e = &c->endpoints[i];
+
+		if (!e->words[0])
+			continue;
+		buf_printf(&words, "%s%s: %s", words.len ? "; " : "", e->url, e->words);
+		if (!error || error == -EHOSTUNREACH)
+			error = e->error;
+	}
+	if (words.failed)
+		return ctx_oom(c->ctx);
+	if ((!error || error == -EHOSTUNREACH) && remaining(c) <= 0)
+		error = -ETIMEDOUT;
+	return ctx_fail(c->ctx, error ? error : -ETIMEDOUT, "etcd did not answer%s: %s",
+		remaining(c) <= 0 ? " in time" : "", words.len ? words.data : "no time left");
+}
+
+static int fail_one(struct etcd *c, const struct endpoint *e)
+{
+	if (e->error == -ENOMEM)
+		return ctx_oom(c->ctx);
+	if (!e->words[0]) /* said already */
+		return e->error;
+	return ctx_fail(c->ctx, e->error, "etcd at %s: %s", e->url, e->words);
+}
+
+/*
+ * Is another round of any use? What an endpoint answers wrongly it will answer wrongly
+ * again. One that refuses connections may be starting; but a host whose etcd is down
+ * should not make its guests wait for all of the deadline.
+ */
+static bool worth_it(const struct etcd *c)
+{
+	int64_t waited = now_ms() - c->begun;
+
+	if (c->ctx->cancelled)
+		return false;
+	for (size_t i = 0; i < c->count; i++) {
+		const struct endpoint *e = &c->endpoints[i];
+
+		if (e->error != -EHOSTUNREACH)
+			continue;
+		if (!e->refused || waited < c->spec->timeout_ms / 5)
+			return true;
+	}
+	return false;
+}
+
+static void pause_ms(const struct etcd *c, unsigned ms)
+{
+	int64_t left = remaining(c);
+	struct timespec t;
+
+	if (left < ms)
+		ms = left < 0 ? 0 : (unsigned)left;
+	t = (struct timespec){ms / 1000, ms % 1000 * 1000000L};
+	nanosleep(&t, NULL);
+}
+
+/* Each endpoint once, from the good one on: 1 done (or failed for good), 0 none. */
+static int round_of(struct etcd *c, const struct request *q, int *ret_error)
+{
+	for (size_t i = 0, first = c->good; i < c->count && remaining(c) > 0; i++) {
+		size_t at = (first + i) % c->count;
+		struct endpoint *e = &c->endpoints[at];
+
+		e->refused = false;
+		e->verdict = try_endpoint(c, e, q);
+		if (e->verdict == ETCD_FINAL) {
+			c->good = at;
+			*ret_error = e->error < 0 ? fail_one(c, e) : 0;
+			return 1;
+		}
+		log_debug(c->ctx, "etcd at %s: %s", e->url, e->words);
+		if (c->ctx->cancelled) {
+			*ret_error = ctx_fail(c->ctx, -ECANCELED, "cancelled while waiting for etcd");
+			return 1;
+		}
+	}
+	return 0;
+}
+
+static int post(struct etcd *c, const struct request *q)
+{
+	unsigned pause = PAUSE_FIRST_MS;
+	int error = make_handle(c);
+
+	if (error < 0)
+		return error;
+	c->unsure = false;
+	for (size_t i = 0; i < c->count; i++) {
+		c->endpoints[i].words[0] = '\0';
+		c->endpoints[i].error = 0;
+	}
+	while (remaining(c) > 0) {
+		if (round_of(c, q, &error))
+			return error;
+		if (!worth_it(c))
+			break;
+		pause_ms(c, pause);
+		pause = pause < PAUSE_MAX_MS ? pause * 2 : PAUSE_MAX_MS;
+	}
+	return fail_all(c);
+}
+
+/* ---- calls ---- */
+
+struct commit {
+	const struct etcd_txn *t;
+	struct etcd_answer *answer;
+};
+
+static int take_answer(struct etcd *c, void *data)
+{
+	const struct commit *commit = data;
+
+	return etcd_answer_read(c->ctx, c->spec->prefix, c->answer.data ? c->answer.data : "",
+		c->answer.len, commit->t->ops, commit->answer);
+}
+
+int etcd_commit(struct etcd *c, struct etcd_txn *t, struct etcd_answer *ret_answer)
+{
+	struct commit commit = {t, ret_answer};
+	struct request q = {.path = "/v3/kv/txn", .read = take_answer, .data = &commit};
+	const struct buf *then = &t->branch[ETCD_THEN], *or_else = &t->branch[ETCD_ELSE];
+	_buf_ struct buf body = {0};
+
+	buf_puts(&body, "{\"compare\":[");
+	buf_add(&body, t->compare.data, t->compare.len);
+	buf_puts(&body, "],\"success\":[");
+	buf_add(&body, then->data, then->len);
+	buf_puts(&body, "],\"failure\":[");
+	buf_add(&body, or_else->data, or_else->len);
+	buf_puts(&body, "]}");
+	if (body.failed || t->compare.failed || then->failed || or_else->failed)
+		return ctx_oom(c->ctx);
+	q.changes = t->compare.len > 0; /* one without only looks */
+	q.body = body.data;
+	q.len = body.len;
+	return post(c, &q);
+}
+
+struct lease_answer {
+	int64_t lease, ttl_s;
+};
+
+static int take_lease(struct etcd *c, void *data)
+{
+	struct lease_answer *a = data;
+
+	return etcd_answer_lease(c->ctx, c->answer.data ? c->answer.data : "", c->answer.len,
+		&a->lease, &a->ttl_s);
+}
+
+static int lease_call(struct etcd *c, const char *path, const char *member, int64_t number,
+	struct lease_answer *a)
+{
+	struct request q = {.path = path, .read = take_lease, .data = a};
+	char body[64];
+
+	q.len = (size_t)snprintf(body, sizeof(body), "{\"%s\":\"%" PRId64 "\"}", member, number);
+	q.body = body;
+	return post(c, &q);
+}
+
+int etcd_lease_grant(struct etcd *c, uint32_t ttl_s, int64_t *ret_lease)
+{
+	struct lease_answer a = {0};
+	int r = lease_call(c, "/v3/lease/grant", "TTL", ttl_s, &a);
+
+	if (r == 0 && !a.lease)
+		r = ctx_fail(c->ctx, -EBADMSG, "etcd granted a lease without a number");
+	if (r == 0)
+		*ret_lease = a.lease;
+	return r;
+}
+
+int etcd_lease_renew(struct etcd *c, int64_t lease, int64_t *ret_ttl_s)
+{
+	struct lease_answer a = {0};
+	int r = lease_call(c, "/v3/lease/keepalive", "ID", lease, &a);
+
+	if (r == 0 && a.ttl_s <= 0)
+		r = ctx_fail(c->ctx, -ENOENT, "the lease is over");
+	if (r == 0)
+		*ret_ttl_s = a.ttl_s;
+	return r;
+}
+
+int etcd_lease_revoke(struct etcd *c, int64_t lease)
+{
+	struct lease_answer a = {0};
+
+	return lease_call(c, "/v3/lease/revoke", "ID", lease, &a);
+}
+
+/* ---- open, close, state ---- */
+
+int etcd_open(struct vfctl_ctx *ctx, const struct vfctl_etcd_spec *spec, struct etcd **ret)
+{
+	size_t count = strv_len(spec->endpoints);
+	struct etcd *c = calloc(1, sizeof(*c));
+
+	if (c)
+		c->endpoints = calloc(count ? count : 1, sizeof(*c->endpoints));
+	if (!c || !c->endpoints) {
+		free(c);
+		return ctx_oom(ctx);
+	}
+	c->ctx = ctx;
+	c->spec = spec;
+	c->count = count;
+	for (size_t i = 0; i < count; i++)
+		c->endpoints[i].url = spec->endpoints[i];
+	etcd_begin(c);
+	*ret = c;
+	return 0;
+}
+
+void etcd_close(struct etcd *c)
+{
+	if (!c)
+		return;
+	if (c->curl) {
+		sym_curl_easy_cleanup(c->curl);
+		sym_curl_slist_free_all(c->headers);
+	}
+	buf_free(&c->answer);
+	free(c->token);
+	free(c->endpoints);
+	free(c);
+}
+
+void etcd_begin(struct etcd *c)
+{
+	c->begun = now_ms();
+	c->deadline = c->begun + c->spec->timeout_ms;
+}
+
+bool etcd_is_away(int error)
+{
+	static const int errors[] = {-EHOSTUNREACH, -ETIMEDOUT, -EACCES, -EBADMSG, -EDQUOT,
+		-ENOPKG};
+
+	for (size_t i = 0; i < ARRAY_SIZE(errors); i++)
+		if (error == errors[i])
+			return true;
+	return false;
+}
+
+bool etcd_unsure(const struct etcd *c)
+{
+	return c->unsure;
+}
+
+const char *etcd_good_endpoint(const struct etcd *c)
+{
+	return c->endpoints[c->good].url;
+}
+
+void etcd_prefer(struct etcd *c, const char *endpoint)
+{
+	for (size_t i = 0; i < c->count; i++)
+		if (str_eq(c->endpoints[i].url, endpoint))
+			c->good = i;
+}
+
+struct etcd_txn etcd_txn(const struct etcd *c)
+{
+	return (struct etcd_txn){.prefix = c->spec->prefix};
+}

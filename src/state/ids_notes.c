@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Small things the fleet's store remembers from one command to the next. */
+#include <errno.h>
+
+#include "state/ids_db.h"
+#include "state/ids_sqlite.h"
+
+int id_sqlite_note(struct id_store *store, const char *name, char *buf, size_t size)
+{
+	struct ids_db *s = ids_db_of(store);
+	_query_ struct query *q = NULL;
+	int version, r = db_version(s->db, &version);
+
+	buf[0] = '\0';
+	if (r == 0 && version < STATE_HAS_NOTES)
+		return 0; /* a reader of an older file */
+	if (r == 0)
+		r = query_new(s->db, &q, "SELECT value FROM fleet_note WHERE name = ?", "s", name);
+	if (r == 0)
+		r = query_step(q);
+	if (r == 1)
+		str_copy(buf, size, query_text(q, 0));
+	return r < 0 ? r : 0;
+}
+
+int id_sqlite_set_note(struct id_store *store, const char *name, const char *value)
+{
+	struct ids_db *s = ids_db_of(store);
+
+	return db_run(s->db, "INSERT INTO fleet_note (name, value) VALUES (?, ?) ON CONFLICT "
+		"(name) DO UPDATE SET value = excluded.value", "ss", name, value);
+}
+
+int id_sqlite_set_durable(struct id_store *store, bool durable)
+{
+	return db_exec(ids_db_of(store)->db, durable ? "PRAGMA synchronous = FULL"
+						     : "PRAGMA synchronous = NORMAL");
+}
