@@ -6,22 +6,24 @@
 # shellcheck disable=SC2034 # used by the scripts that source this
 packages_build=(gcc libc6-dev binutils make cmake pkg-config
 	libmnl-dev libjansson-dev libyaml-dev libexpat1-dev
-	libpci-dev libhwloc-dev libxml2-dev libvirt-dev libsqlite3-dev libibverbs-dev)
+	libpci-dev libhwloc-dev libxml2-dev libvirt-dev libsqlite3-dev libibverbs-dev
+	libcurl4-openssl-dev)
 
 # Loaded while running, when first needed.
 # shellcheck disable=SC2034
-packages_run=(libpci3 libhwloc15 libxml2 libsqlite3-0 libvirt0)
+packages_run=(libpci3 libhwloc15 libxml2 libsqlite3-0 libvirt0 libcurl4)
 
 # To test: libvirt0 brings the schema of domain XML, libxml2-utils the program that checks it;
 # gcc carries ASan and UBSan.
 # shellcheck disable=SC2034
 packages_test=(libcmocka-dev libxml2-utils sqlite3 jq man-db shellcheck
-	ibsim-utils libumad2sim0 infiniband-diags libopensm9 libosmcomp5 libosmvendor5)
+	ibsim-utils libumad2sim0 infiniband-diags libopensm9 libosmcomp5 libosmvendor5
+	etcd-client openssl)
 
 # Of these only the program is wanted: installed, they would start a service, and a second
 # subnet manager on a real fabric is no joke. Unpacked into build/tools.
 # shellcheck disable=SC2034
-packages_unpacked=(opensm)
+packages_unpacked=(opensm etcd-server)
 
 # To make and boot the lab's disk image (tests/lab/build).
 # shellcheck disable=SC2034
