@@ -148,23 +148,41 @@ static size_t split_up(uint64_t first, uint64_t last, struct vfctl_id_range part
 	}
 }
 
+/* Within a part that was not full when it was counted: 1; 0 it is by now. */
+static int narrow_down(struct fleet *f, const struct vfctl_id_pool *pool,
+	struct vfctl_id_range part, unsigned skip, struct fleet_spot *ret)
+{
+	struct vfctl_id_range parts[PARTS];
+	size_t at, n;
+	int r;
+
+	while (part.last - part.first >= FLEET_WINDOW) {
+		n = split_up(part.first, part.last, parts);
+		r = first_not_full(f, pool, parts, n, &at);
+		if (r < 0 || at == n)
+			return r;
+		part = parts[at];
+	}
+	return look_near(f, pool, part.first, part.last, skip, ret);
+}
+
 /* 1 and a free value of first..last; 0 none. */
 static int search_range(struct fleet *f, const struct vfctl_id_pool *pool, uint64_t first,
 	uint64_t last, unsigned skip, struct fleet_spot *ret)
 {
 	struct vfctl_id_range parts[PARTS];
-	size_t at, n;
 	int r = look_near(f, pool, first, last, skip, ret);
+	size_t at, n;
 
-	for (n = double_up(first, last, parts); r == 0; n = split_up(first, last, parts)) {
+	while (r == 0) {
+		n = double_up(first, last, parts);
 		r = first_not_full(f, pool, parts, n, &at);
 		if (r < 0 || at == n)
 			return r;
-		first = parts[at].first;
-		last = parts[at].last;
-		/* One record more than is read makes "more", which ends short of a gap. */
-		if (last - first < FLEET_WINDOW)
-			return look_near(f, pool, first, last, skip, ret);
+		r = narrow_down(f, pool, parts[at], skip, ret);
+		if (parts[at].last == last)
+			return r;
+		first = parts[at].last + 1; /* others filled it meanwhile: on behind it */
 	}
 	return r;
 }
