@@ -196,6 +196,16 @@ static int give(struct vfctl_ctx *ctx, struct identities *io, enum vfctl_id_kind
 	return wanted && !io->take ? 0 : remember(ctx, io, &id);
 }
 
+/* True: @r says that the fleet is away, and that does not matter here. */
+static bool passes_over(struct vfctl_ctx *ctx, const struct identities *io, int r)
+{
+	if (!io->optional || io->take || (r != -EHOSTUNREACH && r != -ETIMEDOUT))
+		return false;
+	log_warn(ctx, "its GUIDs and MACs of pools are not known now: %s", vfctl_ctx_error(ctx));
+	ctx_clear(ctx);
+	return true;
+}
+
 static int give_guid(struct vfctl_ctx *ctx, struct identities *io,
 	const struct vfctl_identity_want *want, const struct vfctl_pf *pf,
 	const struct vfctl_vf *vf, const char *device, struct vfctl_domain_vf *out)
@@ -217,6 +227,8 @@ static int give_guid(struct vfctl_ctx *ctx, struct identities *io,
 			a->mask & VFCTL_ATTR_PKEY ? a->pkey : 0, mac, &guid);
 	else if (r == 0 && !asked)
 		guid = own ? own : vfctl_guid_derive(pf->guid, (uint16_t)(vf->index + 1));
+	if (passes_over(ctx, io, r))
+		return 0;
 	if (r < 0)
 		return r;
 	if (!pf->guid && !asked && !pool && !own)
@@ -244,6 +256,8 @@ static int give_mac(struct vfctl_ctx *ctx, struct identities *io,
 	if (r == 0 && pool)
 		r = give(ctx, io, VFCTL_ID_MAC, pool, asked ? &value : NULL, device, 0, NULL,
 			&value);
+	if (passes_over(ctx, io, r))
+		return 0;
 	if (r < 0)
 		return r;
 	if (pool)

@@ -18,6 +18,7 @@ struct identities {
 	struct vfctl_ids *ids; /* borrowed; NULL: no pools, nothing is taken */
 	struct vfctl_id_owner owner; /* without the device */
 	bool take;	/* false: only say what would be given (dry runs, plans) */
+	bool optional;	/* a fleet that cannot be reached is no failure */
 	bool kept;	/* the domain has them now */
 	struct vfctl_id *given;
 	size_t count;
