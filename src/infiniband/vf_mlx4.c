@@ -180,7 +180,7 @@ static int write_vf(struct vfctl_ctx *ctx, const struct vfctl_pf *pf, uint32_t v
 const struct ib_vf_way ib_vf_mlx4 = {
 	.name = "mlx4 alias GUIDs",
 	.takes = VFCTL_ATTR_PORT_GUID | VFCTL_ATTR_PKEY,
-	.lacks = VFCTL_ATTR_NODE_GUID,
+	.lacks = VFCTL_ATTR_NODE_GUID | VFCTL_ATTR_LINK_STATE,
 	.live = true, /* the PF's driver tells the VF with an event */
 	.present = present,
 	.read = read_vf,

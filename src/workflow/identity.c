@@ -240,6 +240,10 @@ static int give_guid(struct vfctl_ctx *ctx, struct identities *io,
 	a->port_guid = guid;
 	a->mask |= VFCTL_ATTR_GUIDS;
 	a->mask &= ~(uint32_t)VFCTL_ATTR_MAC;
+	/* A port that stays down is what is complained of most: follow the PF's unless told. */
+	if (!(a->mask & VFCTL_ATTR_LINK_STATE))
+		a->link_state = VFCTL_LINK_STATE_AUTO;
+	a->mask |= VFCTL_ATTR_LINK_STATE;
 	return 0;
 }
 
@@ -415,15 +419,15 @@ int identities_find_pool(struct vfctl_ctx *ctx, struct vfctl_ids *ids, const cha
 
 int identities_give_pf(struct vfctl_ctx *ctx, struct identities *identities,
 	const struct vfctl_id_pool *pool, const struct vfctl_pf *pf, uint32_t count,
-	uint64_t *ret_guids)
+	uint16_t pkey, uint64_t *ret_guids)
 {
 	int r = 0;
 
 	for (uint32_t i = 0; i < count && r == 0; i++) {
 		_free_ char *device = vf_device(pf, i);
 
-		r = device ? give(ctx, identities, VFCTL_ID_GUID, pool, NULL, device, 0, NULL,
-			&ret_guids[i]) : ctx_oom(ctx);
+		r = device ? give(ctx, identities, VFCTL_ID_GUID, pool, NULL, device, pkey,
+			NULL, &ret_guids[i]) : ctx_oom(ctx);
 	}
 	if (r < 0)
 		return ctx_prefix(ctx, r, "GUIDs for %u VFs of %s (nothing is taken)", count,

@@ -51,7 +51,7 @@ int identities_find_pool(struct vfctl_ctx *ctx, struct vfctl_ids *ids, const cha
 /* One value for each VF of the PF; the owner is the host. */
 int identities_give_pf(struct vfctl_ctx *ctx, struct identities *identities,
 	const struct vfctl_id_pool *pool, const struct vfctl_pf *pf, uint32_t count,
-	uint64_t *ret_guids);
+	uint16_t pkey, uint64_t *ret_guids);
 /* What the PF's own VFs have. */
 int identities_of_pf(struct vfctl_ctx *ctx, struct vfctl_ids *ids, const struct vfctl_pf *pf,
 	struct identities *ret);

@@ -159,7 +159,8 @@ static int take_guids(struct vfctl_ctx *ctx, const struct target *t,
 	identities_open(ctx, identities, o->ids, "", "", !dry_run);
 	if (!dry_run)
 		r = identities_note_live(ctx, o->ids, inv);
-	return r < 0 ? r : identities_give_pf(ctx, identities, pool, t->pf, o->count, *ret_guids);
+	return r < 0 ? r : identities_give_pf(ctx, identities, pool, t->pf, o->count, o->pkey,
+		*ret_guids);
 }
 
 int vfctl_create_plan(struct vfctl_ctx *ctx, const char *pf,

@@ -68,6 +68,9 @@ static struct vfctl_vf_attrs wish_for(const struct vfctl_domain_vf *want,
 	/* mlx4 has no node GUID; P_Keys are mapped on the host by mlx4 alone. */
 	if (now->attrs.mask & VFCTL_ATTR_PORT_GUID && !(now->attrs.mask & VFCTL_ATTR_NODE_GUID))
 		wish.mask &= ~(uint32_t)VFCTL_ATTR_NODE_GUID;
+	if (!(now->attrs.mask & VFCTL_ATTR_LINK_STATE) &&
+		wish.link_state == VFCTL_LINK_STATE_AUTO)
+		wish.mask &= ~(uint32_t)VFCTL_ATTR_LINK_STATE;
 	if (!(now->attrs.mask & VFCTL_ATTR_PKEY))
 		wish.mask &= ~(uint32_t)VFCTL_ATTR_PKEY;
 	attrs_complete(&wish, &now->attrs);
