@@ -229,17 +229,19 @@ static enum etcd_verdict no_answer(struct etcd *c, struct endpoint *e, CURLcode 
 }
 
 /*
- * A server that refuses our certificate says so only after the handshake (TLS 1.3): curl
- * then fails to receive.
+ * A server that refuses our certificate, or misses one, says so only after the handshake
+ * (TLS 1.3): curl then fails to receive, or to send when the connection is closed already.
  */
 static void explain_alert(const struct etcd *c, struct endpoint *e, CURLcode code)
 {
-	if (code != CURLE_RECV_ERROR || !strstr(c->curl_words, "alert"))
+	if (!str_starts(e->url, "https:") || (code != CURLE_RECV_ERROR && code != CURLE_SEND_ERROR))
 		return;
-	snprintf(e->words, sizeof(e->words), "%.100s; it refuses our certificate: look at cert "
+	snprintf(e->words, sizeof(e->words), "%.100s; does it want a certificate? Look at cert "
 		"and key in host.yaml", c->curl_words);
-	e->verdict = ETCD_OTHER;
-	e->error = -EACCES;
+	if (strstr(c->curl_words, "alert")) {
+		e->verdict = ETCD_OTHER;
+		e->error = -EACCES;
+	}
 }
 
 static enum etcd_verdict read_answer(struct etcd *c, struct endpoint *e,

@@ -90,6 +90,8 @@ int fleet_fence(struct fleet *f);
 int fleet_renew_presence(struct fleet *f, bool force);
 /* Has the presence ended, as far as this host can tell? */
 bool fleet_presence_over(struct fleet *f);
+/* Has this host ever been there? */
+bool fleet_presence_known(struct fleet *f);
 /* Take over a registration of this name that is not ours (state file lost). */
 int fleet_adopt_node(struct fleet *f);
 const struct vfctl_id_pool *fleet_pool_named(const struct fleet *f, const char *name,

@@ -148,6 +148,13 @@ static int read_presence(struct fleet *f, int64_t *ret_renewed)
 	return r;
 }
 
+bool fleet_presence_known(struct fleet *f)
+{
+	int64_t renewed = 0;
+
+	return read_presence(f, &renewed) == 0 && renewed;
+}
+
 bool fleet_presence_over(struct fleet *f)
 {
 	int64_t renewed = 0;

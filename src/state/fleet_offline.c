@@ -120,6 +120,9 @@ int offline_take(struct fleet *f, const struct id_choice *choice, struct vfctl_i
 		*io = had;
 		return 0;
 	}
+	if (!fleet_presence_known(f))
+		return fleet_fail_away(f, "and this host has never reached it, so that nothing is "
+			"set aside here");
 	/* Others may have reclaimed the block of a host not heard of for so long. */
 	if (fleet_presence_over(f))
 		return fleet_fail_away(f, "it is so for longer than etcd.ttl, so that what was set "

@@ -59,7 +59,7 @@ ports=()
 member() {
 	local name=$1 scheme=$2 client=$3 peer=$4 cluster=$5
 	shift 5
-	"$etcd" --name "$name" --data-dir "$scratch/etcd-$name" --logger zap --log-level error \
+	"$etcd" --name "$name" --data-dir "$scratch/etcd-$client" --logger zap --log-level error \
 		--listen-client-urls "$scheme://127.0.0.1:$client" \
 		--advertise-client-urls "$scheme://127.0.0.1:$client" \
 		--listen-peer-urls "http://127.0.0.1:$peer" \
@@ -83,8 +83,9 @@ one_member() {
 }
 
 wait_healthy() { # ENDPOINT [etcdctl option...]
-	for _ in $(seq 150); do
-		"$etcdctl" --endpoints "$@" endpoint health >/dev/null 2>&1 && return
+	local until=$((SECONDS + 25))
+	while [ $SECONDS -lt $until ]; do
+		timeout 2 "$etcdctl" --endpoints "$@" endpoint health >/dev/null 2>&1 && return
 		sleep 0.1
 	done
 	cat "$scratch"/etcd-*.log
