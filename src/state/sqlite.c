@@ -12,6 +12,7 @@ DL_FN(sqlite3_bind_int64);
 DL_FN(sqlite3_bind_text);
 DL_FN(sqlite3_busy_timeout);
 DL_FN(sqlite3_changes);
+DL_FN(sqlite3_clear_bindings);
 DL_FN(sqlite3_close);
 DL_FN(sqlite3_column_int64);
 DL_FN(sqlite3_column_text);
@@ -22,6 +23,8 @@ DL_FN(sqlite3_extended_errcode);
 DL_FN(sqlite3_finalize);
 DL_FN(sqlite3_open_v2);
 DL_FN(sqlite3_prepare_v2);
+DL_FN(sqlite3_reset);
+DL_FN(sqlite3_sql);
 DL_FN(sqlite3_step);
 
 static const struct dl_symbol symbols[] = {
@@ -29,15 +32,21 @@ static const struct dl_symbol symbols[] = {
 	DL_SYM(sqlite3_changes), DL_SYM(sqlite3_close), DL_SYM(sqlite3_column_int64),
 	DL_SYM(sqlite3_column_text), DL_SYM(sqlite3_errmsg), DL_SYM(sqlite3_exec), DL_SYM(sqlite3_file_control),
 	DL_SYM(sqlite3_extended_errcode), DL_SYM(sqlite3_finalize), DL_SYM(sqlite3_open_v2),
-	DL_SYM(sqlite3_prepare_v2), DL_SYM(sqlite3_step)};
+	DL_SYM(sqlite3_prepare_v2), DL_SYM(sqlite3_clear_bindings), DL_SYM(sqlite3_reset),
+	DL_SYM(sqlite3_sql), DL_SYM(sqlite3_step)};
 
 /* Another command's transaction takes milliseconds; the hook's deadline is longer. */
 #define BUSY_TIMEOUT_MS 10000
+
+/* Statements that wait to be used again: to prepare one costs more than to run it. */
+#define IDLE_MAX 24
 
 struct db {
 	struct vfctl_ctx *ctx;
 	sqlite3 *handle;
 	char *path;
+	sqlite3_stmt *idle[IDLE_MAX];
+	size_t next_idle; /* the slot that is given up next */
 };
 
 struct query {
@@ -125,6 +134,8 @@ void db_close(struct db *db)
 {
 	if (!db)
 		return;
+	for (size_t i = 0; i < IDLE_MAX && db->handle; i++)
+		sym_sqlite3_finalize(db->idle[i]);
 	if (db->handle)
 		sym_sqlite3_close(db->handle);
 	free(db->path);
@@ -175,6 +186,33 @@ static int bind_all(struct query *q, const char *types, va_list args)
 	return 0;
 }
 
+/* An idle statement of that text, or a new one. */
+static int take_statement(struct db *db, const char *sql, sqlite3_stmt **ret)
+{
+	for (size_t i = 0; i < IDLE_MAX; i++)
+		if (db->idle[i] && str_eq(sym_sqlite3_sql(db->idle[i]), sql)) {
+			*ret = steal(db->idle[i]);
+			return 0;
+		}
+	return sym_sqlite3_prepare_v2(db->handle, sql, -1, ret, NULL) ? fail(db) : 0;
+}
+
+static void give_statement(struct db *db, sqlite3_stmt *statement)
+{
+	size_t at = 0;
+
+	/* What it failed with is said already. */
+	sym_sqlite3_reset(statement);
+	sym_sqlite3_clear_bindings(statement);
+	while (at < IDLE_MAX && db->idle[at])
+		at++;
+	if (at == IDLE_MAX) {
+		at = db->next_idle++ % IDLE_MAX;
+		sym_sqlite3_finalize(db->idle[at]);
+	}
+	db->idle[at] = statement;
+}
+
 static int new_query(struct db *db, struct query **ret, const char *sql, const char *types,
 	va_list args)
 {
@@ -184,9 +222,9 @@ static int new_query(struct db *db, struct query **ret, const char *sql, const c
 	if (!q)
 		return ctx_oom(db->ctx);
 	q->db = db;
-	if (sym_sqlite3_prepare_v2(db->handle, sql, -1, &q->statement, NULL))
-		return fail(db);
-	r = bind_all(q, types, args);
+	r = take_statement(db, sql, &q->statement);
+	if (r == 0)
+		r = bind_all(q, types, args);
 	if (r == 0)
 		*ret = steal(q);
 	return r;
@@ -231,7 +269,8 @@ void query_free(struct query *q)
 {
 	if (!q)
 		return;
-	sym_sqlite3_finalize(q->statement);
+	if (q->statement)
+		give_statement(q->db, q->statement);
 	free(q);
 }
 
