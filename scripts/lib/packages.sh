@@ -6,16 +6,18 @@
 # shellcheck disable=SC2034 # used by the scripts that source this
 packages_build=(gcc libc6-dev binutils make cmake pkg-config
 	libmnl-dev libjansson-dev libyaml-dev libexpat1-dev
-	libpci-dev libhwloc-dev libxml2-dev libvirt-dev libsqlite3-dev libibverbs-dev)
+	libpci-dev libhwloc-dev libxml2-dev libvirt-dev libsqlite3-dev libibverbs-dev
+	libcurl4-openssl-dev)
 
 # Loaded while running, when first needed.
 # shellcheck disable=SC2034
-packages_run=(libpci3 libhwloc15 libxml2 libsqlite3-0 libvirt0)
+packages_run=(libpci3 libhwloc15 libxml2 libsqlite3-0 libvirt0 libcurl4)
 
 # To test: libvirt0 brings the schema of domain XML, libxml2-utils the program that checks it;
-# gcc carries ASan and UBSan.
+# gcc carries ASan and UBSan. The fleet's tests start members of etcd of their own.
 # shellcheck disable=SC2034
-packages_test=(libcmocka-dev libxml2-utils sqlite3 jq man-db shellcheck)
+packages_test=(libcmocka-dev libxml2-utils sqlite3 jq man-db shellcheck etcd-server etcd-client
+	openssl)
 
 # To make and boot the lab's disk image (tests/lab/build).
 # shellcheck disable=SC2034
@@ -81,7 +83,24 @@ packages_install() {
 	fi
 }
 
+# etcd-server brings a service, which Debian starts and enables: the tests want the program
+# alone. Policy-rc.d (invoke-rc.d(8)) keeps it from being started, where there is none yet.
 install_quietly() {
+	local policy=/usr/sbin/policy-rc.d status=0 etcd=''
+	[[ " $* " != *" etcd-server "* ]] || etcd=yes
+	if [ -n "$etcd" ] && [ ! -e "$policy" ]; then
+		printf '#!/bin/sh\n[ "$1" != etcd ] || exit 101\n' | as_root tee "$policy" >/dev/null
+		as_root chmod 755 "$policy"
+		install_now "$@" || status=$?
+		as_root rm -f "$policy"
+	else
+		install_now "$@" || status=$?
+	fi
+	[ -z "$etcd" ] || as_root systemctl disable etcd >/dev/null 2>&1 || true
+	return "$status"
+}
+
+install_now() {
 	logged apt-install as_root env DEBIAN_FRONTEND=noninteractive \
 		apt-get -q install -y --no-install-recommends "$@"
 }
