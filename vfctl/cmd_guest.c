@@ -290,6 +290,7 @@ static int run_plan(struct invocation *in)
 	struct session s;
 	int status = open_session(in, &s, false);
 
+	s.options.without_identities = true;
 	if (status == 0) {
 		int r = vfctl_place(in->ctx, s.guest, &s.options, &placed);
 

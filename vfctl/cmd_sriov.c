@@ -64,6 +64,11 @@ static int run_create(struct invocation *in)
 		return status;
 	options.ids = h.ids;
 	options.guid_pool = option_of(in, "guid-pool");
+	if (option_of(in, "pkey") && vfctl_host_spec_pkey(in->ctx, h.spec, option_of(in, "pkey"),
+		&options.pkey) < 0) {
+		host_ids_close(&h);
+		return usage(in, "--pkey: %s", vfctl_ctx_error(in->ctx));
+	}
 	r = vfctl_create_plan(in->ctx, in->args[0], &options, in->dry_run, &change);
 	snprintf(done, sizeof(done), "%s has %u VF%s", in->args[0], options.count,
 		options.count == 1 ? "" : "s");
@@ -76,6 +81,7 @@ static const struct option_row create_options[] = {
 	{"driver", 0, "DRIVER", "bind the VFs to vfio-pci (default), host (their own driver) or "
 		"none", "vfio-pci host none"},
 	{"guid-pool", 0, "POOL", "give the VFs of an InfiniBand PF GUIDs of this pool", NULL},
+	{"pkey", 0, "P_KEY", "partition of an InfiniBand PF's VFs, for the subnet manager", NULL},
 	{"keep-identities", 0, NULL, "leave the MACs (InfiniBand: GUIDs) the driver chose", NULL},
 };
 

@@ -16,8 +16,14 @@ packages_run=(libpci3 libhwloc15 libxml2 libsqlite3-0 libvirt0 libcurl4)
 # To test: libvirt0 brings the schema of domain XML, libxml2-utils the program that checks it;
 # gcc carries ASan and UBSan. The fleet's tests start members of etcd of their own.
 # shellcheck disable=SC2034
-packages_test=(libcmocka-dev libxml2-utils sqlite3 jq man-db shellcheck etcd-server etcd-client
-	openssl)
+packages_test=(libcmocka-dev libxml2-utils sqlite3 jq man-db shellcheck
+	ibsim-utils libumad2sim0 infiniband-diags libopensm9 libosmcomp5 libosmvendor5
+	etcd-client openssl)
+
+# Of these only the program is wanted: installed, they would start a service, and a second
+# subnet manager on a real fabric is no joke. Unpacked into build/tools.
+# shellcheck disable=SC2034
+packages_unpacked=(opensm etcd-server)
 
 # To make and boot the lab's disk image (tests/lab/build).
 # shellcheck disable=SC2034
@@ -48,6 +54,24 @@ packages_size() {
 		sed -n -e 's/^Need to get \(.*\) of archives\./\1 to fetch/p' \
 			-e 's/^After this operation, \(.*\) of additional disk.*/\1 on disk/p' |
 		paste -sd , | sed 's/,/, /'
+}
+
+# usage: packages_unpack DIR PACKAGE...    what is in the packages, under DIR; nothing is installed
+packages_unpack() {
+	local dir=$1 package fetched
+	shift
+	for package; do
+		[ -e "$dir/.$package" ] && continue
+		say "unpacking $package into ${dir#"$top/"} (not installed: it would start a service)"
+		fetched=$(mktemp -d)
+		chmod 755 "$fetched"
+		if ! (cd "$fetched" && logged "apt-download-$package" apt-get -q download "$package" &&
+			mkdir -p "$dir" && dpkg-deb -x ./*.deb "$dir" && touch "$dir/.$package"); then
+			rm -rf "$fetched"
+			die_with_log "apt-download-$package" "apt-get download $package failed"
+		fi
+		rm -rf "$fetched"
+	done
 }
 
 # usage: packages_install [--no-install] PACKAGE...
@@ -83,24 +107,7 @@ packages_install() {
 	fi
 }
 
-# etcd-server brings a service, which Debian starts and enables: the tests want the program
-# alone. Policy-rc.d (invoke-rc.d(8)) keeps it from being started, where there is none yet.
 install_quietly() {
-	local policy=/usr/sbin/policy-rc.d status=0 etcd=''
-	[[ " $* " != *" etcd-server "* ]] || etcd=yes
-	if [ -n "$etcd" ] && [ ! -e "$policy" ]; then
-		printf '#!/bin/sh\n[ "$1" != etcd ] || exit 101\n' | as_root tee "$policy" >/dev/null
-		as_root chmod 755 "$policy"
-		install_now "$@" || status=$?
-		as_root rm -f "$policy"
-	else
-		install_now "$@" || status=$?
-	fi
-	[ -z "$etcd" ] || as_root systemctl disable etcd >/dev/null 2>&1 || true
-	return "$status"
-}
-
-install_now() {
 	logged apt-install as_root env DEBIAN_FRONTEND=noninteractive \
 		apt-get -q install -y --no-install-recommends "$@"
 }

@@ -8,13 +8,7 @@
 #include <time.h>
 
 #include "base/idrange.h"
-
-#if __has_include("state/ids_etcd.h")
 #include "state/ids_etcd.h"
-#define HAS_ETCD 1
-#else
-#define HAS_ETCD 0
-#endif
 
 static const char *kind_words(enum vfctl_id_kind kind)
 {
@@ -39,7 +33,6 @@ char *id_owner_words(const struct vfctl_id_owner *o, char buf[ID_OWNER_WORDS])
 
 /* ---- open and close ---- */
 
-#if HAS_ETCD
 static int open_fleet(struct vfctl_ids *ids, bool write, struct id_store *local)
 {
 	int r = id_etcd_open(ids->ctx, ids->spec, write, local, &ids->store);
@@ -48,14 +41,6 @@ static int open_fleet(struct vfctl_ids *ids, bool write, struct id_store *local)
 		local->ops->close(local);
 	return r;
 }
-#else
-static int open_fleet(struct vfctl_ids *ids, bool write, struct id_store *local)
-{
-	local->ops->close(local);
-	return ctx_fail(ids->ctx, -EOPNOTSUPP, "host.yaml says store: etcd, which this build "
-		"does not have; write store: host");
-}
-#endif
 
 static int read_lost(struct vfctl_ids *ids)
 {

@@ -98,7 +98,7 @@ static int write_pkey(struct vfctl_ctx *ctx, const struct vfctl_pf *pf, uint32_t
 	unsigned port, uint16_t pkey)
 {
 	char name[24], text[12];
-	uint32_t index;
+	uint32_t index = 0;
 	int r = find_pkey(ctx, pf, port, pkey, &index);
 
 	if (r < 0)
@@ -113,7 +113,7 @@ static void read_pkey(struct vfctl_ctx *ctx, const struct vfctl_pf *pf, uint32_t
 {
 	_free_ char *text = NULL;
 	char name[24];
-	uint32_t index;
+	uint32_t index = 0;
 
 	if (host_try_read(ctx, &text, IB "iov/%s/ports/%u/pkey_idx/0", pf->rdma,
 			function_name(pf, vf, name), port) == 0 &&
@@ -129,7 +129,7 @@ static void read_vf(struct vfctl_ctx *ctx, const struct vfctl_pf *pf, uint32_t v
 {
 	unsigned port = port_of(ctx, pf);
 	_free_ char *text = NULL;
-	uint32_t index;
+	uint32_t index = 0;
 
 	io->mask &= ~(uint32_t)VFCTL_ATTR_GUIDS;
 	if (gid_index(ctx, pf, vf, port, &index) < 0) {
@@ -152,7 +152,7 @@ static int write_guid(struct vfctl_ctx *ctx, const struct vfctl_pf *pf, uint32_t
 	unsigned port, uint64_t guid)
 {
 	char text[20], name[24];
-	uint32_t index;
+	uint32_t index = 0;
 	int r = gid_index(ctx, pf, vf, port, &index);
 
 	if (r < 0)
@@ -180,7 +180,7 @@ static int write_vf(struct vfctl_ctx *ctx, const struct vfctl_pf *pf, uint32_t v
 const struct ib_vf_way ib_vf_mlx4 = {
 	.name = "mlx4 alias GUIDs",
 	.takes = VFCTL_ATTR_PORT_GUID | VFCTL_ATTR_PKEY,
-	.lacks = VFCTL_ATTR_NODE_GUID,
+	.lacks = VFCTL_ATTR_NODE_GUID | VFCTL_ATTR_LINK_STATE,
 	.live = true, /* the PF's driver tells the VF with an event */
 	.present = present,
 	.read = read_vf,

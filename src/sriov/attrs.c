@@ -324,10 +324,13 @@ static int check_known(struct vfctl_ctx *ctx, const struct vfctl_pf *pf,
 {
 	char name[VFCTL_BDF_TEXT];
 
-	if (!asks_for(wishes, count, way->lacks))
-		return 0;
-	return ctx_fail(ctx, -EOPNOTSUPP, "the VFs of %s have no node GUID of their own to set "
-		"(%s); give them a port-guid", vfctl_pf_name(pf, name), pf->driver);
+	if (asks_for(wishes, count, way->lacks & VFCTL_ATTR_NODE_GUID))
+		return ctx_fail(ctx, -EOPNOTSUPP, "the VFs of %s have no node GUID of their own to "
+			"set (%s); give them a port-guid", vfctl_pf_name(pf, name), pf->driver);
+	if (asks_for(wishes, count, way->lacks))
+		return ctx_fail(ctx, -EOPNOTSUPP, "the VFs of %s have no link policy of their own "
+			"(%s)", vfctl_pf_name(pf, name), pf->driver);
+	return 0;
 }
 
 /* What the driver takes through files of its own. */

@@ -480,7 +480,7 @@ int lifecycle_plan_create(struct vfctl_ctx *ctx, const struct vfctl_inventory *i
 	if (r < 0)
 		return r;
 	*c = (struct create){.pf = pf, .count = options->count, .driver = options->driver,
-		.guids = guids};
+		.guids = guids, .pkey = options->pkey};
 	snprintf(c->name, sizeof(c->name), "%s", vfctl_pf_name(pf, (char[VFCTL_BDF_TEXT]){0}));
 	if (wants_identities(pf, options))
 		r = create_plan_identities(ctx, inv, c);

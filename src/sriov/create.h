@@ -15,6 +15,8 @@ struct create {
 	struct vf_wish *wishes; /* MACs or GUIDs to give; NULL: identities are left alone */
 	const uint64_t *guids;  /* chosen by the caller, one for each VF; NULL: derived */
 	uint32_t wish_count;
+	uint16_t pkey; /* 0: none */
+	uint32_t keys; /* VFCTL_ATTR_PKEY where the host writes it (mlx4) */
 	uint32_t lacks; /* attributes this driver has no notion of */
 	bool live;	/* see ib_vf_way */
 	struct vfctl_vf *vfs;	/* of the new VFs, once they exist */

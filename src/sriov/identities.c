@@ -68,13 +68,17 @@ static bool guid_taken(const struct vfctl_inventory *inv, const struct create *c
 }
 
 /*
+ * The link policy as well: mlx5 keeps that of an earlier VF while its driver is loaded, and a
+ * firmware may begin with Down (autotest/tp-libvirt PR 1547).
  * One value for node and port: a VF has one port (sriovnet and the operators do the same).
  * Numbers begin at 1 and, past those of the VFs, go on where one is taken.
  */
 static void wish_guid(const struct vfctl_inventory *inv, struct create *c, uint32_t vf,
 	const struct vfctl_bdf *bdf)
 {
-	struct vf_wish wish = {.vf = vf, .attrs.mask = VFCTL_ATTR_GUIDS, .rebind = true};
+	struct vf_wish wish = {.vf = vf, .rebind = true, .attrs = {
+		.mask = VFCTL_ATTR_GUIDS | VFCTL_ATTR_LINK_STATE | c->keys, .pkey = c->pkey,
+		.link_state = VFCTL_LINK_STATE_AUTO}};
 	uint64_t guid = c->guids ? c->guids[vf] : vfctl_guid_derive(c->pf->guid,
 		(uint16_t)(vf + 1));
 
@@ -113,11 +117,15 @@ static int check_guids(struct vfctl_ctx *ctx, struct create *c)
 	const struct ib_vf_way *way = ib_vf_way_of(ctx, c->pf);
 
 	c->lacks = way->lacks;
+	c->keys = c->pkey ? way->takes & VFCTL_ATTR_PKEY : 0;
 	c->live = way->live;
 	if (!(way->takes & VFCTL_ATTR_PORT_GUID) && !c->pf->ifindex)
 		return ctx_fail(ctx, -EOPNOTSUPP, "%s has no IPoIB network device, and its VFs' "
 			"GUIDs are set through that: modprobe ib_ipoib (or, for VFs without GUIDs, "
 			"--keep-identities)", c->name);
+	if (c->pkey && !c->guids && !c->keys)
+		return ctx_fail(ctx, -EINVAL, "a P_Key is noted with a GUID of a pool: name one with "
+			"--guid-pool, or declare one that derives from %s (derive: host)", c->name);
 	if (!c->pf->guid && !c->guids)
 		return ctx_fail(ctx, -ENODATA, "the GUID of %s's own port cannot be read, so none "
 			"can be derived for its VFs; name a pool with --guid-pool", c->name);

@@ -157,7 +157,7 @@ static int fill_vf(struct vfctl_ctx *ctx, struct vfctl_placed *p, size_t i)
 }
 
 static int fill_vfs(struct vfctl_ctx *ctx, struct vfctl_placed *p, struct vfctl_ids *ids,
-	bool take)
+	bool take, bool optional)
 {
 	const struct vfctl_assignment *a = &p->plan->assignments[0];
 	int r = 0;
@@ -169,6 +169,7 @@ static int fill_vfs(struct vfctl_ctx *ctx, struct vfctl_placed *p, struct vfctl_
 		return ctx_oom(ctx);
 	identities_clear(&p->identities);
 	identities_open(ctx, &p->identities, ids, p->guest->uuid, p->guest->name, take);
+	p->identities.optional = optional;
 	if (ids && take)
 		r = identities_note_live(ctx, ids, p->snapshot->inventory);
 	for (size_t i = 0; i < a->vf_count && r == 0; i++)
@@ -179,7 +180,7 @@ static int fill_vfs(struct vfctl_ctx *ctx, struct vfctl_placed *p, struct vfctl_
 int placed_take_identities(struct vfctl_ctx *ctx, struct vfctl_placed *placed,
 	struct vfctl_ids *ids)
 {
-	return ids ? fill_vfs(ctx, placed, ids, true) : 0;
+	return ids ? fill_vfs(ctx, placed, ids, true, false) : 0;
 }
 
 int vfctl_place(struct vfctl_ctx *ctx, struct vfctl_guest *guest,
@@ -209,7 +210,7 @@ int vfctl_place(struct vfctl_ctx *ctx, struct vfctl_guest *guest,
 	if (r == 0)
 		r = make_plan(ctx, p);
 	if (r == 0)
-		r = fill_vfs(ctx, p, options->ids, false);
+		r = fill_vfs(ctx, p, options->ids, false, options->without_identities);
 	if (r == 0)
 		*ret_placed = steal(p);
 	return r;

@@ -71,13 +71,13 @@ static int confirm_lease(struct vfctl_ctx *ctx, struct store *store,
 
 /* The start is stopped: what this call leased is free again. */
 static void unconfirm_lease(struct vfctl_ctx *ctx, struct store *store,
-	const struct vfctl_domain_intent *intent, const struct vfctl_leases *before)
+	const struct vfctl_domain_intent *intent, const struct vfctl_leases *before, bool rested)
 {
 	_free_ char *words = steal(ctx->error);
 
 	if (!before->count) {
 		store_drop(store, intent->uuid);
-		identities_forget(ctx, intent->uuid, false);
+		identities_forget(ctx, intent->uuid, rested);
 	}
 	for (size_t i = 0; before->count && i < intent->vf_count; i++)
 		if (!lease_has(&before->v[0], &intent->vfs[i].bdf))
@@ -106,6 +106,7 @@ static int prepare(struct vfctl_ctx *ctx, const struct vfctl_domain_intent *inte
 {
 	_leases_ struct vfctl_leases *before = NULL;
 	_store_ struct store *store = NULL;
+	bool rested = false;
 	int r = check_intent(ctx, intent);
 
 	if (r < 0 || !intent->vf_count)
@@ -117,12 +118,12 @@ static int prepare(struct vfctl_ctx *ctx, const struct vfctl_domain_intent *inte
 		return r;
 	r = confirm_lease(ctx, store, intent, before);
 	if (r == 0)
-		r = identities_confirm(ctx, intent, !before->count);
+		r = identities_confirm(ctx, intent, !before->count, &rested);
 	if (r == 0)
 		r = policy_apply(ctx, store, intent->vfs, intent->vf_count);
 	/* What was there is known as long as the lease lasts: release tries again. */
 	if (r < 0 && r != -ESTALE)
-		unconfirm_lease(ctx, store, intent, before);
+		unconfirm_lease(ctx, store, intent, before, rested);
 	return r;
 }
 

@@ -196,6 +196,16 @@ static int give(struct vfctl_ctx *ctx, struct identities *io, enum vfctl_id_kind
 	return wanted && !io->take ? 0 : remember(ctx, io, &id);
 }
 
+/* True: @r says that the fleet is away, and that does not matter here. */
+static bool passes_over(struct vfctl_ctx *ctx, const struct identities *io, int r)
+{
+	if (!io->optional || io->take || (r != -EHOSTUNREACH && r != -ETIMEDOUT))
+		return false;
+	log_warn(ctx, "its GUIDs and MACs of pools are not known now: %s", vfctl_ctx_error(ctx));
+	ctx_clear(ctx);
+	return true;
+}
+
 static int give_guid(struct vfctl_ctx *ctx, struct identities *io,
 	const struct vfctl_identity_want *want, const struct vfctl_pf *pf,
 	const struct vfctl_vf *vf, const char *device, struct vfctl_domain_vf *out)
@@ -217,6 +227,8 @@ static int give_guid(struct vfctl_ctx *ctx, struct identities *io,
 			a->mask & VFCTL_ATTR_PKEY ? a->pkey : 0, mac, &guid);
 	else if (r == 0 && !asked)
 		guid = own ? own : vfctl_guid_derive(pf->guid, (uint16_t)(vf->index + 1));
+	if (passes_over(ctx, io, r))
+		return 0;
 	if (r < 0)
 		return r;
 	if (!pf->guid && !asked && !pool && !own)
@@ -228,6 +240,10 @@ static int give_guid(struct vfctl_ctx *ctx, struct identities *io,
 	a->port_guid = guid;
 	a->mask |= VFCTL_ATTR_GUIDS;
 	a->mask &= ~(uint32_t)VFCTL_ATTR_MAC;
+	/* A port that stays down is what is complained of most: follow the PF's unless told. */
+	if (!(a->mask & VFCTL_ATTR_LINK_STATE))
+		a->link_state = VFCTL_LINK_STATE_AUTO;
+	a->mask |= VFCTL_ATTR_LINK_STATE;
 	return 0;
 }
 
@@ -244,6 +260,8 @@ static int give_mac(struct vfctl_ctx *ctx, struct identities *io,
 	if (r == 0 && pool)
 		r = give(ctx, io, VFCTL_ID_MAC, pool, asked ? &value : NULL, device, 0, NULL,
 			&value);
+	if (passes_over(ctx, io, r))
+		return 0;
 	if (r < 0)
 		return r;
 	if (pool)
@@ -401,16 +419,19 @@ int identities_find_pool(struct vfctl_ctx *ctx, struct vfctl_ids *ids, const cha
 
 int identities_give_pf(struct vfctl_ctx *ctx, struct identities *identities,
 	const struct vfctl_id_pool *pool, const struct vfctl_pf *pf, uint32_t count,
-	uint64_t *ret_guids)
+	uint16_t pkey, uint64_t *ret_guids)
 {
 	int r = 0;
 
 	for (uint32_t i = 0; i < count && r == 0; i++) {
 		_free_ char *device = vf_device(pf, i);
 
-		r = device ? give(ctx, identities, VFCTL_ID_GUID, pool, NULL, device, 0, NULL,
-			&ret_guids[i]) : ctx_oom(ctx);
+		r = device ? give(ctx, identities, VFCTL_ID_GUID, pool, NULL, device, pkey,
+			NULL, &ret_guids[i]) : ctx_oom(ctx);
 	}
+	if (r < 0)
+		return ctx_prefix(ctx, r, "GUIDs for %u VFs of %s (nothing is taken)", count,
+			vfctl_pf_name(pf, (char[VFCTL_BDF_TEXT]){0}));
 	return r;
 }
 

@@ -18,6 +18,7 @@ struct identities {
 	struct vfctl_ids *ids; /* borrowed; NULL: no pools, nothing is taken */
 	struct vfctl_id_owner owner; /* without the device */
 	bool take;	/* false: only say what would be given (dry runs, plans) */
+	bool optional;	/* a fleet that cannot be reached is no failure */
 	bool kept;	/* the domain has them now */
 	struct vfctl_id *given;
 	size_t count;
@@ -50,7 +51,7 @@ int identities_find_pool(struct vfctl_ctx *ctx, struct vfctl_ids *ids, const cha
 /* One value for each VF of the PF; the owner is the host. */
 int identities_give_pf(struct vfctl_ctx *ctx, struct identities *identities,
 	const struct vfctl_id_pool *pool, const struct vfctl_pf *pf, uint32_t count,
-	uint64_t *ret_guids);
+	uint16_t pkey, uint64_t *ret_guids);
 /* What the PF's own VFs have. */
 int identities_of_pf(struct vfctl_ctx *ctx, struct vfctl_ids *ids, const struct vfctl_pf *pf,
 	struct identities *ret);
@@ -68,9 +69,16 @@ int identities_of_domain(struct vfctl_ctx *ctx, struct vfctl_ids *ids, const cha
 /* The step that gives them back; none when there is nothing. */
 void identities_add_return_step(struct identities *identities, struct steps *steps);
 
-/* Before a guest starts: its GUIDs are nobody else's, and noted as its own. */
+/*
+ * Before a guest starts: its GUIDs are nobody else's, and noted as its own. @ret_rested: one
+ * of them rested from an earlier run of this guest.
+ */
 int identities_confirm(struct vfctl_ctx *ctx, const struct vfctl_domain_intent *intent,
-	bool note);
+	bool note, bool *ret_rested);
+/* A GUID that is to be set on a VF by hand is not one that somebody else has. */
+int identities_check_set(struct vfctl_ctx *ctx, const struct vfctl_pf *pf,
+	const struct vfctl_vf *vf, const struct vfctl_vf_attrs *attrs);
+
 /*
  * A domain that nobody defined with vfctl has ended, or did not start (@used false): what was
  * noted for it is free, in the first case after a rest.

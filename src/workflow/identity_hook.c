@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The hook's look at identities: the host's own store alone, for it has no time for a fleet
- * and must work without one.
+ * A look at identities without pools: the host's own store alone. The hook has no time for a
+ * fleet and must work without one, and `set` needs no pool.
  */
 #include <errno.h>
 #include <time.h>
@@ -55,7 +55,8 @@ static int note(struct id_store *store, const struct vfctl_domain_intent *intent
 }
 
 static int confirm(struct vfctl_ctx *ctx, struct id_store *store,
-	const struct vfctl_domain_intent *intent, const struct vfctl_domain_vf *vf, bool noted)
+	const struct vfctl_domain_intent *intent, const struct vfctl_domain_vf *vf, bool noted,
+	bool *io_rested)
 {
 	struct vfctl_id id;
 	int r = store->ops->find(store, VFCTL_ID_GUID, vf->attrs.port_guid, &id);
@@ -66,31 +67,71 @@ static int confirm(struct vfctl_ctx *ctx, struct id_store *store,
 	}
 	if (r < 0)
 		return r;
-	if (id.state == VFCTL_ID_LEASED && !str_eq(id.owner.domain_uuid, intent->uuid) &&
-		!is_vf(&id.owner, vf))
-		return fail_taken(ctx, intent, &id);
-	return 0;
+	/* Seen live while nobody had it, as on this VF: it is given to nobody else. */
+	if (id.state == VFCTL_ID_QUARANTINED)
+		return 0;
+	/* What rests must not go to another while this guest runs with it. */
+	if (id.state != VFCTL_ID_LEASED) {
+		*io_rested = true;
+		return note(store, intent, vf);
+	}
+	if (str_eq(id.owner.domain_uuid, intent->uuid) || is_vf(&id.owner, vf))
+		return 0;
+	return fail_taken(ctx, intent, &id);
 }
 
 int identities_confirm(struct vfctl_ctx *ctx, const struct vfctl_domain_intent *intent,
-	bool noted)
+	bool noted, bool *ret_rested)
 {
 	_id_store_ struct id_store *store = NULL;
 	int r = 0;
 
+	*ret_rested = false;
 	for (size_t i = 0; i < intent->vf_count && r == 0; i++) {
 		if (!(intent->vfs[i].attrs.mask & VFCTL_ATTR_PORT_GUID))
 			continue;
 		if (!store)
-			r = id_sqlite_open(ctx, noted, &store);
-		if (r == -ENOENT) {
-			ctx_clear(ctx);
-			return 0;
-		}
+			r = id_sqlite_open(ctx, true, &store);
 		if (r == 0)
-			r = confirm(ctx, store, intent, &intent->vfs[i], noted);
+			r = confirm(ctx, store, intent, &intent->vfs[i], noted, ret_rested);
 	}
 	return r;
+}
+
+static int fail_set(struct vfctl_ctx *ctx, const struct vfctl_id *id)
+{
+	char text[VFCTL_ID_TEXT];
+	const char *value = vfctl_id_format(id->kind, id->value, text);
+
+	if (id->state == VFCTL_ID_LEASED)
+		return ctx_fail(ctx, -EEXIST, "%s belongs to %s %s; release it there first: vfctl "
+			"guid release %s", value, id->owner.domain_uuid[0] ? "domain" : "VF",
+			id->owner.domain_uuid[0] ? id->owner.domain_name : id->owner.device, value);
+	return ctx_fail(ctx, -EEXIST, "%s is %s in pool %s, not free to be set by hand; reserve it "
+		"first: vfctl guid reserve %s", value, vfctl_id_state_name(id->state),
+		id->pool[0] ? id->pool : "(none)", value);
+}
+
+int identities_check_set(struct vfctl_ctx *ctx, const struct vfctl_pf *pf,
+	const struct vfctl_vf *vf, const struct vfctl_vf_attrs *attrs)
+{
+	const struct vfctl_domain_vf place = {.pf = pf->bdf, .index = vf->index};
+	_id_store_ struct id_store *store = NULL;
+	struct vfctl_id id;
+	int r;
+
+	if (!(attrs->mask & VFCTL_ATTR_PORT_GUID) || attrs->port_guid == vf->attrs.port_guid)
+		return 0;
+	r = id_sqlite_open(ctx, false, &store);
+	if (r == 0)
+		r = store->ops->find(store, VFCTL_ID_GUID, attrs->port_guid, &id);
+	if (r == -ENOENT) {
+		ctx_clear(ctx);
+		return 0;
+	}
+	if (r < 0 || (id.state == VFCTL_ID_LEASED && is_vf(&id.owner, &place)))
+		return r;
+	return fail_set(ctx, &id);
 }
 
 int identities_forget(struct vfctl_ctx *ctx, const char *domain_uuid, bool used)

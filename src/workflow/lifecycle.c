@@ -159,7 +159,8 @@ static int take_guids(struct vfctl_ctx *ctx, const struct target *t,
 	identities_open(ctx, identities, o->ids, "", "", !dry_run);
 	if (!dry_run)
 		r = identities_note_live(ctx, o->ids, inv);
-	return r < 0 ? r : identities_give_pf(ctx, identities, pool, t->pf, o->count, *ret_guids);
+	return r < 0 ? r : identities_give_pf(ctx, identities, pool, t->pf, o->count, o->pkey,
+		*ret_guids);
 }
 
 int vfctl_create_plan(struct vfctl_ctx *ctx, const char *pf,
@@ -206,6 +207,16 @@ int vfctl_destroy_plan(struct vfctl_ctx *ctx, struct vfctl_ids *ids, const char 
 	return 0;
 }
 
+static int check_item(struct vfctl_ctx *ctx, const struct vfctl_inventory *inv,
+	const struct vfctl_set_item *item)
+{
+	const struct vfctl_pf *pf;
+	const struct vfctl_vf *vf;
+	int r = vfctl_inventory_find_vf(ctx, inv, item->vf, &pf, &vf);
+
+	return r < 0 ? r : identities_check_set(ctx, pf, vf, &item->attrs);
+}
+
 int vfctl_set_plan(struct vfctl_ctx *ctx, const struct vfctl_set_item *items, size_t count,
 	bool dry_run, struct vfctl_change **ret_change)
 {
@@ -216,6 +227,8 @@ int vfctl_set_plan(struct vfctl_ctx *ctx, const struct vfctl_set_item *items, si
 	if (!count)
 		return ctx_fail(ctx, -EINVAL, "no VF is named");
 	r = kept ? open_target(ctx, items[0].vf, true, dry_run, items[0].vf, &t) : ctx_oom(ctx);
+	for (size_t i = 0; i < count && r == 0; i++)
+		r = check_item(ctx, t.snapshot->inventory, &items[i]);
 	if (r == 0)
 		r = lifecycle_plan_set(ctx, t.snapshot->inventory, t.pf, items, count, ret_change);
 	if (r == 0)

@@ -68,6 +68,9 @@ static struct vfctl_vf_attrs wish_for(const struct vfctl_domain_vf *want,
 	/* mlx4 has no node GUID; P_Keys are mapped on the host by mlx4 alone. */
 	if (now->attrs.mask & VFCTL_ATTR_PORT_GUID && !(now->attrs.mask & VFCTL_ATTR_NODE_GUID))
 		wish.mask &= ~(uint32_t)VFCTL_ATTR_NODE_GUID;
+	if (!(now->attrs.mask & VFCTL_ATTR_LINK_STATE) &&
+		wish.link_state == VFCTL_LINK_STATE_AUTO)
+		wish.mask &= ~(uint32_t)VFCTL_ATTR_LINK_STATE;
 	if (!(now->attrs.mask & VFCTL_ATTR_PKEY))
 		wish.mask &= ~(uint32_t)VFCTL_ATTR_PKEY;
 	attrs_complete(&wish, &now->attrs);
@@ -110,6 +113,36 @@ static int collect(struct vfctl_ctx *ctx, const struct vfctl_domain_vf *vfs, siz
 		g->count++;
 	}
 	return r;
+}
+
+static bool is_ours(const struct group *g, uint32_t index)
+{
+	for (size_t i = 0; i < g->count; i++)
+		if (g->wishes[i].vf == index)
+			return true;
+	return false;
+}
+
+/* Somebody set it by hand, or another guest runs with it: two ports must not share it. */
+static int check_guids(struct vfctl_ctx *ctx, const struct group *g)
+{
+	const struct vfctl_pf *pf = &g->inventory->pfs[0];
+	char name[VFCTL_BDF_TEXT], text[VFCTL_GUID_TEXT];
+
+	for (size_t i = 0; i < g->count; i++) {
+		const struct vfctl_vf_attrs *a = &g->wishes[i].attrs;
+
+		if (!(a->mask & VFCTL_ATTR_PORT_GUID))
+			continue;
+		for (uint32_t k = 0; k < pf->num_vfs; k++)
+			if (pf->vfs[k].attrs.port_guid == a->port_guid &&
+				!is_ours(g, pf->vfs[k].index))
+				return ctx_fail(ctx, -EEXIST, "the GUID %s is on %s/%u already; give "
+					"that VF another: vfctl set %s/%u guid=...",
+					vfctl_guid_format(a->port_guid, text), vfctl_pf_name(pf, name),
+					pf->vfs[k].index, vfctl_pf_name(pf, name), pf->vfs[k].index);
+	}
+	return 0;
 }
 
 /* Saved before it is written: whatever happens then, what was there is known. */
@@ -218,6 +251,8 @@ int policy_apply(struct vfctl_ctx *ctx, struct store *store,
 		if (seen_before(vfs, i))
 			continue;
 		r = collect(ctx, vfs, count, &vfs[i].pf, &g);
+		if (r == 0)
+			r = check_guids(ctx, &g);
 		if (r == 0)
 			r = write_group(ctx, store, &g);
 	}

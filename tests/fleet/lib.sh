@@ -4,7 +4,9 @@
 # when the test ends, however it ends. The machine's own etcd, if it runs, is left alone.
 set -euo pipefail
 
-etcd=$(command -v etcd || command -v /usr/sbin/etcd || true)
+# Unpacked by scripts/test: the package, installed, would start a service.
+etcd=$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/../../build/tools/usr/bin/etcd
+[ -x "$etcd" ] || etcd=$(command -v etcd || true)
 etcdctl=$(command -v etcdctl || true)
 if [ -z "$etcd" ] || [ -z "$etcdctl" ]; then
 	echo "skipped: no etcd (apt-get install etcd-server etcd-client)"

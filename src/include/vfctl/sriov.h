@@ -31,6 +31,9 @@ struct vfctl_create_options {
 	 * named, or from one that derives from this PF; otherwise they are derived unnoted. */
 	struct vfctl_ids *ids;
 	const char *guid_pool; /**< NULL: none in particular */
+	/** Partition of an InfiniBand PF's VFs, 0 none: noted with their GUIDs for the subnet
+	 * manager, and on mlx4 written. */
+	uint16_t pkey;
 };
 
 /**

@@ -33,6 +33,9 @@ struct vfctl_place_options {
 	struct vfctl_hypervisor *hypervisor;
 	struct vfctl_cpuset reserved_cpus; /**< the host's own, never given to guests */
 	struct vfctl_ids *ids; /**< pools of GUIDs and MACs; NULL: none */
+	/** A place is told even when the fleet's pools cannot be reached, without the
+	 * identities (logged); otherwise that is a failure. */
+	bool without_identities;
 };
 
 /**

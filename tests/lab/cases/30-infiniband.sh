@@ -19,9 +19,9 @@ parameter calls 0
 check "create 7 VFs" vfctl create aib0 7
 check_is "node and port GUID of VF 0, by ip" "02:02:c9:1a:b0:01:00:01 02:02:c9:1a:b0:01:00:01" guids aib0 0
 check_is "and of VF 6" "02:02:c9:1a:b0:01:00:07 02:02:c9:1a:b0:01:00:07" guids aib0 6
-check_is "the driver was called once for each GUID" 14 cat /sys/module/vfctl_ib/parameters/calls
+check_is "the driver was called once for each GUID and policy" 21 cat /sys/module/vfctl_ib/parameters/calls
 check_is "seven are seven: nothing to do" "nothing to do" vfctl create aib0 7
-check_is "and nothing was written" 14 cat /sys/module/vfctl_ib/parameters/calls
+check_is "and nothing was written" 21 cat /sys/module/vfctl_ib/parameters/calls
 check_is "vfctl reads back what ip shows" "02:02:c9:1a:b0:01:00:04" bash -c \
 	"vfctl show aib0/3 --json | jq -r .port_guid"
 
@@ -56,6 +56,7 @@ check_fails "a VF whose GUID is refused: no VFs at all" vfctl create aib0 7
 check_is "none is left" 0 cat "$pci/$left/sriov_numvfs"
 parameter refuse_node -1
 check "and then they can be made" vfctl create aib0 3
+check_is "an earlier VF's policy is not taken over" auto states aib0 1
 
 # ---- a guest with its GUID from the pool ----
 mkdir -p /etc/vfctl
