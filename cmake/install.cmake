@@ -21,3 +21,7 @@ add_custom_target(generated_docs ALL DEPENDS ${generated}/vfctl.bash ${generated
 install(FILES ${generated}/vfctl.bash RENAME vfctl
   DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions)
 install(FILES ${generated}/vfctl.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
+
+configure_file(packaging/systemd/vfctl-guid-sync.service.in vfctl-guid-sync.service @ONLY)
+install(FILES ${CMAKE_BINARY_DIR}/vfctl-guid-sync.service
+  packaging/systemd/vfctl-guid-sync.timer DESTINATION lib/systemd/system)

@@ -28,7 +28,7 @@ int ids_db_begin(struct id_store *store)
 	int r = 0;
 
 	if (s->depth == 0)
-		r = db_exec(s->db, s->write ? "BEGIN IMMEDIATE" : "BEGIN");
+		r = db_run(s->db, s->write ? "BEGIN IMMEDIATE" : "BEGIN", "");
 	if (r == 0)
 		s->depth++;
 	return r;
@@ -52,7 +52,7 @@ int ids_db_finish(struct ids_db *s, int r)
 	if (--s->depth > 0)
 		return r;
 	if (r >= 0) {
-		int error = db_exec(s->db, "COMMIT");
+		int error = db_run(s->db, "COMMIT", "");
 
 		if (error == 0)
 			return r;

@@ -24,34 +24,34 @@ DL_FN(sqlite3_finalize);
 DL_FN(sqlite3_open_v2);
 DL_FN(sqlite3_prepare_v2);
 DL_FN(sqlite3_reset);
+DL_FN(sqlite3_sql);
 DL_FN(sqlite3_step);
 
 static const struct dl_symbol symbols[] = {
 	DL_SYM(sqlite3_bind_int64), DL_SYM(sqlite3_bind_text), DL_SYM(sqlite3_busy_timeout),
-	DL_SYM(sqlite3_changes), DL_SYM(sqlite3_clear_bindings), DL_SYM(sqlite3_close), DL_SYM(sqlite3_column_int64),
+	DL_SYM(sqlite3_changes), DL_SYM(sqlite3_close), DL_SYM(sqlite3_column_int64),
 	DL_SYM(sqlite3_column_text), DL_SYM(sqlite3_errmsg), DL_SYM(sqlite3_exec), DL_SYM(sqlite3_file_control),
 	DL_SYM(sqlite3_extended_errcode), DL_SYM(sqlite3_finalize), DL_SYM(sqlite3_open_v2),
-	DL_SYM(sqlite3_prepare_v2), DL_SYM(sqlite3_reset), DL_SYM(sqlite3_step)};
+	DL_SYM(sqlite3_prepare_v2), DL_SYM(sqlite3_clear_bindings), DL_SYM(sqlite3_reset),
+	DL_SYM(sqlite3_sql), DL_SYM(sqlite3_step)};
 
 /* Another command's transaction takes milliseconds; the hook's deadline is longer. */
 #define BUSY_TIMEOUT_MS 10000
 
-/* Statements that are kept, ready for the next time: most calls run the same few. */
-#define KEPT_MAX 64
+/* Statements that wait to be used again: to prepare one costs more than to run it. */
+#define IDLE_MAX 24
 
 struct db {
 	struct vfctl_ctx *ctx;
 	sqlite3 *handle;
 	char *path;
-	struct query *kept[KEPT_MAX];
-	size_t kept_count;
+	sqlite3_stmt *idle[IDLE_MAX];
+	size_t next_idle; /* the slot that is given up next */
 };
 
 struct query {
 	struct db *db;
 	sqlite3_stmt *statement;
-	char *sql; /* NULL: one that is not kept */
-	bool busy;
 };
 
 static int fail(struct db *db)
@@ -130,19 +130,12 @@ int db_open(struct vfctl_ctx *ctx, const char *path, bool write, struct db **ret
 	return r;
 }
 
-static void destroy(struct query *q)
-{
-	sym_sqlite3_finalize(q->statement);
-	free(q->sql);
-	free(q);
-}
-
 void db_close(struct db *db)
 {
 	if (!db)
 		return;
-	for (size_t i = 0; i < db->kept_count; i++)
-		destroy(db->kept[i]);
+	for (size_t i = 0; i < IDLE_MAX && db->handle; i++)
+		sym_sqlite3_finalize(db->idle[i]);
 	if (db->handle)
 		sym_sqlite3_close(db->handle);
 	free(db->path);
@@ -156,10 +149,10 @@ struct vfctl_ctx *db_ctx(struct db *db)
 
 int db_exec(struct db *db, const char *sql)
 {
-	if (!strchr(sql, ';')) {
+	if (!strchr(sql, ';')) { /* kept prepared as the others; a PRAGMA answers with a row */
 		int r = db_run(db, sql, "");
 
-		return r < 0 ? r : 0; /* a PRAGMA answers with a row */
+		return r < 0 ? r : 0;
 	}
 	return sym_sqlite3_exec(db->handle, sql, NULL, NULL, NULL) ? fail(db) : 0;
 }
@@ -198,41 +191,45 @@ static int bind_all(struct query *q, const char *types, va_list args)
 	return 0;
 }
 
-static struct query *find_kept(struct db *db, const char *sql)
+/* An idle statement of that text, or a new one. */
+static int take_statement(struct db *db, const char *sql, sqlite3_stmt **ret)
 {
-	for (size_t i = 0; i < db->kept_count; i++)
-		if (!db->kept[i]->busy && str_eq(db->kept[i]->sql, sql))
-			return db->kept[i];
-	return NULL;
+	for (size_t i = 0; i < IDLE_MAX; i++)
+		if (db->idle[i] && str_eq(sym_sqlite3_sql(db->idle[i]), sql)) {
+			*ret = steal(db->idle[i]);
+			return 0;
+		}
+	return sym_sqlite3_prepare_v2(db->handle, sql, -1, ret, NULL) ? fail(db) : 0;
 }
 
-static int prepare(struct db *db, const char *sql, struct query **ret)
+static void give_statement(struct db *db, sqlite3_stmt *statement)
 {
-	struct query *q = calloc(1, sizeof(*q));
+	size_t at = 0;
 
-	if (!q)
-		return ctx_oom(db->ctx);
-	q->db = db;
-	if (sym_sqlite3_prepare_v2(db->handle, sql, -1, &q->statement, NULL)) {
-		free(q);
-		return fail(db);
+	/* What it failed with is said already. */
+	sym_sqlite3_reset(statement);
+	sym_sqlite3_clear_bindings(statement);
+	while (at < IDLE_MAX && db->idle[at])
+		at++;
+	if (at == IDLE_MAX) {
+		at = db->next_idle++ % IDLE_MAX;
+		sym_sqlite3_finalize(db->idle[at]);
 	}
-	if (db->kept_count < KEPT_MAX && (q->sql = strdup(sql)))
-		db->kept[db->kept_count++] = q;
-	*ret = q;
-	return 0;
+	db->idle[at] = statement;
 }
 
 static int new_query(struct db *db, struct query **ret, const char *sql, const char *types,
 	va_list args)
 {
-	_query_ struct query *q = find_kept(db, sql);
-	int r = q ? 0 : prepare(db, sql, &q);
+	_query_ struct query *q = calloc(1, sizeof(*q));
+	int r;
 
-	if (r < 0)
-		return r;
-	q->busy = true;
-	r = bind_all(q, types, args);
+	if (!q)
+		return ctx_oom(db->ctx);
+	q->db = db;
+	r = take_statement(db, sql, &q->statement);
+	if (r == 0)
+		r = bind_all(q, types, args);
 	if (r == 0)
 		*ret = steal(q);
 	return r;
@@ -277,14 +274,9 @@ void query_free(struct query *q)
 {
 	if (!q)
 		return;
-	if (!q->sql) {
-		destroy(q);
-		return;
-	}
-	/* A statement that is not reset holds its lock, and what it was given. */
-	sym_sqlite3_reset(q->statement);
-	sym_sqlite3_clear_bindings(q->statement);
-	q->busy = false;
+	if (q->statement)
+		give_statement(q->db, q->statement);
+	free(q);
 }
 
 int db_run(struct db *db, const char *sql, const char *types, ...)

@@ -27,7 +27,7 @@ static double now_s(void)
 	return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
 }
 
-static void write_body(struct buf *body, long n)
+static void write_body(struct buf *body, long n, int64_t revision)
 {
 	struct etcd_txn t = {.prefix = "/bare/"};
 	char key[64], owner[96], record[256], value[17];
@@ -38,9 +38,9 @@ static void write_body(struct buf *body, long n)
 	snprintf(record, sizeof(record), "{\"state\":\"leased\",\"pool\":\"p\",\"host\":\"perf\","
 		"\"domain\":\"%08lx-0000-4000-8000-000000000000\",\"name\":\"guest%ld\","
 		"\"device\":\"vf0\",\"pkey\":32784,\"since\":1795263665}", n, n);
-	etcd_if_absent(&t, "v1/node/perf");
-	etcd_if_absent(&t, "v1/pool/p");
-	etcd_if_absent(&t, key);
+	etcd_if_value(&t, "v1/node/perf", "8520c2d0815da73d 1");
+	etcd_if_revision(&t, "v1/pool/p", revision);
+	etcd_if_revision(&t, key, 0);
 	etcd_if_absent(&t, owner);
 	etcd_put(&t, ETCD_THEN, key, record, 0);
 	etcd_put(&t, ETCD_THEN, owner, value, 0);
@@ -49,13 +49,33 @@ static void write_body(struct buf *body, long n)
 	etcd_txn_clear(&t);
 }
 
+/* What the compares look at; the pool's revision comes back. */
+static void write_first(struct buf *body)
+{
+	struct etcd_txn t = {.prefix = "/bare/"};
+
+	etcd_put(&t, ETCD_THEN, "v1/node/perf", "8520c2d0815da73d 1", 0);
+	etcd_put(&t, ETCD_THEN, "v1/pool/p", "kind=guid strategy=lowest source=ranges rest=0s "
+		"ranges=0000000000000200..0000000000002fff", 0);
+	buf_printf(body, "{\"success\":[%s]}", t.branch[ETCD_THEN].data);
+	etcd_txn_clear(&t);
+}
+
+static int64_t revision_in(const char *answer)
+{
+	const char *at = strstr(answer, "\"revision\":\"");
+
+	return at ? strtoll(at + 12, NULL, 10) : 0;
+}
+
 int main(int argc, char **argv)
 {
 	struct curl_slist *headers = NULL;
 	CURL *curl = curl_easy_init();
 	long count = argc > 2 ? atol(argv[2]) : 0;
 	_buf_ struct buf answer = {0};
-	double begun;
+	int64_t revision = 0;
+	double begun = 0;
 
 	if (!curl || count < 1)
 		return 2;
@@ -65,16 +85,22 @@ int main(int argc, char **argv)
 	curl_easy_setopt(curl, CURLOPT_WRITEFUNCTION, swallow);
 	curl_easy_setopt(curl, CURLOPT_WRITEDATA, &answer);
 	curl_easy_setopt(curl, CURLOPT_PROXY, "");
-	begun = now_s();
-	for (long i = 0; i < count; i++) {
+	for (long i = -1; i < count; i++) {
 		_buf_ struct buf body = {0};
 
-		write_body(&body, i + 0x200);
+		if (i < 0)
+			write_first(&body);
+		else
+			write_body(&body, i + 0x200, revision);
 		buf_reset(&answer);
 		curl_easy_setopt(curl, CURLOPT_POSTFIELDS, body.data);
 		curl_easy_setopt(curl, CURLOPT_POSTFIELDSIZE, (long)body.len);
 		if (curl_easy_perform(curl) || !strstr(answer.data, "\"succeeded\":true"))
 			return fprintf(stderr, "%s\n", answer.data), 1;
+		if (i < 0) {
+			revision = revision_in(answer.data);
+			begun = now_s();
+		}
 	}
 	printf("# %.1f per second\n", (double)count / (now_s() - begun));
 	curl_slist_free_all(headers);
