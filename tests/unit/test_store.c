@@ -41,13 +41,14 @@ static int take(struct store *store, int n, int vf, int cpu)
 {
 	struct vfctl_lease_vf one = {.bdf = {.bus = 1, .slot = (uint8_t)(vf / 8),
 		.function = (uint8_t)(vf % 8)}, .pf = {.bus = 1}, .index = (uint32_t)vf};
-	char name[16];
+	char name[24];
 	struct vfctl_lease l = {.domain_name = name, .node = 1, .memory_bytes = 1u << 30,
 		.vfs = &one, .vf_count = vf >= 0};
 
 	snprintf(name, sizeof(name), "guest%d", n);
 	snprintf(l.id, sizeof(l.id), "lease%d", n);
-	snprintf(l.domain_uuid, sizeof(l.domain_uuid), "%08x-0000-4000-8000-000000000000", n);
+	snprintf(l.domain_uuid, sizeof(l.domain_uuid), "%08x-0000-4000-8000-000000000000",
+		(unsigned)n);
 	if (cpu >= 0)
 		vfctl_cpuset_add(&l.cpus, (unsigned)cpu);
 	return store_take(store, &l);
