@@ -135,6 +135,9 @@ int guid_domain(struct guid *g, struct vfctl_id_owner *io)
 
 	if (!given)
 		return 0;
+	/* An unset variable of a script: rows of no name must not answer to it. */
+	if (!*given)
+		return usage(g->in, "--domain is empty; give a domain's UUID or its name");
 	snprintf(name, sizeof(name), "%s", given);
 	for (char *c = name; is_uuid(given) && *c; c++)
 		*c = (char)tolower((unsigned char)*c);

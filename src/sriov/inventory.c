@@ -483,3 +483,22 @@ const char *vfctl_pf_name(const struct vfctl_pf *pf, char buf[VFCTL_BDF_TEXT])
 		return pf->rdma;
 	return vfctl_bdf_format(&pf->bdf, buf);
 }
+
+int inventory_list_pfs(struct vfctl_ctx *ctx, struct vfctl_inventory **ret_inventory)
+{
+	_inventory_ struct vfctl_inventory *inv = calloc(1, sizeof(*inv));
+	size_t n = 0;
+	int r = inv && host_of(ctx) ? find_pfs(ctx, inv) : ctx_oom(ctx);
+
+	if (r < 0)
+		return r;
+	for (size_t i = 0; i < inv->pf_count; i++) {
+		_strv_ char **names = NULL;
+
+		if (pci_children(ctx, &inv->pfs[i].bdf, "infiniband", &names) >= 0 && names[0])
+			inv->pfs[n++] = inv->pfs[i];
+	}
+	inv->pf_count = n;
+	*ret_inventory = steal(inv);
+	return 0;
+}

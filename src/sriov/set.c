@@ -134,12 +134,13 @@ static bool is_wished(const struct set *s, uint32_t vf)
 }
 
 /* Two ports with one GUID on a fabric: the subnet manager drops one of them, or both. */
-static int check_guid(struct vfctl_ctx *ctx, const struct set *s, size_t at)
+static int check_guid(struct vfctl_ctx *ctx, const struct vfctl_inventory *inv,
+	const struct set *s, size_t at)
 {
 	const struct vfctl_pf *pf = s->pf;
 	uint64_t guid = s->wishes[at].attrs.port_guid;
 	char name[VFCTL_BDF_TEXT], text[VFCTL_GUID_TEXT];
-	bool taken = guid == pf->guid;
+	const struct vfctl_pf *of = pf, *taken = NULL;
 	uint32_t by = UINT32_MAX;
 
 	if (!(s->wishes[at].attrs.mask & VFCTL_ATTR_PORT_GUID))
@@ -148,15 +149,25 @@ static int check_guid(struct vfctl_ctx *ctx, const struct set *s, size_t at)
 		if (s->wishes[i].attrs.mask & VFCTL_ATTR_PORT_GUID &&
 			s->wishes[i].attrs.port_guid == guid)
 			by = s->wishes[i].vf;
-	for (uint32_t i = 0; i < pf->num_vfs; i++)
-		if (pf->vfs[i].attrs.port_guid == guid && !is_wished(s, pf->vfs[i].index))
-			by = pf->vfs[i].index;
+	for (size_t k = 0; k < inv->pf_count; k++) {
+		const struct vfctl_pf *p = &inv->pfs[k];
+
+		if (p->guid == guid)
+			taken = p;
+		for (uint32_t i = 0; p->vfs && i < p->num_vfs; i++)
+			if (p->vfs[i].attrs.mask & VFCTL_ATTR_PORT_GUID &&
+				p->vfs[i].attrs.port_guid == guid &&
+				(p != pf || !is_wished(s, p->vfs[i].index))) {
+				by = p->vfs[i].index;
+				of = p;
+			}
+	}
 	vfctl_guid_format(guid, text);
 	if (by != UINT32_MAX)
 		return ctx_fail(ctx, -EEXIST, "%s is the port GUID of %s/%u already", text,
-			vfctl_pf_name(pf, name), by);
+			vfctl_pf_name(of, name), by);
 	return taken ? ctx_fail(ctx, -EEXIST, "%s is the GUID of %s's own port", text,
-		vfctl_pf_name(pf, name)) : 0;
+		vfctl_pf_name(taken, name)) : 0;
 }
 
 /* What was asked, not what completes it. */
@@ -196,7 +207,7 @@ int lifecycle_plan_set(struct vfctl_ctx *ctx, const struct vfctl_inventory *inv,
 			add_words(&words, s->wishes[i].vf, &items[i].attrs);
 	}
 	for (size_t i = 0; i < s->count && r == 0; i++)
-		r = check_guid(ctx, s, i);
+		r = check_guid(ctx, inv, s, i);
 	if (r < 0)
 		return r;
 	steps_add(&change->steps, &row, "%s: set VF%s %s", vfctl_pf_name(pf, name),

@@ -195,6 +195,37 @@ static int push_rows(struct sync *s, struct vfctl_id *rows, size_t count)
 	return r;
 }
 
+static bool is_shared(const struct sync *s, const struct vfctl_id *row)
+{
+	for (size_t i = 0; i < s->f->pool_count; i++)
+		if (str_eq(s->f->pools[i].name, row->pool))
+			return true;
+	return false;
+}
+
+/* The hook knows neither this host's name nor etcd: what it noted is told from here. */
+static int adopt_noted(struct sync *s)
+{
+	const struct vfctl_id_filter filter = {.host = "", .states = 1u << VFCTL_ID_LEASED};
+	_free_ struct vfctl_id *rows = calloc(BATCH, sizeof(*rows));
+	uint64_t after = 0;
+	int r = rows ? 0 : ctx_oom(s->f->base.ctx), got = BATCH;
+
+	for (bool more = false; r == 0 && got == BATCH; more = true) {
+		got = s->f->local->ops->page(s->f->local, &filter, VFCTL_ID_GUID,
+			more ? &after : NULL, rows, BATCH);
+		for (int i = 0; i < got && r == 0; i++) {
+			after = rows[i].value;
+			if (!is_shared(s, &rows[i]))
+				continue;
+			str_copy(rows[i].owner.host, sizeof(rows[i].owner.host), s->f->spec->host);
+			rows[i].pending = true;
+			r = id_sqlite_put(s->f->local, &rows[i]);
+		}
+	}
+	return got < 0 ? got : r;
+}
+
 /* A change that gave up may be carried out yet: not after the fence. */
 static int has_pending(struct sync *s, bool *ret)
 {
@@ -209,9 +240,11 @@ static int has_pending(struct sync *s, bool *ret)
 
 static int push(struct sync *s)
 {
-	bool any;
-	int r = has_pending(s, &any);
+	bool any = false;
+	int r = adopt_noted(s);
 
+	if (r == 0)
+		r = has_pending(s, &any);
 	if (r < 0 || !any)
 		return r;
 	r = fleet_fence(s->f);

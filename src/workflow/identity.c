@@ -321,21 +321,27 @@ int identities_new_device(struct vfctl_ctx *ctx, struct vfctl_ids *ids,
 	_cursor_ struct vfctl_id_cursor *cursor = NULL;
 	uint64_t used = 0;
 	struct vfctl_id id;
-	unsigned n;
+	unsigned n, beyond = 64;
 	int r = 0;
 
 	if (ids) {
 		r = vfctl_ids_list(ids, &filter, &cursor);
 		while (r == 0 && (r = vfctl_ids_next(cursor, &id)) == 1) {
-			if (sscanf(id.owner.device, "vf%u", &n) == 1 && n < 64)
+			if (sscanf(id.owner.device, "vf%u", &n) != 1)
+				;
+			else if (n < 64)
 				used |= UINT64_C(1) << n;
+			else if (n < 100000 && n >= beyond)
+				beyond = n + 1; /* reserve --count may have made more */
 			r = 0;
 		}
 	}
 	if (r < 0)
 		return r;
-	for (n = 0; n < 63 && used >> n & 1; n++)
+	for (n = 0; n < 64 && used >> n & 1; n++)
 		;
+	if (n == 64)
+		n = beyond;
 	snprintf(ret, 16, "vf%u", n);
 	return 0;
 }

@@ -6,7 +6,7 @@
 #include <errno.h>
 #include <time.h>
 
-#include "state/ids.h"
+#include "state/ids_sqlite.h"
 #include "workflow/identity.h"
 
 #define REST_S 3600 /* as of a pool that says nothing else */
@@ -134,6 +134,32 @@ int identities_check_set(struct vfctl_ctx *ctx, const struct vfctl_pf *pf,
 	return fail_set(ctx, &id);
 }
 
+/* By note(): what somebody reserved for the domain is called otherwise, and stays. */
+static bool is_noted(const struct vfctl_id_owner *owner)
+{
+	struct vfctl_bdf bdf;
+
+	return vfctl_bdf_parse(owner->device, &bdf) == 0;
+}
+
+/* What sync has told the fleet is given back there by the next one. */
+static int forget(struct id_store *store, const struct vfctl_id *id, int64_t until)
+{
+	struct vfctl_id now = *id;
+	char node[64];
+	int r = id_sqlite_note(store, "node", node, sizeof(node));
+
+	if (r < 0)
+		return r;
+	if (!id->owner.host[0] || !node[0])
+		return store->ops->release(store, id->kind, id->value, &id->owner, until);
+	now.state = VFCTL_ID_RESTING;
+	now.since = (int64_t)time(NULL);
+	now.until = until ? until : now.since;
+	now.pending = true;
+	return id_sqlite_put(store, &now);
+}
+
 int identities_forget(struct vfctl_ctx *ctx, const char *domain_uuid, bool used)
 {
 	int64_t until = used ? (int64_t)time(NULL) + REST_S : 0;
@@ -141,13 +167,18 @@ int identities_forget(struct vfctl_ctx *ctx, const char *domain_uuid, bool used)
 		.states = 1u << VFCTL_ID_LEASED};
 	_id_store_ struct id_store *store = NULL;
 	struct vfctl_id ids[VFCTL_GUEST_VFS_MAX];
-	int n, r = id_sqlite_open(ctx, true, &store);
+	int n = ARRAY_SIZE(ids), r = id_sqlite_open(ctx, true, &store);
+	uint64_t last = 0;
 
-	if (r < 0)
-		return r;
-	n = store->ops->page(store, &filter, VFCTL_ID_GUID, NULL, ids, ARRAY_SIZE(ids));
-	for (int i = 0; i < n && r == 0; i++)
-		r = store->ops->release(store, ids[i].kind, ids[i].value, &ids[i].owner,
-			until);
+	/* What is reserved for it besides may be more than a page. */
+	for (bool more = false; r == 0 && n == ARRAY_SIZE(ids); more = true) {
+		n = store->ops->page(store, &filter, VFCTL_ID_GUID, more ? &last : NULL, ids,
+			ARRAY_SIZE(ids));
+		for (int i = 0; i < n && r == 0; i++) {
+			last = ids[i].value;
+			if (is_noted(&ids[i].owner))
+				r = forget(store, &ids[i], until);
+		}
+	}
 	return n < 0 ? n : r;
 }

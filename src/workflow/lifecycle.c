@@ -207,13 +207,33 @@ int vfctl_destroy_plan(struct vfctl_ctx *ctx, struct vfctl_ids *ids, const char 
 	return 0;
 }
 
+/* A VF has its own GUID again when its guest ends: it is not free meanwhile. */
+static int check_saved(struct vfctl_ctx *ctx, const struct vfctl_leases *leases,
+	const struct vfctl_vf *vf, const struct vfctl_vf_attrs *attrs)
+{
+	const struct vfctl_lease *lease;
+	const struct vfctl_lease_vf *of;
+	char text[VFCTL_ID_TEXT];
+
+	if (!(attrs->mask & VFCTL_ATTR_PORT_GUID))
+		return 0;
+	of = vfctl_leases_find_saved_guid(leases, attrs->port_guid, &lease);
+	if (!of || vfctl_bdf_compare(&of->bdf, &vf->bdf) == 0)
+		return 0;
+	return ctx_fail(ctx, -EEXIST, "%s is the own GUID of VF %s, which has it again when "
+		"domain %s ends; choose another", vfctl_guid_format(attrs->port_guid, text),
+		vfctl_bdf_format(&of->bdf, (char[VFCTL_BDF_TEXT]){0}), lease->domain_name);
+}
+
 static int check_item(struct vfctl_ctx *ctx, const struct vfctl_inventory *inv,
-	const struct vfctl_set_item *item)
+	const struct vfctl_leases *leases, const struct vfctl_set_item *item)
 {
 	const struct vfctl_pf *pf;
 	const struct vfctl_vf *vf;
 	int r = vfctl_inventory_find_vf(ctx, inv, item->vf, &pf, &vf);
 
+	if (r == 0)
+		r = check_saved(ctx, leases, vf, &item->attrs);
 	return r < 0 ? r : identities_check_set(ctx, pf, vf, &item->attrs);
 }
 
@@ -222,13 +242,20 @@ int vfctl_set_plan(struct vfctl_ctx *ctx, const struct vfctl_set_item *items, si
 {
 	_target_ struct target t = NO_TARGET;
 	_kept_ struct kept *kept = calloc(1, sizeof(*kept));
+	const char *only;
 	int r;
 
 	if (!count)
 		return ctx_fail(ctx, -EINVAL, "no VF is named");
-	r = kept ? open_target(ctx, items[0].vf, true, dry_run, items[0].vf, &t) : ctx_oom(ctx);
+	only = items[0].vf;
+	/* A GUID must be no other VF's, of whichever PF. */
+	for (size_t i = 0; i < count; i++)
+		if (items[i].attrs.mask & VFCTL_ATTR_PORT_GUID)
+			only = NULL;
+	r = kept ? open_target(ctx, items[0].vf, true, dry_run, only, &t) : ctx_oom(ctx);
 	for (size_t i = 0; i < count && r == 0; i++)
-		r = check_item(ctx, t.snapshot->inventory, &items[i]);
+		r = check_item(ctx, t.snapshot->inventory, t.snapshot->leases,
+			&items[i]);
 	if (r == 0)
 		r = lifecycle_plan_set(ctx, t.snapshot->inventory, t.pf, items, count, ret_change);
 	if (r == 0)
