@@ -290,7 +290,14 @@ static int run_action(struct invocation *in, const struct action *action)
 {
 	bool write = action->changes && !in->dry_run;
 	struct guid g = {.in = in};
-	int status, r = vfctl_host_spec_read(in->ctx, option_of(in, "host-yaml"), &g.spec);
+	int status, r;
+
+	/* The leases are this host's own, whatever host is looked at. */
+	if (write && option_of(in, "host")) {
+		usage(in, "%s is a captured host and cannot be changed", option_of(in, "host"));
+		return EXIT_FAILED;
+	}
+	r = vfctl_host_spec_read(in->ctx, option_of(in, "host-yaml"), &g.spec);
 
 	if (r == 0)
 		r = vfctl_host_spec_resolve(in->ctx, g.spec);

@@ -174,8 +174,10 @@ const struct command cmd_set = {
 	.text = "A VF is PF/INDEX, several are PF/FIRST-LAST. Attributes: mac, vlan (0-4094), qos\n"
 		"(0-7), proto (802.1Q, 802.1ad), max-rate and min-rate (Mbit/s), spoofchk and trust\n"
 		"(on, off), link-state (auto, enable, disable), msix (vectors). A VLAN without qos\n"
-		"or proto has qos 0 and 802.1Q. The MAC and the vectors of a VF in use cannot\n"
-		"change.",
+		"or proto has qos 0 and 802.1Q. InfiniBand: guid (node and port), node-guid,\n"
+		"port-guid, link-state (also follow, up, down), and on ConnectX-3 pkey (0x1 to\n"
+		"0x7fff, :full or :limited behind it). The MAC, the GUIDs and the vectors of a VF\n"
+		"in use cannot change.",
 	.max_args = ARGS_MAX,
 	.operand = OPERAND_VF,
 	.changes = true,

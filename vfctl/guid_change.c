@@ -11,7 +11,7 @@
 
 #define COUNT_MAX 65536
 
-/* "dry_run" or "changed", and the values of it; an array is left open. */
+/* "dry_run" or "done", and the values of it; an array is left open. */
 static void open_answer(struct guid *g)
 {
 	out_open(g->in->out, NULL, '{');
@@ -131,17 +131,21 @@ static void number_device(const struct reservation *r, uint32_t n,
 			sizeof(owner->device) - strlen(owner->device), "%" PRIu32, n);
 }
 
-/* Is it leased to them already, just so? Then nobody need be told. */
-static bool same_as_before(struct reservation *r, const struct vfctl_id_owner *owner,
-	uint64_t value)
+/* Is it leased to them already? */
+static bool is_theirs(struct reservation *r, const struct vfctl_id_owner *owner,
+	uint64_t value, struct vfctl_id *ret)
 {
-	struct vfctl_id id;
+	return vfctl_ids_find(r->g->ids, r->kind, value, ret) == 0 &&
+		ret->state == VFCTL_ID_LEASED &&
+		strcmp(ret->owner.domain_uuid, owner->domain_uuid) == 0 &&
+		strcmp(ret->owner.device, owner->device) == 0 &&
+		(owner->domain_uuid[0] || strcmp(ret->owner.host, owner->host) == 0);
+}
 
-	return vfctl_ids_find(r->g->ids, r->kind, value, &id) == 0 &&
-		id.state == VFCTL_ID_LEASED && id.pkey == r->pkey &&
-		strcmp(id.owner.domain_uuid, owner->domain_uuid) == 0 &&
-		strcmp(id.owner.device, owner->device) == 0 &&
-		(owner->domain_uuid[0] || strcmp(id.owner.host, owner->host) == 0);
+/* What they have keeps its P_Key unless another is asked for. */
+static uint16_t pkey_of(const struct reservation *r, const struct vfctl_id *theirs)
+{
+	return theirs && !option_of(r->g->in, "pkey") ? theirs->pkey : r->pkey;
 }
 
 /* What it would be. @fresh counts those that are not theirs yet. */
@@ -162,6 +166,7 @@ static int propose_one(struct reservation *r, uint32_t n, unsigned *fresh,
 	if (error < 0 && error != -ENOENT)
 		return error;
 	*fresh += error == -ENOENT;
+	id.pkey = pkey_of(r, is_theirs(r, &id.owner, id.value, &has) ? &has : NULL);
 	if (r->pool)
 		snprintf(id.pool, sizeof(id.pool), "%s", r->pool->name);
 	*ret = id;
@@ -173,14 +178,17 @@ static int take_one(struct reservation *r, uint32_t n, struct vfctl_id *ret)
 	const struct vfctl_mac *mac = r->has_mac ? &r->mac : NULL;
 	struct vfctl_id_owner owner;
 	uint64_t value = r->value;
-	bool before;
+	struct vfctl_id had;
+	bool theirs;
+	uint16_t pkey;
 
 	number_device(r, n, &owner);
-	before = r->pool && vfctl_ids_propose(r->g->ids, r->pool, &owner, mac, 0, &value) < 0
-		? false : same_as_before(r, &owner, value);
-	r->changed |= !before;
-	return r->pool ? vfctl_ids_take(r->g->ids, r->pool, &owner, r->pkey, mac, ret)
-		: vfctl_ids_claim(r->g->ids, r->kind, value, &owner, r->pkey, ret);
+	theirs = (!r->pool || vfctl_ids_propose(r->g->ids, r->pool, &owner, mac, 0, &value) == 0) &&
+		is_theirs(r, &owner, value, &had);
+	pkey = pkey_of(r, theirs ? &had : NULL);
+	r->changed |= !theirs || had.pkey != pkey;
+	return r->pool ? vfctl_ids_take(r->g->ids, r->pool, &owner, pkey, mac, ret)
+		: vfctl_ids_claim(r->g->ids, r->kind, value, &owner, pkey, ret);
 }
 
 static int take_all(struct reservation *r)

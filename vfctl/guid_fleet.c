@@ -128,10 +128,16 @@ static int reclaim_one(struct guid *g, enum vfctl_id_kind kind, uint64_t value, 
 	int r;
 
 	vfctl_id_format(kind, value, text);
-	if (g->in->dry_run) {
+	if (g->in->dry_run && g->in->json) {
+		out_open(g->in->out, NULL, '{');
+		out_str(g->in->out, "value", text);
+		out_bool(g->in->out, "dry_run", true);
+		out_shut(g->in->out);
+	} else if (g->in->dry_run) {
 		out_line(g->in->out, "would reclaim %s", text);
-		return 0;
 	}
+	if (g->in->dry_run)
+		return 0;
 	r = vfctl_ids_reclaim(g->ids, kind, value, force, &id);
 	if (r < 0)
 		return r;

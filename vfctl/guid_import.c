@@ -7,33 +7,44 @@
 #include "guid.h"
 #include "host_ids.h"
 
-static int read_all(struct guid *g, const char *path, char **ret_text, size_t *ret_len)
+static int read_stream(FILE *file, char **ret_text, size_t *ret_len)
 {
-	FILE *file = strcmp(path, "-") ? fopen(path, "re") : stdin;
 	char *text = NULL;
 	size_t len = 0, room = 0, n = 1;
+	int error = 0;
 
-	while (file && n) {
+	while (n) {
 		char *bigger = len == room ? realloc(text, room = room ? room * 2 : 65536) : text;
 
 		if (!bigger) {
 			free(text);
-			return fail(g->in, -ENOMEM);
+			return -ENOMEM;
 		}
 		text = bigger;
 		n = fread(text + len, 1, room - len, file);
+		error = -errno;
 		len += n;
 	}
-	if (!file || ferror(file)) {
+	if (ferror(file)) {
 		free(text);
-		usage(g->in, "%s: %s", path, strerror(errno));
-		return EXIT_FAILED;
+		return error;
 	}
-	if (file != stdin)
-		fclose(file);
 	*ret_text = text;
 	*ret_len = len;
 	return 0;
+}
+
+static int read_all(struct guid *g, const char *path, char **ret_text, size_t *ret_len)
+{
+	FILE *file = strcmp(path, "-") ? fopen(path, "re") : stdin;
+	int r = file ? read_stream(file, ret_text, ret_len) : -errno;
+
+	if (file && file != stdin)
+		fclose(file);
+	if (r == 0)
+		return 0;
+	usage(g->in, "%s: %s", path, strerror(-r));
+	return EXIT_FAILED;
 }
 
 static void print_import(struct guid *g, const struct vfctl_id_import *i)

@@ -7,8 +7,6 @@
 #include "identity/ids.h"
 #include "state/ids_etcd.h"
 
-#define BLOCK_MAX 120 /* a transaction of etcd's has room for 128 */
-
 static int check_fleet(struct vfctl_ids *ids)
 {
 	if (id_etcd_is(ids->store))
@@ -44,20 +42,6 @@ int vfctl_ids_forget_host(struct vfctl_ids *ids, const char *host, bool force)
 	int r = check_fleet(ids);
 
 	return r < 0 ? r : id_etcd_forget_host(ids->store, host, force);
-}
-
-int vfctl_ids_block(struct vfctl_ids *ids, const struct vfctl_id_pool *pool, unsigned count,
-	unsigned *ret_added)
-{
-	int r = check_fleet(ids);
-
-	if (r == 0 && (count < 1 || count > BLOCK_MAX))
-		r = ctx_fail(ids->ctx, -EINVAL, "a block is 1 to %d values, not %u", BLOCK_MAX,
-			count);
-	if (r == 0 && !pool->range_count)
-		r = ctx_fail(ids->ctx, -ENODATA, "pool %s has no values of its own to set aside",
-			pool->name);
-	return r < 0 ? r : id_etcd_block(ids->store, pool, count, ret_added);
 }
 
 int vfctl_ids_publish(struct vfctl_ids *ids, bool dry_run, size_t *ret_changed)

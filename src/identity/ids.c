@@ -19,10 +19,9 @@ char *id_owner_words(const struct vfctl_id_owner *o, char buf[ID_OWNER_WORDS])
 {
 	bool domain = o->domain_uuid[0];
 
-	snprintf(buf, ID_OWNER_WORDS, "%s %s%s%s%s%s", domain ? "domain" : "host",
+	snprintf(buf, ID_OWNER_WORDS, "%s %s%s%s%s", domain ? "domain" : "host",
 		o->domain_name[0] ? o->domain_name : domain ? o->domain_uuid : o->host,
-		o->device[0] ? " (" : "", o->device, o->device[0] ? ")" : "",
-		"");
+		o->device[0] ? " (" : "", o->device, o->device[0] ? ")" : "");
 	if (domain && o->host[0]) {
 		size_t len = strlen(buf);
 

@@ -35,11 +35,6 @@ uint32_t pci_read_hex(struct vfctl_ctx *ctx, const struct vfctl_bdf *bdf, const 
 	return (uint32_t)value;
 }
 
-bool pci_exists(struct vfctl_ctx *ctx, const struct vfctl_bdf *bdf)
-{
-	return host_exists(ctx, PCI_SYSFS "%s", TEXT(bdf));
-}
-
 bool pci_has(struct vfctl_ctx *ctx, const struct vfctl_bdf *bdf, const char *attr)
 {
 	return host_exists(ctx, PCI_SYSFS "%s/%s", TEXT(bdf), attr);

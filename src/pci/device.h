@@ -13,7 +13,6 @@ int pci_read_int(struct vfctl_ctx *ctx, const struct vfctl_bdf *bdf, const char 
 	int missing);
 /* A hex attribute such as class or vendor; 0 when absent. */
 uint32_t pci_read_hex(struct vfctl_ctx *ctx, const struct vfctl_bdf *bdf, const char *attr);
-bool pci_exists(struct vfctl_ctx *ctx, const struct vfctl_bdf *bdf);
 /* Does this function have that attribute file? */
 bool pci_has(struct vfctl_ctx *ctx, const struct vfctl_bdf *bdf, const char *attr);
 

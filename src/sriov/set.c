@@ -134,40 +134,55 @@ static bool is_wished(const struct set *s, uint32_t vf)
 }
 
 /* Two ports with one GUID on a fabric: the subnet manager drops one of them, or both. */
-static int check_guid(struct vfctl_ctx *ctx, const struct vfctl_inventory *inv,
-	const struct set *s, size_t at)
+static bool has_guid(const struct vfctl_vf_attrs *a, uint64_t guid)
 {
-	const struct vfctl_pf *pf = s->pf;
-	uint64_t guid = s->wishes[at].attrs.port_guid;
-	char name[VFCTL_BDF_TEXT], text[VFCTL_GUID_TEXT];
-	const struct vfctl_pf *of = pf, *taken = NULL;
-	uint32_t by = UINT32_MAX;
+	return (a->mask & VFCTL_ATTR_PORT_GUID && a->port_guid == guid) ||
+		(a->mask & VFCTL_ATTR_NODE_GUID && a->node_guid == guid);
+}
 
-	if (!(s->wishes[at].attrs.mask & VFCTL_ATTR_PORT_GUID))
-		return 0;
+static int fail_taken(struct vfctl_ctx *ctx, const struct vfctl_pf *pf, uint32_t vf,
+	uint64_t guid)
+{
+	char name[VFCTL_BDF_TEXT], text[VFCTL_GUID_TEXT];
+
+	return ctx_fail(ctx, -EEXIST, "%s is a GUID of %s/%u already",
+		vfctl_guid_format(guid, text), vfctl_pf_name(pf, name), vf);
+}
+
+static int check_one(struct vfctl_ctx *ctx, const struct vfctl_inventory *inv,
+	const struct set *s, size_t at, uint64_t guid)
+{
+	char name[VFCTL_BDF_TEXT], text[VFCTL_GUID_TEXT];
+
 	for (size_t i = 0; i < at; i++)
-		if (s->wishes[i].attrs.mask & VFCTL_ATTR_PORT_GUID &&
-			s->wishes[i].attrs.port_guid == guid)
-			by = s->wishes[i].vf;
+		if (has_guid(&s->wishes[i].attrs, guid))
+			return fail_taken(ctx, s->pf, s->wishes[i].vf, guid);
 	for (size_t k = 0; k < inv->pf_count; k++) {
 		const struct vfctl_pf *p = &inv->pfs[k];
 
-		if (p->guid == guid)
-			taken = p;
 		for (uint32_t i = 0; p->vfs && i < p->num_vfs; i++)
-			if (p->vfs[i].attrs.mask & VFCTL_ATTR_PORT_GUID &&
-				p->vfs[i].attrs.port_guid == guid &&
-				(p != pf || !is_wished(s, p->vfs[i].index))) {
-				by = p->vfs[i].index;
-				of = p;
-			}
+			if (has_guid(&p->vfs[i].attrs, guid) &&
+				(p != s->pf || !is_wished(s, p->vfs[i].index)))
+				return fail_taken(ctx, p, p->vfs[i].index, guid);
+		if (p->guid == guid)
+			return ctx_fail(ctx, -EEXIST, "%s is the GUID of %s's own port",
+				vfctl_guid_format(guid, text), vfctl_pf_name(p, name));
 	}
-	vfctl_guid_format(guid, text);
-	if (by != UINT32_MAX)
-		return ctx_fail(ctx, -EEXIST, "%s is the port GUID of %s/%u already", text,
-			vfctl_pf_name(of, name), by);
-	return taken ? ctx_fail(ctx, -EEXIST, "%s is the GUID of %s's own port", text,
-		vfctl_pf_name(taken, name)) : 0;
+	return 0;
+}
+
+static int check_guid(struct vfctl_ctx *ctx, const struct vfctl_inventory *inv,
+	const struct set *s, size_t at)
+{
+	const struct vfctl_vf_attrs *a = &s->wishes[at].attrs;
+	int r = 0;
+
+	if (a->mask & VFCTL_ATTR_PORT_GUID)
+		r = check_one(ctx, inv, s, at, a->port_guid);
+	if (r == 0 && a->mask & VFCTL_ATTR_NODE_GUID && !(a->mask & VFCTL_ATTR_PORT_GUID &&
+		a->port_guid == a->node_guid))
+		r = check_one(ctx, inv, s, at, a->node_guid);
+	return r;
 }
 
 /* What was asked, not what completes it. */

@@ -603,13 +603,6 @@ int etcd_lease_renew(struct etcd *c, int64_t lease, int64_t *ret_ttl_s)
 	return r;
 }
 
-int etcd_lease_revoke(struct etcd *c, int64_t lease)
-{
-	struct lease_answer a = {0};
-
-	return lease_call(c, "/v3/lease/revoke", "ID", lease, &a);
-}
-
 /* ---- open, close, state ---- */
 
 int etcd_open(struct vfctl_ctx *ctx, const struct vfctl_etcd_spec *spec, struct etcd **ret)

@@ -120,7 +120,6 @@ int etcd_commit(struct etcd *c, struct etcd_txn *t, struct etcd_answer *ret_answ
 int etcd_lease_grant(struct etcd *c, uint32_t ttl_s, int64_t *ret_lease);
 /* -ENOENT: it is over. *ret_ttl_s is what it lasts from now. */
 int etcd_lease_renew(struct etcd *c, int64_t lease, int64_t *ret_ttl_s);
-int etcd_lease_revoke(struct etcd *c, int64_t lease);
 
 /* ---- answers as text: for etcd.c and the fuzzer ---- */
 

@@ -45,6 +45,7 @@ struct fleet {
 	int64_t away_until;
 	int away_error;
 	char *away_words;
+	bool away_told;
 	struct fleet_seen last; /* what find() saw, for the release() that follows */
 	unsigned random;
 };

@@ -320,14 +320,3 @@ int id_etcd_publish(struct id_store *s, bool dry_run, size_t *ret_changed)
 	*ret_changed = changed;
 	return 0;
 }
-
-/* ---- a block, as asked for ---- */
-
-int id_etcd_block(struct id_store *s, const struct vfctl_id_pool *pool, unsigned count,
-	unsigned *ret_added)
-{
-	struct fleet *f = fleet_of(s);
-	int r = fleet_begin(f);
-
-	return r < 0 ? r : fleet_reserve(f, pool, count, ret_added);
-}

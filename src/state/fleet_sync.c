@@ -387,7 +387,7 @@ static int read_revision(struct sync *s, int64_t *ret)
 static int find_all(struct sync *s, bool adopt)
 {
 	int64_t revision = 0, since;
-	char text[32];
+	char text[32] = "";
 	int r = id_sqlite_note(s->f->local, "revision", text, sizeof(text));
 
 	if (r == 0)

@@ -76,6 +76,7 @@ int fleet_end(struct fleet *f, int r)
 	f->away_until = monotonic_s() + AWAY_S;
 	free(f->away_words);
 	f->away_words = strdup(vfctl_ctx_error(f->base.ctx));
+	f->away_told = false;
 	return r;
 }
 
@@ -86,6 +87,9 @@ int fleet_commit(struct fleet *f, struct etcd_txn *t, struct etcd_answer *a)
 
 void fleet_warn_away(struct fleet *f)
 {
+	if (f->away_told)
+		return;
+	f->away_told = true;
 	log_warn(f->base.ctx, "%s; this host goes by what it knows itself",
 		f->away_words ? f->away_words : "etcd cannot be reached");
 }

@@ -21,8 +21,6 @@ int id_etcd_reclaim(struct id_store *s, enum vfctl_id_kind kind, uint64_t value,
 	struct vfctl_id *ret);
 /* The host's registration goes as well, when it has nothing left. */
 int id_etcd_forget_host(struct id_store *s, const char *host, bool force);
-int id_etcd_block(struct id_store *s, const struct vfctl_id_pool *pool, unsigned count,
-	unsigned *ret_added);
 int id_etcd_publish(struct id_store *s, bool dry_run, size_t *ret_changed);
 
 #endif

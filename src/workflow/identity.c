@@ -387,9 +387,13 @@ void identities_add_step(struct identities *identities, struct steps *steps)
 	struct step row = {.apply = apply_keep, .undo = undo_keep, .data = identities};
 	_free_ char *words = describe(identities);
 
-	if (words && identities->owner.domain_uuid[0])
+	if (!identities->count)
+		return;
+	if (!words)
+		steps->failed = true;
+	else if (identities->owner.domain_uuid[0])
 		steps_add(steps, &row, "domain %s gets %s", identities->owner.domain_name, words);
-	else if (words)
+	else
 		steps_add(steps, &row, "note as the VFs' own: %s", words);
 }
 
@@ -524,6 +528,10 @@ void identities_add_return_step(struct identities *identities, struct steps *ste
 	struct step row = {.apply = apply_return, .undo = undo_return, .data = identities};
 	_free_ char *words = describe(identities);
 
+	if (!identities->count)
+		return;
 	if (words)
 		steps_add(steps, &row, "give back %s", words);
+	else
+		steps->failed = true;
 }

@@ -44,14 +44,15 @@ static int note(struct id_store *store, const struct vfctl_domain_intent *intent
 {
 	struct vfctl_id id = {.kind = VFCTL_ID_GUID, .value = vf->attrs.port_guid,
 		.pkey = vf->attrs.mask & VFCTL_ATTR_PKEY ? vf->attrs.pkey : 0};
-	struct vfctl_id holder;
+	struct vfctl_id holder = {.value = 0};
 	int r;
 
 	str_copy(id.owner.domain_uuid, sizeof(id.owner.domain_uuid), intent->uuid);
 	str_copy(id.owner.domain_name, sizeof(id.owner.domain_name), intent->name);
 	vfctl_bdf_format(&vf->bdf, id.owner.device);
 	r = store->ops->claim(store, &id, &holder);
-	return r == -EEXIST ? fail_taken(store->ctx, intent, &holder) : r;
+	/* Without a holder the store has said itself what is wrong. */
+	return r == -EEXIST && holder.value ? fail_taken(store->ctx, intent, &holder) : r;
 }
 
 static int confirm(struct vfctl_ctx *ctx, struct id_store *store,
@@ -98,18 +99,26 @@ int identities_confirm(struct vfctl_ctx *ctx, const struct vfctl_domain_intent *
 	return r;
 }
 
-static int fail_set(struct vfctl_ctx *ctx, const struct vfctl_id *id)
+static int fail_set(struct vfctl_ctx *ctx, const struct vfctl_id *id,
+	const struct vfctl_domain_vf *place)
 {
-	char text[VFCTL_ID_TEXT];
+	char text[VFCTL_ID_TEXT], pf[VFCTL_BDF_TEXT];
 	const char *value = vfctl_id_format(id->kind, id->value, text);
 
 	if (id->state == VFCTL_ID_LEASED)
 		return ctx_fail(ctx, -EEXIST, "%s belongs to %s %s; release it there first: vfctl "
 			"guid release %s", value, id->owner.domain_uuid[0] ? "domain" : "VF",
 			id->owner.domain_uuid[0] ? id->owner.domain_name : id->owner.device, value);
-	return ctx_fail(ctx, -EEXIST, "%s is %s in pool %s, not free to be set by hand; reserve it "
-		"first: vfctl guid reserve %s", value, vfctl_id_state_name(id->state),
-		id->pool[0] ? id->pool : "(none)", value);
+	if (id->state == VFCTL_ID_QUARANTINED)
+		return ctx_fail(ctx, -EEXIST, "%s is quarantined%s%s; if nothing uses it any more: "
+			"vfctl guid release %s", value, id->note[0] ? ": " : "", id->note, value);
+	if (id->state == VFCTL_ID_BLOCK)
+		return ctx_fail(ctx, -EEXIST, "%s is set aside in pool %s; reserve it for the VF "
+			"first: vfctl guid reserve %s --device %s/%u", value, id->pool, value,
+			vfctl_bdf_format(&place->pf, pf), place->index);
+	return ctx_fail(ctx, -EEXIST, "%s rests%s%s, so that nobody takes its new owner for the "
+		"last one; choose another (vfctl guid check %s says until when)", value,
+		id->pool[0] ? " in pool " : "", id->pool, value);
 }
 
 int identities_check_set(struct vfctl_ctx *ctx, const struct vfctl_pf *pf,
@@ -131,7 +140,7 @@ int identities_check_set(struct vfctl_ctx *ctx, const struct vfctl_pf *pf,
 	}
 	if (r < 0 || (id.state == VFCTL_ID_LEASED && is_vf(&id.owner, &place)))
 		return r;
-	return fail_set(ctx, &id);
+	return fail_set(ctx, &id, &place);
 }
 
 /* By note(): what somebody reserved for the domain is called otherwise, and stays. */

@@ -58,13 +58,6 @@ int vfctl_ids_reclaim(struct vfctl_ids *ids, enum vfctl_id_kind kind, uint64_t v
 int vfctl_ids_forget_host(struct vfctl_ids *ids, const char *host, bool force);
 
 /**
- * Set @p count (1..120) more values of a pool aside for this host, in one transaction.
- * @param ret_added  fewer, when the pool has no more.
- */
-int vfctl_ids_block(struct vfctl_ids *ids, const struct vfctl_id_pool *pool, unsigned count,
-	unsigned *ret_added);
-
-/**
  * Make this host's definitions of its pools the fleet's. Hosts with others are refused
  * values until their host.yaml says the same.
  * @return 0; -EINVAL a value that is out would lie in none: which.
