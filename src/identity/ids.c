@@ -407,6 +407,9 @@ int vfctl_ids_release(struct vfctl_ids *ids, enum vfctl_id_kind kind, uint64_t v
 	pool = pool_named(ids, &id);
 	if (pool && !unused)
 		rest = pool->rest_s;
+	/* Of one that host.yaml declares no more, the rest it had. */
+	else if (!unused && id.pool[0] && s->ops->rest(s, id.pool, &rest) == -ENOENT)
+		rest = ID_REST_S;
 	now = s->now ? s->now : (int64_t)time(NULL);
 	r = s->ops->release(s, kind, value, owner, rest ? now + rest : 0);
 	return r == -EPERM ? fail_not_yours(ids, &id) : r;

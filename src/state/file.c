@@ -28,7 +28,7 @@ static const char *const migrations[] = {
 	/* Identities. Values are ordered as unsigned numbers: the top bit is flipped. */
 	"CREATE TABLE pool ("
 	"  name TEXT PRIMARY KEY, kind INTEGER NOT NULL, shape INTEGER NOT NULL,"
-	"  size INTEGER NOT NULL, declared INTEGER NOT NULL,"
+	"  size INTEGER NOT NULL, declared INTEGER NOT NULL, rest INTEGER NOT NULL,"
 	"  leased INTEGER NOT NULL DEFAULT 0, block INTEGER NOT NULL DEFAULT 0,"
 	"  resting INTEGER NOT NULL DEFAULT 0, quarantined INTEGER NOT NULL DEFAULT 0"
 	") STRICT, WITHOUT ROWID;"

@@ -13,6 +13,9 @@
  */
 struct id_store;
 
+/* Of a pool that says nothing about it, s. */
+#define ID_REST_S 3600
+
 /* Which free value to take. */
 struct id_choice {
 	const struct vfctl_id_pool *pool;
@@ -64,6 +67,8 @@ struct id_store_ops {
 	 */
 	int (*begin)(struct id_store *s);
 	int (*end)(struct id_store *s, bool keep);
+	/* Seconds that values of that pool rest, declared now or once; -ENOENT unknown. */
+	int (*rest)(struct id_store *s, const char *pool, uint32_t *ret_s);
 	/* Optional: pools that are declared no more and have values out; freed by caller. */
 	int (*lost)(struct id_store *s, struct vfctl_id_pool **ret_pools, size_t *ret_count);
 };

@@ -32,6 +32,7 @@ int ids_db_finish(struct ids_db *s, int r);
 int ids_db_declare(struct id_store *s, const struct vfctl_id_pool *pools, size_t count);
 int ids_db_peek(struct id_store *s, const struct id_choice *choice, unsigned nth,
 	uint64_t *ret_value);
+int ids_db_rest(struct id_store *s, const char *pool, uint32_t *ret_s);
 int ids_db_lost(struct id_store *s, struct vfctl_id_pool **ret_pools, size_t *ret_count);
 int ids_db_stats(struct id_store *s, const struct vfctl_id_pool *pool,
 	struct vfctl_id_stats *ret);

@@ -9,11 +9,11 @@
 
 /* ---- is it as it was? ---- */
 
-/* What makes the free intervals: kind, source and ranges, as one number (FNV-1a). */
+/* What is kept of a pool: kind, source, rest and ranges, as one number (FNV-1a). */
 static int64_t shape_of(const struct vfctl_id_pool *pool)
 {
 	uint64_t hash = 0xcbf29ce484222325;
-	uint64_t head[2] = {(uint64_t)pool->kind, (uint64_t)pool->source};
+	uint64_t head[3] = {(uint64_t)pool->kind, (uint64_t)pool->source, pool->rest_s};
 	const struct {
 		const void *data;
 		size_t len;
@@ -94,11 +94,24 @@ static int forget_others(struct ids_db *s, const struct vfctl_id_pool *pools, si
 
 static int define(struct ids_db *s, const struct vfctl_id_pool *pool)
 {
-	return db_run(s->db, "INSERT INTO pool (name, kind, shape, size, declared) VALUES "
-		"(?, ?, ?, ?, 1) ON CONFLICT (name) DO UPDATE SET kind = excluded.kind, "
-		"shape = excluded.shape, size = excluded.size, declared = 1", "siii", pool->name,
-		(int64_t)pool->kind, shape_of(pool),
-		(int64_t)idranges_size(pool->ranges, pool->range_count));
+	return db_run(s->db, "INSERT INTO pool (name, kind, shape, size, rest, declared) "
+		"VALUES (?, ?, ?, ?, ?, 1) ON CONFLICT (name) DO UPDATE SET kind = excluded.kind, "
+		"shape = excluded.shape, size = excluded.size, rest = excluded.rest, declared = 1",
+		"siiii", pool->name, (int64_t)pool->kind, shape_of(pool),
+		(int64_t)idranges_size(pool->ranges, pool->range_count), (int64_t)pool->rest_s);
+}
+
+int ids_db_rest(struct id_store *store, const char *pool, uint32_t *ret_s)
+{
+	struct ids_db *s = ids_db_of(store);
+	_query_ struct query *q = NULL;
+	int r = query_new(s->db, &q, "SELECT rest FROM pool WHERE name = ?", "s", pool);
+
+	if (r == 0)
+		r = query_step(q);
+	if (r == 1)
+		*ret_s = (uint32_t)query_int(q, 0);
+	return r < 0 ? r : r == 1 ? 0 : -ENOENT;
 }
 
 /* What is out in these ranges is the pool's from now on, whosever it was. */

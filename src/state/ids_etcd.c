@@ -371,6 +371,13 @@ static int declare(struct id_store *s, const struct vfctl_id_pool *pools, size_t
 	return f->local->ops->declare(f->local, pools, count);
 }
 
+static int rest_of(struct id_store *s, const char *pool, uint32_t *ret_s)
+{
+	struct fleet *f = fleet_of(s);
+
+	return f->local->ops->rest(f->local, pool, ret_s);
+}
+
 static int lost(struct id_store *s, struct vfctl_id_pool **ret_pools, size_t *ret_count)
 {
 	struct fleet *f = fleet_of(s);
@@ -405,6 +412,7 @@ static const struct id_store_ops ops = {
 	.page = page,
 	.close = close_store,
 	.lost = lost,
+	.rest = rest_of,
 };
 
 bool id_etcd_is(const struct id_store *s)

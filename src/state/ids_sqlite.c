@@ -559,6 +559,7 @@ static const struct id_store_ops ops = {
 	.begin = ids_db_begin,
 	.end = end,
 	.lost = ids_db_lost,
+	.rest = ids_db_rest,
 };
 
 /* A reader without a file, or with one from before there were pools, sees empty ones. */

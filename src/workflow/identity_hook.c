@@ -9,8 +9,6 @@
 #include "state/ids_sqlite.h"
 #include "workflow/identity.h"
 
-#define REST_S 3600 /* as of a pool that says nothing else */
-
 static void close_store(struct id_store **store)
 {
 	if (*store)
@@ -169,9 +167,18 @@ static int forget(struct id_store *store, const struct vfctl_id *id, int64_t unt
 	return id_sqlite_put(store, &now);
 }
 
+/* As its pool says, whether host.yaml is there or not. */
+static int64_t end_of_rest(struct id_store *store, const struct vfctl_id *id)
+{
+	uint32_t rest = ID_REST_S;
+
+	if (id->pool[0] && store->ops->rest(store, id->pool, &rest) < 0)
+		ctx_clear(store->ctx);
+	return rest ? (int64_t)time(NULL) + rest : 0;
+}
+
 int identities_forget(struct vfctl_ctx *ctx, const char *domain_uuid, bool used)
 {
-	int64_t until = used ? (int64_t)time(NULL) + REST_S : 0;
 	struct vfctl_id_filter filter = {.domain_uuid = domain_uuid,
 		.states = 1u << VFCTL_ID_LEASED};
 	_id_store_ struct id_store *store = NULL;
@@ -186,7 +193,7 @@ int identities_forget(struct vfctl_ctx *ctx, const char *domain_uuid, bool used)
 		for (int i = 0; i < n && r == 0; i++) {
 			last = ids[i].value;
 			if (is_noted(&ids[i].owner))
-				r = forget(store, &ids[i], until);
+				r = forget(store, &ids[i], used ? end_of_rest(store, &ids[i]) : 0);
 		}
 	}
 	return n < 0 ? n : r;

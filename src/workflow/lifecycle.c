@@ -151,6 +151,10 @@ static int take_guids(struct vfctl_ctx *ctx, const struct target *t,
 	const struct vfctl_id_pool *pool;
 	int r = identities_find_pool(ctx, o->ids, o->guid_pool, inv, t->pf, &pool);
 
+	if (r == 0 && o->pkey && t->pf->infiniband && !needs_guids(t->pf, o))
+		return ctx_fail(ctx, -EEXIST, "the VFs are there already, with their GUIDs; change "
+			"the P_Key of one with: vfctl guid reserve --device %s/INDEX --pkey P_KEY",
+			vfctl_bdf_format(&t->pf->bdf, (char[VFCTL_BDF_TEXT]){0}));
 	if (r < 0 || !pool || !needs_guids(t->pf, o))
 		return r;
 	*ret_guids = calloc(o->count, sizeof(**ret_guids));

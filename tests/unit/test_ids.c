@@ -515,7 +515,7 @@ static void a_value_moves_with_its_range(void **state)
 		must_take(n);
 	/* the pool is cut in two, both under other names */
 	open_pools("guid-pools: [{name: high, ranges: ['0x204..0x2ff']}, "
-		"{name: low, ranges: ['0x200..0x203']}]");
+		"{name: low, ranges: ['0x200..0x203'], rest: 0s}]");
 	assert_int_equal(stats().leased, 4);
 	assert_true(must_take(100) == 0x0208);
 	vfctl_ids_lost(ids, &lost);
@@ -525,6 +525,7 @@ static void a_value_moves_with_its_range(void **state)
 	assert_string_equal(vfctl_ids_lost(ids, &lost)->name, "low");
 	assert_int_equal(lost, 1);
 	assert_int_equal(claim(99, 0x0200), -EEXIST);
+	/* with the rest it had */
 	for (uint64_t v = 0x0200; v <= 0x0203; v++)
 		assert_int_equal(release(v), 0);
 	open_pools("guid-pools: [{name: high, ranges: ['0x204..0x2ff']}]");
