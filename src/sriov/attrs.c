@@ -333,6 +333,17 @@ static int check_known(struct vfctl_ctx *ctx, const struct vfctl_pf *pf,
 	return 0;
 }
 
+int attrs_check(struct vfctl_ctx *ctx, const struct vfctl_pf *pf,
+	const struct vf_wish *wishes, size_t count)
+{
+	const struct ib_vf_way *way = ib_vf_way_of(ctx, pf);
+	int r = check_known(ctx, pf, way, wishes, count);
+
+	if (r == 0 && !pf->ifindex && asks_for(wishes, count, NETLINK_BITS & ~way->takes))
+		return fail_no_netdev(ctx, pf);
+	return r;
+}
+
 /* What the driver takes through files of its own. */
 static int write_by_way(struct vfctl_ctx *ctx, const struct vfctl_pf *pf,
 	const struct ib_vf_way *way, const struct vf_wish *wishes, size_t count)

@@ -43,6 +43,13 @@ int attrs_write(struct vfctl_ctx *ctx, const struct vfctl_pf *pf,
 	const struct vf_wish *wishes, size_t count);
 
 /*
+ * Can this PF's driver take what the wishes name at all? Before anything is written, so that
+ * a dry run says it too. -EOPNOTSUPP with what to do.
+ */
+int attrs_check(struct vfctl_ctx *ctx, const struct vfctl_pf *pf,
+	const struct vf_wish *wishes, size_t count);
+
+/*
  * After a driver of this host probed a VF: does the VF's own RDMA device show the GUIDs of
  * @wish? One that has no RDMA device is passed over with a warning. -EIO when it differs.
  */

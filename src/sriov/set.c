@@ -221,6 +221,8 @@ int lifecycle_plan_set(struct vfctl_ctx *ctx, const struct vfctl_inventory *inv,
 		if (r == 0)
 			add_words(&words, s->wishes[i].vf, &items[i].attrs);
 	}
+	if (r == 0)
+		r = attrs_check(ctx, pf, s->wishes, s->count);
 	for (size_t i = 0; i < s->count && r == 0; i++)
 		r = check_guid(ctx, inv, s, i);
 	if (r < 0)
