@@ -87,6 +87,9 @@ static int check_others(struct vfctl_ctx *ctx)
 
 	if (r == -ENOENT)
 		return 0;
+	if (r < 0)
+		return ctx_fail(ctx, r, "what else sets the VFs of " MODULE " cannot be read: " DIR
+			": %s", strerror(-r));
 	for (size_t i = 0; r == 0 && names[i]; i++) {
 		size_t len = strlen(names[i]);
 
