@@ -35,6 +35,9 @@ static uint64_t after_promises(const struct occupancy *o, const struct vfctl_nod
 
 	bytes = minus(bytes,
 		promised(m->promises, m->promise_count, node->id, page_bytes, taken_too));
+	for (size_t i = 0; i < m->occupant_count; i++)
+		bytes = minus(bytes, promised(m->occupants[i].memory,
+			m->occupants[i].memory_count, node->id, page_bytes, taken_too));
 	return minus(bytes,
 		promised(o->given, o->given_count, node->id, page_bytes, taken_too));
 }

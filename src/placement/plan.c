@@ -10,7 +10,7 @@ static const char *name_of(const char *const *names, size_t count, unsigned valu
 
 const char *vfctl_refusal_name(enum vfctl_refusal refusal)
 {
-	static const char *const names[] = {"none", "VFs", "CPUs", "memory"};
+	static const char *const names[] = {"none", "VFs", "CPUs", "memory", "others"};
 
 	return name_of(names, ARRAY_SIZE(names), refusal);
 }
@@ -34,6 +34,8 @@ static void clear_assignment(struct vfctl_assignment *a)
 	for (size_t i = 0; i < a->reason_count; i++)
 		free(a->reasons[i].text);
 	free(a->reasons);
+	free(a->cells);
+	free(a->vf_cells);
 	free(a->vcpus);
 	free(a->vfs);
 	free(a->vf_wants);
@@ -59,6 +61,8 @@ int occupancy_init(
 {
 	*o = (struct occupancy){.model = model, .taken = model->reserved_cpus};
 	vfctl_cpuset_or(&o->taken, &model->busy_cpus);
+	for (size_t i = 0; i < model->occupant_count; i++)
+		vfctl_cpuset_or(&o->taken, &model->occupants[i].cpus);
 	o->vf_taken = calloc(model->vf_count ? model->vf_count : 1, sizeof(*o->vf_taken));
 	return o->vf_taken ? 0 : ctx_oom(ctx);
 }
@@ -192,7 +196,9 @@ static int fill(struct vfctl_ctx *ctx, struct vfctl_assignment *a,
 
 	a->vfs = calloc(vfs->count + 1, sizeof(*a->vfs));
 	a->vf_wants = calloc(vfs->count + 1, sizeof(*a->vf_wants));
-	if (!a->vfs || !a->vf_wants)
+	a->vf_cells = calloc(vfs->count + 1, sizeof(*a->vf_cells));
+	a->cells = calloc(1, sizeof(*a->cells));
+	if (!a->vfs || !a->vf_wants || !a->vf_cells || !a->cells)
 		return ctx_oom(ctx);
 	for (size_t i = 0; i < vfs->count; i++) {
 		a->vfs[i] = o->model->vfs[vfs->index[i]];
@@ -210,6 +216,10 @@ static int fill(struct vfctl_ctx *ctx, struct vfctl_assignment *a,
 		a->iothread_cpus = a->emulator_cpus;
 	a->memory_bytes = request->memory_bytes;
 	a->page_bytes = chosen->page_bytes;
+	a->cell_count = 1;
+	a->cells[0] = (struct vfctl_cell){.node = a->node, .memory_node = a->node,
+		.vcpu_count = request->vcpus, .memory_bytes = a->memory_bytes,
+		.page_bytes = a->page_bytes};
 	return 0;
 }
 
@@ -278,12 +288,14 @@ static int place(struct vfctl_ctx *ctx, struct vfctl_assignment *a, struct occup
 }
 
 int vfctl_plan_make(struct vfctl_ctx *ctx, const struct vfctl_host_model *model,
-	const struct vfctl_request *requests, size_t count, struct vfctl_plan **ret)
+	const struct vfctl_request *requests, size_t count,
+	const struct vfctl_plan_options *options, struct vfctl_plan **ret)
 {
 	_cleanup_(free_plan) struct vfctl_plan *plan = NULL;
 	_cleanup_(occupancy_clear) struct occupancy o = {0};
 	int r;
 
+	(void)options;
 	r = check_model(ctx, model);
 	for (size_t i = 0; r == 0 && i < count; i++)
 		r = check_request(ctx, model, &requests[i]);

@@ -33,6 +33,7 @@ void vfctl_guest_free(struct vfctl_guest *guest)
 	}
 	free(guest->disks);
 	free(guest->vfs);
+	free(guest->cells);
 	free(guest->name);
 	free(guest->uuid);
 	free(guest->title);
@@ -309,6 +310,7 @@ int vfctl_guest_parse(struct vfctl_ctx *ctx, const char *file, const char *text,
 	if (!guest)
 		return ctx_oom(ctx);
 	guest->emulator_cores = 1;
+	guest->node = VFCTL_NODE_NONE;
 	guest->page_bytes = VFCTL_PAGES_AUTO;
 	guest->console = true;
 	guest->spare_ports = 4;

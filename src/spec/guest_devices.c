@@ -239,7 +239,7 @@ static int read_vf(struct reader *r, const struct doc_node *node, void *object)
 	if (!array_grow(guest->vfs, guest->vf_count))
 		return ctx_oom(r->ctx);
 	vf = &guest->vfs[guest->vf_count++];
-	*vf = (struct vfctl_guest_vf){.count = 1, .line = node->line};
+	*vf = (struct vfctl_guest_vf){.count = 1, .cell = VFCTL_CELL_ANY, .line = node->line};
 	error = reader_map(r, node, vf_keys, ARRAY_SIZE(vf_keys), vf, seen);
 	return error < 0 ? error : finish_vf(r, node, vf, seen);
 }

@@ -118,7 +118,7 @@ static int load_tree(hwloc_topology_t t, const char *root)
 static int configure(struct vfctl_ctx *ctx, hwloc_topology_t t)
 {
 	static const hwloc_obj_type_t wanted[] = {
-		HWLOC_OBJ_PACKAGE, HWLOC_OBJ_CORE, HWLOC_OBJ_L3CACHE};
+		HWLOC_OBJ_PACKAGE, HWLOC_OBJ_DIE, HWLOC_OBJ_CORE, HWLOC_OBJ_L3CACHE};
 
 	/* Our own cgroup says nothing about where guests may run. */
 	if (sym_hwloc_topology_set_flags(t, HWLOC_TOPOLOGY_FLAG_INCLUDE_DISALLOWED) < 0 ||
@@ -329,11 +329,13 @@ static void describe_core(const struct vfctl_topology *topology,
 	const struct hwloc_obj *pu, struct vfctl_core *core)
 {
 	const struct hwloc_obj *package = ancestor(pu, HWLOC_OBJ_PACKAGE);
+	const struct hwloc_obj *die = ancestor(pu, HWLOC_OBJ_DIE);
 	const struct hwloc_obj *l3 = ancestor(pu, HWLOC_OBJ_L3CACHE);
 
 	core->node = node_of_cpu(topology, pu->os_index);
 	core->package =
 		package && package->os_index <= INT_MAX ? (int)package->os_index : -1;
+	core->die = die ? (int)die->logical_index : -1;
 	core->l3 = l3 ? (int)l3->logical_index : -1;
 }
 

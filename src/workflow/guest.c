@@ -96,7 +96,8 @@ static int make_plan(struct vfctl_ctx *ctx, struct vfctl_placed *p)
 		return ctx_oom(ctx);
 	for (size_t i = 0; i < g->vf_count && r == 0; i++)
 		r = make_want(ctx, p, &g->vfs[i], &wants[i]);
-	return r < 0 ? r : vfctl_plan_make(ctx, &p->model.host, &request, 1, &p->plan);
+	return r < 0 ? r : vfctl_plan_make(ctx, &p->model.host, &request, 1, NULL,
+		&p->plan);
 }
 
 /* ---- the VFs it got ---- */

@@ -107,7 +107,7 @@ static struct vfctl_plan *make_plan(
 	const struct host_model *h, const struct vfctl_request *requests, size_t count)
 {
 	struct vfctl_plan *plan = NULL;
-	int r = vfctl_plan_make(ctx, &h->model, requests, count, &plan);
+	int r = vfctl_plan_make(ctx, &h->model, requests, count, NULL, &plan);
 
 	if (r < 0)
 		print_error("%s\n", vfctl_ctx_error(ctx));
@@ -573,7 +573,7 @@ static void absurd_requests_are_named(void **state)
 		struct vfctl_plan *plan = NULL;
 
 		assert_int_equal(
-			vfctl_plan_make(ctx, &h.model, &requests[i], 1, &plan), -EINVAL);
+			vfctl_plan_make(ctx, &h.model, &requests[i], 1, NULL, &plan), -EINVAL);
 		assert_null(plan);
 		if (!strstr(vfctl_ctx_error(ctx), words[i]))
 			fail_msg("'%s' lacks '%s'", vfctl_ctx_error(ctx), words[i]);
@@ -588,26 +588,26 @@ static void absurd_hosts_are_named(void **state)
 
 	make_host(&h, 2, 4, 1);
 	vfctl_cpuset_add(&h.nodes[1].cpus, 2);
-	assert_int_equal(vfctl_plan_make(ctx, &h.model, &request, 1, &plan), -EINVAL);
+	assert_int_equal(vfctl_plan_make(ctx, &h.model, &request, 1, NULL, &plan), -EINVAL);
 	assert_non_null(strstr(vfctl_ctx_error(ctx), "CPU 2 is in node 0 and in node 1"));
 
 	make_host(&h, 2, 4, 1);
 	vfctl_cpuset_add(&h.cores[1].cpus, 0);
-	assert_int_equal(vfctl_plan_make(ctx, &h.model, &request, 1, &plan), -EINVAL);
+	assert_int_equal(vfctl_plan_make(ctx, &h.model, &request, 1, NULL, &plan), -EINVAL);
 	assert_non_null(strstr(vfctl_ctx_error(ctx), "shares CPUs"));
 
 	make_host(&h, 2, 4, 1);
 	h.nodes[1].id = 0;
-	assert_int_equal(vfctl_plan_make(ctx, &h.model, &request, 1, &plan), -EINVAL);
+	assert_int_equal(vfctl_plan_make(ctx, &h.model, &request, 1, NULL, &plan), -EINVAL);
 
 	make_host(&h, 1, 4, 1);
 	h.topology.node_count = 0;
-	assert_int_equal(vfctl_plan_make(ctx, &h.model, &request, 1, &plan), -EINVAL);
+	assert_int_equal(vfctl_plan_make(ctx, &h.model, &request, 1, NULL, &plan), -EINVAL);
 
 	make_host(&h, 1, 4, 1);
 	add_vfs(&h, 0x10, 0, 1, 0);
 	add_vfs(&h, 0x10, 0, 1, 0);
-	assert_int_equal(vfctl_plan_make(ctx, &h.model, &request, 1, &plan), -EINVAL);
+	assert_int_equal(vfctl_plan_make(ctx, &h.model, &request, 1, NULL, &plan), -EINVAL);
 	assert_non_null(strstr(vfctl_ctx_error(ctx), "listed twice"));
 	assert_null(plan);
 }

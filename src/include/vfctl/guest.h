@@ -71,6 +71,10 @@ struct vfctl_guest_vf {
 	 * spoofchk and trust are set. */
 	struct vfctl_vf_attrs attrs;
 	enum vfctl_vf_form form;
+	uint32_t port; /**< physical port of its card, from 1; 0 any */
+	int cell;      /**< VFCTL_CELL_ANY, VFCTL_CELL_EACH, or a cell's number */
+	enum vfctl_affinity affinity;
+	uint32_t apart; /**< entries of the same number: different PFs; 0 no matter */
 	unsigned line; /**< in guest.yaml, for messages about this VF */
 };
 
@@ -81,9 +85,18 @@ struct vfctl_guest {
 	char *title;
 	char *description;
 	uint32_t vcpus;
+	uint32_t shared_vcpus; /**< of them, the last ones, on CPUs shared with others */
 	enum vfctl_threads threads;
 	uint32_t emulator_cores;
 	uint32_t iothreads;
+	uint32_t iothread_cores; /**< 0: they share the emulator's cores */
+	int node;		 /**< VFCTL_NODE_NONE: any */
+	struct vfctl_cell_want *cells; /**< NULL: as many as needed, cells_max at most */
+	size_t cell_count;
+	uint32_t cells_max; /**< 0: no limit */
+	enum vfctl_affinity memory_affinity; /**< REQUIRED or PREFERRED */
+	bool whole_node, whole_l3;
+	unsigned max_distance; /**< ACPI SLIT; 0 no limit */
 	uint64_t memory_bytes; /**< a multiple of 1 MiB */
 	uint64_t page_bytes;   /**< VFCTL_PAGES_AUTO, VFCTL_PAGES_BASE, 2 MiB or 1 GiB */
 	bool locked;           /**< memory stays in RAM (never swapped) */

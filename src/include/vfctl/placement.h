@@ -20,9 +20,16 @@ struct vfctl_ctx;
 #define VFCTL_EMULATOR_CORES_MAX 64
 #define VFCTL_IOTHREADS_MAX 64
 #define VFCTL_GUEST_VFS_MAX 64 /**< VFs of one guest */
+#define VFCTL_CELLS_MAX 64     /**< NUMA cells of one guest */
+#define VFCTL_MODEL_NODES_MAX 64 /**< the planner's limit */
 #define VFCTL_FABRIC_ANY (-1)
+#define VFCTL_CELL_ANY (-1)  /**< of a VF: whichever cell is best */
+#define VFCTL_CELL_EACH (-2) /**< of a want: its count in every cell */
 #define VFCTL_PAGES_BASE 0          /**< page_bytes: no huge pages */
 #define VFCTL_PAGES_AUTO UINT64_MAX /**< page_bytes: the largest whose pool fits */
+#define VFCTL_ROOT_UNKNOWN UINT32_MAX
+/** Shared vCPUs that one shared CPU carries unless the host says otherwise. */
+#define VFCTL_SHARED_RATIO 4
 
 /** How vCPUs use the hardware threads of the whole cores they get. */
 enum vfctl_threads {
@@ -36,16 +43,41 @@ enum vfctl_threads {
 	VFCTL_THREADS_NONE,
 };
 
-/** A VF that nobody holds. */
+/**
+ * How near something must be to a cell of the guest. "Local" to a node: no node with CPUs
+ * is nearer (so a device on a node without CPUs is local to its nearest neighbours).
+ */
+enum vfctl_affinity {
+	VFCTL_AFFINITY_REQUIRED,  /**< local, or of unknown place (which is told) */
+	VFCTL_AFFINITY_PREFERRED, /**< the nearest there is */
+	VFCTL_AFFINITY_SOCKET,	  /**< local to some node of the cell's package */
+	VFCTL_AFFINITY_ANY,	  /**< nearness does not count */
+};
+
+/** A VF that can be given, or (of an occupant) one that is held. */
 struct vfctl_free_vf {
 	struct vfctl_bdf bdf;
 	struct vfctl_bdf pf;
 	uint32_t index; /**< of the VF in its PF */
 	int node;       /**< as the kernel states it; VFCTL_NODE_NONE for no locality */
 	int fabric;     /**< network it is on, a number of the caller's choice, >= 0 */
+	uint32_t port;  /**< physical port of its card, from 1; 0 unknown */
+	uint32_t root;  /**< PCI root complex: domain << 8 | root bus; VFCTL_ROOT_UNKNOWN */
 };
 
-/** Memory that a lease or a foreign guest holds or will hold when started. */
+/** A physical function, for names and for what its VFs have in common. */
+struct vfctl_model_pf {
+	struct vfctl_bdf bdf;
+	char **names; /**< all it answers to, the one a person would use first; NULL-ended */
+	int node;
+	int fabric;
+	uint32_t port;
+	uint32_t root;
+	uint32_t num_vfs; /**< VFs it has, held or not */
+	uint32_t max_vfs; /**< VFs it could have */
+};
+
+/** Memory that somebody holds or will hold when started. */
 struct vfctl_promise {
 	int node;
 	uint64_t page_bytes; /**< VFCTL_PAGES_BASE, or the size of huge pages */
@@ -53,18 +85,43 @@ struct vfctl_promise {
 	bool taken; /**< the guest runs, so the kernel's free counts know of it */
 };
 
-/** Everything the planner may look at. Borrowed; nothing is changed. */
+/** A guest that has its place already: one of ours (a lease), or a domain we did not make. */
+struct vfctl_occupant {
+	char *name;
+	char uuid[37];	/**< "" when not known */
+	bool foreign;	/**< not ours: it is never moved */
+	bool running;
+	struct vfctl_cpuset cpus;  /**< it holds alone, whole cores of ours */
+	struct vfctl_promise *memory; /**< an entry per cell */
+	size_t memory_count;
+	uint32_t *shared_vcpus; /**< per entry of @ref memory: vCPUs on shared CPUs there */
+	struct vfctl_free_vf *vfs;
+	size_t vf_count;
+};
+
+/** Everything the planner may look at. Nothing of it is changed. */
 struct vfctl_host_model {
-	const struct vfctl_topology *topology;
+	struct vfctl_topology *topology;
 	struct vfctl_cpuset reserved_cpus; /**< the host's own, never given to vCPUs */
-	struct vfctl_cpuset busy_cpus;     /**< held by leases and by foreign pins */
-	const struct vfctl_promise *promises;
+	char *reserved_why; /**< where they are stated, for words; NULL */
+	/** CPUs that shared vCPUs run on, all of a node's together; never given alone. */
+	struct vfctl_cpuset shared_cpus;
+	uint32_t shared_ratio; /**< shared vCPUs per such CPU; 0: VFCTL_SHARED_RATIO */
+	struct vfctl_cpuset busy_cpus; /**< held by nobody of the occupants */
+	struct vfctl_promise *promises; /**< the same of memory */
 	size_t promise_count;
 	/** Kept for the host on every node when a guest takes base pages, bytes. */
 	uint64_t host_memory_bytes;
-	const struct vfctl_free_vf *vfs;
+	struct vfctl_free_vf *vfs; /**< free ones */
 	size_t vf_count;
+	struct vfctl_model_pf *pfs; /**< need not be there: only words come from them */
+	size_t pf_count;
+	struct vfctl_occupant *occupants;
+	size_t occupant_count;
 };
+
+/** Free a model on the heap with all it points to (vfctl_model_parse()). NULL is allowed. */
+void vfctl_model_free(struct vfctl_host_model *model);
 
 /** Some VFs that a guest asks for. */
 struct vfctl_vf_want {
@@ -72,19 +129,43 @@ struct vfctl_vf_want {
 	struct vfctl_bdf pf; /**< unless any_pf */
 	int fabric;          /**< VFCTL_FABRIC_ANY, or the one it must be on */
 	const char *fabric_name; /**< for reasons; NULL: its number */
+	uint32_t port;       /**< physical port it must be on; 0 any */
 	uint32_t count;      /**< 1 .. VFCTL_GUEST_VFS_MAX */
+	int cell;            /**< VFCTL_CELL_ANY, VFCTL_CELL_EACH, or a cell's number */
+	enum vfctl_affinity affinity;
+	/** VFs of wants with the same number are on different PFs; 0: no matter. */
+	uint32_t apart;
+};
+
+/** One NUMA cell that the guest shall have. */
+struct vfctl_cell_want {
+	uint32_t vcpus;	       /**< the shared ones included */
+	uint64_t memory_bytes; /**< a multiple of page_bytes */
+	int node;	       /**< VFCTL_NODE_NONE: any */
 };
 
 /** What one guest needs. */
 struct vfctl_request {
 	const char *name; /**< for the words */
 	uint32_t vcpus;   /**< 1 .. VFCTL_VCPU_MAX */
+	uint32_t shared_vcpus; /**< of them, the last ones, float over the shared CPUs */
 	enum vfctl_threads threads;
 	uint32_t emulator_cores; /**< 0: QEMU's own threads run on the reserved CPUs */
-	uint32_t iothreads;      /**< they share the CPUs of QEMU's own threads */
+	uint32_t iothreads;
+	uint32_t iothread_cores; /**< 0: they share the CPUs of QEMU's own threads */
 	uint64_t memory_bytes;   /**< a multiple of page_bytes */
 	uint64_t page_bytes;     /**< or VFCTL_PAGES_BASE, VFCTL_PAGES_AUTO */
-	int node;                /**< VFCTL_NODE_NONE: any */
+	/** REQUIRED: each cell's memory on its node; PREFERRED: else on the nearest. */
+	enum vfctl_affinity memory_affinity;
+	int node; /**< VFCTL_NODE_NONE: any; else all of it goes there */
+	/** Cells it must have, each on a node of its own; their sums are vcpus and
+	 * memory_bytes. Without: as few as it fits in, @ref cells_max at most. */
+	const struct vfctl_cell_want *cells;
+	size_t cell_count;
+	uint32_t cells_max;    /**< 0: as many as the host has nodes */
+	bool whole_node;       /**< its nodes hold no other guest, and get none */
+	bool whole_l3;	       /**< its cores fill L3 groups that no one else uses */
+	unsigned max_distance; /**< between its nodes, and to its VFs; 0: no limit */
 	const struct vfctl_vf_want *wants;
 	size_t want_count;
 };
@@ -94,6 +175,7 @@ enum vfctl_refusal {
 	VFCTL_REFUSAL_VFS,
 	VFCTL_REFUSAL_CPUS,
 	VFCTL_REFUSAL_MEMORY,
+	VFCTL_REFUSAL_OTHERS, /**< it would fit, but not with the others of its batch */
 };
 
 enum vfctl_reason_kind {
@@ -109,61 +191,159 @@ struct vfctl_reason {
 	char *text;
 };
 
+/** What one NUMA cell of the guest gets. */
+struct vfctl_cell {
+	int node;	 /**< of its CPUs */
+	int memory_node; /**< the same, unless its memory had to come from another */
+	uint32_t first_vcpu, vcpu_count; /**< its vCPUs, in one run */
+	uint32_t shared_vcpus; /**< the last of these, on @ref shared_cpus */
+	struct vfctl_cpuset shared_cpus;
+	uint64_t memory_bytes;
+	uint64_t page_bytes; /**< VFCTL_PAGES_BASE or a size, never AUTO */
+	uint32_t l3_groups;  /**< L3 caches its own cores are in, if it fills each alike; else 0 */
+};
+
 /** The answer to one request. Without placement only reasons are filled. */
 struct vfctl_assignment {
 	enum vfctl_refusal refusal;
-	int node;        /**< of all vCPUs, QEMU's threads and memory */
-	uint32_t *vcpus; /**< host CPU of each vCPU; siblings are adjacent */
+	struct vfctl_cell *cells;
+	size_t cell_count;
+	int node; /**< of the first cell; VFCTL_NODE_NONE when refused */
+	/** Host CPU of each vCPU, siblings adjacent; VFCTL_CPU_MAX for a shared one. */
+	uint32_t *vcpus;
 	size_t vcpu_count;
-	/** Threads per core the guest should be told: 1, or what its vCPUs really share.
-	 */
+	/** Threads per core the guest should be told: 1, or what its vCPUs really share. */
 	uint32_t guest_threads;
 	struct vfctl_cpuset emulator_cpus;
 	struct vfctl_cpuset iothread_cpus; /**< empty without iothreads */
 	/** All threads of all cores given, idle siblings included: what a lease holds. */
 	struct vfctl_cpuset held_cpus;
-	uint64_t memory_bytes;
-	uint64_t page_bytes; /**< VFCTL_PAGES_BASE or a size, never AUTO */
+	uint64_t memory_bytes; /**< of all cells */
+	uint64_t page_bytes;   /**< of the first cell */
 	/** In the order of the wants, each want's VFs together. */
 	struct vfctl_free_vf *vfs;
 	uint32_t *vf_wants; /**< index of the want that each VF answers */
+	uint32_t *vf_cells; /**< cell that each VF is nearest to, or was asked for */
 	size_t vf_count;
+	bool local;	   /**< all memory and VFs (but those of affinity any) are local */
+	uint64_t distance; /**< what the planner made least, see docs/placement.md */
 	struct vfctl_reason *reasons;
 	size_t reason_count;
+};
+
+/** What a plan is judged by, most important first. */
+enum vfctl_plan_level {
+	VFCTL_LEVEL_PLACED,	  /**< guests placed: more is better */
+	VFCTL_LEVEL_LOCAL,	  /**< of them, fully local: more is better */
+	VFCTL_LEVEL_DISTANCE,	  /**< weighted distance: less is better */
+	VFCTL_LEVEL_PAGES,	  /**< memory in smaller pages than could be: less */
+	VFCTL_LEVEL_MOVES,	  /**< guests that leave their place: less */
+	VFCTL_LEVEL_ROOM,	  /**< room for typical next guests: more is better */
+	VFCTL_LEVEL_BALANCE,	  /**< unevenness of the PFs' free VFs: less is better */
+	VFCTL_LEVELS,
 };
 
 struct vfctl_plan {
 	struct vfctl_assignment *assignments; /**< one per request, in their order */
 	size_t count;
+	uint64_t value[VFCTL_LEVELS]; /**< of this plan */
+	uint64_t bound[VFCTL_LEVELS]; /**< no plan is better than this at @ref gap_level */
+	/** First level at which a better plan was not ruled out; VFCTL_LEVELS: proven best. */
+	enum vfctl_plan_level gap_level;
+	uint64_t steps; /**< of the search */
+};
+
+struct vfctl_plan_options {
+	/** Steps of the search, after which the best plan so far is given with what is proven
+	 * of it; 0: 400000. It counts steps, so that the answer is the same everywhere. */
+	uint64_t max_steps;
+	/** The same as time, for safety, ms; 0: 30000. */
+	unsigned timeout_ms;
 };
 
 /**
- * Place guests on a host: pure, the same input gives the same plan. Requests are served
- * in order and do not disturb each other. All vCPUs of a guest, QEMU's threads and the
- * memory go to one node, that of its VFs; vCPUs get whole free cores, one each per
- * hardware thread. A core with any busy or reserved thread is not free.
+ * Place guests on a host: pure, the same input gives the same plan. vCPUs get whole free
+ * cores, one each per hardware thread; a core with any busy or reserved thread is not free.
+ * The cells of a guest go to nodes of their own; memory is on the cell's node.
  *
- * Among the nodes that fit: the one where all VFs are local, then (for a guest without
- * VFs) one without free VFs, then the one with the fewest cores left over.
+ * The plan is the best there is by the levels of enum vfctl_plan_level, or says which level
+ * is not proven and what bound holds. docs/placement.md defines each level.
  *
  * A refusal is an answer, not an error: look at each assignment.
  *
+ * @param options  NULL: the defaults.
  * @param ret  receives the plan; free it with vfctl_plan_free().
  * @return 0; -EINVAL for input that no host could have or no guest could ask (the words
- * name the member); -ENOMEM.
+ * name the member); -EINTR when vfctl_ctx_cancel() came; -ENOMEM.
  */
 int vfctl_plan_make(struct vfctl_ctx *ctx, const struct vfctl_host_model *model,
-	const struct vfctl_request *requests, size_t count, struct vfctl_plan **ret);
+	const struct vfctl_request *requests, size_t count,
+	const struct vfctl_plan_options *options, struct vfctl_plan **ret);
+
+/** A guest that should leave its place. */
+struct vfctl_move {
+	size_t occupant; /**< index in the model */
+	const struct vfctl_assignment *to; /**< owned by the rebalance's plan */
+};
+
+/** The fewest moves that make as many guests local as can be. */
+struct vfctl_rebalance {
+	struct vfctl_plan *plan; /**< all occupants that may move, in their order */
+	struct vfctl_move *moves;
+	size_t move_count;
+	size_t local_before, local_after; /**< of the guests that have their CPUs from us */
+};
+
+/**
+ * Propose moves. Only our own guests move; a guest keeps the shape it holds (whole cores,
+ * memory per cell, VFs of the same fabric).
+ * @return as vfctl_plan_make().
+ */
+int vfctl_plan_rebalance(struct vfctl_ctx *ctx, const struct vfctl_host_model *model,
+	const struct vfctl_plan_options *options, struct vfctl_rebalance **ret);
+void vfctl_rebalance_free(struct vfctl_rebalance *rebalance);
+
+/**
+ * Why does the guest not go (wholly) to @p node? Short: what is missing there; or, when it
+ * would fit: what the chosen place has over it.
+ * @param ret_reasons  free each text, then the array.
+ * @return 0; -EINVAL no such node, or as vfctl_plan_make().
+ */
+int vfctl_plan_why_not(struct vfctl_ctx *ctx, const struct vfctl_host_model *model,
+	const struct vfctl_request *request, int node,
+	const struct vfctl_plan_options *options, struct vfctl_reason **ret_reasons,
+	size_t *ret_count);
+
+/**
+ * Read a model from JSON, as vfctl topology --json prints it (docs/placement.md).
+ * @param file  name for the messages.
+ * @param ret  free it with vfctl_model_free().
+ * @return 0; -EBADMSG no JSON; -EINVAL no model: the words name the member; -ENOMEM.
+ */
+int vfctl_model_parse(struct vfctl_ctx *ctx, const char *file, const char *text, size_t len,
+	struct vfctl_host_model **ret);
+/** The model as JSON, which vfctl_model_parse() reads back; free() it. NULL: no memory. */
+char *vfctl_model_format(const struct vfctl_host_model *model);
+/**
+ * Check what a model must hold, beyond vfctl_topology_check().
+ * @return 0, or -EINVAL naming the member.
+ */
+int vfctl_model_check(struct vfctl_ctx *ctx, const struct vfctl_host_model *model);
 
 /** NULL is allowed. */
 void vfctl_plan_free(struct vfctl_plan *plan);
 
-/** "VFs", "CPUs", "memory", "none"; "unknown" for anything else. */
+/** "VFs", "CPUs", "memory", "others", "none"; "unknown" for anything else. */
 const char *vfctl_refusal_name(enum vfctl_refusal refusal);
 /** "choice", "warning", "short", "remedy"; "unknown" for anything else. */
 const char *vfctl_reason_kind_name(enum vfctl_reason_kind kind);
 /** "prefer", "require", "isolate", "none"; "unknown" for anything else. */
 const char *vfctl_threads_name(enum vfctl_threads threads);
+
+/** "required", "preferred", "socket", "any"; "unknown" for anything else. */
+const char *vfctl_affinity_name(enum vfctl_affinity affinity);
+/** "placed", "local", "distance", "pages", "moves", "room", "balance"; else "unknown". */
+const char *vfctl_plan_level_name(enum vfctl_plan_level level);
 
 #ifdef __cplusplus
 }

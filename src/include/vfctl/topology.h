@@ -41,6 +41,7 @@ struct vfctl_core {
 	struct vfctl_cpuset cpus; /**< never empty */
 	int node;                 /**< node id, or VFCTL_NODE_NONE */
 	int package;              /**< socket, as the kernel numbers it; -1 unknown */
+	int die;                  /**< numbered over the host; -1 unknown */
 	int l3;                   /**< cores with the same number share an L3; -1 none */
 };
 
