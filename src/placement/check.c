@@ -4,25 +4,48 @@
 #include <errno.h>
 #include <inttypes.h>
 
+static int by_address(const void *a, const void *b)
+{
+	const struct vfctl_free_vf *const *x = a, *const *y = b;
+
+	return vfctl_bdf_compare(&(*x)->bdf, &(*y)->bdf);
+}
+
 static int check_vfs(struct vfctl_ctx *ctx, const struct vfctl_host_model *model)
 {
+	_free_ const struct vfctl_free_vf **v = calloc(model->vf_count + 1, sizeof(*v));
 	char text[VFCTL_BDF_TEXT];
 
+	if (!v)
+		return ctx_oom(ctx);
 	for (size_t i = 0; i < model->vf_count; i++) {
-		const struct vfctl_free_vf *vf = &model->vfs[i];
-
-		if (vf->fabric < 0)
+		v[i] = &model->vfs[i];
+		if (v[i]->fabric < 0)
 			return ctx_fail(ctx, -EINVAL,
-				"host model: VF %s is on fabric %d; number fabrics from "
-				"0",
-				vfctl_bdf_format(&vf->bdf, text), vf->fabric);
-		for (size_t j = 0; j < i; j++)
-			if (vfctl_bdf_compare(&vf->bdf, &model->vfs[j].bdf) == 0)
-				return ctx_fail(ctx, -EINVAL,
-					"host model: VF %s is listed twice; take a new "
-					"snapshot",
-					vfctl_bdf_format(&vf->bdf, text));
+				"host model: VF %s is on fabric %d; number fabrics from 0",
+				vfctl_bdf_format(&v[i]->bdf, text), v[i]->fabric);
 	}
+	qsort(v, model->vf_count, sizeof(*v), by_address);
+	for (size_t i = 1; i < model->vf_count; i++)
+		if (vfctl_bdf_compare(&v[i - 1]->bdf, &v[i]->bdf) == 0)
+			return ctx_fail(ctx, -EINVAL,
+				"host model: VF %s is listed twice; take a new snapshot",
+				vfctl_bdf_format(&v[i]->bdf, text));
+	return 0;
+}
+
+/* The planner's own limits, which no host of today reaches. */
+static int check_size(struct vfctl_ctx *ctx, const struct vfctl_topology *t)
+{
+	if (t->node_count > VFCTL_MODEL_NODES_MAX)
+		return ctx_fail(ctx, -EINVAL, "host model: %zu nodes; the planner knows %d at most",
+			t->node_count, VFCTL_MODEL_NODES_MAX);
+	for (size_t i = 0; i < t->node_count * t->node_count; i++)
+		if (t->distances[i] < 10 || t->distances[i] > 65535)
+			return ctx_fail(ctx, -EINVAL, "host model: the distance from node %u to "
+				"node %u is %u; ACPI has 10 (local) to 255",
+				t->nodes[i / t->node_count].id, t->nodes[i % t->node_count].id,
+				t->distances[i]);
 	return 0;
 }
 
@@ -35,28 +58,148 @@ int check_model(struct vfctl_ctx *ctx, const struct vfctl_host_model *model)
 			ctx, -EINVAL, "host model: it has no topology; load one first");
 	r = vfctl_topology_check(ctx, model->topology);
 	if (r == 0)
+		r = check_size(ctx, model->topology);
+	if (r == 0)
 		r = check_vfs(ctx, model);
 	return r;
+}
+
+static int check_want(struct vfctl_ctx *ctx, const struct vfctl_request *request, size_t i)
+{
+	const struct vfctl_vf_want *w = &request->wants[i];
+
+	if (!w->count)
+		return ctx_fail(ctx, -EINVAL,
+			"%s: VF want %zu asks for 0 VFs; ask for 1 or leave it out",
+			request->name, i + 1);
+	if (w->affinity > VFCTL_AFFINITY_ANY)
+		return ctx_fail(ctx, -EINVAL, "%s: VF want %zu: affinity %d is none",
+			request->name, i + 1, (int)w->affinity);
+	if (w->cell == VFCTL_CELL_EACH && !request->cell_count)
+		return ctx_fail(ctx, -EINVAL, "%s: VF want %zu asks for VFs in each cell, but the "
+			"cells are not given; say how many cells", request->name, i + 1);
+	if (w->cell < VFCTL_CELL_EACH ||
+		(w->cell >= 0 && (size_t)w->cell >= request->cell_count))
+		return ctx_fail(ctx, -EINVAL, "%s: VF want %zu is of cell %d, but the guest has "
+			"%zu given cells, numbered from 0", request->name, i + 1, w->cell,
+			request->cell_count);
+	return 0;
 }
 
 static int check_wants(struct vfctl_ctx *ctx, const struct vfctl_request *request)
 {
 	uint64_t total = 0;
+	int r;
 
 	for (size_t i = 0; i < request->want_count; i++) {
-		if (!request->wants[i].count)
-			return ctx_fail(ctx, -EINVAL,
-				"%s: VF want %zu asks for 0 VFs; ask for 1 or leave it "
-				"out",
-				request->name, i + 1);
-		total += request->wants[i].count;
+		const struct vfctl_vf_want *w = &request->wants[i];
+
+		r = check_want(ctx, request, i);
+		if (r < 0)
+			return r;
+		total += (uint64_t)w->count *
+			(w->cell == VFCTL_CELL_EACH ? request->cell_count : 1);
 	}
 	if (total > VFCTL_GUEST_VFS_MAX)
 		return ctx_fail(ctx, -EINVAL,
-			"%s: %" PRIu64 " VFs are asked; a guest has at most "
-			"%d",
-			request->name, total, VFCTL_GUEST_VFS_MAX);
+			"%s: %" PRIu64 " VFs are asked; a guest has at most %d", request->name,
+			total, VFCTL_GUEST_VFS_MAX);
 	return 0;
+}
+
+static int check_cell(struct vfctl_ctx *ctx, const struct vfctl_host_model *model,
+	const struct vfctl_request *request, size_t i)
+{
+	const struct vfctl_cell_want *c = &request->cells[i];
+	uint64_t page = request->page_bytes;
+
+	if (!c->vcpus || !c->memory_bytes)
+		return ctx_fail(ctx, -EINVAL, "%s: cell %zu has %s; a cell needs some of both",
+			request->name, i, c->vcpus ? "no memory" : "no vCPUs");
+	if (page != VFCTL_PAGES_AUTO && page != VFCTL_PAGES_BASE && c->memory_bytes % page)
+		return ctx_fail(ctx, -EINVAL, "%s: the memory of cell %zu, %" PRIu64 " bytes, is "
+			"not a whole number of pages of %" PRIu64 " bytes", request->name, i,
+			c->memory_bytes, page);
+	if (c->node == VFCTL_NODE_NONE)
+		return 0;
+	if (!vfctl_topology_node(model->topology, c->node))
+		return ctx_fail(ctx, -EINVAL, "%s: cell %zu is asked on node %d, which this host "
+			"does not have; see vfctl topology", request->name, i, c->node);
+	if (request->node != VFCTL_NODE_NONE && request->node != c->node)
+		return ctx_fail(ctx, -EINVAL, "%s: cell %zu is asked on node %d, but all of the "
+			"guest on node %d; keep one of the two", request->name, i, c->node,
+			request->node);
+	for (size_t k = 0; k < i; k++)
+		if (request->cells[k].node == c->node)
+			return ctx_fail(ctx, -EINVAL, "%s: cells %zu and %zu are both asked on "
+				"node %d; each cell has a node of its own: make them one cell",
+				request->name, k, i, c->node);
+	return 0;
+}
+
+static int check_cells(struct vfctl_ctx *ctx, const struct vfctl_host_model *model,
+	const struct vfctl_request *request)
+{
+	uint64_t vcpus = 0, memory = 0;
+	int r = 0;
+
+	if (!request->cell_count)
+		return 0;
+	if (request->cell_count > request->vcpus || request->cell_count > VFCTL_CELLS_MAX)
+		return ctx_fail(ctx, -EINVAL, "%s: %zu cells for %" PRIu32 " vCPUs: a cell needs a "
+			"vCPU, and a guest has at most %d cells", request->name,
+			request->cell_count, request->vcpus, VFCTL_CELLS_MAX);
+	for (size_t i = 0; i < request->cell_count && r == 0; i++) {
+		r = check_cell(ctx, model, request, i);
+		vcpus += request->cells[i].vcpus;
+		if (r == 0 && __builtin_add_overflow(memory, request->cells[i].memory_bytes, &memory))
+			memory = UINT64_MAX;
+	}
+	if (r < 0)
+		return r;
+	if (vcpus != request->vcpus)
+		return ctx_fail(ctx, -EINVAL, "%s: its cells have %" PRIu64 " vCPUs together, the "
+			"guest %" PRIu32, request->name, vcpus, request->vcpus);
+	if (memory != request->memory_bytes)
+		return ctx_fail(ctx, -EINVAL, "%s: its cells have %" PRIu64 " bytes of memory "
+			"together, the guest %" PRIu64, request->name, memory,
+			request->memory_bytes);
+	return 0;
+}
+
+static bool fills_cores(const struct vfctl_request *request, uint32_t threads)
+{
+	if (!request->cell_count)
+		return request->vcpus % threads == 0;
+	for (size_t i = 0; i < request->cell_count; i++)
+		if (request->cells[i].vcpus % threads)
+			return false;
+	return true;
+}
+
+/* No placement can show siblings to a guest whose vCPUs fill no core of this host. */
+static int check_siblings(struct vfctl_ctx *ctx, const struct vfctl_host_model *model,
+	const struct vfctl_request *request)
+{
+	const struct vfctl_topology *t = model->topology;
+	uint32_t most = 1;
+
+	if (request->threads != VFCTL_THREADS_REQUIRE)
+		return 0;
+	for (size_t i = 0; i < t->core_count; i++) {
+		uint32_t threads = vfctl_cpuset_count(&t->cores[i].cpus);
+
+		if (threads > 1 && fills_cores(request, threads))
+			return 0;
+		most = threads > most ? threads : most;
+	}
+	if (most == 1)
+		return ctx_fail(ctx, -EINVAL, "%s: threads: require, but the cores of this host "
+			"have one thread each; take threads: prefer", request->name);
+	return ctx_fail(ctx, -EINVAL, "%s: threads: require, but %" PRIu32 " vCPUs%s do not fill "
+		"cores of %" PRIu32 " threads; ask for a multiple of %" PRIu32 ", or take threads: "
+		"prefer", request->name, request->vcpus,
+		request->cell_count > 1 ? " in these cells" : "", most, most);
 }
 
 static int check_memory(struct vfctl_ctx *ctx, const struct vfctl_request *request)
@@ -90,6 +233,8 @@ static int check_counts(struct vfctl_ctx *ctx, const struct vfctl_request *reque
 		{"vCPUs", request->vcpus, 1, VFCTL_VCPU_MAX},
 		{"emulator cores", request->emulator_cores, 0, VFCTL_EMULATOR_CORES_MAX},
 		{"I/O threads", request->iothreads, 0, VFCTL_IOTHREADS_MAX},
+		{"cores for I/O threads", request->iothread_cores, 0, VFCTL_IOTHREADS_MAX},
+		{"shared vCPUs", request->shared_vcpus, 0, request->vcpus},
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(counts); i++)
@@ -102,6 +247,13 @@ static int check_counts(struct vfctl_ctx *ctx, const struct vfctl_request *reque
 	if (request->threads > VFCTL_THREADS_NONE)
 		return ctx_fail(ctx, -EINVAL, "%s: thread policy %d is none",
 			request->name, (int)request->threads);
+	if (request->memory_affinity > VFCTL_AFFINITY_PREFERRED)
+		return ctx_fail(ctx, -EINVAL, "%s: memory is required or preferred on its cell's "
+			"node, not %s", request->name,
+			vfctl_affinity_name(request->memory_affinity));
+	if (request->iothread_cores && !request->iothreads)
+		return ctx_fail(ctx, -EINVAL, "%s: cores for I/O threads, but no I/O threads; ask "
+			"for some or leave the cores out", request->name);
 	return 0;
 }
 
@@ -116,7 +268,11 @@ int check_request(struct vfctl_ctx *ctx, const struct vfctl_host_model *model,
 	if (r == 0)
 		r = check_memory(ctx, request);
 	if (r == 0)
+		r = check_cells(ctx, model, request);
+	if (r == 0)
 		r = check_wants(ctx, request);
+	if (r == 0)
+		r = check_siblings(ctx, model, request);
 	if (r < 0)
 		return r;
 	if (request->node != VFCTL_NODE_NONE &&
@@ -125,5 +281,9 @@ int check_request(struct vfctl_ctx *ctx, const struct vfctl_host_model *model,
 			"%s: node %d is asked, which this host does not have; see vfctl "
 			"topology",
 			request->name, request->node);
+	if (request->node != VFCTL_NODE_NONE && request->cell_count > 1)
+		return ctx_fail(ctx, -EINVAL, "%s: %zu cells, and all of it on node %d; each cell "
+			"has a node of its own", request->name, request->cell_count,
+			request->node);
 	return 0;
 }

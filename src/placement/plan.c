@@ -29,6 +29,21 @@ const char *vfctl_threads_name(enum vfctl_threads threads)
 	return name_of(names, ARRAY_SIZE(names), threads);
 }
 
+const char *vfctl_affinity_name(enum vfctl_affinity affinity)
+{
+	static const char *const names[] = {"required", "preferred", "socket", "any"};
+
+	return name_of(names, ARRAY_SIZE(names), affinity);
+}
+
+const char *vfctl_plan_level_name(enum vfctl_plan_level level)
+{
+	static const char *const names[] = {"placed", "local", "moves", "distance", "form", "room",
+		"balance"};
+
+	return name_of(names, ARRAY_SIZE(names), level);
+}
+
 static void clear_assignment(struct vfctl_assignment *a)
 {
 	for (size_t i = 0; i < a->reason_count; i++)
@@ -56,235 +71,163 @@ static void free_plan(struct vfctl_plan **plan)
 	vfctl_plan_free(*plan);
 }
 
-int occupancy_init(
-	struct vfctl_ctx *ctx, struct occupancy *o, const struct vfctl_host_model *model)
-{
-	*o = (struct occupancy){.model = model, .taken = model->reserved_cpus};
-	vfctl_cpuset_or(&o->taken, &model->busy_cpus);
-	for (size_t i = 0; i < model->occupant_count; i++)
-		vfctl_cpuset_or(&o->taken, &model->occupants[i].cpus);
-	o->vf_taken = calloc(model->vf_count ? model->vf_count : 1, sizeof(*o->vf_taken));
-	return o->vf_taken ? 0 : ctx_oom(ctx);
-}
+/* ---- input ---- */
 
-void occupancy_clear(struct occupancy *o)
+/* Could a VF of the want be local to the node, were it free? Unknown places may be. */
+static bool may_be_local(const struct site *site, const struct vfctl_vf_want *want, int node)
 {
-	free(o->vf_taken);
-	free(o->given);
-}
+	bool known = false;
 
-/* What @a holds is no longer free for the next request. */
-static int occupancy_add(struct vfctl_ctx *ctx, struct occupancy *o,
-	const struct vfctl_assignment *a, const struct vf_pick *vfs)
-{
-	if (!array_grow(o->given, o->given_count))
-		return ctx_oom(ctx);
-	o->given[o->given_count++] = (struct vfctl_promise){
-		.node = a->node,
-		.page_bytes = a->page_bytes,
-		.bytes = a->memory_bytes,
-	};
-	vfctl_cpuset_or(&o->taken, &a->held_cpus);
-	for (size_t i = 0; i < vfs->count; i++)
-		o->vf_taken[vfs->index[i]] = true;
-	return 0;
-}
+	for (size_t g = 0; g < site->group_count; g++) {
+		const struct vf_group *group = &site->groups[g];
 
-struct vfctl_cpuset host_cpus_near(
-	const struct occupancy *o, const struct vfctl_node *node)
-{
-	struct vfctl_cpuset online = o->model->reserved_cpus, near;
-
-	vfctl_cpuset_and(&online, &o->model->topology->online);
-	near = online;
-	vfctl_cpuset_and(&near, &node->cpus);
-	return vfctl_cpuset_empty(&near) ? online : near;
-}
-
-static void clear_candidates(struct candidate *candidates, size_t count)
-{
-	for (size_t i = 0; i < count; i++) {
-		vf_pick_clear(&candidates[i].vfs);
-		core_pick_clear(&candidates[i].cores);
+		if (!site_group_answers(group, want))
+			continue;
+		known = true;
+		if (!group->local || site_has(group->local, (unsigned)node))
+			return true;
 	}
-	free(candidates);
+	return !known;
 }
 
-static int look_at_cores(struct vfctl_ctx *ctx, struct candidate *c,
-	const struct occupancy *o, const struct vfctl_request *request)
-{
-	_cleanup_(core_pool_clear) struct core_pool pool = {0};
-	struct vfctl_cpuset host = host_cpus_near(o, c->node);
-	int r;
-
-	r = core_pool_init(ctx, &pool, o, c->node->id);
-	if (r < 0)
-		return r;
-	c->free_cores = (uint32_t)pool.count;
-	r = pool.count ? core_pool_pick(ctx, &pool, request, &c->cores) : 0;
-	if (r < 0)
-		return r;
-	c->cores_fit = r > 0;
-	c->cpus_fit =
-		c->cores_fit && (request->emulator_cores || !vfctl_cpuset_empty(&host));
-	if (!r)
-		c->most_vcpus = core_pool_most_vcpus(&pool, request);
-	return 0;
-}
-
-static int look_at_node(struct vfctl_ctx *ctx, struct candidate *c,
-	const struct occupancy *o, const struct vfctl_request *request)
-{
-	static const struct vfctl_vf_want any = {
-		.any_pf = true, .fabric = VFCTL_FABRIC_ANY};
-	int r = vf_pick(ctx, o, request, c->node->id, &c->vfs);
-
-	if (r < 0)
-		return r;
-	c->vfs_fit = r > 0;
-	c->free_vfs = vf_free_on(o, &any, (int)c->node->id);
-	c->memory_fits = memory_pick(o, c->node, request, &c->page_bytes);
-	return look_at_cores(ctx, c, o, request);
-}
-
-static bool fits(const struct candidate *c)
-{
-	return c->vfs_fit && c->cpus_fit && c->memory_fits;
-}
-
-/* The order among nodes that fit; at last the one with the lower number. */
-static bool better(const struct candidate *a, const struct candidate *b,
+/* What is asked of a VF and of its cell, where the two cannot both be. */
+static int check_cycle(struct vfctl_ctx *ctx, const struct site *site,
 	const struct vfctl_request *request)
 {
-	if (a->vfs.homeless != b->vfs.homeless)
-		return a->vfs.homeless < b->vfs.homeless;
-	/* A guest without VFs on a node that has some would take the CPUs next to them.
-	 */
-	if (!request->want_count && !a->free_vfs != !b->free_vfs)
-		return !a->free_vfs;
-	if (a->page_bytes != b->page_bytes)
-		return a->page_bytes > b->page_bytes;
-	if (a->cores.left != b->cores.left)
-		return a->cores.left < b->cores.left;
-	if (a->free_vfs != b->free_vfs)
-		return request->want_count ? a->free_vfs > b->free_vfs
-					   : a->free_vfs < b->free_vfs;
-	return a->node->id < b->node->id;
-}
+	for (size_t i = 0; i < request->want_count; i++) {
+		const struct vfctl_vf_want *w = &request->wants[i];
+		int id = w->cell >= 0 && request->cell_count ? request->cells[w->cell].node
+							     : request->node;
+		int node = id < 0 ? -1 : site_node_index(site, id);
+		char pf[64];
 
-static const struct candidate *best_of(const struct candidate *candidates, size_t count,
-	const struct vfctl_request *request, size_t *ret_fitting)
-{
-	const struct candidate *best = NULL;
-
-	*ret_fitting = 0;
-	for (size_t i = 0; i < count; i++) {
-		if (!fits(&candidates[i]))
+		if (w->any_pf || w->affinity != VFCTL_AFFINITY_REQUIRED || node < 0 ||
+			may_be_local(site, w, node))
 			continue;
-		(*ret_fitting)++;
-		if (!best || better(&candidates[i], best, request))
-			best = &candidates[i];
+		return ctx_fail(ctx, -EINVAL, "%s: VF want %zu is required local to node %d, but "
+			"the VFs of %s are on another node; take that node, another PF, or "
+			"affinity: preferred", request->name, i + 1, id,
+			pf_words(site->model, &w->pf, pf));
 	}
-	return best;
-}
-
-static int fill(struct vfctl_ctx *ctx, struct vfctl_assignment *a,
-	const struct occupancy *o, const struct vfctl_request *request,
-	struct candidate *chosen)
-{
-	struct vf_pick *vfs = &chosen->vfs;
-
-	a->vfs = calloc(vfs->count + 1, sizeof(*a->vfs));
-	a->vf_wants = calloc(vfs->count + 1, sizeof(*a->vf_wants));
-	a->vf_cells = calloc(vfs->count + 1, sizeof(*a->vf_cells));
-	a->cells = calloc(1, sizeof(*a->cells));
-	if (!a->vfs || !a->vf_wants || !a->vf_cells || !a->cells)
-		return ctx_oom(ctx);
-	for (size_t i = 0; i < vfs->count; i++) {
-		a->vfs[i] = o->model->vfs[vfs->index[i]];
-		a->vf_wants[i] = vfs->want[i];
-	}
-	a->vf_count = vfs->count;
-	a->node = (int)chosen->node->id;
-	a->vcpus = steal(chosen->cores.cpus);
-	a->vcpu_count = request->vcpus;
-	a->guest_threads = chosen->cores.guest_threads;
-	a->held_cpus = chosen->cores.held;
-	a->emulator_cpus = request->emulator_cores ? chosen->cores.emulator
-						   : host_cpus_near(o, chosen->node);
-	if (request->iothreads)
-		a->iothread_cpus = a->emulator_cpus;
-	a->memory_bytes = request->memory_bytes;
-	a->page_bytes = chosen->page_bytes;
-	a->cell_count = 1;
-	a->cells[0] = (struct vfctl_cell){.node = a->node, .memory_node = a->node,
-		.vcpu_count = request->vcpus, .memory_bytes = a->memory_bytes,
-		.page_bytes = a->page_bytes};
 	return 0;
 }
 
-static enum vfctl_refusal why_refused(const struct candidate *candidates, size_t count)
+static int check_input(struct vfctl_ctx *ctx, const struct vfctl_host_model *model,
+	const struct vfctl_request *requests, size_t count)
 {
-	enum vfctl_refusal refusal = count ? VFCTL_REFUSAL_VFS : VFCTL_REFUSAL_CPUS;
+	int r = check_model(ctx, model);
+
+	for (size_t i = 0; r == 0 && i < count; i++)
+		r = check_request(ctx, model, &requests[i]);
+	return r;
+}
+
+/* ---- the search and what comes of it ---- */
+
+static int make_jobs(struct vfctl_ctx *ctx, const struct site *site,
+	const struct vfctl_request *requests, size_t count, struct job **ret)
+{
+	struct job *jobs = calloc(count + 1, sizeof(*jobs));
+
+	if (!jobs)
+		return ctx_oom(ctx);
+	for (size_t i = 0; i < count; i++)
+		job_init(site, &requests[i], i, &jobs[i]);
+	*ret = jobs;
+	return 0;
+}
+
+static uint64_t vf_distance(const struct site *site, const struct vfctl_request *request,
+	const struct chosen *c, size_t count)
+{
+	uint64_t sum = 0;
 
 	for (size_t i = 0; i < count; i++) {
-		if (!candidates[i].vfs_fit)
-			continue;
-		if (candidates[i].cpus_fit)
-			return VFCTL_REFUSAL_MEMORY;
-		refusal = VFCTL_REFUSAL_CPUS;
+		unsigned d = 0;
+
+		match_allows(site, &request->wants[c->vfs[i].want],
+			&site->groups[c->vfs[i].group],
+			match_nodes(&c->option, c->cells, c->vfs[i].cell), 0, false, &d);
+		sum += (uint64_t)d * 4;
 	}
-	return refusal;
+	return sum;
 }
 
-static int decide(struct vfctl_ctx *ctx, struct vfctl_assignment *a, struct occupancy *o,
-	const struct vfctl_request *request, struct candidate *candidates, size_t count)
+/* Guests that want whole L3 groups choose first: others can take any core that is left. */
+static int realize_all(struct vfctl_ctx *ctx, const struct site *site,
+	const struct vfctl_request *requests, const struct search_result *result,
+	struct vfctl_plan *plan)
 {
-	const struct candidate *best;
-	size_t fitting;
-	bool ok;
-	int r;
+	_cleanup_(realize_clear) struct realize z = {0};
+	int r = realize_begin(ctx, site, &z);
 
-	best = best_of(candidates, count, request, &fitting);
-	if (!best) {
-		a->refusal = why_refused(candidates, count);
-		ok = explain_refusal(a, o, request, candidates, count);
-		return ok ? 0 : ctx_oom(ctx);
-	}
-	r = fill(ctx, a, o, request, &candidates[best - candidates]);
-	if (r < 0)
-		return r;
-	if (!explain_choice(a, o, request, best, fitting))
-		return ctx_oom(ctx);
-	return occupancy_add(ctx, o, a, &best->vfs);
+	for (int whole = 1; whole >= 0; whole--)
+		for (size_t i = 0; r == 0 && i < plan->count; i++) {
+			const struct chosen *c = &result->chosen[i];
+			struct vfctl_assignment *a = &plan->assignments[i];
+
+			if (!c->placed || (requests[i].whole_l3 ? 1 : 0) != whole)
+				continue;
+			r = realize(ctx, &z, &requests[i], c, a);
+			a->distance = c->option.distance +
+				vf_distance(site, &requests[i], c, a->vf_count);
+		}
+	return r;
 }
 
-static int place(struct vfctl_ctx *ctx, struct vfctl_assignment *a, struct occupancy *o,
-	const struct vfctl_request *request)
+static int explain_all(struct vfctl_ctx *ctx, const struct site *site,
+	const struct vfctl_request *requests, const struct search_result *result,
+	struct vfctl_plan *plan)
 {
-	const struct vfctl_topology *topology = o->model->topology;
-	struct candidate *candidates;
-	size_t count = 0;
+	struct room rooms[SITE_NODES_MAX];
+	struct job job;
 	int r = 0;
 
-	candidates = calloc(topology->node_count, sizeof(*candidates));
-	if (!candidates)
-		return ctx_oom(ctx);
-	a->node = VFCTL_NODE_NONE;
-	for (size_t i = 0; r == 0 && i < topology->node_count; i++) {
-		const struct vfctl_node *node = &topology->nodes[i];
-
-		if (vfctl_cpuset_empty(&node->cpus) ||
-			(request->node != VFCTL_NODE_NONE &&
-				request->node != (int)node->id))
-			continue;
-		candidates[count].node = node;
-		r = look_at_node(ctx, &candidates[count++], o, request);
+	memcpy(rooms, site->start, site->node_count * sizeof(rooms[0]));
+	for (size_t i = 0; i < plan->count; i++) {
+		job_init(site, &requests[i], i, &job);
+		if (result->chosen[i].placed)
+			option_take(site, &job, &result->chosen[i].option,
+				result->chosen[i].cells, rooms);
 	}
-	if (r == 0)
-		r = decide(ctx, a, o, request, candidates, count);
-	clear_candidates(candidates, count);
+	for (size_t i = 0; i < plan->count && r == 0; i++) {
+		struct vfctl_assignment *a = &plan->assignments[i];
+
+		if (!result->chosen[i].placed)
+			r = explain_refusal(ctx, a, site, &requests[i]);
+		else if (!explain_choice(a, site, &requests[i], rooms))
+			r = ctx_oom(ctx);
+	}
 	return r;
+}
+
+static int fill_plan(struct vfctl_ctx *ctx, const struct site *site,
+	const struct vfctl_request *requests, const struct search_result *result,
+	struct vfctl_plan *plan)
+{
+	int r;
+
+	for (size_t i = 0; i < plan->count; i++) {
+		plan->assignments[i].node = VFCTL_NODE_NONE;
+		plan->assignments[i].refusal = result->chosen[i].placed ? VFCTL_REFUSAL_NONE
+									: VFCTL_REFUSAL_OTHERS;
+	}
+	memcpy(plan->value, result->value, sizeof(plan->value));
+	memcpy(plan->bound, result->bound, sizeof(plan->bound));
+	plan->gap_level = result->gap_level;
+	plan->steps = result->steps;
+	r = realize_all(ctx, site, requests, result, plan);
+	return r < 0 ? r : explain_all(ctx, site, requests, result, plan);
+}
+
+static int run(struct vfctl_ctx *ctx, const struct site *site,
+	const struct vfctl_request *requests, size_t count,
+	const struct vfctl_plan_options *options, struct search_result *ret)
+{
+	_free_ struct job *jobs = NULL;
+	int r = make_jobs(ctx, site, requests, count, &jobs);
+
+	return r < 0 ? r : search_run(ctx, site, jobs, count, options, ret);
 }
 
 int vfctl_plan_make(struct vfctl_ctx *ctx, const struct vfctl_host_model *model,
@@ -292,28 +235,53 @@ int vfctl_plan_make(struct vfctl_ctx *ctx, const struct vfctl_host_model *model,
 	const struct vfctl_plan_options *options, struct vfctl_plan **ret)
 {
 	_cleanup_(free_plan) struct vfctl_plan *plan = NULL;
-	_cleanup_(occupancy_clear) struct occupancy o = {0};
-	int r;
+	struct search_result result = {0};
+	_site_ struct site *site = NULL;
+	int r = check_input(ctx, model, requests, count);
 
-	(void)options;
-	r = check_model(ctx, model);
-	for (size_t i = 0; r == 0 && i < count; i++)
-		r = check_request(ctx, model, &requests[i]);
 	if (r == 0)
-		r = occupancy_init(ctx, &o, model);
+		r = site_new(ctx, model, NULL, &site);
+	for (size_t i = 0; r == 0 && i < count; i++)
+		r = check_cycle(ctx, site, &requests[i]);
 	if (r < 0)
 		return r;
 	plan = calloc(1, sizeof(*plan));
-	if (!plan)
-		return ctx_oom(ctx);
-	plan->assignments = calloc(count ? count : 1, sizeof(*plan->assignments));
-	if (!plan->assignments)
+	if (plan)
+		plan->assignments = calloc(count + 1, sizeof(*plan->assignments));
+	if (!plan || !plan->assignments)
 		return ctx_oom(ctx);
 	plan->count = count;
-	for (size_t i = 0; r == 0 && i < count; i++)
-		r = place(ctx, &plan->assignments[i], &o, &requests[i]);
+	r = run(ctx, site, requests, count, options, &result);
+	if (r == 0 && count)
+		r = fill_plan(ctx, site, requests, &result, plan);
+	search_result_clear(&result, count);
 	if (r < 0)
 		return r;
 	*ret = steal(plan);
 	return 0;
+}
+
+/* ---- what if ---- */
+
+int plan_try(struct vfctl_ctx *ctx, const struct vfctl_host_model *model,
+	const bool *leave_out, const struct vfctl_request *requests, size_t count,
+	size_t *ret_placed, uint64_t *ret_nodes)
+{
+	const struct vfctl_plan_options quick = {.max_steps = 20000, .timeout_ms = 1000};
+	struct search_result result = {0};
+	_site_ struct site *site = NULL;
+	size_t placed = 0;
+	int r = site_new(ctx, model, leave_out, &site);
+
+	if (r == 0)
+		r = run(ctx, site, requests, count, &quick, &result);
+	if (r == 0) {
+		for (size_t i = 0; i < count; i++)
+			placed += result.chosen[i].placed;
+		*ret_placed = placed;
+		if (ret_nodes)
+			*ret_nodes = result.chosen[0].placed ? result.chosen[0].option.nodes : 0;
+	}
+	search_result_clear(&result, count);
+	return r;
 }

@@ -59,7 +59,9 @@ static int make_want(struct vfctl_ctx *ctx, const struct vfctl_placed *p,
 	const struct vfctl_pf *pf;
 	int r;
 
-	*ret = (struct vfctl_vf_want){.count = vf->count, .fabric = VFCTL_FABRIC_ANY};
+	*ret = (struct vfctl_vf_want){.count = vf->count, .fabric = VFCTL_FABRIC_ANY,
+		.port = vf->port, .cell = vf->cell, .affinity = vf->affinity,
+		.apart = vf->apart};
 	if (!vf->pf) {
 		ret->any_pf = true;
 		ret->fabric = vf->fabric == VFCTL_VF_FABRIC_INFINIBAND ? FABRIC_INFINIBAND
@@ -80,16 +82,26 @@ static int make_want(struct vfctl_ctx *ctx, const struct vfctl_placed *p,
 	return 0;
 }
 
+struct vfctl_request guest_request(const struct vfctl_guest *g,
+	const struct vfctl_vf_want *wants)
+{
+	return (struct vfctl_request){
+		.name = g->name, .vcpus = g->vcpus, .shared_vcpus = g->shared_vcpus,
+		.threads = g->threads, .emulator_cores = g->emulator_cores,
+		.iothreads = g->iothreads, .iothread_cores = g->iothread_cores,
+		.memory_bytes = g->memory_bytes, .page_bytes = g->page_bytes,
+		.memory_affinity = g->memory_affinity, .node = g->node, .cells = g->cells,
+		.cell_count = g->cell_count, .cells_max = g->cells_max,
+		.whole_node = g->whole_node, .whole_l3 = g->whole_l3,
+		.max_distance = g->max_distance, .wants = wants, .want_count = g->vf_count,
+	};
+}
+
 static int make_plan(struct vfctl_ctx *ctx, struct vfctl_placed *p)
 {
 	const struct vfctl_guest *g = p->guest;
 	_free_ struct vfctl_vf_want *wants = calloc(g->vf_count + 1, sizeof(*wants));
-	struct vfctl_request request = {
-		.name = g->name, .vcpus = g->vcpus, .threads = g->threads,
-		.emulator_cores = g->emulator_cores, .iothreads = g->iothreads,
-		.memory_bytes = g->memory_bytes, .page_bytes = g->page_bytes,
-		.node = VFCTL_NODE_NONE, .wants = wants, .want_count = g->vf_count,
-	};
+	struct vfctl_request request = guest_request(g, wants);
 	int r = 0;
 
 	if (!wants)

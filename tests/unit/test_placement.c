@@ -101,7 +101,7 @@ static struct vfctl_request guest(uint32_t vcpus, const struct vfctl_vf_want *wa
 }
 
 static const struct vfctl_vf_want any_vf = {
-	.any_pf = true, .fabric = VFCTL_FABRIC_ANY, .count = 1};
+	.any_pf = true, .cell = VFCTL_CELL_ANY, .fabric = VFCTL_FABRIC_ANY, .count = 1};
 
 static struct vfctl_plan *make_plan(
 	const struct host_model *h, const struct vfctl_request *requests, size_t count)
@@ -217,7 +217,6 @@ static void thread_policies(void **state)
 		{VFCTL_THREADS_PREFER, 4, "0,1,2,3", 2, 0},
 		{VFCTL_THREADS_PREFER, 3, "0,1,2", 1, 0},
 		{VFCTL_THREADS_REQUIRE, 4, "0,1,2,3", 2, 0},
-		{VFCTL_THREADS_REQUIRE, 3, "", 0, VFCTL_REFUSAL_CPUS},
 		{VFCTL_THREADS_ISOLATE, 3, "0,2,4", 1, 0},
 		{VFCTL_THREADS_ISOLATE, 4, "", 0, VFCTL_REFUSAL_CPUS},
 		{VFCTL_THREADS_NONE, 4, "0,1,2,3", 1, 0},
@@ -290,7 +289,7 @@ static void one_l3_holds_the_guest_when_it_can(void **state)
 static void narrow_wants_are_served_first(void **state)
 {
 	struct vfctl_vf_want wants[] = {
-		any_vf, {.pf = bdf(0x10, 0), .fabric = VFCTL_FABRIC_ANY, .count = 1}};
+		any_vf, {.pf = bdf(0x10, 0), .fabric = VFCTL_FABRIC_ANY, .cell = VFCTL_CELL_ANY, .count = 1}};
 	struct vfctl_request request = guest(2, wants);
 	struct vfctl_plan *plan;
 	struct host_model h;
@@ -397,7 +396,7 @@ static void vf_on_a_node_without_cpus_goes_to_the_nearest(void **state)
 static void refusals_say_what_is_short(void **state)
 {
 	struct vfctl_vf_want two = {
-		.pf = bdf(0x10, 0), .fabric = VFCTL_FABRIC_ANY, .count = 2};
+		.pf = bdf(0x10, 0), .fabric = VFCTL_FABRIC_ANY, .cell = VFCTL_CELL_ANY, .count = 2};
 	struct vfctl_request request = guest(2, &two);
 	const struct vfctl_assignment *a;
 	struct vfctl_plan *plan;
@@ -410,20 +409,26 @@ static void refusals_say_what_is_short(void **state)
 	assert_int_equal(a->refusal, VFCTL_REFUSAL_VFS);
 	assert_int_equal(a->node, VFCTL_NODE_NONE);
 	assert_true(has_reason(a, VFCTL_REASON_SHORT,
-		"2 of 0000:10:00.0 asked on one node; free: 1 on node 0"));
+		"2 of 0000:10:00.0 asked, local; free: 1 on node 0"));
 	assert_true(has_reason(a, VFCTL_REASON_REMEDY, "create 1 more"));
 	vfctl_plan_free(plan);
 
 	request = guest(4, &any_vf);
+	request.cells_max = 1;
 	plan = make_plan(&h, &request, 1);
 	a = &plan->assignments[0];
 	assert_int_equal(a->refusal, VFCTL_REFUSAL_CPUS);
-	assert_true(has_reason(a, VFCTL_REASON_SHORT, "node 0: 4 vCPUs"));
-	assert_true(has_reason(a, VFCTL_REASON_REMEDY, "node 0 would take 3 vCPUs"));
+	assert_true(has_reason(a, VFCTL_REASON_SHORT,
+		"node 0: 4 free whole cores (4 CPUs), 5 needed: 4 for 4 vCPUs"));
+	assert_true(has_reason(a, VFCTL_REASON_REMEDY,
+		"with 3 vCPUs it fits, on node 0"));
+	assert_true(has_reason(a, VFCTL_REASON_REMEDY,
+		"with cells: auto it fits, on nodes 0-1"));
 	vfctl_plan_free(plan);
 
 	request = guest(2, &any_vf);
 	request.page_bytes = GIB;
+	request.cells_max = 1;
 	vfctl_topology_set_pages(&h.topology, 0, GIB, 3, 3);
 	vfctl_topology_set_pages(&h.topology, 1, GIB, 8, 8);
 	plan = make_plan(&h, &request, 1);
@@ -432,8 +437,9 @@ static void refusals_say_what_is_short(void **state)
 	assert_true(has_reason(
 		a, VFCTL_REASON_SHORT, "4GiB in pages of 1GiB asked, 3GiB is free"));
 	assert_true(has_reason(a, VFCTL_REASON_REMEDY, "add 1 pages of 1GiB on node 0"));
-	assert_true(
-		has_reason(a, VFCTL_REASON_REMEDY, "node 1 has the CPUs and the memory"));
+	assert_true(has_reason(a, VFCTL_REASON_REMEDY,
+		"with affinity: preferred (some of its VFs would be remote) it fits"));
+	assert_true(has_reason(a, VFCTL_REASON_REMEDY, "with 3GiB of memory it fits"));
 	vfctl_plan_free(plan);
 
 	request = guest(2, NULL);
@@ -540,9 +546,9 @@ static void memory_less_node_is_refused(void **state)
 static void absurd_requests_are_named(void **state)
 {
 	static const struct vfctl_vf_want none = {
-		.any_pf = true, .fabric = -1, .count = 0};
+		.any_pf = true, .cell = VFCTL_CELL_ANY, .fabric = -1, .count = 0};
 	static const struct vfctl_vf_want many = {
-		.any_pf = true, .fabric = -1, .count = 65};
+		.any_pf = true, .cell = VFCTL_CELL_ANY, .fabric = -1, .count = 65};
 	struct vfctl_request requests[12];
 	const char *words[12];
 	struct host_model h;

@@ -148,9 +148,10 @@ struct vfctl_cell_want {
 struct vfctl_request {
 	const char *name; /**< for the words */
 	uint32_t vcpus;   /**< 1 .. VFCTL_VCPU_MAX */
-	uint32_t shared_vcpus; /**< of them, the last ones, float over the shared CPUs */
+	uint32_t shared_vcpus; /**< of them, the last ones of each cell, on shared CPUs */
 	enum vfctl_threads threads;
 	uint32_t emulator_cores; /**< 0: QEMU's own threads run on the reserved CPUs */
+	bool has_emulator; /**< they have their CPUs already, wherever they are */
 	uint32_t iothreads;
 	uint32_t iothread_cores; /**< 0: they share the CPUs of QEMU's own threads */
 	uint64_t memory_bytes;   /**< a multiple of page_bytes */
@@ -235,9 +236,10 @@ struct vfctl_assignment {
 enum vfctl_plan_level {
 	VFCTL_LEVEL_PLACED,	  /**< guests placed: more is better */
 	VFCTL_LEVEL_LOCAL,	  /**< of them, fully local: more is better */
+	VFCTL_LEVEL_MOVES,	  /**< guests that leave their place: less is better */
 	VFCTL_LEVEL_DISTANCE,	  /**< weighted distance: less is better */
-	VFCTL_LEVEL_PAGES,	  /**< memory in smaller pages than could be: less */
-	VFCTL_LEVEL_MOVES,	  /**< guests that leave their place: less */
+	VFCTL_LEVEL_FORM,	  /**< smaller pages than could be, hidden siblings, uneven
+				     cells: less is better */
 	VFCTL_LEVEL_ROOM,	  /**< room for typical next guests: more is better */
 	VFCTL_LEVEL_BALANCE,	  /**< unevenness of the PFs' free VFs: less is better */
 	VFCTL_LEVELS,
@@ -342,7 +344,7 @@ const char *vfctl_threads_name(enum vfctl_threads threads);
 
 /** "required", "preferred", "socket", "any"; "unknown" for anything else. */
 const char *vfctl_affinity_name(enum vfctl_affinity affinity);
-/** "placed", "local", "distance", "pages", "moves", "room", "balance"; else "unknown". */
+/** "placed", "local", "moves", "distance", "form", "room", "balance"; else "unknown". */
 const char *vfctl_plan_level_name(enum vfctl_plan_level level);
 
 #ifdef __cplusplus

@@ -1,0 +1,440 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Which PF gives each VF: a flow from the guests' demands through the PFs' free VFs. So no
+ * order of requests, and no greedy first choice, can leave a VF without a PF that had one.
+ */
+#include "placement/search.h"
+
+#include <errno.h>
+
+#define WEIGHT_VF 4 /* of a VF's distance, against that of a vCPU's memory (2) */
+
+bool match_allows(const struct site *site, const struct vfctl_vf_want *want,
+	const struct vf_group *group, uint64_t nodes, unsigned max_distance, bool local,
+	unsigned *ret_distance)
+{
+	enum vfctl_affinity affinity = want->affinity;
+	unsigned best = UINT32_MAX;
+
+	if (!site_group_answers(group, want))
+		return false;
+	for (uint64_t left = nodes; left; left &= left - 1) {
+		unsigned d = site_vf_distance(site, group, (unsigned)__builtin_ctzll(left));
+
+		best = d < best ? d : best;
+	}
+	*ret_distance = affinity == VFCTL_AFFINITY_ANY ? 0 : best - 10;
+	if (max_distance && best > max_distance && group->local &&
+		affinity != VFCTL_AFFINITY_ANY)
+		return false;
+	if (affinity == VFCTL_AFFINITY_ANY || group->local & nodes)
+		return true;
+	if (local)
+		return false;
+	if (affinity == VFCTL_AFFINITY_SOCKET && group->socket & nodes)
+		return true;
+	return affinity == VFCTL_AFFINITY_PREFERRED || !group->local;
+}
+
+uint64_t match_nodes(const struct option *o, const struct opt_cell *cells, int cell)
+{
+	return cell < 0 ? o->nodes : UINT64_C(1) << cells[cell].node;
+}
+
+/* ---- demands ---- */
+
+static size_t list_demands(const struct job *job, size_t cell_count,
+	struct demand ret[DEMANDS_MAX])
+{
+	size_t n = 0;
+
+	for (uint32_t w = 0; w < job->request->want_count; w++) {
+		const struct vfctl_vf_want *want = &job->request->wants[w];
+		size_t times = want->cell == VFCTL_CELL_EACH ? cell_count : 1;
+
+		for (size_t k = 0; k < times && n < DEMANDS_MAX; k++)
+			ret[n++] = (struct demand){.want = w, .count = (uint16_t)want->count,
+				.cell = want->cell == VFCTL_CELL_EACH ? (int)k :
+					want->cell >= 0 ? want->cell : VFCTL_CELL_ANY};
+	}
+	return n;
+}
+
+bool match_floor(const struct site *site, const struct job *job, const struct option *o,
+	const struct opt_cell *cells, uint64_t *ret_distance)
+{
+	struct demand demands[DEMANDS_MAX];
+	size_t count = list_demands(job, o->cell_count, demands);
+	uint64_t sum = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		const struct vfctl_vf_want *want = &job->request->wants[demands[i].want];
+		uint64_t nodes = match_nodes(o, cells, demands[i].cell);
+		unsigned best = UINT32_MAX, d;
+		uint32_t there = 0;
+
+		for (size_t g = 0; g < site->group_count; g++)
+			if (match_allows(site, want, &site->groups[g], nodes,
+				    job->request->max_distance, o->local, &d)) {
+				there += site->groups[g].free;
+				best = d < best ? d : best;
+			}
+		if (there < want->count)
+			return false;
+		sum += (uint64_t)best * WEIGHT_VF * want->count;
+	}
+	*ret_distance = sum;
+	return true;
+}
+
+/* ---- the network ---- */
+
+static unsigned sink_of(const struct site *site)
+{
+	return (unsigned)site->group_count;
+}
+
+static int begin_nodes(const struct site *site, struct flow *flow)
+{
+	for (size_t i = 0; i <= site->group_count; i++)
+		if (flow_node(flow) < 0)
+			return -ENOMEM;
+	return 0;
+}
+
+int match_begin(const struct site *site, struct flow *flow)
+{
+	int r = begin_nodes(site, flow);
+
+	for (size_t i = 0; i < site->group_count && r == 0; i++)
+		r = flow_edge(flow, (unsigned)i, sink_of(site), site->groups[i].free, 0);
+	return r;
+}
+
+/* The node that lets one VF of a set through to the groups of one PF. */
+struct apart {
+	uint32_t set;
+	struct vfctl_bdf pf;
+	unsigned node;
+	size_t first_edge;
+};
+
+struct builder {
+	const struct site *site;
+	struct flow *flow;
+	const struct job *job;
+	int64_t unit; /* cost of a distance of 1 */
+	struct apart apart[VFCTL_GUEST_VFS_MAX];
+	size_t apart_count;
+};
+
+static int apart_node(struct builder *b, uint32_t set, const struct vf_group *group)
+{
+	struct apart *a = b->apart;
+	int out, r = 0;
+
+	for (size_t i = 0; i < b->apart_count; i++, a++)
+		if (a->set == set && vfctl_bdf_compare(&a->pf, &group->pf) == 0)
+			return (int)a->node;
+	if (b->apart_count == VFCTL_GUEST_VFS_MAX)
+		return -ENOMEM;
+	*a = (struct apart){.set = set, .pf = group->pf};
+	r = flow_node(b->flow);
+	out = flow_node(b->flow);
+	if (r < 0 || out < 0)
+		return -ENOMEM;
+	a->node = (unsigned)r;
+	a->first_edge = b->flow->edge_count;
+	b->apart_count++;
+	r = flow_edge(b->flow, a->node, (unsigned)out, 1, 0);
+	for (size_t g = 0; g < b->site->group_count && r == 0; g++)
+		if (vfctl_bdf_compare(&b->site->groups[g].pf, &group->pf) == 0)
+			r = flow_edge(b->flow, (unsigned)out, (unsigned)g, 1, 0);
+	return r < 0 ? r : (int)a->node;
+}
+
+static int connect_demand(struct builder *b, struct demand *d, const struct option *o,
+	const struct opt_cell *cells)
+{
+	const struct vfctl_vf_want *want = &b->job->request->wants[d->want];
+	uint64_t nodes = match_nodes(o, cells, d->cell);
+	int node = flow_node(b->flow), to, r = 0;
+	unsigned distance;
+
+	if (node < 0)
+		return node;
+	d->node = (unsigned)node;
+	for (size_t g = 0; g < b->site->group_count && r == 0; g++) {
+		if (!match_allows(b->site, want, &b->site->groups[g], nodes,
+			    b->job->request->max_distance, o->local, &distance))
+			continue;
+		to = want->apart ? apart_node(b, want->apart, &b->site->groups[g]) : (int)g;
+		if (to < 0)
+			return to;
+		r = flow_edge(b->flow, d->node, (unsigned)to, want->apart ? 1 : want->count,
+			b->unit * distance * WEIGHT_VF);
+	}
+	return r;
+}
+
+/* Through the cheapest group while it has VFs left: no other way can cost less. */
+static uint16_t send_direct(struct flow *f, unsigned node, uint16_t units)
+{
+	int32_t best = -1, out;
+	uint16_t n;
+
+	for (int32_t e = f->first[node]; e >= 0; e = f->next[e])
+		if (best < 0 || f->cost[e] < f->cost[best])
+			best = e;
+	if (best < 0)
+		return 0;
+	/* match_begin() made the edges of the groups to the sink first, in their order. */
+	out = f->to[best] * 2;
+	n = f->left[out] < units ? f->left[out] : units;
+	n = f->left[best] < n ? f->left[best] : n;
+	f->left[best] = (uint16_t)(f->left[best] - n);
+	f->left[best ^ 1] = (uint16_t)(f->left[best ^ 1] + n);
+	f->left[out] = (uint16_t)(f->left[out] - n);
+	f->left[out ^ 1] = (uint16_t)(f->left[out ^ 1] + n);
+	f->total += n * f->cost[best];
+	return n;
+}
+
+/* VFs of a guest that stays are those it has. */
+static int add_home(const struct site *site, struct flow *flow, const struct home *home,
+	uint64_t nodes, int64_t unit)
+{
+	for (size_t i = 0; i < home->vf_count; i++) {
+		const struct vf_group *g = &site->groups[home->groups[i]];
+		int node = flow_node(flow), r;
+		unsigned best = UINT32_MAX;
+
+		for (uint64_t left = nodes; left; left &= left - 1) {
+			unsigned d = site_vf_distance(site, g, (unsigned)__builtin_ctzll(left));
+
+			best = d < best ? d : best;
+		}
+		r = node < 0 ? node : flow_edge(flow, (unsigned)node, home->groups[i], 1,
+			unit * WEIGHT_VF * (best - 10));
+		if (r < 0)
+			return r;
+		if (!flow_send(flow, (unsigned)node, sink_of(site), 1))
+			return 0;
+	}
+	return 1;
+}
+
+int match_add(const struct site *site, struct flow *flow, const struct job *job,
+	const struct option *o, const struct opt_cell *cells)
+{
+	struct builder b = {.site = site, .flow = flow, .job = job, .unit = 1};
+	struct demand demands[DEMANDS_MAX];
+	size_t count;
+	int r = 1;
+
+	if (o->stay)
+		return add_home(site, flow, job->home, o->nodes, 1);
+	count = list_demands(job, o->cell_count, demands);
+	for (size_t i = 0; i < count && r > 0; i++) {
+		uint16_t left = demands[i].count;
+
+		r = connect_demand(&b, &demands[i], o, cells);
+		if (r == 0 && !job->request->wants[demands[i].want].apart)
+			left = (uint16_t)(left - send_direct(flow, demands[i].node, left));
+		if (r == 0)
+			r = left ? flow_send(flow, demands[i].node, sink_of(site), left) : 1;
+	}
+	return r;
+}
+
+/* ---- all VFs of a plan ---- */
+
+/* What taking the k-th VF away from the node costs of its room (site_room()). */
+static uint64_t room_loss(const struct site *site, unsigned node, const struct room *room,
+	uint32_t vfs_left)
+{
+	return site_room(site, node, room, vfs_left + 1) - site_room(site, node, room, vfs_left);
+}
+
+struct scale {
+	int64_t distance, room, balance;
+};
+
+/* Weights that keep the levels apart. Where numbers would not fit, balance is left out. */
+static struct scale make_scale(const struct site *site, uint64_t units)
+{
+	unsigned __int128 room = 1, balance = 1, distance;
+	uint64_t most = 0, vfs = 0;
+
+	for (size_t g = 0; g < site->group_count; g++) {
+		most = site->groups[g].free > most ? site->groups[g].free : most;
+		vfs += site->groups[g].free;
+	}
+	balance += (unsigned __int128)units * 2 * most;
+	for (unsigned n = 0; n < site->node_count; n++)
+		if (2 * SITE_VF_WEIGHT * (uint64_t)site->nodes[n].threads > room)
+			room = 2 * SITE_VF_WEIGHT * (uint64_t)site->nodes[n].threads;
+	room = room * units + 1;
+	distance = (unsigned __int128)units * WEIGHT_VF * site->farthest + 1;
+	if (balance * room * distance < INT64_MAX)
+		return (struct scale){(int64_t)(room * balance), (int64_t)balance, 1};
+	if (room * distance < INT64_MAX)
+		return (struct scale){(int64_t)room, 1, 0};
+	return (struct scale){1, 0, 0};
+}
+
+static int build_groups(const struct site *site, const struct room *rooms,
+	const struct scale *scale, struct flow *flow)
+{
+	int r = begin_nodes(site, flow), first = 0;
+
+	for (unsigned n = 0; n <= site->node_count && r == 0; n++) {
+		uint32_t vfs = 0;
+		int node = flow_node(flow);
+
+		if (node < 0)
+			return node;
+		if (n == 0)
+			first = node;
+		for (size_t g = 0; g < site->group_count; g++)
+			vfs += site->groups[g].home == n ? site->groups[g].free : 0;
+		for (uint32_t k = 1; k <= vfs && r == 0; k++)
+			r = flow_edge(flow, (unsigned)node, sink_of(site), 1,
+				n == site->node_count ? 0 : scale->room *
+				(int64_t)room_loss(site, n, &rooms[n], vfs - k));
+	}
+	for (size_t g = 0; g < site->group_count && r == 0; g++) {
+		uint32_t all = site->groups[g].free, most = 0;
+
+		for (size_t i = 0; i < site->group_count; i++)
+			most = site->groups[i].free > most ? site->groups[i].free : most;
+		/* The square of what is left shrinks by 2 (all - k) + 1 with the k-th. */
+		for (uint32_t k = 1; k <= all && r == 0; k++)
+			r = flow_edge(flow, (unsigned)g,
+				(unsigned)first + site->groups[g].home, 1,
+				scale->balance * 2 * (most - (all - k)));
+	}
+	return r;
+}
+
+/* What flows from the demand's node, unit for unit. */
+static void read_demand(const struct site *site, const struct builder *b,
+	const struct demand *d, struct given_vf *out, size_t *count)
+{
+	const struct flow *f = b->flow;
+
+	for (int32_t e = f->first[d->node]; e >= 0; e = f->next[e]) {
+		unsigned to = f->to[e];
+
+		if (e & 1)
+			continue;
+		for (uint16_t n = flow_used(f, (size_t)e); n; n--) {
+			unsigned group = to;
+
+			/* Behind an apart node: its edge, then the group that is used. */
+			if (to > site->group_count)
+				for (size_t a = 0; a < b->apart_count; a++) {
+					unsigned out_node = f->to[b->apart[a].first_edge];
+
+					if (b->apart[a].node != to)
+						continue;
+					for (int32_t x = f->first[out_node]; x >= 0; x = f->next[x])
+						if (!(x & 1) && flow_used(f, (size_t)x))
+							group = f->to[x];
+				}
+			out[(*count)++] = (struct given_vf){.group = (uint16_t)group,
+				.want = (uint16_t)d->want, .cell = (int16_t)d->cell};
+		}
+	}
+}
+
+struct flow_job {
+	struct demand demands[DEMANDS_MAX];
+	size_t demand_count;
+	struct builder builder;
+};
+
+static int send_job(const struct site *site, struct flow *flow, const struct job *job,
+	const struct chosen *c, const struct scale *scale, struct flow_job *fj)
+{
+	int r = 1;
+
+	fj->builder = (struct builder){.site = site, .flow = flow, .job = job,
+		.unit = scale->distance};
+	if (c->option.stay)
+		return add_home(site, flow, job->home, c->option.nodes, scale->distance);
+	fj->demand_count = list_demands(job, c->option.cell_count, fj->demands);
+	for (size_t i = 0; i < fj->demand_count && r > 0; i++) {
+		r = connect_demand(&fj->builder, &fj->demands[i], &c->option, c->cells);
+		if (r == 0)
+			r = flow_send(flow, fj->demands[i].node, sink_of(site),
+				fj->demands[i].count);
+	}
+	return r;
+}
+
+static void sum_up(const struct site *site, const struct chosen *chosen, const struct job *jobs,
+	size_t count, const struct room *rooms, struct leaf *ret)
+{
+	uint32_t left[SITE_NODES_MAX + 1] = {0};
+	_free_ uint32_t *used = calloc(site->group_count + 1, sizeof(*used));
+
+	*ret = (struct leaf){0};
+	for (size_t i = 0; i < count && used; i++)
+		for (size_t k = 0; chosen[i].placed && k < jobs[i].vfs; k++) {
+			const struct vf_group *g = &site->groups[chosen[i].vfs[k].group];
+			const struct vfctl_vf_want *w =
+				&jobs[i].request->wants[chosen[i].vfs[k].want];
+			unsigned d = 0;
+
+			used[chosen[i].vfs[k].group]++;
+			match_allows(site, w, g, match_nodes(&chosen[i].option, chosen[i].cells,
+				chosen[i].vfs[k].cell), 0, false, &d);
+			ret->distance += (uint64_t)d * WEIGHT_VF;
+		}
+	for (size_t g = 0; g < site->group_count && used; g++) {
+		uint64_t n = site->groups[g].free - used[g];
+
+		left[site->groups[g].home] += (uint32_t)n;
+		ret->balance += n * n;
+	}
+	for (unsigned n = 0; n < site->node_count; n++)
+		ret->room += site_room(site, n, &rooms[n], left[n]);
+}
+
+int match_all(const struct site *site, const struct job *jobs, struct chosen *chosen,
+	size_t count, const struct room *rooms, uint64_t *io_work, struct leaf *ret)
+{
+	_cleanup_(flow_clear) struct flow flow = {0};
+	_free_ struct flow_job *fj = NULL;
+	struct scale scale;
+	uint64_t units = 0;
+	int r = 1;
+
+	for (size_t i = 0; i < count; i++)
+		units += chosen[i].placed ? jobs[i].vfs : 0;
+	if (units) {
+		fj = calloc(count, sizeof(*fj));
+		scale = make_scale(site, units);
+		r = fj ? build_groups(site, rooms, &scale, &flow) : -ENOMEM;
+		r = r < 0 ? r : 1;
+		for (size_t i = 0; i < count && r > 0; i++)
+			if (chosen[i].placed && jobs[i].vfs)
+				r = send_job(site, &flow, &jobs[i], &chosen[i], &scale, &fj[i]);
+	}
+	for (size_t i = 0; i < count && r > 0 && units; i++) {
+		size_t n = 0;
+
+		if (!chosen[i].placed || !jobs[i].vfs)
+			continue;
+		for (size_t k = 0; chosen[i].option.stay && k < jobs[i].vfs; k++)
+			chosen[i].vfs[n++] = (struct given_vf){.group = jobs[i].home->groups[k],
+				.want = (uint16_t)k, .cell = VFCTL_CELL_ANY};
+		for (size_t d = 0; !chosen[i].option.stay && d < fj[i].demand_count; d++)
+			read_demand(site, &fj[i].builder, &fj[i].demands[d], chosen[i].vfs, &n);
+	}
+	*io_work += flow.work;
+	if (r > 0)
+		sum_up(site, chosen, jobs, count, rooms, ret);
+	return r;
+}

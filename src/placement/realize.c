@@ -1,0 +1,406 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* From numbers to names: which cores of a node, which VFs of a PF. */
+#include <errno.h>
+
+#include "placement/placement.h"
+
+int realize_begin(struct vfctl_ctx *ctx, const struct site *site, struct realize *ret)
+{
+	const struct vfctl_topology *t = site->model->topology;
+	struct realize z = {.site = site};
+
+	z.core_taken = calloc(t->core_count + 1, sizeof(*z.core_taken));
+	z.group_next = calloc(site->group_count + 1, sizeof(*z.group_next));
+	if (!z.core_taken || !z.group_next) {
+		realize_clear(&z);
+		return ctx_oom(ctx);
+	}
+	for (size_t i = 0; i < t->core_count; i++)
+		z.core_taken[i] = vfctl_cpuset_intersects(&t->cores[i].cpus, &site->taken);
+	*ret = z;
+	return 0;
+}
+
+void realize_clear(struct realize *z)
+{
+	free(z->core_taken);
+	free(z->group_next);
+	*z = (struct realize){0};
+}
+
+struct vfctl_cpuset host_cpus_near(const struct vfctl_host_model *model, int node)
+{
+	const struct vfctl_node *own = vfctl_topology_node(model->topology, node);
+	struct vfctl_cpuset all = model->reserved_cpus, near;
+
+	vfctl_cpuset_and(&all, &model->topology->online);
+	if (vfctl_cpuset_empty(&all))
+		all = model->shared_cpus;
+	near = all;
+	if (own)
+		vfctl_cpuset_and(&near, &own->cpus);
+	return vfctl_cpuset_empty(&near) ? all : near;
+}
+
+/* ---- cores ---- */
+
+/* What is being chosen for one cell. */
+struct pick {
+	struct realize *z;
+	int node; /* id */
+	uint32_t need[SITE_CLASSES_MAX];
+	size_t *cores; /* of the topology, in the order of vCPUs */
+	size_t count;
+};
+
+/* Needed cores that the L3 group (-1: those without) has, and what else is free of it. */
+static void look_at_l3(const struct pick *p, int l3, uint32_t *ret_useful, uint32_t *ret_free)
+{
+	const struct vfctl_topology *t = p->z->site->model->topology;
+	uint32_t have[SITE_CLASSES_MAX] = {0};
+
+	*ret_useful = *ret_free = 0;
+	for (size_t i = 0; i < t->core_count; i++)
+		if (t->cores[i].node == p->node && t->cores[i].l3 == l3 && !p->z->core_taken[i]) {
+			have[p->z->site->core_class[i]]++;
+			(*ret_free)++;
+		}
+	for (unsigned c = 0; c < SITE_CLASSES_MAX; c++)
+		*ret_useful += have[c] < p->need[c] ? have[c] : p->need[c];
+}
+
+/* The group that holds all with least left over, else the one that holds most. */
+static bool best_l3(const struct pick *p, int *ret)
+{
+	const struct vfctl_topology *t = p->z->site->model->topology;
+	uint32_t best_useful = 0, best_free = 0, need = 0, useful, free_cores;
+	int last = -2;
+
+	for (unsigned c = 0; c < SITE_CLASSES_MAX; c++)
+		need += p->need[c];
+	for (size_t i = 0; i < t->core_count; i++) {
+		if (t->cores[i].node != p->node || t->cores[i].l3 == last || p->z->core_taken[i])
+			continue;
+		last = t->cores[i].l3;
+		look_at_l3(p, last, &useful, &free_cores);
+		if (useful < best_useful || !useful ||
+			(useful == best_useful && (useful < need || free_cores >= best_free)))
+			continue;
+		best_useful = useful;
+		best_free = free_cores;
+		*ret = last;
+	}
+	return best_useful > 0;
+}
+
+static void take_from_l3(struct pick *p, int l3)
+{
+	const struct vfctl_topology *t = p->z->site->model->topology;
+
+	for (size_t i = 0; i < t->core_count; i++) {
+		unsigned c = p->z->site->core_class[i];
+
+		if (t->cores[i].node != p->node || t->cores[i].l3 != l3 ||
+			p->z->core_taken[i] || !p->need[c])
+			continue;
+		p->need[c]--;
+		p->z->core_taken[i] = true;
+		p->cores[p->count++] = i;
+	}
+}
+
+static void pick_cores(struct pick *p, const uint16_t *cores)
+{
+	int l3;
+
+	p->count = 0;
+	for (unsigned c = 0; c < SITE_CLASSES_MAX; c++)
+		p->need[c] = cores[c];
+	while (best_l3(p, &l3))
+		take_from_l3(p, l3);
+}
+
+/* One core for QEMU: of that many threads, where the L3 group is used most already. */
+static void pick_extra(struct pick *p, unsigned class)
+{
+	const struct vfctl_topology *t = p->z->site->model->topology;
+	uint32_t best_free = 0, useful, free_cores;
+	size_t best = t->core_count;
+
+	memset(p->need, 0, sizeof(p->need));
+	for (size_t i = 0; i < t->core_count; i++) {
+		if (t->cores[i].node != p->node || p->z->core_taken[i] ||
+			p->z->site->core_class[i] != class)
+			continue;
+		look_at_l3(p, t->cores[i].l3, &useful, &free_cores);
+		if (best < t->core_count && free_cores >= best_free)
+			continue;
+		best = i;
+		best_free = free_cores;
+	}
+	if (best < t->core_count) {
+		p->z->core_taken[best] = true;
+		p->cores[p->count++] = best;
+	}
+}
+
+/* Groups of which no core is taken: only their cores are let through for the cell. */
+static void fence_l3(struct realize *z, const struct opt_cell *cell, bool *ret_hidden)
+{
+	const struct vfctl_topology *t = z->site->model->topology;
+	int id = z->site->nodes[cell->node].id;
+	uint32_t left = cell->l3;
+
+	for (size_t i = 0; i < t->core_count; i++)
+		ret_hidden[i] = !z->core_taken[i] && t->cores[i].node == id;
+	for (size_t i = 0; i < t->core_count && left; i++) {
+		uint32_t all = 0, open = 0;
+
+		if (!ret_hidden[i] || t->cores[i].l3 < 0)
+			continue;
+		for (size_t k = 0; k < t->core_count; k++)
+			if (t->cores[k].l3 == t->cores[i].l3) {
+				all++;
+				open += ret_hidden[k];
+			}
+		if (open != all || all != z->site->nodes[cell->node].l3_cores)
+			continue;
+		for (size_t k = 0; k < t->core_count; k++)
+			if (t->cores[k].l3 == t->cores[i].l3)
+				ret_hidden[k] = false;
+		left--;
+	}
+	for (size_t i = 0; i < t->core_count; i++)
+		z->core_taken[i] |= ret_hidden[i];
+}
+
+/* The rest of the cell's groups is held; what was hidden is free again. */
+static void unfence_l3(struct realize *z, const struct opt_cell *cell, const bool *hidden,
+	struct vfctl_cpuset *held)
+{
+	const struct vfctl_topology *t = z->site->model->topology;
+	int id = z->site->nodes[cell->node].id;
+
+	for (size_t i = 0; i < t->core_count; i++) {
+		if (hidden[i])
+			z->core_taken[i] = false;
+		else if (t->cores[i].node == id && !z->core_taken[i]) {
+			z->core_taken[i] = true;
+			vfctl_cpuset_or(held, &t->cores[i].cpus);
+		}
+	}
+}
+
+static void hold_rest(struct realize *z, int node, struct vfctl_cpuset *held)
+{
+	const struct vfctl_topology *t = z->site->model->topology;
+
+	for (size_t i = 0; i < t->core_count; i++)
+		if (t->cores[i].node == node && !z->core_taken[i]) {
+			z->core_taken[i] = true;
+			vfctl_cpuset_or(held, &t->cores[i].cpus);
+		}
+}
+
+/* Cores in each L3 group, when they are the same in all of them; the number of groups. */
+static uint32_t count_l3(const struct pick *p)
+{
+	const struct vfctl_topology *t = p->z->site->model->topology;
+	uint32_t groups = 0, first = 0;
+
+	for (size_t i = 0; i < p->count; i++) {
+		uint32_t same = 0, before = 0;
+
+		for (size_t k = 0; k < p->count; k++) {
+			if (t->cores[p->cores[k]].l3 != t->cores[p->cores[i]].l3)
+				continue;
+			same++;
+			before += k < i;
+		}
+		if (t->cores[p->cores[i]].l3 < 0 || (first && same != first))
+			return 0;
+		first = same;
+		groups += !before;
+	}
+	return groups;
+}
+
+static void give_vcpus(const struct pick *p, const struct vfctl_request *request,
+	const struct opt_cell *cell, struct vfctl_assignment *a)
+{
+	const struct vfctl_topology *t = p->z->site->model->topology;
+	uint32_t most = request->threads == VFCTL_THREADS_ISOLATE ? 1 : UINT32_MAX;
+	uint32_t left = cell->vcpus - cell->shared;
+
+	for (size_t i = 0; i < p->count; i++) {
+		const struct vfctl_cpuset *cpus = &t->cores[p->cores[i]].cpus;
+		uint32_t used = 0;
+
+		vfctl_cpuset_or(&a->held_cpus, cpus);
+		for (int cpu = vfctl_cpuset_next(cpus, 0); cpu >= 0 && left && used < most;
+			cpu = vfctl_cpuset_next(cpus, (unsigned)cpu + 1)) {
+			a->vcpus[a->vcpu_count++] = (uint32_t)cpu;
+			used++;
+			left--;
+		}
+	}
+	for (uint32_t i = 0; i < cell->shared; i++)
+		a->vcpus[a->vcpu_count++] = VFCTL_CPU_MAX;
+}
+
+static void give_extra(struct pick *p, const struct vfctl_request *request,
+	const struct opt_cell *cell, struct vfctl_assignment *a)
+{
+	const struct vfctl_topology *t = p->z->site->model->topology;
+
+	p->count = 0;
+	for (unsigned c = 0; c < SITE_CLASSES_MAX; c++)
+		for (uint16_t n = 0; n < cell->extra[c]; n++)
+			pick_extra(p, c);
+	for (size_t i = 0; i < p->count; i++) {
+		const struct vfctl_cpuset *cpus = &t->cores[p->cores[i]].cpus;
+
+		vfctl_cpuset_or(&a->held_cpus, cpus);
+		vfctl_cpuset_or(i < request->emulator_cores ? &a->emulator_cpus
+							    : &a->iothread_cpus, cpus);
+	}
+}
+
+static int give_cell(struct vfctl_ctx *ctx, struct realize *z,
+	const struct vfctl_request *request, const struct chosen *chosen, size_t k,
+	struct vfctl_assignment *a)
+{
+	const struct vfctl_topology *t = z->site->model->topology;
+	const struct opt_cell *from = &chosen->cells[k];
+	_free_ size_t *cores = calloc(t->core_count + 1, sizeof(*cores));
+	_free_ bool *hidden = calloc(t->core_count + 1, sizeof(*hidden));
+	struct pick p = {.z = z, .node = z->site->nodes[from->node].id, .cores = cores};
+	struct vfctl_cell *cell = &a->cells[k];
+
+	if (!cores || !hidden)
+		return ctx_oom(ctx);
+	*cell = (struct vfctl_cell){.node = p.node,
+		.memory_node = z->site->nodes[from->memory_node].id,
+		.first_vcpu = (uint32_t)a->vcpu_count, .vcpu_count = from->vcpus,
+		.shared_vcpus = from->shared, .memory_bytes = from->memory,
+		.page_bytes = z->site->page_bytes[chosen->option.page]};
+	if (from->shared) {
+		cell->shared_cpus = z->site->model->shared_cpus;
+		vfctl_cpuset_and(&cell->shared_cpus,
+			&z->site->model->topology->nodes[from->node].cpus);
+	}
+	if (from->l3)
+		fence_l3(z, from, hidden);
+	pick_cores(&p, from->cores);
+	cell->l3_groups = count_l3(&p);
+	give_vcpus(&p, request, from, a);
+	give_extra(&p, request, from, a);
+	if (from->l3)
+		unfence_l3(z, from, hidden, &a->held_cpus);
+	if (request->whole_node)
+		hold_rest(z, p.node, &a->held_cpus);
+	a->memory_bytes += from->memory;
+	return 0;
+}
+
+/* ---- VFs ---- */
+
+const struct vfctl_free_vf *site_vf(const struct site *site, size_t index)
+{
+	const struct vfctl_host_model *m = site->model;
+
+	if (index < m->vf_count)
+		return &m->vfs[index];
+	index -= m->vf_count;
+	for (size_t o = 0; o < m->occupant_count; o++) {
+		if (index < m->occupants[o].vf_count)
+			return &m->occupants[o].vfs[index];
+		index -= m->occupants[o].vf_count;
+	}
+	return NULL;
+}
+
+static uint32_t nearest_cell(const struct site *site, const struct vf_group *g,
+	const struct chosen *chosen)
+{
+	unsigned best = UINT32_MAX;
+	uint32_t cell = 0;
+
+	for (uint32_t k = 0; k < chosen->option.cell_count; k++) {
+		unsigned d = site_vf_distance(site, g, chosen->cells[k].node);
+
+		if (d < best) {
+			best = d;
+			cell = k;
+		}
+	}
+	return cell;
+}
+
+static int in_order(const void *a, const void *b)
+{
+	const struct given_vf *x = a, *y = b;
+
+	if (x->want != y->want)
+		return x->want < y->want ? -1 : 1;
+	if (x->cell != y->cell)
+		return x->cell < y->cell ? -1 : 1;
+	return x->group < y->group ? -1 : x->group > y->group;
+}
+
+static int give_vfs(struct vfctl_ctx *ctx, struct realize *z, const struct chosen *chosen,
+	size_t count, struct vfctl_assignment *a)
+{
+	a->vfs = calloc(count + 1, sizeof(*a->vfs));
+	a->vf_wants = calloc(count + 1, sizeof(*a->vf_wants));
+	a->vf_cells = calloc(count + 1, sizeof(*a->vf_cells));
+	if (!a->vfs || !a->vf_wants || !a->vf_cells)
+		return ctx_oom(ctx);
+	if (count)
+		qsort(chosen->vfs, count, sizeof(*chosen->vfs), in_order);
+	for (size_t i = 0; i < count; i++) {
+		const struct given_vf *given = &chosen->vfs[i];
+		const struct vf_group *g = &z->site->groups[given->group];
+
+		a->vfs[i] = *site_vf(z->site, g->vfs[z->group_next[given->group]++]);
+		a->vf_wants[i] = given->want;
+		a->vf_cells[i] = given->cell >= 0 ? (uint32_t)given->cell
+						  : nearest_cell(z->site, g, chosen);
+	}
+	a->vf_count = count;
+	return 0;
+}
+
+/* ---- all of it ---- */
+
+int realize(struct vfctl_ctx *ctx, struct realize *z, const struct vfctl_request *request,
+	const struct chosen *chosen, struct vfctl_assignment *a)
+{
+	size_t cells = chosen->option.cell_count;
+	struct job job;
+	int r = 0;
+
+	job_init(z->site, request, 0, &job);
+	a->cells = calloc(cells, sizeof(*a->cells));
+	a->vcpus = calloc(request->vcpus, sizeof(*a->vcpus));
+	if (!a->cells || !a->vcpus)
+		return ctx_oom(ctx);
+	a->cell_count = cells;
+	for (size_t k = 0; k < cells && r == 0; k++)
+		r = give_cell(ctx, z, request, chosen, k, a);
+	if (r == 0)
+		r = give_vfs(ctx, z, chosen, job.vfs, a);
+	if (r < 0)
+		return r;
+	a->node = a->cells[0].node;
+	a->page_bytes = a->cells[0].page_bytes;
+	a->guest_threads = chosen->option.threads;
+	if (!request->emulator_cores)
+		a->emulator_cpus = host_cpus_near(z->site->model, a->node);
+	if (!request->iothreads)
+		vfctl_cpuset_andnot(&a->iothread_cpus, &a->iothread_cpus);
+	else if (!request->iothread_cores)
+		a->iothread_cpus = a->emulator_cpus;
+	a->local = chosen->option.local;
+	return 0;
+}

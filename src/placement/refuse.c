@@ -1,0 +1,578 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Why a guest does not fit, node by node, and the changes that were tried and would help. */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "base/buf.h"
+#include "placement/placement.h"
+
+#define REMEDIES_MAX 5
+#define MOVES_TRIED_MAX 64
+
+struct refusal {
+	struct vfctl_ctx *ctx;
+	struct vfctl_assignment *a;
+	const struct site *site;
+	const struct vfctl_request *request;
+	unsigned remedies;
+	int error;
+};
+
+static void say(struct refusal *f, bool ok)
+{
+	if (!ok)
+		f->error = ctx_oom(f->ctx);
+}
+
+/* Would it fit, were it asked so? @ret_nodes: where. */
+static bool would_fit(struct refusal *f, const struct vfctl_request *changed,
+	uint64_t *ret_nodes)
+{
+	size_t placed = 0;
+	int r = f->error;
+
+	if (r == 0)
+		r = plan_try(f->ctx, f->site->model, NULL, changed, 1, &placed, ret_nodes);
+	if (r < 0)
+		f->error = r;
+	return r == 0 && placed == 1;
+}
+
+static void nodes_text(const struct site *site, uint64_t nodes, char buf[128])
+{
+	struct vfctl_cpuset set = {0};
+	bool many = nodes & (nodes - 1);
+	int n;
+
+	for (unsigned i = 0; i < site->node_count; i++)
+		if (site_has(nodes, i))
+			vfctl_cpuset_add(&set, (unsigned)site->nodes[i].id);
+	n = snprintf(buf, 128, many ? "nodes " : "node ");
+	vfctl_cpuset_format(&set, buf + n, (size_t)(128 - n));
+}
+
+static void remedy(struct refusal *f, uint64_t nodes, const char *change)
+{
+	char where[128];
+
+	nodes_text(f->site, nodes, where);
+	f->remedies++;
+	say(f, reason_add(f->a, VFCTL_REASON_REMEDY, "with %s it fits, on %s", change, where));
+}
+
+/* ---- which kind of thing is short ---- */
+
+/* The same with hardly any memory (and @one: a vCPU to a cell), for the question whether. */
+static struct vfctl_request smaller(const struct vfctl_request *r,
+	struct vfctl_cell_want *cells, bool one)
+{
+	const uint64_t little = 1 << 20;
+	struct vfctl_request changed = *r;
+
+	changed.page_bytes = VFCTL_PAGES_BASE;
+	changed.memory_affinity = VFCTL_AFFINITY_PREFERRED;
+	changed.memory_bytes = little * (r->cell_count ? r->cell_count : r->vcpus);
+	for (size_t k = 0; k < r->cell_count; k++) {
+		cells[k] = r->cells[k];
+		cells[k].memory_bytes = little;
+		cells[k].vcpus = one ? 1 : cells[k].vcpus;
+	}
+	changed.cells = r->cell_count ? cells : NULL;
+	if (one) {
+		changed.vcpus = r->cell_count ? (uint32_t)r->cell_count : 1;
+		changed.shared_vcpus = r->shared_vcpus ? changed.vcpus : 0;
+		changed.emulator_cores = changed.iothread_cores = 0;
+		changed.has_emulator = true;
+		changed.threads = VFCTL_THREADS_NONE;
+		changed.whole_node = changed.whole_l3 = false;
+	}
+	return changed;
+}
+
+static void find_kind(struct refusal *f)
+{
+	struct vfctl_cell_want cells[VFCTL_CELLS_MAX];
+	struct vfctl_request changed;
+
+	if (would_fit(f, f->request, NULL)) {
+		f->a->refusal = VFCTL_REFUSAL_OTHERS;
+		return;
+	}
+	f->a->refusal = VFCTL_REFUSAL_VFS;
+	changed = smaller(f->request, cells, false);
+	if (would_fit(f, &changed, NULL)) {
+		f->a->refusal = VFCTL_REFUSAL_MEMORY;
+		return;
+	}
+	changed = smaller(f->request, cells, true);
+	if (!f->request->want_count || would_fit(f, &changed, NULL))
+		f->a->refusal = VFCTL_REFUSAL_CPUS;
+}
+
+/* ---- what is short, node by node ---- */
+
+static uint32_t whole_vcpus(const struct vfctl_request *r)
+{
+	return r->vcpus - r->shared_vcpus;
+}
+
+/* Cores of @threads for the vCPUs and for QEMU. */
+static uint32_t cores_needed(const struct vfctl_request *r, uint32_t vcpus, uint32_t threads)
+{
+	return r->threads == VFCTL_THREADS_ISOLATE ? vcpus : (vcpus + threads - 1) / threads;
+}
+
+static void say_cores(struct refusal *f, unsigned node)
+{
+	const struct vfctl_request *r = f->request;
+	const struct room *room = &f->site->start[node];
+	uint32_t threads = f->site->class_threads[f->site->class_count - 1];
+	uint32_t extra = r->emulator_cores + r->iothread_cores;
+	uint32_t need = cores_needed(r, whole_vcpus(r), threads);
+	_buf_ struct buf line = {0};
+
+	if (room->shared < r->shared_vcpus)
+		say(f, reason_add(f->a, VFCTL_REASON_SHORT, "node %d: %" PRIu32 " shared vCPUs "
+			"asked, its shared CPUs carry %" PRIu32 " more", f->site->nodes[node].id,
+			r->shared_vcpus, room->shared));
+	if (room->core_count >= need + extra && room->threads >= whole_vcpus(r))
+		return;
+	buf_printf(&line, "node %d: %u free whole core%s (%" PRIu32 " CPUs), %" PRIu32 " needed",
+		f->site->nodes[node].id, room->core_count, room->core_count == 1 ? "" : "s",
+		room->threads, need + extra);
+	if (extra || need != whole_vcpus(r))
+		buf_printf(&line, ": %" PRIu32 " for %" PRIu32 " vCPU%s (threads: %s)", need,
+			whole_vcpus(r), whole_vcpus(r) == 1 ? "" : "s",
+			vfctl_threads_name(r->threads));
+	if (extra)
+		buf_printf(&line, ", %" PRIu32 " for QEMU's threads", extra);
+	say(f, !line.failed && reason_add(f->a, VFCTL_REASON_SHORT, "%s", line.data));
+}
+
+static void say_memory(struct refusal *f, unsigned node)
+{
+	const struct vfctl_request *r = f->request;
+	const struct site *s = f->site;
+	char asked[32], left[32], page[32];
+	uint64_t most = 0;
+
+	if (r->page_bytes == VFCTL_PAGES_AUTO) {
+		for (unsigned p = 0; p < s->page_count; p++)
+			most = s->start[node].memory[p] > most ? s->start[node].memory[p] : most;
+	} else {
+		for (unsigned p = 0; p < s->page_count; p++)
+			if (s->page_bytes[p] == r->page_bytes)
+				most = s->start[node].memory[p];
+	}
+	if (most >= r->memory_bytes)
+		return;
+	memory_text(r->memory_bytes, asked);
+	memory_text(most, left);
+	if (r->page_bytes == VFCTL_PAGES_BASE || r->page_bytes == VFCTL_PAGES_AUTO) {
+		say(f, reason_add(f->a, VFCTL_REASON_SHORT, "node %d: %s of memory asked, %s is "
+			"free%s", s->nodes[node].id, asked, left,
+			r->page_bytes == VFCTL_PAGES_AUTO ? " in pages of one size" : ""));
+		return;
+	}
+	say(f, reason_add(f->a, VFCTL_REASON_SHORT, "node %d: %s in pages of %s asked, %s is free "
+		"in such pages", s->nodes[node].id, asked, memory_text(r->page_bytes, page), left));
+	if (f->a->refusal == VFCTL_REFUSAL_MEMORY)
+		say(f, reason_add(f->a, VFCTL_REASON_REMEDY, "add %" PRIu64 " pages of %s on node "
+			"%d (/sys/devices/system/node/node%d/hugepages/hugepages-%" PRIu64
+			"kB/nr_hugepages)", (r->memory_bytes - most + r->page_bytes - 1) /
+			r->page_bytes, page, s->nodes[node].id, s->nodes[node].id,
+			r->page_bytes / 1024));
+}
+
+static void want_words(const struct refusal *f, const struct vfctl_vf_want *want,
+	struct buf *line)
+{
+	char pf[64];
+
+	buf_puts(line, want->any_pf ? "any PF" : pf_words(f->site->model, &want->pf, pf));
+	if (want->fabric != VFCTL_FABRIC_ANY && want->fabric_name)
+		buf_printf(line, ", %s", want->fabric_name);
+	else if (want->fabric != VFCTL_FABRIC_ANY)
+		buf_printf(line, ", fabric %d", want->fabric);
+	if (want->port)
+		buf_printf(line, ", port %" PRIu32, want->port);
+	if (want->cell >= 0)
+		buf_printf(line, ", for cell %d", want->cell);
+	if (want->apart)
+		buf_puts(line, ", each on a PF of its own");
+}
+
+/* How many more VFs the PFs that answer could have. */
+static uint32_t could_make(const struct refusal *f, const struct vfctl_vf_want *want,
+	const struct vfctl_model_pf **ret_pf)
+{
+	const struct vfctl_host_model *m = f->site->model;
+	uint32_t most = 0;
+
+	for (size_t i = 0; i < m->pf_count; i++) {
+		const struct vfctl_model_pf *pf = &m->pfs[i];
+
+		if ((!want->any_pf && vfctl_bdf_compare(&pf->bdf, &want->pf) != 0) ||
+			(want->fabric != VFCTL_FABRIC_ANY && want->fabric != pf->fabric) ||
+			pf->max_vfs <= pf->num_vfs || pf->max_vfs - pf->num_vfs <= most)
+			continue;
+		most = pf->max_vfs - pf->num_vfs;
+		*ret_pf = pf;
+	}
+	return most;
+}
+
+static void say_want(struct refusal *f, const struct vfctl_vf_want *want)
+{
+	const struct vfctl_model_pf *pf = NULL;
+	uint32_t total = 0, unknown = 0;
+	_buf_ struct buf line = {0};
+	char words[64];
+
+	buf_printf(&line, "VFs: %" PRIu32 " of ", want->count);
+	want_words(f, want, &line);
+	buf_puts(&line, want->affinity == VFCTL_AFFINITY_REQUIRED ? " asked, local; free:"
+								  : " asked; free:");
+	for (unsigned n = 0; n < f->site->node_count; n++) {
+		uint32_t here = 0;
+
+		for (size_t g = 0; g < f->site->group_count; g++)
+			if (f->site->groups[g].home == n &&
+				site_group_answers(&f->site->groups[g], want))
+				here += f->site->groups[g].free;
+		total += here;
+		if (here)
+			buf_printf(&line, " %" PRIu32 " on node %d,", here, f->site->nodes[n].id);
+	}
+	for (size_t g = 0; g < f->site->group_count; g++)
+		if (!f->site->groups[g].local && site_group_answers(&f->site->groups[g], want))
+			unknown += f->site->groups[g].free;
+	if (unknown)
+		buf_printf(&line, " %" PRIu32 " without a node,", unknown);
+	total += unknown;
+	if (!total)
+		buf_puts(&line, " none ");
+	if (!line.failed)
+		line.data[line.len - 1] = '\0';
+	say(f, !line.failed && reason_add(f->a, VFCTL_REASON_SHORT, "%s", line.data));
+	if (total >= want->count || f->error)
+		return;
+	f->remedies++;
+	if (could_make(f, want, &pf) >= want->count - total)
+		say(f, reason_add(f->a, VFCTL_REASON_REMEDY, "create %" PRIu32 " more VF%s on %s "
+			"(it has %" PRIu32 " of %" PRIu32 "), or release a guest that holds some",
+			want->count - total, want->count - total == 1 ? "" : "s",
+			pf_words(f->site->model, &pf->bdf, words), pf->num_vfs, pf->max_vfs));
+	else
+		say(f, reason_add(f->a, VFCTL_REASON_REMEDY, "create %" PRIu32 " more VF%s on %s, or "
+			"release a guest that holds some", want->count - total,
+			want->count - total == 1 ? "" : "s",
+			want->any_pf ? "a PF of that kind" : pf_words(f->site->model, &want->pf,
+				words)));
+}
+
+/* Two wants that are met from the same PFs: told in one sum. */
+static bool same_source(const struct vfctl_vf_want *a, const struct vfctl_vf_want *b)
+{
+	return a->any_pf == b->any_pf && a->fabric == b->fabric && a->port == b->port &&
+		a->cell == b->cell && a->affinity == b->affinity && a->apart == b->apart &&
+		(a->any_pf || vfctl_bdf_compare(&a->pf, &b->pf) == 0);
+}
+
+static void say_wants(struct refusal *f)
+{
+	const struct vfctl_request *r = f->request;
+
+	for (size_t i = 0; i < r->want_count; i++) {
+		struct vfctl_vf_want sum = r->wants[i];
+		bool told = false;
+
+		for (size_t k = 0; k < i && !told; k++)
+			told = same_source(&r->wants[k], &sum);
+		for (size_t k = i + 1; k < r->want_count; k++)
+			if (same_source(&r->wants[k], &sum))
+				sum.count += r->wants[k].count;
+		if (!told)
+			say_want(f, &sum);
+	}
+}
+
+static void say_cells(struct refusal *f)
+{
+	const struct vfctl_request *r = f->request;
+	uint32_t threads = f->site->class_threads[f->site->class_count - 1];
+	char memory[32];
+
+	for (size_t k = 0; k < r->cell_count; k++) {
+		uint32_t need = cores_needed(r, r->cells[k].vcpus, threads);
+		_buf_ struct buf line = {0};
+		unsigned fits = 0;
+
+		buf_printf(&line, "cell %zu (%" PRIu32 " vCPUs, %s):", k, r->cells[k].vcpus,
+			memory_text(r->cells[k].memory_bytes, memory));
+		for (unsigned n = 0; n < f->site->node_count; n++) {
+			const struct room *room = &f->site->start[n];
+			uint64_t most = 0;
+
+			if (!f->site->nodes[n].has_cpus || (r->cells[k].node != VFCTL_NODE_NONE &&
+					r->cells[k].node != f->site->nodes[n].id))
+				continue;
+			for (unsigned p = 0; p < f->site->page_count; p++)
+				if ((r->page_bytes == VFCTL_PAGES_AUTO ||
+					    r->page_bytes == f->site->page_bytes[p]) &&
+					room->memory[p] > most)
+					most = room->memory[p];
+			if (room->core_count >= need && most >= r->cells[k].memory_bytes) {
+				buf_printf(&line, "%s %d", fits ? "," : " fits node", f->site->nodes[n].id);
+				fits++;
+			}
+		}
+		if (!fits)
+			buf_printf(&line, " fits no node (%" PRIu32 " free whole cores wanted)", need);
+		say(f, !line.failed && reason_add(f->a, VFCTL_REASON_SHORT, "%s", line.data));
+	}
+}
+
+static void say_short(struct refusal *f)
+{
+	const struct vfctl_request *r = f->request;
+
+	if (f->a->refusal == VFCTL_REFUSAL_VFS)
+		say_wants(f);
+	if (r->cell_count > 1) {
+		say_cells(f);
+		return;
+	}
+	for (unsigned n = 0; n < f->site->node_count; n++) {
+		if (r->node != VFCTL_NODE_NONE && f->site->nodes[n].id != r->node)
+			continue;
+		if (!f->site->nodes[n].has_cpus) {
+			if (r->node != VFCTL_NODE_NONE)
+				say(f, reason_add(f->a, VFCTL_REASON_SHORT, "node %d: it has no CPUs",
+					r->node));
+			continue;
+		}
+		if (r->whole_node && !f->site->nodes[n].empty)
+			say(f, reason_add(f->a, VFCTL_REASON_SHORT, "node %d: another guest is on it, "
+				"and a whole node is asked", f->site->nodes[n].id));
+		say_cores(f, n);
+		say_memory(f, n);
+	}
+	if (!r->emulator_cores && !f->site->has_host_cpus &&
+		vfctl_cpuset_empty(&f->site->model->shared_cpus))
+		say(f, reason_add(f->a, VFCTL_REASON_SHORT, "no core is asked for QEMU's threads, "
+				"and the host has no reserved CPUs for them") &&
+			reason_add(f->a, VFCTL_REASON_REMEDY,
+				"set emulator_cores to 1 or reserve CPUs for the host"));
+}
+
+/* ---- what would make it fit: each change is tried ---- */
+
+static void try_policies(struct refusal *f)
+{
+	static const char *const threads[] = {"threads: prefer", "threads: none"};
+	struct vfctl_request changed = *f->request;
+	uint64_t nodes;
+
+	if (changed.threads == VFCTL_THREADS_ISOLATE || changed.threads == VFCTL_THREADS_REQUIRE) {
+		changed.threads = VFCTL_THREADS_PREFER;
+		if (would_fit(f, &changed, &nodes))
+			remedy(f, nodes, threads[0]);
+	}
+	changed = *f->request;
+	changed.emulator_cores = changed.iothread_cores = 0;
+	if (f->request->emulator_cores && f->site->has_host_cpus && would_fit(f, &changed, &nodes))
+		remedy(f, nodes, "emulator_cores: 0 (QEMU's threads on the reserved CPUs)");
+	changed = *f->request;
+	changed.page_bytes = VFCTL_PAGES_AUTO;
+	if (f->request->page_bytes != VFCTL_PAGES_AUTO && would_fit(f, &changed, &nodes))
+		remedy(f, nodes, "hugepages: auto");
+	changed = *f->request;
+	changed.memory_affinity = VFCTL_AFFINITY_PREFERRED;
+	if (f->request->memory_affinity == VFCTL_AFFINITY_REQUIRED &&
+		would_fit(f, &changed, &nodes))
+		remedy(f, nodes, "memory_affinity: preferred (slower)");
+}
+
+static void try_freedom(struct refusal *f)
+{
+	struct vfctl_vf_want wants[VFCTL_GUEST_VFS_MAX];
+	struct vfctl_request changed = *f->request;
+	bool in_cells = false;
+	uint64_t nodes;
+
+	for (size_t i = 0; i < changed.want_count && i < VFCTL_GUEST_VFS_MAX; i++) {
+		wants[i] = changed.wants[i];
+		in_cells |= wants[i].cell != VFCTL_CELL_ANY;
+		if (wants[i].affinity == VFCTL_AFFINITY_REQUIRED)
+			wants[i].affinity = VFCTL_AFFINITY_PREFERRED;
+	}
+	changed.wants = wants;
+	if (changed.want_count && would_fit(f, &changed, &nodes))
+		remedy(f, nodes, "affinity: preferred (some of its VFs would be remote)");
+	changed = *f->request;
+	changed.cells = NULL;
+	changed.cell_count = changed.cells_max = 0;
+	changed.node = VFCTL_NODE_NONE;
+	if (!in_cells && (f->request->cell_count || f->request->cells_max ||
+			f->request->node != VFCTL_NODE_NONE) && would_fit(f, &changed, &nodes))
+		remedy(f, nodes, f->request->node != VFCTL_NODE_NONE ? "no node given"
+								      : "cells: auto");
+}
+
+/* The most of something that fits: @set puts it into the request. */
+static uint64_t most_that_fits(struct refusal *f, uint64_t from, uint64_t below,
+	void (*set)(struct vfctl_request *r, uint64_t value), uint64_t *ret_nodes)
+{
+	uint64_t least = 0;
+
+	while (from < below && !f->error) {
+		uint64_t middle = from + (below - from) / 2, nodes;
+		struct vfctl_request changed = *f->request;
+
+		set(&changed, middle);
+		if (would_fit(f, &changed, &nodes)) {
+			least = middle;
+			*ret_nodes = nodes;
+			from = middle + 1;
+		} else {
+			below = middle;
+		}
+	}
+	return least;
+}
+
+static void set_vcpus(struct vfctl_request *r, uint64_t value)
+{
+	r->vcpus = (uint32_t)value;
+	if (r->shared_vcpus > r->vcpus)
+		r->shared_vcpus = r->vcpus;
+}
+
+static void set_memory(struct vfctl_request *r, uint64_t value)
+{
+	r->memory_bytes = value << 20;
+	if (r->page_bytes != VFCTL_PAGES_AUTO && r->page_bytes > (1 << 20))
+		r->memory_bytes = value * r->page_bytes;
+}
+
+static void try_less(struct refusal *f)
+{
+	const struct vfctl_request *r = f->request;
+	bool huge = r->page_bytes != VFCTL_PAGES_AUTO && r->page_bytes > (1 << 20);
+	uint64_t unit = huge ? r->page_bytes : 1 << 20, most, nodes = 0;
+	char text[96], memory[32];
+
+	/* Given cells would have to be made smaller one by one. */
+	if (r->cell_count > 1)
+		return;
+	if (f->a->refusal != VFCTL_REFUSAL_VFS) {
+		most = most_that_fits(f, 1, r->vcpus, set_vcpus, &nodes);
+		if (most) {
+			snprintf(text, sizeof(text), "%" PRIu64 " vCPU%s", most,
+				most == 1 ? "" : "s");
+			remedy(f, nodes, text);
+		}
+	}
+	if (f->a->refusal != VFCTL_REFUSAL_MEMORY)
+		return;
+	most = most_that_fits(f, 1, r->memory_bytes / unit, set_memory, &nodes);
+	if (most) {
+		snprintf(text, sizeof(text), "%s of memory", memory_text(most * unit, memory));
+		remedy(f, nodes, text);
+	}
+}
+
+/* The guest that is smallest and has somewhere else to go. */
+static bool try_move(struct refusal *f, size_t occupant, bool *gone)
+{
+	const struct vfctl_occupant *o = &f->site->model->occupants[occupant];
+	struct vfctl_request both[2] = {*f->request};
+	struct tenant tenant;
+	size_t placed = 0;
+	uint64_t nodes = 0;
+	int r = tenant_init(f->ctx, f->site->model, o, &tenant);
+
+	if (r == 0 && tenant.request.vcpus) {
+		/* Where it goes is what is told, so it comes first. */
+		both[1] = both[0];
+		both[0] = tenant.request;
+		gone[occupant] = true;
+		r = plan_try(f->ctx, f->site->model, gone, both, 2, &placed, &nodes);
+		gone[occupant] = false;
+	}
+	if (r == 0 && placed == 2) {
+		char where[128];
+
+		nodes_text(f->site, nodes, where);
+		f->remedies++;
+		say(f, reason_add(f->a, VFCTL_REASON_REMEDY, "or move guest %s (%" PRIu32 " CPUs, "
+			"%zu VF%s) to %s", o->name, tenant.request.vcpus, o->vf_count,
+			o->vf_count == 1 ? "" : "s", where));
+	}
+	if (r == 0)
+		tenant_clear(&tenant);
+	else
+		f->error = r;
+	return placed == 2;
+}
+
+struct by_size {
+	size_t occupant;
+	uint64_t size;
+};
+
+static int smaller_first(const void *a, const void *b)
+{
+	const struct by_size *x = a, *y = b;
+
+	if (x->size != y->size)
+		return x->size < y->size ? -1 : 1;
+	return x->occupant < y->occupant ? -1 : 1;
+}
+
+static void try_moves(struct refusal *f)
+{
+	const struct vfctl_host_model *m = f->site->model;
+	_free_ struct by_size *order = calloc(m->occupant_count + 1, sizeof(*order));
+	_free_ bool *gone = calloc(m->occupant_count + 1, sizeof(*gone));
+	size_t count = 0;
+
+	if (!order || !gone) {
+		f->error = ctx_oom(f->ctx);
+		return;
+	}
+	for (size_t i = 0; i < m->occupant_count; i++)
+		if (!m->occupants[i].foreign && !vfctl_cpuset_empty(&m->occupants[i].cpus))
+			order[count++] = (struct by_size){i,
+				vfctl_cpuset_count(&m->occupants[i].cpus) +
+				16 * m->occupants[i].vf_count};
+	qsort(order, count, sizeof(*order), smaller_first);
+	for (size_t i = 0; i < count && i < MOVES_TRIED_MAX && !f->error; i++)
+		if (try_move(f, order[i].occupant, gone))
+			return;
+}
+
+int explain_refusal(struct vfctl_ctx *ctx, struct vfctl_assignment *a,
+	const struct site *site, const struct vfctl_request *request)
+{
+	struct refusal f = {.ctx = ctx, .a = a, .site = site, .request = request};
+
+	find_kind(&f);
+	if (f.error)
+		return f.error;
+	if (a->refusal == VFCTL_REFUSAL_OTHERS) {
+		say(&f, reason_add(a, VFCTL_REASON_SHORT, "it would fit alone, but not with the "
+			"others: more are placed without it"));
+		return f.error;
+	}
+	say_short(&f);
+	try_policies(&f);
+	try_freedom(&f);
+	if (!f.error)
+		try_less(&f);
+	if (!f.error && f.remedies < REMEDIES_MAX)
+		try_moves(&f);
+	return f.error;
+}

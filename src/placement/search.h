@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef VFCTL_PLACEMENT_SEARCH_H
+#define VFCTL_PLACEMENT_SEARCH_H
+
+#include "placement/flow.h"
+#include "placement/site.h"
+
+/* Where a guest is now, for a plan of moves. */
+struct home {
+	size_t cell_count;
+	uint8_t nodes[SITE_NODES_MAX];
+	uint8_t memory_nodes[SITE_NODES_MAX];
+	uint64_t memory[SITE_NODES_MAX];
+	size_t vf_count;
+	uint16_t groups[VFCTL_GUEST_VFS_MAX]; /* of the site, a VF each */
+	bool pinned; /* it has CPUs and memory that we can give again */
+};
+
+/* A request, and what is used of it again and again. */
+struct job {
+	const struct vfctl_request *request;
+	size_t index;	  /* in the order of the requests */
+	uint32_t threads; /* the least it takes: of whole cores, with QEMU's own */
+	uint32_t vfs;
+	uint32_t most_cells;
+	bool split;	  /* may have several cells */
+	uint64_t least_distance;
+	bool can_be_local;
+	size_t type; /* the first job that asks the same */
+	uint64_t hardness;
+	const struct home *home;
+};
+
+/* One cell of an option. */
+struct opt_cell {
+	uint64_t memory;
+	uint32_t vcpus, shared;		   /* all of them; of these, shared ones */
+	uint16_t cores[SITE_CLASSES_MAX];  /* for vCPUs */
+	uint16_t extra[SITE_CLASSES_MAX];  /* for QEMU's threads and I/O threads */
+	uint16_t l3;			   /* L3 groups it takes whole; 0 none */
+	uint8_t node, memory_node;
+};
+
+/* One way to place a guest. */
+struct option {
+	size_t first_cell; /* in the list's cells */
+	uint64_t nodes;
+	uint64_t distance; /* without its VFs */
+	uint64_t vf_distance; /* the least its VFs can add */
+	uint64_t room;	      /* left on its nodes, about: what is tried first */
+	uint32_t form;
+	uint8_t cell_count, page, threads; /* page: index of the size */
+	bool local, stay;
+};
+
+struct option_list {
+	struct option *v;
+	size_t count, room;
+	struct opt_cell *cells;
+	size_t cell_count, cell_room;
+	bool cut; /* there are more than these */
+};
+
+/*
+ * Ways to place the job with @cell_count cells in what is free. @last: nothing else comes
+ * after it, so that of several splits over the same nodes only the most even counts.
+ */
+int options_make(const struct site *site, const struct job *job, const struct room *rooms,
+	size_t cell_count, bool last, struct option_list *list);
+void options_clear(struct option_list *list);
+/* What is free after the option. */
+void option_take(const struct site *site, const struct job *job, const struct option *o,
+	const struct opt_cell *cells, struct room *rooms);
+/* ---- VFs: match.c ---- */
+
+/* VFs of one want, for all cells of the guest or for one. */
+struct demand {
+	uint32_t want;
+	int cell; /* VFCTL_CELL_ANY: all */
+	uint16_t count;
+	unsigned node; /* of the flow */
+	size_t first_edge; /* of @ref edge_count edges to groups, or to the apart nodes */
+};
+
+#define DEMANDS_MAX (VFCTL_GUEST_VFS_MAX + 1)
+
+/* Is the group good for the want, and how far is it from the cells? */
+bool match_allows(const struct site *site, const struct vfctl_vf_want *want,
+	const struct vf_group *group, uint64_t nodes, unsigned max_distance, bool local,
+	unsigned *ret_distance);
+/* Nodes that a demand is about. */
+uint64_t match_nodes(const struct option *o, const struct opt_cell *cells, int cell);
+/*
+ * The least distance that VFs add at @o, each want by itself; false when one of them
+ * cannot be met even alone.
+ */
+bool match_floor(const struct site *site, const struct job *job, const struct option *o,
+	const struct opt_cell *cells, uint64_t *ret_distance);
+/* A network with the groups of the site, each node numbered as its group; then the sink. */
+int match_begin(const struct site *site, struct flow *flow);
+/* Give the job its VFs in the network: 1, 0 when there are not enough, or -ENOMEM. */
+int match_add(const struct site *site, struct flow *flow, const struct job *job,
+	const struct option *o, const struct opt_cell *cells);
+
+/* A VF that a job gets. */
+struct given_vf {
+	uint16_t group;
+	uint16_t want;
+	int16_t cell; /* VFCTL_CELL_ANY: of no cell in particular */
+};
+
+/* What a leaf needs of each job. */
+struct chosen {
+	bool placed;
+	struct option option;
+	struct opt_cell *cells;	 /* site->node_count of them */
+	struct given_vf *vfs;	 /* job->vfs of them */
+};
+
+struct leaf {
+	uint64_t distance, room, balance;
+};
+
+/*
+ * All VFs at once, for a plan that is complete: least distance, then most room, then best
+ * balance. Fills the VFs of @chosen.
+ */
+int match_all(const struct site *site, const struct job *jobs, struct chosen *chosen,
+	size_t count, const struct room *rooms, uint64_t *io_work, struct leaf *ret);
+
+/* ---- the search ---- */
+
+struct search_result {
+	struct chosen *chosen; /* by the requests' order */
+	uint64_t value[VFCTL_LEVELS], bound[VFCTL_LEVELS];
+	enum vfctl_plan_level gap_level;
+	uint64_t steps;
+};
+
+int search_run(struct vfctl_ctx *ctx, const struct site *site, struct job *jobs, size_t count,
+	const struct vfctl_plan_options *options, struct search_result *ret);
+void search_result_clear(struct search_result *result, size_t count);
+
+/* job.c */
+void job_init(const struct site *site, const struct vfctl_request *request, size_t index,
+	struct job *ret);
+/* Requests that ask the same but for their names. */
+bool request_same(const struct vfctl_request *a, const struct vfctl_request *b);
+
+#endif

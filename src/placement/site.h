@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef VFCTL_PLACEMENT_SITE_H
+#define VFCTL_PLACEMENT_SITE_H
+
+#include "base/ctx.h"
+#include "vfctl/placement.h"
+
+/*
+ * The host as the search sees it: what is free of each node as numbers, since whole cores
+ * of one node with the same threads are alike, and so are the VFs of one PF. Which core
+ * and which VF it is, is decided at the end (realize.c).
+ */
+#define SITE_NODES_MAX VFCTL_MODEL_NODES_MAX
+#define SITE_CLASSES_MAX 8 /* of cores by their number of threads: SMT has 8 at most */
+#define SITE_PAGES_MAX (VFCTL_POOLS_MAX + 1)
+
+/* Free on one node. */
+struct room {
+	uint64_t memory[SITE_PAGES_MAX]; /* bytes, by the site's page sizes */
+	uint32_t threads;		 /* of whole free cores */
+	uint32_t shared;		 /* shared vCPUs it can still carry */
+	uint16_t cores[SITE_CLASSES_MAX];
+	uint16_t core_count;
+	uint16_t l3_whole; /* L3 groups all of whose cores are free */
+	bool touched;	   /* a guest of this plan is here */
+};
+
+/* A guest with a VF can only go where VFs are, one without anywhere: its room counts more. */
+#define SITE_VF_WEIGHT 3
+
+struct site_node {
+	int id;
+	bool has_cpus;
+	bool empty;	     /* no guest holds a core here at the beginning */
+	uint16_t l3_cores;   /* cores of its L3 groups; 0 where it has none */
+	uint32_t threads;    /* of all cores that are not the host's */
+	uint64_t memory;     /* of all */
+	uint64_t twins;	     /* nodes this one can be exchanged with, by their index */
+	uint64_t neighbours; /* nodes of its packages, itself included */
+};
+
+/* Free VFs of one PF on one node. */
+struct vf_group {
+	struct vfctl_bdf pf;
+	int fabric;
+	uint32_t port;
+	int node;	/* index, or -1: unknown */
+	uint64_t local; /* nodes it is local to, by index; 0 unknown */
+	uint64_t socket; /* nodes on the packages of those */
+	unsigned home;	/* the lowest of @local; node_count for none */
+	uint16_t free;
+	size_t *vfs; /* indexes in the model, by the VFs' index */
+};
+
+struct site {
+	const struct vfctl_host_model *model;
+	size_t node_count;
+	struct site_node nodes[SITE_NODES_MAX];
+	struct room start[SITE_NODES_MAX];
+	unsigned farthest; /* distance in the matrix */
+	unsigned class_count;
+	uint32_t class_threads[SITE_CLASSES_MAX]; /* ascending */
+	uint8_t *core_class; /* of each core of the topology */
+	unsigned page_count;
+	uint64_t page_bytes[SITE_PAGES_MAX]; /* base first, then ascending */
+	struct vf_group *groups;
+	size_t group_count;
+	size_t *group_vfs;
+	struct vfctl_cpuset taken;
+	bool has_host_cpus; /* reserved ones, for QEMU's own threads */
+	uint64_t thread_bytes; /* memory per thread of the whole host */
+};
+
+/* @leave_out: occupants (by index) that count as gone; NULL none. */
+int site_new(struct vfctl_ctx *ctx, const struct vfctl_host_model *model,
+	const bool *leave_out, struct site **ret);
+void site_free(struct site *site);
+static inline void site_freep(struct site **site)
+{
+	site_free(*site);
+}
+#define _site_ _cleanup_(site_freep)
+
+static inline unsigned site_distance(const struct site *s, unsigned from, unsigned to)
+{
+	return s->model->topology->distances[from * s->node_count + to];
+}
+/* Index of a node by its number; -1 when there is none. */
+int site_node_index(const struct site *site, int id);
+static inline bool site_has(uint64_t nodes, unsigned node)
+{
+	return nodes >> node & 1;
+}
+/* From a group to the node; the farthest there is when its place is unknown. */
+unsigned site_vf_distance(const struct site *s, const struct vf_group *group, unsigned node);
+bool site_group_answers(const struct vf_group *group, const struct vfctl_vf_want *want);
+/*
+ * Room for guests of typical sizes (1, 2, 4 .. threads, and a whole node), with a VF each
+ * and without: what the level of that name adds up over the nodes.
+ */
+uint64_t site_room(const struct site *s, unsigned node, const struct room *room, uint32_t vfs);
+/* Threads of the node that memory is left for as well. */
+uint32_t site_usable_threads(const struct site *s, const struct room *room);
+
+/* memory.c: free bytes of a node in pages of one size, before this plan. */
+uint64_t memory_free(const struct vfctl_host_model *model, const bool *leave_out,
+	const struct vfctl_node *node, uint64_t page_bytes);
+/* "16GiB", "1536MiB": the largest unit that keeps the number whole. */
+char *memory_text(uint64_t bytes, char buf[32]);
+
+#endif

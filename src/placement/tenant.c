@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* A guest that has its place, as a request for the same again: for moves. */
+#include <errno.h>
+
+#include "placement/placement.h"
+
+void tenant_clear(struct tenant *tenant)
+{
+	free(tenant->cells);
+	free(tenant->wants);
+	*tenant = (struct tenant){0};
+}
+
+/* Nodes that it holds CPUs on, and how many. */
+static size_t cells_of(const struct vfctl_host_model *model, const struct vfctl_occupant *o,
+	struct vfctl_cell_want *ret)
+{
+	const struct vfctl_topology *t = model->topology;
+	size_t count = 0;
+
+	for (size_t i = 0; i < t->node_count; i++) {
+		struct vfctl_cpuset here = o->cpus;
+
+		vfctl_cpuset_and(&here, &t->nodes[i].cpus);
+		if (!vfctl_cpuset_empty(&here))
+			ret[count++] = (struct vfctl_cell_want){.node = VFCTL_NODE_NONE,
+				.vcpus = vfctl_cpuset_count(&here)};
+	}
+	return count;
+}
+
+/* Memory of its entries, a cell each; what does not fit that goes evenly over the cells. */
+static void share_memory(const struct vfctl_occupant *o, struct tenant *t, size_t cells)
+{
+	uint64_t page, left;
+
+	t->request.page_bytes = o->memory_count ? o->memory[0].page_bytes : VFCTL_PAGES_BASE;
+	for (size_t i = 0; i < o->memory_count; i++)
+		t->request.memory_bytes += o->memory[i].bytes;
+	if (o->memory_count == cells) {
+		for (size_t k = 0; k < cells; k++)
+			t->cells[k].memory_bytes = o->memory[k].bytes;
+		return;
+	}
+	page = t->request.page_bytes ? t->request.page_bytes : 4096;
+	left = t->request.memory_bytes;
+	for (size_t k = 0; k < cells; k++) {
+		uint64_t share = left / (cells - k) / page * page;
+
+		t->cells[k].memory_bytes = k + 1 == cells ? left : share;
+		left -= t->cells[k].memory_bytes;
+	}
+}
+
+int tenant_init(struct vfctl_ctx *ctx, const struct vfctl_host_model *model,
+	const struct vfctl_occupant *occupant, struct tenant *ret)
+{
+	struct tenant t = {.request = {.name = occupant->name, .node = VFCTL_NODE_NONE,
+		.threads = VFCTL_THREADS_NONE, .has_emulator = true}};
+	size_t cells;
+
+	t.cells = calloc(model->topology->node_count + 1, sizeof(*t.cells));
+	t.wants = calloc(occupant->vf_count + 1, sizeof(*t.wants));
+	if (!t.cells || !t.wants) {
+		tenant_clear(&t);
+		return ctx_oom(ctx);
+	}
+	cells = cells_of(model, occupant, t.cells);
+	if (cells)
+		share_memory(occupant, &t, cells);
+	for (size_t k = 0; k < cells; k++)
+		t.request.vcpus += t.cells[k].vcpus;
+	for (size_t i = 0; i < occupant->vf_count; i++)
+		t.wants[i] = (struct vfctl_vf_want){.any_pf = true, .count = 1,
+			.fabric = occupant->vfs[i].fabric, .cell = VFCTL_CELL_ANY};
+	t.request.cells = t.cells;
+	t.request.cell_count = cells;
+	t.request.wants = t.wants;
+	t.request.want_count = occupant->vf_count;
+	*ret = t;
+	return 0;
+}
