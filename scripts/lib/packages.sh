@@ -16,7 +16,7 @@ packages_run=(libpci3 libhwloc15 libxml2 libsqlite3-0 libvirt0 libcurl4)
 # To test: libvirt0 brings the schema of domain XML, libxml2-utils the program that checks it;
 # gcc carries ASan and UBSan. The fleet's tests start members of etcd of their own.
 # shellcheck disable=SC2034
-packages_test=(libcmocka-dev libxml2-utils sqlite3 jq man-db shellcheck
+packages_test=(libcmocka-dev libglpk-dev libxml2-utils sqlite3 jq man-db shellcheck
 	ibsim-utils libumad2sim0 infiniband-diags libopensm9 libosmcomp5 libosmvendor5
 	etcd-client openssl)
 

@@ -179,15 +179,17 @@ static size_t most_placed(const struct search *s, size_t depth, const struct roo
 static int64_t most_room(const struct search *s, const struct room *rooms, uint64_t need,
 	uint64_t need_vf)
 {
-	uint64_t threads = 0, vfs = 0, sum = 0, largest = 0;
+	uint64_t threads = 0, usable = 0, vfs = 0, sum = 0, largest = 0;
 
 	for (unsigned n = 0; n < s->site->node_count; n++) {
-		threads += site_usable_threads(s->site, &rooms[n]);
+		threads += rooms[n].threads;
+		usable += site_usable_threads(s->site, &rooms[n]);
 		largest = s->site->nodes[n].threads > largest ? s->site->nodes[n].threads : largest;
 	}
 	for (size_t g = 0; g < s->site->group_count; g++)
 		vfs += s->site->groups[g].free;
 	threads = threads > need ? threads - need : 0;
+	threads = usable < threads ? usable : threads;
 	vfs = vfs > need_vf ? vfs - need_vf : 0;
 	for (uint64_t size = 1; size < largest; size *= 2) {
 		uint64_t guests = 0, all = threads / size;
