@@ -14,10 +14,13 @@ struct realize {
 	const struct site *site;
 	bool *core_taken;     /* by the topology's cores */
 	uint16_t *group_next; /* VFs of each group that are given */
+	bool *vf_kept;	      /* by index: its guest keeps it; NULL none */
 };
 int realize_begin(struct vfctl_ctx *ctx, const struct site *site, struct realize *ret);
 int realize(struct vfctl_ctx *ctx, struct realize *z, const struct vfctl_request *request,
 	const struct chosen *chosen, struct vfctl_assignment *a);
+/* An occupant that stays: its VFs are not given to others. */
+int realize_keep_vfs(struct realize *z, const struct vfctl_occupant *occupant);
 void realize_clear(struct realize *z);
 /* QEMU's own threads without cores of their own: the host's CPUs, near ones first. */
 struct vfctl_cpuset host_cpus_near(const struct vfctl_host_model *model, int node);

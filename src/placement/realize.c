@@ -25,6 +25,7 @@ void realize_clear(struct realize *z)
 {
 	free(z->core_taken);
 	free(z->group_next);
+	free(z->vf_kept);
 	*z = (struct realize){0};
 }
 
@@ -320,6 +321,38 @@ const struct vfctl_free_vf *site_vf(const struct site *site, size_t index)
 	return NULL;
 }
 
+/* The next VF of the group that nobody keeps. */
+static size_t next_vf(struct realize *z, unsigned group)
+{
+	const struct vf_group *g = &z->site->groups[group];
+	uint16_t at = z->group_next[group]++;
+
+	while (z->vf_kept && z->vf_kept[g->vfs[at]])
+		at = z->group_next[group]++;
+	return g->vfs[at];
+}
+
+int realize_keep_vfs(struct realize *z, const struct vfctl_occupant *occupant)
+{
+	const struct vfctl_host_model *m = z->site->model;
+	size_t at = m->vf_count;
+
+	if (!z->vf_kept) {
+		size_t all = m->vf_count;
+
+		for (size_t o = 0; o < m->occupant_count; o++)
+			all += m->occupants[o].vf_count;
+		z->vf_kept = calloc(all + 1, sizeof(*z->vf_kept));
+	}
+	if (!z->vf_kept)
+		return -ENOMEM;
+	for (size_t o = 0; &m->occupants[o] != occupant; o++)
+		at += m->occupants[o].vf_count;
+	for (size_t i = 0; i < occupant->vf_count; i++)
+		z->vf_kept[at + i] = true;
+	return 0;
+}
+
 static uint32_t nearest_cell(const struct site *site, const struct vf_group *g,
 	const struct chosen *chosen)
 {
@@ -362,7 +395,7 @@ static int give_vfs(struct vfctl_ctx *ctx, struct realize *z, const struct chose
 		const struct given_vf *given = &chosen->vfs[i];
 		const struct vf_group *g = &z->site->groups[given->group];
 
-		a->vfs[i] = *site_vf(z->site, g->vfs[z->group_next[given->group]++]);
+		a->vfs[i] = *site_vf(z->site, next_vf(z, given->group));
 		a->vf_wants[i] = given->want;
 		a->vf_cells[i] = given->cell >= 0 ? (uint32_t)given->cell
 						  : nearest_cell(z->site, g, chosen);

@@ -1,18 +1,228 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Moves of guests that have their place, and why a guest is not on a node. */
+/* Moves of guests that have their place: the same search, where staying is one option. */
 #include <errno.h>
-#include <inttypes.h>
 
 #include "placement/placement.h"
 
-static int nothing_yet(void)
+void vfctl_rebalance_free(struct vfctl_rebalance *rebalance)
 {
-	return -ENOSYS;
+	if (!rebalance)
+		return;
+	vfctl_plan_free(rebalance->plan);
+	free(rebalance->moves);
+	free(rebalance);
+}
+
+static void free_rebalance(struct vfctl_rebalance **rebalance)
+{
+	vfctl_rebalance_free(*rebalance);
+}
+
+struct rebalancing {
+	struct vfctl_ctx *ctx;
+	const struct vfctl_host_model *model;
+	struct site *site;
+	struct tenant *tenants;
+	struct home *homes;
+	size_t *occupants; /* of each tenant */
+	bool *leave_out;
+	struct vfctl_request *requests;
+	struct job *jobs;
+	size_t count;
+};
+
+static void clear(struct rebalancing *b)
+{
+	for (size_t i = 0; b->tenants && i < b->count; i++)
+		tenant_clear(&b->tenants[i]);
+	free(b->tenants);
+	free(b->homes);
+	free(b->occupants);
+	free(b->leave_out);
+	free(b->requests);
+	free(b->jobs);
+	site_free(b->site);
+}
+
+static bool may_move(const struct vfctl_occupant *o)
+{
+	return !o->foreign && !vfctl_cpuset_empty(&o->cpus);
+}
+
+static int group_of(const struct site *site, const struct vfctl_free_vf *vf)
+{
+	int id = vf->node;
+
+	for (size_t g = 0; g < site->group_count; g++) {
+		int node = site->groups[g].node < 0 ? VFCTL_NODE_NONE
+						    : site->nodes[site->groups[g].node].id;
+
+		if (vfctl_bdf_compare(&site->groups[g].pf, &vf->pf) == 0 &&
+			(node == id || (node < 0 && site_node_index(site, id) < 0)))
+			return (int)g;
+	}
+	return -1;
+}
+
+/* Node of the memory of cell @k: its entry, or where the entries cannot tell, its CPUs'. */
+static unsigned memory_node(const struct site *site, const struct vfctl_occupant *o, size_t k,
+	size_t cells, unsigned node)
+{
+	int at = o->memory_count == cells ? site_node_index(site, o->memory[k].node) : -1;
+
+	/* One entry for several cells is memory that lies elsewhere for all but one. */
+	if (o->memory_count && o->memory_count != cells)
+		at = site_node_index(site, o->memory[0].node);
+	return at < 0 ? node : (unsigned)at;
+}
+
+static void find_home(const struct rebalancing *b, size_t i)
+{
+	const struct vfctl_occupant *o = &b->model->occupants[b->occupants[i]];
+	struct home *h = &b->homes[i];
+
+	for (unsigned n = 0; n < b->site->node_count; n++)
+		if (vfctl_cpuset_intersects(&o->cpus, &b->model->topology->nodes[n].cpus))
+			h->nodes[h->cell_count++] = (uint8_t)n;
+	for (size_t k = 0; k < h->cell_count; k++) {
+		h->memory_nodes[k] = (uint8_t)memory_node(b->site, o, k, h->cell_count,
+			h->nodes[k]);
+		h->memory[k] = b->tenants[i].cells[k].memory_bytes;
+	}
+	for (size_t v = 0; v < o->vf_count && v < VFCTL_GUEST_VFS_MAX; v++) {
+		int group = group_of(b->site, &o->vfs[v]);
+
+		h->groups[h->vf_count++] = (uint16_t)(group < 0 ? 0 : group);
+	}
+}
+
+static int allocate(struct rebalancing *b)
+{
+	size_t n = b->model->occupant_count + 1;
+
+	b->tenants = calloc(n, sizeof(*b->tenants));
+	b->homes = calloc(n, sizeof(*b->homes));
+	b->occupants = calloc(n, sizeof(*b->occupants));
+	b->leave_out = calloc(n, sizeof(*b->leave_out));
+	b->requests = calloc(n, sizeof(*b->requests));
+	b->jobs = calloc(n, sizeof(*b->jobs));
+	return b->tenants && b->homes && b->occupants && b->leave_out && b->requests &&
+		b->jobs ? 0 : ctx_oom(b->ctx);
+}
+
+static int open_all(struct rebalancing *b)
+{
+	int r = allocate(b);
+
+	for (size_t i = 0; r == 0 && i < b->model->occupant_count; i++) {
+		if (!may_move(&b->model->occupants[i]))
+			continue;
+		b->leave_out[i] = true;
+		b->occupants[b->count] = i;
+		r = tenant_init(b->ctx, b->model, &b->model->occupants[i],
+			&b->tenants[b->count]);
+		if (r == 0)
+			b->requests[b->count] = b->tenants[b->count].request;
+		b->count += r == 0;
+	}
+	if (r == 0)
+		r = site_new(b->ctx, b->model, b->leave_out, &b->site);
+	for (size_t i = 0; r == 0 && i < b->count; i++) {
+		find_home(b, i);
+		job_init(b->site, &b->requests[i], i, &b->jobs[i]);
+		b->jobs[i].home = &b->homes[i];
+	}
+	return r;
+}
+
+/* Is the guest local where it is? */
+static bool is_local(const struct rebalancing *b, size_t i)
+{
+	const struct home *h = &b->homes[i];
+	uint64_t nodes = 0;
+	bool local = true;
+
+	for (size_t k = 0; k < h->cell_count; k++) {
+		nodes |= UINT64_C(1) << h->nodes[k];
+		local &= h->nodes[k] == h->memory_nodes[k];
+	}
+	for (size_t v = 0; v < h->vf_count; v++)
+		local &= (b->site->groups[h->groups[v]].local & nodes) != 0;
+	return local;
+}
+
+static int fill_moved(const struct rebalancing *b, const struct search_result *result,
+	struct vfctl_rebalance *ret)
+{
+	_cleanup_(realize_clear) struct realize z = {0};
+	int r = realize_begin(b->ctx, b->site, &z);
+
+	/* Who stays keeps its own CPUs and VFs, so that no one else is shown them. */
+	for (size_t i = 0; r == 0 && i < b->count; i++) {
+		const struct vfctl_occupant *o = &b->model->occupants[b->occupants[i]];
+
+		if (!result->chosen[i].placed || !result->chosen[i].option.stay)
+			continue;
+		for (size_t c = 0; c < b->model->topology->core_count; c++)
+			z.core_taken[c] |= vfctl_cpuset_intersects(
+				&b->model->topology->cores[c].cpus, &o->cpus);
+		if (realize_keep_vfs(&z, o) < 0)
+			r = ctx_oom(b->ctx);
+		ret->plan->assignments[i].node = b->site->nodes[b->homes[i].nodes[0]].id;
+		ret->local_after += result->chosen[i].option.local;
+	}
+	for (size_t i = 0; r == 0 && i < b->count; i++) {
+		struct vfctl_assignment *a = &ret->plan->assignments[i];
+
+		ret->local_before += is_local(b, i);
+		if (!result->chosen[i].placed || result->chosen[i].option.stay)
+			continue;
+		r = realize(b->ctx, &z, &b->requests[i], &result->chosen[i], a);
+		ret->moves[ret->move_count].occupant = b->occupants[i];
+		ret->moves[ret->move_count++].to = a;
+		ret->local_after += result->chosen[i].option.local;
+	}
+	return r;
+}
+
+static int make_result(const struct rebalancing *b, const struct search_result *result,
+	struct vfctl_rebalance **ret)
+{
+	_cleanup_(free_rebalance) struct vfctl_rebalance *made = calloc(1, sizeof(*made));
+	int r;
+
+	if (made) {
+		made->plan = calloc(1, sizeof(*made->plan));
+		made->moves = calloc(b->count + 1, sizeof(*made->moves));
+	}
+	if (made && made->plan)
+		made->plan->assignments = calloc(b->count + 1, sizeof(*made->plan->assignments));
+	if (!made || !made->plan || !made->moves || !made->plan->assignments)
+		return ctx_oom(b->ctx);
+	made->plan->count = b->count;
+	memcpy(made->plan->value, result->value, sizeof(made->plan->value));
+	memcpy(made->plan->bound, result->bound, sizeof(made->plan->bound));
+	made->plan->gap_level = result->gap_level;
+	made->plan->steps = result->steps;
+	r = fill_moved(b, result, made);
+	if (r == 0)
+		*ret = steal(made);
+	return r;
 }
 
 int vfctl_plan_rebalance(struct vfctl_ctx *ctx, const struct vfctl_host_model *model,
 	const struct vfctl_plan_options *options, struct vfctl_rebalance **ret)
 {
-	(void)ctx, (void)model, (void)options, (void)ret;
-	return nothing_yet();
+	_cleanup_(clear) struct rebalancing b = {.ctx = ctx, .model = model};
+	struct search_result result = {0};
+	int r = check_model(ctx, model);
+
+	if (r == 0)
+		r = open_all(&b);
+	if (r == 0)
+		r = search_run(ctx, b.site, b.jobs, b.count, options, &result);
+	if (r == 0)
+		r = make_result(&b, &result, ret);
+	search_result_clear(&result, b.count);
+	return r;
 }
