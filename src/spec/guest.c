@@ -27,6 +27,7 @@ void vfctl_guest_free(struct vfctl_guest *guest)
 		free_disk(&guest->disks[i]);
 	for (size_t i = 0; i < guest->vf_count; i++) {
 		free(guest->vfs[i].pf);
+		free(guest->vfs[i].apart_name);
 		free(guest->vfs[i].identity.guid_pool);
 		free(guest->vfs[i].identity.mac_pool);
 		free(guest->vfs[i].identity.pkey);
@@ -113,10 +114,9 @@ static int read_uuid(struct reader *r, const struct key *key,
 	return error;
 }
 
-static int read_memory(struct reader *r, const struct key *key,
-	const struct doc_node *value, void *object)
+int read_memory_size(struct reader *r, const struct key *key, const struct doc_node *value,
+	uint64_t *ret_bytes)
 {
-	struct vfctl_guest *guest = object;
 	const char *text;
 	uint64_t bytes;
 	int error = reader_text(r, key, value, &text);
@@ -130,8 +130,16 @@ static int read_memory(struct reader *r, const struct key *key,
 			"as 8GiB or "
 			"1536MiB, a whole number of MiB up to 4096TiB",
 			text);
-	guest->memory_bytes = bytes;
+	*ret_bytes = bytes;
 	return 0;
+}
+
+static int read_memory(struct reader *r, const struct key *key,
+	const struct doc_node *value, void *object)
+{
+	struct vfctl_guest *guest = object;
+
+	return read_memory_size(r, key, value, &guest->memory_bytes);
 }
 
 static int read_pages(struct reader *r, const struct key *key,
@@ -206,7 +214,10 @@ static const char *const thread_words[] = {"prefer", "require", "isolate", "none
 static const char *const page_words[] = {"auto", "1GiB", "2MiB", "none", NULL};
 static const char *const virtualization_words[] = {"kvm", "qemu", NULL};
 
-enum { NAME, VCPUS, MEMORY, IOTHREADS, PMU, CPU, KERNEL, INITRD, CMDLINE, VFS };
+static const char *const memory_affinity_words[] = {"required", "preferred", NULL};
+
+enum { NAME, VCPUS, MEMORY, IOTHREADS, PMU, CPU, KERNEL, INITRD, CMDLINE, VFS, CELLS,
+	SHARED, IOTHREAD_CORES };
 
 #define G(member) offsetof(struct vfctl_guest, member)
 
@@ -222,6 +233,15 @@ static const struct key guest_keys[] = {
 	[INITRD] = {"initrd", read_path, G(initrd), 0, 0, NULL},
 	[CMDLINE] = {"cmdline", read_line, G(cmdline), 0, 2047, NULL},
 	[VFS] = {"vfs", read_guest_vfs, 0, 0, 0, NULL},
+	[CELLS] = {"cells", read_guest_cells, 0, 0, 0, NULL},
+	[SHARED] = {"shared_vcpus", read_guest_shared, G(shared_vcpus), 0, VFCTL_VCPU_MAX, NULL},
+	[IOTHREAD_CORES] = {"iothread_cores", read_u32, G(iothread_cores), 0,
+		VFCTL_IOTHREADS_MAX, NULL},
+	{"node", read_guest_node, G(node), 0, 0, NULL},
+	{"memory_affinity", read_word, G(memory_affinity), 0, 0, memory_affinity_words},
+	{"whole_node", read_switch, G(whole_node), 0, 0, NULL},
+	{"whole_l3", read_switch, G(whole_l3), 0, 0, NULL},
+	{"max_distance", read_u32, G(max_distance), 10, 255, NULL},
 	{"disks", read_guest_disks, 0, 0, 0, NULL},
 	{"uuid", read_uuid, G(uuid), 0, 0, NULL},
 	{"title", read_line, G(title), 1, 1024, NULL},
@@ -266,11 +286,21 @@ static int check_guest(struct reader *r, const struct doc_node *root,
 {
 	static const unsigned needed[] = {NAME, VCPUS, MEMORY};
 	uint64_t page = guest->page_bytes;
+	int error;
 
-	for (size_t i = 0; i < ARRAY_SIZE(needed); i++)
+	/* A list of cells says the other two as well. */
+	for (size_t i = 0; i < (guest->cell_count ? 1 : ARRAY_SIZE(needed)); i++)
 		if (!seen[needed[i]])
 			return reader_fail(r, root, guest_keys[needed[i]].name, -EINVAL,
 				"the key is missing; every guest needs one");
+	error = finish_guest_cells(r, seen[CELLS] ? seen[CELLS] : root, guest);
+	if (error == 0)
+		error = finish_guest_vf_cells(r, seen[VFS] ? seen[VFS] : root, guest);
+	if (error < 0)
+		return error;
+	if (guest->iothread_cores && !guest->iothreads)
+		return reader_fail(r, seen[IOTHREAD_CORES], "iothread_cores", -EINVAL,
+			"there are no I/O threads; give some (iothreads) or remove the key");
 	if (page != VFCTL_PAGES_AUTO && page != VFCTL_PAGES_BASE &&
 		guest->memory_bytes % page)
 		return reader_fail(r, seen[MEMORY], "memory", -EINVAL,

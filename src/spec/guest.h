@@ -8,6 +8,24 @@
 /* Rows of the guest's table that read a list of mappings into struct vfctl_guest. */
 int read_guest_disks(struct reader *r, const struct key *key,
 	const struct doc_node *value, void *object);
+/* "8GiB": a whole number of MiB. */
+int read_memory_size(struct reader *r, const struct key *key, const struct doc_node *value,
+	uint64_t *ret_bytes);
+
+/* guest_cells.c */
+int read_guest_cells(struct reader *r, const struct key *key, const struct doc_node *value,
+	void *object);
+int read_guest_node(struct reader *r, const struct key *key, const struct doc_node *value,
+	void *object);
+int read_guest_shared(struct reader *r, const struct key *key, const struct doc_node *value,
+	void *object);
+int read_vf_cell(struct reader *r, const struct key *key, const struct doc_node *value,
+	void *object);
+/* What can only be told when the whole file was read. */
+int finish_guest_cells(struct reader *r, const struct doc_node *at, struct vfctl_guest *guest);
+int finish_guest_vf_cells(struct reader *r, const struct doc_node *at,
+	struct vfctl_guest *guest);
+
 int read_guest_vfs(struct reader *r, const struct key *key, const struct doc_node *value,
 	void *object);
 

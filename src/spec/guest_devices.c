@@ -151,6 +151,8 @@ static int read_pkey(struct reader *r, const struct key *key, const struct doc_n
 }
 
 static const char *const fabric_words[] = {"any", "ethernet", "infiniband", NULL};
+static const char *const affinity_words[] = {
+	"required", "preferred", "socket", "any", NULL};
 static const char *const form_words[] = {"auto", "interface", "hostdev", NULL};
 static const char *const min_rate[] = {"min-rate", NULL};
 static const char *const max_rate[] = {"max-rate", NULL};
@@ -180,6 +182,10 @@ static const struct key vf_keys[] = {
 	{"link_state", read_attr, 0, 0, 0, link_state},
 	{"msix", read_attr, 0, 0, 0, NULL},
 	{"form", read_word, V(form), 0, 0, form_words},
+	{"port", read_u32, V(port), 1, 255, NULL},
+	{"cell", read_vf_cell, 0, 0, 0, NULL},
+	{"affinity", read_word, V(affinity), 0, 0, affinity_words},
+	{"apart", read_line, V(apart_name), 1, 32, NULL},
 };
 
 static int finish_vf(struct reader *r, const struct doc_node *node,

@@ -74,6 +74,7 @@ struct vfctl_guest_vf {
 	uint32_t port; /**< physical port of its card, from 1; 0 any */
 	int cell;      /**< VFCTL_CELL_ANY, VFCTL_CELL_EACH, or a cell's number */
 	enum vfctl_affinity affinity;
+	char *apart_name; /**< NULL none */
 	uint32_t apart; /**< entries of the same number: different PFs; 0 no matter */
 	unsigned line; /**< in guest.yaml, for messages about this VF */
 };
