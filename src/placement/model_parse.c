@@ -3,338 +3,25 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <limits.h>
-#include <stdarg.h>
-#include <stdio.h>
 
-#include "base/json.h"
-#include "base/parse.h"
-#include "placement/model.h"
-
-#define LIST_MAX 65536 /* entries of any list: more is no host */
-#define NAME_BYTES_MAX 256
-
-/* Where we are: a member of an object, or (name NULL) an entry of a list. */
-struct place {
-	const struct place *up;
-	const char *name;
-	size_t index;
-};
-
-struct reading {
-	struct vfctl_ctx *ctx;
-	const struct place *at;
-	struct vfctl_host_model *model;
-};
-
-/* One member of an object: a row of a table, as spec/reader.h has them. */
-struct member {
-	const char *name;
-	int (*read)(struct reading *r, const struct member *m, const struct json *value,
-		void *object);
-	size_t offset;
-	uint64_t max;
-	bool required;
-};
-
-static void put_path(struct buf *b, const struct place *at)
-{
-	if (!at)
-		return;
-	put_path(b, at->up);
-	if (at->name)
-		buf_printf(b, "%s%s", b->len ? "." : "", at->name);
-	else
-		buf_printf(b, "[%zu]", at->index);
-}
-
-static int _printf_(2, 3) bad(struct reading *r, const char *fmt, ...)
-{
-	_buf_ struct buf path = {0};
-	_free_ char *words = NULL;
-	va_list args;
-
-	va_start(args, fmt);
-	if (vasprintf(&words, fmt, args) < 0)
-		words = NULL;
-	va_end(args);
-	put_path(&path, r->at);
-	if (!words || path.failed)
-		return ctx_oom(r->ctx);
-	return ctx_fail(r->ctx, -EINVAL, "%s%s%s", path.data ? path.data : "",
-		path.len ? ": " : "", words);
-}
-
-static int expect(struct reading *r, const struct json *value, enum json_kind kind)
-{
-	enum json_kind is = json_kind(value);
-
-	return is == kind ? 0 : bad(r, "it is %s; it must be %s", json_kind_name(is),
-		json_kind_name(kind));
-}
-
-/* ---- objects and lists ---- */
-
-static const struct member *find_member(const struct member *rows, size_t count,
-	const char *name)
-{
-	for (size_t i = 0; i < count; i++)
-		if (str_eq(rows[i].name, name))
-			return &rows[i];
-	return NULL;
-}
-
-static int fail_unknown(struct reading *r, const struct member *rows, size_t count,
-	const char *name)
-{
-	_buf_ struct buf known = {0};
-
-	for (size_t i = 0; i < count; i++)
-		buf_printf(&known, "%s%s", i ? ", " : "", rows[i].name);
-	return bad(r, "there is no member '%.64s'; it has %s", name,
-		known.failed ? "others" : known.data);
-}
-
-static int read_object(struct reading *r, const struct json *value, const struct member *rows,
-	size_t count, void *object)
-{
-	struct place at = {.up = r->at};
-	const char *name;
-	void *iter = NULL;
-	int error = expect(r, value, JSON_KIND_OBJECT);
-
-	while (error == 0 && (name = json_next(value, &iter)))
-		if (!find_member(rows, count, name))
-			error = fail_unknown(r, rows, count, name);
-	for (size_t i = 0; i < count && error == 0; i++) {
-		const struct json *member = json_member(value, rows[i].name);
-
-		at.name = rows[i].name;
-		r->at = &at;
-		if (member)
-			error = rows[i].read(r, &rows[i], member, object);
-		else if (rows[i].required)
-			error = bad(r, "the member is missing");
-		r->at = at.up;
-	}
-	return error;
-}
-
-static int read_each(struct reading *r, const struct json *list, void *object,
-	int (*one)(struct reading *r, const struct json *value, void *object))
-{
-	struct place at = {.up = r->at};
-	int error = expect(r, list, JSON_KIND_LIST);
-
-	if (error == 0 && json_count(list) > LIST_MAX)
-		return bad(r, "it has %zu entries, more than %d", json_count(list), LIST_MAX);
-	for (size_t i = 0; i < json_count(list) && error == 0; i++) {
-		at.index = i;
-		r->at = &at;
-		error = one(r, json_item(list, i), object);
-		r->at = at.up;
-	}
-	return error;
-}
-
-/* ---- values ---- */
-
-#define AT(type) ((type *)((char *)object + m->offset))
-
-static int read_number(struct reading *r, const struct json *value, uint64_t max,
-	uint64_t *ret)
-{
-	int64_t n;
-	int error = expect(r, value, JSON_KIND_INTEGER);
-
-	if (error < 0)
-		return error;
-	if (json_number(value, &n) < 0 || n < 0 || (uint64_t)n > max)
-		return bad(r, "%" PRId64 " is not 0 to %" PRIu64, n, max);
-	*ret = (uint64_t)n;
-	return 0;
-}
-
-static int read_u64(struct reading *r, const struct member *m, const struct json *value,
-	void *object)
-{
-	return read_number(r, value, m->max, AT(uint64_t));
-}
-
-static int read_u32(struct reading *r, const struct member *m, const struct json *value,
-	void *object)
-{
-	uint64_t n;
-	int error = read_number(r, value, m->max, &n);
-
-	if (error == 0)
-		*AT(uint32_t) = (uint32_t)n;
-	return error;
-}
-
-/* A node, package and the like: null is none. */
-static int read_place(struct reading *r, const struct member *m, const struct json *value,
-	void *object)
-{
-	uint64_t n;
-	int error;
-
-	if (json_kind(value) == JSON_KIND_NULL) {
-		*AT(int) = -1;
-		return 0;
-	}
-	error = read_number(r, value, m->max, &n);
-	if (error == 0)
-		*AT(int) = (int)n;
-	return error;
-}
-
-static int read_free_pages(struct reading *r, const struct member *m,
-	const struct json *value, void *object)
-{
-	if (json_kind(value) != JSON_KIND_NULL)
-		return read_u64(r, m, value, object);
-	*AT(uint64_t) = VFCTL_COUNT_UNKNOWN;
-	return 0;
-}
-
-static int read_flag(struct reading *r, const struct member *m, const struct json *value,
-	void *object)
-{
-	int error = expect(r, value, JSON_KIND_BOOL);
-
-	if (error == 0)
-		*AT(bool) = json_flag(value);
-	return error;
-}
-
-static int read_cpus(struct reading *r, const struct member *m, const struct json *value,
-	void *object)
-{
-	int error = expect(r, value, JSON_KIND_TEXT);
-
-	if (error < 0)
-		return error;
-	error = vfctl_cpuset_parse(json_text(value), AT(struct vfctl_cpuset));
-	if (error == -ERANGE)
-		return bad(r, "'%.64s' has CPUs of %d or more", json_text(value), VFCTL_CPU_MAX);
-	return error < 0 ? bad(r, "'%.64s' is no list of CPUs such as 0-3,8", json_text(value))
-			 : 0;
-}
-
-static int read_address(struct reading *r, const struct member *m, const struct json *value,
-	void *object)
-{
-	int error = expect(r, value, JSON_KIND_TEXT);
-
-	if (error == 0 && vfctl_bdf_parse(json_text(value), AT(struct vfctl_bdf)) < 0)
-		return bad(r, "'%.64s' is no PCI address", json_text(value));
-	return error;
-}
-
-static int read_root(struct reading *r, const struct member *m, const struct json *value,
-	void *object)
-{
-	const char *text, *colon;
-	uint64_t domain, bus;
-	char part[8] = "";
-	int error;
-
-	if (json_kind(value) == JSON_KIND_NULL) {
-		*AT(uint32_t) = VFCTL_ROOT_UNKNOWN;
-		return 0;
-	}
-	error = expect(r, value, JSON_KIND_TEXT);
-	if (error < 0)
-		return error;
-	text = json_text(value);
-	colon = strchr(text, ':');
-	if (colon && colon - text < (ptrdiff_t)sizeof(part))
-		memcpy(part, text, (size_t)(colon - text));
-	/* The largest domain would be VFCTL_ROOT_UNKNOWN with its last bus. */
-	if (parse_hex(part, (UINT32_MAX >> 8) - 1, &domain) < 0 ||
-		parse_hex(colon + 1, 0xff, &bus) < 0)
-		return bad(r, "'%.64s' is no root complex such as 0000:3a", text);
-	*AT(uint32_t) = (uint32_t)(domain << 8 | bus);
-	return 0;
-}
-
-static int read_fabric(struct reading *r, const struct member *m, const struct json *value,
-	void *object)
-{
-	uint64_t n;
-	int error;
-
-	for (int i = 1; json_text(value) && model_fabric_word(i); i++)
-		if (str_eq(model_fabric_word(i), json_text(value))) {
-			*AT(int) = i;
-			return 0;
-		}
-	if (json_text(value))
-		return bad(r, "'%.64s' is no fabric; it is ethernet, infiniband, other, or a number",
-			json_text(value));
-	error = read_number(r, value, MODEL_FABRIC_MAX, &n);
-	if (error == 0)
-		*AT(int) = (int)n;
-	return error;
-}
-
-/* One line of text that a person can be shown. */
-static int copy_text(struct reading *r, const struct json *value, char **ret)
-{
-	int error = expect(r, value, JSON_KIND_TEXT);
-	char *copy;
-
-	if (error < 0)
-		return error;
-	if (strlen(json_text(value)) > NAME_BYTES_MAX)
-		return bad(r, "it has %zu bytes, more than %d", strlen(json_text(value)),
-			NAME_BYTES_MAX);
-	copy = strdup(json_text(value));
-	if (!copy)
-		return ctx_oom(r->ctx);
-	free(*ret);
-	*ret = copy;
-	return 0;
-}
-
-static int read_text(struct reading *r, const struct member *m, const struct json *value,
-	void *object)
-{
-	return json_kind(value) == JSON_KIND_NULL ? 0 : copy_text(r, value, AT(char *));
-}
-
-static int read_uuid(struct reading *r, const struct member *m, const struct json *value,
-	void *object)
-{
-	int error = expect(r, value, JSON_KIND_TEXT);
-	const char *text = json_text(value);
-
-	if (error == 0 && *text && !uuid_valid(text))
-		return bad(r, "'%.64s' is no UUID", text);
-	if (error == 0)
-		str_copy(AT(char), 37, text);
-	return error;
-}
+#include "placement/model_reader.h"
 
 /* ---- the topology ---- */
-
-#define ROW(type, name, read, member, max, required)                                     \
-	{name, read, offsetof(type, member), max, required}
 
 static int read_pool(struct reading *r, const struct json *value, void *object)
 {
 #define POOL(...) ROW(struct vfctl_page_pool, __VA_ARGS__)
 	static const struct member rows[] = {
-		POOL("page_bytes", read_u64, page_bytes, MODEL_BYTES_MAX, true),
-		POOL("total", read_u64, total, MODEL_BYTES_MAX, true),
-		POOL("free", read_free_pages, free, MODEL_BYTES_MAX, false),
+		POOL("page_bytes", model_read_u64, page_bytes, MODEL_BYTES_MAX, true),
+		POOL("total", model_read_u64, total, MODEL_BYTES_MAX, true),
+		POOL("free", model_read_free_pages, free, MODEL_BYTES_MAX, false),
 	};
 	struct vfctl_node *node = object;
 	struct vfctl_page_pool pool = {.free = VFCTL_COUNT_UNKNOWN};
-	int error = read_object(r, value, rows, ARRAY_SIZE(rows), &pool);
+	int error = model_read_object(r, value, rows, ARRAY_SIZE(rows), &pool);
 
 	if (error == 0 && node->pool_count == VFCTL_POOLS_MAX)
-		return bad(r, "a node has pools of at most %d sizes", VFCTL_POOLS_MAX);
+		return model_bad(r, "a node has pools of at most %d sizes", VFCTL_POOLS_MAX);
 	if (error == 0)
 		node->pools[node->pool_count++] = pool;
 	return error;
@@ -343,16 +30,16 @@ static int read_pool(struct reading *r, const struct json *value, void *object)
 static int read_pools(struct reading *r, const struct member *m, const struct json *value,
 	void *object)
 {
-	return read_each(r, value, object, read_pool);
+	return model_read_each(r, value, object, read_pool);
 }
 
 static int read_node(struct reading *r, const struct json *value, void *object)
 {
 #define NODE(...) ROW(struct vfctl_node, __VA_ARGS__)
 	static const struct member rows[] = {
-		NODE("id", read_u32, id, VFCTL_CPU_MAX - 1, true),
-		NODE("cpus", read_cpus, cpus, 0, true),
-		NODE("memory_bytes", read_u64, memory_bytes, MODEL_BYTES_MAX, true),
+		NODE("id", model_read_u32, id, VFCTL_CPU_MAX - 1, true),
+		NODE("cpus", model_read_cpus, cpus, 0, true),
+		NODE("memory_bytes", model_read_u64, memory_bytes, MODEL_BYTES_MAX, true),
 		{"pools", read_pools, 0, 0, false},
 	};
 	struct vfctl_topology *t = object;
@@ -360,16 +47,16 @@ static int read_node(struct reading *r, const struct json *value, void *object)
 	if (!array_grow(t->nodes, t->node_count))
 		return ctx_oom(r->ctx);
 	t->nodes[t->node_count] = (struct vfctl_node){0};
-	return read_object(r, value, rows, ARRAY_SIZE(rows), &t->nodes[t->node_count++]);
+	return model_read_object(r, value, rows, ARRAY_SIZE(rows), &t->nodes[t->node_count++]);
 }
 
 static int read_nodes(struct reading *r, const struct member *m, const struct json *value,
 	void *object)
 {
-	int error = read_each(r, value, r->model->topology, read_node);
+	int error = model_read_each(r, value, r->model->topology, read_node);
 
 	if (error == 0 && r->model->topology->node_count > VFCTL_MODEL_NODES_MAX)
-		return bad(r, "it has %zu nodes, more than %d", r->model->topology->node_count,
+		return model_bad(r, "it has %zu nodes, more than %d", r->model->topology->node_count,
 			VFCTL_MODEL_NODES_MAX);
 	return error;
 }
@@ -383,10 +70,10 @@ static int read_distance(struct reading *r, const struct json *value, void *obje
 {
 	struct matrix *matrix = object;
 	uint64_t n;
-	int error = read_number(r, value, MODEL_DISTANCE_MAX, &n);
+	int error = model_read_number(r, value, MODEL_DISTANCE_MAX, &n);
 
 	if (error == 0 && matrix->columns == matrix->side)
-		return bad(r, "there are only %zu nodes", matrix->side);
+		return model_bad(r, "there are only %zu nodes", matrix->side);
 	if (error == 0)
 		matrix->v[matrix->rows * matrix->side + matrix->columns++] = (unsigned)n;
 	return error;
@@ -398,11 +85,11 @@ static int read_distance_row(struct reading *r, const struct json *value, void *
 	int error;
 
 	if (matrix->rows == matrix->side)
-		return bad(r, "there are only %zu nodes", matrix->side);
+		return model_bad(r, "there are only %zu nodes", matrix->side);
 	matrix->columns = 0;
-	error = read_each(r, value, matrix, read_distance);
+	error = model_read_each(r, value, matrix, read_distance);
 	if (error == 0 && matrix->columns < matrix->side)
-		return bad(r, "it has %zu numbers for %zu nodes", matrix->columns, matrix->side);
+		return model_bad(r, "it has %zu numbers for %zu nodes", matrix->columns, matrix->side);
 	matrix->rows++;
 	return error;
 }
@@ -418,9 +105,9 @@ static int read_distances(struct reading *r, const struct member *m,
 	matrix.v = t->distances = calloc(matrix.side * matrix.side + 1, sizeof(*matrix.v));
 	if (!matrix.v)
 		return ctx_oom(r->ctx);
-	error = read_each(r, value, &matrix, read_distance_row);
+	error = model_read_each(r, value, &matrix, read_distance_row);
 	if (error == 0 && matrix.rows < matrix.side)
-		return bad(r, "it has %zu rows for %zu nodes", matrix.rows, matrix.side);
+		return model_bad(r, "it has %zu rows for %zu nodes", matrix.rows, matrix.side);
 	return error;
 }
 
@@ -428,11 +115,11 @@ static int read_core(struct reading *r, const struct json *value, void *object)
 {
 #define CORE(...) ROW(struct vfctl_core, __VA_ARGS__)
 	static const struct member rows[] = {
-		CORE("cpus", read_cpus, cpus, 0, true),
-		CORE("node", read_place, node, VFCTL_CPU_MAX - 1, true),
-		CORE("package", read_place, package, INT_MAX, false),
-		CORE("die", read_place, die, INT_MAX, false),
-		CORE("l3", read_place, l3, INT_MAX, false),
+		CORE("cpus", model_read_cpus, cpus, 0, true),
+		CORE("node", model_read_place, node, VFCTL_CPU_MAX - 1, true),
+		CORE("package", model_read_place, package, INT_MAX, false),
+		CORE("die", model_read_place, die, INT_MAX, false),
+		CORE("l3", model_read_place, l3, INT_MAX, false),
 	};
 	struct vfctl_topology *t = object;
 
@@ -440,13 +127,13 @@ static int read_core(struct reading *r, const struct json *value, void *object)
 		return ctx_oom(r->ctx);
 	t->cores[t->core_count] = (struct vfctl_core){.node = -1, .package = -1, .die = -1,
 		.l3 = -1};
-	return read_object(r, value, rows, ARRAY_SIZE(rows), &t->cores[t->core_count++]);
+	return model_read_object(r, value, rows, ARRAY_SIZE(rows), &t->cores[t->core_count++]);
 }
 
 static int read_cores(struct reading *r, const struct member *m, const struct json *value,
 	void *object)
 {
-	return read_each(r, value, r->model->topology, read_core);
+	return model_read_each(r, value, r->model->topology, read_core);
 }
 
 static int read_online(struct reading *r, const struct member *m, const struct json *value,
@@ -454,16 +141,16 @@ static int read_online(struct reading *r, const struct member *m, const struct j
 {
 	const struct member row = {.name = m->name};
 
-	return read_cpus(r, &row, value, &r->model->topology->online);
+	return model_read_cpus(r, &row, value, &r->model->topology->online);
 }
 
 /* ---- VFs, PFs, occupants ---- */
 
 #define PLACE(type)                                                                      \
-	ROW(type, "node", read_place, node, VFCTL_CPU_MAX - 1, false),                   \
-		ROW(type, "fabric", read_fabric, fabric, 0, false),                      \
-		ROW(type, "port", read_u32, port, MODEL_PORT_MAX, false),                \
-		ROW(type, "root", read_root, root, 0, false)
+	ROW(type, "node", model_read_place, node, VFCTL_CPU_MAX - 1, false),                   \
+		ROW(type, "fabric", model_read_fabric, fabric, 0, false),                      \
+		ROW(type, "port", model_read_u32, port, MODEL_PORT_MAX, false),                \
+		ROW(type, "root", model_read_root, root, 0, false)
 
 struct vf_list {
 	struct vfctl_free_vf *v;
@@ -474,9 +161,9 @@ static int read_vf(struct reading *r, const struct json *value, void *object)
 {
 #define VF(...) ROW(struct vfctl_free_vf, __VA_ARGS__)
 	static const struct member rows[] = {
-		VF("address", read_address, bdf, 0, true),
-		VF("pf", read_address, pf, 0, true),
-		VF("index", read_u32, index, MODEL_VFS_MAX - 1, true),
+		VF("address", model_read_address, bdf, 0, true),
+		VF("pf", model_read_address, pf, 0, true),
+		VF("index", model_read_u32, index, MODEL_VFS_MAX - 1, true),
 		PLACE(struct vfctl_free_vf),
 	};
 	struct vf_list *list = object;
@@ -485,14 +172,14 @@ static int read_vf(struct reading *r, const struct json *value, void *object)
 		return ctx_oom(r->ctx);
 	list->v[list->count] = (struct vfctl_free_vf){.node = VFCTL_NODE_NONE,
 		.root = VFCTL_ROOT_UNKNOWN};
-	return read_object(r, value, rows, ARRAY_SIZE(rows), &list->v[list->count++]);
+	return model_read_object(r, value, rows, ARRAY_SIZE(rows), &list->v[list->count++]);
 }
 
 static int read_vfs(struct reading *r, const struct json *value, struct vfctl_free_vf **ret,
 	size_t *ret_count)
 {
 	struct vf_list list = {0};
-	int error = read_each(r, value, &list, read_vf);
+	int error = model_read_each(r, value, &list, read_vf);
 
 	*ret = list.v; /* also after a failure: the model frees it */
 	*ret_count = list.count;
@@ -514,24 +201,24 @@ static int read_name(struct reading *r, const struct json *value, void *object)
 	if (!array_grow(*names, count + 1))
 		return ctx_oom(r->ctx);
 	(*names)[count] = (*names)[count + 1] = NULL;
-	return copy_text(r, value, &(*names)[count]);
+	return model_copy_text(r, value, &(*names)[count]);
 }
 
 static int read_names(struct reading *r, const struct member *m, const struct json *value,
 	void *object)
 {
-	return read_each(r, value, AT(char **), read_name);
+	return model_read_each(r, value, AT(char **), read_name);
 }
 
 static int read_pf(struct reading *r, const struct json *value, void *object)
 {
 #define PF(...) ROW(struct vfctl_model_pf, __VA_ARGS__)
 	static const struct member rows[] = {
-		PF("address", read_address, bdf, 0, true),
+		PF("address", model_read_address, bdf, 0, true),
 		PF("names", read_names, names, 0, false),
 		PLACE(struct vfctl_model_pf),
-		PF("num_vfs", read_u32, num_vfs, MODEL_VFS_MAX, true),
-		PF("max_vfs", read_u32, max_vfs, MODEL_VFS_MAX, true),
+		PF("num_vfs", model_read_u32, num_vfs, MODEL_VFS_MAX, true),
+		PF("max_vfs", model_read_u32, max_vfs, MODEL_VFS_MAX, true),
 	};
 	struct vfctl_host_model *model = object;
 
@@ -539,13 +226,13 @@ static int read_pf(struct reading *r, const struct json *value, void *object)
 		return ctx_oom(r->ctx);
 	model->pfs[model->pf_count] = (struct vfctl_model_pf){.node = VFCTL_NODE_NONE,
 		.root = VFCTL_ROOT_UNKNOWN};
-	return read_object(r, value, rows, ARRAY_SIZE(rows), &model->pfs[model->pf_count++]);
+	return model_read_object(r, value, rows, ARRAY_SIZE(rows), &model->pfs[model->pf_count++]);
 }
 
 static int read_pfs(struct reading *r, const struct member *m, const struct json *value,
 	void *object)
 {
-	return read_each(r, value, r->model, read_pf);
+	return model_read_each(r, value, r->model, read_pf);
 }
 
 /* A promise; one of an occupant has its shared vCPUs too. */
@@ -556,18 +243,18 @@ struct entry {
 
 #define ENTRY(...) ROW(struct entry, __VA_ARGS__)
 static const struct member entry_rows[] = {
-	ENTRY("node", read_place, promise.node, VFCTL_CPU_MAX - 1, true),
-	ENTRY("page_bytes", read_u64, promise.page_bytes, MODEL_BYTES_MAX, true),
-	ENTRY("bytes", read_u64, promise.bytes, MODEL_BYTES_MAX, true),
-	ENTRY("taken", read_flag, promise.taken, 0, false),
-	ENTRY("shared_vcpus", read_u32, shared_vcpus, VFCTL_VCPU_MAX, false), /* last */
+	ENTRY("node", model_read_place, promise.node, VFCTL_CPU_MAX - 1, true),
+	ENTRY("page_bytes", model_read_u64, promise.page_bytes, MODEL_BYTES_MAX, true),
+	ENTRY("bytes", model_read_u64, promise.bytes, MODEL_BYTES_MAX, true),
+	ENTRY("taken", model_read_flag, promise.taken, 0, false),
+	ENTRY("shared_vcpus", model_read_u32, shared_vcpus, VFCTL_VCPU_MAX, false), /* last */
 };
 
 static int read_promise(struct reading *r, const struct json *value, void *object)
 {
 	struct vfctl_host_model *model = object;
 	struct entry entry = {0};
-	int error = read_object(r, value, entry_rows, ARRAY_SIZE(entry_rows) - 1, &entry);
+	int error = model_read_object(r, value, entry_rows, ARRAY_SIZE(entry_rows) - 1, &entry);
 
 	if (error < 0)
 		return error;
@@ -580,14 +267,14 @@ static int read_promise(struct reading *r, const struct json *value, void *objec
 static int read_promises(struct reading *r, const struct member *m, const struct json *value,
 	void *object)
 {
-	return read_each(r, value, r->model, read_promise);
+	return model_read_each(r, value, r->model, read_promise);
 }
 
 static int read_cell(struct reading *r, const struct json *value, void *object)
 {
 	struct vfctl_occupant *o = object;
 	struct entry entry = {0};
-	int error = read_object(r, value, entry_rows, ARRAY_SIZE(entry_rows), &entry);
+	int error = model_read_object(r, value, entry_rows, ARRAY_SIZE(entry_rows), &entry);
 
 	if (error < 0)
 		return error;
@@ -602,7 +289,7 @@ static int read_cell(struct reading *r, const struct json *value, void *object)
 static int read_memory(struct reading *r, const struct member *m, const struct json *value,
 	void *object)
 {
-	return read_each(r, value, object, read_cell);
+	return model_read_each(r, value, object, read_cell);
 }
 
 static int read_held_vfs(struct reading *r, const struct member *m, const struct json *value,
@@ -617,11 +304,11 @@ static int read_occupant(struct reading *r, const struct json *value, void *obje
 {
 #define OCCUPANT(...) ROW(struct vfctl_occupant, __VA_ARGS__)
 	static const struct member rows[] = {
-		OCCUPANT("name", read_text, name, 0, true),
-		OCCUPANT("uuid", read_uuid, uuid, 0, false),
-		OCCUPANT("foreign", read_flag, foreign, 0, false),
-		OCCUPANT("running", read_flag, running, 0, false),
-		OCCUPANT("cpus", read_cpus, cpus, 0, false),
+		OCCUPANT("name", model_read_text, name, 0, true),
+		OCCUPANT("uuid", model_read_uuid, uuid, 0, false),
+		OCCUPANT("foreign", model_read_flag, foreign, 0, false),
+		OCCUPANT("running", model_read_flag, running, 0, false),
+		OCCUPANT("cpus", model_read_cpus, cpus, 0, false),
 		{"memory", read_memory, 0, 0, false},
 		{"vfs", read_held_vfs, 0, 0, false},
 	};
@@ -630,14 +317,14 @@ static int read_occupant(struct reading *r, const struct json *value, void *obje
 	if (!array_grow(model->occupants, model->occupant_count))
 		return ctx_oom(r->ctx);
 	model->occupants[model->occupant_count] = (struct vfctl_occupant){0};
-	return read_object(r, value, rows, ARRAY_SIZE(rows),
+	return model_read_object(r, value, rows, ARRAY_SIZE(rows),
 		&model->occupants[model->occupant_count++]);
 }
 
 static int read_occupants(struct reading *r, const struct member *m,
 	const struct json *value, void *object)
 {
-	return read_each(r, value, r->model, read_occupant);
+	return model_read_each(r, value, r->model, read_occupant);
 }
 
 /* ---- the file ---- */
@@ -646,10 +333,10 @@ static int read_version(struct reading *r, const struct member *m, const struct 
 	void *object)
 {
 	int64_t version;
-	int error = expect(r, value, JSON_KIND_INTEGER);
+	int error = model_expect(r, value, JSON_KIND_INTEGER);
 
 	if (error == 0 && (json_number(value, &version) < 0 || version != 1))
-		return bad(r, "this vfctl reads version 1, not %" PRId64, version);
+		return model_bad(r, "this vfctl reads version 1, not %" PRId64, version);
 	return error;
 }
 
@@ -660,12 +347,12 @@ static const struct member model_rows[] = {
 	{"distances", read_distances, 0, 0, false},
 	{"cores", read_cores, 0, 0, true},
 	{"online", read_online, 0, 0, false},
-	MODEL("reserved_cpus", read_cpus, reserved_cpus, 0, false),
-	MODEL("reserved_why", read_text, reserved_why, 0, false),
-	MODEL("shared_cpus", read_cpus, shared_cpus, 0, false),
-	MODEL("shared_ratio", read_u32, shared_ratio, MODEL_RATIO_MAX, false),
-	MODEL("busy_cpus", read_cpus, busy_cpus, 0, false),
-	MODEL("host_memory_bytes", read_u64, host_memory_bytes, MODEL_BYTES_MAX, false),
+	MODEL("reserved_cpus", model_read_cpus, reserved_cpus, 0, false),
+	MODEL("reserved_why", model_read_text, reserved_why, 0, false),
+	MODEL("shared_cpus", model_read_cpus, shared_cpus, 0, false),
+	MODEL("shared_ratio", model_read_u32, shared_ratio, MODEL_RATIO_MAX, false),
+	MODEL("busy_cpus", model_read_cpus, busy_cpus, 0, false),
+	MODEL("host_memory_bytes", model_read_u64, host_memory_bytes, MODEL_BYTES_MAX, false),
 	{"promises", read_promises, 0, 0, false},
 	{"pfs", read_pfs, 0, 0, false},
 	{"free_vfs", read_free_vfs, 0, 0, false},
@@ -698,7 +385,7 @@ static int read_model(struct reading *r, const struct json *root)
 	r->model->topology = calloc(1, sizeof(*r->model->topology));
 	if (!r->model->topology)
 		return ctx_oom(r->ctx);
-	error = read_object(r, root, model_rows, ARRAY_SIZE(model_rows), r->model);
+	error = model_read_object(r, root, model_rows, ARRAY_SIZE(model_rows), r->model);
 	if (error == 0)
 		error = complete(r, root);
 	return error < 0 ? error : model_check(r->ctx, r->model);
