@@ -136,6 +136,7 @@ static int open_session(struct invocation *in, struct session *s, bool needs_lib
 	if (r == 0)
 		r = host_ids_open(in, in->command->changes && !in->dry_run, &s->host);
 	s->options.ids = s->host.ids;
+	s->options.spec = s->host.spec;
 	return r ? r : connect_hv(in, s, needs_libvirt);
 }
 

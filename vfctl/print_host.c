@@ -416,6 +416,30 @@ static const char *time_words(int64_t seconds, char buf[32])
 	return buf;
 }
 
+/* "1024 MiB", "16 GiB in pages of 1 GiB": memory is whole MiB. */
+static const char *memory_words(const struct vfctl_lease_cell *c, char *buf, size_t size)
+{
+	int len = snprintf(buf, size, "%llu MiB", (unsigned long long)c->memory_bytes >> 20);
+
+	if (c->page_bytes)
+		snprintf(buf + len, size - (size_t)len, " in pages of %llu %s",
+			(unsigned long long)c->page_bytes >> (c->page_bytes >> 30 ? 30 : 10),
+			c->page_bytes >> 30 ? "GiB" : "KiB");
+	return buf;
+}
+
+static void print_cell(struct out *out, size_t number, const struct vfctl_lease_cell *c)
+{
+	char memory[64], shared[48] = "", far[48] = "";
+
+	if (c->shared_vcpus)
+		snprintf(shared, sizeof(shared), ", %u vCPUs on shared CPUs", c->shared_vcpus);
+	if (c->memory_node != c->node)
+		snprintf(far, sizeof(far), " from node %d", c->memory_node);
+	out_line(out, "  cell %-7zu NUMA node %d, %s%s%s", number, c->node,
+		memory_words(c, memory, sizeof(memory)), far, shared);
+}
+
 void print_lease(struct out *out, const struct vfctl_lease *lease)
 {
 	char text[1024];
@@ -423,15 +447,31 @@ void print_lease(struct out *out, const struct vfctl_lease *lease)
 	out_line(out, "domain %s  %s", lease->domain_name, lease->domain_uuid);
 	out_line(out, "  lease        %s, since %s", lease->id, time_words(lease->created, text));
 	out_line(out, "  running      %s", lease->running ? "yes" : "no");
-	if (lease->node >= 0) {
-		vfctl_cpuset_format(&lease->cpus, text, sizeof(text));
-		out_line(out, "  NUMA node    %d", lease->node);
-		out_line(out, "  CPUs         %s", text);
-		out_line(out, "  memory       %llu MiB", (unsigned long long)lease->memory_bytes >> 20);
-	}
+	vfctl_cpuset_format(&lease->cpus, text, sizeof(text));
+	if (lease->cell_count)
+		out_line(out, "  CPUs         %s", text[0] ? text : "none of its own");
+	for (size_t i = 0; i < lease->cell_count; i++)
+		print_cell(out, i, &lease->cells[i]);
 	for (size_t i = 0; i < lease->vf_count; i++)
 		out_line(out, "  VF           %s  (VF %u of %s)", BDF(&lease->vfs[i].bdf),
 			lease->vfs[i].index, BDF(&lease->vfs[i].pf));
+}
+
+static void put_cells(struct out *out, const struct vfctl_lease *lease)
+{
+	out_open(out, "cells", '[');
+	for (size_t i = 0; i < lease->cell_count; i++) {
+		const struct vfctl_lease_cell *c = &lease->cells[i];
+
+		out_open(out, NULL, '{');
+		put_index(out, "numa_node", c->node);
+		put_index(out, "memory_node", c->memory_node);
+		out_int(out, "memory_bytes", (int64_t)c->memory_bytes);
+		out_int(out, "page_bytes", (int64_t)c->page_bytes);
+		out_int(out, "shared_vcpus", c->shared_vcpus);
+		out_shut(out);
+	}
+	out_shut(out);
 }
 
 void print_lease_json(struct out *out, const struct vfctl_lease *lease)
@@ -448,6 +488,7 @@ void print_lease_json(struct out *out, const struct vfctl_lease *lease)
 	vfctl_cpuset_format(&lease->cpus, text, sizeof(text));
 	out_str(out, "cpus", text);
 	out_int(out, "memory_bytes", (int64_t)lease->memory_bytes);
+	put_cells(out, lease);
 	out_open(out, "vfs", '[');
 	for (size_t i = 0; i < lease->vf_count; i++) {
 		out_open(out, NULL, '{');

@@ -185,6 +185,47 @@ int json_number(const struct json *value, int64_t *ret)
 	return 0;
 }
 
+enum json_kind json_kind(const struct json *value)
+{
+	if (!value)
+		return JSON_KIND_NULL;
+	switch (json_typeof(in(value))) {
+	case JSON_OBJECT:
+		return JSON_KIND_OBJECT;
+	case JSON_ARRAY:
+		return JSON_KIND_LIST;
+	case JSON_STRING:
+		return JSON_KIND_TEXT;
+	case JSON_INTEGER:
+		return JSON_KIND_INTEGER;
+	case JSON_REAL:
+		return JSON_KIND_REAL;
+	case JSON_TRUE:
+	case JSON_FALSE:
+		return JSON_KIND_BOOL;
+	default:
+		return JSON_KIND_NULL;
+	}
+}
+
+const char *json_kind_name(enum json_kind kind)
+{
+	static const char *const names[] = {[JSON_KIND_NULL] = "null",
+		[JSON_KIND_BOOL] = "true or false", [JSON_KIND_INTEGER] = "a whole number",
+		[JSON_KIND_REAL] = "a fraction", [JSON_KIND_TEXT] = "a text",
+		[JSON_KIND_LIST] = "a list", [JSON_KIND_OBJECT] = "an object"};
+
+	return kind < ARRAY_SIZE(names) ? names[kind] : "unknown";
+}
+
+const char *json_next(const struct json *object, void **iter)
+{
+	json_t *value = (json_t *)object; /* jansson's iterators take no const */
+
+	*iter = *iter ? json_object_iter_next(value, *iter) : json_object_iter(value);
+	return *iter ? json_object_iter_key(*iter) : NULL;
+}
+
 void json_put(struct buf *out, const char *text)
 {
 	_json_ json_t *value = json_string(text);

@@ -42,6 +42,14 @@ const char *json_text(const struct json *value); /* NULL: no string */
 bool json_flag(const struct json *value);
 /* Protobuf writes 64-bit numbers as strings: both are read. Absent (NULL): 0. */
 int json_number(const struct json *value, int64_t *ret);
+/* For strict readers: what a value is, and which members an object has, one by one. */
+enum json_kind { JSON_KIND_NULL, JSON_KIND_BOOL, JSON_KIND_INTEGER, JSON_KIND_REAL,
+	JSON_KIND_TEXT, JSON_KIND_LIST, JSON_KIND_OBJECT };
+enum json_kind json_kind(const struct json *value); /* absent: JSON_KIND_NULL */
+/* "a number" and so on, for words. */
+const char *json_kind_name(enum json_kind kind);
+/* The next member's key, or NULL behind the last; @iter starts as NULL. */
+const char *json_next(const struct json *object, void **iter);
 /* Append @text as a JSON string. What is no UTF-8 becomes '?'. */
 void json_put(struct buf *out, const char *text);
 

@@ -32,6 +32,19 @@ int pci_iommu_sharers(struct vfctl_ctx *ctx, const struct vfctl_bdf *bdf, int gr
 int pci_link_function(struct vfctl_ctx *ctx, const struct vfctl_bdf *bdf, const char *link,
 	struct vfctl_bdf *ret_bdf);
 
+#define PCI_ROOT_UNKNOWN UINT32_MAX /* as VFCTL_ROOT_UNKNOWN */
+/*
+ * The root complex the function hangs below, domain << 8 | bus, or PCI_ROOT_UNKNOWN. A
+ * device behind Intel VMD has two: the one of the hardware counts.
+ */
+uint32_t pci_root(struct vfctl_ctx *ctx, const struct vfctl_bdf *bdf);
+/*
+ * The physical port of its card that a PF drives, from 1; 0 unknown. Cards that have a
+ * function per port number them alike (mlx5, ice, i40e, ixgbe, igb). A ConnectX-3 has one
+ * function for all its ports; with more than one, each VF has them all.
+ */
+uint32_t pci_port(struct vfctl_ctx *ctx, const struct vfctl_bdf *pf);
+
 /* First (or only) name in a directory such as net or infiniband; all of them, sorted. */
 int pci_children(struct vfctl_ctx *ctx, const struct vfctl_bdf *bdf, const char *dir,
 	char ***ret_names);

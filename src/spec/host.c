@@ -8,6 +8,7 @@
 
 #define PARTITIONS_MAX 32768
 #define ARGUMENTS_MAX 64
+#define RESERVED_MEMORY_MAX (UINT64_C(1) << 44)
 
 void vfctl_host_spec_free(struct vfctl_host_spec *spec)
 {
@@ -185,17 +186,43 @@ struct file {
 
 static const char *const store_words[] = {"host", "etcd", NULL};
 
-enum { HOST, STORE, ETCD };
+enum { HOST, STORE, ETCD, RESERVED_CPUS, SHARED_CPUS, SHARED_RATIO };
 
 static const struct key host_keys[] = {
 	[HOST] = {"host", read_name_text, offsetof(struct file, host), 0, 64, NULL},
 	[STORE] = {"store", read_word, offsetof(struct file, store), 0, 0, store_words},
 	[ETCD] = {"etcd", read_etcd, 0, 0, 0, NULL},
+	[RESERVED_CPUS] = {"reserved-cpus", read_host_cpus,
+		offsetof(struct file, spec.reserved_cpus), 0, 0, NULL},
+	[SHARED_CPUS] = {"shared-cpus", read_host_cpus,
+		offsetof(struct file, spec.shared_cpus), 0, 0, NULL},
+	[SHARED_RATIO] = {"shared-ratio", read_u32, offsetof(struct file, spec.shared_ratio),
+		1, 64, NULL},
+	{"reserved-memory", read_host_memory,
+		offsetof(struct file, spec.reserved_memory_bytes), 0, RESERVED_MEMORY_MAX, NULL},
 	{"guid-pools", read_guid_pools, 0, 0, 0, NULL},
 	{"mac-pools", read_mac_pools, 0, 0, 0, NULL},
 	{"partitions", read_partitions, 0, 0, 0, NULL},
 	{"after-change", read_after_change, 0, 0, 0, NULL},
 };
+
+static int check_cpus(struct reader *r, const struct vfctl_host_spec *spec,
+	const struct doc_node *const *seen)
+{
+	struct vfctl_cpuset both = spec->reserved_cpus;
+	char text[64];
+
+	vfctl_cpuset_and(&both, &spec->shared_cpus);
+	vfctl_cpuset_format(&both, text, sizeof(text));
+	if (text[0])
+		return reader_fail(r, seen[SHARED_CPUS], "shared-cpus", -EINVAL,
+			"CPU %s is in reserved-cpus too; a CPU is the host's own, or guests "
+			"share it", text);
+	if (seen[SHARED_RATIO] && vfctl_cpuset_empty(&spec->shared_cpus))
+		return reader_fail(r, seen[SHARED_RATIO], "shared-ratio", -EINVAL,
+			"there are no CPUs to share; add shared-cpus, or remove it");
+	return 0;
+}
 
 static int check_file(struct reader *r, const struct doc_node *root,
 	const struct file *file, const struct doc_node *const *seen)
@@ -207,7 +234,7 @@ static int check_file(struct reader *r, const struct doc_node *root,
 		return reader_fail(r, seen[ETCD], "etcd", -EINVAL,
 			"it is not used: the store is this host's own; write store: etcd, or "
 			"remove it");
-	return 0;
+	return check_cpus(r, &file->spec, seen);
 }
 
 static int read_file(struct reader *r, const struct doc_node *root, struct file *file)
@@ -217,6 +244,7 @@ static int read_file(struct reader *r, const struct doc_node *root, struct file 
 
 	if (error == 0)
 		error = check_file(r, root, file, seen);
+	file->spec.reserved_stated = seen[RESERVED_CPUS] != NULL;
 	if (error == 0 && file->host)
 		str_copy(file->spec.host, sizeof(file->spec.host), file->host);
 	return error;

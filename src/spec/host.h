@@ -14,6 +14,12 @@ int read_partitions(struct reader *r, const struct key *key, const struct doc_no
 	void *object);
 int read_etcd(struct reader *r, const struct key *key, const struct doc_node *value,
 	void *object);
+/* A list of CPUs, or "none"; a struct vfctl_cpuset. */
+int read_host_cpus(struct reader *r, const struct key *key, const struct doc_node *value,
+	void *object);
+/* A size, @max at most; a uint64_t. */
+int read_host_memory(struct reader *r, const struct key *key, const struct doc_node *value,
+	void *object);
 void etcd_spec_free(struct vfctl_etcd_spec *etcd);
 
 /* A name of ours: letters, digits, '-', '_', '.', beginning with a letter or digit;

@@ -52,6 +52,16 @@ static const char *const migrations[] = {
 	"CREATE INDEX identity_pending ON identity(kind, value) WHERE pending <> 0;",
 
 	"CREATE TABLE fleet_note (name TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT;",
+
+	/* A guest over several nodes. What was placed before had one cell. */
+	"CREATE TABLE lease_cell ("
+	"  lease TEXT NOT NULL REFERENCES lease ON DELETE CASCADE, cell INTEGER NOT NULL,"
+	"  node INTEGER NOT NULL, memory_node INTEGER NOT NULL, memory_bytes INTEGER NOT NULL,"
+	"  page_bytes INTEGER NOT NULL, shared_vcpus INTEGER NOT NULL,"
+	"  PRIMARY KEY (lease, cell)"
+	") STRICT, WITHOUT ROWID;"
+	"INSERT INTO lease_cell SELECT id, 0, node, node, memory_bytes, page_bytes, 0"
+	"  FROM lease WHERE node >= 0;",
 };
 #define VERSION ((int)ARRAY_SIZE(migrations))
 

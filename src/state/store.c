@@ -10,6 +10,9 @@
 
 #define TEXT(bdf) vfctl_bdf_format((bdf), (char[VFCTL_BDF_TEXT]){0})
 
+/* The first schema with the table of cells (state/file.c). */
+#define VERSION_CELLS 4
+
 struct store {
 	struct db *db;
 };
@@ -128,6 +131,15 @@ static int insert_cpu(struct store *s, const char *id, int cpu)
 	return r;
 }
 
+static int insert_cell(struct store *s, const char *id, size_t number,
+	const struct vfctl_lease_cell *c)
+{
+	return db_run(s->db, "INSERT INTO lease_cell (lease, cell, node, memory_node, "
+		"memory_bytes, page_bytes, shared_vcpus) VALUES (?, ?, ?, ?, ?, ?, ?)", "siiiiii",
+		id, (int64_t)number, (int64_t)c->node, (int64_t)c->memory_node,
+		(int64_t)c->memory_bytes, (int64_t)c->page_bytes, (int64_t)c->shared_vcpus);
+}
+
 static int take(struct store *s, const void *data)
 {
 	const struct vfctl_lease *l = data;
@@ -143,6 +155,8 @@ static int take(struct store *s, const void *data)
 			l->domain_name, l->domain_uuid);
 	for (size_t i = 0; i < l->vf_count && r == 0; i++)
 		r = insert_vf(s, l->id, &l->vfs[i]);
+	for (size_t i = 0; i < l->cell_count && r == 0; i++)
+		r = insert_cell(s, l->id, i, &l->cells[i]);
 	for (int cpu = vfctl_cpuset_next(&l->cpus, 0); cpu >= 0 && r == 0;
 		cpu = vfctl_cpuset_next(&l->cpus, (unsigned)cpu + 1))
 		r = insert_cpu(s, l->id, cpu);
@@ -258,6 +272,46 @@ static int read_cpus(struct store *s, struct vfctl_lease *l)
 	return r;
 }
 
+static int add_cell(struct store *s, struct vfctl_lease *l,
+	const struct vfctl_lease_cell *cell)
+{
+	if (!array_grow(l->cells, l->cell_count))
+		return ctx_oom(db_ctx(s->db));
+	l->cells[l->cell_count++] = *cell;
+	return 0;
+}
+
+/* In a file that no newer vfctl has written to yet, a lease has one cell. */
+static int read_old_cell(struct store *s, struct vfctl_lease *l)
+{
+	const struct vfctl_lease_cell cell = {.node = l->node, .memory_node = l->node,
+		.memory_bytes = l->memory_bytes, .page_bytes = l->page_bytes};
+
+	return l->node < 0 ? 0 : add_cell(s, l, &cell);
+}
+
+static int read_cells(struct store *s, struct vfctl_lease *l)
+{
+	_query_ struct query *q = NULL;
+	int version, r = db_version(s->db, &version);
+
+	if (r == 0 && version < VERSION_CELLS)
+		return read_old_cell(s, l);
+	if (r == 0)
+		r = query_new(s->db, &q, "SELECT node, memory_node, memory_bytes, page_bytes, "
+			"shared_vcpus FROM lease_cell WHERE lease = ? ORDER BY cell", "s", l->id);
+	while (r >= 0 && (r = query_step(q)) == 1) {
+		const struct vfctl_lease_cell cell = {.node = (int)query_int(q, 0),
+			.memory_node = (int)query_int(q, 1),
+			.memory_bytes = (uint64_t)query_int(q, 2),
+			.page_bytes = (uint64_t)query_int(q, 3),
+			.shared_vcpus = (uint32_t)query_int(q, 4)};
+
+		r = add_cell(s, l, &cell);
+	}
+	return r;
+}
+
 static int read_lease(struct store *s, struct query *q, struct vfctl_lease *l)
 {
 	int r;
@@ -274,6 +328,8 @@ static int read_lease(struct store *s, struct query *q, struct vfctl_lease *l)
 	if (!l->domain_name)
 		return ctx_oom(db_ctx(s->db));
 	r = read_vfs(s, l);
+	if (r == 0)
+		r = read_cells(s, l);
 	return r < 0 ? r : read_cpus(s, l);
 }
 
@@ -308,7 +364,7 @@ static int read_leases(struct store *store, const char *domain_uuid,
 int store_read(struct store *store, const char *domain_uuid,
 	struct vfctl_leases **ret_leases)
 {
-	/* One transaction, so that the three tables are of the same moment. */
+	/* One transaction, so that the tables are of the same moment. */
 	int r = db_exec(store->db, "BEGIN");
 
 	if (r < 0)
@@ -338,6 +394,7 @@ void vfctl_leases_free(struct vfctl_leases *leases)
 		return;
 	for (size_t i = 0; i < leases->count; i++) {
 		free(leases->v[i].domain_name);
+		free(leases->v[i].cells);
 		free(leases->v[i].vfs);
 	}
 	free(leases->v);

@@ -16,7 +16,7 @@ struct define {
 	struct vfctl_placed *placed;
 	struct vfctl_hypervisor *hv;
 	char *xml;
-	struct vfctl_lease lease; /* vfs owned here */
+	struct vfctl_lease lease; /* cells and vfs owned here */
 	bool taken;
 };
 
@@ -26,8 +26,25 @@ static void free_define(void *data)
 
 	vfctl_placed_free(d->placed);
 	free(d->xml);
+	free(d->lease.cells);
 	free(d->lease.vfs);
 	free(d);
+}
+
+static int fill_cells(struct vfctl_ctx *ctx, const struct vfctl_assignment *a,
+	struct vfctl_lease *l)
+{
+	l->cells = calloc(a->cell_count + 1, sizeof(*l->cells));
+	if (!l->cells)
+		return ctx_oom(ctx);
+	for (size_t i = 0; i < a->cell_count; i++) {
+		const struct vfctl_cell *c = &a->cells[i];
+
+		l->cells[l->cell_count++] = (struct vfctl_lease_cell){.node = c->node,
+			.memory_node = c->memory_node, .memory_bytes = c->memory_bytes,
+			.page_bytes = c->page_bytes, .shared_vcpus = c->shared_vcpus};
+	}
+	return 0;
 }
 
 static int fill_lease(struct vfctl_ctx *ctx, struct define *d)
@@ -48,7 +65,7 @@ static int fill_lease(struct vfctl_ctx *ctx, struct define *d)
 	for (size_t i = 0; i < d->placed->vf_count; i++)
 		l->vfs[l->vf_count++] = (struct vfctl_lease_vf){.bdf = d->placed->vfs[i].bdf,
 			.pf = d->placed->vfs[i].pf, .index = d->placed->vfs[i].index};
-	return 0;
+	return fill_cells(ctx, a, l);
 }
 
 static int apply_lease(struct vfctl_ctx *ctx, void *data)
@@ -103,21 +120,31 @@ static int check_new(struct vfctl_ctx *ctx, struct vfctl_hypervisor *hv,
 	return 0;
 }
 
+/* "1024 MiB of node 0 and 2048 MiB of node 1" */
+static void put_memory(const struct vfctl_lease *l, struct buf *text)
+{
+	for (size_t i = 0; i < l->cell_count; i++)
+		buf_printf(text, "%s%llu MiB of node %d", i ? " and " : "",
+			(unsigned long long)l->cells[i].memory_bytes >> 20,
+			l->cells[i].memory_node);
+}
+
 static void add_define_steps(struct define *d, struct steps *steps)
 {
 	struct step lease = {.apply = apply_lease, .undo = undo_lease, .data = d};
 	struct step define = {.apply = apply_define, .data = d};
-	_buf_ struct buf vfs = {0};
+	_buf_ struct buf memory = {0}, vfs = {0};
 	char cpus[512];
 
 	for (size_t i = 0; i < d->lease.vf_count; i++)
 		buf_printf(&vfs, "%s%s", i ? ", " : d->lease.vf_count > 1 ? " and VFs " : " and VF ",
 			TEXT(&d->lease.vfs[i].bdf));
+	put_memory(&d->lease, &memory);
 	vfctl_cpuset_format(&d->lease.cpus, cpus, sizeof(cpus));
 	identities_add_step(&d->placed->identities, steps);
-	steps_add(steps, &lease, "lease CPUs %s and %llu MiB of node %d%s to domain %s", cpus,
-		(unsigned long long)d->lease.memory_bytes >> 20, d->lease.node,
-		vfs.data ? vfs.data : "", d->lease.domain_name);
+	steps_add(steps, &lease, "lease CPUs %s and %s%s to domain %s", cpus,
+		memory.data ? memory.data : "no memory", vfs.data ? vfs.data : "",
+		d->lease.domain_name);
 	steps_add(steps, &define, "define domain %s in libvirt", d->lease.domain_name);
 }
 

@@ -16,7 +16,7 @@ void vfctl_placed_free(struct vfctl_placed *placed)
 		return;
 	identities_clear(&placed->identities);
 	vfctl_plan_free(placed->plan);
-	model_clear(&placed->model);
+	vfctl_model_free(placed->model);
 	vfctl_snapshot_free(placed->snapshot);
 	free(placed->vfs);
 	free(placed);
@@ -45,12 +45,12 @@ int guest_make_uuid(struct vfctl_ctx *ctx, char ret[37])
 /* ---- wants ---- */
 
 /* "Any PF" means a network card: Ethernet while there is one free, else InfiniBand. */
-static int any_fabric(const struct model *m)
+static int any_fabric(const struct vfctl_host_model *m)
 {
 	for (size_t i = 0; i < m->vf_count; i++)
-		if (m->vfs[i].fabric == FABRIC_ETHERNET)
-			return FABRIC_ETHERNET;
-	return FABRIC_INFINIBAND;
+		if (m->vfs[i].fabric == VFCTL_FABRIC_ETHERNET)
+			return VFCTL_FABRIC_ETHERNET;
+	return VFCTL_FABRIC_INFINIBAND;
 }
 
 static int make_want(struct vfctl_ctx *ctx, const struct vfctl_placed *p,
@@ -64,10 +64,10 @@ static int make_want(struct vfctl_ctx *ctx, const struct vfctl_placed *p,
 		.apart = vf->apart};
 	if (!vf->pf) {
 		ret->any_pf = true;
-		ret->fabric = vf->fabric == VFCTL_VF_FABRIC_INFINIBAND ? FABRIC_INFINIBAND
-			: vf->fabric == VFCTL_VF_FABRIC_ETHERNET       ? FABRIC_ETHERNET
-								       : any_fabric(&p->model);
-		ret->fabric_name = ret->fabric == FABRIC_INFINIBAND ? "InfiniBand" : "Ethernet";
+		ret->fabric = vf->fabric == VFCTL_VF_FABRIC_INFINIBAND ? VFCTL_FABRIC_INFINIBAND
+			: vf->fabric == VFCTL_VF_FABRIC_ETHERNET       ? VFCTL_FABRIC_ETHERNET
+								       : any_fabric(p->model);
+		ret->fabric_name = ret->fabric == VFCTL_FABRIC_INFINIBAND ? "InfiniBand" : "Ethernet";
 		return 0;
 	}
 	r = vfctl_inventory_find_pf(ctx, p->snapshot->inventory, vf->pf, &pf);
@@ -108,7 +108,7 @@ static int make_plan(struct vfctl_ctx *ctx, struct vfctl_placed *p)
 		return ctx_oom(ctx);
 	for (size_t i = 0; i < g->vf_count && r == 0; i++)
 		r = make_want(ctx, p, &g->vfs[i], &wants[i]);
-	return r < 0 ? r : vfctl_plan_make(ctx, &p->model.host, &request, 1, NULL,
+	return r < 0 ? r : vfctl_plan_make(ctx, p->model, &request, 1, NULL,
 		&p->plan);
 }
 
@@ -219,7 +219,7 @@ int vfctl_place(struct vfctl_ctx *ctx, struct vfctl_guest *guest,
 	if (r == 0)
 		r = snapshot_need_leases(ctx, p->snapshot);
 	if (r == 0)
-		r = model_read(ctx, p->snapshot, options, &p->model);
+		r = vfctl_model_read(ctx, p->snapshot, options, &p->model);
 	if (r == 0)
 		r = make_plan(ctx, p);
 	if (r == 0)
@@ -243,15 +243,18 @@ const struct vfctl_domain_vf *vfctl_placed_vfs(const struct vfctl_placed *placed
 
 const struct vfctl_topology *vfctl_placed_topology(const struct vfctl_placed *placed)
 {
-	return placed->model.topology;
+	return placed->model->topology;
 }
 
 struct vfctl_cpuset vfctl_placed_free_cpus(const struct vfctl_placed *placed)
 {
-	struct vfctl_cpuset set = placed->model.topology->online;
+	struct vfctl_cpuset set = placed->model->topology->online;
 
-	vfctl_cpuset_andnot(&set, &placed->model.host.busy_cpus);
-	vfctl_cpuset_andnot(&set, &placed->model.host.reserved_cpus);
+	vfctl_cpuset_andnot(&set, &placed->model->busy_cpus);
+	vfctl_cpuset_andnot(&set, &placed->model->reserved_cpus);
+	vfctl_cpuset_andnot(&set, &placed->model->shared_cpus);
+	for (size_t i = 0; i < placed->model->occupant_count; i++)
+		vfctl_cpuset_andnot(&set, &placed->model->occupants[i].cpus);
 	vfctl_cpuset_andnot(&set, &placed->plan->assignments[0].held_cpus);
 	return set;
 }

@@ -11,7 +11,7 @@
 struct vfctl_placed {
 	struct vfctl_guest *guest; /* borrowed */
 	struct vfctl_snapshot *snapshot;
-	struct model model;
+	struct vfctl_host_model *model;
 	struct vfctl_plan *plan;
 	struct vfctl_domain_vf *vfs;
 	size_t vf_count;

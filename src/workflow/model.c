@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* The host as the planner sees it: topology, PFs, free VFs; the rest is in model_*.c. */
 #include "workflow/model.h"
 
 #include <errno.h>
@@ -7,6 +8,7 @@
 #include "base/parse.h"
 #include "host/host.h"
 #include "pci/device.h"
+#include "workflow/snapshot.h"
 
 /* ---- topology ---- */
 
@@ -35,7 +37,7 @@ static void read_pages(struct vfctl_ctx *ctx, struct vfctl_topology *t, unsigned
 	}
 }
 
-static int read_topology(struct vfctl_ctx *ctx, struct model *m)
+static int read_topology(struct vfctl_ctx *ctx, struct vfctl_host_model *m)
 {
 	const char *root = host_of(ctx)->root;
 	struct vfctl_topology_source source = {
@@ -49,19 +51,78 @@ static int read_topology(struct vfctl_ctx *ctx, struct model *m)
 	return 0;
 }
 
-/* ---- VFs ---- */
+/* A number that the topology does not know says as little as none. */
+static int known_node(const struct vfctl_topology *t, int node)
+{
+	return vfctl_topology_node(t, node) ? node : VFCTL_NODE_NONE;
+}
+
+/* ---- PFs ---- */
 
 static int fabric_of(const struct vfctl_pf *pf)
 {
 	if (pf->class_code >> 16 != 0x02)
-		return FABRIC_OTHER;
-	return pf->infiniband ? FABRIC_INFINIBAND : FABRIC_ETHERNET;
+		return VFCTL_FABRIC_OTHER;
+	return pf->infiniband ? VFCTL_FABRIC_INFINIBAND : VFCTL_FABRIC_ETHERNET;
 }
 
-static bool is_listed(const struct vfctl_bdf *bdf, const struct vfctl_bdf *list, size_t count)
+/* The one a person would use, then the others. */
+static char **names_of(const struct vfctl_pf *pf)
 {
-	for (size_t i = 0; i < count; i++)
-		if (vfctl_bdf_compare(bdf, &list[i]) == 0)
+	const char *usual = pf->netdev[0] ? pf->netdev : pf->rdma;
+	char **names = calloc(strv_len(pf->names) + 2, sizeof(*names));
+	size_t n = 0;
+
+	if (names && usual[0] && !(names[n++] = strdup(usual)))
+		goto fail;
+	for (size_t i = 0; names && pf->names && pf->names[i]; i++)
+		if (!str_eq(pf->names[i], usual) && !(names[n++] = strdup(pf->names[i])))
+			goto fail;
+	return names;
+fail:
+	strv_free(names);
+	return NULL;
+}
+
+static int add_pf(struct vfctl_ctx *ctx, const struct vfctl_pf *pf, struct vfctl_host_model *m)
+{
+	struct vfctl_model_pf *p;
+
+	if (!array_grow(m->pfs, m->pf_count))
+		return ctx_oom(ctx);
+	p = &m->pfs[m->pf_count++];
+	*p = (struct vfctl_model_pf){.bdf = pf->bdf, .names = names_of(pf),
+		.node = known_node(m->topology, pf->numa_node), .fabric = fabric_of(pf),
+		.port = pci_port(ctx, &pf->bdf), .root = pci_root(ctx, &pf->bdf),
+		.num_vfs = pf->num_vfs,
+		.max_vfs = pf->total_vfs > pf->num_vfs ? pf->total_vfs : pf->num_vfs};
+	return p->names ? 0 : ctx_oom(ctx);
+}
+
+const struct vfctl_model_pf *model_pf(const struct vfctl_host_model *m,
+	const struct vfctl_bdf *bdf)
+{
+	for (size_t i = 0; i < m->pf_count; i++)
+		if (vfctl_bdf_compare(&m->pfs[i].bdf, bdf) == 0)
+			return &m->pfs[i];
+	return NULL;
+}
+
+/* ---- free VFs ---- */
+
+/* A VF is behind the same port and root complex as its PF. */
+struct vfctl_free_vf model_vf(const struct vfctl_host_model *m,
+	const struct vfctl_model_pf *pf, const struct vfctl_vf *vf)
+{
+	return (struct vfctl_free_vf){.bdf = vf->bdf, .pf = pf->bdf, .index = vf->index,
+		.node = known_node(m->topology, vf->numa_node), .fabric = pf->fabric,
+		.port = pf->port, .root = pf->root};
+}
+
+static bool is_listed(const struct vfctl_bdf *bdf, const struct bdf_list *list)
+{
+	for (size_t i = 0; i < list->count; i++)
+		if (vfctl_bdf_compare(bdf, &list->v[i]) == 0)
 			return true;
 	return false;
 }
@@ -76,142 +137,42 @@ static bool can_be_given(struct vfctl_ctx *ctx, const struct vfctl_vf *vf)
 	return pci_iommu_sharers(ctx, &vf->bdf, vf->iommu_group, &sharers) == 0 && !*sharers;
 }
 
-static int read_free_vfs(struct vfctl_ctx *ctx, const struct vfctl_snapshot *s,
-	const struct vfctl_bdf *taken, size_t taken_count, struct model *m)
+static int read_free_vfs(struct vfctl_ctx *ctx, const struct vfctl_pf *pf,
+	const struct bdf_list *taken, struct vfctl_host_model *m)
 {
-	for (size_t i = 0; i < s->inventory->pf_count; i++) {
-		const struct vfctl_pf *pf = &s->inventory->pfs[i];
-
-		/* Who holds its VFs is not known for certain. */
-		if (pf->unread)
-			continue;
-		for (uint32_t k = 0; k < pf->num_vfs; k++) {
-			const struct vfctl_vf *vf = &pf->vfs[k];
-
-			if (is_listed(&vf->bdf, taken, taken_count) || !can_be_given(ctx, vf))
-				continue;
-			if (!array_grow(m->vfs, m->vf_count))
-				return ctx_oom(ctx);
-			m->vfs[m->vf_count++] = (struct vfctl_free_vf){.bdf = vf->bdf,
-				.pf = pf->bdf, .index = vf->index, .node = vf->numa_node,
-				.fabric = fabric_of(pf)};
-		}
-	}
-	return 0;
-}
-
-/* ---- what others hold ---- */
-
-static int add_promise(struct vfctl_ctx *ctx, struct model *m, int node, uint64_t page_bytes,
-	uint64_t bytes, bool taken)
-{
-	if (node < 0 || !bytes)
+	/* Who holds its VFs is not known for certain. */
+	if (pf->unread)
 		return 0;
-	if (!array_grow(m->promises, m->promise_count))
-		return ctx_oom(ctx);
-	m->promises[m->promise_count++] = (struct vfctl_promise){.node = node,
-		.page_bytes = page_bytes, .bytes = bytes, .taken = taken};
-	return 0;
-}
+	for (uint32_t k = 0; k < pf->num_vfs; k++) {
+		const struct vfctl_vf *vf = &pf->vfs[k];
 
-static int add_leases(struct vfctl_ctx *ctx, const struct vfctl_snapshot *s, struct model *m)
-{
-	int r = 0;
-
-	for (size_t i = 0; i < s->leases->count && r == 0; i++) {
-		const struct vfctl_lease *l = &s->leases->v[i];
-
-		vfctl_cpuset_or(&m->host.busy_cpus, &l->cpus);
-		r = add_promise(ctx, m, l->node, l->page_bytes, l->memory_bytes, l->running);
-	}
-	return r;
-}
-
-struct bdf_list {
-	struct vfctl_bdf *v;
-	size_t count;
-};
-
-/*
- * A domain we did not make: its pins and its devices are not ours to give. A set of all
- * CPUs is no pin.
- */
-static int add_domain(struct vfctl_ctx *ctx, const struct vfctl_domain_info *info,
-	struct model *m, struct bdf_list *taken)
-{
-	struct vfctl_domain_view *view;
-	struct vfctl_cpuset pins = {0};
-	int r = vfctl_domain_read(ctx, info->xml, &view);
-
-	if (r < 0)
-		return ctx_prefix(ctx, r, "domain %s", info->name);
-	vfctl_cpuset_or(&pins, &view->vcpu_cpus);
-	vfctl_cpuset_or(&pins, &view->emulator_cpus);
-	vfctl_cpuset_or(&pins, &view->iothread_cpus);
-	if (!vfctl_cpuset_within(&m->topology->online, &pins))
-		vfctl_cpuset_or(&m->host.busy_cpus, &pins);
-	if (vfctl_cpuset_count(&view->memory_nodes) == 1)
-		r = add_promise(ctx, m, vfctl_cpuset_next(&view->memory_nodes, 0),
-			view->page_bytes, view->memory_bytes, info->active);
-	for (size_t i = 0; i < view->device_count && r == 0; i++) {
-		if (array_grow(taken->v, taken->count))
-			taken->v[taken->count++] = view->devices[i].source;
-		else
-			r = ctx_oom(ctx);
-	}
-	vfctl_domain_view_free(view);
-	return r;
-}
-
-static int add_domains(struct vfctl_ctx *ctx, const struct vfctl_snapshot *s,
-	struct vfctl_hypervisor *hv, struct model *m, struct bdf_list *taken)
-{
-	struct vfctl_domain_info *infos;
-	size_t count;
-	int r = hv->list(ctx, hv, &infos, &count);
-
-	if (r < 0)
-		return r;
-	for (size_t i = 0; i < count && r == 0; i++) {
-		if (vfctl_leases_find(s->leases, infos[i].uuid))
+		if (is_listed(&vf->bdf, taken) || !can_be_given(ctx, vf))
 			continue;
-		r = add_domain(ctx, &infos[i], m, taken);
+		if (!array_grow(m->vfs, m->vf_count))
+			return ctx_oom(ctx);
+		m->vfs[m->vf_count++] = model_vf(m, model_pf(m, &pf->bdf), vf);
 	}
-	vfctl_domain_infos_free(infos, count);
-	return r;
-}
-
-void model_clear(struct model *model)
-{
-	vfctl_topology_free(model->topology);
-	free(model->vfs);
-	free(model->promises);
-	*model = (struct model){0};
-}
-
-int model_read(struct vfctl_ctx *ctx, const struct vfctl_snapshot *snapshot,
-	const struct vfctl_place_options *options, struct model *ret_model)
-{
-	_cleanup_(model_clear) struct model m = {0};
-	struct bdf_list taken = {0};
-	int r = read_topology(ctx, &m);
-
-	if (r == 0)
-		r = add_leases(ctx, snapshot, &m);
-	if (r == 0 && options->hypervisor)
-		r = add_domains(ctx, snapshot, options->hypervisor, &m, &taken);
-	if (r == 0)
-		r = read_free_vfs(ctx, snapshot, taken.v, taken.count, &m);
-	free(taken.v);
-	if (r < 0)
-		return r;
-	m.host.topology = m.topology;
-	m.host.reserved_cpus = options->reserved_cpus;
-	m.host.vfs = m.vfs;
-	m.host.vf_count = m.vf_count;
-	m.host.promises = m.promises;
-	m.host.promise_count = m.promise_count;
-	*ret_model = m;
-	m = (struct model){0};
 	return 0;
+}
+
+int vfctl_model_read(struct vfctl_ctx *ctx, const struct vfctl_snapshot *snapshot,
+	const struct vfctl_place_options *options, struct vfctl_host_model **ret_model)
+{
+	const struct vfctl_inventory *inv = snapshot->inventory;
+	_model_ struct vfctl_host_model *m = calloc(1, sizeof(*m));
+	struct bdf_list taken = {0};
+	int r = m ? read_topology(ctx, m) : ctx_oom(ctx);
+
+	if (r == 0)
+		r = model_read_reserved(ctx, options, m);
+	for (size_t i = 0; i < inv->pf_count && r == 0; i++)
+		r = add_pf(ctx, &inv->pfs[i], m);
+	if (r == 0)
+		r = model_read_occupants(ctx, snapshot, options->hypervisor, m, &taken);
+	for (size_t i = 0; i < inv->pf_count && r == 0; i++)
+		r = read_free_vfs(ctx, &inv->pfs[i], &taken, m);
+	free(taken.v);
+	if (r == 0)
+		*ret_model = steal(m);
+	return r;
 }

@@ -2,25 +2,37 @@
 #ifndef VFCTL_WORKFLOW_MODEL_H
 #define VFCTL_WORKFLOW_MODEL_H
 
+#include "base/ctx.h"
 #include "vfctl/workflow.h"
 
-#define FABRIC_ETHERNET 1
-#define FABRIC_INFINIBAND 2
-#define FABRIC_OTHER 3 /* VFs of devices that are no network cards */
+static inline void model_freep(struct vfctl_host_model **model)
+{
+	vfctl_model_free(*model);
+}
+#define _model_ _cleanup_(model_freep)
 
-/* The host as the planner sees it, with everything it points to. */
-struct model {
-	struct vfctl_topology *topology;
-	struct vfctl_free_vf *vfs;
-	size_t vf_count;
-	struct vfctl_promise *promises;
-	size_t promise_count;
-	struct vfctl_host_model host;
+/* What the host keeps for itself, and what guests share. */
+int model_read_reserved(struct vfctl_ctx *ctx, const struct vfctl_place_options *options,
+	struct vfctl_host_model *m);
+
+/* PCI functions, wherever they are named. */
+struct bdf_list {
+	struct vfctl_bdf *v;
+	size_t count;
 };
 
-/* Topology, free VFs, and what leases and other domains hold. */
-int model_read(struct vfctl_ctx *ctx, const struct vfctl_snapshot *snapshot,
-	const struct vfctl_place_options *options, struct model *ret_model);
-void model_clear(struct model *model);
+/*
+ * Leases, then the domains of libvirt: occupants of the model. @ret_taken: all devices
+ * that a domain names, freed by the caller also after a failure.
+ */
+int model_read_occupants(struct vfctl_ctx *ctx, const struct vfctl_snapshot *s,
+	struct vfctl_hypervisor *hv, struct vfctl_host_model *m, struct bdf_list *ret_taken);
+
+/* A VF of the snapshot as the model has it; @pf is one of the model's. */
+struct vfctl_free_vf model_vf(const struct vfctl_host_model *m,
+	const struct vfctl_model_pf *pf, const struct vfctl_vf *vf);
+/* The PF of the model, or NULL. */
+const struct vfctl_model_pf *model_pf(const struct vfctl_host_model *m,
+	const struct vfctl_bdf *bdf);
 
 #endif

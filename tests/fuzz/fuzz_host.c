@@ -39,6 +39,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	}
 	for (size_t i = 0; spec && i < spec->partition_count; i++)
 		FUZZ_CHECK(spec->partitions[i].pkey && spec->partitions[i].pkey < VFCTL_PKEY_FULL);
+	FUZZ_CHECK(!spec || (spec->shared_ratio <= 64 &&
+		!vfctl_cpuset_intersects(&spec->reserved_cpus, &spec->shared_cpus)));
 	vfctl_host_spec_free(spec);
 	vfctl_ctx_free(ctx);
 	return 0;

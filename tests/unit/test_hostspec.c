@@ -45,7 +45,9 @@ static void every_key_is_read(void **state)
 		"  endpoints: ['https://e1:2379', 'http://[::1]:2379']\n"
 		"  prefix: /lab/\n  ca: /ca\n  cert: /cert\n  key: /key\n"
 		"  user: u\n  password-file: /pw\n  timeout: 500ms\n  ttl: 2h\n  block: 0\n"
-		"after-change:\n  command: [/bin/kill, -HUP, '1']\n  timeout: 5s\n");
+		"after-change:\n  command: [/bin/kill, -HUP, '1']\n  timeout: 5s\n"
+		"reserved-cpus: '0-1,64'\nreserved-memory: 2GiB\n"
+		"shared-cpus: '2-7'\nshared-ratio: 8\n");
 	const struct vfctl_id_pool *p = s->pools;
 
 	assert_string_equal(s->host, "node-07.example");
@@ -79,6 +81,12 @@ static void every_key_is_read(void **state)
 	assert_string_equal(s->after_change[2], "1");
 	assert_null(s->after_change[3]);
 	assert_int_equal(s->after_change_timeout_ms, 5000);
+	assert_true(s->reserved_stated);
+	assert_int_equal(vfctl_cpuset_count(&s->reserved_cpus), 3);
+	assert_true(vfctl_cpuset_has(&s->reserved_cpus, 64));
+	assert_true(s->reserved_memory_bytes == UINT64_C(2) << 30);
+	assert_int_equal(vfctl_cpuset_count(&s->shared_cpus), 6);
+	assert_int_equal(s->shared_ratio, 8);
 	vfctl_host_spec_free(s);
 }
 
@@ -94,6 +102,12 @@ static void what_is_not_said_has_defaults(void **state)
 	assert_int_equal(s->etcd->block, 16);
 	assert_int_equal(s->after_change_timeout_ms, 30000);
 	assert_null(s->after_change);
+	assert_false(s->reserved_stated);
+	assert_int_equal(s->shared_ratio, 0);
+	vfctl_host_spec_free(s);
+	s = parse("reserved-cpus: none\n"); /* said: the host keeps none for itself */
+	assert_true(s->reserved_stated);
+	assert_true(vfctl_cpuset_empty(&s->reserved_cpus));
 	vfctl_host_spec_free(s);
 }
 
@@ -108,6 +122,17 @@ static void errors_say_where_and_what(void **state)
 		const char *text, *words;
 	} bad[] = {
 		{"gid-pools: []", "h.yaml:1:1: gid-pools: no such key; did you mean guid-pools?"},
+		{"reserved-cpus: '0-1'\nshared-cpus: '1-4'", "h.yaml:2:14: shared-cpus: CPU 1 is in "
+			"reserved-cpus too"},
+		{"reserved-cpus: '1-0'", "'1-0' is not allowed; it must be a list of CPUs"},
+		{"reserved-cpus: '4096'", "'4096' is not allowed"},
+		{"reserved-cpus: ''", "'' is not allowed"},
+		{"reserved-cpus: [0, 1]", "must be one value, not a list"},
+		{"shared-cpus: '1'\nshared-ratio: 0", "'0' is not allowed; it must be a number from 1"},
+		{"shared-cpus: '1'\nshared-ratio: 65", "'65' is not allowed"},
+		{"shared-ratio: 4", "there are no CPUs to share"},
+		{"reserved-memory: lots", "'lots' is not allowed; it must be a size such as 2GiB"},
+		{"reserved-memory: 17TiB", "at most 16TiB"},
 		{"host: 'a b'", "h.yaml:1:7: host: 'a b'"},
 		{"host: -a", "begin with a letter"},
 		{"guid-pools: {}", "must be a list"},

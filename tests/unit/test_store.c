@@ -42,8 +42,11 @@ static int take(struct store *store, int n, int vf, int cpu)
 	struct vfctl_lease_vf one = {.bdf = {.bus = 1, .slot = (uint8_t)(vf / 8),
 		.function = (uint8_t)(vf % 8)}, .pf = {.bus = 1}, .index = (uint32_t)vf};
 	char name[24];
+	struct vfctl_lease_cell cells[] = {
+		{.node = 1, .memory_node = 1, .memory_bytes = 1u << 29, .page_bytes = 2u << 20},
+		{.node = 0, .memory_node = 3, .memory_bytes = 1u << 29, .shared_vcpus = 2}};
 	struct vfctl_lease l = {.domain_name = name, .node = 1, .memory_bytes = 1u << 30,
-		.vfs = &one, .vf_count = vf >= 0};
+		.vfs = &one, .vf_count = vf >= 0, .cells = cells, .cell_count = 2};
 
 	snprintf(name, sizeof(name), "guest%d", n);
 	snprintf(l.id, sizeof(l.id), "lease%d", n);
@@ -92,6 +95,13 @@ static void a_lease_reads_back(void **state)
 	assert_string_equal(leases->v[0].domain_name, "guest1");
 	assert_true(leases->v[0].running);
 	assert_true(vfctl_cpuset_has(&leases->v[0].cpus, 4));
+	assert_int_equal(leases->v[0].cell_count, 2);
+	assert_int_equal(leases->v[0].cells[0].node, 1);
+	assert_int_equal(leases->v[0].cells[0].page_bytes, 2u << 20);
+	assert_int_equal(leases->v[0].cells[1].node, 0);
+	assert_int_equal(leases->v[0].cells[1].memory_node, 3);
+	assert_int_equal(leases->v[0].cells[1].memory_bytes, 1u << 29);
+	assert_int_equal(leases->v[0].cells[1].shared_vcpus, 2);
 	assert_int_equal(leases->v[0].vfs[0].index, 9);
 	assert_int_equal(leases->v[0].vfs[0].saved.mask, attrs.mask);
 	assert_int_equal(leases->v[0].vfs[0].saved.proto, VFCTL_VLAN_8021AD);
@@ -230,6 +240,66 @@ static void a_newer_schema_is_refused(void **state)
 	assert_int_equal(vfctl_leases_read(ctx, &leases), -EBADF);
 }
 
+/* A state file as the version before the cells left it (schema 3). */
+static void make_old_file(void)
+{
+	static const char *const rows[] = {
+		"DROP TABLE lease_cell",
+		"INSERT INTO lease VALUES ('one', 'u1', 'placed', 5, 1, 0, 2, 4096, 0)",
+		"INSERT INTO lease VALUES ('two', 'u2', 'attached', 5, 1, 0, -1, 0, 0)",
+		"INSERT INTO lease_cpu VALUES (7, 'one')",
+		"INSERT INTO lease_vf VALUES ('0000:01:00.1', 'one', '0000:01:00.0', 0, 0, NULL)",
+		"PRAGMA user_version = 3"};
+	struct store *store = open_store();
+	struct db *db;
+
+	store_close(store);
+	assert_int_equal(db_open(ctx, path, true, &db), 0);
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++)
+		assert_int_equal(db_exec(db, rows[i]), 0);
+	db_close(db);
+}
+
+static void assert_old_leases(int expected_version)
+{
+	struct vfctl_leases *leases;
+	struct db *db;
+	int version;
+
+	assert_int_equal(vfctl_leases_read(ctx, &leases), 0);
+	assert_int_equal(leases->count, 2);
+	assert_int_equal(leases->v[0].cell_count, 1);
+	assert_int_equal(leases->v[0].cells[0].node, 2);
+	assert_int_equal(leases->v[0].cells[0].memory_node, 2);
+	assert_int_equal(leases->v[0].cells[0].memory_bytes, 4096);
+	assert_true(vfctl_cpuset_has(&leases->v[0].cpus, 7));
+	assert_int_equal(leases->v[0].vf_count, 1);
+	assert_int_equal(leases->v[1].cell_count, 0);
+	vfctl_leases_free(leases);
+	assert_int_equal(db_open(ctx, path, false, &db), 0);
+	assert_int_equal(db_version(db, &version), 0);
+	db_close(db);
+	assert_int_equal(version, expected_version);
+}
+
+/* Who only reads cannot change the file, and sees the same; who writes brings it up. */
+static void leases_of_the_version_before_have_one_cell(void **state)
+{
+	struct store *store;
+
+	make_old_file();
+	assert_old_leases(3);
+	store = open_store();
+	assert_old_leases(4);
+	assert_int_equal(take(store, 3, 5, 5), 0);
+	assert_int_equal(store_drop(store, "one"), 0);
+	store_close(store);
+	assert_int_equal(count_leases(), 2);
+	store = open_store(); /* the cells went with their lease: it can come again */
+	assert_int_equal(take(store, 4, 6, 6), 0);
+	store_close(store);
+}
+
 /* What was saved first stays: a second start must not take the first one's policy for it. */
 static void the_first_save_stays(void **state)
 {
@@ -263,6 +333,7 @@ int main(void)
 		TEST(of_many_at_once_one_wins),
 		TEST(what_is_no_state_file_is_left_alone),
 		TEST(a_newer_schema_is_refused),
+		TEST(leases_of_the_version_before_have_one_cell),
 		TEST(the_first_save_stays),
 	};
 

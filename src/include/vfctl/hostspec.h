@@ -6,6 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "vfctl/cpuset.h"
 #include "vfctl/identity.h"
 
 #ifdef __cplusplus
@@ -46,6 +47,11 @@ struct vfctl_host_spec {
 	char **after_change; /**< program and arguments to run after a change of GUIDs or
 			       P_Keys, without a shell; NULL none */
 	uint32_t after_change_timeout_ms; /**< 30000 */
+	bool reserved_stated; /**< reserved-cpus is there, be it "none" */
+	struct vfctl_cpuset reserved_cpus;  /**< the host's own */
+	uint64_t reserved_memory_bytes;	    /**< kept for the host on each node */
+	struct vfctl_cpuset shared_cpus;    /**< that shared vCPUs run on */
+	uint32_t shared_ratio; /**< shared vCPUs that one of them carries; 0: not stated */
 };
 
 /**

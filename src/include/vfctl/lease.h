@@ -27,6 +27,15 @@ struct vfctl_lease_vf {
 	struct vfctl_vf_attrs saved;
 };
 
+/** What one NUMA cell of a domain holds, besides its CPUs. */
+struct vfctl_lease_cell {
+	int node;	 /**< of its CPUs */
+	int memory_node; /**< of its memory: mostly the same */
+	uint64_t memory_bytes;
+	uint64_t page_bytes;   /**< 0: base pages */
+	uint32_t shared_vcpus; /**< vCPUs that run on shared CPUs of @ref node */
+};
+
 /** What one domain holds on this host. Freed as part of struct vfctl_leases. */
 struct vfctl_lease {
 	char id[65];
@@ -36,9 +45,12 @@ struct vfctl_lease {
 	bool running;	 /**< the hook saw it start and not end */
 	bool transient;	 /**< taken by the hook for a domain nobody defined with vfctl: it
 			    ends when the domain stops */
-	int node;	 /**< VFCTL_NODE_NONE when it is placed on none */
-	uint64_t memory_bytes;
-	uint64_t page_bytes; /**< 0: base pages */
+	int node;	 /**< of the first cell; VFCTL_NODE_NONE when it has none: it only
+			    holds VFs */
+	uint64_t memory_bytes; /**< of all cells */
+	uint64_t page_bytes;   /**< of the first cell; 0: base pages */
+	struct vfctl_lease_cell *cells;
+	size_t cell_count;
 	struct vfctl_cpuset cpus; /**< whole cores it holds */
 	struct vfctl_lease_vf *vfs;
 	size_t vf_count;

@@ -22,7 +22,12 @@ struct vfctl_ctx;
 #define VFCTL_GUEST_VFS_MAX 64 /**< VFs of one guest */
 #define VFCTL_CELLS_MAX 64     /**< NUMA cells of one guest */
 #define VFCTL_MODEL_NODES_MAX 64 /**< the planner's limit */
+#define VFCTL_MODEL_FILE_MAX (16 * 1024 * 1024) /**< bytes; a longer model is refused */
 #define VFCTL_FABRIC_ANY (-1)
+/** Fabrics that vfctl_model_read() tells apart; higher numbers are for other callers. */
+#define VFCTL_FABRIC_ETHERNET 1
+#define VFCTL_FABRIC_INFINIBAND 2
+#define VFCTL_FABRIC_OTHER 3 /**< VFs of devices that are no network cards */
 #define VFCTL_CELL_ANY (-1)  /**< of a VF: whichever cell is best */
 #define VFCTL_CELL_EACH (-2) /**< of a want: its count in every cell */
 #define VFCTL_PAGES_BASE 0          /**< page_bytes: no huge pages */
@@ -316,6 +321,11 @@ int vfctl_plan_why_not(struct vfctl_ctx *ctx, const struct vfctl_host_model *mod
 	const struct vfctl_plan_options *options, struct vfctl_reason **ret_reasons,
 	size_t *ret_count);
 
+/** "Ethernet", "InfiniBand", "no network"; NULL for a number of another caller's choice. */
+const char *vfctl_fabric_name(int fabric);
+/** The root complex as the kernel's tree names it, "0000:3a"; "" when unknown. */
+char *vfctl_root_format(uint32_t root, char buf[VFCTL_BDF_TEXT]);
+
 /**
  * Read a model from JSON, as vfctl topology --json prints it (docs/placement.md).
  * @param file  name for the messages.
@@ -327,7 +337,9 @@ int vfctl_model_parse(struct vfctl_ctx *ctx, const char *file, const char *text,
 /** The model as JSON, which vfctl_model_parse() reads back; free() it. NULL: no memory. */
 char *vfctl_model_format(const struct vfctl_host_model *model);
 /**
- * Check what a model must hold, beyond vfctl_topology_check().
+ * Check what a model must hold, vfctl_topology_check()'s demands included. Own occupants
+ * (not foreign ones) share no CPU and no VF with anyone of ours; all CPUs are online, all
+ * nodes exist.
  * @return 0, or -EINVAL naming the member.
  */
 int vfctl_model_check(struct vfctl_ctx *ctx, const struct vfctl_host_model *model);

@@ -31,12 +31,41 @@ struct vfctl_placed;
 struct vfctl_place_options {
 	/** Whose domains count as well; NULL: only our own leases are known. */
 	struct vfctl_hypervisor *hypervisor;
-	struct vfctl_cpuset reserved_cpus; /**< the host's own, never given to guests */
+	/** The host's own, besides those of @ref spec (or of isolcpus): --reserve. */
+	struct vfctl_cpuset reserved_cpus;
+	/** What host.yaml keeps for the host and lets guests share; NULL: nothing. */
+	const struct vfctl_host_spec *spec;
 	struct vfctl_ids *ids; /**< pools of GUIDs and MACs; NULL: none */
 	/** A place is told even when the fleet's pools cannot be reached, without the
 	 * identities (logged); otherwise that is a failure. */
 	bool without_identities;
 };
+
+/**
+ * The host as the planner sees it: its topology, what is the host's own, PFs, free VFs, and
+ * who holds what (our leases; with a hypervisor, the domains we did not make as well).
+ *
+ * The host's own CPUs: those that host.yaml states; when it states none and the kernel
+ * isolates some (isolcpus=), all others that are not shared. options->reserved_cpus adds.
+ *
+ * @param snapshot  must hold the leases.
+ * @param ret_model  freed with vfctl_model_free().
+ * @return 0; -EINVAL CPUs are stated that are not there, or both reserved and shared;
+ * -ENOPKG, as vfctl_topology_load().
+ */
+int vfctl_model_read(struct vfctl_ctx *ctx, const struct vfctl_snapshot *snapshot,
+	const struct vfctl_place_options *options, struct vfctl_host_model **ret_model);
+
+/**
+ * A model from a file of the machine this runs on: JSON (vfctl_model_parse()) or, when it
+ * begins with '<', hwloc's XML (lstopo host.xml), which has no VFs and no guests. A path
+ * "synthetic:TEXT" is no file but hwloc's short form: "synthetic:numa:2 core:4 pu:2".
+ * @param ret_model  freed with vfctl_model_free().
+ * @return 0; -ENOENT, -EACCES; -E2BIG above VFCTL_MODEL_FILE_MAX; as vfctl_model_parse()
+ * and vfctl_topology_load().
+ */
+int vfctl_model_load(struct vfctl_ctx *ctx, const char *path,
+	struct vfctl_host_model **ret_model);
 
 /**
  * Where a guest would run: snapshot of the host, what others hold, plan. Nothing changes.

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* What the host keeps for itself, and what guests share. */
+#include <errno.h>
+#include <inttypes.h>
+
+#include "base/parse.h"
+#include "spec/host.h"
+
+#define AT(type) ((type *)((char *)object + key->offset))
+
+int read_host_cpus(struct reader *r, const struct key *key, const struct doc_node *value,
+	void *object)
+{
+	struct vfctl_cpuset set = {0};
+	const char *text;
+	int error = reader_text(r, key, value, &text);
+
+	if (error < 0)
+		return error;
+	if (!str_eq(text, "none") &&
+		(vfctl_cpuset_parse(text, &set) < 0 || vfctl_cpuset_empty(&set)))
+		return reader_fail(r, value, key->name, -EINVAL,
+			"'%.64s' is not allowed; it must be a list of CPUs below %d such as "
+			"'0-1,64', or none", text, VFCTL_CPU_MAX);
+	*AT(struct vfctl_cpuset) = set;
+	return 0;
+}
+
+int read_host_memory(struct reader *r, const struct key *key, const struct doc_node *value,
+	void *object)
+{
+	const char *text;
+	uint64_t bytes;
+	int error = reader_text(r, key, value, &text);
+
+	if (error < 0)
+		return error;
+	if (parse_size(text, &bytes) < 0 || bytes > key->max)
+		return reader_fail(r, value, key->name, -EINVAL,
+			"'%.64s' is not allowed; it must be a size such as 2GiB, at most "
+			"%" PRIu64 "TiB", text, key->max >> 40);
+	*AT(uint64_t) = bytes;
+	return 0;
+}
