@@ -16,6 +16,7 @@ void vfctl_placed_free(struct vfctl_placed *placed)
 		return;
 	identities_clear(&placed->identities);
 	vfctl_plan_free(placed->plan);
+	vfctl_requests_free(placed->requests);
 	vfctl_model_free(placed->model);
 	vfctl_snapshot_free(placed->snapshot);
 	free(placed->vfs);
@@ -42,74 +43,11 @@ int guest_make_uuid(struct vfctl_ctx *ctx, char ret[37])
 	return 0;
 }
 
-/* ---- wants ---- */
-
-/* "Any PF" means a network card: Ethernet while there is one free, else InfiniBand. */
-static int any_fabric(const struct vfctl_host_model *m)
-{
-	for (size_t i = 0; i < m->vf_count; i++)
-		if (m->vfs[i].fabric == VFCTL_FABRIC_ETHERNET)
-			return VFCTL_FABRIC_ETHERNET;
-	return VFCTL_FABRIC_INFINIBAND;
-}
-
-static int make_want(struct vfctl_ctx *ctx, const struct vfctl_placed *p,
-	const struct vfctl_guest_vf *vf, struct vfctl_vf_want *ret)
-{
-	const struct vfctl_pf *pf;
-	int r;
-
-	*ret = (struct vfctl_vf_want){.count = vf->count, .fabric = VFCTL_FABRIC_ANY,
-		.port = vf->port, .cell = vf->cell, .affinity = vf->affinity,
-		.apart = vf->apart};
-	if (!vf->pf) {
-		ret->any_pf = true;
-		ret->fabric = vf->fabric == VFCTL_VF_FABRIC_INFINIBAND ? VFCTL_FABRIC_INFINIBAND
-			: vf->fabric == VFCTL_VF_FABRIC_ETHERNET       ? VFCTL_FABRIC_ETHERNET
-								       : any_fabric(p->model);
-		ret->fabric_name = ret->fabric == VFCTL_FABRIC_INFINIBAND ? "InfiniBand" : "Ethernet";
-		return 0;
-	}
-	r = vfctl_inventory_find_pf(ctx, p->snapshot->inventory, vf->pf, &pf);
-	if (r == 0 && vf->fabric != VFCTL_VF_FABRIC_ANY &&
-		pf->infiniband != (vf->fabric == VFCTL_VF_FABRIC_INFINIBAND))
-		r = ctx_fail(ctx, -EINVAL, "%s is %s, not %s", vf->pf,
-			pf->infiniband ? "InfiniBand" : "Ethernet",
-			pf->infiniband ? "ethernet" : "infiniband");
-	if (r < 0)
-		return ctx_prefix(ctx, r, "line %u: vfs", vf->line);
-	ret->pf = pf->bdf;
-	return 0;
-}
-
-struct vfctl_request guest_request(const struct vfctl_guest *g,
-	const struct vfctl_vf_want *wants)
-{
-	return (struct vfctl_request){
-		.name = g->name, .vcpus = g->vcpus, .shared_vcpus = g->shared_vcpus,
-		.threads = g->threads, .emulator_cores = g->emulator_cores,
-		.iothreads = g->iothreads, .iothread_cores = g->iothread_cores,
-		.memory_bytes = g->memory_bytes, .page_bytes = g->page_bytes,
-		.memory_affinity = g->memory_affinity, .node = g->node, .cells = g->cells,
-		.cell_count = g->cell_count, .cells_max = g->cells_max,
-		.whole_node = g->whole_node, .whole_l3 = g->whole_l3,
-		.max_distance = g->max_distance, .wants = wants, .want_count = g->vf_count,
-	};
-}
-
 static int make_plan(struct vfctl_ctx *ctx, struct vfctl_placed *p)
 {
-	const struct vfctl_guest *g = p->guest;
-	_free_ struct vfctl_vf_want *wants = calloc(g->vf_count + 1, sizeof(*wants));
-	struct vfctl_request request = guest_request(g, wants);
-	int r = 0;
+	int r = vfctl_requests_make(ctx, p->model, &p->guest, 1, &p->requests);
 
-	if (!wants)
-		return ctx_oom(ctx);
-	for (size_t i = 0; i < g->vf_count && r == 0; i++)
-		r = make_want(ctx, p, &g->vfs[i], &wants[i]);
-	return r < 0 ? r : vfctl_plan_make(ctx, p->model, &request, 1, NULL,
-		&p->plan);
+	return r < 0 ? r : vfctl_plan_make(ctx, p->model, p->requests->v, 1, NULL, &p->plan);
 }
 
 /* ---- the VFs it got ---- */
@@ -239,6 +177,21 @@ const struct vfctl_domain_vf *vfctl_placed_vfs(const struct vfctl_placed *placed
 {
 	*ret_count = placed->vf_count;
 	return placed->vfs;
+}
+
+const struct vfctl_plan *vfctl_placed_plan(const struct vfctl_placed *placed)
+{
+	return placed->plan;
+}
+
+const struct vfctl_host_model *vfctl_placed_model(const struct vfctl_placed *placed)
+{
+	return placed->model;
+}
+
+const struct vfctl_request *vfctl_placed_request(const struct vfctl_placed *placed)
+{
+	return &placed->requests->v[0];
 }
 
 const struct vfctl_topology *vfctl_placed_topology(const struct vfctl_placed *placed)

@@ -12,6 +12,7 @@ struct vfctl_placed {
 	struct vfctl_guest *guest; /* borrowed */
 	struct vfctl_snapshot *snapshot;
 	struct vfctl_host_model *model;
+	struct vfctl_requests *requests;
 	struct vfctl_plan *plan;
 	struct vfctl_domain_vf *vfs;
 	size_t vf_count;
@@ -19,9 +20,6 @@ struct vfctl_placed {
 	char lease_id[VFCTL_LEASE_ID_MAX + 1];
 };
 
-/* What a guest asks of the planner; @wants: one for each entry of its VFs. */
-struct vfctl_request guest_request(const struct vfctl_guest *guest,
-	const struct vfctl_vf_want *wants);
 int guest_make_uuid(struct vfctl_ctx *ctx, char ret[37]);
 /* 0, or -ENOSPC with the planner's reasons in one line. */
 int placed_check(struct vfctl_ctx *ctx, const struct vfctl_placed *placed);

@@ -67,6 +67,23 @@ int vfctl_model_read(struct vfctl_ctx *ctx, const struct vfctl_snapshot *snapsho
 int vfctl_model_load(struct vfctl_ctx *ctx, const char *path,
 	struct vfctl_host_model **ret_model);
 
+/** What guests ask, as the planner takes it. Strings belong to the guests. */
+struct vfctl_requests {
+	struct vfctl_request *v;
+	size_t count;
+};
+
+/**
+ * Guests in the planner's terms: the PFs they name are looked up in the model.
+ * @param guests  borrowed for as long as the result lives.
+ * @param ret  free it with vfctl_requests_free().
+ * @return 0; -ENOENT the model has no such PF; -EINVAL it is of another fabric; -ENOMEM.
+ */
+int vfctl_requests_make(struct vfctl_ctx *ctx, const struct vfctl_host_model *model,
+	struct vfctl_guest *const *guests, size_t count, struct vfctl_requests **ret);
+/** NULL is allowed. */
+void vfctl_requests_free(struct vfctl_requests *requests);
+
 /**
  * Where a guest would run: snapshot of the host, what others hold, plan. Nothing changes.
  * @param guest  borrowed for as long as the result lives; given a UUID if it has none.
@@ -83,6 +100,12 @@ const struct vfctl_assignment *vfctl_placed_assignment(const struct vfctl_placed
 /** The VFs with their final attributes (MACs assigned). Owned by @p placed. */
 const struct vfctl_domain_vf *vfctl_placed_vfs(const struct vfctl_placed *placed,
 	size_t *ret_count);
+/** The whole answer, with what is proven of it. Owned by @p placed. */
+const struct vfctl_plan *vfctl_placed_plan(const struct vfctl_placed *placed);
+/** The host as it was planned on. Owned by @p placed. */
+const struct vfctl_host_model *vfctl_placed_model(const struct vfctl_placed *placed);
+/** What was asked. Owned by @p placed. */
+const struct vfctl_request *vfctl_placed_request(const struct vfctl_placed *placed);
 const struct vfctl_topology *vfctl_placed_topology(const struct vfctl_placed *placed);
 /** CPUs that are neither reserved nor held by anyone, this guest included. */
 struct vfctl_cpuset vfctl_placed_free_cpus(const struct vfctl_placed *placed);

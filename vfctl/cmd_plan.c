@@ -1,0 +1,331 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* plan: where guests would go, and why; nothing changes. */
+#include <dirent.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "print_plan.h"
+#include "session.h"
+
+#define GUESTS_MAX 1024
+
+static const struct option_row plan_options[] = {
+	{"model", 0, "FILE", "plan on a host read from FILE (vfctl topology --json), not on this one",
+		NULL},
+	{"why-not", 0, "NODE", "say why the guest does not go to that NUMA node", NULL},
+	{"batch", 0, "DIR", "plan all *.yaml of DIR together, in place of GUEST.yaml", NULL},
+	{"rebalance", 0, NULL, "the fewest moves that make the guests there are local", NULL},
+	{"reserve", 0, "CPUS", "CPUs that are the host's own, such as 0-1", NULL},
+};
+
+struct planning {
+	struct invocation *in;
+	struct session s;
+	struct vfctl_host_model *model;
+	struct vfctl_guest **guests;
+	size_t guest_count;
+	struct vfctl_requests *requests;
+	struct vfctl_plan *plan;
+};
+
+static void close_planning(struct planning *p)
+{
+	vfctl_plan_free(p->plan);
+	vfctl_requests_free(p->requests);
+	for (size_t i = 0; i < p->guest_count; i++)
+		vfctl_guest_free(p->guests[i]);
+	free(p->guests);
+	vfctl_model_free(p->model);
+	close_session(&p->s);
+}
+
+/* ---- the host ---- */
+
+static int read_live(struct planning *p)
+{
+	struct vfctl_snapshot *snapshot = NULL;
+	int r = open_host(p->in, &p->s, false);
+
+	if (r)
+		return r;
+	r = vfctl_snapshot_read(p->in->ctx, NULL, &snapshot);
+	if (r == 0 && snapshot->leases_error && !p->in->quiet)
+		warn("what is leased is not known: %s", snapshot->leases_error);
+	if (r == 0)
+		r = vfctl_model_read(p->in->ctx, snapshot, &p->s.options, &p->model);
+	vfctl_snapshot_free(snapshot);
+	return r < 0 ? fail(p->in, r) : 0;
+}
+
+static int read_model(struct planning *p)
+{
+	const char *file = option_of(p->in, "model");
+	int r;
+
+	if (!file)
+		return read_live(p);
+	if (option_of(p->in, "reserve"))
+		return usage(p->in, "--reserve is for a host; a model has reserved_cpus of its own");
+	r = vfctl_model_load(p->in->ctx, file, &p->model);
+	return r < 0 ? fail(p->in, r) : 0;
+}
+
+/* ---- the guests ---- */
+
+static int add_guest(struct planning *p, const char *path)
+{
+	struct vfctl_guest **more = realloc(p->guests,
+		(p->guest_count + 1) * sizeof(*more));
+	int r;
+
+	if (!more)
+		return fail(p->in, -ENOMEM);
+	p->guests = more;
+	r = read_guest(p->in, path, &p->guests[p->guest_count]);
+	for (size_t i = 0; i < p->guest_count && r == 0; i++)
+		if (strcmp(p->guests[i]->name, p->guests[p->guest_count]->name) == 0) {
+			r = usage(p->in, "%s: a guest called %s was read before; names must differ",
+				path, p->guests[i]->name);
+			vfctl_guest_free(p->guests[p->guest_count]);
+		}
+	p->guest_count += r == 0;
+	return r;
+}
+
+static int is_yaml(const struct dirent *entry)
+{
+	const char *dot = strrchr(entry->d_name, '.');
+
+	return entry->d_name[0] != '.' && dot &&
+		(strcmp(dot, ".yaml") == 0 || strcmp(dot, ".yml") == 0);
+}
+
+/* In the order of their names, so that the same folder gives the same plan. */
+static int read_batch(struct planning *p, const char *dir)
+{
+	struct dirent **entries;
+	int n = scandir(dir, &entries, is_yaml, alphasort), r = 0;
+	char path[4096];
+
+	if (n < 0) {
+		usage(p->in, "%s: %s", dir, strerror(errno));
+		return EXIT_FAILED;
+	}
+	if (n == 0)
+		r = usage(p->in, "%s holds no *.yaml", dir);
+	if (n > GUESTS_MAX)
+		r = usage(p->in, "%s holds %d guests; %d at most are planned at once", dir, n,
+			GUESTS_MAX);
+	for (int i = 0; i < n; i++) {
+		if (r == 0 && (size_t)snprintf(path, sizeof(path), "%s/%s", dir,
+				entries[i]->d_name) >= sizeof(path))
+			r = usage(p->in, "%s: the path is too long", dir);
+		if (r == 0)
+			r = add_guest(p, path);
+		free(entries[i]);
+	}
+	free(entries);
+	return r;
+}
+
+/* ---- plans ---- */
+
+static int make_plan(struct planning *p)
+{
+	int r = vfctl_requests_make(p->in->ctx, p->model, p->guests, p->guest_count,
+		&p->requests);
+
+	if (r == 0)
+		r = vfctl_plan_make(p->in->ctx, p->model, p->requests->v, p->guest_count, NULL,
+			&p->plan);
+	return r < 0 ? fail(p->in, r) : 0;
+}
+
+static bool any_refused(const struct vfctl_plan *plan)
+{
+	for (size_t i = 0; i < plan->count; i++)
+		if (plan->assignments[i].refusal != VFCTL_REFUSAL_NONE)
+			return true;
+	return false;
+}
+
+static void put_batch(struct planning *p)
+{
+	struct out *out = p->in->out;
+
+	out_open(out, NULL, '{');
+	out_open(out, "guests", '[');
+	for (size_t i = 0; i < p->plan->count; i++) {
+		out_open(out, NULL, '{');
+		put_assignment(out, p->guests[i]->name, &p->plan->assignments[i], NULL);
+		out_shut(out);
+	}
+	out_shut(out);
+	put_proof(out, p->plan);
+	out_shut(out);
+}
+
+static int run_batch(struct planning *p, const char *dir)
+{
+	int r = read_batch(p, dir);
+
+	if (r == 0)
+		r = read_model(p);
+	if (r == 0)
+		r = make_plan(p);
+	if (r)
+		return r;
+	if (p->in->json)
+		put_batch(p);
+	else
+		print_batch(p->in->out, p->model, p->guests, p->plan);
+	return any_refused(p->plan) ? EXIT_FAILED : EXIT_DONE;
+}
+
+static int run_rebalance(struct planning *p)
+{
+	struct vfctl_rebalance *rebalance;
+	int r = read_model(p);
+
+	if (r)
+		return r;
+	r = vfctl_plan_rebalance(p->in->ctx, p->model, NULL, &rebalance);
+	if (r < 0)
+		return fail(p->in, r);
+	if (p->in->json)
+		put_rebalance(p->in->out, p->model, rebalance);
+	else
+		print_rebalance(p->in->out, p->model, rebalance);
+	r = rebalance->move_count ? EXIT_DRIFT : EXIT_DONE;
+	vfctl_rebalance_free(rebalance);
+	return r;
+}
+
+static void print_why_not(struct planning *p, const struct vfctl_reason *reasons, size_t count)
+{
+	struct out *out = p->in->out;
+
+	if (p->in->json) {
+		out_open(out, NULL, '{');
+		put_reasons(out, reasons, count);
+		out_shut(out);
+		return;
+	}
+	print_reasons(out, reasons, count);
+}
+
+static int run_why_not(struct planning *p, const char *text)
+{
+	struct vfctl_reason *reasons;
+	size_t count;
+	char *end;
+	long node = strtol(text, &end, 10);
+	int r;
+
+	if (!*text || *end || node < 0 || node >= VFCTL_CPU_MAX)
+		return usage(p->in, "--why-not must be the number of a NUMA node, not '%s'", text);
+	r = add_guest(p, p->in->args[0]);
+	if (r == 0)
+		r = read_model(p);
+	if (r)
+		return r;
+	r = vfctl_requests_make(p->in->ctx, p->model, p->guests, 1, &p->requests);
+	if (r == 0)
+		r = vfctl_plan_why_not(p->in->ctx, p->model, &p->requests->v[0], (int)node, NULL,
+			&reasons, &count);
+	if (r < 0)
+		return fail(p->in, r);
+	print_why_not(p, reasons, count);
+	for (size_t i = 0; i < count; i++)
+		free(reasons[i].text);
+	free(reasons);
+	return EXIT_DONE;
+}
+
+/* One guest, with the identities its VFs would get where the host is this one. */
+static int print_one(struct planning *p, const char *name, const struct vfctl_host_model *model,
+	const struct vfctl_plan *plan, const struct vfctl_domain_vf *vfs)
+{
+	struct out *out = p->in->out;
+
+	if (p->in->json) {
+		out_open(out, NULL, '{');
+		put_assignment(out, name, &plan->assignments[0], vfs);
+		put_proof(out, plan);
+		out_shut(out);
+	} else {
+		print_assignment(out, name, model, &plan->assignments[0], vfs);
+		print_left(out, model, plan);
+		print_proof(out, plan);
+	}
+	return any_refused(plan) ? EXIT_FAILED : EXIT_DONE;
+}
+
+static int run_live(struct planning *p)
+{
+	struct vfctl_placed *placed = NULL;
+	const struct vfctl_domain_vf *vfs;
+	size_t count;
+	int r = open_session(p->in, &p->s, false);
+
+	if (r)
+		return r;
+	p->s.options.without_identities = true;
+	r = vfctl_place(p->in->ctx, p->s.guest, &p->s.options, &placed);
+	if (r < 0)
+		return fail(p->in, r);
+	vfs = vfctl_placed_vfs(placed, &count);
+	r = print_one(p, p->s.guest->name, vfctl_placed_model(placed), vfctl_placed_plan(placed),
+		count == vfctl_placed_assignment(placed)->vf_count ? vfs : NULL);
+	vfctl_placed_free(placed);
+	return r;
+}
+
+static int run_on_model(struct planning *p)
+{
+	int r = add_guest(p, p->in->args[0]);
+
+	if (r == 0)
+		r = read_model(p);
+	if (r == 0)
+		r = make_plan(p);
+	return r ? r : print_one(p, p->guests[0]->name, p->model, p->plan, NULL);
+}
+
+static int run_plan(struct invocation *in)
+{
+	const char *batch = option_of(in, "batch"), *why_not = option_of(in, "why-not");
+	bool rebalance = option_of(in, "rebalance") != NULL;
+	struct planning p = {.in = in};
+	int r;
+
+	if ((batch != NULL) + (why_not != NULL) + rebalance > 1)
+		return usage(in, "--batch, --rebalance and --why-not are three different questions");
+	if ((batch || rebalance) && in->arg_count)
+		return usage(in, "%s takes no GUEST.yaml", batch ? "--batch" : "--rebalance");
+	if (!batch && !rebalance && !in->arg_count)
+		return usage(in, "GUEST.yaml is missing");
+	r = batch ? run_batch(&p, batch) : rebalance ? run_rebalance(&p)
+		: why_not ? run_why_not(&p, why_not)
+		: option_of(in, "model") ? run_on_model(&p) : run_live(&p);
+	close_planning(&p);
+	return r;
+}
+
+const struct command cmd_plan = {
+	.name = "plan",
+	.args = "[GUEST.yaml]",
+	.summary = "show where guests would go and why; nothing changes",
+	.text = "The plan is the best there is, level by level: most guests placed, most of them\n"
+		"wholly local, least distance, most room for the next ones; the last line says\n"
+		"what of that is proven. The status is 1 when a guest does not fit: the reasons\n"
+		"say what is short on which node, and which changes would make it fit (each was\n"
+		"tried). With --rebalance it is 3 when there are moves to make.",
+	.min_args = 0,
+	.max_args = 1,
+	.operand = OPERAND_FILE,
+	.reads = true,
+	OPTIONS(plan_options),
+	.run = run_plan,
+};

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef VFCTL_PRINT_PLAN_H
+#define VFCTL_PRINT_PLAN_H
+
+#include "out.h"
+#include "vfctl/workflow.h"
+
+/* One guest's place; @vfs may be NULL where no identities are known. */
+void print_assignment(struct out *out, const char *name, const struct vfctl_host_model *model,
+	const struct vfctl_assignment *a, const struct vfctl_domain_vf *vfs);
+/* What stays free of each node when the plan is carried out. */
+void print_left(struct out *out, const struct vfctl_host_model *model,
+	const struct vfctl_plan *plan);
+/* What is proven of it. */
+void print_proof(struct out *out, const struct vfctl_plan *plan);
+void put_proof(struct out *out, const struct vfctl_plan *plan);
+/* The members of a guest's answer, within an open object. */
+void put_assignment(struct out *out, const char *name, const struct vfctl_assignment *a,
+	const struct vfctl_domain_vf *vfs);
+void put_reasons(struct out *out, const struct vfctl_reason *reasons, size_t count);
+void print_reasons(struct out *out, const struct vfctl_reason *reasons, size_t count);
+/* A table of many guests, and the refusals behind it. */
+void print_batch(struct out *out, const struct vfctl_host_model *model,
+	struct vfctl_guest *const *guests, const struct vfctl_plan *plan);
+void print_rebalance(struct out *out, const struct vfctl_host_model *model,
+	const struct vfctl_rebalance *rebalance);
+void put_rebalance(struct out *out, const struct vfctl_host_model *model,
+	const struct vfctl_rebalance *rebalance);
+
+#endif

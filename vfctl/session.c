@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* What plan, xml and define share: the guest's file, its template, host.yaml, libvirt. */
+#include "session.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- files ---- */
+
+static int fail_file(struct invocation *in, const char *path, int error)
+{
+	usage(in, "%s: %s", path, strerror(error));
+	return EXIT_FAILED; /* the command was right, the file is not there */
+}
+
+static int read_file(struct invocation *in, const char *path, size_t max, char **ret,
+	size_t *ret_len)
+{
+	FILE *file = strcmp(path, "-") ? fopen(path, "re") : stdin;
+	char *text = file ? malloc(max + 2) : NULL;
+	int error = 0;
+
+	if (!file)
+		return fail_file(in, path, errno);
+	if (text) {
+		*ret_len = fread(text, 1, max + 1, file);
+		error = ferror(file) ? errno : 0;
+		text[*ret_len] = '\0';
+	}
+	if (file != stdin)
+		fclose(file);
+	if (!text)
+		return fail(in, -ENOMEM);
+	if (error) {
+		free(text);
+		return fail_file(in, path, error);
+	}
+	*ret = text;
+	return 0;
+}
+
+int read_guest(struct invocation *in, const char *path, struct vfctl_guest **ret)
+{
+	size_t len;
+	char *text;
+	int r = read_file(in, path, VFCTL_GUEST_FILE_MAX, &text, &len);
+
+	if (r)
+		return r;
+	r = vfctl_guest_parse(in->ctx, path, text, len, ret);
+	free(text);
+	return r < 0 ? fail(in, r) : 0;
+}
+
+/* The template of --template, else the one the guest names, else none. */
+static int read_template(struct invocation *in, const struct vfctl_guest *guest, char **ret,
+	char **ret_name)
+{
+	const char *name = option_of(in, "template");
+	size_t len;
+	int r;
+
+	if (!name)
+		name = guest->template_name;
+	if (!name)
+		return 0;
+	r = vfctl_domain_template_path(in->ctx, NULL, name, ret_name);
+	if (r < 0)
+		return fail(in, r);
+	r = read_file(in, *ret_name, VFCTL_DOMAIN_XML_MAX, ret, &len);
+	if (r == 0 && strlen(*ret) != len)
+		return usage(in, "%s holds a NUL byte: it is no XML", *ret_name);
+	return r;
+}
+
+/* ---- what the verbs share ---- */
+
+void close_session(struct session *s)
+{
+	vfctl_guest_free(s->guest);
+	host_ids_close(&s->host);
+	if (s->hv)
+		s->hv->close(s->hv);
+	free(s->template_text);
+	free(s->template_name);
+}
+
+/*
+ * Plans and XML are made without libvirt too (on a captured host, or where none runs);
+ * then other domains' pins are not known, which is said.
+ */
+static int connect_hv(struct invocation *in, struct session *s, bool needed)
+{
+	const char *uri = option_of(in, "connect");
+	int r;
+
+	if (!needed && option_of(in, "host") && !uri)
+		return 0;
+	r = vfctl_libvirt_open(in->ctx, uri, &s->hv);
+	if (r < 0 && (needed || uri))
+		return fail(in, r);
+	if (r < 0 && !in->quiet)
+		warn("what other domains hold is not known: %s",
+			vfctl_ctx_error(in->ctx));
+	s->options.hypervisor = s->hv;
+	return 0;
+}
+
+int open_host(struct invocation *in, struct session *s, bool needs_libvirt)
+{
+	const char *reserve = option_of(in, "reserve");
+	int r;
+
+	*s = (struct session){0};
+	if (reserve && vfctl_cpuset_parse(reserve, &s->options.reserved_cpus) < 0)
+		return usage(in, "--reserve must be a list of CPUs such as 0-1,8, not '%s'",
+			reserve);
+	r = host_ids_open(in, in->command->changes && !in->dry_run, &s->host);
+	s->options.ids = s->host.ids;
+	s->options.spec = s->host.spec;
+	return r ? r : connect_hv(in, s, needs_libvirt);
+}
+
+int open_session(struct invocation *in, struct session *s, bool needs_libvirt)
+{
+	struct vfctl_guest *guest = NULL;
+	char *text = NULL, *name = NULL;
+	int r = read_guest(in, in->args[0], &guest);
+
+	if (r == 0)
+		r = read_template(in, guest, &text, &name);
+	if (r == 0)
+		r = open_host(in, s, needs_libvirt);
+	else
+		*s = (struct session){0};
+	s->guest = guest;
+	s->template_text = text;
+	s->template_name = name;
+	return r;
+}

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef VFCTL_SESSION_H
+#define VFCTL_SESSION_H
+
+#include "command.h"
+#include "host_ids.h"
+#include "vfctl/workflow.h"
+
+struct session {
+	struct vfctl_guest *guest; /* of the first argument */
+	struct vfctl_hypervisor *hv;
+	struct vfctl_place_options options;
+	struct host_ids host;
+	char *template_text, *template_name;
+};
+
+/* These return 0, or the exit status, the reason printed. */
+int read_guest(struct invocation *in, const char *path, struct vfctl_guest **ret);
+/* host.yaml, --reserve, libvirt (with @needs_libvirt it must answer). */
+int open_host(struct invocation *in, struct session *s, bool needs_libvirt);
+/* The same with the guest and its template. */
+int open_session(struct invocation *in, struct session *s, bool needs_libvirt);
+void close_session(struct session *s);
+
+#endif
