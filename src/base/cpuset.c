@@ -109,7 +109,9 @@ unsigned vfctl_cpuset_count(const struct vfctl_cpuset *set)
 	unsigned n = 0;
 
 	for (size_t i = 0; i < WORDS; i++)
-		n += (unsigned)__builtin_popcountll(set->word[i]);
+		/* Nearly all words are empty, and counting is a call without -mpopcnt. */
+		if (set->word[i])
+			n += (unsigned)__builtin_popcountll(set->word[i]);
 	return n;
 }
 

@@ -249,13 +249,6 @@ int match_add(const struct site *site, struct flow *flow, const struct job *job,
 
 /* ---- all VFs of a plan ---- */
 
-/* What taking the k-th VF away from the node costs of its room (site_room()). */
-static uint64_t room_loss(const struct site *site, unsigned node, const struct room *room,
-	uint32_t vfs_left)
-{
-	return site_room(site, node, room, vfs_left + 1) - site_room(site, node, room, vfs_left);
-}
-
 struct scale {
 	int64_t distance, room, balance;
 };
@@ -289,7 +282,8 @@ static int build_groups(const struct site *site, const struct room *rooms,
 	int r = begin_nodes(site, flow), first = 0;
 
 	for (unsigned n = 0; n <= site->node_count && r == 0; n++) {
-		uint32_t vfs = 0;
+		uint32_t vfs = 0, threads = n < site->node_count ?
+			site_usable_threads(site, &rooms[n]) : 0;
 		int node = flow_node(flow);
 
 		if (node < 0)
@@ -301,7 +295,7 @@ static int build_groups(const struct site *site, const struct room *rooms,
 		for (uint32_t k = 1; k <= vfs && r == 0; k++)
 			r = flow_edge(flow, (unsigned)node, sink_of(site), 1,
 				n == site->node_count ? 0 : scale->room *
-				(int64_t)room_loss(site, n, &rooms[n], vfs - k));
+				(int64_t)site_vf_worth(site, n, threads, vfs - k + 1));
 	}
 	for (size_t g = 0; g < site->group_count && r == 0; g++) {
 		uint32_t all = site->groups[g].free, most = 0;

@@ -29,6 +29,8 @@ struct gen {
 	uint32_t threads; /* what all cells so far agree on; 0: none yet */
 	uint64_t used;	  /* nodes */
 	struct opt_cell cells[SITE_NODES_MAX];
+	uint64_t room, node_room[SITE_NODES_MAX]; /* as it is now */
+	uint32_t node_vfs[SITE_NODES_MAX];
 	int error;
 };
 
@@ -223,19 +225,41 @@ static uint32_t form_of(const struct gen *g)
 	return g->job->request->cell_count ? form : form + most - least;
 }
 
+static uint32_t vfs_at(const struct site *site, unsigned node)
+{
+	uint32_t vfs = 0;
+
+	for (size_t i = 0; i < site->group_count; i++)
+		vfs += site->groups[i].home == node ? site->groups[i].free : 0;
+	return vfs;
+}
+
+static void find_room(struct gen *g)
+{
+	g->room = 0;
+	for (unsigned n = 0; n < g->site->node_count; n++) {
+		g->node_vfs[n] = vfs_at(g->site, n);
+		g->node_room[n] = site_room(g->site, n, &g->rooms[n], g->node_vfs[n]);
+		g->room += g->node_room[n];
+	}
+}
+
+/* Room that is left, were all its VFs from its own nodes: near enough to say what to try first. */
 static uint64_t room_after(const struct gen *g, const struct option *o)
 {
+	uint64_t sum = g->room, nodes = o->nodes;
 	struct room rooms[SITE_NODES_MAX];
-	uint64_t sum = 0;
 
-	memcpy(rooms, g->rooms, g->site->node_count * sizeof(rooms[0]));
+	for (size_t k = 0; k < o->cell_count; k++)
+		nodes |= UINT64_C(1) << g->cells[k].memory_node;
+	for (uint64_t left = nodes; left; left &= left - 1)
+		rooms[__builtin_ctzll(left)] = g->rooms[__builtin_ctzll(left)];
 	option_take(g->site, g->job, o, g->cells, rooms);
-	for (unsigned n = 0; n < g->site->node_count; n++) {
-		uint32_t vfs = 0, taken = site_has(o->nodes, n) ? g->job->vfs : 0;
+	for (uint64_t left = nodes; left; left &= left - 1) {
+		unsigned n = (unsigned)__builtin_ctzll(left);
+		uint32_t vfs = g->node_vfs[n], taken = site_has(o->nodes, n) ? g->job->vfs : 0;
 
-		for (size_t i = 0; i < g->site->group_count; i++)
-			if (g->site->groups[i].home == n)
-				vfs += g->site->groups[i].free;
+		sum -= g->node_room[n];
 		sum += site_room(g->site, n, &rooms[n], vfs > taken ? vfs - taken : 0);
 	}
 	return sum;
@@ -318,7 +342,7 @@ static void choose_cores(struct gen *g, size_t cell, size_t extra)
 	const struct opt_cell *c = &g->cells[cell];
 	size_t count;
 
-	if (g->error)
+	if (g->error || g->list->cut)
 		return;
 	if (cell == g->count) {
 		finish(g);
@@ -353,15 +377,20 @@ static bool has_memory(const struct gen *g, size_t cell, unsigned node)
 static void choose_memory(struct gen *g, size_t cell)
 {
 	struct opt_cell *c = &g->cells[cell];
+	bool local;
 
+	if (g->error || g->list->cut)
+		return;
 	if (cell == g->count) {
 		choose_extra(g);
 		return;
 	}
 	c->memory_node = c->node;
-	if (has_memory(g, cell, c->node))
+	local = has_memory(g, cell, c->node);
+	if (local)
 		choose_memory(g, cell + 1);
-	if (g->r->memory_affinity == VFCTL_AFFINITY_REQUIRED)
+	/* Where nobody comes after it, memory that is there is never left for a farther one. */
+	if (g->r->memory_affinity == VFCTL_AFFINITY_REQUIRED || (local && g->last))
 		return;
 	for (unsigned n = 0; n < g->site->node_count; n++) {
 		if (n == c->node || (g->r->max_distance &&
@@ -773,6 +802,7 @@ int options_make(const struct site *site, const struct job *job, const struct ro
 	if (!g.r->emulator_cores && !g.r->has_emulator && !site->has_host_cpus &&
 		vfctl_cpuset_empty(&site->model->shared_cpus))
 		return 0;
+	find_room(&g);
 	if (job->home)
 		make_stay(&g);
 	for (unsigned p = site->page_count; p-- > 0 && !g.error;) {

@@ -11,7 +11,7 @@
 #include <errno.h>
 #include <time.h>
 
-#define STEPS 400000
+#define STEPS 250000
 #define TIMEOUT_MS 30000
 /* An option or a leaf costs about as much as so many edges of a flow. */
 #define EDGES_PER_STEP 64
@@ -210,13 +210,49 @@ static int64_t most_room(const struct search *s, const struct room *rooms, uint6
 	return (int64_t)sum;
 }
 
+/* Least unevenness when @taken VFs are gone, were they all free to come from any PF. */
+static int64_t least_unevenness(const struct search *s, uint64_t taken)
+{
+	uint64_t all = 0, sum = 0, level;
+	size_t groups = s->site->group_count, open = 0;
+
+	for (size_t g = 0; g < groups; g++)
+		all += s->site->groups[g].free;
+	if (taken >= all)
+		return 0;
+	/* All PFs down to the same level, those below it as they are. */
+	for (level = 0;; level++) {
+		uint64_t below = 0;
+
+		open = 0;
+		for (size_t g = 0; g < groups; g++) {
+			below += s->site->groups[g].free < level + 1 ? s->site->groups[g].free
+								     : level + 1;
+			open += s->site->groups[g].free > level;
+		}
+		if (below > all - taken || !open)
+			break;
+	}
+	for (size_t g = 0, left = all - taken; g < groups; g++) {
+		uint64_t n = s->site->groups[g].free < level ? s->site->groups[g].free : level;
+
+		left -= n;
+		sum += n * n;
+		if (g + 1 == groups) /* what is over: one more each */
+			sum += left * (2 * level + 1);
+	}
+	return (int64_t)sum;
+}
+
 static void bound(const struct search *s, size_t depth, const struct room *rooms, score ret)
 {
 	size_t more = most_placed(s, depth, rooms), local = 0;
-	uint64_t distance = (uint64_t)s->flow.total, need = 0, vfs = 0;
+	uint64_t distance = (uint64_t)s->flow.total, need = 0, vfs = 0, most_vfs = 0;
 
-	for (size_t i = depth; i < s->count; i++)
+	for (size_t i = depth; i < s->count; i++) {
 		local += s->jobs[i].can_be_local;
+		most_vfs += s->jobs[i].vfs;
+	}
 	memcpy(ret, s->sum, sizeof(score));
 	ret[VFCTL_LEVEL_PLACED] -= (int64_t)more;
 	ret[VFCTL_LEVEL_LOCAL] -= (int64_t)(local < more ? local : more);
@@ -227,11 +263,14 @@ static void bound(const struct search *s, size_t depth, const struct room *rooms
 			vfs += s->jobs[i].vfs;
 		}
 	ret[VFCTL_LEVEL_DISTANCE] += (int64_t)distance;
-	for (size_t i = 0; i < depth; i++)
+	for (size_t i = 0; i < depth; i++) {
 		vfs += s->now[i].placed ? s->jobs[i].vfs : 0;
+		most_vfs += s->now[i].placed ? s->jobs[i].vfs : 0;
+	}
 	ret[VFCTL_LEVEL_ROOM] = s->levels > VFCTL_LEVEL_ROOM ?
 		-most_room(s, rooms, need, vfs) : INT64_MIN;
-	ret[VFCTL_LEVEL_BALANCE] = 0;
+	ret[VFCTL_LEVEL_BALANCE] = s->levels > VFCTL_LEVEL_BALANCE ?
+		least_unevenness(s, most_vfs) : 0;
 }
 
 /* ---- leaves ---- */

@@ -457,6 +457,18 @@ uint32_t site_usable_threads(const struct site *s, const struct room *room)
 	return threads < room->threads ? (uint32_t)threads : room->threads;
 }
 
+uint64_t site_vf_worth(const struct site *s, unsigned node, uint32_t threads, uint32_t vfs)
+{
+	uint32_t all = s->nodes[node].threads;
+	uint64_t sum = 0;
+
+	for (uint32_t size = 1; size < all; size *= 2)
+		sum += threads / size >= vfs ? size : 0;
+	if (all && threads >= all && vfs == 1)
+		sum += all;
+	return sum * SITE_VF_WEIGHT;
+}
+
 uint64_t site_room(const struct site *s, unsigned node, const struct room *room, uint32_t vfs)
 {
 	uint32_t threads = site_usable_threads(s, room), all = s->nodes[node].threads;

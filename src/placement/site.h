@@ -102,6 +102,9 @@ uint64_t site_room(const struct site *s, unsigned node, const struct room *room,
 /* Threads of the node that memory is left for as well. */
 uint32_t site_usable_threads(const struct site *s, const struct room *room);
 
+/* What the last of @vfs free VFs adds to that, with so many usable threads. */
+uint64_t site_vf_worth(const struct site *s, unsigned node, uint32_t threads, uint32_t vfs);
+
 /* memory.c: free bytes of a node in pages of one size, before this plan. */
 uint64_t memory_free(const struct vfctl_host_model *model, const bool *leave_out,
 	const struct vfctl_node *node, uint64_t page_bytes);

@@ -74,7 +74,7 @@ static int make_want(struct vfctl_ctx *ctx, const struct vfctl_host_model *m,
 	int asked = vf->fabric == VFCTL_VF_FABRIC_INFINIBAND ? VFCTL_FABRIC_INFINIBAND
 		: vf->fabric == VFCTL_VF_FABRIC_ETHERNET     ? VFCTL_FABRIC_ETHERNET
 							     : VFCTL_FABRIC_ANY;
-	const struct vfctl_model_pf *pf;
+	const struct vfctl_model_pf *pf = NULL;
 	int r;
 
 	*ret = (struct vfctl_vf_want){.count = vf->count, .fabric = VFCTL_FABRIC_ANY,

@@ -262,7 +262,7 @@ struct vfctl_plan {
 
 struct vfctl_plan_options {
 	/** Steps of the search, after which the best plan so far is given with what is proven
-	 * of it; 0: 400000. It counts steps, so that the answer is the same everywhere. */
+	 * of it; 0: 250000. It counts steps, so that the answer is the same everywhere. */
 	uint64_t max_steps;
 	/** The same as time, for safety, ms; 0: 30000. */
 	unsigned timeout_ms;
