@@ -8,8 +8,10 @@
 #define NODES 4
 #define GUESTS 6
 #define CORES 64
-#define WANTS 2
+#define WANTS 2 /* of a guest */
+#ifndef GIB
 #define GIB (UINT64_C(1) << 30)
+#endif
 
 /* A small host and some guests, made from a seed: the same seed, the same instance. */
 struct instance {
