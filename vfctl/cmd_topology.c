@@ -75,22 +75,52 @@ static int print_json(struct invocation *in, const struct vfctl_host_model *mode
 	return EXIT_DONE;
 }
 
+static int draw(struct invocation *in, const struct vfctl_host_model *model,
+	enum vfctl_picture format, const char *path)
+{
+	int r = path ? vfctl_model_draw(in->ctx, model, format, path) : 0;
+
+	if (r < 0)
+		return fail(in, r);
+	if (path && !in->quiet)
+		out_line(in->out, "wrote %s", path);
+	return EXIT_DONE;
+}
+
+static int show(struct invocation *in, const struct vfctl_host_model *model)
+{
+	const char *svg = option_of(in, "svg"), *png = option_of(in, "png");
+	int status;
+
+	if (in->json && (svg || png))
+		return usage(in, "--json is for standard output, --svg and --png are for files; "
+			"ask for one of them");
+	if (in->json)
+		return print_json(in, model);
+	if (!svg && !png) {
+		print_topology(in->out, model);
+		return EXIT_DONE;
+	}
+	status = draw(in, model, VFCTL_PICTURE_SVG, svg);
+	return status ? status : draw(in, model, VFCTL_PICTURE_PNG, png);
+}
+
 static int run(struct invocation *in)
 {
 	struct vfctl_host_model *model = NULL;
 	int status = read_model(in, &model);
 
-	if (status == EXIT_DONE && in->json)
-		status = print_json(in, model);
-	else if (status == EXIT_DONE)
-		print_topology(in->out, model);
+	if (status == EXIT_DONE)
+		status = show(in, model);
 	vfctl_model_free(model);
 	return status;
 }
 
 static const struct option_row options[] = {
-	{"model", 0, "FILE", "a model from a file (JSON, hwloc XML, or synthetic:numa:2 core:4)",
+	{"model", 0, "FILE", "a model: a file (JSON, hwloc XML), or synthetic:'numa:2 core:4 pu:2'",
 		NULL},
+	{"svg", 0, "FILE", "draw it into a file (with hwloc's lstopo) instead of printing", NULL},
+	{"png", 0, "FILE", "the same as PNG", NULL},
 	{"reserve", 0, "CPUS", "CPUs that are the host's own, besides those of host.yaml", NULL},
 };
 

@@ -364,32 +364,32 @@ static size_t vfs_of(const struct vfctl_free_vf *v, size_t count, const struct v
 	return n;
 }
 
-/* "VFs 0-1 a, 2 b, 3-15 free" */
+/* "VF 0-1 a, VF 2 b, 1 more cannot be given, VF 4-15 free" */
 static void print_vfs(struct out *out, const struct vfctl_host_model *m,
 	const struct vfctl_model_pf *p)
 {
 	struct vfctl_cpuset set = {0};
 	char text[4096], list[1024];
-	size_t len, n = vfs_of(m->vfs, m->vf_count, &p->bdf, &set), known = n;
+	size_t len = 0, n = vfs_of(m->vfs, m->vf_count, &p->bdf, &set), known = n;
 
-	len = (size_t)snprintf(text, sizeof(text), "VFs ");
+	text[0] = '\0';
 	for (size_t i = 0; i < m->occupant_count && len < sizeof(text); i++) {
 		struct vfctl_cpuset his = {0};
 		size_t count = vfs_of(m->occupants[i].vfs, m->occupants[i].vf_count, &p->bdf,
 			&his);
 
 		if (count)
-			len += (size_t)snprintf(text + len, sizeof(text) - len, "%s %c, ",
+			len += (size_t)snprintf(text + len, sizeof(text) - len, "VF %s %c, ",
 				cpus_words(&his, list, sizeof(list)), sign_of(i));
 		known += count;
 	}
 	if (known < p->num_vfs && len < sizeof(text))
-		len += (size_t)snprintf(text + len, sizeof(text) - len, "%zu cannot be given, ",
+		len += (size_t)snprintf(text + len, sizeof(text) - len, "%zu more cannot be given, ",
 			p->num_vfs - known);
 	if (len >= sizeof(text))
 		return;
 	if (n)
-		snprintf(text + len, sizeof(text) - len, "%s free",
+		snprintf(text + len, sizeof(text) - len, "VF %s free",
 			cpus_words(&set, list, sizeof(list)));
 	else
 		snprintf(text + len, sizeof(text) - len, "none free");
