@@ -48,7 +48,8 @@ static int read_model(struct invocation *in, struct vfctl_host_model **ret)
 	int r;
 
 	if (file && reserve)
-		return usage(in, "--reserve is for a host; a model has reserved_cpus of its own");
+		return usage(in,
+			"--reserve is for a host; a model has reserved_cpus of its own");
 	if (reserve && vfctl_cpuset_parse(reserve, &options.reserved_cpus) < 0)
 		return usage(in, "--reserve must be a list of CPUs such as 0-1,8, not '%s'",
 			reserve);
@@ -93,7 +94,8 @@ static int show(struct invocation *in, const struct vfctl_host_model *model)
 	int status;
 
 	if (in->json && (svg || png))
-		return usage(in, "--json is for standard output, --svg and --png are for files; "
+		return usage(in,
+			"--json is for standard output, --svg and --png are for files; "
 			"ask for one of them");
 	if (in->json)
 		return print_json(in, model);
@@ -117,18 +119,23 @@ static int run(struct invocation *in)
 }
 
 static const struct option_row options[] = {
-	{"model", 0, "FILE", "a model: a file (JSON, hwloc XML), or synthetic:'numa:2 core:4 pu:2'",
+	{"model", 0, "FILE",
+		"a model: a file (JSON, hwloc XML), or synthetic:'numa:2 core:4 pu:2'",
 		NULL},
-	{"svg", 0, "FILE", "draw it into a file (with hwloc's lstopo) instead of printing", NULL},
+	{"svg", 0, "FILE",
+		"draw it into a file (with hwloc's lstopo) instead of printing", NULL},
 	{"png", 0, "FILE", "the same as PNG", NULL},
-	{"reserve", 0, "CPUS", "CPUs that are the host's own, besides those of host.yaml", NULL},
+	{"reserve", 0, "CPUS", "CPUs that are the host's own, besides those of host.yaml",
+		NULL},
 };
 
 const struct command cmd_topology = {
 	.name = "topology",
 	.args = "",
-	.summary = "show NUMA nodes, cores, memory, PFs and VFs, and which guest sits where",
-	.text = "--json prints the model that the planner works on; --model reads it back, so that a\n"
+	.summary =
+		"show NUMA nodes, cores, memory, PFs and VFs, and which guest sits where",
+	.text = "--json prints the model that the planner works on; --model reads it "
+		"back, so that a\n"
 		"case can be kept and tried again anywhere (docs/placement.md).",
 	.reads = true,
 	OPTIONS(options),

@@ -192,8 +192,8 @@ static void print_head(struct out *out, const struct vfctl_host_model *m,
 		return;
 	}
 	if (s.threads > 1)
-		snprintf(threads, sizeof(threads), " of %s%u CPUs", s.mixed_threads ? "1 to " : "",
-			s.threads);
+		snprintf(threads, sizeof(threads), " of %s%u CPUs",
+			s.mixed_threads ? "1 to " : "", s.threads);
 	if (s.l3_groups)
 		snprintf(l3, sizeof(l3), ", %u L3 cache%s", s.l3_groups,
 			s.l3_groups == 1 ? "" : "s");
@@ -294,8 +294,10 @@ static void print_memory(struct out *out, const struct vfctl_host_model *m,
 		if (!p->total)
 			continue;
 		snprintf(gone, sizeof(gone), "%llu", (unsigned long long)p->free);
-		len += (size_t)snprintf(text + len, sizeof(text) - len, "%s%s of %llu pages of %s "
-			"free", len ? ", " : "", p->free == VFCTL_COUNT_UNKNOWN ? "?" : gone,
+		len += (size_t)snprintf(text + len, sizeof(text) - len,
+			"%s%s of %llu pages of %s "
+			"free",
+			len ? ", " : "", p->free == VFCTL_COUNT_UNKNOWN ? "?" : gone,
 			(unsigned long long)p->total, bytes_words(p->page_bytes, size));
 	}
 	for (size_t i = 0; i < m->occupant_count; i++)
@@ -384,8 +386,8 @@ static void print_vfs(struct out *out, const struct vfctl_host_model *m,
 		known += count;
 	}
 	if (known < p->num_vfs && len < sizeof(text))
-		len += (size_t)snprintf(text + len, sizeof(text) - len, "%zu more cannot be given, ",
-			p->num_vfs - known);
+		len += (size_t)snprintf(text + len, sizeof(text) - len,
+			"%zu more cannot be given, ", p->num_vfs - known);
 	if (len >= sizeof(text))
 		return;
 	if (n)
@@ -408,8 +410,8 @@ static void print_pf(struct out *out, const struct vfctl_host_model *m,
 	if (vfctl_root_format(p->root, root)[0])
 		snprintf(below, sizeof(below), ", root complex %s", root);
 	snprintf(made, sizeof(made), "%u of %u VFs made", p->num_vfs, p->max_vfs);
-	put_line(out, "PF", "%s%s%s: %s%s%s; %s", pf_name(p), *pf_name(p) ? " " : "", BDF(&p->bdf),
-		fabric ? fabric : number, port, below, made);
+	put_line(out, "PF", "%s%s%s: %s%s%s; %s", pf_name(p), *pf_name(p) ? " " : "",
+		BDF(&p->bdf), fabric ? fabric : number, port, below, made);
 	if (p->num_vfs)
 		print_vfs(out, m, p);
 }
@@ -523,8 +525,8 @@ static void print_guest(struct out *out, const struct vfctl_host_model *m, size_
 
 static void print_guests(struct out *out, const struct vfctl_host_model *m)
 {
-	static const char *const headings[] = {"ID", "GUEST", "STATE", "NODES", "CPUS", "MEMORY",
-		"VFS", "LOCAL"};
+	static const char *const headings[] = {
+		"ID", "GUEST", "STATE", "NODES", "CPUS", "MEMORY", "VFS", "LOCAL"};
 
 	out_line(out, "%s", "");
 	if (!m->occupant_count) {
@@ -566,11 +568,12 @@ static void print_summary(struct out *out, const struct vfctl_host_model *m)
 		snprintf(sockets, sizeof(sockets), "%u package%s, ", packages,
 			packages == 1 ? "" : "s");
 	out_line(out, "%zu NUMA node%s, %s%zu core%s, %u CPU%s; %zu PF%s, %u VF%s, %zu free",
-		t->node_count, t->node_count == 1 ? "" : "s", sockets, t->core_count, t->core_count == 1 ? "" : "s", cpus,
-		cpus == 1 ? "" : "s", m->pf_count, m->pf_count == 1 ? "" : "s", vfs,
-		vfs == 1 ? "" : "s", m->vf_count);
-	out_line(out, "a sign per core, | between L3 caches: . free, = the host's own, ~ shared by "
-		"guests,");
+		t->node_count, t->node_count == 1 ? "" : "s", sockets, t->core_count,
+		t->core_count == 1 ? "" : "s", cpus, cpus == 1 ? "" : "s", m->pf_count,
+		m->pf_count == 1 ? "" : "s", vfs, vfs == 1 ? "" : "s", m->vf_count);
+	out_line(out, "a sign per core, | between L3 caches: . free, = the host's own, ~ "
+		      "shared by "
+		      "guests,");
 	out_line(out, "a letter: that guest, # held by others, * by several");
 }
 

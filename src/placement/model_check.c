@@ -57,18 +57,24 @@ static bool is_page(uint64_t bytes)
 static int check_pools(struct vfctl_ctx *ctx, const struct vfctl_node *n, size_t at)
 {
 	if (n->pool_count > VFCTL_POOLS_MAX)
-		return ctx_fail(ctx, -EINVAL, "nodes[%zu].pools: %zu sizes of pages; a node has "
-			"at most %d", at, n->pool_count, VFCTL_POOLS_MAX);
+		return ctx_fail(ctx, -EINVAL,
+			"nodes[%zu].pools: %zu sizes of pages; a node has "
+			"at most %d",
+			at, n->pool_count, VFCTL_POOLS_MAX);
 	for (size_t i = 0; i < n->pool_count; i++) {
 		const struct vfctl_page_pool *p = &n->pools[i];
 
 		if (!is_page(p->page_bytes))
-			return ctx_fail(ctx, -EINVAL, "nodes[%zu].pools[%zu].page_bytes: %" PRIu64
-				" is no size of huge pages; it is a power of two of at least 65536",
+			return ctx_fail(ctx, -EINVAL,
+				"nodes[%zu].pools[%zu].page_bytes: %" PRIu64
+				" is no size of huge pages; it is a power of two of at "
+				"least 65536",
 				at, i, p->page_bytes);
 		if (i && p->page_bytes <= p[-1].page_bytes)
-			return ctx_fail(ctx, -EINVAL, "nodes[%zu].pools[%zu].page_bytes: %" PRIu64
-				" comes after %" PRIu64 "; list each size once, smallest first",
+			return ctx_fail(ctx, -EINVAL,
+				"nodes[%zu].pools[%zu].page_bytes: %" PRIu64
+				" comes after %" PRIu64
+				"; list each size once, smallest first",
 				at, i, p->page_bytes, p[-1].page_bytes);
 		if (p->total > MODEL_BYTES_MAX / p->page_bytes)
 			return ctx_fail(ctx, -EINVAL, "nodes[%zu].pools[%zu].total: %" PRIu64
@@ -89,9 +95,12 @@ static int fail_shared(struct vfctl_ctx *ctx, const struct vfctl_topology *t, si
 		struct vfctl_cpuset both = common(&t->nodes[i].cpus, &t->nodes[at].cpus);
 
 		if (!vfctl_cpuset_empty(&both))
-			return ctx_fail(ctx, -EINVAL, "nodes[%zu].cpus: %s %s in node %u too; a CPU "
-				"is in one node", at, cpus(&both, text),
-				vfctl_cpuset_count(&both) == 1 ? "is" : "are", t->nodes[i].id);
+			return ctx_fail(ctx, -EINVAL,
+				"nodes[%zu].cpus: %s %s in node %u too; a CPU "
+				"is in one node",
+				at, cpus(&both, text),
+				vfctl_cpuset_count(&both) == 1 ? "is" : "are",
+				t->nodes[i].id);
 	}
 	return 0;
 }
@@ -108,11 +117,15 @@ static int check_node(struct vfctl_ctx *ctx, const struct vfctl_topology *t, siz
 		return ctx_fail(ctx, -EINVAL, "nodes[%zu].id: %u is not below %d", at, n->id,
 			VFCTL_CPU_MAX);
 	if (at && n->id <= n[-1].id)
-		return ctx_fail(ctx, -EINVAL, "nodes[%zu].id: %u comes after %u; list each node "
-			"once, by its number", at, n->id, n[-1].id);
+		return ctx_fail(ctx, -EINVAL,
+			"nodes[%zu].id: %u comes after %u; list each node "
+			"once, by its number",
+			at, n->id, n[-1].id);
 	if (n->memory_bytes > MODEL_BYTES_MAX)
-		return ctx_fail(ctx, -EINVAL, "nodes[%zu].memory_bytes: %" PRIu64 " is more than "
-			"any host has", at, n->memory_bytes);
+		return ctx_fail(ctx, -EINVAL,
+			"nodes[%zu].memory_bytes: %" PRIu64 " is more than "
+			"any host has",
+			at, n->memory_bytes);
 	if (vfctl_cpuset_intersects(seen, &n->cpus))
 		return fail_shared(ctx, t, at);
 	vfctl_cpuset_or(seen, &n->cpus);
@@ -128,11 +141,14 @@ static int check_distances(struct vfctl_ctx *ctx, const struct vfctl_topology *t
 		unsigned value = t->distances[i];
 
 		if (i % (n + 1) == 0 && value != 10)
-			return ctx_fail(ctx, -EINVAL, "distances[%zu][%zu]: %u; from a node to itself "
-				"it is 10", i / n, i % n, value);
+			return ctx_fail(ctx, -EINVAL,
+				"distances[%zu][%zu]: %u; from a node to itself "
+				"it is 10",
+				i / n, i % n, value);
 		if (value < 10 || value > MODEL_DISTANCE_MAX)
-			return ctx_fail(ctx, -EINVAL, "distances[%zu][%zu]: %u is not 10 to %d", i / n,
-				i % n, value, MODEL_DISTANCE_MAX);
+			return ctx_fail(ctx, -EINVAL,
+				"distances[%zu][%zu]: %u is not 10 to %d", i / n, i % n,
+				value, MODEL_DISTANCE_MAX);
 	}
 	return 0;
 }
@@ -168,8 +184,10 @@ static int fail_core(struct vfctl_ctx *ctx, const struct vfctl_topology *t, size
 		struct vfctl_cpuset both = common(&t->cores[i].cpus, &t->cores[at].cpus);
 
 		if (!vfctl_cpuset_empty(&both))
-			return ctx_fail(ctx, -EINVAL, "cores[%zu].cpus: %s %s in cores[%zu] too", at,
-				cpus(&both, text), vfctl_cpuset_count(&both) == 1 ? "is" : "are", i);
+			return ctx_fail(ctx, -EINVAL,
+				"cores[%zu].cpus: %s %s in cores[%zu] too", at,
+				cpus(&both, text),
+				vfctl_cpuset_count(&both) == 1 ? "is" : "are", i);
 	}
 	return 0;
 }
@@ -191,12 +209,15 @@ static int check_core(struct vfctl_ctx *ctx, const struct vfctl_topology *t, siz
 	if (vfctl_cpuset_intersects(seen, &c->cpus))
 		return fail_core(ctx, t, at);
 	if (at && vfctl_cpuset_next(&c->cpus, 0) < vfctl_cpuset_next(&c[-1].cpus, 0))
-		return ctx_fail(ctx, -EINVAL, "%s: CPU %d comes after CPU %d; list cores by their "
-			"lowest CPU", member, vfctl_cpuset_next(&c->cpus, 0),
+		return ctx_fail(ctx, -EINVAL,
+			"%s: CPU %d comes after CPU %d; list cores by their "
+			"lowest CPU",
+			member, vfctl_cpuset_next(&c->cpus, 0),
 			vfctl_cpuset_next(&c[-1].cpus, 0));
 	vfctl_cpuset_or(seen, &c->cpus);
 	if (!node)
-		return ctx_fail(ctx, -EINVAL, "cores[%zu].node: there is no node %d", at, c->node);
+		return ctx_fail(ctx, -EINVAL, "cores[%zu].node: there is no node %d", at,
+			c->node);
 	if (!vfctl_cpuset_within(&c->cpus, &node->cpus))
 		return ctx_fail(ctx, -EINVAL, "%s: not all of them are in its node %d", member,
 			c->node);
@@ -238,8 +259,8 @@ static int check_sets(struct vfctl_ctx *ctx, const struct vfctl_host_model *m)
 		return ctx_fail(ctx, -EINVAL, "shared_cpus: %s %s reserved for the host too",
 			cpus(&both, text), vfctl_cpuset_count(&both) == 1 ? "is" : "are");
 	if (m->shared_ratio > MODEL_RATIO_MAX)
-		return ctx_fail(ctx, -EINVAL, "shared_ratio: %u is not 0 to %d", m->shared_ratio,
-			MODEL_RATIO_MAX);
+		return ctx_fail(ctx, -EINVAL, "shared_ratio: %u is not 0 to %d",
+			m->shared_ratio, MODEL_RATIO_MAX);
 	if (m->host_memory_bytes > MODEL_BYTES_MAX)
 		return ctx_fail(ctx, -EINVAL, "host_memory_bytes: %" PRIu64 " is more than any "
 			"host has", m->host_memory_bytes);
@@ -251,15 +272,18 @@ static int check_promises(struct vfctl_ctx *ctx, const struct vfctl_topology *t,
 {
 	for (size_t i = 0; i < count; i++) {
 		if (!vfctl_topology_node(t, v[i].node))
-			return ctx_fail(ctx, -EINVAL, "%s[%zu].node: there is no node %d", member, i,
-				v[i].node);
+			return ctx_fail(ctx, -EINVAL, "%s[%zu].node: there is no node %d",
+				member, i, v[i].node);
 		if (v[i].page_bytes != VFCTL_PAGES_BASE && !is_page(v[i].page_bytes))
-			return ctx_fail(ctx, -EINVAL, "%s[%zu].page_bytes: %" PRIu64 " is neither 0 "
-				"(base pages) nor a size of huge pages", member, i,
-				v[i].page_bytes);
+			return ctx_fail(ctx, -EINVAL,
+				"%s[%zu].page_bytes: %" PRIu64 " is neither 0 "
+				"(base pages) nor a size of huge pages",
+				member, i, v[i].page_bytes);
 		if (v[i].bytes > MODEL_BYTES_MAX)
-			return ctx_fail(ctx, -EINVAL, "%s[%zu].bytes: %" PRIu64 " is more than any "
-				"host has", member, i, v[i].bytes);
+			return ctx_fail(ctx, -EINVAL,
+				"%s[%zu].bytes: %" PRIu64 " is more than any "
+				"host has",
+				member, i, v[i].bytes);
 	}
 	return 0;
 }
@@ -288,12 +312,14 @@ static int check_pf(struct vfctl_ctx *ctx, const struct vfctl_host_model *m, siz
 	snprintf(member, sizeof(member), "pfs[%zu]", at);
 	for (size_t i = 0; i < at; i++)
 		if (vfctl_bdf_compare(&m->pfs[i].bdf, &p->bdf) == 0)
-			return ctx_fail(ctx, -EINVAL, "%s.address: %s is pfs[%zu] already", member,
+			return ctx_fail(ctx, -EINVAL,
+				"%s.address: %s is pfs[%zu] already", member,
 				TEXT(&p->bdf), i);
 	r = check_place(ctx, m->topology, member, p->node, p->fabric, p->port);
 	if (r == 0 && (p->num_vfs > p->max_vfs || p->max_vfs > MODEL_VFS_MAX))
-		return ctx_fail(ctx, -EINVAL, "%s.num_vfs: %u of at most %u VFs cannot be", member,
-			p->num_vfs, p->max_vfs);
+		return ctx_fail(ctx, -EINVAL,
+			"%s.num_vfs: %u of at most %u VFs cannot be", member, p->num_vfs,
+			p->max_vfs);
 	return r;
 }
 
@@ -354,8 +380,8 @@ static int check_vf(struct vfctl_ctx *ctx, const struct vfctl_host_model *m,
 
 	name_vf(l, member);
 	if (l->vf->index >= MODEL_VFS_MAX)
-		return ctx_fail(ctx, -EINVAL, "%s.index: %u is not below %d", member, l->vf->index,
-			MODEL_VFS_MAX);
+		return ctx_fail(ctx, -EINVAL, "%s.index: %u is not below %d", member,
+			l->vf->index, MODEL_VFS_MAX);
 	return check_place(ctx, m->topology, member, l->vf->node, l->vf->fabric, l->vf->port);
 }
 
@@ -388,11 +414,14 @@ static int fail_held(struct vfctl_ctx *ctx, const struct vfctl_host_model *m, si
 	char text[SET_TEXT];
 
 	for (size_t i = 0; i < at; i++) {
-		struct vfctl_cpuset both = common(&m->occupants[i].cpus, &m->occupants[at].cpus);
+		struct vfctl_cpuset both =
+			common(&m->occupants[i].cpus, &m->occupants[at].cpus);
 
 		if (!m->occupants[i].foreign && !vfctl_cpuset_empty(&both))
-			return ctx_fail(ctx, -EINVAL, "occupants[%zu].cpus: %s %s held by %s too", at,
-				cpus(&both, text), vfctl_cpuset_count(&both) == 1 ? "is" : "are",
+			return ctx_fail(ctx, -EINVAL,
+				"occupants[%zu].cpus: %s %s held by %s too", at,
+				cpus(&both, text),
+				vfctl_cpuset_count(&both) == 1 ? "is" : "are",
 				m->occupants[i].name);
 	}
 	return 0;
@@ -418,8 +447,9 @@ static int check_occupant(struct vfctl_ctx *ctx, const struct vfctl_host_model *
 	snprintf(member, sizeof(member), "occupants[%zu].memory", at);
 	for (size_t i = 0; i < o->memory_count && o->shared_vcpus; i++)
 		if (o->shared_vcpus[i] > VFCTL_VCPU_MAX)
-			return ctx_fail(ctx, -EINVAL, "%s[%zu].shared_vcpus: %u is not 0 to %d", member,
-				i, o->shared_vcpus[i], VFCTL_VCPU_MAX);
+			return ctx_fail(ctx, -EINVAL,
+				"%s[%zu].shared_vcpus: %u is not 0 to %d", member, i,
+				o->shared_vcpus[i], VFCTL_VCPU_MAX);
 	return check_promises(ctx, m->topology, member, o->memory, o->memory_count);
 }
 

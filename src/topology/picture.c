@@ -210,7 +210,9 @@ static void put_node(struct drawing *d, const struct vfctl_node *n)
 	if (has_cpus) {
 		begin(d, "Group", -1);
 		put_sets(d, &n->cpus, &node);
-		buf_printf(d->b, " subtype=\"Node %u\" kind=\"0\" subkind=\"%u\" dont_merge=\"1\">\n",
+		buf_printf(d->b,
+			" subtype=\"Node %u\" kind=\"0\" subkind=\"%u\" "
+			"dont_merge=\"1\">\n",
 			n->id, n->id);
 		put_style(d, STYLE_NODE);
 	}

@@ -34,8 +34,9 @@ static uint32_t hue(unsigned step, unsigned light)
 	uint32_t colour = 0;
 
 	for (int i = 0; i < 3; i++)
-		colour = colour << 8 | (light < 128 ? c[i] * (light + 64) / 192
-						    : c[i] + (255 - c[i]) * (light - 128) / 192);
+		colour = colour << 8 |
+			 (light < 128 ? c[i] * (light + 64) / 192
+				      : c[i] + (255 - c[i]) * (light - 128) / 192);
 	return colour;
 }
 
@@ -294,8 +295,9 @@ bool style_legend(const struct vfctl_host_model *m, size_t at, struct buf *line)
 			put_name(line, m->reserved_why);
 			buf_puts(line, ")");
 		}
-		buf_puts(line, ", light grey shared by guests, black held by several; a colour for "
-			"each guest:");
+		buf_puts(line, ", light grey shared by guests, black held by several; a "
+			       "colour for "
+			       "each guest:");
 		return true;
 	}
 	if (at > m->occupant_count)

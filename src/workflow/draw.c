@@ -164,7 +164,8 @@ int vfctl_model_draw(struct vfctl_ctx *ctx, const struct vfctl_host_model *model
 	if ((size_t)format >= ARRAY_SIZE(formats))
 		return ctx_fail(ctx, -EINVAL, "no such format of pictures");
 	if (!find_lstopo())
-		return ctx_fail(ctx, -ENOPKG, "lstopo is not installed, which draws the picture; "
+		return ctx_fail(ctx, -ENOPKG,
+			"lstopo is not installed, which draws the picture; "
 			"install the Debian package hwloc");
 	picture_xml(model, &xml);
 	if (xml.failed)
