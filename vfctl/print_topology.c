@@ -95,6 +95,8 @@ put_line(struct out *out, const char *label, const char *fmt, ...)
 			while (cut && at[cut - 1] != ',' && at[cut - 1] != ' ')
 				cut--;
 			cut = cut ? cut : room;
+			while (cut > 1 && ((unsigned char)at[cut] & 0xc0) == 0x80)
+				cut--; /* not within a character */
 		}
 		out_line(out, "  %-*s%.*s", LABEL - 2, label, (int)cut, at);
 		at = at[cut] ? at + cut : NULL;

@@ -38,11 +38,12 @@ static struct vfctl_cpuset common(const struct vfctl_cpuset *a, const struct vfc
 static int check_online(struct vfctl_ctx *ctx, const struct vfctl_topology *t,
 	const char *member, const struct vfctl_cpuset *set)
 {
-	struct vfctl_cpuset gone = without(set, &t->online);
+	struct vfctl_cpuset gone;
 	char text[SET_TEXT];
 
-	if (vfctl_cpuset_empty(&gone))
+	if (vfctl_cpuset_within(set, &t->online))
 		return 0;
+	gone = without(set, &t->online);
 	return ctx_fail(ctx, -EINVAL, "%s: this host has no %s online", member,
 		cpus(&gone, text));
 }
@@ -192,35 +193,53 @@ static int fail_core(struct vfctl_ctx *ctx, const struct vfctl_topology *t, size
 	return 0;
 }
 
-static int check_core(struct vfctl_ctx *ctx, const struct vfctl_topology *t, size_t at,
-	struct vfctl_cpuset *seen)
+/* The planner checks each model it gets: a CPU at a time is far less than whole sets. */
+static bool is_sound(const struct vfctl_topology *t, const struct vfctl_core *c,
+	const struct vfctl_node *node, struct vfctl_cpuset *seen)
 {
-	const struct vfctl_core *c = &t->cores[at];
-	const struct vfctl_node *node = vfctl_topology_node(t, c->node);
+	for (int cpu = vfctl_cpuset_next(&c->cpus, 0); cpu >= 0;
+		cpu = vfctl_cpuset_next(&c->cpus, (unsigned)cpu + 1)) {
+		if (!vfctl_cpuset_has(&t->online, (unsigned)cpu) ||
+			!vfctl_cpuset_has(&node->cpus, (unsigned)cpu) ||
+			vfctl_cpuset_has(seen, (unsigned)cpu))
+			return false;
+		vfctl_cpuset_add(seen, (unsigned)cpu);
+	}
+	return true;
+}
+
+/* What is wrong with its CPUs, in words. */
+static int fail_cpus(struct vfctl_ctx *ctx, const struct vfctl_topology *t, size_t at)
+{
 	char member[48];
 	int r;
 
 	snprintf(member, sizeof(member), "cores[%zu].cpus", at);
-	if (vfctl_cpuset_empty(&c->cpus))
-		return ctx_fail(ctx, -EINVAL, "%s: a core has at least one CPU", member);
-	r = check_online(ctx, t, member, &c->cpus);
-	if (r < 0)
-		return r;
-	if (vfctl_cpuset_intersects(seen, &c->cpus))
-		return fail_core(ctx, t, at);
-	if (at && vfctl_cpuset_next(&c->cpus, 0) < vfctl_cpuset_next(&c[-1].cpus, 0))
-		return ctx_fail(ctx, -EINVAL,
-			"%s: CPU %d comes after CPU %d; list cores by their "
-			"lowest CPU",
-			member, vfctl_cpuset_next(&c->cpus, 0),
-			vfctl_cpuset_next(&c[-1].cpus, 0));
-	vfctl_cpuset_or(seen, &c->cpus);
+	r = check_online(ctx, t, member, &t->cores[at].cpus);
+	if (r == 0)
+		r = fail_core(ctx, t, at);
+	return r < 0 ? r : ctx_fail(ctx, -EINVAL, "%s: not all of them are in its node %d",
+		member, t->cores[at].node);
+}
+
+/* @before: the lowest CPU of the core before it; becomes its own. */
+static int check_core(struct vfctl_ctx *ctx, const struct vfctl_topology *t, size_t at,
+	struct vfctl_cpuset *seen, int *before)
+{
+	const struct vfctl_core *c = &t->cores[at];
+	const struct vfctl_node *node = vfctl_topology_node(t, c->node);
+	int first = vfctl_cpuset_next(&c->cpus, 0);
+
+	if (first < 0)
+		return ctx_fail(ctx, -EINVAL, "cores[%zu].cpus: a core has at least one CPU", at);
 	if (!node)
-		return ctx_fail(ctx, -EINVAL, "cores[%zu].node: there is no node %d", at,
-			c->node);
-	if (!vfctl_cpuset_within(&c->cpus, &node->cpus))
-		return ctx_fail(ctx, -EINVAL, "%s: not all of them are in its node %d", member,
-			c->node);
+		return ctx_fail(ctx, -EINVAL, "cores[%zu].node: there is no node %d", at, c->node);
+	if (!is_sound(t, c, node, seen))
+		return fail_cpus(ctx, t, at);
+	if (first < *before)
+		return ctx_fail(ctx, -EINVAL, "cores[%zu].cpus: CPU %d comes after CPU %d; list "
+			"cores by their lowest CPU", at, first, *before);
+	*before = first;
 	return 0;
 }
 
@@ -228,12 +247,12 @@ static int check_cores(struct vfctl_ctx *ctx, const struct vfctl_topology *t)
 {
 	struct vfctl_cpuset seen = {0}, left;
 	char text[SET_TEXT];
-	int r = 0;
+	int r = 0, before = -1;
 
 	if (!t->core_count)
 		return ctx_fail(ctx, -EINVAL, "cores: there are none; a host has at least one");
 	for (size_t i = 0; i < t->core_count && r == 0; i++)
-		r = check_core(ctx, t, i, &seen);
+		r = check_core(ctx, t, i, &seen, &before);
 	left = without(&t->online, &seen);
 	if (r == 0 && !vfctl_cpuset_empty(&left))
 		return ctx_fail(ctx, -EINVAL, "online: %s %s in no core", cpus(&left, text),
