@@ -14,11 +14,12 @@ packages_build=(gcc libc6-dev binutils make cmake pkg-config
 packages_run=(libpci3 libhwloc15 libxml2 libsqlite3-0 libvirt0 libcurl4)
 
 # To test: libvirt0 brings the schema of domain XML, libxml2-utils the program that checks it;
-# gcc carries ASan and UBSan. The fleet's tests start members of etcd of their own.
+# gcc carries ASan and UBSan. The fleet's tests start members of etcd of their own. hwloc has
+# lstopo, which draws vfctl topology --svg and --png (that of hwloc-nox draws no PNG).
 # shellcheck disable=SC2034
 packages_test=(libcmocka-dev libglpk-dev libxml2-utils sqlite3 jq man-db shellcheck
 	ibsim-utils libumad2sim0 infiniband-diags libopensm9 libosmcomp5 libosmvendor5
-	etcd-client openssl)
+	etcd-client openssl hwloc)
 
 # Of these only the program is wanted: installed, they would start a service, and a second
 # subnet manager on a real fabric is no joke. Unpacked into build/tools.

@@ -21,7 +21,8 @@ uint32_t pci_root(struct vfctl_ctx *ctx, const struct vfctl_bdf *bdf)
 		return PCI_ROOT_UNKNOWN;
 	at = strstr(target, "/pci");
 	if (!at || sscanf(at, "/pci%7[0-9a-f]:%3[0-9a-f]/", domain, bus) != 2 ||
-		parse_hex(domain, (UINT32_MAX >> 8) - 1, &d) < 0 || parse_hex(bus, 0xff, &b) < 0)
+		parse_hex(domain, (UINT32_MAX >> 8) - 1, &d) < 0 ||
+		parse_hex(bus, 0xff, &b) < 0)
 		return PCI_ROOT_UNKNOWN;
 	return (uint32_t)(d << 8 | b);
 }

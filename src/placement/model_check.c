@@ -38,11 +38,12 @@ static struct vfctl_cpuset common(const struct vfctl_cpuset *a, const struct vfc
 static int check_online(struct vfctl_ctx *ctx, const struct vfctl_topology *t,
 	const char *member, const struct vfctl_cpuset *set)
 {
-	struct vfctl_cpuset gone = without(set, &t->online);
+	struct vfctl_cpuset gone;
 	char text[SET_TEXT];
 
-	if (vfctl_cpuset_empty(&gone))
+	if (vfctl_cpuset_within(set, &t->online))
 		return 0;
+	gone = without(set, &t->online);
 	return ctx_fail(ctx, -EINVAL, "%s: this host has no %s online", member,
 		cpus(&gone, text));
 }
@@ -57,18 +58,24 @@ static bool is_page(uint64_t bytes)
 static int check_pools(struct vfctl_ctx *ctx, const struct vfctl_node *n, size_t at)
 {
 	if (n->pool_count > VFCTL_POOLS_MAX)
-		return ctx_fail(ctx, -EINVAL, "nodes[%zu].pools: %zu sizes of pages; a node has "
-			"at most %d", at, n->pool_count, VFCTL_POOLS_MAX);
+		return ctx_fail(ctx, -EINVAL,
+			"nodes[%zu].pools: %zu sizes of pages; a node has "
+			"at most %d",
+			at, n->pool_count, VFCTL_POOLS_MAX);
 	for (size_t i = 0; i < n->pool_count; i++) {
 		const struct vfctl_page_pool *p = &n->pools[i];
 
 		if (!is_page(p->page_bytes))
-			return ctx_fail(ctx, -EINVAL, "nodes[%zu].pools[%zu].page_bytes: %" PRIu64
-				" is no size of huge pages; it is a power of two of at least 65536",
+			return ctx_fail(ctx, -EINVAL,
+				"nodes[%zu].pools[%zu].page_bytes: %" PRIu64
+				" is no size of huge pages; it is a power of two of at "
+				"least 65536",
 				at, i, p->page_bytes);
 		if (i && p->page_bytes <= p[-1].page_bytes)
-			return ctx_fail(ctx, -EINVAL, "nodes[%zu].pools[%zu].page_bytes: %" PRIu64
-				" comes after %" PRIu64 "; list each size once, smallest first",
+			return ctx_fail(ctx, -EINVAL,
+				"nodes[%zu].pools[%zu].page_bytes: %" PRIu64
+				" comes after %" PRIu64
+				"; list each size once, smallest first",
 				at, i, p->page_bytes, p[-1].page_bytes);
 		if (p->total > MODEL_BYTES_MAX / p->page_bytes)
 			return ctx_fail(ctx, -EINVAL, "nodes[%zu].pools[%zu].total: %" PRIu64
@@ -89,9 +96,12 @@ static int fail_shared(struct vfctl_ctx *ctx, const struct vfctl_topology *t, si
 		struct vfctl_cpuset both = common(&t->nodes[i].cpus, &t->nodes[at].cpus);
 
 		if (!vfctl_cpuset_empty(&both))
-			return ctx_fail(ctx, -EINVAL, "nodes[%zu].cpus: %s %s in node %u too; a CPU "
-				"is in one node", at, cpus(&both, text),
-				vfctl_cpuset_count(&both) == 1 ? "is" : "are", t->nodes[i].id);
+			return ctx_fail(ctx, -EINVAL,
+				"nodes[%zu].cpus: %s %s in node %u too; a CPU "
+				"is in one node",
+				at, cpus(&both, text),
+				vfctl_cpuset_count(&both) == 1 ? "is" : "are",
+				t->nodes[i].id);
 	}
 	return 0;
 }
@@ -108,11 +118,15 @@ static int check_node(struct vfctl_ctx *ctx, const struct vfctl_topology *t, siz
 		return ctx_fail(ctx, -EINVAL, "nodes[%zu].id: %u is not below %d", at, n->id,
 			VFCTL_CPU_MAX);
 	if (at && n->id <= n[-1].id)
-		return ctx_fail(ctx, -EINVAL, "nodes[%zu].id: %u comes after %u; list each node "
-			"once, by its number", at, n->id, n[-1].id);
+		return ctx_fail(ctx, -EINVAL,
+			"nodes[%zu].id: %u comes after %u; list each node "
+			"once, by its number",
+			at, n->id, n[-1].id);
 	if (n->memory_bytes > MODEL_BYTES_MAX)
-		return ctx_fail(ctx, -EINVAL, "nodes[%zu].memory_bytes: %" PRIu64 " is more than "
-			"any host has", at, n->memory_bytes);
+		return ctx_fail(ctx, -EINVAL,
+			"nodes[%zu].memory_bytes: %" PRIu64 " is more than "
+			"any host has",
+			at, n->memory_bytes);
 	if (vfctl_cpuset_intersects(seen, &n->cpus))
 		return fail_shared(ctx, t, at);
 	vfctl_cpuset_or(seen, &n->cpus);
@@ -128,11 +142,14 @@ static int check_distances(struct vfctl_ctx *ctx, const struct vfctl_topology *t
 		unsigned value = t->distances[i];
 
 		if (i % (n + 1) == 0 && value != 10)
-			return ctx_fail(ctx, -EINVAL, "distances[%zu][%zu]: %u; from a node to itself "
-				"it is 10", i / n, i % n, value);
+			return ctx_fail(ctx, -EINVAL,
+				"distances[%zu][%zu]: %u; from a node to itself "
+				"it is 10",
+				i / n, i % n, value);
 		if (value < 10 || value > MODEL_DISTANCE_MAX)
-			return ctx_fail(ctx, -EINVAL, "distances[%zu][%zu]: %u is not 10 to %d", i / n,
-				i % n, value, MODEL_DISTANCE_MAX);
+			return ctx_fail(ctx, -EINVAL,
+				"distances[%zu][%zu]: %u is not 10 to %d", i / n, i % n,
+				value, MODEL_DISTANCE_MAX);
 	}
 	return 0;
 }
@@ -168,38 +185,61 @@ static int fail_core(struct vfctl_ctx *ctx, const struct vfctl_topology *t, size
 		struct vfctl_cpuset both = common(&t->cores[i].cpus, &t->cores[at].cpus);
 
 		if (!vfctl_cpuset_empty(&both))
-			return ctx_fail(ctx, -EINVAL, "cores[%zu].cpus: %s %s in cores[%zu] too", at,
-				cpus(&both, text), vfctl_cpuset_count(&both) == 1 ? "is" : "are", i);
+			return ctx_fail(ctx, -EINVAL,
+				"cores[%zu].cpus: %s %s in cores[%zu] too", at,
+				cpus(&both, text),
+				vfctl_cpuset_count(&both) == 1 ? "is" : "are", i);
 	}
 	return 0;
 }
 
-static int check_core(struct vfctl_ctx *ctx, const struct vfctl_topology *t, size_t at,
-	struct vfctl_cpuset *seen)
+/* The planner checks each model it gets: a CPU at a time is far less than whole sets. */
+static bool is_sound(const struct vfctl_topology *t, const struct vfctl_core *c,
+	const struct vfctl_node *node, struct vfctl_cpuset *seen)
 {
-	const struct vfctl_core *c = &t->cores[at];
-	const struct vfctl_node *node = vfctl_topology_node(t, c->node);
+	for (int cpu = vfctl_cpuset_next(&c->cpus, 0); cpu >= 0;
+		cpu = vfctl_cpuset_next(&c->cpus, (unsigned)cpu + 1)) {
+		if (!vfctl_cpuset_has(&t->online, (unsigned)cpu) ||
+			!vfctl_cpuset_has(&node->cpus, (unsigned)cpu) ||
+			vfctl_cpuset_has(seen, (unsigned)cpu))
+			return false;
+		vfctl_cpuset_add(seen, (unsigned)cpu);
+	}
+	return true;
+}
+
+/* What is wrong with its CPUs, in words. */
+static int fail_cpus(struct vfctl_ctx *ctx, const struct vfctl_topology *t, size_t at)
+{
 	char member[48];
 	int r;
 
 	snprintf(member, sizeof(member), "cores[%zu].cpus", at);
-	if (vfctl_cpuset_empty(&c->cpus))
-		return ctx_fail(ctx, -EINVAL, "%s: a core has at least one CPU", member);
-	r = check_online(ctx, t, member, &c->cpus);
-	if (r < 0)
-		return r;
-	if (vfctl_cpuset_intersects(seen, &c->cpus))
-		return fail_core(ctx, t, at);
-	if (at && vfctl_cpuset_next(&c->cpus, 0) < vfctl_cpuset_next(&c[-1].cpus, 0))
-		return ctx_fail(ctx, -EINVAL, "%s: CPU %d comes after CPU %d; list cores by their "
-			"lowest CPU", member, vfctl_cpuset_next(&c->cpus, 0),
-			vfctl_cpuset_next(&c[-1].cpus, 0));
-	vfctl_cpuset_or(seen, &c->cpus);
+	r = check_online(ctx, t, member, &t->cores[at].cpus);
+	if (r == 0)
+		r = fail_core(ctx, t, at);
+	return r < 0 ? r : ctx_fail(ctx, -EINVAL, "%s: not all of them are in its node %d",
+		member, t->cores[at].node);
+}
+
+/* @before: the lowest CPU of the core before it; becomes its own. */
+static int check_core(struct vfctl_ctx *ctx, const struct vfctl_topology *t, size_t at,
+	struct vfctl_cpuset *seen, int *before)
+{
+	const struct vfctl_core *c = &t->cores[at];
+	const struct vfctl_node *node = vfctl_topology_node(t, c->node);
+	int first = vfctl_cpuset_next(&c->cpus, 0);
+
+	if (first < 0)
+		return ctx_fail(ctx, -EINVAL, "cores[%zu].cpus: a core has at least one CPU", at);
 	if (!node)
 		return ctx_fail(ctx, -EINVAL, "cores[%zu].node: there is no node %d", at, c->node);
-	if (!vfctl_cpuset_within(&c->cpus, &node->cpus))
-		return ctx_fail(ctx, -EINVAL, "%s: not all of them are in its node %d", member,
-			c->node);
+	if (!is_sound(t, c, node, seen))
+		return fail_cpus(ctx, t, at);
+	if (first < *before)
+		return ctx_fail(ctx, -EINVAL, "cores[%zu].cpus: CPU %d comes after CPU %d; list "
+			"cores by their lowest CPU", at, first, *before);
+	*before = first;
 	return 0;
 }
 
@@ -207,12 +247,12 @@ static int check_cores(struct vfctl_ctx *ctx, const struct vfctl_topology *t)
 {
 	struct vfctl_cpuset seen = {0}, left;
 	char text[SET_TEXT];
-	int r = 0;
+	int r = 0, before = -1;
 
 	if (!t->core_count)
 		return ctx_fail(ctx, -EINVAL, "cores: there are none; a host has at least one");
 	for (size_t i = 0; i < t->core_count && r == 0; i++)
-		r = check_core(ctx, t, i, &seen);
+		r = check_core(ctx, t, i, &seen, &before);
 	left = without(&t->online, &seen);
 	if (r == 0 && !vfctl_cpuset_empty(&left))
 		return ctx_fail(ctx, -EINVAL, "online: %s %s in no core", cpus(&left, text),
@@ -238,8 +278,8 @@ static int check_sets(struct vfctl_ctx *ctx, const struct vfctl_host_model *m)
 		return ctx_fail(ctx, -EINVAL, "shared_cpus: %s %s reserved for the host too",
 			cpus(&both, text), vfctl_cpuset_count(&both) == 1 ? "is" : "are");
 	if (m->shared_ratio > MODEL_RATIO_MAX)
-		return ctx_fail(ctx, -EINVAL, "shared_ratio: %u is not 0 to %d", m->shared_ratio,
-			MODEL_RATIO_MAX);
+		return ctx_fail(ctx, -EINVAL, "shared_ratio: %u is not 0 to %d",
+			m->shared_ratio, MODEL_RATIO_MAX);
 	if (m->host_memory_bytes > MODEL_BYTES_MAX)
 		return ctx_fail(ctx, -EINVAL, "host_memory_bytes: %" PRIu64 " is more than any "
 			"host has", m->host_memory_bytes);
@@ -251,15 +291,18 @@ static int check_promises(struct vfctl_ctx *ctx, const struct vfctl_topology *t,
 {
 	for (size_t i = 0; i < count; i++) {
 		if (!vfctl_topology_node(t, v[i].node))
-			return ctx_fail(ctx, -EINVAL, "%s[%zu].node: there is no node %d", member, i,
-				v[i].node);
+			return ctx_fail(ctx, -EINVAL, "%s[%zu].node: there is no node %d",
+				member, i, v[i].node);
 		if (v[i].page_bytes != VFCTL_PAGES_BASE && !is_page(v[i].page_bytes))
-			return ctx_fail(ctx, -EINVAL, "%s[%zu].page_bytes: %" PRIu64 " is neither 0 "
-				"(base pages) nor a size of huge pages", member, i,
-				v[i].page_bytes);
+			return ctx_fail(ctx, -EINVAL,
+				"%s[%zu].page_bytes: %" PRIu64 " is neither 0 "
+				"(base pages) nor a size of huge pages",
+				member, i, v[i].page_bytes);
 		if (v[i].bytes > MODEL_BYTES_MAX)
-			return ctx_fail(ctx, -EINVAL, "%s[%zu].bytes: %" PRIu64 " is more than any "
-				"host has", member, i, v[i].bytes);
+			return ctx_fail(ctx, -EINVAL,
+				"%s[%zu].bytes: %" PRIu64 " is more than any "
+				"host has",
+				member, i, v[i].bytes);
 	}
 	return 0;
 }
@@ -288,12 +331,14 @@ static int check_pf(struct vfctl_ctx *ctx, const struct vfctl_host_model *m, siz
 	snprintf(member, sizeof(member), "pfs[%zu]", at);
 	for (size_t i = 0; i < at; i++)
 		if (vfctl_bdf_compare(&m->pfs[i].bdf, &p->bdf) == 0)
-			return ctx_fail(ctx, -EINVAL, "%s.address: %s is pfs[%zu] already", member,
+			return ctx_fail(ctx, -EINVAL,
+				"%s.address: %s is pfs[%zu] already", member,
 				TEXT(&p->bdf), i);
 	r = check_place(ctx, m->topology, member, p->node, p->fabric, p->port);
 	if (r == 0 && (p->num_vfs > p->max_vfs || p->max_vfs > MODEL_VFS_MAX))
-		return ctx_fail(ctx, -EINVAL, "%s.num_vfs: %u of at most %u VFs cannot be", member,
-			p->num_vfs, p->max_vfs);
+		return ctx_fail(ctx, -EINVAL,
+			"%s.num_vfs: %u of at most %u VFs cannot be", member, p->num_vfs,
+			p->max_vfs);
 	return r;
 }
 
@@ -354,8 +399,8 @@ static int check_vf(struct vfctl_ctx *ctx, const struct vfctl_host_model *m,
 
 	name_vf(l, member);
 	if (l->vf->index >= MODEL_VFS_MAX)
-		return ctx_fail(ctx, -EINVAL, "%s.index: %u is not below %d", member, l->vf->index,
-			MODEL_VFS_MAX);
+		return ctx_fail(ctx, -EINVAL, "%s.index: %u is not below %d", member,
+			l->vf->index, MODEL_VFS_MAX);
 	return check_place(ctx, m->topology, member, l->vf->node, l->vf->fabric, l->vf->port);
 }
 
@@ -388,11 +433,14 @@ static int fail_held(struct vfctl_ctx *ctx, const struct vfctl_host_model *m, si
 	char text[SET_TEXT];
 
 	for (size_t i = 0; i < at; i++) {
-		struct vfctl_cpuset both = common(&m->occupants[i].cpus, &m->occupants[at].cpus);
+		struct vfctl_cpuset both =
+			common(&m->occupants[i].cpus, &m->occupants[at].cpus);
 
 		if (!m->occupants[i].foreign && !vfctl_cpuset_empty(&both))
-			return ctx_fail(ctx, -EINVAL, "occupants[%zu].cpus: %s %s held by %s too", at,
-				cpus(&both, text), vfctl_cpuset_count(&both) == 1 ? "is" : "are",
+			return ctx_fail(ctx, -EINVAL,
+				"occupants[%zu].cpus: %s %s held by %s too", at,
+				cpus(&both, text),
+				vfctl_cpuset_count(&both) == 1 ? "is" : "are",
 				m->occupants[i].name);
 	}
 	return 0;
@@ -418,8 +466,9 @@ static int check_occupant(struct vfctl_ctx *ctx, const struct vfctl_host_model *
 	snprintf(member, sizeof(member), "occupants[%zu].memory", at);
 	for (size_t i = 0; i < o->memory_count && o->shared_vcpus; i++)
 		if (o->shared_vcpus[i] > VFCTL_VCPU_MAX)
-			return ctx_fail(ctx, -EINVAL, "%s[%zu].shared_vcpus: %u is not 0 to %d", member,
-				i, o->shared_vcpus[i], VFCTL_VCPU_MAX);
+			return ctx_fail(ctx, -EINVAL,
+				"%s[%zu].shared_vcpus: %u is not 0 to %d", member, i,
+				o->shared_vcpus[i], VFCTL_VCPU_MAX);
 	return check_promises(ctx, m->topology, member, o->memory, o->memory_count);
 }
 

@@ -76,7 +76,8 @@ static void put_nodes(struct buf *b, const struct vfctl_topology *t)
 	for (size_t i = 0; i < t->node_count; i++) {
 		next_line(b, i);
 		for (size_t j = 0; j < t->node_count; j++)
-			buf_printf(b, "%s%u", j ? ", " : "[", t->distances[i * t->node_count + j]);
+			buf_printf(b, "%s%u", j ? ", " : "[",
+				t->distances[i * t->node_count + j]);
 		buf_puts(b, "]");
 	}
 	close_list(b, t->node_count, ",");
@@ -121,8 +122,10 @@ static void put_kept(struct buf *b, const struct vfctl_host_model *m)
 
 static void put_promise(struct buf *b, const struct vfctl_promise *p)
 {
-	buf_printf(b, "{\"node\": %d, \"page_bytes\": %" PRIu64 ", \"bytes\": %" PRIu64
-		", \"taken\": %s", p->node, p->page_bytes, p->bytes, p->taken ? "true" : "false");
+	buf_printf(b,
+		"{\"node\": %d, \"page_bytes\": %" PRIu64 ", \"bytes\": %" PRIu64
+		", \"taken\": %s",
+		p->node, p->page_bytes, p->bytes, p->taken ? "true" : "false");
 }
 
 static void put_place(struct buf *b, int node, int fabric, uint32_t port, uint32_t root)
@@ -162,7 +165,8 @@ static void put_pfs(struct buf *b, const struct vfctl_host_model *m)
 		const struct vfctl_model_pf *p = &m->pfs[i];
 
 		next_line(b, i);
-		buf_printf(b, "{\"address\": \"%s\", \"names\": [", vfctl_bdf_format(&p->bdf, text));
+		buf_printf(b, "{\"address\": \"%s\", \"names\": [",
+			vfctl_bdf_format(&p->bdf, text));
 		for (size_t k = 0; p->names && p->names[k]; k++) {
 			buf_puts(b, k ? ", " : "");
 			json_put(b, p->names[k]);
@@ -187,7 +191,8 @@ static void put_occupant(struct buf *b, const struct vfctl_occupant *o)
 	for (size_t i = 0; i < o->memory_count; i++) {
 		buf_puts(b, i ? ",\n\t\t\t\t" : "");
 		put_promise(b, &o->memory[i]);
-		buf_printf(b, ", \"shared_vcpus\": %u}", o->shared_vcpus ? o->shared_vcpus[i] : 0);
+		buf_printf(b, ", \"shared_vcpus\": %u}",
+			o->shared_vcpus ? o->shared_vcpus[i] : 0);
 	}
 	buf_puts(b, "],\n\t\t\t\"vfs\": [");
 	for (size_t i = 0; i < o->vf_count; i++) {

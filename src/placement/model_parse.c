@@ -56,8 +56,8 @@ static int read_nodes(struct reading *r, const struct member *m, const struct js
 	int error = model_read_each(r, value, r->model->topology, read_node);
 
 	if (error == 0 && r->model->topology->node_count > VFCTL_MODEL_NODES_MAX)
-		return model_bad(r, "it has %zu nodes, more than %d", r->model->topology->node_count,
-			VFCTL_MODEL_NODES_MAX);
+		return model_bad(r, "it has %zu nodes, more than %d",
+			r->model->topology->node_count, VFCTL_MODEL_NODES_MAX);
 	return error;
 }
 
@@ -89,7 +89,8 @@ static int read_distance_row(struct reading *r, const struct json *value, void *
 	matrix->columns = 0;
 	error = model_read_each(r, value, matrix, read_distance);
 	if (error == 0 && matrix->columns < matrix->side)
-		return model_bad(r, "it has %zu numbers for %zu nodes", matrix->columns, matrix->side);
+		return model_bad(r, "it has %zu numbers for %zu nodes", matrix->columns,
+			matrix->side);
 	matrix->rows++;
 	return error;
 }
@@ -226,7 +227,8 @@ static int read_pf(struct reading *r, const struct json *value, void *object)
 		return ctx_oom(r->ctx);
 	model->pfs[model->pf_count] = (struct vfctl_model_pf){.node = VFCTL_NODE_NONE,
 		.root = VFCTL_ROOT_UNKNOWN};
-	return model_read_object(r, value, rows, ARRAY_SIZE(rows), &model->pfs[model->pf_count++]);
+	return model_read_object(
+		r, value, rows, ARRAY_SIZE(rows), &model->pfs[model->pf_count++]);
 }
 
 static int read_pfs(struct reading *r, const struct member *m, const struct json *value,
@@ -405,8 +407,9 @@ int vfctl_model_parse(struct vfctl_ctx *ctx, const char *file, const char *text,
 	int error;
 
 	if (len > VFCTL_MODEL_FILE_MAX)
-		return ctx_fail(ctx, -EINVAL, "%s: it is larger than %d MiB, so no model of a host",
-			file, VFCTL_MODEL_FILE_MAX >> 20);
+		return ctx_fail(ctx, -EINVAL,
+			"%s: it is larger than %d MiB, so no model of a host", file,
+			VFCTL_MODEL_FILE_MAX >> 20);
 	error = json_read(ctx, file, text, len, &root);
 	if (error < 0)
 		return error;

@@ -101,7 +101,8 @@ int model_read_each(struct reading *r, const struct json *list, void *object,
 	int error = model_expect(r, list, JSON_KIND_LIST);
 
 	if (error == 0 && json_count(list) > LIST_MAX)
-		return model_bad(r, "it has %zu entries, more than %d", json_count(list), LIST_MAX);
+		return model_bad(r, "it has %zu entries, more than %d", json_count(list),
+			LIST_MAX);
 	for (size_t i = 0; i < json_count(list) && error == 0; i++) {
 		at.index = i;
 		r->at = &at;
@@ -189,8 +190,10 @@ int model_read_cpus(struct reading *r, const struct member *m, const struct json
 		return error;
 	error = vfctl_cpuset_parse(json_text(value), AT(struct vfctl_cpuset));
 	if (error == -ERANGE)
-		return model_bad(r, "'%.64s' has CPUs of %d or more", json_text(value), VFCTL_CPU_MAX);
-	return error < 0 ? model_bad(r, "'%.64s' is no list of CPUs such as 0-3,8", json_text(value))
+		return model_bad(r, "'%.64s' has CPUs of %d or more", json_text(value),
+			VFCTL_CPU_MAX);
+	return error < 0 ? model_bad(r, "'%.64s' is no list of CPUs such as 0-3,8",
+				   json_text(value))
 			 : 0;
 }
 
@@ -243,7 +246,9 @@ int model_read_fabric(struct reading *r, const struct member *m, const struct js
 			return 0;
 		}
 	if (json_text(value))
-		return model_bad(r, "'%.64s' is no fabric; it is ethernet, infiniband, other, or a number",
+		return model_bad(r,
+			"'%.64s' is no fabric; it is ethernet, infiniband, other, or a "
+			"number",
 			json_text(value));
 	error = model_read_number(r, value, MODEL_FABRIC_MAX, &n);
 	if (error == 0)

@@ -26,10 +26,14 @@ static void read_pages(struct vfctl_ctx *ctx, struct vfctl_topology *t, unsigned
 		unsigned kb;
 
 		if (sscanf(names[i], "hugepages-%ukB", &kb) != 1 ||
-			host_try_read(ctx, &total, "/sys/devices/system/node/node%u/hugepages/%s/"
-				"nr_hugepages", node, names[i]) < 0 ||
-			host_try_read(ctx, &avail, "/sys/devices/system/node/node%u/hugepages/%s/"
-				"free_hugepages", node, names[i]) < 0 ||
+			host_try_read(ctx, &total,
+				"/sys/devices/system/node/node%u/hugepages/%s/"
+				"nr_hugepages",
+				node, names[i]) < 0 ||
+			host_try_read(ctx, &avail,
+				"/sys/devices/system/node/node%u/hugepages/%s/"
+				"free_hugepages",
+				node, names[i]) < 0 ||
 			parse_u64(total, 0, UINT64_MAX - 1, &pages) < 0 ||
 			parse_u64(avail, 0, pages, &unused) < 0)
 			continue;

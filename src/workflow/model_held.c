@@ -235,6 +235,15 @@ static int add_domain(struct vfctl_ctx *ctx, const struct vfctl_snapshot *s,
 	return r;
 }
 
+/* libvirt lists them in no order; the same host must make the same model. */
+static int by_name(const void *a, const void *b)
+{
+	const struct vfctl_domain_info *x = a, *y = b;
+	int order = strcmp(x->name, y->name);
+
+	return order ? order : strcmp(x->uuid, y->uuid);
+}
+
 int model_read_occupants(struct vfctl_ctx *ctx, const struct vfctl_snapshot *s,
 	struct vfctl_hypervisor *hv, struct vfctl_host_model *m, struct bdf_list *ret_taken)
 {
@@ -246,9 +255,10 @@ int model_read_occupants(struct vfctl_ctx *ctx, const struct vfctl_snapshot *s,
 		r = add_lease(ctx, s, &s->leases->v[i], m);
 	if (r == 0 && hv)
 		r = hv->list(ctx, hv, &infos, &count);
+	if (r == 0 && count)
+		qsort(infos, count, sizeof(*infos), by_name);
 	for (size_t i = 0; i < count && r == 0; i++)
 		r = add_domain(ctx, s, &infos[i], m, ret_taken);
-	if (infos)
-		vfctl_domain_infos_free(infos, count);
+	vfctl_domain_infos_free(infos, count);
 	return r;
 }

@@ -17,7 +17,8 @@ static int read_file(struct vfctl_ctx *ctx, const char *path, struct buf *text)
 
 	if (!file)
 		return ctx_fail(ctx, -errno, "read the model %s: %s", path, strerror(errno));
-	while (text->len <= VFCTL_MODEL_FILE_MAX && (n = fread(some, 1, sizeof(some), file)) > 0)
+	while (text->len <= VFCTL_MODEL_FILE_MAX &&
+		(n = fread(some, 1, sizeof(some), file)) > 0)
 		buf_add(text, some, n);
 	error = ferror(file) ? errno : 0;
 	fclose(file);
@@ -26,8 +27,9 @@ static int read_file(struct vfctl_ctx *ctx, const char *path, struct buf *text)
 	if (text->failed)
 		return ctx_oom(ctx);
 	if (text->len > VFCTL_MODEL_FILE_MAX)
-		return ctx_fail(ctx, -E2BIG, "%s: it is larger than %d MiB, so no model of a host",
-			path, VFCTL_MODEL_FILE_MAX >> 20);
+		return ctx_fail(ctx, -E2BIG,
+			"%s: it is larger than %d MiB, so no model of a host", path,
+			VFCTL_MODEL_FILE_MAX >> 20);
 	return 0;
 }
 

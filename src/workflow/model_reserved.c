@@ -15,8 +15,10 @@ static int check_online(struct vfctl_ctx *ctx, const struct vfctl_host_model *m,
 	if (vfctl_cpuset_empty(&gone))
 		return 0;
 	vfctl_cpuset_format(&gone, text, sizeof(text));
-	return ctx_fail(ctx, -EINVAL, "%s: this host has no CPU %s online; name others, or bring "
-		"%s online", what, text, vfctl_cpuset_count(&gone) == 1 ? "it" : "them");
+	return ctx_fail(ctx, -EINVAL,
+		"%s: this host has no CPU %s online; name others, or bring "
+		"%s online",
+		what, text, vfctl_cpuset_count(&gone) == 1 ? "it" : "them");
 }
 
 /* What isolcpus leaves to the kernel, without what guests share. Empty: none isolated. */
@@ -46,8 +48,10 @@ static int add_given(struct vfctl_ctx *ctx, const struct vfctl_cpuset *given,
 	vfctl_cpuset_and(&both, &m->shared_cpus);
 	vfctl_cpuset_format(&both, text, sizeof(text));
 	if (text[0])
-		return ctx_fail(ctx, -EINVAL, "--reserve: CPU %s is in shared-cpus of host.yaml; a "
-			"CPU is the host's own, or guests share it", text);
+		return ctx_fail(ctx, -EINVAL,
+			"--reserve: CPU %s is in shared-cpus of host.yaml; a "
+			"CPU is the host's own, or guests share it",
+			text);
 	vfctl_cpuset_or(&m->reserved_cpus, given);
 	return 0;
 }

@@ -84,6 +84,20 @@ int vfctl_requests_make(struct vfctl_ctx *ctx, const struct vfctl_host_model *mo
 /** NULL is allowed. */
 void vfctl_requests_free(struct vfctl_requests *requests);
 
+enum vfctl_picture {
+	VFCTL_PICTURE_SVG,
+	VFCTL_PICTURE_PNG,
+};
+
+/**
+ * Draw the machine, with a colour for each guest, through hwloc's lstopo.
+ * @param path  of the machine this runs on; the picture is there whole, or what was before.
+ * @return 0; -ENOPKG lstopo is not installed; -EIO it failed, -ETIMEDOUT; what the file
+ * could not be written for.
+ */
+int vfctl_model_draw(struct vfctl_ctx *ctx, const struct vfctl_host_model *model,
+	enum vfctl_picture format, const char *path);
+
 /**
  * Where a guest would run: snapshot of the host, what others hold, plan. Nothing changes.
  * @param guest  borrowed for as long as the result lives; given a UUID if it has none.
