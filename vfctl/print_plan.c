@@ -58,10 +58,19 @@ static void pins_text(const struct vfctl_assignment *a, size_t first, size_t cou
 	size_t len = 0;
 
 	buf[0] = '\0';
-	for (size_t i = first; i < first + count && len < size; i++)
-		if (a->vcpus[i] < VFCTL_CPU_MAX)
-			len += (size_t)snprintf(buf + len, size - len, "%s%u", len ? "," : "",
-				a->vcpus[i]);
+	for (size_t i = first, last; i < first + count && len < size; i = last + 1) {
+		/* Three and more in a row are a range. */
+		for (last = i; last + 1 < first + count &&
+			a->vcpus[last + 1] == a->vcpus[last] + 1; last++)
+			;
+		last = last - i < 2 ? i : last;
+		if (a->vcpus[i] >= VFCTL_CPU_MAX)
+			continue;
+		len += (size_t)snprintf(buf + len, size - len, "%s%u", len ? "," : "",
+			a->vcpus[i]);
+		if (last > i && len < size)
+			len += (size_t)snprintf(buf + len, size - len, "-%u", a->vcpus[last]);
+	}
 	if (len >= size)
 		memcpy(buf + size - 4, "...", 4);
 }

@@ -87,8 +87,15 @@ uint64_t memory_free(const struct vfctl_host_model *m, const bool *leave_out,
 char *memory_text(uint64_t bytes, char buf[32])
 {
 	static const char *const units[] = {"bytes", "KiB", "MiB", "GiB", "TiB"};
+	const uint64_t gib = UINT64_C(1) << 30;
 	size_t unit = 0;
 
+	/* Odd amounts of much memory are told down to a tenth, never more than there is. */
+	if (bytes >= gib && bytes % (UINT64_C(1) << 20)) {
+		snprintf(buf, 32, "%" PRIu64 ".%" PRIu64 "GiB", bytes / gib,
+			bytes % gib * 10 / gib);
+		return buf;
+	}
 	while (bytes && bytes % 1024 == 0 && unit + 1 < ARRAY_SIZE(units)) {
 		bytes /= 1024;
 		unit++;

@@ -2,6 +2,7 @@
 /* Why a guest does not fit, node by node, and the changes that were tried and would help. */
 #include <errno.h>
 #include <inttypes.h>
+#include <stdarg.h>
 #include <stdio.h>
 
 #include "base/buf.h"
@@ -10,8 +11,16 @@
 #define REMEDIES_MAX 5
 #define MOVES_TRIED_MAX 64
 
+/* What is short on one node, without its number: nodes alike are told in one line. */
+struct shortage {
+	char *text;
+	uint64_t nodes;
+};
+
 struct refusal {
 	struct vfctl_ctx *ctx;
+	struct shortage shortages[2 * SITE_NODES_MAX];
+	size_t shortage_count;
 	struct vfctl_assignment *a;
 	const struct site *site;
 	const struct vfctl_request *request;
@@ -23,6 +32,35 @@ static void say(struct refusal *f, bool ok)
 {
 	if (!ok)
 		f->error = ctx_oom(f->ctx);
+}
+
+static void note_shortage(struct refusal *f, unsigned node, const char *fmt, ...)
+	_printf_(3, 4);
+
+static void note_shortage(struct refusal *f, unsigned node, const char *fmt, ...)
+{
+	va_list args;
+	char *text;
+	int n;
+
+	va_start(args, fmt);
+	n = vasprintf(&text, fmt, args);
+	va_end(args);
+	if (n < 0) {
+		f->error = ctx_oom(f->ctx);
+		return;
+	}
+	for (size_t i = 0; i < f->shortage_count; i++)
+		if (str_eq(f->shortages[i].text, text)) {
+			f->shortages[i].nodes |= UINT64_C(1) << node;
+			free(text);
+			return;
+		}
+	if (f->shortage_count == ARRAY_SIZE(f->shortages)) {
+		free(text);
+		return;
+	}
+	f->shortages[f->shortage_count++] = (struct shortage){text, UINT64_C(1) << node};
 }
 
 /* Would it fit, were it asked so? @ret_nodes: where. */
@@ -50,6 +88,20 @@ static void nodes_text(const struct site *site, uint64_t nodes, char buf[128])
 			vfctl_cpuset_add(&set, (unsigned)site->nodes[i].id);
 	n = snprintf(buf, 128, many ? "nodes " : "node ");
 	vfctl_cpuset_format(&set, buf + n, (size_t)(128 - n));
+}
+
+static void tell_shortages(struct refusal *f)
+{
+	for (size_t i = 0; i < f->shortage_count; i++) {
+		char where[128];
+
+		nodes_text(f->site, f->shortages[i].nodes, where);
+		say(f, reason_add(f->a, VFCTL_REASON_SHORT, "%s%s: %s", where,
+			f->shortages[i].nodes & (f->shortages[i].nodes - 1) ? ", each" : "",
+			f->shortages[i].text));
+		free(f->shortages[i].text);
+	}
+	f->shortage_count = 0;
 }
 
 static void remedy(struct refusal *f, uint64_t nodes, const char *change)
@@ -133,21 +185,22 @@ static void say_cores(struct refusal *f, unsigned node)
 	_buf_ struct buf line = {0};
 
 	if (room->shared < r->shared_vcpus)
-		say(f, reason_add(f->a, VFCTL_REASON_SHORT, "node %d: %" PRIu32 " shared vCPUs "
-			"asked, its shared CPUs carry %" PRIu32 " more", f->site->nodes[node].id,
-			r->shared_vcpus, room->shared));
+		note_shortage(f, node, "%" PRIu32 " shared vCPUs asked, its shared CPUs carry %"
+			PRIu32 " more", r->shared_vcpus, room->shared);
 	if (room->core_count >= need + extra && room->threads >= whole_vcpus(r))
 		return;
-	buf_printf(&line, "node %d: %u free whole core%s (%" PRIu32 " CPUs), %" PRIu32 " needed",
-		f->site->nodes[node].id, room->core_count, room->core_count == 1 ? "" : "s",
-		room->threads, need + extra);
+	buf_printf(&line, "%u free whole core%s (%" PRIu32 " CPUs), %" PRIu32 " needed",
+		room->core_count, room->core_count == 1 ? "" : "s", room->threads, need + extra);
 	if (extra || need != whole_vcpus(r))
 		buf_printf(&line, ": %" PRIu32 " for %" PRIu32 " vCPU%s (threads: %s)", need,
 			whole_vcpus(r), whole_vcpus(r) == 1 ? "" : "s",
 			vfctl_threads_name(r->threads));
 	if (extra)
 		buf_printf(&line, ", %" PRIu32 " for QEMU's threads", extra);
-	say(f, !line.failed && reason_add(f->a, VFCTL_REASON_SHORT, "%s", line.data));
+	if (line.failed)
+		f->error = ctx_oom(f->ctx);
+	else
+		note_shortage(f, node, "%s", line.data);
 }
 
 static void say_memory(struct refusal *f, unsigned node)
@@ -170,13 +223,12 @@ static void say_memory(struct refusal *f, unsigned node)
 	memory_text(r->memory_bytes, asked);
 	memory_text(most, left);
 	if (r->page_bytes == VFCTL_PAGES_BASE || r->page_bytes == VFCTL_PAGES_AUTO) {
-		say(f, reason_add(f->a, VFCTL_REASON_SHORT, "node %d: %s of memory asked, %s is "
-			"free%s", s->nodes[node].id, asked, left,
-			r->page_bytes == VFCTL_PAGES_AUTO ? " in pages of one size" : ""));
+		note_shortage(f, node, "%s of memory asked, %s is free%s", asked, left,
+			r->page_bytes == VFCTL_PAGES_AUTO ? " in pages of one size" : "");
 		return;
 	}
-	say(f, reason_add(f->a, VFCTL_REASON_SHORT, "node %d: %s in pages of %s asked, %s is free "
-		"in such pages", s->nodes[node].id, asked, memory_text(r->page_bytes, page), left));
+	note_shortage(f, node, "%s in pages of %s asked, %s is free in such pages", asked,
+		memory_text(r->page_bytes, page), left);
 	if (f->a->refusal == VFCTL_REFUSAL_MEMORY)
 		say(f, reason_add(f->a, VFCTL_REASON_REMEDY, "add %" PRIu64 " pages of %s on node "
 			"%d (/sys/devices/system/node/node%d/hugepages/hugepages-%" PRIu64
@@ -354,11 +406,11 @@ static void say_short(struct refusal *f)
 			continue;
 		}
 		if (r->whole_node && !f->site->nodes[n].empty)
-			say(f, reason_add(f->a, VFCTL_REASON_SHORT, "node %d: another guest is on it, "
-				"and a whole node is asked", f->site->nodes[n].id));
+			note_shortage(f, n, "another guest is on it, and a whole node is asked");
 		say_cores(f, n);
 		say_memory(f, n);
 	}
+	tell_shortages(f);
 	if (!r->emulator_cores && !f->site->has_host_cpus &&
 		vfctl_cpuset_empty(&f->site->model->shared_cpus))
 		say(f, reason_add(f->a, VFCTL_REASON_SHORT, "no core is asked for QEMU's threads, "

@@ -23,10 +23,19 @@ static void free_requests(struct vfctl_requests **requests)
 /* "Any PF" means a network card: Ethernet while there is one free, else InfiniBand. */
 static int any_fabric(const struct vfctl_host_model *m)
 {
-	for (size_t i = 0; i < m->vf_count; i++)
+	bool infiniband = false, ethernet = false;
+
+	for (size_t i = 0; i < m->vf_count; i++) {
 		if (m->vfs[i].fabric == VFCTL_FABRIC_ETHERNET)
 			return VFCTL_FABRIC_ETHERNET;
-	return VFCTL_FABRIC_INFINIBAND;
+		infiniband |= m->vfs[i].fabric == VFCTL_FABRIC_INFINIBAND;
+	}
+	/* None is free: what is short is told of the kind that there is. */
+	for (size_t i = 0; i < m->pf_count && !infiniband; i++)
+		ethernet |= m->pfs[i].fabric == VFCTL_FABRIC_ETHERNET;
+	for (size_t i = 0; i < m->pf_count && !ethernet; i++)
+		infiniband |= m->pfs[i].fabric == VFCTL_FABRIC_INFINIBAND;
+	return infiniband ? VFCTL_FABRIC_INFINIBAND : VFCTL_FABRIC_ETHERNET;
 }
 
 static bool answers_to(const struct vfctl_model_pf *pf, const char *name)

@@ -272,7 +272,7 @@ static void refusals_say_what_is_short(void **state)
 	a = &plan->assignments[0];
 	assert_int_equal(a->refusal, VFCTL_REFUSAL_CPUS);
 	assert_true(has_reason(a, VFCTL_REASON_SHORT,
-		"node 0: 4 free whole cores (4 CPUs), 5 needed: 4 for 4 vCPUs"));
+		"nodes 0-1, each: 4 free whole cores (4 CPUs), 5 needed: 4 for 4 vCPUs"));
 	assert_true(has_reason(a, VFCTL_REASON_REMEDY,
 		"with 3 vCPUs it fits, on node 0"));
 	assert_true(has_reason(a, VFCTL_REASON_REMEDY,
