@@ -59,6 +59,22 @@ int device_check(struct vfctl_ctx *ctx, const struct vfctl_domain_vf *vf);
 bool device_is_interface(const struct vfctl_domain_vf *vf);
 void device_write(struct xml_node *parent, const struct vfctl_domain_vf *vf, uint8_t bus);
 
+/* Versions in which libvirt learnt an element; older ones drop or refuse it. */
+#define SINCE_CPU_MAXIMUM 7001000
+#define SINCE_ALLOCATION_THREADS 8002000
+#define SINCE_MAXPHYSADDR 8007000
+
+/* Distances of ACPI's SLIT. */
+enum { DISTANCE_LOCAL = 10, DISTANCE_UNREACHABLE = 255 };
+
+/* assignment.c */
+int assignment_check(struct vfctl_ctx *ctx, const struct vfctl_domain_request *request);
+/* Some vCPU shares its CPUs with other guests. */
+bool assignment_shares(const struct vfctl_assignment *a);
+/* The placement of this VF and its guest cell, or NULL when the planner did not choose it. */
+const struct vfctl_free_vf *assignment_vf(const struct vfctl_assignment *a,
+	const struct vfctl_bdf *bdf, uint32_t *ret_cell);
+
 /* render_*.c: each completes its part of the domain. */
 struct render {
 	struct vfctl_ctx *ctx;
@@ -76,7 +92,17 @@ struct render {
 struct xml_node *render_section(struct render *r, const char *name);
 /* The child of @parent, made when it has none; *@ret_new says which. */
 struct xml_node *render_child(struct xml_node *parent, const char *name, bool *ret_new);
+/*
+ * Remove the children with these names. What replaces them goes before the returned
+ * element, or last when that is NULL: rendering our own output changes no order.
+ */
+struct xml_node *render_take_out(
+	struct xml_node *parent, const char *const *names, size_t count);
+/* A CPU or node list as an attribute. */
+void render_set_list(
+	struct xml_node *node, const char *attr, const struct vfctl_cpuset *set);
 int render_cpu(struct render *r);
+void render_cells(struct render *r, struct xml_node *cpu);
 void render_memory(struct render *r);
 void render_pins(struct render *r);
 int render_devices(struct render *r);

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include <errno.h>
-#include <inttypes.h>
 
 #include "domain/domain.h"
 
@@ -45,22 +44,39 @@ struct xml_node *render_child(struct xml_node *parent, const char *name, bool *r
 	return node ? node : xml_add(parent, name);
 }
 
+static bool is_one_of(const struct xml_node *node, const char *const *names, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		if (str_eq(xml_name(node), names[i]))
+			return true;
+	return false;
+}
+
+struct xml_node *render_take_out(
+	struct xml_node *parent, const char *const *names, size_t count)
+{
+	struct xml_node *child = xml_child(parent, NULL), *before = NULL, *next;
+	bool found = false;
+
+	for (; child; child = next) {
+		next = xml_next(child, NULL);
+		if (is_one_of(child, names, count)) {
+			xml_remove(child);
+			found = true;
+		} else if (found && !before) {
+			before = child;
+		}
+	}
+	return before;
+}
+
 static int check_request(
 	struct vfctl_ctx *ctx, const struct vfctl_domain_request *request)
 {
-	const struct vfctl_assignment *a = request->assignment;
-	int r = 0;
+	int r = assignment_check(ctx, request);
 
-	if (a->refusal != VFCTL_REFUSAL_NONE)
-		return ctx_fail(ctx, -EINVAL,
-			"%s: it was not placed (short of %s); see vfctl plan",
-			request->guest->name, vfctl_refusal_name(a->refusal));
-	if (!a->vcpu_count || a->vcpu_count != request->guest->vcpus ||
-		!a->guest_threads || a->vcpu_count % a->guest_threads || a->node < 0)
-		return ctx_fail(ctx, -EINVAL,
-			"%s: its placement is of %zu vCPUs, it asks for %" PRIu32
-			"; plan it again",
-			request->guest->name, a->vcpu_count, request->guest->vcpus);
+	if (r < 0)
+		return r;
 	if (!vfctl_guest_name_valid(request->guest->name))
 		return ctx_fail(ctx, -EINVAL,
 			"the guest's name is not safe for libvirt; change it");
@@ -88,7 +104,8 @@ static void render_identity(struct render *r)
 	xml_unset(r->domain, "id");
 	replace_text(r, "name", r->guest->name);
 	/* A template's UUID is that of another guest. */
-	xml_remove_children(r->domain, "uuid");
+	if (!r->guest->uuid)
+		xml_remove_children(r->domain, "uuid");
 	replace_text(r, "uuid", r->guest->uuid);
 	replace_text(r, "title", r->guest->title);
 	replace_text(r, "description", r->guest->description);

@@ -23,7 +23,11 @@ static int render(struct vfctl_ctx *ctx, const char *text, char **ret_xml)
 		.console = true,
 		.spare_ports = 2};
 	uint32_t vcpus[] = {0, 1};
-	struct vfctl_assignment assignment = {.vcpus = vcpus,
+	struct vfctl_cell cell = {
+		.vcpu_count = 2, .memory_bytes = 1 << 30, .page_bytes = 2 << 20};
+	struct vfctl_assignment assignment = {.cells = &cell,
+		.cell_count = 1,
+		.vcpus = vcpus,
 		.vcpu_count = 2,
 		.guest_threads = 2,
 		.memory_bytes = 1 << 30,

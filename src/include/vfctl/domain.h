@@ -51,6 +51,9 @@ struct vfctl_domain_request {
 	const char *lease_id;
 	const struct vfctl_domain_vf *vfs;
 	size_t vf_count; /**< 0 .. VFCTL_GUEST_VFS_MAX */
+	/** Distances between the guest's cells, row-major, ACPI SLIT values 10 .. 255: see
+	 * vfctl_domain_cell_distances(). NULL: the guest is told none. */
+	const unsigned *cell_distances;
 	/** Version of the target, 11003000 for 11.3.0; 0: VFCTL_LIBVIRT_OLDEST. */
 	uint64_t libvirt_version;
 };
@@ -70,6 +73,15 @@ struct vfctl_domain_request {
  */
 int vfctl_domain_render(struct vfctl_ctx *ctx, const struct vfctl_domain_request *request,
 	char **ret_xml);
+
+/**
+ * The host's distances between the nodes that the guest's cells are on.
+ * @param ret_distances  cell_count * cell_count values; free() them.
+ * @return 0; -EINVAL when the host lacks one of the nodes; -ENOMEM.
+ */
+int vfctl_domain_cell_distances(struct vfctl_ctx *ctx,
+	const struct vfctl_assignment *assignment, const struct vfctl_topology *topology,
+	unsigned **ret_distances);
 
 /**
  * The file of a template: a path when @p name holds '/', else dir/name.xml.
