@@ -52,12 +52,41 @@ static void remove_guest(struct xml_node *domain)
 void metadata_write(struct xml_node *domain, const char *lease_id,
 	const struct vfctl_domain_vf *vfs, size_t count)
 {
-	struct xml_node *guest;
+	struct xml_node *guest = find_guest(domain), *other;
 
-	remove_guest(domain);
-	guest = make_guest(domain, lease_id);
+	if (guest) {
+		xml_clear(guest);
+		while ((other = xml_next_ns(guest, VFCTL_METADATA_NS, METADATA_GUEST)))
+			xml_remove(other);
+		xml_set(guest, "lease", lease_id);
+	} else {
+		guest = make_guest(domain, lease_id);
+	}
 	for (size_t i = 0; i < count; i++)
 		write_vf(guest, &vfs[i]);
+}
+
+int metadata_vfs(struct vfctl_ctx *ctx, struct xml_node *domain, struct vfctl_bdf **ret,
+	size_t *ret_count)
+{
+	struct xml_node *vf =
+		xml_child_ns(find_guest(domain), VFCTL_METADATA_NS, METADATA_VF);
+	_free_ struct vfctl_bdf *list = NULL;
+	size_t count = 0;
+
+	for (; vf; vf = xml_next_ns(vf, VFCTL_METADATA_NS, METADATA_VF)) {
+		const char *text = xml_get(vf, "bdf");
+		struct vfctl_bdf bdf;
+
+		if (!text || vfctl_bdf_parse(text, &bdf) < 0)
+			continue;
+		if (!array_grow(list, count))
+			return ctx_oom(ctx);
+		list[count++] = bdf;
+	}
+	*ret = steal(list);
+	*ret_count = count;
+	return 0;
 }
 
 /* The VF of the intent with this address, and how many there are. */

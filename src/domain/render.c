@@ -196,6 +196,9 @@ int vfctl_domain_render(
 			"%s:%u: <domain> lacks <devices>; add at least "
 			"<devices/>",
 			file, xml_line(r.domain));
-	error = complete(&r);
+	error = metadata_vfs(ctx, r.domain, &r.owned, &r.owned_count);
+	if (error == 0)
+		error = complete(&r);
+	free(r.owned);
 	return error < 0 ? error : xml_print(ctx, xml, ret_xml);
 }

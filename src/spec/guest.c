@@ -314,6 +314,7 @@ int vfctl_guest_parse(struct vfctl_ctx *ctx, const char *file, const char *text,
 	guest->page_bytes = VFCTL_PAGES_AUTO;
 	guest->console = true;
 	guest->spare_ports = 4;
+	guest->xml.expander_ports = VFCTL_EXPANDER_PORTS_DEFAULT;
 	error = reader_map(&r, root, guest_keys, ARRAY_SIZE(guest_keys), guest, seen);
 	if (error == 0)
 		error = fill_defaults(&r, guest, seen);

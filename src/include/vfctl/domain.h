@@ -161,6 +161,20 @@ struct vfctl_domain_controller {
 	uint32_t index; /**< it makes the bus of this number */
 	char model[32]; /**< pcie-root-port, ...; empty when not stated */
 	uint32_t users; /**< devices and controllers on its bus */
+	uint32_t parent; /**< bus it is on itself; 0 when not stated */
+	uint32_t bus_nr; /**< of an expander: the guest's bus number; 0 not stated */
+	/** Guest NUMA node of what is beneath it: that of the expander it is, or is beneath.
+	 * -1: none, the guest does not know where its devices are. */
+	int cell;
+};
+
+/** A NUMA cell of a domain: <cpu><numa><cell>, with what is said of it elsewhere. */
+struct vfctl_domain_cell {
+	struct vfctl_cpuset vcpus; /**< the guest's numbers */
+	uint64_t memory_bytes;
+	uint64_t page_bytes; /**< VFCTL_PAGES_BASE without huge pages or without a size */
+	struct vfctl_cpuset memory_nodes; /**< of the host; empty: nothing is said */
+	bool memory_strict;
 };
 
 /** The resources a domain takes, whoever wrote it. Freed as a whole. */
@@ -177,6 +191,10 @@ struct vfctl_domain_view {
 	struct vfctl_cpuset iothread_cpus;
 	struct vfctl_cpuset memory_nodes; /**< numatune; empty: none stated */
 	bool memory_strict;
+	/** By id; a domain without cells has one, with all its vCPUs and memory. */
+	struct vfctl_domain_cell *cells;
+	size_t cell_count; /**< 1 .. VFCTL_CELLS_MAX */
+	struct vfctl_cpuset *vcpu_pins; /**< per vCPU; empty: it may run anywhere */
 	struct vfctl_domain_device *devices;
 	size_t device_count;
 	struct vfctl_domain_controller *controllers; /**< PCI ones, by index */
@@ -199,6 +217,31 @@ void vfctl_domain_view_free(struct vfctl_domain_view *view);
 
 /** Bus of the first PCIe root port with nothing plugged in, or 0 when there is none. */
 uint8_t vfctl_domain_free_port(const struct vfctl_domain_view *view);
+
+/** What the guest will know of a device's NUMA node; the best first. */
+enum vfctl_port_locality {
+	VFCTL_PORT_LOCAL,   /**< its node, or the device has none */
+	VFCTL_PORT_UNKNOWN, /**< nothing: the port is beneath no node */
+	VFCTL_PORT_WRONG,   /**< another node */
+};
+
+/** A free PCIe root port. */
+struct vfctl_domain_port {
+	uint8_t bus;
+	int cell;      /**< guest node it is beneath, or -1 */
+	int cell_want; /**< guest node it should be beneath, or -1 when there is none */
+	enum vfctl_port_locality locality;
+};
+
+/**
+ * The free PCIe root port that suits a device of host node @p node best: beneath an
+ * expander of the guest node whose memory is there, else beneath no guest node, else any.
+ * A device of no node goes beneath no guest node.
+ * @param node  VFCTL_NODE_NONE for none.
+ * @return 0, or -ENOENT when no port is free.
+ */
+int vfctl_domain_find_port(const struct vfctl_domain_view *view, int node,
+	struct vfctl_domain_port *ret);
 
 #ifdef __cplusplus
 }
