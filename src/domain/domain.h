@@ -142,6 +142,9 @@ void device_rewrite(struct xml_node *node, const struct vfctl_domain_vf *vf,
 #define SINCE_CPU_MAXIMUM 7001000
 #define SINCE_ALLOCATION_THREADS 8002000
 #define SINCE_MAXPHYSADDR 8007000
+#define SINCE_IOMMUFD 12001000
+/* 12.1 crashed when it plugged an interface with iommufd. */
+#define SINCE_IOMMUFD_INTERFACE 12002000
 
 /* Distances of ACPI's SLIT. */
 enum { DISTANCE_LOCAL = 10, DISTANCE_UNREACHABLE = 255 };
@@ -181,6 +184,19 @@ struct xml_node *render_child(struct xml_node *parent, const char *name, bool *r
  */
 struct xml_node *render_take_out(
 	struct xml_node *parent, const char *const *names, size_t count);
+/*
+ * An element with one attribute: @on or @off (NULL: no such element) when somebody chose,
+ * else what the template says, else @standard (NULL: nothing).
+ */
+struct words {
+	const char *on, *off, *standard;
+};
+void render_choice(struct xml_node *parent, const char *name, const char *attr,
+	enum vfctl_choice choice, const struct words *words);
+/* The guest gets a virtual IOMMU: it was asked for, or its vCPUs need one. */
+bool render_wants_iommu(const struct render *r);
+/* The target's libvirt knows what was asked for; -EINVAL with words. */
+int render_check_version(struct render *r);
 /* A CPU or node list as an attribute. */
 void render_set_list(
 	struct xml_node *node, const char *attr, const struct vfctl_cpuset *set);

@@ -44,6 +44,67 @@ struct xml_node *render_child(struct xml_node *parent, const char *name, bool *r
 	return node ? node : xml_add(parent, name);
 }
 
+void render_choice(struct xml_node *parent, const char *name, const char *attr,
+	enum vfctl_choice choice, const struct words *words)
+{
+	const char *value = choice == VFCTL_CHOICE_ON	 ? words->on
+			    : choice == VFCTL_CHOICE_OFF ? words->off
+							 : words->standard;
+
+	if (choice == VFCTL_CHOICE_AUTO && (!value || xml_child(parent, name)))
+		return;
+	if (value)
+		xml_set(render_child(parent, name, NULL), attr, value);
+	else
+		xml_remove_children(parent, name);
+}
+
+bool render_wants_iommu(const struct render *r)
+{
+	enum vfctl_choice choice = r->guest->xml.iommu;
+
+	return choice == VFCTL_CHOICE_ON ||
+	       (choice == VFCTL_CHOICE_AUTO &&
+		       r->guest->vcpus > VFCTL_VCPUS_WITHOUT_IOMMU);
+}
+
+static bool has_interface(const struct vfctl_domain_request *request)
+{
+	for (size_t i = 0; i < request->vf_count; i++)
+		if (device_is_interface(&request->vfs[i]))
+			return true;
+	return false;
+}
+
+int render_check_version(struct render *r)
+{
+	const struct vfctl_guest_xml *x = &r->guest->xml;
+	const struct {
+		bool asked;
+		uint64_t since;
+		const char *what;
+	} needs[] = {
+		{str_eq(r->guest->cpu, "maximum"), SINCE_CPU_MAXIMUM,
+			"cpu maximum (name a model instead)"},
+		{x->maxphysaddr == VFCTL_CHOICE_ON, SINCE_MAXPHYSADDR, "xml.maxphysaddr"},
+		{x->iommufd == VFCTL_CHOICE_ON, SINCE_IOMMUFD, "xml.iommufd"},
+		{x->iommufd == VFCTL_CHOICE_ON && has_interface(r->request),
+			SINCE_IOMMUFD_INTERFACE,
+			"xml.iommufd of an interface (or take form hostdev)"},
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(needs); i++)
+		if (needs[i].asked && r->version < needs[i].since)
+			return ctx_fail(r->ctx, -EINVAL,
+				"%s: %s needs libvirt %u.%u; the target has %u.%u",
+				r->guest->name, needs[i].what,
+				(unsigned)(needs[i].since / 1000000),
+				(unsigned)(needs[i].since / 1000 % 1000),
+				(unsigned)(r->version / 1000000),
+				(unsigned)(r->version / 1000 % 1000));
+	return 0;
+}
+
 static bool is_one_of(const struct xml_node *node, const char *const *names, size_t count)
 {
 	for (size_t i = 0; i < count; i++)
@@ -151,8 +212,10 @@ static int render_os(struct render *r)
 static int complete(struct render *r)
 {
 	const struct vfctl_domain_request *request = r->request;
-	int error;
+	int error = render_check_version(r);
 
+	if (error < 0)
+		return error;
 	render_identity(r);
 	render_memory(r);
 	metadata_write(r->domain, request->lease_id, request->vfs, request->vf_count);
@@ -181,6 +244,8 @@ int vfctl_domain_render(
 		.version = request->libvirt_version ? request->libvirt_version
 						    : VFCTL_LIBVIRT_OLDEST,
 		.kvm = request->guest->virtualization == VFCTL_VIRTUALIZATION_KVM,
+		.style = {.rom_bar = request->guest->xml.rom_bar == VFCTL_CHOICE_ON,
+			.iommufd = request->guest->xml.iommufd == VFCTL_CHOICE_ON},
 	};
 	int error;
 

@@ -22,26 +22,66 @@ static void offer(
 		xml_set(node, attr, value);
 }
 
+static void render_ioapic(struct render *r, struct xml_node *features)
+{
+	enum vfctl_ioapic asked = r->guest->xml.ioapic;
+	const char *driver = asked == VFCTL_IOAPIC_QEMU ? "qemu" : "kvm";
+
+	/* Interrupts that KVM delivers itself pass no IOMMU. */
+	if (asked == VFCTL_IOAPIC_AUTO && render_wants_iommu(r))
+		driver = "qemu";
+	else if (asked == VFCTL_IOAPIC_AUTO && xml_child(features, "ioapic"))
+		return;
+	xml_set(render_child(features, "ioapic", NULL), "driver", driver);
+}
+
+static void render_kvm(struct render *r, struct xml_node *features, bool host_cpu)
+{
+	const struct vfctl_guest_xml *x = &r->guest->xml;
+	bool shares = assignment_shares(r->assignment);
+	const struct words own = {"on", "off", host_cpu ? "on" : NULL};
+	const struct words dedicated = {"on", "off", host_cpu && !shares ? "on" : NULL};
+	const struct words hidden = {"on", "off", NULL};
+	struct xml_node *kvm = render_child(features, "kvm", NULL);
+
+	/* A guest that thinks its CPUs its own spins where it should let others run. */
+	if (shares && x->hint_dedicated == VFCTL_CHOICE_AUTO)
+		xml_remove_children(kvm, "hint-dedicated");
+	render_choice(kvm, "hint-dedicated", "state", x->hint_dedicated, &dedicated);
+	render_choice(kvm, "poll-control", "state", x->poll_control, &own);
+	render_choice(kvm, "hidden", "state", x->hidden, &hidden);
+	if (!xml_has_children(kvm))
+		xml_remove(kvm);
+}
+
 static void render_features(struct render *r, bool host_cpu)
 {
-	struct xml_node *features = render_section(r, "features"), *kvm;
+	struct xml_node *features = render_section(r, "features");
 
 	offer(features, "acpi", NULL, NULL);
 	offer(features, "apic", NULL, NULL);
 	if (!r->kvm)
 		return;
 	offer(features, "pmu", "state", r->guest->pmu ? "on" : "off");
-	offer(features, "ioapic", "driver", "kvm");
-	/* vCPUs own their CPUs: no paravirtual spinlocks, and the guest may poll at idle.
-	 */
-	if (!host_cpu)
+	render_ioapic(r, features);
+	render_kvm(r, features, host_cpu);
+}
+
+static void render_hpet(struct render *r)
+{
+	enum vfctl_choice choice = r->guest->xml.hpet;
+	struct xml_node *clock = xml_child(r->domain, "clock"), *timer;
+
+	if (choice == VFCTL_CHOICE_AUTO)
 		return;
-	kvm = render_child(features, "kvm", NULL);
-	if (assignment_shares(r->assignment))
-		xml_remove_children(kvm, "hint-dedicated");
-	else
-		offer(kvm, "hint-dedicated", "state", "on");
-	offer(kvm, "poll-control", "state", "on");
+	for (timer = xml_child(clock, "timer"); timer; timer = xml_next(timer, "timer"))
+		if (xml_get_is(timer, "name", "hpet"))
+			break;
+	if (!timer) {
+		timer = xml_add(clock, "timer");
+		xml_set(timer, "name", "hpet");
+	}
+	xml_set(timer, "present", choice == VFCTL_CHOICE_ON ? "yes" : "no");
 }
 
 static void render_clock(struct render *r)
@@ -88,30 +128,66 @@ static void set_mode(struct render *r, struct xml_node *cpu)
 	xml_set_text(model, wanted);
 }
 
+/* A guest of another CPU model has the caches of that model. */
+static void render_cache(struct render *r, struct xml_node *cpu, bool host)
+{
+	static const char *const modes[] = {[VFCTL_CPU_CACHE_PASSTHROUGH] = "passthrough",
+		[VFCTL_CPU_CACHE_EMULATE] = "emulate",
+		[VFCTL_CPU_CACHE_DISABLE] = "disable"};
+	enum vfctl_cpu_cache wanted = r->guest->xml.cpu_cache;
+	struct xml_node *cache = xml_child(cpu, "cache");
+
+	if (wanted == VFCTL_CPU_CACHE_NONE ||
+		(!host && xml_get_is(cache, "mode", "passthrough"))) {
+		xml_remove_children(cpu, "cache");
+		cache = NULL;
+	}
+	if (wanted == VFCTL_CPU_CACHE_AUTO && host && !cache)
+		wanted = VFCTL_CPU_CACHE_PASSTHROUGH;
+	if (wanted == VFCTL_CPU_CACHE_AUTO || wanted == VFCTL_CPU_CACHE_NONE)
+		return;
+	cache = render_child(cpu, "cache", NULL);
+	/* QEMU can only make up the third level. */
+	if (wanted == VFCTL_CPU_CACHE_EMULATE)
+		xml_set(cache, "level", "3");
+	else
+		xml_unset(cache, "level");
+	xml_set(cache, "mode", modes[wanted]);
+}
+
+static void render_address_bits(struct render *r, struct xml_node *cpu, bool host)
+{
+	bool large = r->assignment->memory_bytes >= MAXPHYSADDR_FROM_BYTES;
+	const struct words words = {"passthrough", NULL,
+		host && large && r->version >= SINCE_MAXPHYSADDR ? "passthrough" : NULL};
+
+	render_choice(cpu, "maxphysaddr", "mode", r->guest->xml.maxphysaddr, &words);
+}
+
+/* A VF keeps the guest from migrating; unmigratable, it gets the invariant TSC. */
+static void render_migratable(struct render *r, struct xml_node *cpu, bool host)
+{
+	enum vfctl_choice choice = r->guest->xml.migratable;
+
+	if (!host)
+		xml_unset(cpu, "migratable");
+	else if (choice != VFCTL_CHOICE_AUTO || !xml_get(cpu, "migratable"))
+		xml_set(cpu, "migratable", choice == VFCTL_CHOICE_ON ? "on" : "off");
+}
+
 int render_cpu(struct render *r)
 {
 	bool host = str_eq(r->guest->cpu, "host-passthrough");
 	struct xml_node *cpu;
 
-	if (str_eq(r->guest->cpu, "maximum") && r->version < SINCE_CPU_MAXIMUM)
-		return ctx_fail(r->ctx, -EINVAL,
-			"%s: cpu maximum needs libvirt 7.1; name a model instead",
-			r->guest->name);
 	render_features(r, host);
 	cpu = render_section(r, "cpu");
 	set_mode(r, cpu);
 	render_cells(r, cpu);
-	/* A VF keeps the guest from migrating; unmigratable, it gets the invariant TSC.
-	 */
-	if (host && !xml_get(cpu, "migratable"))
-		xml_set(cpu, "migratable", "off");
-	if (!host)
-		xml_unset(cpu, "migratable");
-	if (host)
-		offer(cpu, "cache", "mode", "passthrough");
-	if (host && r->version >= SINCE_MAXPHYSADDR &&
-		r->assignment->memory_bytes >= MAXPHYSADDR_FROM_BYTES)
-		offer(cpu, "maxphysaddr", "mode", "passthrough");
+	render_migratable(r, cpu, host);
+	render_cache(r, cpu, host);
+	render_address_bits(r, cpu, host);
 	render_clock(r);
+	render_hpet(r);
 	return 0;
 }

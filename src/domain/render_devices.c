@@ -100,6 +100,10 @@ static int add_basics(struct render *r, struct pci_map *map)
 		xml_set(node, "type", "serial");
 		xml_set(node, "port", "0");
 	}
+	if (r->guest->xml.rng == VFCTL_CHOICE_OFF) {
+		xml_remove_children(r->devices, "rng");
+		return 0;
+	}
 	node = render_child(r->devices, "rng", &added);
 	if (!added)
 		return 0;
@@ -112,15 +116,23 @@ static int add_basics(struct render *r, struct pci_map *map)
 
 static void render_balloon(struct render *r)
 {
+	enum vfctl_choice choice = r->guest->xml.balloon;
 	struct xml_node *balloon = xml_child(r->devices, "memballoon");
+	bool keep = choice == VFCTL_CHOICE_AUTO && !r->request->vf_count;
 
 	/* Pages that a VF may write cannot be given back. */
-	if (balloon && r->request->vf_count && !xml_get_is(balloon, "model", "none")) {
+	if (balloon && !keep && !xml_get_is(balloon, "model", "none")) {
+		if (choice == VFCTL_CHOICE_ON && !r->request->vf_count)
+			return;
 		xml_remove(balloon);
 		balloon = NULL;
 	}
 	if (!balloon)
-		xml_set(xml_add(r->devices, "memballoon"), "model", "none");
+		balloon = xml_add(r->devices, "memballoon");
+	if (choice == VFCTL_CHOICE_ON && !r->request->vf_count)
+		xml_set(balloon, "model", "virtio");
+	else if (!xml_get(balloon, "model"))
+		xml_set(balloon, "model", "none");
 }
 
 static bool uses_usb(const struct xml_node *devices)
@@ -129,6 +141,8 @@ static bool uses_usb(const struct xml_node *devices)
 	{
 		const char *name = xml_name(device);
 
+		if (xml_get_is(device, "model", "none"))
+			continue;
 		if ((str_eq(name, "controller") && xml_get_is(device, "type", "usb")) ||
 			xml_get_is(device, "bus", "usb") ||
 			xml_get_is(device, "type", "usb") ||
@@ -141,15 +155,62 @@ static bool uses_usb(const struct xml_node *devices)
 	return false;
 }
 
-static void render_usb(struct render *r)
+static int render_usb(struct render *r)
 {
+	enum vfctl_choice choice = r->guest->xml.usb;
 	struct xml_node *controller;
 
-	if (uses_usb(r->devices))
-		return;
+	/* Our own word of an earlier rendering. */
+	xml_each(old, r->devices, "controller")
+	{
+		if (choice == VFCTL_CHOICE_ON && xml_get_is(old, "type", "usb") &&
+			xml_get_is(old, "model", "none")) {
+			xml_set(old, "model", "qemu-xhci");
+			return 0;
+		}
+	}
+	if (uses_usb(r->devices)) {
+		if (choice != VFCTL_CHOICE_OFF)
+			return 0;
+		return ctx_fail(r->ctx, -EINVAL,
+			"%s: the template uses USB, xml.usb is off; remove it there or turn "
+			"that on",
+			r->file);
+	}
+	controller = xml_child(r->devices, "controller");
+	while (controller && !xml_get_is(controller, "type", "usb"))
+		controller = xml_next(controller, "controller");
+	if (controller)
+		return 0;
 	controller = xml_add(r->devices, "controller");
 	xml_set(controller, "type", "usb");
-	xml_set(controller, "model", "none");
+	xml_set(controller, "model",
+		choice == VFCTL_CHOICE_ON ? "qemu-xhci" : "none");
+	return 0;
+}
+
+/*
+ * Caching mode, since VFIO must see what the guest maps. More than 255 vCPUs have numbers
+ * that only extended interrupts can name.
+ */
+static void render_iommu(struct render *r)
+{
+	struct xml_node *iommu, *driver;
+	bool added;
+
+	if (r->guest->xml.iommu == VFCTL_CHOICE_OFF)
+		xml_remove_children(r->devices, "iommu");
+	if (!render_wants_iommu(r))
+		return;
+	iommu = render_child(r->devices, "iommu", &added);
+	if (!added && r->guest->xml.iommu == VFCTL_CHOICE_AUTO)
+		return;
+	xml_set(iommu, "model", "intel");
+	driver = render_child(iommu, "driver", NULL);
+	xml_set(driver, "intremap", "on");
+	xml_set(driver, "caching_mode", "on");
+	if (r->guest->vcpus > VFCTL_VCPUS_WITHOUT_IOMMU)
+		xml_set(driver, "eim", "on");
 }
 
 static void render_root(struct render *r, struct pci_map *map)
@@ -217,7 +278,10 @@ static int fill_devices(struct render *r, struct pci_map *map)
 	int error;
 
 	render_balloon(r);
-	render_usb(r);
+	render_iommu(r);
+	error = render_usb(r);
+	if (error < 0)
+		return error;
 	r->port_takers = count_port_takers(r->devices);
 	render_root(r, map);
 	/* VFs first: their buses stay the same when disks come and go. */

@@ -64,27 +64,40 @@ static void render_hugepages(struct render *r, struct xml_node *backing)
 
 static void render_allocation(struct render *r, struct xml_node *backing)
 {
+	enum vfctl_choice choice = r->guest->xml.preallocate;
 	size_t vcpus = r->assignment->vcpu_count;
 	struct xml_node *allocation;
 	bool added;
 
 	allocation = render_child(backing, "allocation", &added);
-	if (!added)
+	if (!added && choice == VFCTL_CHOICE_AUTO)
 		return;
-	xml_set(allocation, "mode", "immediate");
-	if (r->version >= SINCE_ALLOCATION_THREADS && vcpus > 1)
+	xml_set(allocation, "mode",
+		choice == VFCTL_CHOICE_OFF ? "ondemand" : "immediate");
+	if (choice == VFCTL_CHOICE_OFF)
+		xml_unset(allocation, "threads");
+	else if (r->version >= SINCE_ALLOCATION_THREADS && vcpus > 1)
 		xml_setf(allocation, "threads", "%zu", vcpus < 16 ? vcpus : 16);
 }
 
 static void render_backing(struct render *r)
 {
+	static const struct words memfd = {"memfd", NULL, NULL};
+	static const struct words shared = {"shared", NULL, NULL};
+	const struct vfctl_guest_xml *x = &r->guest->xml;
 	struct xml_node *backing = render_section(r, "memoryBacking");
 
 	render_hugepages(r, backing);
 	/* Merged pages move between nodes, and the first write to one stalls the guest. */
-	render_child(backing, "nosharepages", NULL);
-	if (r->guest->locked)
+	if (x->nosharepages == VFCTL_CHOICE_OFF)
+		xml_remove_children(backing, "nosharepages");
+	else
+		render_child(backing, "nosharepages", NULL);
+	/* A thread under FIFO that waits for a page from disk breaks its promise. */
+	if (r->guest->locked || x->realtime)
 		render_child(backing, "locked", NULL);
+	render_choice(backing, "source", "type", x->shared_memory, &memfd);
+	render_choice(backing, "access", "mode", x->shared_memory, &shared);
 	render_allocation(r, backing);
 }
 
@@ -141,7 +154,8 @@ static void set_topology(struct render *r, struct xml_node *node)
 		sockets = a->cell_count;
 		cores /= sockets;
 		/* A die each, so that the guest sees which cores share an L3. */
-		if (a->cells[0].l3_groups && cores % a->cells[0].l3_groups == 0)
+		if (a->cells[0].l3_groups && r->guest->xml.l3 != VFCTL_CHOICE_OFF &&
+			cores % a->cells[0].l3_groups == 0)
 			dies = a->cells[0].l3_groups;
 		cores /= dies;
 	}
@@ -186,7 +200,8 @@ static void add_cell(struct render *r, struct xml_node *numa, size_t number)
 		xml_setf(node, "cpus", "%" PRIu32, last);
 	xml_setf(node, "memory", "%" PRIu64, cell->memory_bytes / 1024);
 	xml_set(node, "unit", "KiB");
-	if (distances && a->cell_count > 1)
+	if (distances && a->cell_count > 1 &&
+		r->guest->xml.distances != VFCTL_CHOICE_OFF)
 		add_distances(node, distances + number * a->cell_count, number,
 			a->cell_count);
 }

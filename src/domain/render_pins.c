@@ -46,15 +46,36 @@ static void render_counts(struct render *r)
 		xml_remove_children(r->domain, "iothreads");
 }
 
+/* FIFO for vCPUs that are alone on their CPU: on a shared one it would starve the others. */
+static void add_realtime(struct render *r, struct xml_node *tune, struct xml_node *before)
+{
+	uint32_t priority = r->guest->xml.realtime_priority;
+	struct vfctl_cpuset vcpus = {0};
+	struct xml_node *node;
+
+	for (size_t i = 0; i < r->assignment->vcpu_count; i++)
+		if (r->assignment->vcpus[i] < VFCTL_CPU_MAX)
+			vfctl_cpuset_add(&vcpus, (unsigned)i);
+	if (!r->guest->xml.realtime || vfctl_cpuset_empty(&vcpus))
+		return;
+	node = xml_add_before(tune, before, "vcpusched");
+	render_set_list(node, "vcpus", &vcpus);
+	xml_set(node, "scheduler", "fifo");
+	xml_setf(node, "priority", "%" PRIu32, priority ? priority : 1);
+}
+
 void render_pins(struct render *r)
 {
-	static const char *const ours[] = {"vcpupin", "emulatorpin", "iothreadpin"};
+	static const char *const ours[] = {
+		"vcpupin", "emulatorpin", "iothreadpin", "vcpusched"};
 	const struct vfctl_assignment *a = r->assignment;
 	struct xml_node *tune, *before;
 
 	render_counts(r);
 	tune = render_section(r, "cputune");
-	before = render_take_out(tune, ours, ARRAY_SIZE(ours));
+	/* The scheduler is the template's unless guest.yaml has one. */
+	before = render_take_out(
+		tune, ours, ARRAY_SIZE(ours) - !r->guest->xml.realtime);
 	for (size_t i = 0; i < a->vcpu_count; i++) {
 		struct vfctl_cpuset cpus = cpus_of(a, i);
 
@@ -66,4 +87,5 @@ void render_pins(struct render *r)
 		if (!vfctl_cpuset_empty(&a->iothread_cpus))
 			add_pin(tune, before, "iothreadpin", "iothread", i,
 				&a->iothread_cpus);
+	add_realtime(r, tune, before);
 }

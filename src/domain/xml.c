@@ -300,7 +300,7 @@ struct xml_node *xml_parent(const struct xml_node *node)
 
 bool xml_has_children(const struct xml_node *node)
 {
-	for (xmlNodePtr c = in(node)->children; c; c = c->next)
+	for (xmlNodePtr c = node ? in(node)->children : NULL; c; c = c->next)
 		if (c->type == XML_ELEMENT_NODE)
 			return true;
 	return false;

@@ -206,7 +206,7 @@ static const char *const thread_words[] = {"prefer", "require", "isolate", "none
 static const char *const page_words[] = {"auto", "1GiB", "2MiB", "none", NULL};
 static const char *const virtualization_words[] = {"kvm", "qemu", NULL};
 
-enum { NAME, VCPUS, MEMORY, IOTHREADS, PMU, CPU, KERNEL, INITRD, CMDLINE, VFS };
+enum { NAME, VCPUS, MEMORY, IOTHREADS, PMU, CPU, KERNEL, INITRD, CMDLINE, VFS, XML };
 
 #define G(member) offsetof(struct vfctl_guest, member)
 
@@ -222,6 +222,7 @@ static const struct key guest_keys[] = {
 	[INITRD] = {"initrd", read_path, G(initrd), 0, 0, NULL},
 	[CMDLINE] = {"cmdline", read_line, G(cmdline), 0, 2047, NULL},
 	[VFS] = {"vfs", read_guest_vfs, 0, 0, 0, NULL},
+	[XML] = {"xml", read_guest_xml, 0, 0, 0, NULL},
 	{"disks", read_guest_disks, 0, 0, 0, NULL},
 	{"uuid", read_uuid, G(uuid), 0, 0, NULL},
 	{"title", read_line, G(title), 1, 1024, NULL},
@@ -257,7 +258,7 @@ static int fill_defaults(
 	if (!seen[IOTHREADS])
 		guest->iothreads = guest->disk_count ? 1 : 0;
 	if (!seen[PMU])
-		guest->pmu = kvm;
+		guest->pmu = kvm && !guest->xml.realtime;
 	return error;
 }
 
@@ -291,7 +292,7 @@ static int check_guest(struct reader *r, const struct doc_node *root,
 		return reader_fail(r, seen[VFS], "vfs", -EINVAL,
 			"%" PRIu32 " VFs are asked; a guest has at most %d",
 			vfctl_guest_vf_total(guest), VFCTL_GUEST_VFS_MAX);
-	return 0;
+	return seen[XML] ? check_guest_xml(r, guest, seen[XML]) : 0;
 }
 
 int vfctl_guest_parse(struct vfctl_ctx *ctx, const char *file, const char *text,

@@ -101,6 +101,8 @@ enum vfctl_ioapic {
 	VFCTL_IOAPIC_QEMU,
 };
 
+/** libvirt refuses more on q35 unless an IOMMU extends the interrupts. */
+#define VFCTL_VCPUS_WITHOUT_IOMMU 255
 #define VFCTL_EXPANDER_PORTS_DEFAULT 1
 #define VFCTL_EXPANDER_PORTS_MAX 8
 
