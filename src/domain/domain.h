@@ -36,12 +36,12 @@ bool lease_id_valid(const char *id);
 const char *form_name(enum vfctl_vf_form form);
 
 /* metadata.c */
-void metadata_write(struct xml_node *domain, const char *lease_id,
-	const struct vfctl_domain_vf *vfs, size_t count);
-
-/* The addresses of the template's own VFs, of the metadata it came with. */
-int metadata_vfs(struct vfctl_ctx *ctx, struct xml_node *domain, struct vfctl_bdf **ret,
-	size_t *ret_count);
+void metadata_write(
+	struct xml_node *domain, const struct vfctl_domain_request *request);
+/* The VFs that a domain's metadata names, with the place they have on the host. */
+int metadata_places(struct vfctl_ctx *ctx, struct xml_node *domain,
+	struct vfctl_free_vf **ret, size_t *ret_count);
+int root_parse(const char *text, uint32_t *ret);
 
 #define PCI_BUSES 256
 #define PCI_SLOTS 32
@@ -168,7 +168,7 @@ struct render {
 	bool kvm;
 	struct xml_node *domain;
 	struct xml_node *devices;
-	struct vfctl_bdf *owned; /* VFs that the template's own metadata names */
+	struct vfctl_free_vf *owned; /* VFs that the template's own metadata names */
 	size_t owned_count;
 	struct device_style style;
 	uint32_t port_takers; /* devices of the template that libvirt will place */

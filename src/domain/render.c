@@ -211,14 +211,13 @@ static int render_os(struct render *r)
 
 static int complete(struct render *r)
 {
-	const struct vfctl_domain_request *request = r->request;
 	int error = render_check_version(r);
 
 	if (error < 0)
 		return error;
 	render_identity(r);
 	render_memory(r);
-	metadata_write(r->domain, request->lease_id, request->vfs, request->vf_count);
+	metadata_write(r->domain, r->request);
 	render_pins(r);
 	error = render_os(r);
 	if (error == 0)
@@ -261,7 +260,7 @@ int vfctl_domain_render(
 			"%s:%u: <domain> lacks <devices>; add at least "
 			"<devices/>",
 			file, xml_line(r.domain));
-	error = metadata_vfs(ctx, r.domain, &r.owned, &r.owned_count);
+	error = metadata_places(ctx, r.domain, &r.owned, &r.owned_count);
 	if (error == 0)
 		error = complete(&r);
 	free(r.owned);

@@ -33,6 +33,14 @@ static bool list_has(const struct vfctl_bdf *list, size_t count, const struct vf
 	return false;
 }
 
+static bool owns(const struct render *r, const struct vfctl_bdf *bdf)
+{
+	for (size_t i = 0; i < r->owned_count; i++)
+		if (vfctl_bdf_compare(&r->owned[i].bdf, bdf) == 0)
+			return true;
+	return false;
+}
+
 static const struct vfctl_domain_vf *find_request(
 	const struct render *r, const struct vfctl_bdf *bdf)
 {
@@ -56,7 +64,7 @@ int render_vfs_refuse(struct render *r)
 		if (error < 0)
 			return error;
 		if (error > 0 && find_request(r, &bdf) &&
-			!list_has(r->owned, r->owned_count, &bdf))
+			!owns(r, &bdf))
 			return ctx_fail(r->ctx, -EEXIST,
 				"%s:%u: the template holds VF %s already; remove it there",
 				r->file, xml_line(device), vfctl_bdf_format(&bdf, text));
@@ -77,7 +85,7 @@ static int read_owned(
 
 	if (error <= 0)
 		return error;
-	return list_has(r->owned, r->owned_count, ret_source);
+	return owns(r, ret_source);
 }
 
 /* VFs of the former placement, and a second element of the same VF. */

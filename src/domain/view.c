@@ -16,6 +16,7 @@ void vfctl_domain_view_free(struct vfctl_domain_view *view)
 	free(view->uuid);
 	free(view->cells);
 	free(view->vcpu_pins);
+	free(view->distances);
 	free(view->devices);
 	free(view->controllers);
 	free(view->guest_addresses);

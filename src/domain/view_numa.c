@@ -103,6 +103,42 @@ static int add_cell(struct vfctl_ctx *ctx, const struct xml_node *node, uint32_t
 	return r;
 }
 
+/* Distances that are not stated are 10 and 20. */
+static int read_distances(struct vfctl_ctx *ctx, const struct xml_node *numa,
+	struct vfctl_domain_view *view)
+{
+	size_t n = view->cell_count;
+	uint32_t place = 0, from = 0, to = 0, value = 0;
+
+	xml_each(cell, numa, "cell")
+	{
+		int r = cell_id(ctx, cell, place++, &from);
+
+		if (r < 0)
+			return r;
+		xml_each(sibling, xml_child(cell, "distances"), "sibling")
+		{
+			const char *id = xml_get(sibling, "id");
+			const char *text = xml_get(sibling, "value");
+
+			if (!id || !text || parse_u32(id, 0, CELLS_MAX - 1, &to) < 0 ||
+				parse_u32(text, 0, DISTANCE_UNREACHABLE, &value) < 0 ||
+				to >= n)
+				return view_fail(ctx, sibling, text ? text : "");
+			if (!view->distances)
+				view->distances = calloc(n * n, sizeof(*view->distances));
+			if (!view->distances)
+				return ctx_oom(ctx);
+			view->distances[from * n + to] = value;
+		}
+	}
+	for (size_t i = 0; view->distances && i < n * n; i++)
+		if (!view->distances[i])
+			view->distances[i] = i / n == i % n ? DISTANCE_LOCAL
+							    : 2 * DISTANCE_LOCAL;
+	return 0;
+}
+
 /* All of a domain without cells is one. */
 static void make_only_cell(struct vfctl_domain_view *view)
 {
@@ -149,7 +185,9 @@ int view_read_cells(struct vfctl_ctx *ctx, const struct xml_node *domain,
 	}
 	if (!view->cell_count)
 		make_only_cell(view);
-	r = read_tune(ctx, domain, view);
+	r = read_distances(ctx, numa, view);
+	if (r == 0)
+		r = read_tune(ctx, domain, view);
 	return r < 0 ? r : read_pages(ctx, domain, view);
 }
 

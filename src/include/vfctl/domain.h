@@ -193,7 +193,8 @@ struct vfctl_domain_view {
 	bool memory_strict;
 	/** By id; a domain without cells has one, with all its vCPUs and memory. */
 	struct vfctl_domain_cell *cells;
-	size_t cell_count; /**< 1 .. VFCTL_CELLS_MAX */
+	size_t cell_count; /**< 1 .. 256 */
+	unsigned *distances; /**< as of a request; NULL when the domain states none */
 	struct vfctl_cpuset *vcpu_pins; /**< per vCPU; empty: it may run anywhere */
 	struct vfctl_domain_device *devices;
 	size_t device_count;
@@ -214,6 +215,25 @@ int vfctl_domain_read(
 
 /** NULL is allowed. */
 void vfctl_domain_view_free(struct vfctl_domain_view *view);
+
+/**
+ * The placement that a domain XML states: what vfctl_domain_render() turned into it. With
+ * that XML as the template, this assignment, the VFs of its metadata and the same guest,
+ * rendering gives the same XML again.
+ *
+ * held_cpus has the cores of the vCPUs that have their CPUs alone; the XML does not say
+ * whether the emulator's CPUs are the guest's. l3_groups are the dies. A VF whose node the
+ * metadata does not say (it was attached) has that of its guest cell, or none.
+ *
+ * @param topology  to know the node of a CPU; NULL: that of the cell's memory.
+ * @param ret  free it with vfctl_domain_placement_free().
+ * @return 0; -EINVAL also for a domain whose vCPUs are not pinned in the form that an
+ * assignment can say; else as vfctl_domain_read().
+ */
+int vfctl_domain_placement(struct vfctl_ctx *ctx, const char *xml,
+	const struct vfctl_topology *topology, struct vfctl_assignment **ret);
+/** NULL is allowed. */
+void vfctl_domain_placement_free(struct vfctl_assignment *assignment);
 
 /** Bus of the first PCIe root port with nothing plugged in, or 0 when there is none. */
 uint8_t vfctl_domain_free_port(const struct vfctl_domain_view *view);
