@@ -235,6 +235,46 @@ int vfctl_domain_placement(struct vfctl_ctx *ctx, const char *xml,
 /** NULL is allowed. */
 void vfctl_domain_placement_free(struct vfctl_assignment *assignment);
 
+/** No limit; also a need that has none. */
+#define VFCTL_MEMLOCK_UNLIMITED UINT64_MAX
+
+/** What decides how much memory a guest locks. */
+struct vfctl_memlock {
+	uint64_t memory_bytes;
+	uint64_t hard_limit_bytes; /**< <memtune><hard_limit>; 0 none */
+	bool locked;		   /**< <memoryBacking><locked> */
+	bool iommu;		   /**< a virtual IOMMU */
+	uint32_t vfio_devices;	   /**< VFs and other devices under VFIO */
+	uint32_t others;	   /**< vDPA interfaces and NVMe disks */
+};
+
+/**
+ * The limit of locked memory that libvirt sets for a guest, bytes: the hard limit where
+ * there is one; none for locked memory; else 1 GiB and the memory, once for all VFIO devices
+ * or, behind a virtual IOMMU and from libvirt 8.7 on, once for each; 0 when nothing is
+ * locked. Source: qemuDomainGetMemLockLimitBytes() of libvirt's qemu_domain.c.
+ * @param libvirt_version  of the target; 0: the newest.
+ */
+uint64_t vfctl_domain_memlock_need(
+	const struct vfctl_memlock *guest, uint64_t libvirt_version);
+
+/**
+ * What a domain XML says of it.
+ * @return 0; -EINVAL when it is no domain XML or a size in it is none; -E2BIG, -ENOPKG,
+ * -ENOMEM as vfctl_domain_read().
+ */
+int vfctl_domain_memlock_read(
+	struct vfctl_ctx *ctx, const char *xml, struct vfctl_memlock *ret);
+
+/**
+ * Hold a need against the hard limit of a libvirt daemon that cannot raise it.
+ * @param name  of the domain, for the words.
+ * @param ret_warning  NULL when it fits, else one line for people; the caller frees it.
+ * @return 0 or -ENOMEM.
+ */
+int vfctl_domain_memlock_judge(struct vfctl_ctx *ctx, const char *name, uint64_t need,
+	uint64_t limit, char **ret_warning);
+
 /** Bus of the first PCIe root port with nothing plugged in, or 0 when there is none. */
 uint8_t vfctl_domain_free_port(const struct vfctl_domain_view *view);
 
