@@ -132,37 +132,53 @@ void render_memory(struct render *r)
 	render_numatune(r);
 }
 
-/* Cells of the same shape, one after the other: then each can be a socket. */
-static bool cells_alike(const struct vfctl_assignment *a)
+static size_t common_divisor(size_t a, size_t b)
 {
-	const struct vfctl_cell *first = &a->cells[0];
+	while (b) {
+		size_t rest = a % b;
+
+		a = b;
+		b = rest;
+	}
+	return a;
+}
+
+/*
+ * The most cores that divide every cell: then no socket is in two cells. Linux warns of a
+ * cache that two nodes share, and a guest's L3 is its socket's.
+ */
+static size_t cores_per_socket(const struct vfctl_assignment *a)
+{
+	size_t cores = 0;
 
 	for (size_t i = 0; i < a->cell_count; i++)
-		if (a->cells[i].vcpu_count != first->vcpu_count ||
-			a->cells[i].l3_groups != first->l3_groups ||
-			a->cells[i].first_vcpu != i * first->vcpu_count)
-			return false;
-	return true;
+		cores = common_divisor(a->cells[i].vcpu_count / a->guest_threads, cores);
+	return cores;
+}
+
+/* L3 caches that each cell fills, when the cells are of one shape; else 0. */
+static uint32_t common_l3(const struct vfctl_assignment *a)
+{
+	for (size_t i = 1; i < a->cell_count; i++)
+		if (a->cells[i].vcpu_count != a->cells[0].vcpu_count ||
+			a->cells[i].l3_groups != a->cells[0].l3_groups)
+			return 0;
+	return a->cells[0].l3_groups;
 }
 
 static void set_topology(struct render *r, struct xml_node *node)
 {
 	const struct vfctl_assignment *a = r->assignment;
-	size_t sockets = 1, dies = 1, cores = a->vcpu_count / a->guest_threads;
+	size_t cores = cores_per_socket(a), dies = common_l3(a);
+	size_t sockets = a->vcpu_count / a->guest_threads / cores;
 
-	if (cells_alike(a)) {
-		sockets = a->cell_count;
-		cores /= sockets;
-		/* A die each, so that the guest sees which cores share an L3. */
-		if (a->cells[0].l3_groups && r->guest->xml.l3 != VFCTL_CHOICE_OFF &&
-			cores % a->cells[0].l3_groups == 0)
-			dies = a->cells[0].l3_groups;
-		cores /= dies;
-	}
+	if (!dies || cores % dies || r->guest->xml.l3 == VFCTL_CHOICE_OFF)
+		dies = 1;
 	xml_setf(node, "sockets", "%zu", sockets);
+	/* A die each, so that the guest sees which cores share an L3. */
 	if (dies > 1)
 		xml_setf(node, "dies", "%zu", dies);
-	xml_setf(node, "cores", "%zu", cores);
+	xml_setf(node, "cores", "%zu", cores / dies);
 	xml_setf(node, "threads", "%" PRIu32, a->guest_threads);
 }
 

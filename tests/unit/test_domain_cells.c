@@ -136,10 +136,10 @@ static void topology_follows_the_cells(void **state)
 			"sockets=\"2\" dies=\"2\" cores=\"2\" threads=\"1\""},
 		{{0, 4}, {4, 4}, {1, 1}, 1, "sockets=\"2\" cores=\"4\" threads=\"1\""},
 		{{0, 4}, {4, 4}, {3, 3}, 1, "sockets=\"2\" cores=\"4\" threads=\"1\""},
-		{{0, 4}, {4, 4}, {2, 0}, 1, "sockets=\"1\" cores=\"8\" threads=\"1\""},
-		{{4, 0}, {4, 4}, {0, 0}, 2, "sockets=\"1\" cores=\"4\" threads=\"2\""},
-		{{0, 2}, {2, 6}, {0, 0}, 2, "sockets=\"1\" cores=\"4\" threads=\"2\""},
-		{{0, 2}, {2, 6}, {2, 2}, 1, "sockets=\"1\" cores=\"8\" threads=\"1\""},
+		{{0, 4}, {4, 4}, {2, 0}, 1, "sockets=\"2\" cores=\"4\" threads=\"1\""},
+		{{4, 0}, {4, 4}, {0, 0}, 2, "sockets=\"2\" cores=\"2\" threads=\"2\""},
+		{{0, 2}, {2, 6}, {0, 0}, 2, "sockets=\"4\" cores=\"1\" threads=\"2\""},
+		{{0, 2}, {2, 6}, {2, 2}, 1, "sockets=\"4\" cores=\"2\" threads=\"1\""},
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
