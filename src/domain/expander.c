@@ -93,10 +93,11 @@ static int keep_numbers(struct vfctl_ctx *ctx, struct pci_map *map, const char *
 {
 	for (unsigned i = 1; i < PCI_BUSES; i++) {
 		struct pci_bus *bus = &map->bus[i];
-		unsigned count = buses_of(map, i);
+		unsigned count;
 
 		if (bus->kind != PCI_EXPANDER || bus->foreign != foreign || !bus->bus_nr)
 			continue;
+		count = buses_of(map, i);
 		if (is_room(taken, bus->bus_nr, count))
 			take(taken, bus->bus_nr, count);
 		else if (foreign)
@@ -127,11 +128,12 @@ int expanders_number(struct vfctl_ctx *ctx, struct pci_map *map, const char *fil
 							     : PCI_BUSES);
 	for (unsigned i = 1; i < PCI_BUSES; i++) {
 		struct pci_bus *bus = &map->bus[i];
-		unsigned count = buses_of(map, i);
+		unsigned count;
 		int from;
 
 		if (bus->kind != PCI_EXPANDER || bus->bus_nr)
 			continue;
+		count = buses_of(map, i);
 		from = find_room(taken, count);
 		if (from == ROOM_NONE)
 			return ctx_fail(ctx, -ENOSPC,

@@ -257,17 +257,6 @@ int vfctl_domain_read(
 	return 0;
 }
 
-uint8_t vfctl_domain_free_port(const struct vfctl_domain_view *view)
-{
-	for (size_t i = 0; i < view->controller_count; i++) {
-		const struct vfctl_domain_controller *c = &view->controllers[i];
-
-		if (str_eq(c->model, "pcie-root-port") && !c->users && c->index)
-			return (uint8_t)c->index;
-	}
-	return 0;
-}
-
 static bool cell_has_node(const struct vfctl_domain_view *view, int cell, int node)
 {
 	return cell >= 0 && (size_t)cell < view->cell_count && node >= 0 &&

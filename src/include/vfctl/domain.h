@@ -275,9 +275,6 @@ int vfctl_domain_memlock_read(
 int vfctl_domain_memlock_judge(struct vfctl_ctx *ctx, const char *name, uint64_t need,
 	uint64_t limit, char **ret_warning);
 
-/** Bus of the first PCIe root port with nothing plugged in, or 0 when there is none. */
-uint8_t vfctl_domain_free_port(const struct vfctl_domain_view *view);
-
 /** What the guest will know of a device's NUMA node; the best first. */
 enum vfctl_port_locality {
 	VFCTL_PORT_LOCAL,   /**< its node, or the device has none */
