@@ -46,14 +46,24 @@ int device_check(struct vfctl_ctx *ctx, const struct vfctl_domain_vf *vf)
 	return r < 0 ? ctx_prefix(ctx, r, "VF %s", text) : 0;
 }
 
-static void write_interface(struct xml_node *node, const struct vfctl_domain_vf *vf)
+static void write_driver(struct xml_node *node, const struct device_style *style)
+{
+	struct xml_node *driver = xml_add(node, "driver");
+
+	xml_set(driver, "name", "vfio");
+	if (style->iommufd)
+		xml_set(driver, "iommufd", "yes");
+}
+
+static void write_interface(struct xml_node *node, const struct vfctl_domain_vf *vf,
+	const struct device_style *style)
 {
 	char text[VFCTL_MAC_TEXT];
 
 	xml_set(node, "type", "hostdev");
 	xml_set(node, "managed", "yes");
 	xml_set(xml_add(node, "mac"), "address", vfctl_mac_format(&vf->attrs.mac, text));
-	xml_set(xml_add(node, "driver"), "name", "vfio");
+	write_driver(node, style);
 	pci_write_address(xml_add(node, "source"), &vf->bdf);
 	/* Without <vlan> libvirt takes a tag off the VF that the hook has just set. */
 	if (vf->attrs.mask & VFCTL_ATTR_VLAN_ID && vf->attrs.vlan)
@@ -61,54 +71,77 @@ static void write_interface(struct xml_node *node, const struct vfctl_domain_vf 
 			vf->attrs.vlan);
 }
 
-static void write_hostdev(struct xml_node *node, const struct vfctl_domain_vf *vf)
+static void write_hostdev(struct xml_node *node, const struct vfctl_domain_vf *vf,
+	const struct device_style *style)
 {
 	xml_set(node, "mode", "subsystem");
 	xml_set(node, "type", "pci");
 	xml_set(node, "managed", "yes");
-	xml_set(xml_add(node, "driver"), "name", "vfio");
+	write_driver(node, style);
 	pci_write_address(xml_add(node, "source"), &vf->bdf);
 }
 
-static void write_rest(struct xml_node *node, uint8_t bus)
+/* @guest NULL: libvirt finds a place. */
+static void fill(struct xml_node *node, const struct vfctl_domain_vf *vf,
+	const struct vfctl_bdf *guest, const struct device_style *style)
 {
+	if (device_is_interface(vf))
+		write_interface(node, vf, style);
+	else
+		write_hostdev(node, vf, style);
 	/* The option ROM would be scanned at each boot for a network boot nobody does. */
-	xml_set(xml_add(node, "rom"), "bar", "off");
-	if (bus)
-		pci_write_address(node, &(struct vfctl_bdf){.bus = bus});
+	xml_set(xml_add(node, "rom"), "bar", style->rom_bar ? "on" : "off");
+	if (guest)
+		pci_write_address(node, guest);
 }
 
-void device_write(struct xml_node *parent, const struct vfctl_domain_vf *vf, uint8_t bus)
+static const char *element_of(const struct vfctl_domain_vf *vf)
 {
-	bool interface = device_is_interface(vf);
-	struct xml_node *node = xml_add(parent, interface ? "interface" : "hostdev");
+	return device_is_interface(vf) ? "interface" : "hostdev";
+}
 
-	if (interface)
-		write_interface(node, vf);
-	else
-		write_hostdev(node, vf);
-	write_rest(node, bus);
+void device_write(struct xml_node *parent, const struct vfctl_domain_vf *vf, uint8_t bus,
+	const struct device_style *style)
+{
+	fill(xml_add(parent, element_of(vf)), vf, &(struct vfctl_bdf){.bus = bus}, style);
+}
+
+/* What stays of an element that is written anew is what fill() does not write. */
+static void keep_others(struct xml_node *node)
+{
+	static const char *const ours[] = {
+		"mac", "driver", "source", "vlan", "rom", "address"};
+
+	for (size_t i = 0; i < ARRAY_SIZE(ours); i++)
+		xml_remove_children(node, ours[i]);
+}
+
+void device_rewrite(struct xml_node *node, const struct vfctl_domain_vf *vf,
+	const struct vfctl_bdf *guest, const struct device_style *style)
+{
+	struct xml_node *old = node;
+
+	if (str_eq(xml_name(node), element_of(vf))) {
+		keep_others(node);
+		fill(node, vf, guest, style);
+		return;
+	}
+	node = xml_add_before(xml_parent(old), old, element_of(vf));
+	fill(node, vf, guest, style);
+	xml_remove(old);
 }
 
 int vfctl_domain_device_xml(struct vfctl_ctx *ctx, const struct vfctl_domain_vf *vf,
 	uint8_t guest_bus, uint64_t libvirt_version, char **ret_xml)
 {
+	const struct vfctl_bdf guest = {.bus = guest_bus};
 	_xml_ struct xml *xml = NULL;
-	struct xml_node *node;
-	bool interface;
 	int r = device_check(ctx, vf);
 
+	if (r == 0)
+		r = xml_new(ctx, element_of(vf), &xml);
 	if (r < 0)
 		return r;
-	interface = device_is_interface(vf);
-	r = xml_new(ctx, interface ? "interface" : "hostdev", &xml);
-	if (r < 0)
-		return r;
-	node = xml_root(xml);
-	if (interface)
-		write_interface(node, vf);
-	else
-		write_hostdev(node, vf);
-	write_rest(node, guest_bus);
+	fill(xml_root(xml), vf, guest_bus ? &guest : NULL, &(struct device_style){0});
 	return xml_print(ctx, xml, ret_xml);
 }

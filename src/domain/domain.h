@@ -11,6 +11,21 @@
 #define METADATA_GUEST "guest"
 #define METADATA_VF "vf"
 
+/* view_text.c: numbers and lists as libvirt writes them. */
+int view_fail(struct vfctl_ctx *ctx, const struct xml_node *node, const char *value);
+/* @number in the node's unit, as bytes. */
+int view_bytes(struct vfctl_ctx *ctx, const struct xml_node *node, const char *number,
+	uint64_t *ret);
+/* Add the list in the attribute, if there is one. */
+int view_list(struct vfctl_ctx *ctx, const struct xml_node *node, const char *attr,
+	struct vfctl_cpuset *io);
+
+/* view_numa.c: cells and pins. */
+int view_read_cells(struct vfctl_ctx *ctx, const struct xml_node *domain,
+	struct vfctl_domain_view *view);
+int view_read_pins(struct vfctl_ctx *ctx, const struct xml_node *domain,
+	struct vfctl_domain_view *view);
+
 /* intent.c: one VF as attributes; shared by writer and both readers. */
 int intent_vf_attr(struct vfctl_ctx *ctx, struct vfctl_domain_vf *vf, uint32_t *given,
 	const char *name, const char *value);
@@ -21,28 +36,82 @@ bool lease_id_valid(const char *id);
 const char *form_name(enum vfctl_vf_form form);
 
 /* metadata.c */
-void metadata_write(struct xml_node *domain, const char *lease_id,
-	const struct vfctl_domain_vf *vfs, size_t count);
+void metadata_write(
+	struct xml_node *domain, const struct vfctl_domain_request *request);
+/* The VFs that a domain's metadata names, with the place they have on the host. */
+int metadata_places(struct vfctl_ctx *ctx, struct xml_node *domain,
+	struct vfctl_free_vf **ret, size_t *ret_count);
+int root_parse(const char *text, uint32_t *ret);
+
+#define PCI_BUSES 256
+#define PCI_SLOTS 32
+#define PCI_FUNCTIONS 8
+#define BUS_NR_MAX 254 /* libvirt's, of an expander */
+#define ROOT_UNBOUND (VFCTL_ROOT_UNKNOWN - 1)
+
+enum pci_kind {
+	PCI_NOT_THERE,
+	PCI_MENTIONED, /* libvirt makes the controller of a bus that is only mentioned */
+	PCI_ROOT,
+	PCI_EXPANDER, /* a root of its own, with a guest node */
+	PCI_PORT,     /* pcie-root-port */
+	PCI_OTHER,    /* bridges, switches */
+};
+
+/* A PCI controller, by its index: the bus it makes. */
+struct pci_bus {
+	struct xml_node *node;
+	enum pci_kind kind;
+	uint8_t parent;		   /* bus it sits on */
+	uint8_t taken[PCI_SLOTS]; /* bits: functions in use */
+	unsigned users;		   /* addresses in use on it */
+	unsigned slot, function;   /* where ports are being added */
+	unsigned bus_nr;	   /* of an expander: the guest's number; 0 not stated */
+	int cell;		   /* of an expander: guest node; -1 not stated */
+	bool foreign;		   /* of an expander: others than our VFs are beneath it */
+	uint32_t root;		   /* of an expander: the host's, or ROOT_UNBOUND */
+};
 
 /* pci.c: what of the guest's PCI is in use. */
 struct pci_map {
-	bool controller[256];   /* PCI controller indexes */
-	bool root_slot[32];     /* slots of bus 0 with any function in use */
-	struct vfctl_bdf *used; /* all guest addresses */
+	struct pci_bus bus[PCI_BUSES];
+	struct vfctl_bdf *used; /* all guest addresses, sorted */
 	size_t used_count;
-	unsigned slot;     /* where ports are being added */
-	unsigned function; /* 8: the slot is full */
+	unsigned unnumbered; /* controllers that libvirt will give an index */
 };
 
 int pci_map_init(struct vfctl_ctx *ctx, struct pci_map *map, const char *file,
 	struct xml_node *devices);
 void pci_map_clear(struct pci_map *map);
 /*
- * Add a root port at an explicit address of bus 0. @ret_bus is its controller's index.
- * -ENOSPC when slots or numbers run out.
+ * Add a root port at an explicit address of bus @parent. @ret_bus is its controller's
+ * index. -ENOSPC when slots or numbers run out.
  */
 int pci_add_port(struct vfctl_ctx *ctx, struct pci_map *map, struct xml_node *devices,
-	uint8_t *ret_bus);
+	uint8_t parent, uint8_t *ret_bus);
+/* The root bus or expander that @bus is beneath; itself when it is one. */
+uint8_t pci_top(const struct pci_map *map, uint8_t bus);
+bool pci_port_is_free(const struct pci_map *map, unsigned bus);
+/* Free root ports right beneath @parent. */
+unsigned pci_free_ports(const struct pci_map *map, uint8_t parent);
+/*
+ * A root port beneath @parent for a device: a free one while there are more than
+ * @keep_free of them, else a new one.
+ */
+int pci_take_port(struct vfctl_ctx *ctx, struct pci_map *map, struct xml_node *devices,
+	uint8_t parent, unsigned keep_free, uint8_t *ret_bus);
+/* The first number that no controller has; -ENOSPC. */
+int pci_free_index(struct vfctl_ctx *ctx, const struct pci_map *map, uint8_t *ret_index);
+/* The next slot of @bus with nothing in it; -ENOSPC. */
+int pci_free_slot(struct vfctl_ctx *ctx, const struct pci_map *map, uint8_t bus,
+	unsigned *ret_slot);
+
+/* expander.c: PCI roots of the guest's nodes. */
+int expander_add(struct vfctl_ctx *ctx, struct pci_map *map, struct xml_node *devices,
+	int cell, uint32_t root, uint8_t *ret_bus);
+/* Give every expander bus numbers for all that is beneath it; -ENOSPC, -EINVAL. */
+int expanders_number(struct vfctl_ctx *ctx, struct pci_map *map, const char *file);
+
 /* A PCI <address> of a device or, inside <source>, of the host; -EINVAL with words. */
 int pci_read_address(struct vfctl_ctx *ctx, const char *file, struct xml_node *address,
 	struct vfctl_bdf *ret);
@@ -57,7 +126,36 @@ int pci_source_address(struct vfctl_ctx *ctx, const char *file, struct xml_node 
 /* device.c */
 int device_check(struct vfctl_ctx *ctx, const struct vfctl_domain_vf *vf);
 bool device_is_interface(const struct vfctl_domain_vf *vf);
-void device_write(struct xml_node *parent, const struct vfctl_domain_vf *vf, uint8_t bus);
+/* How VFs are written that guest.yaml leaves open. */
+struct device_style {
+	bool rom_bar;
+	bool iommufd;
+};
+
+void device_write(struct xml_node *parent, const struct vfctl_domain_vf *vf, uint8_t bus,
+	const struct device_style *style);
+/* Write the VF anew into the element that it has, at the address that it has. */
+void device_rewrite(struct xml_node *node, const struct vfctl_domain_vf *vf,
+	const struct vfctl_bdf *guest, const struct device_style *style);
+
+/* Versions in which libvirt learnt an element; older ones drop or refuse it. */
+#define SINCE_CPU_MAXIMUM 7001000
+#define SINCE_ALLOCATION_THREADS 8002000
+#define SINCE_MAXPHYSADDR 8007000
+#define SINCE_IOMMUFD 12001000
+/* 12.1 crashed when it plugged an interface with iommufd. */
+#define SINCE_IOMMUFD_INTERFACE 12002000
+
+/* Distances of ACPI's SLIT. */
+enum { DISTANCE_LOCAL = 10, DISTANCE_UNREACHABLE = 255 };
+
+/* assignment.c */
+int assignment_check(struct vfctl_ctx *ctx, const struct vfctl_domain_request *request);
+/* Some vCPU shares its CPUs with other guests. */
+bool assignment_shares(const struct vfctl_assignment *a);
+/* The placement of this VF and its guest cell, or NULL when the planner did not choose it. */
+const struct vfctl_free_vf *assignment_vf(const struct vfctl_assignment *a,
+	const struct vfctl_bdf *bdf, uint32_t *ret_cell);
 
 /* render_*.c: each completes its part of the domain. */
 struct render {
@@ -70,15 +168,50 @@ struct render {
 	bool kvm;
 	struct xml_node *domain;
 	struct xml_node *devices;
+	struct vfctl_free_vf *owned; /* VFs that the template's own metadata names */
+	size_t owned_count;
+	struct device_style style;
+	uint32_t port_takers; /* devices of the template that libvirt will place */
 };
 
 /* The child of <domain>, made before <devices> when the template has none. */
 struct xml_node *render_section(struct render *r, const char *name);
 /* The child of @parent, made when it has none; *@ret_new says which. */
 struct xml_node *render_child(struct xml_node *parent, const char *name, bool *ret_new);
+/*
+ * Remove the children with these names. What replaces them goes before the returned
+ * element, or last when that is NULL: rendering our own output changes no order.
+ */
+struct xml_node *render_take_out(
+	struct xml_node *parent, const char *const *names, size_t count);
+/*
+ * An element with one attribute: @on or @off (NULL: no such element) when somebody chose,
+ * else what the template says, else @standard (NULL: nothing).
+ */
+struct words {
+	const char *on, *off, *standard;
+};
+void render_choice(struct xml_node *parent, const char *name, const char *attr,
+	enum vfctl_choice choice, const struct words *words);
+/* The guest gets a virtual IOMMU: it was asked for, or its vCPUs need one. */
+bool render_wants_iommu(const struct render *r);
+/* The target's libvirt knows what was asked for; -EINVAL with words. */
+int render_check_version(struct render *r);
+/* A CPU or node list as an attribute. */
+void render_set_list(
+	struct xml_node *node, const char *attr, const struct vfctl_cpuset *set);
 int render_cpu(struct render *r);
+void render_cells(struct render *r, struct xml_node *cpu);
 void render_memory(struct render *r);
 void render_pins(struct render *r);
 int render_devices(struct render *r);
+/* render_vfs.c */
+int render_vfs_refuse(struct render *r);
+/* Take out what the template's former placement left: its VFs, its expanders. */
+int render_vfs_clean(struct render *r, struct pci_map *map);
+int render_vfs(struct render *r, struct pci_map *map);
+int render_spare_ports(struct render *r, struct pci_map *map);
+/* Free root ports that shall be left beneath the main root. */
+unsigned render_ports_kept(const struct render *r);
 
 #endif

@@ -47,6 +47,7 @@ int intent_vf_attr(struct vfctl_ctx *ctx, struct vfctl_domain_vf *vf, uint32_t *
 	const char *name, const char *value)
 {
 	bool ok = true;
+	uint32_t place; /* on the host: for vfctl_domain_placement() */
 	unsigned word = 0;
 	int r;
 
@@ -59,6 +60,10 @@ int intent_vf_attr(struct vfctl_ctx *ctx, struct vfctl_domain_vf *vf, uint32_t *
 	} else if (str_eq(name, "index")) {
 		ok = parse_u32(value, 0, UINT16_MAX, &vf->index) == 0;
 		*given |= GIVEN_INDEX;
+	} else if (str_eq(name, "node")) {
+		ok = parse_u32(value, 0, VFCTL_CPU_MAX - 1, &place) == 0;
+	} else if (str_eq(name, "root")) {
+		ok = root_parse(value, &place) == 0;
 	} else if (str_eq(name, "form")) {
 		ok = read_word_of(forms, ARRAY_SIZE(forms), value, &word);
 		vf->form = (enum vfctl_vf_form)word;

@@ -2,9 +2,20 @@
 #include <errno.h>
 #include <inttypes.h>
 
+#include "base/parse.h"
 #include "domain/domain.h"
 
-static void write_vf(struct xml_node *guest, const struct vfctl_domain_vf *vf)
+/* Where the VF is on the host, for those who read the placement back. */
+static void write_place(struct xml_node *node, const struct vfctl_free_vf *place)
+{
+	if (place->node >= 0)
+		xml_setf(node, "node", "%d", place->node);
+	if (place->root != VFCTL_ROOT_UNKNOWN)
+		xml_setf(node, "root", "%04" PRIx32 ":%02" PRIx32, place->root >> 8,
+			place->root & 0xff);
+}
+
+static struct xml_node *write_vf(struct xml_node *guest, const struct vfctl_domain_vf *vf)
 {
 	struct xml_node *node =
 		xml_add_ns(guest, VFCTL_METADATA_NS, METADATA_PREFIX, METADATA_VF);
@@ -18,6 +29,7 @@ static void write_vf(struct xml_node *guest, const struct vfctl_domain_vf *vf)
 	xml_set(node, "form", form_name(vf->form));
 	for (size_t i = 0; vfctl_vf_attrs_next(&vf->attrs, &i, &key, value);)
 		xml_set(node, key, value);
+	return node;
 }
 
 static struct xml_node *find_guest(struct xml_node *domain)
@@ -49,15 +61,87 @@ static void remove_guest(struct xml_node *domain)
 		xml_remove(metadata);
 }
 
-void metadata_write(struct xml_node *domain, const char *lease_id,
-	const struct vfctl_domain_vf *vfs, size_t count)
+void metadata_write(
+	struct xml_node *domain, const struct vfctl_domain_request *request)
 {
-	struct xml_node *guest;
+	struct xml_node *guest = find_guest(domain), *other;
+	uint32_t cell;
 
-	remove_guest(domain);
-	guest = make_guest(domain, lease_id);
-	for (size_t i = 0; i < count; i++)
-		write_vf(guest, &vfs[i]);
+	if (guest) {
+		xml_clear(guest);
+		while ((other = xml_next_ns(guest, VFCTL_METADATA_NS, METADATA_GUEST)))
+			xml_remove(other);
+		xml_set(guest, "lease", request->lease_id);
+	} else {
+		guest = make_guest(domain, request->lease_id);
+	}
+	for (size_t i = 0; i < request->vf_count; i++) {
+		struct xml_node *node = write_vf(guest, &request->vfs[i]);
+		const struct vfctl_free_vf *place =
+			assignment_vf(request->assignment, &request->vfs[i].bdf, &cell);
+
+		if (place)
+			write_place(node, place);
+	}
+}
+
+/* "0000:80" as domain << 8 | bus. */
+int root_parse(const char *text, uint32_t *ret)
+{
+	const char *colon = strchr(text, ':');
+	char domain[9] = "";
+	uint64_t high, low;
+
+	if (!colon || (size_t)(colon - text) >= sizeof(domain))
+		return -EINVAL;
+	memcpy(domain, text, (size_t)(colon - text));
+	if (parse_hex(domain, UINT32_MAX >> 8, &high) < 0 ||
+		parse_hex(colon + 1, 0xff, &low) < 0)
+		return -EINVAL;
+	*ret = (uint32_t)(high << 8 | low);
+	return 0;
+}
+
+static void read_place(const struct xml_node *vf, struct vfctl_free_vf *ret)
+{
+	const char *pf = xml_get(vf, "pf"), *index = xml_get(vf, "index");
+	const char *node = xml_get(vf, "node"), *root = xml_get(vf, "root");
+	uint32_t value;
+
+	ret->node = VFCTL_NODE_NONE;
+	ret->root = VFCTL_ROOT_UNKNOWN;
+	if (pf)
+		vfctl_bdf_parse(pf, &ret->pf);
+	if (index)
+		parse_u32(index, 0, UINT16_MAX, &ret->index);
+	if (node && parse_u32(node, 0, VFCTL_CPU_MAX - 1, &value) == 0)
+		ret->node = (int)value;
+	if (root)
+		root_parse(root, &ret->root);
+}
+
+int metadata_places(struct vfctl_ctx *ctx, struct xml_node *domain,
+	struct vfctl_free_vf **ret, size_t *ret_count)
+{
+	struct xml_node *vf =
+		xml_child_ns(find_guest(domain), VFCTL_METADATA_NS, METADATA_VF);
+	_free_ struct vfctl_free_vf *list = NULL;
+	size_t count = 0;
+
+	for (; vf; vf = xml_next_ns(vf, VFCTL_METADATA_NS, METADATA_VF)) {
+		struct vfctl_free_vf item = {0};
+		const char *text = xml_get(vf, "bdf");
+
+		if (!text || vfctl_bdf_parse(text, &item.bdf) < 0)
+			continue;
+		read_place(vf, &item);
+		if (!array_grow(list, count))
+			return ctx_oom(ctx);
+		list[count++] = item;
+	}
+	*ret = steal(list);
+	*ret_count = count;
+	return 0;
 }
 
 /* The VF of the intent with this address, and how many there are. */

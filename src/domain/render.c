@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include <errno.h>
-#include <inttypes.h>
 
 #include "domain/domain.h"
 
@@ -45,22 +44,100 @@ struct xml_node *render_child(struct xml_node *parent, const char *name, bool *r
 	return node ? node : xml_add(parent, name);
 }
 
+void render_choice(struct xml_node *parent, const char *name, const char *attr,
+	enum vfctl_choice choice, const struct words *words)
+{
+	const char *value = choice == VFCTL_CHOICE_ON	 ? words->on
+			    : choice == VFCTL_CHOICE_OFF ? words->off
+							 : words->standard;
+
+	if (choice == VFCTL_CHOICE_AUTO && (!value || xml_child(parent, name)))
+		return;
+	if (value)
+		xml_set(render_child(parent, name, NULL), attr, value);
+	else
+		xml_remove_children(parent, name);
+}
+
+bool render_wants_iommu(const struct render *r)
+{
+	enum vfctl_choice choice = r->guest->xml.iommu;
+
+	return choice == VFCTL_CHOICE_ON ||
+	       (choice == VFCTL_CHOICE_AUTO &&
+		       r->guest->vcpus > VFCTL_VCPUS_WITHOUT_IOMMU);
+}
+
+static bool has_interface(const struct vfctl_domain_request *request)
+{
+	for (size_t i = 0; i < request->vf_count; i++)
+		if (device_is_interface(&request->vfs[i]))
+			return true;
+	return false;
+}
+
+int render_check_version(struct render *r)
+{
+	const struct vfctl_guest_xml *x = &r->guest->xml;
+	const struct {
+		bool asked;
+		uint64_t since;
+		const char *what;
+	} needs[] = {
+		{str_eq(r->guest->cpu, "maximum"), SINCE_CPU_MAXIMUM,
+			"cpu maximum (name a model instead)"},
+		{x->maxphysaddr == VFCTL_CHOICE_ON, SINCE_MAXPHYSADDR, "xml.maxphysaddr"},
+		{x->iommufd == VFCTL_CHOICE_ON, SINCE_IOMMUFD, "xml.iommufd"},
+		{x->iommufd == VFCTL_CHOICE_ON && has_interface(r->request),
+			SINCE_IOMMUFD_INTERFACE,
+			"xml.iommufd of an interface (or take form hostdev)"},
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(needs); i++)
+		if (needs[i].asked && r->version < needs[i].since)
+			return ctx_fail(r->ctx, -EINVAL,
+				"%s: %s needs libvirt %u.%u; the target has %u.%u",
+				r->guest->name, needs[i].what,
+				(unsigned)(needs[i].since / 1000000),
+				(unsigned)(needs[i].since / 1000 % 1000),
+				(unsigned)(r->version / 1000000),
+				(unsigned)(r->version / 1000 % 1000));
+	return 0;
+}
+
+static bool is_one_of(const struct xml_node *node, const char *const *names, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		if (str_eq(xml_name(node), names[i]))
+			return true;
+	return false;
+}
+
+struct xml_node *render_take_out(
+	struct xml_node *parent, const char *const *names, size_t count)
+{
+	struct xml_node *child = xml_child(parent, NULL), *before = NULL, *next;
+	bool found = false;
+
+	for (; child; child = next) {
+		next = xml_next(child, NULL);
+		if (is_one_of(child, names, count)) {
+			xml_remove(child);
+			found = true;
+		} else if (found && !before) {
+			before = child;
+		}
+	}
+	return before;
+}
+
 static int check_request(
 	struct vfctl_ctx *ctx, const struct vfctl_domain_request *request)
 {
-	const struct vfctl_assignment *a = request->assignment;
-	int r = 0;
+	int r = assignment_check(ctx, request);
 
-	if (a->refusal != VFCTL_REFUSAL_NONE)
-		return ctx_fail(ctx, -EINVAL,
-			"%s: it was not placed (short of %s); see vfctl plan",
-			request->guest->name, vfctl_refusal_name(a->refusal));
-	if (!a->vcpu_count || a->vcpu_count != request->guest->vcpus ||
-		!a->guest_threads || a->vcpu_count % a->guest_threads || a->node < 0)
-		return ctx_fail(ctx, -EINVAL,
-			"%s: its placement is of %zu vCPUs, it asks for %" PRIu32
-			"; plan it again",
-			request->guest->name, a->vcpu_count, request->guest->vcpus);
+	if (r < 0)
+		return r;
 	if (!vfctl_guest_name_valid(request->guest->name))
 		return ctx_fail(ctx, -EINVAL,
 			"the guest's name is not safe for libvirt; change it");
@@ -88,7 +165,8 @@ static void render_identity(struct render *r)
 	xml_unset(r->domain, "id");
 	replace_text(r, "name", r->guest->name);
 	/* A template's UUID is that of another guest. */
-	xml_remove_children(r->domain, "uuid");
+	if (!r->guest->uuid)
+		xml_remove_children(r->domain, "uuid");
 	replace_text(r, "uuid", r->guest->uuid);
 	replace_text(r, "title", r->guest->title);
 	replace_text(r, "description", r->guest->description);
@@ -133,12 +211,13 @@ static int render_os(struct render *r)
 
 static int complete(struct render *r)
 {
-	const struct vfctl_domain_request *request = r->request;
-	int error;
+	int error = render_check_version(r);
 
+	if (error < 0)
+		return error;
 	render_identity(r);
 	render_memory(r);
-	metadata_write(r->domain, request->lease_id, request->vfs, request->vf_count);
+	metadata_write(r->domain, r->request);
 	render_pins(r);
 	error = render_os(r);
 	if (error == 0)
@@ -164,6 +243,8 @@ int vfctl_domain_render(
 		.version = request->libvirt_version ? request->libvirt_version
 						    : VFCTL_LIBVIRT_OLDEST,
 		.kvm = request->guest->virtualization == VFCTL_VIRTUALIZATION_KVM,
+		.style = {.rom_bar = request->guest->xml.rom_bar == VFCTL_CHOICE_ON,
+			.iommufd = request->guest->xml.iommufd == VFCTL_CHOICE_ON},
 	};
 	int error;
 
@@ -179,6 +260,9 @@ int vfctl_domain_render(
 			"%s:%u: <domain> lacks <devices>; add at least "
 			"<devices/>",
 			file, xml_line(r.domain));
-	error = complete(&r);
+	error = metadata_places(ctx, r.domain, &r.owned, &r.owned_count);
+	if (error == 0)
+		error = complete(&r);
+	free(r.owned);
 	return error < 0 ? error : xml_print(ctx, xml, ret_xml);
 }

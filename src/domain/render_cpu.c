@@ -6,121 +6,9 @@
 
 #define GIB (UINT64_C(1) << 30)
 
-/* Versions in which libvirt learnt an element; older ones drop or refuse it. */
-#define SINCE_CPU_MAXIMUM 7001000
-#define SINCE_ALLOCATION_THREADS 8002000
-#define SINCE_MAXPHYSADDR 8007000
-
 /* QEMU's own default of 40 address bits ends at 1 TiB, PCI hole and large BARs included.
  */
 #define MAXPHYSADDR_FROM_BYTES (256 * GIB)
-
-static void set_size(struct xml_node *node, uint64_t bytes)
-{
-	xml_set(node, "unit", "KiB");
-	xml_set_textf(node, "%" PRIu64, bytes / 1024);
-}
-
-static void render_backing(struct render *r)
-{
-	const struct vfctl_assignment *a = r->assignment;
-	struct xml_node *backing = render_section(r, "memoryBacking"), *page, *allocation;
-	bool added;
-
-	xml_remove_children(backing, "hugepages");
-	if (a->page_bytes != VFCTL_PAGES_BASE) {
-		page = xml_add(
-			xml_add_before(backing, xml_child(backing, NULL), "hugepages"),
-			"page");
-		xml_setf(page, "size", "%" PRIu64, a->page_bytes / 1024);
-		xml_set(page, "unit", "KiB");
-		xml_set(page, "nodeset", "0");
-	}
-	/* Merged pages move between nodes, and the first write to one stalls the guest.
-	 */
-	render_child(backing, "nosharepages", NULL);
-	if (r->guest->locked)
-		render_child(backing, "locked", NULL);
-	allocation = render_child(backing, "allocation", &added);
-	if (!added)
-		return;
-	xml_set(allocation, "mode", "immediate");
-	if (r->version >= SINCE_ALLOCATION_THREADS && a->vcpu_count > 1)
-		xml_setf(allocation, "threads", "%zu",
-			a->vcpu_count < 16 ? a->vcpu_count : 16);
-}
-
-static void render_numatune(struct render *r)
-{
-	struct xml_node *tune = render_section(r, "numatune"), *node;
-
-	xml_remove_children(tune, "memory");
-	xml_remove_children(tune, "memnode");
-	node = xml_add(tune, "memory");
-	xml_set(node, "mode", "strict");
-	xml_setf(node, "nodeset", "%d", r->assignment->node);
-	node = xml_add(tune, "memnode");
-	xml_set(node, "cellid", "0");
-	xml_set(node, "mode", "strict");
-	xml_setf(node, "nodeset", "%d", r->assignment->node);
-}
-
-void render_memory(struct render *r)
-{
-	set_size(render_section(r, "memory"), r->assignment->memory_bytes);
-	/* The size may not be above it, and without balloon it never differs. */
-	xml_remove_children(r->domain, "currentMemory");
-	xml_remove_children(r->domain, "maxMemory");
-	render_backing(r);
-	render_numatune(r);
-}
-
-static void add_pin(struct xml_node *tune, const char *name,
-	const struct vfctl_cpuset *cpus, const char *attr, size_t number)
-{
-	struct xml_node *pin = xml_add(tune, name);
-	/* "4095," for each CPU is the longest form. */
-	size_t size = vfctl_cpuset_format(cpus, NULL, 0) + 1;
-	_free_ char *text = malloc(size);
-
-	if (attr)
-		xml_setf(pin, attr, "%zu", number);
-	if (text)
-		vfctl_cpuset_format(cpus, text, size);
-	xml_setf(pin, "cpuset", "%s", text ? text : "");
-}
-
-void render_pins(struct render *r)
-{
-	static const char *const ours[] = {"vcpupin", "emulatorpin", "iothreadpin"};
-	const struct vfctl_assignment *a = r->assignment;
-	struct xml_node *vcpu = render_section(r, "vcpu"), *tune;
-
-	xml_unset(vcpu, "cpuset");
-	xml_unset(vcpu, "current");
-	xml_set(vcpu, "placement", "static");
-	xml_set_textf(vcpu, "%zu", a->vcpu_count);
-	xml_remove_children(r->domain, "vcpus");
-	xml_remove_children(r->domain, "iothreads");
-	xml_remove_children(r->domain, "iothreadids");
-	if (r->guest->iothreads)
-		xml_set_textf(
-			render_section(r, "iothreads"), "%" PRIu32, r->guest->iothreads);
-	tune = render_section(r, "cputune");
-	for (size_t i = 0; i < ARRAY_SIZE(ours); i++)
-		xml_remove_children(tune, ours[i]);
-	for (size_t i = 0; i < a->vcpu_count; i++) {
-		struct vfctl_cpuset one = {0};
-
-		vfctl_cpuset_add(&one, a->vcpus[i]);
-		add_pin(tune, "vcpupin", &one, "vcpu", i);
-	}
-	if (!vfctl_cpuset_empty(&a->emulator_cpus))
-		add_pin(tune, "emulatorpin", &a->emulator_cpus, NULL, 0);
-	for (uint32_t i = 1; i <= r->guest->iothreads; i++)
-		if (!vfctl_cpuset_empty(&a->iothread_cpus))
-			add_pin(tune, "iothreadpin", &a->iothread_cpus, "iothread", i);
-}
 
 /* A feature the template does not mention. */
 static void offer(
@@ -134,23 +22,66 @@ static void offer(
 		xml_set(node, attr, value);
 }
 
+static void render_ioapic(struct render *r, struct xml_node *features)
+{
+	enum vfctl_ioapic asked = r->guest->xml.ioapic;
+	const char *driver = asked == VFCTL_IOAPIC_QEMU ? "qemu" : "kvm";
+
+	/* Interrupts that KVM delivers itself pass no IOMMU. */
+	if (asked == VFCTL_IOAPIC_AUTO && render_wants_iommu(r))
+		driver = "qemu";
+	else if (asked == VFCTL_IOAPIC_AUTO && xml_child(features, "ioapic"))
+		return;
+	xml_set(render_child(features, "ioapic", NULL), "driver", driver);
+}
+
+static void render_kvm(struct render *r, struct xml_node *features, bool host_cpu)
+{
+	const struct vfctl_guest_xml *x = &r->guest->xml;
+	bool shares = assignment_shares(r->assignment);
+	const struct words own = {"on", "off", host_cpu ? "on" : NULL};
+	const struct words dedicated = {"on", "off", host_cpu && !shares ? "on" : NULL};
+	const struct words hidden = {"on", "off", NULL};
+	struct xml_node *kvm = render_child(features, "kvm", NULL);
+
+	/* A guest that thinks its CPUs its own spins where it should let others run. */
+	if (shares && x->hint_dedicated == VFCTL_CHOICE_AUTO)
+		xml_remove_children(kvm, "hint-dedicated");
+	render_choice(kvm, "hint-dedicated", "state", x->hint_dedicated, &dedicated);
+	render_choice(kvm, "poll-control", "state", x->poll_control, &own);
+	render_choice(kvm, "hidden", "state", x->hidden, &hidden);
+	if (!xml_has_children(kvm))
+		xml_remove(kvm);
+}
+
 static void render_features(struct render *r, bool host_cpu)
 {
-	struct xml_node *features = render_section(r, "features"), *kvm;
+	struct xml_node *features = render_section(r, "features");
 
 	offer(features, "acpi", NULL, NULL);
 	offer(features, "apic", NULL, NULL);
 	if (!r->kvm)
 		return;
 	offer(features, "pmu", "state", r->guest->pmu ? "on" : "off");
-	offer(features, "ioapic", "driver", "kvm");
-	/* vCPUs own their CPUs: no paravirtual spinlocks, and the guest may poll at idle.
-	 */
-	if (!host_cpu)
+	render_ioapic(r, features);
+	render_kvm(r, features, host_cpu);
+}
+
+static void render_hpet(struct render *r)
+{
+	enum vfctl_choice choice = r->guest->xml.hpet;
+	struct xml_node *clock = xml_child(r->domain, "clock"), *timer;
+
+	if (choice == VFCTL_CHOICE_AUTO)
 		return;
-	kvm = render_child(features, "kvm", NULL);
-	offer(kvm, "hint-dedicated", "state", "on");
-	offer(kvm, "poll-control", "state", "on");
+	for (timer = xml_child(clock, "timer"); timer; timer = xml_next(timer, "timer"))
+		if (xml_get_is(timer, "name", "hpet"))
+			break;
+	if (!timer) {
+		timer = xml_add(clock, "timer");
+		xml_set(timer, "name", "hpet");
+	}
+	xml_set(timer, "present", choice == VFCTL_CHOICE_ON ? "yes" : "no");
 }
 
 static void render_clock(struct render *r)
@@ -197,22 +128,51 @@ static void set_mode(struct render *r, struct xml_node *cpu)
 	xml_set_text(model, wanted);
 }
 
-static void set_topology(struct render *r, struct xml_node *cpu)
+/* A guest of another CPU model has the caches of that model. */
+static void render_cache(struct render *r, struct xml_node *cpu, bool host)
 {
-	const struct vfctl_assignment *a = r->assignment;
-	struct xml_node *node, *cell;
+	static const char *const modes[] = {[VFCTL_CPU_CACHE_PASSTHROUGH] = "passthrough",
+		[VFCTL_CPU_CACHE_EMULATE] = "emulate",
+		[VFCTL_CPU_CACHE_DISABLE] = "disable"};
+	enum vfctl_cpu_cache wanted = r->guest->xml.cpu_cache;
+	struct xml_node *cache = xml_child(cpu, "cache");
 
-	xml_remove_children(cpu, "topology");
-	xml_remove_children(cpu, "numa");
-	node = xml_add(cpu, "topology");
-	xml_set(node, "sockets", "1");
-	xml_setf(node, "cores", "%zu", a->vcpu_count / a->guest_threads);
-	xml_setf(node, "threads", "%" PRIu32, a->guest_threads);
-	cell = xml_add(xml_add(cpu, "numa"), "cell");
-	xml_set(cell, "id", "0");
-	xml_setf(cell, "cpus", a->vcpu_count > 1 ? "0-%zu" : "%zu", a->vcpu_count - 1);
-	xml_setf(cell, "memory", "%" PRIu64, a->memory_bytes / 1024);
-	xml_set(cell, "unit", "KiB");
+	if (wanted == VFCTL_CPU_CACHE_NONE ||
+		(!host && xml_get_is(cache, "mode", "passthrough"))) {
+		xml_remove_children(cpu, "cache");
+		cache = NULL;
+	}
+	if (wanted == VFCTL_CPU_CACHE_AUTO && host && !cache)
+		wanted = VFCTL_CPU_CACHE_PASSTHROUGH;
+	if (wanted == VFCTL_CPU_CACHE_AUTO || wanted == VFCTL_CPU_CACHE_NONE)
+		return;
+	cache = render_child(cpu, "cache", NULL);
+	/* QEMU can only make up the third level. */
+	if (wanted == VFCTL_CPU_CACHE_EMULATE)
+		xml_set(cache, "level", "3");
+	else
+		xml_unset(cache, "level");
+	xml_set(cache, "mode", modes[wanted]);
+}
+
+static void render_address_bits(struct render *r, struct xml_node *cpu, bool host)
+{
+	bool large = r->assignment->memory_bytes >= MAXPHYSADDR_FROM_BYTES;
+	const struct words words = {"passthrough", NULL,
+		host && large && r->version >= SINCE_MAXPHYSADDR ? "passthrough" : NULL};
+
+	render_choice(cpu, "maxphysaddr", "mode", r->guest->xml.maxphysaddr, &words);
+}
+
+/* A VF keeps the guest from migrating; unmigratable, it gets the invariant TSC. */
+static void render_migratable(struct render *r, struct xml_node *cpu, bool host)
+{
+	enum vfctl_choice choice = r->guest->xml.migratable;
+
+	if (!host)
+		xml_unset(cpu, "migratable");
+	else if (choice != VFCTL_CHOICE_AUTO || !xml_get(cpu, "migratable"))
+		xml_set(cpu, "migratable", choice == VFCTL_CHOICE_ON ? "on" : "off");
 }
 
 int render_cpu(struct render *r)
@@ -220,25 +180,14 @@ int render_cpu(struct render *r)
 	bool host = str_eq(r->guest->cpu, "host-passthrough");
 	struct xml_node *cpu;
 
-	if (str_eq(r->guest->cpu, "maximum") && r->version < SINCE_CPU_MAXIMUM)
-		return ctx_fail(r->ctx, -EINVAL,
-			"%s: cpu maximum needs libvirt 7.1; name a model instead",
-			r->guest->name);
 	render_features(r, host);
 	cpu = render_section(r, "cpu");
 	set_mode(r, cpu);
-	set_topology(r, cpu);
-	/* A VF keeps the guest from migrating; unmigratable, it gets the invariant TSC.
-	 */
-	if (host && !xml_get(cpu, "migratable"))
-		xml_set(cpu, "migratable", "off");
-	if (!host)
-		xml_unset(cpu, "migratable");
-	if (host)
-		offer(cpu, "cache", "mode", "passthrough");
-	if (host && r->version >= SINCE_MAXPHYSADDR &&
-		r->assignment->memory_bytes >= MAXPHYSADDR_FROM_BYTES)
-		offer(cpu, "maxphysaddr", "mode", "passthrough");
+	render_cells(r, cpu);
+	render_migratable(r, cpu, host);
+	render_cache(r, cpu, host);
+	render_address_bits(r, cpu, host);
 	render_clock(r);
+	render_hpet(r);
 	return 0;
 }

@@ -9,7 +9,8 @@
 static int place(struct render *r, struct pci_map *map, struct xml_node *device)
 {
 	uint8_t bus;
-	int error = pci_add_port(r->ctx, map, r->devices, &bus);
+	int error = pci_take_port(
+		r->ctx, map, r->devices, 0, render_ports_kept(r), &bus);
 
 	if (error == 0)
 		pci_write_address(device, &(struct vfctl_bdf){.bus = bus});
@@ -37,6 +38,19 @@ static void free_target(const struct xml_node *devices, const char *prefix, char
 	}
 }
 
+/* The template's disk of the same image: it stays as the template has it. */
+static bool has_disk(const struct xml_node *devices, const struct vfctl_guest_disk *disk)
+{
+	const char *attr = disk->block ? "dev" : "file";
+
+	xml_each(other, devices, "disk")
+	{
+		if (xml_get_is(xml_child(other, "source"), attr, disk->source))
+			return true;
+	}
+	return false;
+}
+
 static int add_disk(struct render *r, struct pci_map *map, size_t number)
 {
 	const struct vfctl_guest_disk *disk = &r->guest->disks[number];
@@ -45,6 +59,8 @@ static int add_disk(struct render *r, struct pci_map *map, size_t number)
 	struct xml_node *node, *driver, *target;
 	char name[8];
 
+	if (has_disk(r->devices, disk))
+		return 0;
 	free_target(r->devices, virtio ? "vd" : "sd", name);
 	node = xml_add(r->devices, "disk");
 	xml_set(node, "type", disk->block ? "block" : "file");
@@ -84,6 +100,10 @@ static int add_basics(struct render *r, struct pci_map *map)
 		xml_set(node, "type", "serial");
 		xml_set(node, "port", "0");
 	}
+	if (r->guest->xml.rng == VFCTL_CHOICE_OFF) {
+		xml_remove_children(r->devices, "rng");
+		return 0;
+	}
 	node = render_child(r->devices, "rng", &added);
 	if (!added)
 		return 0;
@@ -96,15 +116,23 @@ static int add_basics(struct render *r, struct pci_map *map)
 
 static void render_balloon(struct render *r)
 {
+	enum vfctl_choice choice = r->guest->xml.balloon;
 	struct xml_node *balloon = xml_child(r->devices, "memballoon");
+	bool keep = choice == VFCTL_CHOICE_AUTO && !r->request->vf_count;
 
 	/* Pages that a VF may write cannot be given back. */
-	if (balloon && r->request->vf_count && !xml_get_is(balloon, "model", "none")) {
+	if (balloon && !keep && !xml_get_is(balloon, "model", "none")) {
+		if (choice == VFCTL_CHOICE_ON && !r->request->vf_count)
+			return;
 		xml_remove(balloon);
 		balloon = NULL;
 	}
 	if (!balloon)
-		xml_set(xml_add(r->devices, "memballoon"), "model", "none");
+		balloon = xml_add(r->devices, "memballoon");
+	if (choice == VFCTL_CHOICE_ON && !r->request->vf_count)
+		xml_set(balloon, "model", "virtio");
+	else if (!xml_get(balloon, "model"))
+		xml_set(balloon, "model", "none");
 }
 
 static bool uses_usb(const struct xml_node *devices)
@@ -113,6 +141,8 @@ static bool uses_usb(const struct xml_node *devices)
 	{
 		const char *name = xml_name(device);
 
+		if (xml_get_is(device, "model", "none"))
+			continue;
 		if ((str_eq(name, "controller") && xml_get_is(device, "type", "usb")) ||
 			xml_get_is(device, "bus", "usb") ||
 			xml_get_is(device, "type", "usb") ||
@@ -125,30 +155,76 @@ static bool uses_usb(const struct xml_node *devices)
 	return false;
 }
 
-static void render_usb(struct render *r)
+static int render_usb(struct render *r)
 {
+	enum vfctl_choice choice = r->guest->xml.usb;
 	struct xml_node *controller;
 
-	if (uses_usb(r->devices))
-		return;
+	/* Our own word of an earlier rendering. */
+	xml_each(old, r->devices, "controller")
+	{
+		if (choice == VFCTL_CHOICE_ON && xml_get_is(old, "type", "usb") &&
+			xml_get_is(old, "model", "none")) {
+			xml_set(old, "model", "qemu-xhci");
+			return 0;
+		}
+	}
+	if (uses_usb(r->devices)) {
+		if (choice != VFCTL_CHOICE_OFF)
+			return 0;
+		return ctx_fail(r->ctx, -EINVAL,
+			"%s: the template uses USB, xml.usb is off; remove it there or turn "
+			"that on",
+			r->file);
+	}
+	controller = xml_child(r->devices, "controller");
+	while (controller && !xml_get_is(controller, "type", "usb"))
+		controller = xml_next(controller, "controller");
+	if (controller)
+		return 0;
 	controller = xml_add(r->devices, "controller");
 	xml_set(controller, "type", "usb");
-	xml_set(controller, "model", "none");
+	xml_set(controller, "model",
+		choice == VFCTL_CHOICE_ON ? "qemu-xhci" : "none");
+	return 0;
+}
+
+/*
+ * Caching mode, since VFIO must see what the guest maps. More than 255 vCPUs have numbers
+ * that only extended interrupts can name.
+ */
+static void render_iommu(struct render *r)
+{
+	struct xml_node *iommu, *driver;
+	bool added;
+
+	if (r->guest->xml.iommu == VFCTL_CHOICE_OFF)
+		xml_remove_children(r->devices, "iommu");
+	if (!render_wants_iommu(r))
+		return;
+	iommu = render_child(r->devices, "iommu", &added);
+	if (!added && r->guest->xml.iommu == VFCTL_CHOICE_AUTO)
+		return;
+	xml_set(iommu, "model", "intel");
+	driver = render_child(iommu, "driver", NULL);
+	xml_set(driver, "intremap", "on");
+	xml_set(driver, "caching_mode", "on");
+	if (r->guest->vcpus > VFCTL_VCPUS_WITHOUT_IOMMU)
+		xml_set(driver, "eim", "on");
 }
 
 static void render_root(struct render *r, struct pci_map *map)
 {
 	struct xml_node *root;
 
-	if (map->controller[0])
-		xml_each(c, r->devices,
-			"controller") if (xml_get_is(c, "type", "pci") &&
-					  xml_get_is(c, "index", "0")) return;
+	if (map->bus[0].node)
+		return;
 	root = xml_add(r->devices, "controller");
 	xml_set(root, "type", "pci");
 	xml_set(root, "index", "0");
 	xml_set(root, "model", "pcie-root");
-	map->controller[0] = true;
+	map->bus[0].node = root;
+	map->bus[0].kind = PCI_ROOT;
 }
 
 /* Does libvirt give this device of the template a root port when it defines the guest? */
@@ -197,78 +273,40 @@ static uint32_t count_port_takers(const struct xml_node *devices)
 	return n;
 }
 
-static int refuse_taken(struct render *r)
-{
-	char text[VFCTL_BDF_TEXT];
-
-	xml_each(device, r->devices, NULL)
-	{
-		struct vfctl_bdf bdf;
-		int error = pci_source_address(r->ctx, r->file, device, &bdf);
-
-		if (error < 0)
-			return error;
-		for (size_t i = 0; error > 0 && i < r->request->vf_count; i++)
-			if (vfctl_bdf_compare(&bdf, &r->request->vfs[i].bdf) == 0)
-				return ctx_fail(r->ctx, -EEXIST,
-					"%s:%u: the template holds VF %s already; remove "
-					"it there",
-					r->file, xml_line(device),
-					vfctl_bdf_format(&bdf, text));
-	}
-	for (size_t i = 0; i < r->request->vf_count; i++)
-		for (size_t k = 0; k < i; k++)
-			if (vfctl_bdf_compare(&r->request->vfs[i].bdf,
-				    &r->request->vfs[k].bdf) == 0)
-				return ctx_fail(r->ctx, -EEXIST,
-					"%s: VF %s is given twice", r->guest->name,
-					vfctl_bdf_format(&r->request->vfs[i].bdf, text));
-	return 0;
-}
-
-static int add_vfs(struct render *r, struct pci_map *map)
-{
-	int error = 0;
-
-	for (size_t i = 0; error == 0 && i < r->request->vf_count; i++) {
-		uint8_t bus;
-
-		error = pci_add_port(r->ctx, map, r->devices, &bus);
-		if (error == 0)
-			device_write(r->devices, &r->request->vfs[i], bus);
-	}
-	return error;
-}
-
 static int fill_devices(struct render *r, struct pci_map *map)
 {
-	uint32_t free_ports;
-	uint8_t bus;
-	int error = 0;
+	int error;
 
 	render_balloon(r);
-	render_usb(r);
-	free_ports = r->guest->spare_ports + count_port_takers(r->devices);
+	render_iommu(r);
+	error = render_usb(r);
+	if (error < 0)
+		return error;
+	r->port_takers = count_port_takers(r->devices);
 	render_root(r, map);
 	/* VFs first: their buses stay the same when disks come and go. */
-	error = add_vfs(r, map);
+	error = render_vfs(r, map);
 	for (size_t i = 0; error == 0 && i < r->guest->disk_count; i++)
 		error = add_disk(r, map, i);
 	if (error == 0)
 		error = add_basics(r, map);
-	while (error == 0 && free_ports-- > 0)
-		error = pci_add_port(r->ctx, map, r->devices, &bus);
-	return error;
+	if (error == 0)
+		error = render_spare_ports(r, map);
+	return error < 0 ? error : expanders_number(r->ctx, map, r->file);
 }
 
 int render_devices(struct render *r)
 {
-	_cleanup_(pci_map_clear) struct pci_map map = {0};
-	int error = refuse_taken(r);
+	_free_ struct pci_map *map = calloc(1, sizeof(*map));
+	int error;
 
+	if (!map)
+		return ctx_oom(r->ctx);
+	error = render_vfs_refuse(r);
 	if (error == 0)
-		error = pci_map_init(r->ctx, &map, r->file, r->devices);
+		error = render_vfs_clean(r, map);
 	if (error == 0)
-		error = fill_devices(r, &map);
+		error = fill_devices(r, map);
+	pci_map_clear(map);
 	return error;
 }

@@ -14,6 +14,9 @@ void vfctl_domain_view_free(struct vfctl_domain_view *view)
 		return;
 	free(view->name);
 	free(view->uuid);
+	free(view->cells);
+	free(view->vcpu_pins);
+	free(view->distances);
 	free(view->devices);
 	free(view->controllers);
 	free(view->guest_addresses);
@@ -23,47 +26,6 @@ void vfctl_domain_view_free(struct vfctl_domain_view *view)
 static void free_view(struct vfctl_domain_view **view)
 {
 	vfctl_domain_view_free(*view);
-}
-
-static int fail_value(
-	struct vfctl_ctx *ctx, const struct xml_node *node, const char *value)
-{
-	return ctx_fail(ctx, -EINVAL, FILE_NAME ":%u: <%s>: '%.64s' is not understood",
-		xml_line(node), xml_name(node), value);
-}
-
-/* libvirt's units: KiB and its relatives are 1024 powers, KB and its relatives 1000. */
-static bool unit_bytes(const char *unit, uint64_t *ret)
-{
-	static const struct {
-		const char *name;
-		uint64_t bytes;
-	} units[] = {{"b", 1}, {"bytes", 1}, {"KB", 1000}, {"k", 1 << 10},
-		{"KiB", 1 << 10}, {"MB", 1000000}, {"M", 1 << 20}, {"MiB", 1 << 20},
-		{"GB", 1000000000}, {"G", 1 << 30}, {"GiB", 1 << 30},
-		{"TB", UINT64_C(1000000000000)}, {"T", UINT64_C(1) << 40},
-		{"TiB", UINT64_C(1) << 40}};
-
-	for (size_t i = 0; i < ARRAY_SIZE(units); i++)
-		if (str_eq(units[i].name, unit)) {
-			*ret = units[i].bytes;
-			return true;
-		}
-	return false;
-}
-
-static int scale(struct vfctl_ctx *ctx, const struct xml_node *node, const char *number,
-	uint64_t *ret)
-{
-	const char *unit = xml_get(node, "unit");
-	uint64_t value, bytes;
-
-	if (parse_u64(number, 0, UINT64_MAX, &value) < 0 ||
-		!unit_bytes(unit ? unit : "KiB", &bytes) ||
-		__builtin_mul_overflow(value, bytes, &value))
-		return fail_value(ctx, node, number);
-	*ret = value;
-	return 0;
 }
 
 static int read_memory(struct vfctl_ctx *ctx, const struct xml_node *domain,
@@ -77,51 +39,14 @@ static int read_memory(struct vfctl_ctx *ctx, const struct xml_node *domain,
 
 	text = xml_text(memory, buf, sizeof(buf));
 	if (text)
-		r = scale(ctx, memory, text, &view->memory_bytes);
+		r = view_bytes(ctx, memory, text, &view->memory_bytes);
 	huge = xml_child(xml_child(domain, "memoryBacking"), "hugepages");
 	page = xml_child(huge, "page");
 	view->hugepages = huge != NULL;
 	text = xml_get(page, "size");
 	if (r == 0 && text)
-		r = scale(ctx, page, text, &view->page_bytes);
+		r = view_bytes(ctx, page, text, &view->page_bytes);
 	return r;
-}
-
-/* libvirt's list form: the kernel's, and "^N" takes N out again. */
-static bool parse_set(const char *text, struct vfctl_cpuset *ret)
-{
-	_free_ char *copy = strdup(text);
-	struct vfctl_cpuset set = {0};
-	char *save, *item;
-
-	for (item = copy ? strtok_r(copy, ",", &save) : NULL; item;
-		item = strtok_r(NULL, ",", &save)) {
-		struct vfctl_cpuset part;
-
-		if (vfctl_cpuset_parse(item + (*item == '^'), &part) < 0 ||
-			vfctl_cpuset_empty(&part))
-			return false;
-		if (*item == '^')
-			vfctl_cpuset_andnot(&set, &part);
-		else
-			vfctl_cpuset_or(&set, &part);
-	}
-	*ret = set;
-	return copy != NULL;
-}
-
-static int read_cpus(struct vfctl_ctx *ctx, const struct xml_node *node, const char *attr,
-	struct vfctl_cpuset *io)
-{
-	const char *text = xml_get(node, attr);
-	struct vfctl_cpuset set;
-
-	if (!text)
-		return 0;
-	if (!parse_set(text, &set))
-		return fail_value(ctx, node, text);
-	vfctl_cpuset_or(io, &set);
-	return 0;
 }
 
 /* Pins of one kind; @ret_count receives how many there are. */
@@ -134,7 +59,7 @@ static int read_pins(struct vfctl_ctx *ctx, const struct xml_node *tune, const c
 	xml_each(pin, tune, name)
 	{
 		count++;
-		r = read_cpus(ctx, pin, "cpuset", io);
+		r = view_list(ctx, pin, "cpuset", io);
 		if (r < 0)
 			return r;
 	}
@@ -156,8 +81,8 @@ static int read_tune(struct vfctl_ctx *ctx, const struct xml_node *domain,
 	text = xml_text(vcpu, buf, sizeof(buf));
 	view->vcpus = 1;
 	if (text && parse_u32(text, 1, VFCTL_CPU_MAX * 4, &view->vcpus) < 0)
-		return fail_value(ctx, vcpu, text);
-	r = read_cpus(ctx, vcpu, "cpuset", &all);
+		return view_fail(ctx, vcpu, text);
+	r = view_list(ctx, vcpu, "cpuset", &all);
 	if (r == 0)
 		r = read_pins(ctx, tune, "vcpupin", &view->vcpu_cpus, &vcpu_pins);
 	if (r == 0)
@@ -169,20 +94,6 @@ static int read_tune(struct vfctl_ctx *ctx, const struct xml_node *domain,
 		vfctl_cpuset_or(&view->vcpu_cpus, &all);
 	if (r == 0 && vfctl_cpuset_empty(&view->emulator_cpus))
 		view->emulator_cpus = all;
-	return r;
-}
-
-static int read_numa(struct vfctl_ctx *ctx, const struct xml_node *domain,
-	struct vfctl_domain_view *view)
-{
-	const struct xml_node *tune = xml_child(domain, "numatune");
-	const struct xml_node *memory = xml_child(tune, "memory");
-	int r = read_cpus(ctx, memory, "nodeset", &view->memory_nodes);
-
-	view->memory_strict = memory && (!xml_get(memory, "mode") ||
-						xml_get_is(memory, "mode", "strict"));
-	xml_each(node, tune, "memnode") if (r == 0) r =
-		read_cpus(ctx, node, "nodeset", &view->memory_nodes);
 	return r;
 }
 
@@ -228,10 +139,10 @@ static int add_controller(
 	if (!str_eq(xml_name(device), "controller") ||
 		!xml_get_is(device, "type", "pci") || !index)
 		return 0;
-	/* pci_map_init() has checked the number. */
-	parse_u32(index, 0, 255, &item.index);
+	if (parse_u32(index, 0, PCI_BUSES - 1, &item.index) < 0)
+		return view_fail(ctx, device, index);
 	if (model && !str_copy(item.model, sizeof(item.model), model))
-		return fail_value(ctx, device, model);
+		return view_fail(ctx, device, model);
 	if (!array_grow(view->controllers, view->controller_count))
 		return ctx_oom(ctx);
 	view->controllers[view->controller_count++] = item;
@@ -245,27 +156,44 @@ static int by_index(const void *a, const void *b)
 	return x->index < y->index ? -1 : x->index > y->index;
 }
 
-static void count_users(struct vfctl_domain_view *view)
+/* What the addresses say of the controllers. */
+static void fill_controllers(struct vfctl_domain_view *view, const struct pci_map *map)
 {
-	for (size_t i = 0; i < view->controller_count; i++)
-		for (size_t k = 0; k < view->guest_address_count; k++)
-			view->controllers[i].users +=
-				view->guest_addresses[k].domain == 0 &&
-				view->guest_addresses[k].bus ==
-					view->controllers[i].index;
+	for (size_t i = 0; i < view->controller_count; i++) {
+		struct vfctl_domain_controller *c = &view->controllers[i];
+		const struct pci_bus *bus = &map->bus[c->index];
+
+		c->users = bus->users;
+		c->parent = bus->parent;
+		c->bus_nr = bus->bus_nr;
+		c->cell = map->bus[pci_top(map, (uint8_t)c->index)].cell;
+	}
+}
+
+static int read_pci(
+	struct vfctl_ctx *ctx, struct xml_node *devices, struct vfctl_domain_view *view)
+{
+	_free_ struct pci_map *map = calloc(1, sizeof(*map));
+	int r;
+
+	if (!map)
+		return ctx_oom(ctx);
+	r = pci_map_init(ctx, map, FILE_NAME, devices);
+	if (r == 0) {
+		view->guest_addresses = steal(map->used);
+		view->guest_address_count = map->used_count;
+		fill_controllers(view, map);
+	}
+	pci_map_clear(map);
+	return r;
 }
 
 static int read_devices(
 	struct vfctl_ctx *ctx, struct xml_node *domain, struct vfctl_domain_view *view)
 {
 	struct xml_node *devices = xml_child(domain, "devices");
-	_cleanup_(pci_map_clear) struct pci_map map = {0};
-	int r = pci_map_init(ctx, &map, FILE_NAME, devices);
+	int r = 0;
 
-	if (r < 0)
-		return r;
-	view->guest_addresses = steal(map.used);
-	view->guest_address_count = map.used_count;
 	xml_each(device, devices, NULL)
 	{
 		r = add_device(ctx, device, view);
@@ -277,8 +205,7 @@ static int read_devices(
 	if (view->controller_count)
 		qsort(view->controllers, view->controller_count,
 			sizeof(*view->controllers), by_index);
-	count_users(view);
-	return 0;
+	return read_pci(ctx, devices, view);
 }
 
 static int read_text(struct vfctl_ctx *ctx, const struct xml_node *node, char **ret)
@@ -287,7 +214,7 @@ static int read_text(struct vfctl_ctx *ctx, const struct xml_node *node, char **
 	const char *text = xml_text(node, buf, sizeof(buf));
 
 	if (node && !text)
-		return fail_value(ctx, node, "(too long)");
+		return view_fail(ctx, node, "(too long)");
 	if (!text)
 		return 0;
 	*ret = strdup(text);
@@ -316,7 +243,9 @@ int vfctl_domain_read(
 	if (r == 0)
 		r = read_tune(ctx, domain, view);
 	if (r == 0)
-		r = read_numa(ctx, domain, view);
+		r = view_read_pins(ctx, domain, view);
+	if (r == 0)
+		r = view_read_cells(ctx, domain, view);
 	if (r == 0)
 		r = read_devices(ctx, domain, view);
 	if (r < 0)
@@ -328,13 +257,46 @@ int vfctl_domain_read(
 	return 0;
 }
 
-uint8_t vfctl_domain_free_port(const struct vfctl_domain_view *view)
+static bool cell_has_node(const struct vfctl_domain_view *view, int cell, int node)
 {
+	return cell >= 0 && (size_t)cell < view->cell_count && node >= 0 &&
+	       vfctl_cpuset_has(&view->cells[cell].memory_nodes, (unsigned)node);
+}
+
+static int cell_of_node(const struct vfctl_domain_view *view, int node)
+{
+	for (size_t i = 0; i < view->cell_count; i++)
+		if (cell_has_node(view, (int)i, node))
+			return (int)i;
+	return -1;
+}
+
+static enum vfctl_port_locality locality_of(
+	const struct vfctl_domain_view *view, int cell, int node)
+{
+	if (node < 0 ? cell < 0 : cell_has_node(view, cell, node))
+		return VFCTL_PORT_LOCAL;
+	return cell < 0 ? VFCTL_PORT_UNKNOWN : VFCTL_PORT_WRONG;
+}
+
+int vfctl_domain_find_port(const struct vfctl_domain_view *view, int node,
+	struct vfctl_domain_port *ret)
+{
+	struct vfctl_domain_port best = {0};
+
 	for (size_t i = 0; i < view->controller_count; i++) {
 		const struct vfctl_domain_controller *c = &view->controllers[i];
+		enum vfctl_port_locality locality = locality_of(view, c->cell, node);
 
-		if (str_eq(c->model, "pcie-root-port") && !c->users && c->index)
-			return (uint8_t)c->index;
+		if (!str_eq(c->model, "pcie-root-port") || c->users || !c->index ||
+			(best.bus && locality >= best.locality))
+			continue;
+		best = (struct vfctl_domain_port){.bus = (uint8_t)c->index,
+			.cell = c->cell, .locality = locality};
 	}
+	if (!best.bus)
+		return -ENOENT;
+	best.cell_want = cell_of_node(view, node);
+	*ret = best;
 	return 0;
 }

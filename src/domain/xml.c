@@ -29,6 +29,7 @@ DL_FN(xmlNodeSetContent);
 DL_FN(xmlNodeAddContent);
 DL_FN(xmlSetNsProp);
 DL_FN(xmlUnsetProp);
+DL_FN(xmlRemoveProp);
 DL_FN(xmlUnlinkNode);
 DL_FN(xmlFreeNode);
 DL_FN(xmlSearchNsByHref);
@@ -53,6 +54,7 @@ static const struct dl_symbol symbols[] = {
 	DL_SYM(xmlNodeAddContent),
 	DL_SYM(xmlSetNsProp),
 	DL_SYM(xmlUnsetProp),
+	DL_SYM(xmlRemoveProp),
 	DL_SYM(xmlUnlinkNode),
 	DL_SYM(xmlFreeNode),
 	DL_SYM(xmlSearchNsByHref),
@@ -298,7 +300,7 @@ struct xml_node *xml_parent(const struct xml_node *node)
 
 bool xml_has_children(const struct xml_node *node)
 {
-	for (xmlNodePtr c = in(node)->children; c; c = c->next)
+	for (xmlNodePtr c = node ? in(node)->children : NULL; c; c = c->next)
 		if (c->type == XML_ELEMENT_NODE)
 			return true;
 	return false;
@@ -473,6 +475,16 @@ void xml_remove(struct xml_node *node)
 		return;
 	sym_xmlUnlinkNode(in(node));
 	sym_xmlFreeNode(in(node));
+}
+
+void xml_clear(struct xml_node *node)
+{
+	if (!node)
+		return;
+	while (in(node)->properties)
+		sym_xmlRemoveProp(in(node)->properties);
+	while (in(node)->children)
+		xml_remove(out(in(node)->children));
 }
 
 void xml_remove_children(struct xml_node *node, const char *name)

@@ -75,6 +75,8 @@ void xml_set_text(struct xml_node *node, const char *text);
 void xml_set_textf(struct xml_node *node, const char *fmt, ...) _printf_(2, 3);
 void xml_unset(struct xml_node *node, const char *attr);
 void xml_remove(struct xml_node *node);
+/* Take out its attributes and all it holds; the element keeps its place. */
+void xml_clear(struct xml_node *node);
 void xml_remove_children(struct xml_node *node, const char *name);
 
 #endif

@@ -217,7 +217,7 @@ static const char *const virtualization_words[] = {"kvm", "qemu", NULL};
 static const char *const memory_affinity_words[] = {"required", "preferred", NULL};
 
 enum { NAME, VCPUS, MEMORY, IOTHREADS, PMU, CPU, KERNEL, INITRD, CMDLINE, VFS, CELLS,
-	SHARED, IOTHREAD_CORES };
+	SHARED, IOTHREAD_CORES, XML };
 
 #define G(member) offsetof(struct vfctl_guest, member)
 
@@ -237,6 +237,7 @@ static const struct key guest_keys[] = {
 	[SHARED] = {"shared_vcpus", read_guest_shared, G(shared_vcpus), 0, VFCTL_VCPU_MAX, NULL},
 	[IOTHREAD_CORES] = {"iothread_cores", read_u32, G(iothread_cores), 0,
 		VFCTL_IOTHREADS_MAX, NULL},
+	[XML] = {"xml", read_guest_xml, 0, 0, 0, NULL},
 	{"node", read_guest_node, G(node), 0, 0, NULL},
 	{"memory_affinity", read_word, G(memory_affinity), 0, 0, memory_affinity_words},
 	{"whole_node", read_switch, G(whole_node), 0, 0, NULL},
@@ -277,7 +278,7 @@ static int fill_defaults(
 	if (!seen[IOTHREADS])
 		guest->iothreads = guest->disk_count ? 1 : 0;
 	if (!seen[PMU])
-		guest->pmu = kvm;
+		guest->pmu = kvm && !guest->xml.realtime;
 	return error;
 }
 
@@ -321,7 +322,7 @@ static int check_guest(struct reader *r, const struct doc_node *root,
 		return reader_fail(r, seen[VFS], "vfs", -EINVAL,
 			"%" PRIu32 " VFs are asked; a guest has at most %d",
 			vfctl_guest_vf_total(guest), VFCTL_GUEST_VFS_MAX);
-	return 0;
+	return seen[XML] ? check_guest_xml(r, guest, seen[XML]) : 0;
 }
 
 int vfctl_guest_parse(struct vfctl_ctx *ctx, const char *file, const char *text,
@@ -344,6 +345,7 @@ int vfctl_guest_parse(struct vfctl_ctx *ctx, const char *file, const char *text,
 	guest->page_bytes = VFCTL_PAGES_AUTO;
 	guest->console = true;
 	guest->spare_ports = 4;
+	guest->xml.expander_ports = VFCTL_EXPANDER_PORTS_DEFAULT;
 	error = reader_map(&r, root, guest_keys, ARRAY_SIZE(guest_keys), guest, seen);
 	if (error == 0)
 		error = fill_defaults(&r, guest, seen);

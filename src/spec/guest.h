@@ -29,4 +29,10 @@ int finish_guest_vf_cells(struct reader *r, const struct doc_node *at,
 int read_guest_vfs(struct reader *r, const struct key *key, const struct doc_node *value,
 	void *object);
 
+int read_guest_xml(struct reader *r, const struct key *key, const struct doc_node *value,
+	void *object);
+/* @at: where its words are, for the messages. */
+int check_guest_xml(
+	struct reader *r, const struct vfctl_guest *guest, const struct doc_node *at);
+
 #endif

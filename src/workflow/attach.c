@@ -25,6 +25,7 @@ struct attach {
 	struct vfctl_domain_vf vf;
 	struct identities identities;
 	struct vfctl_lease_vf lease_vf;
+	int node; /* of the VF, on the host */
 	char lease_id[65];
 	bool new_lease, taken, applied;
 	bool still_used; /* detach: the domain keeps it where it was not asked to let go */
@@ -243,27 +244,50 @@ static int choose_vf(struct vfctl_ctx *ctx, struct attach *a,
 	guest_complete_vf(pf, vf, &o->attrs, o->form, &a->vf);
 	a->lease_vf = (struct vfctl_lease_vf){.bdf = vf->bdf, .pf = pf->bdf, .index = vf->index,
 		.transient = !(a->affect & VFCTL_AFFECT_CONFIG)};
+	a->node = vf->numa_node;
 	warn_remote(ctx, a, a->live.xml ? a->live.xml : a->config.xml, vf);
 	return give_identity(ctx, a, o, pf, vf, dry_run);
 }
 
 /* ---- the device element, on a root port that is free ---- */
 
+/*
+ * A guest that was told where other devices are should be told of this one too; one that
+ * knows of no node, and has one only, loses nothing.
+ */
+static void warn_port(struct vfctl_ctx *ctx, const struct attach *a,
+	const struct vfctl_domain_view *view, const struct vfctl_domain_port *port)
+{
+	bool tells = view->cell_count > 1;
+
+	for (size_t i = 0; i < view->controller_count; i++)
+		tells |= view->controllers[i].cell >= 0;
+	if (!tells || port->locality == VFCTL_PORT_LOCAL)
+		return;
+	if (port->locality == VFCTL_PORT_WRONG)
+		log_warn(ctx, "domain %s will see the VF on its NUMA node %d, where it is not: "
+			"no other root port is free (xml.expander_ports in its guest.yaml)",
+			name_of(a), port->cell);
+	else
+		log_warn(ctx, "domain %s will not see on which NUMA node the VF is: no root port "
+			"of that node is free (xml.expander_ports in its guest.yaml)", name_of(a));
+}
+
 static int make_device(struct vfctl_ctx *ctx, struct attach *a, const char *xml,
 	char **ret_device)
 {
 	_view_ struct vfctl_domain_view *view = NULL;
 	int r = vfctl_domain_read(ctx, xml, &view);
-	uint8_t bus;
+	struct vfctl_domain_port port;
 
 	if (r < 0)
 		return r;
-	bus = vfctl_domain_free_port(view);
-	if (!bus)
+	if (vfctl_domain_find_port(view, a->node, &port) < 0)
 		return ctx_fail(ctx, -ENOSPC, "domain %s has no free PCIe root port; give it some "
 			"(spare_ports in its guest.yaml, or <controller type='pci' "
 			"model='pcie-root-port'/>) and restart it", name_of(a));
-	return vfctl_domain_device_xml(ctx, &a->vf, bus, a->hv->version, ret_device);
+	warn_port(ctx, a, view, &port);
+	return vfctl_domain_device_xml(ctx, &a->vf, port.bus, a->hv->version, ret_device);
 }
 
 static int make_devices(struct vfctl_ctx *ctx, struct attach *a)

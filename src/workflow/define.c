@@ -7,6 +7,7 @@
 #include "host/host.h"
 #include "state/store.h"
 #include "workflow/guest.h"
+#include "workflow/memlock.h"
 #include "workflow/policy.h"
 #include "workflow/snapshot.h"
 
@@ -175,6 +176,7 @@ int vfctl_define_plan(struct vfctl_ctx *ctx, struct vfctl_guest *guest,
 		r = fill_lease(ctx, d);
 	if (r < 0)
 		return r;
+	memlock_warn(ctx, guest->name, d->xml, d->hv->version);
 	add_define_steps(d, &change->steps);
 	change->ids_changed = d->placed->identities.count > 0;
 	*ret_change = steal(change);

@@ -238,7 +238,12 @@ int vfctl_placed_xml(struct vfctl_ctx *ctx, const struct vfctl_placed *placed,
 		.lease_id = placed->lease_id, .vfs = placed->vfs, .vf_count = placed->vf_count,
 		.libvirt_version = libvirt_version,
 	};
+	_free_ unsigned *distances = NULL;
 	int r = placed_check(ctx, placed);
 
+	if (r == 0)
+		r = vfctl_domain_cell_distances(ctx, request.assignment, placed->model->topology,
+			&distances);
+	request.cell_distances = distances;
 	return r < 0 ? r : vfctl_domain_render(ctx, &request, ret_xml);
 }

@@ -21,13 +21,23 @@ static int render(struct vfctl_ctx *ctx, const char *text, char **ret_xml)
 		.machine = machine,
 		.cpu = cpu,
 		.console = true,
-		.spare_ports = 2};
+		.spare_ports = 2,
+		.xml.expander_ports = 1};
+	struct vfctl_free_vf place = {.bdf = vf.bdf, .root = 0x3a};
+	uint32_t vf_cell = 0;
 	uint32_t vcpus[] = {0, 1};
-	struct vfctl_assignment assignment = {.vcpus = vcpus,
+	struct vfctl_cell cell = {
+		.vcpu_count = 2, .memory_bytes = 1 << 30, .page_bytes = 2 << 20};
+	struct vfctl_assignment assignment = {.cells = &cell,
+		.cell_count = 1,
+		.vcpus = vcpus,
 		.vcpu_count = 2,
 		.guest_threads = 2,
 		.memory_bytes = 1 << 30,
-		.page_bytes = 2 << 20};
+		.page_bytes = 2 << 20,
+		.vfs = &place,
+		.vf_cells = &vf_cell,
+		.vf_count = 1};
 	struct vfctl_domain_request request = {.template_text = text,
 		.template_name = "fuzz",
 		.guest = &guest,
@@ -44,14 +54,32 @@ static void read_back(struct vfctl_ctx *ctx, const char *xml)
 {
 	static struct vfctl_domain_intent intent;
 	struct vfctl_domain_view *view = NULL;
+	struct vfctl_assignment *placed = NULL;
+	struct vfctl_memlock memlock;
+	struct vfctl_domain_port port;
 	char *without = NULL;
 
 	FUZZ_CHECK(vfctl_domain_metadata_read(ctx, xml, strlen(xml), &intent) != -2);
 	if (vfctl_domain_metadata_remove_vf(ctx, xml, &vf.bdf, &without) == 0)
 		free(without);
-	if (vfctl_domain_read(ctx, xml, &view) == 0)
-		vfctl_domain_free_port(view);
+	if (vfctl_domain_read(ctx, xml, &view) == 0) {
+		FUZZ_CHECK(vfctl_domain_find_port(view, 0, &port) == 0);
+		FUZZ_CHECK(port.bus && port.cell_want <= 0);
+		FUZZ_CHECK(vfctl_domain_placement(ctx, xml, NULL, &placed) == 0);
+		FUZZ_CHECK(placed->cell_count == 1 && placed->vcpu_count == 2);
+	}
+	vfctl_domain_memlock_read(ctx, xml, &memlock);
+	vfctl_domain_placement_free(placed);
 	vfctl_domain_view_free(view);
+}
+
+/* What we wrote, taken as the template, gives the same again. */
+static void render_again(struct vfctl_ctx *ctx, const char *xml)
+{
+	char *again = NULL;
+
+	FUZZ_CHECK(render(ctx, xml, &again) == 0 && strcmp(xml, again) == 0);
+	free(again);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -65,10 +93,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	}
 	memcpy(text, data, size);
 	text[size] = '\0';
-	if (render(ctx, text, &xml) == 0)
+	if (render(ctx, text, &xml) == 0) {
 		read_back(ctx, xml);
-	else
+		render_again(ctx, xml);
+	} else {
 		FUZZ_CHECK(!xml && *vfctl_ctx_error(ctx));
+	}
 	free(xml);
 	free(text);
 	vfctl_ctx_free(ctx);

@@ -11,6 +11,7 @@
 struct domain_case {
 	struct vfctl_guest *guest;
 	struct vfctl_assignment assignment;
+	struct vfctl_cell cells[8];
 	uint32_t vcpus[64];
 	struct vfctl_domain_vf vfs[CASE_VFS];
 	struct vfctl_domain_request request;
@@ -33,6 +34,8 @@ static inline void case_make(
 		c->vcpus[i] = 4 + i / 2 + i % 2 * 64;
 	c->assignment = (struct vfctl_assignment){
 		.node = 1,
+		.cells = c->cells,
+		.cell_count = 1,
 		.vcpus = c->vcpus,
 		.vcpu_count = c->guest->vcpus,
 		.guest_threads = c->guest->vcpus % 2 ? 1 : 2,
@@ -40,6 +43,13 @@ static inline void case_make(
 		.page_bytes = c->guest->page_bytes == VFCTL_PAGES_AUTO
 				      ? 1 << 30
 				      : c->guest->page_bytes,
+	};
+	c->cells[0] = (struct vfctl_cell){
+		.node = 1,
+		.memory_node = 1,
+		.vcpu_count = c->guest->vcpus,
+		.memory_bytes = c->assignment.memory_bytes,
+		.page_bytes = c->assignment.page_bytes,
 	};
 	vfctl_cpuset_add(&c->assignment.emulator_cpus, 2);
 	vfctl_cpuset_add(&c->assignment.emulator_cpus, 66);

@@ -162,6 +162,10 @@ static void damaged_intents_are_errors(void **state)
 			"colour"},
 		{GUEST("<v:vf pf='3b:00.0' bdf='3b:00.1' index='0' form='x'/>"),
 			"form: 'x'"},
+		{GUEST("<v:vf pf='3b:00.0' bdf='3b:00.1' index='0' node='-1'/>"), "node: '-1'"},
+		{GUEST("<v:vf pf='3b:00.0' bdf='3b:00.1' index='0' root='80'/>"), "root: '80'"},
+		{GUEST("<v:vf pf='3b:00.0' bdf='3b:00.1' index='0' root='0:100'/>"),
+			"root: '0:100'"},
 		{GUEST("<v:vf pf='3b:00.0' bdf='3b:00.1' index='0' type='x'/>"),
 			"type: 'x'"},
 		{GUEST(VF VF), "listed twice"},
@@ -305,6 +309,14 @@ static const char *set_text(const struct vfctl_cpuset *set)
 	return text;
 }
 
+static unsigned free_port(const struct vfctl_domain_view *view)
+{
+	struct vfctl_domain_port port;
+
+	assert_int_equal(vfctl_domain_find_port(view, VFCTL_NODE_NONE, &port), 0);
+	return port.bus;
+}
+
 static void view_of_our_own_domain(void **state)
 {
 	struct vfctl_domain_view *view = NULL;
@@ -330,7 +342,7 @@ static void view_of_our_own_domain(void **state)
 	assert_true(view->devices[2].managed);
 	assert_int_equal(view->devices[2].guest.bus, 3);
 	/* Buses 1 to 3 the VFs, 4 the disk, 5 the rng. */
-	assert_int_equal(vfctl_domain_free_port(view), 6);
+	assert_int_equal(free_port(view), 6);
 	vfctl_domain_view_free(view);
 	case_clear(&c);
 }
@@ -365,11 +377,52 @@ static void view_of_foreign_domains(void **state)
 	assert_string_equal(set_text(&view->emulator_cpus), "0-2,4-7");
 	assert_string_equal(set_text(&view->memory_nodes), "0,2-3");
 	assert_false(view->memory_strict);
+	/* Without cells there is one; its memnode says more than the whole domain's. */
+	assert_int_equal(view->cell_count, 1);
+	assert_string_equal(set_text(&view->cells[0].vcpus), "0-3");
+	assert_string_equal(set_text(&view->cells[0].memory_nodes), "2-3");
+	assert_true(view->cells[0].memory_strict);
+	assert_string_equal(set_text(&view->vcpu_pins[0]), "9");
+	assert_string_equal(set_text(&view->vcpu_pins[3]), "0-2,4-7");
+	assert_null(view->distances);
 	assert_int_equal(view->controller_count, 2);
 	assert_int_equal(view->controllers[0].users, 1);
-	assert_int_equal(vfctl_domain_free_port(view), 2);
+	assert_int_equal(free_port(view), 2);
 	assert_int_equal(view->device_count, 2);
 	assert_false(view->devices[1].has_guest);
+	vfctl_domain_view_free(view);
+}
+
+static void view_of_cells(void **state)
+{
+	static const char xml[] =
+		"<domain><name>n</name><memory unit='GiB'>6</memory><memoryBacking><hugepages>"
+		"<page size='1' unit='G' nodeset='1'/><page size='2' unit='M'/></hugepages>"
+		"</memoryBacking><vcpu>6</vcpu><numatune><memory mode='interleave' nodeset='0-3'/>"
+		"<memnode cellid='1' mode='strict' nodeset='2'/></numatune><cpu><numa>"
+		"<cell id='1' cpus='4-5' memory='4' unit='GiB'/><cell id='0' cpus='0-3' "
+		"memory='2097152'><distances><sibling id='1' value='31'/></distances></cell>"
+		"</numa></cpu><devices><controller type='pci' index='3' "
+		"model='pcie-expander-bus'><target busNr='200'><node>1</node></target><address "
+		"type='pci' bus='0' slot='4'/></controller><controller type='pci' index='5' "
+		"model='pcie-root-port'><address type='pci' bus='3' slot='0'/></controller>"
+		"</devices></domain>";
+	static const unsigned expected[] = {10, 31, 20, 10};
+	struct vfctl_domain_view *view = NULL;
+
+	assert_int_equal(vfctl_domain_read(ctx, xml, &view), 0);
+	assert_int_equal(view->cell_count, 2);
+	assert_true(view->cells[0].memory_bytes == UINT64_C(2) << 30);
+	assert_true(view->cells[0].page_bytes == 2 << 20);
+	assert_true(view->cells[1].page_bytes == 1 << 30);
+	assert_string_equal(set_text(&view->cells[0].memory_nodes), "0-3");
+	assert_false(view->cells[0].memory_strict);
+	assert_string_equal(set_text(&view->cells[1].memory_nodes), "2");
+	assert_true(view->cells[1].memory_strict);
+	assert_memory_equal(view->distances, expected, sizeof(expected));
+	assert_int_equal(view->controllers[0].bus_nr, 200);
+	assert_int_equal(view->controllers[1].parent, 3);
+	assert_int_equal(view->controllers[1].cell, 1);
 	vfctl_domain_view_free(view);
 }
 
@@ -387,6 +440,11 @@ static void views_that_cannot_be(void **state)
 		"<domain><name>a</name><devices><hostdev type='pci'><source><address "
 		"bus='x'/>"
 		"</source></hostdev></devices></domain>",
+		"<domain><name>a</name><cpu><numa><cell id='256' "
+		"cpus='0'/></numa></cpu></domain>",
+		"<domain><name>a</name><cpu><numa><cell cpus='x'/></numa></cpu></domain>",
+		"<domain><name>a</name><cpu><numa><cell cpus='0'><distances><sibling id='1' "
+		"value='20'/></distances></cell></numa></cpu></domain>",
 		"<!DOCTYPE domain><domain><name>a</name></domain>"};
 
 	for (size_t i = 0; i < ARRAY_SIZE(bad); i++) {
@@ -422,6 +480,7 @@ int main(void)
 		cmocka_unit_test(vf_is_added_and_removed),
 		cmocka_unit_test(view_of_our_own_domain),
 		cmocka_unit_test(view_of_foreign_domains),
+		cmocka_unit_test(view_of_cells),
 		cmocka_unit_test(views_that_cannot_be),
 	};
 

@@ -6,70 +6,12 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/wait.h>
-#include <unistd.h>
 #include <cmocka.h>
 
 #include "base/buf.h"
-#include "domain_case.h"
+#include "domain_xml.h"
 
 #define YAML "name: g\nvcpus: 4\nmemory: 8GiB\n"
-
-static struct vfctl_ctx *ctx;
-
-static char *read_file(const char *path)
-{
-	_buf_ struct buf text = {0};
-	FILE *file = fopen(path, "re");
-	char part[4096];
-	size_t n;
-
-	if (!file)
-		return NULL;
-	while ((n = fread(part, 1, sizeof(part), file)) > 0)
-		buf_add(&text, part, n);
-	fclose(file);
-	return buf_steal(&text);
-}
-
-static char *render(const struct domain_case *c)
-{
-	char *xml = NULL;
-
-	if (vfctl_domain_render(ctx, &c->request, &xml) < 0)
-		fail_msg("%s", vfctl_ctx_error(ctx));
-	return xml;
-}
-
-static char *render_template(struct domain_case *c, const char *template_text)
-{
-	c->request.template_text = template_text;
-	c->request.template_name = "t.xml";
-	return render(c);
-}
-
-static void assert_has(const char *xml, const char *part)
-{
-	if (!strstr(xml, part))
-		fail_msg("no %s in:\n%s", part, xml);
-}
-
-static void assert_lacks(const char *xml, const char *part)
-{
-	if (strstr(xml, part))
-		fail_msg("%s in:\n%s", part, xml);
-}
-
-static unsigned count(const char *xml, const char *part)
-{
-	unsigned n = 0;
-
-	while ((xml = strstr(xml, part))) {
-		xml += strlen(part);
-		n++;
-	}
-	return n;
-}
 
 /* VFCTL_GOLDEN=write takes what came out as what must come out: read it before commit. */
 static void assert_golden(const char *xml, const char *name)
@@ -88,36 +30,6 @@ static void assert_golden(const char *xml, const char *name)
 	golden = read_file(path);
 	assert_non_null(golden);
 	assert_string_equal(xml, golden);
-}
-
-/* True when the schema and xmllint are there; the XML is then valid or the test fails. */
-static bool validate(const char *xml)
-{
-	const char *dir = getenv("VFCTL_SCHEMA_DIR");
-	_free_ char *schema =
-		str_format("%s/domain.rng", dir ? dir : "/usr/share/libvirt/schemas");
-	char path[] = "/tmp/vfctl-test-XXXXXX";
-	int fd, status;
-	pid_t pid;
-
-	if (access(schema, R_OK) < 0)
-		return false;
-	fd = mkstemp(path);
-	assert_true(fd >= 0);
-	assert_int_equal(write(fd, xml, strlen(xml)), strlen(xml));
-	close(fd);
-	pid = fork();
-	if (pid == 0) {
-		execlp("xmllint", "xmllint", "--noout", "--relaxng", schema, path, NULL);
-		_exit(127);
-	}
-	assert_int_equal(waitpid(pid, &status, 0), pid);
-	unlink(path);
-	if (WIFEXITED(status) && WEXITSTATUS(status) == 127)
-		return false;
-	if (status)
-		fail_msg("not valid:\n%s", xml);
-	return true;
 }
 
 static void every_element_is_as_designed(void **state)

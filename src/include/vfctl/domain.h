@@ -51,6 +51,9 @@ struct vfctl_domain_request {
 	const char *lease_id;
 	const struct vfctl_domain_vf *vfs;
 	size_t vf_count; /**< 0 .. VFCTL_GUEST_VFS_MAX */
+	/** Distances between the guest's cells, row-major, ACPI SLIT values 10 .. 255: see
+	 * vfctl_domain_cell_distances(). NULL: the guest is told none. */
+	const unsigned *cell_distances;
 	/** Version of the target, 11003000 for 11.3.0; 0: VFCTL_LIBVIRT_OLDEST. */
 	uint64_t libvirt_version;
 };
@@ -70,6 +73,15 @@ struct vfctl_domain_request {
  */
 int vfctl_domain_render(struct vfctl_ctx *ctx, const struct vfctl_domain_request *request,
 	char **ret_xml);
+
+/**
+ * The host's distances between the nodes that the guest's cells are on.
+ * @param ret_distances  cell_count * cell_count values; free() them.
+ * @return 0; -EINVAL when the host lacks one of the nodes; -ENOMEM.
+ */
+int vfctl_domain_cell_distances(struct vfctl_ctx *ctx,
+	const struct vfctl_assignment *assignment, const struct vfctl_topology *topology,
+	unsigned **ret_distances);
 
 /**
  * The file of a template: a path when @p name holds '/', else dir/name.xml.
@@ -149,6 +161,20 @@ struct vfctl_domain_controller {
 	uint32_t index; /**< it makes the bus of this number */
 	char model[32]; /**< pcie-root-port, ...; empty when not stated */
 	uint32_t users; /**< devices and controllers on its bus */
+	uint32_t parent; /**< bus it is on itself; 0 when not stated */
+	uint32_t bus_nr; /**< of an expander: the guest's bus number; 0 not stated */
+	/** Guest NUMA node of what is beneath it: that of the expander it is, or is beneath.
+	 * -1: none, the guest does not know where its devices are. */
+	int cell;
+};
+
+/** A NUMA cell of a domain: <cpu><numa><cell>, with what is said of it elsewhere. */
+struct vfctl_domain_cell {
+	struct vfctl_cpuset vcpus; /**< the guest's numbers */
+	uint64_t memory_bytes;
+	uint64_t page_bytes; /**< VFCTL_PAGES_BASE without huge pages or without a size */
+	struct vfctl_cpuset memory_nodes; /**< of the host; empty: nothing is said */
+	bool memory_strict;
 };
 
 /** The resources a domain takes, whoever wrote it. Freed as a whole. */
@@ -165,6 +191,11 @@ struct vfctl_domain_view {
 	struct vfctl_cpuset iothread_cpus;
 	struct vfctl_cpuset memory_nodes; /**< numatune; empty: none stated */
 	bool memory_strict;
+	/** By id; a domain without cells has one, with all its vCPUs and memory. */
+	struct vfctl_domain_cell *cells;
+	size_t cell_count; /**< 1 .. 256 */
+	unsigned *distances; /**< as of a request; NULL when the domain states none */
+	struct vfctl_cpuset *vcpu_pins; /**< per vCPU; empty: it may run anywhere */
 	struct vfctl_domain_device *devices;
 	size_t device_count;
 	struct vfctl_domain_controller *controllers; /**< PCI ones, by index */
@@ -185,8 +216,89 @@ int vfctl_domain_read(
 /** NULL is allowed. */
 void vfctl_domain_view_free(struct vfctl_domain_view *view);
 
-/** Bus of the first PCIe root port with nothing plugged in, or 0 when there is none. */
-uint8_t vfctl_domain_free_port(const struct vfctl_domain_view *view);
+/**
+ * The placement that a domain XML states: what vfctl_domain_render() turned into it. With
+ * that XML as the template, this assignment, the VFs of its metadata and the same guest,
+ * rendering gives the same XML again.
+ *
+ * held_cpus has the cores of the vCPUs that have their CPUs alone; the XML does not say
+ * whether the emulator's CPUs are the guest's. l3_groups are the dies. A VF whose node the
+ * metadata does not say (it was attached) has that of its guest cell, or none.
+ *
+ * @param topology  to know the node of a CPU; NULL: that of the cell's memory.
+ * @param ret  free it with vfctl_domain_placement_free().
+ * @return 0; -EINVAL also for a domain whose vCPUs are not pinned in the form that an
+ * assignment can say; else as vfctl_domain_read().
+ */
+int vfctl_domain_placement(struct vfctl_ctx *ctx, const char *xml,
+	const struct vfctl_topology *topology, struct vfctl_assignment **ret);
+/** NULL is allowed. */
+void vfctl_domain_placement_free(struct vfctl_assignment *assignment);
+
+/** No limit; also a need that has none. */
+#define VFCTL_MEMLOCK_UNLIMITED UINT64_MAX
+
+/** What decides how much memory a guest locks. */
+struct vfctl_memlock {
+	uint64_t memory_bytes;
+	uint64_t hard_limit_bytes; /**< <memtune><hard_limit>; 0 none */
+	bool locked;		   /**< <memoryBacking><locked> */
+	bool iommu;		   /**< a virtual IOMMU */
+	uint32_t vfio_devices;	   /**< VFs and other devices under VFIO */
+	uint32_t others;	   /**< vDPA interfaces and NVMe disks */
+};
+
+/**
+ * The limit of locked memory that libvirt sets for a guest, bytes: the hard limit where
+ * there is one; none for locked memory; else 1 GiB and the memory, once for all VFIO devices
+ * or, behind a virtual IOMMU and from libvirt 8.7 on, once for each; 0 when nothing is
+ * locked. Source: qemuDomainGetMemLockLimitBytes() of libvirt's qemu_domain.c.
+ * @param libvirt_version  of the target; 0: the newest.
+ */
+uint64_t vfctl_domain_memlock_need(
+	const struct vfctl_memlock *guest, uint64_t libvirt_version);
+
+/**
+ * What a domain XML says of it.
+ * @return 0; -EINVAL when it is no domain XML or a size in it is none; -E2BIG, -ENOPKG,
+ * -ENOMEM as vfctl_domain_read().
+ */
+int vfctl_domain_memlock_read(
+	struct vfctl_ctx *ctx, const char *xml, struct vfctl_memlock *ret);
+
+/**
+ * Hold a need against the hard limit of a libvirt daemon that cannot raise it.
+ * @param name  of the domain, for the words.
+ * @param ret_warning  NULL when it fits, else one line for people; the caller frees it.
+ * @return 0 or -ENOMEM.
+ */
+int vfctl_domain_memlock_judge(struct vfctl_ctx *ctx, const char *name, uint64_t need,
+	uint64_t limit, char **ret_warning);
+
+/** What the guest will know of a device's NUMA node; the best first. */
+enum vfctl_port_locality {
+	VFCTL_PORT_LOCAL,   /**< its node, or the device has none */
+	VFCTL_PORT_UNKNOWN, /**< nothing: the port is beneath no node */
+	VFCTL_PORT_WRONG,   /**< another node */
+};
+
+/** A free PCIe root port. */
+struct vfctl_domain_port {
+	uint8_t bus;
+	int cell;      /**< guest node it is beneath, or -1 */
+	int cell_want; /**< guest node it should be beneath, or -1 when there is none */
+	enum vfctl_port_locality locality;
+};
+
+/**
+ * The free PCIe root port that suits a device of host node @p node best: beneath an
+ * expander of the guest node whose memory is there, else beneath no guest node, else any.
+ * A device of no node goes beneath no guest node.
+ * @param node  VFCTL_NODE_NONE for none.
+ * @return 0, or -ENOENT when no port is free.
+ */
+int vfctl_domain_find_port(const struct vfctl_domain_view *view, int node,
+	struct vfctl_domain_port *ret);
 
 #ifdef __cplusplus
 }

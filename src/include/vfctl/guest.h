@@ -79,6 +79,64 @@ struct vfctl_guest_vf {
 	unsigned line; /**< in guest.yaml, for messages about this VF */
 };
 
+/** A choice that follows from the rest of the guest unless somebody makes it. */
+enum vfctl_choice {
+	VFCTL_CHOICE_AUTO,
+	VFCTL_CHOICE_ON,
+	VFCTL_CHOICE_OFF,
+};
+
+/** What the guest is told of the caches: <cpu><cache>. */
+enum vfctl_cpu_cache {
+	VFCTL_CPU_CACHE_AUTO, /**< passthrough with host-passthrough, else nothing */
+	VFCTL_CPU_CACHE_PASSTHROUGH,
+	VFCTL_CPU_CACHE_EMULATE,
+	VFCTL_CPU_CACHE_DISABLE,
+	VFCTL_CPU_CACHE_NONE, /**< QEMU's default */
+};
+
+/** Who emulates the I/O APIC: <features><ioapic>. */
+enum vfctl_ioapic {
+	VFCTL_IOAPIC_AUTO, /**< kvm; qemu with a virtual IOMMU */
+	VFCTL_IOAPIC_KVM,
+	VFCTL_IOAPIC_QEMU,
+};
+
+/** libvirt refuses more on q35 unless an IOMMU extends the interrupts. */
+#define VFCTL_VCPUS_WITHOUT_IOMMU 255
+#define VFCTL_EXPANDER_PORTS_DEFAULT 1
+#define VFCTL_EXPANDER_PORTS_MAX 8
+
+/**
+ * The domain XML where the placement leaves a choice; docs/guest.md has the reason of each
+ * default. AUTO leaves what a template says; ON and OFF replace it.
+ */
+struct vfctl_guest_xml {
+	bool realtime;		    /**< vCPUs of their own CPUs under SCHED_FIFO */
+	uint32_t realtime_priority; /**< 1 .. 99; 0: 1 */
+	enum vfctl_choice nosharepages;
+	enum vfctl_choice preallocate;	 /**< memory is touched before the start */
+	enum vfctl_choice shared_memory; /**< memfd, mapped by vhost-user, virtiofs */
+	enum vfctl_cpu_cache cpu_cache;
+	enum vfctl_choice l3;	     /**< dies in the topology where L3 caches are shared */
+	enum vfctl_choice distances; /**< between cells */
+	enum vfctl_choice maxphysaddr;
+	enum vfctl_choice migratable; /**< of host-passthrough */
+	enum vfctl_ioapic ioapic;
+	enum vfctl_choice hint_dedicated;
+	enum vfctl_choice poll_control;
+	enum vfctl_choice hidden; /**< the guest does not see that it runs on KVM */
+	enum vfctl_choice hpet;
+	enum vfctl_choice iommu;     /**< a virtual Intel IOMMU */
+	enum vfctl_choice expanders; /**< VFs beneath PCI roots with their guest node */
+	uint32_t expander_ports;     /**< free root ports beneath each, for hot plug */
+	enum vfctl_choice rom_bar;   /**< of VFs */
+	enum vfctl_choice iommufd;   /**< of VFs; libvirt 12.1, interfaces 12.2 */
+	enum vfctl_choice balloon;   /**< not with VFs */
+	enum vfctl_choice usb;
+	enum vfctl_choice rng;
+};
+
 /** A guest.yaml. Strings are owned by the guest; NULL where the key is optional. */
 struct vfctl_guest {
 	char *name;
@@ -116,6 +174,7 @@ struct vfctl_guest {
 	size_t disk_count;
 	struct vfctl_guest_vf *vfs;
 	size_t vf_count; /**< entries, not VFs: each has a count */
+	struct vfctl_guest_xml xml;
 };
 
 /**

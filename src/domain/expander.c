@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * PCI expander buses: each is a PCI root of its own with a NUMA node, so that the guest's
+ * kernel knows where a VF is.
+ *
+ * Firmware numbers buses in the order it finds them. The main root is 0 and what is beneath
+ * it follows; an expander has the number that it is given, and what is beneath it follows
+ * that. QEMU refuses two roots of one number but nobody refuses ranges that run into each
+ * other: the guest then loses devices. So each root gets room for all its buses, from 255
+ * down, where the main root's come to last.
+ */
+#include <errno.h>
+
+#include "domain/domain.h"
+
+#define ROOM_NONE (-1)
+/* Numbers left above the main root's for controllers that libvirt adds on its own. */
+#define MAIN_RESERVE 4
+
+int expander_add(struct vfctl_ctx *ctx, struct pci_map *map, struct xml_node *devices,
+	int cell, uint32_t root, uint8_t *ret_bus)
+{
+	struct xml_node *node, *target;
+	unsigned slot = 0;
+	uint8_t index = 0;
+	int r = pci_free_index(ctx, map, &index);
+
+	if (r == 0)
+		r = pci_free_slot(ctx, map, 0, &slot);
+	if (r < 0)
+		return r;
+	node = xml_add(devices, "controller");
+	xml_set(node, "type", "pci");
+	xml_setf(node, "index", "%u", index);
+	xml_set(node, "model", "pcie-expander-bus");
+	target = xml_add(node, "target");
+	xml_set_textf(xml_add(target, "node"), "%d", cell);
+	pci_write_address(node, &(struct vfctl_bdf){.slot = (uint8_t)slot});
+	map->bus[0].taken[slot] = UINT8_MAX;
+	map->bus[0].users++;
+	map->bus[index].node = node;
+	map->bus[index].kind = PCI_EXPANDER;
+	map->bus[index].cell = cell;
+	map->bus[index].root = root;
+	*ret_bus = index;
+	return 0;
+}
+
+/* Buses of a root: its own, and one for each controller beneath it. */
+static unsigned buses_of(const struct pci_map *map, unsigned root)
+{
+	unsigned n = root ? 1 : 1 + map->unnumbered;
+
+	for (unsigned i = 1; i < PCI_BUSES; i++)
+		n += map->bus[i].kind != PCI_NOT_THERE && map->bus[i].kind != PCI_EXPANDER &&
+		     pci_top(map, (uint8_t)i) == root;
+	return n;
+}
+
+static bool is_room(const bool *taken, unsigned from, unsigned count)
+{
+	if (from + count > PCI_BUSES)
+		return false;
+	for (unsigned i = from; i < from + count; i++)
+		if (taken[i])
+			return false;
+	return true;
+}
+
+static void take(bool *taken, unsigned from, unsigned count)
+{
+	memset(taken + from, true, count * sizeof(*taken));
+}
+
+/* The highest numbers that are free. */
+static int find_room(const bool *taken, unsigned count)
+{
+	for (int from = BUS_NR_MAX; from > 0; from--)
+		if (is_room(taken, (unsigned)from, count))
+			return from;
+	return ROOM_NONE;
+}
+
+static void set_number(struct pci_bus *bus, unsigned number)
+{
+	bus->bus_nr = number;
+	xml_setf(render_child(bus->node, "target", NULL), "busNr", "%u", number);
+}
+
+/* Numbers that were there stay: first those of others, which we may not change. */
+static int keep_numbers(struct vfctl_ctx *ctx, struct pci_map *map, const char *file,
+	bool foreign, bool *taken)
+{
+	for (unsigned i = 1; i < PCI_BUSES; i++) {
+		struct pci_bus *bus = &map->bus[i];
+		unsigned count;
+
+		if (bus->kind != PCI_EXPANDER || bus->foreign != foreign || !bus->bus_nr)
+			continue;
+		count = buses_of(map, i);
+		if (is_room(taken, bus->bus_nr, count))
+			take(taken, bus->bus_nr, count);
+		else if (foreign)
+			return ctx_fail(ctx, -EINVAL,
+				"%s:%u: PCI controller %u: buses %u to %u do not fit beside "
+				"those of the other PCI roots; give it another busNr",
+				file, xml_line(bus->node), i, bus->bus_nr,
+				bus->bus_nr + count - 1);
+		else
+			bus->bus_nr = 0;
+	}
+	return 0;
+}
+
+int expanders_number(struct vfctl_ctx *ctx, struct pci_map *map, const char *file)
+{
+	bool taken[PCI_BUSES] = {0};
+	unsigned main_buses = buses_of(map, 0);
+	int r;
+
+	take(taken, 0, main_buses < PCI_BUSES ? main_buses : PCI_BUSES);
+	r = keep_numbers(ctx, map, file, true, taken);
+	if (r == 0)
+		r = keep_numbers(ctx, map, file, false, taken);
+	if (r < 0)
+		return r;
+	take(taken, 0, main_buses + MAIN_RESERVE < PCI_BUSES ? main_buses + MAIN_RESERVE
+							     : PCI_BUSES);
+	for (unsigned i = 1; i < PCI_BUSES; i++) {
+		struct pci_bus *bus = &map->bus[i];
+		unsigned count;
+		int from;
+
+		if (bus->kind != PCI_EXPANDER || bus->bus_nr)
+			continue;
+		count = buses_of(map, i);
+		from = find_room(taken, count);
+		if (from == ROOM_NONE)
+			return ctx_fail(ctx, -ENOSPC,
+				"domain: no %u of the 256 PCI bus numbers are left together "
+				"for another PCI root; take fewer VFs or spare ports, or "
+				"turn xml.expanders off",
+				count);
+		set_number(bus, (unsigned)from);
+		take(taken, (unsigned)from, count);
+	}
+	return 0;
+}

@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Memory that a guest locks, as libvirt computes it (qemuDomainGetMemLockLimitBytes). */
+#include <errno.h>
+#include <inttypes.h>
+
+#include "domain/domain.h"
+
+/* For what devices map beside the guest's memory. */
+#define MEMLOCK_EXTRA (UINT64_C(1) << 30)
+#define SINCE_IOMMU_FACTOR 8007000
+
+uint64_t vfctl_domain_memlock_need(
+	const struct vfctl_memlock *guest, uint64_t libvirt_version)
+{
+	uint64_t factor = guest->others, bytes;
+	/* Behind a virtual IOMMU each device maps all memory for itself. */
+	bool each = guest->iommu &&
+		    (!libvirt_version || libvirt_version >= SINCE_IOMMU_FACTOR);
+
+	if (guest->hard_limit_bytes)
+		return guest->hard_limit_bytes;
+	if (guest->locked)
+		return VFCTL_MEMLOCK_UNLIMITED;
+	factor += each ? guest->vfio_devices : guest->vfio_devices > 0;
+	if (!factor)
+		return 0;
+	if (__builtin_mul_overflow(factor, guest->memory_bytes, &bytes) ||
+		__builtin_add_overflow(bytes, MEMLOCK_EXTRA, &bytes))
+		return VFCTL_MEMLOCK_UNLIMITED;
+	return bytes;
+}
+
+/* What a <interface type="network"> becomes is known at the start only: it counts as none. */
+static void count_device(const struct xml_node *device, struct vfctl_memlock *m)
+{
+	const char *name = xml_name(device);
+
+	if (str_eq(name, "hostdev"))
+		m->vfio_devices += xml_get_is(device, "type", "pci") ||
+				   xml_get_is(device, "type", "mdev");
+	else if (str_eq(name, "interface"))
+		m->vfio_devices += xml_get_is(device, "type", "hostdev");
+	else if (str_eq(name, "iommu"))
+		m->iommu = true;
+	if (str_eq(name, "interface") && xml_get_is(device, "type", "vdpa"))
+		m->others++;
+	if (str_eq(name, "disk") && xml_get_is(device, "type", "nvme"))
+		m->others++;
+}
+
+static int read_size(struct vfctl_ctx *ctx, const struct xml_node *node, uint64_t *ret)
+{
+	char buf[64];
+	const char *text = xml_text(node, buf, sizeof(buf));
+
+	return text ? view_bytes(ctx, node, text, ret) : 0;
+}
+
+int vfctl_domain_memlock_read(
+	struct vfctl_ctx *ctx, const char *text, struct vfctl_memlock *ret)
+{
+	struct vfctl_memlock m = {0};
+	_xml_ struct xml *xml = NULL;
+	struct xml_node *domain;
+	int r = xml_parse_domain(ctx, "domain", text, &xml);
+
+	if (r < 0)
+		return r;
+	domain = xml_root(xml);
+	r = read_size(ctx, xml_child(domain, "memory"), &m.memory_bytes);
+	if (r == 0)
+		r = read_size(ctx, xml_child(xml_child(domain, "memtune"), "hard_limit"),
+			&m.hard_limit_bytes);
+	if (r < 0)
+		return r;
+	m.locked = xml_child(xml_child(domain, "memoryBacking"), "locked") != NULL;
+	xml_each(device, xml_child(domain, "devices"), NULL)
+	{
+		count_device(device, &m);
+	}
+	*ret = m;
+	return 0;
+}
+
+static char *size_text(uint64_t bytes)
+{
+	if (bytes == VFCTL_MEMLOCK_UNLIMITED)
+		return strdup("all memory");
+	if (bytes < (1 << 20))
+		return str_format("%" PRIu64 " KiB", bytes >> 10);
+	return str_format("%" PRIu64 " MiB", (bytes + (1 << 20) - 1) >> 20);
+}
+
+int vfctl_domain_memlock_judge(struct vfctl_ctx *ctx, const char *name, uint64_t need,
+	uint64_t limit, char **ret_warning)
+{
+	_free_ char *needed = size_text(need), *allowed = size_text(limit);
+	char *words;
+
+	if (!needed || !allowed)
+		return ctx_oom(ctx);
+	if (need <= limit) {
+		*ret_warning = NULL;
+		return 0;
+	}
+	words = str_format(
+		"domain %s locks %s, the libvirt daemon may lock %s and cannot raise that: its "
+		"start will fail (cannot limit locked memory); set LimitMEMLOCK=infinity in the "
+		"daemon's unit, or leave it CAP_SYS_RESOURCE",
+		name, needed, allowed);
+	if (!words)
+		return ctx_oom(ctx);
+	*ret_warning = words;
+	return 0;
+}

@@ -1,0 +1,217 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* What a domain says of its NUMA cells and vCPUs. */
+#include <errno.h>
+
+#include "base/parse.h"
+#include "domain/domain.h"
+
+#define CELLS_MAX 256 /* QEMU has at most 128 nodes */
+
+static bool is_strict(const struct xml_node *node)
+{
+	return node && (!xml_get(node, "mode") || xml_get_is(node, "mode", "strict"));
+}
+
+static int read_tune(struct vfctl_ctx *ctx, const struct xml_node *domain,
+	struct vfctl_domain_view *view)
+{
+	const struct xml_node *tune = xml_child(domain, "numatune");
+	const struct xml_node *memory = xml_child(tune, "memory");
+	int r = view_list(ctx, memory, "nodeset", &view->memory_nodes);
+
+	view->memory_strict = is_strict(memory);
+	for (size_t i = 0; i < view->cell_count; i++) {
+		view->cells[i].memory_nodes = view->memory_nodes;
+		view->cells[i].memory_strict = view->memory_strict;
+	}
+	xml_each(node, tune, "memnode")
+	{
+		struct vfctl_cpuset nodes = {0};
+		uint32_t id;
+
+		if (r == 0)
+			r = view_list(ctx, node, "nodeset", &nodes);
+		if (r < 0)
+			break;
+		vfctl_cpuset_or(&view->memory_nodes, &nodes);
+		if (!xml_get(node, "cellid") ||
+			parse_u32(xml_get(node, "cellid"), 0, CELLS_MAX - 1, &id) < 0 ||
+			id >= view->cell_count)
+			continue;
+		view->cells[id].memory_nodes = nodes;
+		view->cells[id].memory_strict = is_strict(node);
+	}
+	return r;
+}
+
+/* A page size is for the cells it names, or for those that no other names. */
+static int read_pages(struct vfctl_ctx *ctx, const struct xml_node *domain,
+	struct vfctl_domain_view *view)
+{
+	const struct xml_node *huge =
+		xml_child(xml_child(domain, "memoryBacking"), "hugepages");
+	struct vfctl_cpuset named = {0};
+	uint64_t other = VFCTL_PAGES_BASE;
+
+	xml_each(page, huge, "page")
+	{
+		const char *size = xml_get(page, "size");
+		struct vfctl_cpuset cells = {0};
+		uint64_t bytes = VFCTL_PAGES_BASE;
+		int r = size ? view_bytes(ctx, page, size, &bytes) : 0;
+
+		if (r == 0)
+			r = view_list(ctx, page, "nodeset", &cells);
+		if (r < 0)
+			return r;
+		if (!xml_get(page, "nodeset"))
+			other = bytes;
+		for (size_t i = 0; i < view->cell_count; i++)
+			if (vfctl_cpuset_has(&cells, (unsigned)i))
+				view->cells[i].page_bytes = bytes;
+		vfctl_cpuset_or(&named, &cells);
+	}
+	for (size_t i = 0; i < view->cell_count; i++)
+		if (!vfctl_cpuset_has(&named, (unsigned)i))
+			view->cells[i].page_bytes = other;
+	return 0;
+}
+
+/* The cell's number: stated, or its place. */
+static int cell_id(struct vfctl_ctx *ctx, const struct xml_node *cell, uint32_t place,
+	uint32_t *ret_id)
+{
+	const char *id = xml_get(cell, "id");
+
+	*ret_id = place;
+	if ((id && parse_u32(id, 0, CELLS_MAX - 1, ret_id) < 0) || *ret_id >= CELLS_MAX)
+		return view_fail(ctx, cell, id ? id : "(too many)");
+	return 0;
+}
+
+static int add_cell(struct vfctl_ctx *ctx, const struct xml_node *node, uint32_t id,
+	struct vfctl_domain_view *view)
+{
+	const char *memory = xml_get(node, "memory");
+	struct vfctl_domain_cell *cell = &view->cells[id];
+	int r = view_list(ctx, node, "cpus", &cell->vcpus);
+
+	if (r == 0 && memory)
+		r = view_bytes(ctx, node, memory, &cell->memory_bytes);
+	if (id >= view->cell_count)
+		view->cell_count = id + 1;
+	return r;
+}
+
+/* Distances that are not stated are 10 and 20. */
+static int read_distances(struct vfctl_ctx *ctx, const struct xml_node *numa,
+	struct vfctl_domain_view *view)
+{
+	size_t n = view->cell_count;
+	uint32_t place = 0, from = 0, to = 0, value = 0;
+
+	xml_each(cell, numa, "cell")
+	{
+		int r = cell_id(ctx, cell, place++, &from);
+
+		if (r < 0)
+			return r;
+		xml_each(sibling, xml_child(cell, "distances"), "sibling")
+		{
+			const char *id = xml_get(sibling, "id");
+			const char *text = xml_get(sibling, "value");
+
+			if (!id || !text || parse_u32(id, 0, CELLS_MAX - 1, &to) < 0 ||
+				parse_u32(text, 0, DISTANCE_UNREACHABLE, &value) < 0 ||
+				to >= n)
+				return view_fail(ctx, sibling, text ? text : "");
+			if (!view->distances)
+				view->distances = calloc(n * n, sizeof(*view->distances));
+			if (!view->distances)
+				return ctx_oom(ctx);
+			view->distances[from * n + to] = value;
+		}
+	}
+	for (size_t i = 0; view->distances && i < n * n; i++)
+		if (!view->distances[i])
+			view->distances[i] = i / n == i % n ? DISTANCE_LOCAL
+							    : 2 * DISTANCE_LOCAL;
+	return 0;
+}
+
+/* All of a domain without cells is one. */
+static void make_only_cell(struct vfctl_domain_view *view)
+{
+	view->cell_count = 1;
+	view->cells[0].memory_bytes = view->memory_bytes;
+	for (uint32_t i = 0; i < view->vcpus && i < VFCTL_CPU_MAX; i++)
+		vfctl_cpuset_add(&view->cells[0].vcpus, i);
+}
+
+/* The highest number of a cell, so that all have their place. */
+static int allocate_cells(struct vfctl_ctx *ctx, const struct xml_node *numa,
+	struct vfctl_domain_view *view)
+{
+	uint32_t place = 0, id = 0, last = 0;
+
+	xml_each(cell, numa, "cell")
+	{
+		int r = cell_id(ctx, cell, place++, &id);
+
+		if (r < 0)
+			return r;
+		last = id > last ? id : last;
+	}
+	view->cells = calloc(last + 1, sizeof(*view->cells));
+	return view->cells ? 0 : ctx_oom(ctx);
+}
+
+int view_read_cells(struct vfctl_ctx *ctx, const struct xml_node *domain,
+	struct vfctl_domain_view *view)
+{
+	const struct xml_node *numa = xml_child(xml_child(domain, "cpu"), "numa");
+	uint32_t place = 0, id = 0;
+	int r = allocate_cells(ctx, numa, view);
+
+	if (r < 0)
+		return r;
+	xml_each(cell, numa, "cell")
+	{
+		r = cell_id(ctx, cell, place++, &id);
+		if (r == 0)
+			r = add_cell(ctx, cell, id, view);
+		if (r < 0)
+			return r;
+	}
+	if (!view->cell_count)
+		make_only_cell(view);
+	r = read_distances(ctx, numa, view);
+	if (r == 0)
+		r = read_tune(ctx, domain, view);
+	return r < 0 ? r : read_pages(ctx, domain, view);
+}
+
+int view_read_pins(struct vfctl_ctx *ctx, const struct xml_node *domain,
+	struct vfctl_domain_view *view)
+{
+	struct vfctl_cpuset all = {0};
+	uint32_t vcpu;
+	int r = view_list(ctx, xml_child(domain, "vcpu"), "cpuset", &all);
+
+	view->vcpu_pins = calloc(view->vcpus, sizeof(*view->vcpu_pins));
+	if (!view->vcpu_pins)
+		return ctx_oom(ctx);
+	for (uint32_t i = 0; i < view->vcpus; i++)
+		view->vcpu_pins[i] = all;
+	xml_each(pin, xml_child(domain, "cputune"), "vcpupin")
+	{
+		const char *text = xml_get(pin, "vcpu");
+
+		if (r < 0 || !text || parse_u32(text, 0, UINT32_MAX, &vcpu) < 0 ||
+			vcpu >= view->vcpus)
+			continue;
+		view->vcpu_pins[vcpu] = (struct vfctl_cpuset){0};
+		r = view_list(ctx, pin, "cpuset", &view->vcpu_pins[vcpu]);
+	}
+	return r;
+}

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <errno.h>
+
+#include "base/parse.h"
+#include "domain/domain.h"
+
+#define FILE_NAME "domain"
+
+int view_fail(struct vfctl_ctx *ctx, const struct xml_node *node, const char *value)
+{
+	return ctx_fail(ctx, -EINVAL, FILE_NAME ":%u: <%s>: '%.64s' is not understood",
+		xml_line(node), xml_name(node), value);
+}
+
+/* libvirt's units: KiB and its relatives are 1024 powers, KB and its relatives 1000. */
+static bool unit_bytes(const char *unit, uint64_t *ret)
+{
+	static const struct {
+		const char *name;
+		uint64_t bytes;
+	} units[] = {{"b", 1}, {"bytes", 1}, {"KB", 1000}, {"k", 1 << 10},
+		{"KiB", 1 << 10}, {"MB", 1000000}, {"M", 1 << 20}, {"MiB", 1 << 20},
+		{"GB", 1000000000}, {"G", 1 << 30}, {"GiB", 1 << 30},
+		{"TB", UINT64_C(1000000000000)}, {"T", UINT64_C(1) << 40},
+		{"TiB", UINT64_C(1) << 40}};
+
+	for (size_t i = 0; i < ARRAY_SIZE(units); i++)
+		if (str_eq(units[i].name, unit)) {
+			*ret = units[i].bytes;
+			return true;
+		}
+	return false;
+}
+
+int view_bytes(struct vfctl_ctx *ctx, const struct xml_node *node, const char *number,
+	uint64_t *ret)
+{
+	const char *unit = xml_get(node, "unit");
+	uint64_t value, bytes;
+
+	if (parse_u64(number, 0, UINT64_MAX, &value) < 0 ||
+		!unit_bytes(unit ? unit : "KiB", &bytes) ||
+		__builtin_mul_overflow(value, bytes, &value))
+		return view_fail(ctx, node, number);
+	*ret = value;
+	return 0;
+}
+
+/* libvirt's list form: the kernel's, and "^N" takes N out again. */
+static bool parse_set(const char *text, struct vfctl_cpuset *ret)
+{
+	_free_ char *copy = strdup(text);
+	struct vfctl_cpuset set = {0};
+	char *save, *item;
+
+	for (item = copy ? strtok_r(copy, ",", &save) : NULL; item;
+		item = strtok_r(NULL, ",", &save)) {
+		struct vfctl_cpuset part;
+
+		if (vfctl_cpuset_parse(item + (*item == '^'), &part) < 0 ||
+			vfctl_cpuset_empty(&part))
+			return false;
+		if (*item == '^')
+			vfctl_cpuset_andnot(&set, &part);
+		else
+			vfctl_cpuset_or(&set, &part);
+	}
+	*ret = set;
+	return copy != NULL;
+}
+
+int view_list(struct vfctl_ctx *ctx, const struct xml_node *node, const char *attr,
+	struct vfctl_cpuset *io)
+{
+	const char *text = xml_get(node, attr);
+	struct vfctl_cpuset set;
+
+	if (!text)
+		return 0;
+	if (!parse_set(text, &set))
+		return view_fail(ctx, node, text);
+	vfctl_cpuset_or(io, &set);
+	return 0;
+}
