@@ -4,66 +4,6 @@
 #include <errno.h>
 #include <inttypes.h>
 
-static int by_address(const void *a, const void *b)
-{
-	const struct vfctl_free_vf *const *x = a, *const *y = b;
-
-	return vfctl_bdf_compare(&(*x)->bdf, &(*y)->bdf);
-}
-
-static int check_vfs(struct vfctl_ctx *ctx, const struct vfctl_host_model *model)
-{
-	_free_ const struct vfctl_free_vf **v = calloc(model->vf_count + 1, sizeof(*v));
-	char text[VFCTL_BDF_TEXT];
-
-	if (!v)
-		return ctx_oom(ctx);
-	for (size_t i = 0; i < model->vf_count; i++) {
-		v[i] = &model->vfs[i];
-		if (v[i]->fabric < 0)
-			return ctx_fail(ctx, -EINVAL,
-				"host model: VF %s is on fabric %d; number fabrics from 0",
-				vfctl_bdf_format(&v[i]->bdf, text), v[i]->fabric);
-	}
-	qsort(v, model->vf_count, sizeof(*v), by_address);
-	for (size_t i = 1; i < model->vf_count; i++)
-		if (vfctl_bdf_compare(&v[i - 1]->bdf, &v[i]->bdf) == 0)
-			return ctx_fail(ctx, -EINVAL,
-				"host model: VF %s is listed twice; take a new snapshot",
-				vfctl_bdf_format(&v[i]->bdf, text));
-	return 0;
-}
-
-/* The planner's own limits, which no host of today reaches. */
-static int check_size(struct vfctl_ctx *ctx, const struct vfctl_topology *t)
-{
-	if (t->node_count > VFCTL_MODEL_NODES_MAX)
-		return ctx_fail(ctx, -EINVAL, "host model: %zu nodes; the planner knows %d at most",
-			t->node_count, VFCTL_MODEL_NODES_MAX);
-	for (size_t i = 0; i < t->node_count * t->node_count; i++)
-		if (t->distances[i] < 10 || t->distances[i] > 65535)
-			return ctx_fail(ctx, -EINVAL, "host model: the distance from node %u to "
-				"node %u is %u; ACPI has 10 (local) to 255",
-				t->nodes[i / t->node_count].id, t->nodes[i % t->node_count].id,
-				t->distances[i]);
-	return 0;
-}
-
-int check_model(struct vfctl_ctx *ctx, const struct vfctl_host_model *model)
-{
-	int r;
-
-	if (!model->topology)
-		return ctx_fail(
-			ctx, -EINVAL, "host model: it has no topology; load one first");
-	r = vfctl_topology_check(ctx, model->topology);
-	if (r == 0)
-		r = check_size(ctx, model->topology);
-	if (r == 0)
-		r = check_vfs(ctx, model);
-	return r;
-}
-
 static int check_want(struct vfctl_ctx *ctx, const struct vfctl_request *request, size_t i)
 {
 	const struct vfctl_vf_want *w = &request->wants[i];

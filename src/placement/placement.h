@@ -5,7 +5,6 @@
 #include "placement/search.h"
 
 /* check.c: named errors for input that cannot be. */
-int check_model(struct vfctl_ctx *ctx, const struct vfctl_host_model *model);
 int check_request(struct vfctl_ctx *ctx, const struct vfctl_host_model *model,
 	const struct vfctl_request *request);
 

@@ -115,7 +115,7 @@ static int check_cycle(struct vfctl_ctx *ctx, const struct site *site,
 static int check_input(struct vfctl_ctx *ctx, const struct vfctl_host_model *model,
 	const struct vfctl_request *requests, size_t count)
 {
-	int r = check_model(ctx, model);
+	int r = vfctl_model_check(ctx, model);
 
 	for (size_t i = 0; r == 0 && i < count; i++)
 		r = check_request(ctx, model, &requests[i]);

@@ -215,7 +215,7 @@ int vfctl_plan_rebalance(struct vfctl_ctx *ctx, const struct vfctl_host_model *m
 {
 	_cleanup_(clear) struct rebalancing b = {.ctx = ctx, .model = model};
 	struct search_result result = {0};
-	int r = check_model(ctx, model);
+	int r = vfctl_model_check(ctx, model);
 
 	if (r == 0)
 		r = open_all(&b);
