@@ -165,6 +165,7 @@ static bool push(struct gen *g, const struct option *o)
 {
 	struct option_list *l = g->list;
 
+	l->work++;
 	if (l->count >= OPTIONS_MAX) {
 		l->cut = true;
 		return true;
@@ -665,6 +666,7 @@ static void split_over(struct gen *g, uint32_t unit)
 	size_t before = g->list->count;
 	bool extra = g->r->emulator_cores + g->r->iothread_cores > 0;
 
+	g->list->work++;
 	for (size_t k = 0; k < g->count; k++)
 		most[k] = most_units(g, g->cells[k].node, unit);
 	if (!level(most, g->count, total, units))

@@ -15,6 +15,7 @@
 #define TIMEOUT_MS 30000
 /* An option or a leaf costs about as much as so many edges of a flow. */
 #define EDGES_PER_STEP 64
+#define OPTIONS_PER_STEP 2
 /* The first pass settles these levels, the second the rest. */
 #define FIRST_LEVELS (VFCTL_LEVEL_FORM + 1)
 
@@ -35,7 +36,7 @@ struct search {
 	score best_score, root;
 	bool has_best;
 	unsigned levels; /* that count in this pass */
-	uint64_t steps, max_steps, deadline_ms;
+	uint64_t steps, max_steps, next_look, deadline_ms;
 	bool stopped, proven, cut; /* cut: a guest had more options than are looked at */
 	bool first_fit;
 	int error;
@@ -63,15 +64,14 @@ static uint64_t now_ms(void)
 
 static bool step(struct search *s)
 {
-	uint64_t before = s->steps / 1024;
-
 	s->steps += 1 + (s->flow.work - s->flow_work) / EDGES_PER_STEP;
 	if (s->flow.work - s->flow_work >= EDGES_PER_STEP)
 		s->flow_work = s->flow.work;
 	if (s->steps >= s->max_steps)
 		s->stopped = true;
-	if (s->steps / 1024 == before)
+	if (s->steps < s->next_look)
 		return !s->stopped;
+	s->next_look = s->steps + 1024;
 	if (s->ctx->cancelled)
 		s->error = ctx_fail(s->ctx, -EINTR, "the planner was interrupted");
 	if (s->error || now_ms() >= s->deadline_ms)
@@ -148,6 +148,16 @@ static size_t fit_by_node(const struct search *s, size_t depth, const struct roo
 	return a < b ? a : b;
 }
 
+static uint64_t vfs_left(const struct search *s)
+{
+	uint64_t vfs = 0;
+
+	/* match_begin() made the edges to the sink first, in the groups' order. */
+	for (size_t g = 0; g < s->site->group_count; g++)
+		vfs += s->flow.left[2 * g];
+	return vfs;
+}
+
 static size_t most_placed(const struct search *s, size_t depth, const struct room *rooms)
 {
 	uint64_t threads = 0, memory = 0, vfs = 0, shared = 0;
@@ -158,8 +168,7 @@ static size_t most_placed(const struct search *s, size_t depth, const struct roo
 		memory += all_memory(s, &rooms[k]);
 		shared += rooms[k].shared;
 	}
-	for (size_t g = 0; g < s->site->group_count; g++)
-		vfs += s->flow.left[2 * g];
+	vfs = vfs_left(s);
 	n = fit_by(s, depth, threads, need_threads);
 	most = n < most ? n : most;
 	n = fit_by(s, depth, memory, need_memory);
@@ -404,17 +413,48 @@ static int with_option(struct search *s, size_t depth, const struct option *o,
 	return r;
 }
 
+/* Is there enough of everything in all, wherever it is? Ways are only sought if so. */
+static bool could_place(const struct search *s, size_t depth)
+{
+	const struct room *rooms = &s->rooms[depth * s->site->node_count];
+	const struct vfctl_request *r = s->jobs[depth].request;
+	uint64_t threads = 0, memory = 0, shared = 0;
+
+	for (unsigned n = 0; n < s->site->node_count; n++) {
+		threads += rooms[n].threads;
+		memory += all_memory(s, &rooms[n]);
+		shared += rooms[n].shared;
+	}
+	if (threads < s->jobs[depth].threads || memory < r->memory_bytes ||
+		shared < r->shared_vcpus)
+		return false;
+	for (size_t w = 0; w < r->want_count && !s->jobs[depth].home; w++) {
+		uint32_t left = 0;
+
+		for (size_t g = 0; g < s->site->group_count; g++)
+			if (site_group_answers(&s->site->groups[g], &r->wants[w]))
+				left += s->site->groups[g].free;
+		if (left < r->wants[w].count)
+			return false;
+	}
+	return vfs_left(s) >= s->jobs[depth].vfs;
+}
+
 static void try_options(struct search *s, size_t depth, size_t cells)
 {
 	struct option_list *list = &s->lists[depth];
 	const struct job *job = &s->jobs[depth];
 
+	if (!could_place(s, depth))
+		return;
 	if (options_make(s->site, job, &s->rooms[depth * s->site->node_count], cells,
 		    depth + 1 == s->count, list) < 0) {
 		s->error = ctx_oom(s->ctx);
 		return;
 	}
 	s->cut |= list->cut;
+	s->steps += list->work / OPTIONS_PER_STEP;
+	list->work = 0;
 	if (list->count)
 		qsort(list->v, list->count, sizeof(*list->v), by_promise);
 	for (size_t i = 0; i < list->count && !s->stopped && !s->proven && !s->error; i++) {
@@ -494,6 +534,8 @@ static bool greedy_place(struct search *s, size_t depth)
 	struct option_list *list = &s->lists[depth];
 	const struct job *job = &s->jobs[depth];
 
+	if (!could_place(s, depth))
+		return false;
 	for (size_t cells = job->request->cell_count ? job->most_cells : 1;
 		cells <= job->most_cells; cells++) {
 		if (options_make(s->site, job, &s->rooms[depth * s->site->node_count], cells,
@@ -717,7 +759,7 @@ static void search_all(struct search *s, const struct vfctl_plan_options *option
 	s->levels = VFCTL_LEVELS;
 	bound(s, 0, s->rooms, s->root);
 	s->proven = s->stopped = false;
-	s->steps = 0;
+	s->steps = s->next_look = 0;
 	if (s->count > 1 && !s->error && run_pass(s, FIRST_LEVELS, steps / 2))
 		settled = FIRST_LEVELS;
 	s->cut = false;

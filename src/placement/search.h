@@ -59,6 +59,7 @@ struct option_list {
 	struct opt_cell *cells;
 	size_t cell_count, cell_room;
 	bool cut; /* there are more than these */
+	uint64_t work; /* ways looked at since it was made, whether they came to anything */
 };
 
 /*

@@ -6,11 +6,21 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <time.h>
 
 #include "instance.h"
 
 static struct vfctl_ctx *ctx;
 static uint64_t unproven;
+static double planner_s, other_s; /* told, never judged */
+
+static double now(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
+}
 
 static struct vfctl_plan *plan_of(const struct instance *in)
 {
@@ -60,17 +70,22 @@ static bool check_one(uint64_t seed, bool tiny)
 {
 	struct instance in;
 	struct vfctl_plan *plan;
+	double start;
 	bool ok;
 
 	instance_make(&in, seed, tiny);
+	start = now();
 	plan = plan_of(&in);
+	planner_s += now() - start;
 	if (!plan)
 		return true;
 	unproven += plan->gap_level != VFCTL_LEVELS;
 	ok = plan_is_sound(&in.model, in.requests, plan);
 	if (!ok)
 		fprintf(stderr, "seed %" PRIu64 ": the plan breaks a rule\n", seed);
+	start = now();
 	ok &= tiny ? check_brute(&in, plan) : check_milp(&in, plan);
+	other_s += now() - start;
 	vfctl_plan_free(plan);
 	return ok;
 }
@@ -90,6 +105,8 @@ int main(int argc, char **argv)
 	for (uint64_t i = 0; i < count; i++)
 		bad += !check_one(seed + i, tiny);
 	printf("%" PRIu64 " differ, %" PRIu64 " not proven by the planner\n", bad, unproven);
+	printf("the planner took %.2f s, %s %.2f s\n", planner_s,
+		tiny ? "brute force" : "GLPK", other_s);
 	vfctl_ctx_free(ctx);
 	return bad || unproven;
 }

@@ -10,6 +10,7 @@
 #include <time.h>
 
 #include "base/ctx.h"
+#include "vfctl/domain.h"
 #include "vfctl/placement.h"
 
 #define GIB (UINT64_C(1) << 30)
@@ -177,6 +178,44 @@ static void fixed_cases(void)
 	report("8 cells that differ, one node full: a refusal");
 }
 
+/* 1,000 domain XMLs of the guests of one batch. */
+static void write_xml(void)
+{
+	static const char text[] = "name: g\nvcpus: 4\nmemory: 4GiB\nvfs:\n  - pf: any\n";
+	struct vfctl_domain_vf vf = {.attrs = {.mask = VFCTL_ATTR_MAC}};
+	struct vfctl_guest *guest;
+	struct vfctl_plan *plan;
+	size_t bytes = 0;
+	double start;
+
+	make_host(8, 32, 127);
+	for (int i = 0; i < 64; i++)
+		add_guest(4, &one_vf);
+	if (vfctl_guest_parse(ctx, "guest", text, strlen(text), &guest) < 0 ||
+		vfctl_plan_make(ctx, &b.model, b.requests, b.guests, NULL, &plan) < 0)
+		exit(1);
+	start = now_us();
+	for (size_t i = 0; i < 1000; i++) {
+		struct vfctl_domain_request request = {.guest = guest, .lease_id = "lease",
+			.assignment = &plan->assignments[i % plan->count], .vfs = &vf,
+			.vf_count = 1};
+		char *xml;
+
+		vf.bdf = request.assignment->vfs[0].bdf;
+		vf.pf = request.assignment->vfs[0].pf;
+		if (vfctl_domain_render(ctx, &request, &xml) < 0) {
+			fprintf(stderr, "%s\n", vfctl_ctx_error(ctx));
+			exit(1);
+		}
+		bytes += strlen(xml);
+		free(xml);
+	}
+	printf("%-44s %10.1f us  %zu bytes each\n", "1,000 domain XMLs of one batch",
+		now_us() - start, bytes / 1000);
+	vfctl_plan_free(plan);
+	vfctl_guest_free(guest);
+}
+
 static void grow(void)
 {
 	printf("nodes,guests,vfs,us,steps,gap\n");
@@ -202,8 +241,10 @@ int main(int argc, char **argv)
 		return 1;
 	if (argc > 1 && strcmp(argv[1], "--grow") == 0)
 		grow();
-	else
+	else {
 		fixed_cases();
+		write_xml();
+	}
 	vfctl_ctx_free(ctx);
 	return 0;
 }
