@@ -84,6 +84,18 @@ void print_reasons(struct out *out, const struct vfctl_reason *reasons, size_t c
 
 /* ---- one guest ---- */
 
+static void print_emulator(struct out *out, const struct vfctl_assignment *a)
+{
+	char text[1024];
+
+	out_line(out, "  QEMU      emulator threads on CPU %s",
+		cpus_text(&a->emulator_cpus, text, sizeof(text)));
+	if (!vfctl_cpuset_empty(&a->iothread_cpus) &&
+		!vfctl_cpuset_within(&a->iothread_cpus, &a->emulator_cpus))
+		out_line(out, "  QEMU      I/O threads on CPU %s",
+			cpus_text(&a->iothread_cpus, text, sizeof(text)));
+}
+
 static void print_one_cell(struct out *out, const struct vfctl_assignment *a)
 {
 	const struct vfctl_cell *c = &a->cells[0];
@@ -97,8 +109,7 @@ static void print_one_cell(struct out *out, const struct vfctl_assignment *a)
 	if (c->shared_vcpus)
 		out_line(out, "  shared    %u vCPUs on host CPUs %s, with others'",
 			c->shared_vcpus, cpus_text(&c->shared_cpus, text, sizeof(text)));
-	out_line(out, "  QEMU      emulator threads on CPU %s",
-		cpus_text(&a->emulator_cpus, text, sizeof(text)));
+	print_emulator(out, a);
 	size_text(c->memory_bytes, memory);
 	if (c->page_bytes)
 		out_line(out, "  memory    %s on node %d, in pages of %s", memory, c->memory_node,
@@ -109,22 +120,24 @@ static void print_one_cell(struct out *out, const struct vfctl_assignment *a)
 
 static void print_cells(struct out *out, const struct vfctl_assignment *a)
 {
-	char text[1024], memory[32], page[32];
+	char text[1024], set[256], shared[320], memory[32], page[32];
 
 	for (size_t k = 0; k < a->cell_count; k++) {
 		const struct vfctl_cell *c = &a->cells[k];
 
 		pins_text(a, c->first_vcpu, c->vcpu_count, text, sizeof(text));
 		if (c->shared_vcpus)
-			cpus_text(&c->shared_cpus, text, sizeof(text));
-		out_line(out, "  cell %-4zu node %d: vCPUs %u-%u on host CPUs %s; %s%s%s%s", k, c->node,
-			c->first_vcpu, c->first_vcpu + c->vcpu_count - 1, text,
+			snprintf(shared, sizeof(shared), "%s%u shared on %s", text[0] ? ", " : "",
+				c->shared_vcpus, cpus_text(&c->shared_cpus, set, sizeof(set)));
+		else
+			shared[0] = '\0';
+		out_line(out, "  cell %-4zu node %d: vCPUs %u-%u on host CPUs %s%s; %s%s%s%s", k,
+			c->node, c->first_vcpu, c->first_vcpu + c->vcpu_count - 1, text, shared,
 			size_text(c->memory_bytes, memory), c->page_bytes ? " in pages of " : "",
 			c->page_bytes ? size_text(c->page_bytes, page) : "",
 			c->memory_node == c->node ? "" : " of another node");
 	}
-	out_line(out, "  QEMU      emulator threads on CPU %s",
-		cpus_text(&a->emulator_cpus, text, sizeof(text)));
+	print_emulator(out, a);
 }
 
 static void print_vf(struct out *out, const struct vfctl_host_model *model,

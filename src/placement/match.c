@@ -367,26 +367,19 @@ static int send_job(const struct site *site, struct flow *flow, const struct job
 	return r;
 }
 
-static void sum_up(const struct site *site, const struct chosen *chosen, const struct job *jobs,
+static int sum_up(const struct site *site, const struct chosen *chosen, const struct job *jobs,
 	size_t count, const struct room *rooms, struct leaf *ret)
 {
 	uint32_t left[SITE_NODES_MAX + 1] = {0};
 	_free_ uint32_t *used = calloc(site->group_count + 1, sizeof(*used));
 
 	*ret = (struct leaf){0};
-	for (size_t i = 0; i < count && used; i++)
-		for (size_t k = 0; chosen[i].placed && k < jobs[i].vfs; k++) {
-			const struct vf_group *g = &site->groups[chosen[i].vfs[k].group];
-			const struct vfctl_vf_want *w =
-				&jobs[i].request->wants[chosen[i].vfs[k].want];
-			unsigned d = 0;
-
+	if (!used)
+		return -ENOMEM;
+	for (size_t i = 0; i < count; i++)
+		for (size_t k = 0; chosen[i].placed && k < jobs[i].vfs; k++)
 			used[chosen[i].vfs[k].group]++;
-			match_allows(site, w, g, match_nodes(&chosen[i].option, chosen[i].cells,
-				chosen[i].vfs[k].cell), 0, false, &d);
-			ret->distance += (uint64_t)d * WEIGHT_VF;
-		}
-	for (size_t g = 0; g < site->group_count && used; g++) {
+	for (size_t g = 0; g < site->group_count; g++) {
 		uint64_t n = site->groups[g].free - used[g];
 
 		left[site->groups[g].home] += (uint32_t)n;
@@ -394,6 +387,7 @@ static void sum_up(const struct site *site, const struct chosen *chosen, const s
 	}
 	for (unsigned n = 0; n < site->node_count; n++)
 		ret->room += site_room(site, n, &rooms[n], left[n]);
+	return 1;
 }
 
 int match_all(const struct site *site, const struct job *jobs, struct chosen *chosen,
@@ -428,7 +422,5 @@ int match_all(const struct site *site, const struct job *jobs, struct chosen *ch
 			read_demand(site, &fj[i].builder, &fj[i].demands[d], chosen[i].vfs, &n);
 	}
 	*io_work += flow.work;
-	if (r > 0)
-		sum_up(site, chosen, jobs, count, rooms, ret);
-	return r;
+	return r > 0 ? sum_up(site, chosen, jobs, count, rooms, ret) : r;
 }

@@ -24,7 +24,7 @@ struct gen {
 	struct option_list *list;
 	const struct vfctl_cell_want *wants; /* given cells, or the one */
 	size_t count;
-	bool last, even_only;
+	bool last;
 	unsigned page;
 	uint32_t threads; /* what all cells so far agree on; 0: none yet */
 	uint64_t used;	  /* nodes */

@@ -35,9 +35,15 @@ const char *pf_words(const struct vfctl_host_model *model, const struct vfctl_bd
 	char buf[64]);
 
 /* refuse.c: what is short, and what would make it fit. */
+/* @after: the host as the guests leave it that are placed. */
 int explain_refusal(struct vfctl_ctx *ctx, struct vfctl_assignment *a,
-	const struct site *site, const struct vfctl_request *request);
+	const struct site *site, const struct site *after,
+	const struct vfctl_request *request);
 
+/* vfctl_plan_make(); @any_place: VFs that cannot be local are a refusal, not an error. */
+int plan_make(struct vfctl_ctx *ctx, const struct vfctl_host_model *model,
+	const struct vfctl_request *requests, size_t count,
+	const struct vfctl_plan_options *options, bool any_place, struct vfctl_plan **ret);
 /*
  * Place some requests without words: for "what if". @leave_out as for site_new().
  * @ret_cells (may be NULL) receives the nodes of the first one, as a bit set.
@@ -52,6 +58,8 @@ struct tenant {
 	struct vfctl_cell_want *cells;
 	struct vfctl_vf_want *wants;
 };
+/* Can it be asked for again, as it is? */
+bool tenant_may_move(const struct vfctl_occupant *occupant);
 int tenant_init(struct vfctl_ctx *ctx, const struct vfctl_host_model *model,
 	const struct vfctl_occupant *occupant, struct tenant *ret);
 void tenant_clear(struct tenant *tenant);

@@ -91,13 +91,13 @@ static bool may_be_local(const struct site *site, const struct vfctl_vf_want *wa
 }
 
 /* What is asked of a VF and of its cell, where the two cannot both be. */
-static int check_cycle(struct vfctl_ctx *ctx, const struct site *site,
+static int check_locality(struct vfctl_ctx *ctx, const struct site *site,
 	const struct vfctl_request *request)
 {
 	for (size_t i = 0; i < request->want_count; i++) {
 		const struct vfctl_vf_want *w = &request->wants[i];
 		int id = w->cell >= 0 && request->cell_count ? request->cells[w->cell].node
-							     : request->node;
+			: request->node;
 		int node = id < 0 ? -1 : site_node_index(site, id);
 		char pf[64];
 
@@ -179,23 +179,25 @@ static int explain_all(struct vfctl_ctx *ctx, const struct site *site,
 	const struct vfctl_request *requests, const struct search_result *result,
 	struct vfctl_plan *plan)
 {
-	struct room rooms[SITE_NODES_MAX];
+	_site_ struct site *after = NULL;
 	struct job job;
-	int r = 0;
+	int r = site_new(ctx, site->model, NULL, &after);
 
-	memcpy(rooms, site->start, site->node_count * sizeof(rooms[0]));
-	for (size_t i = 0; i < plan->count; i++) {
+	for (size_t i = 0; i < plan->count && r == 0; i++) {
+		if (!result->chosen[i].placed)
+			continue;
 		job_init(site, &requests[i], i, &job);
-		if (result->chosen[i].placed)
-			option_take(site, &job, &result->chosen[i].option,
-				result->chosen[i].cells, rooms);
+		option_take(site, &job, &result->chosen[i].option, result->chosen[i].cells,
+			after->start);
+		for (size_t k = 0; k < plan->assignments[i].vf_count; k++)
+			after->groups[result->chosen[i].vfs[k].group].free--;
 	}
 	for (size_t i = 0; i < plan->count && r == 0; i++) {
 		struct vfctl_assignment *a = &plan->assignments[i];
 
 		if (!result->chosen[i].placed)
-			r = explain_refusal(ctx, a, site, &requests[i]);
-		else if (!explain_choice(a, site, &requests[i], rooms))
+			r = explain_refusal(ctx, a, site, after, &requests[i]);
+		else if (!explain_choice(a, site, &requests[i], after->start))
 			r = ctx_oom(ctx);
 	}
 	return r;
@@ -225,14 +227,36 @@ static int run(struct vfctl_ctx *ctx, const struct site *site,
 	const struct vfctl_plan_options *options, struct search_result *ret)
 {
 	_free_ struct job *jobs = NULL;
+	struct search_result split;
+	bool again = false;
 	int r = make_jobs(ctx, site, requests, count, &jobs);
 
-	return r < 0 ? r : search_run(ctx, site, jobs, count, options, ret);
+	if (r == 0)
+		r = search_run(ctx, site, jobs, count, options, ret);
+	if (r < 0 || count < 2)
+		return r;
+	/* Those that found no room on a node of their own: perhaps on several. */
+	for (size_t i = 0; i < count; i++) {
+		job_init(site, &requests[i], i, &jobs[i]);
+		jobs[i].must_split = !ret->chosen[i].placed && !requests[i].cell_count &&
+			jobs[i].most_cells > 1;
+		again |= jobs[i].must_split;
+	}
+	if (!again)
+		return 0;
+	r = search_run(ctx, site, jobs, count, options, &split);
+	if (r == 0 && split.value[VFCTL_LEVEL_PLACED] > ret->value[VFCTL_LEVEL_PLACED]) {
+		search_result_clear(ret, count);
+		*ret = split;
+	} else if (r == 0) {
+		search_result_clear(&split, count);
+	}
+	return r;
 }
 
-int vfctl_plan_make(struct vfctl_ctx *ctx, const struct vfctl_host_model *model,
+int plan_make(struct vfctl_ctx *ctx, const struct vfctl_host_model *model,
 	const struct vfctl_request *requests, size_t count,
-	const struct vfctl_plan_options *options, struct vfctl_plan **ret)
+	const struct vfctl_plan_options *options, bool any_place, struct vfctl_plan **ret)
 {
 	_cleanup_(free_plan) struct vfctl_plan *plan = NULL;
 	struct search_result result = {0};
@@ -241,8 +265,8 @@ int vfctl_plan_make(struct vfctl_ctx *ctx, const struct vfctl_host_model *model,
 
 	if (r == 0)
 		r = site_new(ctx, model, NULL, &site);
-	for (size_t i = 0; r == 0 && i < count; i++)
-		r = check_cycle(ctx, site, &requests[i]);
+	for (size_t i = 0; r == 0 && i < count && !any_place; i++)
+		r = check_locality(ctx, site, &requests[i]);
 	if (r < 0)
 		return r;
 	plan = calloc(1, sizeof(*plan));
@@ -259,6 +283,13 @@ int vfctl_plan_make(struct vfctl_ctx *ctx, const struct vfctl_host_model *model,
 		return r;
 	*ret = steal(plan);
 	return 0;
+}
+
+int vfctl_plan_make(struct vfctl_ctx *ctx, const struct vfctl_host_model *model,
+	const struct vfctl_request *requests, size_t count,
+	const struct vfctl_plan_options *options, struct vfctl_plan **ret)
+{
+	return plan_make(ctx, model, requests, count, options, false, ret);
 }
 
 /* ---- what if ---- */

@@ -68,12 +68,10 @@ static bool explain_nodes(struct vfctl_assignment *a, const struct site *site,
 		int at = site_node_index(site, c->node);
 
 		buf_printf(&line, "%snode %d", k ? ", " : "", c->node);
-		if (a->cell_count > 1)
-			buf_printf(&line, " (cell %zu: %" PRIu32 " vCPU%s)", k, c->vcpu_count,
-				c->vcpu_count == 1 ? "" : "s");
 		if (at >= 0)
-			buf_printf(&line, "; %u of its whole cores stay%s free",
-				left[at].core_count, left[at].core_count == 1 ? "s" : "");
+			buf_printf(&line, " (%u whole core%s stay%s free)", left[at].core_count,
+				left[at].core_count == 1 ? "" : "s",
+				left[at].core_count == 1 ? "s" : "");
 	}
 	buf_puts(&line, a->local ? "; all is local" : "; not all is local");
 	if (!line.failed && a->cell_count > 1 && !request->cell_count)
@@ -83,7 +81,8 @@ static bool explain_nodes(struct vfctl_assignment *a, const struct site *site,
 	return !line.failed && reason_add(a, VFCTL_REASON_CHOICE, "%s", line.data);
 }
 
-static bool explain_vf(struct vfctl_assignment *a, const struct site *site, size_t i)
+static bool explain_vf(struct vfctl_assignment *a, const struct site *site,
+	const struct vfctl_request *request, size_t i)
 {
 	const struct vfctl_topology *t = site->model->topology;
 	const struct vfctl_free_vf *vf = &a->vfs[i];
@@ -93,6 +92,10 @@ static bool explain_vf(struct vfctl_assignment *a, const struct site *site, size
 
 	vfctl_bdf_format(&vf->bdf, bdf);
 	pf_words(site->model, &vf->pf, pf);
+	if (request->wants[a->vf_wants[i]].affinity == VFCTL_AFFINITY_ANY &&
+		vf->node != cell->node)
+		return reason_add(a, VFCTL_REASON_CHOICE, "VF %s (%s/%" PRIu32 "): free, on node "
+			"%d; nearness does not count (affinity: any)", bdf, pf, vf->index, vf->node);
 	if (has_one_node(site) || vf->node == cell->node)
 		return reason_add(a, VFCTL_REASON_CHOICE, "VF %s (%s/%" PRIu32 "): free, on node "
 			"%d", bdf, pf, vf->index, cell->node);
@@ -138,7 +141,7 @@ static bool explain_cpus(struct vfctl_assignment *a, const struct vfctl_request 
 		print_set(&line, &shared);
 	}
 	if (!vfctl_cpuset_empty(&idle)) {
-		buf_puts(&line, "; siblings left idle: ");
+		buf_puts(&line, "; held and left idle: ");
 		print_set(&line, &idle);
 	}
 	buf_printf(&line, "; the guest sees %" PRIu32 " thread%s per core", a->guest_threads,
@@ -151,9 +154,30 @@ static bool explain_cpus(struct vfctl_assignment *a, const struct vfctl_request 
 	return !line.failed && reason_add(a, VFCTL_REASON_CHOICE, "%s", line.data);
 }
 
-static bool explain_memory(struct vfctl_assignment *a, const struct vfctl_request *request)
+static const char *why_base(const struct site *site, const struct vfctl_cell *cell,
+	char buf[128])
 {
 	char memory[32], page[32];
+
+	memory_text(cell->memory_bytes, memory);
+	for (unsigned p = 1; p < site->page_count; p++)
+		if (cell->memory_bytes % site->page_bytes[p] == 0) {
+			snprintf(buf, 128, "no pool of huge pages on node %d has %s free",
+				cell->memory_node, memory);
+			return buf;
+		}
+	if (site->page_count > 1)
+		snprintf(buf, 128, "%s is not a whole number of pages of %s", memory,
+			memory_text(site->page_bytes[1], page));
+	else
+		snprintf(buf, 128, "this host has no huge pages");
+	return buf;
+}
+
+static bool explain_memory(struct vfctl_assignment *a, const struct site *site,
+	const struct vfctl_request *request)
+{
+	char memory[32], page[32], text[128];
 	bool ok = true;
 
 	for (size_t k = 0; k < a->cell_count; k++) {
@@ -167,13 +191,15 @@ static bool explain_memory(struct vfctl_assignment *a, const struct vfctl_reques
 		else
 			ok &= reason_add(a, VFCTL_REASON_CHOICE, "memory: %s, strictly on node %d",
 				memory, c->memory_node);
-		if (c->memory_node != c->node)
+		if (c->memory_node != c->node && a->cell_count > 1)
 			ok &= reason_add(a, VFCTL_REASON_WARNING, "memory: node %d has not enough, so "
 				"cell %zu uses that of node %d", c->node, k, c->memory_node);
+		else if (c->memory_node != c->node)
+			ok &= reason_add(a, VFCTL_REASON_WARNING, "memory: node %d has not enough, so "
+				"it is from node %d", c->node, c->memory_node);
 		if (c->page_bytes == VFCTL_PAGES_BASE && request->page_bytes == VFCTL_PAGES_AUTO)
-			ok &= reason_add(a, VFCTL_REASON_WARNING, "memory: base pages, since no pool "
-				"of huge pages on node %d has %s free; DMA and page walks are "
-				"slower", c->memory_node, memory);
+			ok &= reason_add(a, VFCTL_REASON_WARNING, "memory: base pages, since %s; DMA "
+				"and page walks are slower", why_base(site, c, text));
 	}
 	return ok;
 }
@@ -184,7 +210,7 @@ bool explain_choice(struct vfctl_assignment *a, const struct site *site,
 	bool ok = explain_nodes(a, site, request, left);
 
 	for (size_t i = 0; i < a->vf_count; i++)
-		ok &= explain_vf(a, site, i);
+		ok &= explain_vf(a, site, request, i);
 	ok &= explain_cpus(a, request);
-	return ok & explain_memory(a, request);
+	return ok & explain_memory(a, site, request);
 }

@@ -44,12 +44,7 @@ static void clear(struct rebalancing *b)
 	site_free(b->site);
 }
 
-static bool may_move(const struct vfctl_occupant *o)
-{
-	return !o->foreign && !vfctl_cpuset_empty(&o->cpus);
-}
-
-static int group_of(const struct site *site, const struct vfctl_free_vf *vf)
+static size_t group_of(const struct site *site, const struct vfctl_free_vf *vf)
 {
 	int id = vf->node;
 
@@ -59,9 +54,9 @@ static int group_of(const struct site *site, const struct vfctl_free_vf *vf)
 
 		if (vfctl_bdf_compare(&site->groups[g].pf, &vf->pf) == 0 &&
 			(node == id || (node < 0 && site_node_index(site, id) < 0)))
-			return (int)g;
+			return g;
 	}
-	return -1;
+	return 0;
 }
 
 /* Node of the memory of cell @k: its entry, or where the entries cannot tell, its CPUs'. */
@@ -89,11 +84,9 @@ static void find_home(const struct rebalancing *b, size_t i)
 			h->nodes[k]);
 		h->memory[k] = b->tenants[i].cells[k].memory_bytes;
 	}
-	for (size_t v = 0; v < o->vf_count && v < VFCTL_GUEST_VFS_MAX; v++) {
-		int group = group_of(b->site, &o->vfs[v]);
-
-		h->groups[h->vf_count++] = (uint16_t)(group < 0 ? 0 : group);
-	}
+	/* Its VFs are among the groups: the site was made with it left out. */
+	for (size_t v = 0; v < o->vf_count; v++)
+		h->groups[h->vf_count++] = (uint16_t)group_of(b->site, &o->vfs[v]);
 }
 
 static int allocate(struct rebalancing *b)
@@ -115,7 +108,7 @@ static int open_all(struct rebalancing *b)
 	int r = allocate(b);
 
 	for (size_t i = 0; r == 0 && i < b->model->occupant_count; i++) {
-		if (!may_move(&b->model->occupants[i]))
+		if (!tenant_may_move(&b->model->occupants[i]))
 			continue;
 		b->leave_out[i] = true;
 		b->occupants[b->count] = i;

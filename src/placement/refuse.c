@@ -237,6 +237,18 @@ static void say_memory(struct refusal *f, unsigned node)
 			r->page_bytes / 1024));
 }
 
+static size_t pfs_with(const struct refusal *f, const struct vfctl_vf_want *want)
+{
+	size_t n = 0;
+
+	/* Groups are in the order of their PFs. */
+	for (size_t g = 0; g < f->site->group_count; g++)
+		n += f->site->groups[g].free && site_group_answers(&f->site->groups[g], want) &&
+			(g == 0 || vfctl_bdf_compare(&f->site->groups[g - 1].pf,
+				&f->site->groups[g].pf) != 0);
+	return n;
+}
+
 static void want_words(const struct refusal *f, const struct vfctl_vf_want *want,
 	struct buf *line)
 {
@@ -252,7 +264,8 @@ static void want_words(const struct refusal *f, const struct vfctl_vf_want *want
 	if (want->cell >= 0)
 		buf_printf(line, ", for cell %d", want->cell);
 	if (want->apart)
-		buf_puts(line, ", each on a PF of its own");
+		buf_printf(line, ", each on a PF of its own (%zu have any free)",
+			pfs_with(f, want));
 }
 
 /* How many more VFs the PFs that answer could have. */
@@ -267,7 +280,7 @@ static uint32_t could_make(const struct refusal *f, const struct vfctl_vf_want *
 
 		if ((!want->any_pf && vfctl_bdf_compare(&pf->bdf, &want->pf) != 0) ||
 			(want->fabric != VFCTL_FABRIC_ANY && want->fabric != pf->fabric) ||
-			pf->max_vfs <= pf->num_vfs || pf->max_vfs - pf->num_vfs <= most)
+			(want->port && want->port != pf->port) || pf->max_vfs <= pf->num_vfs || pf->max_vfs - pf->num_vfs <= most)
 			continue;
 		most = pf->max_vfs - pf->num_vfs;
 		*ret_pf = pf;
@@ -308,7 +321,8 @@ static void say_want(struct refusal *f, const struct vfctl_vf_want *want)
 	if (!line.failed)
 		line.data[line.len - 1] = '\0';
 	say(f, !line.failed && reason_add(f->a, VFCTL_REASON_SHORT, "%s", line.data));
-	if (total >= want->count || f->error)
+	/* VFs that shall be apart want more PFs, not more VFs of one. */
+	if (total >= want->count || f->error || want->apart)
 		return;
 	f->remedies++;
 	if (could_make(f, want, &pf) >= want->count - total)
@@ -386,11 +400,27 @@ static void say_cells(struct refusal *f)
 	}
 }
 
+static void say_limits(struct refusal *f)
+{
+	const struct vfctl_request *r = f->request;
+	size_t nodes = 0;
+
+	for (unsigned n = 0; n < f->site->node_count; n++)
+		nodes += f->site->nodes[n].has_cpus;
+	if (r->cell_count > nodes)
+		say(f, reason_add(f->a, VFCTL_REASON_SHORT, "%zu cells, each on a node of its own, "
+			"but %zu node%s CPUs", r->cell_count, nodes, nodes == 1 ? " has" : "s have"));
+	if (r->max_distance)
+		say(f, reason_add(f->a, VFCTL_REASON_SHORT, "max_distance: nothing of it may be "
+			"farther apart than %u", r->max_distance));
+}
+
 static void say_short(struct refusal *f)
 {
 	const struct vfctl_request *r = f->request;
 
-	if (f->a->refusal == VFCTL_REFUSAL_VFS)
+	say_limits(f);
+	if (f->a->refusal == VFCTL_REFUSAL_VFS || f->a->refusal == VFCTL_REFUSAL_OTHERS)
 		say_wants(f);
 	if (r->cell_count > 1) {
 		say_cells(f);
@@ -447,6 +477,25 @@ static void try_policies(struct refusal *f)
 		remedy(f, nodes, "memory_affinity: preferred (slower)");
 }
 
+/* Wishes that go beyond what a guest needs. */
+static void try_wishes(struct refusal *f)
+{
+	struct vfctl_request changed = *f->request;
+	uint64_t nodes;
+
+	changed.max_distance = 0;
+	if (f->request->max_distance && would_fit(f, &changed, &nodes))
+		remedy(f, nodes, "no max_distance");
+	changed = *f->request;
+	changed.whole_node = false;
+	if (f->request->whole_node && would_fit(f, &changed, &nodes))
+		remedy(f, nodes, "whole_node: false");
+	changed = *f->request;
+	changed.whole_l3 = false;
+	if (f->request->whole_l3 && would_fit(f, &changed, &nodes))
+		remedy(f, nodes, "whole_l3: false");
+}
+
 static void try_freedom(struct refusal *f)
 {
 	struct vfctl_vf_want wants[VFCTL_GUEST_VFS_MAX];
@@ -474,16 +523,19 @@ static void try_freedom(struct refusal *f)
 }
 
 /* The most of something that fits: @set puts it into the request. */
-static uint64_t most_that_fits(struct refusal *f, uint64_t from, uint64_t below,
+static uint64_t most_that_fits(struct refusal *f, uint64_t step, uint64_t asked,
 	void (*set)(struct vfctl_request *r, uint64_t value), uint64_t *ret_nodes)
 {
-	uint64_t least = 0;
+	uint64_t least = 0, from = 1, below = (asked + step - 1) / step;
 
 	while (from < below && !f->error) {
 		uint64_t middle = from + (below - from) / 2, nodes;
 		struct vfctl_request changed = *f->request;
 
-		set(&changed, middle);
+		set(&changed, middle * step);
+		/* One given cell is all of the guest. */
+		changed.cell_count = 0;
+		changed.cells_max = f->request->cell_count ? 1 : f->request->cells_max;
 		if (would_fit(f, &changed, &nodes)) {
 			least = middle;
 			*ret_nodes = nodes;
@@ -492,7 +544,23 @@ static uint64_t most_that_fits(struct refusal *f, uint64_t from, uint64_t below,
 			below = middle;
 		}
 	}
-	return least;
+	return least * step;
+}
+
+/* Steps in which more is never easier: whole cores, whole pages of any size. */
+static uint32_t vcpu_step(const struct refusal *f)
+{
+	return f->request->threads == VFCTL_THREADS_REQUIRE ?
+		f->site->class_threads[f->site->class_count - 1] : 1;
+}
+
+static uint64_t memory_step(const struct vfctl_request *r)
+{
+	const uint64_t mib = UINT64_C(1) << 20, gib = UINT64_C(1) << 30;
+
+	if (r->page_bytes == VFCTL_PAGES_AUTO)
+		return r->memory_bytes >= gib ? gib : mib;
+	return r->page_bytes > mib ? r->page_bytes : mib;
 }
 
 static void set_vcpus(struct vfctl_request *r, uint64_t value)
@@ -504,23 +572,23 @@ static void set_vcpus(struct vfctl_request *r, uint64_t value)
 
 static void set_memory(struct vfctl_request *r, uint64_t value)
 {
-	r->memory_bytes = value << 20;
-	if (r->page_bytes != VFCTL_PAGES_AUTO && r->page_bytes > (1 << 20))
-		r->memory_bytes = value * r->page_bytes;
+	r->memory_bytes = value;
 }
 
 static void try_less(struct refusal *f)
 {
 	const struct vfctl_request *r = f->request;
-	bool huge = r->page_bytes != VFCTL_PAGES_AUTO && r->page_bytes > (1 << 20);
-	uint64_t unit = huge ? r->page_bytes : 1 << 20, most, nodes = 0;
+	uint64_t most, nodes = 0;
 	char text[96], memory[32];
 
 	/* Given cells would have to be made smaller one by one. */
+	for (size_t i = 0; i < r->want_count; i++)
+		if (r->cell_count && r->wants[i].cell != VFCTL_CELL_ANY)
+			return;
 	if (r->cell_count > 1)
 		return;
 	if (f->a->refusal != VFCTL_REFUSAL_VFS) {
-		most = most_that_fits(f, 1, r->vcpus, set_vcpus, &nodes);
+		most = most_that_fits(f, vcpu_step(f), r->vcpus, set_vcpus, &nodes);
 		if (most) {
 			snprintf(text, sizeof(text), "%" PRIu64 " vCPU%s", most,
 				most == 1 ? "" : "s");
@@ -529,9 +597,9 @@ static void try_less(struct refusal *f)
 	}
 	if (f->a->refusal != VFCTL_REFUSAL_MEMORY)
 		return;
-	most = most_that_fits(f, 1, r->memory_bytes / unit, set_memory, &nodes);
+	most = most_that_fits(f, memory_step(r), r->memory_bytes, set_memory, &nodes);
 	if (most) {
-		snprintf(text, sizeof(text), "%s of memory", memory_text(most * unit, memory));
+		snprintf(text, sizeof(text), "%s of memory", memory_text(most, memory));
 		remedy(f, nodes, text);
 	}
 }
@@ -596,7 +664,7 @@ static void try_moves(struct refusal *f)
 		return;
 	}
 	for (size_t i = 0; i < m->occupant_count; i++)
-		if (!m->occupants[i].foreign && !vfctl_cpuset_empty(&m->occupants[i].cpus))
+		if (tenant_may_move(&m->occupants[i]))
 			order[count++] = (struct by_size){i,
 				vfctl_cpuset_count(&m->occupants[i].cpus) +
 				16 * m->occupants[i].vf_count};
@@ -607,7 +675,8 @@ static void try_moves(struct refusal *f)
 }
 
 int explain_refusal(struct vfctl_ctx *ctx, struct vfctl_assignment *a,
-	const struct site *site, const struct vfctl_request *request)
+	const struct site *site, const struct site *after,
+	const struct vfctl_request *request)
 {
 	struct refusal f = {.ctx = ctx, .a = a, .site = site, .request = request};
 
@@ -615,12 +684,15 @@ int explain_refusal(struct vfctl_ctx *ctx, struct vfctl_assignment *a,
 	if (f.error)
 		return f.error;
 	if (a->refusal == VFCTL_REFUSAL_OTHERS) {
-		say(&f, reason_add(a, VFCTL_REASON_SHORT, "it would fit alone, but not with the "
-			"others: more are placed without it"));
+		say(&f, reason_add(a, VFCTL_REASON_SHORT, "it would fit alone, but not beside the "
+			"others, which leave:"));
+		f.site = after;
+		say_short(&f);
 		return f.error;
 	}
 	say_short(&f);
 	try_policies(&f);
+	try_wishes(&f);
 	try_freedom(&f);
 	if (!f.error)
 		try_less(&f);

@@ -140,12 +140,52 @@ static size_t fit_by_node(const struct search *s, size_t depth, const struct roo
 	}
 	for (unsigned k = 0; k < s->site->node_count; k++) {
 		by_threads += size ? rooms[k].threads / size : large;
-		by_memory += all_memory(s, &rooms[k]) / memory;
+		by_memory += memory ? all_memory(s, &rooms[k]) / memory : large_memory;
 	}
 	others = n - large;
 	a = others + (large < by_threads ? large : by_threads);
 	b = n - large_memory + (large_memory < by_memory ? large_memory : by_memory);
 	return a < b ? a : b;
+}
+
+static uint64_t asked_of(const struct job *job, const struct vfctl_vf_want *like)
+{
+	uint64_t sum = 0;
+
+	for (size_t i = 0; i < job->request->want_count; i++) {
+		const struct vfctl_vf_want *w = &job->request->wants[i];
+
+		if (w->any_pf == like->any_pf && w->fabric == like->fabric &&
+			(w->any_pf || vfctl_bdf_compare(&w->pf, &like->pf) == 0))
+			sum += w->count;
+	}
+	return sum;
+}
+
+/* The same of the VFs of one kind: a fabric, or a PF. */
+static size_t fit_by_vfs(const struct search *s, size_t depth, const struct vfctl_vf_want *like)
+{
+	size_t n = s->count - depth, others = 0, fits = 0;
+	uint64_t left = 0;
+
+	for (size_t g = 0; g < s->site->group_count; g++)
+		if (site_group_answers(&s->site->groups[g], like))
+			left += s->site->groups[g].free;
+	/* What is used of the kind already: others may have had it from elsewhere. */
+	for (size_t i = 0; i < depth; i++) {
+		uint64_t asked = s->now[i].placed ? asked_of(&s->jobs[i], like) : 0;
+
+		left -= asked < left ? asked : left;
+	}
+	for (uint64_t size = 1; size <= VFCTL_GUEST_VFS_MAX; size++)
+		for (size_t i = depth; i < s->count; i++)
+			if (asked_of(&s->jobs[i], like) == size && left >= size) {
+				left -= size;
+				fits++;
+			}
+	for (size_t i = depth; i < s->count; i++)
+		others += asked_of(&s->jobs[i], like) == 0;
+	return fits + others < n ? fits + others : n;
 }
 
 static uint64_t vfs_left(const struct search *s)
@@ -180,6 +220,10 @@ static size_t most_placed(const struct search *s, size_t depth, const struct roo
 	for (size_t i = depth; i < s->count && looked < 8; i = s->same_until[i], looked++) {
 		n = fit_by_node(s, depth, rooms, i);
 		most = n < most ? n : most;
+		for (size_t w = 0; depth == 0 && w < s->jobs[i].request->want_count; w++) {
+			n = fit_by_vfs(s, depth, &s->jobs[i].request->wants[w]);
+			most = n < most ? n : most;
+		}
 	}
 	return most;
 }
@@ -638,6 +682,7 @@ static void find_types(struct search *s)
 		s->jobs[i].type = i;
 		for (size_t k = 0; k < i && s->jobs[i].type == i; k++)
 			if (!s->jobs[i].home && s->jobs[k].type == k &&
+				s->jobs[i].must_split == s->jobs[k].must_split &&
 				request_same(s->jobs[k].request, s->jobs[i].request))
 				s->jobs[i].type = k;
 		judge_hardness(s, &s->jobs[i]);
@@ -668,6 +713,10 @@ static void judge_alone(struct search *s, struct job *job, struct option_list *l
 		job->can_be_local |= list->v[i].local;
 		job->least_distance = d < job->least_distance ? d : job->least_distance;
 	}
+	/* A guest that a node holds is not split, but for a batch that has no room for it. */
+	if (list->count && !job->request->cell_count && !job->must_split)
+		job->most_cells = 1;
+	job->split = job->most_cells > 1;
 	/* Split, or with options that were not looked at, it may be otherwise. */
 	if (!job->request->cell_count && job->most_cells > 1) {
 		job->can_be_local = true;
@@ -719,6 +768,8 @@ static void prepare(struct search *s)
 			judge_alone(s, &s->jobs[i], &s->lists[0]);
 		s->jobs[i].least_distance = s->jobs[s->jobs[i].type].least_distance;
 		s->jobs[i].can_be_local = s->jobs[s->jobs[i].type].can_be_local;
+		s->jobs[i].most_cells = s->jobs[s->jobs[i].type].most_cells;
+		s->jobs[i].split = s->jobs[s->jobs[i].type].split;
 	}
 }
 
@@ -730,7 +781,8 @@ static void begin(struct search *s)
 
 	s->levels = VFCTL_LEVELS;
 	s->max_steps = UINT64_MAX;
-	for (size_t i = 0; i < ARRAY_SIZE(orders) && !s->error; i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(orders) && !s->error &&
+		(!i || now_ms() < s->deadline_ms); i++) {
 		qsort(s->jobs, s->count, sizeof(*s->jobs), orders[i]);
 		find_runs(s);
 		bound(s, 0, s->rooms, s->root);

@@ -13,7 +13,6 @@ struct home {
 	uint64_t memory[SITE_NODES_MAX];
 	size_t vf_count;
 	uint16_t groups[VFCTL_GUEST_VFS_MAX]; /* of the site, a VF each */
-	bool pinned; /* it has CPUs and memory that we can give again */
 };
 
 /* A request, and what is used of it again and again. */
@@ -24,6 +23,7 @@ struct job {
 	uint32_t vfs;
 	uint32_t most_cells;
 	bool split;	  /* may have several cells */
+	bool must_split;  /* no node has room for it beside the others */
 	uint64_t least_distance;
 	bool can_be_local;
 	size_t type; /* the first job that asks the same */
@@ -80,7 +80,6 @@ struct demand {
 	int cell; /* VFCTL_CELL_ANY: all */
 	uint16_t count;
 	unsigned node; /* of the flow */
-	size_t first_edge; /* of @ref edge_count edges to groups, or to the apart nodes */
 };
 
 #define DEMANDS_MAX (VFCTL_GUEST_VFS_MAX + 1)
@@ -119,7 +118,7 @@ struct chosen {
 };
 
 struct leaf {
-	uint64_t distance, room, balance;
+	uint64_t room, balance;
 };
 
 /*

@@ -4,6 +4,24 @@
 
 #include "placement/placement.h"
 
+/*
+ * Ours, with CPUs of its own and nothing that a request cannot say again: shared vCPUs are
+ * bound to where the shared CPUs are, and more VFs than a guest may have are nobody's ask.
+ */
+bool tenant_may_move(const struct vfctl_occupant *o)
+{
+	uint64_t bytes = 0;
+
+	if (o->foreign || vfctl_cpuset_empty(&o->cpus) || o->vf_count > VFCTL_GUEST_VFS_MAX)
+		return false;
+	for (size_t i = 0; i < o->memory_count; i++) {
+		if (o->shared_vcpus && o->shared_vcpus[i])
+			return false;
+		bytes += o->memory[i].bytes;
+	}
+	return bytes > 0;
+}
+
 void tenant_clear(struct tenant *tenant)
 {
 	free(tenant->cells);

@@ -2,6 +2,7 @@
 /* Why a guest is not on a node: what it lacks, or what the chosen place has over it. */
 #include <errno.h>
 #include <inttypes.h>
+#include <stdio.h>
 
 #include "placement/placement.h"
 
@@ -24,35 +25,49 @@ static bool copy_reasons(struct answer *a, const struct vfctl_assignment *from, 
 	bool ok = true;
 
 	for (size_t i = 0; i < from->reason_count; i++)
-		if ((from->reasons[i].kind == VFCTL_REASON_CHOICE) == choice)
+		/* "No node given" is our own asking. */
+		if ((from->reasons[i].kind == VFCTL_REASON_CHOICE) == choice &&
+			!str_starts(from->reasons[i].text, "with no node given"))
 			ok &= reason_add(&a->words, from->reasons[i].kind, "%s",
 				from->reasons[i].text);
 	return ok;
+}
+
+static void chosen_nodes(const struct vfctl_assignment *a, char buf[128])
+{
+	struct vfctl_cpuset nodes = {0};
+	int n = snprintf(buf, 128, a->cell_count > 1 ? "nodes " : "node ");
+
+	for (size_t k = 0; k < a->cell_count; k++)
+		vfctl_cpuset_add(&nodes, (unsigned)a->cells[k].node);
+	vfctl_cpuset_format(&nodes, buf + n, (size_t)(128 - n));
 }
 
 /* The first level at which the two differ decides. */
 static bool compare_plans(struct answer *a, int node)
 {
 	static const char *const less[VFCTL_LEVELS] = {
-		[VFCTL_LEVEL_LOCAL] = "not all of it would be local there",
+		[VFCTL_LEVEL_LOCAL] = "less of it would be local",
 		[VFCTL_LEVEL_DISTANCE] = "its VFs or memory would be farther away",
-		[VFCTL_LEVEL_FORM] = "its pages would be smaller, or its cells less even",
+		[VFCTL_LEVEL_FORM] = "its pages would be smaller, or its cells less even,",
 		[VFCTL_LEVEL_ROOM] = "less room would be left for the next guests",
 		[VFCTL_LEVEL_BALANCE] = "the PFs' VFs would be used less evenly",
 	};
 	const struct vfctl_assignment *best = &a->best->assignments[0];
+	char where[128];
 
+	chosen_nodes(best, where);
 	if (best->node == node && best->cell_count == 1)
 		return reason_add(&a->words, VFCTL_REASON_CHOICE,
 			"node %d is where it goes", node);
 	for (unsigned i = 0; i < VFCTL_LEVELS; i++)
 		if (a->there->value[i] != a->best->value[i] && less[i])
 			return reason_add(&a->words, VFCTL_REASON_CHOICE, "node %d fits too, but %s "
-				"(%s: %" PRIu64 " there, %" PRIu64 " on node %d)", node, less[i],
-				vfctl_plan_level_name((enum vfctl_plan_level)i),
-				a->there->value[i], a->best->value[i], best->node);
-	return reason_add(&a->words, VFCTL_REASON_CHOICE, "node %d is as good as node %d, which "
-		"has the lower number", node, best->node);
+				"than on %s (level %s: %" PRIu64 " against %" PRIu64 ")", node,
+				less[i], where, vfctl_plan_level_name((enum vfctl_plan_level)i),
+				a->there->value[i], a->best->value[i]);
+	return reason_add(&a->words, VFCTL_REASON_CHOICE, "node %d is as good as %s, which "
+		"comes first", node, where);
 }
 
 int vfctl_plan_why_not(struct vfctl_ctx *ctx, const struct vfctl_host_model *model,
@@ -61,6 +76,7 @@ int vfctl_plan_why_not(struct vfctl_ctx *ctx, const struct vfctl_host_model *mod
 	size_t *ret_count)
 {
 	_cleanup_(clear_answer) struct answer a = {0};
+	struct vfctl_vf_want wants[VFCTL_GUEST_VFS_MAX];
 	struct vfctl_request there = *request;
 	bool ok = true;
 	int r;
@@ -69,10 +85,15 @@ int vfctl_plan_why_not(struct vfctl_ctx *ctx, const struct vfctl_host_model *mod
 	there.cells = NULL;
 	there.cell_count = 0;
 	there.cells_max = 1;
+	for (size_t i = 0; i < request->want_count && i < VFCTL_GUEST_VFS_MAX; i++) {
+		wants[i] = request->wants[i];
+		wants[i].cell = VFCTL_CELL_ANY;
+	}
+	there.wants = wants;
 	if (request->cell_count > 1)
 		return ctx_fail(ctx, -EINVAL, "%s has %zu cells, each on a node of its own: it "
 			"cannot go wholly to one", request->name, request->cell_count);
-	r = vfctl_plan_make(ctx, model, &there, 1, options, &a.there);
+	r = plan_make(ctx, model, &there, 1, options, true, &a.there);
 	if (r == 0)
 		r = vfctl_plan_make(ctx, model, request, 1, options, &a.best);
 	if (r < 0)
