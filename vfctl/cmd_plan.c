@@ -40,37 +40,6 @@ static void close_planning(struct planning *p)
 	close_session(&p->s);
 }
 
-/* ---- the host ---- */
-
-static int read_live(struct planning *p)
-{
-	struct vfctl_snapshot *snapshot = NULL;
-	int r = open_host(p->in, &p->s, false);
-
-	if (r)
-		return r;
-	r = vfctl_snapshot_read(p->in->ctx, NULL, &snapshot);
-	if (r == 0 && snapshot->leases_error && !p->in->quiet)
-		warn("what is leased is not known: %s", snapshot->leases_error);
-	if (r == 0)
-		r = vfctl_model_read(p->in->ctx, snapshot, &p->s.options, &p->model);
-	vfctl_snapshot_free(snapshot);
-	return r < 0 ? fail(p->in, r) : 0;
-}
-
-static int read_model(struct planning *p)
-{
-	const char *file = option_of(p->in, "model");
-	int r;
-
-	if (!file)
-		return read_live(p);
-	if (option_of(p->in, "reserve"))
-		return usage(p->in, "--reserve is for a host; a model has reserved_cpus of its own");
-	r = vfctl_model_load(p->in->ctx, file, &p->model);
-	return r < 0 ? fail(p->in, r) : 0;
-}
-
 /* ---- the guests ---- */
 
 static int add_guest(struct planning *p, const char *path)
@@ -171,7 +140,7 @@ static int run_batch(struct planning *p, const char *dir)
 	int r = read_batch(p, dir);
 
 	if (r == 0)
-		r = read_model(p);
+		r = read_model(p->in, &p->s, &p->model);
 	if (r == 0)
 		r = make_plan(p);
 	if (r)
@@ -186,7 +155,7 @@ static int run_batch(struct planning *p, const char *dir)
 static int run_rebalance(struct planning *p)
 {
 	struct vfctl_rebalance *rebalance;
-	int r = read_model(p);
+	int r = read_model(p->in, &p->s, &p->model);
 
 	if (r)
 		return r;
@@ -227,7 +196,7 @@ static int run_why_not(struct planning *p, const char *text)
 		return usage(p->in, "--why-not must be the number of a NUMA node, not '%s'", text);
 	r = add_guest(p, p->in->args[0]);
 	if (r == 0)
-		r = read_model(p);
+		r = read_model(p->in, &p->s, &p->model);
 	if (r)
 		return r;
 	r = vfctl_requests_make(p->in->ctx, p->model, p->guests, 1, &p->requests);
@@ -287,7 +256,7 @@ static int run_on_model(struct planning *p)
 	int r = add_guest(p, p->in->args[0]);
 
 	if (r == 0)
-		r = read_model(p);
+		r = read_model(p->in, &p->s, &p->model);
 	if (r == 0)
 		r = make_plan(p);
 	return r ? r : print_one(p, p->guests[0]->name, p->model, p->plan, NULL);

@@ -4,66 +4,7 @@
 
 #include "command.h"
 #include "print_topology.h"
-#include "vfctl/workflow.h"
-
-/* A captured host and a plain tree have no libvirt to ask. */
-static int connect_hv(struct invocation *in, struct vfctl_hypervisor **ret)
-{
-	const char *uri = option_of(in, "connect");
-	int r;
-
-	if (option_of(in, "host") && !uri)
-		return 0;
-	r = vfctl_libvirt_open(in->ctx, uri, ret);
-	if (r < 0 && uri)
-		return fail(in, r);
-	if (r < 0 && !in->quiet)
-		warn("what other domains hold is not known: %s", vfctl_ctx_error(in->ctx));
-	return 0;
-}
-
-static int read_host(struct invocation *in, struct vfctl_place_options *options,
-	struct vfctl_host_model **ret)
-{
-	struct vfctl_snapshot *snapshot = NULL;
-	struct vfctl_host_spec *spec = NULL;
-	int r = vfctl_host_spec_read(in->ctx, option_of(in, "host-yaml"), &spec);
-
-	options->spec = spec;
-	if (r == 0)
-		r = vfctl_snapshot_read(in->ctx, NULL, &snapshot);
-	if (r == 0 && snapshot->leases_error)
-		warn("leases are not shown: %s", snapshot->leases_error);
-	if (r == 0)
-		r = vfctl_model_read(in->ctx, snapshot, options, ret);
-	vfctl_snapshot_free(snapshot);
-	vfctl_host_spec_free(spec);
-	return r < 0 ? fail(in, r) : 0;
-}
-
-static int read_model(struct invocation *in, struct vfctl_host_model **ret)
-{
-	const char *reserve = option_of(in, "reserve"), *file = option_of(in, "model");
-	struct vfctl_place_options options = {0};
-	int r;
-
-	if (file && reserve)
-		return usage(in,
-			"--reserve is for a host; a model has reserved_cpus of its own");
-	if (reserve && vfctl_cpuset_parse(reserve, &options.reserved_cpus) < 0)
-		return usage(in, "--reserve must be a list of CPUs such as 0-1,8, not '%s'",
-			reserve);
-	if (file) {
-		r = vfctl_model_load(in->ctx, file, ret);
-		return r < 0 ? fail(in, r) : 0;
-	}
-	r = connect_hv(in, &options.hypervisor);
-	if (r == 0)
-		r = read_host(in, &options, ret);
-	if (options.hypervisor)
-		options.hypervisor->close(options.hypervisor);
-	return r;
-}
+#include "session.h"
 
 static int print_json(struct invocation *in, const struct vfctl_host_model *model)
 {
@@ -110,11 +51,13 @@ static int show(struct invocation *in, const struct vfctl_host_model *model)
 static int run(struct invocation *in)
 {
 	struct vfctl_host_model *model = NULL;
-	int status = read_model(in, &model);
+	struct session s;
+	int status = read_model(in, &s, &model);
 
 	if (status == EXIT_DONE)
 		status = show(in, model);
 	vfctl_model_free(model);
+	close_session(&s);
 	return status;
 }
 

@@ -108,16 +108,58 @@ static int connect_hv(struct invocation *in, struct session *s, bool needed)
 	return 0;
 }
 
-int open_host(struct invocation *in, struct session *s, bool needs_libvirt)
+static int read_reserve(struct invocation *in, struct session *s)
 {
 	const char *reserve = option_of(in, "reserve");
-	int r;
 
-	*s = (struct session){0};
 	if (reserve && vfctl_cpuset_parse(reserve, &s->options.reserved_cpus) < 0)
 		return usage(in, "--reserve must be a list of CPUs such as 0-1,8, not '%s'",
 			reserve);
-	r = host_ids_open(in, in->command->changes && !in->dry_run, &s->host);
+	return 0;
+}
+
+static int read_host(struct invocation *in, struct session *s, struct vfctl_host_model **ret)
+{
+	struct vfctl_snapshot *snapshot = NULL;
+	int r = vfctl_host_spec_read(in->ctx, option_of(in, "host-yaml"), &s->host.spec);
+
+	s->options.spec = s->host.spec;
+	if (r == 0)
+		r = vfctl_snapshot_read(in->ctx, NULL, &snapshot);
+	if (r == 0 && snapshot->leases_error && !in->quiet)
+		warn("what is leased is not known: %s", snapshot->leases_error);
+	if (r == 0)
+		r = vfctl_model_read(in->ctx, snapshot, &s->options, ret);
+	vfctl_snapshot_free(snapshot);
+	return r < 0 ? fail(in, r) : 0;
+}
+
+int read_model(struct invocation *in, struct session *s, struct vfctl_host_model **ret)
+{
+	const char *file = option_of(in, "model");
+	int r;
+
+	*s = (struct session){0};
+	if (file && option_of(in, "reserve"))
+		return usage(in, "--reserve is for a host; a model has reserved_cpus of its own");
+	if (file) {
+		r = vfctl_model_load(in->ctx, file, ret);
+		return r < 0 ? fail(in, r) : 0;
+	}
+	r = read_reserve(in, s);
+	if (r == 0)
+		r = connect_hv(in, s, false);
+	return r ? r : read_host(in, s, ret);
+}
+
+int open_host(struct invocation *in, struct session *s, bool needs_libvirt)
+{
+	int r;
+
+	*s = (struct session){0};
+	r = read_reserve(in, s);
+	if (r == 0)
+		r = host_ids_open(in, in->command->changes && !in->dry_run, &s->host);
 	s->options.ids = s->host.ids;
 	s->options.spec = s->host.spec;
 	return r ? r : connect_hv(in, s, needs_libvirt);

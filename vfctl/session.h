@@ -16,6 +16,8 @@ struct session {
 
 /* These return 0, or the exit status, the reason printed. */
 int read_guest(struct invocation *in, const char *path, struct vfctl_guest **ret);
+/* The host of --model, or this one with all that is known of it. */
+int read_model(struct invocation *in, struct session *s, struct vfctl_host_model **ret);
 /* host.yaml, --reserve, libvirt (with @needs_libvirt it must answer). */
 int open_host(struct invocation *in, struct session *s, bool needs_libvirt);
 /* The same with the guest and its template. */
