@@ -178,6 +178,47 @@ static int fill_moved(const struct rebalancing *b, const struct search_result *r
 	return r;
 }
 
+static struct vfctl_free_vf *find_given(struct vfctl_rebalance *r, const struct vfctl_bdf *vf)
+{
+	for (size_t m = 0; m < r->move_count; m++)
+		for (size_t i = 0; i < r->moves[m].to->vf_count; i++)
+			if (vfctl_bdf_compare(&r->moves[m].to->vfs[i].bdf, vf) == 0)
+				return &r->moves[m].to->vfs[i];
+	return NULL;
+}
+
+static bool owns(const struct vfctl_occupant *o, const struct vfctl_free_vf *vf)
+{
+	for (size_t i = 0; i < o->vf_count; i++)
+		if (vfctl_bdf_compare(&o->vfs[i].bdf, &vf->bdf) == 0)
+			return true;
+	return false;
+}
+
+/* VFs of one PF are alike, so who keeps the PF keeps its own VF: others get what it had got. */
+static void keep_own_vfs(const struct rebalancing *b, struct vfctl_rebalance *r)
+{
+	for (size_t m = 0; m < r->move_count; m++) {
+		const struct vfctl_occupant *o = &b->model->occupants[r->moves[m].occupant];
+		const struct vfctl_assignment *a = r->moves[m].to;
+
+		for (size_t own = 0; own < o->vf_count; own++) {
+			struct vfctl_free_vf *given = find_given(r, &o->vfs[own].bdf), was;
+			size_t i = 0;
+
+			while (i < a->vf_count && (owns(o, &a->vfs[i]) ||
+					vfctl_bdf_compare(&a->vfs[i].pf, &o->vfs[own].pf) != 0))
+				i++;
+			if (i == a->vf_count || (given >= a->vfs && given < a->vfs + a->vf_count))
+				continue;
+			was = a->vfs[i];
+			a->vfs[i] = o->vfs[own];
+			if (given)
+				*given = was;
+		}
+	}
+}
+
 static int make_result(const struct rebalancing *b, const struct search_result *result,
 	struct vfctl_rebalance **ret)
 {
@@ -198,6 +239,8 @@ static int make_result(const struct rebalancing *b, const struct search_result *
 	made->plan->gap_level = result->gap_level;
 	made->plan->steps = result->steps;
 	r = fill_moved(b, result, made);
+	if (r == 0)
+		keep_own_vfs(b, made);
 	if (r == 0)
 		*ret = steal(made);
 	return r;

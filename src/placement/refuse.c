@@ -368,6 +368,7 @@ static void say_cells(struct refusal *f)
 {
 	const struct vfctl_request *r = f->request;
 	uint32_t threads = f->site->class_threads[f->site->class_count - 1];
+	bool all_fit = true;
 	char memory[32];
 
 	for (size_t k = 0; k < r->cell_count; k++) {
@@ -389,15 +390,17 @@ static void say_cells(struct refusal *f)
 					    r->page_bytes == f->site->page_bytes[p]) &&
 					room->memory[p] > most)
 					most = room->memory[p];
-			if (room->core_count >= need && most >= r->cells[k].memory_bytes) {
-				buf_printf(&line, "%s %d", fits ? "," : " fits node", f->site->nodes[n].id);
-				fits++;
-			}
+			fits += room->core_count >= need && most >= r->cells[k].memory_bytes;
 		}
-		if (!fits)
-			buf_printf(&line, " fits no node (%" PRIu32 " free whole cores wanted)", need);
+		all_fit &= fits > 0;
+		if (fits)
+			continue;
+		buf_printf(&line, " fits no node (%" PRIu32 " free whole cores wanted)", need);
 		say(f, !line.failed && reason_add(f->a, VFCTL_REASON_SHORT, "%s", line.data));
 	}
+	if (all_fit && f->a->refusal != VFCTL_REFUSAL_VFS)
+		say(f, reason_add(f->a, VFCTL_REASON_SHORT, "each cell fits some node, but not all "
+			"of them at once, each on a node of its own"));
 }
 
 static void say_limits(struct refusal *f)
