@@ -11,7 +11,7 @@
 #define GUESTS_MAX 1024
 
 static const struct option_row plan_options[] = {
-	{"model", 0, "FILE", "plan on a host read from FILE (vfctl topology --json), not on this one",
+	{"model", 0, "FILE", "a model instead of this host: a file (JSON, hwloc XML), or synthetic:TEXT",
 		NULL},
 	{"why-not", 0, "NODE", "say why the guest does not go to that NUMA node", NULL},
 	{"batch", 0, "DIR", "plan all *.yaml of DIR together, in place of GUEST.yaml", NULL},
@@ -287,10 +287,11 @@ const struct command cmd_plan = {
 	.args = "[GUEST.yaml]",
 	.summary = "show where guests would go and why; nothing changes",
 	.text = "The plan is the best there is, level by level: most guests placed, most of them\n"
-		"wholly local, least distance, most room for the next ones; the last line says\n"
-		"what of that is proven. The status is 1 when a guest does not fit: the reasons\n"
-		"say what is short on which node, and which changes would make it fit (each was\n"
-		"tried). With --rebalance it is 3 when there are moves to make.",
+		"wholly local, least distance, largest pages, most room for the next ones, PFs\n"
+		"used evenly (docs/placement.md). The last line says what of that is proven. The\n"
+		"status is 1 when a guest does not fit: the reasons say what is short on which\n"
+		"node, and what would make it fit. With --rebalance it is 3 when there are moves\n"
+		"to make.",
 	.min_args = 0,
 	.max_args = 1,
 	.operand = OPERAND_FILE,

@@ -263,6 +263,8 @@ static void want_words(const struct refusal *f, const struct vfctl_vf_want *want
 		buf_printf(line, ", port %" PRIu32, want->port);
 	if (want->cell >= 0)
 		buf_printf(line, ", for cell %d", want->cell);
+	if (want->cell == VFCTL_CELL_EACH)
+		buf_printf(line, ", in each of %zu cells", f->request->cell_count);
 	if (want->apart)
 		buf_printf(line, ", each on a PF of its own (%zu have any free)",
 			pfs_with(f, want));
@@ -291,7 +293,7 @@ static uint32_t could_make(const struct refusal *f, const struct vfctl_vf_want *
 static void say_want(struct refusal *f, const struct vfctl_vf_want *want)
 {
 	const struct vfctl_model_pf *pf = NULL;
-	uint32_t total = 0, unknown = 0;
+	uint32_t total = 0, unknown = 0, asked;
 	_buf_ struct buf line = {0};
 	char words[64];
 
@@ -322,18 +324,20 @@ static void say_want(struct refusal *f, const struct vfctl_vf_want *want)
 		line.data[line.len - 1] = '\0';
 	say(f, !line.failed && reason_add(f->a, VFCTL_REASON_SHORT, "%s", line.data));
 	/* VFs that shall be apart want more PFs, not more VFs of one. */
-	if (total >= want->count || f->error || want->apart)
+	asked = want->count * (want->cell == VFCTL_CELL_EACH ?
+		(uint32_t)f->request->cell_count : 1);
+	if (total >= asked || f->error || want->apart)
 		return;
 	f->remedies++;
-	if (could_make(f, want, &pf) >= want->count - total)
+	if (could_make(f, want, &pf) >= asked - total)
 		say(f, reason_add(f->a, VFCTL_REASON_REMEDY, "create %" PRIu32 " more VF%s on %s "
 			"(it has %" PRIu32 " of %" PRIu32 "), or release a guest that holds some",
-			want->count - total, want->count - total == 1 ? "" : "s",
+			asked - total, asked - total == 1 ? "" : "s",
 			pf_words(f->site->model, &pf->bdf, words), pf->num_vfs, pf->max_vfs));
 	else
 		say(f, reason_add(f->a, VFCTL_REASON_REMEDY, "create %" PRIu32 " more VF%s on %s, or "
-			"release a guest that holds some", want->count - total,
-			want->count - total == 1 ? "" : "s",
+			"release a guest that holds some", asked - total,
+			asked - total == 1 ? "" : "s",
 			want->any_pf ? "a PF of that kind" : pf_words(f->site->model, &want->pf,
 				words)));
 }
