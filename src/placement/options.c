@@ -1,162 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* The ways to place one guest in what is free: nodes, cores by class, pages, memory. */
-#include "placement/search.h"
+#include "placement/options.h"
 
 #include <errno.h>
 
-/* Core counts to choose from for one cell; more only where cores of a node differ. */
-#define VECTORS_MAX 48
 /* Ways to place one guest that are looked at. */
 #define OPTIONS_MAX 20000
-/* Uneven splits over the same nodes that are tried in a batch. */
-#define SPLITS_MAX 64
-
-struct vector {
-	uint16_t cores[SITE_CLASSES_MAX];
-	uint32_t threads; /* per core, where it fills all alike; else 1 */
-};
-
-struct gen {
-	const struct site *site;
-	const struct job *job;
-	const struct vfctl_request *r;
-	const struct room *rooms;
-	struct option_list *list;
-	const struct vfctl_cell_want *wants; /* given cells, or the one */
-	size_t count;
-	bool last;
-	unsigned page;
-	uint32_t threads; /* what all cells so far agree on; 0: none yet */
-	uint64_t used;	  /* nodes */
-	struct opt_cell cells[SITE_NODES_MAX];
-	uint64_t room, node_room[SITE_NODES_MAX]; /* as it is now */
-	uint32_t node_vfs[SITE_NODES_MAX];
-	int error;
-};
 
 void options_clear(struct option_list *list)
 {
 	free(list->v);
 	free(list->cells);
 	*list = (struct option_list){0};
-}
-
-/* ---- cores ---- */
-
-static void add_vector(const struct vector *v, struct vector *list, size_t *count)
-{
-	if (*count < VECTORS_MAX)
-		list[(*count)++] = *v;
-}
-
-/* Cores from the class @class down that hold @left more vCPUs, @each of a core used. */
-static void fill_classes(const struct gen *g, const struct room *room, unsigned class,
-	uint32_t left, bool one_each, struct vector *v, struct vector *list, size_t *count)
-{
-	uint32_t threads = one_each ? 1 : g->site->class_threads[class];
-	uint32_t need = (left + threads - 1) / threads;
-	uint32_t most = need < room->cores[class] ? need : room->cores[class];
-
-	if (class == 0) {
-		v->cores[0] = (uint16_t)need;
-		if (need <= room->cores[0])
-			add_vector(v, list, count);
-		return;
-	}
-	for (uint32_t n = most + 1; n-- > 0;) {
-		v->cores[class] = (uint16_t)n;
-		fill_classes(g, room, class - 1, n * threads > left ? 0 : left - n * threads,
-			one_each, v, list, count);
-	}
-}
-
-/* A core that could be left out without missing it makes the vector a wasteful one. */
-static bool is_wasteful(const struct gen *g, const struct vector *v, uint32_t vcpus)
-{
-	uint32_t sum = 0, smallest = 0;
-
-	for (unsigned c = g->site->class_count; c-- > 0;) {
-		sum += v->cores[c] * g->site->class_threads[c];
-		if (v->cores[c])
-			smallest = g->site->class_threads[c];
-	}
-	return smallest && sum - smallest >= vcpus;
-}
-
-static void even_vectors(const struct gen *g, const struct room *room, uint32_t vcpus,
-	struct vector *list, size_t *count)
-{
-	for (unsigned c = g->site->class_count; c-- > 0;) {
-		uint32_t threads = g->site->class_threads[c];
-		struct vector v = {.threads = threads};
-
-		if (threads < 2 || vcpus % threads || vcpus / threads > room->cores[c])
-			continue;
-		v.cores[c] = (uint16_t)(vcpus / threads);
-		add_vector(&v, list, count);
-	}
-}
-
-static size_t make_vectors(const struct gen *g, const struct room *room, uint32_t vcpus,
-	struct vector list[VECTORS_MAX])
-{
-	enum vfctl_threads policy = g->r->threads;
-	bool isolate = policy == VFCTL_THREADS_ISOLATE;
-	struct vector v = {.threads = 1};
-	size_t count = 0, kept;
-
-	if (!vcpus) {
-		add_vector(&v, list, &count);
-		return count;
-	}
-	if (policy == VFCTL_THREADS_PREFER || policy == VFCTL_THREADS_REQUIRE)
-		even_vectors(g, room, vcpus, list, &count);
-	if (policy == VFCTL_THREADS_REQUIRE)
-		return count;
-	kept = count;
-	fill_classes(g, room, g->site->class_count - 1, vcpus, isolate, &v, list, &count);
-	for (size_t i = kept; i < count; i++)
-		if (isolate || !is_wasteful(g, &list[i], vcpus))
-			list[kept++] = list[i];
-	return kept;
-}
-
-/* Small cores for QEMU's threads: they leave the large ones to vCPUs. */
-static bool take_extra(const struct gen *g, const struct room *room, struct opt_cell *cell)
-{
-	uint32_t need = g->r->emulator_cores + g->r->iothread_cores;
-
-	memset(cell->extra, 0, sizeof(cell->extra));
-	for (unsigned c = 0; c < g->site->class_count && need; c++) {
-		uint32_t left = (uint32_t)(room->cores[c] - cell->cores[c]);
-
-		cell->extra[c] = (uint16_t)(left < need ? left : need);
-		need -= cell->extra[c];
-	}
-	return !need;
-}
-
-static uint32_t count_cores(const struct opt_cell *cell)
-{
-	uint32_t n = 0;
-
-	for (unsigned c = 0; c < SITE_CLASSES_MAX; c++)
-		n += (uint32_t)(cell->cores[c] + cell->extra[c]);
-	return n;
-}
-
-/* Whole L3 groups for the cell's cores, where it is asked for. */
-static bool take_l3(const struct gen *g, struct opt_cell *cell)
-{
-	uint32_t size = g->site->nodes[cell->node].l3_cores, cores = count_cores(cell);
-
-	cell->l3 = 0;
-	if (!g->r->whole_l3)
-		return true;
-	if (!size)
-		return false;
-	cell->l3 = (uint16_t)((cores + size - 1) / size);
-	return cell->l3 <= g->rooms[cell->node].l3_whole;
 }
 
 /* ---- a finished option ---- */
@@ -324,9 +179,9 @@ static void with_vector(struct gen *g, size_t cell, size_t extra, const struct v
 
 	memcpy(c->cores, v->cores, sizeof(c->cores));
 	memset(c->extra, 0, sizeof(c->extra));
-	if (cell == extra && !take_extra(g, &g->rooms[c->node], c))
+	if (cell == extra && !option_extra(g, &g->rooms[c->node], c))
 		return;
-	if (!take_l3(g, c))
+	if (!option_l3(g, c))
 		return;
 	if (c->vcpus > c->shared)
 		g->threads = !before || before == v->threads ? v->threads : 1;
@@ -349,7 +204,7 @@ static void choose_cores(struct gen *g, size_t cell, size_t extra)
 		finish(g);
 		return;
 	}
-	count = make_vectors(g, &g->rooms[c->node], c->vcpus - c->shared, vectors);
+	count = option_vectors(g, &g->rooms[c->node], c->vcpus - c->shared, vectors);
 	for (size_t i = 0; i < count; i++)
 		with_vector(g, cell, extra, &vectors[i]);
 }
@@ -375,7 +230,7 @@ static bool has_memory(const struct gen *g, size_t cell, unsigned node)
 	return g->rooms[node].memory[g->page] >= need;
 }
 
-static void choose_memory(struct gen *g, size_t cell)
+void option_memory(struct gen *g, size_t cell)
 {
 	struct opt_cell *c = &g->cells[cell];
 	bool local;
@@ -389,7 +244,7 @@ static void choose_memory(struct gen *g, size_t cell)
 	c->memory_node = c->node;
 	local = has_memory(g, cell, c->node);
 	if (local)
-		choose_memory(g, cell + 1);
+		option_memory(g, cell + 1);
 	/* Where nobody comes after it, memory that is there is never left for a farther one. */
 	if (g->r->memory_affinity == VFCTL_AFFINITY_REQUIRED || (local && g->last))
 		return;
@@ -399,13 +254,13 @@ static void choose_memory(struct gen *g, size_t cell)
 			continue;
 		c->memory_node = (uint8_t)n;
 		if (has_memory(g, cell, n))
-			choose_memory(g, cell + 1);
+			option_memory(g, cell + 1);
 	}
 }
 
 /* ---- nodes ---- */
 
-static bool can_hold(const struct gen *g, unsigned node)
+bool option_can_hold(const struct gen *g, unsigned node)
 {
 	const struct room *room = &g->rooms[node];
 
@@ -422,8 +277,7 @@ static bool can_hold(const struct gen *g, unsigned node)
 	return true;
 }
 
-/* A node of lower number that is the same in all respects stands for this one. */
-static bool has_twin_before(const struct gen *g, unsigned node)
+bool option_has_twin(const struct gen *g, unsigned node)
 {
 	uint64_t twins = g->site->nodes[node].twins & ((UINT64_C(1) << node) - 1) & ~g->used;
 
@@ -435,7 +289,7 @@ static bool has_twin_before(const struct gen *g, unsigned node)
 	return false;
 }
 
-static bool cell_fits(const struct gen *g, size_t cell, unsigned node)
+bool option_cell_fits(const struct gen *g, size_t cell, unsigned node)
 {
 	const struct opt_cell *c = &g->cells[cell];
 	const struct room *room = &g->rooms[node];
@@ -459,7 +313,7 @@ static bool cells_alike(const struct gen *g, size_t a, size_t b)
 
 static bool may_go(const struct gen *g, size_t cell, unsigned node)
 {
-	return can_hold(g, node) && cell_fits(g, cell, node) &&
+	return option_can_hold(g, node) && option_cell_fits(g, cell, node) &&
 		(g->wants[cell].node == VFCTL_NODE_NONE ||
 			g->wants[cell].node == g->site->nodes[node].id) &&
 		(g->r->memory_affinity != VFCTL_AFFINITY_REQUIRED ||
@@ -503,228 +357,20 @@ static void choose_nodes(struct gen *g, size_t cell)
 	if (g->error || g->list->cut || !can_match(g, cell))
 		return;
 	if (cell == g->count) {
-		choose_memory(g, 0);
+		option_memory(g, 0);
 		return;
 	}
 	if (cell && cells_alike(g, cell - 1, cell))
 		from = g->cells[cell - 1].node + 1u;
 	for (unsigned n = from; n < g->site->node_count; n++) {
 		if (!may_go(g, cell, n) || (g->wants[cell].node == VFCTL_NODE_NONE &&
-				has_twin_before(g, n)))
+				option_has_twin(g, n)))
 			continue;
 		g->cells[cell].node = (uint8_t)n;
 		g->used |= UINT64_C(1) << n;
 		choose_nodes(g, cell + 1);
 		g->used &= ~(UINT64_C(1) << n);
 	}
-}
-
-/* Shared vCPUs over cells of these sizes, in proportion. */
-static void spread_shared(struct gen *g)
-{
-	uint64_t vcpus = 0, before = 0;
-
-	for (size_t k = 0; k < g->count; k++) {
-		vcpus += g->cells[k].vcpus;
-		g->cells[k].shared = (uint32_t)(vcpus * g->r->shared_vcpus / g->r->vcpus -
-			before);
-		before += g->cells[k].shared;
-	}
-}
-
-/* ---- cells that nobody gave: the guest split over nodes ---- */
-
-/* vCPUs a node could take, in steps of the split. */
-static uint32_t most_units(const struct gen *g, unsigned node, uint32_t unit)
-{
-	const struct room *room = &g->rooms[node];
-	uint32_t vcpus = g->r->threads == VFCTL_THREADS_ISOLATE ? room->core_count
-								: room->threads;
-
-	if (g->r->shared_vcpus == g->r->vcpus)
-		vcpus = room->shared;
-	else if (g->r->shared_vcpus)
-		vcpus += room->shared;
-	return vcpus / unit;
-}
-
-/*
- * Memory in proportion to vCPUs, in whole pages; what a node lacks goes to the others.
- * False when all of them together have not enough.
- */
-static bool split_memory(struct gen *g)
-{
-	uint64_t page = g->page ? g->site->page_bytes[g->page] : UINT64_C(1) << 20;
-	uint64_t left = g->r->memory_bytes / page, vcpus = g->r->vcpus, given = 0;
-
-	for (size_t k = 0; k < g->count; k++) {
-		struct opt_cell *c = &g->cells[k];
-		uint64_t most = g->rooms[c->node].memory[g->page] / page;
-		uint64_t pages = (unsigned __int128)g->r->memory_bytes / page * c->vcpus / vcpus;
-
-		if (g->r->memory_affinity != VFCTL_AFFINITY_REQUIRED)
-			most = left;
-		pages = pages ? pages : 1;
-		c->memory = pages < most ? pages : most;
-		given += c->memory;
-		if (!c->memory)
-			return false;
-	}
-	for (size_t k = 0; k < g->count; k++) {
-		uint64_t most = g->rooms[g->cells[k].node].memory[g->page] / page;
-		uint64_t more = left > given ? left - given : 0;
-
-		if (g->r->memory_affinity != VFCTL_AFFINITY_REQUIRED)
-			most = left;
-		if (more > most - g->cells[k].memory)
-			more = most - g->cells[k].memory;
-		g->cells[k].memory += more;
-		given += more;
-		/* At least a page each may have been more than there is to split. */
-		if (given > left && g->cells[k].memory > given - left) {
-			g->cells[k].memory -= given - left;
-			given = left;
-		}
-		g->cells[k].memory *= page;
-	}
-	return given == left;
-}
-
-static void try_split(struct gen *g, const uint32_t *units, uint32_t unit)
-{
-	uint32_t left = g->r->vcpus;
-
-	for (size_t k = 0; k < g->count; k++) {
-		uint32_t vcpus = units[k] * unit;
-
-		g->cells[k].vcpus = vcpus < left ? vcpus : left;
-		left -= g->cells[k].vcpus;
-		if (!g->cells[k].vcpus)
-			return;
-	}
-	spread_shared(g);
-	for (size_t k = 0; k < g->count; k++)
-		if (!cell_fits(g, k, g->cells[k].node))
-			return;
-	if (!left && split_memory(g))
-		choose_memory(g, 0);
-}
-
-/* As even as the nodes allow: each gets the same until it is full. */
-static bool level(const uint32_t *most, size_t count, uint32_t total, uint32_t *units)
-{
-	uint32_t left = total;
-
-	for (size_t k = 0; k < count; k++)
-		units[k] = 0;
-	while (left) {
-		size_t open = 0, given = 0;
-
-		for (size_t k = 0; k < count; k++)
-			open += units[k] < most[k];
-		if (!open)
-			return false;
-		for (size_t k = 0; k < count; k++) {
-			uint32_t share = (uint32_t)(left / open ? left / open : 1);
-
-			if (units[k] >= most[k] || given >= left)
-				continue;
-			if (share > most[k] - units[k])
-				share = most[k] - units[k];
-			if (share > left - given)
-				share = (uint32_t)(left - given);
-			units[k] += share;
-			given += share;
-		}
-		left -= (uint32_t)given;
-	}
-	return true;
-}
-
-/* From a split of two cells, the ones less and less even. */
-static void try_uneven(struct gen *g, const uint32_t *most, const uint32_t *units,
-	uint32_t unit)
-{
-	uint32_t total = units[0] + units[1];
-
-	for (uint32_t step = 1; step < total && step < SPLITS_MAX; step++)
-		for (int side = 0; side < 2; side++) {
-			uint32_t a = side ? units[0] + step : units[0] - step;
-			uint32_t other[2] = {a, total - a};
-
-			if ((side && units[1] <= step) || (!side && units[0] <= step) ||
-				other[0] > most[0] || other[1] > most[1])
-				continue;
-			try_split(g, other, unit);
-		}
-}
-
-static void split_over(struct gen *g, uint32_t unit)
-{
-	uint32_t most[SITE_NODES_MAX], units[SITE_NODES_MAX];
-	uint32_t total = (g->r->vcpus + unit - 1) / unit;
-	size_t before = g->list->count;
-	bool extra = g->r->emulator_cores + g->r->iothread_cores > 0;
-
-	g->list->work++;
-	for (size_t k = 0; k < g->count; k++)
-		most[k] = most_units(g, g->cells[k].node, unit);
-	if (!level(most, g->count, total, units))
-		return;
-	try_split(g, units, unit);
-	/* QEMU's cores need a place too: one cell less full, each in its turn. */
-	for (size_t k = 0; extra && g->list->count == before && k < g->count; k++) {
-		uint32_t was = most[k], threads = 0, need;
-
-		need = g->r->emulator_cores + g->r->iothread_cores;
-		for (unsigned c = 0; c < g->site->class_count && need; c++) {
-			uint32_t n = g->rooms[g->cells[k].node].cores[c];
-
-			n = n < need ? n : need;
-			threads += n * (g->r->threads == VFCTL_THREADS_ISOLATE ? 1 :
-				g->site->class_threads[c]);
-			need -= n;
-		}
-		threads = (threads + unit - 1) / unit;
-		most[k] = was > threads ? was - threads : 0;
-		if (!need && level(most, g->count, total, units))
-			try_split(g, units, unit);
-		most[k] = was;
-	}
-	if (!g->last && g->count == 2 && level(most, g->count, total, units))
-		try_uneven(g, most, units, unit);
-}
-
-/* Nodes ascending: cells that nobody gave have no order of their own. */
-static void choose_split(struct gen *g, size_t cell, unsigned from, uint32_t unit)
-{
-	if (g->error || g->list->cut)
-		return;
-	if (cell == g->count) {
-		split_over(g, unit);
-		return;
-	}
-	for (unsigned n = from; n < g->site->node_count; n++) {
-		if (!can_hold(g, n) || !most_units(g, n, unit) || has_twin_before(g, n))
-			continue;
-		g->cells[cell].node = (uint8_t)n;
-		g->used |= UINT64_C(1) << n;
-		choose_split(g, cell + 1, n + 1, unit);
-		g->used &= ~(UINT64_C(1) << n);
-	}
-}
-
-/* Whole cores to each cell, so that siblings stay together. */
-static uint32_t split_unit(const struct gen *g)
-{
-	uint32_t unit = 1;
-
-	if (g->r->threads == VFCTL_THREADS_ISOLATE || g->r->shared_vcpus)
-		return 1;
-	for (unsigned c = 0; c < g->site->class_count; c++)
-		if (g->r->vcpus % g->site->class_threads[c] == 0)
-			unit = g->site->class_threads[c];
-	return unit;
 }
 
 /* ---- all of it ---- */
@@ -748,14 +394,14 @@ static void make_for_page(struct gen *g, size_t cell_count)
 
 	g->count = cell_count;
 	if (!g->r->cell_count && cell_count > 1) {
-		choose_split(g, 0, 0, split_unit(g));
+		option_split(g, 0, 0, option_split_unit(g));
 		return;
 	}
 	g->wants = g->r->cell_count ? g->r->cells : &one;
 	for (size_t k = 0; k < cell_count; k++)
 		g->cells[k] = (struct opt_cell){.vcpus = g->wants[k].vcpus,
 			.memory = g->wants[k].memory_bytes};
-	spread_shared(g);
+	option_spread_shared(g);
 	choose_nodes(g, 0);
 }
 
@@ -773,7 +419,7 @@ static void make_stay(struct gen *g)
 
 		*c = (struct opt_cell){.vcpus = g->r->cells[k].vcpus, .node = h->nodes[k],
 			.memory_node = h->memory_nodes[k], .memory = h->memory[k]};
-		if (!make_vectors(g, &g->rooms[c->node], c->vcpus, vectors))
+		if (!option_vectors(g, &g->rooms[c->node], c->vcpus, vectors))
 			return;
 		memcpy(c->cores, vectors[0].cores, sizeof(c->cores));
 		o.nodes |= UINT64_C(1) << c->node;
@@ -830,7 +476,7 @@ static void take_cores(struct room *room, const uint16_t *cores, const struct si
 static void take_whole_l3(const struct site *site, struct room *room,
 	const struct opt_cell *cell)
 {
-	uint32_t rest = (uint32_t)cell->l3 * site->nodes[cell->node].l3_cores - count_cores(cell);
+	uint32_t rest = (uint32_t)cell->l3 * site->nodes[cell->node].l3_cores - option_cores(cell);
 	uint16_t cores[SITE_CLASSES_MAX] = {0};
 
 	for (unsigned c = site->class_count; c-- > 0 && rest;) {

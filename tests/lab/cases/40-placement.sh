@@ -27,6 +27,7 @@ check_is "the XML is valid for this libvirt" 0 bash -c \
 	"vfctl xml $guest | virt-xml-validate - domain >/dev/null 2>&1; echo \$?"
 check_is "each VF is below an expander of its cell" "0 1" bash -c \
 	"vfctl xml $guest | grep -o '<node>[0-9]*</node>' | tr -dc '0-9\n' | xargs"
+check "the hook" vfctl hook install
 check "define" vfctl define "$guest" --template /payload/guests/lab.xml
 check_is "libvirt keeps the expanders" 2 bash -c \
 	"virsh dumpxml cells 2>/dev/null | grep -c \"model='pcie-expander-bus'\""

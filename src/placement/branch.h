@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef VFCTL_PLACEMENT_BRANCH_H
+#define VFCTL_PLACEMENT_BRANCH_H
+
+#include "placement/search.h"
+
+/* The state of one search, for the files that it is made of. */
+typedef int64_t score[VFCTL_LEVELS];
+
+struct search {
+	struct vfctl_ctx *ctx;
+	const struct site *site;
+	struct job *jobs; /* in the order they are tried */
+	size_t count;
+	size_t *same_until; /* first job behind the ones that ask the same */
+	struct room *rooms; /* of each depth */
+	struct option_list *lists;
+	struct flow flow;
+	uint64_t flow_work; /* counted so far */
+	struct chosen *now, *best;
+	score sum;	    /* of what is placed now, but for VFs' distance */
+	score best_score, root;
+	bool has_best;
+	unsigned levels; /* that count in this pass */
+	uint64_t steps, max_steps, next_look, deadline_ms;
+	bool stopped, proven, cut; /* cut: a guest had more options than are looked at */
+	bool first_fit;
+	int error;
+};
+
+/* search_bound.c: nothing that comes of this depth is better than @ret. */
+void search_bound(const struct search *s, size_t depth, const struct room *rooms, score ret);
+/* VFs that the placed guests leave, and free bytes of a node in pages of all sizes. */
+uint64_t search_vfs_left(const struct search *s);
+uint64_t search_memory(const struct search *s, const struct room *room);
+
+/* search_jobs.c: the orders that guests are tried in, and what each needs by itself. */
+int jobs_by_index(const void *a, const void *b);
+int jobs_by_size(const void *a, const void *b);
+int jobs_by_hardness(const void *a, const void *b);
+void jobs_find_types(struct search *s);
+void jobs_find_runs(struct search *s);
+void job_judge_alone(struct search *s, struct job *job, struct option_list *list);
+int search_allocate(struct search *s);
+void search_release(struct search *s);
+
+#endif

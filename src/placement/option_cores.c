@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* How many cores of each kind one cell may take of a node. */
+#include "placement/options.h"
+
+static void add_vector(const struct vector *v, struct vector *list, size_t *count)
+{
+	if (*count < VECTORS_MAX)
+		list[(*count)++] = *v;
+}
+
+/* Cores from the class @class down that hold @left more vCPUs, @each of a core used. */
+static void fill_classes(const struct gen *g, const struct room *room, unsigned class,
+	uint32_t left, bool one_each, struct vector *v, struct vector *list, size_t *count)
+{
+	uint32_t threads = one_each ? 1 : g->site->class_threads[class];
+	uint32_t need = (left + threads - 1) / threads;
+	uint32_t most = need < room->cores[class] ? need : room->cores[class];
+
+	if (class == 0) {
+		v->cores[0] = (uint16_t)need;
+		if (need <= room->cores[0])
+			add_vector(v, list, count);
+		return;
+	}
+	for (uint32_t n = most + 1; n-- > 0;) {
+		v->cores[class] = (uint16_t)n;
+		fill_classes(g, room, class - 1, n * threads > left ? 0 : left - n * threads,
+			one_each, v, list, count);
+	}
+}
+
+/* A core that could be left out without missing it makes the vector a wasteful one. */
+static bool is_wasteful(const struct gen *g, const struct vector *v, uint32_t vcpus)
+{
+	uint32_t sum = 0, smallest = 0;
+
+	for (unsigned c = g->site->class_count; c-- > 0;) {
+		sum += v->cores[c] * g->site->class_threads[c];
+		if (v->cores[c])
+			smallest = g->site->class_threads[c];
+	}
+	return smallest && sum - smallest >= vcpus;
+}
+
+static void even_vectors(const struct gen *g, const struct room *room, uint32_t vcpus,
+	struct vector *list, size_t *count)
+{
+	for (unsigned c = g->site->class_count; c-- > 0;) {
+		uint32_t threads = g->site->class_threads[c];
+		struct vector v = {.threads = threads};
+
+		if (threads < 2 || vcpus % threads || vcpus / threads > room->cores[c])
+			continue;
+		v.cores[c] = (uint16_t)(vcpus / threads);
+		add_vector(&v, list, count);
+	}
+}
+
+size_t option_vectors(const struct gen *g, const struct room *room, uint32_t vcpus,
+	struct vector list[VECTORS_MAX])
+{
+	enum vfctl_threads policy = g->r->threads;
+	bool isolate = policy == VFCTL_THREADS_ISOLATE;
+	struct vector v = {.threads = 1};
+	size_t count = 0, kept;
+
+	if (!vcpus) {
+		add_vector(&v, list, &count);
+		return count;
+	}
+	if (policy == VFCTL_THREADS_PREFER || policy == VFCTL_THREADS_REQUIRE)
+		even_vectors(g, room, vcpus, list, &count);
+	if (policy == VFCTL_THREADS_REQUIRE)
+		return count;
+	kept = count;
+	fill_classes(g, room, g->site->class_count - 1, vcpus, isolate, &v, list, &count);
+	for (size_t i = kept; i < count; i++)
+		if (isolate || !is_wasteful(g, &list[i], vcpus))
+			list[kept++] = list[i];
+	return kept;
+}
+
+bool option_extra(const struct gen *g, const struct room *room, struct opt_cell *cell)
+{
+	uint32_t need = g->r->emulator_cores + g->r->iothread_cores;
+
+	memset(cell->extra, 0, sizeof(cell->extra));
+	for (unsigned c = 0; c < g->site->class_count && need; c++) {
+		uint32_t left = (uint32_t)(room->cores[c] - cell->cores[c]);
+
+		cell->extra[c] = (uint16_t)(left < need ? left : need);
+		need -= cell->extra[c];
+	}
+	return !need;
+}
+
+uint32_t option_cores(const struct opt_cell *cell)
+{
+	uint32_t n = 0;
+
+	for (unsigned c = 0; c < SITE_CLASSES_MAX; c++)
+		n += (uint32_t)(cell->cores[c] + cell->extra[c]);
+	return n;
+}
+
+bool option_l3(const struct gen *g, struct opt_cell *cell)
+{
+	uint32_t size = g->site->nodes[cell->node].l3_cores, cores = option_cores(cell);
+
+	cell->l3 = 0;
+	if (!g->r->whole_l3)
+		return true;
+	if (!size)
+		return false;
+	cell->l3 = (uint16_t)((cores + size - 1) / size);
+	return cell->l3 <= g->rooms[cell->node].l3_whole;
+}

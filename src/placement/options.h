@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef VFCTL_PLACEMENT_OPTIONS_H
+#define VFCTL_PLACEMENT_OPTIONS_H
+
+#include "placement/search.h"
+
+/* What the files that make options share: the option while it is put together. */
+
+/* Core counts to choose from for one cell; more only where cores of a node differ. */
+#define VECTORS_MAX 48
+
+struct vector {
+	uint16_t cores[SITE_CLASSES_MAX];
+	uint32_t threads; /* per core, where it fills all alike; else 1 */
+};
+
+struct gen {
+	const struct site *site;
+	const struct job *job;
+	const struct vfctl_request *r;
+	const struct room *rooms;
+	struct option_list *list;
+	const struct vfctl_cell_want *wants; /* given cells, or the one */
+	size_t count;
+	bool last;
+	unsigned page;
+	uint32_t threads; /* what all cells so far agree on; 0: none yet */
+	uint64_t used;	  /* nodes */
+	struct opt_cell cells[SITE_NODES_MAX];
+	uint64_t room, node_room[SITE_NODES_MAX]; /* as it is now */
+	uint32_t node_vfs[SITE_NODES_MAX];
+	int error;
+};
+
+/* option_cores.c: core counts that hold so many vCPUs by the request's policy. */
+size_t option_vectors(const struct gen *g, const struct room *room, uint32_t vcpus,
+	struct vector list[VECTORS_MAX]);
+/* Small cores for QEMU's threads: they leave the large ones to vCPUs. */
+bool option_extra(const struct gen *g, const struct room *room, struct opt_cell *cell);
+uint32_t option_cores(const struct opt_cell *cell);
+/* Whole L3 groups for the cell's cores, where it is asked for. */
+bool option_l3(const struct gen *g, struct opt_cell *cell);
+
+/* option_split.c: cells that nobody gave, over nodes from @from on. */
+void option_split(struct gen *g, size_t cell, unsigned from, uint32_t unit);
+uint32_t option_split_unit(const struct gen *g);
+/* Shared vCPUs over the cells as they are, in proportion. */
+void option_spread_shared(struct gen *g);
+
+/* options.c: memory, then cores, for cells that have their nodes. */
+void option_memory(struct gen *g, size_t cell);
+bool option_can_hold(const struct gen *g, unsigned node);
+bool option_cell_fits(const struct gen *g, size_t cell, unsigned node);
+/* A node of lower number that is the same in all respects stands for this one. */
+bool option_has_twin(const struct gen *g, unsigned node);
+
+#endif

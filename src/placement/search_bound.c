@@ -1,0 +1,248 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* What no plan below a branch can be better than, level by level. */
+#include "placement/branch.h"
+
+/*
+ * Most of the jobs from @depth on that could still be placed, each resource by itself:
+ * the smallest first until it is used up; and of guests for one node, of which a node
+ * holds no more than go into it.
+ */
+static size_t fit_by(const struct search *s, size_t depth, uint64_t total,
+	uint64_t (*need)(const struct job *job))
+{
+	size_t n = s->count - depth, fits = 0;
+	uint64_t needs[64];
+	_free_ uint64_t *more = n > 64 ? malloc(n * sizeof(*more)) : NULL;
+	uint64_t *v = n > 64 ? more : needs;
+
+	if (!v)
+		return n;
+	for (size_t i = 0; i < n; i++) {
+		uint64_t x = need(&s->jobs[depth + i]);
+		size_t at = i;
+
+		/* Jobs come in falling order mostly: put it in front by insertion. */
+		for (; at > 0 && v[at - 1] > x; at--)
+			v[at] = v[at - 1];
+		v[at] = x;
+	}
+	for (; fits < n && v[fits] <= total; fits++)
+		total -= v[fits];
+	return fits;
+}
+
+static uint64_t need_threads(const struct job *job) { return job->threads; }
+static uint64_t need_memory(const struct job *job) { return job->request->memory_bytes; }
+static uint64_t need_vfs(const struct job *job) { return job->vfs; }
+static uint64_t need_shared(const struct job *job) { return job->request->shared_vcpus; }
+
+uint64_t search_memory(const struct search *s, const struct room *room)
+{
+	uint64_t sum = 0;
+
+	for (unsigned p = 0; p < s->site->page_count; p++)
+		sum += room->memory[p];
+	return sum;
+}
+
+/* Guests of one node each that need at least as much as the @of one: so many go in. */
+static size_t fit_by_node(const struct search *s, size_t depth, const struct room *rooms,
+	size_t of)
+{
+	uint64_t size = s->jobs[of].threads, memory = s->jobs[of].request->memory_bytes;
+	size_t large = 0, others, by_threads = 0, by_memory = 0, large_memory = 0;
+	size_t n = s->count - depth, a, b;
+
+	for (size_t i = depth; i < s->count; i++) {
+		large += !s->jobs[i].split && s->jobs[i].threads >= size;
+		large_memory += !s->jobs[i].split &&
+			s->jobs[i].request->memory_affinity == VFCTL_AFFINITY_REQUIRED &&
+			s->jobs[i].request->memory_bytes >= memory;
+	}
+	for (unsigned k = 0; k < s->site->node_count; k++) {
+		by_threads += size ? rooms[k].threads / size : large;
+		by_memory += memory ? search_memory(s, &rooms[k]) / memory : large_memory;
+	}
+	others = n - large;
+	a = others + (large < by_threads ? large : by_threads);
+	b = n - large_memory + (large_memory < by_memory ? large_memory : by_memory);
+	return a < b ? a : b;
+}
+
+static uint64_t asked_of(const struct job *job, const struct vfctl_vf_want *like)
+{
+	uint64_t sum = 0;
+
+	for (size_t i = 0; i < job->request->want_count; i++) {
+		const struct vfctl_vf_want *w = &job->request->wants[i];
+
+		if (w->any_pf == like->any_pf && w->fabric == like->fabric &&
+			(w->any_pf || vfctl_bdf_compare(&w->pf, &like->pf) == 0))
+			sum += w->count;
+	}
+	return sum;
+}
+
+/* The same of the VFs of one kind: a fabric, or a PF. */
+static size_t fit_by_vfs(const struct search *s, size_t depth, const struct vfctl_vf_want *like)
+{
+	size_t n = s->count - depth, others = 0, fits = 0;
+	uint64_t left = 0;
+
+	for (size_t g = 0; g < s->site->group_count; g++)
+		if (site_group_answers(&s->site->groups[g], like))
+			left += s->site->groups[g].free;
+	/* What is used of the kind already: others may have had it from elsewhere. */
+	for (size_t i = 0; i < depth; i++) {
+		uint64_t asked = s->now[i].placed ? asked_of(&s->jobs[i], like) : 0;
+
+		left -= asked < left ? asked : left;
+	}
+	for (uint64_t size = 1; size <= VFCTL_GUEST_VFS_MAX; size++)
+		for (size_t i = depth; i < s->count; i++)
+			if (asked_of(&s->jobs[i], like) == size && left >= size) {
+				left -= size;
+				fits++;
+			}
+	for (size_t i = depth; i < s->count; i++)
+		others += asked_of(&s->jobs[i], like) == 0;
+	return fits + others < n ? fits + others : n;
+}
+
+uint64_t search_vfs_left(const struct search *s)
+{
+	uint64_t vfs = 0;
+
+	/* match_begin() made the edges to the sink first, in the groups' order. */
+	for (size_t g = 0; g < s->site->group_count; g++)
+		vfs += s->flow.left[2 * g];
+	return vfs;
+}
+
+static size_t most_placed(const struct search *s, size_t depth, const struct room *rooms)
+{
+	uint64_t threads = 0, memory = 0, vfs = 0, shared = 0;
+	size_t most = s->count - depth, n, looked = 0;
+
+	for (unsigned k = 0; k < s->site->node_count; k++) {
+		threads += rooms[k].threads;
+		memory += search_memory(s, &rooms[k]);
+		shared += rooms[k].shared;
+	}
+	vfs = search_vfs_left(s);
+	n = fit_by(s, depth, threads, need_threads);
+	most = n < most ? n : most;
+	n = fit_by(s, depth, memory, need_memory);
+	most = n < most ? n : most;
+	n = fit_by(s, depth, vfs, need_vfs);
+	most = n < most ? n : most;
+	n = fit_by(s, depth, shared, need_shared);
+	most = n < most ? n : most;
+	for (size_t i = depth; i < s->count && looked < 8; i = s->same_until[i], looked++) {
+		n = fit_by_node(s, depth, rooms, i);
+		most = n < most ? n : most;
+		for (size_t w = 0; depth == 0 && w < s->jobs[i].request->want_count; w++) {
+			n = fit_by_vfs(s, depth, &s->jobs[i].request->wants[w]);
+			most = n < most ? n : most;
+		}
+	}
+	return most;
+}
+
+/* Most room that can be left when @need threads more are given away. */
+static int64_t most_room(const struct search *s, const struct room *rooms, uint64_t need,
+	uint64_t need_vf)
+{
+	uint64_t threads = 0, usable = 0, vfs = 0, sum = 0, largest = 0;
+
+	for (unsigned n = 0; n < s->site->node_count; n++) {
+		threads += rooms[n].threads;
+		usable += site_usable_threads(s->site, &rooms[n]);
+		largest = s->site->nodes[n].threads > largest ? s->site->nodes[n].threads : largest;
+	}
+	for (size_t g = 0; g < s->site->group_count; g++)
+		vfs += s->site->groups[g].free;
+	threads = threads > need ? threads - need : 0;
+	threads = usable < threads ? usable : threads;
+	vfs = vfs > need_vf ? vfs - need_vf : 0;
+	for (uint64_t size = 1; size < largest; size *= 2) {
+		uint64_t guests = 0, all = threads / size;
+
+		for (unsigned n = 0; n < s->site->node_count; n++)
+			if (size < s->site->nodes[n].threads)
+				guests += site_usable_threads(s->site, &rooms[n]) / size;
+		guests = guests < all ? guests : all;
+		sum += size * (guests + SITE_VF_WEIGHT * (guests < vfs ? guests : vfs));
+	}
+	/* Whole nodes: the smallest that are free now, while there are threads for them. */
+	for (unsigned n = 0; n < s->site->node_count; n++) {
+		uint64_t all = s->site->nodes[n].threads;
+
+		if (all && site_usable_threads(s->site, &rooms[n]) >= all && threads >= all)
+			sum += (1 + SITE_VF_WEIGHT) * all;
+	}
+	return (int64_t)sum;
+}
+
+/* Least unevenness when @taken VFs are gone, were they all free to come from any PF. */
+static int64_t least_unevenness(const struct search *s, uint64_t taken)
+{
+	uint64_t all = 0, sum = 0, level;
+	size_t groups = s->site->group_count, open = 0;
+
+	for (size_t g = 0; g < groups; g++)
+		all += s->site->groups[g].free;
+	if (taken >= all)
+		return 0;
+	/* All PFs down to the same level, those below it as they are. */
+	for (level = 0;; level++) {
+		uint64_t below = 0;
+
+		open = 0;
+		for (size_t g = 0; g < groups; g++) {
+			below += s->site->groups[g].free < level + 1 ? s->site->groups[g].free
+								     : level + 1;
+			open += s->site->groups[g].free > level;
+		}
+		if (below > all - taken || !open)
+			break;
+	}
+	for (size_t g = 0, left = all - taken; g < groups; g++) {
+		uint64_t n = s->site->groups[g].free < level ? s->site->groups[g].free : level;
+
+		left -= n;
+		sum += n * n;
+		if (g + 1 == groups) /* what is over: one more each */
+			sum += left * (2 * level + 1);
+	}
+	return (int64_t)sum;
+}
+
+void search_bound(const struct search *s, size_t depth, const struct room *rooms, score ret)
+{
+	size_t more = most_placed(s, depth, rooms), local = 0;
+	uint64_t distance = (uint64_t)s->flow.total, need = 0, vfs = 0, most_vfs = 0;
+
+	for (size_t i = depth; i < s->count; i++) {
+		local += s->jobs[i].can_be_local;
+		most_vfs += s->jobs[i].vfs;
+	}
+	memcpy(ret, s->sum, sizeof(score));
+	ret[VFCTL_LEVEL_PLACED] -= (int64_t)more;
+	ret[VFCTL_LEVEL_LOCAL] -= (int64_t)(local < more ? local : more);
+	if (more == s->count - depth)
+		for (size_t i = depth; i < s->count; i++) {
+			distance += s->jobs[i].least_distance;
+			need += s->jobs[i].threads;
+			vfs += s->jobs[i].vfs;
+		}
+	ret[VFCTL_LEVEL_DISTANCE] += (int64_t)distance;
+	for (size_t i = 0; i < depth; i++) {
+		vfs += s->now[i].placed ? s->jobs[i].vfs : 0;
+		most_vfs += s->now[i].placed ? s->jobs[i].vfs : 0;
+	}
+	ret[VFCTL_LEVEL_ROOM] = s->levels > VFCTL_LEVEL_ROOM ?
+		-most_room(s, rooms, need, vfs) : INT64_MIN;
+	ret[VFCTL_LEVEL_BALANCE] = s->levels > VFCTL_LEVEL_BALANCE ?
+		least_unevenness(s, most_vfs) : 0;
+}

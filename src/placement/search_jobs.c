@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* The guests of a search: which ask the same, which is hard, what each needs alone. */
+#include "placement/branch.h"
+
+int jobs_by_index(const void *a, const void *b)
+{
+	const struct job *x = a, *y = b;
+
+	return x->index < y->index ? -1 : x->index > y->index;
+}
+
+int jobs_by_size(const void *a, const void *b)
+{
+	const struct job *x = a, *y = b;
+
+	if (x->threads != y->threads)
+		return x->threads < y->threads ? -1 : 1;
+	if (x->request->memory_bytes != y->request->memory_bytes)
+		return x->request->memory_bytes < y->request->memory_bytes ? -1 : 1;
+	return jobs_by_index(a, b);
+}
+
+int jobs_by_hardness(const void *a, const void *b)
+{
+	const struct job *x = a, *y = b;
+
+	if (x->hardness != y->hardness)
+		return x->hardness > y->hardness ? -1 : 1;
+	if (x->type != y->type)
+		return x->type < y->type ? -1 : 1;
+	return jobs_by_index(a, b);
+}
+
+/* The share of the host it takes, in thousandths, of what it takes most of. */
+static void judge_hardness(const struct search *s, struct job *job)
+{
+	uint64_t threads = 1, memory = 1, vfs = 1, share;
+
+	for (unsigned n = 0; n < s->site->node_count; n++) {
+		threads += s->site->start[n].threads;
+		memory += search_memory(s, &s->site->start[n]) >> 20;
+	}
+	for (size_t g = 0; g < s->site->group_count; g++)
+		vfs += s->site->groups[g].free;
+	share = job->threads * 1000 / threads;
+	if ((job->request->memory_bytes >> 20) * 1000 / memory > share)
+		share = (job->request->memory_bytes >> 20) * 1000 / memory;
+	if (job->vfs * 1000 / vfs > share)
+		share = job->vfs * 1000 / vfs;
+	job->hardness = share + (job->request->cell_count > 1 ? 1000 : 0);
+}
+
+void jobs_find_types(struct search *s)
+{
+	for (size_t i = 0; i < s->count; i++) {
+		s->jobs[i].type = i;
+		for (size_t k = 0; k < i && s->jobs[i].type == i; k++)
+			if (!s->jobs[i].home && s->jobs[k].type == k &&
+				s->jobs[i].must_split == s->jobs[k].must_split &&
+				request_same(s->jobs[k].request, s->jobs[i].request))
+				s->jobs[i].type = k;
+		judge_hardness(s, &s->jobs[i]);
+	}
+}
+
+void jobs_find_runs(struct search *s)
+{
+	for (size_t i = s->count; i-- > 0;)
+		s->same_until[i] = i + 1 < s->count && s->jobs[i].type == s->jobs[i + 1].type ?
+			s->same_until[i + 1] : i + 1;
+}
+
+/* What each guest needs at least, were it alone: for the bounds. */
+void job_judge_alone(struct search *s, struct job *job, struct option_list *list)
+{
+	size_t cells = job->request->cell_count ? job->most_cells : 1;
+
+	if (options_make(s->site, job, s->rooms, cells, true, list) < 0) {
+		s->error = ctx_oom(s->ctx);
+		return;
+	}
+	job->least_distance = UINT64_MAX;
+	job->can_be_local = false;
+	for (size_t i = 0; i < list->count; i++) {
+		uint64_t d = list->v[i].distance + list->v[i].vf_distance;
+
+		job->can_be_local |= list->v[i].local;
+		job->least_distance = d < job->least_distance ? d : job->least_distance;
+	}
+	/* A guest that a node holds is not split, but for a batch that has no room for it. */
+	if (list->count && !job->request->cell_count && !job->must_split)
+		job->most_cells = 1;
+	job->split = job->most_cells > 1;
+	/* Split, or with options that were not looked at, it may be otherwise. */
+	if (!job->request->cell_count && job->most_cells > 1) {
+		job->can_be_local = true;
+		job->least_distance = 0;
+	}
+	if (list->cut || !list->count) {
+		job->can_be_local |= list->cut;
+		job->least_distance = 0;
+	}
+}
+
+static int make_chosen(struct search *s, struct chosen **ret)
+{
+	struct chosen *c = calloc(s->count, sizeof(*c));
+
+	*ret = c;
+	for (size_t i = 0; c && i < s->count; i++) {
+		c[i].cells = calloc(s->site->node_count, sizeof(*c[i].cells));
+		c[i].vfs = calloc(VFCTL_GUEST_VFS_MAX, sizeof(*c[i].vfs));
+		if (!c[i].cells || !c[i].vfs)
+			return ctx_oom(s->ctx);
+	}
+	return c ? 0 : ctx_oom(s->ctx);
+}
+
+static void free_chosen(struct chosen *c, size_t count)
+{
+	for (size_t i = 0; c && i < count; i++) {
+		free(c[i].cells);
+		free(c[i].vfs);
+	}
+	free(c);
+}
+
+void search_result_clear(struct search_result *result, size_t count)
+{
+	free_chosen(result->chosen, count);
+	result->chosen = NULL;
+}
+
+int search_allocate(struct search *s)
+{
+	int r;
+
+	s->same_until = calloc(s->count, sizeof(*s->same_until));
+	s->rooms = calloc((s->count + 1) * s->site->node_count, sizeof(*s->rooms));
+	s->lists = calloc(s->count, sizeof(*s->lists));
+	if (!s->same_until || !s->rooms || !s->lists)
+		return ctx_oom(s->ctx);
+	r = make_chosen(s, &s->now);
+	return r < 0 ? r : make_chosen(s, &s->best);
+}
+
+void search_release(struct search *s)
+{
+	for (size_t i = 0; s->lists && i < s->count; i++)
+		options_clear(&s->lists[i]);
+	free(s->lists);
+	free(s->same_until);
+	free(s->rooms);
+	flow_clear(&s->flow);
+	free_chosen(s->now, s->count);
+	free_chosen(s->best, s->count);
+}
