@@ -92,8 +92,10 @@ int read_guest_cells(struct reader *r, const struct key *key, const struct doc_n
 /* As even as whole vCPUs and whole pages allow; the first cells get what is over. */
 static int split_evenly(struct reader *r, const struct doc_node *at, struct vfctl_guest *g)
 {
-	uint64_t page = g->page_bytes == VFCTL_PAGES_AUTO || !g->page_bytes ? 2 * MIB
-									     : g->page_bytes;
+	/* With pages of any size, so that the largest still divide what each cell gets. */
+	uint64_t page = g->page_bytes != VFCTL_PAGES_AUTO && g->page_bytes ? g->page_bytes
+		: g->memory_bytes % (1024 * MIB) == 0 &&
+			g->memory_bytes / (1024 * MIB) >= g->cells_max ? 1024 * MIB : 2 * MIB;
 	uint64_t pages = g->memory_bytes / page, rest = g->memory_bytes % page;
 	uint32_t n = g->cells_max;
 
