@@ -429,6 +429,18 @@ static void home_text(const struct vfctl_host_model *m, const struct vfctl_occup
 	cpus_text(&nodes, buf, size);
 }
 
+static void print_moved_memory(struct out *out, const struct vfctl_occupant *o,
+	const struct vfctl_assignment *a)
+{
+	char size[32];
+
+	for (size_t k = 0; k < a->cell_count; k++)
+		out_line(out, o->memory_count == a->cell_count &&
+				o->memory[k].node == a->cells[k].memory_node ?
+			"  memory    %s on node %d" : "  memory    %s on node %d (it was elsewhere)",
+			size_text(a->cells[k].memory_bytes, size), a->cells[k].memory_node);
+}
+
 void print_rebalance(struct out *out, const struct vfctl_host_model *model,
 	const struct vfctl_rebalance *r)
 {
@@ -444,6 +456,7 @@ void print_rebalance(struct out *out, const struct vfctl_host_model *model,
 		out_line(out, "move %s from node %s to node %s%s", o->name, from, to,
 			o->running ? " (it runs: it moves when it is stopped and defined again)" : "");
 		out_line(out, "  CPUs      %s", cpus_text(&a->held_cpus, cpus, sizeof(cpus)));
+		print_moved_memory(out, o, a);
 		for (size_t v = 0; v < a->vf_count; v++)
 			out_line(out, "  VF        %s (%s/%u)", BDF(&a->vfs[v].bdf),
 				pf_text(model, &a->vfs[v].pf, pf), a->vfs[v].index);
