@@ -2,31 +2,13 @@
 /* How many cores of each kind one cell may take of a node. */
 #include "placement/options.h"
 
-static void add_vector(const struct vector *v, struct vector *list, size_t *count)
+static void add_vector(struct gen *g, const struct vector *v, struct vector *list,
+	size_t *count)
 {
 	if (*count < VECTORS_MAX)
 		list[(*count)++] = *v;
-}
-
-/* Cores from the class @class down that hold @left more vCPUs, @each of a core used. */
-static void fill_classes(const struct gen *g, const struct room *room, unsigned class,
-	uint32_t left, bool one_each, struct vector *v, struct vector *list, size_t *count)
-{
-	uint32_t threads = one_each ? 1 : g->site->class_threads[class];
-	uint32_t need = (left + threads - 1) / threads;
-	uint32_t most = need < room->cores[class] ? need : room->cores[class];
-
-	if (class == 0) {
-		v->cores[0] = (uint16_t)need;
-		if (need <= room->cores[0])
-			add_vector(v, list, count);
-		return;
-	}
-	for (uint32_t n = most + 1; n-- > 0;) {
-		v->cores[class] = (uint16_t)n;
-		fill_classes(g, room, class - 1, n * threads > left ? 0 : left - n * threads,
-			one_each, v, list, count);
-	}
+	else
+		g->list->cut = true;
 }
 
 /* A core that could be left out without missing it makes the vector a wasteful one. */
@@ -42,7 +24,29 @@ static bool is_wasteful(const struct gen *g, const struct vector *v, uint32_t vc
 	return smallest && sum - smallest >= vcpus;
 }
 
-static void even_vectors(const struct gen *g, const struct room *room, uint32_t vcpus,
+/* Cores from the class @class down that hold @left more vCPUs, @each of a core used. */
+static void fill_classes(struct gen *g, const struct room *room, unsigned class,
+	uint32_t left, uint32_t vcpus, bool one_each, struct vector *v, struct vector *list,
+	size_t *count)
+{
+	uint32_t threads = one_each ? 1 : g->site->class_threads[class];
+	uint32_t need = (left + threads - 1) / threads;
+	uint32_t most = need < room->cores[class] ? need : room->cores[class];
+
+	if (class == 0) {
+		v->cores[0] = (uint16_t)need;
+		if (need <= room->cores[0] && (one_each || !is_wasteful(g, v, vcpus)))
+			add_vector(g, v, list, count);
+		return;
+	}
+	for (uint32_t n = most + 1; n-- > 0;) {
+		v->cores[class] = (uint16_t)n;
+		fill_classes(g, room, class - 1, n * threads > left ? 0 : left - n * threads,
+			vcpus, one_each, v, list, count);
+	}
+}
+
+static void even_vectors(struct gen *g, const struct room *room, uint32_t vcpus,
 	struct vector *list, size_t *count)
 {
 	for (unsigned c = g->site->class_count; c-- > 0;) {
@@ -52,32 +56,29 @@ static void even_vectors(const struct gen *g, const struct room *room, uint32_t 
 		if (threads < 2 || vcpus % threads || vcpus / threads > room->cores[c])
 			continue;
 		v.cores[c] = (uint16_t)(vcpus / threads);
-		add_vector(&v, list, count);
+		add_vector(g, &v, list, count);
 	}
 }
 
-size_t option_vectors(const struct gen *g, const struct room *room, uint32_t vcpus,
+size_t option_vectors(struct gen *g, const struct room *room, uint32_t vcpus,
 	struct vector list[VECTORS_MAX])
 {
 	enum vfctl_threads policy = g->r->threads;
 	bool isolate = policy == VFCTL_THREADS_ISOLATE;
 	struct vector v = {.threads = 1};
-	size_t count = 0, kept;
+	size_t count = 0;
 
 	if (!vcpus) {
-		add_vector(&v, list, &count);
+		add_vector(g, &v, list, &count);
 		return count;
 	}
 	if (policy == VFCTL_THREADS_PREFER || policy == VFCTL_THREADS_REQUIRE)
 		even_vectors(g, room, vcpus, list, &count);
 	if (policy == VFCTL_THREADS_REQUIRE)
 		return count;
-	kept = count;
-	fill_classes(g, room, g->site->class_count - 1, vcpus, isolate, &v, list, &count);
-	for (size_t i = kept; i < count; i++)
-		if (isolate || !is_wasteful(g, &list[i], vcpus))
-			list[kept++] = list[i];
-	return kept;
+	fill_classes(g, room, g->site->class_count - 1, vcpus, vcpus, isolate, &v, list,
+		&count);
+	return count;
 }
 
 bool option_extra(const struct gen *g, const struct room *room, struct opt_cell *cell)

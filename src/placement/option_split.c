@@ -35,7 +35,7 @@ static uint32_t most_units(const struct gen *g, unsigned node, uint32_t unit)
  * Memory in proportion to vCPUs, in whole pages; what a node lacks goes to the others.
  * False when all of them together have not enough.
  */
-static bool split_memory(struct gen *g)
+static bool split_memory(struct gen *g, bool own_only)
 {
 	uint64_t page = g->page ? g->site->page_bytes[g->page] : UINT64_C(1) << 20;
 	uint64_t left = g->r->memory_bytes / page, vcpus = g->r->vcpus, given = 0;
@@ -45,7 +45,7 @@ static bool split_memory(struct gen *g)
 		uint64_t most = g->rooms[c->node].memory[g->page] / page;
 		uint64_t pages = (unsigned __int128)g->r->memory_bytes / page * c->vcpus / vcpus;
 
-		if (g->r->memory_affinity != VFCTL_AFFINITY_REQUIRED)
+		if (!own_only)
 			most = left;
 		pages = pages ? pages : 1;
 		c->memory = pages < most ? pages : most;
@@ -57,7 +57,7 @@ static bool split_memory(struct gen *g)
 		uint64_t most = g->rooms[g->cells[k].node].memory[g->page] / page;
 		uint64_t more = left > given ? left - given : 0;
 
-		if (g->r->memory_affinity != VFCTL_AFFINITY_REQUIRED)
+		if (!own_only)
 			most = left;
 		if (more > most - g->cells[k].memory)
 			more = most - g->cells[k].memory;
@@ -89,7 +89,10 @@ static void try_split(struct gen *g, const uint32_t *units, uint32_t unit)
 	for (size_t k = 0; k < g->count; k++)
 		if (!option_cell_fits(g, k, g->cells[k].node))
 			return;
-	if (!left && split_memory(g))
+	if (left)
+		return;
+	if (split_memory(g, true) ||
+		(g->r->memory_affinity != VFCTL_AFFINITY_REQUIRED && split_memory(g, false)))
 		option_memory(g, 0);
 }
 
@@ -181,7 +184,7 @@ static void split_over(struct gen *g, uint32_t unit)
 /* Nodes ascending: cells that nobody gave have no order of their own. */
 void option_split(struct gen *g, size_t cell, unsigned from, uint32_t unit)
 {
-	if (g->error || g->list->cut)
+	if (!option_go_on(g))
 		return;
 	if (cell == g->count) {
 		split_over(g, unit);
@@ -204,8 +207,11 @@ uint32_t option_split_unit(const struct gen *g)
 
 	if (g->r->threads == VFCTL_THREADS_ISOLATE || g->r->shared_vcpus)
 		return 1;
+	/* Of the kinds of cores that are to be had. */
 	for (unsigned c = 0; c < g->site->class_count; c++)
-		if (g->r->vcpus % g->site->class_threads[c] == 0)
-			unit = g->site->class_threads[c];
+		for (unsigned n = 0; n < g->site->node_count; n++)
+			if (g->rooms[n].cores[c] &&
+				g->r->vcpus % g->site->class_threads[c] == 0)
+				unit = g->site->class_threads[c];
 	return unit;
 }

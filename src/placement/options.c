@@ -6,12 +6,24 @@
 
 /* Ways to place one guest that are looked at. */
 #define OPTIONS_MAX 20000
+/* Steps on the way to them, most of which may lead nowhere. */
+#define OPTIONS_WORK_MAX 100000
+/* Cells of one guest whose memory may go to any node, though their own has it. */
+#define CELLS_WITH_ANY_MEMORY 3
 
 void options_clear(struct option_list *list)
 {
 	free(list->v);
 	free(list->cells);
 	*list = (struct option_list){0};
+}
+
+/* Not after an error, and not without end: what is left out is told as not proven. */
+bool option_go_on(struct gen *g)
+{
+	if (++g->work > OPTIONS_WORK_MAX)
+		g->list->cut = true;
+	return !g->error && !g->list->cut;
 }
 
 /* ---- a finished option ---- */
@@ -198,7 +210,7 @@ static void choose_cores(struct gen *g, size_t cell, size_t extra)
 	const struct opt_cell *c = &g->cells[cell];
 	size_t count;
 
-	if (g->error || g->list->cut)
+	if (!option_go_on(g))
 		return;
 	if (cell == g->count) {
 		finish(g);
@@ -235,7 +247,7 @@ void option_memory(struct gen *g, size_t cell)
 	struct opt_cell *c = &g->cells[cell];
 	bool local;
 
-	if (g->error || g->list->cut)
+	if (!option_go_on(g))
 		return;
 	if (cell == g->count) {
 		choose_extra(g);
@@ -245,8 +257,12 @@ void option_memory(struct gen *g, size_t cell)
 	local = has_memory(g, cell, c->node);
 	if (local)
 		option_memory(g, cell + 1);
-	/* Where nobody comes after it, memory that is there is never left for a farther one. */
-	if (g->r->memory_affinity == VFCTL_AFFINITY_REQUIRED || (local && g->last))
+	/*
+	 * Where nothing comes after it, memory that is there is never left for a farther
+	 * one. Of several cells one may need it more, which is tried for a few.
+	 */
+	if (g->r->memory_affinity == VFCTL_AFFINITY_REQUIRED ||
+		(local && g->last && (g->count == 1 || g->count > CELLS_WITH_ANY_MEMORY)))
 		return;
 	for (unsigned n = 0; n < g->site->node_count; n++) {
 		if (n == c->node || (g->r->max_distance &&
@@ -281,7 +297,7 @@ bool option_has_twin(const struct gen *g, unsigned node)
 {
 	uint64_t twins = g->site->nodes[node].twins & ((UINT64_C(1) << node) - 1) & ~g->used;
 
-	if (g->rooms[node].touched || g->job->home)
+	if (g->rooms[node].touched || g->job->home || g->job->no_twins)
 		return false;
 	for (; twins; twins &= twins - 1)
 		if (!g->rooms[__builtin_ctzll(twins)].touched)
@@ -354,7 +370,7 @@ static void choose_nodes(struct gen *g, size_t cell)
 {
 	unsigned from = 0;
 
-	if (g->error || g->list->cut || !can_match(g, cell))
+	if (!option_go_on(g) || !can_match(g, cell))
 		return;
 	if (cell == g->count) {
 		option_memory(g, 0);
@@ -505,6 +521,10 @@ void option_take(const struct site *site, const struct job *job, const struct op
 			room->l3_whole = (uint16_t)(room->core_count / size);
 		room->shared -= cells[k].shared < room->shared ? cells[k].shared : room->shared;
 		*memory -= cells[k].memory < *memory ? cells[k].memory : *memory;
+		if (job->request->whole_node) {
+			room->shared = 0;
+			memset(room->memory, 0, sizeof(room->memory));
+		}
 		room->touched = true;
 		rooms[cells[k].memory_node].touched = true;
 	}

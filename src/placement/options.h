@@ -29,11 +29,12 @@ struct gen {
 	struct opt_cell cells[SITE_NODES_MAX];
 	uint64_t room, node_room[SITE_NODES_MAX]; /* as it is now */
 	uint32_t node_vfs[SITE_NODES_MAX];
+	uint64_t work;
 	int error;
 };
 
 /* option_cores.c: core counts that hold so many vCPUs by the request's policy. */
-size_t option_vectors(const struct gen *g, const struct room *room, uint32_t vcpus,
+size_t option_vectors(struct gen *g, const struct room *room, uint32_t vcpus,
 	struct vector list[VECTORS_MAX]);
 /* Small cores for QEMU's threads: they leave the large ones to vCPUs. */
 bool option_extra(const struct gen *g, const struct room *room, struct opt_cell *cell);
@@ -49,6 +50,8 @@ void option_spread_shared(struct gen *g);
 
 /* options.c: memory, then cores, for cells that have their nodes. */
 void option_memory(struct gen *g, size_t cell);
+/* One step more of looking: may it be made? */
+bool option_go_on(struct gen *g);
 bool option_can_hold(const struct gen *g, unsigned node);
 bool option_cell_fits(const struct gen *g, size_t cell, unsigned node);
 /* A node of lower number that is the same in all respects stands for this one. */

@@ -447,7 +447,8 @@ static void search_all(struct search *s, const struct vfctl_plan_options *option
 	s->cut = false;
 	if (!s->error && run_pass(s, VFCTL_LEVELS, steps))
 		settled = VFCTL_LEVELS;
-	if (s->has_best)
+	/* Cut off before any plan was whole: nothing placed, and nothing proven. */
+	if (!s->error)
 		set_result(s, settled, ret);
 }
 

@@ -24,6 +24,7 @@ struct job {
 	uint32_t most_cells;
 	bool split;	  /* may have several cells */
 	bool must_split;  /* no node has room for it beside the others */
+	bool no_twins;	  /* some guest asks for a node by its number */
 	uint64_t least_distance;
 	bool can_be_local;
 	size_t type; /* the first job that asks the same */

@@ -50,8 +50,23 @@ static void judge_hardness(const struct search *s, struct job *job)
 	job->hardness = share + (job->request->cell_count > 1 ? 1000 : 0);
 }
 
+static bool names_a_node(const struct vfctl_request *r)
+{
+	bool named = r->node != VFCTL_NODE_NONE;
+
+	for (size_t k = 0; k < r->cell_count; k++)
+		named |= r->cells[k].node != VFCTL_NODE_NONE;
+	return named;
+}
+
 void jobs_find_types(struct search *s)
 {
+	bool named = false;
+
+	for (size_t i = 0; i < s->count; i++)
+		named |= names_a_node(s->jobs[i].request);
+	for (size_t i = 0; i < s->count; i++)
+		s->jobs[i].no_twins = named;
 	for (size_t i = 0; i < s->count; i++) {
 		s->jobs[i].type = i;
 		for (size_t k = 0; k < i && s->jobs[i].type == i; k++)

@@ -127,6 +127,15 @@ static int find_l3(struct vfctl_ctx *ctx, struct site *s)
 		if (!table[i].all)
 			table[i].node = -1;
 	count_whole(s, table, count);
+	/* Where cores differ, groups of as many cores are not alike: none is offered. */
+	for (unsigned n = 0; n < s->node_count; n++) {
+		unsigned kinds = 0;
+
+		for (unsigned c = 0; c < s->class_count; c++)
+			kinds += s->start[n].cores[c] > 0;
+		if (kinds > 1)
+			s->start[n].l3_whole = 0;
+	}
 	return 0;
 }
 
@@ -149,6 +158,8 @@ static void count_shared(struct site *s, const bool *leave_out)
 
 			if (at < 0 || (leave_out && leave_out[o]))
 				continue;
+			if (used || m->occupants[o].memory[k].bytes)
+				s->nodes[at].empty = false;
 			s->start[at].shared -= used < s->start[at].shared ? used :
 				s->start[at].shared;
 		}
@@ -173,22 +184,24 @@ static void find_cores(struct site *s, const bool *leave_out)
 
 /* ---- memory ---- */
 
-static void add_page_size(struct site *s, uint64_t bytes)
+static bool add_page_size(struct site *s, uint64_t bytes)
 {
 	unsigned at = 1;
 
 	while (at < s->page_count && s->page_bytes[at] < bytes)
 		at++;
-	if ((at < s->page_count && s->page_bytes[at] == bytes) ||
-		s->page_count == SITE_PAGES_MAX)
-		return;
+	if (at < s->page_count && s->page_bytes[at] == bytes)
+		return true;
+	if (s->page_count == SITE_PAGES_MAX)
+		return false;
 	memmove(&s->page_bytes[at + 1], &s->page_bytes[at],
 		(s->page_count - at) * sizeof(s->page_bytes[0]));
 	s->page_bytes[at] = bytes;
 	s->page_count++;
+	return true;
 }
 
-static void find_memory(struct site *s, const bool *leave_out)
+static int find_memory(struct vfctl_ctx *ctx, struct site *s, const bool *leave_out)
 {
 	const struct vfctl_topology *t = s->model->topology;
 	uint64_t bytes = 0, threads = 0;
@@ -196,7 +209,9 @@ static void find_memory(struct site *s, const bool *leave_out)
 	s->page_count = 1;
 	for (size_t i = 0; i < t->node_count; i++)
 		for (size_t k = 0; k < t->nodes[i].pool_count; k++)
-			add_page_size(s, t->nodes[i].pools[k].page_bytes);
+			if (!add_page_size(s, t->nodes[i].pools[k].page_bytes))
+				return ctx_fail(ctx, -EINVAL, "host model: pages of more than %d "
+					"sizes", SITE_PAGES_MAX - 1);
 	for (size_t i = 0; i < t->node_count; i++) {
 		s->nodes[i].memory = t->nodes[i].memory_bytes;
 		if (s->nodes[i].has_cpus) {
@@ -208,6 +223,7 @@ static void find_memory(struct site *s, const bool *leave_out)
 				&t->nodes[i], s->page_bytes[p]);
 	}
 	s->thread_bytes = threads ? bytes / threads << 10 : 0;
+	return 0;
 }
 
 /* ---- VFs ---- */
@@ -378,11 +394,14 @@ static bool same_vfs(const struct site *s, unsigned a, unsigned b)
 /* Exchanging two nodes changes nothing: same room, same distances, no VFs on either. */
 static bool are_twins(const struct site *s, unsigned a, unsigned b)
 {
+	uint64_t both = UINT64_C(1) << a | UINT64_C(1) << b;
+
 	if (memcmp(&s->start[a], &s->start[b], sizeof(s->start[a])) != 0 ||
 		s->nodes[a].threads != s->nodes[b].threads ||
 		s->nodes[a].l3_cores != s->nodes[b].l3_cores ||
 		s->nodes[a].memory != s->nodes[b].memory ||
 		s->nodes[a].has_cpus != s->nodes[b].has_cpus || !same_vfs(s, a, b) ||
+		(s->nodes[a].neighbours & ~both) != (s->nodes[b].neighbours & ~both) ||
 		site_distance(s, a, a) != site_distance(s, b, b) ||
 		site_distance(s, a, b) != site_distance(s, b, a))
 		return false;
@@ -436,8 +455,9 @@ int site_new(struct vfctl_ctx *ctx, const struct vfctl_host_model *model,
 	r = find_l3(ctx, s);
 	if (r < 0)
 		return r;
-	find_memory(s, leave_out);
-	r = find_vfs(ctx, s, leave_out);
+	r = find_memory(ctx, s, leave_out);
+	if (r == 0)
+		r = find_vfs(ctx, s, leave_out);
 	if (r < 0)
 		return r;
 	find_twins(s);
