@@ -126,6 +126,9 @@ static int check_siblings(struct vfctl_ctx *ctx, const struct vfctl_host_model *
 
 	if (request->threads != VFCTL_THREADS_REQUIRE)
 		return 0;
+	if (request->shared_vcpus)
+		return ctx_fail(ctx, -EINVAL, "%s: threads: require, but shared vCPUs have no "
+			"siblings; take threads: prefer", request->name);
 	for (size_t i = 0; i < t->core_count; i++) {
 		uint32_t threads = vfctl_cpuset_count(&t->cores[i].cpus);
 

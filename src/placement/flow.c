@@ -33,7 +33,7 @@ int flow_node(struct flow *f)
 	size_t room = f->node_room ? f->node_room * 2 : 64;
 
 	if (f->node_count == f->node_room) {
-		if (room > UINT16_MAX || !grow(&f->first, room, sizeof(*f->first)) ||
+		if (room > INT32_MAX / 2 || !grow(&f->first, room, sizeof(*f->first)) ||
 			!grow(&f->distance, room, sizeof(*f->distance)) ||
 			!grow(&f->via, room, sizeof(*f->via)) ||
 			!grow(&f->queue, room + 1, sizeof(*f->queue)) ||
@@ -50,7 +50,7 @@ static void half_edge(struct flow *f, unsigned from, unsigned to, uint16_t capac
 {
 	size_t e = f->edge_count++;
 
-	f->to[e] = (uint16_t)to;
+	f->to[e] = to;
 	f->left[e] = capacity;
 	f->cost[e] = cost;
 	f->next[e] = f->first[from];
@@ -84,7 +84,7 @@ static bool search(struct flow *f, unsigned from, unsigned to)
 		f->queued[i] = false;
 	}
 	f->distance[from] = 0;
-	f->queue[tail++] = (uint16_t)from;
+	f->queue[tail++] = from;
 	while (head != tail) {
 		unsigned node = f->queue[head];
 
@@ -101,7 +101,7 @@ static bool search(struct flow *f, unsigned from, unsigned to)
 			f->via[other] = e;
 			if (!f->queued[other]) {
 				f->queued[other] = true;
-				f->queue[tail] = (uint16_t)other;
+				f->queue[tail] = other;
 				tail = (tail + 1) % ring;
 			}
 		}

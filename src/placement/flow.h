@@ -12,7 +12,7 @@
 struct flow {
 	int64_t *cost; /* of each edge; its reverse is the edge with the last bit turned */
 	uint16_t *left; /* what still fits through it */
-	uint16_t *to;
+	uint32_t *to;
 	int32_t *next; /* edge of the same node, -1: none */
 	size_t edge_count, edge_room;
 	int32_t *first; /* edge of each node */
@@ -21,7 +21,7 @@ struct flow {
 	uint64_t work;	/* edges looked at */
 	int64_t *distance; /* of one search, by node */
 	int32_t *via;
-	uint16_t *queue;
+	uint32_t *queue;
 	bool *queued;
 };
 

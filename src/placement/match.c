@@ -124,20 +124,22 @@ struct builder {
 	struct flow *flow;
 	const struct job *job;
 	int64_t unit; /* cost of a distance of 1 */
-	struct apart apart[VFCTL_GUEST_VFS_MAX];
+	struct apart *apart; /* freed by who made the builder */
 	size_t apart_count;
 };
 
 static int apart_node(struct builder *b, uint32_t set, const struct vf_group *group)
 {
-	struct apart *a = b->apart;
+	struct apart *a;
 	int out, r = 0;
 
-	for (size_t i = 0; i < b->apart_count; i++, a++)
-		if (a->set == set && vfctl_bdf_compare(&a->pf, &group->pf) == 0)
-			return (int)a->node;
-	if (b->apart_count == VFCTL_GUEST_VFS_MAX)
+	for (size_t i = 0; i < b->apart_count; i++)
+		if (b->apart[i].set == set &&
+			vfctl_bdf_compare(&b->apart[i].pf, &group->pf) == 0)
+			return (int)b->apart[i].node;
+	if (!array_grow(b->apart, b->apart_count))
 		return -ENOMEM;
+	a = &b->apart[b->apart_count];
 	*a = (struct apart){.set = set, .pf = group->pf};
 	r = flow_node(b->flow);
 	out = flow_node(b->flow);
@@ -244,6 +246,7 @@ int match_add(const struct site *site, struct flow *flow, const struct job *job,
 		if (r == 0)
 			r = left ? flow_send(flow, demands[i].node, sink_of(site), left) : 1;
 	}
+	free(b.apart);
 	return r;
 }
 
@@ -421,6 +424,8 @@ int match_all(const struct site *site, const struct job *jobs, struct chosen *ch
 		for (size_t d = 0; !chosen[i].option.stay && d < fj[i].demand_count; d++)
 			read_demand(site, &fj[i].builder, &fj[i].demands[d], chosen[i].vfs, &n);
 	}
+	for (size_t i = 0; fj && i < count; i++)
+		free(fj[i].builder.apart);
 	*io_work += flow.work;
 	return r > 0 ? sum_up(site, chosen, jobs, count, rooms, ret) : r;
 }

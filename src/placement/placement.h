@@ -57,9 +57,11 @@ struct tenant {
 	struct vfctl_request request;
 	struct vfctl_cell_want *cells;
 	struct vfctl_vf_want *wants;
+	size_t memory_of[VFCTL_MODEL_NODES_MAX]; /* entry of the occupant, by cell */
 };
 /* Can it be asked for again, as it is? */
-bool tenant_may_move(const struct vfctl_occupant *occupant);
+bool tenant_may_move(const struct vfctl_host_model *model,
+	const struct vfctl_occupant *occupant);
 int tenant_init(struct vfctl_ctx *ctx, const struct vfctl_host_model *model,
 	const struct vfctl_occupant *occupant, struct tenant *ret);
 void tenant_clear(struct tenant *tenant);

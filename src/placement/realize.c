@@ -421,6 +421,11 @@ int realize(struct vfctl_ctx *ctx, struct realize *z, const struct vfctl_request
 	a->cell_count = cells;
 	for (size_t k = 0; k < cells && r == 0; k++)
 		r = give_cell(ctx, z, request, chosen, k, a);
+	/* A plan that cannot be pinned is none, whatever the search thought. */
+	if (r == 0 && a->vcpu_count != request->vcpus)
+		r = ctx_fail(ctx, -EIO, "%s: %zu of %u vCPUs got CPUs: the planner contradicts "
+			"itself; please report it with vfctl topology --json", request->name,
+			a->vcpu_count, request->vcpus);
 	if (r == 0)
 		r = give_vfs(ctx, z, chosen, job.vfs, a);
 	if (r < 0)

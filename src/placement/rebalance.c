@@ -59,7 +59,7 @@ static size_t group_of(const struct site *site, const struct vfctl_free_vf *vf)
 	return 0;
 }
 
-/* Node of the memory of cell @k: its entry, or where the entries cannot tell, its CPUs'. */
+/* Node of the memory of a cell: its entry @k, or where the entries cannot tell, its CPUs'. */
 static unsigned memory_node(const struct site *site, const struct vfctl_occupant *o, size_t k,
 	size_t cells, unsigned node)
 {
@@ -80,8 +80,8 @@ static void find_home(const struct rebalancing *b, size_t i)
 		if (vfctl_cpuset_intersects(&o->cpus, &b->model->topology->nodes[n].cpus))
 			h->nodes[h->cell_count++] = (uint8_t)n;
 	for (size_t k = 0; k < h->cell_count; k++) {
-		h->memory_nodes[k] = (uint8_t)memory_node(b->site, o, k, h->cell_count,
-			h->nodes[k]);
+		h->memory_nodes[k] = (uint8_t)memory_node(b->site, o,
+			b->tenants[i].memory_of[k], h->cell_count, h->nodes[k]);
 		h->memory[k] = b->tenants[i].cells[k].memory_bytes;
 	}
 	/* Its VFs are among the groups: the site was made with it left out. */
@@ -108,7 +108,7 @@ static int open_all(struct rebalancing *b)
 	int r = allocate(b);
 
 	for (size_t i = 0; r == 0 && i < b->model->occupant_count; i++) {
-		if (!tenant_may_move(&b->model->occupants[i]))
+		if (!tenant_may_move(b->model, &b->model->occupants[i]))
 			continue;
 		b->leave_out[i] = true;
 		b->occupants[b->count] = i;

@@ -227,14 +227,11 @@ static void say_memory(struct refusal *f, unsigned node)
 			r->page_bytes == VFCTL_PAGES_AUTO ? " in pages of one size" : "");
 		return;
 	}
-	note_shortage(f, node, "%s in pages of %s asked, %s is free in such pages", asked,
-		memory_text(r->page_bytes, page), left);
-	if (f->a->refusal == VFCTL_REFUSAL_MEMORY)
-		say(f, reason_add(f->a, VFCTL_REASON_REMEDY, "add %" PRIu64 " pages of %s on node "
-			"%d (/sys/devices/system/node/node%d/hugepages/hugepages-%" PRIu64
-			"kB/nr_hugepages)", (r->memory_bytes - most + r->page_bytes - 1) /
-			r->page_bytes, page, s->nodes[node].id, s->nodes[node].id,
-			r->page_bytes / 1024));
+	note_shortage(f, node, "%s in pages of %s asked, %s is free in such pages: %" PRIu64
+		" more (hugepages-%" PRIu64 "kB/nr_hugepages)", asked,
+		memory_text(r->page_bytes, page), left,
+		(r->memory_bytes - most + r->page_bytes - 1) / r->page_bytes,
+		r->page_bytes / 1024);
 }
 
 static size_t pfs_with(const struct refusal *f, const struct vfctl_vf_want *want)
@@ -270,32 +267,67 @@ static void want_words(const struct refusal *f, const struct vfctl_vf_want *want
 			pfs_with(f, want));
 }
 
-/* How many more VFs the PFs that answer could have. */
-static uint32_t could_make(const struct refusal *f, const struct vfctl_vf_want *want,
-	const struct vfctl_model_pf **ret_pf)
+/* The host with @more VFs of @pf, all of them new. */
+static bool fits_with_vfs(struct refusal *f, const struct vfctl_model_pf *pf, uint32_t more)
+{
+	struct vfctl_host_model m = *f->site->model;
+	size_t placed = 0;
+	int r;
+
+	m.vfs = calloc(m.vf_count + more + 1, sizeof(*m.vfs));
+	if (!m.vfs) {
+		f->error = ctx_oom(f->ctx);
+		return false;
+	}
+	if (m.vf_count)
+		memcpy(m.vfs, f->site->model->vfs, m.vf_count * sizeof(*m.vfs));
+	for (uint32_t i = 0; i < more; i++)
+		m.vfs[m.vf_count++] = (struct vfctl_free_vf){.pf = pf->bdf, .node = pf->node,
+			.fabric = pf->fabric, .port = pf->port, .root = pf->root,
+			.index = pf->num_vfs + i, .bdf = {.domain = UINT32_MAX,
+				.bus = (uint8_t)(i / 256), .slot = (uint8_t)(i / 8 % 32),
+				.function = (uint8_t)(i % 8)}};
+	r = plan_try(f->ctx, &m, NULL, f->request, 1, &placed, NULL);
+	free(m.vfs);
+	if (r < 0)
+		f->error = r;
+	return r == 0 && placed == 1;
+}
+
+/* The PF with which the fewest more VFs would do. */
+static void try_more_vfs(struct refusal *f)
 {
 	const struct vfctl_host_model *m = f->site->model;
-	uint32_t most = 0;
+	const struct vfctl_model_pf *best = NULL;
+	uint32_t fewest = VFCTL_GUEST_VFS_MAX + 1;
+	char words[64];
 
-	for (size_t i = 0; i < m->pf_count; i++) {
+	for (size_t i = 0; i < m->pf_count && !f->error; i++) {
 		const struct vfctl_model_pf *pf = &m->pfs[i];
+		uint32_t could = pf->max_vfs > pf->num_vfs ? pf->max_vfs - pf->num_vfs : 0;
 
-		if ((!want->any_pf && vfctl_bdf_compare(&pf->bdf, &want->pf) != 0) ||
-			(want->fabric != VFCTL_FABRIC_ANY && want->fabric != pf->fabric) ||
-			(want->port && want->port != pf->port) || pf->max_vfs <= pf->num_vfs || pf->max_vfs - pf->num_vfs <= most)
-			continue;
-		most = pf->max_vfs - pf->num_vfs;
-		*ret_pf = pf;
+		for (uint32_t n = 1; n <= could && n < fewest; n++)
+			if (fits_with_vfs(f, pf, n)) {
+				fewest = n;
+				best = pf;
+			} else if (n == 1 && could > 1 && !fits_with_vfs(f, pf,
+					   could < fewest ? could : fewest - 1)) {
+				break;
+			}
 	}
-	return most;
+	if (!best || f->error)
+		return;
+	f->remedies++;
+	say(f, reason_add(f->a, VFCTL_REASON_REMEDY, "create %" PRIu32 " more VF%s on %s (it has %"
+		PRIu32 " of %" PRIu32 "), or release a guest that holds some", fewest,
+		fewest == 1 ? "" : "s", pf_words(m, &best->bdf, words), best->num_vfs,
+		best->max_vfs));
 }
 
 static void say_want(struct refusal *f, const struct vfctl_vf_want *want)
 {
-	const struct vfctl_model_pf *pf = NULL;
-	uint32_t total = 0, unknown = 0, asked;
+	uint32_t total = 0, unknown = 0;
 	_buf_ struct buf line = {0};
-	char words[64];
 
 	buf_printf(&line, "VFs: %" PRIu32 " of ", want->count);
 	want_words(f, want, &line);
@@ -323,23 +355,6 @@ static void say_want(struct refusal *f, const struct vfctl_vf_want *want)
 	if (!line.failed)
 		line.data[line.len - 1] = '\0';
 	say(f, !line.failed && reason_add(f->a, VFCTL_REASON_SHORT, "%s", line.data));
-	/* VFs that shall be apart want more PFs, not more VFs of one. */
-	asked = want->count * (want->cell == VFCTL_CELL_EACH ?
-		(uint32_t)f->request->cell_count : 1);
-	if (total >= asked || f->error || want->apart)
-		return;
-	f->remedies++;
-	if (could_make(f, want, &pf) >= asked - total)
-		say(f, reason_add(f->a, VFCTL_REASON_REMEDY, "create %" PRIu32 " more VF%s on %s "
-			"(it has %" PRIu32 " of %" PRIu32 "), or release a guest that holds some",
-			asked - total, asked - total == 1 ? "" : "s",
-			pf_words(f->site->model, &pf->bdf, words), pf->num_vfs, pf->max_vfs));
-	else
-		say(f, reason_add(f->a, VFCTL_REASON_REMEDY, "create %" PRIu32 " more VF%s on %s, or "
-			"release a guest that holds some", asked - total,
-			asked - total == 1 ? "" : "s",
-			want->any_pf ? "a PF of that kind" : pf_words(f->site->model, &want->pf,
-				words)));
 }
 
 /* Two wants that are met from the same PFs: told in one sum. */
@@ -444,6 +459,8 @@ static void say_short(struct refusal *f)
 		}
 		if (r->whole_node && !f->site->nodes[n].empty)
 			note_shortage(f, n, "another guest is on it, and a whole node is asked");
+		if (r->whole_l3 && !f->site->start[n].l3_whole)
+			note_shortage(f, n, "no L3 group of cores that are alike is wholly free");
 		say_cores(f, n);
 		say_memory(f, n);
 	}
@@ -470,7 +487,7 @@ static void try_policies(struct refusal *f)
 			remedy(f, nodes, threads[0]);
 	}
 	changed = *f->request;
-	changed.emulator_cores = changed.iothread_cores = 0;
+	changed.emulator_cores = 0;
 	if (f->request->emulator_cores && f->site->has_host_cpus && would_fit(f, &changed, &nodes))
 		remedy(f, nodes, "emulator_cores: 0 (QEMU's threads on the reserved CPUs)");
 	changed = *f->request;
@@ -520,13 +537,17 @@ static void try_freedom(struct refusal *f)
 	if (changed.want_count && would_fit(f, &changed, &nodes))
 		remedy(f, nodes, "affinity: preferred (some of its VFs would be remote)");
 	changed = *f->request;
+	changed.node = VFCTL_NODE_NONE;
+	if (f->request->node != VFCTL_NODE_NONE && would_fit(f, &changed, &nodes)) {
+		remedy(f, nodes, "no node given");
+		return;
+	}
+	changed = *f->request;
 	changed.cells = NULL;
 	changed.cell_count = changed.cells_max = 0;
-	changed.node = VFCTL_NODE_NONE;
-	if (!in_cells && (f->request->cell_count || f->request->cells_max ||
-			f->request->node != VFCTL_NODE_NONE) && would_fit(f, &changed, &nodes))
-		remedy(f, nodes, f->request->node != VFCTL_NODE_NONE ? "no node given"
-								      : "cells: auto");
+	if (!in_cells && (f->request->cell_count || f->request->cells_max) &&
+		would_fit(f, &changed, &nodes))
+		remedy(f, nodes, "cells: auto");
 }
 
 /* The most of something that fits: @set puts it into the request. */
@@ -671,7 +692,7 @@ static void try_moves(struct refusal *f)
 		return;
 	}
 	for (size_t i = 0; i < m->occupant_count; i++)
-		if (tenant_may_move(&m->occupants[i]))
+		if (tenant_may_move(m, &m->occupants[i]))
 			order[count++] = (struct by_size){i,
 				vfctl_cpuset_count(&m->occupants[i].cpus) +
 				16 * m->occupants[i].vf_count};
@@ -698,6 +719,8 @@ int explain_refusal(struct vfctl_ctx *ctx, struct vfctl_assignment *a,
 		return f.error;
 	}
 	say_short(&f);
+	if (a->refusal == VFCTL_REFUSAL_VFS)
+		try_more_vfs(&f);
 	try_policies(&f);
 	try_wishes(&f);
 	try_freedom(&f);

@@ -5,15 +5,28 @@
 #include "placement/placement.h"
 
 /*
- * Ours, with CPUs of its own and nothing that a request cannot say again: shared vCPUs are
- * bound to where the shared CPUs are, and more VFs than a guest may have are nobody's ask.
+ * Ours, with whole cores of its own and nothing that a request cannot say again: shared vCPUs
+ * are bound to where the shared CPUs are, and more VFs than a guest may have nobody asks for.
  */
-bool tenant_may_move(const struct vfctl_occupant *o)
+bool tenant_may_move(const struct vfctl_host_model *model, const struct vfctl_occupant *o)
 {
+	const struct vfctl_topology *t = model->topology;
+	struct vfctl_cpuset others = model->reserved_cpus;
 	uint64_t bytes = 0;
 
+	vfctl_cpuset_or(&others, &model->shared_cpus);
+	vfctl_cpuset_or(&others, &model->busy_cpus);
+	for (size_t i = 0; i < model->occupant_count; i++)
+		if (&model->occupants[i] != o)
+			vfctl_cpuset_or(&others, &model->occupants[i].cpus);
 	if (o->foreign || vfctl_cpuset_empty(&o->cpus) || o->vf_count > VFCTL_GUEST_VFS_MAX)
 		return false;
+	/* Of a core that somebody else has a part of, no half can be asked for. */
+	for (size_t i = 0; i < t->core_count; i++)
+		if (vfctl_cpuset_intersects(&t->cores[i].cpus, &o->cpus) &&
+			(vfctl_cpuset_intersects(&t->cores[i].cpus, &others) ||
+				!vfctl_cpuset_within(&t->cores[i].cpus, &o->cpus)))
+			return false;
 	for (size_t i = 0; i < o->memory_count; i++) {
 		if (o->shared_vcpus && o->shared_vcpus[i])
 			return false;
@@ -31,7 +44,7 @@ void tenant_clear(struct tenant *tenant)
 
 /* Nodes that it holds CPUs on, and how many. */
 static size_t cells_of(const struct vfctl_host_model *model, const struct vfctl_occupant *o,
-	struct vfctl_cell_want *ret)
+	struct vfctl_cell_want *ret, int *ret_nodes)
 {
 	const struct vfctl_topology *t = model->topology;
 	size_t count = 0;
@@ -40,11 +53,35 @@ static size_t cells_of(const struct vfctl_host_model *model, const struct vfctl_
 		struct vfctl_cpuset here = o->cpus;
 
 		vfctl_cpuset_and(&here, &t->nodes[i].cpus);
-		if (!vfctl_cpuset_empty(&here))
-			ret[count++] = (struct vfctl_cell_want){.node = VFCTL_NODE_NONE,
-				.vcpus = vfctl_cpuset_count(&here)};
+		if (vfctl_cpuset_empty(&here))
+			continue;
+		ret_nodes[count] = (int)t->nodes[i].id;
+		ret[count++] = (struct vfctl_cell_want){.node = VFCTL_NODE_NONE,
+			.vcpus = vfctl_cpuset_count(&here)};
 	}
 	return count;
+}
+
+/* The entry of each cell: that of its own node, else one that is nobody's. */
+static void find_entries(const struct vfctl_occupant *o, struct tenant *t, const int *nodes,
+	size_t cells)
+{
+	bool used[VFCTL_MODEL_NODES_MAX] = {0}, found[VFCTL_MODEL_NODES_MAX] = {0};
+
+	if (o->memory_count != cells || cells > VFCTL_MODEL_NODES_MAX)
+		return;
+	for (size_t k = 0; k < cells; k++)
+		for (size_t i = 0; i < cells && !found[k]; i++)
+			if (!used[i] && o->memory[i].node == nodes[k]) {
+				used[i] = found[k] = true;
+				t->memory_of[k] = i;
+			}
+	for (size_t k = 0; k < cells; k++)
+		for (size_t i = 0; i < cells && !found[k]; i++)
+			if (!used[i]) {
+				used[i] = found[k] = true;
+				t->memory_of[k] = i;
+			}
 }
 
 /* Memory of its entries, a cell each; what does not fit that goes evenly over the cells. */
@@ -57,7 +94,7 @@ static void share_memory(const struct vfctl_occupant *o, struct tenant *t, size_
 		t->request.memory_bytes += o->memory[i].bytes;
 	if (o->memory_count == cells) {
 		for (size_t k = 0; k < cells; k++)
-			t->cells[k].memory_bytes = o->memory[k].bytes;
+			t->cells[k].memory_bytes = o->memory[t->memory_of[k]].bytes;
 		return;
 	}
 	page = t->request.page_bytes ? t->request.page_bytes : 4096;
@@ -75,6 +112,7 @@ int tenant_init(struct vfctl_ctx *ctx, const struct vfctl_host_model *model,
 {
 	struct tenant t = {.request = {.name = occupant->name, .node = VFCTL_NODE_NONE,
 		.threads = VFCTL_THREADS_NONE, .has_emulator = true}};
+	int nodes[VFCTL_MODEL_NODES_MAX];
 	size_t cells;
 
 	t.cells = calloc(model->topology->node_count + 1, sizeof(*t.cells));
@@ -83,7 +121,8 @@ int tenant_init(struct vfctl_ctx *ctx, const struct vfctl_host_model *model,
 		tenant_clear(&t);
 		return ctx_oom(ctx);
 	}
-	cells = cells_of(model, occupant, t.cells);
+	cells = cells_of(model, occupant, t.cells, nodes);
+	find_entries(occupant, &t, nodes, cells);
 	if (cells)
 		share_memory(occupant, &t, cells);
 	for (size_t k = 0; k < cells; k++)

@@ -44,7 +44,7 @@ static void chosen_nodes(const struct vfctl_assignment *a, char buf[128])
 }
 
 /* The first level at which the two differ decides. */
-static bool compare_plans(struct answer *a, int node)
+static bool compare_plans(struct answer *a, int node, int asked)
 {
 	static const char *const less[VFCTL_LEVELS] = {
 		[VFCTL_LEVEL_LOCAL] = "less of it would be local",
@@ -57,6 +57,9 @@ static bool compare_plans(struct answer *a, int node)
 	char where[128];
 
 	chosen_nodes(best, where);
+	if (asked != VFCTL_NODE_NONE && asked != node)
+		return reason_add(&a->words, VFCTL_REASON_CHOICE, "the guest asks for node %d",
+			asked);
 	if (best->node == node && best->cell_count == 1)
 		return reason_add(&a->words, VFCTL_REASON_CHOICE,
 			"node %d is where it goes", node);
@@ -101,7 +104,8 @@ int vfctl_plan_why_not(struct vfctl_ctx *ctx, const struct vfctl_host_model *mod
 	if (a.there->assignments[0].refusal != VFCTL_REFUSAL_NONE)
 		ok = copy_reasons(&a, &a.there->assignments[0], false);
 	else if (a.best->assignments[0].refusal == VFCTL_REFUSAL_NONE)
-		ok = compare_plans(&a, node);
+		ok = compare_plans(&a, node, request->cell_count == 1 ?
+			request->cells[0].node : request->node);
 	if (!ok)
 		return ctx_oom(ctx);
 	*ret_reasons = steal(a.words.reasons);

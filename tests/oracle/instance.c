@@ -61,12 +61,13 @@ static void make_vfs(struct instance *in, bool tiny)
 					      : (int)R((uint32_t)in->topology.node_count);
 		unsigned count = 1 + R(tiny ? 2 : 4);
 		int fabric = (int)R(2);
+		uint32_t port = 1 + R(2);
 
 		for (unsigned i = 0; i < count; i++)
 			in->vfs[in->model.vf_count++] = (struct vfctl_free_vf){
 				.pf = {.bus = (uint8_t)(16 + p)}, .index = i, .node = node,
 				.bdf = {.bus = (uint8_t)(16 + p), .slot = (uint8_t)(1 + i)},
-				.fabric = fabric, .port = 1, .root = VFCTL_ROOT_UNKNOWN};
+				.fabric = fabric, .port = port, .root = VFCTL_ROOT_UNKNOWN};
 	}
 }
 
@@ -83,8 +84,8 @@ static void make_wants(struct instance *in, size_t g, bool tiny)
 			.fabric = R(2) ? VFCTL_FABRIC_ANY : (int)R(2), .cell = VFCTL_CELL_ANY,
 			.affinity = (enum vfctl_affinity[]){VFCTL_AFFINITY_REQUIRED,
 				VFCTL_AFFINITY_REQUIRED, VFCTL_AFFINITY_PREFERRED,
-				VFCTL_AFFINITY_ANY}[R(4)],
-			.apart = apart};
+				VFCTL_AFFINITY_ANY, VFCTL_AFFINITY_SOCKET}[R(tiny ? 4 : 5)],
+			.apart = apart, .port = !tiny && R(6) == 0 ? 1 + R(2) : 0};
 		if (!w->any_pf) {
 			w->fabric = VFCTL_FABRIC_ANY;
 			w->pf = (struct vfctl_bdf){.bus = (uint8_t)(16 + R(3))};
@@ -111,6 +112,8 @@ static void make_cells(struct instance *in, struct vfctl_request *r, size_t g)
 		in->cells[g][R((uint32_t)count)].vcpus++;
 	for (uint64_t m = count * GIB; m < r->memory_bytes; m += GIB)
 		in->cells[g][R((uint32_t)count)].memory_bytes += GIB;
+	if (R(4) == 0)
+		in->cells[g][R((uint32_t)count)].node = (int)R((uint32_t)in->topology.node_count);
 }
 
 /* threads: require only where no cell is odd: else it is an error, not a question. */
@@ -140,6 +143,8 @@ static void make_guest(struct instance *in, size_t g, bool tiny)
 		r->emulator_cores = 0;
 	if (!tiny)
 		make_cells(in, r, g);
+	if (!r->cell_count && R(6) == 0)
+		r->node = (int)R((uint32_t)in->topology.node_count);
 	if (r->threads == VFCTL_THREADS_REQUIRE && !can_require(in, r))
 		r->threads = VFCTL_THREADS_PREFER;
 	if (!tiny && R(6) == 0)
@@ -190,5 +195,17 @@ unsigned local_nodes(const struct instance *in, int node)
 		found = d < best ? 1u << i : found | 1u << i;
 		best = d;
 	}
+	return found;
+}
+
+unsigned socket_nodes(const struct instance *in, unsigned nodes)
+{
+	unsigned found = nodes;
+
+	for (size_t i = 0; i < in->topology.core_count; i++)
+		for (size_t k = 0; k < in->topology.core_count; k++)
+			if (nodes >> in->cores[i].node & 1 &&
+				in->cores[k].package == in->cores[i].package)
+				found |= 1u << in->cores[k].node;
 	return found;
 }

@@ -36,6 +36,9 @@ uint32_t instance_random(struct instance *in, uint32_t n);
 /* Nodes (a bit each, by index) that are local to one: those with CPUs, none nearer. */
 unsigned local_nodes(const struct instance *in, int node);
 
+/* Nodes that share a package with one of @nodes. */
+unsigned socket_nodes(const struct instance *in, unsigned nodes);
+
 /* Placed, local, distance: what the planner should reach. */
 struct oracle_value {
 	int64_t placed, local, distance;

@@ -20,8 +20,8 @@ struct milp {
 		struct vfctl_bdf pf;
 		int fabric, node;
 		unsigned count, local;
+		uint32_t port;
 	} group[PFS];
-	unsigned threads_max;
 	int placed[GUESTS], local[GUESTS];
 	int x[GUESTS][3][NODES]; /* cell on node */
 	int on[GUESTS][NODES];	 /* any cell on node */
@@ -95,6 +95,7 @@ static void find_groups(struct milp *m)
 			m->group[g].pf = vf->pf;
 			m->group[g].fabric = vf->fabric;
 			m->group[g].node = vf->node;
+			m->group[g].port = vf->port;
 			m->group[g].local = local_nodes(m->in, vf->node);
 		}
 		m->group[g].count++;
@@ -102,6 +103,13 @@ static void find_groups(struct milp *m)
 }
 
 /* ---- cells and nodes ---- */
+
+static bool is_elsewhere(const struct vfctl_request *r, size_t k, int node)
+{
+	int asked = r->cell_count ? r->cells[k].node : r->node;
+
+	return asked != VFCTL_NODE_NONE && asked != node;
+}
 
 static void place_cells(struct milp *m, size_t g)
 {
@@ -111,8 +119,9 @@ static void place_cells(struct milp *m, size_t g)
 	m->local[g] = binary(m);
 	for (size_t k = 0; k < cells_of(r); k++)
 		for (unsigned n = 0; n < m->nodes; n++)
-			m->x[g][k][n] = vfctl_cpuset_empty(&m->in->nodes[n].cpus)
-						? column(m, GLP_IV, 0, 0) : binary(m);
+			m->x[g][k][n] = vfctl_cpuset_empty(&m->in->nodes[n].cpus) ||
+					is_elsewhere(r, k, (int)n) ? column(m, GLP_IV, 0, 0)
+								   : binary(m);
 	for (size_t k = 0; k < cells_of(r); k++) {
 		for (unsigned n = 0; n < m->nodes; n++)
 			term(m, m->x[g][k][n], 1);
@@ -271,7 +280,8 @@ static void share_memory(struct milp *m)
 static bool answers(const struct milp *m, const struct vfctl_vf_want *w, unsigned q)
 {
 	return (w->any_pf || vfctl_bdf_compare(&w->pf, &m->group[q].pf) == 0) &&
-		(w->fabric == VFCTL_FABRIC_ANY || w->fabric == m->group[q].fabric);
+		(w->fabric == VFCTL_FABRIC_ANY || w->fabric == m->group[q].fabric) &&
+		(!w->port || w->port == m->group[q].port);
 }
 
 static unsigned vf_distance(const struct milp *m, unsigned q, unsigned n)
@@ -294,13 +304,13 @@ static void term_cells(struct milp *m, size_t g, int cell, unsigned n, double va
 	term(m, cell >= 0 ? m->x[g][cell][n] : m->on[g][n], value);
 }
 
-/* VFs that @f counts are near enough: @slack lets them be elsewhere. */
-static void be_local(struct milp *m, size_t g, int cell, unsigned q, int f, double count,
+/* VFs that @f counts are on one of @nodes: @slack lets them be elsewhere. */
+static void be_near(struct milp *m, size_t g, int cell, unsigned nodes, int f, double count,
 	int slack)
 {
 	term(m, f, 1);
 	for (unsigned n = 0; n < m->nodes; n++)
-		if (m->group[q].local >> n & 1)
+		if (nodes >> n & 1)
 			term_cells(m, g, cell, n, -count);
 	if (slack)
 		term(m, slack, count);
@@ -317,8 +327,10 @@ static int take_from(struct milp *m, size_t g, const struct vfctl_vf_want *w, in
 	if (w->affinity == VFCTL_AFFINITY_ANY)
 		return f;
 	if (w->affinity == VFCTL_AFFINITY_REQUIRED && m->group[q].local)
-		be_local(m, g, cell, q, f, count, 0);
-	be_local(m, g, cell, q, f, count, m->local[g]);
+		be_near(m, g, cell, m->group[q].local, f, count, 0);
+	if (w->affinity == VFCTL_AFFINITY_SOCKET && m->group[q].local)
+		be_near(m, g, cell, socket_nodes(m->in, m->group[q].local), f, count, 0);
+	be_near(m, g, cell, m->group[q].local, f, count, m->local[g]);
 	if (max && m->group[q].local) {
 		term(m, f, 1);
 		for (unsigned n = 0; n < m->nodes; n++)

@@ -251,6 +251,8 @@ static void refusals_say_what_is_short(void **state)
 {
 	struct vfctl_vf_want two = {
 		.pf = bdf(0x10, 0), .fabric = VFCTL_FABRIC_ANY, .cell = VFCTL_CELL_ANY, .count = 2};
+	struct vfctl_model_pf pf = {.bdf = bdf(0x10, 0), .num_vfs = 1, .max_vfs = 7,
+		.names = (char *[]){"left", NULL}};
 	struct vfctl_request request = guest(2, &two);
 	const struct vfctl_assignment *a;
 	struct vfctl_plan *plan;
@@ -258,14 +260,24 @@ static void refusals_say_what_is_short(void **state)
 
 	make_host(&h, 2, 4, 1);
 	add_vfs(&h, 0x10, 0, 1, 0);
+	h.model.pfs = &pf;
+	h.model.pf_count = 1;
 	plan = make_plan(&h, &request, 1);
 	a = &plan->assignments[0];
 	assert_int_equal(a->refusal, VFCTL_REFUSAL_VFS);
 	assert_int_equal(a->node, VFCTL_NODE_NONE);
 	assert_true(has_reason(a, VFCTL_REASON_SHORT,
-		"2 of 0000:10:00.0 asked, local; free: 1 on node 0"));
-	assert_true(has_reason(a, VFCTL_REASON_REMEDY, "create 1 more"));
+		"2 of left asked, local; free: 1 on node 0"));
+	assert_true(has_reason(a, VFCTL_REASON_REMEDY,
+		"create 1 more VF on left (it has 1 of 7)"));
 	vfctl_plan_free(plan);
+	/* Where the PF can have no more, that is not advised. */
+	pf.max_vfs = 1;
+	plan = make_plan(&h, &request, 1);
+	for (size_t i = 0; i < plan->assignments[0].reason_count; i++)
+		assert_null(strstr(plan->assignments[0].reasons[i].text, "create"));
+	vfctl_plan_free(plan);
+	h.model.pf_count = 0;
 
 	request = guest(4, &any_vf);
 	request.cells_max = 1;
@@ -290,7 +302,8 @@ static void refusals_say_what_is_short(void **state)
 	assert_int_equal(a->refusal, VFCTL_REFUSAL_MEMORY);
 	assert_true(has_reason(
 		a, VFCTL_REASON_SHORT, "4GiB in pages of 1GiB asked, 3GiB is free"));
-	assert_true(has_reason(a, VFCTL_REASON_REMEDY, "add 1 pages of 1GiB on node 0"));
+	assert_true(has_reason(a, VFCTL_REASON_SHORT,
+		"in such pages: 1 more (hugepages-1048576kB/nr_hugepages)"));
 	assert_true(has_reason(a, VFCTL_REASON_REMEDY,
 		"with affinity: preferred (some of its VFs would be remote) it fits"));
 	assert_true(has_reason(a, VFCTL_REASON_REMEDY, "with 3GiB of memory it fits"));

@@ -1,0 +1,280 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Corners of the planner where an answer was once wrong, or a claim too large. */
+#include "placement_case.h"
+
+static struct vfctl_cell_want cell(uint32_t vcpus, uint64_t gib, int node)
+{
+	return (struct vfctl_cell_want){.vcpus = vcpus, .memory_bytes = gib * GIB, .node = node};
+}
+
+static struct vfctl_request with_cells(const struct vfctl_cell_want *cells, size_t count)
+{
+	struct vfctl_request r = {.name = "g", .node = VFCTL_NODE_NONE, .has_emulator = true,
+		.cells = cells, .cell_count = count};
+
+	for (size_t i = 0; i < count; i++) {
+		r.vcpus += cells[i].vcpus;
+		r.memory_bytes += cells[i].memory_bytes;
+	}
+	return r;
+}
+
+static void assert_placed(const struct host_model *h, const struct vfctl_request *r, size_t count)
+{
+	struct vfctl_plan *plan = make_plan(h, r, count);
+
+	for (size_t i = 0; i < count; i++) {
+		const struct vfctl_assignment *a = &plan->assignments[i];
+
+		for (size_t k = 0; a->refusal && k < a->reason_count; k++)
+			print_error("%s\n", a->reasons[k].text);
+		assert_int_equal(a->refusal, VFCTL_REFUSAL_NONE);
+		assert_int_equal(a->vcpu_count, r[i].vcpus);
+	}
+	vfctl_plan_free(plan);
+}
+
+/* Nodes that are alike stand for each other only while nobody asks for one by number. */
+static void alike_is_not_the_same(void **state)
+{
+	struct vfctl_cell_want cells[] = {cell(2, 1, VFCTL_NODE_NONE), cell(2, 1, 0)};
+	struct vfctl_cell_want one[] = {cell(2, 1, VFCTL_NODE_NONE)};
+	struct vfctl_request r = with_cells(cells, 2), batch[2];
+	struct vfctl_vf_want near = any_vf;
+	struct host_model h;
+
+	make_host(&h, 2, 5, 1);
+	assert_placed(&h, &r, 1);
+	r = with_cells(one, 1);
+	r.node = 1;
+	assert_placed(&h, &r, 1);
+	batch[0] = guest(2, NULL);
+	batch[0].memory_bytes = 60 * GIB;
+	batch[0].cells_max = 1;
+	batch[1] = guest(3, NULL);
+	batch[1].node = 0;
+	batch[1].memory_bytes = 5 * GIB;
+	assert_placed(&h, batch, 2);
+
+	/* The other node of the VF's package, though two packages look the same. */
+	make_host(&h, 4, 4, 1);
+	for (unsigned i = 0; i < 16; i++) {
+		h.cores[i].package = (int)i / 8;
+		h.distances[i] = i % 5 == 0 ? 10 : 20;
+	}
+	for (unsigned i = 12; i < 15; i++)
+		vfctl_cpuset_add(&h.model.busy_cpus, i);
+	add_vfs(&h, 0x10, 3, 1, 0);
+	near.affinity = VFCTL_AFFINITY_SOCKET;
+	r = guest(3, &near);
+	r.cells_max = 1;
+	assert_placed(&h, &r, 1);
+}
+
+static void memory_of_other_nodes(void **state)
+{
+	struct vfctl_cell_want cells[] = {cell(2, 4, 0), cell(2, 8, 1)};
+	struct vfctl_request r = guest(20, NULL);
+	struct host_model h;
+
+	/* What fits with its own memory fits when others' would do as well. */
+	make_host(&h, 2, 11, 1);
+	h.nodes[0].memory_bytes = 10 * GIB;
+	h.nodes[1].memory_bytes = 30 * GIB;
+	r.memory_bytes = 40 * GIB;
+	assert_placed(&h, &r, 1);
+	r.memory_affinity = VFCTL_AFFINITY_PREFERRED;
+	assert_placed(&h, &r, 1);
+
+	/* A cell leaves its own memory to one that has no other. */
+	make_host(&h, 3, 4, 1);
+	h.nodes[0].memory_bytes = 8 * GIB;
+	h.nodes[1].memory_bytes = MIB;
+	h.nodes[2].memory_bytes = 4 * GIB;
+	r = with_cells(cells, 2);
+	r.memory_affinity = VFCTL_AFFINITY_PREFERRED;
+	assert_placed(&h, &r, 1);
+}
+
+static void whole_means_nobody_else(void **state)
+{
+	struct vfctl_request both[] = {guest(2, NULL), guest(2, NULL)};
+	struct vfctl_promise memory = {.node = 0, .bytes = GIB};
+	struct vfctl_occupant o = {.name = "o", .memory = &memory, .memory_count = 1,
+		.shared_vcpus = (uint32_t[]){1}};
+	struct vfctl_plan *plan;
+	struct host_model h;
+
+	/* Not even shared vCPUs, in the same batch ... */
+	make_host(&h, 1, 8, 1);
+	vfctl_cpuset_parse("0-1", &h.model.shared_cpus);
+	both[0].whole_node = true;
+	both[1].shared_vcpus = 2;
+	both[1].emulator_cores = 0;
+	plan = make_plan(&h, both, 2);
+	assert_int_equal(plan->value[VFCTL_LEVEL_PLACED], 1);
+	vfctl_plan_free(plan);
+	/* ... or there before. */
+	h.model.occupants = &o;
+	h.model.occupant_count = 1;
+	plan = make_plan(&h, both, 1);
+	assert_int_equal(plan->value[VFCTL_LEVEL_PLACED], 0);
+	assert_true(has_reason(&plan->assignments[0], VFCTL_REASON_SHORT, "another guest is on it"));
+	assert_true(has_reason(&plan->assignments[0], VFCTL_REASON_REMEDY, "whole_node: false"));
+	vfctl_plan_free(plan);
+}
+
+/* Groups of as many cores, but of other threads, are not the cores that were counted. */
+static void whole_l3_of_unlike_cores_is_refused(void **state)
+{
+	struct vfctl_request r = guest(4, NULL);
+	struct vfctl_plan *plan;
+	struct host_model h;
+
+	make_host(&h, 1, 4, 1);
+	for (int i = 0; i < 4; i++)
+		add_core(&h, 0, 2);
+	for (size_t i = 0; i < 8; i++)
+		h.cores[i].l3 = (int)i / 4;
+	r.whole_l3 = true;
+	plan = make_plan(&h, &r, 1);
+	assert_int_equal(plan->assignments[0].refusal, VFCTL_REFUSAL_CPUS);
+	assert_true(has_reason(&plan->assignments[0], VFCTL_REASON_SHORT,
+		"no L3 group of cores that are alike is wholly free"));
+	vfctl_plan_free(plan);
+}
+
+/* More sets and PFs than a guest has VFs. */
+static void many_rails(void **state)
+{
+	struct vfctl_vf_want wants[] = {any_vf, any_vf, any_vf};
+	struct vfctl_request r = guest(2, wants);
+	struct host_model h;
+
+	make_host(&h, 1, 4, 1);
+	for (unsigned pf = 0; pf < 30; pf++)
+		add_vfs(&h, 16 + pf, 0, 1, 0);
+	for (uint32_t i = 0; i < 3; i++) {
+		wants[i].count = 2;
+		wants[i].apart = i + 1;
+	}
+	r.want_count = 3;
+	assert_placed(&h, &r, 1);
+}
+
+/* VFs and cells may not be farther than asked, in either direction. */
+static void distance_limits_vfs_too(void **state)
+{
+	struct vfctl_vf_want want = any_vf;
+	struct vfctl_request r = guest(2, &want);
+	struct vfctl_plan *plan;
+	struct host_model h;
+
+	make_host(&h, 2, 4, 1);
+	add_vfs(&h, 0x80, 1, 1, 0);
+	for (unsigned i = 4; i < 8; i++)
+		vfctl_cpuset_add(&h.model.busy_cpus, i);
+	want.affinity = VFCTL_AFFINITY_PREFERRED;
+	assert_placed(&h, &r, 1);
+	r.max_distance = 20;
+	plan = make_plan(&h, &r, 1);
+	assert_int_equal(plan->assignments[0].refusal, VFCTL_REFUSAL_VFS);
+	assert_true(has_reason(&plan->assignments[0], VFCTL_REASON_REMEDY, "no max_distance"));
+	vfctl_plan_free(plan);
+}
+
+/* A preferred VF is no reason to split a guest that a node holds. */
+static void preferred_vfs_do_not_split(void **state)
+{
+	struct vfctl_vf_want wants[] = {any_vf, any_vf};
+	struct vfctl_request r = guest(2, wants);
+	struct vfctl_plan *plan;
+	struct host_model h;
+
+	make_host(&h, 2, 4, 1);
+	add_vfs(&h, 0x10, 0, 1, 1);
+	add_vfs(&h, 0x80, 1, 1, 2);
+	for (int i = 0; i < 2; i++) {
+		wants[i].fabric = i + 1;
+		wants[i].affinity = VFCTL_AFFINITY_PREFERRED;
+	}
+	r.want_count = 2;
+	plan = make_plan(&h, &r, 1);
+	assert_int_equal(plan->assignments[0].cell_count, 1);
+	assert_false(plan->assignments[0].local);
+	vfctl_plan_free(plan);
+}
+
+/* Unlike cells on unlike nodes have many orders: bounded, and said where it ends. */
+static void a_search_that_is_cut_says_so(void **state)
+{
+	const struct vfctl_plan_options few = {.max_steps = 1, .timeout_ms = 600000};
+	struct vfctl_cell_want cells[] = {cell(1, 1, VFCTL_NODE_NONE), cell(2, 2, VFCTL_NODE_NONE),
+		cell(3, 3, VFCTL_NODE_NONE)};
+	struct vfctl_request r = with_cells(cells, 3);
+	struct vfctl_plan *plan;
+	struct host_model h;
+
+	make_host(&h, 4, 4, 1);
+	for (unsigned i = 0; i < 4; i++)
+		vfctl_cpuset_add(&h.model.busy_cpus, i * 5 % 16);
+	assert_int_equal(vfctl_plan_make(ctx, &h.model, &r, 1, &few, &plan), 0);
+	if (plan->value[VFCTL_LEVEL_PLACED] == 0) {
+		assert_int_equal(plan->gap_level, VFCTL_LEVEL_PLACED);
+		assert_int_equal(plan->bound[VFCTL_LEVEL_PLACED], 1);
+	} else {
+		assert_int_not_equal(plan->gap_level, VFCTL_LEVELS);
+	}
+	vfctl_plan_free(plan);
+}
+
+/* Memory entries in another order than the nodes are not remote. */
+static void entries_are_found_by_node(void **state)
+{
+	struct vfctl_promise memory[] = {{.node = 1, .bytes = GIB}, {.node = 0, .bytes = GIB}};
+	struct vfctl_occupant o = {.name = "o", .memory = memory, .memory_count = 2};
+	struct vfctl_rebalance *r;
+	struct host_model h;
+
+	make_host(&h, 2, 4, 1);
+	vfctl_cpuset_parse("0,4", &o.cpus);
+	h.model.occupants = &o;
+	h.model.occupant_count = 1;
+	assert_int_equal(vfctl_plan_rebalance(ctx, &h.model, NULL, &r), 0);
+	assert_int_equal(r->local_before, 1);
+	assert_int_equal(r->move_count, 0);
+	vfctl_rebalance_free(r);
+	/* Without memory it cannot be asked for again: it stays, and nothing fails. */
+	o.memory_count = 0;
+	assert_int_equal(vfctl_plan_rebalance(ctx, &h.model, NULL, &r), 0);
+	assert_int_equal(r->move_count, 0);
+	vfctl_rebalance_free(r);
+}
+
+static int setup(void **state)
+{
+	return vfctl_ctx_new(&ctx);
+}
+
+static int teardown(void **state)
+{
+	vfctl_ctx_free(ctx);
+	return 0;
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(alike_is_not_the_same),
+		cmocka_unit_test(memory_of_other_nodes),
+		cmocka_unit_test(whole_means_nobody_else),
+		cmocka_unit_test(whole_l3_of_unlike_cores_is_refused),
+		cmocka_unit_test(many_rails),
+		cmocka_unit_test(distance_limits_vfs_too),
+		cmocka_unit_test(preferred_vfs_do_not_split),
+		cmocka_unit_test(a_search_that_is_cut_says_so),
+		cmocka_unit_test(entries_are_found_by_node),
+	};
+
+	return cmocka_run_group_tests(tests, setup, teardown);
+}
