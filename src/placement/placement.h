@@ -14,6 +14,7 @@ struct realize {
 	bool *core_taken;     /* by the topology's cores */
 	uint16_t *group_next; /* VFs of each group that are given */
 	bool *vf_kept;	      /* by index: its guest keeps it; NULL none */
+	uint32_t (*have)[SITE_CLASSES_MAX]; /* by L3 group, while cores are picked */
 };
 int realize_begin(struct vfctl_ctx *ctx, const struct site *site, struct realize *ret);
 int realize(struct vfctl_ctx *ctx, struct realize *z, const struct vfctl_request *request,

@@ -11,7 +11,8 @@ int realize_begin(struct vfctl_ctx *ctx, const struct site *site, struct realize
 
 	z.core_taken = calloc(t->core_count + 1, sizeof(*z.core_taken));
 	z.group_next = calloc(site->group_count + 1, sizeof(*z.group_next));
-	if (!z.core_taken || !z.group_next) {
+	z.have = calloc(site->l3_count + 1, sizeof(*z.have));
+	if (!z.core_taken || !z.group_next || !z.have) {
 		realize_clear(&z);
 		return ctx_oom(ctx);
 	}
@@ -26,6 +27,7 @@ void realize_clear(struct realize *z)
 	free(z->core_taken);
 	free(z->group_next);
 	free(z->vf_kept);
+	free(z->have);
 	*z = (struct realize){0};
 }
 
@@ -54,54 +56,66 @@ struct pick {
 	size_t count;
 };
 
-/* Needed cores that the L3 group (-1: those without) has, and what else is free of it. */
-static void look_at_l3(const struct pick *p, int l3, uint32_t *ret_useful, uint32_t *ret_free)
+/* Free cores of every L3 group (0: of those without) on the node, by their class. */
+static void count_free_cores(struct pick *p)
 {
-	const struct vfctl_topology *t = p->z->site->model->topology;
-	uint32_t have[SITE_CLASSES_MAX] = {0};
+	const struct site *site = p->z->site;
+	const struct vfctl_topology *t = site->model->topology;
+
+	memset(p->z->have, 0, (site->l3_count + 1) * sizeof(*p->z->have));
+	for (size_t i = 0; i < t->core_count; i++)
+		if (t->cores[i].node == p->node && !p->z->core_taken[i])
+			p->z->have[site->core_l3[i]][site->core_class[i]]++;
+}
+
+/* Needed cores that the group has, and what is free of it in all. */
+static void look_at_l3(const struct pick *p, uint32_t l3, uint32_t *ret_useful,
+	uint32_t *ret_free)
+{
+	const uint32_t *have = p->z->have[l3];
 
 	*ret_useful = *ret_free = 0;
-	for (size_t i = 0; i < t->core_count; i++)
-		if (t->cores[i].node == p->node && t->cores[i].l3 == l3 && !p->z->core_taken[i]) {
-			have[p->z->site->core_class[i]]++;
-			(*ret_free)++;
-		}
-	for (unsigned c = 0; c < SITE_CLASSES_MAX; c++)
+	for (unsigned c = 0; c < SITE_CLASSES_MAX; c++) {
 		*ret_useful += have[c] < p->need[c] ? have[c] : p->need[c];
+		*ret_free += have[c];
+	}
 }
 
 /* The group that holds all with least left over, else the one that holds most. */
-static bool best_l3(const struct pick *p, int *ret)
+static bool best_l3(struct pick *p, uint32_t *ret)
 {
 	const struct vfctl_topology *t = p->z->site->model->topology;
 	uint32_t best_useful = 0, best_free = 0, need = 0, useful, free_cores;
-	int last = -2;
 
 	for (unsigned c = 0; c < SITE_CLASSES_MAX; c++)
 		need += p->need[c];
+	if (!need)
+		return false;
+	count_free_cores(p);
 	for (size_t i = 0; i < t->core_count; i++) {
-		if (t->cores[i].node != p->node || t->cores[i].l3 == last || p->z->core_taken[i])
+		uint32_t l3 = p->z->site->core_l3[i];
+
+		if (t->cores[i].node != p->node || p->z->core_taken[i])
 			continue;
-		last = t->cores[i].l3;
-		look_at_l3(p, last, &useful, &free_cores);
+		look_at_l3(p, l3, &useful, &free_cores);
 		if (useful < best_useful || !useful ||
 			(useful == best_useful && (useful < need || free_cores >= best_free)))
 			continue;
 		best_useful = useful;
 		best_free = free_cores;
-		*ret = last;
+		*ret = l3;
 	}
 	return best_useful > 0;
 }
 
-static void take_from_l3(struct pick *p, int l3)
+static void take_from_l3(struct pick *p, uint32_t l3)
 {
 	const struct vfctl_topology *t = p->z->site->model->topology;
 
 	for (size_t i = 0; i < t->core_count; i++) {
 		unsigned c = p->z->site->core_class[i];
 
-		if (t->cores[i].node != p->node || t->cores[i].l3 != l3 ||
+		if (t->cores[i].node != p->node || p->z->site->core_l3[i] != l3 ||
 			p->z->core_taken[i] || !p->need[c])
 			continue;
 		p->need[c]--;
@@ -112,7 +126,7 @@ static void take_from_l3(struct pick *p, int l3)
 
 static void pick_cores(struct pick *p, const uint16_t *cores)
 {
-	int l3;
+	uint32_t l3;
 
 	p->count = 0;
 	for (unsigned c = 0; c < SITE_CLASSES_MAX; c++)
@@ -129,11 +143,12 @@ static void pick_extra(struct pick *p, unsigned class)
 	size_t best = t->core_count;
 
 	memset(p->need, 0, sizeof(p->need));
+	count_free_cores(p);
 	for (size_t i = 0; i < t->core_count; i++) {
 		if (t->cores[i].node != p->node || p->z->core_taken[i] ||
 			p->z->site->core_class[i] != class)
 			continue;
-		look_at_l3(p, t->cores[i].l3, &useful, &free_cores);
+		look_at_l3(p, p->z->site->core_l3[i], &useful, &free_cores);
 		if (best < t->core_count && free_cores >= best_free)
 			continue;
 		best = i;

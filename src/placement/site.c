@@ -18,6 +18,7 @@ void site_free(struct site *site)
 	free(site->groups);
 	free(site->group_vfs);
 	free(site->core_class);
+	free(site->core_l3);
 	free(site);
 }
 
@@ -100,22 +101,55 @@ static void count_whole(struct site *s, const struct l3 *table, size_t count)
 			s->start[table[i].node].l3_whole++;
 }
 
+static int by_number(const void *a, const void *b)
+{
+	const int *x = a, *y = b;
+
+	return *x < *y ? -1 : *x > *y;
+}
+
+/* Whatever numbers the groups have, count them without holes. */
+static int number_l3(struct vfctl_ctx *ctx, struct site *s)
+{
+	const struct vfctl_topology *t = s->model->topology;
+	_free_ int *ids = calloc(t->core_count + 1, sizeof(*ids));
+	size_t all = 0;
+
+	s->core_l3 = calloc(t->core_count + 1, sizeof(*s->core_l3));
+	if (!ids || !s->core_l3)
+		return ctx_oom(ctx);
+	for (size_t i = 0; i < t->core_count; i++)
+		if (t->cores[i].l3 >= 0)
+			ids[all++] = t->cores[i].l3;
+	qsort(ids, all, sizeof(*ids), by_number);
+	for (size_t i = 0; i < all; i++)
+		if (!i || ids[i] != ids[s->l3_count - 1])
+			ids[s->l3_count++] = ids[i];
+	for (size_t i = 0; i < t->core_count; i++) {
+		const int *at = t->cores[i].l3 < 0 ? NULL : bsearch(&t->cores[i].l3, ids,
+			s->l3_count, sizeof(*ids), by_number);
+
+		s->core_l3[i] = at ? (uint32_t)(at - ids) + 1 : 0;
+	}
+	return 0;
+}
+
 static int find_l3(struct vfctl_ctx *ctx, struct site *s)
 {
 	const struct vfctl_topology *t = s->model->topology;
 	_free_ struct l3 *table = NULL;
-	size_t count = 0;
+	int r = number_l3(ctx, s);
+	size_t count = s->l3_count;
 
-	for (size_t i = 0; i < t->core_count; i++)
-		if (t->cores[i].l3 >= 0 && (size_t)t->cores[i].l3 >= count)
-			count = (size_t)t->cores[i].l3 + 1;
+	if (r < 0)
+		return r;
 	table = calloc(count + 1, sizeof(*table));
 	if (!table)
 		return ctx_oom(ctx);
 	for (size_t i = 0; i < t->core_count; i++) {
 		const struct vfctl_core *core = &t->cores[i];
 		int node = site_node_index(s, core->node);
-		struct l3 *l3 = core->l3 < 0 ? NULL : &table[core->l3];
+		struct l3 *l3 = s->core_l3[i] ? &table[s->core_l3[i] - 1] : NULL;
 
 		if (!l3)
 			continue;

@@ -61,6 +61,8 @@ struct site {
 	unsigned class_count;
 	uint32_t class_threads[SITE_CLASSES_MAX]; /* ascending */
 	uint8_t *core_class; /* of each core of the topology */
+	uint32_t *core_l3;   /* its L3 group, counted from 1; 0: it has none */
+	size_t l3_count;
 	unsigned page_count;
 	uint64_t page_bytes[SITE_PAGES_MAX]; /* base first, then ascending */
 	struct vf_group *groups;
