@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* plan: where guests would go, and why; nothing changes. */
 #include <dirent.h>
+#include <sys/stat.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -75,6 +76,7 @@ static int read_batch(struct planning *p, const char *dir)
 {
 	struct dirent **entries;
 	int n = scandir(dir, &entries, is_yaml, alphasort), r = 0;
+	struct stat st;
 	char path[4096];
 
 	if (n < 0) {
@@ -90,6 +92,9 @@ static int read_batch(struct planning *p, const char *dir)
 		if (r == 0 && (size_t)snprintf(path, sizeof(path), "%s/%s", dir,
 				entries[i]->d_name) >= sizeof(path))
 			r = usage(p->in, "%s: the path is too long", dir);
+		/* A pipe in a folder would be waited for without end. */
+		if (r == 0 && (stat(path, &st) < 0 || !S_ISREG(st.st_mode)))
+			r = usage(p->in, "%s is no file; take it out of the folder", path);
 		if (r == 0)
 			r = add_guest(p, path);
 		free(entries[i]);

@@ -136,6 +136,7 @@ static uint64_t room_after(const struct gen *g, const struct option *o)
 static void finish_as(struct gen *g, struct option *o, bool local)
 {
 	o->local = local;
+	g->list->work += g->r->want_count * g->site->group_count / 64;
 	if (!match_floor(g->site, g->job, o, g->cells, &o->vf_distance))
 		return;
 	o->room = room_after(g, o);

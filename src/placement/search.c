@@ -236,6 +236,7 @@ static void try_options(struct search *s, size_t depth, size_t cells)
 
 		if (is_mirrored(s, depth, o, &list->cells[o->first_cell]))
 			continue;
+		s->steps += job->vfs * s->site->group_count / EDGES_PER_STEP;
 		if (!step(s))
 			return;
 		with_option(s, depth, o, &list->cells[o->first_cell], dive);

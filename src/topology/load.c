@@ -137,6 +137,26 @@ static int configure(struct vfctl_ctx *ctx, hwloc_topology_t t)
 	return 0;
 }
 
+/*
+ * "numa:2 core:4 pu:2" is 16 CPUs: hwloc would build any number, for minutes and gigabytes,
+ * before it could be seen to be too many.
+ */
+static int check_synthetic(struct vfctl_ctx *ctx, const char *text)
+{
+	unsigned long long cpus = 1;
+
+	for (const char *at = text; (at = strpbrk(at, ": ")) != NULL; at++) {
+		unsigned long n = strtoul(at + 1, NULL, 10);
+
+		if (n > 1)
+			cpus *= n > VFCTL_CPU_MAX ? VFCTL_CPU_MAX + 1 : n;
+		if (cpus > VFCTL_CPU_MAX)
+			return ctx_fail(ctx, -ERANGE, "topology: '%.80s' has more than the %d "
+				"CPUs this build knows; make it smaller", text, VFCTL_CPU_MAX);
+	}
+	return 0;
+}
+
 static int run_source(struct vfctl_ctx *ctx, hwloc_topology_t t,
 	const struct vfctl_topology_source *source)
 {
@@ -160,6 +180,10 @@ static int run_source(struct vfctl_ctx *ctx, hwloc_topology_t t,
 		return ctx_fail(ctx, -errno,
 			"topology: cannot read %s %s: %s: %s; check the path",
 			what[source->kind], text, path, strerror(errno));
+	if (source->kind == VFCTL_TOPOLOGY_SYNTHETIC)
+		r = check_synthetic(ctx, text);
+	if (r < 0)
+		return r;
 	if (source->kind == VFCTL_TOPOLOGY_XML)
 		r = sym_hwloc_topology_set_xml(t, text);
 	else if (source->kind == VFCTL_TOPOLOGY_SYNTHETIC)

@@ -158,8 +158,13 @@ int vfctl_model_draw(struct vfctl_ctx *ctx, const struct vfctl_host_model *model
 	enum vfctl_picture format, const char *path)
 {
 	_cleanup_(remove_file) char *input = NULL, *target = NULL;
+	struct stat st;
 	_buf_ struct buf xml = {0}, picture = {0};
 	int r;
+
+	/* What is there is replaced: a device or a pipe must not become a picture. */
+	if (stat(path, &st) == 0 && !S_ISREG(st.st_mode))
+		return ctx_fail(ctx, -EINVAL, "%s is no file; name one to draw into", path);
 
 	if ((size_t)format >= ARRAY_SIZE(formats))
 		return ctx_fail(ctx, -EINVAL, "no such format of pictures");
