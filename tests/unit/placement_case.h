@@ -17,7 +17,7 @@
 
 #define GIB (UINT64_C(1) << 30)
 #define MIB (UINT64_C(1) << 20)
-#define NODES_MAX 4
+#define NODES_MAX 9
 #define CORES_MAX 64
 
 /* A host in one value; tests change what they need. */

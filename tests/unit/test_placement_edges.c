@@ -251,6 +251,135 @@ static void entries_are_found_by_node(void **state)
 	vfctl_rebalance_free(r);
 }
 
+static uint64_t placed_of(const struct host_model *h, const struct vfctl_request *r, size_t count)
+{
+	struct vfctl_plan *plan = make_plan(h, r, count);
+	uint64_t placed = plan->value[VFCTL_LEVEL_PLACED];
+
+	vfctl_plan_free(plan);
+	return placed;
+}
+
+/* What one guest of a batch takes is gone for the others, of every kind. */
+static void guests_of_a_batch_take_from_each_other(void **state)
+{
+	struct vfctl_request both[] = {guest(3, NULL), guest(3, NULL)};
+	struct host_model h;
+
+	make_host(&h, 1, 8, 1);
+	vfctl_cpuset_parse("0-1", &h.model.shared_cpus);
+	h.model.shared_ratio = 2;
+	both[0].shared_vcpus = both[1].shared_vcpus = 3;
+	assert_int_equal(placed_of(&h, both, 1), 1);
+	assert_int_equal(placed_of(&h, both, 2), 1);
+
+	/* Five cores of two groups of four leave no group whole. */
+	make_host(&h, 1, 8, 1);
+	for (size_t i = 0; i < 8; i++)
+		h.cores[i].l3 = (int)i / 4;
+	both[0] = guest(4, NULL);
+	both[1] = guest(2, NULL);
+	both[1].whole_l3 = true;
+	assert_int_equal(placed_of(&h, both, 2), 1);
+	both[0] = guest(3, NULL);
+	assert_int_equal(placed_of(&h, both, 2), 2);
+}
+
+/* Split 7 + 1 so that the other has room on the second node: 4 + 4 would leave none. */
+static void uneven_splits_make_room(void **state)
+{
+	struct vfctl_request both[] = {guest(8, NULL), guest(5, NULL)};
+	struct host_model h;
+
+	make_host(&h, 2, 7, 1);
+	for (int i = 0; i < 2; i++) {
+		both[i].emulator_cores = 0;
+		both[i].has_emulator = true;
+		both[i].memory_bytes = 8 * GIB;
+	}
+	both[1].cells_max = 1;
+	assert_int_equal(placed_of(&h, both, 2), 2);
+}
+
+/* ... but where nothing is lost by it, cells are even, though room would be saved. */
+static void even_cells_come_before_room(void **state)
+{
+	struct vfctl_request r = guest(6, NULL);
+	struct vfctl_plan *plan;
+	struct host_model h;
+
+	make_host(&h, 3, 4, 1);
+	for (unsigned i = 0; i < 9; i++)
+		h.distances[i] = i % 4 == 0 ? 10 : 20;
+	vfctl_cpuset_parse("4-5", &h.model.busy_cpus);
+	r.emulator_cores = 0;
+	r.has_emulator = true;
+	r.memory_bytes = 6 * GIB;
+	plan = make_plan(&h, &r, 1);
+	assert_int_equal(plan->assignments[0].cell_count, 2);
+	assert_int_equal(plan->assignments[0].cells[0].node, 0);
+	assert_int_equal(plan->assignments[0].cells[1].node, 2);
+	vfctl_plan_free(plan);
+}
+
+/* A move that would only tidy up is not made: they are local where they are. */
+static void no_move_for_room(void **state)
+{
+	struct vfctl_promise memory[] = {{.node = 0, .bytes = GIB}, {.node = 1, .bytes = GIB}};
+	struct vfctl_occupant o[] = {{.name = "a", .memory = &memory[0], .memory_count = 1},
+		{.name = "b", .memory = &memory[1], .memory_count = 1}};
+	struct vfctl_rebalance *r;
+	struct host_model h;
+
+	make_host(&h, 2, 4, 1);
+	vfctl_cpuset_parse("0", &o[0].cpus);
+	vfctl_cpuset_parse("4", &o[1].cpus);
+	h.model.occupants = o;
+	h.model.occupant_count = 2;
+	assert_int_equal(vfctl_plan_rebalance(ctx, &h.model, NULL, &r), 0);
+	assert_int_equal(r->move_count, 0);
+	vfctl_rebalance_free(r);
+}
+
+/* SLIT tables need not be symmetric: both ways count. */
+static void distance_counts_both_ways(void **state)
+{
+	struct vfctl_cell_want cells[] = {cell(1, 1, VFCTL_NODE_NONE), cell(1, 1, VFCTL_NODE_NONE)};
+	struct vfctl_request r = with_cells(cells, 2);
+	struct host_model h;
+
+	make_host(&h, 2, 4, 1);
+	r.max_distance = 20;
+	for (int way = 0; way < 2; way++) {
+		h.distances[1] = way ? 15 : 25;
+		h.distances[2] = way ? 25 : 15;
+		assert_int_equal(placed_of(&h, &r, 1), 0);
+	}
+	h.distances[2] = 15;
+	assert_int_equal(placed_of(&h, &r, 1), 1);
+}
+
+/* Nine unlike nodes and eight unlike cells: more orders than are looked at. */
+static void more_ways_than_are_looked_at(void **state)
+{
+	struct vfctl_cell_want cells[8];
+	struct vfctl_plan *plan;
+	struct vfctl_request r;
+	struct host_model h;
+
+	make_host(&h, 9, 7, 1);
+	for (unsigned i = 0; i < 9; i++)
+		h.nodes[i].memory_bytes = (40 + i) * GIB;
+	for (uint32_t k = 0; k < 8; k++)
+		cells[k] = cell(1 + k % 2, 1 + k, VFCTL_NODE_NONE);
+	r = with_cells(cells, 8);
+	plan = make_plan(&h, &r, 1);
+	assert_int_equal(plan->value[VFCTL_LEVEL_PLACED], 1);
+	assert_int_not_equal(plan->gap_level, VFCTL_LEVELS);
+	assert_true(plan->gap_level > VFCTL_LEVEL_LOCAL);
+	vfctl_plan_free(plan);
+}
+
 static int setup(void **state)
 {
 	return vfctl_ctx_new(&ctx);
@@ -274,6 +403,12 @@ int main(void)
 		cmocka_unit_test(preferred_vfs_do_not_split),
 		cmocka_unit_test(a_search_that_is_cut_says_so),
 		cmocka_unit_test(entries_are_found_by_node),
+		cmocka_unit_test(guests_of_a_batch_take_from_each_other),
+		cmocka_unit_test(uneven_splits_make_room),
+		cmocka_unit_test(even_cells_come_before_room),
+		cmocka_unit_test(no_move_for_room),
+		cmocka_unit_test(distance_counts_both_ways),
+		cmocka_unit_test(more_ways_than_are_looked_at),
 	};
 
 	return cmocka_run_group_tests(tests, setup, teardown);
