@@ -275,8 +275,8 @@ static enum vfctl_port_locality locality_of(
 	const struct vfctl_domain_view *view, int cell, int node)
 {
 	if (node < 0 ? cell < 0 : cell_has_node(view, cell, node))
-		return VFCTL_PORT_LOCAL;
-	return cell < 0 ? VFCTL_PORT_UNKNOWN : VFCTL_PORT_WRONG;
+		return VFCTL_LOCALITY_LOCAL;
+	return cell < 0 ? VFCTL_LOCALITY_UNKNOWN : VFCTL_LOCALITY_WRONG;
 }
 
 int vfctl_domain_find_port(const struct vfctl_domain_view *view, int node,

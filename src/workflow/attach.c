@@ -262,9 +262,9 @@ static void warn_port(struct vfctl_ctx *ctx, const struct attach *a,
 
 	for (size_t i = 0; i < view->controller_count; i++)
 		tells |= view->controllers[i].cell >= 0;
-	if (!tells || port->locality == VFCTL_PORT_LOCAL)
+	if (!tells || port->locality == VFCTL_LOCALITY_LOCAL)
 		return;
-	if (port->locality == VFCTL_PORT_WRONG)
+	if (port->locality == VFCTL_LOCALITY_WRONG)
 		log_warn(ctx, "domain %s will see the VF on its NUMA node %d, where it is not: "
 			"no other root port is free (xml.expander_ports in its guest.yaml)",
 			name_of(a), port->cell);

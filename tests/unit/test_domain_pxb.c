@@ -399,9 +399,9 @@ static void attach_prefers_the_port_of_the_node(void **state)
 	static const struct {
 		int node, cell, want;
 		enum vfctl_port_locality locality;
-	} cases[] = {{0, 0, 0, VFCTL_PORT_LOCAL}, {1, 1, 1, VFCTL_PORT_LOCAL},
-		{VFCTL_NODE_NONE, -1, -1, VFCTL_PORT_LOCAL},
-		{5, -1, -1, VFCTL_PORT_UNKNOWN}};
+	} cases[] = {{0, 0, 0, VFCTL_LOCALITY_LOCAL}, {1, 1, 1, VFCTL_LOCALITY_LOCAL},
+		{VFCTL_NODE_NONE, -1, -1, VFCTL_LOCALITY_LOCAL},
+		{5, -1, -1, VFCTL_LOCALITY_UNKNOWN}};
 	struct vfctl_domain_view *view;
 	struct vfctl_domain_port port;
 	struct vf_case v;
@@ -423,11 +423,11 @@ static void attach_prefers_the_port_of_the_node(void **state)
 	for (size_t i = 0; i < view->controller_count; i++)
 		view->controllers[i].users += view->controllers[i].cell == 1;
 	assert_int_equal(vfctl_domain_find_port(view, 1, &port), 0);
-	assert_int_equal(port.locality, VFCTL_PORT_UNKNOWN);
+	assert_int_equal(port.locality, VFCTL_LOCALITY_UNKNOWN);
 	for (size_t i = 0; i < view->controller_count; i++)
 		view->controllers[i].users += view->controllers[i].cell < 0;
 	assert_int_equal(vfctl_domain_find_port(view, 1, &port), 0);
-	assert_int_equal(port.locality, VFCTL_PORT_WRONG);
+	assert_int_equal(port.locality, VFCTL_LOCALITY_WRONG);
 	assert_int_equal(port.cell_want, 1);
 	for (size_t i = 0; i < view->controller_count; i++)
 		view->controllers[i].users++;

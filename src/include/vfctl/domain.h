@@ -277,9 +277,9 @@ int vfctl_domain_memlock_judge(struct vfctl_ctx *ctx, const char *name, uint64_t
 
 /** What the guest will know of a device's NUMA node; the best first. */
 enum vfctl_port_locality {
-	VFCTL_PORT_LOCAL,   /**< its node, or the device has none */
-	VFCTL_PORT_UNKNOWN, /**< nothing: the port is beneath no node */
-	VFCTL_PORT_WRONG,   /**< another node */
+	VFCTL_LOCALITY_LOCAL,   /**< its node, or the device has none */
+	VFCTL_LOCALITY_UNKNOWN, /**< nothing: the port is beneath no node */
+	VFCTL_LOCALITY_WRONG,   /**< another node */
 };
 
 /** A free PCIe root port. */

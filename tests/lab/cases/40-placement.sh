@@ -8,6 +8,9 @@ guest=/payload/guests/cells.yaml
 qemu_pid() { cat "/run/libvirt/qemu/$1.pid"; }
 field() { vfctl plan "$guest" --json | jq -r "$1"; }
 
+# libvirt sets MACs through the PF, which must be up; an earlier case may have taken it down.
+check "the PFs are up" bash -c "ip link set $ens1 up && ip link set $ens2 up"
+
 # ---- the model ----
 check "VFs on both PFs" bash -c "vfctl create $ens1 3 && vfctl create $ens2 3"
 check_is "topology knows both nodes and PFs" "2 2 6" bash -c \
