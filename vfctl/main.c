@@ -348,9 +348,9 @@ int main(int argc, char **argv)
 	status = take_apart(&in, argc, argv);
 	if (!status)
 		status = run(&in);
-	if (!out_close(in.out) && status == EXIT_DONE) {
+	if (!out_close(in.out)) {
 		fputs("vfctl: the output could not be written\n", stderr);
-		status = EXIT_FAILED;
+		status = status == EXIT_DONE ? EXIT_FAILED : status;
 	}
 	vfctl_ctx_free(in.ctx);
 	return status;

@@ -6,29 +6,9 @@
 #include <stdio.h>
 
 #include "base/buf.h"
-#include "placement/placement.h"
+#include "placement/refuse.h"
 
-#define REMEDIES_MAX 5
-#define MOVES_TRIED_MAX 64
-
-/* What is short on one node, without its number: nodes alike are told in one line. */
-struct shortage {
-	char *text;
-	uint64_t nodes;
-};
-
-struct refusal {
-	struct vfctl_ctx *ctx;
-	struct shortage shortages[2 * SITE_NODES_MAX];
-	size_t shortage_count;
-	struct vfctl_assignment *a;
-	const struct site *site;
-	const struct vfctl_request *request;
-	unsigned remedies;
-	int error;
-};
-
-static void say(struct refusal *f, bool ok)
+void refusal_say(struct refusal *f, bool ok)
 {
 	if (!ok)
 		f->error = ctx_oom(f->ctx);
@@ -63,21 +43,7 @@ static void note_shortage(struct refusal *f, unsigned node, const char *fmt, ...
 	f->shortages[f->shortage_count++] = (struct shortage){text, UINT64_C(1) << node};
 }
 
-/* Would it fit, were it asked so? @ret_nodes: where. */
-static bool would_fit(struct refusal *f, const struct vfctl_request *changed,
-	uint64_t *ret_nodes)
-{
-	size_t placed = 0;
-	int r = f->error;
-
-	if (r == 0)
-		r = plan_try(f->ctx, f->site->model, NULL, changed, 1, &placed, ret_nodes);
-	if (r < 0)
-		f->error = r;
-	return r == 0 && placed == 1;
-}
-
-static void nodes_text(const struct site *site, uint64_t nodes, char buf[128])
+void refusal_nodes(const struct site *site, uint64_t nodes, char buf[128])
 {
 	struct vfctl_cpuset set = {0};
 	bool many = nodes & (nodes - 1);
@@ -95,22 +61,13 @@ static void tell_shortages(struct refusal *f)
 	for (size_t i = 0; i < f->shortage_count; i++) {
 		char where[128];
 
-		nodes_text(f->site, f->shortages[i].nodes, where);
-		say(f, reason_add(f->a, VFCTL_REASON_SHORT, "%s%s: %s", where,
+		refusal_nodes(f->site, f->shortages[i].nodes, where);
+		refusal_say(f, reason_add(f->a, VFCTL_REASON_SHORT, "%s%s: %s", where,
 			f->shortages[i].nodes & (f->shortages[i].nodes - 1) ? ", each" : "",
 			f->shortages[i].text));
 		free(f->shortages[i].text);
 	}
 	f->shortage_count = 0;
-}
-
-static void remedy(struct refusal *f, uint64_t nodes, const char *change)
-{
-	char where[128];
-
-	nodes_text(f->site, nodes, where);
-	f->remedies++;
-	say(f, reason_add(f->a, VFCTL_REASON_REMEDY, "with %s it fits, on %s", change, where));
 }
 
 /* ---- which kind of thing is short ---- */
@@ -147,18 +104,18 @@ static void find_kind(struct refusal *f)
 	struct vfctl_cell_want cells[VFCTL_CELLS_MAX];
 	struct vfctl_request changed;
 
-	if (would_fit(f, f->request, NULL)) {
+	if (refusal_would_fit(f, f->request, NULL)) {
 		f->a->refusal = VFCTL_REFUSAL_OTHERS;
 		return;
 	}
 	f->a->refusal = VFCTL_REFUSAL_VFS;
 	changed = smaller(f->request, cells, false);
-	if (would_fit(f, &changed, NULL)) {
+	if (refusal_would_fit(f, &changed, NULL)) {
 		f->a->refusal = VFCTL_REFUSAL_MEMORY;
 		return;
 	}
 	changed = smaller(f->request, cells, true);
-	if (!f->request->want_count || would_fit(f, &changed, NULL))
+	if (!f->request->want_count || refusal_would_fit(f, &changed, NULL))
 		f->a->refusal = VFCTL_REFUSAL_CPUS;
 }
 
@@ -267,63 +224,6 @@ static void want_words(const struct refusal *f, const struct vfctl_vf_want *want
 			pfs_with(f, want));
 }
 
-/* The host with @more VFs of @pf, all of them new. */
-static bool fits_with_vfs(struct refusal *f, const struct vfctl_model_pf *pf, uint32_t more)
-{
-	struct vfctl_host_model m = *f->site->model;
-	size_t placed = 0;
-	int r;
-
-	m.vfs = calloc(m.vf_count + more + 1, sizeof(*m.vfs));
-	if (!m.vfs) {
-		f->error = ctx_oom(f->ctx);
-		return false;
-	}
-	if (m.vf_count)
-		memcpy(m.vfs, f->site->model->vfs, m.vf_count * sizeof(*m.vfs));
-	for (uint32_t i = 0; i < more; i++)
-		m.vfs[m.vf_count++] = (struct vfctl_free_vf){.pf = pf->bdf, .node = pf->node,
-			.fabric = pf->fabric, .port = pf->port, .root = pf->root,
-			.index = pf->num_vfs + i, .bdf = {.domain = UINT32_MAX,
-				.bus = (uint8_t)(i / 256), .slot = (uint8_t)(i / 8 % 32),
-				.function = (uint8_t)(i % 8)}};
-	r = plan_try(f->ctx, &m, NULL, f->request, 1, &placed, NULL);
-	free(m.vfs);
-	if (r < 0)
-		f->error = r;
-	return r == 0 && placed == 1;
-}
-
-/* The PF with which the fewest more VFs would do. */
-static void try_more_vfs(struct refusal *f)
-{
-	const struct vfctl_host_model *m = f->site->model;
-	const struct vfctl_model_pf *best = NULL;
-	uint32_t fewest = VFCTL_GUEST_VFS_MAX + 1;
-	char words[64];
-
-	for (size_t i = 0; i < m->pf_count && !f->error; i++) {
-		const struct vfctl_model_pf *pf = &m->pfs[i];
-		uint32_t could = pf->max_vfs > pf->num_vfs ? pf->max_vfs - pf->num_vfs : 0;
-
-		for (uint32_t n = 1; n <= could && n < fewest; n++)
-			if (fits_with_vfs(f, pf, n)) {
-				fewest = n;
-				best = pf;
-			} else if (n == 1 && could > 1 && !fits_with_vfs(f, pf,
-					   could < fewest ? could : fewest - 1)) {
-				break;
-			}
-	}
-	if (!best || f->error)
-		return;
-	f->remedies++;
-	say(f, reason_add(f->a, VFCTL_REASON_REMEDY, "create %" PRIu32 " more VF%s on %s (it has %"
-		PRIu32 " of %" PRIu32 "), or release a guest that holds some", fewest,
-		fewest == 1 ? "" : "s", pf_words(m, &best->bdf, words), best->num_vfs,
-		best->max_vfs));
-}
-
 static void say_want(struct refusal *f, const struct vfctl_vf_want *want)
 {
 	uint32_t total = 0, unknown = 0;
@@ -354,7 +254,7 @@ static void say_want(struct refusal *f, const struct vfctl_vf_want *want)
 		buf_puts(&line, " none ");
 	if (!line.failed)
 		line.data[line.len - 1] = '\0';
-	say(f, !line.failed && reason_add(f->a, VFCTL_REASON_SHORT, "%s", line.data));
+	refusal_say(f, !line.failed && reason_add(f->a, VFCTL_REASON_SHORT, "%s", line.data));
 }
 
 /* Two wants that are met from the same PFs: told in one sum. */
@@ -415,10 +315,10 @@ static void say_cells(struct refusal *f)
 		if (fits)
 			continue;
 		buf_printf(&line, " fits no node (%" PRIu32 " free whole cores wanted)", need);
-		say(f, !line.failed && reason_add(f->a, VFCTL_REASON_SHORT, "%s", line.data));
+		refusal_say(f, !line.failed && reason_add(f->a, VFCTL_REASON_SHORT, "%s", line.data));
 	}
 	if (all_fit && f->a->refusal != VFCTL_REFUSAL_VFS)
-		say(f, reason_add(f->a, VFCTL_REASON_SHORT, "each cell fits some node, but not all "
+		refusal_say(f, reason_add(f->a, VFCTL_REASON_SHORT, "each cell fits some node, but not all "
 			"of them at once, each on a node of its own"));
 }
 
@@ -430,10 +330,10 @@ static void say_limits(struct refusal *f)
 	for (unsigned n = 0; n < f->site->node_count; n++)
 		nodes += f->site->nodes[n].has_cpus;
 	if (r->cell_count > nodes)
-		say(f, reason_add(f->a, VFCTL_REASON_SHORT, "%zu cells, each on a node of its own, "
+		refusal_say(f, reason_add(f->a, VFCTL_REASON_SHORT, "%zu cells, each on a node of its own, "
 			"but %zu node%s CPUs", r->cell_count, nodes, nodes == 1 ? " has" : "s have"));
 	if (r->max_distance)
-		say(f, reason_add(f->a, VFCTL_REASON_SHORT, "max_distance: nothing of it may be "
+		refusal_say(f, reason_add(f->a, VFCTL_REASON_SHORT, "max_distance: nothing of it may be "
 			"farther apart than %u", r->max_distance));
 }
 
@@ -453,7 +353,7 @@ static void say_short(struct refusal *f)
 			continue;
 		if (!f->site->nodes[n].has_cpus) {
 			if (r->node != VFCTL_NODE_NONE)
-				say(f, reason_add(f->a, VFCTL_REASON_SHORT, "node %d: it has no CPUs",
+				refusal_say(f, reason_add(f->a, VFCTL_REASON_SHORT, "node %d: it has no CPUs",
 					r->node));
 			continue;
 		}
@@ -467,239 +367,10 @@ static void say_short(struct refusal *f)
 	tell_shortages(f);
 	if (!r->emulator_cores && !f->site->has_host_cpus &&
 		vfctl_cpuset_empty(&f->site->model->shared_cpus))
-		say(f, reason_add(f->a, VFCTL_REASON_SHORT, "no core is asked for QEMU's threads, "
+		refusal_say(f, reason_add(f->a, VFCTL_REASON_SHORT, "no core is asked for QEMU's threads, "
 				"and the host has no reserved CPUs for them") &&
 			reason_add(f->a, VFCTL_REASON_REMEDY,
 				"set emulator_cores to 1 or reserve CPUs for the host"));
-}
-
-/* ---- what would make it fit: each change is tried ---- */
-
-static void try_policies(struct refusal *f)
-{
-	static const char *const threads[] = {"threads: prefer", "threads: none"};
-	struct vfctl_request changed = *f->request;
-	uint64_t nodes;
-
-	if (changed.threads == VFCTL_THREADS_ISOLATE || changed.threads == VFCTL_THREADS_REQUIRE) {
-		changed.threads = VFCTL_THREADS_PREFER;
-		if (would_fit(f, &changed, &nodes))
-			remedy(f, nodes, threads[0]);
-	}
-	changed = *f->request;
-	changed.emulator_cores = 0;
-	if (f->request->emulator_cores && f->site->has_host_cpus && would_fit(f, &changed, &nodes))
-		remedy(f, nodes, "emulator_cores: 0 (QEMU's threads on the reserved CPUs)");
-	changed = *f->request;
-	changed.page_bytes = VFCTL_PAGES_AUTO;
-	if (f->request->page_bytes != VFCTL_PAGES_AUTO && would_fit(f, &changed, &nodes))
-		remedy(f, nodes, "hugepages: auto");
-	changed = *f->request;
-	changed.memory_affinity = VFCTL_AFFINITY_PREFERRED;
-	if (f->request->memory_affinity == VFCTL_AFFINITY_REQUIRED &&
-		would_fit(f, &changed, &nodes))
-		remedy(f, nodes, "memory_affinity: preferred (slower)");
-}
-
-/* Wishes that go beyond what a guest needs. */
-static void try_wishes(struct refusal *f)
-{
-	struct vfctl_request changed = *f->request;
-	uint64_t nodes;
-
-	changed.max_distance = 0;
-	if (f->request->max_distance && would_fit(f, &changed, &nodes))
-		remedy(f, nodes, "no max_distance");
-	changed = *f->request;
-	changed.whole_node = false;
-	if (f->request->whole_node && would_fit(f, &changed, &nodes))
-		remedy(f, nodes, "whole_node: false");
-	changed = *f->request;
-	changed.whole_l3 = false;
-	if (f->request->whole_l3 && would_fit(f, &changed, &nodes))
-		remedy(f, nodes, "whole_l3: false");
-}
-
-static void try_freedom(struct refusal *f)
-{
-	struct vfctl_vf_want wants[VFCTL_GUEST_VFS_MAX];
-	struct vfctl_request changed = *f->request;
-	bool in_cells = false;
-	uint64_t nodes;
-
-	for (size_t i = 0; i < changed.want_count && i < VFCTL_GUEST_VFS_MAX; i++) {
-		wants[i] = changed.wants[i];
-		in_cells |= wants[i].cell != VFCTL_CELL_ANY;
-		if (wants[i].affinity == VFCTL_AFFINITY_REQUIRED)
-			wants[i].affinity = VFCTL_AFFINITY_PREFERRED;
-	}
-	changed.wants = wants;
-	if (changed.want_count && would_fit(f, &changed, &nodes))
-		remedy(f, nodes, "affinity: preferred (some of its VFs would be remote)");
-	changed = *f->request;
-	changed.node = VFCTL_NODE_NONE;
-	if (f->request->node != VFCTL_NODE_NONE && would_fit(f, &changed, &nodes)) {
-		remedy(f, nodes, "no node given");
-		return;
-	}
-	changed = *f->request;
-	changed.cells = NULL;
-	changed.cell_count = changed.cells_max = 0;
-	if (!in_cells && (f->request->cell_count || f->request->cells_max) &&
-		would_fit(f, &changed, &nodes))
-		remedy(f, nodes, "cells: auto");
-}
-
-/* The most of something that fits: @set puts it into the request. */
-static uint64_t most_that_fits(struct refusal *f, uint64_t step, uint64_t asked,
-	void (*set)(struct vfctl_request *r, uint64_t value), uint64_t *ret_nodes)
-{
-	uint64_t least = 0, from = 1, below = (asked + step - 1) / step;
-
-	while (from < below && !f->error) {
-		uint64_t middle = from + (below - from) / 2, nodes;
-		struct vfctl_request changed = *f->request;
-
-		set(&changed, middle * step);
-		/* One given cell is all of the guest. */
-		changed.cell_count = 0;
-		changed.cells_max = f->request->cell_count ? 1 : f->request->cells_max;
-		if (would_fit(f, &changed, &nodes)) {
-			least = middle;
-			*ret_nodes = nodes;
-			from = middle + 1;
-		} else {
-			below = middle;
-		}
-	}
-	return least * step;
-}
-
-/* Steps in which more is never easier: whole cores, whole pages of any size. */
-static uint32_t vcpu_step(const struct refusal *f)
-{
-	return f->request->threads == VFCTL_THREADS_REQUIRE ?
-		f->site->class_threads[f->site->class_count - 1] : 1;
-}
-
-static uint64_t memory_step(const struct vfctl_request *r)
-{
-	const uint64_t mib = UINT64_C(1) << 20, gib = UINT64_C(1) << 30;
-
-	if (r->page_bytes == VFCTL_PAGES_AUTO)
-		return r->memory_bytes >= gib ? gib : mib;
-	return r->page_bytes > mib ? r->page_bytes : mib;
-}
-
-static void set_vcpus(struct vfctl_request *r, uint64_t value)
-{
-	r->vcpus = (uint32_t)value;
-	if (r->shared_vcpus > r->vcpus)
-		r->shared_vcpus = r->vcpus;
-}
-
-static void set_memory(struct vfctl_request *r, uint64_t value)
-{
-	r->memory_bytes = value;
-}
-
-static void try_less(struct refusal *f)
-{
-	const struct vfctl_request *r = f->request;
-	uint64_t most, nodes = 0;
-	char text[96], memory[32];
-
-	/* Given cells would have to be made smaller one by one. */
-	for (size_t i = 0; i < r->want_count; i++)
-		if (r->cell_count && r->wants[i].cell != VFCTL_CELL_ANY)
-			return;
-	if (r->cell_count > 1)
-		return;
-	if (f->a->refusal != VFCTL_REFUSAL_VFS) {
-		most = most_that_fits(f, vcpu_step(f), r->vcpus, set_vcpus, &nodes);
-		if (most) {
-			snprintf(text, sizeof(text), "%" PRIu64 " vCPU%s", most,
-				most == 1 ? "" : "s");
-			remedy(f, nodes, text);
-		}
-	}
-	if (f->a->refusal != VFCTL_REFUSAL_MEMORY)
-		return;
-	most = most_that_fits(f, memory_step(r), r->memory_bytes, set_memory, &nodes);
-	if (most) {
-		snprintf(text, sizeof(text), "%s of memory", memory_text(most, memory));
-		remedy(f, nodes, text);
-	}
-}
-
-/* The guest that is smallest and has somewhere else to go. */
-static bool try_move(struct refusal *f, size_t occupant, bool *gone)
-{
-	const struct vfctl_occupant *o = &f->site->model->occupants[occupant];
-	struct vfctl_request both[2] = {*f->request};
-	struct tenant tenant;
-	size_t placed = 0;
-	uint64_t nodes = 0;
-	int r = tenant_init(f->ctx, f->site->model, o, &tenant);
-
-	if (r == 0 && tenant.request.vcpus) {
-		/* Where it goes is what is told, so it comes first. */
-		both[1] = both[0];
-		both[0] = tenant.request;
-		gone[occupant] = true;
-		r = plan_try(f->ctx, f->site->model, gone, both, 2, &placed, &nodes);
-		gone[occupant] = false;
-	}
-	if (r == 0 && placed == 2) {
-		char where[128];
-
-		nodes_text(f->site, nodes, where);
-		f->remedies++;
-		say(f, reason_add(f->a, VFCTL_REASON_REMEDY, "or move guest %s (%" PRIu32 " CPUs, "
-			"%zu VF%s) to %s", o->name, tenant.request.vcpus, o->vf_count,
-			o->vf_count == 1 ? "" : "s", where));
-	}
-	if (r == 0)
-		tenant_clear(&tenant);
-	else
-		f->error = r;
-	return placed == 2;
-}
-
-struct by_size {
-	size_t occupant;
-	uint64_t size;
-};
-
-static int smaller_first(const void *a, const void *b)
-{
-	const struct by_size *x = a, *y = b;
-
-	if (x->size != y->size)
-		return x->size < y->size ? -1 : 1;
-	return x->occupant < y->occupant ? -1 : 1;
-}
-
-static void try_moves(struct refusal *f)
-{
-	const struct vfctl_host_model *m = f->site->model;
-	_free_ struct by_size *order = calloc(m->occupant_count + 1, sizeof(*order));
-	_free_ bool *gone = calloc(m->occupant_count + 1, sizeof(*gone));
-	size_t count = 0;
-
-	if (!order || !gone) {
-		f->error = ctx_oom(f->ctx);
-		return;
-	}
-	for (size_t i = 0; i < m->occupant_count; i++)
-		if (tenant_may_move(m, &m->occupants[i]))
-			order[count++] = (struct by_size){i,
-				vfctl_cpuset_count(&m->occupants[i].cpus) +
-				16 * m->occupants[i].vf_count};
-	qsort(order, count, sizeof(*order), smaller_first);
-	for (size_t i = 0; i < count && i < MOVES_TRIED_MAX && !f->error; i++)
-		if (try_move(f, order[i].occupant, gone))
-			return;
 }
 
 int explain_refusal(struct vfctl_ctx *ctx, struct vfctl_assignment *a,
@@ -712,21 +383,13 @@ int explain_refusal(struct vfctl_ctx *ctx, struct vfctl_assignment *a,
 	if (f.error)
 		return f.error;
 	if (a->refusal == VFCTL_REFUSAL_OTHERS) {
-		say(&f, reason_add(a, VFCTL_REASON_SHORT, "it would fit alone, but not beside the "
+		refusal_say(&f, reason_add(a, VFCTL_REASON_SHORT, "it would fit alone, but not beside the "
 			"others, which leave:"));
 		f.site = after;
 		say_short(&f);
 		return f.error;
 	}
 	say_short(&f);
-	if (a->refusal == VFCTL_REFUSAL_VFS)
-		try_more_vfs(&f);
-	try_policies(&f);
-	try_wishes(&f);
-	try_freedom(&f);
-	if (!f.error)
-		try_less(&f);
-	if (!f.error && f.remedies < REMEDIES_MAX)
-		try_moves(&f);
+	tell_remedies(&f);
 	return f.error;
 }
