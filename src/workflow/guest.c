@@ -189,29 +189,6 @@ const struct vfctl_host_model *vfctl_placed_model(const struct vfctl_placed *pla
 	return placed->model;
 }
 
-const struct vfctl_request *vfctl_placed_request(const struct vfctl_placed *placed)
-{
-	return &placed->requests->v[0];
-}
-
-const struct vfctl_topology *vfctl_placed_topology(const struct vfctl_placed *placed)
-{
-	return placed->model->topology;
-}
-
-struct vfctl_cpuset vfctl_placed_free_cpus(const struct vfctl_placed *placed)
-{
-	struct vfctl_cpuset set = placed->model->topology->online;
-
-	vfctl_cpuset_andnot(&set, &placed->model->busy_cpus);
-	vfctl_cpuset_andnot(&set, &placed->model->reserved_cpus);
-	vfctl_cpuset_andnot(&set, &placed->model->shared_cpus);
-	for (size_t i = 0; i < placed->model->occupant_count; i++)
-		vfctl_cpuset_andnot(&set, &placed->model->occupants[i].cpus);
-	vfctl_cpuset_andnot(&set, &placed->plan->assignments[0].held_cpus);
-	return set;
-}
-
 /* The refusal in one line: what is short, and what would make it fit. */
 int placed_check(struct vfctl_ctx *ctx, const struct vfctl_placed *placed)
 {

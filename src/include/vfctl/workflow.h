@@ -118,11 +118,6 @@ const struct vfctl_domain_vf *vfctl_placed_vfs(const struct vfctl_placed *placed
 const struct vfctl_plan *vfctl_placed_plan(const struct vfctl_placed *placed);
 /** The host as it was planned on. Owned by @p placed. */
 const struct vfctl_host_model *vfctl_placed_model(const struct vfctl_placed *placed);
-/** What was asked. Owned by @p placed. */
-const struct vfctl_request *vfctl_placed_request(const struct vfctl_placed *placed);
-const struct vfctl_topology *vfctl_placed_topology(const struct vfctl_placed *placed);
-/** CPUs that are neither reserved nor held by anyone, this guest included. */
-struct vfctl_cpuset vfctl_placed_free_cpus(const struct vfctl_placed *placed);
 /**
  * The domain XML of a placed guest, see vfctl_domain_render().
  * @param template_text  NULL: the built-in bare one.
