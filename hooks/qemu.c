@@ -2,47 +2,40 @@
 /*
  * /etc/libvirt/hooks/qemu.d/50-vfctl: libvirt runs it for every start and stop of every
  * domain, with the domain's XML on standard input, and waits for it without a limit. So:
- * nothing for domains that are not ours, a deadline for those that are, no shell, no
- * environment, never a word on standard output (libvirt would take it for XML).
+ * nothing for domains that concern us not, no shell, no environment, never a word on
+ * standard output (libvirt would take it for XML), and a limit that holds whatever the
+ * kernel does: the work is done by a child, for a process that is stuck in the kernel can
+ * neither be interrupted nor end itself.
  */
 #include <errno.h>
-#include <signal.h>
+#include <fcntl.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "open_host.h"
 #include "vfctl/domain.h"
+#include "vfctl/hostspec.h"
 #include "vfctl/workflow.h"
 
-#define DEADLINE_S 60
 #define STDIN_MAX ((size_t)VFCTL_DOMAIN_STREAM_MAX)
+#define INHERITED_MAX 1024
 
 enum { EXIT_OK = 0, EXIT_REFUSED = 1, EXIT_WRONG_CALL = 2 };
 
 /* Operations libvirt may call that need nothing of us: their input is not even read. */
-static const char *const needed[] = {"prepare", "started", "reconnect", "release"};
+static const char *const needed[] = {"prepare", "start", "reconnect", "release"};
 
-static volatile sig_atomic_t must_not_fail;
-
-static void on_deadline(int number)
-{
-	static const char words[] = "vfctl hook: gave up after 60 s; a device does not answer "
-				    "(dmesg, vfctl list)\n";
-
-	if (write(STDERR_FILENO, words, sizeof(words) - 1) < 0)
-		_exit(EXIT_REFUSED);
-	_exit(must_not_fail ? EXIT_OK : EXIT_REFUSED);
-}
-
-static void set_deadline(void)
-{
-	struct sigaction action = {.sa_handler = on_deadline};
-
-	sigaction(SIGALRM, &action, NULL);
-	alarm(DEADLINE_S);
-}
+/* What the child tells its parent, in memory that both see. */
+struct shared {
+	unsigned budget_ms; /* host.yaml may say another one than the first */
+	char doing[VFCTL_DOING_SIZE];
+};
 
 /* One line, whatever the domain's name holds: it reaches logs and terminals. */
 static void complain(const char *object, const char *words)
@@ -64,13 +57,38 @@ static void log_warning(void *data, enum vfctl_log_level level, const char *text
 		complain(data, text);
 }
 
+static int64_t now_ms(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
+}
+
+/* A failure of these two stops the guest; libvirt ignores, or kills for, one of the others. */
+static bool may_refuse(const char *operation)
+{
+	return strcmp(operation, "prepare") == 0 || strcmp(operation, "start") == 0;
+}
+
+/* ---- the input ---- */
+
+/* Something can be read, or the end has come; false when the budget is over before. */
+static bool wait_input(int64_t end)
+{
+	struct pollfd event = {.fd = STDIN_FILENO, .events = POLLIN};
+	int64_t left = end - now_ms();
+
+	return left > 0 && (poll(&event, 1, (int)left) > 0 || errno == EINTR);
+}
+
 /* All of standard input; NULL when it is larger than any domain or cannot be read. */
-static char *read_stdin(size_t *ret_len)
+static char *read_stdin(size_t *ret_len, int64_t end)
 {
 	size_t len = 0, room = 16384;
 	char *data = malloc(room);
 
-	while (data) {
+	while (data && wait_input(end)) {
 		ssize_t n = read(STDIN_FILENO, data + len, room - len);
 
 		if (n < 0 && errno == EINTR)
@@ -95,7 +113,48 @@ static char *read_stdin(size_t *ret_len)
 	return NULL;
 }
 
-static int run(const char *const argv[4], const char *xml, size_t len)
+/* ---- the work, in the child ---- */
+
+static void set_budget(struct vfctl_ctx *ctx, struct shared *shared, unsigned budget_ms)
+{
+	shared->budget_ms = budget_ms;
+	/* A little is left for putting back what was done. */
+	vfctl_ctx_set_deadline_ms(ctx, budget_ms - budget_ms / 10);
+	vfctl_ctx_set_write_timeout_ms(ctx, budget_ms);
+}
+
+static int set_origin(struct vfctl_ctx *ctx, const char *const argv[4])
+{
+	char origin[160];
+
+	snprintf(origin, sizeof(origin), "libvirt hook, domain %.64s, %.16s", argv[0], argv[1]);
+	return vfctl_ctx_set_origin(ctx, origin);
+}
+
+static int serve(struct vfctl_ctx *ctx, struct shared *shared, const char *const argv[4],
+	const char *xml, size_t len)
+{
+	struct vfctl_host_spec *spec = NULL;
+	int r = hook_open_host(ctx);
+
+	if (r == 0)
+		r = set_origin(ctx, argv);
+	if (r == 0)
+		r = vfctl_host_spec_read(ctx, NULL, &spec);
+	/* What was taken must be given back, whatever the file says. */
+	if (r < 0 && !may_refuse(argv[1])) {
+		complain(argv[0], vfctl_ctx_error(ctx));
+		r = 0;
+	}
+	if (r == 0 && spec)
+		set_budget(ctx, shared, spec->hook_timeout_ms);
+	if (r == 0)
+		r = vfctl_hook_qemu(ctx, argv, xml, len, spec);
+	vfctl_host_spec_free(spec);
+	return r;
+}
+
+static int run(struct shared *shared, const char *const argv[4], const char *xml, size_t len)
 {
 	struct vfctl_ctx *ctx;
 	int r;
@@ -105,14 +164,91 @@ static int run(const char *const argv[4], const char *xml, size_t len)
 		return EXIT_REFUSED;
 	}
 	vfctl_ctx_set_log(ctx, log_warning, (void *)argv[0]);
-	vfctl_ctx_set_write_timeout_ms(ctx, DEADLINE_S * 500);
-	r = hook_open_host(ctx);
-	if (r == 0)
-		r = vfctl_hook_qemu(ctx, argv, xml, len);
+	vfctl_ctx_set_doing(ctx, shared->doing);
+	set_budget(ctx, shared, shared->budget_ms);
+	r = serve(ctx, shared, argv, xml, len);
 	if (r < 0)
 		complain(argv[0], vfctl_ctx_error(ctx));
 	vfctl_ctx_free(ctx);
-	return r < 0 && !must_not_fail ? EXIT_REFUSED : EXIT_OK;
+	return r < 0 && may_refuse(argv[1]) ? EXIT_REFUSED : EXIT_OK;
+}
+
+/* ---- the watch, in the parent ---- */
+
+/* libvirt waits until everybody has closed what it reads from: the child holds none of it. */
+static void leave_parent(int output)
+{
+	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
+
+	dup2(null, STDIN_FILENO);
+	dup2(null, STDOUT_FILENO);
+	dup2(output, STDERR_FILENO);
+	for (int fd = STDERR_FILENO + 1; fd < INHERITED_MAX; fd++)
+		close(fd);
+}
+
+/* Pass on what the child says until it has said all; false when the budget is over before. */
+static bool pass_on(int output, const struct shared *shared, int64_t start)
+{
+	struct pollfd event = {.fd = output, .events = POLLIN};
+	char some[1024];
+
+	for (;;) {
+		int64_t left = start + *(volatile const unsigned *)&shared->budget_ms - now_ms();
+		ssize_t n;
+
+		if (left <= 0)
+			return false;
+		if (poll(&event, 1, (int)left) <= 0)
+			continue;
+		n = read(output, some, sizeof(some));
+		if (n <= 0)
+			return true;
+		if (write(STDERR_FILENO, some, (size_t)n) < 0)
+			continue; /* nobody listens: the exit status still counts */
+	}
+}
+
+static int give_up(const struct shared *shared, const char *const argv[4])
+{
+	char words[VFCTL_DOING_SIZE + 128], doing[VFCTL_DOING_SIZE];
+
+	memcpy(doing, shared->doing, sizeof(doing));
+	doing[sizeof(doing) - 1] = '\0';
+	snprintf(words, sizeof(words), "gave up after %u s%s%s; look at dmesg and vfctl list%s",
+		(shared->budget_ms + 999) / 1000, doing[0] ? ", " : "", doing,
+		may_refuse(argv[1]) ? "" : ", then return what is left with: vfctl release");
+	complain(argv[0], words);
+	return may_refuse(argv[1]) ? EXIT_REFUSED : EXIT_OK;
+}
+
+static int watch(struct shared *shared, const char *const argv[4], const char *xml, size_t len,
+	int64_t start)
+{
+	int ends[2], status;
+	pid_t pid;
+
+	if (pipe2(ends, O_CLOEXEC) < 0)
+		return run(shared, argv, xml, len);
+	pid = fork();
+	if (pid == 0) {
+		leave_parent(ends[1]);
+		exit(run(shared, argv, xml, len));
+	}
+	close(ends[1]);
+	if (pid < 0) {
+		complain(argv[0], "no process could be started");
+		return may_refuse(argv[1]) ? EXIT_REFUSED : EXIT_OK;
+	}
+	if (!pass_on(ends[0], shared, start))
+		return give_up(shared, argv);
+	while (waitpid(pid, &status, 0) < 0)
+		if (errno != EINTR)
+			return EXIT_REFUSED;
+	if (WIFEXITED(status))
+		return WEXITSTATUS(status);
+	complain(argv[0], "it was ended by a signal");
+	return may_refuse(argv[1]) ? EXIT_REFUSED : EXIT_OK;
 }
 
 static int is_needed(const char *operation)
@@ -123,11 +259,23 @@ static int is_needed(const char *operation)
 	return 0;
 }
 
+/*
+ * No PCI device, and no metadata of ours: nothing to look at. When it ends the XML does not
+ * say what it had: somebody may have edited it meanwhile.
+ */
+static bool concerns_us(const char *operation, const char *xml, size_t len)
+{
+	return strcmp(operation, "release") == 0 || memmem(xml, len, "hostdev", 7) ||
+		memmem(xml, len, VFCTL_METADATA_NS, strlen(VFCTL_METADATA_NS));
+}
+
 int main(int argc, char **argv)
 {
+	int64_t start = now_ms();
+	struct shared *shared;
 	size_t len = 0;
 	char *xml;
-	int status;
+	int status = EXIT_OK;
 
 	if (argc != 5) {
 		fputs("usage: 50-vfctl DOMAIN OPERATION SUB-OPERATION EXTRA < domain.xml (libvirt "
@@ -136,19 +284,17 @@ int main(int argc, char **argv)
 	}
 	if (!is_needed(argv[2]))
 		return EXIT_OK;
-	must_not_fail = strcmp(argv[2], "prepare") != 0;
-	set_deadline();
-	xml = read_stdin(&len);
+	xml = read_stdin(&len, start + VFCTL_HOOK_TIMEOUT_MS);
 	if (!xml) {
 		complain(argv[1], "the domain XML could not be read (64 MiB at most)");
-		return must_not_fail ? EXIT_OK : EXIT_REFUSED;
+		return may_refuse(argv[2]) ? EXIT_REFUSED : EXIT_OK;
 	}
-	/* Not ours: the name of our metadata stands nowhere in it. */
-	if (!memmem(xml, len, VFCTL_METADATA_NS, strlen(VFCTL_METADATA_NS))) {
-		free(xml);
-		return EXIT_OK;
+	shared = mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS,
+		-1, 0);
+	if (shared != MAP_FAILED && concerns_us(argv[2], xml, len)) {
+		shared->budget_ms = VFCTL_HOOK_TIMEOUT_MS;
+		status = watch(shared, (const char *const *)argv + 1, xml, len, start);
 	}
-	status = run((const char *const *)argv + 1, xml, len);
 	free(xml);
-	return status;
+	return shared == MAP_FAILED && may_refuse(argv[2]) ? EXIT_REFUSED : status;
 }

@@ -6,6 +6,7 @@
 
 #include "attr_args.h"
 #include "command.h"
+#include "main.h"
 #include "host_ids.h"
 #include "vfctl/workflow.h"
 
@@ -71,7 +72,7 @@ static int run_attach(struct invocation *in)
 	if (status)
 		return status;
 	o.ids = h.ids;
-	r = vfctl_libvirt_open(in->ctx, option_of(in, "connect"), &hv);
+	r = main_open_hypervisor(in->ctx, option_of(in, "connect"), &hv);
 	if (r < 0) {
 		host_ids_close(&h);
 		return fail(in, r);
@@ -133,7 +134,7 @@ static int run_detach(struct invocation *in)
 	if (status)
 		return status;
 	o.ids = h.ids;
-	r = vfctl_libvirt_open(in->ctx, option_of(in, "connect"), &hv);
+	r = main_open_hypervisor(in->ctx, option_of(in, "connect"), &hv);
 	if (r < 0) {
 		host_ids_close(&h);
 		return fail(in, r);

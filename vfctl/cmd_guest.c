@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "command.h"
+#include "main.h"
 #include "session.h"
 #include "vfctl/hook.h"
 
@@ -96,21 +97,39 @@ const struct command cmd_define = {
 	.run = run_define,
 };
 
+static const struct option_row undefine_options[] = {
+	{"force", 0, NULL, "also a domain that vfctl did not define", NULL},
+	{"nvram", 0, NULL, "its firmware variables go with it", NULL},
+	{"managed-save", 0, NULL, "its saved memory goes with it", NULL},
+	{"snapshots-metadata", 0, NULL, "what libvirt knows of its snapshots goes with it", NULL},
+};
+
+/* As virsh calls them. */
+static unsigned drops_of(const struct invocation *in)
+{
+	return (option_of(in, "nvram") ? VFCTL_DROP_NVRAM : 0u) |
+		(option_of(in, "managed-save") ? VFCTL_DROP_MANAGED_SAVE : 0u) |
+		(option_of(in, "snapshots-metadata") ? VFCTL_DROP_SNAPSHOTS : 0u);
+}
+
 static int run_undefine(struct invocation *in)
 {
 	struct vfctl_hypervisor *hv;
 	struct vfctl_change *change;
 	struct host_ids h = {0};
+	struct vfctl_undefine_options options = {.force = option_of(in, "force"),
+		.drop = drops_of(in)};
 	int r, status = host_ids_open(in, !in->dry_run, &h);
 
 	if (status)
 		return status;
-	r = vfctl_libvirt_open(in->ctx, option_of(in, "connect"), &hv);
+	r = main_open_hypervisor(in->ctx, option_of(in, "connect"), &hv);
 	if (r < 0) {
 		host_ids_close(&h);
 		return fail(in, r);
 	}
-	r = vfctl_undefine_plan(in->ctx, hv, h.ids, in->args[0], in->dry_run, &change);
+	options.ids = h.ids;
+	r = vfctl_undefine_plan(in->ctx, hv, in->args[0], &options, in->dry_run, &change);
 	status = r < 0 ? fail(in, r)
 		       : run_ids_change(in, &h, change, "undefined, and its lease ended");
 	host_ids_close(&h);
@@ -126,5 +145,32 @@ const struct command cmd_undefine = {
 	.max_args = 1,
 	.operand = OPERAND_DOMAIN,
 	.changes = true,
+	OPTIONS(undefine_options),
+	.text = "Of a domain that libvirt does not know any more, what it still holds here is given\n"
+		"back. Nothing that would be lost with the definition is dropped unasked: the NVRAM\n"
+		"stays where it is, and a domain with saved memory or snapshots is refused.",
 	.run = run_undefine,
+};
+
+/* ---- release ---- */
+
+static int run_release(struct invocation *in)
+{
+	struct vfctl_change *change;
+	int r = vfctl_release_plan(in->ctx, in->args[0], in->dry_run, &change);
+
+	return r < 0 ? fail(in, r) : run_change(in, change, "its VFs are returned");
+}
+
+const struct command cmd_release = {
+	.name = "release",
+	.args = "DOMAIN",
+	.summary = "return the VFs of a domain that is off to what they were before its last run",
+	.text = "For when the hook could not: it was killed, or a device did not answer. The domain's\n"
+		"definition stays, and so does its lease, unless its start took that by itself.",
+	.min_args = 1,
+	.max_args = 1,
+	.operand = OPERAND_DOMAIN,
+	.changes = true,
+	.run = run_release,
 };

@@ -7,6 +7,8 @@
 
 #include "attr_args.h"
 #include "command.h"
+#include "main.h"
+#include "vfctl/hypervisor.h"
 #include "vfctl/sriov.h"
 
 #define VFS_MAX 4096
@@ -146,18 +148,28 @@ static int run_set(struct invocation *in)
 {
 	struct vfctl_change *change;
 	struct items items = {0};
+	struct vfctl_set_options options = {.live = option_of(in, "live"),
+		.config = option_of(in, "config")};
 	int r, status = collect(in, &items);
 	char done[96];
 
+	if (status == 0 && options.config) {
+		r = main_open_hypervisor(in->ctx, option_of(in, "connect"), &options.hypervisor);
+		status = r < 0 ? fail(in, r) : 0;
+	}
 	if (status == 0) {
-		r = vfctl_set_plan(in->ctx, items.v, items.count, in->dry_run, &change);
-		snprintf(done, sizeof(done), "%zu VF%s set; every value reads back", items.count,
-			items.count == 1 ? "" : "s");
+		r = vfctl_set_plan(in->ctx, items.v, items.count, &options, in->dry_run, &change);
+		snprintf(done, sizeof(done), "%zu VF%s set; %s", items.count,
+			items.count == 1 ? "" : "s", options.config && !options.live
+			? "it takes effect when its domain starts next"
+			: "every value reads back");
 		if (r == -EINVAL)
 			status = usage(in, "%s", vfctl_ctx_error(in->ctx));
 		else
 			status = r < 0 ? fail(in, r) : run_change(in, change, done);
 	}
+	if (options.hypervisor)
+		options.hypervisor->close(options.hypervisor);
 	items_free(&items);
 	return status;
 }
@@ -165,6 +177,8 @@ static int run_set(struct invocation *in)
 static const struct option_row options[] = {
 	{"batch", 'b', "FILE", "read lines of VF... ATTRIBUTE=VALUE... (- is standard input)",
 		NULL},
+	{"live", 0, NULL, "also of a running domain's VF, until it stops", NULL},
+	{"config", 0, NULL, "what the VF's domain gets from its next start on", NULL},
 };
 
 const struct command cmd_set = {
@@ -177,7 +191,8 @@ const struct command cmd_set = {
 		"or proto has qos 0 and 802.1Q. InfiniBand: guid (node and port), node-guid,\n"
 		"port-guid, link-state (also follow, up, down), and on ConnectX-3 pkey (0x1 to\n"
 		"0x7fff, :full or :limited behind it). The MAC, the GUIDs and the vectors of a VF\n"
-		"in use cannot change.",
+		"in use cannot change. A VF that is leased to a domain has again what it was leased\n"
+		"with when that starts; --config changes the lease and the domain's definition.",
 	.max_args = ARGS_MAX,
 	.operand = OPERAND_VF,
 	.changes = true,

@@ -63,6 +63,7 @@ static int run_create(struct invocation *in)
 	if (status)
 		return status;
 	options.ids = h.ids;
+	options.despite = option_of(in, "despite");
 	options.guid_pool = option_of(in, "guid-pool");
 	if (option_of(in, "pkey") && vfctl_host_spec_pkey(in->ctx, h.spec, option_of(in, "pkey"),
 		&options.pkey) < 0) {
@@ -82,6 +83,8 @@ static const struct option_row create_options[] = {
 		"none", "vfio-pci host none"},
 	{"guid-pool", 0, "POOL", "give the VFs of an InfiniBand PF GUIDs of this pool", NULL},
 	{"pkey", 0, "P_KEY", "partition of an InfiniBand PF's VFs, for the subnet manager", NULL},
+	{"despite", 0, "DOMAINS", "these domains, which are off, lose the VFs in their definitions",
+		NULL},
 	{"keep-identities", 0, NULL, "leave the MACs (InfiniBand: GUIDs) the driver chose", NULL},
 };
 
@@ -108,12 +111,18 @@ static int run_destroy(struct invocation *in)
 
 	if (status)
 		return status;
-	r = vfctl_destroy_plan(in->ctx, h.ids, in->args[0], in->dry_run, &change);
+	r = vfctl_destroy_plan(in->ctx, h.ids, in->args[0], option_of(in, "despite"), in->dry_run,
+		&change);
 	snprintf(done, sizeof(done), "%s has no VFs", in->args[0]);
 	status = r < 0 ? fail(in, r) : run_ids_change(in, &h, change, done);
 	host_ids_close(&h);
 	return status;
 }
+
+static const struct option_row destroy_options[] = {
+	{"despite", 0, "DOMAINS", "these domains, which are off, lose the VFs in their definitions",
+		NULL},
+};
 
 const struct command cmd_destroy = {
 	.name = "destroy",
@@ -123,6 +132,7 @@ const struct command cmd_destroy = {
 	.max_args = 1,
 	.operand = OPERAND_PF,
 	.changes = true,
+	OPTIONS(destroy_options),
 	.run = run_destroy,
 };
 

@@ -266,16 +266,25 @@ struct releasing {
 	struct vfctl_id_owner owner; /* of --domain */
 };
 
-static bool has_value(const struct vfctl_vf *vf, const struct vfctl_id *id)
+static bool has_value(const struct vfctl_vf_attrs *a, const struct vfctl_id *id)
 {
 	uint64_t mac = 0;
 
 	if (id->kind == VFCTL_ID_GUID)
-		return (vf->attrs.mask & VFCTL_ATTR_PORT_GUID && vf->attrs.port_guid == id->value) ||
-			(vf->attrs.mask & VFCTL_ATTR_NODE_GUID && vf->attrs.node_guid == id->value);
-	for (size_t i = 0; i < sizeof(vf->attrs.mac.byte); i++)
-		mac = mac << 8 | vf->attrs.mac.byte[i];
-	return vf->attrs.mask & VFCTL_ATTR_MAC && mac == id->value;
+		return (a->mask & VFCTL_ATTR_PORT_GUID && a->port_guid == id->value) ||
+			(a->mask & VFCTL_ATTR_NODE_GUID && a->node_guid == id->value);
+	for (size_t i = 0; i < sizeof(a->mac.byte); i++)
+		mac = mac << 8 | a->mac.byte[i];
+	return a->mask & VFCTL_ATTR_MAC && mac == id->value;
+}
+
+/* A VF of the lease carries it, or one of an older vfctl, which did not keep with what. */
+static bool is_carried(const struct vfctl_lease *lease, const struct vfctl_id *id)
+{
+	for (size_t i = 0; i < lease->vf_count; i++)
+		if (!lease->vfs[i].has_intent || has_value(&lease->vfs[i].intent, id))
+			return true;
+	return false;
 }
 
 static int check_vfs(struct releasing *r, const struct vfctl_id *id, const char *value)
@@ -285,7 +294,7 @@ static int check_vfs(struct releasing *r, const struct vfctl_id *id, const char 
 		char name[VFCTL_BDF_TEXT];
 
 		for (uint32_t k = 0; k < pf->num_vfs; k++)
-			if (has_value(&pf->vfs[k], id)) {
+			if (has_value(&pf->vfs[k].attrs, id)) {
 				usage(r->g->in, "%s is live on VF %s/%" PRIu32 "; give the VF another "
 					"first (vfctl set), or release with --force; nothing was released",
 					value, vfctl_pf_name(pf, name), pf->vfs[k].index);
@@ -306,10 +315,10 @@ static int check_unused(struct releasing *r, const struct vfctl_id *id)
 		return 0;
 	if (id->state == VFCTL_ID_LEASED && id->owner.domain_uuid[0])
 		lease = vfctl_leases_find(r->leases, id->owner.domain_uuid);
-	if (lease && lease->vf_count) {
-		usage(r->g->in, "%s is used: domain %s holds %zu VF%s; detach or undefine it "
-			"first, or release with --force; nothing was released", value,
-			lease->domain_name, lease->vf_count, lease->vf_count == 1 ? "" : "s");
+	if (lease && is_carried(lease, id)) {
+		usage(r->g->in, "%s is used: it is leased to domain %s with a VF; detach that or "
+			"undefine the domain first, or release with --force; nothing was released",
+			value, lease->domain_name);
 		return EXIT_FAILED;
 	}
 	return check_vfs(r, id, value);

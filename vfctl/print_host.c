@@ -38,10 +38,17 @@ static const char *link_words(const struct vfctl_pf *pf, char *buf, size_t size)
 	return buf;
 }
 
-static const char *holder_words(const struct vfctl_holder *h, char *buf, size_t size)
+/* Who has it now; what it is leased to has a column of its own. */
+static const char *holder_words(const struct vfctl_vf *vf, char *buf, size_t size)
 {
+	const struct vfctl_holder *h = &vf->holder;
+
+	if (h->kind == VFCTL_HOLDER_NONE && vf->defined_in[0]) {
+		snprintf(buf, size, "off: %s", vf->defined_in);
+		return buf;
+	}
 	if (h->kind == VFCTL_HOLDER_NONE)
-		return "free";
+		return vf->lease.name[0] ? "" : "free";
 	snprintf(buf, size, "%s%s%s", vfctl_holder_kind_name(h->kind), h->name[0] ? " " : "",
 		h->name);
 	return buf;
@@ -107,7 +114,7 @@ static void print_pf_row(struct out *out, const struct vfctl_pf *pf)
 static void print_vf_rows(struct out *out, const struct vfctl_pf *pf)
 {
 	static const char *const headings[] = {"VF", "ADDRESS", "DRIVER", "NODE", "GROUP",
-		"IDENTITY", "POLICY", "HOLDER"};
+		"IDENTITY", "POLICY", "LEASE", "HOLDER"};
 	char text[256];
 
 	out_table(out, 2, headings, ARRAY_SIZE(headings));
@@ -121,7 +128,8 @@ static void print_vf_rows(struct out *out, const struct vfctl_pf *pf)
 		cell_int(out, vf->iommu_group);
 		out_cell(out, "%s", identity_words(vf, text));
 		out_cell(out, "%s", policy_words(&vf->attrs, text, sizeof(text)));
-		out_cell(out, "%s", holder_words(&vf->holder, text, sizeof(text)));
+		out_cell(out, "%s", vf->lease.name);
+		out_cell(out, "%s", holder_words(vf, text, sizeof(text)));
 	}
 	out_table_end(out);
 }
@@ -136,6 +144,8 @@ static void warn_snapshot(const struct vfctl_snapshot *snapshot)
 {
 	if (snapshot->leases_error)
 		warn("leases are not shown: %s", snapshot->leases_error);
+	if (snapshot->domains_error)
+		warn("which domains have VFs is not fully known: %s", snapshot->domains_error);
 	warn_unread(snapshot->inventory->unread);
 	for (size_t i = 0; i < snapshot->inventory->pf_count; i++)
 		warn_unread(snapshot->inventory->pfs[i].unread);
@@ -232,6 +242,19 @@ static void put_holder(struct out *out, const struct vfctl_holder *h)
 	out_shut(out);
 }
 
+static void put_lease_of(struct out *out, const struct vfctl_vf *vf)
+{
+	if (!vf->lease.name[0]) {
+		out_null(out, "lease");
+		return;
+	}
+	out_open(out, "lease", '{');
+	out_str(out, "domain", vf->lease.name);
+	out_str(out, "domain_uuid", vf->lease.uuid);
+	out_bool(out, "running", vf->lease.running);
+	out_shut(out);
+}
+
 void print_vf_json(struct out *out, const char *key, const struct vfctl_pf *pf,
 	const struct vfctl_vf *vf, const struct vfctl_rdma_device *device)
 {
@@ -251,6 +274,8 @@ void print_vf_json(struct out *out, const char *key, const struct vfctl_pf *pf,
 	out_str(out, "pkey", vf->attrs.mask & VFCTL_ATTR_PKEY ?
 		vfctl_pkey_format(vf->attrs.pkey, (char[VFCTL_PKEY_TEXT]){0}) : NULL);
 	put_holder(out, &vf->holder);
+	put_lease_of(out, vf);
+	put_name(out, "defined_in", vf->defined_in);
 	if (device)
 		print_rdma_json(out, "rdma_device", device);
 	out_shut(out);
@@ -313,6 +338,7 @@ void print_list_json(struct out *out, const struct vfctl_snapshot *snapshot,
 
 	out_open(out, NULL, '{');
 	out_str(out, "leases_error", snapshot->leases_error);
+	out_str(out, "domains_error", snapshot->domains_error);
 	out_str(out, "read_error", inv->unread);
 	out_open(out, "pfs", '[');
 	for (size_t i = 0; i < inv->pf_count; i++)
@@ -400,7 +426,12 @@ void print_vf(struct out *out, const struct vfctl_pf *pf, const struct vfctl_vf 
 		out_line(out, "  IOMMU group  none (it cannot be passed to a guest)");
 	while (vfctl_vf_attrs_next(&vf->attrs, &i, &key, value))
 		out_line(out, "  %-12s %s", key, value);
-	out_line(out, "  holder       %s", holder_words(&vf->holder, text, sizeof(text)));
+	if (vf->lease.name[0])
+		out_line(out, "  leased to    domain %s", vf->lease.name);
+	out_line(out, "  holder       %s", vf->holder.kind != VFCTL_HOLDER_NONE
+		? holder_words(vf, text, sizeof(text)) : vf->lease.name[0] ? "nobody now" : "free");
+	if (vf->defined_in[0])
+		out_line(out, "  defined in   domain %s, which holds no lease of it", vf->defined_in);
 	if (vf->attrs.mask & VFCTL_ATTR_PORT_GUID && !vf->attrs.port_guid)
 		out_line(out, "  ! its port GUID is zero, so its port never comes up: vfctl set %s/%u "
 			"guid=...", PF_NAME(pf), vf->index);
@@ -446,7 +477,7 @@ void print_lease(struct out *out, const struct vfctl_lease *lease)
 
 	out_line(out, "domain %s  %s", lease->domain_name, lease->domain_uuid);
 	out_line(out, "  lease        %s, since %s", lease->id, time_words(lease->created, text));
-	out_line(out, "  running      %s", lease->running ? "yes" : "no");
+	out_line(out, "  running      %s", lease->running || lease->active ? "yes" : "no");
 	vfctl_cpuset_format(&lease->cpus, text, sizeof(text));
 	if (lease->cell_count)
 		out_line(out, "  CPUs         %s", text[0] ? text : "none of its own");
@@ -483,7 +514,8 @@ void print_lease_json(struct out *out, const struct vfctl_lease *lease)
 	out_str(out, "domain_uuid", lease->domain_uuid);
 	out_str(out, "lease", lease->id);
 	out_str(out, "created", time_words(lease->created, text));
-	out_bool(out, "running", lease->running);
+	out_bool(out, "running", lease->running || lease->active);
+	out_bool(out, "policy_applied", lease->running);
 	put_index(out, "numa_node", lease->node);
 	vfctl_cpuset_format(&lease->cpus, text, sizeof(text));
 	out_str(out, "cpus", text);

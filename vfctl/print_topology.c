@@ -374,7 +374,8 @@ static void print_vfs(struct out *out, const struct vfctl_host_model *m,
 {
 	struct vfctl_cpuset set = {0};
 	char text[4096], list[1024];
-	size_t len = 0, n = vfs_of(m->vfs, m->vf_count, &p->bdf, &set), known = n;
+	struct vfctl_cpuset known = {0};
+	size_t len = 0, n = vfs_of(m->vfs, m->vf_count, &p->bdf, &set);
 
 	text[0] = '\0';
 	for (size_t i = 0; i < m->occupant_count && len < sizeof(text); i++) {
@@ -385,11 +386,13 @@ static void print_vfs(struct out *out, const struct vfctl_host_model *m,
 		if (count)
 			len += (size_t)snprintf(text + len, sizeof(text) - len, "VF %s %c, ",
 				cpus_words(&his, list, sizeof(list)), sign_of(i));
-		known += count;
+		vfctl_cpuset_or(&known, &his); /* a lease, and whoever has it now */
 	}
-	if (known < p->num_vfs && len < sizeof(text))
+	vfctl_cpuset_or(&known, &set);
+	if (vfctl_cpuset_count(&known) < p->num_vfs && len < sizeof(text))
 		len += (size_t)snprintf(text + len, sizeof(text) - len,
-			"%zu more cannot be given, ", p->num_vfs - known);
+			"%u more cannot be given (vfctl list says why), ",
+			p->num_vfs - vfctl_cpuset_count(&known));
 	if (len >= sizeof(text))
 		return;
 	if (n)

@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "main.h"
+
 /* ---- files ---- */
 
 static int fail_file(struct invocation *in, const char *path, int error)
@@ -98,7 +100,7 @@ static int connect_hv(struct invocation *in, struct session *s, bool needed)
 
 	if (!needed && option_of(in, "host") && !uri)
 		return 0;
-	r = vfctl_libvirt_open(in->ctx, uri, &s->hv);
+	r = main_open_hypervisor(in->ctx, uri, &s->hv);
 	if (r < 0 && (needed || uri))
 		return fail(in, r);
 	if (r < 0 && !in->quiet)

@@ -52,6 +52,8 @@ void vfctl_change_free(struct vfctl_change *change)
 	steps_clear(&change->steps);
 	free(change->pending);
 	change->free_data(change->data);
+	if (change->more)
+		change->free_more(change->more);
 	if (change->kept)
 		change->free_kept(change->kept);
 	close_fd(&change->lock_fd);

@@ -9,6 +9,8 @@ struct vfctl_change {
 	struct steps steps;
 	void *data;
 	void (*free_data)(void *data);
+	void *more; /* data of steps that another part of the story added; NULL: none */
+	void (*free_more)(void *more);
 	void *kept; /* the snapshot the steps point into */
 	void (*free_kept)(void *kept);
 	char *pending; /* what is still to be done by hand afterwards, or NULL */

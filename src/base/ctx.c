@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <time.h>
 
 #define STATE_PATH "/var/lib/vfctl/state.db"
 #define WRITE_TIMEOUT_MS 120000
@@ -33,6 +34,7 @@ void vfctl_ctx_free(struct vfctl_ctx *ctx)
 	free(ctx->error);
 	free(ctx->doubt);
 	free(ctx->state_path);
+	free(ctx->origin);
 	free(ctx);
 }
 
@@ -71,6 +73,72 @@ void vfctl_ctx_cancel(struct vfctl_ctx *ctx)
 void vfctl_ctx_set_write_timeout_ms(struct vfctl_ctx *ctx, unsigned timeout_ms)
 {
 	ctx->write_timeout_ms = timeout_ms;
+}
+
+static int64_t now_ms(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
+}
+
+void vfctl_ctx_set_deadline_ms(struct vfctl_ctx *ctx, unsigned budget_ms)
+{
+	ctx->deadline_ms = budget_ms ? now_ms() + budget_ms : 0;
+}
+
+unsigned ctx_time_left(const struct vfctl_ctx *ctx, unsigned max_ms)
+{
+	int64_t left = ctx->deadline_ms ? ctx->deadline_ms - now_ms() : max_ms;
+
+	if (left <= 0)
+		return 0;
+	return left < max_ms ? (unsigned)left : max_ms;
+}
+
+int vfctl_ctx_set_origin(struct vfctl_ctx *ctx, const char *origin)
+{
+	char *copy = strdup(origin);
+
+	if (!copy)
+		return -ENOMEM;
+	free(ctx->origin);
+	ctx->origin = copy;
+	return 0;
+}
+
+void ctx_audit(struct vfctl_ctx *ctx, const char *fmt, ...)
+{
+	va_list args;
+	char *text;
+	int n;
+
+	if (!ctx->audit)
+		return;
+	va_start(args, fmt);
+	n = vasprintf(&text, fmt, args);
+	va_end(args);
+	if (n < 0)
+		return;
+	ctx->audit(ctx, text);
+	free(text);
+}
+
+void vfctl_ctx_set_doing(struct vfctl_ctx *ctx, char *buf)
+{
+	ctx->doing = buf;
+}
+
+void ctx_doing(struct vfctl_ctx *ctx, const char *fmt, ...)
+{
+	va_list args;
+
+	if (!ctx->doing)
+		return;
+	va_start(args, fmt);
+	vsnprintf(ctx->doing, VFCTL_DOING_SIZE, fmt, args);
+	va_end(args);
 }
 
 static void set_error(struct vfctl_ctx *ctx, char *text)

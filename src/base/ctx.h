@@ -3,6 +3,7 @@
 #define VFCTL_BASE_CTX_H
 
 #include <signal.h>
+#include <stdint.h>
 
 #include "base/util.h"
 #include "vfctl/context.h"
@@ -17,9 +18,13 @@ struct vfctl_ctx {
 	void *log_data;
 	char *state_path;
 	unsigned write_timeout_ms;
+	int64_t deadline_ms; /* CLOCK_MONOTONIC; 0: none */
+	char *origin;	     /* who asks, for the audit lines; NULL: not stated */
+	char *doing;	     /* VFCTL_DOING_SIZE bytes, not owned; NULL: nobody looks */
 	volatile sig_atomic_t cancelled;
 	struct host *host;
 	void (*host_free)(struct host *);
+	void (*audit)(struct vfctl_ctx *ctx, const char *text); /* set with the host */
 };
 
 /*
@@ -40,6 +45,21 @@ void ctx_log(struct vfctl_ctx *ctx, enum vfctl_log_level level, const char *fmt,
 #define log_info(ctx, ...) ctx_log(ctx, VFCTL_LOG_INFO, __VA_ARGS__)
 #define log_warn(ctx, ...) ctx_log(ctx, VFCTL_LOG_WARNING, __VA_ARGS__)
 #define log_debug(ctx, ...) ctx_log(ctx, VFCTL_LOG_DEBUG, __VA_ARGS__)
+
+/*
+ * A line for the system's log: what was changed, from what to what. Who asked is put before
+ * it. Not for what only failed to be planned.
+ */
+void ctx_audit(struct vfctl_ctx *ctx, const char *fmt, ...) _printf_(2, 3);
+
+/*
+ * What is left of the budget that vfctl_ctx_set_deadline_ms() gave, @max_ms at most: the
+ * longest that a wait may take now. 0 when the budget is used up.
+ */
+unsigned ctx_time_left(const struct vfctl_ctx *ctx, unsigned max_ms);
+
+/* Say what is being waited for: vfctl_ctx_set_doing(). */
+void ctx_doing(struct vfctl_ctx *ctx, const char *fmt, ...) _printf_(2, 3);
 
 /* "EBUSY" for -EBUSY or EBUSY; never NULL. */
 const char *errno_name(int error);

@@ -15,6 +15,11 @@ struct step {
 	int (*verify)(struct vfctl_ctx *ctx, void *data);
 	int (*undo)(struct vfctl_ctx *ctx, void *data);
 	void *data;
+	/*
+	 * It cannot be taken back (a guest let go of its VF, a definition is gone): once it is
+	 * done the change goes forward, whatever fails. Such rows come after those with an undo.
+	 */
+	bool commit;
 };
 
 struct steps {
@@ -29,8 +34,10 @@ void steps_add(struct steps *s, const struct step *row, const char *fmt, ...)
 
 /*
  * Carry out all rows in order. On a failure (or a cancel, -EINTR) those done are
- * undone in reverse order and the error of the failed one is returned; its words say
- * "nothing changed" or, when an undo failed too, what remains (then -ESTALE).
+ * undone in reverse order and the error of the failed one is returned; when an undo failed
+ * too its words say what remains (then -ESTALE). Past a row with @commit the others are all
+ * tried instead, and the words name those that are still to be done (-ESTALE as well). Each
+ * row leaves a line in the system's log.
  */
 int steps_run(struct vfctl_ctx *ctx, struct steps *s);
 

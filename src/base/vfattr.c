@@ -8,15 +8,17 @@
 
 #include "base/ctx.h"
 #include "base/parse.h"
+#include "base/vfattr.h"
 
-#define MEMBER(m) offsetof(struct vfctl_vf_attrs, m)
+#define MEMBER(m)                                                                        \
+	offsetof(struct vfctl_vf_attrs, m), sizeof(((struct vfctl_vf_attrs *)0)->m)
 
 /* Readers return 0, -EINVAL or -ERANGE and write the member at @at only when they
  * succeed. */
 struct attr {
 	const char *key;
 	uint32_t bit;
-	size_t member;
+	size_t member, size;
 	uint32_t max;
 	int (*read)(const struct attr *attr, const char *text, void *at);
 	void (*print)(const void *at, char *text);
@@ -272,6 +274,28 @@ bool vfctl_vf_attrs_next(const struct vfctl_vf_attrs *attrs, size_t *index,
 		return true;
 	}
 	return false;
+}
+
+void attrs_copy(struct vfctl_vf_attrs *to, const struct vfctl_vf_attrs *from, uint32_t bits)
+{
+	bits &= from->mask;
+	for (size_t i = 0; i < ARRAY_SIZE(attr_table); i++)
+		if (bits & attr_table[i].bit)
+			memcpy((char *)to + attr_table[i].member,
+				(const char *)from + attr_table[i].member, attr_table[i].size);
+	to->mask |= bits;
+}
+
+uint32_t attrs_equal(const struct vfctl_vf_attrs *a, const struct vfctl_vf_attrs *b)
+{
+	uint32_t bits = 0;
+
+	for (size_t i = 0; i < ARRAY_SIZE(attr_table); i++)
+		if (a->mask & b->mask & attr_table[i].bit &&
+			memcmp((const char *)a + attr_table[i].member,
+				(const char *)b + attr_table[i].member, attr_table[i].size) == 0)
+			bits |= attr_table[i].bit;
+	return bits;
 }
 
 const char *vfctl_link_state_name(enum vfctl_link_state state)

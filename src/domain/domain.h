@@ -42,6 +42,8 @@ void metadata_write(
 int metadata_places(struct vfctl_ctx *ctx, struct xml_node *domain,
 	struct vfctl_free_vf **ret, size_t *ret_count);
 int root_parse(const char *text, uint32_t *ret);
+/* The element of that VF in the domain's metadata, or NULL. */
+struct xml_node *metadata_vf(struct xml_node *domain, const struct vfctl_bdf *bdf);
 
 #define PCI_BUSES 256
 #define PCI_SLOTS 32

@@ -164,6 +164,13 @@ static struct xml_node *find_vf(
 	return found;
 }
 
+struct xml_node *metadata_vf(struct xml_node *domain, const struct vfctl_bdf *bdf)
+{
+	size_t count;
+
+	return find_vf(find_guest(domain), bdf, &count);
+}
+
 int vfctl_domain_metadata_add_vf(struct vfctl_ctx *ctx, const char *text,
 	const char *lease_id, const struct vfctl_domain_vf *vf, char **ret_xml)
 {

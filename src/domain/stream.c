@@ -25,6 +25,10 @@ enum place {
 	OUR_VF,
 	DEVICES,
 	HOST_DEVICE, /* PCI hostdev or hostdev interface */
+	NETWORK_INTERFACE, /* of a libvirt network, which may be a pool of VFs */
+	MAC,
+	VLAN,
+	TAG,
 	SOURCE,
 	SOURCE_ADDRESS,
 };
@@ -36,6 +40,10 @@ struct stream {
 	enum place places[DEPTH_MAX + 1];
 	unsigned depth;
 	bool has_name, has_uuid, has_intent;
+	bool skip_metadata;
+	bool is_host_device; /* the device at hand has shown a host address */
+	struct vfctl_intent_device device; /* what is known of it so far */
+	unsigned tags;
 	char text[256]; /* of name or uuid */
 	size_t text_len;
 	int error; /* negative errno once something was wrong; its words are set */
@@ -94,7 +102,21 @@ static enum place in_devices(const char *name, const XML_Char **attrs)
 		return HOST_DEVICE;
 	if (str_eq(name, "interface") && attr_is(attrs, "type", "hostdev"))
 		return HOST_DEVICE;
+	if (str_eq(name, "interface") && attr_is(attrs, "type", "network"))
+		return NETWORK_INTERFACE;
 	return ELSEWHERE;
+}
+
+/* The VF that a pool gave stands in <actual> (status files) or as in a hostdev (hooks). */
+static enum place in_device(enum place parent, const char *name, const XML_Char **attrs)
+{
+	if (str_eq(name, "mac"))
+		return MAC;
+	if (str_eq(name, "vlan"))
+		return VLAN;
+	if (str_eq(name, "actual") && attr_is(attrs, "type", "hostdev"))
+		return HOST_DEVICE;
+	return parent == HOST_DEVICE && str_eq(name, "source") ? SOURCE : ELSEWHERE;
 }
 
 static enum place place_of(enum place parent, const char *name, const XML_Char **attrs)
@@ -109,7 +131,10 @@ static enum place place_of(enum place parent, const char *name, const XML_Char *
 	case DEVICES:
 		return in_devices(name, attrs);
 	case HOST_DEVICE:
-		return str_eq(name, "source") ? SOURCE : ELSEWHERE;
+	case NETWORK_INTERFACE:
+		return in_device(parent, name, attrs);
+	case VLAN:
+		return str_eq(name, "tag") ? TAG : ELSEWHERE;
 	case SOURCE:
 		return str_eq(name, "address") ? SOURCE_ADDRESS : ELSEWHERE;
 	default:
@@ -182,7 +207,6 @@ static int read_field(
 
 static void begin_address(struct stream *s, const XML_Char **attrs)
 {
-	struct vfctl_domain_intent *intent = s->intent;
 	uint64_t domain, bus, slot, function;
 
 	if (read_field(attrs, "domain", UINT32_MAX, &domain) < 0 ||
@@ -192,16 +216,48 @@ static void begin_address(struct stream *s, const XML_Char **attrs)
 		stop_at(s, -EINVAL, "the PCI address of a host device is none");
 		return;
 	}
-	if (intent->device_count == VFCTL_DOMAIN_DEVICES_MAX) {
-		stop_at(s, -E2BIG, "more than 256 host devices");
-		return;
-	}
-	intent->devices[intent->device_count++] = (struct vfctl_bdf){
+	s->device.bdf = (struct vfctl_bdf){
 		.domain = (uint32_t)domain,
 		.bus = (uint8_t)bus,
 		.slot = (uint8_t)slot,
 		.function = (uint8_t)function,
 	};
+	s->is_host_device = true;
+}
+
+/* What libvirt will set on the VF by itself, after the hook. */
+static void begin_mac(struct stream *s, const XML_Char **attrs)
+{
+	const char *text = attr(attrs, "address");
+
+	s->device.has_mac = text && vfctl_mac_parse(text, &s->device.mac) == 0;
+}
+
+static void begin_tag(struct stream *s, const XML_Char **attrs)
+{
+	uint64_t id;
+
+	if (read_field(attrs, "id", UINT16_MAX, &id) < 0 || s->tags++)
+		id = VFCTL_INTENT_VLAN_ODD; /* a trunk, or no number: none that we give */
+	s->device.vlan = (uint16_t)id;
+}
+
+static void begin_device(struct stream *s, bool interface)
+{
+	s->device = (struct vfctl_intent_device){.interface = interface};
+	s->is_host_device = false;
+	s->tags = 0;
+}
+
+static void end_device(struct stream *s)
+{
+	if (!s->is_host_device)
+		return;
+	s->is_host_device = false;
+	if (s->intent->device_count == VFCTL_DOMAIN_DEVICES_MAX)
+		stop_at(s, -E2BIG, "more than 256 host devices");
+	else
+		s->intent->devices[s->intent->device_count++] = s->device;
 }
 
 static void XMLCALL on_start(void *data, const XML_Char *name, const XML_Char **attrs)
@@ -220,6 +276,10 @@ static void XMLCALL on_start(void *data, const XML_Char *name, const XML_Char **
 		return;
 	}
 	place = s->depth == 0 ? DOMAIN : place_of(s->places[s->depth - 1], name, attrs);
+	if (s->skip_metadata && place == METADATA)
+		place = ELSEWHERE;
+	if (s->depth && s->places[s->depth - 1] == DEVICES)
+		begin_device(s, str_eq(name, "interface"));
 	s->places[s->depth++] = place;
 	s->text_len = 0;
 	if (place == OUR_GUEST)
@@ -228,6 +288,10 @@ static void XMLCALL on_start(void *data, const XML_Char *name, const XML_Char **
 		begin_vf(s, attrs);
 	else if (place == SOURCE_ADDRESS)
 		begin_address(s, attrs);
+	else if (place == MAC)
+		begin_mac(s, attrs);
+	else if (place == TAG)
+		begin_tag(s, attrs);
 }
 
 static void XMLCALL on_text(void *data, const XML_Char *text, int len)
@@ -264,6 +328,8 @@ static void XMLCALL on_end(void *data, const XML_Char *name)
 	if (s->error || !s->depth)
 		return;
 	place = s->places[--s->depth];
+	if (s->depth && s->places[s->depth - 1] == DEVICES)
+		end_device(s);
 	s->text[s->text_len] = '\0';
 	if (place == UUID)
 		end_uuid(s);
@@ -314,11 +380,11 @@ static int parse(struct stream *s, const char *xml, size_t len)
 	return r;
 }
 
-int vfctl_domain_metadata_read(struct vfctl_ctx *ctx, const char *xml, size_t len,
-	struct vfctl_domain_intent *ret)
+int vfctl_domain_intent_read(struct vfctl_ctx *ctx, const char *xml, size_t len,
+	bool skip_metadata, struct vfctl_domain_intent *ret)
 {
 	_free_ struct vfctl_domain_intent *intent = calloc(1, sizeof(*intent));
-	struct stream s = {.ctx = ctx, .intent = intent};
+	struct stream s = {.ctx = ctx, .intent = intent, .skip_metadata = skip_metadata};
 	int r;
 
 	if (!intent)
@@ -329,25 +395,39 @@ int vfctl_domain_metadata_read(struct vfctl_ctx *ctx, const char *xml, size_t le
 	r = parse(&s, xml, len);
 	if (r < 0)
 		return r;
-	if (!s.has_intent)
-		return ctx_fail(ctx, -ENOENT, "domain XML: it carries nothing of vfctl");
-	if (!s.has_name)
+	if (!s.has_name && s.has_intent)
 		return ctx_fail(ctx, -EINVAL, "domain XML: the domain has no name");
 	*ret = *intent;
 	return 0;
 }
 
+int vfctl_domain_metadata_read(struct vfctl_ctx *ctx, const char *xml, size_t len,
+	struct vfctl_domain_intent *ret)
+{
+	_free_ struct vfctl_domain_intent *intent = calloc(1, sizeof(*intent));
+	int r = intent ? vfctl_domain_intent_read(ctx, xml, len, false, intent) : ctx_oom(ctx);
+
+	if (r == 0 && !intent->lease_id[0])
+		return ctx_fail(ctx, -ENOENT, "domain XML: it carries nothing of vfctl");
+	if (r == 0)
+		*ret = *intent;
+	return r;
+}
+
+const struct vfctl_intent_device *vfctl_domain_intent_device(
+	const struct vfctl_domain_intent *intent, const struct vfctl_bdf *vf)
+{
+	for (size_t i = 0; i < intent->device_count; i++)
+		if (vfctl_bdf_compare(&intent->devices[i].bdf, vf) == 0)
+			return &intent->devices[i];
+	return NULL;
+}
+
 const struct vfctl_domain_vf *vfctl_domain_intent_missing(
 	const struct vfctl_domain_intent *intent)
 {
-	for (size_t i = 0; i < intent->vf_count; i++) {
-		bool found = false;
-
-		for (size_t k = 0; k < intent->device_count; k++)
-			found |= vfctl_bdf_compare(
-					 &intent->devices[k], &intent->vfs[i].bdf) == 0;
-		if (!found)
+	for (size_t i = 0; i < intent->vf_count; i++)
+		if (!vfctl_domain_intent_device(intent, &intent->vfs[i].bdf))
 			return &intent->vfs[i];
-	}
 	return NULL;
 }

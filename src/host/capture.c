@@ -13,6 +13,7 @@
 #include "host/host.h"
 #include "vfctl/host.h"
 
+#define REPLY_TIMEOUT_MS 10000
 #define DEPTH_MAX 12
 /* DEVICE/iov/FUNCTION/ports/1/gid_idx/0 of mlx4 is the deepest file we read. */
 #define RDMA_DEPTH 7
@@ -244,7 +245,8 @@ static int record_links(struct capture *c, int ifindex)
 	if (!ifindex)
 		request.bits = RTEXT_FILTER_SKIP_STATS;
 	request.head.nlmsg_flags |= ifindex ? NLM_F_ACK : NLM_F_DUMP;
-	r = h->ops->exchange(h, NETLINK_ROUTE, &request, sizeof(request), &reply);
+	r = h->ops->exchange(h, NETLINK_ROUTE, &request, sizeof(request),
+		REPLY_TIMEOUT_MS, &reply);
 	if (r < 0)
 		return r == -ENOMEM ? r : 0;
 	snprintf(path, sizeof(path), ifindex ? CAPTURE_VFS : CAPTURE_LINKS, ifindex);

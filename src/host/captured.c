@@ -25,7 +25,7 @@ static int refuse_write(struct host *h, const char *path, const char *text, unsi
 	return -EROFS;
 }
 
-static int refuse_module(struct host *h, const char *name)
+static int refuse_module(struct host *h, const char *name, unsigned timeout_ms)
 {
 	return -EROFS;
 }
@@ -38,7 +38,7 @@ static int refuse_lock(struct host *h, const char *name, bool shared, unsigned m
 
 /* Only what vfctl asks of links was captured: all links, or one with its VFs. */
 static int captured_exchange(struct host *h, int protocol, const void *request,
-	size_t len, struct buf *ret_reply)
+	size_t len, unsigned timeout_ms, struct buf *ret_reply)
 {
 	const struct nlmsghdr *m = request;
 	const struct ifinfomsg *info = NLMSG_DATA(m);

@@ -7,6 +7,10 @@
 #include <string.h>
 
 #define LOCK_TIMEOUT_MS 30000
+#define REPLY_TIMEOUT_MS 10000
+#define MODULE_TIMEOUT_MS 60000
+/* What a write of a roll-back may take although the budget is used up. */
+#define WRITE_LEAST_MS 1000
 #define PATH_ROOM 512
 
 static void host_delete(struct host *h)
@@ -14,8 +18,35 @@ static void host_delete(struct host *h)
 	h->ops->free(h);
 }
 
+/* Who asked: the user of this process, and whom sudo or su made of them (audit(7)). */
+static char *own_origin(void)
+{
+	struct host here = {.root_fd = -1};
+	_buf_ struct buf login = {0};
+
+	if (files_read(&here, "/proc/self/loginuid", &login) < 0 || !login.data ||
+		str_eq(login.data, "4294967295"))
+		return str_format("uid %u", getuid());
+	return str_format("uid %u, login uid %s", getuid(), login.data);
+}
+
+static void host_audit(struct vfctl_ctx *ctx, const char *text)
+{
+	struct host *h = ctx->host;
+	_free_ char *line = NULL;
+
+	if (!h || !h->ops->audit)
+		return;
+	if (!ctx->origin)
+		ctx->origin = own_origin();
+	line = str_format("%s: %s", ctx->origin ? ctx->origin : "?", text);
+	if (line)
+		h->ops->audit(h, line);
+}
+
 void host_set(struct vfctl_ctx *ctx, struct host *h)
 {
+	ctx->audit = host_audit;
 	if (ctx->host)
 		ctx->host_free(ctx->host);
 	ctx->host = h;
@@ -159,6 +190,20 @@ static const char *write_hint(int error)
 	return "";
 }
 
+/*
+ * With a budget each write is one that may be given up: any of them can meet a device that
+ * does not answer.
+ */
+static unsigned write_budget(const struct vfctl_ctx *ctx, unsigned timeout_ms)
+{
+	unsigned left;
+
+	if (!ctx->deadline_ms)
+		return timeout_ms;
+	left = ctx_time_left(ctx, ctx->write_timeout_ms);
+	return left > WRITE_LEAST_MS ? left : WRITE_LEAST_MS;
+}
+
 static int write_path(struct vfctl_ctx *ctx, const char *path, const char *text,
 	unsigned timeout_ms)
 {
@@ -167,13 +212,15 @@ static int write_path(struct vfctl_ctx *ctx, const char *path, const char *text,
 
 	if (r < 0)
 		return r;
+	timeout_ms = write_budget(ctx, timeout_ms);
+	ctx_doing(ctx, "writing '%s' to %s", text, path);
 	r = h->ops->write(h, path, text, timeout_ms);
 	log_debug(ctx, "write '%s' to %s: %s", text, path, r < 0 ? errno_name(r) : "ok");
 	if (r == -ETIMEDOUT)
 		return ctx_fail(ctx, r,
 			"write '%s' to %s: the kernel did not answer within %u s; the write goes "
 			"on in a process of its own (look at dmesg, and for who holds the device)",
-			text, path, timeout_ms / 1000);
+			text, path, (timeout_ms + 999) / 1000);
 	if (r < 0)
 		return ctx_fail(ctx, r, "write '%s' to %s: %s (%s)%s", text, path,
 			errno_name(r), strerror(-r), write_hint(r));
@@ -216,7 +263,9 @@ int host_exchange(struct vfctl_ctx *ctx, int protocol, const void *request, size
 
 	if (!h)
 		return ctx_oom(ctx);
-	r = note(ctx, "netlink", h->ops->exchange(h, protocol, request, len, ret_reply));
+	ctx_doing(ctx, "waiting for the kernel's answer by netlink");
+	r = note(ctx, "netlink", h->ops->exchange(h, protocol, request, len,
+		ctx_time_left(ctx, REPLY_TIMEOUT_MS), ret_reply));
 	if (r < 0)
 		return ctx_fail(ctx, r, "netlink: %s", strerror(-r));
 	return 0;
@@ -229,7 +278,8 @@ int host_load_module(struct vfctl_ctx *ctx, const char *name)
 
 	if (r < 0)
 		return r;
-	r = h->ops->load_module(h, name);
+	ctx_doing(ctx, "loading the kernel module %s", name);
+	r = h->ops->load_module(h, name, ctx_time_left(ctx, MODULE_TIMEOUT_MS));
 	if (r < 0)
 		return ctx_fail(ctx, r, "cannot load the kernel module %s (modprobe %s says why)",
 			name, name);
@@ -239,14 +289,17 @@ int host_load_module(struct vfctl_ctx *ctx, const char *name)
 int host_lock(struct vfctl_ctx *ctx, const char *name, bool shared, int *ret_fd)
 {
 	struct host *h = host_of(ctx);
+	unsigned timeout_ms;
 	int r = host_check_writable(ctx);
 
 	if (r < 0)
 		return r;
-	r = h->ops->lock(h, name, shared, LOCK_TIMEOUT_MS, ret_fd);
+	ctx_doing(ctx, "waiting for another vfctl that works on %s", name);
+	timeout_ms = ctx_time_left(ctx, LOCK_TIMEOUT_MS);
+	r = h->ops->lock(h, name, shared, timeout_ms, ret_fd);
 	if (r == -EBUSY)
-		return ctx_fail(ctx, r, "another vfctl has been working on %s for %d s; "
-			"try again when it is done", name, LOCK_TIMEOUT_MS / 1000);
+		return ctx_fail(ctx, r, "another vfctl has been working on %s for %u s; "
+			"try again when it is done", name, (timeout_ms + 999) / 1000);
 	if (r < 0)
 		return ctx_fail(ctx, r, "take the lock /run/vfctl/%s.lock: %s%s", name,
 			strerror(-r), write_hint(r));

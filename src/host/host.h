@@ -41,12 +41,14 @@ struct host_ops {
 	 * until each request was acknowledged or its dump is done.
 	 */
 	int (*exchange)(struct host *h, int protocol, const void *request, size_t len,
-		struct buf *ret_reply);
-	int (*load_module)(struct host *h, const char *name);
+		unsigned timeout_ms, struct buf *ret_reply);
+	int (*load_module)(struct host *h, const char *name, unsigned timeout_ms);
 	/* Take the named lock, alone or with others that share it; the descriptor holds it. */
 	int (*lock)(struct host *h, const char *name, bool shared, unsigned timeout_ms,
 		int *ret_fd);
 	void (*sleep)(struct host *h, unsigned ms);
+	/* One line for the system's log; NULL: this host keeps none. Never waits. */
+	void (*audit)(struct host *h, const char *text);
 	void (*free)(struct host *h);
 };
 
@@ -85,10 +87,12 @@ char *host_take_doubt(struct vfctl_ctx *ctx);
 /* The same with words. Text is returned without its trailing white space. */
 int host_read(struct vfctl_ctx *ctx, char **ret_text, const char *fmt, ...)
 	_printf_(3, 4);
-/* One write, no deadline. Refused (-EROFS) on a captured host, as all changes are. */
+/*
+ * One write. Without a deadline of its own, but within the context's budget if it has one
+ * (vfctl_ctx_set_deadline_ms()). Refused (-EROFS) on a captured host, as all changes are. */
 int host_write(struct vfctl_ctx *ctx, const char *text, const char *fmt, ...)
 	_printf_(3, 4);
-/* One write in a child process with the context's deadline. */
+/* One write in a child process with the context's write timeout, and within its budget. */
 int host_write_slow(struct vfctl_ctx *ctx, const char *text, const char *fmt, ...)
 	_printf_(3, 4);
 /* Put a whole file in place, or with NULL remove it. */
@@ -99,7 +103,8 @@ int host_exchange(struct vfctl_ctx *ctx, int protocol, const void *request, size
 int host_load_module(struct vfctl_ctx *ctx, const char *name);
 /*
  * Wait for another vfctl that works on @name (a PF address, HOST_LOCK_PLACEMENT) to finish.
- * @ret_fd: close it to let go. -EBUSY when it takes longer than 30 s.
+ * @ret_fd: close it to let go. -EBUSY when it takes longer than 30 s, or than what is left
+ * of the context's budget.
  */
 int host_lock(struct vfctl_ctx *ctx, const char *name, bool shared, int *ret_fd);
 /*
@@ -129,7 +134,7 @@ int files_host_new(const struct host_ops *ops, const char *root, size_t size,
 int real_host_new(struct host **ret_host);
 /* netlink_exchange() on a socket of this process's network namespace. */
 int real_exchange(struct host *h, int protocol, const void *request, size_t len,
-	struct buf *ret_reply);
+	unsigned timeout_ms, struct buf *ret_reply);
 int captured_host_new(struct vfctl_ctx *ctx, const char *path, struct host **ret_host);
 /* Where a capture keeps the answer to a link request (shared with its writer). */
 #define CAPTURE_LINKS "/netlink/links.bin"

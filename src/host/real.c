@@ -1,18 +1,43 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* The running kernel. */
 #include <errno.h>
+#include <fcntl.h>
 #include <linux/netlink.h>
 #include <poll.h>
 #include <signal.h>
 #include <spawn.h>
+#include <stdio.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
+#include <sys/un.h>
 #include <sys/wait.h>
 #include <time.h>
 
 #include "host/host.h"
 
 /* ---- writes that may block ---- */
+
+/* A shell or a daemon hands down few descriptors, and low ones. */
+#define INHERITED_MAX 1024
+
+/*
+ * Of what this process was given by its parent the child keeps nothing open: it may live on
+ * for long, and whoever reads our output would wait for it as well. What is our own closes
+ * on exec, the locks among it: a second writer must wait for this one.
+ */
+static void let_go_of_parent(void)
+{
+	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
+
+	for (int fd = STDIN_FILENO; fd <= STDERR_FILENO && null >= 0; fd++)
+		dup2(null, fd);
+	for (int fd = STDERR_FILENO + 1; fd < INHERITED_MAX; fd++) {
+		int flags = fcntl(fd, F_GETFD);
+
+		if (flags >= 0 && !(flags & FD_CLOEXEC))
+			close(fd);
+	}
+}
 
 /*
  * The child must not be ended by the terminal's Ctrl-C: half a VF removal is worse
@@ -26,8 +51,10 @@ static pid_t fork_writer(struct host *h, const char *path, const char *text)
 	sigfillset(&all);
 	sigprocmask(SIG_SETMASK, &all, &before);
 	pid = fork();
-	if (pid == 0)
+	if (pid == 0) {
+		let_go_of_parent();
 		_exit(-files_write(h, path, text) & 0xff);
+	}
 	sigprocmask(SIG_SETMASK, &before, NULL);
 	return pid;
 }
@@ -78,13 +105,13 @@ static int real_write(struct host *h, const char *path, const char *text,
 
 /* ---- netlink ---- */
 
-#define REPLY_TIMEOUT_MS 10000
 #define RECEIVE_BUFFER (4 << 20)
 
-static int open_socket(int protocol)
+static int open_socket(int protocol, unsigned timeout_ms)
 {
 	struct sockaddr_nl self = {.nl_family = AF_NETLINK};
-	struct timeval timeout = {REPLY_TIMEOUT_MS / 1000, 0};
+	/* Zero would be no limit at all. */
+	struct timeval timeout = {timeout_ms / 1000, timeout_ms % 1000 * 1000 + 1};
 	int one = 1, size = RECEIVE_BUFFER;
 	int fd = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, protocol);
 
@@ -181,10 +208,10 @@ static unsigned count_ends(const char *data, size_t len)
 }
 
 int real_exchange(struct host *h, int protocol, const void *request, size_t len,
-	struct buf *ret_reply)
+	unsigned timeout_ms, struct buf *ret_reply)
 {
 	unsigned expected = count_answers(request, len);
-	_close_ int fd = open_socket(protocol);
+	_close_ int fd = open_socket(protocol, timeout_ms);
 	int r;
 
 	if (fd < 0)
@@ -205,7 +232,7 @@ int real_exchange(struct host *h, int protocol, const void *request, size_t len,
 
 /* ---- modules ---- */
 
-static int real_load_module(struct host *h, const char *name)
+static int real_load_module(struct host *h, const char *name, unsigned timeout_ms)
 {
 	char *argv[] = {"modprobe", "--", (char *)name, NULL};
 	char *envp[] = {"PATH=/usr/sbin:/usr/bin:/sbin:/bin", NULL};
@@ -215,8 +242,25 @@ static int real_load_module(struct host *h, const char *name)
 	r = posix_spawn(&pid, "/sbin/modprobe", NULL, NULL, argv, envp);
 	if (r)
 		return -r;
-	r = wait_exit(pid, 60000);
+	r = wait_exit(pid, timeout_ms);
 	return r == 0 || r == -ETIMEDOUT ? r : -ENOENT;
+}
+
+/* ---- the system's log ---- */
+
+/* LOG_AUTHPRIV | LOG_NOTICE (syslog.h): what was done to the host with privilege. */
+#define AUDIT_PRIORITY (10 << 3 | 5)
+
+/* Without syslog(3): that keeps hidden state, and waits for a log daemon that does not read. */
+static void real_audit(struct host *h, const char *text)
+{
+	struct sockaddr_un log = {.sun_family = AF_UNIX, .sun_path = "/dev/log"};
+	_free_ char *line = str_format("<%d>vfctl[%d]: %s", AUDIT_PRIORITY, getpid(), text);
+	_close_ int fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+
+	if (fd >= 0 && line)
+		(void)!sendto(fd, line, strlen(line), MSG_NOSIGNAL, (struct sockaddr *)&log,
+			sizeof(log));
 }
 
 static const struct host_ops real_ops = {
@@ -230,6 +274,7 @@ static const struct host_ops real_ops = {
 	.load_module = real_load_module,
 	.lock = files_lock,
 	.sleep = files_sleep,
+	.audit = real_audit,
 	.free = files_free,
 };
 

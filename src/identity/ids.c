@@ -282,6 +282,9 @@ int vfctl_ids_may_claim(struct vfctl_ids *ids, enum vfctl_id_kind kind, uint64_t
 	}
 	if (r < 0)
 		return r;
+	/* It has rested: it is free, though nobody has taken the note away yet. */
+	if (holder.state == VFCTL_ID_RESTING && holder.until <= (int64_t)time(NULL))
+		return 0;
 	/* What was its own it may have again. */
 	if ((holder.state == VFCTL_ID_LEASED || holder.state == VFCTL_ID_RESTING) &&
 		str_eq(holder.owner.domain_uuid, owner->domain_uuid) &&

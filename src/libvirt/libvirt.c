@@ -199,16 +199,23 @@ static int define(struct vfctl_ctx *ctx, struct vfctl_hypervisor *self, const ch
 	return domain ? 0 : fail(ctx, "define the domain");
 }
 
-static int undefine(struct vfctl_ctx *ctx, struct vfctl_hypervisor *self, const char *uuid)
+static int undefine(struct vfctl_ctx *ctx, struct vfctl_hypervisor *self, const char *uuid,
+	unsigned drop)
 {
 	_domain_ virDomainPtr domain = NULL;
+	unsigned flags = drop & VFCTL_DROP_NVRAM ? VIR_DOMAIN_UNDEFINE_NVRAM
+						 : VIR_DOMAIN_UNDEFINE_KEEP_NVRAM;
 	int r = find(ctx, self, uuid, &domain);
 
 	if (r < 0)
 		return r;
-	r = sym_virDomainUndefineFlags(domain, VIR_DOMAIN_UNDEFINE_MANAGED_SAVE |
-		VIR_DOMAIN_UNDEFINE_NVRAM | VIR_DOMAIN_UNDEFINE_SNAPSHOTS_METADATA);
-	return r < 0 ? fail(ctx, "undefine the domain") : 0;
+	if (drop & VFCTL_DROP_MANAGED_SAVE)
+		flags |= VIR_DOMAIN_UNDEFINE_MANAGED_SAVE;
+	if (drop & VFCTL_DROP_SNAPSHOTS)
+		flags |= VIR_DOMAIN_UNDEFINE_SNAPSHOTS_METADATA;
+	r = sym_virDomainUndefineFlags(domain, flags);
+	return r < 0 ? ctx_append(ctx, fail(ctx, "undefine the domain"), " (what would be lost "
+		"with it must be named: --managed-save, --snapshots-metadata)") : 0;
 }
 
 /* ---- devices ---- */

@@ -23,6 +23,7 @@ void vfctl_host_spec_free(struct vfctl_host_spec *spec)
 	free(spec->partitions);
 	etcd_spec_free(spec->etcd);
 	strv_free(spec->after_change);
+	strv_free(spec->foreign.pfs);
 	free(spec);
 }
 
@@ -204,6 +205,8 @@ static const struct key host_keys[] = {
 	{"mac-pools", read_mac_pools, 0, 0, 0, NULL},
 	{"partitions", read_partitions, 0, 0, 0, NULL},
 	{"after-change", read_after_change, 0, 0, 0, NULL},
+	{"foreign-domains", read_foreign, 0, 0, 0, NULL},
+	{"hook", read_hook, 0, 0, 0, NULL},
 };
 
 static int check_cpus(struct reader *r, const struct vfctl_host_spec *spec,
@@ -255,7 +258,8 @@ int vfctl_host_spec_parse(struct vfctl_ctx *ctx, const char *file, const char *t
 {
 	_cleanup_(free_spec) struct vfctl_host_spec *spec = NULL;
 	struct reader r = {.ctx = ctx, .file = file, .path = ""};
-	struct file all = {.spec.after_change_timeout_ms = 30000};
+	struct file all = {.spec.after_change_timeout_ms = 30000,
+		.spec.hook_timeout_ms = VFCTL_HOOK_TIMEOUT_MS};
 	_doc_ struct doc_node *root = NULL;
 	int error = doc_parse(ctx, file, text, len, VFCTL_HOST_FILE_MAX, &root);
 

@@ -20,6 +20,11 @@ int read_host_cpus(struct reader *r, const struct key *key, const struct doc_nod
 /* A size, @max at most; a uint64_t. */
 int read_host_memory(struct reader *r, const struct key *key, const struct doc_node *value,
 	void *object);
+/* host_trust.c: foreign-domains and hook. */
+int read_foreign(struct reader *r, const struct key *key, const struct doc_node *value,
+	void *object);
+int read_hook(struct reader *r, const struct key *key, const struct doc_node *value,
+	void *object);
 void etcd_spec_free(struct vfctl_etcd_spec *etcd);
 
 /* A name of ours: letters, digits, '-', '_', '.', beginning with a letter or digit;

@@ -436,6 +436,39 @@ static int rebind(struct vfctl_ctx *ctx, const struct vf_wish *wish)
 		wish->vf) : 0;
 }
 
+/* ---- the audit ---- */
+
+static void put_attrs(struct buf *text, const struct vfctl_vf_attrs *attrs)
+{
+	char value[VFCTL_ATTR_TEXT];
+	const char *key;
+	size_t i = 0;
+
+	while (vfctl_vf_attrs_next(attrs, &i, &key, value))
+		buf_printf(text, "%s%s=%s", text->len ? " " : "", key, value);
+}
+
+/* A line for each VF: from what, to what. New VFs had nothing. */
+static void audit(struct vfctl_ctx *ctx, const struct vfctl_pf *pf,
+	const struct vf_wish *wishes, size_t count)
+{
+	char name[VFCTL_BDF_TEXT];
+
+	for (size_t i = 0; i < count; i++) {
+		struct vfctl_vf_attrs before = {0};
+		_buf_ struct buf from = {0}, to = {0};
+
+		for (uint32_t k = 0; pf->vfs && k < pf->num_vfs; k++)
+			if (pf->vfs[k].index == wishes[i].vf)
+				before = attrs_before(&pf->vfs[k].attrs, &wishes[i].attrs);
+		put_attrs(&from, &before);
+		put_attrs(&to, &wishes[i].attrs);
+		if (to.len)
+			ctx_audit(ctx, "VF %s/%u set to %s; before: %s", vfctl_pf_name(pf, name),
+				wishes[i].vf, to.data, from.len ? from.data : "not known");
+	}
+}
+
 int attrs_write(struct vfctl_ctx *ctx, const struct vfctl_pf *pf,
 	const struct vf_wish *wishes, size_t count)
 {
@@ -451,6 +484,8 @@ int attrs_write(struct vfctl_ctx *ctx, const struct vfctl_pf *pf,
 		r = write_by_way(ctx, pf, way, wishes, count);
 	if (r == 0)
 		r = verify(ctx, pf, way, wishes, count);
+	if (r == 0)
+		audit(ctx, pf, wishes, count);
 	/* Last: what was there cannot be read, so it cannot be put back. */
 	for (size_t i = 0; i < count && r == 0; i++) {
 		if (!(wishes[i].attrs.mask & VFCTL_ATTR_MSIX))

@@ -326,10 +326,10 @@ static int check_idle(struct vfctl_ctx *ctx, const struct vfctl_pf *pf, const ch
 	char name[VFCTL_BDF_TEXT], words[192];
 
 	for (uint32_t i = 0; i < pf->num_vfs; i++)
-		if (holder_is_busy(&pf->vfs[i].holder))
+		if (vf_is_busy(&pf->vfs[i]))
 			return ctx_fail(ctx, -EBUSY, "%s/%u (%s) is %s; %s", vfctl_pf_name(pf, name),
 				pf->vfs[i].index, TEXT(&pf->vfs[i].bdf),
-				holder_describe(&pf->vfs[i].holder, words, sizeof(words)), why);
+				vf_describe_user(&pf->vfs[i], words, sizeof(words)), why);
 	return 0;
 }
 
@@ -395,9 +395,9 @@ static int plan_rebind(struct vfctl_ctx *ctx, struct create *c, struct steps *st
 	for (uint32_t i = 0; i < pf->num_vfs; i++) {
 		if (has_driver(&pf->vfs[i], c->driver))
 			continue;
-		if (holder_is_busy(&pf->vfs[i].holder))
+		if (vf_is_busy(&pf->vfs[i]))
 			return ctx_fail(ctx, -EBUSY, "%s/%u is %s, so it cannot move to %s", c->name,
-				pf->vfs[i].index, holder_describe(&pf->vfs[i].holder, words,
+				pf->vfs[i].index, vf_describe_user(&pf->vfs[i], words,
 				sizeof(words)), driver_words[c->driver]);
 		if (!array_grow(c->vfs, c->vf_count))
 			return ctx_oom(ctx);
@@ -459,8 +459,9 @@ static bool wants_identities(const struct vfctl_pf *pf,
 }
 
 int lifecycle_plan_create(struct vfctl_ctx *ctx, const struct vfctl_inventory *inv,
-	const struct vfctl_pf *pf, const struct vfctl_create_options *options,
-	const uint64_t *guids, struct vfctl_change **ret_change)
+	const struct vfctl_leases *leases, const struct vfctl_pf *pf,
+	const struct vfctl_create_options *options, const uint64_t *guids,
+	struct vfctl_change **ret_change)
 {
 	_change_ struct vfctl_change *change = NULL;
 	struct create *c;
@@ -480,7 +481,7 @@ int lifecycle_plan_create(struct vfctl_ctx *ctx, const struct vfctl_inventory *i
 	if (r < 0)
 		return r;
 	*c = (struct create){.pf = pf, .count = options->count, .driver = options->driver,
-		.guids = guids, .pkey = options->pkey};
+		.guids = guids, .pkey = options->pkey, .leases = leases};
 	snprintf(c->name, sizeof(c->name), "%s", vfctl_pf_name(pf, (char[VFCTL_BDF_TEXT]){0}));
 	if (wants_identities(pf, options))
 		r = create_plan_identities(ctx, inv, c);

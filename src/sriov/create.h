@@ -13,6 +13,7 @@ struct create {
 	uint32_t count;
 	enum vfctl_vf_driver driver;
 	struct vf_wish *wishes; /* MACs or GUIDs to give; NULL: identities are left alone */
+	const struct vfctl_leases *leases;
 	const uint64_t *guids;  /* chosen by the caller, one for each VF; NULL: derived */
 	uint32_t wish_count;
 	uint16_t pkey; /* 0: none */

@@ -143,8 +143,7 @@ void holder_name_all(struct vfctl_ctx *ctx, struct vfctl_inventory *inventory)
 /* ---- words ---- */
 
 static const char *const kind_names[] = {
-	[VFCTL_HOLDER_NONE] = "free",
-	[VFCTL_HOLDER_LEASE] = "leased",
+	[VFCTL_HOLDER_NONE] = "none",
 	[VFCTL_HOLDER_DOMAIN] = "domain",
 	[VFCTL_HOLDER_VFIO] = "vfio",
 	[VFCTL_HOLDER_NETNS] = "netns",
@@ -156,16 +155,20 @@ const char *vfctl_holder_kind_name(enum vfctl_holder_kind kind)
 	return (size_t)kind < ARRAY_SIZE(kind_names) ? kind_names[kind] : "unknown";
 }
 
-bool holder_is_busy(const struct vfctl_holder *holder)
+bool vf_is_open(const struct vfctl_vf *vf)
 {
-	return holder->kind != VFCTL_HOLDER_NONE;
+	return vf->holder.kind != VFCTL_HOLDER_NONE;
 }
 
-const char *holder_describe(const struct vfctl_holder *holder, char *buf, size_t size)
+bool vf_is_busy(const struct vfctl_vf *vf)
+{
+	return vf_is_open(vf) || vf->lease.name[0] || vf->defined_in[0];
+}
+
+static const char *describe_holder(const struct vfctl_holder *holder, char *buf, size_t size)
 {
 	static const char *const words[] = {
-		[VFCTL_HOLDER_NONE] = "nobody%s",
-		[VFCTL_HOLDER_LEASE] = "leased to domain %s",
+		[VFCTL_HOLDER_NONE] = "free%s",
 		[VFCTL_HOLDER_DOMAIN] = "in use by the running domain %s",
 		[VFCTL_HOLDER_VFIO] = "open in %s",
 		[VFCTL_HOLDER_NETNS] = "in another network namespace%s",
@@ -179,5 +182,28 @@ const char *holder_describe(const struct vfctl_holder *holder, char *buf, size_t
 	#pragma GCC diagnostic ignored "-Wformat-nonliteral"
 	snprintf(buf, size, words[holder->kind], name);
 	#pragma GCC diagnostic pop
+	return buf;
+}
+
+const char *vf_describe_user(const struct vfctl_vf *vf, char *buf, size_t size)
+{
+	bool open = vf_is_open(vf);
+	const char *lease = vf->lease.name;
+	char holder[192];
+
+	if (open && (!lease[0] || str_eq(vf->holder.uuid, vf->lease.uuid)))
+		return describe_holder(&vf->holder, buf, size);
+	if (open)
+		snprintf(buf, size, "%s, while it is leased to domain %s",
+			describe_holder(&vf->holder, holder, sizeof(holder)), lease);
+	else if (lease[0] && vf->lease.running)
+		snprintf(buf, size, "prepared for domain %s, which is starting or running", lease);
+	else if (lease[0])
+		snprintf(buf, size, "leased to domain %s", lease);
+	else if (vf->defined_in[0])
+		snprintf(buf, size, "in the definition of domain %s, which is off (--despite %s "
+			"takes it all the same)", vf->defined_in, vf->defined_in);
+	else
+		snprintf(buf, size, "free");
 	return buf;
 }

@@ -12,12 +12,11 @@ void holder_of_vf(struct vfctl_ctx *ctx, const struct vfctl_pf *pf, struct vfctl
 /* Name the processes behind all VFs that are open in VFIO: one pass over /proc. */
 void holder_name_all(struct vfctl_ctx *ctx, struct vfctl_inventory *inventory);
 
-/*
- * Is the VF used by someone, so that it must not be disturbed? A lease alone counts too.
- * The words then say by whom.
- */
-bool holder_is_busy(const struct vfctl_holder *holder);
-/* "domain hpc1", "qemu-system-x86 (pid 4711)", ... into @buf. */
-const char *holder_describe(const struct vfctl_holder *holder, char *buf, size_t size);
+/* Has anybody the VF open, or its network device in use? */
+bool vf_is_open(const struct vfctl_vf *vf);
+/* Or is it leased, or in a domain's definition, so that it must not be taken away? */
+bool vf_is_busy(const struct vfctl_vf *vf);
+/* "in use by the running domain old, while it is leased to domain two" into @buf. */
+const char *vf_describe_user(const struct vfctl_vf *vf, char *buf, size_t size);
 
 #endif

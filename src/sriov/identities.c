@@ -22,9 +22,38 @@ static int apply_identities(struct vfctl_ctx *ctx, void *data)
 	return r;
 }
 
-static bool mac_taken(const struct vfctl_inventory *inv, const struct create *c,
+static bool carries(const struct vfctl_vf_attrs *a, const struct vfctl_vf_attrs *wish)
+{
+	if (wish->mask & VFCTL_ATTR_MAC)
+		return a->mask & VFCTL_ATTR_MAC && !memcmp(&a->mac, &wish->mac, sizeof(a->mac));
+	return (a->mask & VFCTL_ATTR_PORT_GUID && a->port_guid == wish->port_guid) ||
+		(a->mask & VFCTL_ATTR_NODE_GUID && a->node_guid == wish->port_guid);
+}
+
+/* Promised to a domain, be it off, for another VF than this. */
+static bool is_leased(const struct create *c, uint32_t vf, const struct vfctl_vf_attrs *wish)
+{
+	for (size_t i = 0; c->leases && i < c->leases->count; i++)
+		for (size_t k = 0; k < c->leases->v[i].vf_count; k++) {
+			const struct vfctl_lease_vf *of = &c->leases->v[i].vfs[k];
+
+			if ((of->index != vf || vfctl_bdf_compare(&of->pf, &c->pf->bdf)) &&
+				(carries(&of->intent, wish) || carries(&of->saved, wish)))
+				return true;
+		}
+	return false;
+}
+
+static bool mac_taken(const struct vfctl_inventory *inv, const struct create *c, uint32_t vf,
 	const struct vfctl_mac *mac)
 {
+	const struct vfctl_vf_attrs wish = {.mask = VFCTL_ATTR_MAC, .mac = *mac};
+
+	if (is_leased(c, vf, &wish))
+		return true;
+	for (size_t i = 0; i < inv->pf_count; i++)
+		if (!memcmp(&inv->pfs[i].mac, mac, sizeof(*mac)))
+			return true;
 	for (uint32_t i = 0; i < c->wish_count; i++)
 		if (!memcmp(&c->wishes[i].attrs.mac, mac, sizeof(*mac)))
 			return true;
@@ -46,13 +75,17 @@ static void wish_mac(const struct vfctl_inventory *inv, struct create *c, uint32
 		wish.bdf = *bdf;
 	do
 		wish.attrs.mac = mac_derive(&c->pf->mac, vf, salt++);
-	while (mac_taken(inv, c, &wish.attrs.mac));
+	while (mac_taken(inv, c, vf, &wish.attrs.mac));
 	c->wishes[c->wish_count++] = wish;
 }
 
-static bool guid_taken(const struct vfctl_inventory *inv, const struct create *c,
+static bool guid_taken(const struct vfctl_inventory *inv, const struct create *c, uint32_t vf,
 	uint64_t guid)
 {
+	const struct vfctl_vf_attrs wish = {.mask = VFCTL_ATTR_PORT_GUID, .port_guid = guid};
+
+	if (is_leased(c, vf, &wish))
+		return true;
 	for (uint32_t i = 0; i < c->wish_count; i++)
 		if (c->wishes[i].attrs.port_guid == guid)
 			return true;
@@ -83,7 +116,7 @@ static void wish_guid(const struct vfctl_inventory *inv, struct create *c, uint3
 		(uint16_t)(vf + 1));
 
 	for (uint32_t next = c->pf->total_vfs + 1; !c->guids && next < UINT16_MAX &&
-		guid_taken(inv, c, guid); next++)
+		guid_taken(inv, c, vf, guid); next++)
 		guid = vfctl_guid_derive(c->pf->guid, (uint16_t)next);
 	if (bdf)
 		wish.bdf = *bdf;
@@ -147,7 +180,7 @@ int create_plan_identities(struct vfctl_ctx *ctx, const struct vfctl_inventory *
 	for (uint32_t i = 0; i < c->count; i++) {
 		if (pf->num_vfs != c->count)
 			wish_identity(inv, c, i, NULL);
-		else if (has_none(&pf->vfs[i]) && !holder_is_busy(&pf->vfs[i].holder))
+		else if (has_none(&pf->vfs[i]) && !vf_is_busy(&pf->vfs[i]))
 			wish_identity(inv, c, pf->vfs[i].index, &pf->vfs[i].bdf);
 	}
 	return 0;

@@ -79,15 +79,15 @@ static int check_unused(struct vfctl_ctx *ctx, const struct vfctl_vf *vf,
 		: identity & VFCTL_ATTR_MAC	       ? "MAC" : "number of MSI-X vectors";
 	char words[192];
 
-	if (!identity || !holder_is_busy(&vf->holder))
+	if (!identity || !vf_is_busy(vf))
 		return 0;
 	if (vf->holder.kind != VFCTL_HOLDER_HOST)
 		return ctx_fail(ctx, -EBUSY, "VF %u is %s, so its %s cannot change now", vf->index,
-			holder_describe(&vf->holder, words, sizeof(words)), what);
+			vf_describe_user(vf, words, sizeof(words)), what);
 	if (identity & VFCTL_ATTR_GUIDS)
 		return ctx_fail(ctx, -EBUSY, "VF %u is %s: for a new GUID its driver is bound "
 			"again, so take its network device down first", vf->index,
-			holder_describe(&vf->holder, words, sizeof(words)));
+			vf_describe_user(vf, words, sizeof(words)));
 	return 0;
 }
 
@@ -123,66 +123,6 @@ static int add_item(struct vfctl_ctx *ctx, const struct vfctl_inventory *inv, st
 	s->before[s->count++] = (struct vf_wish){vf->index, vf->bdf,
 		attrs_before(&vf->attrs, &wish->attrs), true};
 	return 0;
-}
-
-static bool is_wished(const struct set *s, uint32_t vf)
-{
-	for (size_t i = 0; i < s->count; i++)
-		if (s->wishes[i].vf == vf)
-			return true;
-	return false;
-}
-
-/* Two ports with one GUID on a fabric: the subnet manager drops one of them, or both. */
-static bool has_guid(const struct vfctl_vf_attrs *a, uint64_t guid)
-{
-	return (a->mask & VFCTL_ATTR_PORT_GUID && a->port_guid == guid) ||
-		(a->mask & VFCTL_ATTR_NODE_GUID && a->node_guid == guid);
-}
-
-static int fail_taken(struct vfctl_ctx *ctx, const struct vfctl_pf *pf, uint32_t vf,
-	uint64_t guid)
-{
-	char name[VFCTL_BDF_TEXT], text[VFCTL_GUID_TEXT];
-
-	return ctx_fail(ctx, -EEXIST, "%s is a GUID of %s/%u already",
-		vfctl_guid_format(guid, text), vfctl_pf_name(pf, name), vf);
-}
-
-static int check_one(struct vfctl_ctx *ctx, const struct vfctl_inventory *inv,
-	const struct set *s, size_t at, uint64_t guid)
-{
-	char name[VFCTL_BDF_TEXT], text[VFCTL_GUID_TEXT];
-
-	for (size_t i = 0; i < at; i++)
-		if (has_guid(&s->wishes[i].attrs, guid))
-			return fail_taken(ctx, s->pf, s->wishes[i].vf, guid);
-	for (size_t k = 0; k < inv->pf_count; k++) {
-		const struct vfctl_pf *p = &inv->pfs[k];
-
-		for (uint32_t i = 0; p->vfs && i < p->num_vfs; i++)
-			if (has_guid(&p->vfs[i].attrs, guid) &&
-				(p != s->pf || !is_wished(s, p->vfs[i].index)))
-				return fail_taken(ctx, p, p->vfs[i].index, guid);
-		if (p->guid == guid)
-			return ctx_fail(ctx, -EEXIST, "%s is the GUID of %s's own port",
-				vfctl_guid_format(guid, text), vfctl_pf_name(p, name));
-	}
-	return 0;
-}
-
-static int check_guid(struct vfctl_ctx *ctx, const struct vfctl_inventory *inv,
-	const struct set *s, size_t at)
-{
-	const struct vfctl_vf_attrs *a = &s->wishes[at].attrs;
-	int r = 0;
-
-	if (a->mask & VFCTL_ATTR_PORT_GUID)
-		r = check_one(ctx, inv, s, at, a->port_guid);
-	if (r == 0 && a->mask & VFCTL_ATTR_NODE_GUID && !(a->mask & VFCTL_ATTR_PORT_GUID &&
-		a->port_guid == a->node_guid))
-		r = check_one(ctx, inv, s, at, a->node_guid);
-	return r;
 }
 
 /* What was asked, not what completes it. */
@@ -223,8 +163,6 @@ int lifecycle_plan_set(struct vfctl_ctx *ctx, const struct vfctl_inventory *inv,
 	}
 	if (r == 0)
 		r = attrs_check(ctx, pf, s->wishes, s->count);
-	for (size_t i = 0; i < s->count && r == 0; i++)
-		r = check_guid(ctx, inv, s, i);
 	if (r < 0)
 		return r;
 	steps_add(&change->steps, &row, "%s: set VF%s %s", vfctl_pf_name(pf, name),

@@ -62,6 +62,11 @@ static const char *const migrations[] = {
 	") STRICT, WITHOUT ROWID;"
 	"INSERT INTO lease_cell SELECT id, 0, node, node, memory_bytes, page_bytes, 0"
 	"  FROM lease WHERE node >= 0;",
+
+	/* What was leased with the VF: the authority for what its guest gets. NULL: an older
+	 * vfctl leased it. boot: in which boot of the host the domain began to run. */
+	"ALTER TABLE lease_vf ADD COLUMN intent TEXT;"
+	"ALTER TABLE lease ADD COLUMN boot TEXT NOT NULL DEFAULT '';",
 };
 #define VERSION ((int)ARRAY_SIZE(migrations))
 
@@ -74,7 +79,8 @@ static int use_wal(struct db *db)
 	static const struct timespec pause = {0, WAL_RETRY_MS * 1000000};
 	int r = db_exec(db, "PRAGMA journal_mode = WAL");
 
-	for (int tries = 1; r == -EBUSY && tries < WAL_TRIES; tries++) {
+	for (int tries = 1; r == -EBUSY && tries < WAL_TRIES &&
+		ctx_time_left(db_ctx(db), WAL_RETRY_MS); tries++) {
 		nanosleep(&pause, NULL);
 		r = db_exec(db, "PRAGMA journal_mode = WAL");
 	}

@@ -2,15 +2,17 @@
 #include "state/sqlite.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <sqlite3.h>
 #include <stdarg.h>
 #include <sys/stat.h>
+#include <time.h>
 
 #include "base/dl.h"
 
 DL_FN(sqlite3_bind_int64);
 DL_FN(sqlite3_bind_text);
-DL_FN(sqlite3_busy_timeout);
+DL_FN(sqlite3_busy_handler);
 DL_FN(sqlite3_changes);
 DL_FN(sqlite3_clear_bindings);
 DL_FN(sqlite3_close);
@@ -28,15 +30,16 @@ DL_FN(sqlite3_sql);
 DL_FN(sqlite3_step);
 
 static const struct dl_symbol symbols[] = {
-	DL_SYM(sqlite3_bind_int64), DL_SYM(sqlite3_bind_text), DL_SYM(sqlite3_busy_timeout),
+	DL_SYM(sqlite3_bind_int64), DL_SYM(sqlite3_bind_text), DL_SYM(sqlite3_busy_handler),
 	DL_SYM(sqlite3_changes), DL_SYM(sqlite3_close), DL_SYM(sqlite3_column_int64),
 	DL_SYM(sqlite3_column_text), DL_SYM(sqlite3_errmsg), DL_SYM(sqlite3_exec), DL_SYM(sqlite3_file_control),
 	DL_SYM(sqlite3_extended_errcode), DL_SYM(sqlite3_finalize), DL_SYM(sqlite3_open_v2),
 	DL_SYM(sqlite3_prepare_v2), DL_SYM(sqlite3_clear_bindings), DL_SYM(sqlite3_reset),
 	DL_SYM(sqlite3_sql), DL_SYM(sqlite3_step)};
 
-/* Another command's transaction takes milliseconds; the hook's deadline is longer. */
+/* Another command's transaction takes milliseconds. */
 #define BUSY_TIMEOUT_MS 10000
+#define BUSY_PAUSE_MS 5
 
 /* Statements that wait to be used again: to prepare one costs more than to run it. */
 #define IDLE_MAX 24
@@ -47,7 +50,10 @@ struct db {
 	char *path;
 	sqlite3_stmt *idle[IDLE_MAX];
 	size_t next_idle; /* the slot that is given up next */
+	unsigned busy_ms; /* waited so far for the statement at hand */
 };
+
+#define MEMORY ":memory:"
 
 struct query {
 	struct db *db;
@@ -78,6 +84,79 @@ static int fail(struct db *db)
 		sym_sqlite3_errmsg(db->handle));
 }
 
+/*
+ * SQLite asks whether to try again. One budget for all statements of this context, not one
+ * for each of them.
+ */
+static int wait_for_others(void *data, int tries)
+{
+	static const struct timespec pause = {0, BUSY_PAUSE_MS * 1000000};
+	struct db *db = data;
+
+	db->busy_ms = tries ? db->busy_ms + BUSY_PAUSE_MS : 0;
+	if (db->busy_ms >= BUSY_TIMEOUT_MS || !ctx_time_left(db->ctx, BUSY_PAUSE_MS))
+		return 0;
+	ctx_doing(db->ctx, "waiting for another process that holds the state file %s", db->path);
+	nanosleep(&pause, NULL);
+	return 1;
+}
+
+/* ---- who may read it ---- */
+
+#define STATE_DIR_DEFAULT "/var/lib/vfctl"
+
+/* Not more than its owner may do, whatever the umask and whoever made it. */
+static int make_private(struct vfctl_ctx *ctx, const char *path, int flags, mode_t mode)
+{
+	_close_ int fd = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC | flags);
+	struct stat st;
+
+	if (fd < 0 && errno == ENOENT)
+		return 0;
+	if (fd < 0 || fstat(fd, &st) < 0)
+		return ctx_fail(ctx, -errno, "open %s: %s", path, strerror(errno));
+	if (st.st_uid != geteuid() || !(st.st_mode & 077))
+		return 0;
+	if (fchmod(fd, mode) < 0)
+		return ctx_fail(ctx, -errno, "make %s private: %s", path, strerror(errno));
+	log_warn(ctx, "%s could be read by other users of this host; it is private now", path);
+	return 0;
+}
+
+/*
+ * Another user who can open the file beside it can hold the lock that SQLite takes there,
+ * and so stop every guest's start. Other directories than our own are not ours to close.
+ */
+static int make_files_private(struct vfctl_ctx *ctx, const char *path)
+{
+	static const char *const suffixes[] = {"", "-wal", "-shm", "-journal"};
+	int r = 0;
+
+	if (str_starts(path, STATE_DIR_DEFAULT "/"))
+		r = make_private(ctx, STATE_DIR_DEFAULT, O_DIRECTORY, 0700);
+	for (size_t i = 0; i < ARRAY_SIZE(suffixes) && r == 0; i++) {
+		_free_ char *file = str_format("%s%s", path, suffixes[i]);
+
+		r = file ? make_private(ctx, file, 0, 0600) : ctx_oom(ctx);
+	}
+	return r;
+}
+
+/* SQLite would make it by the umask; its other files take this one's mode. */
+static int make_file(struct vfctl_ctx *ctx, const char *path)
+{
+	_close_ int fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+
+	if (fd < 0 && errno == EEXIST)
+		return make_files_private(ctx, path);
+	if (fd < 0)
+		return ctx_fail(ctx, -errno, "make the state file %s: %s%s", path, strerror(errno),
+			errno == EACCES ? " (are you root?)" : "");
+	if (fchmod(fd, 0600) < 0)
+		return ctx_fail(ctx, -errno, "make %s private: %s", path, strerror(errno));
+	return 0;
+}
+
 static int make_directory(struct vfctl_ctx *ctx, const char *path)
 {
 	_free_ char *dir = strdup(path);
@@ -88,7 +167,7 @@ static int make_directory(struct vfctl_ctx *ctx, const char *path)
 	if (!slash || slash == dir)
 		return 0;
 	*slash = '\0';
-	if (mkdir(dir, 0755) < 0 && errno != EEXIST)
+	if (mkdir(dir, 0700) < 0 && errno != EEXIST)
 		return ctx_fail(ctx, -errno, "make the directory %s for the state file: %s%s", dir,
 			strerror(errno), errno == EACCES ? " (are you root?)" : "");
 	return 0;
@@ -108,8 +187,10 @@ int db_open(struct vfctl_ctx *ctx, const char *path, bool write, struct db **ret
 	if (!write && access(path, F_OK) < 0 && errno == ENOENT)
 		return ctx_fail(ctx, -ENOENT, "there is no state file %s yet", path);
 	r = dl_bind(ctx, "libsqlite3.so.0", symbols, ARRAY_SIZE(symbols));
-	if (r == 0 && write)
+	if (r == 0 && write && !str_eq(path, MEMORY))
 		r = make_directory(ctx, path);
+	if (r == 0 && write && !str_eq(path, MEMORY))
+		r = make_file(ctx, path);
 	if (r < 0)
 		return r;
 	db = calloc(1, sizeof(*db));
@@ -123,7 +204,7 @@ int db_open(struct vfctl_ctx *ctx, const char *path, bool write, struct db **ret
 		return fail(db);
 	/* The log stays when the last one closes: making and removing it at each call is slow. */
 	sym_sqlite3_file_control(db->handle, NULL, SQLITE_FCNTL_PERSIST_WAL, &keep);
-	sym_sqlite3_busy_timeout(db->handle, BUSY_TIMEOUT_MS);
+	sym_sqlite3_busy_handler(db->handle, wait_for_others, db);
 	r = db_exec(db, "PRAGMA foreign_keys = ON");
 	if (r == 0)
 		*ret_db = steal(db);

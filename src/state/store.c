@@ -6,12 +6,15 @@
 #include <time.h>
 
 #include "base/json.h"
+#include "base/vfattr.h"
 #include "state/file.h"
 
 #define TEXT(bdf) vfctl_bdf_format((bdf), (char[VFCTL_BDF_TEXT]){0})
 
 /* The first schema with the table of cells (state/file.c). */
 #define VERSION_CELLS 4
+/* .. with what each VF was leased with. */
+#define VERSION_INTENT 5
 
 struct store {
 	struct db *db;
@@ -36,33 +39,6 @@ void store_close(struct store *store)
 		return;
 	db_close(store->db);
 	free(store);
-}
-
-/* Members of @more that @a does not name yet. */
-static void attrs_add(struct vfctl_vf_attrs *a, const struct vfctl_vf_attrs *more)
-{
-	struct vfctl_vf_attrs both = *more;
-	uint32_t mask = a->mask | more->mask;
-
-	if (a->mask & VFCTL_ATTR_MAC)
-		both.mac = a->mac;
-	if (a->mask & VFCTL_ATTR_VLAN) {
-		both.vlan = a->vlan;
-		both.qos = a->qos;
-		both.proto = a->proto;
-	}
-	if (a->mask & VFCTL_ATTR_RATE) {
-		both.min_rate_mbps = a->min_rate_mbps;
-		both.max_rate_mbps = a->max_rate_mbps;
-	}
-	if (a->mask & VFCTL_ATTR_SPOOFCHK)
-		both.spoofchk = a->spoofchk;
-	if (a->mask & VFCTL_ATTR_TRUST)
-		both.trust = a->trust;
-	if (a->mask & VFCTL_ATTR_LINK_STATE)
-		both.link_state = a->link_state;
-	both.mask = mask;
-	*a = both;
 }
 
 /* ---- changes ---- */
@@ -102,10 +78,14 @@ static char *holder_of(struct store *s, const char *sql, const char *text, int64
 
 static int insert_vf(struct store *s, const char *id, const struct vfctl_lease_vf *vf)
 {
-	int r = db_run(s->db, "INSERT INTO lease_vf (bdf, lease, pf, idx, transient) "
-		"VALUES (?, ?, ?, ?, ?)", "sssii", TEXT(&vf->bdf), id, TEXT(&vf->pf),
-		(int64_t)vf->index, (int64_t)vf->transient);
+	_free_ char *intent = vf->has_intent ? json_of_attrs(&vf->intent) : NULL;
+	int r;
 
+	if (vf->has_intent && !intent)
+		return ctx_oom(db_ctx(s->db));
+	r = db_run(s->db, "INSERT INTO lease_vf (bdf, lease, pf, idx, transient, intent) "
+		"VALUES (?, ?, ?, ?, ?, ?)", "sssiis", TEXT(&vf->bdf), id, TEXT(&vf->pf),
+		(int64_t)vf->index, (int64_t)vf->transient, intent);
 	if (r == -EEXIST) {
 		_free_ char *name = holder_of(s, "SELECT domain_name FROM lease JOIN lease_vf ON "
 			"lease.id = lease WHERE bdf = ?", TEXT(&vf->bdf), 0);
@@ -144,15 +124,15 @@ static int take(struct store *s, const void *data)
 {
 	const struct vfctl_lease *l = data;
 	int r = db_run(s->db, "INSERT INTO lease (id, domain_uuid, domain_name, created, running,"
-		" transient, node, memory_bytes, page_bytes) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
-		"sssiiiiii", l->id, l->domain_uuid, l->domain_name,
+		" transient, node, memory_bytes, page_bytes, boot) VALUES (?, ?, ?, ?, ?, ?, ?, ?, "
+		"?, ?)", "sssiiiiiis", l->id, l->domain_uuid, l->domain_name,
 		l->created ? l->created : (int64_t)time(NULL), (int64_t)l->running,
 		(int64_t)l->transient, (int64_t)l->node, (int64_t)l->memory_bytes,
-		(int64_t)l->page_bytes);
+		(int64_t)l->page_bytes, l->boot_id);
 
 	if (r == -EEXIST)
-		return ctx_fail(db_ctx(s->db), r, "domain %s (%s) holds a lease already",
-			l->domain_name, l->domain_uuid);
+		return ctx_fail(db_ctx(s->db), r, "domain %s (%s) holds a lease already; end that "
+			"with: vfctl undefine %s", l->domain_name, l->domain_uuid, l->domain_uuid);
 	for (size_t i = 0; i < l->vf_count && r == 0; i++)
 		r = insert_vf(s, l->id, &l->vfs[i]);
 	for (size_t i = 0; i < l->cell_count && r == 0; i++)
@@ -215,7 +195,7 @@ int store_save_attrs(struct store *store, const struct vfctl_bdf *vf,
 
 	if (r < 0)
 		return r;
-	attrs_add(&saved, attrs);
+	attrs_copy(&saved, attrs, ~saved.mask);
 	text = json_of_attrs(&saved);
 	if (!text)
 		return ctx_oom(db_ctx(store->db));
@@ -229,19 +209,46 @@ int store_forget_attrs(struct store *store, const struct vfctl_bdf *vf)
 		"UPDATE lease_vf SET saved = NULL WHERE bdf = ?", "s", TEXT(vf)), TEXT(vf));
 }
 
-int store_set_running(struct store *store, const char *id, bool running)
+int store_set_intent(struct store *store, const struct vfctl_bdf *vf,
+	const struct vfctl_vf_attrs *intent)
+{
+	_free_ char *text = json_of_attrs(intent);
+
+	if (!text)
+		return ctx_oom(db_ctx(store->db));
+	return change_one(store, db_run(store->db,
+		"UPDATE lease_vf SET intent = ? WHERE bdf = ?", "ss", text, TEXT(vf)), TEXT(vf));
+}
+
+int store_begin_run(struct store *store, const char *id, const char *name,
+	const char *boot_id)
+{
+	return change_one(store, db_run(store->db, "UPDATE lease SET running = 1, "
+		"domain_name = ?, boot = ? WHERE id = ?", "sss", name, boot_id, id), id);
+}
+
+int store_end_run(struct store *store, const char *id)
 {
 	return change_one(store, db_run(store->db,
-		"UPDATE lease SET running = ? WHERE id = ?", "is", (int64_t)running, id), id);
+		"UPDATE lease SET running = 0 WHERE id = ?", "s", id), id);
+}
+
+int store_make_transient(struct store *store, const char *id)
+{
+	return change_one(store, db_run(store->db,
+		"UPDATE lease SET transient = 1 WHERE id = ?", "s", id), id);
 }
 
 /* ---- reading ---- */
 
-static int read_vfs(struct store *s, struct vfctl_lease *l)
+static int read_vfs(struct store *s, struct vfctl_lease *l, int version)
 {
 	_query_ struct query *q = NULL;
-	int r = query_new(s->db, &q, "SELECT bdf, pf, idx, saved, transient FROM lease_vf "
-		"WHERE lease = ? ORDER BY bdf", "s", l->id);
+	int r = query_new(s->db, &q, version < VERSION_INTENT
+		? "SELECT bdf, pf, idx, saved, transient, NULL FROM lease_vf WHERE lease = ? "
+		  "ORDER BY bdf"
+		: "SELECT bdf, pf, idx, saved, transient, intent FROM lease_vf WHERE lease = ? "
+		  "ORDER BY bdf", "s", l->id);
 
 	while (r >= 0 && (r = query_step(q)) == 1) {
 		struct vfctl_lease_vf *vf;
@@ -257,6 +264,8 @@ static int read_vfs(struct store *s, struct vfctl_lease *l)
 				"no PCI address", query_text(q, 0));
 		if (query_text(q, 3)[0])
 			json_to_attrs(query_text(q, 3), &vf->saved);
+		if (query_text(q, 5)[0])
+			vf->has_intent = json_to_attrs(query_text(q, 5), &vf->intent) == 0;
 		l->vf_count++;
 	}
 	return r;
@@ -290,15 +299,14 @@ static int read_old_cell(struct store *s, struct vfctl_lease *l)
 	return l->node < 0 ? 0 : add_cell(s, l, &cell);
 }
 
-static int read_cells(struct store *s, struct vfctl_lease *l)
+static int read_cells(struct store *s, struct vfctl_lease *l, int version)
 {
 	_query_ struct query *q = NULL;
-	int version, r = db_version(s->db, &version);
+	int r;
 
-	if (r == 0 && version < VERSION_CELLS)
+	if (version < VERSION_CELLS)
 		return read_old_cell(s, l);
-	if (r == 0)
-		r = query_new(s->db, &q, "SELECT node, memory_node, memory_bytes, page_bytes, "
+	r = query_new(s->db, &q, "SELECT node, memory_node, memory_bytes, page_bytes, "
 			"shared_vcpus FROM lease_cell WHERE lease = ? ORDER BY cell", "s", l->id);
 	while (r >= 0 && (r = query_step(q)) == 1) {
 		const struct vfctl_lease_cell cell = {.node = (int)query_int(q, 0),
@@ -312,7 +320,7 @@ static int read_cells(struct store *s, struct vfctl_lease *l)
 	return r;
 }
 
-static int read_lease(struct store *s, struct query *q, struct vfctl_lease *l)
+static int read_lease(struct store *s, struct query *q, struct vfctl_lease *l, int version)
 {
 	int r;
 
@@ -325,11 +333,12 @@ static int read_lease(struct store *s, struct query *q, struct vfctl_lease *l)
 	l->memory_bytes = (uint64_t)query_int(q, 6);
 	l->page_bytes = (uint64_t)query_int(q, 7);
 	l->transient = query_int(q, 8) != 0;
+	str_copy(l->boot_id, sizeof(l->boot_id), query_text(q, 9));
 	if (!l->domain_name)
 		return ctx_oom(db_ctx(s->db));
-	r = read_vfs(s, l);
+	r = read_vfs(s, l, version);
 	if (r == 0)
-		r = read_cells(s, l);
+		r = read_cells(s, l, version);
 	return r < 0 ? r : read_cpus(s, l);
 }
 
@@ -343,18 +352,24 @@ static int read_leases(struct store *store, const char *domain_uuid,
 {
 	_cleanup_(free_leases) struct vfctl_leases *leases = calloc(1, sizeof(*leases));
 	_query_ struct query *q = NULL;
-	int r;
+	int r, version;
 
 	if (!leases)
 		return ctx_oom(db_ctx(store->db));
-	r = query_new(store->db, &q, "SELECT id, domain_uuid, domain_name, created, running, "
-		"node, memory_bytes, page_bytes, transient FROM lease WHERE ?1 IS NULL OR domain_uuid = ?1 "
-		"ORDER BY id", "s", domain_uuid);
+	r = db_version(store->db, &version);
+	if (r == 0)
+		r = query_new(store->db, &q, version < VERSION_INTENT
+			? "SELECT id, domain_uuid, domain_name, created, running, node, "
+			  "memory_bytes, page_bytes, transient, '' FROM lease "
+			  "WHERE ?1 IS NULL OR domain_uuid = ?1 ORDER BY id"
+			: "SELECT id, domain_uuid, domain_name, created, running, node, "
+			  "memory_bytes, page_bytes, transient, boot FROM lease "
+			  "WHERE ?1 IS NULL OR domain_uuid = ?1 ORDER BY id", "s", domain_uuid);
 	while (r >= 0 && (r = query_step(q)) == 1) {
 		if (!array_grow(leases->v, leases->count))
 			return ctx_oom(db_ctx(store->db));
 		leases->v[leases->count] = (struct vfctl_lease){0};
-		r = read_lease(store, q, &leases->v[leases->count++]);
+		r = read_lease(store, q, &leases->v[leases->count++], version);
 	}
 	if (r == 0)
 		*ret_leases = steal(leases);

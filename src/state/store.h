@@ -42,7 +42,18 @@ int store_save_attrs(struct store *store, const struct vfctl_bdf *vf,
 	const struct vfctl_vf_attrs *attrs);
 /* It was given back. */
 int store_forget_attrs(struct store *store, const struct vfctl_bdf *vf);
-int store_set_running(struct store *store, const char *id, bool running);
+/*
+ * The domain begins to run, in the boot of that id; libvirt may call it by another name by
+ * now. -ENOENT when the lease was dropped meanwhile.
+ */
+int store_begin_run(struct store *store, const char *id, const char *name,
+	const char *boot_id);
+int store_end_run(struct store *store, const char *id);
+/* The lease ends with the run that goes on now. */
+int store_make_transient(struct store *store, const char *id);
+/* What the VF is leased with from now on. */
+int store_set_intent(struct store *store, const struct vfctl_bdf *vf,
+	const struct vfctl_vf_attrs *intent);
 /* All leases, or (@domain_uuid not NULL) the one of that domain. */
 int store_read(struct store *store, const char *domain_uuid,
 	struct vfctl_leases **ret_leases);

@@ -8,11 +8,14 @@
 
 #include "base/change.h"
 #include "host/host.h"
+#include "base/vfattr.h"
 #include "sriov/holder.h"
 #include "state/store.h"
+#include "workflow/domains.h"
 #include "workflow/guest.h"
 #include "workflow/policy.h"
 #include "workflow/snapshot.h"
+#include "workflow/values.h"
 
 #define TEXT(bdf) vfctl_bdf_format((bdf), (char[VFCTL_BDF_TEXT]){0})
 #define DETACH_TIMEOUT_MS 30000
@@ -26,8 +29,11 @@ struct attach {
 	struct identities identities;
 	struct vfctl_lease_vf lease_vf;
 	int node; /* of the VF, on the host */
+	struct known_domains *domains; /* who has what, as libvirt says */
+	const struct vfctl_lease_vf *left_over; /* leased to the domain already */
 	char lease_id[65];
 	bool new_lease, taken, applied;
+	bool adopt; /* it is among the domain's devices already, without a lease */
 	bool still_used; /* detach: the domain keeps it where it was not asked to let go */
 	unsigned affect;
 	unsigned timeout_ms;
@@ -40,6 +46,7 @@ static void free_attach(void *data)
 	struct attach *a = data;
 
 	identities_clear(&a->identities);
+	known_domains_free(a->domains);
 	vfctl_snapshot_free(a->snapshot);
 	vfctl_domain_info_clear(&a->live);
 	vfctl_domain_info_clear(&a->config);
@@ -127,43 +134,50 @@ static int open_attach(struct vfctl_ctx *ctx, struct vfctl_hypervisor *hv, const
 
 /* ---- which VF ---- */
 
-static bool held_by_domain(struct vfctl_ctx *ctx, struct attach *a, const struct vfctl_bdf *vf,
-	char **ret_name)
+static const struct known_domain *find_holder(const struct attach *a,
+	const struct vfctl_bdf *vf)
 {
-	struct vfctl_domain_info *infos = NULL;
-	size_t count = 0;
-
-	*ret_name = NULL;
-	if (a->hv->list(ctx, a->hv, &infos, &count) < 0)
-		return false;
-	for (size_t i = 0; i < count && !*ret_name; i++) {
-		_view_ struct vfctl_domain_view *view = NULL;
-
-		if (vfctl_domain_read(ctx, infos[i].xml, &view) < 0)
-			continue;
-		for (size_t k = 0; k < view->device_count; k++)
-			if (vfctl_bdf_compare(&view->devices[k].source, vf) == 0)
-				*ret_name = strdup(infos[i].name);
-	}
-	vfctl_domain_infos_free(infos, count);
-	return *ret_name != NULL;
+	for (size_t i = 0; i < a->domains->count; i++)
+		if (known_domain_has(&a->domains->v[i], vf))
+			return &a->domains->v[i];
+	return NULL;
 }
 
 static int check_free(struct vfctl_ctx *ctx, struct attach *a, const struct vfctl_pf *pf,
 	const struct vfctl_vf *vf)
 {
-	_free_ char *name = NULL;
-	char words[192], text[VFCTL_BDF_TEXT];
+	const struct known_domain *holder = find_holder(a, &vf->bdf);
+	char words[256], text[VFCTL_BDF_TEXT];
 
 	if (pf->unread)
 		return ctx_fail(ctx, -EIO, "nothing is changed: %s", pf->unread);
-	if (holder_is_busy(&vf->holder))
+	if (vf_is_open(vf) || vf->lease.name[0] ||
+		(vf->defined_in[0] && !str_eq(vf->defined_in, name_of(a))))
 		return ctx_fail(ctx, -EBUSY, "%s/%u is %s", vfctl_pf_name(pf, text), vf->index,
-			holder_describe(&vf->holder, words, sizeof(words)));
-	if (held_by_domain(ctx, a, &vf->bdf, &name))
+			vf_describe_user(vf, words, sizeof(words)));
+	if (holder && str_eq(holder->uuid, uuid_of(a)) && !a->live.name) {
+		a->adopt = true;
+		return 0;
+	}
+	if (holder)
 		return ctx_fail(ctx, -EBUSY, "%s/%u is a device of domain %s",
-			vfctl_pf_name(pf, text), vf->index, name);
+			vfctl_pf_name(pf, text), vf->index, holder->name);
 	return 0;
+}
+
+/*
+ * Leased to this very domain, but in none of its devices: an attach was cut short there, or
+ * somebody took the device out with libvirt. That VF is given, and no second one.
+ */
+static const struct vfctl_lease_vf *left_over(const struct attach *a, const struct vfctl_vf *vf)
+{
+	const struct vfctl_lease *lease = vfctl_leases_find(a->snapshot->leases, uuid_of(a));
+
+	for (size_t i = 0; lease && i < lease->vf_count; i++)
+		if (vfctl_bdf_compare(&lease->vfs[i].bdf, &vf->bdf) == 0 && !vf_is_open(vf) &&
+			!find_holder(a, &vf->bdf) && !vf->defined_in[0])
+			return &lease->vfs[i];
+	return NULL;
 }
 
 /* The first VF of @pf that nobody holds. */
@@ -173,9 +187,18 @@ static int first_free(struct vfctl_ctx *ctx, struct attach *a, const struct vfct
 	char text[VFCTL_BDF_TEXT];
 	const char *name = vfctl_pf_name(pf, text);
 
+	for (uint32_t i = 0; i < pf->num_vfs; i++)
+		if (left_over(a, &pf->vfs[i])) {
+			*ret = &pf->vfs[i];
+			return 0;
+		}
 	for (uint32_t i = 0; i < pf->num_vfs; i++) {
 		int r = check_free(ctx, a, pf, &pf->vfs[i]);
 
+		if (a->adopt) { /* a VF more was asked for, not one that it has */
+			a->adopt = false;
+			continue;
+		}
 		if (r == 0) {
 			*ret = &pf->vfs[i];
 			return 0;
@@ -214,7 +237,8 @@ static int give_identity(struct vfctl_ctx *ctx, struct attach *a,
 
 	identities_open(ctx, &a->identities, o->ids, uuid_of(a), name_of(a), !dry_run);
 	if (o->ids && !dry_run)
-		r = identities_note_live(ctx, o->ids, a->snapshot->inventory);
+		r = identities_note_live(ctx, o->ids, a->snapshot->inventory,
+			a->snapshot->leases);
 	if (r == 0)
 		r = identities_new_device(ctx, o->ids, uuid_of(a), device);
 	if (r == 0)
@@ -222,31 +246,75 @@ static int give_identity(struct vfctl_ctx *ctx, struct attach *a,
 	return r;
 }
 
+static int check_values(struct vfctl_ctx *ctx, const struct attach *a)
+{
+	struct value_facts facts = {.leases = a->snapshot->leases};
+	int r = live_from_inventory(ctx, a->snapshot->inventory, &facts.live);
+
+	if (r == 0)
+		r = values_check(ctx, &facts, uuid_of(a), &a->vf);
+	live_values_clear(&facts.live);
+	return r;
+}
+
+/* libvirt sets MAC and VLAN of an <interface>: what was not asked for is as that says. */
+static int adopt_device(struct vfctl_ctx *ctx, const struct attach *a,
+	const struct vfctl_vf *vf, struct vfctl_vf_attrs *io)
+{
+	_free_ struct vfctl_domain_intent *intent = calloc(1, sizeof(*intent));
+	const struct vfctl_intent_device *device;
+	struct vfctl_vf_attrs own = {0};
+	int r = intent ? vfctl_domain_intent_read(ctx, a->config.xml, strlen(a->config.xml), true,
+		intent) : ctx_oom(ctx);
+
+	device = r == 0 ? vfctl_domain_intent_device(intent, &vf->bdf) : NULL;
+	if (!device || !device->interface)
+		return r;
+	own.mask = (device->has_mac ? VFCTL_ATTR_MAC : 0u) |
+		(device->vlan && device->vlan <= VFCTL_VLAN_MAX ? VFCTL_ATTR_VLAN_ID : 0u);
+	own.mac = device->mac;
+	own.vlan = device->vlan;
+	attrs_copy(io, &own, ~io->mask);
+	return 0;
+}
+
 static int choose_vf(struct vfctl_ctx *ctx, struct attach *a,
 	const struct vfctl_attach_options *o, bool dry_run)
 {
 	const struct vfctl_inventory *inv = a->snapshot->inventory;
+	struct vfctl_vf_attrs attrs = o->attrs;
 	const struct vfctl_pf *pf;
 	const struct vfctl_vf *vf;
 	int r;
 
 	if (o->vf) {
 		r = vfctl_inventory_find_vf(ctx, inv, o->vf, &pf, &vf);
-		if (r == 0)
+		if (r == 0 && !left_over(a, vf))
 			r = check_free(ctx, a, pf, vf);
 	} else {
 		r = vfctl_inventory_find_pf(ctx, inv, o->pf, &pf);
 		if (r == 0)
 			r = first_free(ctx, a, pf, &vf);
 	}
+	if (r == 0 && a->adopt)
+		r = adopt_device(ctx, a, vf, &attrs);
 	if (r < 0)
 		return r;
-	guest_complete_vf(pf, vf, &o->attrs, o->form, &a->vf);
-	a->lease_vf = (struct vfctl_lease_vf){.bdf = vf->bdf, .pf = pf->bdf, .index = vf->index,
-		.transient = !(a->affect & VFCTL_AFFECT_CONFIG)};
+	guest_complete_vf(pf, vf, &attrs, o->form, &a->vf);
 	a->node = vf->numa_node;
 	warn_remote(ctx, a, a->live.xml ? a->live.xml : a->config.xml, vf);
-	return give_identity(ctx, a, o, pf, vf, dry_run);
+	a->left_over = left_over(a, vf);
+	if (a->left_over) /* it has its identity already, unless it is given another */
+		attrs_copy(&a->vf.attrs, &a->left_over->intent, ~a->vf.attrs.mask &
+			(VFCTL_ATTR_MAC | VFCTL_ATTR_INFINIBAND));
+	if (!a->left_over || !(a->vf.attrs.mask & (VFCTL_ATTR_MAC | VFCTL_ATTR_GUIDS)))
+		r = give_identity(ctx, a, o, pf, vf, dry_run);
+	if (r == 0)
+		r = check_values(ctx, a);
+	a->lease_vf = (struct vfctl_lease_vf){.bdf = vf->bdf, .pf = pf->bdf, .index = vf->index,
+		.transient = !(a->affect & VFCTL_AFFECT_CONFIG), .has_intent = true,
+		.intent = a->vf.attrs};
+	return r;
 }
 
 /* ---- the device element, on a root port that is free ---- */
@@ -296,7 +364,7 @@ static int make_devices(struct vfctl_ctx *ctx, struct attach *a)
 
 	if (a->affect & VFCTL_AFFECT_LIVE)
 		r = make_device(ctx, a, a->live.xml, &a->live_device);
-	if (r == 0 && a->affect & VFCTL_AFFECT_CONFIG)
+	if (r == 0 && a->affect & VFCTL_AFFECT_CONFIG && !a->adopt)
 		r = make_device(ctx, a, a->config.xml, &a->config_device);
 	if (r == 0 && a->affect & VFCTL_AFFECT_CONFIG)
 		r = vfctl_domain_metadata_add_vf(ctx, a->config.xml, a->lease_id, &a->vf,
@@ -306,11 +374,14 @@ static int make_devices(struct vfctl_ctx *ctx, struct attach *a)
 
 /* ---- steps of attach ---- */
 
-static int take_new(struct attach *a, struct store *store)
+static int take_new(struct vfctl_ctx *ctx, struct attach *a, struct store *store)
 {
 	struct vfctl_lease lease = {.domain_name = (char *)name_of(a), .node = VFCTL_NODE_NONE,
-		.vfs = &a->lease_vf, .vf_count = 1};
+		.vfs = &a->lease_vf, .vf_count = 1, .running = a->affect & VFCTL_AFFECT_LIVE};
 
+	/* Plugged in live it has its policy from here: that is as good as the hook's. */
+	if (lease.running)
+		boot_id_read(ctx, lease.boot_id);
 	str_copy(lease.id, sizeof(lease.id), a->lease_id);
 	str_copy(lease.domain_uuid, sizeof(lease.domain_uuid), uuid_of(a));
 	return store_take(store, &lease);
@@ -322,8 +393,10 @@ static int apply_lease(struct vfctl_ctx *ctx, void *data)
 	_store_ struct store *store = NULL;
 	int r = store_open(ctx, STORE_WRITE, &store);
 
+	if (r == 0 && a->left_over)
+		return store_set_intent(store, &a->lease_vf.bdf, &a->lease_vf.intent);
 	if (r == 0)
-		r = a->new_lease ? take_new(a, store)
+		r = a->new_lease ? take_new(ctx, a, store)
 				 : store_add_vf(store, a->lease_id, &a->lease_vf);
 	a->taken = r == 0;
 	return r;
@@ -391,7 +464,7 @@ static int apply_config(struct vfctl_ctx *ctx, void *data)
 	struct attach *a = data;
 	int r = a->hv->define(ctx, a->hv, a->config_xml);
 
-	if (r == 0)
+	if (r == 0 && !a->adopt)
 		r = a->hv->attach(ctx, a->hv, uuid_of(a), a->config_device, VFCTL_AFFECT_CONFIG);
 	return r;
 }
@@ -423,7 +496,9 @@ static void add_attach_steps(struct attach *a, struct steps *steps)
 	if (a->affect & VFCTL_AFFECT_LIVE)
 		steps_add(steps, &policy, "set identity and policy of VF %s and read them back", vf);
 	if (a->affect & VFCTL_AFFECT_CONFIG)
-		steps_add(steps, &config, "add VF %s to the definition of domain %s", vf, name);
+		steps_add(steps, &config, a->adopt
+			? "note what VF %s, which it has, is leased with in the definition of domain %s"
+			: "add VF %s to the definition of domain %s", vf, name);
 	if (a->affect & VFCTL_AFFECT_LIVE)
 		steps_add(steps, &live, "plug VF %s into the running domain %s", vf, name);
 }
@@ -450,6 +525,8 @@ int vfctl_attach_plan(struct vfctl_ctx *ctx, struct vfctl_hypervisor *hypervisor
 		r = open_attach(ctx, hypervisor, domain, options->affect, dry_run, &change, &a);
 	if (r == 0)
 		r = name_lease(ctx, a);
+	if (r == 0)
+		r = known_domains_ask(ctx, hypervisor, &a->domains);
 	if (r == 0)
 		r = choose_vf(ctx, a, options, dry_run);
 	if (r == 0)
@@ -643,8 +720,8 @@ static int find_identities(struct vfctl_ctx *ctx, struct attach *a, struct vfctl
 static void add_detach_steps(struct attach *a, struct steps *steps)
 {
 	struct step config = {.apply = apply_unconfig, .undo = undo_config, .data = a};
-	struct step live = {.apply = apply_unplug, .data = a};
-	struct step back = {.apply = apply_return, .data = a};
+	struct step live = {.apply = apply_unplug, .data = a, .commit = true};
+	struct step back = {.apply = apply_return, .data = a, .commit = true};
 	const char *vf = TEXT(&a->lease_vf.bdf), *name = name_of(a);
 
 	if (a->config_device)

@@ -9,7 +9,9 @@
 #include "workflow/guest.h"
 #include "workflow/memlock.h"
 #include "workflow/policy.h"
+#include "workflow/run.h"
 #include "workflow/snapshot.h"
+#include "workflow/values.h"
 
 #define TEXT(bdf) vfctl_bdf_format((bdf), (char[VFCTL_BDF_TEXT]){0})
 
@@ -65,7 +67,8 @@ static int fill_lease(struct vfctl_ctx *ctx, struct define *d)
 		return ctx_oom(ctx);
 	for (size_t i = 0; i < d->placed->vf_count; i++)
 		l->vfs[l->vf_count++] = (struct vfctl_lease_vf){.bdf = d->placed->vfs[i].bdf,
-			.pf = d->placed->vfs[i].pf, .index = d->placed->vfs[i].index};
+			.pf = d->placed->vfs[i].pf, .index = d->placed->vfs[i].index,
+			.has_intent = true, .intent = d->placed->vfs[i].attrs};
 	return fill_cells(ctx, a, l);
 }
 
@@ -102,9 +105,10 @@ static int apply_define(struct vfctl_ctx *ctx, void *data)
 
 /* libvirt redefines a domain of the same UUID in silence: not on our account. */
 static int check_new(struct vfctl_ctx *ctx, struct vfctl_hypervisor *hv,
-	const struct vfctl_guest *guest)
+	const struct vfctl_guest *guest, const struct vfctl_leases *leases)
 {
 	const char *const names[] = {guest->name, guest->uuid};
+	const struct vfctl_lease *old = vfctl_leases_find(leases, guest->uuid);
 
 	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
 		struct vfctl_domain_info info;
@@ -118,7 +122,28 @@ static int check_new(struct vfctl_ctx *ctx, struct vfctl_hypervisor *hv,
 			"remove it with vfctl undefine %s, or choose another name", names[i],
 			names[i]);
 	}
+	ctx_clear(ctx);
+	if (!old)
+		old = vfctl_leases_find(leases, guest->name);
+	if (old)
+		return ctx_fail(ctx, -EEXIST, "libvirt has no domain %s, but one of that name holds "
+			"a lease still (a define that was cut short, or somebody undefined it); end "
+			"that with: vfctl undefine %s", guest->name, old->domain_name);
 	return 0;
+}
+
+/* Nobody else has its MACs and GUIDs, be they from a pool or not. */
+static int check_values(struct vfctl_ctx *ctx, const struct vfctl_placed *placed)
+{
+	struct value_facts facts = {.leases = placed->snapshot->leases,
+		.changing = placed->vfs, .changing_count = placed->vf_count};
+	int r = live_from_inventory(ctx, placed->snapshot->inventory, &facts.live);
+
+	if (r == 0)
+		r = values_check_all(ctx, &facts, placed->guest->uuid, placed->vfs,
+			placed->vf_count);
+	live_values_clear(&facts.live);
+	return r;
 }
 
 /* "1024 MiB of node 0 and 2048 MiB of node 1" */
@@ -164,11 +189,13 @@ int vfctl_define_plan(struct vfctl_ctx *ctx, struct vfctl_guest *guest,
 	d->hv = options->hypervisor;
 	r = vfctl_place(ctx, guest, options, &d->placed);
 	if (r == 0)
-		r = check_new(ctx, d->hv, guest);
+		r = check_new(ctx, d->hv, guest, d->placed->snapshot->leases);
 	if (r == 0)
 		r = placed_check(ctx, d->placed);
 	if (r == 0 && !dry_run)
 		r = placed_take_identities(ctx, d->placed, options->ids);
+	if (r == 0)
+		r = check_values(ctx, d->placed);
 	if (r == 0)
 		r = vfctl_placed_xml(ctx, d->placed, template_text, template_name,
 			d->hv->version, &d->xml);
@@ -191,6 +218,7 @@ struct undefine {
 	struct vfctl_leases *leases;
 	const struct vfctl_lease *lease; /* NULL: it holds none */
 	struct identities identities;
+	unsigned drop;
 };
 
 static void free_undefine(void *data)
@@ -207,29 +235,48 @@ static int apply_undefine(struct vfctl_ctx *ctx, void *data)
 {
 	struct undefine *u = data;
 
-	return u->hv->undefine(ctx, u->hv, u->info.uuid);
+	return u->hv->undefine(ctx, u->hv, u->info.uuid, u->drop);
 }
 
-static int undo_undefine(struct vfctl_ctx *ctx, void *data)
+/* Somebody started it since it was looked at: its VFs are its own until that run ends. */
+static int end_with_run(struct vfctl_ctx *ctx, struct store *store,
+	const struct vfctl_lease *lease)
 {
-	struct undefine *u = data;
-	struct vfctl_domain_info now;
-	int r = u->hv->get(ctx, u->hv, u->info.uuid, true, &now);
-
-	if (r == 0)
-		vfctl_domain_info_clear(&now);
-	return r == -ENOENT ? u->hv->define(ctx, u->hv, u->info.xml) : r;
+	log_warn(ctx, "domain %s has been started meanwhile: what it holds is released when it "
+		"stops", lease->domain_name);
+	return store_make_transient(store, lease->id);
 }
 
 static int apply_release(struct vfctl_ctx *ctx, void *data)
 {
 	struct undefine *u = data;
+	struct vfctl_leases *now = NULL;
 	_store_ struct store *store = NULL;
 	int r = store_open(ctx, STORE_WRITE, &store);
 
 	if (r == 0)
-		r = policy_restore(ctx, store, u->lease->vfs, u->lease->vf_count);
-	return r < 0 ? r : store_drop(store, u->lease->id);
+		r = store_read(store, u->lease->domain_uuid, &now);
+	if (r == 0 && now->count && now->v[0].running && !u->lease->running)
+		r = end_with_run(ctx, store, &now->v[0]);
+	else if (r == 0 && now->count) {
+		r = policy_restore(ctx, store, now->v[0].vfs, now->v[0].vf_count);
+		if (r == 0)
+			r = store_drop(store, now->v[0].id);
+	}
+	vfctl_leases_free(now);
+	return r;
+}
+
+/* Not placed by vfctl, or only given a VF: its definition is not ours to remove. */
+static int check_ours(struct vfctl_ctx *ctx, const struct undefine *u, bool force)
+{
+	const char *name = u->info.name;
+
+	if (force || !name || (u->lease && u->lease->cell_count))
+		return 0;
+	return ctx_fail(ctx, -EPERM, "domain %s was not defined by vfctl; to remove its definition "
+		"all the same: vfctl undefine %s --force%s%s", name, name,
+		u->lease ? "; to take its VFs only: vfctl detach " : "", u->lease ? name : "");
 }
 
 static int find_domain(struct vfctl_ctx *ctx, const char *name, struct undefine *u)
@@ -241,28 +288,40 @@ static int find_domain(struct vfctl_ctx *ctx, const char *name, struct undefine 
 	if (r < 0 && r != -ENOENT)
 		return r;
 	u->lease = u->leases ? vfctl_leases_find(u->leases, r == 0 ? u->info.uuid : name) : NULL;
-	if (r == -ENOENT && !u->lease)
-		return ctx_append(ctx, r, ", and it holds no lease");
+	ctx_clear(ctx);
 	if (r == 0 && u->info.active)
 		return ctx_fail(ctx, -EBUSY, "domain %s is running; stop it first: virsh shutdown "
 			"%s", u->info.name, u->info.name);
 	return 0;
 }
 
-static int find_identities(struct vfctl_ctx *ctx, struct vfctl_ids *ids, struct undefine *u)
+/* A define that was killed early left no more than these. */
+static int find_identities(struct vfctl_ctx *ctx, struct vfctl_ids *ids, const char *name,
+	struct undefine *u)
 {
-	const char *uuid = u->info.name ? u->info.uuid : u->lease ? u->lease->domain_uuid : "";
+	char uuid[VFCTL_UUID_TEXT] = "";
+	int r = 0;
 
-	return identities_of_domain(ctx, uuid[0] ? ids : NULL, uuid, NULL, &u->identities);
+	if (u->info.name || u->lease)
+		str_copy(uuid, sizeof(uuid), u->info.name ? u->info.uuid : u->lease->domain_uuid);
+	else if (ids)
+		r = identities_find_domain(ctx, ids, name, uuid);
+	if (r == 0)
+		r = identities_of_domain(ctx, uuid[0] ? ids : NULL, uuid, NULL, &u->identities);
+	if (r == 0 && !u->info.name && !u->lease && !u->identities.count)
+		return ctx_fail(ctx, -ENOENT, "libvirt knows no domain %s, and it holds no lease, "
+			"no GUID and no MAC here", name);
+	return r;
 }
 
 int vfctl_undefine_plan(struct vfctl_ctx *ctx, struct vfctl_hypervisor *hypervisor,
-	struct vfctl_ids *ids, const char *domain, bool dry_run, struct vfctl_change **ret_change)
+	const char *domain, const struct vfctl_undefine_options *options, bool dry_run,
+	struct vfctl_change **ret_change)
 {
 	_change_ struct vfctl_change *change = NULL;
 	struct undefine *u = calloc(1, sizeof(*u));
-	struct step undefine = {.apply = apply_undefine, .undo = undo_undefine, .data = u};
-	struct step release = {.apply = apply_release, .data = u};
+	struct step undefine = {.apply = apply_undefine, .data = u, .commit = true};
+	struct step release = {.apply = apply_release, .data = u, .commit = true};
 	int r = change_new(ctx, u, free_undefine, &change);
 
 	if (r == 0 && !dry_run)
@@ -270,9 +329,12 @@ int vfctl_undefine_plan(struct vfctl_ctx *ctx, struct vfctl_hypervisor *hypervis
 	if (r < 0)
 		return r;
 	u->hv = hypervisor;
+	u->drop = options->drop;
 	r = find_domain(ctx, domain, u);
 	if (r == 0)
-		r = find_identities(ctx, ids, u);
+		r = check_ours(ctx, u, options->force);
+	if (r == 0)
+		r = find_identities(ctx, options->ids, domain, u);
 	if (r < 0)
 		return r;
 	if (u->info.name && u->info.persistent)

@@ -1,16 +1,22 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The libvirt hook: domain XML on stdin -> intent in our metadata -> lease confirmed or
- * taken -> policy written and read back; at release everything returned. libvirt is never
- * called: it waits for us (docs/hooks.rst).
+ * The libvirt hook: domain XML on stdin and what the domain leased -> what it may have ->
+ * policy written and read back; at release everything returned. libvirt is never called: it
+ * waits for us (docs/hooks.rst). The PFs' locks are held meanwhile: prepare ends well only
+ * if the policy is on the VFs, and nobody else changes it until release.
  */
 #include <errno.h>
 #include <stdio.h>
 
-#include "base/ctx.h"
+#include "base/vfattr.h"
+#include "host/host.h"
 #include "vfctl/workflow.h"
+#include "workflow/grant.h"
 #include "workflow/identity.h"
 #include "workflow/policy.h"
+#include "workflow/run.h"
+#include "workflow/snapshot.h"
+#include "workflow/values.h"
 
 #define TEXT(bdf) vfctl_bdf_format((bdf), (char[VFCTL_BDF_TEXT]){0})
 
@@ -20,76 +26,92 @@ static void leases_freep(struct vfctl_leases **leases)
 }
 #define _leases_ _cleanup_(leases_freep)
 
+struct hook {
+	struct vfctl_ctx *ctx;
+	const struct vfctl_host_spec *spec;
+	struct vfctl_domain_intent intent;
+	struct grant grant;
+};
+
 static bool lease_has(const struct vfctl_lease *lease, const struct vfctl_bdf *vf)
 {
-	for (size_t i = 0; i < lease->vf_count; i++)
+	for (size_t i = 0; lease && i < lease->vf_count; i++)
 		if (vfctl_bdf_compare(&lease->vfs[i].bdf, vf) == 0)
 			return true;
 	return false;
 }
 
-/* A domain that was not defined with vfctl but carries our intent: it leases as it starts. */
-static int take(struct vfctl_ctx *ctx, struct store *store,
-	const struct vfctl_domain_intent *intent)
+/* ---- the lease of this run ---- */
+
+static struct vfctl_lease_vf lease_vf_of(const struct vfctl_domain_vf *vf)
 {
-	struct vfctl_lease_vf vfs[VFCTL_GUEST_VFS_MAX] = {0};
-	struct vfctl_lease lease = {.domain_name = (char *)intent->name, .transient = true,
-		.node = VFCTL_NODE_NONE, .vfs = vfs, .vf_count = intent->vf_count};
+	return (struct vfctl_lease_vf){.bdf = vf->bdf, .pf = vf->pf, .index = vf->index,
+		.has_intent = true, .intent = vf->attrs};
+}
+
+/* A domain that was not defined with vfctl, but may have what it asks for. */
+static int take_transient(struct hook *h, struct store *store)
+{
+	struct vfctl_lease_vf vfs[VFCTL_GUEST_VFS_MAX];
+	struct vfctl_lease lease = {.domain_name = h->intent.name, .transient = true,
+		.node = VFCTL_NODE_NONE, .vfs = vfs, .vf_count = h->grant.count};
 
 	/* The UUID, not the id in the XML: a copied XML must not share the original's. */
-	str_copy(lease.id, sizeof(lease.id), intent->uuid);
-	str_copy(lease.domain_uuid, sizeof(lease.domain_uuid), intent->uuid);
-	for (size_t i = 0; i < intent->vf_count; i++)
-		vfs[i] = (struct vfctl_lease_vf){.bdf = intent->vfs[i].bdf,
-			.pf = intent->vfs[i].pf, .index = intent->vfs[i].index};
+	str_copy(lease.id, sizeof(lease.id), h->intent.uuid);
+	str_copy(lease.domain_uuid, sizeof(lease.domain_uuid), h->intent.uuid);
+	for (size_t i = 0; i < h->grant.count; i++)
+		vfs[i] = lease_vf_of(&h->grant.vfs[i]);
 	return store_take(store, &lease);
 }
 
-static int add_missing(struct store *store, const struct vfctl_lease *lease,
-	const struct vfctl_domain_intent *intent)
+static int complete_lease(struct hook *h, struct store *store, const struct vfctl_lease *lease)
 {
 	int r = 0;
 
-	for (size_t i = 0; i < intent->vf_count && r == 0; i++) {
-		struct vfctl_lease_vf vf = {.bdf = intent->vfs[i].bdf, .pf = intent->vfs[i].pf,
-			.index = intent->vfs[i].index};
+	for (size_t i = 0; i < h->grant.count && r == 0; i++) {
+		struct vfctl_lease_vf vf = lease_vf_of(&h->grant.vfs[i]);
 
-		if (!lease_has(lease, &vf.bdf))
+		vf.transient = true; /* it asks anew at the next start */
+		if (h->grant.sources[i] == GRANT_FOREIGN)
 			r = store_add_vf(store, lease->id, &vf);
+		else if (h->grant.sources[i] == GRANT_OLD_LEASE)
+			r = store_set_intent(store, &vf.bdf, &vf.intent);
 	}
 	return r;
 }
 
-/* @before: what the domain held before this start (perhaps nothing). */
-static int confirm_lease(struct vfctl_ctx *ctx, struct store *store,
-	const struct vfctl_domain_intent *intent, const struct vfctl_leases *before)
+static int begin(struct hook *h, struct store *store, const struct vfctl_lease *lease)
 {
-	if (!before->count)
-		return take(ctx, store, intent);
-	return add_missing(store, &before->v[0], intent);
+	const char *id = lease ? lease->id : h->intent.uuid;
+	char boot[VFCTL_UUID_TEXT];
+	int r = lease ? complete_lease(h, store, lease) : take_transient(h, store);
+
+	boot_id_read(h->ctx, boot);
+	return r < 0 ? r : store_begin_run(store, id, h->intent.name, boot);
 }
 
 /* The start is stopped: what this call leased is free again. */
-static void unconfirm_lease(struct vfctl_ctx *ctx, struct store *store,
-	const struct vfctl_domain_intent *intent, const struct vfctl_leases *before, bool rested)
+static void unbegin(struct hook *h, struct store *store, const struct vfctl_lease *lease)
 {
-	_free_ char *words = steal(ctx->error);
+	_free_ char *words = steal(h->ctx->error);
 
-	if (!before->count) {
-		store_drop(store, intent->uuid);
-		identities_forget(ctx, intent->uuid, rested);
-	}
-	for (size_t i = 0; before->count && i < intent->vf_count; i++)
-		if (!lease_has(&before->v[0], &intent->vfs[i].bdf))
-			store_remove_vf(store, before->v[0].id, &intent->vfs[i].bdf);
-	ctx_fail(ctx, 0, "%s", words ? words : "");
+	if (!lease)
+		store_drop(store, h->intent.uuid);
+	for (size_t i = 0; lease && i < h->grant.count; i++)
+		if (!lease_has(lease, &h->grant.vfs[i].bdf))
+			store_remove_vf(store, lease->id, &h->grant.vfs[i].bdf);
+	if (lease && !lease->running)
+		store_end_run(store, lease->id);
+	ctx_fail(h->ctx, 0, "%s", words ? words : "");
 }
+
+/* ---- prepare ---- */
 
 static int check_intent(struct vfctl_ctx *ctx, const struct vfctl_domain_intent *intent)
 {
 	const struct vfctl_domain_vf *vf = vfctl_domain_intent_missing(intent);
 
-	if (!intent->uuid[0])
+	if (!intent->uuid[0] && (intent->lease_id[0] || intent->device_count))
 		return ctx_fail(ctx, -EINVAL, "the domain XML has no UUID");
 	if (vf)
 		return ctx_fail(ctx, -EINVAL, "the metadata names VF %s but the domain has no such "
@@ -98,127 +120,208 @@ static int check_intent(struct vfctl_ctx *ctx, const struct vfctl_domain_intent 
 	return 0;
 }
 
-/*
- * A failure leaves all as it was. What was taken for a start that fails later is returned
- * by libvirt's release call.
- */
-static int prepare(struct vfctl_ctx *ctx, const struct vfctl_domain_intent *intent)
+/* The values that were granted are live on no other function of this host. */
+static int check_values(struct hook *h, const struct vfctl_leases *leases)
 {
-	_leases_ struct vfctl_leases *before = NULL;
-	_store_ struct store *store = NULL;
-	bool rested = false;
-	int r = check_intent(ctx, intent);
+	struct value_facts facts = {.leases = leases, .changing = h->grant.vfs,
+		.changing_count = h->grant.count};
+	uint32_t mask = 0;
+	int r = 0;
 
-	if (r < 0 || !intent->vf_count)
-		return r;
-	r = store_open(ctx, STORE_WRITE, &store);
+	for (size_t i = 0; i < h->grant.count; i++)
+		mask |= h->grant.vfs[i].attrs.mask;
+	if (mask & VFCTL_ATTR_MAC)
+		r = live_macs_read(h->ctx, &facts.live);
 	if (r == 0)
-		r = store_read(store, intent->uuid, &before);
-	if (r < 0)
-		return r;
-	r = confirm_lease(ctx, store, intent, before);
-	if (r == 0)
-		r = identities_confirm(ctx, intent, !before->count, &rested);
-	if (r == 0)
-		r = policy_apply(ctx, store, intent->vfs, intent->vf_count);
-	/* What was there is known as long as the lease lasts: release tries again. */
-	if (r < 0 && r != -ESTALE)
-		unconfirm_lease(ctx, store, intent, before, rested);
+		r = values_check_all(h->ctx, &facts, h->intent.uuid, h->grant.vfs, h->grant.count);
+	live_values_clear(&facts.live);
 	return r;
 }
 
-/* Affinity is libvirt's by the XML; the start is only remembered. */
-static int started(struct vfctl_ctx *ctx, const struct vfctl_domain_intent *intent)
+/* With the locks held. A failure leaves all as it was. */
+static int prepare_vfs(struct hook *h, struct store *store, const struct vfctl_leases *leases)
 {
-	_leases_ struct vfctl_leases *leases = NULL;
-	_store_ struct store *store = NULL;
-	int r;
+	const struct grant_facts facts = {h->spec, &h->intent, leases};
+	const struct vfctl_lease *lease = grant_lease(&facts);
+	int r = grant_decide(h->ctx, &facts, &h->grant);
 
-	if (access(ctx->state_path, F_OK) < 0)
-		return 0; /* nothing was ever leased */
-	r = store_open(ctx, STORE_WRITE, &store);
-	if (r == 0)
-		r = store_read(store, intent->uuid, &leases);
-	if (r == 0 && leases->count)
-		store_set_running(store, leases->v[0].id, true);
-	return 0; /* the guest runs: a missing note is no reason to kill it */
-}
-
-/* What was plugged into the running domain only is not in its definition: it ends now. */
-static void drop_transient(struct store *store, const struct vfctl_lease *lease)
-{
-	for (size_t i = 0; i < lease->vf_count; i++)
-		if (lease->vfs[i].transient)
-			store_remove_vf(store, lease->id, &lease->vfs[i].bdf);
-}
-
-static int release(struct vfctl_ctx *ctx, const struct vfctl_domain_intent *intent)
-{
-	_leases_ struct vfctl_leases *leases = NULL;
-	_store_ struct store *store = NULL;
-	const struct vfctl_lease *lease;
-	int r;
-
-	if (access(ctx->state_path, F_OK) < 0)
-		return 0; /* nothing was ever leased */
-	r = store_open(ctx, STORE_WRITE, &store);
-	if (r == 0)
-		r = store_read(store, intent->uuid, &leases);
-	if (r < 0 || !leases->count)
+	if (r < 0 || !h->grant.count)
 		return r;
-	lease = &leases->v[0];
-	r = policy_restore(ctx, store, lease->vfs, lease->vf_count);
-	if (r < 0) {
-		/* What was there before is known as long as the lease lasts. */
-		ctx_append(ctx, r, "; its VFs stay leased to %s; return them with: vfctl "
-			"undefine %s", lease->domain_name, lease->domain_name);
-	} else {
-		drop_transient(store, lease);
-		if (lease->transient) {
-			r = identities_forget(ctx, lease->domain_uuid, true);
-			return store_drop(store, lease->id) < 0 ? -EIO : r;
-		}
-	}
-	return store_set_running(store, lease->id, false) < 0 ? -EIO : r;
+	r = check_values(h, leases);
+	if (r == 0)
+		r = identities_confirm(h->ctx, &h->intent, h->grant.vfs, h->grant.count);
+	if (r < 0)
+		return r;
+	r = begin(h, store, lease);
+	if (r == 0)
+		r = policy_apply(h->ctx, store, h->grant.vfs, h->grant.count);
+	/* What was there is known as long as the lease lasts: release tries again. */
+	if (r < 0 && r != -ESTALE)
+		unbegin(h, store, lease);
+	return r;
+}
+
+static int lock_pfs(struct hook *h, const struct vfctl_leases *leases, struct pf_locks *locks)
+{
+	const struct vfctl_lease *own = vfctl_leases_find(leases, h->intent.uuid);
+	int r = 0;
+
+	for (size_t i = 0; i < h->intent.vf_count && r == 0; i++)
+		r = pf_locks_add(h->ctx, locks, &h->intent.vfs[i].pf);
+	for (size_t i = 0; own && i < own->vf_count && r == 0; i++)
+		r = pf_locks_add(h->ctx, locks, &own->vfs[i].pf);
+	return r < 0 ? r : pf_locks_take(h->ctx, locks);
+}
+
+/* A start took it that never ended: the host went down, or the hook was killed. */
+static int end_stale(struct hook *h, struct store *store, struct vfctl_leases **io)
+{
+	const struct vfctl_lease *own = vfctl_leases_find(*io, h->intent.uuid);
+	int r = 0;
+
+	if (!own || !own->transient)
+		return 0;
+	r = run_end(h->ctx, store, own);
+	if (r < 0)
+		return r;
+	vfctl_leases_free(*io);
+	*io = NULL;
+	return store_read(store, NULL, io);
+}
+
+static int prepare_locked(struct hook *h)
+{
+	_leases_ struct vfctl_leases *leases = NULL;
+	_store_ struct store *store = NULL;
+	int r = store_open(h->ctx, STORE_WRITE, &store);
+
+	if (r == 0)
+		r = store_read(store, NULL, &leases);
+	if (r == 0)
+		r = end_stale(h, store, &leases);
+	return r < 0 ? r : prepare_vfs(h, store, leases);
+}
+
+static int prepare(struct hook *h)
+{
+	struct grant_facts facts = {h->spec, &h->intent, NULL};
+	_leases_ struct vfctl_leases *leases = NULL;
+	_pf_locks_ struct pf_locks locks = {.count = 0};
+	int r = check_intent(h->ctx, &h->intent);
+
+	if (r == 0)
+		r = vfctl_leases_read(h->ctx, &leases);
+	if (r < 0)
+		return r;
+	facts.leases = leases;
+	r = grant_check_devices(h->ctx, &facts);
+	if (r < 0 || (!h->intent.vf_count && !vfctl_leases_find(leases, h->intent.uuid)))
+		return r;
+	r = lock_pfs(h, leases, &locks);
+	return r < 0 ? r : prepare_locked(h);
 }
 
 /*
- * Operations that need work (docs/hooks.rst). migrate, restore and start come before or
- * after prepare, which does it all; stopped comes before libvirt gave the VFs back.
+ * By now libvirt has chosen the VFs that it gives from a network's pool. The others were
+ * looked at before, but may have been leased since.
+ */
+static int start(struct hook *h)
+{
+	_leases_ struct vfctl_leases *leases = NULL;
+	struct grant_facts facts = {h->spec, &h->intent, NULL};
+	int r = vfctl_leases_read(h->ctx, &leases);
+
+	facts.leases = leases;
+	return r < 0 ? r : grant_check_devices(h->ctx, &facts);
+}
+
+/* ---- the rest of a run ---- */
+
+/* A daemon that starts again finds the guest running: so does a lease that says otherwise. */
+static int reconnect(struct hook *h)
+{
+	_leases_ struct vfctl_leases *leases = NULL;
+	_store_ struct store *store = NULL;
+	char boot[VFCTL_UUID_TEXT];
+	int r;
+
+	if (access(h->ctx->state_path, F_OK) < 0)
+		return 0; /* nothing was ever leased */
+	r = store_open(h->ctx, STORE_WRITE, &store);
+	if (r == 0)
+		r = store_read(store, h->intent.uuid, &leases);
+	if (r < 0 || !leases->count || !leases->v[0].running)
+		return r;
+	boot_id_read(h->ctx, boot);
+	return store_begin_run(store, leases->v[0].id, h->intent.name, boot);
+}
+
+static int release_locked(struct hook *h)
+{
+	_leases_ struct vfctl_leases *leases = NULL;
+	_store_ struct store *store = NULL;
+	int r = store_open(h->ctx, STORE_WRITE, &store);
+
+	if (r == 0)
+		r = store_read(store, h->intent.uuid, &leases);
+	if (r < 0 || !leases->count)
+		return r;
+	return run_end(h->ctx, store, &leases->v[0]);
+}
+
+/* By the UUID: what the metadata says by now is no matter. */
+static int release(struct hook *h)
+{
+	_leases_ struct vfctl_leases *leases = NULL;
+	_pf_locks_ struct pf_locks locks = {.count = 0};
+	int r = vfctl_leases_read(h->ctx, &leases);
+
+	if (r < 0 || !vfctl_leases_find(leases, h->intent.uuid))
+		return r;
+	r = lock_pfs(h, leases, &locks);
+	if (r < 0)
+		return ctx_append(h->ctx, r, "; return its VFs with: vfctl release %s",
+			h->intent.name);
+	return release_locked(h);
+}
+
+/*
+ * Operations that need work (docs/hooks.rst). migrate and restore come before prepare,
+ * which does it all; stopped comes before libvirt gave the VFs back.
  */
 static const struct {
 	const char *operation;
-	int (*run)(struct vfctl_ctx *ctx, const struct vfctl_domain_intent *intent);
+	int (*run)(struct hook *h);
 	bool may_fail; /* a failure stops the guest's start */
+	bool reads_metadata;
 } operations[] = {
-	{"prepare", prepare, true},
-	{"started", started, false},
-	{"reconnect", started, false},
-	{"release", release, false},
+	{"prepare", prepare, true, true},
+	{"start", start, true, false},
+	{"reconnect", reconnect, false, false},
+	{"release", release, false, false},
 };
 
 int vfctl_hook_qemu(struct vfctl_ctx *ctx, const char *const argv[4], const char *xml,
-	size_t len)
+	size_t len, const struct vfctl_host_spec *spec)
 {
-	_free_ struct vfctl_domain_intent *intent = NULL;
-	int r;
+	_free_ struct hook *h = calloc(1, sizeof(*h));
+	int r = 0;
 
+	if (!h)
+		return ctx_oom(ctx);
+	h->ctx = ctx;
+	h->spec = spec;
 	for (size_t i = 0; i < ARRAY_SIZE(operations); i++) {
 		if (!str_eq(argv[1], operations[i].operation))
 			continue;
-		intent = calloc(1, sizeof(*intent));
-		if (!intent)
-			return ctx_oom(ctx);
-		r = vfctl_domain_metadata_read(ctx, xml, len, intent);
-		if (r == -ENOENT)
-			return 0;
+		r = vfctl_domain_intent_read(ctx, xml, len, !operations[i].reads_metadata,
+			&h->intent);
 		if (r == 0)
-			r = operations[i].run(ctx, intent);
+			r = operations[i].run(h);
 		if (r < 0 && !operations[i].may_fail) {
 			log_warn(ctx, "%s", vfctl_ctx_error(ctx));
 			r = 0;
 		}
-		return r;
 	}
-	return 0;
+	return r;
 }

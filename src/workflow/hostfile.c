@@ -72,6 +72,8 @@ int vfctl_host_spec_read(struct vfctl_ctx *ctx, const char *path,
 	} else if (r == -ENOENT && !path) {
 		spec = calloc(1, sizeof(*spec));
 		r = spec ? 0 : ctx_oom(ctx);
+		if (spec)
+			spec->hook_timeout_ms = VFCTL_HOOK_TIMEOUT_MS;
 	}
 	if (r < 0)
 		return r;

@@ -6,6 +6,7 @@
 
 #include "base/buf.h"
 #include "sriov/attrs.h"
+#include "sriov/live.h"
 #include "vfctl/hostspec.h"
 
 void identities_open(struct vfctl_ctx *ctx, struct identities *io, struct vfctl_ids *ids,
@@ -49,24 +50,6 @@ void identities_clear(struct identities *io)
 
 /* ---- what is live ---- */
 
-static uint64_t mac_value(const struct vfctl_mac *mac)
-{
-	uint64_t value = 0;
-
-	for (int i = 0; i < 6; i++)
-		value = value << 8 | mac->byte[i];
-	return value;
-}
-
-static struct vfctl_mac value_mac(uint64_t value)
-{
-	struct vfctl_mac mac;
-
-	for (int i = 0; i < 6; i++)
-		mac.byte[i] = (uint8_t)(value >> (40 - 8 * i));
-	return mac;
-}
-
 static int note_one(struct vfctl_ctx *ctx, struct vfctl_ids *ids, enum vfctl_id_kind kind,
 	uint64_t value, const char *where)
 {
@@ -81,44 +64,64 @@ static int note_one(struct vfctl_ctx *ctx, struct vfctl_ids *ids, enum vfctl_id_
 		return r < 0 ? r : 0;
 	r = vfctl_ids_quarantine(ids, kind, value, where);
 	if (r == 1)
-		log_warn(ctx, "%s is live on %s but nobody has it from the pool: it is set aside "
+		log_warn(ctx, "%s is in use (%s) but nobody has it from the pool: it is set aside "
 			"and will not be given", vfctl_id_format(kind, value, text), where);
 	return r < 0 ? r : 0;
 }
 
-static int note_vf(struct vfctl_ctx *ctx, struct vfctl_ids *ids, const struct vfctl_pf *pf,
-	const struct vfctl_vf *vf)
+static int note_attrs(struct vfctl_ctx *ctx, struct vfctl_ids *ids,
+	const struct vfctl_vf_attrs *a, const char *where)
 {
-	const struct vfctl_vf_attrs *a = &vf->attrs;
-	char name[VFCTL_BDF_TEXT], where[64];
 	int r = 0;
 
-	snprintf(where, sizeof(where), "VF %s/%u", vfctl_pf_name(pf, name), vf->index);
 	if (a->mask & VFCTL_ATTR_PORT_GUID)
 		r = note_one(ctx, ids, VFCTL_ID_GUID, a->port_guid, where);
 	if (r == 0 && a->mask & VFCTL_ATTR_NODE_GUID)
 		r = note_one(ctx, ids, VFCTL_ID_GUID, a->node_guid, where);
 	if (r == 0 && a->mask & VFCTL_ATTR_MAC)
-		r = note_one(ctx, ids, VFCTL_ID_MAC, mac_value(&a->mac), where);
+		r = note_one(ctx, ids, VFCTL_ID_MAC, mac_number(&a->mac), where);
+	return r;
+}
+
+static int note_pf(struct vfctl_ctx *ctx, struct vfctl_ids *ids, const struct vfctl_pf *pf)
+{
+	char name[VFCTL_BDF_TEXT], where[64];
+	int r;
+
+	snprintf(where, sizeof(where), "PF %s", vfctl_pf_name(pf, name));
+	r = note_one(ctx, ids, VFCTL_ID_GUID, pf->guid, where);
+	if (r == 0)
+		r = note_one(ctx, ids, VFCTL_ID_MAC, mac_number(&pf->mac), where);
+	for (uint32_t k = 0; pf->vfs && k < pf->num_vfs && r == 0; k++) {
+		snprintf(where, sizeof(where), "VF %s/%u", vfctl_pf_name(pf, name),
+			pf->vfs[k].index);
+		r = note_attrs(ctx, ids, &pf->vfs[k].attrs, where);
+	}
+	return r;
+}
+
+/* What a domain has that is off is not live, and yet its. */
+static int note_lease(struct vfctl_ctx *ctx, struct vfctl_ids *ids,
+	const struct vfctl_lease *lease)
+{
+	char where[64];
+	int r = 0;
+
+	snprintf(where, sizeof(where), "lease of domain %.40s", lease->domain_name);
+	for (size_t i = 0; i < lease->vf_count && r == 0; i++)
+		r = note_attrs(ctx, ids, &lease->vfs[i].intent, where);
 	return r;
 }
 
 int identities_note_live(struct vfctl_ctx *ctx, struct vfctl_ids *ids,
-	const struct vfctl_inventory *inventory)
+	const struct vfctl_inventory *inventory, const struct vfctl_leases *leases)
 {
 	int r = 0;
 
-	for (size_t i = 0; i < inventory->pf_count && r == 0; i++) {
-		const struct vfctl_pf *pf = &inventory->pfs[i];
-		char name[VFCTL_BDF_TEXT], where[64];
-
-		snprintf(where, sizeof(where), "PF %s", vfctl_pf_name(pf, name));
-		r = note_one(ctx, ids, VFCTL_ID_GUID, pf->guid, where);
-		if (r == 0)
-			r = note_one(ctx, ids, VFCTL_ID_MAC, mac_value(&pf->mac), where);
-		for (uint32_t k = 0; pf->vfs && k < pf->num_vfs && r == 0; k++)
-			r = note_vf(ctx, ids, pf, &pf->vfs[k]);
-	}
+	for (size_t i = 0; i < inventory->pf_count && r == 0; i++)
+		r = note_pf(ctx, ids, &inventory->pfs[i]);
+	for (size_t i = 0; leases && i < leases->count && r == 0; i++)
+		r = note_lease(ctx, ids, &leases->v[i]);
 	return r;
 }
 
@@ -253,7 +256,7 @@ static int give_mac(struct vfctl_ctx *ctx, struct identities *io,
 {
 	struct vfctl_vf_attrs *a = &out->attrs;
 	bool asked = a->mask & VFCTL_ATTR_MAC;
-	uint64_t value = mac_value(&a->mac);
+	uint64_t value = mac_number(&a->mac);
 	const struct vfctl_id_pool *pool;
 	int r = find_pool(ctx, io->ids, VFCTL_ID_MAC, want->mac_pool, &pool);
 
@@ -265,7 +268,7 @@ static int give_mac(struct vfctl_ctx *ctx, struct identities *io,
 	if (r < 0)
 		return r;
 	if (pool)
-		a->mac = value_mac(value);
+		a->mac = mac_of_number(value);
 	else if (!asked && vf->attrs.mask & VFCTL_ATTR_MAC && !vfctl_mac_is_zero(&vf->attrs.mac))
 		a->mac = vf->attrs.mac;
 	else if (!asked)
@@ -476,7 +479,7 @@ static bool is_of(const struct vfctl_id *id, const struct vfctl_vf_attrs *vf)
 		return true;
 	if (id->kind == VFCTL_ID_GUID)
 		return vf->mask & VFCTL_ATTR_PORT_GUID && vf->port_guid == id->value;
-	return vf->mask & VFCTL_ATTR_MAC && mac_value(&vf->mac) == id->value;
+	return vf->mask & VFCTL_ATTR_MAC && mac_number(&vf->mac) == id->value;
 }
 
 int identities_of_domain(struct vfctl_ctx *ctx, struct vfctl_ids *ids, const char *domain_uuid,
@@ -495,6 +498,24 @@ int identities_of_domain(struct vfctl_ctx *ctx, struct vfctl_ids *ids, const cha
 	while (r == 0 && (r = vfctl_ids_next(cursor, &id)) == 1)
 		r = is_of(&id, vf) ? remember(ctx, ret, &id) : 0;
 	return r;
+}
+
+int identities_find_domain(struct vfctl_ctx *ctx, struct vfctl_ids *ids, const char *domain,
+	char ret_uuid[37])
+{
+	struct vfctl_id_filter filter = {.states = 1u << VFCTL_ID_LEASED};
+	_cursor_ struct vfctl_id_cursor *cursor = NULL;
+	struct vfctl_id id;
+	int r = vfctl_ids_list(ids, &filter, &cursor);
+
+	ret_uuid[0] = '\0';
+	while (r == 0 && !ret_uuid[0] && (r = vfctl_ids_next(cursor, &id)) == 1) {
+		if (id.owner.domain_uuid[0] && (str_eq(id.owner.domain_uuid, domain) ||
+			str_eq(id.owner.domain_name, domain)))
+			str_copy(ret_uuid, 37, id.owner.domain_uuid);
+		r = 0;
+	}
+	return r < 0 ? r : 0;
 }
 
 /* They were on a device, so they rest before the pool gives them again. */

@@ -7,6 +7,7 @@
 #include "vfctl/guest.h"
 #include "vfctl/identity.h"
 #include "vfctl/inventory.h"
+#include "vfctl/lease.h"
 
 /*
  * The GUIDs, MACs and P_Keys that a domain gets for its VFs: asked for, from a pool, or the
@@ -29,9 +30,10 @@ void identities_open(struct vfctl_ctx *ctx, struct identities *io, struct vfctl_
 /* Gives back what was taken, unless it is kept. */
 void identities_clear(struct identities *io);
 
-/* Everything live on this host that a pool could give is never given; new cases are logged. */
+/* Everything live or leased on this host that a pool could give is never given; new cases
+ * are logged. */
 int identities_note_live(struct vfctl_ctx *ctx, struct vfctl_ids *ids,
-	const struct vfctl_inventory *inventory);
+	const struct vfctl_inventory *inventory, const struct vfctl_leases *leases);
 
 /*
  * Complete @io->attrs. @device names the VF among those of the domain ("vf0").
@@ -66,16 +68,19 @@ void identities_add_step(struct identities *identities, struct steps *steps);
 /* What a domain has, to be given back: all, or that of one VF (@vf not NULL). */
 int identities_of_domain(struct vfctl_ctx *ctx, struct vfctl_ids *ids, const char *domain_uuid,
 	const struct vfctl_vf_attrs *vf, struct identities *ret);
+/* The UUID of the domain of that name (or UUID) that has any; "" none. */
+int identities_find_domain(struct vfctl_ctx *ctx, struct vfctl_ids *ids, const char *domain,
+	char ret_uuid[37]);
 /* The step that gives them back; none when there is nothing. */
 void identities_add_return_step(struct identities *identities, struct steps *steps);
 
-/*
- * Before a guest starts: its GUIDs are nobody else's, and noted as its own. @ret_rested: one
- * of them rested from an earlier run of this guest.
- */
+/* Before a guest starts: the GUIDs and MACs that its VFs get are nobody else's in a pool. */
 int identities_confirm(struct vfctl_ctx *ctx, const struct vfctl_domain_intent *intent,
-	bool note, bool *ret_rested);
-/* A GUID that is to be set on a VF by hand is not one that somebody else has. */
+	const struct vfctl_domain_vf *vfs, size_t count);
+/* 1: all GUIDs and MACs of @attrs are leased to that domain; 0: some are not. */
+int identities_are_of(struct vfctl_ctx *ctx, const char *domain_uuid,
+	const struct vfctl_vf_attrs *attrs);
+/* A GUID or MAC that is to be set on a VF by hand is not one that somebody else has. */
 int identities_check_set(struct vfctl_ctx *ctx, const struct vfctl_pf *pf,
 	const struct vfctl_vf *vf, const struct vfctl_vf_attrs *attrs);
 

@@ -6,6 +6,8 @@
 #include <errno.h>
 #include <time.h>
 
+#include "base/vfattr.h"
+#include "sriov/live.h"
 #include "state/ids_sqlite.h"
 #include "workflow/identity.h"
 
@@ -54,15 +56,15 @@ static int note(struct id_store *store, const struct vfctl_domain_intent *intent
 }
 
 static int confirm(struct vfctl_ctx *ctx, struct id_store *store,
-	const struct vfctl_domain_intent *intent, const struct vfctl_domain_vf *vf, bool noted,
-	bool *io_rested)
+	const struct vfctl_domain_intent *intent, const struct vfctl_domain_vf *vf,
+	enum vfctl_id_kind kind, uint64_t value)
 {
 	struct vfctl_id id;
-	int r = store->ops->find(store, VFCTL_ID_GUID, vf->attrs.port_guid, &id);
+	int r = store->ops->find(store, kind, value, &id);
 
 	if (r == -ENOENT) {
 		ctx_clear(ctx);
-		return noted ? note(store, intent, vf) : 0;
+		return 0;
 	}
 	if (r < 0)
 		return r;
@@ -70,30 +72,60 @@ static int confirm(struct vfctl_ctx *ctx, struct id_store *store,
 	if (id.state == VFCTL_ID_QUARANTINED)
 		return 0;
 	/* What rests must not go to another while this guest runs with it. */
-	if (id.state != VFCTL_ID_LEASED) {
-		*io_rested = true;
-		return note(store, intent, vf);
-	}
+	if (id.state != VFCTL_ID_LEASED)
+		return kind == VFCTL_ID_GUID ? note(store, intent, vf) : 0;
 	if (str_eq(id.owner.domain_uuid, intent->uuid) || is_vf(&id.owner, vf))
 		return 0;
 	return fail_taken(ctx, intent, &id);
 }
 
 int identities_confirm(struct vfctl_ctx *ctx, const struct vfctl_domain_intent *intent,
-	bool noted, bool *ret_rested)
+	const struct vfctl_domain_vf *vfs, size_t count)
 {
 	_id_store_ struct id_store *store = NULL;
-	int r = 0;
+	int r = count ? id_sqlite_open(ctx, true, &store) : 0;
 
-	*ret_rested = false;
-	for (size_t i = 0; i < intent->vf_count && r == 0; i++) {
-		if (!(intent->vfs[i].attrs.mask & VFCTL_ATTR_PORT_GUID))
-			continue;
-		if (!store)
-			r = id_sqlite_open(ctx, true, &store);
-		if (r == 0)
-			r = confirm(ctx, store, intent, &intent->vfs[i], noted, ret_rested);
+	for (size_t i = 0; i < count && r == 0; i++) {
+		const struct vfctl_vf_attrs *a = &vfs[i].attrs;
+
+		if (a->mask & VFCTL_ATTR_PORT_GUID)
+			r = confirm(ctx, store, intent, &vfs[i], VFCTL_ID_GUID, a->port_guid);
+		if (r == 0 && a->mask & VFCTL_ATTR_MAC)
+			r = confirm(ctx, store, intent, &vfs[i], VFCTL_ID_MAC, mac_number(&a->mac));
 	}
+	return r;
+}
+
+/* 1 it is leased to that domain; 0 it is not. */
+static int is_of(struct vfctl_ctx *ctx, struct id_store *store, const char *domain_uuid,
+	enum vfctl_id_kind kind, uint64_t value)
+{
+	struct vfctl_id id;
+	int r = store->ops->find(store, kind, value, &id);
+
+	if (r == -ENOENT)
+		ctx_clear(ctx);
+	if (r < 0)
+		return r == -ENOENT ? 0 : r;
+	return id.state == VFCTL_ID_LEASED && str_eq(id.owner.domain_uuid, domain_uuid);
+}
+
+int identities_are_of(struct vfctl_ctx *ctx, const char *domain_uuid,
+	const struct vfctl_vf_attrs *attrs)
+{
+	_id_store_ struct id_store *store = NULL;
+	int r = id_sqlite_open(ctx, false, &store) < 0 ? -ENOENT : 1;
+
+	if (r == -ENOENT) {
+		ctx_clear(ctx);
+		return 0; /* nothing was ever reserved */
+	}
+	if (attrs->mask & VFCTL_ATTR_MAC)
+		r = is_of(ctx, store, domain_uuid, VFCTL_ID_MAC, mac_number(&attrs->mac));
+	if (r == 1 && attrs->mask & VFCTL_ATTR_PORT_GUID)
+		r = is_of(ctx, store, domain_uuid, VFCTL_ID_GUID, attrs->port_guid);
+	if (r == 1 && attrs->mask & VFCTL_ATTR_NODE_GUID && attrs->node_guid != attrs->port_guid)
+		r = is_of(ctx, store, domain_uuid, VFCTL_ID_GUID, attrs->node_guid);
 	return r;
 }
 
@@ -119,26 +151,36 @@ static int fail_set(struct vfctl_ctx *ctx, const struct vfctl_id *id,
 		id->pool[0] ? " in pool " : "", id->pool, value);
 }
 
-int identities_check_set(struct vfctl_ctx *ctx, const struct vfctl_pf *pf,
-	const struct vfctl_vf *vf, const struct vfctl_vf_attrs *attrs)
+static int check_set(struct vfctl_ctx *ctx, struct id_store *store,
+	const struct vfctl_domain_vf *place, enum vfctl_id_kind kind, uint64_t value)
 {
-	const struct vfctl_domain_vf place = {.pf = pf->bdf, .index = vf->index};
-	_id_store_ struct id_store *store = NULL;
 	struct vfctl_id id;
-	int r;
+	int r = store->ops->find(store, kind, value, &id);
 
-	if (!(attrs->mask & VFCTL_ATTR_PORT_GUID) || attrs->port_guid == vf->attrs.port_guid)
-		return 0;
-	r = id_sqlite_open(ctx, false, &store);
-	if (r == 0)
-		r = store->ops->find(store, VFCTL_ID_GUID, attrs->port_guid, &id);
 	if (r == -ENOENT) {
 		ctx_clear(ctx);
 		return 0;
 	}
-	if (r < 0 || (id.state == VFCTL_ID_LEASED && is_vf(&id.owner, &place)))
+	if (r < 0 || (id.state == VFCTL_ID_LEASED && is_vf(&id.owner, place)) ||
+		(id.state == VFCTL_ID_RESTING && id.until <= (int64_t)time(NULL)))
 		return r;
-	return fail_set(ctx, &id, &place);
+	return fail_set(ctx, &id, place);
+}
+
+int identities_check_set(struct vfctl_ctx *ctx, const struct vfctl_pf *pf,
+	const struct vfctl_vf *vf, const struct vfctl_vf_attrs *attrs)
+{
+	const struct vfctl_domain_vf place = {.pf = pf->bdf, .index = vf->index};
+	uint32_t same = attrs_equal(attrs, &vf->attrs);
+	uint32_t fresh = attrs->mask & (VFCTL_ATTR_MAC | VFCTL_ATTR_PORT_GUID) & ~same;
+	_id_store_ struct id_store *store = NULL;
+	int r = fresh ? id_sqlite_open(ctx, false, &store) : 0;
+
+	if (r == 0 && fresh & VFCTL_ATTR_PORT_GUID)
+		r = check_set(ctx, store, &place, VFCTL_ID_GUID, attrs->port_guid);
+	if (r == 0 && fresh & VFCTL_ATTR_MAC)
+		r = check_set(ctx, store, &place, VFCTL_ID_MAC, mac_number(&attrs->mac));
+	return r;
 }
 
 /* By note(): what somebody reserved for the domain is called otherwise, and stays. */

@@ -7,6 +7,7 @@
 
 #include "base/parse.h"
 #include "host/host.h"
+#include "sriov/holder.h"
 #include "pci/device.h"
 #include "workflow/snapshot.h"
 
@@ -136,7 +137,7 @@ static bool can_be_given(struct vfctl_ctx *ctx, const struct vfctl_vf *vf)
 {
 	_free_ char *sharers = NULL;
 
-	if (vf->holder.kind != VFCTL_HOLDER_NONE || vf->iommu_group < 0)
+	if (vf_is_busy(vf) || vf->iommu_group < 0)
 		return false;
 	return pci_iommu_sharers(ctx, &vf->bdf, vf->iommu_group, &sharers) == 0 && !*sharers;
 }

@@ -105,7 +105,7 @@ static int add_lease(struct vfctl_ctx *ctx, const struct vfctl_snapshot *s,
 
 	if (!o)
 		return ctx_oom(ctx);
-	o->running = l->running;
+	o->running = l->running || l->active;
 	/* Without cells it only was given VFs: where it runs is not for us to say. */
 	o->foreign = !l->cell_count;
 	o->cpus = l->cpus;
@@ -178,8 +178,8 @@ static int add_devices(struct vfctl_ctx *ctx, const struct vfctl_snapshot *s,
 		if (!array_grow(taken->v, taken->count))
 			return ctx_oom(ctx);
 		taken->v[taken->count++] = *bdf;
-		/* What is leased is its holder's, whatever else names it. */
-		if (vf && !vfctl_leases_find_vf(s->leases, bdf)) {
+		/* A domain of others may have what is leased to another: both are shown. */
+		if (vf && (o->foreign || !vfctl_leases_find_vf(s->leases, bdf))) {
 			struct vfctl_free_vf out = model_vf(m, model_pf(m, &pf->bdf), vf);
 
 			r = add_vf(ctx, o, &out);
@@ -212,8 +212,8 @@ static int add_view(struct vfctl_ctx *ctx, const struct vfctl_snapshot *s,
 		if (!o)
 			return ctx_oom(ctx);
 		o->foreign = true;
-		o->running = info->active;
 	}
+	o->running |= info->active;
 	if (o->foreign) {
 		add_pins(m, view, o);
 		r = add_domain_memory(ctx, m, view, info->active, o);

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdio.h>
 
+#include "base/vfattr.h"
 #include "sriov/attrs.h"
 #include "sriov/holder.h"
 #include "sriov/inventory.h"
@@ -35,24 +36,27 @@ static int check_vf(struct vfctl_ctx *ctx, struct vfctl_inventory *inventory,
 			"was defined", want->index, vfctl_pf_name(pf, name), TEXT(&vf->bdf),
 			TEXT(&want->bdf));
 	/* Its guest does not run yet, so whoever has it open is somebody else. */
-	if (holder_is_busy(&vf->holder)) {
+	if (vf_is_open(vf)) {
 		holder_name_all(ctx, inventory);
 		return ctx_fail(ctx, -EBUSY, "%s/%u (%s) is %s", vfctl_pf_name(pf, name), vf->index,
-			TEXT(&vf->bdf), holder_describe(&vf->holder, words, sizeof(words)));
+			TEXT(&vf->bdf), vf_describe_user(vf, words, sizeof(words)));
 	}
 	*ret = vf;
 	return 0;
 }
 
 /*
- * A guest that states no VLAN or rate gets none: one that an earlier user left would be
- * taken over otherwise. Safe defaults a driver knows nothing of are not insisted on.
+ * A guest that states no VLAN or rate gets none, and no trust: what an earlier user left
+ * would be taken over otherwise. Safe defaults a driver knows nothing of are not insisted on.
  */
 static struct vfctl_vf_attrs wish_for(const struct vfctl_domain_vf *want,
 	const struct vfctl_vf *now)
 {
+	static const struct vfctl_vf_attrs safe = {
+		.mask = VFCTL_ATTR_SPOOFCHK | VFCTL_ATTR_TRUST, .spoofchk = true};
 	struct vfctl_vf_attrs wish = want->attrs;
 
+	attrs_copy(&wish, &safe, ~wish.mask);
 	if (now->attrs.mask & VFCTL_ATTR_VLAN_ID && !(wish.mask & VFCTL_ATTR_VLAN_ID)) {
 		wish.mask |= VFCTL_ATTR_VLAN_ID;
 		wish.vlan = 0;
@@ -239,13 +243,14 @@ static int restore_one(struct vfctl_ctx *ctx, struct store *store,
 	if (!leased->saved.mask)
 		return 0;
 	r = inventory_read_pf(ctx, &leased->pf, &inv);
-	if (r == -ENOENT)
-		return 0; /* the PF is gone, and its VFs' attributes with it */
-	if (r < 0)
+	if (r < 0 && r != -ENOENT)
 		return r;
-	now = find_index(&inv->pfs[0], leased->index);
-	if (!now || vfctl_bdf_compare(&now->bdf, &leased->bdf))
-		return 0;
+	now = r == 0 ? find_index(&inv->pfs[0], leased->index) : NULL;
+	/* The VF is gone, and what it had with it. */
+	if (!now || vfctl_bdf_compare(&now->bdf, &leased->bdf)) {
+		ctx_clear(ctx);
+		return store_forget_attrs(store, &leased->bdf);
+	}
 	r = attrs_restore(ctx, &inv->pfs[0], &wish, 1);
 	if (r < 0)
 		return r;

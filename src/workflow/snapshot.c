@@ -6,16 +6,7 @@
 
 #include "base/ctx.h"
 #include "host/host.h"
-
-/* A VF that a domain leases: running when it is open in VFIO, otherwise only promised. */
-static void name_holder(struct vfctl_vf *vf, const struct vfctl_lease *lease)
-{
-	struct vfctl_holder *h = &vf->holder;
-
-	h->kind = h->kind == VFCTL_HOLDER_VFIO ? VFCTL_HOLDER_DOMAIN : VFCTL_HOLDER_LEASE;
-	snprintf(h->name, sizeof(h->name), "%s", lease->domain_name);
-	snprintf(h->uuid, sizeof(h->uuid), "%s", lease->domain_uuid);
-}
+#include "workflow/domains.h"
 
 static struct vfctl_vf *find_vf(struct vfctl_inventory *inv, const struct vfctl_bdf *bdf)
 {
@@ -26,15 +17,111 @@ static struct vfctl_vf *find_vf(struct vfctl_inventory *inv, const struct vfctl_
 	return NULL;
 }
 
-static void merge(struct vfctl_snapshot *s)
+/* ---- leases ---- */
+
+static void name_lease(struct vfctl_vf *vf, const struct vfctl_lease *lease)
+{
+	snprintf(vf->lease.name, sizeof(vf->lease.name), "%s", lease->domain_name);
+	snprintf(vf->lease.uuid, sizeof(vf->lease.uuid), "%s", lease->domain_uuid);
+	vf->lease.running = lease->running;
+}
+
+static void merge_leases(struct vfctl_snapshot *s)
 {
 	for (size_t i = 0; i < s->leases->count; i++)
 		for (size_t k = 0; k < s->leases->v[i].vf_count; k++) {
 			struct vfctl_vf *vf = find_vf(s->inventory, &s->leases->v[i].vfs[k].bdf);
 
 			if (vf)
-				name_holder(vf, &s->leases->v[i]);
+				name_lease(vf, &s->leases->v[i]);
 		}
+}
+
+void boot_id_read(struct vfctl_ctx *ctx, char ret[VFCTL_UUID_TEXT])
+{
+	_free_ char *text = NULL;
+
+	ret[0] = '\0';
+	if (host_try_read(ctx, &text, "/proc/sys/kernel/random/boot_id") == 0)
+		str_copy(ret, VFCTL_UUID_TEXT, text);
+}
+
+/* A run of an earlier boot has ended without a release. */
+static void end_old_runs(struct vfctl_ctx *ctx, struct vfctl_leases *leases)
+{
+	char boot[VFCTL_UUID_TEXT];
+
+	boot_id_read(ctx, boot);
+	for (size_t i = 0; i < leases->count; i++)
+		if (leases->v[i].boot_id[0] && boot[0] && !str_eq(leases->v[i].boot_id, boot))
+			leases->v[i].running = false;
+}
+
+/* ---- domains ---- */
+
+static void hold(struct vfctl_vf *vf, const char *name, const char *uuid, int pid)
+{
+	struct vfctl_holder *h = &vf->holder;
+
+	h->kind = VFCTL_HOLDER_DOMAIN;
+	snprintf(h->name, sizeof(h->name), "%.127s", name);
+	snprintf(h->uuid, sizeof(h->uuid), "%s", uuid);
+	if (pid)
+		h->pid = pid;
+}
+
+/* A running domain has it in its devices, or its process has it open. */
+static void merge_running(const struct known_domains *domains, struct vfctl_vf *vf)
+{
+	for (size_t i = 0; i < domains->count; i++) {
+		const struct known_domain *d = &domains->v[i];
+
+		if (d->pid && (known_domain_has(d, &vf->bdf) || d->pid == vf->holder.pid))
+			hold(vf, d->name, d->uuid, d->pid);
+	}
+	/* No file of libvirt's says it, but our hook prepared it for a run that goes on. */
+	if (vf->holder.kind == VFCTL_HOLDER_VFIO && vf->lease.running)
+		hold(vf, vf->lease.name, vf->lease.uuid, 0);
+}
+
+static void merge_defined(const struct known_domains *domains, struct vfctl_vf *vf)
+{
+	for (size_t i = 0; i < domains->count && !vf->defined_in[0]; i++) {
+		const struct known_domain *d = &domains->v[i];
+
+		if (!d->pid && known_domain_has(d, &vf->bdf) &&
+			!str_eq(d->uuid, vf->lease.uuid) && !str_eq(d->uuid, vf->holder.uuid))
+			snprintf(vf->defined_in, sizeof(vf->defined_in), "%.127s", d->name);
+	}
+}
+
+/* It runs, and the hook did not prepare that: whatever its VFs had before, they have now. */
+static void warn_unguarded(struct vfctl_ctx *ctx, const struct vfctl_leases *leases)
+{
+	for (size_t i = 0; i < leases->count; i++)
+		if (leases->v[i].active && !leases->v[i].running && leases->v[i].vf_count)
+			log_warn(ctx, "domain %s runs without the policy of its VFs: libvirt did not run "
+				"vfctl's hook when it started (vfctl hook status says why)",
+				leases->v[i].domain_name);
+}
+
+static int read_domains(struct vfctl_ctx *ctx, struct vfctl_snapshot *s)
+{
+	_known_domains_ struct known_domains *domains = NULL;
+	int r = host_of(ctx)->ops->read_only ? 0 : known_domains_read(ctx, &domains);
+
+	if (r < 0 || !domains)
+		return r;
+	for (size_t i = 0; i < s->inventory->pf_count; i++)
+		for (uint32_t k = 0; k < s->inventory->pfs[i].num_vfs; k++) {
+			merge_running(domains, &s->inventory->pfs[i].vfs[k]);
+			merge_defined(domains, &s->inventory->pfs[i].vfs[k]);
+		}
+	for (size_t i = 0; i < s->leases->count; i++)
+		s->leases->v[i].active = known_domains_runs(domains, s->leases->v[i].domain_uuid);
+	s->domains_error = steal(domains->unread);
+	warn_unguarded(ctx, s->leases);
+	return 0;
 }
 
 static int read_leases(struct vfctl_ctx *ctx, struct vfctl_snapshot *s)
@@ -65,7 +152,11 @@ int vfctl_snapshot_read(struct vfctl_ctx *ctx, const char *only,
 		r = read_leases(ctx, s);
 	if (r < 0)
 		return r;
-	merge(s);
+	end_old_runs(ctx, s->leases);
+	merge_leases(s);
+	r = read_domains(ctx, s);
+	if (r < 0)
+		return r;
 	*ret_snapshot = steal(s);
 	return 0;
 }
@@ -77,6 +168,7 @@ void vfctl_snapshot_free(struct vfctl_snapshot *snapshot)
 	vfctl_inventory_free(snapshot->inventory);
 	vfctl_leases_free(snapshot->leases);
 	free(snapshot->leases_error);
+	free(snapshot->domains_error);
 	free(snapshot);
 }
 
@@ -85,5 +177,29 @@ int snapshot_need_leases(struct vfctl_ctx *ctx, const struct vfctl_snapshot *sna
 	if (snapshot->leases_error)
 		return ctx_fail(ctx, -EACCES, "nothing is changed while the leases cannot be read: "
 			"%s", snapshot->leases_error);
+	if (snapshot->domains_error)
+		return ctx_fail(ctx, -EACCES, "nothing is changed while it is not known which "
+			"domains have VFs: %s", snapshot->domains_error);
 	return 0;
+}
+
+static bool is_named(const char *names, const char *name)
+{
+	size_t len = strlen(name);
+
+	for (const char *at = names; at; at = strchr(at, ',') ? strchr(at, ',') + 1 : NULL)
+		if (!strncmp(at, name, len) && (at[len] == ',' || !at[len]))
+			return true;
+	return false;
+}
+
+void snapshot_allow(struct vfctl_snapshot *snapshot, const char *domains)
+{
+	for (size_t i = 0; i < snapshot->inventory->pf_count; i++)
+		for (uint32_t k = 0; k < snapshot->inventory->pfs[i].num_vfs; k++) {
+			struct vfctl_vf *vf = &snapshot->inventory->pfs[i].vfs[k];
+
+			if (vf->defined_in[0] && is_named(domains, vf->defined_in))
+				vf->defined_in[0] = '\0';
+		}
 }

@@ -11,7 +11,16 @@ static inline void snapshot_freep(struct vfctl_snapshot **snapshot)
 }
 #define _snapshot_ _cleanup_(snapshot_freep)
 
-/* For a change: leases must be known, or a VF in someone's hands could be taken. */
+/* Which boot of the host this is; "" when that cannot be read. */
+void boot_id_read(struct vfctl_ctx *ctx, char ret[VFCTL_UUID_TEXT]);
+
+/*
+ * The operator named these domains (by commas; NULL none): that a VF stands in the definition
+ * of one of them does not keep it.
+ */
+void snapshot_allow(struct vfctl_snapshot *snapshot, const char *domains);
+
+/* For a change: who has what must be known, or a VF in someone's hands could be taken. */
 int snapshot_need_leases(struct vfctl_ctx *ctx, const struct vfctl_snapshot *snapshot);
 
 #endif

@@ -29,6 +29,63 @@ hook() {
 	) <"${2:-/dev/null}"
 }
 
+# lease DOMAIN.xml: what vfctl define leases to the domain, by the metadata in its XML.
+lease() { "$tests/sim-lease" "$state" <"$1"; }
+
+# unlease NAME: behind the tool's back.
+unlease() { sqlite3 "$state" "PRAGMA foreign_keys = on; DELETE FROM lease WHERE domain_name = '$1'"; }
+
+# ---- libvirt as the files that it keeps (kernel/hypervisor.c) ----
+
+# libvirt: this host has one, without domains.
+libvirt() { mkdir -p "$SIM_ROOT/etc/libvirt/qemu" "$SIM_ROOT/run/libvirt/qemu"; }
+# defined NAME <XML: virsh define.
+defined() { cat >"$SIM_ROOT/etc/libvirt/qemu/$1.xml"; }
+# started NAME PID [VF...]: the domain of that definition runs, with these open in VFIO.
+started() {
+	local vf group n=0
+	mkdir -p "$SIM_ROOT/proc/$2/fd"
+	echo qemu-system-x86 >"$SIM_ROOT/proc/$2/comm"
+	{
+		echo "<domstatus state='running' reason='booted' pid='$2'>"
+		cat "$SIM_ROOT/etc/libvirt/qemu/$1.xml"
+		echo "</domstatus>"
+	} >"$SIM_ROOT/run/libvirt/qemu/$1.xml"
+	for vf in "${@:3}"; do
+		hold "$vf"
+		group=$(readlink "$SIM_ROOT$dev/$vf/iommu_group")
+		ln -sf "/dev/vfio/${group##*/}" "$SIM_ROOT/proc/$2/fd/$((n += 1))"
+	done
+}
+# stopped NAME PID [VF...]
+stopped() {
+	local vf
+	rm -r "$SIM_ROOT/run/libvirt/qemu/$1.xml" "$SIM_ROOT/proc/$2"
+	for vf in "${@:3}"; do let_go "$vf"; done
+}
+# hostdev VF...: devices that somebody wrote by hand.
+hostdev() {
+	local vf
+	for vf; do
+		[[ $vf =~ ^(....):(..):(..)\.(.) ]]
+		echo "<hostdev mode='subsystem' type='pci' managed='yes'><source>" \
+			"<address domain='0x${BASH_REMATCH[1]}' bus='0x${BASH_REMATCH[2]}'" \
+			"slot='0x${BASH_REMATCH[3]}' function='0x${BASH_REMATCH[4]}'/>" \
+			"</source></hostdev>"
+	done
+}
+# plain NAME UUID DEVICES: a domain without our metadata.
+plain() {
+	echo "<domain type='kvm'><name>$1</name><uuid>$2</uuid><memory unit='MiB'>512</memory>" \
+		"<vcpu>1</vcpu><os><type>hvm</type></os><devices>" \
+		"<controller type='pci' index='0' model='pcie-root'/>" \
+		"<controller type='pci' index='1' model='pcie-root-port'/>" \
+		"<controller type='pci' index='2' model='pcie-root-port'/>$3</devices></domain>"
+}
+
+# What the system's log would hold.
+audit() { cat "$SIM_ROOT/.sim/audit" 2>/dev/null && rm "$SIM_ROOT/.sim/audit"; }
+
 # domain NAME UUID [VF...]: domain XML with our metadata. A VF is the attributes of our
 # <vf> element: "bdf='0000:10:10.0' pf='0000:10:00.0' index='0' mac='...'".
 domain() {

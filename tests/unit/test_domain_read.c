@@ -112,9 +112,9 @@ static void devices_are_compared_with_the_intent(void **state)
 
 	assert_int_equal(read_intent(xml, &intent), 0);
 	assert_int_equal(intent.device_count, 2);
-	assert_int_equal(intent.devices[0].bus, 0x3b);
-	assert_int_equal(intent.devices[1].domain, 0x10000);
-	assert_int_equal(intent.devices[1].function, 7);
+	assert_int_equal(intent.devices[0].bdf.bus, 0x3b);
+	assert_int_equal(intent.devices[1].bdf.domain, 0x10000);
+	assert_int_equal(intent.devices[1].bdf.function, 7);
 	missing = vfctl_domain_intent_missing(&intent);
 	assert_non_null(missing);
 	assert_int_equal(missing->index, 1);

@@ -89,7 +89,7 @@ static void a_lease_reads_back(void **state)
 	store = open_store();
 	assert_int_equal(take(store, 1, 9, 4), 0);
 	assert_int_equal(store_save_attrs(store, &vf, &attrs), 0);
-	assert_int_equal(store_set_running(store, "lease1", true), 0);
+	assert_int_equal(store_begin_run(store, "lease1", "guest1", "boot1"), 0);
 	assert_int_equal(vfctl_leases_read(ctx, &leases), 0);
 	assert_int_equal(leases->count, 1);
 	assert_string_equal(leases->v[0].domain_name, "guest1");
@@ -245,6 +245,8 @@ static void make_old_file(void)
 {
 	static const char *const rows[] = {
 		"DROP TABLE lease_cell",
+		"ALTER TABLE lease DROP COLUMN boot",
+		"ALTER TABLE lease_vf DROP COLUMN intent",
 		"INSERT INTO lease VALUES ('one', 'u1', 'placed', 5, 1, 0, 2, 4096, 0)",
 		"INSERT INTO lease VALUES ('two', 'u2', 'attached', 5, 1, 0, -1, 0, 0)",
 		"INSERT INTO lease_cpu VALUES (7, 'one')",
@@ -290,7 +292,7 @@ static void leases_of_the_version_before_have_one_cell(void **state)
 	make_old_file();
 	assert_old_leases(3);
 	store = open_store();
-	assert_old_leases(4);
+	assert_old_leases(5);
 	assert_int_equal(take(store, 3, 5, 5), 0);
 	assert_int_equal(store_drop(store, "one"), 0);
 	store_close(store);

@@ -64,6 +64,31 @@ void vfctl_ctx_cancel(struct vfctl_ctx *ctx);
  */
 void vfctl_ctx_set_write_timeout_ms(struct vfctl_ctx *ctx, unsigned timeout_ms);
 
+/**
+ * Give all that is done with this context from now on one budget: locks, writes, answers of
+ * the kernel and of the store are waited for no longer than what is left of it, and fail
+ * with -EBUSY or -ETIMEDOUT then. A roll-back is carried out even when it is used up.
+ * @param budget_ms  milliseconds from now; 0: no limit besides each wait's own (default).
+ */
+void vfctl_ctx_set_deadline_ms(struct vfctl_ctx *ctx, unsigned budget_ms);
+
+#define VFCTL_DOING_SIZE 256
+/**
+ * Have written down what is being waited for, in words, whenever that changes: for a watcher
+ * that cannot ask, such as the parent of a process that is stuck in the kernel.
+ * @param buf  VFCTL_DOING_SIZE bytes, shared memory; they stay the caller's, and must last as
+ *             long as the context. NULL: nobody looks (default).
+ */
+void vfctl_ctx_set_doing(struct vfctl_ctx *ctx, char *buf);
+
+/**
+ * Say on whose behalf changes are made, for the audit lines in the system's log, such as
+ * "libvirt hook, domain web". The default names the user of this process.
+ * @param origin  copied.
+ * @return 0, or -ENOMEM.
+ */
+int vfctl_ctx_set_origin(struct vfctl_ctx *ctx, const char *origin);
+
 #ifdef __cplusplus
 }
 #endif

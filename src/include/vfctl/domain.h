@@ -102,15 +102,28 @@ int vfctl_domain_template_path(
 int vfctl_domain_device_xml(struct vfctl_ctx *ctx, const struct vfctl_domain_vf *vf,
 	uint8_t guest_bus, uint64_t libvirt_version, char **ret_xml);
 
+/** A VLAN of an interface that is none of 0 .. VFCTL_VLAN_MAX: a trunk. */
+#define VFCTL_INTENT_VLAN_ODD 0xffff
+
+/** A host PCI device in <devices>, and what libvirt itself will set on it. */
+struct vfctl_intent_device {
+	struct vfctl_bdf bdf;
+	bool interface; /**< <interface>: libvirt sets MAC and VLAN, else nothing */
+	bool has_mac;
+	struct vfctl_mac mac;
+	uint16_t vlan; /**< 0: libvirt takes a tag away */
+};
+
 /** What the hook needs of a domain. A plain value of fixed size: nothing to free. */
 struct vfctl_domain_intent {
 	char name[256];
 	char uuid[37]; /**< lower case; empty when the XML has none */
-	char lease_id[VFCTL_LEASE_ID_MAX + 1];
+	char lease_id[VFCTL_LEASE_ID_MAX + 1]; /**< empty: it carries no metadata of ours */
 	struct vfctl_domain_vf vfs[VFCTL_GUEST_VFS_MAX];
 	size_t vf_count;
-	/** Host PCI devices in <devices>: hostdevs and hostdev interfaces, VFs or not. */
-	struct vfctl_bdf devices[VFCTL_DOMAIN_DEVICES_MAX];
+	/** Host PCI devices in <devices>: hostdevs and hostdev interfaces, VFs or not, and
+	 * VFs that a libvirt network gave, where the XML says which. */
+	struct vfctl_intent_device devices[VFCTL_DOMAIN_DEVICES_MAX];
 	size_t device_count;
 };
 
@@ -124,6 +137,18 @@ struct vfctl_domain_intent {
  */
 int vfctl_domain_metadata_read(struct vfctl_ctx *ctx, const char *xml, size_t len,
 	struct vfctl_domain_intent *ret);
+
+/**
+ * The same of any domain: one without our metadata has an empty lease_id and no VFs, but
+ * its name, UUID and devices are there.
+ * @param skip_metadata  do not look at <metadata>, so that nothing in it can fail.
+ */
+int vfctl_domain_intent_read(struct vfctl_ctx *ctx, const char *xml, size_t len,
+	bool skip_metadata, struct vfctl_domain_intent *ret);
+
+/** The device at this host address, or NULL. */
+const struct vfctl_intent_device *vfctl_domain_intent_device(
+	const struct vfctl_domain_intent *intent, const struct vfctl_bdf *vf);
 
 /** First VF of the intent that <devices> lacks, or NULL when they agree. */
 const struct vfctl_domain_vf *vfctl_domain_intent_missing(
@@ -144,6 +169,16 @@ int vfctl_domain_metadata_add_vf(struct vfctl_ctx *ctx, const char *xml,
  */
 int vfctl_domain_metadata_remove_vf(struct vfctl_ctx *ctx, const char *xml,
 	const struct vfctl_bdf *bdf, char **ret_xml);
+
+/**
+ * Change attributes of a VF in a domain XML: in our metadata, where it stands there, and in
+ * the <interface> that has it, for libvirt sets MAC and VLAN by that. What @p attrs does not
+ * carry stays.
+ * @param ret_xml  the whole domain; the caller frees it with free().
+ * @return as vfctl_domain_render().
+ */
+int vfctl_domain_change_vf(struct vfctl_ctx *ctx, const char *xml,
+	const struct vfctl_bdf *bdf, const struct vfctl_vf_attrs *attrs, char **ret_xml);
 
 /** A host PCI device that a domain holds. */
 struct vfctl_domain_device {

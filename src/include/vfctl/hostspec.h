@@ -35,6 +35,29 @@ struct vfctl_etcd_spec {
 	uint32_t block;	     /**< values set aside here for when etcd is away, 0..120; 16 */
 };
 
+/** What a domain may ask of the host by its metadata for VFs that it holds no lease of. */
+enum vfctl_foreign_mode {
+	VFCTL_FOREIGN_LEASES_ONLY, /**< nothing: such a VF stops its start (default) */
+	VFCTL_FOREIGN_REFUSE,	   /**< nothing, nor any VF that is not leased to it, with
+				      metadata or without */
+	VFCTL_FOREIGN_FREE_VFS,	   /**< a free VF of the PFs below, within the limits below */
+};
+
+/**
+ * Whom this host trusts with what. Zero-initialised it is the default, which grants nothing
+ * that vfctl did not lease. docs/security.md has the reasons.
+ */
+struct vfctl_foreign_spec {
+	enum vfctl_foreign_mode mode;
+	char **pfs; /**< names of PFs whose free VFs may be taken; NULL-terminated, or NULL */
+	struct vfctl_cpuset vlans; /**< tags that may be asked for, besides none */
+	uint32_t max_rate_mbps; /**< highest rate, and then one must be stated; 0: any */
+	bool trust;	   /**< trust may be switched on */
+	bool spoofchk_off; /**< the spoof check may be switched off */
+};
+
+#define VFCTL_HOOK_TIMEOUT_MS 15000 /**< what a start may wait for vfctl's hook */
+
 /** A host.yaml. Zero-initialised: nothing is declared. */
 struct vfctl_host_spec {
 	char host[65]; /**< this host's name in the fleet; default: its hostname */
@@ -52,6 +75,10 @@ struct vfctl_host_spec {
 	uint64_t reserved_memory_bytes;	    /**< kept for the host on each node */
 	struct vfctl_cpuset shared_cpus;    /**< that shared vCPUs run on */
 	uint32_t shared_ratio; /**< shared vCPUs that one of them carries; 0: not stated */
+	struct vfctl_foreign_spec foreign;
+	bool leased_vfs_warn; /**< a domain that starts with a VF leased to another is warned
+				 of, not refused */
+	uint32_t hook_timeout_ms; /**< VFCTL_HOOK_TIMEOUT_MS */
 };
 
 /**

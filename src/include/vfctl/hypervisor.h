@@ -27,6 +27,13 @@ enum {
 	VFCTL_AFFECT_CONFIG = 1 << 1,
 };
 
+/** What may be dropped with a domain's definition; nothing is unless it is asked for. */
+enum {
+	VFCTL_DROP_NVRAM = 1 << 0,	  /**< the guest's firmware variables */
+	VFCTL_DROP_MANAGED_SAVE = 1 << 1, /**< its saved memory */
+	VFCTL_DROP_SNAPSHOTS = 1 << 2,	  /**< what libvirt knows of its snapshots */
+};
+
 /**
  * What the stories need of libvirt, as a table, so that libvfctl itself (and the hook)
  * links none of it. vfctl_libvirt_open() gives the real one. All calls return 0 or a
@@ -43,8 +50,12 @@ struct vfctl_hypervisor {
 		bool config, struct vfctl_domain_info *ret_domain);
 	/** Define with validation against the schema; -EEXIST for another domain's name. */
 	int (*define)(struct vfctl_ctx *ctx, struct vfctl_hypervisor *self, const char *xml);
+	/**
+	 * @p drop says what goes with it, by VFCTL_DROP_ bits. NVRAM that is not named stays;
+	 * -EBUSY when the domain has one of the others and it is not named.
+	 */
 	int (*undefine)(struct vfctl_ctx *ctx, struct vfctl_hypervisor *self,
-		const char *uuid);
+		const char *uuid, unsigned drop);
 	int (*attach)(struct vfctl_ctx *ctx, struct vfctl_hypervisor *self, const char *uuid,
 		const char *device_xml, unsigned affect);
 	/**

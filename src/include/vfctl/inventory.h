@@ -14,12 +14,11 @@
 extern "C" {
 #endif
 
-/** Who uses a VF. */
+/** Who has a VF now. What it is promised to is another matter: struct vfctl_vf_lease. */
 enum vfctl_holder_kind {
-	VFCTL_HOLDER_NONE,   /**< nobody: free */
-	VFCTL_HOLDER_LEASE,  /**< leased to a libvirt domain that does not run with it now */
-	VFCTL_HOLDER_DOMAIN, /**< leased to a libvirt domain and open in VFIO */
-	VFCTL_HOLDER_VFIO,   /**< open in VFIO by a process we hold no lease for */
+	VFCTL_HOLDER_NONE,   /**< nobody */
+	VFCTL_HOLDER_DOMAIN, /**< a running libvirt domain: open in VFIO by its QEMU */
+	VFCTL_HOLDER_VFIO,   /**< open in VFIO by another process, or by one not known */
 	VFCTL_HOLDER_NETNS,  /**< its network device is in another network namespace */
 	VFCTL_HOLDER_HOST,   /**< its network device is up on this host */
 };
@@ -27,8 +26,15 @@ enum vfctl_holder_kind {
 struct vfctl_holder {
 	enum vfctl_holder_kind kind;
 	char name[128]; /**< domain name, or "comm (pid N)"; may be "" */
-	char uuid[37];	/**< of the domain; "" when there is no lease */
+	char uuid[37];	/**< of the domain; "" of any other */
 	int pid;	/**< process that has it open; 0 unknown or none */
+};
+
+/** Whom a VF is promised to, whoever has it now. */
+struct vfctl_vf_lease {
+	char name[128]; /**< of the domain; "": it is leased to nobody */
+	char uuid[37];
+	bool running; /**< the hook prepared it for that domain's run, which goes on */
 };
 
 /** One virtual function as it was when the inventory was read. */
@@ -42,6 +48,10 @@ struct vfctl_vf {
 	int iommu_group; /**< -1 when in none */
 	struct vfctl_vf_attrs attrs; /**< its mask says what the driver reports */
 	struct vfctl_holder holder;
+	struct vfctl_vf_lease lease;
+	/** A domain that has it in its definition or, live, in its devices without being the
+	 * leaseholder; "": none is known. */
+	char defined_in[128];
 };
 
 /** One physical function with SR-IOV, and its VFs. */
@@ -108,7 +118,7 @@ int vfctl_inventory_find_vf(struct vfctl_ctx *ctx, const struct vfctl_inventory 
 
 /** The name a person would use for the PF: network device, RDMA device, or address. */
 const char *vfctl_pf_name(const struct vfctl_pf *pf, char buf[VFCTL_BDF_TEXT]);
-/** "free", "leased", "domain", "vfio", "netns", "host". */
+/** "none", "domain", "vfio", "netns", "host". */
 const char *vfctl_holder_kind_name(enum vfctl_holder_kind kind);
 
 #ifdef __cplusplus

@@ -23,6 +23,12 @@ struct vfctl_lease_vf {
 	struct vfctl_bdf pf;
 	uint32_t index;
 	bool transient; /**< plugged into the running domain only: it ends when that stops */
+	/**
+	 * What the VF was leased with: identity and policy. The guest gets this, and its
+	 * domain's metadata may not ask for more. Not there in leases of an older vfctl.
+	 */
+	bool has_intent;
+	struct vfctl_vf_attrs intent;
 	/** What the hook found before it wrote the guest's policy; mask 0: nothing saved. */
 	struct vfctl_vf_attrs saved;
 };
@@ -42,7 +48,9 @@ struct vfctl_lease {
 	char domain_uuid[VFCTL_UUID_TEXT]; /**< lower case with dashes */
 	char *domain_name;
 	int64_t created; /**< seconds since 1970-01-01 UTC */
-	bool running;	 /**< the hook saw it start and not end */
+	bool running;	 /**< the hook prepared its start, in this boot, and saw no end of it */
+	bool active; /**< libvirt says that it runs; told by vfctl_snapshot_read() alone */
+	char boot_id[VFCTL_UUID_TEXT]; /**< of the boot in which that was */
 	bool transient;	 /**< taken by the hook for a domain nobody defined with vfctl: it
 			    ends when the domain stops */
 	int node;	 /**< of the first cell; VFCTL_NODE_NONE when it has none: it only

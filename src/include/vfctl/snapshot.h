@@ -13,13 +13,17 @@ extern "C" {
 struct vfctl_snapshot {
 	struct vfctl_inventory *inventory; /**< holders say the domain where one is known */
 	struct vfctl_leases *leases;
-	/** NULL, or why the leases could not be read (they are then not in the holders). */
+	/** NULL, or why the leases could not be read (the VFs then show none). */
 	char *leases_error;
+	/** NULL, or what of libvirt's files could not be read: domains may have VFs that is
+	 * not shown. */
+	char *domains_error;
 };
 
 /**
- * Read inventory and leases. Leases that cannot be read do not fail it: what can be shown
- * is shown. A captured host has no leases.
+ * Read inventory, leases, and which domains have VFs (from libvirt's own files, so that a
+ * busy daemon is not waited for). What of the latter two cannot be read does not fail it:
+ * what can be shown is shown. A captured host has no leases.
  * @param only  as for vfctl_inventory_read().
  * @param ret_snapshot  freed with vfctl_snapshot_free().
  */

@@ -13,6 +13,7 @@
 extern "C" {
 #endif
 
+struct vfctl_hypervisor;
 struct vfctl_ids;
 
 /** Where new VFs are bound. */
@@ -34,6 +35,9 @@ struct vfctl_create_options {
 	/** Partition of an InfiniBand PF's VFs, 0 none: noted with their GUIDs for the subnet
 	 * manager, and on mlx4 written. */
 	uint16_t pkey;
+	/** Domains, by name and separated by commas, whose definitions may lose a VF; they are
+	 * off and hold no lease of it. NULL: none. */
+	const char *despite;
 };
 
 /**
@@ -56,9 +60,10 @@ int vfctl_create_plan(struct vfctl_ctx *ctx, const char *pf,
 /**
  * Plan: a PF has no VFs. Refused (-EBUSY) when one of them is in use.
  * @param ids  pools that its VFs may have GUIDs from, which then go back; NULL none.
+ * @param despite  as in vfctl_create_options.
  */
 int vfctl_destroy_plan(struct vfctl_ctx *ctx, struct vfctl_ids *ids, const char *pf,
-	bool dry_run, struct vfctl_change **ret_change);
+	const char *despite, bool dry_run, struct vfctl_change **ret_change);
 
 /** What one VF shall get. */
 struct vfctl_set_item {
@@ -66,14 +71,25 @@ struct vfctl_set_item {
 	struct vfctl_vf_attrs attrs;
 };
 
+/** How VFs that are leased to a domain are meant; zero-initialised: only such as are off. */
+struct vfctl_set_options {
+	bool live;   /**< also of a running domain, until it stops */
+	bool config; /**< what the domain gets at its next starts: lease and definition; without
+		       live the VF itself is not written now */
+	struct vfctl_hypervisor *hypervisor; /**< for config; the definition is changed there */
+};
+
 /**
  * Plan: VFs of one PF get these attributes, all of them or none: when one is refused,
  * those written before are put back.
- * @return 0; -ENOENT; -EINVAL for attributes that contradict each other, or VFs of
- * different PFs; -EBUSY when mac or msix of a VF in use would change.
+ * @param options  NULL: as zero-initialised.
+ * @return 0; -ENOENT; -EINVAL for attributes that contradict each other, VFs of different
+ * PFs, or options without meaning for a VF; -EEXIST a MAC or GUID is another's; -EBUSY when
+ * mac or msix of a VF in use would change, or the policy of a running domain's VF without
+ * live or config.
  */
 int vfctl_set_plan(struct vfctl_ctx *ctx, const struct vfctl_set_item *items, size_t count,
-	bool dry_run, struct vfctl_change **ret_change);
+	const struct vfctl_set_options *options, bool dry_run, struct vfctl_change **ret_change);
 
 #ifdef __cplusplus
 }

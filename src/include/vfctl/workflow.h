@@ -135,15 +135,23 @@ int vfctl_define_plan(struct vfctl_ctx *ctx, struct vfctl_guest *guest,
 	const struct vfctl_place_options *options, const char *template_text,
 	const char *template_name, bool dry_run, struct vfctl_change **ret_change);
 
+struct vfctl_undefine_options {
+	struct vfctl_ids *ids; /**< pools it may have GUIDs and MACs from; NULL: none */
+	bool force;	       /**< also a domain that vfctl did not define */
+	unsigned drop;	       /**< what may be lost with it, VFCTL_DROP_ bits; 0 nothing */
+};
+
 /**
- * Plan: undefine a domain and give back what it held.
- * @param ids     pools it may have GUIDs and MACs from; NULL: none.
- * @param domain  name or UUID. A domain that libvirt does not know any more but that still
- *                holds a lease is only released.
- * @return 0; -ENOENT neither; -EBUSY it runs.
+ * Plan: undefine a domain and give back what it held. Once libvirt has dropped the
+ * definition the change goes forward; called again it does what was left.
+ * @param domain  name or UUID. Of a domain that libvirt does not know any more the lease, or
+ *                what is left of one, is ended.
+ * @return 0; -ENOENT there is nothing of that name; -EBUSY it runs; -EPERM it was not defined
+ * by vfctl.
  */
 int vfctl_undefine_plan(struct vfctl_ctx *ctx, struct vfctl_hypervisor *hypervisor,
-	struct vfctl_ids *ids, const char *domain, bool dry_run, struct vfctl_change **ret_change);
+	const char *domain, const struct vfctl_undefine_options *options, bool dry_run,
+	struct vfctl_change **ret_change);
 
 struct vfctl_attach_options {
 	const char *pf; /**< any free VF of it; or NULL */
@@ -180,10 +188,22 @@ int vfctl_detach_plan(struct vfctl_ctx *ctx, struct vfctl_hypervisor *hypervisor
  * What the libvirt hook does for one call.
  * @param argv  object, operation, sub-operation, extra (libvirt's four arguments).
  * @param xml   what libvirt wrote to standard input; need not end in NUL.
+ * @param spec  host.yaml, which says what domains may ask for; NULL: nothing beyond their
+ *              leases.
  * @return 0, or a negative errno that shall stop the operation, with words.
  */
 int vfctl_hook_qemu(struct vfctl_ctx *ctx, const char *const argv[4], const char *xml,
-	size_t len);
+	size_t len, const struct vfctl_host_spec *spec);
+
+/**
+ * Plan: give the VFs of a domain that is off what they had before its last run, when the
+ * hook could not (it was killed, a device did not answer). Its definition stays, and so does
+ * its lease, unless a start took it for the run alone.
+ * @param domain  name or UUID.
+ * @return 0; -ENOENT it holds no lease; -EBUSY it is running.
+ */
+int vfctl_release_plan(struct vfctl_ctx *ctx, const char *domain, bool dry_run,
+	struct vfctl_change **ret_change);
 
 #ifdef __cplusplus
 }

@@ -72,21 +72,21 @@ static int fault_list(struct host *h, const char *path, char ***ret)
 }
 
 static int fault_exchange(struct host *h, int protocol, const void *request, size_t len,
-	struct buf *ret)
+	unsigned ms, struct buf *ret)
 {
 	if (fault_of(h)->late && now(h)) {
-		INNER(h)->ops->exchange(INNER(h), protocol, request, len, ret);
+		INNER(h)->ops->exchange(INNER(h), protocol, request, len, ms, ret);
 		buf_reset(ret);
 		return fault_of(h)->error;
 	}
 	return fault_of(h)->late
-		? INNER(h)->ops->exchange(INNER(h), protocol, request, len, ret)
-		: CALL(h, exchange, protocol, request, len, ret);
+		? INNER(h)->ops->exchange(INNER(h), protocol, request, len, ms, ret)
+		: CALL(h, exchange, protocol, request, len, ms, ret);
 }
 
-static int fault_load_module(struct host *h, const char *name)
+static int fault_load_module(struct host *h, const char *name, unsigned ms)
 {
-	return CALL(h, load_module, name);
+	return CALL(h, load_module, name, ms);
 }
 
 static int fault_lock(struct host *h, const char *name, bool shared, unsigned ms,
@@ -97,6 +97,11 @@ static int fault_lock(struct host *h, const char *name, bool shared, unsigned ms
 
 static void fault_sleep(struct host *h, unsigned ms)
 {
+}
+
+static void fault_audit(struct host *h, const char *text)
+{
+	INNER(h)->ops->audit(INNER(h), text);
 }
 
 static void fault_free(struct host *h)
@@ -116,6 +121,7 @@ static const struct host_ops fault_ops = {
 	.load_module = fault_load_module,
 	.lock = fault_lock,
 	.sleep = fault_sleep,
+	.audit = fault_audit,
 	.free = fault_free,
 };
 

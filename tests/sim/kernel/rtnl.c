@@ -403,7 +403,7 @@ static int set_link(struct host *h, const struct nlmsghdr *rq)
 }
 
 int sim_exchange(struct host *h, int protocol, const void *request, size_t len,
-	struct buf *ret_reply)
+	unsigned timeout_ms, struct buf *ret_reply)
 {
 	const struct nlmsghdr *rq = request;
 	int left = (int)len;

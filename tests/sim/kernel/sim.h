@@ -75,7 +75,7 @@ int sim_vf_read(struct host *h, const struct vfctl_bdf *pf, uint32_t vf, struct 
 int sim_vf_write(struct host *h, const struct vfctl_bdf *pf, uint32_t vf,
 	const struct sim_vf *state);
 int sim_exchange(struct host *h, int protocol, const void *request, size_t len,
-	struct buf *ret_reply);
+	unsigned timeout_ms, struct buf *ret_reply);
 
 /* rdma.c */
 static inline uint64_t sim_pf_guid(const struct vfctl_bdf *bdf)

@@ -360,7 +360,7 @@ static int sim_replace(struct host *h, const char *path, const char *text)
 	return files_replace(h, path, text);
 }
 
-static int sim_load_module(struct host *h, const char *name)
+static int sim_load_module(struct host *h, const char *name, unsigned timeout_ms)
 {
 	if (!sim_has(h, "/.sim/modules/%s", name))
 		return -ENOENT;
@@ -369,6 +369,16 @@ static int sim_load_module(struct host *h, const char *name)
 
 static void sim_sleep(struct host *h, unsigned ms)
 {
+}
+
+static void sim_audit(struct host *h, const char *text)
+{
+	_free_ char *before = sim_get(h, "/.sim/audit");
+	_free_ char *all = str_format("%s%s%s\n", before ? before : "",
+		before && *before ? "\n" : "", text);
+
+	if (all)
+		sim_put(h, all, "/.sim/audit");
 }
 
 static const struct host_ops sim_ops = {
@@ -382,6 +392,7 @@ static const struct host_ops sim_ops = {
 	.load_module = sim_load_module,
 	.lock = files_lock,
 	.sleep = sim_sleep,
+	.audit = sim_audit,
 	.free = files_free,
 };
 

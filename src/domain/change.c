@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Other attributes for a VF that a domain has: in our metadata, and where libvirt sets them. */
+#include <errno.h>
+
+#include "domain/domain.h"
+
+/* libvirt gives the VF of an <interface> MAC and VLAN itself, after the hook. */
+static void change_interface(struct xml_node *node, const struct vfctl_vf_attrs *attrs)
+{
+	char text[VFCTL_MAC_TEXT];
+	bool fresh;
+
+	if (attrs->mask & VFCTL_ATTR_MAC)
+		xml_set(render_child(node, "mac", &fresh), "address",
+			vfctl_mac_format(&attrs->mac, text));
+	if (!(attrs->mask & VFCTL_ATTR_VLAN_ID))
+		return;
+	xml_remove_children(node, "vlan");
+	if (attrs->vlan)
+		xml_setf(xml_add(xml_add(node, "vlan"), "tag"), "id", "%u", attrs->vlan);
+}
+
+static int change_devices(struct vfctl_ctx *ctx, struct xml_node *devices,
+	const struct vfctl_bdf *bdf, const struct vfctl_vf_attrs *attrs)
+{
+	xml_each(node, devices, "interface") {
+		struct vfctl_bdf source;
+		int r = pci_source_address(ctx, "domain", node, &source);
+
+		if (r < 0)
+			return r;
+		if (r == 1 && vfctl_bdf_compare(&source, bdf) == 0)
+			change_interface(node, attrs);
+	}
+	return 0;
+}
+
+int vfctl_domain_change_vf(struct vfctl_ctx *ctx, const char *text,
+	const struct vfctl_bdf *bdf, const struct vfctl_vf_attrs *attrs, char **ret_xml)
+{
+	_xml_ struct xml *xml = NULL;
+	struct xml_node *vf;
+	char value[VFCTL_ATTR_TEXT];
+	const char *key;
+	size_t i = 0;
+	int r = xml_parse_domain(ctx, "domain", text, &xml);
+
+	if (r < 0)
+		return r;
+	vf = metadata_vf(xml_root(xml), bdf);
+	while (vf && vfctl_vf_attrs_next(attrs, &i, &key, value))
+		xml_set(vf, key, value);
+	r = change_devices(ctx, xml_child(xml_root(xml), "devices"), bdf, attrs);
+	return r < 0 ? r : xml_print(ctx, xml, ret_xml);
+}

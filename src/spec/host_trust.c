@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* What the hook may wait for, and what domains that vfctl did not define may ask for. */
+#include <errno.h>
+
+#include "base/parse.h"
+#include "spec/host.h"
+#include "vfctl/vfattr.h"
+
+#define HOOK_TIMEOUT_MIN_MS 2000
+#define HOOK_TIMEOUT_MAX_MS 120000
+#define PFS_MAX 64
+
+#define F(member) offsetof(struct vfctl_foreign_spec, member)
+
+static const char *const mode_words[] = {
+	[VFCTL_FOREIGN_LEASES_ONLY] = "leases-only",
+	[VFCTL_FOREIGN_REFUSE] = "refuse",
+	[VFCTL_FOREIGN_FREE_VFS] = "free-vfs",
+	NULL,
+};
+
+/* "100-199,300": VLAN tags. 0, no tag, may always be asked for. */
+static int read_vlans(struct reader *r, const struct key *key, const struct doc_node *value,
+	void *object)
+{
+	struct vfctl_cpuset *vlans = (void *)((char *)object + key->offset);
+	struct vfctl_cpuset set = {0};
+	const char *text;
+	int error = reader_text(r, key, value, &text);
+
+	if (error < 0)
+		return error;
+	if (vfctl_cpuset_parse(text, &set) < 0 || vfctl_cpuset_empty(&set) ||
+		vfctl_cpuset_next(&set, VFCTL_VLAN_MAX + 1) >= 0)
+		return reader_fail(r, value, key->name, -EINVAL,
+			"'%.64s' is not allowed; it must be a list of VLANs of 0 to %d such as "
+			"'100-199,300'", text, VFCTL_VLAN_MAX);
+	*vlans = set;
+	return 0;
+}
+
+static int check_foreign(struct reader *r, const struct doc_node *node,
+	const struct vfctl_foreign_spec *f, const struct doc_node *const *seen, size_t count)
+{
+	for (size_t i = 1; i < count && f->mode != VFCTL_FOREIGN_FREE_VFS; i++)
+		if (seen[i])
+			return reader_fail(r, seen[i], "allow", -EINVAL,
+				"limits are for allow: free-vfs; write that, or remove them");
+	if (f->mode == VFCTL_FOREIGN_FREE_VFS && !f->pfs)
+		return reader_fail(r, node, "pfs", -EINVAL,
+			"the key is missing; name the PFs whose free VFs may be taken: "
+			"pfs: [ens1]");
+	return 0;
+}
+
+int read_foreign(struct reader *r, const struct key *key, const struct doc_node *value,
+	void *object)
+{
+	static const struct key keys[] = {
+		{"allow", read_word, F(mode), 0, 0, mode_words},
+		{"pfs", read_lines, F(pfs), 0, PFS_MAX, NULL},
+		{"vlans", read_vlans, F(vlans), 0, 0, NULL},
+		{"max-rate", read_u32, F(max_rate_mbps), 1, UINT32_MAX, NULL},
+		{"trust", read_switch, F(trust), 0, 0, NULL},
+		{"spoofchk-off", read_switch, F(spoofchk_off), 0, 0, NULL},
+	};
+	struct reader inner = {.ctx = r->ctx, .file = r->file, .path = "foreign-domains."};
+	const struct doc_node *seen[ARRAY_SIZE(keys)] = {0};
+	struct vfctl_foreign_spec *f = &((struct vfctl_host_spec *)object)->foreign;
+	int error = reader_map(&inner, value, keys, ARRAY_SIZE(keys), f, seen);
+
+	return error < 0 ? error : check_foreign(&inner, value, f, seen, ARRAY_SIZE(keys));
+}
+
+struct hook_keys {
+	uint32_t timeout_ms;
+	unsigned leased_vfs;
+};
+
+int read_hook(struct reader *r, const struct key *key, const struct doc_node *value,
+	void *object)
+{
+	static const char *const words[] = {"refuse", "warn", NULL};
+	static const struct key keys[] = {
+		{"timeout", read_milliseconds, offsetof(struct hook_keys, timeout_ms),
+			HOOK_TIMEOUT_MIN_MS, HOOK_TIMEOUT_MAX_MS, NULL},
+		{"leased-vfs", read_word, offsetof(struct hook_keys, leased_vfs), 0, 0, words},
+	};
+	struct reader inner = {.ctx = r->ctx, .file = r->file, .path = "hook."};
+	struct hook_keys hook = {VFCTL_HOOK_TIMEOUT_MS, 0};
+	struct vfctl_host_spec *spec = object;
+	int error = reader_map(&inner, value, keys, ARRAY_SIZE(keys), &hook, NULL);
+
+	spec->hook_timeout_ms = hook.timeout_ms;
+	spec->leased_vfs_warn = hook.leased_vfs == 1;
+	return error;
+}

@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Which libvirt the simulated vfctl talks to. */
+#include "../../../vfctl/main.h"
+#include "hypervisor.h"
+
+/* Stories that name a URI talk to libvirt's own test driver. */
+int main_open_hypervisor(struct vfctl_ctx *ctx, const char *uri,
+	struct vfctl_hypervisor **ret_hypervisor)
+{
+	if (!uri && host_exists(ctx, "/etc/libvirt/qemu"))
+		return sim_hypervisor_new(ctx, ret_hypervisor);
+	return vfctl_libvirt_open(ctx, uri, ret_hypervisor);
+}
