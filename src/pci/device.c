@@ -127,8 +127,15 @@ int pci_unbind(struct vfctl_ctx *ctx, const struct vfctl_bdf *bdf)
 		return r;
 	/* Taking an open device from vfio-pci waits until it is closed: with a deadline. */
 	if (pci_driver_is_vfio(driver))
-		return host_write_slow(ctx, TEXT(bdf), PCI_SYSFS "%s/driver/unbind", TEXT(bdf));
-	return host_write(ctx, TEXT(bdf), PCI_SYSFS "%s/driver/unbind", TEXT(bdf));
+		r = host_write_slow(ctx, TEXT(bdf), PCI_SYSFS "%s/driver/unbind", TEXT(bdf));
+	else
+		r = host_write(ctx, TEXT(bdf), PCI_SYSFS "%s/driver/unbind", TEXT(bdf));
+	/* A probe that was just under way has failed, or somebody was faster: that will do. */
+	if ((r == -ENOENT || r == -ENODEV) && pci_driver(ctx, bdf, driver) == 0 && !driver[0]) {
+		ctx_clear(ctx);
+		return 0;
+	}
+	return r;
 }
 
 bool pci_driver_is_here(struct vfctl_ctx *ctx, const char *driver)

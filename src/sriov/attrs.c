@@ -8,6 +8,7 @@
 #include "infiniband/vf.h"
 #include "netlink/link.h"
 #include "pci/device.h"
+#include "sriov/bound.h"
 
 #define TEXT(bdf) vfctl_bdf_format((bdf), (char[VFCTL_BDF_TEXT]){0})
 #define RETRIES 20
@@ -356,86 +357,6 @@ static int write_by_way(struct vfctl_ctx *ctx, const struct vfctl_pf *pf,
 	return r;
 }
 
-/* ---- binding again ---- */
-
-#define REBIND_WAIT_MS 10000
-
-/* The VF's own view once its driver has probed: that is what the fabric will see. */
-static int read_bound(struct vfctl_ctx *ctx, const struct vf_wish *wish,
-	struct ib_identity *ret)
-{
-	int r = ib_identity_read(ctx, &wish->bdf, REBIND_WAIT_MS, ret);
-
-	if (r != -ENOENT)
-		return r;
-	log_warn(ctx, "VF %u is bound, but its GUIDs cannot be looked at: %s", wish->vf,
-		vfctl_ctx_error(ctx));
-	ctx_clear(ctx);
-	return r;
-}
-
-int attrs_check_bound(struct vfctl_ctx *ctx, const struct vf_wish *wish)
-{
-	const struct vfctl_vf_attrs *a = &wish->attrs;
-	struct ib_identity id;
-	int r = read_bound(ctx, wish, &id);
-
-	if (r < 0)
-		return r == -ENOENT ? 0 : r;
-	if ((a->mask & VFCTL_ATTR_NODE_GUID && id.node_guid != a->node_guid) ||
-		(a->mask & VFCTL_ATTR_PORT_GUID && id.port_guid != a->port_guid))
-		return ctx_fail(ctx, -EIO, "VF %u is bound, but its device %s shows another GUID "
-			"than was set", wish->vf, id.device);
-	return 0;
-}
-
-/*
- * Through the override, so that autoprobe need not be on; it then is what it was. 1: bound
- * again; 0: no driver of this host has it.
- */
-static int bind_again(struct vfctl_ctx *ctx, const struct vf_wish *wish)
-{
-	char driver[PCI_DRIVER_NAME], override[PCI_DRIVER_NAME];
-	int r = pci_driver(ctx, &wish->bdf, driver);
-
-	if (r < 0 || !driver[0] || pci_driver_is_vfio(driver))
-		return r;
-	r = pci_override(ctx, &wish->bdf, override);
-	if (r == 0)
-		r = pci_unbind(ctx, &wish->bdf);
-	if (r == 0)
-		r = pci_bind(ctx, &wish->bdf, driver);
-	if (r == 0)
-		r = pci_set_override(ctx, &wish->bdf, override);
-	return r < 0 ? r : 1;
-}
-
-int attrs_check_roce(struct vfctl_ctx *ctx, const struct vf_wish *wish)
-{
-	struct ib_identity id;
-	int r = read_bound(ctx, wish, &id);
-
-	if (r == 0 && !id.node_guid) {
-		r = bind_again(ctx, wish);
-		if (r >= 0)
-			r = read_bound(ctx, wish, &id);
-		if (r == 0 && !id.node_guid)
-			return ctx_fail(ctx, -EIO, "VF %u: the node GUID of %s stays zero, so RDMA "
-				"would not work on it (has it a MAC?)", wish->vf, id.device);
-	}
-	return r == -ENOENT ? 0 : r;
-}
-
-static int rebind(struct vfctl_ctx *ctx, const struct vf_wish *wish)
-{
-	int r = bind_again(ctx, wish);
-
-	if (r == 1)
-		r = attrs_check_bound(ctx, wish);
-	return r < 0 ? ctx_prefix(ctx, r, "bind VF %u again so that its GUID takes effect",
-		wish->vf) : 0;
-}
-
 /* ---- the audit ---- */
 
 static void put_attrs(struct buf *text, const struct vfctl_vf_attrs *attrs)
@@ -498,7 +419,7 @@ int attrs_write(struct vfctl_ctx *ctx, const struct vfctl_pf *pf,
 	}
 	for (size_t i = 0; i < count && r == 0; i++)
 		if (wishes[i].rebind && !way->live && wishes[i].attrs.mask & VFCTL_ATTR_GUIDS)
-			r = rebind(ctx, &wishes[i]);
+			r = bound_rebind(ctx, &wishes[i]);
 	return r;
 }
 

@@ -50,17 +50,6 @@ int attrs_check(struct vfctl_ctx *ctx, const struct vfctl_pf *pf,
 	const struct vf_wish *wishes, size_t count);
 
 /*
- * After a driver of this host probed a VF: does the VF's own RDMA device show the GUIDs of
- * @wish? One that has no RDMA device is passed over with a warning. -EIO when it differs.
- */
-int attrs_check_bound(struct vfctl_ctx *ctx, const struct vf_wish *wish);
-/*
- * The same for RoCE, where the driver makes the node GUID from the MAC: zero crashes
- * rdma_cm, and binding again is what helps (sriov-network-device-plugin issue 267).
- */
-int attrs_check_roce(struct vfctl_ctx *ctx, const struct vf_wish *wish);
-
-/*
  * The same for what VFs had before: only what differs now is written, for a value that was
  * never set (a MAC of zero, no rate without a link) is not taken by every driver. A zero
  * MAC that the driver does not take stays as it is, for the guest brings its own.

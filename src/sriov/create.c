@@ -9,6 +9,7 @@
 
 #include "host/host.h"
 #include "netlink/link.h"
+#include "sriov/bound.h"
 #include "sriov/create.h"
 #include "sriov/holder.h"
 #include "sriov/lifecycle.h"
@@ -17,6 +18,7 @@
 
 #define TEXT(bdf) vfctl_bdf_format((bdf), (char[VFCTL_BDF_TEXT]){0})
 #define CLASS_NETWORK 0x02
+#define NO_DRIVER "none"
 
 static void free_create(void *data)
 {
@@ -210,11 +212,15 @@ static int apply_load(struct vfctl_ctx *ctx, void *data)
 	return pci_need_driver(ctx, "vfio-pci");
 }
 
+/*
+ * A module that udev loads later binds every function it knows that has no driver; an
+ * override that names no driver keeps it off (Documentation/ABI/testing/sysfs-bus-pci).
+ */
 static int unbind_for_good(struct vfctl_ctx *ctx, const struct vfctl_bdf *bdf)
 {
-	int r = pci_unbind(ctx, bdf);
+	int r = pci_set_override(ctx, bdf, NO_DRIVER);
 
-	return r < 0 ? r : pci_set_override(ctx, bdf, "");
+	return r < 0 ? r : pci_unbind(ctx, bdf);
 }
 
 static int bind_one(struct vfctl_ctx *ctx, const struct create *c, const struct vfctl_vf *vf)
@@ -253,18 +259,35 @@ static int apply_bind(struct vfctl_ctx *ctx, void *data)
 	return 0;
 }
 
+/* VFs that were there before, and moved to the host driver with the MACs that they had. */
+static int check_moved_macs(struct vfctl_ctx *ctx, const struct create *c)
+{
+	int r = 0;
+
+	for (uint32_t i = 0; i < c->vf_count && r == 0; i++) {
+		const struct vf_wish has = {c->vfs[i].index, c->vfs[i].bdf, c->vfs[i].attrs, false};
+
+		if (has.attrs.mask & VFCTL_ATTR_MAC && !vfctl_mac_is_zero(&has.attrs.mac))
+			r = bound_check_mac(ctx, &has);
+	}
+	return r;
+}
+
 /* A driver of this host has read the identities by now: does it show the same? */
 static int verify_bind(struct vfctl_ctx *ctx, void *data)
 {
 	struct create *c = data;
 	int r = 0;
 
-	if (c->driver != VFCTL_VF_DRIVER_HOST || !c->pf->rdma[0])
+	if (c->driver != VFCTL_VF_DRIVER_HOST)
 		return 0;
-	for (uint32_t i = 0; i < c->wish_count && r == 0 && !c->live; i++)
-		r = c->pf->infiniband ? attrs_check_bound(ctx, &c->wishes[i])
-				      : attrs_check_roce(ctx, &c->wishes[i]);
-	return r;
+	for (uint32_t i = 0; i < c->wish_count && r == 0; i++)
+		if (c->wishes[i].attrs.mask & VFCTL_ATTR_MAC)
+			r = bound_check_mac(ctx, &c->wishes[i]);
+	for (uint32_t i = 0; i < c->wish_count && r == 0 && !c->live && c->pf->rdma[0]; i++)
+		r = c->pf->infiniband ? bound_check_guids(ctx, &c->wishes[i])
+				      : bound_check_roce(ctx, &c->wishes[i]);
+	return r < 0 ? r : check_moved_macs(ctx, c);
 }
 
 /* Only for VFs that were there before: new ones go with the count. */
@@ -290,7 +313,7 @@ static void add_bind_step(struct steps *steps, const struct create *c, const str
 	const char *plural = count == 1 ? "" : "s";
 
 	if (c->driver == VFCTL_VF_DRIVER_NONE)
-		steps_add(steps, row, "%s: unbind %u VF%s", c->name, count, plural);
+		steps_add(steps, row, "%s: keep all drivers off %u VF%s", c->name, count, plural);
 	else
 		steps_add(steps, row, "%s: bind %u VF%s to %s", c->name, count, plural,
 			driver_words[c->driver]);
@@ -378,6 +401,20 @@ static bool has_driver(const struct vfctl_vf *vf, enum vfctl_vf_driver driver)
 	return !vf->driver[0];
 }
 
+/* 1 it need not be touched. Without a driver it is for good only with an override. */
+static int is_as_asked(struct vfctl_ctx *ctx, const struct vfctl_vf *vf,
+	enum vfctl_vf_driver driver)
+{
+	char override[PCI_DRIVER_NAME] = "";
+	int r = 0;
+
+	if (!has_driver(vf, driver))
+		return 0;
+	if (driver == VFCTL_VF_DRIVER_NONE)
+		r = pci_override(ctx, &vf->bdf, override);
+	return r < 0 ? r : driver != VFCTL_VF_DRIVER_NONE || str_eq(override, NO_DRIVER);
+}
+
 /*
  * The count is right already: no write of it, only VFs without a MAC get theirs and VFs on
  * another driver move.
@@ -393,7 +430,10 @@ static int plan_rebind(struct vfctl_ctx *ctx, struct create *c, struct steps *st
 	int r;
 
 	for (uint32_t i = 0; i < pf->num_vfs; i++) {
-		if (has_driver(&pf->vfs[i], c->driver))
+		r = is_as_asked(ctx, &pf->vfs[i], c->driver);
+		if (r < 0)
+			return r;
+		if (r)
 			continue;
 		if (vf_is_busy(&pf->vfs[i]))
 			return ctx_fail(ctx, -EBUSY, "%s/%u is %s, so it cannot move to %s", c->name,
@@ -444,8 +484,7 @@ static int plan_steps(struct vfctl_ctx *ctx, struct create *c, struct steps *ste
 	create_add_identity_step(c, steps);
 	if (host)
 		steps_add(steps, &on, "%s: let drivers probe VFs", c->name);
-	if (c->driver != VFCTL_VF_DRIVER_NONE)
-		add_bind_step(steps, c, &bind, c->count);
+	add_bind_step(steps, c, &bind, c->count);
 	if (host ? !pf->autoprobe : pf->autoprobe)
 		steps_add(steps, &back, "%s: set probing of VFs back as it was", c->name);
 	return 0;

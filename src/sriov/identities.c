@@ -22,6 +22,23 @@ static int apply_identities(struct vfctl_ctx *ctx, void *data)
 	return r;
 }
 
+/* VFs that were there before keep what they had; new ones go with the count. */
+static int undo_identities(struct vfctl_ctx *ctx, void *data)
+{
+	struct create *c = data;
+	_free_ struct vf_wish *before = calloc(c->wish_count, sizeof(*before));
+	uint32_t n = 0;
+
+	if (!before)
+		return ctx_oom(ctx);
+	for (uint32_t i = 0; i < c->wish_count && c->pf->num_vfs == c->count; i++)
+		for (uint32_t k = 0; k < c->pf->num_vfs; k++)
+			if (c->pf->vfs[k].index == c->wishes[i].vf)
+				before[n++] = (struct vf_wish){c->wishes[i].vf, c->wishes[i].bdf,
+					attrs_before(&c->pf->vfs[k].attrs, &c->wishes[i].attrs), true};
+	return n ? attrs_restore(ctx, c->pf, before, n) : 0;
+}
+
 static bool carries(const struct vfctl_vf_attrs *a, const struct vfctl_vf_attrs *wish)
 {
 	if (wish->mask & VFCTL_ATTR_MAC)
@@ -197,7 +214,7 @@ static void identity_text(const struct create *c, const struct vf_wish *wish,
 
 void create_add_identity_step(struct create *c, struct steps *steps)
 {
-	struct step row = {.apply = apply_identities, .data = c};
+	struct step row = {.apply = apply_identities, .undo = undo_identities, .data = c};
 	const char *what = c->pf->infiniband ? "GUID" : "MAC";
 	char first[VFCTL_GUID_TEXT], last[VFCTL_GUID_TEXT];
 	const struct vf_wish *end;

@@ -57,6 +57,30 @@ static unsigned vf_index_of(const struct sim_pf *pf, const char *text)
 
 /* ---- drivers ---- */
 
+/*
+ * The PF's answer to the driver, or one that it makes up: when there is none, and as often as
+ * .sim/deaf/BDF says because the PF "is still in reset".
+ */
+static void put_address(struct host *h, const char *bdf, const char *name,
+	const struct sim_pf *pf)
+{
+	_free_ char *deaf = sim_get(h, "/.sim/deaf/%s", bdf);
+	int left = deaf ? atoi(deaf) : 0;
+	struct sim_vf vf = {0};
+	struct vfctl_mac mac = {{0xf2, 0xde, 0xaf, 0, 0, (uint8_t)left}};
+	char text[VFCTL_MAC_TEXT];
+
+	if (left > 0) {
+		_free_ char *less = str_format("%d", left - 1);
+
+		sim_put(h, less, "/.sim/deaf/%s", bdf);
+	} else if (sim_vf_read(h, &pf->bdf, vf_index_of(pf, bdf), &vf) == 0 &&
+		memcmp(vf.mac, "\0\0\0\0\0", 6) != 0) {
+		memcpy(mac.byte, vf.mac, 6);
+	}
+	sim_put(h, vfctl_mac_format(&mac, text), DEV "/net/%.15s/address", bdf, name);
+}
+
 static int attach(struct host *h, const char *bdf, const char *driver)
 {
 	_free_ char *target = str_format("../../../bus/pci/drivers/%s", driver);
@@ -84,6 +108,7 @@ static int attach(struct host *h, const char *bdf, const char *driver)
 		snprintf(name, sizeof(name), "%.9sv%s", pf.netdev, bdf + strlen(bdf) - 4);
 		name[strcspn(name, ".")] = '_';
 		sim_put(h, "1500\n", DEV "/net/%.15s/mtu", bdf, name);
+		put_address(h, bdf, name, &pf);
 	}
 	return 0;
 }

@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* VFs on a driver of this host: did it read the identity that the VF has? */
+#include "sriov/bound.h"
+
+#include <errno.h>
+
+#include "host/host.h"
+#include "infiniband/vf.h"
+#include "pci/device.h"
+
+#define TEXT(bdf) vfctl_bdf_format((bdf), (char[VFCTL_BDF_TEXT]){0})
+
+#define REBIND_WAIT_MS 10000
+#define MAC_TRIES 4
+#define MAC_WAIT_MS 500
+
+/* The VF's own view once its driver has probed: that is what the fabric will see. */
+static int read_bound(struct vfctl_ctx *ctx, const struct vf_wish *wish,
+	struct ib_identity *ret)
+{
+	int r = ib_identity_read(ctx, &wish->bdf, REBIND_WAIT_MS, ret);
+
+	if (r != -ENOENT)
+		return r;
+	log_warn(ctx, "VF %u is bound, but its GUIDs cannot be looked at: %s", wish->vf,
+		vfctl_ctx_error(ctx));
+	ctx_clear(ctx);
+	return r;
+}
+
+int bound_check_guids(struct vfctl_ctx *ctx, const struct vf_wish *wish)
+{
+	const struct vfctl_vf_attrs *a = &wish->attrs;
+	struct ib_identity id;
+	int r = read_bound(ctx, wish, &id);
+
+	if (r < 0)
+		return r == -ENOENT ? 0 : r;
+	if ((a->mask & VFCTL_ATTR_NODE_GUID && id.node_guid != a->node_guid) ||
+		(a->mask & VFCTL_ATTR_PORT_GUID && id.port_guid != a->port_guid))
+		return ctx_fail(ctx, -EIO, "VF %u is bound, but its device %s shows another GUID "
+			"than was set", wish->vf, id.device);
+	return 0;
+}
+
+/*
+ * Through the override, so that autoprobe need not be on; it then is what it was. 1: bound
+ * again; 0: no driver of this host has it.
+ */
+static int bind_again(struct vfctl_ctx *ctx, const struct vf_wish *wish)
+{
+	char driver[PCI_DRIVER_NAME], override[PCI_DRIVER_NAME];
+	int r = pci_driver(ctx, &wish->bdf, driver);
+
+	if (r < 0 || !driver[0] || pci_driver_is_vfio(driver))
+		return r;
+	r = pci_override(ctx, &wish->bdf, override);
+	if (r == 0)
+		r = pci_unbind(ctx, &wish->bdf);
+	if (r == 0)
+		r = pci_bind(ctx, &wish->bdf, driver);
+	if (r == 0)
+		r = pci_set_override(ctx, &wish->bdf, override);
+	return r < 0 ? r : 1;
+}
+
+int bound_check_roce(struct vfctl_ctx *ctx, const struct vf_wish *wish)
+{
+	struct ib_identity id;
+	int r = read_bound(ctx, wish, &id);
+
+	if (r == 0 && !id.node_guid) {
+		r = bind_again(ctx, wish);
+		if (r >= 0)
+			r = read_bound(ctx, wish, &id);
+		if (r == 0 && !id.node_guid)
+			return ctx_fail(ctx, -EIO, "VF %u: the node GUID of %s stays zero, so RDMA "
+				"would not work on it (has it a MAC?)", wish->vf, id.device);
+	}
+	return r == -ENOENT ? 0 : r;
+}
+
+int bound_rebind(struct vfctl_ctx *ctx, const struct vf_wish *wish)
+{
+	int r = bind_again(ctx, wish);
+
+	if (r == 1)
+		r = bound_check_guids(ctx, wish);
+	return r < 0 ? ctx_prefix(ctx, r, "bind VF %u again so that its GUID takes effect",
+		wish->vf) : 0;
+}
+
+/* ---- MACs ---- */
+
+/* What the VF's network device shows; -ENOENT when it has none (yet). */
+static int read_mac(struct vfctl_ctx *ctx, const struct vfctl_bdf *bdf, struct vfctl_mac *ret)
+{
+	_strv_ char **names = NULL;
+	_free_ char *text = NULL;
+	int r = pci_children(ctx, bdf, "net", &names);
+
+	if (r == 0 && !names[0])
+		r = -ENOENT;
+	if (r == 0)
+		r = host_try_read(ctx, &text, PCI_SYSFS "%s/net/%s/address", TEXT(bdf), names[0]);
+	return r < 0 ? r : vfctl_mac_parse(text, ret);
+}
+
+static bool shows(struct vfctl_ctx *ctx, const struct vf_wish *wish, struct vfctl_mac *ret)
+{
+	int r = read_mac(ctx, &wish->bdf, ret);
+
+	/* Another namespace took it, or the driver makes none: there is nothing to compare. */
+	return r < 0 || !memcmp(ret, &wish->attrs.mac, sizeof(*ret));
+}
+
+int bound_check_mac(struct vfctl_ctx *ctx, const struct vf_wish *wish)
+{
+	char is[VFCTL_MAC_TEXT], shall[VFCTL_MAC_TEXT];
+	struct vfctl_mac mac;
+
+	for (int tries = 0; !shows(ctx, wish, &mac); tries++) {
+		int r;
+
+		if (tries == MAC_TRIES || ctx->cancelled)
+			return ctx_fail(ctx, -EIO, "VF %u: its network device has the MAC %s, which its "
+				"driver made up, and not %s: the PF did not answer it (is the PF's network "
+				"device up? dmesg may say more)", wish->vf, vfctl_mac_format(&mac, is),
+				vfctl_mac_format(&wish->attrs.mac, shall));
+		log_debug(ctx, "VF %u did not get its MAC; binding it once more", wish->vf);
+		host_sleep_ms(ctx, MAC_WAIT_MS);
+		r = bind_again(ctx, wish);
+		if (r < 0)
+			return r;
+	}
+	return 0;
+}
