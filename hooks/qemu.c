@@ -25,6 +25,7 @@
 
 #define STDIN_MAX ((size_t)VFCTL_DOMAIN_STREAM_MAX)
 #define INHERITED_MAX 1024
+#define SLICE_MS 200
 
 enum { EXIT_OK = 0, EXIT_REFUSED = 1, EXIT_WRONG_CALL = 2 };
 
@@ -199,7 +200,8 @@ static bool pass_on(int output, const struct shared *shared, int64_t start)
 
 		if (left <= 0)
 			return false;
-		if (poll(&event, 1, (int)left) <= 0)
+		/* In slices: the budget may be told to be another meanwhile. */
+		if (poll(&event, 1, left < SLICE_MS ? (int)left : SLICE_MS) <= 0)
 			continue;
 		n = read(output, some, sizeof(some));
 		if (n <= 0)
@@ -286,7 +288,7 @@ int main(int argc, char **argv)
 		return EXIT_OK;
 	xml = read_stdin(&len, start + VFCTL_HOOK_TIMEOUT_MS);
 	if (!xml) {
-		complain(argv[1], "the domain XML could not be read (64 MiB at most)");
+		complain(argv[1], "the domain XML could not be read to its end (64 MiB, 15 s at most)");
 		return may_refuse(argv[2]) ? EXIT_REFUSED : EXIT_OK;
 	}
 	shared = mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS,

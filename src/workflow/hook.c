@@ -237,6 +237,8 @@ static int start(struct hook *h)
 
 /* ---- the rest of a run ---- */
 
+#define RETURN_WITH "; what it may hold is returned with: vfctl release %s"
+
 /* A daemon that starts again finds the guest running: so does a lease that says otherwise. */
 static int reconnect(struct hook *h)
 {
@@ -264,9 +266,9 @@ static int release_locked(struct hook *h)
 
 	if (r == 0)
 		r = store_read(store, h->intent.uuid, &leases);
-	if (r < 0 || !leases->count)
-		return r;
-	return run_end(h->ctx, store, &leases->v[0]);
+	if (r < 0)
+		return ctx_append(h->ctx, r, RETURN_WITH, h->intent.name);
+	return leases->count ? run_end(h->ctx, store, &leases->v[0]) : 0;
 }
 
 /* By the UUID: what the metadata says by now is no matter. */
@@ -276,12 +278,12 @@ static int release(struct hook *h)
 	_pf_locks_ struct pf_locks locks = {.count = 0};
 	int r = vfctl_leases_read(h->ctx, &leases);
 
-	if (r < 0 || !vfctl_leases_find(leases, h->intent.uuid))
-		return r;
-	r = lock_pfs(h, leases, &locks);
+	if (r == 0 && !vfctl_leases_find(leases, h->intent.uuid))
+		return 0;
+	if (r == 0)
+		r = lock_pfs(h, leases, &locks);
 	if (r < 0)
-		return ctx_append(h->ctx, r, "; return its VFs with: vfctl release %s",
-			h->intent.name);
+		return ctx_append(h->ctx, r, RETURN_WITH, h->intent.name);
 	return release_locked(h);
 }
 

@@ -61,20 +61,27 @@ static int drop_transient(struct store *store, const struct vfctl_lease *lease)
 	return r;
 }
 
-int run_end(struct vfctl_ctx *ctx, struct store *store, const struct vfctl_lease *lease)
+static int note_end(struct vfctl_ctx *ctx, struct store *store,
+	const struct vfctl_lease *lease)
 {
-	int r = policy_restore(ctx, store, lease->vfs, lease->vf_count);
+	int r;
 
-	if (r < 0)
-		return ctx_append(ctx, r, "; its VFs stay leased to %s; once that is repaired, "
-			"return them with: vfctl release %s", lease->domain_name,
-			lease->domain_name);
 	if (lease->transient) {
 		r = identities_forget(ctx, lease->domain_uuid, true);
 		return r < 0 ? r : store_drop(store, lease->id);
 	}
 	r = drop_transient(store, lease);
 	return r < 0 ? r : store_end_run(store, lease->id);
+}
+
+int run_end(struct vfctl_ctx *ctx, struct store *store, const struct vfctl_lease *lease)
+{
+	int r = policy_restore(ctx, store, lease->vfs, lease->vf_count);
+
+	if (r == 0)
+		r = note_end(ctx, store, lease);
+	return r < 0 ? ctx_append(ctx, r, "; its VFs stay leased to %s; once that is repaired, "
+		"return them with: vfctl release %s", lease->domain_name, lease->domain_name) : 0;
 }
 
 /* ---- vfctl release ---- */
