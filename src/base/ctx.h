@@ -16,6 +16,7 @@ struct vfctl_ctx {
 	vfctl_log_fn log;
 	void *log_data;
 	char *state_path;
+	char *temp_dir;
 	unsigned write_timeout_ms;
 	volatile sig_atomic_t cancelled;
 	struct host *host;

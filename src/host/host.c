@@ -142,6 +142,15 @@ bool host_exists(struct vfctl_ctx *ctx, const char *fmt, ...)
 	return r == 0 || r == -EINVAL; /* -EINVAL: there, but no link */
 }
 
+int host_check(struct vfctl_ctx *ctx)
+{
+	struct host *h = host_of(ctx);
+	int r = h && h->ops->check ? h->ops->check(h) : 0;
+
+	return r < 0 ? ctx_fail(ctx, r, "%s describes more devices and files than any host has; "
+		"reading it was given up", h->root) : 0;
+}
+
 int host_check_writable(struct vfctl_ctx *ctx)
 {
 	struct host *h = host_of(ctx);

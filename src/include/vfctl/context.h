@@ -49,6 +49,13 @@ void vfctl_ctx_set_log(struct vfctl_ctx *ctx, vfctl_log_fn fn, void *data);
  */
 int vfctl_ctx_set_state_path(struct vfctl_ctx *ctx, const char *path);
 
+/**
+ * Set the directory for what must be in a file for a moment (default /tmp): the CPUs and
+ * nodes of a captured host, while hwloc reads them.
+ * @return 0, or -ENOMEM.
+ */
+int vfctl_ctx_set_temp_dir(struct vfctl_ctx *ctx, const char *path);
+
 /** The file that keeps leases. Owned by the context. */
 const char *vfctl_ctx_state_path(const struct vfctl_ctx *ctx);
 
