@@ -76,11 +76,14 @@ int stream_open(struct vfctl_ctx *ctx, int fd, const char *name, struct stream *
 		{{'B', 'Z', 'h'}, "bzip2 -d"},
 		{{'L', 'Z', 'I', 'P'}, "lzip -d"},
 	};
-	unsigned char begin[4] = {0};
+	unsigned char begin[262] = {0};
 	ssize_t n = pread(fd, begin, sizeof(begin), 0);
 
 	if (n < 0)
 		return ctx_fail(ctx, -errno, "read %s: %s", name, strerror(errno));
+	/* The first member of a plain archive may have any name, "BZh" too. */
+	if (memcmp(begin + 257, "ustar", 5) == 0)
+		return stream_new(ctx, fd, name, NULL, ret);
 	for (size_t i = 0; i < ARRAY_SIZE(kinds); i++) {
 		if (memcmp(begin, kinds[i].magic, kinds[i].magic[3] ? 4 : 3) != 0)
 			continue;

@@ -90,24 +90,32 @@ static int fail_open(struct vfctl_ctx *ctx, const char *path, int error)
 		"- and pipe it in", path, plain_what(st.st_mode));
 }
 
+static int fail_long(struct vfctl_ctx *ctx, const char *path, size_t max)
+{
+	return ctx_fail(ctx, -EFBIG, "%s has more than %zu MiB; is it the right file?", path,
+		max >> 20);
+}
+
 int vfctl_file_read(struct vfctl_ctx *ctx, const char *path, size_t max, char **ret_text,
 	size_t *ret_len)
 {
 	bool is_stdin = str_eq(path, "-");
 	_close_ int fd = is_stdin ? -1 : plain_open(path);
 	_buf_ struct buf text = {0};
+	struct stat st;
 	int r;
 
 	if (!is_stdin && fd < 0)
 		return fail_open(ctx, path, fd);
 	if (is_stdin)
 		path = "standard input";
+	else if (fstat(fd, &st) == 0 && st.st_size > (off_t)max)
+		return fail_long(ctx, path, max);
 	r = plain_read(fd < 0 ? STDIN_FILENO : fd, max, &text);
 	if (r == -ENOMEM)
 		return ctx_oom(ctx);
 	if (r == -EFBIG)
-		return ctx_fail(ctx, r, "%s is longer than %zu MiB: no such file is", path,
-			max >> 20);
+		return fail_long(ctx, path, max);
 	if (r < 0)
 		return ctx_fail(ctx, r, "%s: %s", path, strerror(-r));
 	*ret_len = text.len;
