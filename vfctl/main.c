@@ -69,7 +69,7 @@ int fail(const struct invocation *in, int error)
 	const char *words = vfctl_ctx_error(in->ctx);
 
 	complain(in, *words ? words : strerror(-error));
-	return error == -ESTALE || error == -ETIMEDOUT ? EXIT_PARTLY : EXIT_FAILED;
+	return error == -ESTALE || vfctl_ctx_unfinished(in->ctx) ? EXIT_PARTLY : EXIT_FAILED;
 }
 
 int usage(const struct invocation *in, const char *fmt, ...)

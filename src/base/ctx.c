@@ -65,6 +65,11 @@ int vfctl_ctx_set_state_path(struct vfctl_ctx *ctx, const char *path)
 	return set_text(&ctx->state_path, path);
 }
 
+bool vfctl_ctx_unfinished(const struct vfctl_ctx *ctx)
+{
+	return ctx->unfinished;
+}
+
 int vfctl_ctx_set_temp_dir(struct vfctl_ctx *ctx, const char *path)
 {
 	return set_text(&ctx->temp_dir, path);

@@ -18,6 +18,7 @@ struct vfctl_ctx {
 	char *state_path;
 	char *temp_dir;
 	unsigned write_timeout_ms;
+	bool unfinished; /* see vfctl_ctx_unfinished() */
 	volatile sig_atomic_t cancelled;
 	struct host *host;
 	void (*host_free)(struct host *);

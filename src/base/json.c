@@ -6,6 +6,7 @@
 #include <stdio.h>
 
 #include "base/ctx.h"
+#include "base/parse.h"
 
 static void release(json_t **value)
 {
@@ -26,6 +27,9 @@ char *json_of_attrs(const struct vfctl_vf_attrs *attrs)
 	return object ? json_dumps(object, JSON_COMPACT | JSON_SORT_KEYS) : NULL;
 }
 
+/* What mlx4 reports of a VF whose guest tags by itself (MLX4_VGT). */
+#define VLAN_VGT 4095
+
 /* An identity that no wish may have (zero: never set) is what a roll-back returns to. */
 static int read_attr(struct vfctl_ctx *scratch, const char *key, const char *value,
 	struct vfctl_vf_attrs *attrs)
@@ -36,6 +40,10 @@ static int read_attr(struct vfctl_ctx *scratch, const char *key, const char *val
 		attrs->mask |= VFCTL_ATTR_NODE_GUID;
 	else if (str_eq(key, "port-guid") && vfctl_guid_parse(value, &attrs->port_guid) == 0)
 		attrs->mask |= VFCTL_ATTR_PORT_GUID;
+	else if (str_eq(key, "pkey") && str_starts(value, "0x0000:"))
+		attrs->mask |= VFCTL_ATTR_PKEY;
+	else if (str_eq(key, "vlan") && parse_u16(value, VLAN_VGT, VLAN_VGT, &attrs->vlan) == 0)
+		attrs->mask |= VFCTL_ATTR_VLAN_ID;
 	else
 		return vfctl_vf_attrs_parse(scratch, key, value, attrs);
 	return 0;

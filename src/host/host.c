@@ -178,6 +178,7 @@ static int write_path(struct vfctl_ctx *ctx, const char *path, const char *text,
 		return r;
 	r = h->ops->write(h, path, text, timeout_ms);
 	log_debug(ctx, "write '%s' to %s: %s", text, path, r < 0 ? errno_name(r) : "ok");
+	ctx->unfinished |= r == -ETIMEDOUT;
 	if (r == -ETIMEDOUT)
 		return ctx_fail(ctx, r,
 			"write '%s' to %s: the kernel did not answer within %u s; the write goes "

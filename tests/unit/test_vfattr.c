@@ -161,7 +161,7 @@ static void what_is_kept_comes_back(void **state)
 		{.mask = EVERY, .proto = VFCTL_VLAN_8021Q},
 		{.mask = EVERY, .mac = {{0xff, 0xff, 0xff, 0xff, 0xff, 0xff}}, .vlan = 4095,
 			.qos = 7, .proto = VFCTL_VLAN_8021AD, .min_rate_mbps = 1,
-			.max_rate_mbps = UINT32_MAX, .spoofchk = true, .trust = true,
+			.max_rate_mbps = 400000, .spoofchk = true, .trust = true,
 			.link_state = VFCTL_LINK_STATE_DISABLE, .node_guid = UINT64_MAX,
 			.port_guid = UINT64_C(0x0100000000000000)},
 	};
