@@ -1,51 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* guid import: our own export, or what a tool of the fabric saw. */
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "guid.h"
 #include "host_ids.h"
-
-static int read_stream(FILE *file, char **ret_text, size_t *ret_len)
-{
-	char *text = NULL;
-	size_t len = 0, room = 0, n = 1;
-	int error = 0;
-
-	while (n) {
-		char *bigger = len == room ? realloc(text, room = room ? room * 2 : 65536) : text;
-
-		if (!bigger) {
-			free(text);
-			return -ENOMEM;
-		}
-		text = bigger;
-		n = fread(text + len, 1, room - len, file);
-		error = -errno;
-		len += n;
-	}
-	if (ferror(file)) {
-		free(text);
-		return error;
-	}
-	*ret_text = text;
-	*ret_len = len;
-	return 0;
-}
-
-static int read_all(struct guid *g, const char *path, char **ret_text, size_t *ret_len)
-{
-	FILE *file = strcmp(path, "-") ? fopen(path, "re") : stdin;
-	int r = file ? read_stream(file, ret_text, ret_len) : -errno;
-
-	if (file && file != stdin)
-		fclose(file);
-	if (r == 0)
-		return 0;
-	usage(g->in, "%s: %s", path, strerror(-r));
-	return EXIT_FAILED;
-}
+#include "vfctl/host.h"
 
 static void print_import(struct guid *g, const struct vfctl_id_import *i)
 {
@@ -89,10 +49,10 @@ int guid_import(struct guid *g)
 	bool restored;
 	char *text = NULL;
 	size_t len = 0;
-	int r, status = read_all(g, path, &text, &len);
+	int r = vfctl_file_read(g->in->ctx, path, VFCTL_ID_IMPORT_MAX, &text, &len);
 
-	if (status)
-		return status;
+	if (r < 0)
+		return fail(g->in, r);
 	r = vfctl_ids_import(g->ids, strcmp(path, "-") ? path : "standard input", text, len,
 		g->in->dry_run, &import);
 	free(text);

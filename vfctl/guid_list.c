@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* guid pools, guid list, guid export: what is printed as it is read. */
 #include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "guid.h"
+#include "vfctl/host.h"
 
 /* ---- pools ---- */
 
@@ -323,43 +323,38 @@ static const struct format {
 	int (*write)(struct guid *g, FILE *file, uint16_t pkey);
 } formats[] = {{"opensm", write_opensm}, {"json", write_json}, {"csv", write_csv}};
 
-static int fail_file(struct guid *g, const char *path, int error)
+/* Through a stream of its own: the descriptor stays the output's. */
+static int write_stream(struct guid *g, const struct format *format, int fd, uint16_t pkey)
 {
-	usage(g->in, "%s: %s", path, strerror(error));
-	return EXIT_FAILED;
+	int r, copy = dup(fd);
+	FILE *file = copy < 0 ? NULL : fdopen(copy, "w");
+
+	if (!file) {
+		if (copy >= 0)
+			close(copy);
+		return -ENOMEM;
+	}
+	r = format->write(g, file, pkey);
+	errno = 0;
+	if (r == 0 && (fflush(file) != 0 || ferror(file)))
+		r = errno ? -errno : -EIO;
+	fclose(file);
+	return r;
 }
 
-/*
- * Readers see the old file or the new one, never half of one, also after a crash: written
- * beside it, synced, renamed. Who may read it stays as it was.
- */
 static int write_file(struct guid *g, const struct format *format, const char *path,
 	uint16_t pkey)
 {
-	char temporary[4096];
-	struct stat old;
-	FILE *file;
-	int fd, r;
+	struct vfctl_output *output;
+	int r = vfctl_output_open(g->in->ctx, path, true, &output);
 
-	if (snprintf(temporary, sizeof(temporary), "%s.XXXXXX", path) >=
-		(int)sizeof(temporary))
-		return usage(g->in, "the name of the output file is too long");
-	fd = mkostemp(temporary, O_CLOEXEC);
-	file = fd < 0 ? NULL : fdopen(fd, "w");
-	if (!file)
-		return fail_file(g, path, errno);
-	fchmod(fd, stat(path, &old) == 0 ? old.st_mode & 07777 : 0644);
-	r = format->write(g, file, pkey);
-	errno = 0;
-	if (r == 0 && (fflush(file) != 0 || ferror(file) || fsync(fd) < 0))
-		r = errno ? -errno : -EIO;
-	fclose(file);
-	if (r == 0 && rename(temporary, path) < 0)
-		r = -errno;
+	if (r < 0)
+		return fail(g->in, r);
+	r = write_stream(g, format, vfctl_output_fd(output), pkey);
 	if (r == 0)
-		return EXIT_DONE;
-	unlink(temporary);
-	return *vfctl_ctx_error(g->in->ctx) ? fail(g->in, r) : fail_file(g, path, -r);
+		r = vfctl_output_commit(g->in->ctx, output);
+	vfctl_output_free(output);
+	return r < 0 ? fail(g->in, r) : EXIT_DONE;
 }
 
 int guid_export(struct guid *g)

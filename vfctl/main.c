@@ -70,7 +70,7 @@ int fail(const struct invocation *in, int error)
 	const char *words = vfctl_ctx_error(in->ctx);
 
 	complain(in, *words ? words : strerror(-error));
-	return error == -ESTALE || error == -ETIMEDOUT ? EXIT_PARTLY : EXIT_FAILED;
+	return error == -ESTALE || vfctl_ctx_unfinished(in->ctx) ? EXIT_PARTLY : EXIT_FAILED;
 }
 
 int usage(const struct invocation *in, const char *fmt, ...)
@@ -297,12 +297,15 @@ static int set_up(struct invocation *in)
 	const char *host = option_of(in, "host");
 	const char *state = option_of(in, "state");
 	const char *timeout = option_of(in, "timeout");
+	const char *temp_dir = getenv("TMPDIR");
 	int r;
 
 	vfctl_ctx_set_log(in->ctx, print_log, in);
 	if (timeout && set_timeout(in, timeout))
 		return EXIT_USAGE;
 	if (state && vfctl_ctx_set_state_path(in->ctx, state) < 0)
+		return fail(in, -ENOMEM);
+	if (temp_dir && temp_dir[0] == '/' && vfctl_ctx_set_temp_dir(in->ctx, temp_dir) < 0)
 		return fail(in, -ENOMEM);
 	r = main_open_host(in->ctx);
 	if (r == 0 && host)

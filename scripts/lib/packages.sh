@@ -7,11 +7,11 @@
 packages_build=(gcc libc6-dev binutils make cmake pkg-config
 	libmnl-dev libjansson-dev libyaml-dev libexpat1-dev
 	libpci-dev libhwloc-dev libxml2-dev libvirt-dev libsqlite3-dev libibverbs-dev
-	libcurl4-openssl-dev)
+	libcurl4-openssl-dev zlib1g-dev)
 
 # Loaded while running, when first needed.
 # shellcheck disable=SC2034
-packages_run=(libpci3 libhwloc15 libxml2 libsqlite3-0 libvirt0 libcurl4)
+packages_run=(libpci3 libhwloc15 libxml2 libsqlite3-0 libvirt0 libcurl4 zlib1g)
 
 # To test: libvirt0 brings the schema of domain XML, libxml2-utils the program that checks it;
 # gcc carries ASan and UBSan. The fleet's tests start members of etcd of their own. hwloc has

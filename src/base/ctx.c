@@ -16,8 +16,9 @@ int vfctl_ctx_new(struct vfctl_ctx **ret_ctx)
 	if (!ctx)
 		return -ENOMEM;
 	ctx->state_path = strdup(STATE_PATH);
-	if (!ctx->state_path) {
-		free(ctx);
+	ctx->temp_dir = strdup("/tmp");
+	if (!ctx->state_path || !ctx->temp_dir) {
+		vfctl_ctx_free(ctx);
 		return -ENOMEM;
 	}
 	ctx->write_timeout_ms = WRITE_TIMEOUT_MS;
@@ -35,6 +36,7 @@ void vfctl_ctx_free(struct vfctl_ctx *ctx)
 	free(ctx->doubt);
 	free(ctx->state_path);
 	free(ctx->origin);
+	free(ctx->temp_dir);
 	free(ctx);
 }
 
@@ -49,15 +51,30 @@ void vfctl_ctx_set_log(struct vfctl_ctx *ctx, vfctl_log_fn fn, void *data)
 	ctx->log_data = data;
 }
 
-int vfctl_ctx_set_state_path(struct vfctl_ctx *ctx, const char *path)
+static int set_text(char **field, const char *text)
 {
-	char *copy = strdup(path);
+	char *copy = strdup(text);
 
 	if (!copy)
 		return -ENOMEM;
-	free(ctx->state_path);
-	ctx->state_path = copy;
+	free(*field);
+	*field = copy;
 	return 0;
+}
+
+int vfctl_ctx_set_state_path(struct vfctl_ctx *ctx, const char *path)
+{
+	return set_text(&ctx->state_path, path);
+}
+
+bool vfctl_ctx_unfinished(const struct vfctl_ctx *ctx)
+{
+	return ctx->unfinished;
+}
+
+int vfctl_ctx_set_temp_dir(struct vfctl_ctx *ctx, const char *path)
+{
+	return set_text(&ctx->temp_dir, path);
 }
 
 const char *vfctl_ctx_state_path(const struct vfctl_ctx *ctx)

@@ -17,7 +17,9 @@ struct vfctl_ctx {
 	vfctl_log_fn log;
 	void *log_data;
 	char *state_path;
+	char *temp_dir;
 	unsigned write_timeout_ms;
+	bool unfinished; /* see vfctl_ctx_unfinished() */
 	int64_t deadline_ms; /* CLOCK_MONOTONIC; 0: none */
 	char *origin;	     /* who asks, for the audit lines; NULL: not stated */
 	char *doing;	     /* VFCTL_DOING_SIZE bytes, not owned; NULL: nobody looks */

@@ -6,6 +6,7 @@
 #include <stdio.h>
 
 #include "base/ctx.h"
+#include "base/parse.h"
 
 static void release(json_t **value)
 {
@@ -26,21 +27,26 @@ char *json_of_attrs(const struct vfctl_vf_attrs *attrs)
 	return object ? json_dumps(object, JSON_COMPACT | JSON_SORT_KEYS) : NULL;
 }
 
-/* An identity that was never set is zero: no wish, but what a roll-back returns to. */
-static void read_attr(struct vfctl_ctx *scratch, const char *key, const char *value,
+/* What mlx4 reports of a VF whose guest tags by itself (MLX4_VGT). */
+#define VLAN_VGT 4095
+
+/* An identity that no wish may have (zero: never set) is what a roll-back returns to. */
+static int read_attr(struct vfctl_ctx *scratch, const char *key, const char *value,
 	struct vfctl_vf_attrs *attrs)
 {
-	struct vfctl_mac mac;
-	uint64_t guid;
-
-	if (str_eq(key, "mac") && vfctl_mac_parse(value, &mac) == 0 && vfctl_mac_is_zero(&mac))
+	if (str_eq(key, "mac") && vfctl_mac_parse(value, &attrs->mac) == 0)
 		attrs->mask |= VFCTL_ATTR_MAC;
-	else if (str_eq(key, "node-guid") && vfctl_guid_parse(value, &guid) == 0 && !guid)
+	else if (str_eq(key, "node-guid") && vfctl_guid_parse(value, &attrs->node_guid) == 0)
 		attrs->mask |= VFCTL_ATTR_NODE_GUID;
-	else if (str_eq(key, "port-guid") && vfctl_guid_parse(value, &guid) == 0 && !guid)
+	else if (str_eq(key, "port-guid") && vfctl_guid_parse(value, &attrs->port_guid) == 0)
 		attrs->mask |= VFCTL_ATTR_PORT_GUID;
+	else if (str_eq(key, "pkey") && str_starts(value, "0x0000:"))
+		attrs->mask |= VFCTL_ATTR_PKEY;
+	else if (str_eq(key, "vlan") && parse_u16(value, VLAN_VGT, VLAN_VGT, &attrs->vlan) == 0)
+		attrs->mask |= VFCTL_ATTR_VLAN_ID;
 	else
-		vfctl_vf_attrs_parse(scratch, key, value, attrs);
+		return vfctl_vf_attrs_parse(scratch, key, value, attrs);
+	return 0;
 }
 
 int json_to_attrs(const char *text, struct vfctl_vf_attrs *ret_attrs)
@@ -50,15 +56,19 @@ int json_to_attrs(const char *text, struct vfctl_vf_attrs *ret_attrs)
 	struct vfctl_ctx scratch = {0};
 	const char *key;
 	json_t *value;
+	int r = json_is_object(object) ? 0 : -EINVAL;
 
-	if (!json_is_object(object))
-		return -EINVAL;
-	json_object_foreach(object, key, value)
-		if (json_is_string(value))
-			read_attr(&scratch, key, json_string_value(value), &attrs);
+	json_object_foreach(object, key, value) {
+		const char *word = json_string_value(value);
+		int error = word ? read_attr(&scratch, key, word, &attrs) : -EINVAL;
+
+		if (error < 0 && error != -ENOENT)
+			r = -EINVAL;
+	}
 	ctx_clear(&scratch);
-	*ret_attrs = attrs;
-	return 0;
+	if (r == 0)
+		*ret_attrs = attrs;
+	return r;
 }
 
 /* ---- rows ---- */

@@ -1,16 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Record a host: copy what vfctl reads into a tree, then pack the tree. */
+/* Record a host: what vfctl reads, into an archive. */
 #include <errno.h>
-#include <fcntl.h>
 #include <fnmatch.h>
-#include <ftw.h>
+#include <limits.h>
 #include <linux/rtnetlink.h>
-#include <spawn.h>
 #include <stdio.h>
-#include <sys/stat.h>
-#include <sys/wait.h>
 
+#include "base/parse.h"
 #include "host/host.h"
+#include "host/tar.h"
 #include "vfctl/host.h"
 
 #define REPLY_TIMEOUT_MS 10000
@@ -41,7 +39,7 @@ static const char *const files[] = {"/proc/cpuinfo", "/proc/meminfo", "/proc/ver
 
 struct capture {
 	struct vfctl_ctx *ctx;
-	char dir[32];
+	struct image image;
 	size_t unreadable;
 };
 
@@ -53,46 +51,20 @@ static bool is_skipped(const char *name)
 	return false;
 }
 
-/* mkdir -p for the directory part of @path. */
-static int make_parents(char *path)
-{
-	for (char *slash = strchr(path + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
-		*slash = '\0';
-		if (mkdir(path, 0755) < 0 && errno != EEXIST)
-			return -errno;
-		*slash = '/';
-	}
-	return 0;
-}
-
 static int put_file(struct capture *c, const char *path, const void *data, size_t len)
 {
-	_free_ char *target = str_format("%s%s", c->dir, path);
-	_close_ int fd = -1;
-	int r;
-
-	if (!target)
-		return -ENOMEM;
-	r = make_parents(target);
-	if (r < 0)
-		return r;
-	fd = open(target, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
-	if (fd < 0)
-		return -errno;
-	return write(fd, data, len) == (ssize_t)len ? 0 : -errno;
+	return image_add(&c->image, IMAGE_FILE, path, data, len);
 }
 
 static int put_link(struct capture *c, const char *path, const char *target)
 {
-	_free_ char *link = str_format("%s%s", c->dir, path);
-	int r;
+	return image_add(&c->image, IMAGE_LINK, path, target, strlen(target));
+}
 
-	if (!link)
-		return -ENOMEM;
-	r = make_parents(link);
-	if (r < 0)
-		return r;
-	return symlink(target, link) < 0 && errno != EEXIST ? -errno : 0;
+/* What ends the capture; anything else is one file that is not in it. */
+static bool is_fatal(int r)
+{
+	return r == -ENOMEM || r == -E2BIG;
 }
 
 static int copy_file(struct capture *c, const char *path)
@@ -103,7 +75,7 @@ static int copy_file(struct capture *c, const char *path)
 
 	if (r < 0 || text.len > FILE_MAX_BYTES) {
 		c->unreadable++; /* write-only, unsupported or unreadable: absent in it */
-		return r == -ENOMEM ? r : 0;
+		return is_fatal(r) ? r : 0;
 	}
 	return put_file(c, path, text.data, text.len);
 }
@@ -142,7 +114,7 @@ static int copy_tree(struct capture *c, const char *path, unsigned depth)
 		if (!is_skipped(names[i]))
 			r = copy_entry(c, entry, depth);
 	}
-	return r == -ENOMEM ? r : 0;
+	return is_fatal(r) ? r : 0;
 }
 
 /* Absolute path, without links, of the device behind /sys/bus/pci/devices/NAME. */
@@ -173,7 +145,7 @@ static int copy_device(struct capture *c, const char *path)
 			continue;
 		r = copy_entry(c, entry, str_eq(names[i], "infiniband") ? RDMA_DEPTH : 4);
 	}
-	return r == -ENOMEM ? r : 0;
+	return is_fatal(r) ? r : 0;
 }
 
 static int copy_pci(struct capture *c)
@@ -248,7 +220,7 @@ static int record_links(struct capture *c, int ifindex)
 	r = h->ops->exchange(h, NETLINK_ROUTE, &request, sizeof(request),
 		REPLY_TIMEOUT_MS, &reply);
 	if (r < 0)
-		return r == -ENOMEM ? r : 0;
+		return is_fatal(r) ? r : 0;
 	snprintf(path, sizeof(path), ifindex ? CAPTURE_VFS : CAPTURE_LINKS, ifindex);
 	return put_file(c, path, reply.data, reply.len);
 }
@@ -269,32 +241,10 @@ static int record_netlink(struct capture *c)
 			continue;
 		if (host_try_read(c->ctx, &text, "/sys/class/net/%s/ifindex", names[i]) < 0)
 			continue;
-		index = atoi(text);
-		r = index > 0 ? record_links(c, index) : 0;
+		if (parse_int(text, 1, INT_MAX, &index) == 0)
+			r = record_links(c, index);
 	}
 	return r;
-}
-
-static int pack(struct capture *c, const char *path)
-{
-	char *argv[] = {"tar", "--auto-compress", "--sort=name", "--owner=0", "--group=0",
-		"--numeric-owner", "-cf", (char *)path, "-C", c->dir, ".", NULL};
-	pid_t pid;
-	int status, r;
-
-	r = posix_spawnp(&pid, "tar", NULL, NULL, argv, environ);
-	if (r)
-		return ctx_fail(c->ctx, -r, "run tar: %s", strerror(r));
-	if (waitpid(pid, &status, 0) < 0 || !WIFEXITED(status) || WEXITSTATUS(status)) {
-		unlink(path);
-		return ctx_fail(c->ctx, -EIO, "tar could not write %s", path);
-	}
-	return 0;
-}
-
-static int remove_entry(const char *path, const struct stat *st, int type, struct FTW *ftw)
-{
-	return remove(path);
 }
 
 static int copy_all(struct capture *c)
@@ -310,24 +260,67 @@ static int copy_all(struct capture *c)
 	return r == 0 ? record_netlink(c) : r;
 }
 
+static bool ends_with(const char *text, const char *end)
+{
+	size_t len = strlen(text), n = strlen(end);
+
+	return len >= n && strcmp(text + len - n, end) == 0;
+}
+
+/* -EINVAL for the ending of a way to pack that is not ours. */
+static int choose_packing(struct vfctl_ctx *ctx, const char *path, bool *ret_gzip)
+{
+	static const char *const others[] = {".xz", ".txz", ".zst", ".tzst", ".bz2", ".tbz2", ".lz",
+		".lz4", ".lzma", ".Z", ".zip"};
+
+	for (size_t i = 0; i < ARRAY_SIZE(others); i++)
+		if (ends_with(path, others[i]))
+			return ctx_fail(ctx, -EINVAL, "%s: a capture is packed with gzip or not at "
+				"all; name it .tar.gz or .tar", path);
+	*ret_gzip = ends_with(path, ".gz") || ends_with(path, ".tgz");
+	return 0;
+}
+
+static int write_archive(struct capture *c, struct vfctl_output *output, const char *path,
+	bool gzip)
+{
+	_stream_ struct stream *out = NULL;
+	int r = stream_create(c->ctx, vfctl_output_fd(output), path, gzip, &out);
+
+	if (r == 0)
+		r = tar_write(out, &c->image);
+	if (r == -ENOMEM)
+		ctx_oom(c->ctx);
+	return r == 0 ? stream_finish(out) : r;
+}
+
+static void output_freep(struct vfctl_output **output)
+{
+	vfctl_output_free(*output);
+}
+
 int vfctl_host_capture(struct vfctl_ctx *ctx, const char *path)
 {
-	struct capture c = {.ctx = ctx, .dir = "/tmp/vfctl-capture-XXXXXX"};
+	_cleanup_(output_freep) struct vfctl_output *output = NULL;
+	struct capture c = {.ctx = ctx};
+	bool gzip;
 	int r;
 
 	if (!host_of(ctx))
 		return ctx_oom(ctx);
-	if (path[0] == '-')
-		return ctx_fail(ctx, -EINVAL, "%s: write it as ./%s", path, path);
-	if (access(path, F_OK) == 0)
-		return ctx_fail(ctx, -EEXIST, "%s exists; remove it or name another file", path);
-	if (!mkdtemp(c.dir))
-		return ctx_fail(ctx, -errno, "make %s: %s", c.dir, strerror(errno));
-	r = copy_all(&c);
+	r = choose_packing(ctx, path, &gzip);
+	if (r == 0)
+		r = vfctl_output_open(ctx, path, false, &output);
 	if (r < 0)
-		ctx_fail(ctx, r, "capture: %s", strerror(-r));
+		return r;
+	r = copy_all(&c);
+	if (r == 0)
+		r = image_sort(&c.image);
+	if (r < 0)
+		ctx_fail(ctx, r, "capture: %s", r == -E2BIG ? "this host has more files than a "
+			"capture may hold" : strerror(-r));
 	else
-		r = pack(&c, path);
-	nftw(c.dir, remove_entry, 32, FTW_DEPTH | FTW_PHYS);
-	return r;
+		r = write_archive(&c, output, path, gzip);
+	image_clear(&c.image);
+	return r == 0 ? vfctl_output_commit(ctx, output) : r;
 }

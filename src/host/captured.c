@@ -1,26 +1,40 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * A host that was captured into a directory or an archive, or any tree that holds a
- * sys/: everything can be read, nothing changed.
+ * sys/: everything can be read, nothing changed. It comes from elsewhere: nothing that is
+ * not a plain file is opened, no link leads out of it, and it cannot keep us busy for long.
  */
 #include <errno.h>
 #include <fcntl.h>
-#include <ftw.h>
+#include <linux/openat2.h>
 #include <linux/rtnetlink.h>
-#include <spawn.h>
 #include <stdio.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
+#include <sys/syscall.h>
 
-#include "host/host.h"
+#include "host/plain.h"
+#include "host/tar.h"
 #include "vfctl/host.h"
+
+/*
+ * Calls, names listed and kilobytes read: a host of 1000 VFs takes some 50,000. A few files
+ * and links among them can be made to look like any number of devices.
+ */
+#define WORK_MAX 1000000
 
 struct captured {
 	struct host host;
-	char *unpacked; /* temporary directory of an archive, removed at the end */
+	struct image image; /* of an archive */
+	bool in_memory;
+	uint64_t work;
 };
 
 static int refuse_write(struct host *h, const char *path, const char *text, unsigned ms)
+{
+	return -EROFS;
+}
+
+static int refuse_replace(struct host *h, const char *path, const char *text)
 {
 	return -EROFS;
 }
@@ -34,6 +48,59 @@ static int refuse_lock(struct host *h, const char *name, bool shared, unsigned m
 	int *ret_fd)
 {
 	return -EROFS;
+}
+
+/* Take @amount of the work that is allowed. */
+static int spend(struct captured *c, uint64_t amount)
+{
+	if (c->work > WORK_MAX)
+		return -E2BIG;
+	c->work += amount;
+	return 0;
+}
+
+static int captured_check(struct host *h)
+{
+	return spend((struct captured *)h, 0);
+}
+
+static int captured_read(struct host *h, const char *path, struct buf *ret_text)
+{
+	struct captured *c = (struct captured *)h;
+	_close_ int fd = -1;
+	int r = spend(c, 1);
+
+	if (r < 0)
+		return r;
+	if (c->in_memory) {
+		r = image_read(&c->image, path, ret_text);
+	} else {
+		fd = plain_open_in(h, path);
+		r = fd < 0 ? fd : plain_read(fd, HOST_FILE_MAX, ret_text);
+	}
+	return r < 0 ? r : spend(c, ret_text->len >> 10);
+}
+
+static int captured_readlink(struct host *h, const char *path, char **ret_target)
+{
+	struct captured *c = (struct captured *)h;
+	int r = spend(c, 1);
+
+	if (r < 0)
+		return r;
+	return c->in_memory ? image_readlink(&c->image, path, ret_target)
+			    : files_readlink(h, path, ret_target);
+}
+
+static int captured_list(struct host *h, const char *path, char ***ret_names)
+{
+	struct captured *c = (struct captured *)h;
+	int r = spend(c, 1);
+
+	if (r == 0)
+		r = c->in_memory ? image_list(&c->image, path, ret_names)
+				 : files_list(h, path, ret_names);
+	return r < 0 ? r : spend(c, strv_len(*ret_names));
 }
 
 /* Only what vfctl asks of links was captured: all links, or one with its VFs. */
@@ -52,121 +119,151 @@ static int captured_exchange(struct host *h, int protocol, const void *request,
 		snprintf(path, sizeof(path), CAPTURE_LINKS);
 	else
 		snprintf(path, sizeof(path), CAPTURE_VFS, info->ifi_index);
-	r = files_read(h, path, ret_reply);
+	r = captured_read(h, path, ret_reply);
 	return r == -ENOENT ? -EOPNOTSUPP : r;
-}
-
-static int remove_entry(const char *path, const struct stat *st, int type, struct FTW *ftw)
-{
-	return remove(path) < 0 ? -errno : 0;
 }
 
 static void captured_free(struct host *h)
 {
-	struct captured *c = (struct captured *)h;
-
-	if (c->unpacked)
-		nftw(c->unpacked, remove_entry, 32, FTW_DEPTH | FTW_PHYS);
-	free(c->unpacked);
+	image_clear(&((struct captured *)h)->image);
 	files_free(h);
 }
 
 static const struct host_ops captured_ops = {
 	.name = "capture",
 	.read_only = true,
-	.read = files_read,
+	.read = captured_read,
 	.write = refuse_write,
-	.readlink = files_readlink,
-	.list = files_list,
+	.replace = refuse_replace,
+	.readlink = captured_readlink,
+	.list = captured_list,
 	.exchange = captured_exchange,
 	.load_module = refuse_module,
 	.lock = refuse_lock,
+	.check = captured_check,
 	.sleep = files_sleep,
 	.free = captured_free,
 };
 
-/* GNU tar finds the compression out by itself and never writes outside -C. */
-static int unpack(struct vfctl_ctx *ctx, const char *archive, const char *dir)
+static int fail_no_sys(struct vfctl_ctx *ctx, const char *path)
 {
-	char *argv[] = {"tar", "-xf", (char *)archive, "-C", (char *)dir,
-		"--no-same-owner", "--no-same-permissions", "--mode=u+rwX", NULL};
-	pid_t pid;
-	int status, r;
-
-	if (archive[0] == '-')
-		return ctx_fail(ctx, -EINVAL, "%s: write it as ./%s", archive, archive);
-	r = posix_spawnp(&pid, "tar", NULL, NULL, argv, environ);
-	if (r)
-		return ctx_fail(ctx, -r, "run tar to read %s: %s", archive, strerror(r));
-	if (waitpid(pid, &status, 0) < 0 || !WIFEXITED(status) || WEXITSTATUS(status))
-		return ctx_fail(ctx, -EINVAL, "%s is no archive that tar can read", archive);
-	return 0;
+	return ctx_fail(ctx, -EINVAL, "%s holds no sys/ directory: not a captured host "
+		"(make one with vfctl capture)", path);
 }
 
-static bool holds_sys(const char *dir)
+/* ---- an archive ---- */
+
+static bool image_has_sys(const struct image *im, const char *dir)
 {
 	_free_ char *sys = str_format("%s/sys", dir);
-	struct stat st;
 
-	return sys && stat(sys, &st) == 0 && S_ISDIR(st.st_mode);
+	return sys && image_kind_of(im, sys) == IMAGE_DIR;
+}
+
+/* The top of the archive, or the one directory in it that holds a sys/. */
+static int find_top(struct vfctl_ctx *ctx, struct image *im, const char *path)
+{
+	_strv_ char **names = NULL;
+
+	if (image_has_sys(im, ""))
+		return 0;
+	if (image_list(im, "/", &names) == 0)
+		for (char **name = names; *name; name++)
+			if (image_has_sys(im, *name)) {
+				image_descend(im, *name);
+				return 0;
+			}
+	return fail_no_sys(ctx, path);
+}
+
+static int load_archive(struct vfctl_ctx *ctx, const char *path, struct image *im)
+{
+	_close_ int fd = plain_open(path);
+	_stream_ struct stream *in = NULL;
+	int r;
+
+	if (fd == -EMEDIUMTYPE)
+		return ctx_fail(ctx, -EINVAL, "host %s is neither a file nor a directory", path);
+	if (fd < 0)
+		return ctx_fail(ctx, fd, "host %s: %s", path, strerror(-fd));
+	r = stream_open(ctx, fd, path, &in);
+	if (r == 0)
+		r = tar_read(ctx, in, path, im);
+	return r == 0 ? find_top(ctx, im, path) : r;
+}
+
+/* ---- a directory ---- */
+
+static bool dir_has_sys(int dir)
+{
+	struct open_how how = {.flags = O_PATH | O_DIRECTORY | O_CLOEXEC,
+		.resolve = RESOLVE_IN_ROOT};
+	_close_ int fd = (int)syscall(SYS_openat2, dir, "sys", &how, sizeof(how));
+
+	return fd >= 0;
 }
 
 /* @dir itself, or the one directory in it that holds a sys/ (archives have one on top). */
-static int find_root(struct vfctl_ctx *ctx, const char *dir, const char *shown,
-	char **ret_root)
+static int find_dir(struct vfctl_ctx *ctx, const char *path, char **ret_root, int *ret_fd)
 {
 	struct host here = {.root_fd = -1};
+	_close_ int dir = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
 	_strv_ char **names = NULL;
 
-	if (holds_sys(dir)) {
-		*ret_root = strdup(dir);
+	if (dir < 0)
+		return ctx_fail(ctx, -errno, "host %s: %s", path, strerror(errno));
+	if (dir_has_sys(dir)) {
+		*ret_root = strdup(path);
+		*ret_fd = dir;
+		dir = -1;
 		return *ret_root ? 0 : ctx_oom(ctx);
 	}
-	if (files_list(&here, dir, &names) == 0)
-		for (char **name = names; *name; name++) {
-			_free_ char *inner = str_format("%s/%s", dir, *name);
+	if (files_list(&here, path, &names) < 0)
+		return fail_no_sys(ctx, path);
+	for (char **name = names; *name; name++) {
+		_close_ int inner = openat(dir, *name,
+			O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 
-			if (inner && holds_sys(inner)) {
-				*ret_root = steal(inner);
-				return 0;
-			}
-		}
-	return ctx_fail(ctx, -EINVAL, "%s holds no sys/ directory: not a captured host "
-		"(make one with vfctl capture)", shown);
+		if (inner < 0 || !dir_has_sys(inner))
+			continue;
+		*ret_root = str_format("%s/%s", path, *name);
+		*ret_fd = inner;
+		inner = -1;
+		return *ret_root ? 0 : ctx_oom(ctx);
+	}
+	return fail_no_sys(ctx, path);
+}
+
+/* ---- both ---- */
+
+/* Without a tree behind it, no path of the running host can be reached through it. */
+static int fill(struct vfctl_ctx *ctx, struct captured *c, const char *path)
+{
+	struct stat st;
+
+	if (stat(path, &st) < 0)
+		return ctx_fail(ctx, -errno, "host %s: %s", path, strerror(errno));
+	free(steal(c->host.root));
+	c->in_memory = !S_ISDIR(st.st_mode);
+	if (!c->in_memory)
+		return find_dir(ctx, path, &c->host.root, &c->host.root_fd);
+	c->host.root = strdup(path);
+	return c->host.root ? load_archive(ctx, path, &c->image) : ctx_oom(ctx);
 }
 
 int captured_host_new(struct vfctl_ctx *ctx, const char *path, struct host **ret_host)
 {
-	char scratch[] = "/tmp/vfctl-host-XXXXXX";
-	_free_ char *root = NULL;
-	struct captured *c;
 	struct host *h;
-	struct stat st;
-	bool archive;
-	int r;
+	int r = files_host_new(&captured_ops, NULL, sizeof(struct captured), &h);
 
-	if (stat(path, &st) < 0)
-		return ctx_fail(ctx, -errno, "host %s: %s", path, strerror(errno));
-	archive = !S_ISDIR(st.st_mode);
-	if (archive && !mkdtemp(scratch))
-		return ctx_fail(ctx, -errno, "make %s: %s", scratch, strerror(errno));
-	r = archive ? unpack(ctx, path, scratch) : 0;
-	if (r == 0)
-		r = find_root(ctx, archive ? scratch : path, path, &root);
-	if (r == 0) {
-		r = files_host_new(&captured_ops, root, sizeof(struct captured), &h);
-		if (r < 0)
-			ctx_fail(ctx, r, "open %s: %s", root, strerror(-r));
-	}
-	if (r < 0) {
-		if (archive)
-			nftw(scratch, remove_entry, 32, FTW_DEPTH | FTW_PHYS);
-		return r;
-	}
-	c = (struct captured *)h;
-	c->unpacked = archive ? strdup(scratch) : NULL;
-	*ret_host = h;
-	return 0;
+	if (r < 0)
+		return ctx_oom(ctx);
+	r = fill(ctx, (struct captured *)h, path);
+	if (r < 0)
+		captured_free(h);
+	else
+		*ret_host = h;
+	return r;
 }
 
 int vfctl_ctx_open_host(struct vfctl_ctx *ctx, const char *path)

@@ -173,6 +173,15 @@ bool host_exists(struct vfctl_ctx *ctx, const char *fmt, ...)
 	return r == 0 || r == -EINVAL; /* -EINVAL: there, but no link */
 }
 
+int host_check(struct vfctl_ctx *ctx)
+{
+	struct host *h = host_of(ctx);
+	int r = h && h->ops->check ? h->ops->check(h) : 0;
+
+	return r < 0 ? ctx_fail(ctx, r, "%s describes more devices and files than any host has; "
+		"reading it was given up", h->root) : 0;
+}
+
 int host_check_writable(struct vfctl_ctx *ctx)
 {
 	struct host *h = host_of(ctx);
@@ -216,6 +225,7 @@ static int write_path(struct vfctl_ctx *ctx, const char *path, const char *text,
 	ctx_doing(ctx, "writing '%s' to %s", text, path);
 	r = h->ops->write(h, path, text, timeout_ms);
 	log_debug(ctx, "write '%s' to %s: %s", text, path, r < 0 ? errno_name(r) : "ok");
+	ctx->unfinished |= r == -ETIMEDOUT;
 	if (r == -ETIMEDOUT)
 		return ctx_fail(ctx, r,
 			"write '%s' to %s: the kernel did not answer within %u s; the write goes "

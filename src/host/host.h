@@ -46,6 +46,8 @@ struct host_ops {
 	/* Take the named lock, alone or with others that share it; the descriptor holds it. */
 	int (*lock)(struct host *h, const char *name, bool shared, unsigned timeout_ms,
 		int *ret_fd);
+	/* Whether this host may still be asked: 0 or an error. NULL: always. */
+	int (*check)(struct host *h);
 	void (*sleep)(struct host *h, unsigned ms);
 	/* One line for the system's log; NULL: this host keeps none. Never waits. */
 	void (*audit)(struct host *h, const char *text);
@@ -113,6 +115,11 @@ int host_lock(struct vfctl_ctx *ctx, const char *name, bool shared, int *ret_fd)
  */
 #define HOST_LOCK_PLACEMENT "placement"
 void host_sleep_ms(struct vfctl_ctx *ctx, unsigned ms);
+/*
+ * -E2BIG with words when a captured host described so much that reading it was given up;
+ * what was read of it until then is not the whole.
+ */
+int host_check(struct vfctl_ctx *ctx);
 /* -EROFS with words when this host cannot be changed. */
 int host_check_writable(struct vfctl_ctx *ctx);
 

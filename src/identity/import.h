@@ -5,7 +5,8 @@
 #include "base/ctx.h"
 #include "vfctl/identity.h"
 
-#define ID_IMPORT_MAX (256u << 20) /* bytes; a million rows of JSON have about 200 MiB */
+/* A fleet of a million identities; as JSON that are about 200 MiB. */
+#define ID_IMPORT_ROWS_MAX 1000000
 
 /*
  * What a text says, value by value in its order. state LEASED: the row names an owner;

@@ -32,6 +32,11 @@ static struct vfctl_id *new_row(struct reading *in, size_t line)
 {
 	struct id_rows *rows = in->rows;
 
+	if (rows->count == ID_IMPORT_ROWS_MAX) {
+		ctx_fail(in->ctx, -E2BIG, "%s: %s %zu: it has more than %d identities; is it the "
+			"right file?", in->file, rows->unit, line, ID_IMPORT_ROWS_MAX);
+		return NULL;
+	}
 	if (!array_grow(rows->v, rows->count) || !array_grow(rows->lines, rows->count)) {
 		ctx_oom(in->ctx);
 		return NULL;
@@ -141,7 +146,7 @@ static int read_named(void *data, size_t line, const char *const *t)
 		return r;
 	row = new_row(in, line);
 	if (!row)
-		return -ENOMEM;
+		return in->rows->count == ID_IMPORT_ROWS_MAX ? -E2BIG : -ENOMEM;
 	*row = id;
 	return 0;
 }
@@ -266,7 +271,7 @@ static int read_any(struct reading *in, const char *text)
 		memcpy(word, p, 18);
 		row = new_row(in, line);
 		if (!row)
-			return -ENOMEM;
+			return in->rows->count == ID_IMPORT_ROWS_MAX ? -E2BIG : -ENOMEM;
 		vfctl_guid_parse(word, &row->value);
 		row->kind = VFCTL_ID_GUID;
 	}
@@ -305,9 +310,9 @@ int id_import_parse(struct vfctl_ctx *ctx, const char *file, const char *text, s
 	_free_ char *copy = NULL;
 	int r;
 
-	if (len > ID_IMPORT_MAX)
+	if (len > VFCTL_ID_IMPORT_MAX)
 		return ctx_fail(ctx, -E2BIG, "%s: it has more than %u bytes; is it the right "
-			"file?", file, ID_IMPORT_MAX);
+			"file?", file, VFCTL_ID_IMPORT_MAX);
 	if (memchr(text, '\0', len))
 		return ctx_fail(ctx, -EILSEQ, "%s: it is no text", file);
 	copy = strndup(text, len);

@@ -23,23 +23,50 @@ static void put_getlink(struct nlmsghdr *m, int ifindex, uint32_t mask)
 	mnl_attr_put_u32(m, IFLA_EXT_MASK, mask);
 }
 
+static const void *payload(const struct nlattr *attr, size_t size)
+{
+	return mnl_attr_get_payload_len(attr) >= size ? mnl_attr_get_payload(attr) : NULL;
+}
+
+/* The kernel ends its texts with a NUL; a capture need not. */
+static char *text_of(const struct nlattr *attr)
+{
+	return strndup(mnl_attr_get_payload(attr), mnl_attr_get_payload_len(attr));
+}
+
 static bool read_altnames(const struct nlattr *list, struct nl_link *link)
 {
+	size_t count = link->altnames ? strv_len(link->altnames) : 0;
 	const struct nlattr *attr;
-	size_t count = 0;
 
 	mnl_attr_for_each_nested(attr, list) {
 		if (mnl_attr_get_type(attr) != IFLA_ALT_IFNAME)
 			continue;
 		if (!array_grow(link->altnames, count) || !array_grow(link->altnames, count + 1))
 			return false;
-		link->altnames[count] = strndup(mnl_attr_get_str(attr),
-			mnl_attr_get_payload_len(attr));
+		link->altnames[count] = text_of(attr);
 		if (!link->altnames[count])
 			return false;
 		link->altnames[++count] = NULL;
 	}
 	return true;
+}
+
+static bool read_name(const struct nlattr *attr, struct nl_link *link)
+{
+	_free_ char *name = text_of(attr);
+
+	if (name)
+		str_copy(link->name, sizeof(link->name), name);
+	return name != NULL;
+}
+
+static void read_mtu(const struct nlattr *attr, struct nl_link *link)
+{
+	const uint32_t *mtu = payload(attr, sizeof(*mtu));
+
+	if (mtu)
+		link->mtu = *mtu;
 }
 
 static void read_address(const struct nlattr *attr, struct nl_link *link)
@@ -64,13 +91,14 @@ static bool read_link(const struct nlmsghdr *m, struct nl_link *link)
 	mnl_attr_for_each(attr, m, sizeof(*info)) {
 		switch (mnl_attr_get_type(attr)) {
 		case IFLA_IFNAME:
-			str_copy(link->name, sizeof(link->name), mnl_attr_get_str(attr));
+			if (!read_name(attr, link))
+				return false;
 			break;
 		case IFLA_ADDRESS:
 			read_address(attr, link);
 			break;
 		case IFLA_MTU:
-			link->mtu = mnl_attr_get_u32(attr);
+			read_mtu(attr, link);
 			break;
 		case IFLA_PROP_LIST:
 			if (!read_altnames(attr, link))
@@ -95,20 +123,20 @@ int nl_links_read(struct vfctl_ctx *ctx, struct nl_links *ret_links)
 	_nl_request_ struct nl_request rq = {0};
 	_buf_ struct buf reply = {0};
 	struct nl_result result;
-	struct nlmsghdr *m = nl_begin(&rq, RTM_GETLINK, NLM_F_DUMP, REQUEST_ROOM);
-	int left, r;
+	struct nlmsghdr *dump = nl_begin(&rq, RTM_GETLINK, NLM_F_DUMP, REQUEST_ROOM);
+	const struct nlmsghdr *m;
+	size_t at = 0;
+	int r;
 
-	if (!m)
+	if (!dump)
 		return ctx_oom(ctx);
-	put_getlink(m, 0, RTEXT_FILTER_SKIP_STATS);
-	nl_end(&rq, m);
+	put_getlink(dump, 0, RTEXT_FILTER_SKIP_STATS);
+	nl_end(&rq, dump);
 	r = nl_talk(ctx, NETLINK_ROUTE, &rq, &reply, &result);
 	if (r < 0 || result.error < 0)
 		return r < 0 ? r : ctx_fail(ctx, result.error, "list network devices: %s",
 			strerror(-result.error));
-	m = (void *)reply.data;
-	left = (int)reply.len;
-	for (; left > 0 && mnl_nlmsg_ok(m, left); m = mnl_nlmsg_next(m, &left)) {
+	while ((m = nl_next(&reply, &at))) {
 		if (!is_link(m))
 			continue;
 		if (!array_grow(links.v, links.count))
@@ -130,11 +158,6 @@ void nl_links_free(struct nl_links *links)
 }
 
 /* ---- VFs ---- */
-
-static const void *payload(const struct nlattr *attr, size_t size)
-{
-	return mnl_attr_get_payload_len(attr) >= size ? mnl_attr_get_payload(attr) : NULL;
-}
 
 static void read_vlan_list(const struct nlattr *list, struct vfctl_vf_attrs *a)
 {
@@ -261,15 +284,16 @@ static size_t true_list_length(const char *start, const char *end, uint16_t wrap
 	uint32_t count = 0;
 
 	for (;;) {
-		const struct nlattr *attr = (const void *)(start + length);
 		size_t left = (size_t)(end - start) - length;
+		const struct nlattr *attr = (const void *)(start + length);
 
 		if ((uint16_t)(length + NLA_HDRLEN) == wrapped) {
 			best = length;
 			if (count == num_vf)
 				return best;
 		}
-		if (left < NLA_HDRLEN || attr->nla_len < NLA_HDRLEN || attr->nla_len > left ||
+		if (left < NLA_HDRLEN || attr->nla_len < NLA_HDRLEN ||
+			NLA_ALIGN((size_t)attr->nla_len) > left ||
 			(attr->nla_type & NLA_TYPE_MASK) != IFLA_VF_INFO || count == num_vf)
 			return best;
 		length += NLA_ALIGN(attr->nla_len);
@@ -300,24 +324,20 @@ static int read_vf_list(const char *start, size_t length, struct nl_vfs *vfs)
 static int read_vfs_message(const struct nlmsghdr *m, struct nl_vfs *vfs)
 {
 	const char *at = mnl_nlmsg_get_payload_offset(m, sizeof(struct ifinfomsg));
-	const char *end = (const char *)m + m->nlmsg_len;
+	const char *end = (const char *)m + NLMSG_ALIGN(m->nlmsg_len);
 
-	while (at + NLA_HDRLEN <= end) {
+	while (end - at >= NLA_HDRLEN) {
 		const struct nlattr *attr = (const void *)at;
+		const uint32_t *count;
 
-		switch (attr->nla_type & NLA_TYPE_MASK) {
-		case IFLA_NUM_VF:
-			if (attr->nla_len >= NLA_HDRLEN + sizeof(uint32_t))
-				vfs->num_vf = mnl_attr_get_u32(attr);
-			break;
-		case IFLA_VFINFO_LIST:
+		if ((attr->nla_type & NLA_TYPE_MASK) == IFLA_VFINFO_LIST)
 			return read_vf_list(at + NLA_HDRLEN, true_list_length(at + NLA_HDRLEN, end,
 				attr->nla_len, vfs->num_vf), vfs);
-		default:
-			break;
-		}
-		if (attr->nla_len < NLA_HDRLEN)
+		if (attr->nla_len < NLA_HDRLEN || NLA_ALIGN(attr->nla_len) > end - at)
 			return -EBADMSG;
+		if ((attr->nla_type & NLA_TYPE_MASK) == IFLA_NUM_VF &&
+			(count = payload(attr, sizeof(*count))))
+			vfs->num_vf = *count;
 		at += NLA_ALIGN(attr->nla_len);
 	}
 	return 0;
@@ -329,20 +349,20 @@ int nl_vfs_read(struct vfctl_ctx *ctx, int ifindex, struct nl_vfs *ret_vfs)
 	_nl_request_ struct nl_request rq = {0};
 	_buf_ struct buf reply = {0};
 	struct nl_result result;
-	struct nlmsghdr *m = nl_begin(&rq, RTM_GETLINK, 0, REQUEST_ROOM);
-	int left, r;
+	struct nlmsghdr *get = nl_begin(&rq, RTM_GETLINK, 0, REQUEST_ROOM);
+	const struct nlmsghdr *m;
+	size_t at = 0;
+	int r;
 
-	if (!m)
+	if (!get)
 		return ctx_oom(ctx);
-	put_getlink(m, ifindex, RTEXT_FILTER_VF | RTEXT_FILTER_SKIP_STATS);
-	nl_end(&rq, m);
+	put_getlink(get, ifindex, RTEXT_FILTER_VF | RTEXT_FILTER_SKIP_STATS);
+	nl_end(&rq, get);
 	r = nl_talk(ctx, NETLINK_ROUTE, &rq, &reply, &result);
 	if (r < 0 || result.error < 0)
 		return r < 0 ? r : ctx_fail(ctx, result.error, "read the VFs of interface %d: %s",
 			ifindex, strerror(-result.error));
-	m = (void *)reply.data;
-	left = (int)reply.len;
-	for (; left > 0 && mnl_nlmsg_ok(m, left); m = mnl_nlmsg_next(m, &left)) {
+	while ((m = nl_next(&reply, &at))) {
 		r = is_link(m) ? read_vfs_message(m, &vfs) : 0;
 		if (r < 0)
 			return ctx_fail(ctx, r, "read the VFs of interface %d: %s", ifindex,

@@ -45,6 +45,31 @@ void nl_request_free(struct nl_request *rq)
 	*rq = (struct nl_request){0};
 }
 
+/*
+ * Lengths of 2^31 and more are negative to libmnl's own check, and its walk over attributes
+ * goes on to the next multiple of 4: a message ends before that.
+ */
+const struct nlmsghdr *nl_next(const struct buf *reply, size_t *at)
+{
+	size_t left = reply->len - *at;
+	const struct nlmsghdr *m;
+
+	if (left < sizeof(*m))
+		return NULL;
+	m = (const void *)(reply->data + *at);
+	if (m->nlmsg_len < sizeof(*m) || m->nlmsg_len > left ||
+		NLMSG_ALIGN((size_t)m->nlmsg_len) > left)
+		return NULL;
+	*at += NLMSG_ALIGN((size_t)m->nlmsg_len);
+	return m;
+}
+
+/* A capture may hold any number; errno values end at 4095 (MAX_ERRNO). */
+static int checked_error(int error)
+{
+	return error > 0 || error < -4095 ? -EBADMSG : error;
+}
+
 /* The extended acknowledgement's text, when there is one. */
 static void read_words(const struct nlmsghdr *m, struct nl_result *result)
 {
@@ -76,10 +101,10 @@ static int sort_message(const struct nlmsghdr *m, uint32_t count, struct nl_resu
 		return 0;
 	result = &results[m->nlmsg_seq - 1];
 	if (m->nlmsg_type == NLMSG_ERROR && mnl_nlmsg_get_payload_len(m) >= sizeof(*err)) {
-		result->error = err->error;
+		result->error = checked_error(err->error);
 		read_words(m, result);
 	} else if (m->nlmsg_type == NLMSG_DONE && mnl_nlmsg_get_payload_len(m) >= sizeof(int)) {
-		result->error = *(const int *)mnl_nlmsg_get_payload(m);
+		result->error = checked_error(*(const int *)mnl_nlmsg_get_payload(m));
 	}
 	return 0;
 }
@@ -89,7 +114,8 @@ int nl_talk(struct vfctl_ctx *ctx, int protocol, const struct nl_request *rq,
 {
 	for (int tries = 0; tries < DUMP_TRIES; tries++) {
 		const struct nlmsghdr *m;
-		int left, r;
+		size_t at = 0;
+		int r;
 
 		buf_reset(ret_reply);
 		for (uint32_t i = 0; i < rq->next_seq; i++)
@@ -97,13 +123,11 @@ int nl_talk(struct vfctl_ctx *ctx, int protocol, const struct nl_request *rq,
 		r = host_exchange(ctx, protocol, rq->data, rq->len, ret_reply);
 		if (r < 0)
 			return r;
-		m = (const void *)ret_reply->data;
-		left = (int)ret_reply->len;
-		for (; left > 0 && mnl_nlmsg_ok(m, left); m = mnl_nlmsg_next(m, &left)) {
+		while (r == 0 && (m = nl_next(ret_reply, &at)))
 			r = sort_message(m, rq->next_seq, results);
-			if (r < 0)
-				break;
-		}
+		if (r == 0 && at != ret_reply->len)
+			return ctx_fail(ctx, -EBADMSG, "netlink: the answer is damaged: at byte %zu "
+				"of %zu there is no message", at, ret_reply->len);
 		if (r == 0)
 			return 0;
 	}

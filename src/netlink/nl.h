@@ -38,9 +38,16 @@ struct nl_result {
  * Send what @rq holds. Messages that are no acknowledgement stay in @ret_reply; the
  * outcomes go to @results, indexed by seq - 1 (one for each message of @rq). An
  * interrupted dump is asked again, a bounded number of times.
- * @return 0 when every request was answered (whatever the answers say).
+ * @return 0 when every request was answered (whatever the answers say); -EBADMSG when the
+ * answer is not made of whole messages, as in a damaged capture.
  */
 int nl_talk(struct vfctl_ctx *ctx, int protocol, const struct nl_request *rq,
 	struct buf *ret_reply, struct nl_result *results);
+
+/*
+ * The messages of an answer, one after the other: start with @at 0; NULL after the last
+ * one, or where what follows is not a whole message (then @at is not the end).
+ */
+const struct nlmsghdr *nl_next(const struct buf *reply, size_t *at);
 
 #endif

@@ -7,9 +7,11 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <sys/mman.h>
 
 #include "base/dl.h"
 #include "host/host.h"
+#include "pci/device.h"
 
 DL_FN(pci_alloc);
 DL_FN(pci_init);
@@ -64,28 +66,96 @@ static void read_all(struct pci_access *access, const struct vfctl_bdf *bdf,
 	sym_pci_free_dev(dev);
 }
 
+/* ---- a captured host ---- */
+
+/*
+ * libpci would follow a captured tree's links and open whatever is there. It reads dumps as
+ * lspci -x prints them, too: of the function's own config space, or (in most captures that
+ * is not in it) of a header with its two IDs.
+ */
+#define CONFIG_MAX 4096
+#define HEADER_BYTES 64
+
+static void read_config(struct vfctl_ctx *ctx, const struct vfctl_bdf *bdf,
+	struct buf *config)
+{
+	_free_ char *path = str_format("/sys/bus/pci/devices/%s/config",
+		vfctl_bdf_format(bdf, (char[VFCTL_BDF_TEXT]){0}));
+	struct host *h = host_of(ctx);
+	uint16_t ids[2];
+
+	if (path && h->ops->read(h, path, config) == 0 && config->len >= HEADER_BYTES)
+		return;
+	buf_reset(config);
+	ids[0] = (uint16_t)pci_read_hex(ctx, bdf, "vendor");
+	ids[1] = (uint16_t)pci_read_hex(ctx, bdf, "device");
+	buf_add(config, ids, sizeof(ids)); /* little-endian, as this machine */
+	buf_add(config, (const char[HEADER_BYTES]){0}, HEADER_BYTES - sizeof(ids));
+}
+
+static int make_dump(struct vfctl_ctx *ctx, const struct vfctl_bdf *bdf, int *ret_fd)
+{
+	_buf_ struct buf config = {0}, dump = {0};
+	_close_ int fd = -1;
+
+	read_config(ctx, bdf, &config);
+	buf_puts(&dump, "0000:00:00.0 captured");
+	for (size_t i = 0; i < config.len && i < CONFIG_MAX; i++) {
+		if (i % 16 == 0)
+			buf_printf(&dump, "\n%02zx:", i);
+		buf_printf(&dump, " %02x", (unsigned char)config.data[i]);
+	}
+	buf_puts(&dump, "\n\n");
+	if (config.failed || dump.failed)
+		return ctx_oom(ctx);
+	fd = memfd_create("vfctl-config", MFD_CLOEXEC);
+	if (fd < 0 || write(fd, dump.data, dump.len) != (ssize_t)dump.len)
+		return ctx_fail(ctx, -errno, "keep a function's config space in memory: %s",
+			strerror(errno));
+	*ret_fd = fd;
+	fd = -1;
+	return 0;
+}
+
+/* ---- both ---- */
+
+/* Where libpci shall look; for a captured host, at @dump. */
+static char *set_source(struct vfctl_ctx *ctx, struct pci_access *access, int dump)
+{
+	char *path = dump < 0 ? str_format("%s/sys/bus/pci", host_of(ctx)->root)
+			      : str_format("/proc/self/fd/%d", dump);
+
+	access->method = dump < 0 ? PCI_ACCESS_SYS_BUS_PCI : PCI_ACCESS_DUMP;
+	if (path)
+		sym_pci_set_param(access, (char *)(dump < 0 ? "sysfs.path" : "dump.name"), path);
+	return path;
+}
+
 int vfctl_pci_info_read(struct vfctl_ctx *ctx, const struct vfctl_bdf *bdf,
 	struct vfctl_pci_info *ret_info)
 {
-	_free_ char *path = str_format("%s/sys/bus/pci", host_of(ctx)->root);
+	static const struct vfctl_bdf of_dump = {0};
 	struct vfctl_pci_info info = {0};
+	_close_ int dump = -1;
 	struct pci_access *access;
 	jmp_buf back;
+	_free_ char *path = NULL;
 	int r = dl_bind(ctx, "libpci.so.3", symbols, ARRAY_SIZE(symbols));
 
-	if (r < 0 || !path)
-		return r < 0 ? r : ctx_oom(ctx);
+	if (r == 0 && host_of(ctx)->ops->read_only)
+		r = make_dump(ctx, bdf, &dump);
+	if (r < 0)
+		return r;
 	access = sym_pci_alloc();
 	access->error = jump;
-	access->warning = be_silent;
-	access->method = PCI_ACCESS_SYS_BUS_PCI;
+	access->warning = access->debug = be_silent;
+	path = set_source(ctx, access, dump);
 	on_error = &back;
-	if (setjmp(back)) {
+	if (!path || setjmp(back)) {
 		sym_pci_cleanup(access);
 		return ctx_fail(ctx, -EIO, "libpci cannot read this host's PCI devices");
 	}
-	sym_pci_set_param(access, (char *)"sysfs.path", path);
-	read_all(access, bdf, &info);
+	read_all(access, dump < 0 ? bdf : &of_dump, &info);
 	sym_pci_cleanup(access);
 	*ret_info = info;
 	return 0;

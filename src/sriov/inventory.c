@@ -335,11 +335,15 @@ int vfctl_inventory_read(struct vfctl_ctx *ctx, const char *only,
 		r = nl_links_read(ctx, &links);
 	if (r < 0 && (r == -ENOMEM || !inv->pf_count))
 		return r;
+	if (host_check(ctx) < 0)
+		return -E2BIG;
 	inv->unread = host_take_doubt(ctx);
 	if (r < 0 && r != -EOPNOTSUPP) /* a plain sys/ tree has no link messages */
 		add_doubt(ctx, &inv->unread);
 	for (size_t i = 0; i < inv->pf_count; i++) {
 		r = read_one(ctx, &inv->pfs[i], &links, only);
+		if (r == 0)
+			r = host_check(ctx);
 		if (r < 0)
 			return r;
 	}

@@ -2,6 +2,7 @@
 #include "state/file.h"
 
 #include <errno.h>
+#include <sys/stat.h>
 #include <time.h>
 
 /*
@@ -108,6 +109,31 @@ static int migrate(struct db *db, int version)
 	return r;
 }
 
+/*
+ * SQLite opens whatever is there: it waits on a FIFO, and a device does something. All but
+ * a plain file is refused by its name before; what is not there is fine.
+ */
+static int check_plain(struct vfctl_ctx *ctx, const char *path)
+{
+	static const char *const suffixes[] = {"", "-wal", "-shm", "-journal"};
+
+	for (size_t i = 0; i < ARRAY_SIZE(suffixes); i++) {
+		_free_ char *file = str_format("%s%s", path, suffixes[i]);
+		struct stat st;
+
+		if (!file)
+			return ctx_oom(ctx);
+		if (lstat(file, &st) < 0 || S_ISREG(st.st_mode))
+			continue;
+		return ctx_fail(ctx, -EBADF, "state file %s is %s, not a file; move it away, or name "
+			"another with --state", file,
+			S_ISDIR(st.st_mode) ? "a directory" : S_ISLNK(st.st_mode) ? "a symbolic link"
+			: S_ISFIFO(st.st_mode) ? "a FIFO" : S_ISSOCK(st.st_mode) ? "a socket"
+			: "a device");
+	}
+	return 0;
+}
+
 static void closep(struct db **db)
 {
 	db_close(*db);
@@ -118,7 +144,9 @@ int state_file_open(struct vfctl_ctx *ctx, bool write, struct db **ret_db)
 	_cleanup_(closep) struct db *db = NULL;
 	int r, version;
 
-	r = db_open(ctx, ctx->state_path, write, &db);
+	r = check_plain(ctx, ctx->state_path);
+	if (r == 0)
+		r = db_open(ctx, ctx->state_path, write, &db);
 	if (r == 0)
 		r = db_version(db, &version);
 	if (r < 0)

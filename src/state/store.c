@@ -173,6 +173,21 @@ int store_remove_vf(struct store *store, const char *id, const struct vfctl_bdf 
 		"DELETE FROM lease_vf WHERE lease = ? AND bdf = ?", "ss", id, TEXT(vf)), TEXT(vf));
 }
 
+#define HAD "had before its guest"
+
+/*
+ * What a VF had before its guest. A text that says nothing must not be taken for nothing to
+ * put back: the guest's MAC would stay on a free VF.
+ */
+static int parse_attrs(struct store *s, const char *what, const char *text,
+	const struct vfctl_bdf *vf, struct vfctl_vf_attrs *ret)
+{
+	if (!*text || json_to_attrs(text, ret) == 0)
+		return 0;
+	return ctx_fail(db_ctx(s->db), -EBADF, "the state file holds '%.100s' as what VF %s %s, "
+		"which cannot be read; restore the file from a backup", text, TEXT(vf), what);
+}
+
 static int read_saved(struct store *s, const struct vfctl_bdf *vf, struct vfctl_vf_attrs *ret)
 {
 	_query_ struct query *q = NULL;
@@ -181,8 +196,8 @@ static int read_saved(struct store *s, const struct vfctl_bdf *vf, struct vfctl_
 	*ret = (struct vfctl_vf_attrs){0};
 	if (r == 0)
 		r = query_step(q);
-	if (r == 1 && query_text(q, 0)[0])
-		json_to_attrs(query_text(q, 0), ret);
+	if (r == 1)
+		r = parse_attrs(s, HAD, query_text(q, 0), vf, ret);
 	return r < 0 ? r : 0;
 }
 
@@ -262,10 +277,10 @@ static int read_vfs(struct store *s, struct vfctl_lease *l, int version)
 			vfctl_bdf_parse(query_text(q, 1), &vf->pf) < 0)
 			return ctx_fail(db_ctx(s->db), -EBADF, "the state file holds '%s', which is "
 				"no PCI address", query_text(q, 0));
-		if (query_text(q, 3)[0])
-			json_to_attrs(query_text(q, 3), &vf->saved);
-		if (query_text(q, 5)[0])
-			vf->has_intent = json_to_attrs(query_text(q, 5), &vf->intent) == 0;
+		if (parse_attrs(s, HAD, query_text(q, 3), &vf->bdf, &vf->saved) < 0 ||
+			parse_attrs(s, "is leased with", query_text(q, 5), &vf->bdf, &vf->intent) < 0)
+			return -EBADF;
+		vf->has_intent = query_text(q, 5)[0];
 		l->vf_count++;
 	}
 	return r;

@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* A picture of the model, drawn by hwloc's lstopo. */
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
-#include <sys/stat.h>
+#include <sys/mman.h>
 
+#include "host/plain.h"
 #include "host/run.h"
 #include "topology/picture.h"
+#include "vfctl/host.h"
 #include "vfctl/workflow.h"
 
 #define DRAW_MS 60000
+#define PICTURE_MAX ((size_t)256 << 20)
 
 /* lstopo's own SVG ("nativesvg") does not escape names; cairo's is only in package hwloc. */
 static const struct {
@@ -30,14 +32,6 @@ static const char *find_lstopo(void)
 	return NULL;
 }
 
-/* A file that goes when it was not renamed. */
-static void remove_file(char **path)
-{
-	if (*path)
-		unlink(*path);
-	free(*path);
-}
-
 static int write_all(struct vfctl_ctx *ctx, int fd, const char *path, const char *data,
 	size_t len)
 {
@@ -54,71 +48,44 @@ static int write_all(struct vfctl_ctx *ctx, int fd, const char *path, const char
 	return 0;
 }
 
-static int write_xml(struct vfctl_ctx *ctx, const struct buf *xml, char **ret_path)
+/* A file in memory; lstopo reaches it under its name below our /proc directory. */
+static int make_file(struct vfctl_ctx *ctx, const char *what, int *ret_fd, char name[64])
 {
-	_cleanup_(remove_file) char *path = NULL;
-	_free_ char *name = strdup("/tmp/vfctl-picture-XXXXXX");
-	_close_ int fd = name ? mkostemp(name, O_CLOEXEC) : -1;
-	int r;
+	int fd = memfd_create(what, MFD_CLOEXEC);
 
-	if (!name)
-		return ctx_oom(ctx);
 	if (fd < 0)
-		return ctx_fail(ctx, -errno, "make a file in /tmp: %s", strerror(errno));
-	path = steal(name);
-	r = write_all(ctx, fd, path, xml->data, xml->len);
-	if (r == 0)
-		*ret_path = steal(path);
-	return r;
-}
-
-/* Beside the picture, so that it takes its place at once; lstopo runs in /. */
-static int make_target(struct vfctl_ctx *ctx, const char *path, char **ret_path)
-{
-	_free_ char *here = path[0] == '/' ? NULL : getcwd(NULL, 0);
-	_free_ char *name = NULL;
-	mode_t mask = umask(0);
-	int fd;
-
-	umask(mask);
-	if (path[0] != '/' && !here)
-		return ctx_fail(ctx, -errno, "where are we? %s", strerror(errno));
-	name = str_format("%s%s%s.XXXXXX", here ? here : "", here ? "/" : "", path);
-	if (!name)
-		return ctx_oom(ctx);
-	fd = mkostemp(name, O_CLOEXEC);
-	if (fd < 0)
-		return ctx_fail(ctx, -errno, "write %s: %s", path, strerror(errno));
-	fchmod(fd, 0666 & ~mask);
-	close(fd);
-	*ret_path = steal(name);
+		return ctx_fail(ctx, -errno, "make a file in memory: %s", strerror(errno));
+	snprintf(name, 64, "/proc/%d/fd/%d", (int)getpid(), fd);
+	*ret_fd = fd;
 	return 0;
 }
 
-static int read_back(struct vfctl_ctx *ctx, const char *path, struct buf *ret)
+static int read_back(struct vfctl_ctx *ctx, int fd, struct buf *ret)
 {
-	_close_ int fd = open(path, O_RDONLY | O_CLOEXEC);
-	char some[16384];
-	ssize_t n = -1;
+	int r = lseek(fd, 0, SEEK_SET) < 0 ? -errno : plain_read(fd, PICTURE_MAX, ret);
 
-	while (fd >= 0 && (n = read(fd, some, sizeof(some))) > 0)
-		buf_add(ret, some, (size_t)n);
-	if (n < 0)
-		return ctx_fail(ctx, -errno, "read %s: %s", path, strerror(errno));
-	return ret->failed ? ctx_oom(ctx) : 0;
+	return r < 0 ? ctx_fail(ctx, r, "read what lstopo drew: %s", strerror(-r)) : 0;
 }
 
-static int run_lstopo(struct vfctl_ctx *ctx, enum vfctl_picture format, const char *xml,
-	const char *target, struct buf *ret_picture)
+static int run_lstopo(struct vfctl_ctx *ctx, enum vfctl_picture format, const struct buf *xml,
+	struct buf *ret_picture)
 {
 	_free_ char *said = NULL;
-	char *const argv[] = {(char *)find_lstopo(), "--if", "xml", "-i", (char *)xml, "-p",
+	_close_ int input = -1, output = -1;
+	char from[64], to[64];
+	char *const argv[] = {(char *)find_lstopo(), "--if", "xml", "-i", from, "-p",
 		"--no-factorize", "--no-default-legend", "--no-attrs=L3", "-f", "--of",
-		(char *)formats[format].name, (char *)target, NULL};
-	int r = host_run(ctx, argv, DRAW_MS, &said);
+		(char *)formats[format].name, to, NULL};
+	int r = make_file(ctx, "vfctl-model", &input, from);
 
 	if (r == 0)
-		r = read_back(ctx, target, ret_picture);
+		r = make_file(ctx, "vfctl-picture", &output, to);
+	if (r == 0)
+		r = write_all(ctx, input, "the model", xml->data, xml->len);
+	if (r == 0)
+		r = host_run(ctx, argv, DRAW_MS, &said);
+	if (r == 0)
+		r = read_back(ctx, output, ret_picture);
 	if (r < 0)
 		return r;
 	/* It reports success for a format that it was built without. */
@@ -130,44 +97,39 @@ static int run_lstopo(struct vfctl_ctx *ctx, enum vfctl_picture format, const ch
 
 /* Words into the SVG, behind its first tag, for searching and for reading aloud. */
 static int add_words(struct vfctl_ctx *ctx, const struct vfctl_host_model *model,
-	const struct buf *picture, const char *target)
+	struct buf *picture)
 {
 	const char *tag = strstr(picture->data, "<svg"), *after = tag ? strchr(tag, '>') : NULL;
-	_buf_ struct buf words = {0};
-	_close_ int fd = -1;
-	size_t head;
-	int r;
+	struct buf whole = {0};
 
 	if (!after)
 		return ctx_fail(ctx, -EIO, "lstopo drew no SVG");
-	head = (size_t)(after + 1 - picture->data);
-	buf_puts(&words, "\n");
-	picture_svg_words(model, &words);
-	if (words.failed)
-		return ctx_oom(ctx);
-	fd = open(target, O_WRONLY | O_TRUNC | O_CLOEXEC);
-	if (fd < 0)
-		return ctx_fail(ctx, -errno, "write %s: %s", target, strerror(errno));
-	r = write_all(ctx, fd, target, picture->data, head);
-	if (r == 0)
-		r = write_all(ctx, fd, target, words.data, words.len);
-	return r < 0 ? r : write_all(ctx, fd, target, after + 1, picture->len - head);
+	buf_add(&whole, picture->data, (size_t)(after + 1 - picture->data));
+	buf_puts(&whole, "\n");
+	picture_svg_words(model, &whole);
+	buf_puts(&whole, after + 1);
+	buf_free(picture);
+	*picture = whole;
+	return whole.failed ? ctx_oom(ctx) : 0;
+}
+
+static void output_freep(struct vfctl_output **output)
+{
+	vfctl_output_free(*output);
 }
 
 int vfctl_model_draw(struct vfctl_ctx *ctx, const struct vfctl_host_model *model,
 	enum vfctl_picture format, const char *path)
 {
-	_cleanup_(remove_file) char *input = NULL, *target = NULL;
-	struct stat st;
+	_cleanup_(output_freep) struct vfctl_output *output = NULL;
 	_buf_ struct buf xml = {0}, picture = {0};
 	int r;
 
-	/* What is there is replaced: a device or a pipe must not become a picture. */
-	if (stat(path, &st) == 0 && !S_ISREG(st.st_mode))
-		return ctx_fail(ctx, -EINVAL, "%s is no file; name one to draw into", path);
-
 	if ((size_t)format >= ARRAY_SIZE(formats))
 		return ctx_fail(ctx, -EINVAL, "no such format of pictures");
+	r = vfctl_output_open(ctx, path, true, &output);
+	if (r < 0)
+		return r;
 	if (!find_lstopo())
 		return ctx_fail(ctx, -ENOPKG,
 			"lstopo is not installed, which draws the picture; "
@@ -175,16 +137,10 @@ int vfctl_model_draw(struct vfctl_ctx *ctx, const struct vfctl_host_model *model
 	picture_xml(model, &xml);
 	if (xml.failed)
 		return ctx_oom(ctx);
-	r = write_xml(ctx, &xml, &input);
-	if (r == 0)
-		r = make_target(ctx, path, &target);
-	if (r == 0)
-		r = run_lstopo(ctx, format, input, target, &picture);
+	r = run_lstopo(ctx, format, &xml, &picture);
 	if (r == 0 && format == VFCTL_PICTURE_SVG)
-		r = add_words(ctx, model, &picture, target);
-	if (r == 0 && rename(target, path) < 0)
-		r = ctx_fail(ctx, -errno, "write %s: %s", path, strerror(errno));
+		r = add_words(ctx, model, &picture);
 	if (r == 0)
-		free(steal(target));
-	return r;
+		r = write_all(ctx, vfctl_output_fd(output), path, picture.data, picture.len);
+	return r == 0 ? vfctl_output_commit(ctx, output) : r;
 }

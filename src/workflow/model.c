@@ -6,6 +6,7 @@
 #include <stdio.h>
 
 #include "base/parse.h"
+#include "host/copy.h"
 #include "host/host.h"
 #include "sriov/holder.h"
 #include "pci/device.h"
@@ -42,12 +43,31 @@ static void read_pages(struct vfctl_ctx *ctx, struct vfctl_topology *t, unsigned
 	}
 }
 
+/* hwloc would follow links and open whatever is there: it gets a copy. */
+static int load_captured(struct vfctl_ctx *ctx, struct vfctl_topology **ret)
+{
+	_host_copy_ struct host_copy copy = {0};
+	struct vfctl_topology_source source = {.kind = VFCTL_TOPOLOGY_TREE};
+	int r = host_copy_make(ctx, &copy);
+
+	if (r < 0)
+		return r;
+	source.text = copy.dir;
+	r = vfctl_topology_load(ctx, &source, ret);
+	/* The words must not send anybody to a directory that is gone. */
+	if (r < 0 && strstr(vfctl_ctx_error(ctx), copy.dir))
+		return ctx_fail(ctx, r, "topology: hwloc cannot make sense of the CPUs and nodes of "
+			"the captured host %s; capture it again", host_of(ctx)->root);
+	return r;
+}
+
 static int read_topology(struct vfctl_ctx *ctx, struct vfctl_host_model *m)
 {
-	const char *root = host_of(ctx)->root;
+	const struct host *h = host_of(ctx);
 	struct vfctl_topology_source source = {
-		.kind = *root ? VFCTL_TOPOLOGY_TREE : VFCTL_TOPOLOGY_HOST, .text = root};
-	int r = vfctl_topology_load(ctx, &source, &m->topology);
+		.kind = *h->root ? VFCTL_TOPOLOGY_TREE : VFCTL_TOPOLOGY_HOST, .text = h->root};
+	int r = h->ops->read_only ? load_captured(ctx, &m->topology)
+				  : vfctl_topology_load(ctx, &source, &m->topology);
 
 	if (r < 0)
 		return r;

@@ -131,5 +131,22 @@ put() {
 	printf '%s\n' "$2" >"$SIM_ROOT$1"
 }
 
+# field SIZE TEXT: filled up with NULs.
+field() { { printf '%s' "$2"; head -c "$1" /dev/zero; } | head -c "$1"; }
+# The header of an archive's member, also of one that tar would not write: its checksum.
+header() { # NAME TYPE SIZE LINK CHECKSUM
+	field 100 "$1"
+	printf '%07o\0%07o\0%07o\0%011o\0%011o\0%-8s%s' 420 0 0 "$3" 0 "$5" "$2"
+	field 100 "$4"
+	printf 'ustar\00000'
+	field 247 ''
+}
+member() { # NAME TYPE [SIZE] [LINK]
+	local sum
+	sum=$(header "$1" "$2" "${3-0}" "${4-}" '' | od -An -v -tu1 |
+		awk '{ for (i = 1; i <= NF; i++) sum += $i } END { printf "%06o", sum }')
+	header "$1" "$2" "${3-0}" "${4-}" "$sum"
+}
+
 # A sanitizer's finding must not look like an ordinary failure.
 export ASAN_OPTIONS=exitcode=99 UBSAN_OPTIONS=print_stacktrace=1 LC_ALL=C TZ=UTC

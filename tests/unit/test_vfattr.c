@@ -9,6 +9,7 @@
 
 #include "base/buf.h"
 #include "base/ctx.h"
+#include "base/json.h"
 #include "vfctl/vfattr.h"
 
 static struct vfctl_ctx *ctx;
@@ -151,6 +152,32 @@ static void vlan_has_a_protocol(void **state)
 	assert_int_equal(attrs.proto, VFCTL_VLAN_8021AD);
 }
 
+#define EVERY ((VFCTL_ATTR_PKEY << 1) - 1)
+
+/* What a VF had before its guest, whatever that was: the state file gives it back. */
+static void what_is_kept_comes_back(void **state)
+{
+	static const struct vfctl_vf_attrs kept[] = {
+		{.mask = EVERY, .proto = VFCTL_VLAN_8021Q},
+		{.mask = EVERY, .mac = {{0xff, 0xff, 0xff, 0xff, 0xff, 0xff}}, .vlan = 4095,
+			.qos = 7, .proto = VFCTL_VLAN_8021AD, .min_rate_mbps = 1,
+			.max_rate_mbps = 400000, .spoofchk = true, .trust = true,
+			.link_state = VFCTL_LINK_STATE_DISABLE, .node_guid = UINT64_MAX,
+			.port_guid = UINT64_C(0x0100000000000000)},
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(kept); i++) {
+		struct vfctl_vf_attrs back = {0};
+		_free_ char *text = json_of_attrs(&kept[i]), *again = NULL;
+
+		assert_non_null(text);
+		if (json_to_attrs(text, &back) < 0)
+			fail_msg("%s", text);
+		again = json_of_attrs(&back);
+		assert_string_equal(text, again);
+	}
+}
+
 static int setup(void **state)
 {
 	return vfctl_ctx_new(&ctx);
@@ -169,6 +196,7 @@ int main(void)
 		cmocka_unit_test(what_is_printed_reads_back),
 		cmocka_unit_test(rules_span_attributes),
 		cmocka_unit_test(vlan_has_a_protocol),
+		cmocka_unit_test(what_is_kept_comes_back),
 	};
 
 	return cmocka_run_group_tests(tests, setup, teardown);

@@ -2,6 +2,8 @@
 #ifndef VFCTL_CONTEXT_H
 #define VFCTL_CONTEXT_H
 
+#include <stdbool.h>
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -48,6 +50,20 @@ void vfctl_ctx_set_log(struct vfctl_ctx *ctx, vfctl_log_fn fn, void *data);
  * @return 0, or -ENOMEM.
  */
 int vfctl_ctx_set_state_path(struct vfctl_ctx *ctx, const char *path);
+
+/**
+ * Set the directory for what must be in a file for a moment (default /tmp): the CPUs and
+ * nodes of a captured host, while hwloc reads them.
+ * @return 0, or -ENOMEM.
+ */
+int vfctl_ctx_set_temp_dir(struct vfctl_ctx *ctx, const char *path);
+
+/**
+ * Whether a write to the kernel did not end in time and goes on by itself: what it changes
+ * is still to come. Of other time-outs (-ETIMEDOUT: of an answer, of etcd, of libvirt)
+ * nothing is left.
+ */
+bool vfctl_ctx_unfinished(const struct vfctl_ctx *ctx);
 
 /** The file that keeps leases. Owned by the context. */
 const char *vfctl_ctx_state_path(const struct vfctl_ctx *ctx);

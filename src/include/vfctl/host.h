@@ -2,6 +2,9 @@
 #ifndef VFCTL_HOST_H
 #define VFCTL_HOST_H
 
+#include <stdbool.h>
+#include <stddef.h>
+
 #include "vfctl/context.h"
 
 #ifdef __cplusplus
@@ -9,15 +12,19 @@ extern "C" {
 #endif
 
 /**
- * Work on a captured host from now on: an archive or directory that
- * vfctl_host_capture() wrote, or any tree that holds a sys/. Everything that reads works
- * as on the host itself; everything that would change it fails with -EROFS. An archive is
- * unpacked into a temporary directory, which vfctl_ctx_free() removes.
- * @return 0; -ENOENT; -EINVAL when it is no such tree; -ENOMEM.
+ * Work on a captured host from now on: an archive (tar, plain or packed with gzip) or
+ * directory that vfctl_host_capture() wrote, or any tree that holds a sys/. Everything that
+ * reads works as on the host itself; everything that would change it fails with -EROFS.
+ *
+ * It may come from anybody. An archive is read into memory: it may hold files, directories
+ * and symbolic links, 250,000 of them, 16 MiB each, 256 MiB together. Links of archives and
+ * directories lead nowhere outside; of a directory only plain files are opened.
+ * @return 0; -ENOENT; -EINVAL when it is no such tree, or has something else in it; -EBADMSG
+ * when it is damaged; -EFBIG, -E2BIG when it is too large; -ENOPKG without zlib; -ENOMEM.
  */
 int vfctl_ctx_open_host(struct vfctl_ctx *ctx, const char *path);
 
-/** The directory the context's host is read from; "" for the running host. */
+/** What the context's host is read from, for words: a path; "" for the running host. */
 const char *vfctl_ctx_host_root(struct vfctl_ctx *ctx);
 
 /**
@@ -25,10 +32,46 @@ const char *vfctl_ctx_host_root(struct vfctl_ctx *ctx);
  * and CPUs, network and RDMA devices, and the kernel's link messages. Nothing of the
  * host's secrets is read: no keys, no process list, no file contents outside sysfs and
  * /proc/cpuinfo, meminfo, version, cmdline.
- * @param path  a file (.tar, .tar.gz, .tar.xz by its ending) that must not exist yet.
+ * @param path  a file that must not exist yet: tar, packed with gzip if it ends in .gz or
+ * .tgz.
  * @return 0; -EEXIST; -EACCES; another negative errno.
  */
 int vfctl_host_capture(struct vfctl_ctx *ctx, const char *path);
+
+/**
+ * A file that is being written, and takes its name when it is whole: readers see the old
+ * file or the new one, never half of one. Only plain files are replaced, and no symbolic
+ * link is followed to one; who owns the old file and who may read it stays.
+ */
+struct vfctl_output;
+
+/**
+ * Begin to write @p path.
+ * @param replace  whether a file of that name may be there already.
+ * @return 0; -EEXIST there is one (with @p replace: and it is no plain file); -ENOENT,
+ * -EACCES and others of its directory; -ENOMEM.
+ */
+int vfctl_output_open(struct vfctl_ctx *ctx, const char *path, bool replace,
+	struct vfctl_output **ret_output);
+
+/** Where to write to; it stays the output's. */
+int vfctl_output_fd(const struct vfctl_output *output);
+
+/** All is written: sync it and give it its name. */
+int vfctl_output_commit(struct vfctl_ctx *ctx, struct vfctl_output *output);
+
+/** Free it; what was not committed is gone. NULL is allowed. */
+void vfctl_output_free(struct vfctl_output *output);
+
+/**
+ * Read a file that comes from elsewhere, "-" being standard input.
+ * @param max       bytes it may have, at most.
+ * @param ret_text  receives them, with a NUL behind; free() it.
+ * @return 0; -EMEDIUMTYPE when it is a FIFO, a device or a directory (which is not opened);
+ * -EFBIG when it is longer; another negative errno.
+ */
+int vfctl_file_read(struct vfctl_ctx *ctx, const char *path, size_t max, char **ret_text,
+	size_t *ret_len);
 
 #ifdef __cplusplus
 }

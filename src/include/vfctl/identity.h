@@ -234,6 +234,9 @@ struct vfctl_id_import {
 	struct vfctl_id *changed; /**< the restored and the quarantined */
 	size_t changed_count;
 };
+/** Bytes of a text that vfctl_ids_import() takes, at most. It takes a million identities. */
+#define VFCTL_ID_IMPORT_MAX (256u << 20)
+
 /**
  * Take in what another export of ours says (JSON or CSV), or the GUIDs in the output of any
  * tool (ibhosts, ibnetdiscover, saquery: each 0x and sixteen hex digits). All or nothing.

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef VFCTL_HOST_GZIP_H
+#define VFCTL_HOST_GZIP_H
+
+#include "base/ctx.h"
+
+/*
+ * A stream of bytes from or to a file, packed with gzip or plain. The library that packs is
+ * loaded when it is needed.
+ */
+struct stream;
+
+/* Plain or gzip is found out by itself. @fd stays the caller's. @name is for words. */
+int stream_open(struct vfctl_ctx *ctx, int fd, const char *name, struct stream **ret);
+/* Up to @len bytes; fewer only at the end. @return their count, or a negative errno. */
+ssize_t stream_read(struct stream *s, void *data, size_t len);
+
+int stream_create(struct vfctl_ctx *ctx, int fd, const char *name, bool gzip,
+	struct stream **ret);
+int stream_write(struct stream *s, const void *data, size_t len);
+/* All of it is with the kernel after that. */
+int stream_finish(struct stream *s);
+
+void stream_free(struct stream *s);
+static inline void stream_freep(struct stream **s)
+{
+	stream_free(*s);
+}
+#define _stream_ _cleanup_(stream_freep)
+
+#endif
