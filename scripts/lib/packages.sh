@@ -19,7 +19,7 @@ packages_run=(libpci3 libhwloc15 libxml2 libsqlite3-0 libvirt0 libcurl4 zlib1g)
 # shellcheck disable=SC2034
 packages_test=(libcmocka-dev libglpk-dev libxml2-utils sqlite3 jq man-db shellcheck
 	ibsim-utils libumad2sim0 infiniband-diags libopensm9 libosmcomp5 libosmvendor5
-	etcd-client openssl hwloc)
+	libwrap0 etcd-client openssl hwloc)
 
 # Of these only the program is wanted: installed, they would start a service, and a second
 # subnet manager on a real fabric is no joke. Unpacked into build/tools.
@@ -57,6 +57,17 @@ packages_size() {
 		paste -sd , | sed 's/,/, /'
 }
 
+# usage: packages_libraries_there DIR DEB     programs of DEB, unpacked into DIR, find their libraries
+packages_libraries_there() {
+	local program missing status=0
+	while read -r program; do
+		missing=$(ldd "$1/$program" 2>/dev/null | grep 'not found') || continue
+		printf '%s: %s\n' "$program" "$missing" >&2
+		status=1
+	done < <(dpkg-deb --fsys-tarfile "$2" | tar -tf - | grep -E '^\./usr/s?bin/.')
+	return $status
+}
+
 # usage: packages_unpack DIR PACKAGE...    what is in the packages, under DIR; nothing is installed
 packages_unpack() {
 	local dir=$1 package fetched
@@ -67,10 +78,15 @@ packages_unpack() {
 		fetched=$(mktemp -d)
 		chmod 755 "$fetched"
 		if ! (cd "$fetched" && logged "apt-download-$package" apt-get -q download "$package" &&
-			mkdir -p "$dir" && dpkg-deb -x ./*.deb "$dir" && touch "$dir/.$package"); then
+			mkdir -p "$dir" && dpkg-deb -x ./*.deb "$dir"); then
 			rm -rf "$fetched"
 			die_with_log "apt-download-$package" "apt-get download $package failed"
 		fi
+		if ! packages_libraries_there "$dir" "$fetched"/*.deb; then
+			rm -rf "$fetched"
+			die "$package needs libraries of packages that are in no list of scripts/lib/packages.sh"
+		fi
+		touch "$dir/.$package"
 		rm -rf "$fetched"
 	done
 }

@@ -7,13 +7,19 @@ dev=/sys/bus/pci/devices
 
 # $WRAP may be a program to run them under, such as valgrind with its options.
 vfctl() { ${WRAP-} "$tests/vfctl-sim" --state "$state" "$@"; }
-# As a user without any rights; whoever is not root needs sudo to become nobody.
+# As a user without any rights; whoever is not root needs sudo to become nobody. A copy of the
+# program, as others may not be able to reach the checkout.
 nobody() {
-	local first=()
+	local first=() place status
 	[ "$(id -u)" = 0 ] || first=(sudo -n)
+	place=$(mktemp -d /tmp/sim-nobody-XXXXXX) && chmod 755 "$place" &&
+		install -m 755 "$tests/vfctl-sim" "$place/vfctl-sim" || return
 	"${first[@]}" setpriv --reuid=65534 --regid=65534 --clear-groups \
 		env SIM_ROOT="$SIM_ROOT" ASAN_OPTIONS="${ASAN_OPTIONS-}" \
-		"$tests/vfctl-sim" --state "$state" "$@"
+		"$place/vfctl-sim" --state "$state" "$@"
+	status=$?
+	rm -rf "$place"
+	return $status
 }
 
 # hook OPERATION [DOMAIN.xml]: as libvirt calls it, from / and with its small environment.

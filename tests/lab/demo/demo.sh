@@ -81,6 +81,9 @@ run "vfctl list"
 outside "grep . $sys/*/sriov_totalvfs $sys/*/sriov_numvfs $sys/*/numa_node | grep -E '$left|$right'"
 claim_is "before: no VFs" "0 0" "$(cat $sys/{$left,$right}/sriov_numvfs | xargs)"
 
+# shellcheck source=tests/lab/demo/vlan.sh
+source "$(dirname "$0")/vlan.sh"
+
 step "Seven VFs" <<EOT
 Each change can be seen beforehand with --dry-run. vfctl keeps the host's own drivers away
 from the new VFs, gives each a fixed MAC address, binds them to vfio-pci (the driver that

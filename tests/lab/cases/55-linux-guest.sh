@@ -1,0 +1,111 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# shellcheck shell=bash
+# CASE_TIMEOUT 900: a Linux that boots in emulation within emulation
+# A guest of two NUMA cells that runs Linux: what its kernel sees of its VFs, and what reaches it
+# from the wire. Its VF of ens1 is on VLAN 100; at the other end of the wire is the PF ens2.
+# shellcheck source=tests/lab/cases/lib.sh
+. "$(dirname "$0")/lib.sh"
+# shellcheck source=tests/lab/cases/traffic/lib.sh
+. "$(dirname "$0")/traffic/lib.sh"
+
+ens1=$(link_of "$left") ens2=$(link_of "$right")
+vfinfo() { ip -j link show dev "$1" | jq -c '.[0].vfinfo_list'; }
+vf_mac() { ip -j link show dev "$1" | jq -r ".[0].vfinfo_list[$2].address"; }
+answers_host() { busybox ping -c 1 -W 2 "$@"; }
+silent_to_host() { ! busybox ping -c 3 -W 3 "$@"; }
+linux() { in_guest linux "$1"; }
+# usage: by_node NODE     the guest's network device that is on this node of the guest
+by_node() { linux "grep -lx $1 /sys/class/net/*/device/numa_node | cut -d / -f 5"; }
+
+# ---- the wire ----
+check "the PFs are up" bash -c "ip link set $ens1 up && ip link set $ens2 up"
+check "VFs" bash -c "vfctl create $ens1 3 && vfctl create $ens2 2"
+modprobe 8021q
+ip link add link "$ens2" name wire100 type vlan id 100
+ip addr add 10.9.0.3/24 dev "$ens2" && ip addr add 10.9.1.3/24 dev wire100 && ip link set wire100 up
+before="$(vfinfo "$ens1") $(vfinfo "$ens2")"
+
+# ---- the guest ----
+check "its first disk: busybox and igbvf" bash "$traffic/make-initrd" /run/lab/initrd
+spec=$(linux_spec linux <<-EOT
+	vcpus: 2
+	cells: 2
+	spare_ports: 1
+	vfs:
+	  - {pf: $ens1, cell: 0, vlan: 100}
+	  - {pf: $ens2, cell: 1}
+EOT
+)
+check "the hook" vfctl hook install
+check "define" vfctl define "$spec"
+linux_pipes linux
+check "start" virsh start linux
+eventually "Linux is up in it" 600 guest_said linux 'guest up'
+grep -a 'guest up' /var/log/libvirt/qemu/linux.console | sed 's/^/# /'
+
+# ---- what its kernel sees ----
+check_is "it has two NUMA nodes" "0-1" linux "cat /sys/devices/system/node/online"
+one=$(by_node 0) two=$(by_node 1)
+check_is "a network device on each of them: $one $two" "1 1" \
+	echo "$(wc -w <<<"$one")" "$(wc -w <<<"$two")"
+check_is "that on node 0 has the MAC of the VF of ens1" "$(vf_mac "$ens1" 0)" linux "cat /sys/class/net/$one/address"
+check_is "that on node 1 has the MAC of the VF of ens2" "$(vf_mac "$ens2" 0)" linux "cat /sys/class/net/$two/address"
+linux "ip link set $one up; ip addr add 10.9.0.1/24 dev $one; ip addr add 10.9.1.1/24 dev $one"
+linux "ip link set $two up; ip addr add 10.9.2.1/24 dev $two"
+eventually "it has link" 30 linux "grep -x 1 /sys/class/net/$one/carrier"
+check_is "its MAC cannot be changed in there" "ip: SIOCSIFHWADDR: Cannot assign requested address" \
+	linux "ip link set $one address 02:00:00:00:00:77"
+check_is "and is as it was" "$(vf_mac "$ens1" 0)" linux "cat /sys/class/net/$one/address"
+
+# ---- VLAN 100, both ways ----
+eventually "it answers VLAN 100 from the wire" 20 answers_host 10.9.1.1
+interrupts() { awk '/vfio-msix/ { for (i = 2; i <= 5; i++) n += $i } END { print n + 0 }' /proc/interrupts; }
+count=$(interrupts)
+check "and reaches it" linux "ping -c 1 -W 3 10.9.1.3"
+check "the host passed interrupts on to it" test "$(interrupts)" -gt "$count"
+check "without the tag the wire does not reach it" silent_to_host 10.9.0.1
+check "nor it the wire" linux "! ping -c 3 -W 3 10.9.0.3"
+check "the VLAN is taken off" vfctl set "$ens1/0" vlan=0
+eventually "now it answers without the tag" 20 answers_host 10.9.0.1
+check "and no more with it" silent_to_host 10.9.1.1
+check "the VLAN is put back" vfctl set "$ens1/0" vlan=100
+eventually "it answers VLAN 100 again" 20 answers_host 10.9.1.1
+
+# ---- trust ----
+check "with trust" vfctl set "$ens1/0" trust=on
+check "its root may change the MAC" linux "ip link set $one address 02:00:00:00:00:77"
+check_is "and the host sees that" 02:00:00:00:00:77 vf_mac "$ens1" 0
+check "and back" linux "ip link set $one address $(vfctl show linux --json | jq -r '.vfs[0].mac')"
+check "without trust" vfctl set "$ens1/0" trust=off
+check_fails "it may not" linux "ip link set $one address 02:00:00:00:00:77"
+
+# ---- link ----
+check "the PF goes down" ip link set "$ens1" down
+eventually "the guest loses its link" 30 linux "grep -x 0 /sys/class/net/$one/carrier"
+check "the PF comes up" ip link set "$ens1" up
+eventually "the guest has it back" 30 linux "grep -x 1 /sys/class/net/$one/carrier"
+eventually "and answers" 20 answers_host 10.9.1.1
+
+# ---- a second VF of the card, while it runs ----
+check "attach" vfctl attach linux --vf "$ens1/1" --live
+vf=$(vf_of "$left" 1)
+mac=$(vf_mac "$ens1" 1)
+eventually "the guest's kernel has a third device with that VF's MAC" 60 \
+	linux "grep -x $mac /sys/class/net/*/address"
+third=$(linux "grep -lx $mac /sys/class/net/*/address" | cut -d / -f 5)
+check "detach: the guest's kernel lets go" vfctl detach linux --vf "$ens1/1" --live --wait 60
+check_fails "it has the device no more" linux "test -e /sys/class/net/$third"
+check "the running domain has the VF no more" domain_lacks "$vf" linux
+check "it answers on" answers_host 10.9.1.1
+
+# ---- nothing is left ----
+check "stop" virsh destroy linux
+eventually "the VFs are as they were before it started" 15 bash -c \
+	"[ '$before' = \"\$(ip -j link show dev $ens1 | jq -c '.[0].vfinfo_list') \$(ip -j link show dev $ens2 | jq -c '.[0].vfinfo_list')\" ]"
+check_is "no interrupt of it is left" "" grep vfio-msix /proc/interrupts
+check "undefine" vfctl undefine linux
+check_is "nothing is leased" 0 bash -c "sqlite3 /var/lib/vfctl/state.db 'select count(*) from lease_vf'"
+ip link del wire100
+ip addr flush dev "$ens2"
+check "no VFs" bash -c "vfctl destroy $ens1 && vfctl destroy $ens2"
+finish
