@@ -82,9 +82,8 @@ vf=$(vf_of "$left" 0)
 guest_start other ejector
 hostdev_xml "$vf" >/tmp/other-vf.xml
 virsh -q attach-device other /tmp/other-vf.xml --live
-check_is "list says a process has it open" vfio bash -c \
-	"vfctl list --json | jq -r '.pfs[].vfs[] | select(.address == \"$vf\") | .holder.kind'"
-check "destroy names that process" says "qemu-system-x86 (pid [0-9]*)" 1 vfctl destroy "$ens1"
+check_is "list says which domain has it" "- domain other" who_has "$vf"
+check "destroy names that domain" says "the running domain other" 1 vfctl destroy "$ens1"
 check "a guest does not get it" says "VF" 1 vfctl define /payload/guests/one.yaml --template /payload/guests/lab.xml
 check_is "no lease is left of the try" 0 leases lease
 virsh -q destroy other
@@ -111,8 +110,7 @@ vlan() { ip -j link show dev "$ens2" | jq -r '.[0].vfinfo_list[0].vlan_list[0].v
 check "start: the hook sets the VLAN" virsh -q start "$won"
 check_is "77, as the guest asked" 77 vlan
 check "no free root port: a clear answer" says "no free PCIe root port" 1 vfctl attach "$won" --pf "$ens1" --live
-check_is "and the VF is free as before" free bash -c \
-	"vfctl list --json | jq -r '.pfs[].vfs[] | select(.address == \"$(vf_of "$left" 0)\") | .holder.kind'"
+check_is "and the VF is free as before" "- none -" who_has "$(vf_of "$left" 0)"
 virsh -q destroy "$won"
 eventually "stopped: the VLAN is taken back" 10 bash -c "ip -j link show dev $ens2 | jq -e '(.[0].vfinfo_list[0].vlan_list[0].vlan // 0) == 0'"
 echo 0 >"$pci/$right/sriov_numvfs"
@@ -125,12 +123,17 @@ check_is "no lease is left" 0 leases lease
 check "VFs on node 1 again" vfctl -q create "$ens2" 1
 check "define our XML without vfctl" bash -c \
 	"vfctl xml /payload/guests/small.yaml >/tmp/small.xml && virsh -q define /tmp/small.xml"
-check "start it" virsh -q start small
+check_fails "nobody leased it a VF: it does not start" virsh -q start small
+check_is "and nothing is leased" 0 leases lease_vf
+mkdir -p /etc/vfctl
+echo "foreign-domains: {allow: free-vfs, pfs: [$ens2], vlans: 70-79}" >/etc/vfctl/host.yaml
+check "host.yaml lets it take a free one: it starts" virsh -q start small
 check_is "it leases as it starts" 1 leases lease_vf
 virsh -q destroy small
 eventually "and gives back as it stops" 10 bash -c \
 	"[ \$(sqlite3 /var/lib/vfctl/state.db 'select count(*) from lease') = 0 ]"
 virsh -q undefine small
+rm /etc/vfctl/host.yaml
 
 # ---- a guest that does not let go ----
 check "define deaf" vfctl -q define /payload/guests/deaf.yaml
@@ -141,7 +144,7 @@ check_is "the VF is still the domain's" domain bash -c \
 	"vfctl list --json | jq -r '.pfs[].vfs[] | select(.address == \"$(vf_of "$left" 0)\") | .holder.kind'"
 virsh -q destroy deaf
 eventually "when it stops the VF is free" 10 bash -c \
-	"vfctl list --json | jq -e '.pfs[].vfs[] | select(.address == \"$(vf_of "$left" 0)\") | .holder.kind == \"free\"'"
+	"vfctl list --json | jq -e '.pfs[].vfs[] | select(.address == \"$(vf_of "$left" 0)\") | .holder.kind == \"none\"'"
 check "undefine deaf" vfctl undefine deaf
 
 # ---- a host recorded and read ----

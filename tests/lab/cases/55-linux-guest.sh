@@ -65,18 +65,18 @@ check "and reaches it" linux "ping -c 1 -W 3 10.9.1.3"
 check "the host passed interrupts on to it" test "$(interrupts)" -gt "$count"
 check "without the tag the wire does not reach it" silent_to_host 10.9.0.1
 check "nor it the wire" linux "! ping -c 3 -W 3 10.9.0.3"
-check "the VLAN is taken off" vfctl set "$ens1/0" vlan=0
+check "the VLAN is taken off" vfctl set "$ens1/0" vlan=0 --live
 eventually "now it answers without the tag" 20 answers_host 10.9.0.1
 check "and no more with it" silent_to_host 10.9.1.1
-check "the VLAN is put back" vfctl set "$ens1/0" vlan=100
+check "the VLAN is put back" vfctl set "$ens1/0" vlan=100 --live
 eventually "it answers VLAN 100 again" 20 answers_host 10.9.1.1
 
 # ---- trust ----
-check "with trust" vfctl set "$ens1/0" trust=on
+check "with trust" vfctl set "$ens1/0" trust=on --live
 check "its root may change the MAC" linux "ip link set $one address 02:00:00:00:00:77"
 check_is "and the host sees that" 02:00:00:00:00:77 vf_mac "$ens1" 0
 check "and back" linux "ip link set $one address $(vfctl show linux --json | jq -r '.vfs[0].mac')"
-check "without trust" vfctl set "$ens1/0" trust=off
+check "without trust" vfctl set "$ens1/0" trust=off --live
 check_fails "it may not" linux "ip link set $one address 02:00:00:00:00:77"
 
 # ---- link ----

@@ -135,4 +135,10 @@ domain_has() {
 		grep -Eq "<address (type='pci' )?domain='0x$domain' bus='0x$bus' slot='0x$slot' function='0x$function'/>"
 }
 
+# usage: who_has VF     prints who leases it and who has it: "web domain web", "- none -"
+who_has() {
+	vfctl list --json 2>/dev/null | jq -r ".pfs[].vfs[] | select(.address == \"$1\") |
+		(.lease.domain // \"-\") + \" \" + .holder.kind + \" \" + (.holder.name // \"-\")"
+}
+
 domain_lacks() { ! domain_has "$@"; }
