@@ -67,8 +67,17 @@ int read_foreign(struct reader *r, const struct key *key, const struct doc_node 
 	struct reader inner = {.ctx = r->ctx, .file = r->file, .path = "foreign-domains."};
 	const struct doc_node *seen[ARRAY_SIZE(keys)] = {0};
 	struct vfctl_foreign_spec *f = &((struct vfctl_host_spec *)object)->foreign;
-	int error = reader_map(&inner, value, keys, ARRAY_SIZE(keys), f, seen);
+	const struct doc_node *none[ARRAY_SIZE(keys)] = {0};
+	int error;
 
+	/* "foreign-domains: refuse" says it all. */
+	if (value->kind == DOC_SCALAR) {
+		const struct key word = {key->name, read_word, F(mode), 0, 0, mode_words};
+
+		error = read_word(r, &word, value, f);
+		return error < 0 ? error : check_foreign(r, value, f, none, ARRAY_SIZE(keys));
+	}
+	error = reader_map(&inner, value, keys, ARRAY_SIZE(keys), f, seen);
 	return error < 0 ? error : check_foreign(&inner, value, f, seen, ARRAY_SIZE(keys));
 }
 

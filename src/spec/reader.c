@@ -91,10 +91,20 @@ static int fail_unknown(
 		known.failed ? "" : known.data);
 }
 
+/* "mac-pools" and "mac_pools" are one key: our files have grown with both spellings. */
+static bool same_key(const char *a, const char *b)
+{
+	while (*a && (*a == *b || (*a == '-' && *b == '_') || (*a == '_' && *b == '-'))) {
+		a++;
+		b++;
+	}
+	return *a == *b;
+}
+
 static const struct key *find(const struct key *keys, size_t count, const char *name)
 {
 	for (size_t i = 0; i < count; i++)
-		if (str_eq(keys[i].name, name))
+		if (same_key(keys[i].name, name))
 			return &keys[i];
 	return NULL;
 }
@@ -112,6 +122,10 @@ int reader_map(struct reader *r, const struct doc_node *node, const struct key *
 
 		if (!key)
 			return fail_unknown(r, node->keys[i], keys, count);
+		for (size_t k = 0; k < i; k++)
+			if (same_key(node->keys[k]->text, node->keys[i]->text))
+				return reader_fail(r, node->keys[i], key->name, -EINVAL,
+					"the key is given twice, once as %s", node->keys[k]->text);
 		error = key->read(r, key, node->items[i], object);
 		if (error < 0)
 			return error;
