@@ -45,8 +45,8 @@ static int read_file(struct invocation *in, const char *path, size_t max, char *
 
 int read_guest(struct invocation *in, const char *path, struct vfctl_guest **ret)
 {
-	size_t len;
-	char *text;
+	char *text = NULL;
+	size_t len = 0;
 	int r = read_file(in, path, VFCTL_GUEST_FILE_MAX, &text, &len);
 
 	if (r)
@@ -61,7 +61,7 @@ static int read_template(struct invocation *in, const struct vfctl_guest *guest,
 	char **ret_name)
 {
 	const char *name = option_of(in, "template");
-	size_t len;
+	size_t len = 0;
 	int r;
 
 	if (!name)

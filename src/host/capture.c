@@ -303,7 +303,7 @@ int vfctl_host_capture(struct vfctl_ctx *ctx, const char *path)
 {
 	_cleanup_(output_freep) struct vfctl_output *output = NULL;
 	struct capture c = {.ctx = ctx};
-	bool gzip;
+	bool gzip = false;
 	int r;
 
 	if (!host_of(ctx))

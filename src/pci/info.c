@@ -66,6 +66,20 @@ static void read_all(struct pci_access *access, const struct vfctl_bdf *bdf,
 	sym_pci_free_dev(dev);
 }
 
+/* A function of its own: a jump may lose what the caller keeps in registers. */
+static int read_guarded(struct pci_access *access, const struct vfctl_bdf *bdf,
+	struct vfctl_pci_info *info)
+{
+	jmp_buf back;
+
+	on_error = &back;
+	if (setjmp(back))
+		return -EIO;
+	read_all(access, bdf, info);
+	on_error = NULL;
+	return 0;
+}
+
 /* ---- a captured host ---- */
 
 /*
@@ -138,7 +152,6 @@ int vfctl_pci_info_read(struct vfctl_ctx *ctx, const struct vfctl_bdf *bdf,
 	struct vfctl_pci_info info = {0};
 	_close_ int dump = -1;
 	struct pci_access *access;
-	jmp_buf back;
 	_free_ char *path = NULL;
 	int r = dl_bind(ctx, "libpci.so.3", symbols, ARRAY_SIZE(symbols));
 
@@ -150,13 +163,10 @@ int vfctl_pci_info_read(struct vfctl_ctx *ctx, const struct vfctl_bdf *bdf,
 	access->error = jump;
 	access->warning = access->debug = be_silent;
 	path = set_source(ctx, access, dump);
-	on_error = &back;
-	if (!path || setjmp(back)) {
-		sym_pci_cleanup(access);
-		return ctx_fail(ctx, -EIO, "libpci cannot read this host's PCI devices");
-	}
-	read_all(access, dump < 0 ? bdf : &of_dump, &info);
+	r = path ? read_guarded(access, dump < 0 ? bdf : &of_dump, &info) : -ENOMEM;
 	sym_pci_cleanup(access);
+	if (r < 0)
+		return ctx_fail(ctx, r, "libpci cannot read this host's PCI devices");
 	*ret_info = info;
 	return 0;
 }

@@ -260,12 +260,10 @@ struct scale {
 static struct scale make_scale(const struct site *site, uint64_t units)
 {
 	unsigned __int128 room = 1, balance = 1, distance;
-	uint64_t most = 0, vfs = 0;
+	uint64_t most = 0;
 
-	for (size_t g = 0; g < site->group_count; g++) {
+	for (size_t g = 0; g < site->group_count; g++)
 		most = site->groups[g].free > most ? site->groups[g].free : most;
-		vfs += site->groups[g].free;
-	}
 	balance += (unsigned __int128)units * 2 * most;
 	for (unsigned n = 0; n < site->node_count; n++)
 		if (2 * SITE_VF_WEIGHT * (uint64_t)site->nodes[n].threads > room)

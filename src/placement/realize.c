@@ -126,7 +126,7 @@ static void take_from_l3(struct pick *p, uint32_t l3)
 
 static void pick_cores(struct pick *p, const uint16_t *cores)
 {
-	uint32_t l3;
+	uint32_t l3 = 0;
 
 	p->count = 0;
 	for (unsigned c = 0; c < SITE_CLASSES_MAX; c++)

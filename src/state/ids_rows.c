@@ -75,7 +75,7 @@ int free_add(struct db *db, const char *pool, uint64_t first, uint64_t last)
 
 int free_remove(struct db *db, const char *pool, uint64_t value)
 {
-	struct vfctl_id_range in;
+	struct vfctl_id_range in = {0};
 	int r = at_or_below(db, pool, value, &in);
 
 	if (r <= 0 || in.last < value)
