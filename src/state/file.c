@@ -66,8 +66,8 @@ static const char *const migrations[] = {
 
 	/* What was leased with the VF: the authority for what its guest gets. NULL: an older
 	 * vfctl leased it. boot: in which boot of the host the domain began to run. */
-	"ALTER TABLE lease_vf ADD COLUMN intent TEXT;"
-	"ALTER TABLE lease ADD COLUMN boot TEXT NOT NULL DEFAULT '';",
+	("ALTER TABLE lease_vf ADD COLUMN intent TEXT;"
+	 "ALTER TABLE lease ADD COLUMN boot TEXT NOT NULL DEFAULT '';"),
 };
 #define VERSION ((int)ARRAY_SIZE(migrations))
 
