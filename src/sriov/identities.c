@@ -31,7 +31,7 @@ static int undo_identities(struct vfctl_ctx *ctx, void *data)
 
 	if (!before)
 		return ctx_oom(ctx);
-	for (uint32_t i = 0; i < c->wish_count && c->pf->num_vfs == c->count; i++)
+	for (uint32_t i = 0; i < c->wish_count; i++)
 		for (uint32_t k = 0; k < c->pf->num_vfs; k++)
 			if (c->pf->vfs[k].index == c->wishes[i].vf)
 				before[n++] = (struct vf_wish){c->wishes[i].vf, c->wishes[i].bdf,
@@ -214,13 +214,15 @@ static void identity_text(const struct create *c, const struct vf_wish *wish,
 
 void create_add_identity_step(struct create *c, struct steps *steps)
 {
-	struct step row = {.apply = apply_identities, .undo = undo_identities, .data = c};
+	struct step row = {.apply = apply_identities, .data = c};
 	const char *what = c->pf->infiniband ? "GUID" : "MAC";
 	char first[VFCTL_GUID_TEXT], last[VFCTL_GUID_TEXT];
 	const struct vf_wish *end;
 
 	if (!c->wish_count)
 		return;
+	if (c->pf->num_vfs == c->count)
+		row.undo = undo_identities;
 	end = &c->wishes[c->wish_count - 1];
 	identity_text(c, &c->wishes[0], first);
 	identity_text(c, end, last);
