@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* What attach and detach begin with, and what takes back. */
+#include "workflow/attach.h"
+
+#include <errno.h>
+
+#include "host/host.h"
+#include "workflow/policy.h"
+#include "workflow/snapshot.h"
+
+static void free_attach(void *data)
+{
+	struct attach *a = data;
+
+	identities_clear(&a->identities);
+	known_domains_free(a->domains);
+	vfctl_snapshot_free(a->snapshot);
+	vfctl_domain_info_clear(&a->live);
+	vfctl_domain_info_clear(&a->config);
+	free(a->live_device);
+	free(a->config_device);
+	free(a->config_xml);
+	free(a);
+}
+
+/* ---- what is there ---- */
+
+static int read_domain(struct vfctl_ctx *ctx, const char *name, struct attach *a)
+{
+	struct vfctl_domain_info info;
+	int r = a->hv->get(ctx, a->hv, name, false, &info);
+
+	if (r < 0)
+		return r;
+	if (info.active)
+		a->live = info;
+	else
+		a->config = info;
+	if (info.active && info.persistent)
+		r = a->hv->get(ctx, a->hv, name, true, &a->config);
+	return r;
+}
+
+/* What was asked, or what applies: the running domain, and its definition. */
+static int decide_affect(struct vfctl_ctx *ctx, unsigned asked, struct attach *a)
+{
+	if (asked & VFCTL_AFFECT_LIVE && !a->live.name)
+		return ctx_fail(ctx, -EINVAL, "domain %s is not running, so --live has nothing to "
+			"work on", attach_name(a));
+	if (asked & VFCTL_AFFECT_CONFIG && !a->config.name)
+		return ctx_fail(ctx, -EINVAL, "domain %s is transient: it has no configuration for "
+			"--config", attach_name(a));
+	a->affect = asked;
+	if (!asked)
+		a->affect = (a->live.name ? VFCTL_AFFECT_LIVE : 0u) |
+			(a->config.name ? VFCTL_AFFECT_CONFIG : 0u);
+	return 0;
+}
+
+int attach_open(struct vfctl_ctx *ctx, struct vfctl_hypervisor *hv, const char *domain,
+	unsigned affect, bool dry_run, struct vfctl_change **ret_change, struct attach **ret)
+{
+	_change_ struct vfctl_change *change = NULL;
+	struct attach *a = calloc(1, sizeof(*a));
+	int r = change_new(ctx, a, free_attach, &change);
+
+	if (r == 0 && !dry_run)
+		r = host_lock(ctx, HOST_LOCK_PLACEMENT, false, &change->placement_fd);
+	if (r < 0)
+		return r;
+	a->hv = hv;
+	r = vfctl_snapshot_read(ctx, NULL, &a->snapshot);
+	if (r == 0)
+		r = snapshot_need_leases(ctx, a->snapshot);
+	if (r == 0)
+		r = read_domain(ctx, domain, a);
+	if (r == 0)
+		r = decide_affect(ctx, affect, a);
+	if (r < 0)
+		return r;
+	*ret = a;
+	*ret_change = steal(change);
+	return 0;
+}
+
+int attach_name_lease(struct vfctl_ctx *ctx, struct attach *a)
+{
+	const struct vfctl_lease *lease = vfctl_leases_find(a->snapshot->leases, attach_uuid(a));
+
+	a->new_lease = !lease;
+	if (!str_copy(a->lease_id, sizeof(a->lease_id), lease ? lease->id : attach_uuid(a)))
+		return ctx_oom(ctx);
+	return 0;
+}
+
+int attach_give_up_lease(struct vfctl_ctx *ctx, struct attach *a)
+{
+	_store_ struct store *store = NULL;
+	int r = store_open(ctx, STORE_WRITE, &store);
+
+	if (r < 0)
+		return r;
+	if (a->new_lease)
+		return store_drop(store, a->lease_id);
+	return store_remove_vf(store, a->lease_id, &a->lease_vf.bdf);
+}
+
+/* What was saved is in the store: the lease row as it is now says it. */
+int attach_restore_policy(struct vfctl_ctx *ctx, struct attach *a)
+{
+	_store_ struct store *store = NULL;
+	struct vfctl_leases *leases;
+	int r = store_open(ctx, STORE_WRITE, &store);
+
+	if (r == 0)
+		r = store_read(store, attach_uuid(a), &leases);
+	if (r < 0)
+		return r;
+	for (size_t i = 0; leases->count && i < leases->v[0].vf_count && r == 0; i++)
+		if (vfctl_bdf_compare(&leases->v[0].vfs[i].bdf, &a->lease_vf.bdf) == 0)
+			r = policy_restore(ctx, store, &leases->v[0].vfs[i], 1);
+	vfctl_leases_free(leases);
+	return r;
+}
+
+int attach_undo_config(struct vfctl_ctx *ctx, void *data)
+{
+	struct attach *a = data;
+
+	return a->hv->define(ctx, a->hv, a->config.xml);
+}

@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Which VF a domain gets, and with which identity. */
+#include <errno.h>
+#include <stdio.h>
+
+#include "base/vfattr.h"
+#include "sriov/holder.h"
+#include "workflow/attach.h"
+#include "workflow/values.h"
+
+static const struct known_domain *find_holder(const struct attach *a,
+	const struct vfctl_bdf *vf)
+{
+	for (size_t i = 0; i < a->domains->count; i++)
+		if (known_domain_has(&a->domains->v[i], vf))
+			return &a->domains->v[i];
+	return NULL;
+}
+
+static int check_free(struct vfctl_ctx *ctx, struct attach *a, const struct vfctl_pf *pf,
+	const struct vfctl_vf *vf)
+{
+	const struct known_domain *holder = find_holder(a, &vf->bdf);
+	char words[256], text[VFCTL_BDF_TEXT];
+
+	if (pf->unread)
+		return ctx_fail(ctx, -EIO, "nothing is changed: %s", pf->unread);
+	if (vf_is_open(vf) || vf->lease.name[0] ||
+		(vf->defined_in[0] && !str_eq(vf->defined_in, attach_name(a))))
+		return ctx_fail(ctx, -EBUSY, "%s/%u is %s", vfctl_pf_name(pf, text), vf->index,
+			vf_describe_user(vf, words, sizeof(words)));
+	if (holder && str_eq(holder->uuid, attach_uuid(a)) && !a->live.name) {
+		a->adopt = true;
+		return 0;
+	}
+	if (holder)
+		return ctx_fail(ctx, -EBUSY, "%s/%u is a device of domain %s",
+			vfctl_pf_name(pf, text), vf->index, holder->name);
+	return 0;
+}
+
+/*
+ * Leased to this very domain, but in none of its devices: an attach was cut short there, or
+ * somebody took the device out with libvirt. That VF is given, and no second one.
+ */
+static const struct vfctl_lease_vf *left_over(const struct attach *a, const struct vfctl_vf *vf)
+{
+	const struct vfctl_lease *lease = vfctl_leases_find(a->snapshot->leases, attach_uuid(a));
+
+	for (size_t i = 0; lease && i < lease->vf_count; i++)
+		if (vfctl_bdf_compare(&lease->vfs[i].bdf, &vf->bdf) == 0 && !vf_is_open(vf) &&
+			!find_holder(a, &vf->bdf) && !vf->defined_in[0])
+			return &lease->vfs[i];
+	return NULL;
+}
+
+/* The first VF of @pf that nobody holds. */
+static int first_free(struct vfctl_ctx *ctx, struct attach *a, const struct vfctl_pf *pf,
+	const struct vfctl_vf **ret)
+{
+	char text[VFCTL_BDF_TEXT];
+	const char *name = vfctl_pf_name(pf, text);
+
+	for (uint32_t i = 0; i < pf->num_vfs; i++)
+		if (left_over(a, &pf->vfs[i])) {
+			*ret = &pf->vfs[i];
+			return 0;
+		}
+	for (uint32_t i = 0; i < pf->num_vfs; i++) {
+		int r = check_free(ctx, a, pf, &pf->vfs[i]);
+
+		if (a->adopt) { /* a VF more was asked for, not one that it has */
+			a->adopt = false;
+			continue;
+		}
+		if (r == 0) {
+			*ret = &pf->vfs[i];
+			return 0;
+		}
+		if (r != -EBUSY)
+			return r;
+	}
+	if (!pf->num_vfs)
+		return ctx_fail(ctx, -EBUSY, "%s has no VFs; make some with: vfctl create %s N",
+			name, name);
+	return ctx_fail(ctx, -EBUSY, "%s has no free VF: all %u are held (vfctl list %s says by "
+		"whom)", name, pf->num_vfs, name);
+}
+
+static void warn_remote(struct vfctl_ctx *ctx, const struct attach *a, const char *xml,
+	const struct vfctl_vf *vf)
+{
+	_view_ struct vfctl_domain_view *view = NULL;
+	char nodes[64];
+
+	if (vf->numa_node < 0 || vfctl_domain_read(ctx, xml, &view) < 0 ||
+		vfctl_cpuset_empty(&view->memory_nodes) ||
+		vfctl_cpuset_has(&view->memory_nodes, (unsigned)vf->numa_node))
+		return;
+	vfctl_cpuset_format(&view->memory_nodes, nodes, sizeof(nodes));
+	log_warn(ctx, "the VF is on NUMA node %d, domain %s on %s: it will be slower than a "
+		"local one", vf->numa_node, attach_name(a), nodes);
+}
+
+static int give_identity(struct vfctl_ctx *ctx, struct attach *a,
+	const struct vfctl_attach_options *o, const struct vfctl_pf *pf,
+	const struct vfctl_vf *vf, bool dry_run)
+{
+	char device[16];
+	int r = 0;
+
+	identities_open(ctx, &a->identities, o->ids, attach_uuid(a), attach_name(a), !dry_run);
+	if (o->ids && !dry_run)
+		r = identities_note_live(ctx, o->ids, a->snapshot->inventory,
+			a->snapshot->leases);
+	if (r == 0)
+		r = identities_new_device(ctx, o->ids, attach_uuid(a), device);
+	if (r == 0)
+		r = identities_give(ctx, &a->identities, &o->identity, pf, vf, device, &a->vf);
+	return r;
+}
+
+static int check_values(struct vfctl_ctx *ctx, const struct attach *a)
+{
+	struct value_facts facts = {.leases = a->snapshot->leases};
+	int r = live_from_inventory(ctx, a->snapshot->inventory, &facts.live);
+
+	if (r == 0)
+		r = values_check(ctx, &facts, attach_uuid(a), &a->vf);
+	live_values_clear(&facts.live);
+	return r;
+}
+
+/* libvirt sets MAC and VLAN of an <interface>: what was not asked for is as that says. */
+static int adopt_device(struct vfctl_ctx *ctx, const struct attach *a,
+	const struct vfctl_vf *vf, struct vfctl_vf_attrs *io)
+{
+	_free_ struct vfctl_domain_intent *intent = calloc(1, sizeof(*intent));
+	const struct vfctl_intent_device *device;
+	struct vfctl_vf_attrs own = {0};
+	int r = intent ? vfctl_domain_intent_read(ctx, a->config.xml, strlen(a->config.xml), true,
+		intent) : ctx_oom(ctx);
+
+	device = r == 0 ? vfctl_domain_intent_device(intent, &vf->bdf) : NULL;
+	if (!device || !device->interface)
+		return r;
+	own.mask = (device->has_mac ? VFCTL_ATTR_MAC : 0u) |
+		(device->vlan && device->vlan <= VFCTL_VLAN_MAX ? VFCTL_ATTR_VLAN_ID : 0u);
+	own.mac = device->mac;
+	own.vlan = device->vlan;
+	attrs_copy(io, &own, ~io->mask);
+	return 0;
+}
+
+int attach_choose_vf(struct vfctl_ctx *ctx, struct attach *a,
+	const struct vfctl_attach_options *o, bool dry_run)
+{
+	const struct vfctl_inventory *inv = a->snapshot->inventory;
+	struct vfctl_vf_attrs attrs = o->attrs;
+	const struct vfctl_pf *pf;
+	const struct vfctl_vf *vf;
+	int r;
+
+	if (o->vf) {
+		r = vfctl_inventory_find_vf(ctx, inv, o->vf, &pf, &vf);
+		if (r == 0 && !left_over(a, vf))
+			r = check_free(ctx, a, pf, vf);
+	} else {
+		r = vfctl_inventory_find_pf(ctx, inv, o->pf, &pf);
+		if (r == 0)
+			r = first_free(ctx, a, pf, &vf);
+	}
+	if (r == 0 && a->adopt)
+		r = adopt_device(ctx, a, vf, &attrs);
+	if (r < 0)
+		return r;
+	guest_complete_vf(pf, vf, &attrs, o->form, &a->vf);
+	a->node = vf->numa_node;
+	warn_remote(ctx, a, a->live.xml ? a->live.xml : a->config.xml, vf);
+	a->left_over = left_over(a, vf);
+	if (a->left_over) /* it has its identity already, unless it is given another */
+		attrs_copy(&a->vf.attrs, &a->left_over->intent, ~a->vf.attrs.mask &
+			(VFCTL_ATTR_MAC | VFCTL_ATTR_INFINIBAND));
+	if (!a->left_over || !(a->vf.attrs.mask & (VFCTL_ATTR_MAC | VFCTL_ATTR_GUIDS)))
+		r = give_identity(ctx, a, o, pf, vf, dry_run);
+	if (r == 0)
+		r = check_values(ctx, a);
+	a->lease_vf = (struct vfctl_lease_vf){.bdf = vf->bdf, .pf = pf->bdf, .index = vf->index,
+		.transient = !(a->affect & VFCTL_AFFECT_CONFIG), .has_intent = true,
+		.intent = a->vf.attrs};
+	return r;
+}
