@@ -24,7 +24,6 @@
 #include "vfctl/workflow.h"
 
 #define STDIN_MAX ((size_t)VFCTL_DOMAIN_STREAM_MAX)
-#define INHERITED_MAX 1024
 #define SLICE_MS 200
 
 enum { EXIT_OK = 0, EXIT_REFUSED = 1, EXIT_WRONG_CALL = 2 };
@@ -184,8 +183,7 @@ static void leave_parent(int output)
 	dup2(null, STDIN_FILENO);
 	dup2(null, STDOUT_FILENO);
 	dup2(output, STDERR_FILENO);
-	for (int fd = STDERR_FILENO + 1; fd < INHERITED_MAX; fd++)
-		close(fd);
+	close_range(STDERR_FILENO + 1, ~0u, 0);
 }
 
 /* Pass on what the child says until it has said all; false when the budget is over before. */

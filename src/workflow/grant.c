@@ -63,6 +63,26 @@ static int fail_leased(struct vfctl_ctx *ctx, const struct grant_facts *f,
 		lease->domain_name, name, lease->domain_name, TEXT(vf));
 }
 
+/* A PF that is passed through takes all its VFs with it, whoever has them. */
+static int check_pf(struct vfctl_ctx *ctx, const struct grant_facts *f,
+	const struct vfctl_bdf *device)
+{
+	for (size_t i = 0; i < f->leases->count; i++)
+		for (size_t k = 0; k < f->leases->v[i].vf_count; k++) {
+			const struct vfctl_lease_vf *vf = &f->leases->v[i].vfs[k];
+
+			if (vfctl_bdf_compare(&vf->pf, device))
+				continue;
+			ctx_audit(ctx, "refused: %s is the PF of VF %s, leased to domain %s", TEXT(device),
+				TEXT(&vf->bdf), f->leases->v[i].domain_name);
+			return ctx_fail(ctx, -EBUSY, "device %s is the PF of VF %s, which is leased to "
+				"domain %s: with it that VF would go; take the PF out of %s (virsh "
+				"detach-device)", TEXT(device), TEXT(&vf->bdf),
+				f->leases->v[i].domain_name, f->intent->name);
+		}
+	return 0;
+}
+
 int grant_check_devices(struct vfctl_ctx *ctx, const struct grant_facts *facts)
 {
 	const struct vfctl_domain_intent *intent = facts->intent;
@@ -75,7 +95,9 @@ int grant_check_devices(struct vfctl_ctx *ctx, const struct grant_facts *facts)
 
 		if (l && !str_eq(l->domain_uuid, intent->uuid))
 			r = fail_leased(ctx, facts, vf, l);
-		else if (!l && strict && pci_has(ctx, vf, "physfn"))
+		else if (!l)
+			r = check_pf(ctx, facts, vf);
+		if (r == 0 && !l && strict && pci_has(ctx, vf, "physfn"))
 			r = ctx_fail(ctx, -EPERM, "VF %s is not leased to domain %s, and this host "
 				"gives VFs by lease only (foreign-domains: refuse); lease it with: "
 				"vfctl attach %s --vf %s", TEXT(vf), intent->name, intent->name,
