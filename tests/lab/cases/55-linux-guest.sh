@@ -42,6 +42,11 @@ linux_pipes linux
 check "start" virsh start linux
 eventually "Linux is up in it" 600 guest_said linux 'guest up'
 grep -a 'guest up' /var/log/libvirt/qemu/linux.console | sed 's/^/# /'
+if ! guest_said linux 'guest up'; then # nothing below can be looked at
+	tail -n 20 /var/log/libvirt/qemu/linux.console | tr -d '\r' | sed 's/^/# /'
+	finish
+	exit 1
+fi
 
 # ---- what its kernel sees ----
 check_is "it has two NUMA nodes" "0-1" linux "cat /sys/devices/system/node/online"
