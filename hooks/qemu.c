@@ -46,7 +46,8 @@ static void complain(const char *object, const char *words)
 	if (n >= (int)sizeof(line))
 		n = (int)sizeof(line) - 1;
 	for (int i = 0; i < n; i++)
-		if ((unsigned char)line[i] < ' ' || line[i] == 0x7f)
+		if ((unsigned char)line[i] < ' ' || line[i] == 0x7f ||
+			((unsigned char)line[i] == 0xc2 && ((unsigned char)line[i + 1] & 0xe0) == 0x80))
 			line[i] = '?';
 	fprintf(stderr, "%s\n", line);
 }
@@ -79,7 +80,9 @@ static bool wait_input(int64_t end)
 	struct pollfd event = {.fd = STDIN_FILENO, .events = POLLIN};
 	int64_t left = end - now_ms();
 
-	return left > 0 && (poll(&event, 1, (int)left) > 0 || errno == EINTR);
+	int n = left > 0 ? poll(&event, 1, (int)left) : 0;
+
+	return n > 0 || (n < 0 && errno == EINTR && wait_input(end));
 }
 
 /* All of standard input; NULL when it is larger than any domain or cannot be read. */
@@ -127,7 +130,11 @@ static int set_origin(struct vfctl_ctx *ctx, const char *const argv[4])
 {
 	char origin[160];
 
-	snprintf(origin, sizeof(origin), "libvirt hook, domain %.64s, %.16s", argv[0], argv[1]);
+	snprintf(origin, sizeof(origin), "libvirt hook, domain '%.64s', %.16s", argv[0], argv[1]);
+	/* The name's own quotes end nothing. */
+	for (char *c = strchr(origin, '\'') + 1; c < strrchr(origin, '\''); c++)
+		if (*c == '\'')
+			*c = '?';
 	return vfctl_ctx_set_origin(ctx, origin);
 }
 
@@ -217,7 +224,7 @@ static int give_up(const struct shared *shared, const char *const argv[4])
 	doing[sizeof(doing) - 1] = '\0';
 	snprintf(words, sizeof(words), "gave up after %u s%s%s; look at dmesg and vfctl list%s",
 		(shared->budget_ms + 999) / 1000, doing[0] ? ", " : "", doing,
-		may_refuse(argv[1]) ? "" : ", then return what is left with: vfctl release");
+		may_refuse(argv[1]) ? "" : ", then return what is left with vfctl release");
 	complain(argv[0], words);
 	return may_refuse(argv[1]) ? EXIT_REFUSED : EXIT_OK;
 }

@@ -156,10 +156,17 @@ const struct command cmd_undefine = {
 
 static int run_release(struct invocation *in)
 {
+	struct vfctl_hypervisor *hv = NULL;
 	struct vfctl_change *change;
-	int r = vfctl_release_plan(in->ctx, in->args[0], in->dry_run, &change);
+	int r = main_open_hypervisor(in->ctx, option_of(in, "connect"), &hv), status;
 
-	return r < 0 ? fail(in, r) : run_change(in, change, "its VFs are returned");
+	if (r < 0 && !in->quiet)
+		warn("libvirt does not say whether the domain runs: %s", vfctl_ctx_error(in->ctx));
+	r = vfctl_release_plan(in->ctx, hv, in->args[0], in->dry_run, &change);
+	status = r < 0 ? fail(in, r) : run_change(in, change, "its VFs are returned");
+	if (hv)
+		hv->close(hv);
+	return status;
 }
 
 const struct command cmd_release = {

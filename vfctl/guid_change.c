@@ -314,7 +314,7 @@ static int check_unused(struct releasing *r, const struct vfctl_id *id)
 	if (!r->inventory || id->state == VFCTL_ID_RESTING)
 		return 0;
 	if (id->state == VFCTL_ID_LEASED && id->owner.domain_uuid[0])
-		lease = vfctl_leases_find(r->leases, id->owner.domain_uuid);
+		lease = vfctl_leases_find_uuid(r->leases, id->owner.domain_uuid);
 	if (lease && is_carried(lease, id)) {
 		usage(r->g->in, "%s is used: it is leased to domain %s with a VF; detach that or "
 			"undefine the domain first, or release with --force; nothing was released",

@@ -48,6 +48,11 @@ int vfctl_domain_change_vf(struct vfctl_ctx *ctx, const char *text,
 	if (r < 0)
 		return r;
 	vf = metadata_vf(xml_root(xml), bdf);
+	/* A tag that is taken away takes these with it. */
+	if (vf && attrs->mask & VFCTL_ATTR_VLAN_ID && !attrs->vlan) {
+		xml_unset(vf, "qos");
+		xml_unset(vf, "proto");
+	}
 	while (vf && vfctl_vf_attrs_next(attrs, &i, &key, value))
 		xml_set(vf, key, value);
 	r = change_devices(ctx, xml_child(xml_root(xml), "devices"), bdf, attrs);

@@ -41,6 +41,7 @@ struct stream {
 	unsigned depth;
 	bool has_name, has_uuid, has_intent;
 	bool skip_metadata;
+	unsigned skipped; /* depth within metadata that is not looked at */
 	bool is_host_device; /* the device at hand has shown a host address */
 	struct vfctl_intent_device device; /* what is known of it so far */
 	unsigned tags;
@@ -267,6 +268,10 @@ static void XMLCALL on_start(void *data, const XML_Char *name, const XML_Char **
 
 	if (s->error)
 		return;
+	if (s->skipped) {
+		s->skipped++;
+		return;
+	}
 	if (s->depth == DEPTH_MAX) {
 		stop_at(s, -EINVAL, "elements are nested too deeply");
 		return;
@@ -276,8 +281,10 @@ static void XMLCALL on_start(void *data, const XML_Char *name, const XML_Char **
 		return;
 	}
 	place = s->depth == 0 ? DOMAIN : place_of(s->places[s->depth - 1], name, attrs);
-	if (s->skip_metadata && place == METADATA)
-		place = ELSEWHERE;
+	if (s->skip_metadata && place == METADATA) {
+		s->skipped = 1;
+		return;
+	}
 	if (s->depth && s->places[s->depth - 1] == DEVICES)
 		begin_device(s, str_eq(name, "interface"));
 	s->places[s->depth++] = place;
@@ -301,6 +308,9 @@ static void XMLCALL on_text(void *data, const XML_Char *text, int len)
 
 	if (s->error || (place != NAME && place != UUID))
 		return;
+	/* Who only looks for devices is not stopped by a name. */
+	if (s->skip_metadata && (size_t)len >= sizeof(s->text) - s->text_len)
+		len = (int)(sizeof(s->text) - s->text_len - 1);
 	if ((size_t)len >= sizeof(s->text) - s->text_len) {
 		stop_at(s, -EINVAL, "the name or UUID of the domain is too long");
 		return;
@@ -325,6 +335,10 @@ static void XMLCALL on_end(void *data, const XML_Char *name)
 	struct stream *s = data;
 	enum place place;
 
+	if (s->skipped) {
+		s->skipped--;
+		return;
+	}
 	if (s->error || !s->depth)
 		return;
 	place = s->places[--s->depth];

@@ -40,6 +40,11 @@ static void host_audit(struct vfctl_ctx *ctx, const char *text)
 	if (!ctx->origin)
 		ctx->origin = own_origin();
 	line = str_format("%s: %s", ctx->origin ? ctx->origin : "?", text);
+	/* One event is one line of plain text, whatever a domain is called. */
+	for (char *c = line; c && *c; c++)
+		if ((unsigned char)*c < ' ' || *c == 0x7f ||
+			((unsigned char)*c == 0xc2 && ((unsigned char)c[1] & 0xe0) == 0x80))
+			*c = '?';
 	if (line)
 		h->ops->audit(h, line);
 }

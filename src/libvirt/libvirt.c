@@ -104,13 +104,23 @@ static int fail(struct vfctl_ctx *ctx, const char *what)
 
 /* ---- domains ---- */
 
+/* By the UUID alone: a domain may be named like another's UUID. */
+static int find_uuid(struct vfctl_ctx *ctx, struct vfctl_hypervisor *self, const char *uuid,
+	virDomainPtr *ret)
+{
+	*ret = sym_virDomainLookupByUUIDString(conn_of(self), uuid);
+	return *ret ? 0 : ctx_fail(ctx, -ENOENT, "libvirt knows no domain of UUID %s (virsh list "
+		"--all --uuid shows them)", uuid);
+}
+
+/* What a person typed: a UUID, or when no domain has that, a name. */
 static int find(struct vfctl_ctx *ctx, struct vfctl_hypervisor *self, const char *name,
 	virDomainPtr *ret)
 {
-	virDomainPtr domain = sym_virDomainLookupByName(conn_of(self), name);
+	virDomainPtr domain = sym_virDomainLookupByUUIDString(conn_of(self), name);
 
 	if (!domain)
-		domain = sym_virDomainLookupByUUIDString(conn_of(self), name);
+		domain = sym_virDomainLookupByName(conn_of(self), name);
 	if (!domain)
 		return ctx_fail(ctx, -ENOENT, "libvirt knows no domain %s (virsh list --all "
 			"shows them)", name);
@@ -205,7 +215,7 @@ static int undefine(struct vfctl_ctx *ctx, struct vfctl_hypervisor *self, const 
 	_domain_ virDomainPtr domain = NULL;
 	unsigned flags = drop & VFCTL_DROP_NVRAM ? VIR_DOMAIN_UNDEFINE_NVRAM
 						 : VIR_DOMAIN_UNDEFINE_KEEP_NVRAM;
-	int r = find(ctx, self, uuid, &domain);
+	int r = find_uuid(ctx, self, uuid, &domain);
 
 	if (r < 0)
 		return r;
@@ -230,7 +240,7 @@ static int attach(struct vfctl_ctx *ctx, struct vfctl_hypervisor *self, const ch
 	const char *device_xml, unsigned affect)
 {
 	_domain_ virDomainPtr domain = NULL;
-	int r = find(ctx, self, uuid, &domain);
+	int r = find_uuid(ctx, self, uuid, &domain);
 
 	if (r < 0)
 		return r;
@@ -308,7 +318,7 @@ static int detach(struct vfctl_ctx *ctx, struct vfctl_hypervisor *self, const ch
 	const char *device_xml, unsigned affect, unsigned timeout_ms)
 {
 	_domain_ virDomainPtr domain = NULL;
-	int r = find(ctx, self, uuid, &domain);
+	int r = find_uuid(ctx, self, uuid, &domain);
 
 	if (r < 0)
 		return r;

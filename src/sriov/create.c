@@ -346,10 +346,16 @@ static int read_overrides(struct vfctl_ctx *ctx, struct create *c, const struct 
 
 static int check_idle(struct vfctl_ctx *ctx, const struct vfctl_pf *pf, const char *why)
 {
-	char name[VFCTL_BDF_TEXT], words[192];
+	char name[VFCTL_BDF_TEXT], words[256];
 
 	for (uint32_t i = 0; i < pf->num_vfs; i++)
-		if (vf_is_busy(&pf->vfs[i]))
+		if (vf_is_busy(&pf->vfs[i]) && !vf_is_open(&pf->vfs[i]) && !pf->vfs[i].lease.name[0])
+			return ctx_fail(ctx, -EBUSY, "%s/%u (%s) is %s; --despite %s takes it all the "
+				"same", vfctl_pf_name(pf, name), pf->vfs[i].index,
+				TEXT(&pf->vfs[i].bdf),
+				vf_describe_user(&pf->vfs[i], words, sizeof(words)),
+				pf->vfs[i].defined_in);
+		else if (vf_is_busy(&pf->vfs[i]))
 			return ctx_fail(ctx, -EBUSY, "%s/%u (%s) is %s; %s", vfctl_pf_name(pf, name),
 				pf->vfs[i].index, TEXT(&pf->vfs[i].bdf),
 				vf_describe_user(&pf->vfs[i], words, sizeof(words)), why);

@@ -201,8 +201,7 @@ const char *vf_describe_user(const struct vfctl_vf *vf, char *buf, size_t size)
 	else if (lease[0])
 		snprintf(buf, size, "leased to domain %s", lease);
 	else if (vf->defined_in[0])
-		snprintf(buf, size, "in the definition of domain %s, which is off (--despite %s "
-			"takes it all the same)", vf->defined_in, vf->defined_in);
+		snprintf(buf, size, "in the definition of domain %s, which is off", vf->defined_in);
 	else
 		snprintf(buf, size, "free");
 	return buf;

@@ -120,7 +120,7 @@ static int add_link(struct vfctl_ctx *ctx, struct live_values *live,
 	int r;
 
 	if (link->type != ETHERNET_TYPE ||
-		!host_exists(ctx, "/sys/class/net/%s/device/virtfn0", link->name))
+		!host_exists(ctx, "/sys/class/net/%s/device/sriov_totalvfs", link->name))
 		return 0;
 	r = host_try_link(ctx, &target, "/sys/class/net/%s/device", link->name);
 	slash = r == 0 ? strrchr(target, '/') : NULL;
@@ -132,7 +132,9 @@ static int add_link(struct vfctl_ctx *ctx, struct live_values *live,
 			link->address[1], link->address[2], link->address[3],
 			link->address[4], link->address[5]}});
 	r = add(ctx, live, row);
-	return r < 0 ? r : add_vfs(ctx, live, link, row);
+	if (r < 0 || !host_exists(ctx, "/sys/class/net/%s/device/virtfn0", link->name))
+		return r;
+	return add_vfs(ctx, live, link, row);
 }
 
 int live_macs_read(struct vfctl_ctx *ctx, struct live_values *ret)

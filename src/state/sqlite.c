@@ -189,8 +189,8 @@ int db_open(struct vfctl_ctx *ctx, const char *path, bool write, struct db **ret
 	r = dl_bind(ctx, "libsqlite3.so.0", symbols, ARRAY_SIZE(symbols));
 	if (r == 0 && write && !str_eq(path, MEMORY))
 		r = make_directory(ctx, path);
-	if (r == 0 && write && !str_eq(path, MEMORY))
-		r = make_file(ctx, path);
+	if (r == 0 && !str_eq(path, MEMORY))
+		r = write ? make_file(ctx, path) : make_files_private(ctx, path);
 	if (r < 0)
 		return r;
 	db = calloc(1, sizeof(*db));

@@ -85,7 +85,7 @@ static int insert_vf(struct store *s, const char *id, const struct vfctl_lease_v
 		return ctx_oom(db_ctx(s->db));
 	r = db_run(s->db, "INSERT INTO lease_vf (bdf, lease, pf, idx, transient, intent) "
 		"VALUES (?, ?, ?, ?, ?, ?)", "sssiis", TEXT(&vf->bdf), id, TEXT(&vf->pf),
-		(int64_t)vf->index, (int64_t)vf->transient, intent);
+		(int64_t)vf->index, vf->returns_identity ? INT64_C(2) : (int64_t)vf->transient, intent);
 	if (r == -EEXIST) {
 		_free_ char *name = holder_of(s, "SELECT domain_name FROM lease JOIN lease_vf ON "
 			"lease.id = lease WHERE bdf = ?", TEXT(&vf->bdf), 0);
@@ -272,7 +272,7 @@ static int read_vfs(struct store *s, struct vfctl_lease *l, int version)
 			return ctx_oom(db_ctx(s->db));
 		vf = &l->vfs[l->vf_count];
 		*vf = (struct vfctl_lease_vf){.index = (uint32_t)query_int(q, 2),
-			.transient = query_int(q, 4) != 0};
+			.transient = query_int(q, 4) != 0, .returns_identity = query_int(q, 4) == 2};
 		if (vfctl_bdf_parse(query_text(q, 0), &vf->bdf) < 0 ||
 			vfctl_bdf_parse(query_text(q, 1), &vf->pf) < 0)
 			return ctx_fail(db_ctx(s->db), -EBADF, "the state file holds '%s', which is "
@@ -431,14 +431,24 @@ void vfctl_leases_free(struct vfctl_leases *leases)
 	free(leases);
 }
 
+const struct vfctl_lease *vfctl_leases_find_uuid(const struct vfctl_leases *leases,
+	const char *uuid)
+{
+	for (size_t i = 0; i < leases->count && uuid[0]; i++)
+		if (str_eq(leases->v[i].domain_uuid, uuid))
+			return &leases->v[i];
+	return NULL;
+}
+
 const struct vfctl_lease *vfctl_leases_find(const struct vfctl_leases *leases,
 	const char *uuid_or_name)
 {
-	for (size_t i = 0; i < leases->count; i++)
-		if (str_eq(leases->v[i].domain_uuid, uuid_or_name) ||
-			str_eq(leases->v[i].domain_name, uuid_or_name))
-			return &leases->v[i];
-	return NULL;
+	const struct vfctl_lease *lease = vfctl_leases_find_uuid(leases, uuid_or_name);
+
+	for (size_t i = 0; i < leases->count && !lease; i++)
+		if (str_eq(leases->v[i].domain_name, uuid_or_name))
+			lease = &leases->v[i];
+	return lease;
 }
 
 const struct vfctl_lease *vfctl_leases_find_vf(const struct vfctl_leases *leases,

@@ -5,8 +5,10 @@
  */
 #include <errno.h>
 
+#include "base/buf.h"
 #include "workflow/attach.h"
 #include "workflow/policy.h"
+#include "workflow/run.h"
 #include "workflow/snapshot.h"
 
 #define TEXT(bdf) vfctl_bdf_format((bdf), (char[VFCTL_BDF_TEXT]){0})
@@ -71,7 +73,8 @@ static int make_devices(struct vfctl_ctx *ctx, struct attach *a)
 static int take_new(struct vfctl_ctx *ctx, struct attach *a, struct store *store)
 {
 	struct vfctl_lease lease = {.domain_name = (char *)attach_name(a), .node = VFCTL_NODE_NONE,
-		.vfs = &a->lease_vf, .vf_count = 1, .running = a->affect & VFCTL_AFFECT_LIVE};
+		.vfs = &a->lease_vf, .vf_count = 1, .running = a->affect & VFCTL_AFFECT_LIVE,
+		.transient = !(a->affect & VFCTL_AFFECT_CONFIG)};
 
 	/* Plugged in live it has its policy from here: that is as good as the hook's. */
 	if (lease.running)
@@ -112,8 +115,13 @@ static int apply_policy(struct vfctl_ctx *ctx, void *data)
 {
 	struct attach *a = data;
 	_store_ struct store *store = NULL;
-	int r = store_open(ctx, STORE_WRITE, &store);
+	_pf_locks_ struct pf_locks locks = {.count = 0};
+	int r = pf_locks_add(ctx, &locks, &a->vf.pf);
 
+	if (r == 0)
+		r = pf_locks_take(ctx, &locks);
+	if (r == 0)
+		r = store_open(ctx, STORE_WRITE, &store);
 	if (r == 0)
 		r = policy_apply(ctx, store, &a->vf, 1);
 	a->applied = r == 0 || r == -ESTALE;
@@ -145,6 +153,17 @@ static int apply_live(struct vfctl_ctx *ctx, void *data)
 	return a->hv->attach(ctx, a->hv, attach_uuid(a), a->live_device, VFCTL_AFFECT_LIVE);
 }
 
+/* What its <interface> says somebody else wrote: whoever leases it sees what that is. */
+static void put_words(const struct vfctl_vf_attrs *attrs, struct buf *words)
+{
+	char value[VFCTL_ATTR_TEXT];
+	const char *key;
+	size_t i = 0;
+
+	while (vfctl_vf_attrs_next(attrs, &i, &key, value))
+		buf_printf(words, "%s%s=%s", words->len ? " " : "", key, value);
+}
+
 static void add_attach_steps(struct attach *a, struct steps *steps)
 {
 	struct step lease = {.apply = apply_lease, .undo = undo_lease, .data = a};
@@ -152,9 +171,12 @@ static void add_attach_steps(struct attach *a, struct steps *steps)
 	struct step config = {.apply = apply_config, .undo = attach_undo_config, .data = a};
 	struct step live = {.apply = apply_live, .data = a};
 	const char *vf = TEXT(&a->vf.bdf), *name = attach_name(a);
+	_buf_ struct buf words = {0};
 
 	identities_add_step(&a->identities, steps);
-	steps_add(steps, &lease, "lease VF %s to domain %s", vf, name);
+	put_words(&a->vf.attrs, &words);
+	steps_add(steps, &lease, "lease VF %s to domain %s%s%s", vf, name,
+		a->adopt ? " with " : "", a->adopt && words.data ? words.data : "");
 	if (a->affect & VFCTL_AFFECT_LIVE)
 		steps_add(steps, &policy, "set identity and policy of VF %s and read them back", vf);
 	if (a->affect & VFCTL_AFFECT_CONFIG)

@@ -6,6 +6,7 @@
 
 #include "host/host.h"
 #include "workflow/policy.h"
+#include "workflow/run.h"
 #include "workflow/snapshot.h"
 
 static void free_attach(void *data)
@@ -85,8 +86,11 @@ int attach_open(struct vfctl_ctx *ctx, struct vfctl_hypervisor *hv, const char *
 
 int attach_name_lease(struct vfctl_ctx *ctx, struct attach *a)
 {
-	const struct vfctl_lease *lease = vfctl_leases_find(a->snapshot->leases, attach_uuid(a));
+	const struct vfctl_lease *lease = vfctl_leases_find_uuid(a->snapshot->leases, attach_uuid(a));
 
+	if (lease && lease->transient && a->affect & VFCTL_AFFECT_CONFIG)
+		return ctx_fail(ctx, -EBUSY, "what domain %s holds it holds for its run only; stop it "
+			"first, or attach with --live alone", attach_name(a));
 	a->new_lease = !lease;
 	if (!str_copy(a->lease_id, sizeof(a->lease_id), lease ? lease->id : attach_uuid(a)))
 		return ctx_oom(ctx);
@@ -109,9 +113,14 @@ int attach_give_up_lease(struct vfctl_ctx *ctx, struct attach *a)
 int attach_restore_policy(struct vfctl_ctx *ctx, struct attach *a)
 {
 	_store_ struct store *store = NULL;
+	_pf_locks_ struct pf_locks locks = {.count = 0};
 	struct vfctl_leases *leases;
-	int r = store_open(ctx, STORE_WRITE, &store);
+	int r = pf_locks_add(ctx, &locks, &a->lease_vf.pf);
 
+	if (r == 0)
+		r = pf_locks_take(ctx, &locks);
+	if (r == 0)
+		r = store_open(ctx, STORE_WRITE, &store);
 	if (r == 0)
 		r = store_read(store, attach_uuid(a), &leases);
 	if (r < 0)

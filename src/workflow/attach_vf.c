@@ -45,7 +45,7 @@ static int check_free(struct vfctl_ctx *ctx, struct attach *a, const struct vfct
  */
 static const struct vfctl_lease_vf *left_over(const struct attach *a, const struct vfctl_vf *vf)
 {
-	const struct vfctl_lease *lease = vfctl_leases_find(a->snapshot->leases, attach_uuid(a));
+	const struct vfctl_lease *lease = vfctl_leases_find_uuid(a->snapshot->leases, attach_uuid(a));
 
 	for (size_t i = 0; lease && i < lease->vf_count; i++)
 		if (vfctl_bdf_compare(&lease->vfs[i].bdf, &vf->bdf) == 0 && !vf_is_open(vf) &&
@@ -187,6 +187,7 @@ int attach_choose_vf(struct vfctl_ctx *ctx, struct attach *a,
 		r = check_values(ctx, a);
 	a->lease_vf = (struct vfctl_lease_vf){.bdf = vf->bdf, .pf = pf->bdf, .index = vf->index,
 		.transient = !(a->affect & VFCTL_AFFECT_CONFIG), .has_intent = true,
+		.returns_identity = !(a->affect & VFCTL_AFFECT_CONFIG) && a->identities.count,
 		.intent = a->vf.attrs};
 	return r;
 }

@@ -103,12 +103,28 @@ static int apply_define(struct vfctl_ctx *ctx, void *data)
 	return d->hv->define(ctx, d->hv, d->xml);
 }
 
+/* The lease's domain is there, under another name. */
+static bool renamed(struct vfctl_ctx *ctx, struct vfctl_hypervisor *hv,
+	const struct vfctl_lease *lease, char ret_name[128])
+{
+	struct vfctl_domain_info info;
+
+	if (hv->get(ctx, hv, lease->domain_uuid, true, &info) < 0) {
+		ctx_clear(ctx);
+		return false;
+	}
+	snprintf(ret_name, 128, "%.127s", info.name);
+	vfctl_domain_info_clear(&info);
+	return true;
+}
+
 /* libvirt redefines a domain of the same UUID in silence: not on our account. */
 static int check_new(struct vfctl_ctx *ctx, struct vfctl_hypervisor *hv,
 	const struct vfctl_guest *guest, const struct vfctl_leases *leases)
 {
 	const char *const names[] = {guest->name, guest->uuid};
-	const struct vfctl_lease *old = vfctl_leases_find(leases, guest->uuid);
+	const struct vfctl_lease *old = vfctl_leases_find_uuid(leases, guest->uuid);
+	char now_called[128];
 
 	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
 		struct vfctl_domain_info info;
@@ -125,6 +141,10 @@ static int check_new(struct vfctl_ctx *ctx, struct vfctl_hypervisor *hv,
 	ctx_clear(ctx);
 	if (!old)
 		old = vfctl_leases_find(leases, guest->name);
+	if (old && renamed(ctx, hv, old, now_called))
+		return ctx_fail(ctx, -EEXIST, "the domain that libvirt calls %s now holds its lease "
+			"under the name %s until its next start; choose another name until then",
+			now_called, old->domain_name);
 	if (old)
 		return ctx_fail(ctx, -EEXIST, "libvirt has no domain %s, but one of that name holds "
 			"a lease still (a define that was cut short, or somebody undefined it); end "
@@ -252,8 +272,15 @@ static int apply_release(struct vfctl_ctx *ctx, void *data)
 	struct undefine *u = data;
 	struct vfctl_leases *now = NULL;
 	_store_ struct store *store = NULL;
-	int r = store_open(ctx, STORE_WRITE, &store);
+	_pf_locks_ struct pf_locks locks = {.count = 0};
+	int r = 0;
 
+	for (size_t i = 0; i < u->lease->vf_count && r == 0; i++)
+		r = pf_locks_add(ctx, &locks, &u->lease->vfs[i].pf);
+	if (r == 0)
+		r = pf_locks_take(ctx, &locks);
+	if (r == 0)
+		r = store_open(ctx, STORE_WRITE, &store);
 	if (r == 0)
 		r = store_read(store, u->lease->domain_uuid, &now);
 	if (r == 0 && now->count && now->v[0].running && !u->lease->running)
@@ -287,7 +314,8 @@ static int find_domain(struct vfctl_ctx *ctx, const char *name, struct undefine 
 		r = u->hv->get(ctx, u->hv, name, true, &u->info);
 	if (r < 0 && r != -ENOENT)
 		return r;
-	u->lease = u->leases ? vfctl_leases_find(u->leases, r == 0 ? u->info.uuid : name) : NULL;
+	u->lease = r == 0 ? vfctl_leases_find_uuid(u->leases, u->info.uuid)
+			  : vfctl_leases_find(u->leases, name);
 	ctx_clear(ctx);
 	if (r == 0 && u->info.active)
 		return ctx_fail(ctx, -EBUSY, "domain %s is running; stop it first: virsh shutdown "

@@ -84,6 +84,19 @@ static bool holds_lease(const struct attach *a)
 	return lease && str_eq(lease->domain_uuid, attach_uuid(a));
 }
 
+/* A device that is gone already leaves what our metadata says of it; -ENOENT: nothing. */
+static int drop_intent(struct vfctl_ctx *ctx, struct attach *a)
+{
+	int r = -ENOENT;
+
+	if (a->config.name && a->affect & VFCTL_AFFECT_CONFIG)
+		r = vfctl_domain_metadata_remove_vf(ctx, a->config.xml, &a->lease_vf.bdf,
+			&a->config_xml);
+	if (r == -ENOENT)
+		ctx_clear(ctx);
+	return r;
+}
+
 /* The intent goes with the device, so that the hook does not miss it at the next start. */
 static int make_removals(struct vfctl_ctx *ctx, struct attach *a)
 {
@@ -97,8 +110,12 @@ static int make_removals(struct vfctl_ctx *ctx, struct attach *a)
 		return r;
 	keep_unasked(a, VFCTL_AFFECT_LIVE, &a->live_device);
 	keep_unasked(a, VFCTL_AFFECT_CONFIG, &a->config_device);
-	if (!a->live_device && !a->config_device && !a->still_used && holds_lease(a))
-		return 0; /* the guest let go after an earlier detach gave up waiting */
+	if (!a->live_device && !a->config_device && !a->still_used) {
+		r = drop_intent(ctx, a);
+		/* Or the guest let go after an earlier detach gave up waiting. */
+		if (r != -ENOENT || holds_lease(a))
+			return r == -ENOENT ? 0 : r;
+	}
 	if (!a->live_device && !a->config_device)
 		return ctx_fail(ctx, -ENOENT, "domain %s does not have VF %s", attach_name(a),
 			TEXT(&a->lease_vf.bdf));
@@ -118,7 +135,7 @@ static int apply_unconfig(struct vfctl_ctx *ctx, void *data)
 	struct attach *a = data;
 	int r = a->hv->define(ctx, a->hv, a->config_xml);
 
-	if (r == 0)
+	if (r == 0 && a->config_device)
 		r = a->hv->detach(ctx, a->hv, attach_uuid(a), a->config_device, VFCTL_AFFECT_CONFIG,
 			0);
 	return r;
@@ -132,6 +149,25 @@ static int apply_unplug(struct vfctl_ctx *ctx, void *data)
 		a->timeout_ms);
 }
 
+/* Somebody started it since it was looked at, perhaps with the VF in it still. */
+static int check_not_started(struct vfctl_ctx *ctx, const struct attach *a,
+	const struct vfctl_lease *before)
+{
+	struct vfctl_leases *leases = NULL;
+	const struct vfctl_lease *now;
+	int r = vfctl_leases_read(ctx, &leases);
+
+	if (r < 0)
+		return r;
+	now = vfctl_leases_find_uuid(leases, before->domain_uuid);
+	if (now && now->running && !before->running)
+		r = ctx_fail(ctx, -EBUSY, "domain %s has been started meanwhile; the VF stays its own "
+			"until it stops, then: vfctl detach %s --vf %s", before->domain_name,
+			before->domain_name, TEXT(&a->lease_vf.bdf));
+	vfctl_leases_free(leases);
+	return r;
+}
+
 /*
  * The device is out of the guest: its policy is returned, then the lease. A lease that
  * holds nothing else (the domain was not defined with vfctl) ends.
@@ -139,9 +175,11 @@ static int apply_unplug(struct vfctl_ctx *ctx, void *data)
 static int apply_return(struct vfctl_ctx *ctx, void *data)
 {
 	struct attach *a = data;
-	const struct vfctl_lease *lease = vfctl_leases_find(a->snapshot->leases, attach_uuid(a));
-	int r = attach_restore_policy(ctx, a);
+	const struct vfctl_lease *lease = vfctl_leases_find_uuid(a->snapshot->leases, attach_uuid(a));
+	int r = check_not_started(ctx, a, lease);
 
+	if (r == 0)
+		r = attach_restore_policy(ctx, a);
 	if (r < 0)
 		return r;
 	a->new_lease = lease->vf_count == 1 && lease->node < 0;
@@ -190,7 +228,7 @@ static void add_detach_steps(struct attach *a, struct steps *steps)
 	struct step back = {.apply = apply_return, .data = a, .commit = true};
 	const char *vf = TEXT(&a->lease_vf.bdf), *name = attach_name(a);
 
-	if (a->config_device)
+	if (a->config_xml)
 		steps_add(steps, &config, "take VF %s out of the definition of domain %s", vf, name);
 	if (a->live_device)
 		steps_add(steps, &live, "unplug VF %s from the running domain %s, and wait until "

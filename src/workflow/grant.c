@@ -197,14 +197,28 @@ static int check_device(struct vfctl_ctx *ctx, const struct grant_facts *f,
 	return 0;
 }
 
+/* libvirt gives the VF the MAC of its <interface>: that is asked for as well. */
+static struct vfctl_domain_vf with_device(const struct grant_facts *f,
+	const struct vfctl_domain_vf *vf)
+{
+	const struct vfctl_intent_device *d = vfctl_domain_intent_device(f->intent, &vf->bdf);
+	struct vfctl_domain_vf all = *vf;
+
+	if (d && d->interface && d->has_mac && !(all.attrs.mask & VFCTL_ATTR_MAC)) {
+		all.attrs.mask |= VFCTL_ATTR_MAC;
+		all.attrs.mac = d->mac;
+	}
+	return all;
+}
+
 static int give(struct vfctl_ctx *ctx, const struct grant_facts *f, struct grant *g,
 	const struct vfctl_domain_vf *vf, enum grant_source source)
 {
 	if (g->count == VFCTL_GUEST_VFS_MAX)
 		return ctx_fail(ctx, -E2BIG, "more than %d VFs", VFCTL_GUEST_VFS_MAX);
 	g->sources[g->count] = source;
-	g->vfs[g->count++] = *vf;
-	return check_device(ctx, f, vf);
+	g->vfs[g->count] = with_device(f, vf);
+	return check_device(ctx, f, &g->vfs[g->count++]);
 }
 
 static const struct vfctl_domain_vf *asked_vf(const struct vfctl_domain_intent *intent,
@@ -280,6 +294,12 @@ static const char *beyond_limits(const struct vfctl_foreign_spec *spec,
 		return "interrupt vectors are given by lease only";
 	if (a->mask & VFCTL_ATTR_PKEY)
 		return "a P_Key is given by lease only";
+	if (a->mask & VFCTL_ATTR_VLAN_QOS && a->qos)
+		return "a VLAN priority is given by lease only";
+	if (a->mask & VFCTL_ATTR_VLAN_PROTO && a->proto != VFCTL_VLAN_8021Q)
+		return "802.1ad is given by lease only";
+	if (a->mask & VFCTL_ATTR_LINK_STATE && a->link_state != VFCTL_LINK_STATE_AUTO)
+		return "a link state other than the port's is given by lease only";
 	return NULL;
 }
 
@@ -305,6 +325,7 @@ static int give_foreign(struct vfctl_ctx *ctx, const struct grant_facts *f, stru
 {
 	const struct vfctl_foreign_spec *spec = foreign_of(f);
 	_inventory_ struct vfctl_inventory *inv = NULL;
+	struct vfctl_domain_vf all;
 	const struct vfctl_pf *pf;
 	const struct vfctl_vf *now;
 	const char *why;
@@ -322,7 +343,8 @@ static int give_foreign(struct vfctl_ctx *ctx, const struct grant_facts *f, stru
 					  : "host.yaml does not give the VFs of its PF";
 	if (why)
 		return fail_foreign(ctx, f, vf, why);
-	r = check_identity(ctx, f, vf, &now->attrs);
+	all = with_device(f, vf);
+	r = check_identity(ctx, f, &all, &now->attrs);
 	return r < 0 ? r : give(ctx, f, g, vf, GRANT_FOREIGN);
 }
 

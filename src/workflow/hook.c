@@ -10,6 +10,7 @@
 
 #include "base/vfattr.h"
 #include "host/host.h"
+#include "pci/device.h"
 #include "vfctl/workflow.h"
 #include "workflow/grant.h"
 #include "workflow/identity.h"
@@ -90,6 +91,15 @@ static int begin(struct hook *h, struct store *store, const struct vfctl_lease *
 	return r < 0 ? r : store_begin_run(store, id, h->intent.name, boot);
 }
 
+/* In this boot: a note of an earlier one means nothing. */
+static bool was_running(const struct hook *h, const struct vfctl_lease *lease)
+{
+	char boot[VFCTL_UUID_TEXT];
+
+	boot_id_read(h->ctx, boot);
+	return lease->running && (!lease->boot_id[0] || str_eq(lease->boot_id, boot));
+}
+
 /* The start is stopped: what this call leased is free again. */
 static void unbegin(struct hook *h, struct store *store, const struct vfctl_lease *lease)
 {
@@ -100,7 +110,7 @@ static void unbegin(struct hook *h, struct store *store, const struct vfctl_leas
 	for (size_t i = 0; lease && i < h->grant.count; i++)
 		if (!lease_has(lease, &h->grant.vfs[i].bdf))
 			store_remove_vf(store, lease->id, &h->grant.vfs[i].bdf);
-	if (lease && !lease->running)
+	if (lease && !was_running(h, lease))
 		store_end_run(store, lease->id);
 	ctx_fail(h->ctx, 0, "%s", words ? words : "");
 }
@@ -163,11 +173,13 @@ static int prepare_vfs(struct hook *h, struct store *store, const struct vfctl_l
 
 static int lock_pfs(struct hook *h, const struct vfctl_leases *leases, struct pf_locks *locks)
 {
-	const struct vfctl_lease *own = vfctl_leases_find(leases, h->intent.uuid);
+	const struct vfctl_lease *own = vfctl_leases_find_uuid(leases, h->intent.uuid);
 	int r = 0;
 
+	/* What is no PF fails later, with words; a lock of any name would stay for ever. */
 	for (size_t i = 0; i < h->intent.vf_count && r == 0; i++)
-		r = pf_locks_add(h->ctx, locks, &h->intent.vfs[i].pf);
+		if (pci_has(h->ctx, &h->intent.vfs[i].pf, "sriov_totalvfs"))
+			r = pf_locks_add(h->ctx, locks, &h->intent.vfs[i].pf);
 	for (size_t i = 0; own && i < own->vf_count && r == 0; i++)
 		r = pf_locks_add(h->ctx, locks, &own->vfs[i].pf);
 	return r < 0 ? r : pf_locks_take(h->ctx, locks);
@@ -176,7 +188,7 @@ static int lock_pfs(struct hook *h, const struct vfctl_leases *leases, struct pf
 /* A start took it that never ended: the host went down, or the hook was killed. */
 static int end_stale(struct hook *h, struct store *store, struct vfctl_leases **io)
 {
-	const struct vfctl_lease *own = vfctl_leases_find(*io, h->intent.uuid);
+	const struct vfctl_lease *own = vfctl_leases_find_uuid(*io, h->intent.uuid);
 	int r = 0;
 
 	if (!own || !own->transient)
@@ -215,24 +227,32 @@ static int prepare(struct hook *h)
 		return r;
 	facts.leases = leases;
 	r = grant_check_devices(h->ctx, &facts);
-	if (r < 0 || (!h->intent.vf_count && !vfctl_leases_find(leases, h->intent.uuid)))
+	if (r < 0 || (!h->intent.vf_count && !vfctl_leases_find_uuid(leases, h->intent.uuid)))
 		return r;
 	r = lock_pfs(h, leases, &locks);
 	return r < 0 ? r : prepare_locked(h);
 }
 
 /*
- * By now libvirt has chosen the VFs that it gives from a network's pool. The others were
- * looked at before, but may have been leased since.
+ * By now libvirt has chosen the VFs that it gives from a network's pool, and set their MAC and
+ * VLAN; QEMU does not run yet. A VF that is leased to the domain gets its policy now if it
+ * had none at prepare; the others were looked at before, but may have been leased since.
  */
 static int start(struct hook *h)
 {
 	_leases_ struct vfctl_leases *leases = NULL;
+	_pf_locks_ struct pf_locks locks = {.count = 0};
 	struct grant_facts facts = {h->spec, &h->intent, NULL};
 	int r = vfctl_leases_read(h->ctx, &leases);
 
+	if (r < 0)
+		return r;
 	facts.leases = leases;
-	return r < 0 ? r : grant_check_devices(h->ctx, &facts);
+	r = grant_check_devices(h->ctx, &facts);
+	if (r < 0 || !grant_lease(&facts))
+		return r;
+	r = lock_pfs(h, leases, &locks);
+	return r < 0 ? r : prepare_locked(h);
 }
 
 /* ---- the rest of a run ---- */
@@ -278,7 +298,7 @@ static int release(struct hook *h)
 	_pf_locks_ struct pf_locks locks = {.count = 0};
 	int r = vfctl_leases_read(h->ctx, &leases);
 
-	if (r == 0 && !vfctl_leases_find(leases, h->intent.uuid))
+	if (r == 0 && !vfctl_leases_find_uuid(leases, h->intent.uuid))
 		return 0;
 	if (r == 0)
 		r = lock_pfs(h, leases, &locks);
@@ -298,7 +318,7 @@ static const struct {
 	bool reads_metadata;
 } operations[] = {
 	{"prepare", prepare, true, true},
-	{"start", start, true, false},
+	{"start", start, true, true},
 	{"reconnect", reconnect, false, false},
 	{"release", release, false, false},
 };

@@ -84,6 +84,10 @@ int identities_are_of(struct vfctl_ctx *ctx, const char *domain_uuid,
 int identities_check_set(struct vfctl_ctx *ctx, const struct vfctl_pf *pf,
 	const struct vfctl_vf *vf, const struct vfctl_vf_attrs *attrs);
 
+/* What a VF that was plugged in for one run had from pools goes back, after a rest. */
+int identities_return(struct vfctl_ctx *ctx, const char *domain_uuid,
+	const struct vfctl_vf_attrs *attrs);
+
 /*
  * A domain that nobody defined with vfctl has ended, or did not start (@used false): what was
  * noted for it is free, in the first case after a rest.

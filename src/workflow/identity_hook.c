@@ -240,3 +240,31 @@ int identities_forget(struct vfctl_ctx *ctx, const char *domain_uuid, bool used)
 	}
 	return n < 0 ? n : r;
 }
+
+static int return_one(struct vfctl_ctx *ctx, struct id_store *store, const char *domain_uuid,
+	enum vfctl_id_kind kind, uint64_t value)
+{
+	struct vfctl_id id;
+	int r = store->ops->find(store, kind, value, &id);
+
+	if (r == -ENOENT)
+		ctx_clear(ctx);
+	if (r < 0)
+		return r == -ENOENT ? 0 : r;
+	if (id.state != VFCTL_ID_LEASED || !str_eq(id.owner.domain_uuid, domain_uuid))
+		return 0;
+	return forget(store, &id, end_of_rest(store, &id));
+}
+
+int identities_return(struct vfctl_ctx *ctx, const char *domain_uuid,
+	const struct vfctl_vf_attrs *attrs)
+{
+	_id_store_ struct id_store *store = NULL;
+	int r = id_sqlite_open(ctx, true, &store);
+
+	if (r == 0 && attrs->mask & VFCTL_ATTR_MAC)
+		r = return_one(ctx, store, domain_uuid, VFCTL_ID_MAC, mac_number(&attrs->mac));
+	if (r == 0 && attrs->mask & VFCTL_ATTR_PORT_GUID)
+		r = return_one(ctx, store, domain_uuid, VFCTL_ID_GUID, attrs->port_guid);
+	return r;
+}

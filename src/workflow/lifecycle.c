@@ -52,7 +52,7 @@ int vfctl_create_plan(struct vfctl_ctx *ctx, const char *pf,
 	_kept_ struct kept *kept = calloc(1, sizeof(*kept));
 	_free_ uint64_t *guids = NULL;
 	struct vfctl_change *change;
-	int r = kept ? target_open(ctx, pf, false, dry_run, NULL, &t) : ctx_oom(ctx);
+	int r = kept ? target_open(ctx, pf, false, dry_run, true, NULL, &t) : ctx_oom(ctx);
 
 	if (r == 0)
 		snapshot_allow(t.snapshot, options->despite);
@@ -76,7 +76,7 @@ int vfctl_destroy_plan(struct vfctl_ctx *ctx, struct vfctl_ids *ids, const char 
 	_target_ struct target t = NO_TARGET;
 	_kept_ struct kept *kept = calloc(1, sizeof(*kept));
 	struct vfctl_change *change;
-	int r = kept ? target_open(ctx, pf, false, dry_run, pf, &t) : ctx_oom(ctx);
+	int r = kept ? target_open(ctx, pf, false, dry_run, false, pf, &t) : ctx_oom(ctx);
 
 	if (r == 0)
 		snapshot_allow(t.snapshot, despite);

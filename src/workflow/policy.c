@@ -33,7 +33,8 @@ static int check_vf(struct vfctl_ctx *ctx, struct vfctl_inventory *inventory,
 			want->index, pf->num_vfs, vfctl_pf_name(pf, name));
 	if (vfctl_bdf_compare(&vf->bdf, &want->bdf))
 		return ctx_fail(ctx, -ENOENT, "VF %u of PF %s is %s now, not %s as when the domain "
-			"was defined", want->index, vfctl_pf_name(pf, name), TEXT(&vf->bdf),
+			"was defined; take it out and give the domain another (vfctl detach, vfctl "
+			"attach), or make as many VFs as there were", want->index, vfctl_pf_name(pf, name), TEXT(&vf->bdf),
 			TEXT(&want->bdf));
 	/* Its guest does not run yet, so whoever has it open is somebody else. */
 	if (vf_is_open(vf)) {
@@ -61,9 +62,14 @@ static struct vfctl_vf_attrs wish_for(const struct vfctl_domain_vf *want,
 		wish.mask |= VFCTL_ATTR_VLAN_ID;
 		wish.vlan = 0;
 	}
-	if (now->attrs.mask & VFCTL_ATTR_MAX_RATE && !(wish.mask & VFCTL_ATTR_RATE)) {
+	if (now->attrs.mask & VFCTL_ATTR_MAX_RATE || wish.mask & VFCTL_ATTR_RATE) {
+		wish.min_rate_mbps = wish.mask & VFCTL_ATTR_MIN_RATE ? wish.min_rate_mbps : 0;
+		wish.max_rate_mbps = wish.mask & VFCTL_ATTR_MAX_RATE ? wish.max_rate_mbps : 0;
 		wish.mask |= VFCTL_ATTR_RATE;
-		wish.min_rate_mbps = wish.max_rate_mbps = 0;
+	}
+	if (now->attrs.mask & VFCTL_ATTR_LINK_STATE && !(wish.mask & VFCTL_ATTR_LINK_STATE)) {
+		wish.mask |= VFCTL_ATTR_LINK_STATE;
+		wish.link_state = VFCTL_LINK_STATE_AUTO;
 	}
 	if (!(now->attrs.mask & VFCTL_ATTR_SPOOFCHK) && wish.spoofchk)
 		wish.mask &= ~(uint32_t)VFCTL_ATTR_SPOOFCHK;

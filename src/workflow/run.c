@@ -64,8 +64,13 @@ static int drop_transient(struct store *store, const struct vfctl_lease *lease)
 static int note_end(struct vfctl_ctx *ctx, struct store *store,
 	const struct vfctl_lease *lease)
 {
-	int r;
+	int r = 0;
 
+	for (size_t i = 0; i < lease->vf_count && r == 0; i++)
+		if (lease->vfs[i].returns_identity)
+			r = identities_return(ctx, lease->domain_uuid, &lease->vfs[i].intent);
+	if (r < 0)
+		return r;
 	if (lease->transient) {
 		r = identities_forget(ctx, lease->domain_uuid, true);
 		return r < 0 ? r : store_drop(store, lease->id);
@@ -101,16 +106,46 @@ static void free_release(void *data)
 	free(r);
 }
 
+/* With the PFs' locks held: what the lease is now counts, not what it was before. */
 static int apply_release(struct vfctl_ctx *ctx, void *data)
 {
 	struct release *r = data;
+	struct vfctl_leases *now = NULL;
 	_store_ struct store *store = NULL;
 	int error = store_open(ctx, STORE_WRITE, &store);
 
-	return error < 0 ? error : run_end(ctx, store, r->lease);
+	if (error == 0)
+		error = store_read(store, r->lease->domain_uuid, &now);
+	if (error == 0 && now->count && now->v[0].running && !r->lease->running)
+		error = ctx_fail(ctx, -EBUSY, "domain %s has been started meanwhile; its VFs are "
+			"returned when it stops", r->lease->domain_name);
+	else if (error == 0 && now->count)
+		error = run_end(ctx, store, &now->v[0]);
+	vfctl_leases_free(now);
+	return error;
 }
 
-static int find_lease(struct vfctl_ctx *ctx, const char *domain, struct release *r)
+/* libvirt says "active" from the moment on in which it calls the hook. */
+static int check_off(struct vfctl_ctx *ctx, struct vfctl_hypervisor *hv,
+	const struct vfctl_lease *lease)
+{
+	struct vfctl_domain_info info;
+	bool active;
+	int r = hv ? hv->get(ctx, hv, lease->domain_uuid, false, &info) : -ENOENT;
+
+	if (r < 0) {
+		if (hv && r == -ENOENT)
+			ctx_clear(ctx);
+		return r == -ENOENT ? 0 : r;
+	}
+	active = info.active;
+	vfctl_domain_info_clear(&info);
+	return active ? ctx_fail(ctx, -EBUSY, "domain %s is running or being started; its VFs are "
+		"returned when it stops", lease->domain_name) : 0;
+}
+
+static int find_lease(struct vfctl_ctx *ctx, struct vfctl_hypervisor *hv, const char *domain,
+	struct release *r)
 {
 	_known_domains_ struct known_domains *domains = NULL;
 	int error = vfctl_leases_read(ctx, &r->leases);
@@ -126,7 +161,10 @@ static int find_lease(struct vfctl_ctx *ctx, const char *domain, struct release 
 	if (known_domains_runs(domains, r->lease->domain_uuid))
 		return ctx_fail(ctx, -EBUSY, "domain %s is running; its VFs are returned when it "
 			"stops", r->lease->domain_name);
-	if (domains->unread)
+	error = check_off(ctx, hv, r->lease);
+	if (error < 0)
+		return error;
+	if (domains->unread && !hv)
 		return ctx_fail(ctx, -EACCES, "nothing is changed while it is not known whether "
 			"the domain runs: %s", domains->unread);
 	return 0;
@@ -141,8 +179,8 @@ static bool is_left(const struct vfctl_lease *lease)
 	return left;
 }
 
-int vfctl_release_plan(struct vfctl_ctx *ctx, const char *domain, bool dry_run,
-	struct vfctl_change **ret_change)
+int vfctl_release_plan(struct vfctl_ctx *ctx, struct vfctl_hypervisor *hypervisor,
+	const char *domain, bool dry_run, struct vfctl_change **ret_change)
 {
 	_change_ struct vfctl_change *change = NULL;
 	struct release *data = calloc(1, sizeof(*data));
@@ -150,7 +188,7 @@ int vfctl_release_plan(struct vfctl_ctx *ctx, const char *domain, bool dry_run,
 	int r = change_new(ctx, data, free_release, &change);
 
 	if (r == 0)
-		r = find_lease(ctx, domain, data);
+		r = find_lease(ctx, hypervisor, domain, data);
 	for (size_t i = 0; r == 0 && i < data->lease->vf_count; i++)
 		r = pf_locks_add(ctx, &data->locks, &data->lease->vfs[i].pf);
 	if (r == 0 && !dry_run)

@@ -24,7 +24,6 @@ struct config {
 	struct vfctl_hypervisor *hv;
 	struct vfctl_bdf bdf;
 	struct vfctl_vf_attrs before, after; /* of the lease */
-	bool had_intent;
 	char *xml, *changed; /* of the domain; NULL: libvirt does not know it */
 };
 
@@ -129,6 +128,9 @@ static int find_places(struct vfctl_ctx *ctx, const struct vfctl_inventory *inv,
 			break;
 		p->places[i] = (struct vfctl_domain_vf){.bdf = vf->bdf, .pf = pf->bdf,
 			.index = vf->index, .attrs = p->items[i].attrs};
+		for (size_t k = 0; k < i; k++)
+			if (vfctl_bdf_compare(&p->places[k].bdf, &vf->bdf) == 0)
+				return ctx_fail(ctx, -EINVAL, "%s is named twice", p->items[i].vf);
 		r = check_lease(ctx, p->options, pf, vf);
 		if (r == 0)
 			r = identities_check_set(ctx, pf, vf, &p->items[i].attrs);
@@ -215,9 +217,20 @@ static int make_config(struct vfctl_ctx *ctx, const struct vfctl_snapshot *s,
 
 	c->hv = p->options->hypervisor;
 	c->bdf = place->bdf;
+	if (!vf->has_intent || lease->transient)
+		return ctx_fail(ctx, -EINVAL, lease->transient
+			? "VF %s is domain %s's for its run only, and has no definition of ours"
+			: "an older vfctl leased VF %s to domain %s and did not keep with what; "
+			  "start the domain once, then change it", TEXT(&place->bdf),
+			lease->domain_name);
 	c->before = c->after = vf->intent;
 	attrs_copy(&c->after, &place->attrs, UINT32_MAX);
-	attrs_complete(&c->after, NULL);
+	/* Priority and protocol are a tag's. */
+	if (place->attrs.mask & VFCTL_ATTR_VLAN_ID && !place->attrs.vlan)
+		c->after.mask &= ~(uint32_t)(VFCTL_ATTR_VLAN_QOS | VFCTL_ATTR_VLAN_PROTO);
+	r = vfctl_vf_attrs_check(ctx, &c->after);
+	if (r < 0)
+		return ctx_prefix(ctx, r, "with what VF %s is leased with", TEXT(&place->bdf));
 	c->xml = so_far ? strdup(so_far) : NULL;
 	if (so_far && !c->xml)
 		return ctx_oom(ctx);
@@ -323,6 +336,7 @@ int vfctl_set_plan(struct vfctl_ctx *ctx, const struct vfctl_set_item *items, si
 	/* A MAC or GUID must be no other VF's, of whichever PF. */
 	if (r == 0)
 		r = target_open(ctx, items[0].vf, true, dry_run,
+			changes_identity(&p) || p.options->config,
 			changes_identity(&p) ? NULL : items[0].vf, &t);
 	if (r == 0)
 		r = find_places(ctx, t.snapshot->inventory, &p);

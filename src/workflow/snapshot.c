@@ -86,12 +86,15 @@ static void merge_running(const struct known_domains *domains, struct vfctl_vf *
 
 static void merge_defined(const struct known_domains *domains, struct vfctl_vf *vf)
 {
-	for (size_t i = 0; i < domains->count && !vf->defined_in[0]; i++) {
+	size_t len = 0, size = sizeof(vf->defined_in);
+
+	for (size_t i = 0; i < domains->count && len < size; i++) {
 		const struct known_domain *d = &domains->v[i];
 
 		if (!d->pid && known_domain_has(d, &vf->bdf) &&
 			!str_eq(d->uuid, vf->lease.uuid) && !str_eq(d->uuid, vf->holder.uuid))
-			snprintf(vf->defined_in, sizeof(vf->defined_in), "%.127s", d->name);
+			len += (size_t)snprintf(vf->defined_in + len, size - len, "%s%s",
+				len ? "," : "", d->name);
 	}
 }
 
@@ -183,23 +186,34 @@ int snapshot_need_leases(struct vfctl_ctx *ctx, const struct vfctl_snapshot *sna
 	return 0;
 }
 
-static bool is_named(const char *names, const char *name)
+/* Are all of @names, separated by commas, among @allowed? */
+static bool all_named(const char *allowed, const char *names)
 {
-	size_t len = strlen(name);
+	_free_ char *list = strdup(names);
+	char *save = NULL;
 
-	for (const char *at = names; at; at = strchr(at, ',') ? strchr(at, ',') + 1 : NULL)
-		if (!strncmp(at, name, len) && (at[len] == ',' || !at[len]))
-			return true;
-	return false;
+	for (char *name = list ? strtok_r(list, ",", &save) : NULL; name;
+		name = strtok_r(NULL, ",", &save)) {
+		size_t len = strlen(name);
+		const char *at = allowed;
+
+		while (at && !(strncmp(at, name, len) == 0 && (at[len] == ',' || !at[len]))) {
+			at = strchr(at, ',');
+			at = at ? at + 1 : NULL;
+		}
+		if (!at)
+			return false;
+	}
+	return list != NULL;
 }
 
 void snapshot_allow(struct vfctl_snapshot *snapshot, const char *domains)
 {
-	for (size_t i = 0; i < snapshot->inventory->pf_count; i++)
+	for (size_t i = 0; domains && i < snapshot->inventory->pf_count; i++)
 		for (uint32_t k = 0; k < snapshot->inventory->pfs[i].num_vfs; k++) {
 			struct vfctl_vf *vf = &snapshot->inventory->pfs[i].vfs[k];
 
-			if (vf->defined_in[0] && is_named(domains, vf->defined_in))
+			if (vf->defined_in[0] && all_named(domains, vf->defined_in))
 				vf->defined_in[0] = '\0';
 		}
 }

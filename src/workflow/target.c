@@ -70,7 +70,7 @@ static int lock_pf(struct vfctl_ctx *ctx, const char *name, bool is_vf, int *ret
 
 /* @only NULL: the VFs of all PFs are needed (their MACs must not be given again). */
 int target_open(struct vfctl_ctx *ctx, const char *name, bool is_vf, bool dry_run,
-	const char *only, struct target *ret)
+	bool alone, const char *only, struct target *ret)
 {
 	_target_ struct target t = NO_TARGET;
 	int r = 0;
@@ -78,7 +78,7 @@ int target_open(struct vfctl_ctx *ctx, const char *name, bool is_vf, bool dry_ru
 	if (!dry_run) {
 		r = host_check_writable(ctx);
 		if (r == 0)
-			r = host_lock(ctx, HOST_LOCK_PLACEMENT, true, &t.placement_fd);
+			r = host_lock(ctx, HOST_LOCK_PLACEMENT, !alone, &t.placement_fd);
 		if (r == 0)
 			r = lock_pf(ctx, name, is_vf, &t.lock_fd);
 	}

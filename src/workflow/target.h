@@ -20,10 +20,11 @@ void target_clear(struct target *t);
 /*
  * Lock the PF that @name is (or, with @is_vf, that it is a VF of) and read the host. @only
  * NULL: the VFs of all PFs are needed, else as for vfctl_inventory_read(). A dry run locks
- * nothing.
+ * nothing. @alone: no other change of this host goes on meanwhile, be it of another PF: for
+ * what must be unique on the host.
  */
 int target_open(struct vfctl_ctx *ctx, const char *name, bool is_vf, bool dry_run,
-	const char *only, struct target *ret);
+	bool alone, const char *only, struct target *ret);
 
 /* What the steps of a change point into, and lasts as long as they do. */
 struct kept {

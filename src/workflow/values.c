@@ -23,12 +23,15 @@ static bool carries(const struct vfctl_vf_attrs *a, const struct claim *c)
 		(a->mask & VFCTL_ATTR_NODE_GUID && a->node_guid == c->value);
 }
 
+/* It loses that value by the same change: it gets another of that kind. */
 static bool is_changing(const struct value_facts *f, const struct live_value *row)
 {
+	uint32_t bits = row->kind == VFCTL_ID_MAC ? VFCTL_ATTR_MAC : VFCTL_ATTR_GUIDS;
+
 	for (size_t i = 0; i < f->changing_count; i++)
 		if (f->changing[i].index == row->vf &&
 			vfctl_bdf_compare(&f->changing[i].pf, &row->pf) == 0)
-			return true;
+			return (f->changing[i].attrs.mask & bits) == bits;
 	return false;
 }
 
@@ -111,14 +114,17 @@ static int check_twins(struct vfctl_ctx *ctx, const struct vfctl_domain_vf *a,
 	const struct vfctl_domain_vf *b)
 {
 	const struct claim mac = {VFCTL_ID_MAC, mac_number(&a->attrs.mac), "", a};
-	const struct claim guid = {VFCTL_ID_GUID, a->attrs.port_guid, "", a};
+	const struct claim port = {VFCTL_ID_GUID, a->attrs.port_guid, "", a};
+	const struct claim node = {VFCTL_ID_GUID, a->attrs.node_guid, "", a};
 	const struct claim *both = NULL;
 	char text[VFCTL_ID_TEXT];
 
 	if (a->attrs.mask & VFCTL_ATTR_MAC && mac.value && carries(&b->attrs, &mac))
 		both = &mac;
-	else if (a->attrs.mask & VFCTL_ATTR_PORT_GUID && guid.value && carries(&b->attrs, &guid))
-		both = &guid;
+	else if (a->attrs.mask & VFCTL_ATTR_PORT_GUID && port.value && carries(&b->attrs, &port))
+		both = &port;
+	else if (a->attrs.mask & VFCTL_ATTR_NODE_GUID && node.value && carries(&b->attrs, &node))
+		both = &node;
 	if (!both)
 		return 0;
 	return ctx_fail(ctx, -EEXIST, "VFs %s and %s would both have %s; give one of them another",

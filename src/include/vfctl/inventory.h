@@ -49,8 +49,8 @@ struct vfctl_vf {
 	struct vfctl_vf_attrs attrs; /**< its mask says what the driver reports */
 	struct vfctl_holder holder;
 	struct vfctl_vf_lease lease;
-	/** A domain that has it in its definition or, live, in its devices without being the
-	 * leaseholder; "": none is known. */
+	/** Domains that have it in their definitions without being the leaseholder or the
+	 * holder, separated by commas (as many as fit); "": none is known. */
 	char defined_in[128];
 };
 

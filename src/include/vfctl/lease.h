@@ -23,6 +23,7 @@ struct vfctl_lease_vf {
 	struct vfctl_bdf pf;
 	uint32_t index;
 	bool transient; /**< plugged into the running domain only: it ends when that stops */
+	bool returns_identity; /**< and what it took from pools for that goes back then */
 	/**
 	 * What the VF was leased with: identity and policy. The guest gets this, and its
 	 * domain's metadata may not ask for more. Not there in leases of an older vfctl.
@@ -77,7 +78,10 @@ struct vfctl_leases {
  */
 int vfctl_leases_read(struct vfctl_ctx *ctx, struct vfctl_leases **ret_leases);
 void vfctl_leases_free(struct vfctl_leases *leases);
-/** The lease of a domain by UUID or name, or NULL. */
+/** The lease of the domain of this very UUID (a domain may be named like another's), or NULL. */
+const struct vfctl_lease *vfctl_leases_find_uuid(const struct vfctl_leases *leases,
+	const char *uuid);
+/** The same by UUID or, when none has it, by name: what a person typed. */
 const struct vfctl_lease *vfctl_leases_find(const struct vfctl_leases *leases,
 	const char *uuid_or_name);
 /** The lease that holds a VF, or NULL. */

@@ -199,11 +199,13 @@ int vfctl_hook_qemu(struct vfctl_ctx *ctx, const char *const argv[4], const char
  * Plan: give the VFs of a domain that is off what they had before its last run, when the
  * hook could not (it was killed, a device did not answer). Its definition stays, and so does
  * its lease, unless a start took it for the run alone.
+ * @param hypervisor  tells whether the domain runs or is being started; NULL: by libvirt's files
+ *                    alone, for a host where it does not answer.
  * @param domain  name or UUID.
  * @return 0; -ENOENT it holds no lease; -EBUSY it is running.
  */
-int vfctl_release_plan(struct vfctl_ctx *ctx, const char *domain, bool dry_run,
-	struct vfctl_change **ret_change);
+int vfctl_release_plan(struct vfctl_ctx *ctx, struct vfctl_hypervisor *hypervisor,
+	const char *domain, bool dry_run, struct vfctl_change **ret_change);
 
 #ifdef __cplusplus
 }

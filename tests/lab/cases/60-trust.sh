@@ -129,7 +129,7 @@ check "nobody may list, and is told what is missing" bash -c \
 
 # ---- the audit ----
 check "who was given what is in the journal" bash -c \
-	"journalctl -q -t vfctl -o cat | grep -q 'libvirt hook, domain cold, prepare: VF .* set to .*vlan=55.*; before: '"
+	"journalctl -q -t vfctl -o cat | grep -q 'libvirt hook, domain .cold., prepare: VF .* set to .*vlan=55.*; before: '"
 check "and who was refused" bash -c "journalctl -q -t vfctl -o cat | grep -q 'refused: VF .* leased to domain small'"
 
 # ---- races, on the real kernel ----

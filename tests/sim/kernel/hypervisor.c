@@ -130,10 +130,11 @@ static int find(struct vfctl_ctx *ctx, struct vfctl_hypervisor *self, const char
 	static char names[64][64];
 	size_t n = all_names(host_in(self), names, 64);
 
-	for (size_t i = 0; i < n; i++) {
-		if (fill(ctx, host_in(self), names[i], config, ret) < 0)
+	/* As libvirt.c: by UUID, then by name. */
+	for (size_t i = 0; i < 2 * n; i++) {
+		if (fill(ctx, host_in(self), names[i % n], config, ret) < 0)
 			continue;
-		if (str_eq(ret->name, name) || str_eq(ret->uuid, name))
+		if (str_eq(i < n ? ret->uuid : ret->name, name))
 			return 0;
 		vfctl_domain_info_clear(ret);
 	}
