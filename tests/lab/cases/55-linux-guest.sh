@@ -40,7 +40,7 @@ check "the hook" vfctl hook install
 check "define" vfctl define "$spec"
 linux_pipes linux
 check "start" virsh start linux
-eventually "Linux is up in it" 600 guest_said linux 'guest up'
+check "Linux is up in it" linux_up linux 600
 grep -a 'guest up' /var/log/libvirt/qemu/linux.console | sed 's/^/# /'
 if ! guest_said linux 'guest up'; then # nothing below can be looked at
 	tail -n 20 /var/log/libvirt/qemu/linux.console | tr -d '\r' | sed 's/^/# /'

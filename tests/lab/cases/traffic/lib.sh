@@ -76,6 +76,16 @@ linux_pipes() {
 	mkfifo "/run/lab/$1.in" "/run/lab/$1.out"
 }
 
+# usage: linux_up NAME SECONDS     it is up within that time. Looks seldom: each look is a process,
+# and costs the guest, emulated on the same CPUs, more than it seems.
+linux_up() {
+	local deadline=$((SECONDS + $2))
+	until guest_said "$1" 'guest up'; do
+		[ "$SECONDS" -lt "$deadline" ] || return 1
+		sleep 3
+	done
+}
+
 # usage: in_guest NAME COMMAND     runs it there; prints what it prints, and has its status
 in_guest() {
 	local line
