@@ -111,7 +111,8 @@ static int make_private(struct vfctl_ctx *ctx, const char *path, int flags, mode
 	_close_ int fd = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC | flags);
 	struct stat st;
 
-	if (fd < 0 && errno == ENOENT)
+	/* Not there, or not ours: then SQLite says what is wrong. */
+	if (fd < 0 && (errno == ENOENT || errno == EACCES))
 		return 0;
 	if (fd < 0 || fstat(fd, &st) < 0)
 		return ctx_fail(ctx, -errno, "open %s: %s", path, strerror(errno));
