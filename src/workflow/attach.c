@@ -88,6 +88,7 @@ static int apply_lease(struct vfctl_ctx *ctx, void *data)
 {
 	struct attach *a = data;
 	_store_ struct store *store = NULL;
+	char boot[VFCTL_UUID_TEXT];
 	int r = store_open(ctx, STORE_WRITE, &store);
 
 	if (r == 0 && a->left_over)
@@ -96,6 +97,11 @@ static int apply_lease(struct vfctl_ctx *ctx, void *data)
 		r = a->new_lease ? take_new(ctx, a, store)
 				 : store_add_vf(store, a->lease_id, &a->lease_vf);
 	a->taken = r == 0;
+	/* Its first VF, and that has its policy from here: nothing it holds is unguarded. */
+	if (r == 0 && a->first_vf && a->affect & VFCTL_AFFECT_LIVE) {
+		boot_id_read(ctx, boot);
+		r = store_begin_run(store, a->lease_id, attach_name(a), boot);
+	}
 	return r;
 }
 

@@ -21,6 +21,7 @@ struct attach {
 	const struct vfctl_lease_vf *left_over; /* leased to the domain already */
 	char lease_id[65];
 	bool new_lease, taken, applied;
+	bool first_vf; /* of a lease that is there */
 	bool adopt; /* it is among the domain's devices already, without a lease */
 	bool still_used; /* detach: the domain keeps it where it was not asked to let go */
 	unsigned affect;

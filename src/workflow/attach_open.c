@@ -92,6 +92,7 @@ int attach_name_lease(struct vfctl_ctx *ctx, struct attach *a)
 		return ctx_fail(ctx, -EBUSY, "what domain %s holds it holds for its run only; stop it "
 			"first, or attach with --live alone", attach_name(a));
 	a->new_lease = !lease;
+	a->first_vf = lease && !lease->vf_count;
 	if (!str_copy(a->lease_id, sizeof(a->lease_id), lease ? lease->id : attach_uuid(a)))
 		return ctx_oom(ctx);
 	return 0;

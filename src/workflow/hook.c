@@ -155,8 +155,11 @@ static int prepare_vfs(struct hook *h, struct store *store, const struct vfctl_l
 	const struct vfctl_lease *lease = grant_lease(&facts);
 	int r = grant_decide(h->ctx, &facts, &h->grant);
 
-	if (r < 0 || !h->grant.count)
+	if (r < 0)
 		return r;
+	/* It runs guarded, though it has no VF yet: one may be plugged into it. */
+	if (!h->grant.count)
+		return lease ? begin(h, store, lease) : 0;
 	r = check_values(h, leases);
 	if (r == 0)
 		r = identities_confirm(h->ctx, &h->intent, h->grant.vfs, h->grant.count);
