@@ -24,6 +24,7 @@ struct vfctl_ctx {
 	char *origin;	     /* who asks, for the audit lines; NULL: not stated */
 	char *doing;	     /* VFCTL_DOING_SIZE bytes, not owned; NULL: nobody looks */
 	volatile sig_atomic_t cancelled;
+	struct db *state; /* the state file, while somebody has it open for writing */
 	struct host *host;
 	void (*host_free)(struct host *);
 	void (*audit)(struct vfctl_ctx *ctx, const char *text); /* set with the host */

@@ -144,6 +144,9 @@ int state_file_open(struct vfctl_ctx *ctx, bool write, struct db **ret_db)
 	_cleanup_(closep) struct db *db = NULL;
 	int r, version;
 
+	/* To open it costs more than what is then done with it. */
+	if (ctx->state && (*ret_db = db_share(ctx->state, ctx->state_path)))
+		return 0;
 	r = check_plain(ctx, ctx->state_path);
 	if (r == 0)
 		r = db_open(ctx, ctx->state_path, write, &db);
@@ -158,9 +161,12 @@ int state_file_open(struct vfctl_ctx *ctx, bool write, struct db **ret_db)
 		r = migrate(db, version);
 	else if (version == 0)
 		r = ctx_fail(ctx, -ENOENT, "state file %s is empty", ctx->state_path);
-	if (r == 0)
-		*ret_db = steal(db);
-	return r;
+	if (r < 0)
+		return r;
+	if (write && !ctx->state)
+		ctx->state = db;
+	*ret_db = steal(db);
+	return 0;
 }
 
 int state_memory_open(struct vfctl_ctx *ctx, struct db **ret_db)

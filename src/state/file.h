@@ -12,6 +12,7 @@
 /*
  * Open the context's state file. @write makes file and directory and brings an older
  * schema up to date; else -ENOENT when there is none, and the schema may be an older one.
+ * While one is open for writing, the next ones are that one.
  */
 int state_file_open(struct vfctl_ctx *ctx, bool write, struct db **ret_db);
 /* An empty one in memory, for looking where there is no file. */

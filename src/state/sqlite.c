@@ -23,6 +23,7 @@ DL_FN(sqlite3_exec);
 DL_FN(sqlite3_file_control);
 DL_FN(sqlite3_extended_errcode);
 DL_FN(sqlite3_finalize);
+DL_FN(sqlite3_get_autocommit);
 DL_FN(sqlite3_open_v2);
 DL_FN(sqlite3_prepare_v2);
 DL_FN(sqlite3_reset);
@@ -33,7 +34,8 @@ static const struct dl_symbol symbols[] = {
 	DL_SYM(sqlite3_bind_int64), DL_SYM(sqlite3_bind_text), DL_SYM(sqlite3_busy_handler),
 	DL_SYM(sqlite3_changes), DL_SYM(sqlite3_close), DL_SYM(sqlite3_column_int64),
 	DL_SYM(sqlite3_column_text), DL_SYM(sqlite3_errmsg), DL_SYM(sqlite3_exec), DL_SYM(sqlite3_file_control),
-	DL_SYM(sqlite3_extended_errcode), DL_SYM(sqlite3_finalize), DL_SYM(sqlite3_open_v2),
+	DL_SYM(sqlite3_extended_errcode), DL_SYM(sqlite3_finalize), DL_SYM(sqlite3_get_autocommit),
+	DL_SYM(sqlite3_open_v2),
 	DL_SYM(sqlite3_prepare_v2), DL_SYM(sqlite3_clear_bindings), DL_SYM(sqlite3_reset),
 	DL_SYM(sqlite3_sql), DL_SYM(sqlite3_step)};
 
@@ -48,6 +50,7 @@ struct db {
 	struct vfctl_ctx *ctx;
 	sqlite3 *handle;
 	char *path;
+	size_t sharers; /* besides who opened it */
 	sqlite3_stmt *idle[IDLE_MAX];
 	size_t next_idle; /* the slot that is given up next */
 	unsigned busy_ms; /* waited so far for the statement at hand */
@@ -214,14 +217,24 @@ int db_open(struct vfctl_ctx *ctx, const char *path, bool write, struct db **ret
 
 void db_close(struct db *db)
 {
-	if (!db)
+	if (!db || (db->sharers && db->sharers--))
 		return;
+	if (db->ctx->state == db)
+		db->ctx->state = NULL;
 	for (size_t i = 0; i < IDLE_MAX && db->handle; i++)
 		sym_sqlite3_finalize(db->idle[i]);
 	if (db->handle)
 		sym_sqlite3_close(db->handle);
 	free(db->path);
 	free(db);
+}
+
+struct db *db_share(struct db *db, const char *path)
+{
+	if (!str_eq(db->path, path) || !sym_sqlite3_get_autocommit(db->handle))
+		return NULL;
+	db->sharers++;
+	return db;
 }
 
 struct vfctl_ctx *db_ctx(struct db *db)

@@ -15,7 +15,10 @@ struct query;
 
 /* @write false: -ENOENT when there is no file. */
 int db_open(struct vfctl_ctx *ctx, const char *path, bool write, struct db **ret_db);
+/* Closed when each that opened or shares it has closed it. */
 void db_close(struct db *db);
+/* The same once more, for another user of that file; NULL while a transaction is open on it. */
+struct db *db_share(struct db *db, const char *path);
 struct vfctl_ctx *db_ctx(struct db *db);
 /* Statements without results, several allowed. */
 int db_exec(struct db *db, const char *sql);

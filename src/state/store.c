@@ -43,11 +43,20 @@ void store_close(struct store *store)
 
 /* ---- changes ---- */
 
+/* The words of the failure are kept. */
+static int roll_back(struct store *s, int error)
+{
+	struct vfctl_ctx *ctx = db_ctx(s->db);
+	_free_ char *words = steal(ctx->error);
+
+	db_exec(s->db, "ROLLBACK");
+	return ctx_fail(ctx, error, "%s", words ? words : "");
+}
+
 /* Run @change between BEGIN and COMMIT; on failure everything is as before. */
 static int in_transaction(struct store *s, int (*change)(struct store *s, const void *data),
 	const void *data)
 {
-	struct vfctl_ctx *ctx = db_ctx(s->db);
 	int r = db_exec(s->db, "BEGIN IMMEDIATE");
 
 	if (r < 0)
@@ -55,13 +64,7 @@ static int in_transaction(struct store *s, int (*change)(struct store *s, const 
 	r = change(s, data);
 	if (r == 0)
 		r = db_exec(s->db, "COMMIT");
-	if (r < 0) {
-		_free_ char *words = steal(ctx->error);
-
-		db_exec(s->db, "ROLLBACK");
-		ctx_fail(ctx, r, "%s", words ? words : "");
-	}
-	return r;
+	return r < 0 ? roll_back(s, r) : 0;
 }
 
 /* Who holds what @sql asks for? "" when nobody does. */
@@ -401,8 +404,8 @@ int store_read(struct store *store, const char *domain_uuid,
 		return r;
 	r = read_leases(store, domain_uuid, ret_leases);
 	if (r == 0)
-		return db_exec(store->db, "COMMIT");
-	return r; /* the read transaction ends with the connection */
+		r = db_exec(store->db, "COMMIT");
+	return r < 0 ? roll_back(store, r) : 0;
 }
 
 int vfctl_leases_read(struct vfctl_ctx *ctx, struct vfctl_leases **ret_leases)

@@ -222,7 +222,11 @@ static int prepare(struct hook *h)
 	struct grant_facts facts = {h->spec, &h->intent, NULL};
 	_leases_ struct vfctl_leases *leases = NULL;
 	_pf_locks_ struct pf_locks locks = {.count = 0};
+	_store_ struct store *store = NULL; /* for all that follows: opened once */
 	int r = check_intent(h->ctx, &h->intent);
+
+	if (r == 0 && h->intent.vf_count)
+		r = store_open(h->ctx, STORE_WRITE, &store);
 
 	if (r == 0)
 		r = vfctl_leases_read(h->ctx, &leases);

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # shellcheck shell=bash
-# CASE_TIMEOUT 900: a Linux that boots in emulation within emulation
+# CASE_BOOT 2
+# CASE_TIMEOUT 1500: a Linux that boots in emulation within emulation
 # A guest of two NUMA cells that runs Linux: what its kernel sees of its VFs, and what reaches it
 # from the wire. Its VF of ens1 is on VLAN 100; at the other end of the wire is the PF ens2.
 # shellcheck source=tests/lab/cases/lib.sh
@@ -40,7 +41,7 @@ check "the hook" vfctl hook install
 check "define" vfctl define "$spec"
 linux_pipes linux
 check "start" virsh start linux
-check "Linux is up in it" linux_up linux 600
+check "Linux is up in it" linux_up linux 1200
 grep -a 'guest up' /var/log/libvirt/qemu/linux.console | sed 's/^/# /'
 if ! guest_said linux 'guest up'; then # nothing below can be looked at
 	tail -n 20 /var/log/libvirt/qemu/linux.console | tr -d '\r' | sed 's/^/# /'

@@ -37,12 +37,24 @@ sleep 2
 check_is "its module is loaded a moment later, and they stay without" "" bash -c \
 	"ls -d $pci/$left/virtfn*/driver 2>/dev/null"
 check "VFs on the host's driver" vfctl create "$ens1" 3 --driver host
+# wrong_macs: VFs whose network device has another MAC than list tells
+wrong_macs() {
+	vfctl list "$ens1" --json | jq -r '.pfs[].vfs[] | .address + " " + .mac' | while read -r vf mac; do
+		cat "$pci/$vf"/net/*/address | grep -vx "$mac"
+	done
+}
 for n in 0 1 2; do
 	vf=$(vf_of "$left" $n)
 	check_is "VF $n's network device has the MAC that list tells" \
 		"$(vfctl list --json | jq -r ".pfs[].vfs[] | select(.address == \"$vf\") | .mac")" \
 		bash -c "cat $pci/$vf/net/*/address"
 done
+check "no VFs" vfctl destroy "$ens1"
+check "the PF goes down" ip link set "$ens1" down
+check "VFs on the host's driver then have their MACs, or it is said that they have not" bash -c "
+	$(declare -f wrong_macs); pci=$pci ens1=$ens1
+	words=\$(vfctl create $ens1 3 --driver host 2>&1) && [ -z \"\$(wrong_macs)\" ] ||
+		grep -q 'network device up' <<<\"\$words\" || { echo \"\$words\"; wrong_macs; exit 1; }"
 check "VFs for guests" vfctl create "$ens1" 3
 check "and on node 1" vfctl create "$ens2" 3
 
