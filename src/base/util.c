@@ -71,3 +71,15 @@ bool array_grow_(void **array, size_t count, size_t item_size)
 	*array = bigger;
 	return true;
 }
+
+void sort_unless_sorted(void *array, size_t count, size_t item_size,
+	int (*compare)(const void *, const void *))
+{
+	const char *item = array;
+
+	for (size_t i = 1; i < count; i++, item += item_size)
+		if (compare(item, item + item_size) > 0) {
+			qsort(array, count, item_size, compare);
+			return;
+		}
+}

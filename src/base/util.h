@@ -68,4 +68,8 @@ char *str_format(const char *fmt, ...) _printf_(1, 2);
 	array_grow_((void **)&(array), (count), sizeof(*(array)))
 bool array_grow_(void **array, size_t count, size_t item_size);
 
+/* qsort(), for what mostly is in order already. */
+void sort_unless_sorted(void *array, size_t count, size_t item_size,
+	int (*compare)(const void *, const void *));
+
 #endif

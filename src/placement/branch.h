@@ -30,6 +30,8 @@ struct search {
 
 /* search_bound.c: nothing that comes of this depth is better than @ret. */
 void search_bound(const struct search *s, size_t depth, const struct room *rooms, score ret);
+/* All guests have their nodes: what the last two levels can be at best. */
+void search_bound_leaf(const struct search *s, const struct room *rooms, score io);
 /* VFs that the placed guests leave, and free bytes of a node in pages of all sizes. */
 uint64_t search_vfs_left(const struct search *s);
 uint64_t search_memory(const struct search *s, const struct room *room);

@@ -266,8 +266,11 @@ static struct scale make_scale(const struct site *site, uint64_t units)
 		most = site->groups[g].free > most ? site->groups[g].free : most;
 	balance += (unsigned __int128)units * 2 * most;
 	for (unsigned n = 0; n < site->node_count; n++)
-		if (2 * SITE_VF_WEIGHT * (uint64_t)site->nodes[n].threads > room)
-			room = 2 * SITE_VF_WEIGHT * (uint64_t)site->nodes[n].threads;
+		for (size_t f = 0; f < site->outlook.fabric_count; f++) {
+			uint64_t worth = outlook_vf_worth(site, site->nodes[n].threads, f, 1);
+
+			room = worth > room ? worth : room;
+		}
 	room = room * units + 1;
 	distance = (unsigned __int128)units * WEIGHT_VF * site->farthest + 1;
 	if (balance * room * distance < INT64_MAX)
@@ -277,37 +280,42 @@ static struct scale make_scale(const struct site *site, uint64_t units)
 	return (struct scale){1, 0, 0};
 }
 
+/* To the sink through a place: the VFs of a fabric on a node, dearer the fewer are left. */
+static int build_place(const struct site *site, const struct room *room,
+	const struct scale *scale, size_t fabric, uint32_t vfs, struct flow *flow)
+{
+	uint32_t threads = room ? site_usable_threads(site, room) : 0;
+	int node = flow_node(flow), r = node < 0 ? node : 0;
+
+	for (uint32_t k = 1; k <= vfs && r == 0; k++)
+		r = flow_edge(flow, (unsigned)node, sink_of(site), 1, !room ? 0 : scale->room *
+			(int64_t)outlook_vf_worth(site, threads, fabric, vfs - k + 1));
+	return r;
+}
+
 static int build_groups(const struct site *site, const struct room *rooms,
 	const struct scale *scale, struct flow *flow)
 {
-	int r = begin_nodes(site, flow), first = 0;
+	size_t fabrics = site->outlook.fabric_count, first = site->group_count + 1;
+	struct outlook_vfs vfs[SITE_NODES_MAX + 1];
+	uint32_t most = 0;
+	int r = begin_nodes(site, flow);
 
-	for (unsigned n = 0; n <= site->node_count && r == 0; n++) {
-		uint32_t vfs = 0, threads = n < site->node_count ?
-			site_usable_threads(site, &rooms[n]) : 0;
-		int node = flow_node(flow);
-
-		if (node < 0)
-			return node;
-		if (n == 0)
-			first = node;
-		for (size_t g = 0; g < site->group_count; g++)
-			vfs += site->groups[g].home == n ? site->groups[g].free : 0;
-		for (uint32_t k = 1; k <= vfs && r == 0; k++)
-			r = flow_edge(flow, (unsigned)node, sink_of(site), 1,
-				n == site->node_count ? 0 : scale->room *
-				(int64_t)site_vf_worth(site, n, threads, vfs - k + 1));
-	}
+	outlook_vfs_at_start(site, vfs);
+	for (unsigned n = 0; n <= site->node_count && r == 0; n++)
+		for (size_t f = 0; f < fabrics && r == 0; f++)
+			r = build_place(site, n < site->node_count ? &rooms[n] : NULL, scale, f,
+				vfs[n].of[f], flow);
+	for (size_t g = 0; g < site->group_count; g++)
+		most = site->groups[g].free > most ? site->groups[g].free : most;
 	for (size_t g = 0; g < site->group_count && r == 0; g++) {
-		uint32_t all = site->groups[g].free, most = 0;
+		const struct vf_group *group = &site->groups[g];
+		size_t place = first + group->home * fabrics + group->network;
 
-		for (size_t i = 0; i < site->group_count; i++)
-			most = site->groups[i].free > most ? site->groups[i].free : most;
 		/* The square of what is left shrinks by 2 (all - k) + 1 with the k-th. */
-		for (uint32_t k = 1; k <= all && r == 0; k++)
-			r = flow_edge(flow, (unsigned)g,
-				(unsigned)first + site->groups[g].home, 1,
-				scale->balance * 2 * (most - (all - k)));
+		for (uint32_t k = 1; k <= group->free && r == 0; k++)
+			r = flow_edge(flow, (unsigned)g, (unsigned)place, 1,
+				scale->balance * 2 * (most - (group->free - k)));
 	}
 	return r;
 }
@@ -371,23 +379,25 @@ static int send_job(const struct site *site, struct flow *flow, const struct job
 static int sum_up(const struct site *site, const struct chosen *chosen, const struct job *jobs,
 	size_t count, const struct room *rooms, struct leaf *ret)
 {
-	uint32_t left[SITE_NODES_MAX + 1] = {0};
+	struct outlook_vfs left[SITE_NODES_MAX + 1];
 	_free_ uint32_t *used = calloc(site->group_count + 1, sizeof(*used));
 
 	*ret = (struct leaf){0};
 	if (!used)
 		return -ENOMEM;
+	outlook_vfs_at_start(site, left);
 	for (size_t i = 0; i < count; i++)
 		for (size_t k = 0; chosen[i].placed && k < jobs[i].vfs; k++)
 			used[chosen[i].vfs[k].group]++;
 	for (size_t g = 0; g < site->group_count; g++) {
 		uint64_t n = site->groups[g].free - used[g];
 
-		left[site->groups[g].home] += (uint32_t)n;
+		left[site->groups[g].home].of[site->groups[g].network] -= used[g];
 		ret->balance += n * n;
 	}
 	for (unsigned n = 0; n < site->node_count; n++)
-		ret->room += site_room(site, n, &rooms[n], left[n]);
+		ret->room += outlook_node(site, &rooms[n], &left[n]);
+	ret->room += outlook_pairs(site, rooms, 0, NULL);
 	return 1;
 }
 

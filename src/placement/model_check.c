@@ -379,7 +379,7 @@ static int check_holders(struct vfctl_ctx *ctx, struct listed *v, size_t count)
 {
 	char this[64], other[64];
 
-	qsort(v, count, sizeof(*v), by_address);
+	sort_unless_sorted(v, count, sizeof(*v), by_address);
 	for (size_t i = 1; i < count; i++) {
 		if (vfctl_bdf_compare(&v[i].vf->bdf, &v[i - 1].vf->bdf) ||
 			(v[i].rank == FOREIGN && v[i - 1].rank != FREE))

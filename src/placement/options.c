@@ -93,21 +93,12 @@ static uint32_t form_of(const struct gen *g)
 	return g->job->request->cell_count ? form : form + most - least;
 }
 
-static uint32_t vfs_at(const struct site *site, unsigned node)
-{
-	uint32_t vfs = 0;
-
-	for (size_t i = 0; i < site->group_count; i++)
-		vfs += site->groups[i].home == node ? site->groups[i].free : 0;
-	return vfs;
-}
-
 static void find_room(struct gen *g)
 {
+	outlook_vfs_at_start(g->site, g->node_vfs);
 	g->room = 0;
 	for (unsigned n = 0; n < g->site->node_count; n++) {
-		g->node_vfs[n] = vfs_at(g->site, n);
-		g->node_room[n] = site_room(g->site, n, &g->rooms[n], g->node_vfs[n]);
+		g->node_room[n] = outlook_node(g->site, &g->rooms[n], &g->node_vfs[n]);
 		g->room += g->node_room[n];
 	}
 }
@@ -125,12 +116,14 @@ static uint64_t room_after(const struct gen *g, const struct option *o)
 	option_take(g->site, g->job, o, g->cells, rooms);
 	for (uint64_t left = nodes; left; left &= left - 1) {
 		unsigned n = (unsigned)__builtin_ctzll(left);
-		uint32_t vfs = g->node_vfs[n], taken = site_has(o->nodes, n) ? g->job->vfs : 0;
+		struct outlook_vfs vfs = g->node_vfs[n];
 
+		for (size_t f = 0; site_has(o->nodes, n) && f < OUTLOOK_FABRICS_MAX; f++)
+			vfs.of[f] -= vfs.of[f] < g->job->vfs ? vfs.of[f] : g->job->vfs;
 		sum -= g->node_room[n];
-		sum += site_room(g->site, n, &rooms[n], vfs > taken ? vfs - taken : 0);
+		sum += outlook_node(g->site, &rooms[n], &vfs);
 	}
-	return sum;
+	return sum + outlook_pairs(g->site, g->rooms, nodes, rooms);
 }
 
 static void finish_as(struct gen *g, struct option *o, bool local)

@@ -28,7 +28,7 @@ struct gen {
 	uint64_t used;	  /* nodes */
 	struct opt_cell cells[SITE_NODES_MAX];
 	uint64_t room, node_room[SITE_NODES_MAX]; /* as it is now */
-	uint32_t node_vfs[SITE_NODES_MAX];
+	struct outlook_vfs node_vfs[SITE_NODES_MAX + 1];
 	uint64_t work;
 	int error;
 };

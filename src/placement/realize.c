@@ -17,7 +17,7 @@ int realize_begin(struct vfctl_ctx *ctx, const struct site *site, struct realize
 		return ctx_oom(ctx);
 	}
 	for (size_t i = 0; i < t->core_count; i++)
-		z.core_taken[i] = vfctl_cpuset_intersects(&t->cores[i].cpus, &site->taken);
+		z.core_taken[i] = site->cores[i].taken;
 	*ret = z;
 	return 0;
 }
@@ -65,7 +65,7 @@ static void count_free_cores(struct pick *p)
 	memset(p->z->have, 0, (site->l3_count + 1) * sizeof(*p->z->have));
 	for (size_t i = 0; i < t->core_count; i++)
 		if (t->cores[i].node == p->node && !p->z->core_taken[i])
-			p->z->have[site->core_l3[i]][site->core_class[i]]++;
+			p->z->have[site->core_l3[i]][site->cores[i].class]++;
 }
 
 /* Needed cores that the group has, and what is free of it in all. */
@@ -113,7 +113,7 @@ static void take_from_l3(struct pick *p, uint32_t l3)
 	const struct vfctl_topology *t = p->z->site->model->topology;
 
 	for (size_t i = 0; i < t->core_count; i++) {
-		unsigned c = p->z->site->core_class[i];
+		unsigned c = p->z->site->cores[i].class;
 
 		if (t->cores[i].node != p->node || p->z->site->core_l3[i] != l3 ||
 			p->z->core_taken[i] || !p->need[c])
@@ -146,7 +146,7 @@ static void pick_extra(struct pick *p, unsigned class)
 	count_free_cores(p);
 	for (size_t i = 0; i < t->core_count; i++) {
 		if (t->cores[i].node != p->node || p->z->core_taken[i] ||
-			p->z->site->core_class[i] != class)
+			p->z->site->cores[i].class != class)
 			continue;
 		look_at_l3(p, p->z->site->core_l3[i], &useful, &free_cores);
 		if (best < t->core_count && free_cores >= best_free)

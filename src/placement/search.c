@@ -86,6 +86,11 @@ static void leaf(struct search *s, const struct room *rooms)
 	order = s->has_best ? compare(sum, s->best_score, FIRST_LEVELS) : -1;
 	if (order > 0 || (order == 0 && s->levels == FIRST_LEVELS))
 		return;
+	if (order == 0) {
+		search_bound_leaf(s, rooms, sum);
+		if (compare(sum, s->best_score, VFCTL_LEVELS) >= 0)
+			return;
+	}
 	r = match_all(s->site, s->jobs, s->now, s->count, rooms, &s->flow.work, &l);
 	if (r < 0)
 		s->error = ctx_oom(s->ctx);

@@ -149,41 +149,6 @@ static size_t most_placed(const struct search *s, size_t depth, const struct roo
 	return most;
 }
 
-/* Most room that can be left when @need threads more are given away. */
-static int64_t most_room(const struct search *s, const struct room *rooms, uint64_t need,
-	uint64_t need_vf)
-{
-	uint64_t threads = 0, usable = 0, vfs = 0, sum = 0, largest = 0;
-
-	for (unsigned n = 0; n < s->site->node_count; n++) {
-		threads += rooms[n].threads;
-		usable += site_usable_threads(s->site, &rooms[n]);
-		largest = s->site->nodes[n].threads > largest ? s->site->nodes[n].threads : largest;
-	}
-	for (size_t g = 0; g < s->site->group_count; g++)
-		vfs += s->site->groups[g].free;
-	threads = threads > need ? threads - need : 0;
-	threads = usable < threads ? usable : threads;
-	vfs = vfs > need_vf ? vfs - need_vf : 0;
-	for (uint64_t size = 1; size < largest; size *= 2) {
-		uint64_t guests = 0, all = threads / size;
-
-		for (unsigned n = 0; n < s->site->node_count; n++)
-			if (size < s->site->nodes[n].threads)
-				guests += site_usable_threads(s->site, &rooms[n]) / size;
-		guests = guests < all ? guests : all;
-		sum += size * (guests + SITE_VF_WEIGHT * (guests < vfs ? guests : vfs));
-	}
-	/* Whole nodes: the smallest that are free now, while there are threads for them. */
-	for (unsigned n = 0; n < s->site->node_count; n++) {
-		uint64_t all = s->site->nodes[n].threads;
-
-		if (all && site_usable_threads(s->site, &rooms[n]) >= all && threads >= all)
-			sum += (1 + SITE_VF_WEIGHT) * all;
-	}
-	return (int64_t)sum;
-}
-
 /* Least unevenness when @taken VFs are gone, were they all free to come from any PF. */
 static int64_t least_unevenness(const struct search *s, uint64_t taken)
 {
@@ -242,7 +207,41 @@ void search_bound(const struct search *s, size_t depth, const struct room *rooms
 		most_vfs += s->now[i].placed ? s->jobs[i].vfs : 0;
 	}
 	ret[VFCTL_LEVEL_ROOM] = s->levels > VFCTL_LEVEL_ROOM ?
-		-most_room(s, rooms, need, vfs) : INT64_MIN;
+		-(int64_t)outlook_most(s->site, rooms, need, vfs) : INT64_MIN;
 	ret[VFCTL_LEVEL_BALANCE] = s->levels > VFCTL_LEVEL_BALANCE ?
 		least_unevenness(s, most_vfs) : 0;
+}
+
+/* More than this is not left, wherever the VFs come from: each is the cheapest there is. */
+static uint64_t most_left(const struct search *s, const struct room *rooms, uint64_t taken)
+{
+	const struct site *site = s->site;
+	struct outlook_vfs vfs[SITE_NODES_MAX + 1];
+	uint64_t sum = outlook_pairs(site, rooms, 0, NULL), cheapest = UINT64_MAX;
+
+	outlook_vfs_at_start(site, vfs);
+	for (unsigned n = 0; n < site->node_count; n++) {
+		uint32_t threads = site_usable_threads(site, &rooms[n]);
+
+		sum += outlook_node(site, &rooms[n], &vfs[n]);
+		for (size_t f = 0; f < site->outlook.fabric_count; f++) {
+			uint64_t worth = vfs[n].of[f] ? outlook_vf_worth(site, threads, f,
+				vfs[n].of[f]) : UINT64_MAX;
+
+			cheapest = worth < cheapest ? worth : cheapest;
+		}
+	}
+	for (size_t f = 0; f < site->outlook.fabric_count; f++)
+		cheapest = vfs[site->node_count].of[f] ? 0 : cheapest;
+	return taken ? sum - taken * cheapest : sum;
+}
+
+void search_bound_leaf(const struct search *s, const struct room *rooms, score io)
+{
+	uint64_t taken = 0;
+
+	for (size_t i = 0; i < s->count; i++)
+		taken += s->now[i].placed ? s->jobs[i].vfs : 0;
+	io[VFCTL_LEVEL_ROOM] = -(int64_t)most_left(s, rooms, taken);
+	io[VFCTL_LEVEL_BALANCE] = least_unevenness(s, taken);
 }

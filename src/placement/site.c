@@ -17,12 +17,36 @@ void site_free(struct site *site)
 		return;
 	free(site->groups);
 	free(site->group_vfs);
-	free(site->core_class);
+	free(site->cores);
 	free(site->core_l3);
 	free(site);
 }
 
 /* ---- cores ---- */
+
+static void measure_core(const struct vfctl_cpuset *cpus, struct site_core *ret)
+{
+	size_t first = 0, end = ARRAY_SIZE(cpus->word);
+
+	while (first < end && !cpus->word[first])
+		first++;
+	while (end > first && !cpus->word[end - 1])
+		end--;
+	*ret = (struct site_core){.first_word = (uint16_t)first, .end_word = (uint16_t)end};
+	for (size_t i = first; i < end; i++)
+		for (uint64_t left = cpus->word[i]; left; left &= left - 1)
+			ret->threads++;
+}
+
+static bool core_meets(const struct site *s, size_t number, const struct vfctl_cpuset *set)
+{
+	const uint64_t *word = s->model->topology->cores[number].cpus.word;
+	uint64_t both = 0;
+
+	for (size_t i = s->cores[number].first_word; i < s->cores[number].end_word; i++)
+		both |= word[i] & set->word[i];
+	return both != 0;
+}
 
 static unsigned class_of(struct site *s, uint32_t threads)
 {
@@ -38,47 +62,47 @@ static int find_classes(struct vfctl_ctx *ctx, struct site *s)
 {
 	const struct vfctl_topology *t = s->model->topology;
 
+	s->cores = calloc(t->core_count + 1, sizeof(*s->cores));
+	if (!s->cores)
+		return ctx_oom(ctx);
 	for (size_t i = 0; i < t->core_count; i++) {
-		uint32_t threads = vfctl_cpuset_count(&t->cores[i].cpus);
-		unsigned at = class_of(s, threads);
+		unsigned at;
 
-		if (at < s->class_count && s->class_threads[at] == threads)
+		measure_core(&t->cores[i].cpus, &s->cores[i]);
+		at = class_of(s, s->cores[i].threads);
+		if (at < s->class_count && s->class_threads[at] == s->cores[i].threads)
 			continue;
 		if (s->class_count == SITE_CLASSES_MAX)
 			return ctx_fail(ctx, -EINVAL, "host model: cores of more than %d different "
 				"numbers of threads", SITE_CLASSES_MAX);
 		memmove(&s->class_threads[at + 1], &s->class_threads[at],
 			(s->class_count - at) * sizeof(s->class_threads[0]));
-		s->class_threads[at] = threads;
+		s->class_threads[at] = s->cores[i].threads;
 		s->class_count++;
 	}
-	s->core_class = calloc(t->core_count, sizeof(*s->core_class));
-	if (!s->core_class)
-		return ctx_oom(ctx);
 	for (size_t i = 0; i < t->core_count; i++)
-		s->core_class[i] =
-			(uint8_t)class_of(s, vfctl_cpuset_count(&t->cores[i].cpus));
+		s->cores[i].class = (uint8_t)class_of(s, s->cores[i].threads);
 	return 0;
 }
 
 static void add_core(struct site *s, size_t number, const struct vfctl_cpuset *kept)
 {
-	const struct vfctl_core *core = &s->model->topology->cores[number];
-	int at = site_node_index(s, core->node);
-	uint32_t threads = s->class_threads[s->core_class[number]];
+	struct site_core *core = &s->cores[number];
+	int at = site_node_index(s, s->model->topology->cores[number].node);
 	struct room *room;
 
-	if (at < 0 || vfctl_cpuset_intersects(&core->cpus, kept))
+	core->taken = core_meets(s, number, &s->taken);
+	if (at < 0 || core_meets(s, number, kept))
 		return;
-	s->nodes[at].threads += threads;
-	if (vfctl_cpuset_intersects(&core->cpus, &s->taken)) {
+	s->nodes[at].threads += core->threads;
+	if (core->taken) {
 		s->nodes[at].empty = false;
 		return;
 	}
 	room = &s->start[at];
-	room->cores[s->core_class[number]]++;
+	room->cores[core->class]++;
 	room->core_count++;
-	room->threads += threads;
+	room->threads += core->threads;
 }
 
 struct l3 {
@@ -155,7 +179,7 @@ static int find_l3(struct vfctl_ctx *ctx, struct site *s)
 			continue;
 		l3->node = l3->all && l3->node != node ? -2 : node;
 		l3->all++;
-		l3->free += !vfctl_cpuset_intersects(&core->cpus, &s->taken);
+		l3->free += !s->cores[i].taken;
 	}
 	for (size_t i = 0; i < count; i++)
 		if (!table[i].all)
@@ -350,7 +374,7 @@ static int find_vfs(struct vfctl_ctx *ctx, struct site *s, const bool *leave_out
 	if (!vfs || !s->groups || !s->group_vfs)
 		return ctx_oom(ctx);
 	count = collect_vfs(s, leave_out, vfs);
-	qsort(vfs, count, sizeof(*vfs), in_groups);
+	sort_unless_sorted(vfs, count, sizeof(*vfs), in_groups);
 	for (size_t i = 0; i < count; i++) {
 		const struct vfctl_free_vf *vf = vfs[i].vf;
 		struct vf_group *g = &s->groups[s->group_count];
@@ -495,6 +519,7 @@ int site_new(struct vfctl_ctx *ctx, const struct vfctl_host_model *model,
 	if (r < 0)
 		return r;
 	find_twins(s);
+	outlook_init(s);
 	*ret = steal(s);
 	return 0;
 }
@@ -509,31 +534,4 @@ uint32_t site_usable_threads(const struct site *s, const struct room *room)
 		bytes += room->memory[p];
 	threads = s->thread_bytes ? bytes / s->thread_bytes : room->threads;
 	return threads < room->threads ? (uint32_t)threads : room->threads;
-}
-
-uint64_t site_vf_worth(const struct site *s, unsigned node, uint32_t threads, uint32_t vfs)
-{
-	uint32_t all = s->nodes[node].threads;
-	uint64_t sum = 0;
-
-	for (uint32_t size = 1; size < all; size *= 2)
-		sum += threads / size >= vfs ? size : 0;
-	if (all && threads >= all && vfs == 1)
-		sum += all;
-	return sum * SITE_VF_WEIGHT;
-}
-
-uint64_t site_room(const struct site *s, unsigned node, const struct room *room, uint32_t vfs)
-{
-	uint32_t threads = site_usable_threads(s, room), all = s->nodes[node].threads;
-	uint64_t sum = 0;
-
-	for (uint32_t size = 1; size < all; size *= 2) {
-		uint32_t guests = threads / size;
-
-		sum += (uint64_t)size * (guests + SITE_VF_WEIGHT * (guests < vfs ? guests : vfs));
-	}
-	if (all && threads >= all)
-		sum += (uint64_t)all * (1 + SITE_VF_WEIGHT * (vfs > 0));
-	return sum;
 }

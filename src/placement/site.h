@@ -3,6 +3,7 @@
 #define VFCTL_PLACEMENT_SITE_H
 
 #include "base/ctx.h"
+#include "placement/outlook.h"
 #include "vfctl/placement.h"
 
 /*
@@ -25,9 +26,6 @@ struct room {
 	bool touched;	   /* a guest of this plan is here */
 };
 
-/* A guest with a VF can only go where VFs are, one without anywhere: its room counts more. */
-#define SITE_VF_WEIGHT 3
-
 struct site_node {
 	int id;
 	bool has_cpus;
@@ -48,8 +46,17 @@ struct vf_group {
 	uint64_t local; /* nodes it is local to, by index; 0 unknown */
 	uint64_t socket; /* nodes on the packages of those */
 	unsigned home;	/* the lowest of @local; node_count for none */
+	uint8_t network; /* number of its fabric in the outlook */
 	uint16_t free;
 	size_t *vfs; /* indexes in the model, by the VFs' index */
+};
+
+/* A core of the topology. Its set of CPUs is long, and nearly empty. */
+struct site_core {
+	uint16_t first_word, end_word; /* of its set; the rest of it is empty */
+	uint16_t threads;
+	uint8_t class; /* by its threads */
+	bool taken;    /* some of it is not free */
 };
 
 struct site {
@@ -60,7 +67,7 @@ struct site {
 	unsigned farthest; /* distance in the matrix */
 	unsigned class_count;
 	uint32_t class_threads[SITE_CLASSES_MAX]; /* ascending */
-	uint8_t *core_class; /* of each core of the topology */
+	struct site_core *cores; /* of the topology */
 	uint32_t *core_l3;   /* its L3 group, counted from 1; 0: it has none */
 	size_t l3_count;
 	unsigned page_count;
@@ -71,6 +78,7 @@ struct site {
 	struct vfctl_cpuset taken;
 	bool has_host_cpus; /* reserved ones, for QEMU's own threads */
 	uint64_t thread_bytes; /* memory per thread of the whole host */
+	struct outlook outlook;
 };
 
 /* @leave_out: occupants (by index) that count as gone; NULL none. */
@@ -96,16 +104,8 @@ static inline bool site_has(uint64_t nodes, unsigned node)
 /* From a group to the node; the farthest there is when its place is unknown. */
 unsigned site_vf_distance(const struct site *s, const struct vf_group *group, unsigned node);
 bool site_group_answers(const struct vf_group *group, const struct vfctl_vf_want *want);
-/*
- * Room for guests of typical sizes (1, 2, 4 .. threads, and a whole node), with a VF each
- * and without: what the level of that name adds up over the nodes.
- */
-uint64_t site_room(const struct site *s, unsigned node, const struct room *room, uint32_t vfs);
 /* Threads of the node that memory is left for as well. */
 uint32_t site_usable_threads(const struct site *s, const struct room *room);
-
-/* What the last of @vfs free VFs adds to that, with so many usable threads. */
-uint64_t site_vf_worth(const struct site *s, unsigned node, uint32_t threads, uint32_t vfs);
 
 /* memory.c: free bytes of a node in pages of one size, before this plan. */
 uint64_t memory_free(const struct vfctl_host_model *model, const bool *leave_out,

@@ -15,6 +15,12 @@ struct brute {
 	unsigned cores[NODES], all_cores[NODES];
 	int64_t memory[NODES][2], thread_bytes;
 	bool any_huge, found;
+	struct {
+		int64_t threads, cells, price, vf_price[PFS];
+	} kind[16];
+	int kinds, fabrics;
+	int fabric[PFS];
+	int64_t near_price[PFS];
 	int64_t best[VFCTL_LEVELS], now[VFCTL_LEVELS];
 };
 
@@ -58,27 +64,108 @@ static int64_t min(int64_t a, int64_t b)
 	return a < b ? a : b;
 }
 
-/* Guests of 1, 2, 4 .. threads, and of the whole node: those with a VF count three times. */
+static int64_t usable(const struct brute *b, unsigned n)
+{
+	int64_t threads = b->cores[n] * b->threads;
+	int64_t bytes = (b->memory[n][0] + b->memory[n][1]) * (int64_t)GIB;
+
+	return b->thread_bytes ? min(threads, bytes / b->thread_bytes) : threads;
+}
+
+static int64_t vfs_left(const struct brute *b, unsigned n, int fabric)
+{
+	int64_t vfs = 0;
+
+	for (unsigned g = 0; g < b->groups; g++)
+		if (b->group[g].local && (unsigned)__builtin_ctz(b->group[g].local) == n &&
+			b->group[g].fabric == fabric)
+			vfs += b->group[g].all - b->group[g].used;
+	return vfs;
+}
+
+/* Guests of @threads a cell that fit; @fabric: with a VF each; two cells on two nodes. */
+static int64_t fitting(const struct brute *b, int64_t threads, int64_t cells, int fabric)
+{
+	int64_t sum = 0, most = 0;
+
+	for (unsigned n = 0; n < b->nodes; n++) {
+		int64_t here = usable(b, n) / threads;
+
+		if (fabric >= 0)
+			here = min(here, vfs_left(b, n, fabric));
+		sum += here;
+		most = here > most ? here : most;
+	}
+	return cells == 1 ? sum : min(sum / 2, sum - most);
+}
+
+static int64_t near(const struct brute *b, int fabric)
+{
+	int64_t sum = 0;
+
+	for (unsigned n = 0; n < b->nodes; n++)
+		sum += vfs_left(b, n, fabric) ? usable(b, n) : 0;
+	return sum;
+}
+
+static int64_t price(double share, int64_t count)
+{
+	double p = 100000 * share / ((double)count + 0.5);
+
+	return p < 1 ? 1 : (int64_t)(p + 0.5);
+}
+
+/* Sizes 1 to 16 and pairs of 8 to 32 come alike, as far as the largest node has so many. */
+static void set_prices(struct brute *b)
+{
+	int64_t largest = 0, sizes = 0, pairs = 0;
+
+	for (unsigned n = 0; n < b->nodes; n++)
+		largest = b->all_cores[n] * b->threads > largest ? b->all_cores[n] * b->threads
+								 : largest;
+	for (unsigned g = 0; g < b->groups; g++) {
+		int f = 0;
+
+		while (f < b->fabrics && b->fabric[f] != b->group[g].fabric)
+			f++;
+		if (f == b->fabrics)
+			b->fabric[b->fabrics++] = b->group[g].fabric;
+	}
+	for (int64_t t = 1; t <= 16 && t <= largest; t *= 2)
+		sizes++;
+	for (int64_t t = 8; t <= 32 && t <= largest; t *= 2)
+		pairs++;
+	for (int64_t t = 1; t <= 16 && t <= largest; t *= 2) {
+		b->kind[b->kinds].threads = t;
+		b->kind[b->kinds].cells = 1;
+		b->kind[b->kinds].price = price(0.5 / (double)(sizes + 1), fitting(b, t, 1, -1));
+		for (int f = 0; f < b->fabrics; f++)
+			b->kind[b->kinds].vf_price[f] = price(0.5 / (double)(sizes + 1) / b->fabrics,
+				fitting(b, t, 1, b->fabric[f]));
+		b->kinds++;
+	}
+	for (int64_t t = pairs ? 8 : largest; t && t <= 32 && t <= largest; t *= 2) {
+		b->kind[b->kinds].threads = t;
+		b->kind[b->kinds].cells = 2;
+		b->kind[b->kinds++].price = price(1.0 / (double)(pairs ? pairs : 1) /
+			(double)(sizes + 1), fitting(b, t, 2, -1));
+	}
+	for (int f = 0; f < b->fabrics; f++)
+		b->near_price[f] = price(2.0 / b->fabrics, near(b, b->fabric[f]));
+}
+
 static int64_t room(const struct brute *b)
 {
 	int64_t sum = 0;
 
-	for (unsigned n = 0; n < b->nodes; n++) {
-		int64_t threads = b->cores[n] * b->threads, vfs = 0;
-		int64_t all = b->all_cores[n] * b->threads;
-		int64_t bytes = (b->memory[n][0] + b->memory[n][1]) * (int64_t)GIB;
-
-		if (b->thread_bytes)
-			threads = min(threads, bytes / b->thread_bytes);
-		for (unsigned g = 0; g < b->groups; g++)
-			if (b->group[g].local &&
-				(unsigned)__builtin_ctz(b->group[g].local) == n)
-				vfs += b->group[g].all - b->group[g].used;
-		for (int64_t size = 1; size < all; size *= 2)
-			sum += size * (threads / size + 3 * min(threads / size, vfs));
-		if (all && threads >= all)
-			sum += all * (1 + 3 * (vfs > 0));
+	for (int k = 0; k < b->kinds; k++) {
+		sum += b->kind[k].price * fitting(b, b->kind[k].threads, b->kind[k].cells, -1);
+		for (int f = 0; f < b->fabrics && b->kind[k].cells == 1; f++)
+			sum += b->kind[k].vf_price[f] *
+				fitting(b, b->kind[k].threads, 1, b->fabric[f]);
 	}
+	for (int f = 0; f < b->fabrics; f++)
+		sum += b->near_price[f] * near(b, b->fabric[f]);
 	return sum;
 }
 
@@ -189,6 +276,7 @@ void brute_solve(const struct instance *in, int64_t ret[VFCTL_LEVELS])
 
 	b = (struct brute){.in = in, .nodes = (unsigned)in->topology.node_count};
 	read_host(&b);
+	set_prices(&b);
 	guest(&b, 0);
 	memcpy(ret, b.best, sizeof(b.best));
 }
