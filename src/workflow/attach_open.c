@@ -126,9 +126,8 @@ int attach_restore_policy(struct vfctl_ctx *ctx, struct attach *a)
 		r = store_read(store, attach_uuid(a), &leases);
 	if (r < 0)
 		return r;
-	for (size_t i = 0; leases->count && i < leases->v[0].vf_count && r == 0; i++)
-		if (vfctl_bdf_compare(&leases->v[0].vfs[i].bdf, &a->lease_vf.bdf) == 0)
-			r = policy_restore(ctx, store, &leases->v[0].vfs[i], 1);
+	if (leases->count)
+		r = policy_restore(ctx, store, &leases->v[0], &a->lease_vf.bdf);
 	vfctl_leases_free(leases);
 	return r;
 }

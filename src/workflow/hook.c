@@ -32,6 +32,7 @@ struct hook {
 	const struct vfctl_host_spec *spec;
 	struct vfctl_domain_intent intent;
 	struct grant grant;
+	bool starts; /* libvirt prepared it before */
 };
 
 static bool lease_has(const struct vfctl_lease *lease, const struct vfctl_bdf *vf)
@@ -91,13 +92,12 @@ static int begin(struct hook *h, struct store *store, const struct vfctl_lease *
 	return r < 0 ? r : store_begin_run(store, id, h->intent.name, boot);
 }
 
-/* In this boot: a note of an earlier one means nothing. */
 static bool was_running(const struct hook *h, const struct vfctl_lease *lease)
 {
 	char boot[VFCTL_UUID_TEXT];
 
 	boot_id_read(h->ctx, boot);
-	return lease->running && (!lease->boot_id[0] || str_eq(lease->boot_id, boot));
+	return lease->running && !is_of_earlier_boot(lease, boot);
 }
 
 /* The start is stopped: what this call leased is free again. */
@@ -188,13 +188,16 @@ static int lock_pfs(struct hook *h, const struct vfctl_leases *leases, struct pf
 	return r < 0 ? r : pf_locks_take(h->ctx, locks);
 }
 
-/* A start took it that never ended: the host went down, or the hook was killed. */
+/*
+ * A run that was never released: the host went down, or the hook was killed. libvirt prepares
+ * no domain that runs; at its start this run has its policy already.
+ */
 static int end_stale(struct hook *h, struct store *store, struct vfctl_leases **io)
 {
 	const struct vfctl_lease *own = vfctl_leases_find_uuid(*io, h->intent.uuid);
 	int r = 0;
 
-	if (!own || !own->transient)
+	if (!own || !(own->transient || own->running) || (h->starts && was_running(h, own)))
 		return 0;
 	r = run_end(h->ctx, store, own);
 	if (r < 0)
@@ -250,6 +253,7 @@ static int start(struct hook *h)
 
 	if (r < 0)
 		return r;
+	h->starts = true;
 	facts.leases = leases;
 	r = grant_check_devices(h->ctx, &facts);
 	if (r < 0 || !grant_lease(&facts))

@@ -8,6 +8,7 @@
 #include "sriov/attrs.h"
 #include "sriov/holder.h"
 #include "sriov/inventory.h"
+#include "workflow/snapshot.h"
 
 #define TEXT(bdf) vfctl_bdf_format((bdf), (char[VFCTL_BDF_TEXT]){0})
 
@@ -246,8 +247,6 @@ static int restore_one(struct vfctl_ctx *ctx, struct store *store,
 	const struct vfctl_vf *now;
 	int r;
 
-	if (!leased->saved.mask)
-		return 0;
 	r = inventory_read_pf(ctx, &leased->pf, &inv);
 	if (r < 0 && r != -ENOENT)
 		return r;
@@ -263,15 +262,22 @@ static int restore_one(struct vfctl_ctx *ctx, struct store *store,
 	return store_forget_attrs(store, &leased->bdf);
 }
 
-int policy_restore(struct vfctl_ctx *ctx, struct store *store,
-	const struct vfctl_lease_vf *vfs, size_t count)
+int policy_restore(struct vfctl_ctx *ctx, struct store *store, const struct vfctl_lease *lease,
+	const struct vfctl_bdf *vf)
 {
 	_free_ char *words = NULL;
+	char boot[VFCTL_UUID_TEXT];
 	int first = 0;
 
-	for (size_t i = 0; i < count; i++) {
-		int r = restore_one(ctx, store, &vfs[i]);
+	boot_id_read(ctx, boot);
+	for (size_t i = 0; i < lease->vf_count; i++) {
+		const struct vfctl_lease_vf *one = &lease->vfs[i];
+		int r;
 
+		if (!one->saved.mask || (vf && vfctl_bdf_compare(&one->bdf, vf)))
+			continue;
+		r = is_of_earlier_boot(lease, boot) ? store_forget_attrs(store, &one->bdf)
+						    : restore_one(ctx, store, one);
 		if (r < 0 && first == 0) {
 			first = r;
 			words = strdup(vfctl_ctx_error(ctx));
@@ -290,17 +296,6 @@ static bool seen_before(const struct vfctl_domain_vf *vfs, size_t i)
 	return false;
 }
 
-static int restore_leased(struct vfctl_ctx *ctx, struct store *store,
-	const struct vfctl_leases *leases, const struct vfctl_bdf *vf)
-{
-	const struct vfctl_lease *l = vfctl_leases_find_vf(leases, vf);
-
-	for (size_t k = 0; l && k < l->vf_count; k++)
-		if (vfctl_bdf_compare(&l->vfs[k].bdf, vf) == 0)
-			return policy_restore(ctx, store, &l->vfs[k], 1);
-	return 0;
-}
-
 /* Put back what groups before the failed one, and that one itself, had. */
 static int take_back(struct vfctl_ctx *ctx, struct store *store,
 	const struct vfctl_domain_vf *vfs, size_t count, int error)
@@ -310,7 +305,8 @@ static int take_back(struct vfctl_ctx *ctx, struct store *store,
 	int worst = store_read(store, NULL, &leases);
 
 	for (size_t i = 0; leases && i < count; i++) {
-		int r = restore_leased(ctx, store, leases, &vfs[i].bdf);
+		const struct vfctl_lease *l = vfctl_leases_find_vf(leases, &vfs[i].bdf);
+		int r = l ? policy_restore(ctx, store, l, &vfs[i].bdf) : 0;
 
 		worst = worst < 0 ? worst : r;
 	}
