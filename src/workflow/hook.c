@@ -105,8 +105,10 @@ static void unbegin(struct hook *h, struct store *store, const struct vfctl_leas
 {
 	_free_ char *words = steal(h->ctx->error);
 
-	if (!lease)
+	if (!lease) {
+		identities_forget(h->ctx, h->intent.uuid, false);
 		store_drop(store, h->intent.uuid);
+	}
 	for (size_t i = 0; lease && i < h->grant.count; i++)
 		if (!lease_has(lease, &h->grant.vfs[i].bdf))
 			store_remove_vf(store, lease->id, &h->grant.vfs[i].bdf);
@@ -142,6 +144,8 @@ static int check_values(struct hook *h, const struct vfctl_leases *leases)
 		mask |= h->grant.vfs[i].attrs.mask;
 	if (mask & VFCTL_ATTR_MAC)
 		r = live_macs_read(h->ctx, &facts.live);
+	if (r == 0 && mask & VFCTL_ATTR_GUIDS)
+		r = live_guids_add(h->ctx, &facts.live);
 	if (r == 0)
 		r = values_check_all(h->ctx, &facts, h->intent.uuid, h->grant.vfs, h->grant.count);
 	live_values_clear(&facts.live);
