@@ -2,7 +2,7 @@
 /*
  * The libvirt hook: domain XML on stdin and what the domain leased -> what it may have ->
  * policy written and read back; at release everything returned. libvirt is never called: it
- * waits for us (docs/hooks.rst). The PFs' locks are held meanwhile: prepare ends well only
+ * waits for us (docs/architecture.md). The PFs' locks are held meanwhile: prepare ends well only
  * if the policy is on the VFs, and nobody else changes it until release.
  */
 #include <errno.h>
@@ -193,15 +193,25 @@ static int lock_pfs(struct hook *h, const struct vfctl_leases *leases, struct pf
 }
 
 /*
- * A run that was never released: the host went down, or the hook was killed. libvirt prepares
- * no domain that runs; at its start this run has its policy already.
+ * Something is left that was for a run alone, and that was never released: the host went down,
+ * or the hook was killed. libvirt prepares no domain that runs; at its start this run has its
+ * VFs already.
  */
+static bool is_stale(const struct hook *h, const struct vfctl_lease *lease)
+{
+	bool stale = lease->transient || (lease->running && !was_running(h, lease));
+
+	for (size_t i = 0; i < lease->vf_count && !h->starts; i++)
+		stale |= lease->vfs[i].transient;
+	return stale;
+}
+
 static int end_stale(struct hook *h, struct store *store, struct vfctl_leases **io)
 {
 	const struct vfctl_lease *own = vfctl_leases_find_uuid(*io, h->intent.uuid);
 	int r = 0;
 
-	if (!own || !(own->transient || own->running) || (h->starts && was_running(h, own)))
+	if (!own || !is_stale(h, own))
 		return 0;
 	r = run_end(h->ctx, store, own);
 	if (r < 0)
@@ -319,7 +329,7 @@ static int release(struct hook *h)
 }
 
 /*
- * Operations that need work (docs/hooks.rst). migrate and restore come before prepare,
+ * Operations that need work (docs/architecture.md). migrate and restore come before prepare,
  * which does it all; stopped comes before libvirt gave the VFs back.
  */
 static const struct {
