@@ -272,7 +272,7 @@ static int is_needed(const char *operation)
  */
 static bool concerns_us(const char *operation, const char *xml, size_t len)
 {
-	return strcmp(operation, "release") == 0 || memmem(xml, len, "hostdev", 7) ||
+	return strcmp(operation, "release") == 0 || vfctl_domain_may_have_devices(xml, len) ||
 		memmem(xml, len, VFCTL_METADATA_NS, strlen(VFCTL_METADATA_NS));
 }
 

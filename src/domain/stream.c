@@ -25,6 +25,7 @@ enum place {
 	OUR_VF,
 	DEVICES,
 	HOST_DEVICE, /* PCI hostdev or hostdev interface */
+	DISK, /* its layers may lie on functions that QEMU drives itself (type nvme) */
 	NETWORK_INTERFACE, /* of a libvirt network, which may be a pool of VFs */
 	MAC,
 	VLAN,
@@ -105,7 +106,15 @@ static enum place in_devices(const char *name, const XML_Char **attrs)
 		return HOST_DEVICE;
 	if (str_eq(name, "interface") && attr_is(attrs, "type", "network"))
 		return NETWORK_INTERFACE;
-	return ELSEWHERE;
+	return str_eq(name, "disk") ? DISK : ELSEWHERE;
+}
+
+static enum place in_disk(const char *name, const XML_Char **attrs)
+{
+	if (str_eq(name, "backingStore") || str_eq(name, "dataStore") ||
+		str_eq(name, "mirror"))
+		return DISK;
+	return str_eq(name, "source") && attr_is(attrs, "type", "pci") ? SOURCE : ELSEWHERE;
 }
 
 /* The VF that a pool gave stands in <actual> (status files) or as in a hostdev (hooks). */
@@ -134,6 +143,8 @@ static enum place place_of(enum place parent, const char *name, const XML_Char *
 	case HOST_DEVICE:
 	case NETWORK_INTERFACE:
 		return in_device(parent, name, attrs);
+	case DISK:
+		return in_disk(name, attrs);
 	case VLAN:
 		return str_eq(name, "tag") ? TAG : ELSEWHERE;
 	case SOURCE:
@@ -206,6 +217,24 @@ static int read_field(
 	return parse_u64(text, 0, max, ret);
 }
 
+static void begin_device(struct stream *s, bool interface)
+{
+	s->device = (struct vfctl_intent_device){.interface = interface};
+	s->is_host_device = false;
+	s->tags = 0;
+}
+
+static void end_device(struct stream *s)
+{
+	if (!s->is_host_device)
+		return;
+	s->is_host_device = false;
+	if (s->intent->device_count == VFCTL_DOMAIN_DEVICES_MAX)
+		stop_at(s, -E2BIG, "more than 256 host devices");
+	else
+		s->intent->devices[s->intent->device_count++] = s->device;
+}
+
 static void begin_address(struct stream *s, const XML_Char **attrs)
 {
 	uint64_t domain, bus, slot, function;
@@ -217,6 +246,7 @@ static void begin_address(struct stream *s, const XML_Char **attrs)
 		stop_at(s, -EINVAL, "the PCI address of a host device is none");
 		return;
 	}
+	end_device(s); /* the layers of a disk may have one each */
 	s->device.bdf = (struct vfctl_bdf){
 		.domain = (uint32_t)domain,
 		.bus = (uint8_t)bus,
@@ -241,24 +271,6 @@ static void begin_tag(struct stream *s, const XML_Char **attrs)
 	if (read_field(attrs, "id", UINT16_MAX, &id) < 0 || s->tags++)
 		id = VFCTL_INTENT_VLAN_ODD; /* a trunk, or no number: none that we give */
 	s->device.vlan = (uint16_t)id;
-}
-
-static void begin_device(struct stream *s, bool interface)
-{
-	s->device = (struct vfctl_intent_device){.interface = interface};
-	s->is_host_device = false;
-	s->tags = 0;
-}
-
-static void end_device(struct stream *s)
-{
-	if (!s->is_host_device)
-		return;
-	s->is_host_device = false;
-	if (s->intent->device_count == VFCTL_DOMAIN_DEVICES_MAX)
-		stop_at(s, -E2BIG, "more than 256 host devices");
-	else
-		s->intent->devices[s->intent->device_count++] = s->device;
 }
 
 static void XMLCALL on_start(void *data, const XML_Char *name, const XML_Char **attrs)
@@ -426,6 +438,16 @@ int vfctl_domain_metadata_read(struct vfctl_ctx *ctx, const char *xml, size_t le
 	if (r == 0)
 		*ret = *intent;
 	return r;
+}
+
+bool vfctl_domain_may_have_devices(const char *xml, size_t len)
+{
+	static const char *const words[] = {"hostdev", "='nvme'"};
+
+	for (size_t i = 0; i < ARRAY_SIZE(words); i++)
+		if (memmem(xml, len, words[i], strlen(words[i])))
+			return true;
+	return false;
 }
 
 const struct vfctl_intent_device *vfctl_domain_intent_device(

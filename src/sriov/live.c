@@ -7,6 +7,7 @@
 #include "base/parse.h"
 #include "host/host.h"
 #include "netlink/link.h"
+#include "sriov/inventory.h"
 
 uint64_t mac_number(const struct vfctl_mac *mac)
 {
@@ -148,5 +149,28 @@ int live_macs_read(struct vfctl_ctx *ctx, struct live_values *ret)
 	nl_links_free(&links);
 	if (r < 0)
 		live_values_clear(ret);
+	return r;
+}
+
+static int add_infiniband(struct vfctl_ctx *ctx, struct live_values *live,
+	const struct vfctl_bdf *pf)
+{
+	_inventory_ struct vfctl_inventory *one = NULL;
+	int r = inventory_read_pf(ctx, pf, &one);
+
+	if (r == 0)
+		return one->pfs[0].infiniband ? add_pf(ctx, live, &one->pfs[0]) : 0;
+	if (r != -ENOMEM)
+		ctx_clear(ctx);
+	return r == -ENOMEM ? r : 0;
+}
+
+int live_guids_add(struct vfctl_ctx *ctx, struct live_values *io)
+{
+	_inventory_ struct vfctl_inventory *all = NULL;
+	int r = inventory_list_pfs(ctx, &all);
+
+	for (size_t i = 0; r == 0 && i < all->pf_count; i++)
+		r = add_infiniband(ctx, io, &all->pfs[i].bdf);
 	return r;
 }

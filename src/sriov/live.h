@@ -30,6 +30,11 @@ int live_from_inventory(struct vfctl_ctx *ctx, const struct vfctl_inventory *inv
  * cannot be had is an error: what it has must not be taken for free.
  */
 int live_macs_read(struct vfctl_ctx *ctx, struct live_values *ret);
+/*
+ * For the hook as well: the GUIDs, of nodes and ports, that InfiniBand PFs and their VFs have.
+ * A PF that cannot be read is passed over: the others of the fabric stop no guest.
+ */
+int live_guids_add(struct vfctl_ctx *ctx, struct live_values *io);
 void live_values_clear(struct live_values *live);
 #define _live_ _cleanup_(live_values_clear)
 

@@ -463,19 +463,3 @@ const struct vfctl_lease *vfctl_leases_find_vf(const struct vfctl_leases *leases
 				return &leases->v[i];
 	return NULL;
 }
-
-const struct vfctl_lease_vf *vfctl_leases_find_saved_guid(const struct vfctl_leases *leases,
-	uint64_t guid, const struct vfctl_lease **ret_lease)
-{
-	for (size_t i = 0; i < leases->count; i++)
-		for (size_t k = 0; k < leases->v[i].vf_count; k++) {
-			const struct vfctl_lease_vf *vf = &leases->v[i].vfs[k];
-
-			if (vf->saved.mask & VFCTL_ATTR_PORT_GUID &&
-				vf->saved.port_guid == guid) {
-				*ret_lease = &leases->v[i];
-				return vf;
-			}
-		}
-	return NULL;
-}

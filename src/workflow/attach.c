@@ -8,7 +8,6 @@
 #include "base/buf.h"
 #include "workflow/attach.h"
 #include "workflow/policy.h"
-#include "workflow/run.h"
 #include "workflow/snapshot.h"
 
 #define TEXT(bdf) vfctl_bdf_format((bdf), (char[VFCTL_BDF_TEXT]){0})
@@ -122,10 +121,8 @@ static int apply_policy(struct vfctl_ctx *ctx, void *data)
 	struct attach *a = data;
 	_store_ struct store *store = NULL;
 	_pf_locks_ struct pf_locks locks = {.count = 0};
-	int r = pf_locks_add(ctx, &locks, &a->vf.pf);
+	int r = attach_lock_pf(ctx, a, &locks);
 
-	if (r == 0)
-		r = pf_locks_take(ctx, &locks);
 	if (r == 0)
 		r = store_open(ctx, STORE_WRITE, &store);
 	if (r == 0)
@@ -137,8 +134,10 @@ static int apply_policy(struct vfctl_ctx *ctx, void *data)
 static int undo_policy(struct vfctl_ctx *ctx, void *data)
 {
 	struct attach *a = data;
+	_pf_locks_ struct pf_locks locks = {.count = 0};
+	int r = a->applied ? attach_lock_pf(ctx, a, &locks) : 0;
 
-	return a->applied ? attach_restore_policy(ctx, a) : 0;
+	return r == 0 && a->applied ? attach_restore_policy(ctx, a) : r;
 }
 
 /* Definition first: it can be put back, a device in a running guest only asked for. */

@@ -6,6 +6,7 @@
 #include "state/store.h"
 #include "workflow/domains.h"
 #include "workflow/guest.h"
+#include "workflow/run.h"
 
 /* What attach and detach work on: a domain, one VF, and what both are like now. */
 struct attach {
@@ -51,7 +52,9 @@ int attach_open(struct vfctl_ctx *ctx, struct vfctl_hypervisor *hv, const char *
 	unsigned affect, bool dry_run, struct vfctl_change **ret_change, struct attach **ret);
 /* What the domain's lease is called, or will be. */
 int attach_name_lease(struct vfctl_ctx *ctx, struct attach *a);
-/* The VF has again what it had, and is nobody's. */
+/* Against the hook and `set`, for as long as the VF's policy and lease change hands. */
+int attach_lock_pf(struct vfctl_ctx *ctx, const struct attach *a, struct pf_locks *locks);
+/* With that lock: the VF has again what it had, and is nobody's. */
 int attach_restore_policy(struct vfctl_ctx *ctx, struct attach *a);
 int attach_give_up_lease(struct vfctl_ctx *ctx, struct attach *a);
 /* A step's undo: the definition as it was. */

@@ -6,7 +6,6 @@
 
 #include "host/host.h"
 #include "workflow/policy.h"
-#include "workflow/run.h"
 #include "workflow/snapshot.h"
 
 static void free_attach(void *data)
@@ -110,25 +109,26 @@ int attach_give_up_lease(struct vfctl_ctx *ctx, struct attach *a)
 	return store_remove_vf(store, a->lease_id, &a->lease_vf.bdf);
 }
 
+int attach_lock_pf(struct vfctl_ctx *ctx, const struct attach *a, struct pf_locks *locks)
+{
+	int r = pf_locks_add(ctx, locks, &a->lease_vf.pf);
+
+	return r < 0 ? r : pf_locks_take(ctx, locks);
+}
+
 /* What was saved is in the store: the lease row as it is now says it. */
 int attach_restore_policy(struct vfctl_ctx *ctx, struct attach *a)
 {
 	_store_ struct store *store = NULL;
-	_pf_locks_ struct pf_locks locks = {.count = 0};
 	struct vfctl_leases *leases;
-	int r = pf_locks_add(ctx, &locks, &a->lease_vf.pf);
+	int r = store_open(ctx, STORE_WRITE, &store);
 
-	if (r == 0)
-		r = pf_locks_take(ctx, &locks);
-	if (r == 0)
-		r = store_open(ctx, STORE_WRITE, &store);
 	if (r == 0)
 		r = store_read(store, attach_uuid(a), &leases);
 	if (r < 0)
 		return r;
-	for (size_t i = 0; leases->count && i < leases->v[0].vf_count && r == 0; i++)
-		if (vfctl_bdf_compare(&leases->v[0].vfs[i].bdf, &a->lease_vf.bdf) == 0)
-			r = policy_restore(ctx, store, &leases->v[0].vfs[i], 1);
+	if (leases->count)
+		r = policy_restore(ctx, store, &leases->v[0], &a->lease_vf.bdf);
 	vfctl_leases_free(leases);
 	return r;
 }

@@ -286,7 +286,7 @@ static int apply_release(struct vfctl_ctx *ctx, void *data)
 	if (r == 0 && now->count && now->v[0].running && !u->lease->running)
 		r = end_with_run(ctx, store, &now->v[0]);
 	else if (r == 0 && now->count) {
-		r = policy_restore(ctx, store, now->v[0].vfs, now->v[0].vf_count);
+		r = policy_restore(ctx, store, &now->v[0], NULL);
 		if (r == 0)
 			r = store_drop(store, now->v[0].id);
 	}

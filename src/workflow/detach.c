@@ -170,14 +170,18 @@ static int check_not_started(struct vfctl_ctx *ctx, const struct attach *a,
 
 /*
  * The device is out of the guest: its policy is returned, then the lease. A lease that
- * holds nothing else (the domain was not defined with vfctl) ends.
+ * holds nothing else (the domain was not defined with vfctl) ends. The PF's lock is held from
+ * the look at the lease on: a start that began before would be given the VF in between.
  */
 static int apply_return(struct vfctl_ctx *ctx, void *data)
 {
 	struct attach *a = data;
 	const struct vfctl_lease *lease = vfctl_leases_find_uuid(a->snapshot->leases, attach_uuid(a));
-	int r = check_not_started(ctx, a, lease);
+	_pf_locks_ struct pf_locks locks = {.count = 0};
+	int r = attach_lock_pf(ctx, a, &locks);
 
+	if (r == 0)
+		r = check_not_started(ctx, a, lease);
 	if (r == 0)
 		r = attach_restore_policy(ctx, a);
 	if (r < 0)

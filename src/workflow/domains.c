@@ -106,7 +106,7 @@ static int read_file(struct vfctl_ctx *ctx, struct known_domains *all, const cha
 	if (r == -ENOMEM)
 		return r;
 	/* Most domains have no host device: they are not read closer. */
-	if (r < 0 || !text || !strstr(text, "hostdev"))
+	if (r < 0 || !text || !vfctl_domain_may_have_devices(text, strlen(text)))
 		return 0;
 	if (running) {
 		pid = status_pid(text);

@@ -2,7 +2,7 @@
 /*
  * The libvirt hook: domain XML on stdin and what the domain leased -> what it may have ->
  * policy written and read back; at release everything returned. libvirt is never called: it
- * waits for us (docs/hooks.rst). The PFs' locks are held meanwhile: prepare ends well only
+ * waits for us (docs/architecture.md). The PFs' locks are held meanwhile: prepare ends well only
  * if the policy is on the VFs, and nobody else changes it until release.
  */
 #include <errno.h>
@@ -32,6 +32,7 @@ struct hook {
 	const struct vfctl_host_spec *spec;
 	struct vfctl_domain_intent intent;
 	struct grant grant;
+	bool starts; /* libvirt prepared it before */
 };
 
 static bool lease_has(const struct vfctl_lease *lease, const struct vfctl_bdf *vf)
@@ -91,13 +92,12 @@ static int begin(struct hook *h, struct store *store, const struct vfctl_lease *
 	return r < 0 ? r : store_begin_run(store, id, h->intent.name, boot);
 }
 
-/* In this boot: a note of an earlier one means nothing. */
 static bool was_running(const struct hook *h, const struct vfctl_lease *lease)
 {
 	char boot[VFCTL_UUID_TEXT];
 
 	boot_id_read(h->ctx, boot);
-	return lease->running && (!lease->boot_id[0] || str_eq(lease->boot_id, boot));
+	return lease->running && !is_of_earlier_boot(lease, boot);
 }
 
 /* The start is stopped: what this call leased is free again. */
@@ -105,8 +105,10 @@ static void unbegin(struct hook *h, struct store *store, const struct vfctl_leas
 {
 	_free_ char *words = steal(h->ctx->error);
 
-	if (!lease)
+	if (!lease) {
+		identities_forget(h->ctx, h->intent.uuid, false);
 		store_drop(store, h->intent.uuid);
+	}
 	for (size_t i = 0; lease && i < h->grant.count; i++)
 		if (!lease_has(lease, &h->grant.vfs[i].bdf))
 			store_remove_vf(store, lease->id, &h->grant.vfs[i].bdf);
@@ -142,6 +144,8 @@ static int check_values(struct hook *h, const struct vfctl_leases *leases)
 		mask |= h->grant.vfs[i].attrs.mask;
 	if (mask & VFCTL_ATTR_MAC)
 		r = live_macs_read(h->ctx, &facts.live);
+	if (r == 0 && mask & VFCTL_ATTR_GUIDS)
+		r = live_guids_add(h->ctx, &facts.live);
 	if (r == 0)
 		r = values_check_all(h->ctx, &facts, h->intent.uuid, h->grant.vfs, h->grant.count);
 	live_values_clear(&facts.live);
@@ -188,13 +192,26 @@ static int lock_pfs(struct hook *h, const struct vfctl_leases *leases, struct pf
 	return r < 0 ? r : pf_locks_take(h->ctx, locks);
 }
 
-/* A start took it that never ended: the host went down, or the hook was killed. */
+/*
+ * Something is left that was for a run alone, and that was never released: the host went down,
+ * or the hook was killed. libvirt prepares no domain that runs; at its start this run has its
+ * VFs already.
+ */
+static bool is_stale(const struct hook *h, const struct vfctl_lease *lease)
+{
+	bool stale = lease->transient || (lease->running && !was_running(h, lease));
+
+	for (size_t i = 0; i < lease->vf_count && !h->starts; i++)
+		stale |= lease->vfs[i].transient;
+	return stale;
+}
+
 static int end_stale(struct hook *h, struct store *store, struct vfctl_leases **io)
 {
 	const struct vfctl_lease *own = vfctl_leases_find_uuid(*io, h->intent.uuid);
 	int r = 0;
 
-	if (!own || !own->transient)
+	if (!own || !is_stale(h, own))
 		return 0;
 	r = run_end(h->ctx, store, own);
 	if (r < 0)
@@ -254,6 +271,7 @@ static int start(struct hook *h)
 
 	if (r < 0)
 		return r;
+	h->starts = true;
 	facts.leases = leases;
 	r = grant_check_devices(h->ctx, &facts);
 	if (r < 0 || !grant_lease(&facts))
@@ -315,7 +333,7 @@ static int release(struct hook *h)
 }
 
 /*
- * Operations that need work (docs/hooks.rst). migrate and restore come before prepare,
+ * Operations that need work (docs/architecture.md). migrate and restore come before prepare,
  * which does it all; stopped comes before libvirt gave the VFs back.
  */
 static const struct {

@@ -39,6 +39,29 @@ static bool is_vf(const struct vfctl_id_owner *owner, const struct vfctl_domain_
 	return own && !owner->domain_uuid[0] && str_eq(owner->device, own);
 }
 
+/* 1 the store knows the value; 0 it does not. */
+static int look_up(struct id_store *store, enum vfctl_id_kind kind, uint64_t value,
+	struct vfctl_id *ret)
+{
+	int r = store->ops->find(store, kind, value, ret);
+
+	if (r == -ENOENT) {
+		ctx_clear(store->ctx);
+		return 0;
+	}
+	return r < 0 ? r : 1;
+}
+
+/* 1 the value is leased to that domain; 0 it is not. */
+static int find_of(struct id_store *store, const char *domain_uuid, enum vfctl_id_kind kind,
+	uint64_t value, struct vfctl_id *ret)
+{
+	int r = look_up(store, kind, value, ret);
+
+	return r == 1 ? ret->state == VFCTL_ID_LEASED &&
+		str_eq(ret->owner.domain_uuid, domain_uuid) : r;
+}
+
 static int note(struct id_store *store, const struct vfctl_domain_intent *intent,
 	const struct vfctl_domain_vf *vf)
 {
@@ -60,13 +83,9 @@ static int confirm(struct vfctl_ctx *ctx, struct id_store *store,
 	enum vfctl_id_kind kind, uint64_t value)
 {
 	struct vfctl_id id;
-	int r = store->ops->find(store, kind, value, &id);
+	int r = look_up(store, kind, value, &id);
 
-	if (r == -ENOENT) {
-		ctx_clear(ctx);
-		return 0;
-	}
-	if (r < 0)
+	if (r != 1)
 		return r;
 	/* Seen live while nobody had it, as on this VF: it is given to nobody else. */
 	if (id.state == VFCTL_ID_QUARANTINED)
@@ -96,24 +115,11 @@ int identities_confirm(struct vfctl_ctx *ctx, const struct vfctl_domain_intent *
 	return r;
 }
 
-/* 1 it is leased to that domain; 0 it is not. */
-static int is_of(struct vfctl_ctx *ctx, struct id_store *store, const char *domain_uuid,
-	enum vfctl_id_kind kind, uint64_t value)
-{
-	struct vfctl_id id;
-	int r = store->ops->find(store, kind, value, &id);
-
-	if (r == -ENOENT)
-		ctx_clear(ctx);
-	if (r < 0)
-		return r == -ENOENT ? 0 : r;
-	return id.state == VFCTL_ID_LEASED && str_eq(id.owner.domain_uuid, domain_uuid);
-}
-
 int identities_are_of(struct vfctl_ctx *ctx, const char *domain_uuid,
 	const struct vfctl_vf_attrs *attrs)
 {
 	_id_store_ struct id_store *store = NULL;
+	struct vfctl_id id;
 	int r = id_sqlite_open(ctx, false, &store) < 0 ? -ENOENT : 1;
 
 	if (r == -ENOENT) {
@@ -121,11 +127,11 @@ int identities_are_of(struct vfctl_ctx *ctx, const char *domain_uuid,
 		return 0; /* nothing was ever reserved */
 	}
 	if (attrs->mask & VFCTL_ATTR_MAC)
-		r = is_of(ctx, store, domain_uuid, VFCTL_ID_MAC, mac_number(&attrs->mac));
+		r = find_of(store, domain_uuid, VFCTL_ID_MAC, mac_number(&attrs->mac), &id);
 	if (r == 1 && attrs->mask & VFCTL_ATTR_PORT_GUID)
-		r = is_of(ctx, store, domain_uuid, VFCTL_ID_GUID, attrs->port_guid);
+		r = find_of(store, domain_uuid, VFCTL_ID_GUID, attrs->port_guid, &id);
 	if (r == 1 && attrs->mask & VFCTL_ATTR_NODE_GUID && attrs->node_guid != attrs->port_guid)
-		r = is_of(ctx, store, domain_uuid, VFCTL_ID_GUID, attrs->node_guid);
+		r = find_of(store, domain_uuid, VFCTL_ID_GUID, attrs->node_guid, &id);
 	return r;
 }
 
@@ -155,15 +161,13 @@ static int check_set(struct vfctl_ctx *ctx, struct id_store *store,
 	const struct vfctl_domain_vf *place, enum vfctl_id_kind kind, uint64_t value)
 {
 	struct vfctl_id id;
-	int r = store->ops->find(store, kind, value, &id);
+	int r = look_up(store, kind, value, &id);
 
-	if (r == -ENOENT) {
-		ctx_clear(ctx);
-		return 0;
-	}
-	if (r < 0 || (id.state == VFCTL_ID_LEASED && is_vf(&id.owner, place)) ||
-		(id.state == VFCTL_ID_RESTING && id.until <= (int64_t)time(NULL)))
+	if (r != 1)
 		return r;
+	if ((id.state == VFCTL_ID_LEASED && is_vf(&id.owner, place)) ||
+		(id.state == VFCTL_ID_RESTING && id.until <= (int64_t)time(NULL)))
+		return 0;
 	return fail_set(ctx, &id, place);
 }
 
@@ -241,19 +245,13 @@ int identities_forget(struct vfctl_ctx *ctx, const char *domain_uuid, bool used)
 	return n < 0 ? n : r;
 }
 
-static int return_one(struct vfctl_ctx *ctx, struct id_store *store, const char *domain_uuid,
+static int return_one(struct id_store *store, const char *domain_uuid,
 	enum vfctl_id_kind kind, uint64_t value)
 {
 	struct vfctl_id id;
-	int r = store->ops->find(store, kind, value, &id);
+	int r = find_of(store, domain_uuid, kind, value, &id);
 
-	if (r == -ENOENT)
-		ctx_clear(ctx);
-	if (r < 0)
-		return r == -ENOENT ? 0 : r;
-	if (id.state != VFCTL_ID_LEASED || !str_eq(id.owner.domain_uuid, domain_uuid))
-		return 0;
-	return forget(store, &id, end_of_rest(store, &id));
+	return r == 1 ? forget(store, &id, end_of_rest(store, &id)) : r;
 }
 
 int identities_return(struct vfctl_ctx *ctx, const char *domain_uuid,
@@ -263,8 +261,8 @@ int identities_return(struct vfctl_ctx *ctx, const char *domain_uuid,
 	int r = id_sqlite_open(ctx, true, &store);
 
 	if (r == 0 && attrs->mask & VFCTL_ATTR_MAC)
-		r = return_one(ctx, store, domain_uuid, VFCTL_ID_MAC, mac_number(&attrs->mac));
+		r = return_one(store, domain_uuid, VFCTL_ID_MAC, mac_number(&attrs->mac));
 	if (r == 0 && attrs->mask & VFCTL_ATTR_PORT_GUID)
-		r = return_one(ctx, store, domain_uuid, VFCTL_ID_GUID, attrs->port_guid);
+		r = return_one(store, domain_uuid, VFCTL_ID_GUID, attrs->port_guid);
 	return r;
 }

@@ -8,6 +8,7 @@
 #include "sriov/attrs.h"
 #include "sriov/holder.h"
 #include "sriov/inventory.h"
+#include "workflow/snapshot.h"
 
 #define TEXT(bdf) vfctl_bdf_format((bdf), (char[VFCTL_BDF_TEXT]){0})
 
@@ -125,106 +126,6 @@ static int collect(struct vfctl_ctx *ctx, const struct vfctl_domain_vf *vfs, siz
 	return r;
 }
 
-static bool is_ours(const struct group *g, uint32_t index)
-{
-	for (size_t i = 0; i < g->count; i++)
-		if (g->wishes[i].vf == index)
-			return true;
-	return false;
-}
-
-/* Somebody set it by hand, or another guest runs with it: two ports must not share it. */
-static int check_guids_of(struct vfctl_ctx *ctx, const struct group *g,
-	const struct vfctl_pf *pf, bool same)
-{
-	char name[VFCTL_BDF_TEXT], text[VFCTL_GUID_TEXT];
-
-	for (size_t i = 0; i < g->count; i++) {
-		const struct vfctl_vf_attrs *a = &g->wishes[i].attrs;
-
-		if (!(a->mask & VFCTL_ATTR_PORT_GUID))
-			continue;
-		if (pf->guid == a->port_guid)
-			return ctx_fail(ctx, -EEXIST, "the GUID %s is that of %s's own port; give "
-				"the domain another", vfctl_guid_format(a->port_guid, text),
-				vfctl_pf_name(pf, name));
-		for (uint32_t k = 0; k < pf->num_vfs; k++)
-			if (pf->vfs[k].attrs.mask & VFCTL_ATTR_PORT_GUID &&
-				pf->vfs[k].attrs.port_guid == a->port_guid &&
-				!(same && is_ours(g, pf->vfs[k].index)))
-				return ctx_fail(ctx, -EEXIST, "the GUID %s is on %s/%u already; give "
-					"that VF another: vfctl set %s/%u guid=...",
-					vfctl_guid_format(a->port_guid, text), vfctl_pf_name(pf, name),
-					pf->vfs[k].index, vfctl_pf_name(pf, name), pf->vfs[k].index);
-	}
-	return 0;
-}
-
-/* A VF whose guest runs has its own GUID again when that ends. */
-static int check_saved(struct vfctl_ctx *ctx, struct store *store, const struct group *g)
-{
-	struct vfctl_leases *leases = NULL;
-	int r = store_read(store, NULL, &leases);
-
-	for (size_t i = 0; i < g->count && r == 0; i++) {
-		const struct vfctl_vf_attrs *a = &g->wishes[i].attrs;
-		const struct vfctl_lease *lease;
-		const struct vfctl_lease_vf *of;
-		char text[VFCTL_GUID_TEXT];
-
-		if (!(a->mask & VFCTL_ATTR_PORT_GUID))
-			continue;
-		of = vfctl_leases_find_saved_guid(leases, a->port_guid, &lease);
-		if (of && vfctl_bdf_compare(&of->bdf, &g->wishes[i].bdf))
-			r = ctx_fail(ctx, -EEXIST, "the GUID %s is the own one of VF %s, which has "
-				"it again when domain %s ends; give this domain another",
-				vfctl_guid_format(a->port_guid, text), TEXT(&of->bdf),
-				lease->domain_name);
-	}
-	vfctl_leases_free(leases);
-	return r;
-}
-
-/* The other PFs of the fabric: one that cannot be read stops no guest. */
-static int check_others(struct vfctl_ctx *ctx, const struct group *g)
-{
-	const struct vfctl_bdf *own = &g->inventory->pfs[0].bdf;
-	_inventory_ struct vfctl_inventory *all = NULL;
-	int r = inventory_list_pfs(ctx, &all);
-
-	if (r < 0 && r != -ENOMEM)
-		ctx_clear(ctx);
-	for (size_t i = 0; r == 0 && i < all->pf_count; i++) {
-		_inventory_ struct vfctl_inventory *one = NULL;
-
-		if (vfctl_bdf_compare(&all->pfs[i].bdf, own) == 0)
-			continue;
-		r = inventory_read_pf(ctx, &all->pfs[i].bdf, &one);
-		if (r == 0 && one->pfs[0].infiniband && one->pfs[0].vfs)
-			r = check_guids_of(ctx, g, &one->pfs[0], false);
-		if (r < 0 && r != -EEXIST && r != -ENOMEM) {
-			ctx_clear(ctx);
-			r = 0;
-		}
-	}
-	return r == -EEXIST || r == -ENOMEM ? r : 0;
-}
-
-static int check_guids(struct vfctl_ctx *ctx, struct store *store, const struct group *g)
-{
-	uint32_t mask = 0;
-	int r;
-
-	for (size_t i = 0; i < g->count; i++)
-		mask |= g->wishes[i].attrs.mask;
-	if (!(mask & VFCTL_ATTR_PORT_GUID))
-		return 0;
-	r = check_guids_of(ctx, g, &g->inventory->pfs[0], true);
-	if (r == 0)
-		r = check_saved(ctx, store, g);
-	return r < 0 ? r : check_others(ctx, g);
-}
-
 /* Saved before it is written: whatever happens then, what was there is known. */
 static int write_group(struct vfctl_ctx *ctx, struct store *store, struct group *g)
 {
@@ -246,8 +147,6 @@ static int restore_one(struct vfctl_ctx *ctx, struct store *store,
 	const struct vfctl_vf *now;
 	int r;
 
-	if (!leased->saved.mask)
-		return 0;
 	r = inventory_read_pf(ctx, &leased->pf, &inv);
 	if (r < 0 && r != -ENOENT)
 		return r;
@@ -263,15 +162,22 @@ static int restore_one(struct vfctl_ctx *ctx, struct store *store,
 	return store_forget_attrs(store, &leased->bdf);
 }
 
-int policy_restore(struct vfctl_ctx *ctx, struct store *store,
-	const struct vfctl_lease_vf *vfs, size_t count)
+int policy_restore(struct vfctl_ctx *ctx, struct store *store, const struct vfctl_lease *lease,
+	const struct vfctl_bdf *vf)
 {
 	_free_ char *words = NULL;
+	char boot[VFCTL_UUID_TEXT];
 	int first = 0;
 
-	for (size_t i = 0; i < count; i++) {
-		int r = restore_one(ctx, store, &vfs[i]);
+	boot_id_read(ctx, boot);
+	for (size_t i = 0; i < lease->vf_count; i++) {
+		const struct vfctl_lease_vf *one = &lease->vfs[i];
+		int r;
 
+		if (!one->saved.mask || (vf && vfctl_bdf_compare(&one->bdf, vf)))
+			continue;
+		r = is_of_earlier_boot(lease, boot) ? store_forget_attrs(store, &one->bdf)
+						    : restore_one(ctx, store, one);
 		if (r < 0 && first == 0) {
 			first = r;
 			words = strdup(vfctl_ctx_error(ctx));
@@ -290,17 +196,6 @@ static bool seen_before(const struct vfctl_domain_vf *vfs, size_t i)
 	return false;
 }
 
-static int restore_leased(struct vfctl_ctx *ctx, struct store *store,
-	const struct vfctl_leases *leases, const struct vfctl_bdf *vf)
-{
-	const struct vfctl_lease *l = vfctl_leases_find_vf(leases, vf);
-
-	for (size_t k = 0; l && k < l->vf_count; k++)
-		if (vfctl_bdf_compare(&l->vfs[k].bdf, vf) == 0)
-			return policy_restore(ctx, store, &l->vfs[k], 1);
-	return 0;
-}
-
 /* Put back what groups before the failed one, and that one itself, had. */
 static int take_back(struct vfctl_ctx *ctx, struct store *store,
 	const struct vfctl_domain_vf *vfs, size_t count, int error)
@@ -310,7 +205,8 @@ static int take_back(struct vfctl_ctx *ctx, struct store *store,
 	int worst = store_read(store, NULL, &leases);
 
 	for (size_t i = 0; leases && i < count; i++) {
-		int r = restore_leased(ctx, store, leases, &vfs[i].bdf);
+		const struct vfctl_lease *l = vfctl_leases_find_vf(leases, &vfs[i].bdf);
+		int r = l ? policy_restore(ctx, store, l, &vfs[i].bdf) : 0;
 
 		worst = worst < 0 ? worst : r;
 	}
@@ -332,8 +228,6 @@ int policy_apply(struct vfctl_ctx *ctx, struct store *store,
 		if (seen_before(vfs, i))
 			continue;
 		r = collect(ctx, vfs, count, &vfs[i].pf, &g);
-		if (r == 0)
-			r = check_guids(ctx, store, &g);
 		if (r == 0)
 			r = write_group(ctx, store, &g);
 	}

@@ -17,10 +17,11 @@ int policy_apply(struct vfctl_ctx *ctx, struct store *store,
 	const struct vfctl_domain_vf *vfs, size_t count);
 
 /*
- * Return what policy_apply() found. VFs that are gone or were never written are passed
- * over; all are tried, the first failure is returned.
+ * Return what policy_apply() found on the VFs of @lease, or on @vf alone. VFs that are gone or
+ * were never written are passed over; all are tried, the first failure is returned. What was
+ * found in an earlier boot is forgotten: that boot's VFs are gone.
  */
-int policy_restore(struct vfctl_ctx *ctx, struct store *store,
-	const struct vfctl_lease_vf *vfs, size_t count);
+int policy_restore(struct vfctl_ctx *ctx, struct store *store, const struct vfctl_lease *lease,
+	const struct vfctl_bdf *vf);
 
 #endif

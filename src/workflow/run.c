@@ -81,7 +81,7 @@ static int note_end(struct vfctl_ctx *ctx, struct store *store,
 
 int run_end(struct vfctl_ctx *ctx, struct store *store, const struct vfctl_lease *lease)
 {
-	int r = policy_restore(ctx, store, lease->vfs, lease->vf_count);
+	int r = policy_restore(ctx, store, lease, NULL);
 
 	if (r == 0)
 		r = note_end(ctx, store, lease);

@@ -244,6 +244,8 @@ static int make_config(struct vfctl_ctx *ctx, const struct vfctl_snapshot *s,
 struct configs {
 	struct config **v;
 	size_t count;
+	struct vfctl_domain_vf *had; /* what VFs of running domains have before a --live */
+	size_t had_count;
 };
 
 static void free_configs(void *data)
@@ -253,6 +255,7 @@ static void free_configs(void *data)
 	for (size_t i = 0; i < all->count; i++)
 		free_config(all->v[i]);
 	free(all->v);
+	free(all->had);
 	free(all);
 }
 
@@ -304,6 +307,59 @@ static int plan_stored(struct vfctl_ctx *ctx, const struct vfctl_snapshot *s,
 	return r;
 }
 
+/* ---- a running domain ---- */
+
+static int apply_keep(struct vfctl_ctx *ctx, void *data)
+{
+	const struct configs *all = data;
+	_store_ struct store *store = NULL;
+	int r = store_open(ctx, STORE_WRITE, &store);
+
+	for (size_t i = 0; i < all->had_count && r == 0; i++)
+		r = store_save_attrs(store, &all->had[i].bdf, &all->had[i].attrs);
+	return r;
+}
+
+/* The row added last is carried out first. */
+static void put_first(struct steps *s)
+{
+	struct step last;
+
+	if (s->failed)
+		return;
+	last = s->v[s->count - 1];
+	memmove(s->v + 1, s->v, (s->count - 1) * sizeof(*s->v));
+	s->v[0] = last;
+}
+
+/* --live lasts as long as the run: what prepare found as it should be is not saved yet. */
+static int plan_keep(struct vfctl_ctx *ctx, const struct vfctl_snapshot *s,
+	const struct plan *p, struct configs *all, struct steps *steps)
+{
+	struct step row = {.apply = apply_keep, .data = all};
+
+	all->had = calloc(p->count, sizeof(*all->had));
+	if (!all->had)
+		return ctx_oom(ctx);
+	for (size_t i = 0; i < p->count; i++) {
+		struct vfctl_vf_attrs wish = p->items[i].attrs;
+		const struct vfctl_pf *pf;
+		const struct vfctl_vf *vf;
+		int r = vfctl_inventory_find_vf(ctx, s->inventory, p->items[i].vf, &pf, &vf);
+
+		if (r < 0)
+			return r;
+		attrs_complete(&wish, &vf->attrs);
+		all->had[all->had_count] = p->places[i];
+		all->had[all->had_count++].attrs = attrs_before(&vf->attrs, &wish);
+	}
+	steps_add(steps, &row, p->count == 1
+		? "note in its lease what the VF has, which is returned when its domain stops"
+		: "note in their leases what the VFs have, which is returned when their domains stop");
+	put_first(steps);
+	return 0;
+}
+
 static int plan_both(struct vfctl_ctx *ctx, const struct target *t, const struct plan *p,
 	struct vfctl_change **ret_change)
 {
@@ -312,11 +368,15 @@ static int plan_both(struct vfctl_ctx *ctx, const struct target *t, const struct
 	int r = lifecycle_plan_set(ctx, t->snapshot->inventory, t->pf, p->items, p->count,
 		&change);
 
-	if (r == 0 && p->options->config) {
+	if (r == 0 && (p->options->config || p->options->live)) {
 		all = change->more = calloc(1, sizeof(*all));
 		change->free_more = free_configs;
-		r = all ? plan_config(ctx, t->snapshot, p, all, &change->steps) : ctx_oom(ctx);
+		r = all ? 0 : ctx_oom(ctx);
 	}
+	if (r == 0 && p->options->live)
+		r = plan_keep(ctx, t->snapshot, p, all, &change->steps);
+	if (r == 0 && p->options->config)
+		r = plan_config(ctx, t->snapshot, p, all, &change->steps);
 	if (r == 0)
 		*ret_change = steal(change);
 	return r;

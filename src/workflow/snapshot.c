@@ -46,14 +46,18 @@ void boot_id_read(struct vfctl_ctx *ctx, char ret[VFCTL_UUID_TEXT])
 		str_copy(ret, VFCTL_UUID_TEXT, text);
 }
 
-/* A run of an earlier boot has ended without a release. */
+bool is_of_earlier_boot(const struct vfctl_lease *lease, const char *boot)
+{
+	return lease->running && lease->boot_id[0] && boot[0] && !str_eq(lease->boot_id, boot);
+}
+
 static void end_old_runs(struct vfctl_ctx *ctx, struct vfctl_leases *leases)
 {
 	char boot[VFCTL_UUID_TEXT];
 
 	boot_id_read(ctx, boot);
 	for (size_t i = 0; i < leases->count; i++)
-		if (leases->v[i].boot_id[0] && boot[0] && !str_eq(leases->v[i].boot_id, boot))
+		if (is_of_earlier_boot(&leases->v[i], boot))
 			leases->v[i].running = false;
 }
 

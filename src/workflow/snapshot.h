@@ -3,6 +3,7 @@
 #define VFCTL_WORKFLOW_SNAPSHOT_H
 
 #include "base/util.h"
+#include "vfctl/lease.h"
 #include "vfctl/snapshot.h"
 
 static inline void snapshot_freep(struct vfctl_snapshot **snapshot)
@@ -13,6 +14,8 @@ static inline void snapshot_freep(struct vfctl_snapshot **snapshot)
 
 /* Which boot of the host this is; "" when that cannot be read. */
 void boot_id_read(struct vfctl_ctx *ctx, char ret[VFCTL_UUID_TEXT]);
+/* Its last run ended with an earlier boot, without a release. @boot: this one. */
+bool is_of_earlier_boot(const struct vfctl_lease *lease, const char *boot);
 
 /*
  * The operator named these domains (by commas; NULL none): that a VF stands in the definition

@@ -79,15 +79,16 @@ static int check_leased(struct vfctl_ctx *ctx, const struct vfctl_lease *l,
 	return 0;
 }
 
+/* Who has it by lease comes first: that says more than where it is live. */
 static int check_one(struct vfctl_ctx *ctx, const struct value_facts *f,
 	const struct claim *c)
 {
-	int r = check_live(ctx, f, c);
+	int r = 0;
 
 	for (size_t i = 0; f->leases && i < f->leases->count && r == 0; i++)
 		for (size_t k = 0; k < f->leases->v[i].vf_count && r == 0; k++)
 			r = check_leased(ctx, &f->leases->v[i], &f->leases->v[i].vfs[k], c);
-	return r;
+	return r < 0 ? r : check_live(ctx, f, c);
 }
 
 int values_check(struct vfctl_ctx *ctx, const struct value_facts *facts,

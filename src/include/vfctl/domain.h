@@ -146,6 +146,8 @@ int vfctl_domain_metadata_read(struct vfctl_ctx *ctx, const char *xml, size_t le
 int vfctl_domain_intent_read(struct vfctl_ctx *ctx, const char *xml, size_t len,
 	bool skip_metadata, struct vfctl_domain_intent *ret);
 
+/** Without reading it: false for XML, as libvirt writes it, of a domain without host devices. */
+bool vfctl_domain_may_have_devices(const char *xml, size_t len);
 /** The device at this host address, or NULL. */
 const struct vfctl_intent_device *vfctl_domain_intent_device(
 	const struct vfctl_domain_intent *intent, const struct vfctl_bdf *vf);

@@ -87,11 +87,6 @@ const struct vfctl_lease *vfctl_leases_find(const struct vfctl_leases *leases,
 /** The lease that holds a VF, or NULL. */
 const struct vfctl_lease *vfctl_leases_find_vf(const struct vfctl_leases *leases,
 	const struct vfctl_bdf *vf);
-/**
- * The VF whose own port GUID, saved while its guest runs, is @guid, and who holds it; or NULL.
- */
-const struct vfctl_lease_vf *vfctl_leases_find_saved_guid(const struct vfctl_leases *leases,
-	uint64_t guid, const struct vfctl_lease **ret_lease);
 
 #ifdef __cplusplus
 }
