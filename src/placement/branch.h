@@ -21,8 +21,12 @@ struct search {
 	score sum;	    /* of what is placed now, but for VFs' distance */
 	score best_score, root;
 	bool has_best;
+	bool best_is_open; /* which VFs it has, and so its last two levels, is not known yet */
+	struct room *best_rooms;
 	unsigned levels; /* that count in this pass */
-	uint64_t steps, max_steps, next_look, deadline_ms;
+	uint64_t steps, max_steps, next_look;
+	struct limit limit;
+	struct reach **reach; /* of each type, to be freed */
 	bool stopped, proven, cut; /* cut: a guest had more options than are looked at */
 	bool first_fit;
 	int error;
@@ -42,6 +46,7 @@ int jobs_by_size(const void *a, const void *b);
 int jobs_by_hardness(const void *a, const void *b);
 void jobs_find_types(struct search *s);
 void jobs_find_runs(struct search *s);
+void jobs_find_reach(struct search *s, size_t type);
 void job_judge_alone(struct search *s, struct job *job, struct option_list *list);
 int search_allocate(struct search *s);
 void search_release(struct search *s);

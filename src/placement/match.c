@@ -36,6 +36,33 @@ bool match_allows(const struct site *site, const struct vfctl_vf_want *want,
 	return affinity == VFCTL_AFFINITY_PREFERRED || !group->local;
 }
 
+struct reach *match_reach(const struct site *site, const struct job *job)
+{
+	size_t wants = job->request->want_count, groups = site->group_count;
+	struct reach *reach = calloc(wants * groups + 1, sizeof(*reach));
+	unsigned d;
+
+	for (size_t w = 0; reach && w < wants; w++)
+		for (size_t g = 0; g < groups; g++) {
+			const struct vfctl_vf_want *want = &job->request->wants[w];
+			struct reach *to = &reach[w * groups + g];
+
+			if (!site_group_answers(&site->groups[g], want))
+				continue;
+			for (unsigned n = 0; n < site->node_count; n++) {
+				uint64_t node = UINT64_C(1) << n;
+
+				if (match_allows(site, want, &site->groups[g], node,
+					    job->request->max_distance, true, &d))
+					to->local |= node;
+				if (match_allows(site, want, &site->groups[g], node,
+					    job->request->max_distance, false, &d))
+					to->loose |= node;
+			}
+		}
+	return reach;
+}
+
 uint64_t match_nodes(const struct option *o, const struct opt_cell *cells, int cell)
 {
 	return cell < 0 ? o->nodes : UINT64_C(1) << cells[cell].node;
@@ -60,28 +87,57 @@ static size_t list_demands(const struct job *job, size_t cell_count,
 	return n;
 }
 
+static unsigned nearest_distance(const struct site *site, const struct vf_group *group,
+	uint64_t nodes)
+{
+	unsigned best = UINT32_MAX;
+
+	for (uint64_t left = nodes; left; left &= left - 1) {
+		unsigned d = site_vf_distance(site, group, (unsigned)__builtin_ctzll(left));
+
+		best = d < best ? d : best;
+	}
+	return best - 10;
+}
+
+/* One want by itself: false when there are too few VFs for it. */
+static bool floor_of(const struct site *site, const struct job *job,
+	const struct demand *demand, uint64_t nodes, bool local, unsigned *ret_distance)
+{
+	const struct vfctl_vf_want *want = &job->request->wants[demand->want];
+	const struct reach *reach = &job->reach[demand->want * site->group_count];
+	bool far = want->affinity != VFCTL_AFFINITY_ANY;
+	unsigned best = UINT32_MAX;
+	uint32_t there = 0;
+
+	for (size_t g = 0; g < site->group_count; g++) {
+		unsigned d;
+
+		if (!((local ? reach[g].local : reach[g].loose) & nodes))
+			continue;
+		there += site->groups[g].free;
+		d = far && best ? nearest_distance(site, &site->groups[g], nodes) : 0;
+		best = d < best ? d : best;
+		if (!best && there >= want->count)
+			break;
+	}
+	*ret_distance = best;
+	return there >= want->count;
+}
+
 bool match_floor(const struct site *site, const struct job *job, const struct option *o,
 	const struct opt_cell *cells, uint64_t *ret_distance)
 {
 	struct demand demands[DEMANDS_MAX];
 	size_t count = list_demands(job, o->cell_count, demands);
 	uint64_t sum = 0;
+	unsigned d;
 
 	for (size_t i = 0; i < count; i++) {
-		const struct vfctl_vf_want *want = &job->request->wants[demands[i].want];
-		uint64_t nodes = match_nodes(o, cells, demands[i].cell);
-		unsigned best = UINT32_MAX, d;
-		uint32_t there = 0;
-
-		for (size_t g = 0; g < site->group_count; g++)
-			if (match_allows(site, want, &site->groups[g], nodes,
-				    job->request->max_distance, o->local, &d)) {
-				there += site->groups[g].free;
-				best = d < best ? d : best;
-			}
-		if (there < want->count)
+		if (!floor_of(site, job, &demands[i], match_nodes(o, cells, demands[i].cell),
+			    o->local, &d))
 			return false;
-		sum += (uint64_t)best * WEIGHT_VF * want->count;
+		sum += (uint64_t)d * WEIGHT_VF * job->request->wants[demands[i].want].count;
 	}
 	*ret_distance = sum;
 	return true;
@@ -287,9 +343,17 @@ static int build_place(const struct site *site, const struct room *room,
 	uint32_t threads = room ? site_usable_threads(site, room) : 0;
 	int node = flow_node(flow), r = node < 0 ? node : 0;
 
-	for (uint32_t k = 1; k <= vfs && r == 0; k++)
-		r = flow_edge(flow, (unsigned)node, sink_of(site), 1, !room ? 0 : scale->room *
-			(int64_t)outlook_vf_worth(site, threads, fabric, vfs - k + 1));
+	for (uint32_t k = 1, same = 1; k <= vfs && r == 0; k++, same++) {
+		int64_t worth = !room ? 0 :
+			(int64_t)outlook_vf_worth(site, threads, fabric, vfs - k + 1);
+
+		if (k < vfs && (!room || worth ==
+				(int64_t)outlook_vf_worth(site, threads, fabric, vfs - k)))
+			continue;
+		r = flow_edge(flow, (unsigned)node, sink_of(site), (uint16_t)same,
+			scale->room * worth);
+		same = 0;
+	}
 	return r;
 }
 

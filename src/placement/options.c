@@ -21,9 +21,13 @@ void options_clear(struct option_list *list)
 /* Not after an error, and not without end: what is left out is told as not proven. */
 bool option_go_on(struct gen *g)
 {
-	if (++g->work > OPTIONS_WORK_MAX)
-		g->list->cut = true;
-	return !g->error && !g->list->cut;
+	struct option_list *l = g->list;
+
+	l->work++;
+	if (++g->work > OPTIONS_WORK_MAX || (l->max_work && l->work > l->max_work) ||
+		(g->work % 1024 == 0 && l->limit && limit_reached(l->limit)))
+		l->cut = true;
+	return !g->error && !l->cut;
 }
 
 /* ---- a finished option ---- */
@@ -32,7 +36,6 @@ static bool push(struct gen *g, const struct option *o)
 {
 	struct option_list *l = g->list;
 
-	l->work++;
 	if (l->count >= OPTIONS_MAX) {
 		l->cut = true;
 		return true;
@@ -129,7 +132,8 @@ static uint64_t room_after(const struct gen *g, const struct option *o)
 static void finish_as(struct gen *g, struct option *o, bool local)
 {
 	o->local = local;
-	g->list->work += g->r->want_count * g->site->group_count / 64;
+	g->list->work += 4 + 2 * g->count + g->r->want_count * (1 + g->site->group_count / 8) +
+		g->site->node_count / 4;
 	if (!match_floor(g->site, g->job, o, g->cells, &o->vf_distance))
 		return;
 	o->room = room_after(g, o);
@@ -360,22 +364,45 @@ static bool can_match(const struct gen *g, size_t first)
 	return true;
 }
 
+/* Of cells that are alike the later one is on the higher node. */
+static unsigned lowest_node(const struct gen *g, size_t cell)
+{
+	for (size_t k = cell; k-- > 0;)
+		if (cells_alike(g, k, cell))
+			return g->cells[k].node + 1u;
+	return 0;
+}
+
+/* Nodes from @from on for the cells that are alike to this one, itself included. */
+static bool enough_for_alike(const struct gen *g, size_t cell, unsigned from)
+{
+	size_t nodes = 0, cells = 0;
+
+	for (unsigned n = from; n < g->site->node_count; n++)
+		nodes += may_go(g, cell, n);
+	for (size_t k = cell; k < g->count; k++)
+		cells += cells_alike(g, cell, k);
+	return nodes >= cells;
+}
+
 static void choose_nodes(struct gen *g, size_t cell)
 {
-	unsigned from = 0;
+	unsigned from;
 
+	g->work += (g->count - cell) * g->site->node_count / 16;
 	if (!option_go_on(g) || !can_match(g, cell))
 		return;
 	if (cell == g->count) {
 		option_memory(g, 0);
 		return;
 	}
-	if (cell && cells_alike(g, cell - 1, cell))
-		from = g->cells[cell - 1].node + 1u;
+	from = lowest_node(g, cell);
 	for (unsigned n = from; n < g->site->node_count; n++) {
 		if (!may_go(g, cell, n) || (g->wants[cell].node == VFCTL_NODE_NONE &&
 				option_has_twin(g, n)))
 			continue;
+		if (!enough_for_alike(g, cell, n))
+			return;
 		g->cells[cell].node = (uint8_t)n;
 		g->used |= UINT64_C(1) << n;
 		choose_nodes(g, cell + 1);

@@ -12,10 +12,12 @@
 #include <time.h>
 
 #define STEPS 250000
-#define TIMEOUT_MS 30000
+#define TIMEOUT_MS 1000
 /* An option or a leaf costs about as much as so many edges of a flow. */
 #define EDGES_PER_STEP 64
-#define OPTIONS_PER_STEP 2
+#define OPTION_WORK_PER_STEP 16
+/* For a plan to begin with no guest of a batch is thought about longer. */
+#define GREEDY_WORK 20000
 /* The first pass settles these levels, the second the rest. */
 #define FIRST_LEVELS (VFCTL_LEVEL_FORM + 1)
 
@@ -39,6 +41,11 @@ static uint64_t now_ms(void)
 	return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
 }
 
+bool limit_reached(const struct limit *limit)
+{
+	return *limit->cancelled || now_ms() >= limit->deadline_ms;
+}
+
 static bool step(struct search *s)
 {
 	s->steps += 1 + (s->flow.work - s->flow_work) / EDGES_PER_STEP;
@@ -46,19 +53,21 @@ static bool step(struct search *s)
 		s->flow_work = s->flow.work;
 	if (s->steps >= s->max_steps)
 		s->stopped = true;
+	if (s->ctx->cancelled && !s->error)
+		s->error = ctx_fail(s->ctx, -EINTR, "the planner was interrupted");
+	if (s->error)
+		s->stopped = true;
 	if (s->steps < s->next_look)
 		return !s->stopped;
 	s->next_look = s->steps + 1024;
-	if (s->ctx->cancelled)
-		s->error = ctx_fail(s->ctx, -EINTR, "the planner was interrupted");
-	if (s->error || now_ms() >= s->deadline_ms)
+	if (now_ms() >= s->limit.deadline_ms)
 		s->stopped = true;
 	return !s->stopped;
 }
 
 /* ---- leaves ---- */
 
-static void keep(struct search *s)
+static void keep(struct search *s, const struct room *rooms, const score sum)
 {
 	for (size_t i = 0; i < s->count; i++) {
 		struct chosen *to = &s->best[s->jobs[i].index];
@@ -72,37 +81,74 @@ static void keep(struct search *s)
 		if (s->jobs[i].vfs)
 			memcpy(to->vfs, from->vfs, s->jobs[i].vfs * sizeof(*to->vfs));
 	}
+	memcpy(s->best_rooms, rooms, s->site->node_count * sizeof(*rooms));
+	memcpy(s->best_score, sum, sizeof(s->best_score));
 	s->has_best = true;
+	s->proven = compare(s->best_score, s->root, s->levels) <= 0;
+}
+
+/* The VFs of a plan: 1, and the two levels that they decide; 0 when there are not enough. */
+static int settle_vfs(struct search *s, struct chosen *chosen, const struct room *rooms,
+	score io)
+{
+	struct leaf l;
+	int r = match_all(s->site, s->jobs, chosen, s->count, rooms, &s->flow.work, &l);
+
+	if (r < 0)
+		s->error = ctx_oom(s->ctx);
+	if (r > 0) {
+		io[VFCTL_LEVEL_ROOM] = -(int64_t)l.room;
+		io[VFCTL_LEVEL_BALANCE] = (int64_t)l.balance;
+	}
+	return r;
+}
+
+/* The best plan so far was kept without them: many were, on the way to it. */
+static void settle_best(struct search *s)
+{
+	struct chosen *in_order;
+
+	if (!s->has_best || !s->best_is_open || s->error)
+		return;
+	in_order = calloc(s->count, sizeof(*in_order));
+	if (!in_order) {
+		s->error = ctx_oom(s->ctx);
+		return;
+	}
+	for (size_t i = 0; i < s->count; i++) /* what they point to is filled in place */
+		in_order[i] = s->best[s->jobs[i].index];
+	settle_vfs(s, in_order, s->best_rooms, s->best_score);
+	s->best_is_open = false;
+	free(in_order);
 }
 
 static void leaf(struct search *s, const struct room *rooms)
 {
-	struct leaf l;
+	bool first_levels = s->levels == FIRST_LEVELS;
 	score sum;
-	int r, order;
+	int order;
 
 	memcpy(sum, s->sum, sizeof(sum));
 	sum[VFCTL_LEVEL_DISTANCE] += s->flow.total;
 	order = s->has_best ? compare(sum, s->best_score, FIRST_LEVELS) : -1;
-	if (order > 0 || (order == 0 && s->levels == FIRST_LEVELS))
+	if (order > 0 || (order == 0 && first_levels))
 		return;
+	if (first_levels) {
+		sum[VFCTL_LEVEL_ROOM] = sum[VFCTL_LEVEL_BALANCE] = INT64_MAX;
+		s->best_is_open = true;
+		keep(s, rooms, sum);
+		return;
+	}
 	if (order == 0) {
 		search_bound_leaf(s, rooms, sum);
 		if (compare(sum, s->best_score, VFCTL_LEVELS) >= 0)
 			return;
 	}
-	r = match_all(s->site, s->jobs, s->now, s->count, rooms, &s->flow.work, &l);
-	if (r < 0)
-		s->error = ctx_oom(s->ctx);
-	if (r <= 0)
+	if (settle_vfs(s, s->now, rooms, sum) <= 0 ||
+		(s->has_best && compare(sum, s->best_score, VFCTL_LEVELS) >= 0))
 		return;
-	sum[VFCTL_LEVEL_ROOM] = -(int64_t)l.room;
-	sum[VFCTL_LEVEL_BALANCE] = (int64_t)l.balance;
-	if (s->has_best && compare(sum, s->best_score, VFCTL_LEVELS) >= 0)
-		return;
-	memcpy(s->best_score, sum, sizeof(sum));
-	keep(s);
-	s->proven = compare(s->best_score, s->root, s->levels) <= 0;
+	s->best_is_open = false;
+	keep(s, rooms, sum);
 }
 
 /* ---- branching ---- */
@@ -226,14 +272,15 @@ static void try_options(struct search *s, size_t depth, size_t cells)
 
 	if (!could_place(s, depth))
 		return;
+	list->work = 0;
+	list->max_work = (s->max_steps - s->steps) * OPTION_WORK_PER_STEP;
 	if (options_make(s->site, job, &s->rooms[depth * s->site->node_count], cells,
 		    depth + 1 == s->count, list) < 0) {
 		s->error = ctx_oom(s->ctx);
 		return;
 	}
 	s->cut |= list->cut;
-	s->steps += list->work / OPTIONS_PER_STEP;
-	list->work = 0;
+	s->steps += list->work / OPTION_WORK_PER_STEP;
 	if (list->count)
 		qsort(list->v, list->count, sizeof(*list->v), by_promise);
 	for (size_t i = 0; i < list->count && !s->stopped && !s->proven && !s->error; i++) {
@@ -318,6 +365,8 @@ static bool greedy_place(struct search *s, size_t depth)
 		return false;
 	for (size_t cells = job->request->cell_count ? job->most_cells : 1;
 		cells <= job->most_cells; cells++) {
+		list->work = 0;
+		list->max_work = s->count > 1 ? GREEDY_WORK : 0;
 		if (options_make(s->site, job, &s->rooms[depth * s->site->node_count], cells,
 			    true, list) < 0) {
 			s->error = ctx_oom(s->ctx);
@@ -399,9 +448,14 @@ static void prepare(struct search *s)
 	if (match_begin(s->site, &s->flow) < 0)
 		s->error = ctx_oom(s->ctx);
 	jobs_find_types(s);
+	for (size_t i = 0; i < s->count; i++)
+		s->lists[i].limit = &s->limit;
 	for (size_t i = 0; i < s->count && !s->error; i++) {
-		if (s->jobs[i].type == i)
+		if (s->jobs[i].type == i) {
+			jobs_find_reach(s, i);
 			job_judge_alone(s, &s->jobs[i], &s->lists[0]);
+		}
+		s->jobs[i].reach = s->jobs[s->jobs[i].type].reach;
 		s->jobs[i].least_distance = s->jobs[s->jobs[i].type].least_distance;
 		s->jobs[i].can_be_local = s->jobs[s->jobs[i].type].can_be_local;
 		s->jobs[i].most_cells = s->jobs[s->jobs[i].type].most_cells;
@@ -415,10 +469,10 @@ static void begin(struct search *s)
 	static int (*const orders[])(const void *, const void *) = {jobs_by_index,
 		jobs_by_size, jobs_by_hardness};
 
-	s->levels = VFCTL_LEVELS;
+	s->levels = FIRST_LEVELS;
 	s->max_steps = UINT64_MAX;
 	for (size_t i = 0; i < ARRAY_SIZE(orders) && !s->error &&
-		(!i || now_ms() < s->deadline_ms); i++) {
+		(!i || now_ms() < s->limit.deadline_ms); i++) {
 		qsort(s->jobs, s->count, sizeof(*s->jobs), orders[i]);
 		jobs_find_runs(s);
 		search_bound(s, 0, s->rooms, s->root);
@@ -429,6 +483,14 @@ static void begin(struct search *s)
 	}
 }
 
+/* Cut off before any plan was whole: the first that simpler planners find. */
+static void take_any(struct search *s)
+{
+	s->max_steps = UINT64_MAX;
+	s->stopped = false;
+	run_greedy(s, false);
+}
+
 static void search_all(struct search *s, const struct vfctl_plan_options *options,
 	struct search_result *ret)
 {
@@ -436,7 +498,7 @@ static void search_all(struct search *s, const struct vfctl_plan_options *option
 	unsigned timeout = options && options->timeout_ms ? options->timeout_ms : TIMEOUT_MS;
 	unsigned settled = 0;
 
-	s->deadline_ms = now_ms() + timeout;
+	s->limit = (struct limit){&s->ctx->cancelled, now_ms() + timeout};
 	prepare(s);
 	if (s->error)
 		return;
@@ -451,9 +513,11 @@ static void search_all(struct search *s, const struct vfctl_plan_options *option
 	if (s->count > 1 && !s->error && run_pass(s, FIRST_LEVELS, steps / 2))
 		settled = FIRST_LEVELS;
 	s->cut = false;
+	settle_best(s);
 	if (!s->error && run_pass(s, VFCTL_LEVELS, steps))
 		settled = VFCTL_LEVELS;
-	/* Cut off before any plan was whole: nothing placed, and nothing proven. */
+	if (!s->error && !s->has_best && settled < VFCTL_LEVELS)
+		take_any(s);
 	if (!s->error)
 		set_result(s, settled, ret);
 }

@@ -2,6 +2,8 @@
 #ifndef VFCTL_PLACEMENT_SEARCH_H
 #define VFCTL_PLACEMENT_SEARCH_H
 
+#include <signal.h>
+
 #include "placement/flow.h"
 #include "placement/site.h"
 
@@ -13,6 +15,11 @@ struct home {
 	uint64_t memory[SITE_NODES_MAX];
 	size_t vf_count;
 	uint16_t groups[VFCTL_GUEST_VFS_MAX]; /* of the site, a VF each */
+};
+
+/* Nodes of which one, in a cell's place, lets a want have VFs of a group. */
+struct reach {
+	uint64_t local, loose; /* where it must be local, and where it need not */
 };
 
 /* A request, and what is used of it again and again. */
@@ -30,6 +37,7 @@ struct job {
 	size_t type; /* the first job that asks the same */
 	uint64_t hardness;
 	const struct home *home;
+	struct reach *reach; /* by want, then group; of the search */
 };
 
 /* One cell of an option. */
@@ -54,13 +62,22 @@ struct option {
 	bool local, stay;
 };
 
+/* What ends a search whatever it is at. */
+struct limit {
+	const volatile sig_atomic_t *cancelled;
+	uint64_t deadline_ms; /* CLOCK_MONOTONIC */
+};
+bool limit_reached(const struct limit *limit);
+
 struct option_list {
 	struct option *v;
 	size_t count, room;
 	struct opt_cell *cells;
 	size_t cell_count, cell_room;
 	bool cut; /* there are more than these */
-	uint64_t work; /* ways looked at since it was made, whether they came to anything */
+	uint64_t work; /* what the caller has not taken away yet; a quarter of a microsecond each */
+	uint64_t max_work; /* that it may come to; 0: only the limit of a single call counts */
+	const struct limit *limit; /* NULL: none */
 };
 
 /*
@@ -89,6 +106,8 @@ struct demand {
 bool match_allows(const struct site *site, const struct vfctl_vf_want *want,
 	const struct vf_group *group, uint64_t nodes, unsigned max_distance, bool local,
 	unsigned *ret_distance);
+/* The table of what match_allows() says of each want and group at each node. */
+struct reach *match_reach(const struct site *site, const struct job *job);
 /* Nodes that a demand is about. */
 uint64_t match_nodes(const struct option *o, const struct opt_cell *cells, int cell);
 /*

@@ -85,6 +85,13 @@ void jobs_find_runs(struct search *s)
 			s->same_until[i + 1] : i + 1;
 }
 
+void jobs_find_reach(struct search *s, size_t type)
+{
+	s->reach[type] = s->jobs[type].reach = match_reach(s->site, &s->jobs[type]);
+	if (!s->reach[type])
+		s->error = ctx_oom(s->ctx);
+}
+
 /* What each guest needs at least, were it alone: for the bounds. */
 void job_judge_alone(struct search *s, struct job *job, struct option_list *list)
 {
@@ -153,7 +160,9 @@ int search_allocate(struct search *s)
 	s->same_until = calloc(s->count, sizeof(*s->same_until));
 	s->rooms = calloc((s->count + 1) * s->site->node_count, sizeof(*s->rooms));
 	s->lists = calloc(s->count, sizeof(*s->lists));
-	if (!s->same_until || !s->rooms || !s->lists)
+	s->reach = calloc(s->count, sizeof(*s->reach));
+	s->best_rooms = calloc(s->site->node_count + 1, sizeof(*s->best_rooms));
+	if (!s->best_rooms || !s->same_until || !s->rooms || !s->lists || !s->reach)
 		return ctx_oom(s->ctx);
 	r = make_chosen(s, &s->now);
 	return r < 0 ? r : make_chosen(s, &s->best);
@@ -163,6 +172,10 @@ void search_release(struct search *s)
 {
 	for (size_t i = 0; s->lists && i < s->count; i++)
 		options_clear(&s->lists[i]);
+	for (size_t i = 0; s->reach && i < s->count; i++)
+		free(s->reach[i]);
+	free(s->reach);
+	free(s->best_rooms);
 	free(s->lists);
 	free(s->same_until);
 	free(s->rooms);
