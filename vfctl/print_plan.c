@@ -84,12 +84,22 @@ void print_reasons(struct out *out, const struct vfctl_reason *reasons, size_t c
 
 /* ---- one guest ---- */
 
+static bool emulator_shares_vcpu_cpus(const struct vfctl_assignment *a)
+{
+	for (size_t i = 0; i < a->vcpu_count; i++)
+		if (a->vcpus[i] < VFCTL_CPU_MAX &&
+			vfctl_cpuset_has(&a->emulator_cpus, a->vcpus[i]))
+			return true;
+	return false;
+}
+
 static void print_emulator(struct out *out, const struct vfctl_assignment *a)
 {
 	char text[1024];
 
-	out_line(out, "  QEMU      emulator threads on CPU %s",
-		cpus_text(&a->emulator_cpus, text, sizeof(text)));
+	out_line(out, "  QEMU      emulator threads on CPU %s%s",
+		cpus_text(&a->emulator_cpus, text, sizeof(text)),
+		emulator_shares_vcpu_cpus(a) ? ", where vCPUs run too" : "");
 	if (!vfctl_cpuset_empty(&a->iothread_cpus) &&
 		!vfctl_cpuset_within(&a->iothread_cpus, &a->emulator_cpus))
 		out_line(out, "  QEMU      I/O threads on CPU %s",

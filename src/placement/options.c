@@ -464,9 +464,6 @@ int options_make(const struct site *site, const struct job *job, const struct ro
 
 	list->count = list->cell_count = 0;
 	list->cut = false;
-	if (!g.r->emulator_cores && !g.r->has_emulator && !site->has_host_cpus &&
-		vfctl_cpuset_empty(&site->model->shared_cpus))
-		return 0;
 	find_room(&g);
 	if (job->home)
 		make_stay(&g);

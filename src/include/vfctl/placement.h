@@ -155,7 +155,10 @@ struct vfctl_request {
 	uint32_t vcpus;   /**< 1 .. VFCTL_VCPU_MAX */
 	uint32_t shared_vcpus; /**< of them, the last ones of each cell, on shared CPUs */
 	enum vfctl_threads threads;
-	uint32_t emulator_cores; /**< 0: QEMU's own threads run on the reserved CPUs */
+	/** Cores for QEMU's own threads. 0: they run on the reserved CPUs of the host; where it
+	 * has none, on the shared ones; else on the guest's own, if need be those of vCPUs,
+	 * with a warning. */
+	uint32_t emulator_cores;
 	bool has_emulator; /**< they have their CPUs already, wherever they are */
 	uint32_t iothreads;
 	uint32_t iothread_cores; /**< 0: they share the CPUs of QEMU's own threads */

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* The host as one guest. */
+#include "placement_case.h"
+
+static void the_whole_host(void **state)
+{
+	struct vfctl_request r = guest(16, NULL);
+	const struct vfctl_assignment *a;
+	struct vfctl_plan *plan;
+	struct host_model h;
+
+	make_host(&h, 2, 8, 1);
+	h.nodes[0].memory_bytes = h.nodes[1].memory_bytes = 24 * GIB;
+	r.memory_bytes = 40 * GIB;
+	r.emulator_cores = 0;
+	r.iothreads = 1;
+	plan = make_plan(&h, &r, 1);
+	a = &plan->assignments[0];
+	assert_int_equal(a->refusal, VFCTL_REFUSAL_NONE);
+	assert_int_equal(plan->gap_level, VFCTL_LEVELS);
+	assert_string_equal(cpus_text(a), "0,1,2,3,4,5,6,7,8,9,10,11,12,13,14,15");
+	assert_int_equal(a->cells[0].memory_bytes, 20 * GIB);
+	assert_int_equal(a->cells[1].memory_bytes, 20 * GIB);
+	assert_string_equal(set_text(&a->emulator_cpus), "0-15");
+	assert_string_equal(set_text(&a->iothread_cpus), "0-15");
+	assert_true(has_reason(a, VFCTL_REASON_WARNING,
+		"QEMU's threads run on the CPUs of the guest's vCPUs"));
+	vfctl_plan_free(plan);
+}
+
+/* Threads that are held and have no vCPU are better than a vCPU's own. */
+static void idle_siblings_carry_qemu(void **state)
+{
+	struct vfctl_request r = guest(2, NULL);
+	const struct vfctl_assignment *a;
+	struct vfctl_plan *plan;
+	struct host_model h;
+
+	make_host(&h, 1, 2, 2);
+	r.emulator_cores = 0;
+	r.threads = VFCTL_THREADS_ISOLATE;
+	plan = make_plan(&h, &r, 1);
+	a = &plan->assignments[0];
+	assert_int_equal(a->refusal, VFCTL_REFUSAL_NONE);
+	assert_string_equal(set_text(&a->emulator_cpus), "1,3");
+	assert_true(has_reason(a, VFCTL_REASON_WARNING, "siblings of the guest's vCPUs"));
+	vfctl_plan_free(plan);
+	/* The host's own CPUs come first, and cost nothing. */
+	add_core(&h, 0, 1);
+	vfctl_cpuset_add(&h.model.reserved_cpus, 4);
+	plan = make_plan(&h, &r, 1);
+	a = &plan->assignments[0];
+	assert_string_equal(set_text(&a->emulator_cpus), "4");
+	for (size_t i = 0; i < a->reason_count; i++)
+		assert_null(strstr(a->reasons[i].text, "QEMU's threads run on"));
+	vfctl_plan_free(plan);
+}
+
+static int setup(void **state)
+{
+	return vfctl_ctx_new(&ctx);
+}
+
+static int teardown(void **state)
+{
+	vfctl_ctx_free(ctx);
+	return 0;
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(the_whole_host),
+		cmocka_unit_test(idle_siblings_carry_qemu),
+	};
+
+	return cmocka_run_group_tests(tests, setup, teardown);
+}
