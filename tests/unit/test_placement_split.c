@@ -1,6 +1,61 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The host as one guest. */
+/* Guests of cells: auto that fit only when they are split, and the host as one guest. */
 #include "placement_case.h"
+
+static struct vfctl_request auto_guest(uint32_t vcpus, uint64_t memory)
+{
+	struct vfctl_request r = guest(vcpus, NULL);
+
+	r.memory_bytes = memory;
+	r.has_emulator = true;
+	r.emulator_cores = 0;
+	return r;
+}
+
+/* Placed, proven and local; its cells have so many vCPUs. */
+static void assert_split(const struct host_model *h, const struct vfctl_request *r,
+	const uint32_t *vcpus, size_t count)
+{
+	struct vfctl_plan *plan = make_plan(h, r, 1);
+	const struct vfctl_assignment *a = &plan->assignments[0];
+
+	assert_int_equal(a->refusal, VFCTL_REFUSAL_NONE);
+	assert_int_equal(plan->gap_level, VFCTL_LEVELS);
+	assert_true(a->local);
+	assert_int_equal(a->cell_count, count);
+	for (size_t k = 0; k < count; k++)
+		assert_int_equal(a->cells[k].vcpu_count, vcpus[k]);
+	vfctl_plan_free(plan);
+}
+
+static void assert_refused(const struct host_model *h, const struct vfctl_request *r,
+	enum vfctl_refusal refusal)
+{
+	struct vfctl_plan *plan = make_plan(h, r, 1);
+
+	assert_int_equal(plan->assignments[0].refusal, refusal);
+	vfctl_plan_free(plan);
+}
+
+/* Two rails, a PF on each node: each node has VFs enough, but of one PF. */
+static void rails_of_two_nodes_split(void **state)
+{
+	const struct vfctl_vf_want rails = {.any_pf = true, .fabric = VFCTL_FABRIC_ANY,
+		.count = 2, .cell = VFCTL_CELL_ANY, .apart = 1};
+	struct vfctl_request r = auto_guest(4, 4 * GIB);
+	struct host_model h;
+
+	make_host(&h, 2, 8, 1);
+	add_vfs(&h, 0x10, 0, 4, 0);
+	add_vfs(&h, 0x80, 1, 4, 0);
+	r.wants = &rails;
+	r.want_count = 1;
+	assert_split(&h, &r, (uint32_t[]){2, 2}, 2);
+	r.cells_max = 1;
+	assert_refused(&h, &r, VFCTL_REFUSAL_VFS);
+}
+
+/* ---- the host as one guest ---- */
 
 static void the_whole_host(void **state)
 {
@@ -70,6 +125,7 @@ static int teardown(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(rails_of_two_nodes_split),
 		cmocka_unit_test(the_whole_host),
 		cmocka_unit_test(idle_siblings_carry_qemu),
 	};
