@@ -55,6 +55,80 @@ static void rails_of_two_nodes_split(void **state)
 	assert_refused(&h, &r, VFCTL_REFUSAL_VFS);
 }
 
+/* A core for each of two vCPUs, though one core has threads for both. */
+static void cells_need_not_fill_cores(void **state)
+{
+	const struct vfctl_vf_want wants[] = {
+		{.pf = {.bus = 0x10}, .fabric = VFCTL_FABRIC_ANY, .count = 1, .cell = VFCTL_CELL_ANY},
+		{.pf = {.bus = 0x80}, .fabric = VFCTL_FABRIC_ANY, .count = 1, .cell = VFCTL_CELL_ANY},
+	};
+	struct vfctl_request r = auto_guest(2, 4 * GIB);
+	struct host_model h;
+
+	make_host(&h, 2, 4, 2);
+	add_vfs(&h, 0x10, 0, 1, 0);
+	add_vfs(&h, 0x80, 1, 1, 0);
+	r.wants = wants;
+	r.want_count = 2;
+	assert_split(&h, &r, (uint32_t[]){1, 1}, 2);
+	/* The same for memory that no node has alone. */
+	r.want_count = 0;
+	r.memory_bytes = 100 * GIB;
+	assert_split(&h, &r, (uint32_t[]){1, 1}, 2);
+	/* Siblings are asked for: there is no way. */
+	r.threads = VFCTL_THREADS_REQUIRE;
+	assert_refused(&h, &r, VFCTL_REFUSAL_MEMORY);
+}
+
+/* Node 0 has cores of two threads, node 1 of one: 4 vCPUs are 3 + 1. */
+static void nodes_of_unlike_cores(void **state)
+{
+	struct vfctl_request r = auto_guest(4, 4 * GIB);
+	struct host_model h;
+
+	make_host(&h, 2, 0, 1);
+	add_core(&h, 0, 2);
+	add_core(&h, 0, 1);
+	add_core(&h, 1, 1);
+	assert_split(&h, &r, (uint32_t[]){3, 1}, 2);
+	r.threads = VFCTL_THREADS_ISOLATE;
+	r.vcpus = 3;
+	assert_split(&h, &r, (uint32_t[]){2, 1}, 2);
+}
+
+/* A cell's memory is what its node has, to the last page. */
+static void memory_that_nodes_have_unevenly(void **state)
+{
+	struct vfctl_request r = auto_guest(8, 66 * GIB);
+	struct vfctl_plan *plan;
+	struct host_model h;
+
+	make_host(&h, 3, 4, 1);
+	h.nodes[0].memory_bytes = 3 * GIB;
+	h.nodes[1].memory_bytes = 1 * GIB;
+	h.nodes[2].memory_bytes = 62 * GIB;
+	r.vcpus = 12;
+	assert_split(&h, &r, (uint32_t[]){4, 4, 4}, 3);
+	/* Odd amounts are given in full. */
+	r.vcpus = 8;
+	r.memory_bytes = 64 * GIB + 4096;
+	h.nodes[2].memory_bytes = 63 * GIB;
+	plan = make_plan(&h, &r, 1);
+	assert_int_equal(plan->assignments[0].refusal, VFCTL_REFUSAL_NONE);
+	assert_int_equal(plan->assignments[0].memory_bytes, r.memory_bytes);
+	vfctl_plan_free(plan);
+	/* Where it may be remote: 1 + 63 GiB are no halves, and node 2 has no CPU free. */
+	r.memory_affinity = VFCTL_AFFINITY_PREFERRED;
+	r.memory_bytes = 64 * GIB;
+	h.nodes[0].memory_bytes = 1 * GIB;
+	h.nodes[2].memory_bytes = 63 * GIB;
+	for (unsigned c = 8; c < 12; c++)
+		vfctl_cpuset_or(&h.model.busy_cpus, &h.cores[c].cpus);
+	plan = make_plan(&h, &r, 1);
+	assert_int_equal(plan->assignments[0].refusal, VFCTL_REFUSAL_NONE);
+	vfctl_plan_free(plan);
+}
+
 /* ---- the host as one guest ---- */
 
 static void the_whole_host(void **state)
@@ -126,6 +200,9 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(rails_of_two_nodes_split),
+		cmocka_unit_test(cells_need_not_fill_cores),
+		cmocka_unit_test(nodes_of_unlike_cores),
+		cmocka_unit_test(memory_that_nodes_have_unevenly),
 		cmocka_unit_test(the_whole_host),
 		cmocka_unit_test(idle_siblings_carry_qemu),
 	};
