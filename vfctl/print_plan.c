@@ -237,6 +237,8 @@ static uint64_t gap_percent(uint64_t value, uint64_t bound)
 
 void print_proof(struct out *out, const struct vfctl_plan *plan)
 {
+	const char *why = plan->partial ? "not every split of the other guests was tried"
+					: "the search ended early";
 	enum vfctl_plan_level gap = plan->gap_level;
 
 	if (gap == VFCTL_LEVELS) {
@@ -246,12 +248,12 @@ void print_proof(struct out *out, const struct vfctl_plan *plan)
 	}
 	/* Of a bound of nothing at all a share cannot be told. */
 	if (!plan->bound[gap])
-		out_line(out, "  proof     the search ended early: %s may be better than %" PRIu64
-			"; all before that is the best there is", gap_words[gap],
+		out_line(out, "  proof     %s: %s may be better than %" PRIu64
+			"; all before that is the best there is", why, gap_words[gap],
 			plan->value[gap]);
 	else
-		out_line(out, "  proof     the search ended early: %s %" PRIu64 ", at best %" PRIu64
-			" (within %" PRIu64 " %%)%s", gap_words[gap], plan->value[gap],
+		out_line(out, "  proof     %s: %s %" PRIu64 ", at best %" PRIu64
+			" (within %" PRIu64 " %%)%s", why, gap_words[gap], plan->value[gap],
 			plan->bound[gap], gap_percent(plan->value[gap], plan->bound[gap]),
 			gap == VFCTL_LEVEL_PLACED ? "" : "; all before that is the best there is");
 }

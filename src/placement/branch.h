@@ -24,6 +24,7 @@ struct search {
 	unsigned levels; /* that count in this pass */
 	uint64_t steps, max_steps, next_look, deadline_ms;
 	bool stopped, proven, cut; /* cut: a guest had more options than are looked at */
+	bool partial;		   /* a guest that others come after was not split in all ways */
 	bool first_fit;
 	int error;
 };

@@ -335,6 +335,8 @@ static void split_over(struct gen *g)
 		if (g->list->count > before && (g->last || cores_alike(g)))
 			break;
 	}
+	/* Others may need the memory, or the shared CPUs, that it could take elsewhere. */
+	g->list->partial |= !g->last && g->list->count > before;
 }
 
 /* ---- nodes ---- */

@@ -417,7 +417,7 @@ int options_make(const struct site *site, const struct job *job, const struct ro
 		.list = list, .last = last};
 
 	list->count = list->cell_count = 0;
-	list->cut = false;
+	list->cut = list->partial = false;
 	find_room(&g);
 	if (job->home)
 		make_stay(&g);

@@ -227,6 +227,7 @@ static void try_options(struct search *s, size_t depth, size_t cells)
 		return;
 	}
 	s->cut |= list->cut;
+	s->partial |= list->partial;
 	s->steps += list->work / OPTIONS_PER_STEP;
 	list->work = 0;
 	if (list->count)
@@ -417,6 +418,8 @@ static void begin(struct search *s)
 		qsort(s->jobs, s->count, sizeof(*s->jobs), orders[i]);
 		jobs_find_runs(s);
 		search_bound(s, 0, s->rooms, s->root);
+		if (s->has_best && compare(s->best_score, s->root, VFCTL_LEVELS) <= 0)
+			return;
 		if (i == 0)
 			run_greedy(s, true);
 		if (!s->error)
@@ -448,18 +451,32 @@ static void search_all(struct search *s, const struct vfctl_plan_options *option
 	s->cut = false;
 	if (!s->error && run_pass(s, VFCTL_LEVELS, steps))
 		settled = VFCTL_LEVELS;
+	/* A guest was left out, and others could have been split in other ways. */
+	ret->partial = s->partial && s->best_score[VFCTL_LEVEL_PLACED] > s->root[VFCTL_LEVEL_PLACED];
+	if (ret->partial)
+		settled = 0;
 	/* Cut off before any plan was whole: nothing placed, and nothing proven. */
 	if (!s->error)
 		set_result(s, settled, ret);
 }
 
+/* As if a plan that places so many, and is the best in all else, were known. */
+static void seek_more_than(struct search *s, size_t placed)
+{
+	s->has_best = placed > 0;
+	for (unsigned i = 0; placed && i < VFCTL_LEVELS; i++)
+		s->best_score[i] = -INT64_MAX;
+	s->best_score[VFCTL_LEVEL_PLACED] = -(int64_t)placed;
+}
+
 int search_run(struct vfctl_ctx *ctx, const struct site *site, struct job *jobs, size_t count,
-	const struct vfctl_plan_options *options, struct search_result *ret)
+	size_t placed, const struct vfctl_plan_options *options, struct search_result *ret)
 {
 	struct search s = {.ctx = ctx, .site = site, .jobs = jobs, .count = count};
 	int r = search_allocate(&s);
 
 	*ret = (struct search_result){.gap_level = VFCTL_LEVELS};
+	seek_more_than(&s, placed);
 	if (r == 0 && count)
 		search_all(&s, options, ret);
 	r = r < 0 ? r : s.error;

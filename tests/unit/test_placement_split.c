@@ -129,6 +129,20 @@ static void memory_that_nodes_have_unevenly(void **state)
 	vfctl_plan_free(plan);
 }
 
+/* Another guest of the batch makes way by being split, when the one left over cannot. */
+static void any_guest_of_a_batch_may_split(void **state)
+{
+	struct vfctl_request r[] = {auto_guest(3, GIB), auto_guest(3, GIB), auto_guest(2, GIB)};
+	struct vfctl_plan *plan;
+	struct host_model h;
+
+	make_host(&h, 2, 4, 1);
+	r[0].cells_max = r[1].cells_max = 1;
+	plan = make_plan(&h, r, 3);
+	assert_int_equal(plan->value[VFCTL_LEVEL_PLACED], 3);
+	vfctl_plan_free(plan);
+}
+
 /* ---- the host as one guest ---- */
 
 static void the_whole_host(void **state)
@@ -203,6 +217,7 @@ int main(void)
 		cmocka_unit_test(cells_need_not_fill_cores),
 		cmocka_unit_test(nodes_of_unlike_cores),
 		cmocka_unit_test(memory_that_nodes_have_unevenly),
+		cmocka_unit_test(any_guest_of_a_batch_may_split),
 		cmocka_unit_test(the_whole_host),
 		cmocka_unit_test(idle_siblings_carry_qemu),
 	};

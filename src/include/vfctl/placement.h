@@ -260,6 +260,9 @@ struct vfctl_plan {
 	uint64_t bound[VFCTL_LEVELS]; /**< no plan is better than this at @ref gap_level */
 	/** First level at which a better plan was not ruled out; VFCTL_LEVELS: proven best. */
 	enum vfctl_plan_level gap_level;
+	/** A guest is left out, and guests that are placed could be split in more ways than
+	 * were tried: why gap_level is VFCTL_LEVEL_PLACED. */
+	bool partial;
 	uint64_t steps; /**< of the search */
 };
 
