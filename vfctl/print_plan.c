@@ -84,12 +84,22 @@ void print_reasons(struct out *out, const struct vfctl_reason *reasons, size_t c
 
 /* ---- one guest ---- */
 
+static bool emulator_shares_vcpu_cpus(const struct vfctl_assignment *a)
+{
+	for (size_t i = 0; i < a->vcpu_count; i++)
+		if (a->vcpus[i] < VFCTL_CPU_MAX &&
+			vfctl_cpuset_has(&a->emulator_cpus, a->vcpus[i]))
+			return true;
+	return false;
+}
+
 static void print_emulator(struct out *out, const struct vfctl_assignment *a)
 {
 	char text[1024];
 
-	out_line(out, "  QEMU      emulator threads on CPU %s",
-		cpus_text(&a->emulator_cpus, text, sizeof(text)));
+	out_line(out, "  QEMU      emulator threads on CPU %s%s",
+		cpus_text(&a->emulator_cpus, text, sizeof(text)),
+		emulator_shares_vcpu_cpus(a) ? ", where vCPUs run too" : "");
 	if (!vfctl_cpuset_empty(&a->iothread_cpus) &&
 		!vfctl_cpuset_within(&a->iothread_cpus, &a->emulator_cpus))
 		out_line(out, "  QEMU      I/O threads on CPU %s",
@@ -227,6 +237,8 @@ static uint64_t gap_percent(uint64_t value, uint64_t bound)
 
 void print_proof(struct out *out, const struct vfctl_plan *plan)
 {
+	const char *why = plan->partial ? "not every split of the other guests was tried"
+					: "the search ended early";
 	enum vfctl_plan_level gap = plan->gap_level;
 
 	if (gap == VFCTL_LEVELS) {
@@ -236,12 +248,12 @@ void print_proof(struct out *out, const struct vfctl_plan *plan)
 	}
 	/* Of a bound of nothing at all a share cannot be told. */
 	if (!plan->bound[gap])
-		out_line(out, "  proof     the search ended early: %s may be better than %" PRIu64
-			"; all before that is the best there is", gap_words[gap],
+		out_line(out, "  proof     %s: %s may be better than %" PRIu64
+			"; all before that is the best there is", why, gap_words[gap],
 			plan->value[gap]);
 	else
-		out_line(out, "  proof     the search ended early: %s %" PRIu64 ", at best %" PRIu64
-			" (within %" PRIu64 " %%)%s", gap_words[gap], plan->value[gap],
+		out_line(out, "  proof     %s: %s %" PRIu64 ", at best %" PRIu64
+			" (within %" PRIu64 " %%)%s", why, gap_words[gap], plan->value[gap],
 			plan->bound[gap], gap_percent(plan->value[gap], plan->bound[gap]),
 			gap == VFCTL_LEVEL_PLACED ? "" : "; all before that is the best there is");
 }

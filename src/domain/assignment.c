@@ -156,6 +156,10 @@ bool assignment_shares(const struct vfctl_assignment *a)
 	for (size_t i = 0; i < a->cell_count; i++)
 		if (a->cells[i].shared_vcpus)
 			return true;
+	for (size_t i = 0; i < a->vcpu_count; i++)
+		if (a->vcpus[i] < VFCTL_CPU_MAX &&
+			vfctl_cpuset_has(&a->emulator_cpus, a->vcpus[i]))
+			return true;
 	return false;
 }
 

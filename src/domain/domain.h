@@ -153,7 +153,7 @@ enum { DISTANCE_LOCAL = 10, DISTANCE_UNREACHABLE = 255 };
 
 /* assignment.c */
 int assignment_check(struct vfctl_ctx *ctx, const struct vfctl_domain_request *request);
-/* Some vCPU shares its CPUs with other guests. */
+/* Some vCPU shares its CPUs with other guests, or with QEMU's own threads. */
 bool assignment_shares(const struct vfctl_assignment *a);
 /* The placement of this VF and its guest cell, or NULL when the planner did not choose it. */
 const struct vfctl_free_vf *assignment_vf(const struct vfctl_assignment *a,

@@ -46,7 +46,10 @@ static void render_counts(struct render *r)
 		xml_remove_children(r->domain, "iothreads");
 }
 
-/* FIFO for vCPUs that are alone on their CPU: on a shared one it would starve the others. */
+/*
+ * FIFO for vCPUs that are alone on their CPU: on a shared one it would starve the others, on
+ * one of QEMU's it would hang the guest.
+ */
 static void add_realtime(struct render *r, struct xml_node *tune, struct xml_node *before)
 {
 	uint32_t priority = r->guest->xml.realtime_priority;
@@ -54,7 +57,8 @@ static void add_realtime(struct render *r, struct xml_node *tune, struct xml_nod
 	struct xml_node *node;
 
 	for (size_t i = 0; i < r->assignment->vcpu_count; i++)
-		if (r->assignment->vcpus[i] < VFCTL_CPU_MAX)
+		if (r->assignment->vcpus[i] < VFCTL_CPU_MAX &&
+			!vfctl_cpuset_has(&r->assignment->emulator_cpus, r->assignment->vcpus[i]))
 			vfctl_cpuset_add(&vcpus, (unsigned)i);
 	if (!r->guest->xml.realtime || vfctl_cpuset_empty(&vcpus))
 		return;

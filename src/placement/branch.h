@@ -28,6 +28,7 @@ struct search {
 	struct limit limit;
 	struct reach **reach; /* of each type, to be freed */
 	bool stopped, proven, cut; /* cut: a guest had more options than are looked at */
+	bool partial;		   /* a guest that others come after was not split in all ways */
 	bool first_fit;
 	int error;
 };

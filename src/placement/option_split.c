@@ -5,6 +5,11 @@
 /* Uneven splits over the same nodes that are tried in a batch. */
 #define SPLITS_MAX 64
 
+/* vCPUs of each cell: those with a CPU of their own, and shared ones. */
+struct split {
+	uint32_t alone[SITE_NODES_MAX], shared[SITE_NODES_MAX];
+};
+
 void option_spread_shared(struct gen *g)
 {
 	uint64_t vcpus = 0, before = 0;
@@ -17,92 +22,83 @@ void option_spread_shared(struct gen *g)
 	}
 }
 
-/* vCPUs a node could take, in steps of the split. */
-static uint32_t most_units(const struct gen *g, unsigned node, uint32_t unit)
-{
-	const struct room *room = &g->rooms[node];
-	uint32_t vcpus = g->r->threads == VFCTL_THREADS_ISOLATE ? room->core_count
-								: room->threads;
+/* ---- what a node could take ---- */
 
-	if (g->r->shared_vcpus == g->r->vcpus)
-		vcpus = room->shared;
-	else if (g->r->shared_vcpus)
-		vcpus += room->shared;
-	return vcpus / unit;
+static uint32_t extra_cores(const struct gen *g)
+{
+	return g->r->emulator_cores + g->r->iothread_cores;
 }
 
-/*
- * Memory in proportion to vCPUs, in whole pages; what a node lacks goes to the others.
- * False when all of them together have not enough.
- */
-static bool split_memory(struct gen *g, bool own_only)
+/* Cores of the node that the guest may have. */
+static uint32_t open_cores(const struct gen *g, unsigned node, unsigned class)
 {
-	uint64_t page = g->page ? g->site->page_bytes[g->page] : UINT64_C(1) << 20;
-	uint64_t left = g->r->memory_bytes / page, vcpus = g->r->vcpus, given = 0;
+	uint32_t whole = (uint32_t)g->rooms[node].l3_whole * g->site->nodes[node].l3_cores;
+	uint32_t cores = g->rooms[node].cores[class];
 
-	for (size_t k = 0; k < g->count; k++) {
-		struct opt_cell *c = &g->cells[k];
-		uint64_t most = g->rooms[c->node].memory[g->page] / page;
-		uint64_t pages = (unsigned __int128)g->r->memory_bytes / page * c->vcpus / vcpus;
+	return g->r->whole_l3 && whole < cores ? whole : cores;
+}
 
-		if (!own_only)
-			most = left;
-		pages = pages ? pages : 1;
-		c->memory = pages < most ? pages : most;
-		given += c->memory;
-		if (!c->memory)
-			return false;
-	}
-	for (size_t k = 0; k < g->count; k++) {
-		uint64_t most = g->rooms[g->cells[k].node].memory[g->page] / page;
-		uint64_t more = left > given ? left - given : 0;
+/* vCPUs per core of the class when the guest is split in steps of @unit; 0: it has no use. */
+static uint32_t per_core(const struct gen *g, unsigned class, uint32_t unit)
+{
+	uint32_t threads = g->site->class_threads[class];
 
-		if (!own_only)
-			most = left;
-		if (more > most - g->cells[k].memory)
-			more = most - g->cells[k].memory;
-		g->cells[k].memory += more;
-		given += more;
-		/* At least a page each may have been more than there is to split. */
-		if (given > left && g->cells[k].memory > given - left) {
-			g->cells[k].memory -= given - left;
-			given = left;
+	if (g->r->threads == VFCTL_THREADS_REQUIRE)
+		return threads == unit ? threads : 0;
+	return g->r->threads == VFCTL_THREADS_ISOLATE ? 1 : threads;
+}
+
+/* Steps of @unit vCPUs that a node's cores hold beside @extra cores for QEMU. */
+static uint32_t most_steps(const struct gen *g, unsigned node, uint32_t unit, uint32_t extra)
+{
+	uint32_t vcpus = 0;
+
+	/* QEMU's cores are those of least use to vCPUs. */
+	for (int useful = 0; useful < 2; useful++)
+		for (unsigned c = 0; c < g->site->class_count; c++) {
+			uint32_t cores = open_cores(g, node, c), each = per_core(g, c, unit);
+			uint32_t taken = cores < extra ? cores : extra;
+
+			if (useful != (each > 0))
+				continue;
+			extra -= taken;
+			vcpus += (cores - taken) * each;
 		}
-		g->cells[k].memory *= page;
-	}
-	return given == left;
+	return extra ? 0 : vcpus / unit;
 }
 
-static void try_split(struct gen *g, const uint32_t *units, uint32_t unit)
+/* The most vCPUs of the guest that could be on the node. */
+static uint32_t most_vcpus(const struct gen *g, unsigned node)
 {
-	uint32_t left = g->r->vcpus;
+	uint32_t alone = g->r->vcpus - g->r->shared_vcpus, shared = g->r->shared_vcpus;
+	uint32_t threads = g->rooms[node].threads;
 
+	alone = alone < threads ? alone : threads;
+	shared = shared < g->rooms[node].shared ? shared : g->rooms[node].shared;
+	return alone + shared;
+}
+
+/* ---- vCPUs ---- */
+
+static void try_split(struct gen *g, const struct split *split)
+{
 	for (size_t k = 0; k < g->count; k++) {
-		uint32_t vcpus = units[k] * unit;
-
-		g->cells[k].vcpus = vcpus < left ? vcpus : left;
-		left -= g->cells[k].vcpus;
+		g->cells[k].shared = split->shared[k];
+		g->cells[k].vcpus = split->alone[k] + split->shared[k];
 		if (!g->cells[k].vcpus)
 			return;
 	}
-	option_spread_shared(g);
-	for (size_t k = 0; k < g->count; k++)
-		if (!option_cell_fits(g, k, g->cells[k].node))
-			return;
-	if (left)
-		return;
-	if (split_memory(g, true) ||
-		(g->r->memory_affinity != VFCTL_AFFINITY_REQUIRED && split_memory(g, false)))
-		option_memory(g, 0);
+	option_share_memory(g);
 }
 
-/* As even as the nodes allow: each gets the same until it is full. */
+/*
+ * @total more on top of @units, as even as the nodes allow: each gets the same until it is
+ * full.
+ */
 static bool level(const uint32_t *most, size_t count, uint32_t total, uint32_t *units)
 {
 	uint32_t left = total;
 
-	for (size_t k = 0; k < count; k++)
-		units[k] = 0;
 	while (left) {
 		size_t open = 0, given = 0;
 
@@ -127,91 +123,270 @@ static bool level(const uint32_t *most, size_t count, uint32_t total, uint32_t *
 	return true;
 }
 
-/* From a split of two cells, the ones less and less even. */
-static void try_uneven(struct gen *g, const uint32_t *most, const uint32_t *units,
-	uint32_t unit)
+/* Shared vCPUs in proportion; @most: what the nodes hold of the others. */
+static bool in_proportion(struct gen *g, const uint32_t *most, struct split *ret)
 {
-	uint32_t total = units[0] + units[1];
+	uint32_t all[SITE_NODES_MAX] = {0}, vcpus[SITE_NODES_MAX] = {0};
 
-	for (uint32_t step = 1; step < total && step < SPLITS_MAX; step++)
-		for (int side = 0; side < 2; side++) {
-			uint32_t a = side ? units[0] + step : units[0] - step;
-			uint32_t other[2] = {a, total - a};
+	for (size_t k = 0; k < g->count; k++)
+		all[k] = most[k] + g->rooms[g->cells[k].node].shared;
+	if (!level(all, g->count, g->r->vcpus, vcpus))
+		return false;
+	for (size_t k = 0; k < g->count; k++)
+		g->cells[k].vcpus = vcpus[k];
+	option_spread_shared(g);
+	for (size_t k = 0; k < g->count; k++) {
+		ret->shared[k] = g->cells[k].shared;
+		ret->alone[k] = vcpus[k] - ret->shared[k];
+		if (ret->alone[k] > most[k] ||
+			ret->shared[k] > g->rooms[g->cells[k].node].shared)
+			return false;
+	}
+	return true;
+}
 
-			if ((side && units[1] <= step) || (!side && units[0] <= step) ||
-				other[0] > most[0] || other[1] > most[1])
+/* One vCPU for each cell, of the kind that its node has; of both, of what is left. */
+static bool give_first(const uint32_t *most, const uint32_t *carries, size_t count,
+	uint32_t *alone, uint32_t *shared, struct split *ret)
+{
+	for (int both = 0; both < 2; both++)
+		for (size_t k = 0; k < count; k++) {
+			uint32_t *from = most[k] && (!carries[k] || *alone) ? alone : shared;
+
+			if ((most[k] && carries[k]) != both)
 				continue;
-			try_split(g, other, unit);
+			if (!*from || (from == shared && !carries[k]))
+				return false;
+			--*from;
+			ret->alone[k] = from == alone;
+			ret->shared[k] = from == shared;
+		}
+	return true;
+}
+
+/* Both kinds by themselves, where they cannot be in proportion. */
+static bool by_kind(struct gen *g, const uint32_t *most, struct split *ret)
+{
+	uint32_t alone = g->r->vcpus - g->r->shared_vcpus, shared = g->r->shared_vcpus;
+	uint32_t carries[SITE_NODES_MAX];
+
+	for (size_t k = 0; k < g->count; k++)
+		carries[k] = g->rooms[g->cells[k].node].shared;
+	*ret = (struct split){0};
+	return give_first(most, carries, g->count, &alone, &shared, ret) &&
+		level(most, g->count, alone, ret->alone) &&
+		level(carries, g->count, shared, ret->shared);
+}
+
+/* The most even split in steps of @unit, where the nodes hold @most of them. */
+static bool even_split(struct gen *g, const uint32_t *most, uint32_t unit, struct split *ret)
+{
+	if (g->r->shared_vcpus)
+		return in_proportion(g, most, ret) || by_kind(g, most, ret);
+	*ret = (struct split){0};
+	if (!level(most, g->count, g->r->vcpus / unit, ret->alone))
+		return false;
+	for (size_t k = 0; k < g->count; k++)
+		ret->alone[k] *= unit;
+	return true;
+}
+
+/* From a split of two cells, those less and less even. */
+static void try_pairs(struct gen *g, const uint32_t *most, uint32_t unit, const struct split *even)
+{
+	int64_t first = even->alone[0] / unit, total = g->r->vcpus / unit;
+	struct split split = {0};
+
+	for (int64_t step = 1; step < total && step < SPLITS_MAX; step++)
+		for (int side = -1; side <= 1; side += 2) {
+			int64_t a = first + side * step;
+
+			if (a < 1 || a >= total || a > most[0] || total - a > most[1])
+				continue;
+			split.alone[0] = (uint32_t)a * unit;
+			split.alone[1] = (uint32_t)(total - a) * unit;
+			try_split(g, &split);
 		}
 }
 
-static void split_over(struct gen *g, uint32_t unit)
+/* All splits of @left steps more over the cells from @cell on, but the even one. */
+static void try_all(struct gen *g, const uint32_t *most, uint32_t unit,
+	const struct split *even, size_t cell, uint32_t left, struct split *split)
 {
-	uint32_t most[SITE_NODES_MAX], units[SITE_NODES_MAX];
-	uint32_t total = (g->r->vcpus + unit - 1) / unit;
-	size_t before = g->list->count;
-	bool extra = g->r->emulator_cores + g->r->iothread_cores > 0;
+	uint32_t later = (uint32_t)(g->count - cell) - 1;
 
-	g->list->work++;
-	for (size_t k = 0; k < g->count; k++)
-		most[k] = most_units(g, g->cells[k].node, unit);
-	if (!level(most, g->count, total, units))
+	if (!later) {
+		split->alone[cell] = left * unit;
+		if (left <= most[cell] && memcmp(split, even, sizeof(*split)) != 0)
+			try_split(g, split);
 		return;
-	try_split(g, units, unit);
-	/* QEMU's cores need a place too: one cell less full, each in its turn. */
-	for (size_t k = 0; extra && g->list->count == before && k < g->count; k++) {
-		uint32_t was = most[k], threads = 0, need;
+	}
+	for (uint32_t n = 1; n <= most[cell] && n + later <= left; n++) {
+		split->alone[cell] = n * unit;
+		try_all(g, most, unit, even, cell + 1, left - n, split);
+	}
+}
 
-		need = g->r->emulator_cores + g->r->iothread_cores;
-		for (unsigned c = 0; c < g->site->class_count && need; c++) {
-			uint32_t n = g->rooms[g->cells[k].node].cores[c];
+/* Ways to split so many steps, each cell with one at least; above SPLITS_MAX any number. */
+static uint64_t count_splits(size_t cells, uint32_t steps)
+{
+	uint64_t count = 1;
 
-			n = n < need ? n : need;
-			threads += n * (g->r->threads == VFCTL_THREADS_ISOLATE ? 1 :
-				g->site->class_threads[c]);
-			need -= n;
-		}
-		threads = (threads + unit - 1) / unit;
-		most[k] = was > threads ? was - threads : 0;
-		if (!need && level(most, g->count, total, units))
-			try_split(g, units, unit);
+	for (size_t k = 1; k < cells && count && count <= SPLITS_MAX; k++)
+		count = steps > k ? count * (steps - k) / k : 0;
+	return count;
+}
+
+static void try_uneven(struct gen *g, const uint32_t *most, uint32_t unit,
+	const struct split *even)
+{
+	uint32_t steps = g->r->vcpus / unit;
+	struct split split = {0};
+
+	if (g->count == 2)
+		try_pairs(g, most, unit, even);
+	else if (count_splits(g->count, steps) <= SPLITS_MAX)
+		try_all(g, most, unit, even, 0, steps, &split);
+}
+
+/* QEMU's cores need a place too: one cell less full, each in its turn. */
+static void make_way(struct gen *g, uint32_t *most, uint32_t unit)
+{
+	struct split split;
+
+	for (size_t k = 0; k < g->count; k++) {
+		uint32_t was = most[k];
+
+		most[k] = most_steps(g, g->cells[k].node, unit, extra_cores(g));
+		if (even_split(g, most, unit, &split))
+			try_split(g, &split);
 		most[k] = was;
 	}
-	if (!g->last && g->count == 2 && level(most, g->count, total, units))
-		try_uneven(g, most, units, unit);
+}
+
+static void split_by(struct gen *g, uint32_t unit)
+{
+	uint32_t most[SITE_NODES_MAX];
+	size_t before = g->list->count;
+	struct split even;
+
+	for (size_t k = 0; k < g->count; k++)
+		most[k] = most_steps(g, g->cells[k].node, unit, 0);
+	if (!even_split(g, most, unit, &even))
+		return;
+	try_split(g, &even);
+	if (extra_cores(g) && g->list->count == before)
+		make_way(g, most, unit);
+	if (!g->last && !g->r->shared_vcpus)
+		try_uneven(g, most, unit, &even);
+}
+
+/* Are all free cores of the cells' nodes of one kind? */
+static bool cores_alike(const struct gen *g)
+{
+	unsigned kinds = 0;
+
+	for (unsigned c = 0; c < g->site->class_count; c++)
+		for (size_t k = 0; k < g->count; k++)
+			if (g->rooms[g->cells[k].node].cores[c]) {
+				kinds++;
+				break;
+			}
+	return kinds <= 1;
+}
+
+/* Steps to split in, largest first: cores that the vCPUs fill, then single vCPUs. */
+static size_t list_units(const struct gen *g, uint32_t ret[SITE_CLASSES_MAX + 1])
+{
+	bool single = g->r->threads == VFCTL_THREADS_ISOLATE || g->r->shared_vcpus;
+	size_t count = 0;
+
+	for (unsigned c = g->site->class_count; c-- > 0 && !single;) {
+		uint32_t threads = g->site->class_threads[c];
+
+		if (threads > 1 && g->r->vcpus % threads == 0)
+			ret[count++] = threads;
+	}
+	if (g->r->threads != VFCTL_THREADS_REQUIRE)
+		ret[count++] = 1;
+	return count;
+}
+
+/* Could these nodes meet the wants at all, each by itself? */
+static bool have_vfs(const struct gen *g)
+{
+	const struct option o = {.nodes = g->used, .cell_count = (uint8_t)g->count};
+	uint64_t distance;
+
+	return match_floor(g->site, g->job, &o, g->cells, &distance);
+}
+
+/* Threads stay idle only where no split in whole cores is to be had. */
+static void split_over(struct gen *g)
+{
+	uint32_t units[SITE_CLASSES_MAX + 1];
+	size_t before = g->list->count, count = list_units(g, units);
+
+	g->list->work++;
+	if (!have_vfs(g))
+		return;
+	for (size_t i = 0; i < count; i++) {
+		split_by(g, units[i]);
+		if (g->list->count > before && (g->last || cores_alike(g)))
+			break;
+	}
+	/* Others may need the memory, or the shared CPUs, that it could take elsewhere. */
+	g->list->partial |= !g->last && g->list->count > before;
+}
+
+/* ---- nodes ---- */
+
+/* The most of it that the node could take. */
+static uint64_t most_of(const struct gen *g, unsigned node, bool memory)
+{
+	return memory ? g->rooms[node].memory[g->page] : most_vcpus(g, node);
+}
+
+/* What cells before @cell could hold with the best nodes from @from on for the others. */
+static uint64_t at_most(const struct gen *g, size_t cell, unsigned from, bool memory)
+{
+	uint64_t best[SITE_NODES_MAX], sum = 0;
+	size_t count = 0;
+
+	for (size_t k = 0; k < cell; k++)
+		sum += most_of(g, g->cells[k].node, memory);
+	for (unsigned n = from; n < g->site->node_count; n++) {
+		uint64_t value = most_of(g, n, memory);
+		size_t at = count++;
+
+		for (; at > 0 && best[at - 1] < value; at--)
+			best[at] = best[at - 1];
+		best[at] = value;
+	}
+	for (size_t i = 0; i < count && i < g->count - cell; i++)
+		sum += best[i];
+	return sum;
 }
 
 /* Nodes ascending: cells that nobody gave have no order of their own. */
-void option_split(struct gen *g, size_t cell, unsigned from, uint32_t unit)
+void option_split(struct gen *g, size_t cell, unsigned from)
 {
+	if (at_most(g, cell, from, false) < g->r->vcpus ||
+		(g->r->memory_affinity == VFCTL_AFFINITY_REQUIRED &&
+			at_most(g, cell, from, true) < g->r->memory_bytes))
+		return;
 	if (!option_go_on(g))
 		return;
 	if (cell == g->count) {
-		split_over(g, unit);
+		split_over(g);
 		return;
 	}
 	for (unsigned n = from; n < g->site->node_count; n++) {
-		if (!option_can_hold(g, n) || !most_units(g, n, unit) || option_has_twin(g, n))
+		if (!option_can_hold(g, n) || !most_vcpus(g, n) || option_has_twin(g, n))
 			continue;
 		g->cells[cell].node = (uint8_t)n;
 		g->used |= UINT64_C(1) << n;
-		option_split(g, cell + 1, n + 1, unit);
+		option_split(g, cell + 1, n + 1);
 		g->used &= ~(UINT64_C(1) << n);
 	}
-}
-
-/* Whole cores to each cell, so that siblings stay together. */
-uint32_t option_split_unit(const struct gen *g)
-{
-	uint32_t unit = 1;
-
-	if (g->r->threads == VFCTL_THREADS_ISOLATE || g->r->shared_vcpus)
-		return 1;
-	/* Of the kinds of cores that are to be had. */
-	for (unsigned c = 0; c < g->site->class_count; c++)
-		for (unsigned n = 0; n < g->site->node_count; n++)
-			if (g->rooms[n].cores[c] &&
-				g->r->vcpus % g->site->class_threads[c] == 0)
-				unit = g->site->class_threads[c];
-	return unit;
 }

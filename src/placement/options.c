@@ -8,8 +8,6 @@
 #define OPTIONS_MAX 20000
 /* Steps on the way to them, most of which may lead nowhere. */
 #define OPTIONS_WORK_MAX 100000
-/* Cells of one guest whose memory may go to any node, though their own has it. */
-#define CELLS_WITH_ANY_MEMORY 3
 
 void options_clear(struct option_list *list)
 {
@@ -219,57 +217,13 @@ static void choose_cores(struct gen *g, size_t cell, size_t extra)
 		with_vector(g, cell, extra, &vectors[i]);
 }
 
-static void choose_extra(struct gen *g)
+void option_place_cores(struct gen *g)
 {
 	size_t cells = g->r->emulator_cores + g->r->iothread_cores ? g->count : 1;
 
 	g->threads = 0;
 	for (size_t i = 0; i < cells; i++)
 		choose_cores(g, 0, i);
-}
-
-/* ---- memory ---- */
-
-static bool has_memory(const struct gen *g, size_t cell, unsigned node)
-{
-	uint64_t need = g->cells[cell].memory;
-
-	for (size_t k = 0; k < cell; k++)
-		if (g->cells[k].memory_node == node)
-			need += g->cells[k].memory;
-	return g->rooms[node].memory[g->page] >= need;
-}
-
-void option_memory(struct gen *g, size_t cell)
-{
-	struct opt_cell *c = &g->cells[cell];
-	bool local;
-
-	if (!option_go_on(g))
-		return;
-	if (cell == g->count) {
-		choose_extra(g);
-		return;
-	}
-	c->memory_node = c->node;
-	local = has_memory(g, cell, c->node);
-	if (local)
-		option_memory(g, cell + 1);
-	/*
-	 * Where nothing comes after it, memory that is there is never left for a farther
-	 * one. Of several cells one may need it more, which is tried for a few.
-	 */
-	if (g->r->memory_affinity == VFCTL_AFFINITY_REQUIRED ||
-		(local && g->last && (g->count == 1 || g->count > CELLS_WITH_ANY_MEMORY)))
-		return;
-	for (unsigned n = 0; n < g->site->node_count; n++) {
-		if (n == c->node || (g->r->max_distance &&
-				site_distance(g->site, c->node, n) > g->r->max_distance))
-			continue;
-		c->memory_node = (uint8_t)n;
-		if (has_memory(g, cell, n))
-			option_memory(g, cell + 1);
-	}
 }
 
 /* ---- nodes ---- */
@@ -431,7 +385,7 @@ static void make_for_page(struct gen *g, size_t cell_count)
 
 	g->count = cell_count;
 	if (!g->r->cell_count && cell_count > 1) {
-		option_split(g, 0, 0, option_split_unit(g));
+		option_split(g, 0, 0);
 		return;
 	}
 	g->wants = g->r->cell_count ? g->r->cells : &one;
@@ -483,10 +437,7 @@ int options_make(const struct site *site, const struct job *job, const struct ro
 		.list = list, .last = last};
 
 	list->count = list->cell_count = 0;
-	list->cut = false;
-	if (!g.r->emulator_cores && !g.r->has_emulator && !site->has_host_cpus &&
-		vfctl_cpuset_empty(&site->model->shared_cpus))
-		return 0;
+	list->cut = list->partial = false;
 	find_room(&g);
 	if (job->home)
 		make_stay(&g);

@@ -43,13 +43,17 @@ uint32_t option_cores(const struct opt_cell *cell);
 bool option_l3(const struct gen *g, struct opt_cell *cell);
 
 /* option_split.c: cells that nobody gave, over nodes from @from on. */
-void option_split(struct gen *g, size_t cell, unsigned from, uint32_t unit);
-uint32_t option_split_unit(const struct gen *g);
+void option_split(struct gen *g, size_t cell, unsigned from);
 /* Shared vCPUs over the cells as they are, in proportion. */
 void option_spread_shared(struct gen *g);
 
-/* options.c: memory, then cores, for cells that have their nodes. */
+/* option_memory.c, for cells that have their nodes: memory, then cores. */
 void option_memory(struct gen *g, size_t cell);
+/* The same where the guest's memory is still to be divided among the cells. */
+void option_share_memory(struct gen *g);
+
+/* options.c: cores, for cells that have their memory. */
+void option_place_cores(struct gen *g);
 /* One step more of looking: may it be made? */
 bool option_go_on(struct gen *g);
 bool option_can_hold(const struct gen *g, unsigned node);

@@ -217,40 +217,122 @@ static int fill_plan(struct vfctl_ctx *ctx, const struct site *site,
 	memcpy(plan->value, result->value, sizeof(plan->value));
 	memcpy(plan->bound, result->bound, sizeof(plan->bound));
 	plan->gap_level = result->gap_level;
+	plan->partial = result->partial;
 	plan->steps = result->steps;
 	r = realize_all(ctx, site, requests, result, plan);
 	return r < 0 ? r : explain_all(ctx, site, requests, result, plan);
 }
 
+/* Which guests may be split though a node has room for them: false when there is none more. */
+static bool may_split_more(const struct site *site, const struct vfctl_request *requests,
+	size_t count, const struct search_result *found, bool placed_too, struct job *jobs)
+{
+	bool more = false;
+
+	for (size_t i = 0; i < count; i++) {
+		bool placed = found->chosen[i].placed;
+
+		job_init(site, &requests[i], i, &jobs[i]);
+		jobs[i].must_split = (placed_too || !placed) && !requests[i].cell_count &&
+			jobs[i].most_cells > 1;
+		more |= jobs[i].must_split && placed == placed_too;
+	}
+	return more;
+}
+
+/* The first level at which something better is not ruled out. */
+static void find_gap(struct search_result *result)
+{
+	result->gap_level = 0;
+	while (result->gap_level < VFCTL_LEVELS &&
+		result->value[result->gap_level] == result->bound[result->gap_level])
+		result->gap_level++;
+	result->partial &= result->gap_level == VFCTL_LEVEL_PLACED;
+}
+
+/* Keep the better of both; what the last search left open is open. */
+static void take_better(struct search_result *best, struct search_result *next, size_t count)
+{
+	if (next->value[VFCTL_LEVEL_PLACED] > best->value[VFCTL_LEVEL_PLACED]) {
+		search_result_clear(best, count);
+		*best = *next;
+		return;
+	}
+	best->steps += next->steps;
+	best->partial = next->partial;
+	best->bound[VFCTL_LEVEL_PLACED] = next->gap_level == VFCTL_LEVEL_PLACED ?
+		next->bound[VFCTL_LEVEL_PLACED] : best->value[VFCTL_LEVEL_PLACED];
+	find_gap(best);
+	search_result_clear(next, count);
+}
+
+/*
+ * A guest that a node holds by itself is split only where others leave it no room; then,
+ * where that is not enough, so that others have room.
+ */
 static int run(struct vfctl_ctx *ctx, const struct site *site,
 	const struct vfctl_request *requests, size_t count,
 	const struct vfctl_plan_options *options, struct search_result *ret)
 {
+	struct vfctl_plan_options limits = {
+		.max_steps = options && options->max_steps ? options->max_steps : SEARCH_STEPS,
+		.timeout_ms = options && options->timeout_ms ? options->timeout_ms
+							     : SEARCH_TIMEOUT_MS};
 	_free_ struct job *jobs = NULL;
-	struct search_result split;
-	bool again = false;
+	struct search_result next;
 	int r = make_jobs(ctx, site, requests, count, &jobs);
 
+	if (count > 1) { /* three searches at most */
+		limits.max_steps = (limits.max_steps + 1) / 2;
+		limits.timeout_ms = (limits.timeout_ms + 2) / 3;
+	}
 	if (r == 0)
-		r = search_run(ctx, site, jobs, count, options, ret);
-	if (r < 0 || count < 2)
-		return r;
-	/* Those that found no room on a node of their own: perhaps on several. */
-	for (size_t i = 0; i < count; i++) {
-		job_init(site, &requests[i], i, &jobs[i]);
-		jobs[i].must_split = !ret->chosen[i].placed && !requests[i].cell_count &&
-			jobs[i].most_cells > 1;
-		again |= jobs[i].must_split;
+		r = search_run(ctx, site, jobs, count, 0, &limits, ret);
+	for (int placed_too = 0; r == 0 && count > 1 && placed_too < 2; placed_too++) {
+		if (ret->value[VFCTL_LEVEL_PLACED] == count ||
+			!may_split_more(site, requests, count, ret, placed_too, jobs))
+			continue;
+		r = search_run(ctx, site, jobs, count, ret->value[VFCTL_LEVEL_PLACED], &limits,
+			&next);
+		if (r == 0)
+			take_better(ret, &next, count);
 	}
-	if (!again)
+	return r;
+}
+
+/* Does the guest fit nowhere on the host as it is, whatever becomes of the others? */
+static int fits_nowhere(struct vfctl_ctx *ctx, const struct site *site,
+	const struct vfctl_request *request, const struct vfctl_plan_options *options, bool *ret)
+{
+	struct search_result alone = {0};
+	int r = run(ctx, site, request, 1, options, &alone);
+
+	if (r == 0)
+		*ret = !alone.chosen[0].placed && alone.gap_level != VFCTL_LEVEL_PLACED;
+	search_result_clear(&alone, 1);
+	return r;
+}
+
+/* A guest that fits nowhere is no reason to say that more could be placed. */
+static int tighten_bound(struct vfctl_ctx *ctx, const struct site *site,
+	const struct vfctl_request *requests, size_t count,
+	const struct vfctl_plan_options *options, struct search_result *result)
+{
+	uint64_t most = count;
+	int r = 0;
+
+	if (result->gap_level != VFCTL_LEVEL_PLACED || count < 2)
 		return 0;
-	r = search_run(ctx, site, jobs, count, options, &split);
-	if (r == 0 && split.value[VFCTL_LEVEL_PLACED] > ret->value[VFCTL_LEVEL_PLACED]) {
-		search_result_clear(ret, count);
-		*ret = split;
-	} else if (r == 0) {
-		search_result_clear(&split, count);
+	for (size_t i = 0; i < count && r == 0; i++) {
+		bool nowhere = false;
+
+		if (!result->chosen[i].placed)
+			r = fits_nowhere(ctx, site, &requests[i], options, &nowhere);
+		most -= nowhere;
 	}
+	if (most < result->bound[VFCTL_LEVEL_PLACED])
+		result->bound[VFCTL_LEVEL_PLACED] = most;
+	find_gap(result);
 	return r;
 }
 
@@ -276,6 +358,8 @@ int plan_make(struct vfctl_ctx *ctx, const struct vfctl_host_model *model,
 		return ctx_oom(ctx);
 	plan->count = count;
 	r = run(ctx, site, requests, count, options, &result);
+	if (r == 0)
+		r = tighten_bound(ctx, site, requests, count, options, &result);
 	if (r == 0 && count)
 		r = fill_plan(ctx, site, requests, &result, plan);
 	search_result_clear(&result, count);

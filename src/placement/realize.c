@@ -419,6 +419,62 @@ static int give_vfs(struct vfctl_ctx *ctx, struct realize *z, const struct chose
 	return 0;
 }
 
+/* ---- QEMU's own threads ---- */
+
+static struct vfctl_cpuset vcpu_cpus(const struct vfctl_assignment *a)
+{
+	struct vfctl_cpuset cpus = {0};
+
+	for (size_t i = 0; i < a->vcpu_count; i++)
+		if (a->vcpus[i] < VFCTL_CPU_MAX)
+			vfctl_cpuset_add(&cpus, a->vcpus[i]);
+	return cpus;
+}
+
+/* CPUs of held cores that no vCPU has a thread of. */
+static struct vfctl_cpuset cores_without_vcpus(const struct vfctl_topology *t,
+	const struct vfctl_assignment *a, const struct vfctl_cpuset *vcpus)
+{
+	struct vfctl_cpuset cpus = {0};
+
+	for (size_t i = 0; i < t->core_count; i++)
+		if (vfctl_cpuset_within(&t->cores[i].cpus, &a->held_cpus) &&
+			!vfctl_cpuset_intersects(&t->cores[i].cpus, vcpus))
+			vfctl_cpuset_or(&cpus, &t->cores[i].cpus);
+	return cpus;
+}
+
+static bool warn_of_jitter(struct vfctl_assignment *a, const char *where)
+{
+	return reason_add(a, VFCTL_REASON_WARNING, "QEMU's threads run on %s, since "
+		"emulator_cores is 0 and the host has no reserved CPUs: expect jitter on these "
+		"vCPUs while QEMU works", where);
+}
+
+/* Neither cores of their own nor CPUs of the host: what costs the vCPUs least. */
+static bool share_held_cpus(const struct vfctl_topology *t, struct vfctl_assignment *a)
+{
+	struct vfctl_cpuset vcpus = vcpu_cpus(a), idle = a->held_cpus;
+
+	a->emulator_cpus = cores_without_vcpus(t, a, &vcpus);
+	if (!vfctl_cpuset_empty(&a->emulator_cpus))
+		return true;
+	vfctl_cpuset_andnot(&idle, &vcpus);
+	a->emulator_cpus = vfctl_cpuset_empty(&idle) ? vcpus : idle;
+	return warn_of_jitter(a, vfctl_cpuset_empty(&idle) ? "the CPUs of the guest's vCPUs" :
+		"idle siblings of the guest's vCPUs");
+}
+
+static bool give_emulator(const struct realize *z, const struct vfctl_request *request,
+	struct vfctl_assignment *a)
+{
+	if (request->emulator_cores)
+		return true;
+	a->emulator_cpus = host_cpus_near(z->site->model, a->node);
+	return request->has_emulator || !vfctl_cpuset_empty(&a->emulator_cpus) ||
+		share_held_cpus(z->site->model->topology, a);
+}
+
 /* ---- all of it ---- */
 
 int realize(struct vfctl_ctx *ctx, struct realize *z, const struct vfctl_request *request,
@@ -448,8 +504,8 @@ int realize(struct vfctl_ctx *ctx, struct realize *z, const struct vfctl_request
 	a->node = a->cells[0].node;
 	a->page_bytes = a->cells[0].page_bytes;
 	a->guest_threads = chosen->option.threads;
-	if (!request->emulator_cores)
-		a->emulator_cpus = host_cpus_near(z->site->model, a->node);
+	if (!give_emulator(z, request, a))
+		return ctx_oom(ctx);
 	if (!request->iothreads)
 		vfctl_cpuset_andnot(&a->iothread_cpus, &a->iothread_cpus);
 	else if (!request->iothread_cores)

@@ -256,7 +256,7 @@ int vfctl_plan_rebalance(struct vfctl_ctx *ctx, const struct vfctl_host_model *m
 	if (r == 0)
 		r = open_all(&b);
 	if (r == 0)
-		r = search_run(ctx, b.site, b.jobs, b.count, options, &result);
+		r = search_run(ctx, b.site, b.jobs, b.count, 0, options, &result);
 	if (r == 0)
 		r = make_result(&b, &result, ret);
 	search_result_clear(&result, b.count);

@@ -365,12 +365,6 @@ static void say_short(struct refusal *f)
 		say_memory(f, n);
 	}
 	tell_shortages(f);
-	if (!r->emulator_cores && !f->site->has_host_cpus &&
-		vfctl_cpuset_empty(&f->site->model->shared_cpus))
-		refusal_say(f, reason_add(f->a, VFCTL_REASON_SHORT, "no core is asked for QEMU's threads, "
-				"and the host has no reserved CPUs for them") &&
-			reason_add(f->a, VFCTL_REASON_REMEDY,
-				"set emulator_cores to 1 or reserve CPUs for the host"));
 }
 
 int explain_refusal(struct vfctl_ctx *ctx, struct vfctl_assignment *a,

@@ -101,8 +101,10 @@ static void try_policies(struct refusal *f)
 	}
 	changed = *f->request;
 	changed.emulator_cores = 0;
-	if (f->request->emulator_cores && f->site->has_host_cpus && refusal_would_fit(f, &changed, &nodes))
-		remedy(f, nodes, "emulator_cores: 0 (QEMU's threads on the reserved CPUs)");
+	if (f->request->emulator_cores && refusal_would_fit(f, &changed, &nodes))
+		remedy(f, nodes, f->site->has_host_cpus ?
+			"emulator_cores: 0 (QEMU's threads on the reserved CPUs)" :
+			"emulator_cores: 0 (QEMU's threads on its vCPUs' CPUs: jitter)");
 	changed = *f->request;
 	changed.page_bytes = VFCTL_PAGES_AUTO;
 	if (f->request->page_bytes != VFCTL_PAGES_AUTO && refusal_would_fit(f, &changed, &nodes))

@@ -11,8 +11,6 @@
 #include <errno.h>
 #include <time.h>
 
-#define STEPS 250000
-#define TIMEOUT_MS 1000
 /* An option or a leaf costs about as much as so many edges of a flow. */
 #define EDGES_PER_STEP 64
 #define OPTION_WORK_PER_STEP 16
@@ -280,6 +278,7 @@ static void try_options(struct search *s, size_t depth, size_t cells)
 		return;
 	}
 	s->cut |= list->cut;
+	s->partial |= list->partial;
 	s->steps += list->work / OPTION_WORK_PER_STEP;
 	if (list->count)
 		qsort(list->v, list->count, sizeof(*list->v), by_promise);
@@ -363,10 +362,10 @@ static bool greedy_place(struct search *s, size_t depth)
 
 	if (!could_place(s, depth))
 		return false;
+	list->work = 0;
+	list->max_work = s->count > 1 ? GREEDY_WORK : 0;
 	for (size_t cells = job->request->cell_count ? job->most_cells : 1;
 		cells <= job->most_cells; cells++) {
-		list->work = 0;
-		list->max_work = s->count > 1 ? GREEDY_WORK : 0;
 		if (options_make(s->site, job, &s->rooms[depth * s->site->node_count], cells,
 			    true, list) < 0) {
 			s->error = ctx_oom(s->ctx);
@@ -476,6 +475,8 @@ static void begin(struct search *s)
 		qsort(s->jobs, s->count, sizeof(*s->jobs), orders[i]);
 		jobs_find_runs(s);
 		search_bound(s, 0, s->rooms, s->root);
+		if (s->has_best && compare(s->best_score, s->root, VFCTL_LEVELS) <= 0)
+			return;
 		if (i == 0)
 			run_greedy(s, true);
 		if (!s->error)
@@ -494,8 +495,9 @@ static void take_any(struct search *s)
 static void search_all(struct search *s, const struct vfctl_plan_options *options,
 	struct search_result *ret)
 {
-	uint64_t steps = options && options->max_steps ? options->max_steps : STEPS;
-	unsigned timeout = options && options->timeout_ms ? options->timeout_ms : TIMEOUT_MS;
+	uint64_t steps = options && options->max_steps ? options->max_steps : SEARCH_STEPS;
+	unsigned timeout = options && options->timeout_ms ? options->timeout_ms
+							  : SEARCH_TIMEOUT_MS;
 	unsigned settled = 0;
 
 	s->limit = (struct limit){&s->ctx->cancelled, now_ms() + timeout};
@@ -518,17 +520,31 @@ static void search_all(struct search *s, const struct vfctl_plan_options *option
 		settled = VFCTL_LEVELS;
 	if (!s->error && !s->has_best && settled < VFCTL_LEVELS)
 		take_any(s);
+	/* A guest was left out, and others could have been split in other ways. */
+	ret->partial = s->partial && s->best_score[VFCTL_LEVEL_PLACED] > s->root[VFCTL_LEVEL_PLACED];
+	if (ret->partial)
+		settled = 0;
 	if (!s->error)
 		set_result(s, settled, ret);
 }
 
+/* As if a plan that places so many, and is the best in all else, were known. */
+static void seek_more_than(struct search *s, size_t placed)
+{
+	s->has_best = placed > 0;
+	for (unsigned i = 0; placed && i < VFCTL_LEVELS; i++)
+		s->best_score[i] = -INT64_MAX;
+	s->best_score[VFCTL_LEVEL_PLACED] = -(int64_t)placed;
+}
+
 int search_run(struct vfctl_ctx *ctx, const struct site *site, struct job *jobs, size_t count,
-	const struct vfctl_plan_options *options, struct search_result *ret)
+	size_t placed, const struct vfctl_plan_options *options, struct search_result *ret)
 {
 	struct search s = {.ctx = ctx, .site = site, .jobs = jobs, .count = count};
 	int r = search_allocate(&s);
 
 	*ret = (struct search_result){.gap_level = VFCTL_LEVELS};
+	seek_more_than(&s, placed);
 	if (r == 0 && count)
 		search_all(&s, options, ret);
 	r = r < 0 ? r : s.error;

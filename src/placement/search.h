@@ -75,6 +75,7 @@ struct option_list {
 	struct opt_cell *cells;
 	size_t cell_count, cell_room;
 	bool cut; /* there are more than these */
+	bool partial; /* the guest can be split over the same nodes in more ways than these */
 	uint64_t work; /* what the caller has not taken away yet; a quarter of a microsecond each */
 	uint64_t max_work; /* that it may come to; 0: only the limit of a single call counts */
 	const struct limit *limit; /* NULL: none */
@@ -150,15 +151,21 @@ int match_all(const struct site *site, const struct job *jobs, struct chosen *ch
 
 /* ---- the search ---- */
 
+/* For all searches of a plan together, unless its options say otherwise. */
+#define SEARCH_STEPS 250000
+#define SEARCH_TIMEOUT_MS 1000
+
 struct search_result {
 	struct chosen *chosen; /* by the requests' order */
 	uint64_t value[VFCTL_LEVELS], bound[VFCTL_LEVELS];
 	enum vfctl_plan_level gap_level;
+	bool partial; /* the gap comes of splits that are not looked at */
 	uint64_t steps;
 };
 
+/* @placed: only plans that place more guests than these are sought; 0: any plan. */
 int search_run(struct vfctl_ctx *ctx, const struct site *site, struct job *jobs, size_t count,
-	const struct vfctl_plan_options *options, struct search_result *ret);
+	size_t placed, const struct vfctl_plan_options *options, struct search_result *ret);
 void search_result_clear(struct search_result *result, size_t count);
 
 /* job.c */

@@ -92,6 +92,35 @@ void jobs_find_reach(struct search *s, size_t type)
 		s->error = ctx_oom(s->ctx);
 }
 
+/* Are the VFs there, all wants at once? An option is only sure of each want by itself. */
+static bool has_vfs(struct search *s, const struct job *job, const struct option *o,
+	const struct opt_cell *cells)
+{
+	struct flow_mark mark = {0};
+	int r = 1;
+
+	if (!job->vfs || s->error)
+		return true;
+	r = flow_mark(&s->flow, &mark);
+	if (r == 0)
+		r = match_add(s->site, &s->flow, job, o, cells);
+	if (r < 0)
+		s->error = ctx_oom(s->ctx);
+	if (mark.left)
+		flow_return(&s->flow, &mark);
+	flow_mark_clear(&mark);
+	return r > 0;
+}
+
+/* Can it be had as one of these? */
+static bool has_option(struct search *s, const struct job *job, const struct option_list *list)
+{
+	for (size_t i = 0; i < list->count; i++)
+		if (has_vfs(s, job, &list->v[i], &list->cells[list->v[i].first_cell]))
+			return true;
+	return false;
+}
+
 /* What each guest needs at least, were it alone: for the bounds. */
 void job_judge_alone(struct search *s, struct job *job, struct option_list *list)
 {
@@ -110,7 +139,7 @@ void job_judge_alone(struct search *s, struct job *job, struct option_list *list
 		job->least_distance = d < job->least_distance ? d : job->least_distance;
 	}
 	/* A guest that a node holds is not split, but for a batch that has no room for it. */
-	if (list->count && !job->request->cell_count && !job->must_split)
+	if (job->split && !job->request->cell_count && !job->must_split && has_option(s, job, list))
 		job->most_cells = 1;
 	job->split = job->most_cells > 1;
 	/* Split, or with options that were not looked at, it may be otherwise. */

@@ -244,8 +244,7 @@ static void on_node(struct brute *b, size_t g, unsigned node, unsigned page)
 
 	if (cores > b->cores[node] || gib > b->memory[node][page] ||
 		(r->page_bytes != VFCTL_PAGES_AUTO && (r->page_bytes == GIB) != (page == 1)) ||
-		(r->node != VFCTL_NODE_NONE && r->node != (int)node) ||
-		(!r->emulator_cores && vfctl_cpuset_empty(&b->in->model.reserved_cpus)))
+		(r->node != VFCTL_NODE_NONE && r->node != (int)node))
 		return;
 	b->cores[node] -= cores;
 	b->memory[node][page] -= gib;

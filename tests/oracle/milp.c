@@ -461,10 +461,6 @@ int milp_solve(const struct instance *in, struct oracle_value *ret)
 		pair_cells(&m, g);
 		ask_cores(&m, g, &cores);
 		ask_vfs(&m, g, &vfs);
-		/* QEMU's threads need a CPU somewhere. */
-		if (!in->requests[g].emulator_cores &&
-			vfctl_cpuset_empty(&in->model.reserved_cpus))
-			glp_set_col_bnds(m.p, m.placed[g], GLP_FX, 0, 0);
 	}
 	share_cores(&m, &cores);
 	share_memory(&m);

@@ -14,9 +14,18 @@ struct use {
 	bool vf[4096];
 };
 
-static bool check_cpus(struct use *u, const struct vfctl_assignment *a, const char *name)
+/* Without cores of its own QEMU may have to share those of the vCPUs. */
+static bool qemu_may_share(const struct vfctl_host_model *m, const struct vfctl_request *r)
+{
+	return !r->emulator_cores && vfctl_cpuset_empty(&m->reserved_cpus) &&
+		vfctl_cpuset_empty(&m->shared_cpus);
+}
+
+static bool check_cpus(struct use *u, const struct vfctl_assignment *a,
+	const struct vfctl_request *r)
 {
 	struct vfctl_cpuset vcpus = {0}, gone = u->model->reserved_cpus;
+	const char *name = r->name;
 
 	vfctl_cpuset_or(&gone, &u->model->busy_cpus);
 	for (size_t i = 0; i < a->vcpu_count; i++) {
@@ -32,7 +41,7 @@ static bool check_cpus(struct use *u, const struct vfctl_assignment *a, const ch
 	if (vfctl_cpuset_intersects(&a->held_cpus, &gone) ||
 		vfctl_cpuset_intersects(&a->held_cpus, &u->held))
 		return SAY("%s: it holds CPUs of others\n", name);
-	if (vfctl_cpuset_intersects(&vcpus, &a->emulator_cpus))
+	if (!qemu_may_share(u->model, r) && vfctl_cpuset_intersects(&vcpus, &a->emulator_cpus))
 		return SAY("%s: QEMU runs on a vCPU's CPU\n", name);
 	vfctl_cpuset_or(&u->held, &a->held_cpus);
 	return true;
@@ -131,7 +140,7 @@ bool plan_is_sound(const struct vfctl_host_model *model, const struct vfctl_requ
 	for (size_t i = 0; i < plan->count; i++) {
 		const struct vfctl_assignment *a = &plan->assignments[i];
 
-		if (a->refusal == VFCTL_REFUSAL_NONE && (!check_cpus(&u, a, requests[i].name) ||
+		if (a->refusal == VFCTL_REFUSAL_NONE && (!check_cpus(&u, a, &requests[i]) ||
 				!check_cells(&u, a, &requests[i]) || !check_vfs(&u, a, &requests[i])))
 			return false;
 		if (a->refusal != VFCTL_REFUSAL_NONE && !a->reason_count)

@@ -308,14 +308,6 @@ static void refusals_say_what_is_short(void **state)
 		"with affinity: preferred (some of its VFs would be remote) it fits"));
 	assert_true(has_reason(a, VFCTL_REASON_REMEDY, "with 3GiB of memory it fits"));
 	vfctl_plan_free(plan);
-
-	request = guest(2, NULL);
-	request.emulator_cores = 0;
-	plan = make_plan(&h, &request, 1);
-	assert_int_equal(plan->assignments[0].refusal, VFCTL_REFUSAL_CPUS);
-	assert_true(
-		has_reason(&plan->assignments[0], VFCTL_REASON_REMEDY, "emulator_cores"));
-	vfctl_plan_free(plan);
 }
 
 static void refused_guest_does_not_disturb_the_next(void **state)

@@ -155,7 +155,10 @@ struct vfctl_request {
 	uint32_t vcpus;   /**< 1 .. VFCTL_VCPU_MAX */
 	uint32_t shared_vcpus; /**< of them, the last ones of each cell, on shared CPUs */
 	enum vfctl_threads threads;
-	uint32_t emulator_cores; /**< 0: QEMU's own threads run on the reserved CPUs */
+	/** Cores for QEMU's own threads. 0: they run on the reserved CPUs of the host; where it
+	 * has none, on the shared ones; else on the guest's own, if need be those of vCPUs,
+	 * with a warning. */
+	uint32_t emulator_cores;
 	bool has_emulator; /**< they have their CPUs already, wherever they are */
 	uint32_t iothreads;
 	uint32_t iothread_cores; /**< 0: they share the CPUs of QEMU's own threads */
@@ -257,6 +260,9 @@ struct vfctl_plan {
 	uint64_t bound[VFCTL_LEVELS]; /**< no plan is better than this at @ref gap_level */
 	/** First level at which a better plan was not ruled out; VFCTL_LEVELS: proven best. */
 	enum vfctl_plan_level gap_level;
+	/** A guest is left out, and guests that are placed could be split in more ways than
+	 * were tried: why gap_level is VFCTL_LEVEL_PLACED. */
+	bool partial;
 	uint64_t steps; /**< of the search */
 };
 
