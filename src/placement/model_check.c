@@ -277,6 +277,11 @@ static int check_sets(struct vfctl_ctx *ctx, const struct vfctl_host_model *m)
 	if (!vfctl_cpuset_empty(&both))
 		return ctx_fail(ctx, -EINVAL, "shared_cpus: %s %s reserved for the host too",
 			cpus(&both, text), vfctl_cpuset_count(&both) == 1 ? "is" : "are");
+	for (size_t i = 0; i < m->typical_count; i++)
+		if (!m->typical[i].vcpus || !m->typical[i].cells || !m->typical[i].share ||
+			m->typical[i].vcpus % m->typical[i].cells)
+			return ctx_fail(ctx, -EINVAL, "typical[%zu]: its vCPUs, cells and share are "
+				"1 at least, and its cells alike", i);
 	if (m->shared_ratio > MODEL_RATIO_MAX)
 		return ctx_fail(ctx, -EINVAL, "shared_ratio: %u is not 0 to %d",
 			m->shared_ratio, MODEL_RATIO_MAX);

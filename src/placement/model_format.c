@@ -120,6 +120,21 @@ static void put_kept(struct buf *b, const struct vfctl_host_model *m)
 	buf_printf(b, ",\n\t\"host_memory_bytes\": %" PRIu64 ",\n", m->host_memory_bytes);
 }
 
+static void put_typical(struct buf *b, const struct vfctl_host_model *m)
+{
+	if (!m->typical_count)
+		return;
+	open_list(b, "typical");
+	for (size_t i = 0; i < m->typical_count; i++) {
+		const struct vfctl_typical *t = &m->typical[i];
+
+		next_line(b, i);
+		buf_printf(b, "{\"vcpus\": %u, \"cells\": %u, \"vfs\": %u, \"share\": %u}",
+			t->vcpus, t->cells, t->vfs, t->share);
+	}
+	close_list(b, m->typical_count, ",");
+}
+
 static void put_promise(struct buf *b, const struct vfctl_promise *p)
 {
 	buf_printf(b,
@@ -210,6 +225,7 @@ char *vfctl_model_format(const struct vfctl_host_model *model)
 	put_nodes(&b, model->topology);
 	put_cores(&b, model->topology);
 	put_kept(&b, model);
+	put_typical(&b, model);
 	open_list(&b, "promises");
 	for (size_t i = 0; i < model->promise_count; i++) {
 		next_line(&b, i);

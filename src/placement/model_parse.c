@@ -329,6 +329,29 @@ static int read_occupants(struct reading *r, const struct member *m,
 	return model_read_each(r, value, r->model, read_occupant);
 }
 
+static int read_typical_guest(struct reading *r, const struct json *value, void *object)
+{
+#define TYPICAL(...) ROW(struct vfctl_typical, __VA_ARGS__)
+	static const struct member rows[] = {
+		TYPICAL("vcpus", model_read_u32, vcpus, VFCTL_VCPU_MAX, true),
+		TYPICAL("cells", model_read_u32, cells, VFCTL_CELLS_MAX, true),
+		TYPICAL("vfs", model_read_u32, vfs, VFCTL_GUEST_VFS_MAX, true),
+		TYPICAL("share", model_read_u32, share, 1000, true),
+	};
+	struct vfctl_host_model *model = object;
+
+	if (model->typical_count == VFCTL_TYPICAL_MAX)
+		return model_bad(r, "there are more than %d", VFCTL_TYPICAL_MAX);
+	return model_read_object(r, value, rows, ARRAY_SIZE(rows),
+		&model->typical[model->typical_count++]);
+}
+
+static int read_typical(struct reading *r, const struct member *m, const struct json *value,
+	void *object)
+{
+	return model_read_each(r, value, r->model, read_typical_guest);
+}
+
 /* ---- the file ---- */
 
 static int read_version(struct reading *r, const struct member *m, const struct json *value,
@@ -355,6 +378,7 @@ static const struct member model_rows[] = {
 	MODEL("shared_ratio", model_read_u32, shared_ratio, MODEL_RATIO_MAX, false),
 	MODEL("busy_cpus", model_read_cpus, busy_cpus, 0, false),
 	MODEL("host_memory_bytes", model_read_u64, host_memory_bytes, MODEL_BYTES_MAX, false),
+	{"typical", read_typical, 0, 0, false},
 	{"promises", read_promises, 0, 0, false},
 	{"pfs", read_pfs, 0, 0, false},
 	{"free_vfs", read_free_vfs, 0, 0, false},

@@ -11,6 +11,8 @@
 
 /* Counts of 0 and 1 differ, but not without end. */
 #define COUNT_BASE 0.5
+/* Threads near VFs are worth so much, against a guest with a VF: they run out first. */
+#define NEAR_SHARE 4.0
 
 /* ---- how many fit ---- */
 
@@ -99,6 +101,24 @@ static void assume_kinds(struct outlook *o, uint32_t largest)
 		add_kind(o, largest, 2, 1.0 / (sizes + 1), 0);
 }
 
+/* What the administrator says instead. */
+static void take_kinds(struct outlook *o, const struct vfctl_typical *typical, size_t count,
+	uint32_t largest)
+{
+	double all = 0;
+
+	for (size_t i = 0; i < count; i++)
+		all += typical[i].share;
+	for (size_t i = 0; i < count; i++) {
+		const struct vfctl_typical *t = &typical[i];
+		uint32_t threads = t->vcpus / t->cells;
+
+		if (threads <= largest)
+			add_kind(o, threads, t->cells > 1 ? 2 : 1, t->vfs ? 0 : t->share / all,
+				t->vfs ? t->share / all : 0);
+	}
+}
+
 static void find_fabrics(struct site *s)
 {
 	struct outlook *o = &s->outlook;
@@ -149,18 +169,25 @@ void outlook_init(struct site *s)
 {
 	struct outlook_vfs vfs[SITE_NODES_MAX + 1];
 	struct outlook *o = &s->outlook;
+	double with_vf = 0;
 
 	find_fabrics(s);
 	outlook_vfs_at_start(s, vfs);
-	assume_kinds(o, largest_node(s));
+	if (s->model->typical_count)
+		take_kinds(o, s->model->typical, s->model->typical_count, largest_node(s));
+	else
+		assume_kinds(o, largest_node(s));
 	for (size_t k = 0; k < o->kind_count; k++)
 		price_kind(s, &o->kinds[k], vfs);
+	for (size_t k = 0; k < o->kind_count; k++)
+		with_vf += o->kinds[k].vf_share + (o->kinds[k].cells > 1 ? 0.5 * o->kinds[k].share : 0);
 	for (size_t f = 0; f < o->fabric_count; f++) {
 		uint64_t threads = 0;
 
 		for (unsigned n = 0; n < s->node_count; n++)
 			threads += vfs[n].of[f] ? site_usable_threads(s, &s->start[n]) : 0;
-		o->near_price[f] = price_of(2.0 / (double)o->fabric_count, (double)threads);
+		o->near_price[f] = price_of(NEAR_SHARE * with_vf / (double)o->fabric_count,
+			(double)threads);
 	}
 }
 

@@ -201,6 +201,7 @@ static const struct key host_keys[] = {
 		1, 64, NULL},
 	{"reserved-memory", read_host_memory,
 		offsetof(struct file, spec.reserved_memory_bytes), 0, RESERVED_MEMORY_MAX, NULL},
+	{"typical", read_typical, 0, 0, 0, NULL},
 	{"guid-pools", read_guid_pools, 0, 0, 0, NULL},
 	{"mac-pools", read_mac_pools, 0, 0, 0, NULL},
 	{"partitions", read_partitions, 0, 0, 0, NULL},

@@ -15,6 +15,8 @@ int read_partitions(struct reader *r, const struct key *key, const struct doc_no
 int read_etcd(struct reader *r, const struct key *key, const struct doc_node *value,
 	void *object);
 /* A list of CPUs, or "none"; a struct vfctl_cpuset. */
+int read_typical(struct reader *r, const struct key *key, const struct doc_node *value,
+	void *object);
 int read_host_cpus(struct reader *r, const struct key *key, const struct doc_node *value,
 	void *object);
 /* A size, @max at most; a uint64_t. */

@@ -42,3 +42,37 @@ int read_host_memory(struct reader *r, const struct key *key, const struct doc_n
 	*AT(uint64_t) = bytes;
 	return 0;
 }
+
+/* ---- guests that are expected next ---- */
+
+#define T(member) offsetof(struct vfctl_typical, member)
+static const struct key typical_keys[] = {
+	{"vcpus", read_u32, T(vcpus), 1, VFCTL_VCPU_MAX, NULL},
+	{"cells", read_u32, T(cells), 1, VFCTL_CELLS_MAX, NULL},
+	{"vfs", read_u32, T(vfs), 0, VFCTL_GUEST_VFS_MAX, NULL},
+	{"share", read_u32, T(share), 1, 1000, NULL},
+};
+
+static int read_typical_guest(struct reader *r, const struct doc_node *node, void *object)
+{
+	struct vfctl_typical t = {.cells = 1, .share = 1};
+	struct vfctl_host_spec *spec = object;
+	int error = reader_map(r, node, typical_keys, ARRAY_SIZE(typical_keys), &t, NULL);
+
+	if (error < 0)
+		return error;
+	if (!t.vcpus)
+		return reader_fail(r, node, "vcpus", -EINVAL,
+			"the key is missing; how many has such a guest?");
+	if (t.vcpus % t.cells)
+		return reader_fail(r, node, "cells", -EINVAL,
+			"%u vCPUs are not alike in %u cells", t.vcpus, t.cells);
+	spec->typical[spec->typical_count++] = t;
+	return 0;
+}
+
+int read_typical(struct reader *r, const struct key *key, const struct doc_node *value,
+	void *object)
+{
+	return reader_each(r, key, value, VFCTL_TYPICAL_MAX, object, read_typical_guest);
+}

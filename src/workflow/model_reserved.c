@@ -70,6 +70,8 @@ static int read_spec(struct vfctl_ctx *ctx, const struct vfctl_host_spec *spec,
 	m->shared_cpus = spec->shared_cpus;
 	if (spec->shared_ratio)
 		m->shared_ratio = spec->shared_ratio;
+	memcpy(m->typical, spec->typical, sizeof(m->typical));
+	m->typical_count = spec->typical_count;
 	return 0;
 }
 

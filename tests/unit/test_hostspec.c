@@ -47,7 +47,8 @@ static void every_key_is_read(void **state)
 		"  user: u\n  password-file: /pw\n  timeout: 500ms\n  ttl: 2h\n  block: 0\n"
 		"after-change:\n  command: [/bin/kill, -HUP, '1']\n  timeout: 5s\n"
 		"reserved-cpus: '0-1,64'\nreserved-memory: 2GiB\n"
-		"shared-cpus: '2-7'\nshared-ratio: 8\n");
+		"shared-cpus: '2-7'\nshared-ratio: 8\n"
+		"typical:\n  - {vcpus: 4, vfs: 1, share: 3}\n  - {vcpus: 64, cells: 2}\n");
 	const struct vfctl_id_pool *p = s->pools;
 
 	assert_string_equal(s->host, "node-07.example");
@@ -87,6 +88,12 @@ static void every_key_is_read(void **state)
 	assert_true(s->reserved_memory_bytes == UINT64_C(2) << 30);
 	assert_int_equal(vfctl_cpuset_count(&s->shared_cpus), 6);
 	assert_int_equal(s->shared_ratio, 8);
+	assert_int_equal(s->typical_count, 2);
+	assert_int_equal(s->typical[0].vfs, 1);
+	assert_int_equal(s->typical[0].share, 3);
+	assert_int_equal(s->typical[0].cells, 1);
+	assert_int_equal(s->typical[1].cells, 2);
+	assert_int_equal(s->typical[1].share, 1);
 	vfctl_host_spec_free(s);
 }
 
@@ -131,6 +138,10 @@ static void errors_say_where_and_what(void **state)
 		{"shared-cpus: '1'\nshared-ratio: 0", "'0' is not allowed; it must be a number from 1"},
 		{"shared-cpus: '1'\nshared-ratio: 65", "'65' is not allowed"},
 		{"shared-ratio: 4", "there are no CPUs to share"},
+		{"typical: [{cells: 2}]", "typical[0].vcpus: the key is missing"},
+		{"typical: [{vcpus: 3, cells: 2}]", "3 vCPUs are not alike in 2 cells"},
+		{"typical: [{vcpus: 0}]", "'0' is not allowed; it must be a number from 1"},
+		{"typical: [{vcpus: 1, share: 0}]", "'0' is not allowed"},
 		{"reserved-memory: lots", "'lots' is not allowed; it must be a size such as 2GiB"},
 		{"reserved-memory: 17TiB", "at most 16TiB"},
 		{"host: 'a b'", "h.yaml:1:7: host: 'a b'"},

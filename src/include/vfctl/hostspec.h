@@ -6,6 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "vfctl/placement.h"
 #include "vfctl/cpuset.h"
 #include "vfctl/identity.h"
 
@@ -75,6 +76,8 @@ struct vfctl_host_spec {
 	uint64_t reserved_memory_bytes;	    /**< kept for the host on each node */
 	struct vfctl_cpuset shared_cpus;    /**< that shared vCPUs run on */
 	uint32_t shared_ratio; /**< shared vCPUs that one of them carries; 0: not stated */
+	struct vfctl_typical typical[VFCTL_TYPICAL_MAX]; /**< guests that are expected next */
+	size_t typical_count;
 	struct vfctl_foreign_spec foreign;
 	bool leased_vfs_warn; /**< a domain that starts with a VF leased to another is warned
 				 of, not refused */

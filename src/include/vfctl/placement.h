@@ -104,6 +104,16 @@ struct vfctl_occupant {
 	size_t vf_count;
 };
 
+#define VFCTL_TYPICAL_MAX 12 /**< kinds of typical guests */
+
+/** A kind of guest that is expected next: what a plan leaves is judged by such guests. */
+struct vfctl_typical {
+	uint32_t vcpus; /**< 1 .. VFCTL_VCPU_MAX, on hardware threads of their own */
+	uint32_t cells; /**< 1, or more: over as many nodes */
+	uint32_t vfs;	/**< 0: it can go anywhere; else it wants VFs near it */
+	uint32_t share; /**< of all guests, against the other kinds; 1 .. 1000 */
+};
+
 /** Everything the planner may look at. Nothing of it is changed. */
 struct vfctl_host_model {
 	struct vfctl_topology *topology;
@@ -123,6 +133,9 @@ struct vfctl_host_model {
 	size_t pf_count;
 	struct vfctl_occupant *occupants;
 	size_t occupant_count;
+	/** Guests that are expected next; none: see docs/placement.md. */
+	struct vfctl_typical typical[VFCTL_TYPICAL_MAX];
+	size_t typical_count;
 };
 
 /** Free a model on the heap with all it points to (vfctl_model_parse()). NULL is allowed. */
