@@ -26,19 +26,46 @@ static int check_want(struct vfctl_ctx *ctx, const struct vfctl_request *request
 	return 0;
 }
 
-static int check_wants(struct vfctl_ctx *ctx, const struct vfctl_request *request)
+static uint64_t vfs_of(const struct vfctl_request *request, const struct vfctl_vf_want *want)
+{
+	return (uint64_t)want->count *
+		(want->cell == VFCTL_CELL_EACH ? request->cell_count : 1);
+}
+
+/* VFs of one set are on different PFs; of one that is named there can be but one. */
+static int check_apart(struct vfctl_ctx *ctx, const struct vfctl_host_model *model,
+	const struct vfctl_request *request, size_t at)
+{
+	const struct vfctl_vf_want *w = &request->wants[at];
+	uint64_t sum = 0;
+	char pf[64];
+
+	if (!w->apart || w->any_pf)
+		return 0;
+	for (size_t i = 0; i <= at; i++)
+		if (request->wants[i].apart == w->apart && !request->wants[i].any_pf &&
+			vfctl_bdf_compare(&request->wants[i].pf, &w->pf) == 0)
+			sum += vfs_of(request, &request->wants[i]);
+	if (sum < 2)
+		return 0;
+	return ctx_fail(ctx, -EINVAL, "%s: %" PRIu64 " VFs of %s are asked apart, each on a PF of "
+		"its own; ask for one of it, or leave out apart", request->name, sum,
+		pf_words(model, &w->pf, pf));
+}
+
+static int check_wants(struct vfctl_ctx *ctx, const struct vfctl_host_model *model,
+	const struct vfctl_request *request)
 {
 	uint64_t total = 0;
 	int r;
 
 	for (size_t i = 0; i < request->want_count; i++) {
-		const struct vfctl_vf_want *w = &request->wants[i];
-
 		r = check_want(ctx, request, i);
+		if (r == 0)
+			r = check_apart(ctx, model, request, i);
 		if (r < 0)
 			return r;
-		total += (uint64_t)w->count *
-			(w->cell == VFCTL_CELL_EACH ? request->cell_count : 1);
+		total += vfs_of(request, &request->wants[i]);
 	}
 	if (total > VFCTL_GUEST_VFS_MAX)
 		return ctx_fail(ctx, -EINVAL,
@@ -213,7 +240,7 @@ int check_request(struct vfctl_ctx *ctx, const struct vfctl_host_model *model,
 	if (r == 0)
 		r = check_cells(ctx, model, request);
 	if (r == 0)
-		r = check_wants(ctx, request);
+		r = check_wants(ctx, model, request);
 	if (r == 0)
 		r = check_siblings(ctx, model, request);
 	if (r < 0)
