@@ -196,7 +196,8 @@ static int explain_all(struct vfctl_ctx *ctx, const struct site *site,
 	}
 	refused = (struct refused_plan){.site = site, .after = after, .requests = requests,
 		.count = plan->count, .placed = plan->value[VFCTL_LEVEL_PLACED],
-		.steps = REFUSAL_STEPS};
+		.assignments = plan->assignments, .steps = REFUSAL_STEPS,
+		.left = plan->count - plan->value[VFCTL_LEVEL_PLACED]};
 	for (size_t i = 0; i < plan->count && r == 0; i++) {
 		struct vfctl_assignment *a = &plan->assignments[i];
 

@@ -79,11 +79,38 @@ static void find_kind(struct refusal *f)
 		f->a->refusal = VFCTL_REFUSAL_CPUS;
 }
 
-int explain_refusal(struct vfctl_ctx *ctx, struct vfctl_assignment *a,
+/* A guest before it that asked the same: the answer is the same. */
+static const struct vfctl_assignment *find_same(const struct refused_plan *plan, size_t index)
+{
+	for (size_t i = 0; i < index; i++)
+		if (plan->assignments[i].refusal != VFCTL_REFUSAL_NONE &&
+			request_same(&plan->requests[i], &plan->requests[index]))
+			return &plan->assignments[i];
+	return NULL;
+}
+
+static int copy_refusal(struct vfctl_ctx *ctx, const struct vfctl_assignment *from,
+	struct vfctl_assignment *to)
+{
+	to->refusal = from->refusal;
+	for (size_t i = 0; i < from->reason_count; i++)
+		if (!reason_add(to, from->reasons[i].kind, "%s", from->reasons[i].text))
+			return ctx_oom(ctx);
+	for (size_t i = 0; i < from->remedy_count; i++) {
+		if (!array_grow(to->remedies, to->remedy_count))
+			return ctx_oom(ctx);
+		to->remedies[to->remedy_count++] = from->remedies[i];
+	}
+	return 0;
+}
+
+static int explain_new(struct vfctl_ctx *ctx, struct vfctl_assignment *a,
 	struct refused_plan *plan, size_t index)
 {
 	struct refusal f = {.ctx = ctx, .a = a, .plan = plan, .index = index,
-		.site = plan->site, .request = &plan->requests[index]};
+		.site = plan->site, .request = &plan->requests[index],
+		.steps = plan->steps / plan->left};
+	uint64_t share = f.steps;
 	size_t before;
 
 	find_kind(&f);
@@ -101,5 +128,16 @@ int explain_refusal(struct vfctl_ctx *ctx, struct vfctl_assignment *a,
 			"no place was found that has all of them"));
 	if (!f.error)
 		tell_remedies(&f);
+	plan->steps -= share - f.steps;
 	return f.error;
+}
+
+int explain_refusal(struct vfctl_ctx *ctx, struct vfctl_assignment *a,
+	struct refused_plan *plan, size_t index)
+{
+	const struct vfctl_assignment *same = find_same(plan, index);
+	int r = same ? copy_refusal(ctx, same, a) : explain_new(ctx, a, plan, index);
+
+	plan->left--;
+	return r;
 }

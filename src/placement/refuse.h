@@ -5,7 +5,7 @@
 #include "placement/change.h"
 
 /* Steps that all refusals of one plan share to find remedies. */
-#define REFUSAL_STEPS 60000
+#define REFUSAL_STEPS 100000
 
 /* What is short on one node, without its number: nodes alike are told in one line. */
 struct shortage {
@@ -20,7 +20,9 @@ struct refused_plan {
 	const struct vfctl_request *requests;
 	size_t count;
 	size_t placed;
-	uint64_t steps; /* left for remedies */
+	const struct vfctl_assignment *assignments;
+	size_t left;	/* guests that are still to be told of */
+	uint64_t steps; /* left for their remedies */
 };
 
 /* One of these guests. */
@@ -34,6 +36,9 @@ struct refusal {
 	struct shortage shortages[SITE_NODES_MAX];
 	size_t shortage_count;
 	size_t remedies;
+	uint64_t steps; /* its share of the plan's */
+	struct vfctl_remedy last; /* that may help */
+	uint64_t last_nodes;
 	int error;
 };
 
@@ -47,7 +52,10 @@ void refusal_nodes(const struct site *site, uint64_t nodes, char buf[128]);
 bool refusal_fits_on(struct refusal *f, const struct site *site,
 	const struct vfctl_request *changed);
 /* In what the others leave: what is worth to be confirmed. Counts the steps. */
-bool refusal_may_fit(struct refusal *f, const struct vfctl_request *changed);
+bool refusal_may_fit(struct refusal *f, const struct vfctl_request *changed,
+	uint64_t *ret_nodes);
+/* Is that all there is to confirm? */
+bool refusal_is_sure(const struct refusal *f);
 /* With all the others of the plan, none of whom loses its place; @ret_nodes: where. */
 bool refusal_fits(struct refusal *f, const struct vfctl_host_model *model,
 	const struct vfctl_request *changed, uint64_t *ret_nodes);

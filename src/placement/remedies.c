@@ -47,19 +47,44 @@ static bool apply(struct refusal *f, const struct vfctl_remedy *remedy,
 static bool may_help(struct refusal *f, const struct vfctl_remedy *remedy)
 {
 	struct changed_request c;
+	uint64_t nodes;
 
-	return apply(f, remedy, &c) && refusal_may_fit(f, &c.r);
+	if (!apply(f, remedy, &c) || !refusal_may_fit(f, &c.r, &nodes))
+		return false;
+	f->last = *remedy;
+	f->last_nodes = nodes;
+	return true;
+}
+
+static bool same_remedy(const struct vfctl_remedy *a, const struct vfctl_remedy *b)
+{
+	for (size_t i = 0; i < a->count; i++)
+		if (a->changes[i].kind != b->changes[i].kind ||
+			a->changes[i].value != b->changes[i].value)
+			return false;
+	return a->count == b->count;
+}
+
+static bool is_confirmed(struct refusal *f, const struct vfctl_remedy *remedy,
+	uint64_t *ret_nodes)
+{
+	struct changed_request c;
+
+	if (refusal_is_sure(f) && same_remedy(&f->last, remedy)) {
+		*ret_nodes = f->last_nodes;
+		return true;
+	}
+	return apply(f, remedy, &c) && refusal_fits(f, NULL, &c.r, ret_nodes);
 }
 
 /* Told if it helps: true. */
 static bool tell_if_fits(struct refusal *f, const struct vfctl_remedy *remedy)
 {
 	_buf_ struct buf line = {0};
-	struct changed_request c;
 	uint64_t nodes;
 	char where[128];
 
-	if (!apply(f, remedy, &c) || !refusal_fits(f, NULL, &c.r, &nodes))
+	if (!is_confirmed(f, remedy, &nodes))
 		return false;
 	buf_puts(&line, "with ");
 	for (size_t i = 0; i < remedy->count; i++) {
@@ -75,12 +100,12 @@ static bool tell_if_fits(struct refusal *f, const struct vfctl_remedy *remedy)
 
 static bool tell_if_helps(struct refusal *f, const struct vfctl_remedy *remedy)
 {
-	return (f->plan->count == 1 || may_help(f, remedy)) && tell_if_fits(f, remedy);
+	return may_help(f, remedy) && tell_if_fits(f, remedy);
 }
 
 static bool may_go_on(const struct refusal *f)
 {
-	return !f->error && f->remedies < REMEDIES_MAX && f->plan->steps;
+	return !f->error && f->remedies < REMEDIES_MAX && f->steps;
 }
 
 /* ---- the most, or the fewest, of something ---- */
@@ -105,7 +130,7 @@ static uint64_t most_that_fits(struct refusal *f, const struct vfctl_remedy *bas
 
 	if (from >= below || !may_help(f, &remedy))
 		return 0;
-	for (from++; from < below && !f->error && f->plan->steps;) {
+	for (from++; from < below && !f->error && f->steps;) {
 		uint64_t middle = from + (below - from) / 2;
 
 		remedy = with(base, kind, middle * step);
@@ -142,12 +167,17 @@ static uint64_t vcpu_step(const struct refusal *f)
 static uint64_t most_vcpus(struct refusal *f, const struct vfctl_remedy *base)
 {
 	uint64_t step = vcpu_step(f), cells = f->request->cell_count;
-
 	uint64_t least = cells > 1 ? (cells + step - 1) / step : 1;
-	uint64_t told = most_told(f, CHANGE_VCPUS) / step + 1;
+	uint64_t told = most_told(f, CHANGE_VCPUS) / step + 1, nodes = f->site->node_count, most;
+	uint64_t below = (f->request->vcpus + step - 1) / step;
 
-	return most_that_fits(f, base, CHANGE_VCPUS, told > least ? told : least,
-		(f->request->vcpus + step - 1) / step, step);
+	least = told > least ? told : least;
+	/* A guest that is split needs a vCPU for each of its cells. */
+	most = most_that_fits(f, base, CHANGE_VCPUS, nodes > least ? nodes : least, below, step);
+	if (!most && nodes > least)
+		most = most_that_fits(f, base, CHANGE_VCPUS, least,
+			nodes < below ? nodes : below, step);
+	return most;
 }
 
 static uint64_t byte_step(const struct vfctl_request *r)
@@ -356,7 +386,7 @@ static uint64_t fewest(struct refusal *f, struct change change, uint64_t most, u
 	if (!change.value || !fits_after(f, &change))
 		return 0;
 	most = change.value;
-	while (from < most && !f->error && f->plan->steps) {
+	while (from < most && !f->error && f->steps) {
 		change.value = from + (most - from) / 2;
 		if (fits_after(f, &change))
 			most = change.value;
@@ -389,9 +419,14 @@ static void try_more_vfs(struct refusal *f)
 	struct change best = {.kind = CHANGE_VFS, .value = VFCTL_GUEST_VFS_MAX + 1};
 	_buf_ struct buf line = {0};
 	const struct vfctl_model_pf *pf;
+	struct vfctl_request without = *f->request;
 	bool found = false;
 	char words[64];
+	uint64_t nodes;
 
+	without.want_count = 0;
+	if (!refusal_may_fit(f, &without, &nodes))
+		return;
 	for (size_t i = 0; i < m->pf_count && may_go_on(f); i++) {
 		uint64_t could = m->pfs[i].max_vfs - m->pfs[i].num_vfs, few;
 		uint64_t wanted = count_wanted(f->request, &m->pfs[i]);

@@ -131,10 +131,13 @@ static void want_words(const struct refusal *f, const struct vfctl_vf_want *want
 		pfs == 1 ? "has" : "have");
 }
 
+/* Nodes that free VFs are told of one by one. */
+#define FREE_NODES_TOLD 4
+
 /* Free ones by node, wherever they are. */
 static void free_words(const struct site *s, const struct vfctl_vf_want *want, struct buf *line)
 {
-	uint32_t unknown = 0, all = 0;
+	uint32_t unknown = 0, all = 0, more = 0, told = 0;
 
 	for (unsigned n = 0; n < s->node_count; n++) {
 		uint32_t here = 0;
@@ -142,11 +145,15 @@ static void free_words(const struct site *s, const struct vfctl_vf_want *want, s
 		for (size_t g = 0; g < s->group_count; g++)
 			if (s->groups[g].home == n && site_group_answers(&s->groups[g], want))
 				here += s->groups[g].free;
-		if (here)
+		if (here && told++ < FREE_NODES_TOLD)
 			buf_printf(line, "%s %" PRIu32 " on node %d", all ? "," : "", here,
 				s->nodes[n].id);
+		else
+			more += here;
 		all += here;
 	}
+	if (more)
+		buf_printf(line, ", %" PRIu32 " on other nodes", more);
 	for (size_t g = 0; g < s->group_count; g++)
 		if (!s->groups[g].local && site_group_answers(&s->groups[g], want))
 			unknown += s->groups[g].free;
@@ -452,15 +459,18 @@ static bool same_cell(const struct vfctl_request *r, size_t a, size_t b)
 		r->cells[a].memory_bytes == r->cells[b].memory_bytes;
 }
 
+/* Cells that are told of: the others are like these, or come when these are put right. */
+#define CELLS_TOLD 2
+
 /* Cells that no node holds, even alone; false when there are none. */
 static bool say_cells(struct refusal *f)
 {
 	const struct vfctl_request *r = f->request;
 	struct changed_request cell;
 	char of[96], memory[32];
-	bool any = false;
+	size_t any = 0;
 
-	for (size_t k = 0; k < r->cell_count && !f->error; k++) {
+	for (size_t k = 0; k < r->cell_count && any < CELLS_TOLD && !f->error; k++) {
 		if (k && same_cell(r, k - 1, k))
 			continue;
 		cell_request(r, k, &cell);
@@ -469,9 +479,9 @@ static bool say_cells(struct refusal *f)
 		snprintf(of, sizeof(of), "cell %zu (%" PRIu32 " vCPU%s, %s) on ", k, cell.r.vcpus,
 			S(cell.r.vcpus), memory_text(cell.r.memory_bytes, memory));
 		say_nodes(f, &cell.r, of);
-		any = true;
+		any++;
 	}
-	return any;
+	return any > 0;
 }
 
 /* Each cell has a node, but not all at once: does one thing stop them? */

@@ -2,6 +2,7 @@
 /* What a refusal says: a true reason for each node, and only changes that were tried. */
 #include "placement_case.h"
 
+#include "placement/refuse.h"
 #include "vfctl/topology.h"
 
 
@@ -240,6 +241,49 @@ static void remedies_in_a_batch(void **state)
 	vfctl_plan_free(plan);
 }
 
+/* Ctrl-C ends the search for remedies before the next attempt. */
+static void an_interrupt_ends_it(void **state)
+{
+	struct vfctl_request r = guest(9, NULL);
+	struct vfctl_assignment a = {0};
+	struct refused_plan plan = {.requests = &r, .count = 1, .assignments = &a, .left = 1,
+		.steps = REFUSAL_STEPS};
+	_site_ struct site *site = NULL;
+	struct host_model h;
+
+	make_host(&h, 2, 4, 1);
+	assert_int_equal(site_new(ctx, &h.model, NULL, &site), 0);
+	plan.site = plan.after = site;
+	vfctl_ctx_cancel(ctx);
+	assert_int_equal(explain_refusal(ctx, &a, &plan, 0), -EINTR);
+	assert_int_equal(a.reason_count, 0);
+	assert_int_equal(plan.steps, REFUSAL_STEPS);
+	ctx->cancelled = 0;
+}
+
+/* However many are refused, they share the steps of one refusal. */
+static void many_refusals_share_their_steps(void **state)
+{
+	struct vfctl_request r[24];
+	struct vfctl_plan *plan;
+	struct host_model h;
+	size_t told = 0;
+
+	make_host(&h, 4, 8, 1);
+	for (uint32_t i = 0; i < 24; i++) {
+		r[i] = guest(2 + i % 12, NULL);
+		r[i].memory_bytes = (1 + i) * GIB;
+	}
+	plan = make_plan(&h, r, 24);
+	assert_true(plan->value[VFCTL_LEVEL_PLACED] < 20);
+	for (size_t i = 0; i < 24; i++) {
+		assert_true(!plan->assignments[i].refusal || plan->assignments[i].reason_count);
+		told += plan->assignments[i].remedy_count;
+	}
+	assert_true(told > 0);
+	vfctl_plan_free(plan);
+}
+
 static int setup(void **state)
 {
 	return vfctl_ctx_new(&ctx);
@@ -262,6 +306,8 @@ int main(void)
 		cmocka_unit_test(smaller_changes),
 		cmocka_unit_test(another_number_of_cells),
 		cmocka_unit_test(remedies_in_a_batch),
+		cmocka_unit_test(an_interrupt_ends_it),
+		cmocka_unit_test(many_refusals_share_their_steps),
 	};
 
 	return cmocka_run_group_tests(tests, setup, teardown);
