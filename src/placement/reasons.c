@@ -38,9 +38,12 @@ const char *pf_words(const struct vfctl_host_model *model, const struct vfctl_bd
 	return vfctl_bdf_format(pf, buf);
 }
 
+/* "CPU 4", "CPUs 4-5" */
 static void print_set(struct buf *b, const struct vfctl_cpuset *set)
 {
 	char text[512];
+
+	buf_puts(b, vfctl_cpuset_count(set) == 1 ? "CPU " : "CPUs ");
 
 	if (vfctl_cpuset_format(set, text, sizeof(text)) >= sizeof(text))
 		strcpy(text + sizeof(text) - 4, "...");
@@ -146,11 +149,12 @@ static bool explain_cpus(struct vfctl_assignment *a, const struct site *site,
 	vfctl_cpuset_andnot(&idle, &a->iothread_cpus);
 	buf_puts(&line, "vCPUs: ");
 	if (alone) {
-		buf_printf(&line, "%zu on whole cores, CPUs ", alone);
+		buf_printf(&line, "%zu on %s, ", alone, alone == 1 ? "a whole core" :
+			"whole cores");
 		print_set(&line, &vcpus);
 	}
 	if (alone < a->vcpu_count) {
-		buf_printf(&line, "%s%zu shared, on CPUs ", alone ? "; " : "",
+		buf_printf(&line, "%s%zu shared, on ", alone ? "; " : "",
 			a->vcpu_count - alone);
 		print_set(&line, &shared);
 	}
