@@ -105,6 +105,13 @@ static int read_batch(struct planning *p, const char *dir)
 
 /* ---- plans ---- */
 
+/* What cannot be asked of this host is the user's own mistake. */
+static int fail_plan(const struct planning *p, int error)
+{
+	return error == -EINVAL ? usage(p->in, "%s", vfctl_ctx_error(p->in->ctx))
+				: fail(p->in, error);
+}
+
 static int make_plan(struct planning *p)
 {
 	int r = vfctl_requests_make(p->in->ctx, p->model, p->guests, p->guest_count,
@@ -113,7 +120,7 @@ static int make_plan(struct planning *p)
 	if (r == 0)
 		r = vfctl_plan_make(p->in->ctx, p->model, p->requests->v, p->guest_count, NULL,
 			&p->plan);
-	return r < 0 ? fail(p->in, r) : 0;
+	return r < 0 ? fail_plan(p, r) : 0;
 }
 
 static bool any_refused(const struct vfctl_plan *plan)
@@ -209,7 +216,7 @@ static int run_why_not(struct planning *p, const char *text)
 		r = vfctl_plan_why_not(p->in->ctx, p->model, &p->requests->v[0], (int)node, NULL,
 			&reasons, &count);
 	if (r < 0)
-		return fail(p->in, r);
+		return fail_plan(p, r);
 	print_why_not(p, reasons, count);
 	for (size_t i = 0; i < count; i++)
 		free(reasons[i].text);
@@ -248,7 +255,7 @@ static int run_live(struct planning *p)
 	p->s.options.without_identities = true;
 	r = vfctl_place(p->in->ctx, p->s.guest, &p->s.options, &placed);
 	if (r < 0)
-		return fail(p->in, r);
+		return fail_plan(p, r);
 	vfs = vfctl_placed_vfs(placed, &count);
 	r = print_one(p, p->s.guest->name, vfctl_placed_model(placed), vfctl_placed_plan(placed),
 		count == vfctl_placed_assignment(placed)->vf_count ? vfs : NULL);
@@ -295,8 +302,8 @@ const struct command cmd_plan = {
 		"wholly local, least distance, largest pages, most room for the next ones, PFs\n"
 		"used evenly (docs/placement.md). The last line says what of that is proven. The\n"
 		"status is 1 when a guest does not fit: the reasons say what is short on which\n"
-		"node, and what would make it fit. With --rebalance it is 3 when there are moves\n"
-		"to make.",
+		"node, and what would make it fit. It is 2 when the guest asks for what cannot be.\n"
+		"With --rebalance it is 3 when there are moves to make.",
 	.min_args = 0,
 	.max_args = 1,
 	.operand = OPERAND_FILE,

@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#define S(count) ((count) == 1 ? "" : "s")
 #define BDF(bdf) vfctl_bdf_format((bdf), (char[VFCTL_BDF_TEXT]){0})
 
 static const char *cpus_text(const struct vfctl_cpuset *set, char *buf, size_t size)
@@ -97,13 +98,14 @@ static void print_emulator(struct out *out, const struct vfctl_assignment *a)
 {
 	char text[1024];
 
-	out_line(out, "  QEMU      emulator threads on CPU %s%s",
+	out_line(out, "  QEMU      emulator threads on CPU%s %s%s",
+		S(vfctl_cpuset_count(&a->emulator_cpus)),
 		cpus_text(&a->emulator_cpus, text, sizeof(text)),
 		emulator_shares_vcpu_cpus(a) ? ", where vCPUs run too" : "");
 	if (!vfctl_cpuset_empty(&a->iothread_cpus) &&
 		!vfctl_cpuset_within(&a->iothread_cpus, &a->emulator_cpus))
-		out_line(out, "  QEMU      I/O threads on CPU %s",
-			cpus_text(&a->iothread_cpus, text, sizeof(text)));
+		out_line(out, "  QEMU      I/O threads on CPU%s %s",
+			S(vfctl_cpuset_count(&a->iothread_cpus)), cpus_text(&a->iothread_cpus, text, sizeof(text)));
 }
 
 static void print_one_cell(struct out *out, const struct vfctl_assignment *a)
@@ -113,12 +115,14 @@ static void print_one_cell(struct out *out, const struct vfctl_assignment *a)
 
 	if (c->vcpu_count > c->shared_vcpus) {
 		pins_text(a, 0, a->vcpu_count, text, sizeof(text));
-		out_line(out, "  vCPUs     %u, one each on host CPU %s",
-			c->vcpu_count - c->shared_vcpus, text);
+		out_line(out, "  vCPUs     %u, %son host CPU%s %s", c->vcpu_count - c->shared_vcpus,
+			c->vcpu_count - c->shared_vcpus == 1 ? "" : "one each ",
+			S(c->vcpu_count - c->shared_vcpus), text);
 	}
 	if (c->shared_vcpus)
-		out_line(out, "  shared    %u vCPUs on host CPUs %s, with others'",
-			c->shared_vcpus, cpus_text(&c->shared_cpus, text, sizeof(text)));
+		out_line(out, "  shared    %u vCPU%s on host CPU%s %s, with others'",
+			c->shared_vcpus, S(c->shared_vcpus),
+			S(vfctl_cpuset_count(&c->shared_cpus)), cpus_text(&c->shared_cpus, text, sizeof(text)));
 	print_emulator(out, a);
 	size_text(c->memory_bytes, memory);
 	if (c->page_bytes)
@@ -130,7 +134,7 @@ static void print_one_cell(struct out *out, const struct vfctl_assignment *a)
 
 static void print_cells(struct out *out, const struct vfctl_assignment *a)
 {
-	char text[1024], set[256], shared[320], memory[32], page[32];
+	char text[1024], set[256], shared[320], vcpus[48], memory[32], page[32];
 
 	for (size_t k = 0; k < a->cell_count; k++) {
 		const struct vfctl_cell *c = &a->cells[k];
@@ -141,8 +145,13 @@ static void print_cells(struct out *out, const struct vfctl_assignment *a)
 				c->shared_vcpus, cpus_text(&c->shared_cpus, set, sizeof(set)));
 		else
 			shared[0] = '\0';
-		out_line(out, "  cell %-4zu node %d: vCPUs %u-%u on host CPUs %s%s; %s%s%s%s", k,
-			c->node, c->first_vcpu, c->first_vcpu + c->vcpu_count - 1, text, shared,
+		if (c->vcpu_count == 1)
+			snprintf(vcpus, sizeof(vcpus), "vCPU %u", c->first_vcpu);
+		else
+			snprintf(vcpus, sizeof(vcpus), "vCPUs %u-%u", c->first_vcpu,
+				c->first_vcpu + c->vcpu_count - 1);
+		out_line(out, "  cell %-4zu node %d: %s on host CPU%s %s%s; %s%s%s%s", k, c->node,
+			vcpus, S(c->vcpu_count - c->shared_vcpus), text, shared,
 			size_text(c->memory_bytes, memory), c->page_bytes ? " in pages of " : "",
 			c->page_bytes ? size_text(c->page_bytes, page) : "",
 			c->memory_node == c->node ? "" : " of another node");
@@ -209,8 +218,10 @@ void print_left(struct out *out, const struct vfctl_host_model *model,
 		if (vfctl_cpuset_empty(&here))
 			continue;
 		vfctl_cpuset_and(&here, &left);
-		out_line(out, "  node %-4u %u of %u CPUs stay free: %s", node->id,
+		out_line(out, "  node %-4u %u of %u CPU%s stay%s free: %s", node->id,
 			vfctl_cpuset_count(&here), vfctl_cpuset_count(&node->cpus),
+			S(vfctl_cpuset_count(&node->cpus)),
+			vfctl_cpuset_count(&here) == 1 ? "s" : "",
 			cpus_text(&here, text, sizeof(text)));
 	}
 }
@@ -422,23 +433,41 @@ void print_batch(struct out *out, const struct vfctl_host_model *model,
 		print_assignment(out, guests[i]->name, model, a, NULL);
 	}
 	out_line(out, "%s", "");
-	out_line(out, "%" PRIu64 " of %zu guests placed, %" PRIu64 " of them wholly local",
-		plan->value[VFCTL_LEVEL_PLACED], plan->count, plan->value[VFCTL_LEVEL_LOCAL]);
+	out_line(out, "%" PRIu64 " of %zu guest%s placed, %" PRIu64 " of them wholly local",
+		plan->value[VFCTL_LEVEL_PLACED], plan->count, S(plan->count), plan->value[VFCTL_LEVEL_LOCAL]);
 	print_left(out, model, plan);
 	print_proof(out, plan);
 }
 
 /* ---- moves ---- */
 
-static void home_text(const struct vfctl_host_model *m, const struct vfctl_occupant *o,
-	char *buf, size_t size)
+static struct vfctl_cpuset home_nodes(const struct vfctl_host_model *m,
+	const struct vfctl_occupant *o)
 {
 	struct vfctl_cpuset nodes = {0};
 
 	for (size_t i = 0; i < m->topology->node_count; i++)
 		if (vfctl_cpuset_intersects(&o->cpus, &m->topology->nodes[i].cpus))
 			vfctl_cpuset_add(&nodes, m->topology->nodes[i].id);
-	cpus_text(&nodes, buf, size);
+	return nodes;
+}
+
+/* Memory or VFs may move alone: then the guest stays within its nodes. */
+static void move_text(const struct vfctl_host_model *m, const struct vfctl_occupant *o,
+	const struct vfctl_assignment *a, char buf[640])
+{
+	struct vfctl_cpuset from = home_nodes(m, o), to = {0};
+	char before[256], after[256];
+
+	for (size_t k = 0; k < a->cell_count; k++)
+		vfctl_cpuset_add(&to, (unsigned)a->cells[k].node);
+	cpus_text(&from, before, sizeof(before));
+	nodes_text(a, after, sizeof(after));
+	if (vfctl_cpuset_within(&from, &to) && vfctl_cpuset_within(&to, &from))
+		snprintf(buf, 640, "within node%s %s", S(a->cell_count), after);
+	else
+		snprintf(buf, 640, "from node%s %s to node%s %s", S(vfctl_cpuset_count(&from)),
+			before, S(a->cell_count), after);
 }
 
 static void print_moved_memory(struct out *out, const struct vfctl_occupant *o,
@@ -456,16 +485,16 @@ static void print_moved_memory(struct out *out, const struct vfctl_occupant *o,
 void print_rebalance(struct out *out, const struct vfctl_host_model *model,
 	const struct vfctl_rebalance *r)
 {
-	char from[256], to[256], cpus[256], pf[64];
+	char move[640], cpus[256], pf[64];
 
-	out_line(out, "%zu of %zu guests are wholly local", r->local_before, r->plan->count);
+	out_line(out, "%zu of %zu guest%s %s wholly local", r->local_before, r->plan->count,
+		S(r->plan->count), r->local_before == 1 ? "is" : "are");
 	for (size_t i = 0; i < r->move_count; i++) {
 		const struct vfctl_occupant *o = &model->occupants[r->moves[i].occupant];
 		const struct vfctl_assignment *a = r->moves[i].to;
 
-		home_text(model, o, from, sizeof(from));
-		nodes_text(a, to, sizeof(to));
-		out_line(out, "move %s from node %s to node %s%s", o->name, from, to,
+		move_text(model, o, a, move);
+		out_line(out, "move %s %s%s", o->name, move,
 			o->running ? " (it runs: it moves when it is stopped and defined again)" : "");
 		out_line(out, "  CPUs      %s", cpus_text(&a->held_cpus, cpus, sizeof(cpus)));
 		print_moved_memory(out, o, a);
@@ -476,8 +505,8 @@ void print_rebalance(struct out *out, const struct vfctl_host_model *model,
 	if (!r->move_count)
 		out_line(out, "no move makes it better");
 	else
-		out_line(out, "with %zu move%s %zu of %zu are", r->move_count,
-			r->move_count == 1 ? "" : "s", r->local_after, r->plan->count);
+		out_line(out, "with %zu move%s %zu of %zu %s", r->move_count, S(r->move_count),
+			r->local_after, r->plan->count, r->local_after == 1 ? "is" : "are");
 	print_proof(out, r->plan);
 }
 

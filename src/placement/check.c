@@ -4,6 +4,8 @@
 #include <errno.h>
 #include <inttypes.h>
 
+#define S(count) ((count) == 1 ? "" : "s")
+
 static int check_want(struct vfctl_ctx *ctx, const struct vfctl_request *request, size_t i)
 {
 	const struct vfctl_vf_want *w = &request->wants[i];
@@ -21,24 +23,51 @@ static int check_want(struct vfctl_ctx *ctx, const struct vfctl_request *request
 	if (w->cell < VFCTL_CELL_EACH ||
 		(w->cell >= 0 && (size_t)w->cell >= request->cell_count))
 		return ctx_fail(ctx, -EINVAL, "%s: VF want %zu is of cell %d, but the guest has "
-			"%zu given cells, numbered from 0", request->name, i + 1, w->cell,
-			request->cell_count);
+			"%zu given cell%s, numbered from 0", request->name, i + 1, w->cell,
+			request->cell_count, S(request->cell_count));
 	return 0;
 }
 
-static int check_wants(struct vfctl_ctx *ctx, const struct vfctl_request *request)
+static uint64_t vfs_of(const struct vfctl_request *request, const struct vfctl_vf_want *want)
+{
+	return (uint64_t)want->count *
+		(want->cell == VFCTL_CELL_EACH ? request->cell_count : 1);
+}
+
+/* VFs of one set are on different PFs; of one that is named there can be but one. */
+static int check_apart(struct vfctl_ctx *ctx, const struct vfctl_host_model *model,
+	const struct vfctl_request *request, size_t at)
+{
+	const struct vfctl_vf_want *w = &request->wants[at];
+	uint64_t sum = 0;
+	char pf[64];
+
+	if (!w->apart || w->any_pf)
+		return 0;
+	for (size_t i = 0; i <= at; i++)
+		if (request->wants[i].apart == w->apart && !request->wants[i].any_pf &&
+			vfctl_bdf_compare(&request->wants[i].pf, &w->pf) == 0)
+			sum += vfs_of(request, &request->wants[i]);
+	if (sum < 2)
+		return 0;
+	return ctx_fail(ctx, -EINVAL, "%s: %" PRIu64 " VFs of %s are asked apart, each on a PF of "
+		"its own; ask for one of it, or leave out apart", request->name, sum,
+		pf_words(model, &w->pf, pf));
+}
+
+static int check_wants(struct vfctl_ctx *ctx, const struct vfctl_host_model *model,
+	const struct vfctl_request *request)
 {
 	uint64_t total = 0;
 	int r;
 
 	for (size_t i = 0; i < request->want_count; i++) {
-		const struct vfctl_vf_want *w = &request->wants[i];
-
 		r = check_want(ctx, request, i);
+		if (r == 0)
+			r = check_apart(ctx, model, request, i);
 		if (r < 0)
 			return r;
-		total += (uint64_t)w->count *
-			(w->cell == VFCTL_CELL_EACH ? request->cell_count : 1);
+		total += vfs_of(request, &request->wants[i]);
 	}
 	if (total > VFCTL_GUEST_VFS_MAX)
 		return ctx_fail(ctx, -EINVAL,
@@ -86,9 +115,10 @@ static int check_cells(struct vfctl_ctx *ctx, const struct vfctl_host_model *mod
 	if (!request->cell_count)
 		return 0;
 	if (request->cell_count > request->vcpus || request->cell_count > VFCTL_CELLS_MAX)
-		return ctx_fail(ctx, -EINVAL, "%s: %zu cells for %" PRIu32 " vCPUs: a cell needs a "
+		return ctx_fail(ctx, -EINVAL, "%s: %zu cell%s for %" PRIu32 " vCPU%s: a cell needs a "
 			"vCPU, and a guest has at most %d cells", request->name,
-			request->cell_count, request->vcpus, VFCTL_CELLS_MAX);
+			request->cell_count, S(request->cell_count), request->vcpus,
+			S(request->vcpus), VFCTL_CELLS_MAX);
 	for (size_t i = 0; i < request->cell_count && r == 0; i++) {
 		r = check_cell(ctx, model, request, i);
 		vcpus += request->cells[i].vcpus;
@@ -98,8 +128,8 @@ static int check_cells(struct vfctl_ctx *ctx, const struct vfctl_host_model *mod
 	if (r < 0)
 		return r;
 	if (vcpus != request->vcpus)
-		return ctx_fail(ctx, -EINVAL, "%s: its cells have %" PRIu64 " vCPUs together, the "
-			"guest %" PRIu32, request->name, vcpus, request->vcpus);
+		return ctx_fail(ctx, -EINVAL, "%s: its cells have %" PRIu64 " vCPU%s together, the "
+			"guest %" PRIu32, request->name, vcpus, S(vcpus), request->vcpus);
 	if (memory != request->memory_bytes)
 		return ctx_fail(ctx, -EINVAL, "%s: its cells have %" PRIu64 " bytes of memory "
 			"together, the guest %" PRIu64, request->name, memory,
@@ -139,10 +169,11 @@ static int check_siblings(struct vfctl_ctx *ctx, const struct vfctl_host_model *
 	if (most == 1)
 		return ctx_fail(ctx, -EINVAL, "%s: threads: require, but the cores of this host "
 			"have one thread each; take threads: prefer", request->name);
-	return ctx_fail(ctx, -EINVAL, "%s: threads: require, but %" PRIu32 " vCPUs%s do not fill "
+	return ctx_fail(ctx, -EINVAL, "%s: threads: require, but %" PRIu32 " vCPU%s%s %s not fill "
 		"cores of %" PRIu32 " threads; ask for a multiple of %" PRIu32 ", or take threads: "
-		"prefer", request->name, request->vcpus,
-		request->cell_count > 1 ? " in these cells" : "", most, most);
+		"prefer", request->name, request->vcpus, S(request->vcpus),
+		request->cell_count > 1 ? " in these cells" : "",
+		request->vcpus == 1 ? "does" : "do", most, most);
 }
 
 static int check_memory(struct vfctl_ctx *ctx, const struct vfctl_request *request)
@@ -213,7 +244,7 @@ int check_request(struct vfctl_ctx *ctx, const struct vfctl_host_model *model,
 	if (r == 0)
 		r = check_cells(ctx, model, request);
 	if (r == 0)
-		r = check_wants(ctx, request);
+		r = check_wants(ctx, model, request);
 	if (r == 0)
 		r = check_siblings(ctx, model, request);
 	if (r < 0)

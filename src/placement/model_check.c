@@ -347,6 +347,63 @@ static int check_pf(struct vfctl_ctx *ctx, const struct vfctl_host_model *m, siz
 	return r;
 }
 
+/* A name with the PF that has it. */
+struct named_pf {
+	const char *name;
+	size_t pf;
+};
+
+static int by_name(const void *a, const void *b)
+{
+	const struct named_pf *x = a, *y = b;
+	int order = strcmp(x->name, y->name);
+
+	return order ? order : (x->pf > y->pf) - (x->pf < y->pf);
+}
+
+/* Guests name PFs: a name is of one PF. */
+static int check_names(struct vfctl_ctx *ctx, const struct vfctl_host_model *m)
+{
+	_free_ struct named_pf *v = NULL;
+	size_t count = 0, n = 0;
+
+	for (size_t i = 0; i < m->pf_count; i++)
+		for (char **name = m->pfs[i].names; name && *name; name++)
+			count++;
+	v = calloc(count + 1, sizeof(*v));
+	if (!v)
+		return ctx_oom(ctx);
+	for (size_t i = 0; i < m->pf_count; i++)
+		for (char **name = m->pfs[i].names; name && *name; name++)
+			v[n++] = (struct named_pf){*name, i};
+	sort_unless_sorted(v, count, sizeof(*v), by_name);
+	for (size_t i = 1; i < count; i++)
+		if (v[i].pf != v[i - 1].pf && str_eq(v[i].name, v[i - 1].name))
+			return ctx_fail(ctx, -EINVAL, "pfs[%zu].names: pfs[%zu] is called %.64s "
+				"too", v[i].pf, v[i - 1].pf, v[i].name);
+	return 0;
+}
+
+/* Where PFs are listed at all, those of the free VFs are among them. */
+static int check_listed(struct vfctl_ctx *ctx, const struct vfctl_host_model *m)
+{
+	size_t at = 0;
+
+	for (size_t i = 0; i < m->vf_count && m->pf_count; i++) {
+		/* VFs of one PF mostly stand together. */
+		size_t left = m->pf_count;
+
+		while (left && vfctl_bdf_compare(&m->pfs[at].bdf, &m->vfs[i].pf)) {
+			at = (at + 1) % m->pf_count;
+			left--;
+		}
+		if (!left)
+			return ctx_fail(ctx, -EINVAL, "free_vfs[%zu].pf: %s is not in pfs", i,
+				TEXT(&m->vfs[i].pf));
+	}
+	return 0;
+}
+
 enum rank { FREE, OURS, FOREIGN };
 
 /* A VF with its place in the model. */
@@ -406,6 +463,10 @@ static int check_vf(struct vfctl_ctx *ctx, const struct vfctl_host_model *m,
 	if (l->vf->index >= MODEL_VFS_MAX)
 		return ctx_fail(ctx, -EINVAL, "%s.index: %u is not below %d", member,
 			l->vf->index, MODEL_VFS_MAX);
+	/* A foreign domain may hold a whole PF. */
+	if (l->rank != FOREIGN && vfctl_bdf_compare(&l->vf->bdf, &l->vf->pf) == 0)
+		return ctx_fail(ctx, -EINVAL, "%s.address: %s is its PF", member,
+			TEXT(&l->vf->bdf));
 	return check_place(ctx, m->topology, member, l->vf->node, l->vf->fabric, l->vf->port);
 }
 
@@ -493,6 +554,10 @@ int model_check(struct vfctl_ctx *ctx, const struct vfctl_host_model *m)
 		r = check_promises(ctx, m->topology, "promises", m->promises, m->promise_count);
 	for (size_t i = 0; i < m->pf_count && r == 0; i++)
 		r = check_pf(ctx, m, i);
+	if (r == 0)
+		r = check_names(ctx, m);
+	if (r == 0)
+		r = check_listed(ctx, m);
 	for (size_t i = 0; i < m->occupant_count && r == 0; i++)
 		r = check_occupant(ctx, m, i, &held);
 	return r < 0 ? r : check_vfs(ctx, m);

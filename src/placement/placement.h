@@ -35,23 +35,26 @@ bool explain_choice(struct vfctl_assignment *a, const struct site *site,
 const char *pf_words(const struct vfctl_host_model *model, const struct vfctl_bdf *pf,
 	char buf[64]);
 
-/* refuse.c: what is short, and what would make it fit. */
-/* @after: the host as the guests leave it that are placed. */
+/* refuse.c: what is short, and what would make the guest number @index fit. */
+struct refused_plan;
 int explain_refusal(struct vfctl_ctx *ctx, struct vfctl_assignment *a,
-	const struct site *site, const struct site *after,
-	const struct vfctl_request *request);
+	struct refused_plan *plan, size_t index);
 
 /* vfctl_plan_make(); @any_place: VFs that cannot be local are a refusal, not an error. */
 int plan_make(struct vfctl_ctx *ctx, const struct vfctl_host_model *model,
 	const struct vfctl_request *requests, size_t count,
 	const struct vfctl_plan_options *options, bool any_place, struct vfctl_plan **ret);
-/*
- * Place some requests without words: for "what if". @leave_out as for site_new().
- * @ret_cells (may be NULL) receives the nodes of the first one, as a bit set.
- */
-int plan_try(struct vfctl_ctx *ctx, const struct vfctl_host_model *model,
-	const bool *leave_out, const struct vfctl_request *requests, size_t count,
-	size_t *ret_placed, uint64_t *ret_nodes);
+/* What came of a plan without words. */
+struct tried {
+	bool fits;	/* the guest that it is about */
+	size_t placed;	/* of all */
+	uint64_t nodes; /* of that guest, as a bit set */
+	uint64_t steps;
+};
+/* Place some requests in what is free on the site: for "what if". @about: index of a guest. */
+int plan_try(struct vfctl_ctx *ctx, const struct site *site,
+	const struct vfctl_request *requests, size_t count, size_t about, uint64_t max_steps,
+	struct tried *ret);
 
 /* An occupant as a request for what it holds: free the cells and wants. */
 struct tenant {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "placement/placement.h"
+#include "placement/refuse.h"
 
 #include <errno.h>
 
@@ -49,6 +49,7 @@ static void clear_assignment(struct vfctl_assignment *a)
 	for (size_t i = 0; i < a->reason_count; i++)
 		free(a->reasons[i].text);
 	free(a->reasons);
+	free(a->remedies);
 	free(a->cells);
 	free(a->vf_cells);
 	free(a->vcpus);
@@ -180,6 +181,7 @@ static int explain_all(struct vfctl_ctx *ctx, const struct site *site,
 	struct vfctl_plan *plan)
 {
 	_site_ struct site *after = NULL;
+	struct refused_plan refused;
 	struct job job;
 	int r = site_new(ctx, site->model, NULL, &after);
 
@@ -192,11 +194,15 @@ static int explain_all(struct vfctl_ctx *ctx, const struct site *site,
 		for (size_t k = 0; k < plan->assignments[i].vf_count; k++)
 			after->groups[result->chosen[i].vfs[k].group].free--;
 	}
+	refused = (struct refused_plan){.site = site, .after = after, .requests = requests,
+		.count = plan->count, .placed = plan->value[VFCTL_LEVEL_PLACED],
+		.assignments = plan->assignments, .steps = REFUSAL_STEPS,
+		.left = plan->count - plan->value[VFCTL_LEVEL_PLACED]};
 	for (size_t i = 0; i < plan->count && r == 0; i++) {
 		struct vfctl_assignment *a = &plan->assignments[i];
 
 		if (!result->chosen[i].placed)
-			r = explain_refusal(ctx, a, site, after, &requests[i]);
+			r = explain_refusal(ctx, a, &refused, i);
 		else if (!explain_choice(a, site, &requests[i], after->start))
 			r = ctx_oom(ctx);
 	}
@@ -378,24 +384,20 @@ int vfctl_plan_make(struct vfctl_ctx *ctx, const struct vfctl_host_model *model,
 
 /* ---- what if ---- */
 
-int plan_try(struct vfctl_ctx *ctx, const struct vfctl_host_model *model,
-	const bool *leave_out, const struct vfctl_request *requests, size_t count,
-	size_t *ret_placed, uint64_t *ret_nodes)
+int plan_try(struct vfctl_ctx *ctx, const struct site *site,
+	const struct vfctl_request *requests, size_t count, size_t about, uint64_t max_steps,
+	struct tried *ret)
 {
-	const struct vfctl_plan_options quick = {.max_steps = 20000, .timeout_ms = 1000};
+	const struct vfctl_plan_options quick = {.max_steps = max_steps, .timeout_ms = 1000};
 	struct search_result result = {0};
-	_site_ struct site *site = NULL;
-	size_t placed = 0;
-	int r = site_new(ctx, model, leave_out, &site);
+	int r = run(ctx, site, requests, count, &quick, &result);
 
-	if (r == 0)
-		r = run(ctx, site, requests, count, &quick, &result);
-	if (r == 0) {
-		for (size_t i = 0; i < count; i++)
-			placed += result.chosen[i].placed;
-		*ret_placed = placed;
-		if (ret_nodes)
-			*ret_nodes = result.chosen[0].placed ? result.chosen[0].option.nodes : 0;
+	*ret = (struct tried){.steps = result.steps};
+	for (size_t i = 0; i < count && r == 0; i++)
+		ret->placed += result.chosen[i].placed;
+	if (r == 0 && result.chosen[about].placed) {
+		ret->fits = true;
+		ret->nodes = result.chosen[about].option.nodes;
 	}
 	search_result_clear(&result, count);
 	return r;

@@ -38,9 +38,12 @@ const char *pf_words(const struct vfctl_host_model *model, const struct vfctl_bd
 	return vfctl_bdf_format(pf, buf);
 }
 
+/* "CPU 4", "CPUs 4-5" */
 static void print_set(struct buf *b, const struct vfctl_cpuset *set)
 {
 	char text[512];
+
+	buf_puts(b, vfctl_cpuset_count(set) == 1 ? "CPU " : "CPUs ");
 
 	if (vfctl_cpuset_format(set, text, sizeof(text)) >= sizeof(text))
 		strcpy(text + sizeof(text) - 4, "...");
@@ -114,7 +117,21 @@ static bool explain_vf(struct vfctl_assignment *a, const struct site *site,
 		vfctl_topology_distance(t, vf->node, cell->node), cell->node);
 }
 
-static bool explain_cpus(struct vfctl_assignment *a, const struct vfctl_request *request)
+/* Is some vCPU on a core of several threads? */
+static bool has_siblings(const struct vfctl_assignment *a, const struct site *site)
+{
+	const struct vfctl_topology *t = site->model->topology;
+
+	for (size_t i = 0; i < t->core_count; i++)
+		for (size_t k = 0; k < a->vcpu_count && site->cores[i].threads > 1; k++)
+			if (a->vcpus[k] < VFCTL_CPU_MAX &&
+				vfctl_cpuset_has(&t->cores[i].cpus, a->vcpus[k]))
+				return true;
+	return false;
+}
+
+static bool explain_cpus(struct vfctl_assignment *a, const struct site *site,
+	const struct vfctl_request *request)
 {
 	struct vfctl_cpuset vcpus = {0}, idle = a->held_cpus, shared = {0};
 	_buf_ struct buf line = {0};
@@ -132,11 +149,12 @@ static bool explain_cpus(struct vfctl_assignment *a, const struct vfctl_request 
 	vfctl_cpuset_andnot(&idle, &a->iothread_cpus);
 	buf_puts(&line, "vCPUs: ");
 	if (alone) {
-		buf_printf(&line, "%zu on whole cores, CPUs ", alone);
+		buf_printf(&line, "%zu on %s, ", alone, alone == 1 ? "a whole core" :
+			"whole cores");
 		print_set(&line, &vcpus);
 	}
 	if (alone < a->vcpu_count) {
-		buf_printf(&line, "%s%zu shared, on CPUs ", alone ? "; " : "",
+		buf_printf(&line, "%s%zu shared, on ", alone ? "; " : "",
 			a->vcpu_count - alone);
 		print_set(&line, &shared);
 	}
@@ -146,8 +164,8 @@ static bool explain_cpus(struct vfctl_assignment *a, const struct vfctl_request 
 	}
 	buf_printf(&line, "; the guest sees %" PRIu32 " thread%s per core", a->guest_threads,
 		a->guest_threads == 1 ? "" : "s");
-	if (request->threads == VFCTL_THREADS_PREFER && a->guest_threads == 1 &&
-		a->vcpu_count > 1 && vfctl_cpuset_count(&a->held_cpus) > a->vcpu_count + 1)
+	if (request->threads == VFCTL_THREADS_PREFER && a->guest_threads == 1 && alone > 1 &&
+		alone == a->vcpu_count && has_siblings(a, site))
 		buf_puts(&line, " (they do not fill cores of equal size)");
 	buf_puts(&line, "; QEMU's threads on ");
 	print_set(&line, &a->emulator_cpus);
@@ -211,6 +229,6 @@ bool explain_choice(struct vfctl_assignment *a, const struct site *site,
 
 	for (size_t i = 0; i < a->vf_count; i++)
 		ok &= explain_vf(a, site, request, i);
-	ok &= explain_cpus(a, request);
+	ok &= explain_cpus(a, site, request);
 	return ok & explain_memory(a, site, request);
 }

@@ -2,7 +2,10 @@
 #ifndef VFCTL_PLACEMENT_REFUSE_H
 #define VFCTL_PLACEMENT_REFUSE_H
 
-#include "placement/placement.h"
+#include "placement/change.h"
+
+/* Steps that all refusals of one plan share to find remedies. */
+#define REFUSAL_STEPS 100000
 
 /* What is short on one node, without its number: nodes alike are told in one line. */
 struct shortage {
@@ -10,25 +13,59 @@ struct shortage {
 	uint64_t nodes;
 };
 
+/* A plan that has no place for some of its guests. */
+struct refused_plan {
+	const struct site *site;  /* before the plan */
+	const struct site *after; /* as its guests leave it */
+	const struct vfctl_request *requests;
+	size_t count;
+	size_t placed;
+	const struct vfctl_assignment *assignments;
+	size_t left;	/* guests that are still to be told of */
+	uint64_t steps; /* left for their remedies */
+};
+
+/* One of these guests. */
 struct refusal {
 	struct vfctl_ctx *ctx;
-	struct shortage shortages[2 * SITE_NODES_MAX];
-	size_t shortage_count;
-	struct vfctl_assignment *a;
-	const struct site *site;
+	struct refused_plan *plan;
+	size_t index; /* in the plan */
 	const struct vfctl_request *request;
-	unsigned remedies;
+	struct vfctl_assignment *a;
+	const struct site *site; /* of which the reasons are */
+	struct shortage shortages[SITE_NODES_MAX];
+	size_t shortage_count;
+	size_t remedies;
+	uint64_t steps; /* its share of the plan's */
+	struct vfctl_remedy last; /* that may help */
+	uint64_t last_nodes;
 	int error;
 };
 
-/* Did what was said get its memory? */
+/* refuse.c: did what was said get its memory? */
 void refusal_say(struct refusal *f, bool ok);
 /* "node 1", "nodes 0-3" */
 void refusal_nodes(const struct site *site, uint64_t nodes, char buf[128]);
-/* remedies.c: would it fit, were it asked so? @ret_nodes (may be NULL): where. */
-bool refusal_would_fit(struct refusal *f, const struct vfctl_request *changed,
+
+/* attempt.c: would it fit, were it asked so? None of them tells why. */
+/* Alone on @site, with a search that counts for nothing. */
+bool refusal_fits_on(struct refusal *f, const struct site *site,
+	const struct vfctl_request *changed);
+/* In what the others leave: what is worth to be confirmed. Counts the steps. */
+bool refusal_may_fit(struct refusal *f, const struct vfctl_request *changed,
 	uint64_t *ret_nodes);
-/* Changes that would make it fit, each of them tried. */
+/* Is that all there is to confirm? */
+bool refusal_is_sure(const struct refusal *f);
+/* With all the others of the plan, none of whom loses its place; @ret_nodes: where. */
+bool refusal_fits(struct refusal *f, const struct vfctl_host_model *model,
+	const struct vfctl_request *changed, uint64_t *ret_nodes);
+/* Beside an occupant that moves; @ret_nodes: where that goes. */
+bool refusal_fits_beside(struct refusal *f, const bool *gone,
+	const struct vfctl_request *tenant, uint64_t *ret_nodes);
+
+/* shortage.c: what is short, node by node, or cell by cell. */
+void tell_shortages(struct refusal *f);
+/* remedies.c: changes that would make it fit, each of them tried. */
 void tell_remedies(struct refusal *f);
 
 #endif

@@ -1,284 +1,548 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What would make a guest fit: changes of the request or of the host, each tried on a plan. */
+/*
+ * What would make a guest fit: changes of the request or of the host, one or two at a time.
+ * None is told that was not tried on the planner, in a batch together with all its guests.
+ */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 
 #include "placement/refuse.h"
 
-#define REMEDIES_MAX 5
+#define REMEDIES_MAX 8
+/* Of them, changes of one wish each. */
+#define WISHES_TOLD_MAX 5
 #define MOVES_TRIED_MAX 64
+#define SINGLES_MAX 24
 
-bool refusal_would_fit(struct refusal *f, const struct vfctl_request *changed,
+/* ---- what is told ---- */
+
+static void add_remedy(struct refusal *f, const struct vfctl_remedy *remedy, struct buf *line)
+{
+	struct vfctl_assignment *a = f->a;
+	struct vfctl_remedy *r;
+
+	if (line->failed || !array_grow(a->remedies, a->remedy_count) ||
+		!reason_add(a, VFCTL_REASON_REMEDY, "%s", line->data)) {
+		f->error = ctx_oom(f->ctx);
+		return;
+	}
+	r = &a->remedies[a->remedy_count++];
+	*r = *remedy;
+	r->reason = a->reason_count - 1;
+	f->remedies++;
+}
+
+static bool apply(struct refusal *f, const struct vfctl_remedy *remedy,
+	struct changed_request *ret)
+{
+	changed_request_init(ret, f->request);
+	for (size_t i = 0; i < remedy->count; i++)
+		if (!change_request(ret, &remedy->changes[i]))
+			return false;
+	return true;
+}
+
+/* Worth to be confirmed? Among others a guess, alone on its host the answer. */
+static bool may_help(struct refusal *f, const struct vfctl_remedy *remedy)
+{
+	struct changed_request c;
+	uint64_t nodes;
+
+	if (!apply(f, remedy, &c) || !refusal_may_fit(f, &c.r, &nodes))
+		return false;
+	f->last = *remedy;
+	f->last_nodes = nodes;
+	return true;
+}
+
+static bool same_remedy(const struct vfctl_remedy *a, const struct vfctl_remedy *b)
+{
+	for (size_t i = 0; i < a->count; i++)
+		if (a->changes[i].kind != b->changes[i].kind ||
+			a->changes[i].value != b->changes[i].value)
+			return false;
+	return a->count == b->count;
+}
+
+static bool is_confirmed(struct refusal *f, const struct vfctl_remedy *remedy,
 	uint64_t *ret_nodes)
 {
-	size_t placed = 0;
-	int r = f->error;
+	struct changed_request c;
 
-	if (r == 0)
-		r = plan_try(f->ctx, f->site->model, NULL, changed, 1, &placed, ret_nodes);
-	if (r < 0)
-		f->error = r;
-	return r == 0 && placed == 1;
+	if (refusal_is_sure(f) && same_remedy(&f->last, remedy)) {
+		*ret_nodes = f->last_nodes;
+		return true;
+	}
+	return apply(f, remedy, &c) && refusal_fits(f, NULL, &c.r, ret_nodes);
 }
 
-static void remedy(struct refusal *f, uint64_t nodes, const char *change)
+/* Told if it helps: true. */
+static bool tell_if_fits(struct refusal *f, const struct vfctl_remedy *remedy)
 {
+	_buf_ struct buf line = {0};
+	uint64_t nodes;
 	char where[128];
 
+	if (!is_confirmed(f, remedy, &nodes))
+		return false;
+	buf_puts(&line, "with ");
+	for (size_t i = 0; i < remedy->count; i++) {
+		buf_puts(&line, i ? " and " : "");
+		change_words(&line, &remedy->changes[i], f->site->has_host_cpus);
+	}
 	refusal_nodes(f->site, nodes, where);
-	f->remedies++;
-	refusal_say(f, reason_add(f->a, VFCTL_REASON_REMEDY, "with %s it fits, on %s", change, where));
+	buf_printf(&line, " it fits%s, on %s",
+		f->plan->count > 1 ? " beside the others" : "", where);
+	add_remedy(f, remedy, &line);
+	return true;
 }
 
-/* The host with @more VFs of @pf, all of them new. */
-static bool fits_with_vfs(struct refusal *f, const struct vfctl_model_pf *pf, uint32_t more)
+static bool tell_if_helps(struct refusal *f, const struct vfctl_remedy *remedy)
 {
-	struct vfctl_host_model m = *f->site->model;
-	size_t placed = 0;
-	int r;
+	return may_help(f, remedy) && tell_if_fits(f, remedy);
+}
 
-	m.vfs = calloc(m.vf_count + more + 1, sizeof(*m.vfs));
-	if (!m.vfs) {
-		f->error = ctx_oom(f->ctx);
-		return false;
+static bool may_go_on(const struct refusal *f)
+{
+	return !f->error && f->remedies < REMEDIES_MAX && f->steps;
+}
+
+/* ---- the most, or the fewest, of something ---- */
+
+static struct vfctl_remedy with(const struct vfctl_remedy *base, enum change_kind kind,
+	uint64_t value)
+{
+	struct vfctl_remedy r = {0};
+
+	if (base)
+		r = *base;
+	r.changes[r.count++] = (struct change){.kind = kind, .value = value};
+	return r;
+}
+
+/* The most that fits of @from .. @below - 1, in units of @step; 0 none. */
+static uint64_t most_that_fits(struct refusal *f, const struct vfctl_remedy *base,
+	enum change_kind kind, uint64_t from, uint64_t below, uint64_t step)
+{
+	struct vfctl_remedy remedy = with(base, kind, from * step);
+	uint64_t best = from;
+
+	if (from >= below || !may_help(f, &remedy))
+		return 0;
+	for (from++; from < below && !f->error && f->steps;) {
+		uint64_t middle = from + (below - from) / 2;
+
+		remedy = with(base, kind, middle * step);
+		if (may_help(f, &remedy)) {
+			best = middle;
+			from = middle + 1;
+		} else {
+			below = middle;
+		}
 	}
-	if (m.vf_count)
-		memcpy(m.vfs, f->site->model->vfs, m.vf_count * sizeof(*m.vfs));
-	for (uint32_t i = 0; i < more; i++)
-		m.vfs[m.vf_count++] = (struct vfctl_free_vf){.pf = pf->bdf, .node = pf->node,
-			.fabric = pf->fabric, .port = pf->port, .root = pf->root,
-			.index = pf->num_vfs + i, .bdf = {.domain = UINT32_MAX,
-				.bus = (uint8_t)(i / 256), .slot = (uint8_t)(i / 8 % 32),
-				.function = (uint8_t)(i % 8)}};
-	r = plan_try(f->ctx, &m, NULL, f->request, 1, &placed, NULL);
-	free(m.vfs);
+	return best * step;
+}
+
+/* What a remedy that was told leaves of it: a further one has to leave more. */
+static uint64_t most_told(const struct refusal *f, enum change_kind kind)
+{
+	uint64_t most = 0;
+
+	for (size_t i = 0; i < f->a->remedy_count; i++)
+		for (size_t k = 0; k < f->a->remedies[i].count; k++)
+			if (f->a->remedies[i].changes[k].kind == kind &&
+				f->a->remedies[i].changes[k].value > most)
+				most = f->a->remedies[i].changes[k].value;
+	return most;
+}
+
+/* Steps in which more is never easier: whole cores, whole pages of any size. */
+static uint64_t vcpu_step(const struct refusal *f)
+{
+	return f->request->threads == VFCTL_THREADS_REQUIRE ?
+		f->site->class_threads[f->site->class_count - 1] : 1;
+}
+
+static uint64_t most_vcpus(struct refusal *f, const struct vfctl_remedy *base)
+{
+	uint64_t step = vcpu_step(f), cells = f->request->cell_count;
+	uint64_t least = cells > 1 ? (cells + step - 1) / step : 1;
+	uint64_t told = most_told(f, CHANGE_VCPUS) / step + 1, nodes = f->site->node_count, most;
+	uint64_t below = (f->request->vcpus + step - 1) / step;
+
+	least = told > least ? told : least;
+	/* A guest that is split needs a vCPU for each of its cells. */
+	most = most_that_fits(f, base, CHANGE_VCPUS, nodes > least ? nodes : least, below, step);
+	if (!most && nodes > least)
+		most = most_that_fits(f, base, CHANGE_VCPUS, least,
+			nodes < below ? nodes : below, step);
+	return most;
+}
+
+static uint64_t byte_step(const struct vfctl_request *r)
+{
+	const uint64_t mib = UINT64_C(1) << 20, gib = UINT64_C(1) << 30;
+
+	if (r->page_bytes == VFCTL_PAGES_AUTO)
+		return r->memory_bytes > gib ? gib : mib;
+	return r->page_bytes > mib ? r->page_bytes : mib;
+}
+
+/* Each cell of a number of cells gets a page. */
+static uint64_t least_steps(const struct vfctl_request *r)
+{
+	return r->cell_count > 1 ? 2 * r->cell_count : 1;
+}
+
+static uint64_t most_bytes(struct refusal *f, const struct vfctl_remedy *base)
+{
+	const struct vfctl_request *r = f->request;
+	uint64_t step = byte_step(r), least = least_steps(r);
+	uint64_t told = most_told(f, CHANGE_BYTES) / step + 1;
+
+	return most_that_fits(f, base, CHANGE_BYTES, told > least ? told : least,
+		(r->memory_bytes + step - 1) / step, step);
+}
+
+static bool tell_less(struct refusal *f, const struct vfctl_remedy *base, enum change_kind kind)
+{
+	uint64_t most = kind == CHANGE_VCPUS ? most_vcpus(f, base) : most_bytes(f, base);
+	struct vfctl_remedy remedy = with(base, kind, most);
+
+	return most && tell_if_fits(f, &remedy);
+}
+
+/* Memory rounded up to pages that it does not fill. */
+static void try_rounding(struct refusal *f)
+{
+	const struct vfctl_request *r = f->request;
+
+	for (unsigned p = f->site->page_count - 1; p > 0 && may_go_on(f); p--) {
+		uint64_t page = f->site->page_bytes[p];
+		uint64_t up = (r->memory_bytes + page - 1) / page * page;
+		struct vfctl_remedy remedy = with(NULL, CHANGE_BYTES, up);
+
+		if (r->page_bytes == VFCTL_PAGES_AUTO && up != r->memory_bytes &&
+			tell_if_helps(f, &remedy))
+			return;
+	}
+}
+
+static void try_less(struct refusal *f)
+{
+	const struct vfctl_remedy none = {0};
+	struct vfctl_remedy tiny, fewer;
+
+	if (f->a->refusal != VFCTL_REFUSAL_VFS && may_go_on(f))
+		tell_less(f, &none, CHANGE_VCPUS);
+	if ((f->a->refusal == VFCTL_REFUSAL_MEMORY || f->a->refusal == VFCTL_REFUSAL_OTHERS) &&
+		may_go_on(f)) {
+		try_rounding(f);
+		tell_less(f, &none, CHANGE_BYTES);
+	}
+	if (f->remedies || !may_go_on(f))
+		return;
+	/* As many vCPUs as fit with hardly any memory, then the most memory beside them. */
+	tiny = with(NULL, CHANGE_BYTES, byte_step(f->request) * least_steps(f->request));
+	fewer = with(NULL, CHANGE_VCPUS, most_vcpus(f, &tiny));
+	if (fewer.changes[0].value)
+		tell_less(f, &fewer, CHANGE_BYTES);
+}
+
+/* ---- changes of the request ---- */
+
+/* What can be asked less strictly, first what costs the guest least. */
+static size_t list_changes(const struct refusal *f, struct change list[SINGLES_MAX])
+{
+	const struct change fixed[] = {
+		{CHANGE_AFFINITY, VFCTL_AFFINITY_SOCKET, 0},
+		{CHANGE_AFFINITY, VFCTL_AFFINITY_PREFERRED, 0},
+		{CHANGE_PAGES, 0, 0},
+		{CHANGE_THREADS, VFCTL_THREADS_PREFER, 0},
+		{CHANGE_IOTHREADS, 0, 0},
+		{CHANGE_EMULATOR, f->request->emulator_cores ? 0 : 1, 0},
+		{CHANGE_APART, 0, 0},
+		{CHANGE_DISTANCE, 0, 0},
+		{CHANGE_WHOLE_NODE, 0, 0},
+		{CHANGE_WHOLE_L3, 0, 0},
+		{CHANGE_NODE, 0, 0},
+		{CHANGE_CELLS, 0, 0},
+		{CHANGE_MEMORY, 0, 0},
+	};
+	struct changed_request c;
+	size_t count = 0;
+
+	for (size_t i = 0; i < ARRAY_SIZE(fixed); i++) {
+		changed_request_init(&c, f->request);
+		/* Where auto cannot be, a number of cells still may. */
+		if (change_request(&c, &fixed[i]) ||
+			(fixed[i].kind == CHANGE_CELLS && f->request->cell_count))
+			list[count++] = fixed[i];
+	}
+	return count;
+}
+
+/* The most cores for QEMU that fit, one at least while that is asked and will do. */
+static bool tell_emulator(struct refusal *f)
+{
+	uint32_t asked = f->request->emulator_cores;
+	struct vfctl_remedy remedy = with(NULL, CHANGE_EMULATOR, asked ?
+		most_that_fits(f, NULL, CHANGE_EMULATOR, 1, asked, 1) : 1);
+
+	return tell_if_helps(f, &remedy);
+}
+
+/* A number of cells, where auto does not do: nearest below what is asked, then above. */
+static bool tell_cells(struct refusal *f)
+{
+	uint64_t asked = f->request->cell_count ? f->request->cell_count :
+		f->request->cells_max ? f->request->cells_max : 1;
+
+	for (uint64_t away = 1; away < f->site->node_count && may_go_on(f); away++)
+		for (int above = 0; above < 2; above++) {
+			uint64_t n = above ? asked + away : asked - away;
+			struct vfctl_remedy remedy = with(NULL, CHANGE_CELLS, n);
+
+			if (n >= 1 && n <= f->site->node_count && tell_if_helps(f, &remedy))
+				return true;
+		}
+	return false;
+}
+
+static bool tell_single(struct refusal *f, const struct change *change)
+{
+	struct vfctl_remedy remedy = with(NULL, change->kind, change->value);
+
+	if (change->kind == CHANGE_EMULATOR)
+		return tell_emulator(f);
+	if (tell_if_helps(f, &remedy))
+		return true;
+	return change->kind == CHANGE_CELLS && tell_cells(f);
+}
+
+/* Does the farther reach of a change help that helped already? */
+static bool is_told(const struct refusal *f, const struct change *change)
+{
+	for (size_t i = 0; i < f->a->remedy_count; i++)
+		if (f->a->remedies[i].count == 1 &&
+			f->a->remedies[i].changes[0].kind == change->kind)
+			return true;
+	return false;
+}
+
+/* Drops those that help by themselves: what is left may help in pairs. */
+static size_t try_singles(struct refusal *f, struct change *list, size_t count)
+{
+	size_t left = 0;
+
+	for (size_t i = 0; i < count && may_go_on(f) && f->remedies < WISHES_TOLD_MAX; i++)
+		if (!is_told(f, &list[i]) && !tell_single(f, &list[i]))
+			list[left++] = list[i];
+	return left;
+}
+
+static void try_pairs(struct refusal *f, const struct change *list, size_t count)
+{
+	for (size_t i = 0; i < count && may_go_on(f); i++)
+		for (size_t k = i + 1; k < count && may_go_on(f); k++) {
+			struct vfctl_remedy remedy = with(NULL, list[i].kind, list[i].value);
+
+			if (list[i].kind == list[k].kind)
+				continue;
+			remedy.changes[remedy.count++] = list[k];
+			tell_if_helps(f, &remedy);
+		}
+	for (size_t i = 0; i < count && may_go_on(f); i++) {
+		struct vfctl_remedy remedy = with(NULL, list[i].kind, list[i].value);
+
+		if (!tell_less(f, &remedy, CHANGE_VCPUS) && may_go_on(f))
+			tell_less(f, &remedy, CHANGE_BYTES);
+	}
+}
+
+/* ---- changes of the host ---- */
+
+static bool fits_after(struct refusal *f, const struct change *change)
+{
+	struct changed_host host;
+	uint64_t nodes;
+	bool fits;
+	int r = change_host(f->ctx, f->site->model, f->request, change, &host);
+
 	if (r < 0)
 		f->error = r;
-	return r == 0 && placed == 1;
+	fits = r == 0 && refusal_fits(f, &host.model, f->request, &nodes);
+	changed_host_clear(&host);
+	return fits;
+}
+
+/* The fewest of @most with which it fits, but fewer than @below; 0: none. */
+static uint64_t fewest(struct refusal *f, struct change change, uint64_t most, uint64_t below)
+{
+	uint64_t from = 1;
+
+	change.value = most < below ? most : below - 1;
+	if (!change.value || !fits_after(f, &change))
+		return 0;
+	most = change.value;
+	while (from < most && !f->error && f->steps) {
+		change.value = from + (most - from) / 2;
+		if (fits_after(f, &change))
+			most = change.value;
+		else
+			from = change.value + 1;
+	}
+	return most;
+}
+
+static void tell_host(struct refusal *f, const struct change *change, struct buf *line)
+{
+	add_remedy(f, &(struct vfctl_remedy){.changes = {*change}, .count = 1}, line);
+}
+
+static uint64_t count_wanted(const struct vfctl_request *r, const struct vfctl_model_pf *pf)
+{
+	uint64_t sum = 0;
+
+	for (size_t i = 0; i < r->want_count; i++)
+		if (r->wants[i].any_pf || vfctl_bdf_compare(&r->wants[i].pf, &pf->bdf) == 0)
+			sum += (uint64_t)r->wants[i].count *
+				(r->wants[i].cell == VFCTL_CELL_EACH ? r->cell_count : 1);
+	return sum;
 }
 
 /* The PF with which the fewest more VFs would do. */
 static void try_more_vfs(struct refusal *f)
 {
 	const struct vfctl_host_model *m = f->site->model;
-	const struct vfctl_model_pf *best = NULL;
-	uint32_t fewest = VFCTL_GUEST_VFS_MAX + 1;
+	struct change best = {.kind = CHANGE_VFS, .value = VFCTL_GUEST_VFS_MAX + 1};
+	_buf_ struct buf line = {0};
+	const struct vfctl_model_pf *pf;
+	struct vfctl_request without = *f->request;
+	bool found = false;
 	char words[64];
+	uint64_t nodes;
 
-	for (size_t i = 0; i < m->pf_count && !f->error; i++) {
-		const struct vfctl_model_pf *pf = &m->pfs[i];
-		uint32_t could = pf->max_vfs > pf->num_vfs ? pf->max_vfs - pf->num_vfs : 0;
-
-		for (uint32_t n = 1; n <= could && n < fewest; n++)
-			if (fits_with_vfs(f, pf, n)) {
-				fewest = n;
-				best = pf;
-			} else if (n == 1 && could > 1 && !fits_with_vfs(f, pf,
-					   could < fewest ? could : fewest - 1)) {
-				break;
-			}
-	}
-	if (!best || f->error)
+	without.want_count = 0;
+	if (!refusal_may_fit(f, &without, &nodes))
 		return;
-	f->remedies++;
-	refusal_say(f, reason_add(f->a, VFCTL_REASON_REMEDY, "create %" PRIu32 " more VF%s on %s (it has %"
-		PRIu32 " of %" PRIu32 "), or release a guest that holds some", fewest,
-		fewest == 1 ? "" : "s", pf_words(m, &best->bdf, words), best->num_vfs,
-		best->max_vfs));
-}
+	for (size_t i = 0; i < m->pf_count && may_go_on(f); i++) {
+		uint64_t could = m->pfs[i].max_vfs - m->pfs[i].num_vfs, few;
+		uint64_t wanted = count_wanted(f->request, &m->pfs[i]);
 
-static void try_policies(struct refusal *f)
-{
-	static const char *const threads[] = {"threads: prefer", "threads: none"};
-	struct vfctl_request changed = *f->request;
-	uint64_t nodes;
-
-	if (changed.threads == VFCTL_THREADS_ISOLATE || changed.threads == VFCTL_THREADS_REQUIRE) {
-		changed.threads = VFCTL_THREADS_PREFER;
-		if (refusal_would_fit(f, &changed, &nodes))
-			remedy(f, nodes, threads[0]);
+		few = fewest(f, (struct change){.kind = CHANGE_VFS, .index = i},
+			could < wanted ? could : wanted, best.value);
+		if (!few)
+			continue;
+		best.value = few;
+		best.index = i;
+		found = true;
 	}
-	changed = *f->request;
-	changed.emulator_cores = 0;
-	if (f->request->emulator_cores && refusal_would_fit(f, &changed, &nodes))
-		remedy(f, nodes, f->site->has_host_cpus ?
-			"emulator_cores: 0 (QEMU's threads on the reserved CPUs)" :
-			"emulator_cores: 0 (QEMU's threads on its vCPUs' CPUs: jitter)");
-	changed = *f->request;
-	changed.page_bytes = VFCTL_PAGES_AUTO;
-	if (f->request->page_bytes != VFCTL_PAGES_AUTO && refusal_would_fit(f, &changed, &nodes))
-		remedy(f, nodes, "hugepages: auto");
-	changed = *f->request;
-	changed.memory_affinity = VFCTL_AFFINITY_PREFERRED;
-	if (f->request->memory_affinity == VFCTL_AFFINITY_REQUIRED &&
-		refusal_would_fit(f, &changed, &nodes))
-		remedy(f, nodes, "memory_affinity: preferred (slower)");
-}
-
-/* Wishes that go beyond what a guest needs. */
-static void try_wishes(struct refusal *f)
-{
-	struct vfctl_request changed = *f->request;
-	uint64_t nodes;
-
-	changed.max_distance = 0;
-	if (f->request->max_distance && refusal_would_fit(f, &changed, &nodes))
-		remedy(f, nodes, "no max_distance");
-	changed = *f->request;
-	changed.whole_node = false;
-	if (f->request->whole_node && refusal_would_fit(f, &changed, &nodes))
-		remedy(f, nodes, "whole_node: false");
-	changed = *f->request;
-	changed.whole_l3 = false;
-	if (f->request->whole_l3 && refusal_would_fit(f, &changed, &nodes))
-		remedy(f, nodes, "whole_l3: false");
-}
-
-static void try_freedom(struct refusal *f)
-{
-	struct vfctl_vf_want wants[VFCTL_GUEST_VFS_MAX];
-	struct vfctl_request changed = *f->request;
-	bool in_cells = false;
-	uint64_t nodes;
-
-	for (size_t i = 0; i < changed.want_count && i < VFCTL_GUEST_VFS_MAX; i++) {
-		wants[i] = changed.wants[i];
-		in_cells |= wants[i].cell != VFCTL_CELL_ANY;
-		if (wants[i].affinity == VFCTL_AFFINITY_REQUIRED)
-			wants[i].affinity = VFCTL_AFFINITY_PREFERRED;
-	}
-	changed.wants = wants;
-	if (changed.want_count && refusal_would_fit(f, &changed, &nodes))
-		remedy(f, nodes, "affinity: preferred (some of its VFs would be remote)");
-	changed = *f->request;
-	changed.node = VFCTL_NODE_NONE;
-	if (f->request->node != VFCTL_NODE_NONE && refusal_would_fit(f, &changed, &nodes)) {
-		remedy(f, nodes, "no node given");
+	if (!found || f->error)
 		return;
-	}
-	changed = *f->request;
-	changed.cells = NULL;
-	changed.cell_count = changed.cells_max = 0;
-	if (!in_cells && (f->request->cell_count || f->request->cells_max) &&
-		refusal_would_fit(f, &changed, &nodes))
-		remedy(f, nodes, "cells: auto");
+	pf = &m->pfs[best.index];
+	buf_printf(&line, "create %" PRIu64 " more VF%s on %s (it has %" PRIu32 " of %" PRIu32
+		"), or release a guest that holds some", best.value, best.value == 1 ? "" : "s",
+		pf_words(m, &pf->bdf, words), pf->num_vfs, pf->max_vfs);
+	tell_host(f, &best, &line);
 }
 
-/* The most of something that fits: @set puts it into the request. */
-static uint64_t most_that_fits(struct refusal *f, uint64_t step, uint64_t asked,
-	void (*set)(struct vfctl_request *r, uint64_t value), uint64_t *ret_nodes)
-{
-	uint64_t least = 0, from = 1, below = (asked + step - 1) / step;
-
-	while (from < below && !f->error) {
-		uint64_t middle = from + (below - from) / 2, nodes;
-		struct vfctl_request changed = *f->request;
-
-		set(&changed, middle * step);
-		/* One given cell is all of the guest. */
-		changed.cell_count = 0;
-		changed.cells_max = f->request->cell_count ? 1 : f->request->cells_max;
-		if (refusal_would_fit(f, &changed, &nodes)) {
-			least = middle;
-			*ret_nodes = nodes;
-			from = middle + 1;
-		} else {
-			below = middle;
-		}
-	}
-	return least * step;
-}
-
-/* Steps in which more is never easier: whole cores, whole pages of any size. */
-static uint32_t vcpu_step(const struct refusal *f)
-{
-	return f->request->threads == VFCTL_THREADS_REQUIRE ?
-		f->site->class_threads[f->site->class_count - 1] : 1;
-}
-
-static uint64_t memory_step(const struct vfctl_request *r)
-{
-	const uint64_t mib = UINT64_C(1) << 20, gib = UINT64_C(1) << 30;
-
-	if (r->page_bytes == VFCTL_PAGES_AUTO)
-		return r->memory_bytes >= gib ? gib : mib;
-	return r->page_bytes > mib ? r->page_bytes : mib;
-}
-
-static void set_vcpus(struct vfctl_request *r, uint64_t value)
-{
-	r->vcpus = (uint32_t)value;
-	if (r->shared_vcpus > r->vcpus)
-		r->shared_vcpus = r->vcpus;
-}
-
-static void set_memory(struct vfctl_request *r, uint64_t value)
-{
-	r->memory_bytes = value;
-}
-
-static void try_less(struct refusal *f)
+/* Pages more than a node has free, as far as its base memory can give them. */
+static uint64_t pages_missing(const struct refusal *f, unsigned node)
 {
 	const struct vfctl_request *r = f->request;
-	uint64_t most, nodes = 0;
-	char text[96], memory[32];
+	const struct vfctl_node *n = &f->site->model->topology->nodes[node];
+	uint64_t missing = 0;
 
-	/* Given cells would have to be made smaller one by one. */
-	for (size_t i = 0; i < r->want_count; i++)
-		if (r->cell_count && r->wants[i].cell != VFCTL_CELL_ANY)
-			return;
-	if (r->cell_count > 1)
-		return;
-	if (f->a->refusal != VFCTL_REFUSAL_VFS) {
-		most = most_that_fits(f, vcpu_step(f), r->vcpus, set_vcpus, &nodes);
-		if (most) {
-			snprintf(text, sizeof(text), "%" PRIu64 " vCPU%s", most,
-				most == 1 ? "" : "s");
-			remedy(f, nodes, text);
-		}
-	}
-	if (f->a->refusal != VFCTL_REFUSAL_MEMORY)
-		return;
-	most = most_that_fits(f, memory_step(r), r->memory_bytes, set_memory, &nodes);
-	if (most) {
-		snprintf(text, sizeof(text), "%s of memory", memory_text(most, memory));
-		remedy(f, nodes, text);
-	}
+	for (unsigned p = 1; p < f->site->page_count; p++)
+		if (f->site->page_bytes[p] == r->page_bytes &&
+			f->site->start[node].memory[p] < r->memory_bytes)
+			missing = (r->memory_bytes - f->site->start[node].memory[p] +
+				r->page_bytes - 1) / r->page_bytes;
+	if (missing > f->site->start[node].memory[0] / (missing ? r->page_bytes : 1))
+		return 0;
+	for (size_t i = 0; i < n->pool_count; i++)
+		if (n->pools[i].page_bytes == r->page_bytes)
+			return missing;
+	return 0;
 }
 
-/* The guest that is smallest and has somewhere else to go. */
+static void try_more_pages(struct refusal *f)
+{
+	const struct vfctl_request *r = f->request;
+	struct change best = {.kind = CHANGE_POOL};
+	_buf_ struct buf line = {0};
+	char page[32];
+
+	if (r->page_bytes == VFCTL_PAGES_AUTO || r->page_bytes == VFCTL_PAGES_BASE ||
+		r->cell_count > 1)
+		return;
+	for (unsigned n = 0; n < f->site->node_count && may_go_on(f); n++) {
+		struct change more = {.kind = CHANGE_POOL, .index = n,
+			.value = pages_missing(f, n)};
+
+		if (more.value && (!best.value || more.value < best.value) &&
+			fits_after(f, &more))
+			best = more;
+	}
+	if (!best.value || f->error)
+		return;
+	buf_printf(&line, "reserve %" PRIu64 " more page%s of %s on node %d (hugepages-%" PRIu64
+		"kB/nr_hugepages)", best.value, best.value == 1 ? "" : "s",
+		memory_text(r->page_bytes, page), f->site->nodes[best.index].id,
+		r->page_bytes / 1024);
+	tell_host(f, &best, &line);
+}
+
+/* ---- moves ---- */
+
+static uint64_t nodes_of(const struct site *s, const struct vfctl_occupant *o)
+{
+	uint64_t nodes = 0;
+
+	for (unsigned n = 0; n < s->node_count; n++)
+		if (vfctl_cpuset_intersects(&o->cpus, &s->model->topology->nodes[n].cpus))
+			nodes |= UINT64_C(1) << n;
+	return nodes;
+}
+
+static bool tell_move(struct refusal *f, size_t occupant, uint32_t cpus, uint64_t nodes)
+{
+	const struct vfctl_occupant *o = &f->site->model->occupants[occupant];
+	const struct change change = {.kind = CHANGE_MOVE, .index = occupant};
+	_buf_ struct buf line = {0};
+	char where[128];
+
+	refusal_nodes(f->site, nodes, where);
+	buf_printf(&line, "or move guest %s (%" PRIu32 " CPU%s, %zu VF%s) %s %s", o->name, cpus,
+		cpus == 1 ? "" : "s", o->vf_count, o->vf_count == 1 ? "" : "s",
+		nodes == nodes_of(f->site, o) ? "within" : "to", where);
+	tell_host(f, &change, &line);
+	return true;
+}
+
 static bool try_move(struct refusal *f, size_t occupant, bool *gone)
 {
 	const struct vfctl_occupant *o = &f->site->model->occupants[occupant];
-	struct vfctl_request both[2] = {*f->request};
 	struct tenant tenant;
-	size_t placed = 0;
 	uint64_t nodes = 0;
+	bool fits = false;
 	int r = tenant_init(f->ctx, f->site->model, o, &tenant);
 
-	if (r == 0 && tenant.request.vcpus) {
-		/* Where it goes is what is told, so it comes first. */
-		both[1] = both[0];
-		both[0] = tenant.request;
+	if (r < 0) {
+		f->error = r;
+		return false;
+	}
+	if (tenant.request.vcpus) {
 		gone[occupant] = true;
-		r = plan_try(f->ctx, f->site->model, gone, both, 2, &placed, &nodes);
+		fits = refusal_fits_beside(f, gone, &tenant.request, &nodes);
 		gone[occupant] = false;
 	}
-	if (r == 0 && placed == 2) {
-		char where[128];
-
-		refusal_nodes(f->site, nodes, where);
-		f->remedies++;
-		refusal_say(f, reason_add(f->a, VFCTL_REASON_REMEDY, "or move guest %s (%" PRIu32 " CPUs, "
-			"%zu VF%s) to %s", o->name, tenant.request.vcpus, o->vf_count,
-			o->vf_count == 1 ? "" : "s", where));
-	}
-	if (r == 0)
-		tenant_clear(&tenant);
-	else
-		f->error = r;
-	return placed == 2;
+	if (fits)
+		tell_move(f, occupant, tenant.request.vcpus, nodes);
+	tenant_clear(&tenant);
+	return fits;
 }
 
 struct by_size {
@@ -295,6 +559,7 @@ static int smaller_first(const void *a, const void *b)
 	return x->occupant < y->occupant ? -1 : 1;
 }
 
+/* The guest that is smallest and has somewhere else to go. */
 static void try_moves(struct refusal *f)
 {
 	const struct vfctl_host_model *m = f->site->model;
@@ -312,20 +577,26 @@ static void try_moves(struct refusal *f)
 				vfctl_cpuset_count(&m->occupants[i].cpus) +
 				16 * m->occupants[i].vf_count};
 	qsort(order, count, sizeof(*order), smaller_first);
-	for (size_t i = 0; i < count && i < MOVES_TRIED_MAX && !f->error; i++)
+	for (size_t i = 0; i < count && i < MOVES_TRIED_MAX && may_go_on(f); i++)
 		if (try_move(f, order[i].occupant, gone))
 			return;
 }
 
+/* ---- all of it ---- */
+
 void tell_remedies(struct refusal *f)
 {
-	if (f->a->refusal == VFCTL_REFUSAL_VFS)
+	struct change list[SINGLES_MAX];
+	size_t count;
+
+	if (f->a->refusal == VFCTL_REFUSAL_VFS || f->a->refusal == VFCTL_REFUSAL_OTHERS)
 		try_more_vfs(f);
-	try_policies(f);
-	try_wishes(f);
-	try_freedom(f);
-	if (!f->error)
-		try_less(f);
-	if (!f->error && f->remedies < REMEDIES_MAX)
+	try_more_pages(f);
+	count = try_singles(f, list, list_changes(f, list));
+	try_less(f);
+	/* Where others are planned too, moving guests that are there is another question. */
+	if (f->plan->count == 1)
 		try_moves(f);
+	if (f->remedies < 2)
+		try_pairs(f, list, count);
 }

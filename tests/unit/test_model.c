@@ -119,6 +119,20 @@ static void by_hand_much_may_be_left_out(void **state)
 	vfctl_model_free(m);
 }
 
+/* PFs are for words: a model without them has VFs all the same, one that lists them has all. */
+static void pfs_may_be_left_out(void **state)
+{
+	struct vfctl_host_model *m = parse("{\"nodes\": [{\"id\": 0, \"cpus\": \"0\", "
+		"\"memory_bytes\": 0}], \"cores\": [{\"cpus\": \"0\", \"node\": 0}], "
+		"\"free_vfs\": [{\"address\": \"0000:01:00.1\", \"pf\": \"0000:01:00.0\", "
+		"\"index\": 0}]}");
+
+	assert_int_equal(m->vf_count, 1);
+	assert_int_equal(m->pf_count, 0);
+	assert_round_trip(m);
+	vfctl_model_free(m);
+}
+
 /* The good text with one thing changed, and the words that must come. */
 static const struct {
 	const char *from, *to, *words;
@@ -194,6 +208,11 @@ static const struct {
 	{"\"0000:3b:00.1\"", "\"0000:3b:00.2\"", "occupants[0].vfs[0].address: VF 0000:3b:00.2 is "
 		"free_vfs[0] already"},
 	{"\"index\": 0", "\"index\": 65535", "free_vfs[0].index: 65535 is not 0 to 65534"},
+	{"\"0000:3b:00.1\"", "\"0000:3b:00.0\"", "free_vfs[0].address: 0000:3b:00.0 is its PF"},
+	{"\"pf\": \"0000:3b:00.0\"", "\"pf\": \"0000:3c:00.0\"", "free_vfs[0].pf: 0000:3c:00.0 is not "
+		"in pfs"},
+	{"\"max_vfs\": 8}]", "\"max_vfs\": 8}, {\"address\": \"0000:3c:00.0\", \"names\": [\"x\", "
+		"\"mlx5_0\"], \"num_vfs\": 0, \"max_vfs\": 1}]", "pfs[1].names: pfs[0] is called mlx5_0 too"},
 	{"\"name\": \"b\", \"cpus\": \"7\"", "\"name\": \"b\", \"cpus\": \"5\"", "occupants[1].cpus: "
 		"CPU 5 is held by a too"},
 	{"\"name\": \"b\", \"cpus\": \"7\"", "\"name\": \"b\", \"cpus\": \"8\"", "occupants[1].cpus: "
@@ -315,6 +334,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(all_of_it_is_read),
 		cmocka_unit_test(by_hand_much_may_be_left_out),
+		cmocka_unit_test(pfs_may_be_left_out),
 		cmocka_unit_test(each_fault_names_its_member),
 		cmocka_unit_test(what_is_no_object_is_no_model),
 		cmocka_unit_test(a_foreign_domain_shares_but_takes),

@@ -285,7 +285,9 @@ static void refusals_say_what_is_short(void **state)
 	a = &plan->assignments[0];
 	assert_int_equal(a->refusal, VFCTL_REFUSAL_CPUS);
 	assert_true(has_reason(a, VFCTL_REASON_SHORT,
-		"nodes 0-1, each: 4 free whole cores (4 CPUs), 5 needed: 4 for 4 vCPUs"));
+		"node 0: 4 free whole cores (4 CPUs), 5 needed: 4 for 4 vCPUs"));
+	assert_true(has_reason(a, VFCTL_REASON_SHORT, "node 1: VFs: 1 of any PF asked, local; free: "
+		"1 on node 0"));
 	assert_true(has_reason(a, VFCTL_REASON_REMEDY,
 		"with 3 vCPUs it fits, on node 0"));
 	assert_true(has_reason(a, VFCTL_REASON_REMEDY,
@@ -302,8 +304,8 @@ static void refusals_say_what_is_short(void **state)
 	assert_int_equal(a->refusal, VFCTL_REFUSAL_MEMORY);
 	assert_true(has_reason(
 		a, VFCTL_REASON_SHORT, "4GiB in pages of 1GiB asked, 3GiB is free"));
-	assert_true(has_reason(a, VFCTL_REASON_SHORT,
-		"in such pages: 1 more (hugepages-1048576kB/nr_hugepages)"));
+	assert_true(has_reason(a, VFCTL_REASON_REMEDY, "reserve 1 more page of 1GiB on node 0 "
+		"(hugepages-1048576kB/nr_hugepages)"));
 	assert_true(has_reason(a, VFCTL_REASON_REMEDY,
 		"with affinity: preferred (some of its VFs would be remote) it fits"));
 	assert_true(has_reason(a, VFCTL_REASON_REMEDY, "with 3GiB of memory it fits"));

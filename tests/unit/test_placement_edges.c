@@ -380,6 +380,62 @@ static void more_ways_than_are_looked_at(void **state)
 	vfctl_plan_free(plan);
 }
 
+static void one_pf_is_not_two(void **state)
+{
+	struct vfctl_vf_want wants[] = {any_vf, any_vf};
+	struct vfctl_model_pf pf = {.bdf = bdf(0x10, 0), .node = 0, .num_vfs = 4, .max_vfs = 7,
+		.names = (char *[]){"ens1", NULL}};
+	struct vfctl_request r = guest(2, wants);
+	struct vfctl_plan *plan;
+	struct host_model h;
+
+	make_host(&h, 1, 4, 1);
+	add_vfs(&h, 0x10, 0, 4, 0);
+	h.model.pfs = &pf;
+	h.model.pf_count = 1;
+	for (int i = 0; i < 2; i++) {
+		wants[i].any_pf = false;
+		wants[i].pf = bdf(0x10, 0);
+		wants[i].apart = 1;
+	}
+	r.want_count = 2;
+	assert_int_equal(vfctl_plan_make(ctx, &h.model, &r, 1, NULL, &plan), -EINVAL);
+	assert_string_equal(vfctl_ctx_error(ctx), "g: 2 VFs of ens1 are asked apart, each on a PF of "
+		"its own; ask for one of it, or leave out apart");
+	wants[0].count = 2;
+	r.want_count = 1;
+	assert_int_equal(vfctl_plan_make(ctx, &h.model, &r, 1, NULL, &plan), -EINVAL);
+	/* Of two sets one each is no contradiction. */
+	wants[0].count = 1;
+	wants[1].apart = 2;
+	r.want_count = 2;
+	plan = make_plan(&h, &r, 1);
+	assert_int_equal(plan->assignments[0].refusal, VFCTL_REFUSAL_NONE);
+	vfctl_plan_free(plan);
+}
+
+/* QEMU's second core makes the guest hold more CPUs than vCPUs; its cores have one thread. */
+static void cores_of_one_thread_have_no_siblings(void **state)
+{
+	struct vfctl_request r = guest(2, NULL);
+	struct vfctl_plan *plan;
+	struct host_model h;
+
+	make_host(&h, 1, 8, 1);
+	r.emulator_cores = 2;
+	plan = make_plan(&h, &r, 1);
+	assert_int_equal(plan->assignments[0].refusal, VFCTL_REFUSAL_NONE);
+	for (size_t i = 0; i < plan->assignments[0].reason_count; i++)
+		assert_null(strstr(plan->assignments[0].reasons[i].text, "equal size"));
+	vfctl_plan_free(plan);
+	make_host(&h, 1, 8, 2);
+	r.vcpus = 3;
+	plan = make_plan(&h, &r, 1);
+	assert_true(has_reason(&plan->assignments[0], VFCTL_REASON_CHOICE,
+		"(they do not fill cores of equal size)"));
+	vfctl_plan_free(plan);
+}
+
 static int setup(void **state)
 {
 	return vfctl_ctx_new(&ctx);
@@ -409,6 +465,8 @@ int main(void)
 		cmocka_unit_test(no_move_for_room),
 		cmocka_unit_test(distance_counts_both_ways),
 		cmocka_unit_test(more_ways_than_are_looked_at),
+		cmocka_unit_test(one_pf_is_not_two),
+		cmocka_unit_test(cores_of_one_thread_have_no_siblings),
 	};
 
 	return cmocka_run_group_tests(tests, setup, teardown);

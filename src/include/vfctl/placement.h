@@ -225,6 +225,8 @@ struct vfctl_cell {
 	uint32_t l3_groups;  /**< L3 caches its own cores are in, if it fills each alike; else 0 */
 };
 
+struct vfctl_remedy;
+
 /** The answer to one request. Without placement only reasons are filled. */
 struct vfctl_assignment {
 	enum vfctl_refusal refusal;
@@ -251,6 +253,8 @@ struct vfctl_assignment {
 	uint64_t distance; /**< what the planner made least, see docs/placement.md */
 	struct vfctl_reason *reasons;
 	size_t reason_count;
+	struct vfctl_remedy *remedies; /**< the library's own: what the remedies change */
+	size_t remedy_count;
 };
 
 /** What a plan is judged by, most important first. */
