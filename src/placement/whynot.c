@@ -4,7 +4,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-#include "placement/placement.h"
+#include "placement/change.h"
 
 struct answer {
 	struct vfctl_assignment words; /* only its reasons */
@@ -18,6 +18,19 @@ static void clear_answer(struct answer *a)
 	for (size_t i = 0; i < a->words.reason_count; i++)
 		free(a->words.reasons[i].text);
 	free(a->words.reasons);
+	free(a->words.remedies);
+}
+
+/* Another node, or several: that is our own asking, not the guest's. */
+static bool leaves_node(const struct vfctl_assignment *from, size_t reason)
+{
+	for (size_t i = 0; i < from->remedy_count; i++)
+		for (size_t k = 0; k < from->remedies[i].count; k++)
+			if (from->remedies[i].reason == reason &&
+				(from->remedies[i].changes[k].kind == CHANGE_NODE ||
+					from->remedies[i].changes[k].kind == CHANGE_CELLS))
+				return true;
+	return false;
 }
 
 static bool copy_reasons(struct answer *a, const struct vfctl_assignment *from, bool choice)
@@ -25,9 +38,8 @@ static bool copy_reasons(struct answer *a, const struct vfctl_assignment *from, 
 	bool ok = true;
 
 	for (size_t i = 0; i < from->reason_count; i++)
-		/* "No node given" is our own asking. */
 		if ((from->reasons[i].kind == VFCTL_REASON_CHOICE) == choice &&
-			!str_starts(from->reasons[i].text, "with no node given"))
+			!leaves_node(from, i))
 			ok &= reason_add(&a->words, from->reasons[i].kind, "%s",
 				from->reasons[i].text);
 	return ok;

@@ -241,6 +241,30 @@ static void remedies_in_a_batch(void **state)
 	vfctl_plan_free(plan);
 }
 
+/* Why not there? That it would fit elsewhere is no answer. */
+static void why_not_stays_on_the_node(void **state)
+{
+	struct vfctl_vf_want want = any_vf;
+	struct vfctl_request r = guest(2, &want);
+	struct vfctl_reason *reasons;
+	struct host_model h;
+	size_t count;
+
+	make_host(&h, 2, 4, 1);
+	add_vfs(&h, 0x10, 1, 1, 0);
+	use_cores(&h, 0, 2);
+	vfctl_topology_set_pages(&h.topology, 1, GIB, 64, 64);
+	r.page_bytes = 2 * MIB;
+	assert_int_equal(vfctl_plan_why_not(ctx, &h.model, &r, 0, NULL, &reasons, &count), 0);
+	assert_true(count > 0);
+	for (size_t i = 0; i < count; i++) {
+		assert_null(strstr(reasons[i].text, "no node given"));
+		assert_null(strstr(reasons[i].text, "cells: "));
+		free(reasons[i].text);
+	}
+	free(reasons);
+}
+
 /* Ctrl-C ends the search for remedies before the next attempt. */
 static void an_interrupt_ends_it(void **state)
 {
@@ -306,6 +330,7 @@ int main(void)
 		cmocka_unit_test(smaller_changes),
 		cmocka_unit_test(another_number_of_cells),
 		cmocka_unit_test(remedies_in_a_batch),
+		cmocka_unit_test(why_not_stays_on_the_node),
 		cmocka_unit_test(an_interrupt_ends_it),
 		cmocka_unit_test(many_refusals_share_their_steps),
 	};
