@@ -18,7 +18,6 @@
 
 struct site;
 struct room;
-struct vfctl_typical;
 
 struct outlook_kind {
 	uint32_t threads; /* of each of its cells */
