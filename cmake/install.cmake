@@ -21,7 +21,11 @@ add_custom_target(generated_docs ALL DEPENDS ${generated}/vfctl.bash ${generated
 install(FILES ${generated}/vfctl.bash RENAME vfctl
   DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions)
 install(FILES ${generated}/vfctl.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
+install(FILES docs/libvfctl.3 DESTINATION ${CMAKE_INSTALL_MANDIR}/man3)
 
 configure_file(packaging/systemd/vfctl-guid-sync.service.in vfctl-guid-sync.service @ONLY)
+configure_file(packaging/systemd/vfctl-recover.service.in vfctl-recover.service @ONLY)
+configure_file(packaging/systemd/vfctl-apply.service.in vfctl-apply.service @ONLY)
 install(FILES ${CMAKE_BINARY_DIR}/vfctl-guid-sync.service
+  ${CMAKE_BINARY_DIR}/vfctl-recover.service ${CMAKE_BINARY_DIR}/vfctl-apply.service
   packaging/systemd/vfctl-guid-sync.timer DESTINATION lib/systemd/system)

@@ -10,10 +10,12 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -161,6 +163,13 @@ static int serve(struct vfctl_ctx *ctx, struct shared *shared, const char *const
 	return r;
 }
 
+static void tell_doing(void *data, const char *text)
+{
+	struct shared *shared = data;
+
+	snprintf(shared->doing, sizeof(shared->doing), "%s", text);
+}
+
 static int run(struct shared *shared, const char *const argv[4], const char *xml, size_t len)
 {
 	struct vfctl_ctx *ctx;
@@ -171,7 +180,7 @@ static int run(struct shared *shared, const char *const argv[4], const char *xml
 		return EXIT_REFUSED;
 	}
 	vfctl_ctx_set_log(ctx, log_warning, (void *)argv[0]);
-	vfctl_ctx_set_doing(ctx, shared->doing);
+	vfctl_ctx_set_doing(ctx, tell_doing, shared);
 	set_budget(ctx, shared, shared->budget_ms);
 	r = serve(ctx, shared, argv, xml, len);
 	if (r < 0)
@@ -191,6 +200,16 @@ static void leave_parent(int output)
 	dup2(null, STDOUT_FILENO);
 	dup2(output, STDERR_FILENO);
 	close_range(STDERR_FILENO + 1, ~0u, 0);
+}
+
+/*
+ * Without its watcher libvirt says that the start failed, and calls release: what the child did
+ * after that nobody would take back. What it does at release may well go on.
+ */
+static bool may_go_on(const char *operation, pid_t watcher)
+{
+	return !may_refuse(operation) ||
+		(prctl(PR_SET_PDEATHSIG, SIGKILL) == 0 && getppid() == watcher);
 }
 
 /* Pass on what the child says until it has said all; false when the budget is over before. */
@@ -232,14 +251,16 @@ static int give_up(const struct shared *shared, const char *const argv[4])
 static int watch(struct shared *shared, const char *const argv[4], const char *xml, size_t len,
 	int64_t start)
 {
+	pid_t pid, watcher = getpid();
 	int ends[2], status;
-	pid_t pid;
 
 	if (pipe2(ends, O_CLOEXEC) < 0)
 		return run(shared, argv, xml, len);
 	pid = fork();
 	if (pid == 0) {
 		leave_parent(ends[1]);
+		if (!may_go_on(argv[1], watcher))
+			_exit(EXIT_REFUSED);
 		exit(run(shared, argv, xml, len));
 	}
 	close(ends[1]);

@@ -17,7 +17,7 @@ static unsigned affect_of(const struct invocation *in)
 }
 
 /* Attributes after the domain's name, as `vfctl set` takes them. */
-static int read_attrs(struct invocation *in, struct vfctl_vf_attrs *attrs)
+static int read_attrs(struct invocation *in, struct vfctl_vf_attrs *attrs, uint32_t *ret_given)
 {
 	attrs->mask = 0;
 	for (size_t i = 1; i < in->arg_count; i++)
@@ -25,6 +25,7 @@ static int read_attrs(struct invocation *in, struct vfctl_vf_attrs *attrs)
 			return EXIT_USAGE;
 	if (vfctl_vf_attrs_check(in->ctx, attrs) < 0)
 		return usage(in, "%s", vfctl_ctx_error(in->ctx));
+	*ret_given = attrs->mask;
 	/* Safe defaults, as in guest.yaml. */
 	if (!(attrs->mask & VFCTL_ATTR_SPOOFCHK))
 		attrs->spoofchk = true;
@@ -49,6 +50,34 @@ static int read_form(struct invocation *in, enum vfctl_vf_form *ret)
 	return text ? usage(in, "--form must be auto, interface or hostdev, not '%s'", text) : 0;
 }
 
+static int read_number(struct invocation *in, const char *option, unsigned long max,
+	const char *unit, uint32_t *ret)
+{
+	const char *text = option_of(in, option);
+	unsigned long value;
+	char *end;
+
+	if (!text)
+		return 0;
+	value = strtoul(text, &end, 10);
+	if (*text < '0' || *text > '9' || *end || value < 1 || value > max)
+		return usage(in, "--%s must be 1 to %lu%s, not '%s'", option, max, unit, text);
+	*ret = (uint32_t)value;
+	return 0;
+}
+
+/* How many, and whether those that it has count. */
+static int read_count(struct invocation *in, struct vfctl_attach_options *o)
+{
+	int status = read_number(in, "count", VFCTL_GUEST_VFS_MAX, "", &o->count);
+
+	if (!status && o->count && o->vf)
+		status = usage(in, "--count is for VFs of a PF (--pf), not for one that is named");
+	if (!status && o->count > 1 && o->attrs.mask & (VFCTL_ATTR_MAC | VFCTL_ATTR_GUIDS))
+		status = usage(in, "one MAC or GUID cannot be given to %u VFs", (unsigned)o->count);
+	return status;
+}
+
 static int run_attach(struct invocation *in)
 {
 	struct vfctl_attach_options o = {.pf = option_of(in, "pf"), .vf = option_of(in, "vf"),
@@ -64,7 +93,10 @@ static int run_attach(struct invocation *in)
 
 	if (!o.pf == !o.vf)
 		return usage(in, "say which VF: --pf PF (any free one of it) or --vf PF/INDEX");
-	status = read_attrs(in, &o.attrs);
+	o.ensure = option_of(in, "ensure");
+	status = read_attrs(in, &o.attrs, &o.ensure_mask);
+	if (!status)
+		status = read_count(in, &o);
 	if (!status)
 		status = read_form(in, &o.form);
 	if (!status)
@@ -88,6 +120,8 @@ static int run_attach(struct invocation *in)
 static const struct option_row attach_options[] = {
 	{"pf", 0, "PF", "a free VF of this PF", NULL},
 	{"vf", 0, "VF", "this VF", NULL},
+	{"count", 0, "N", "so many VFs of the PF (default 1), all or none", NULL},
+	{"ensure", 0, NULL, "no more than it needs to have so many: what it has counts", NULL},
 	{"live", 0, NULL, "plug it into the running domain", NULL},
 	{"config", 0, NULL, "add it to the definition, for the next start", NULL},
 	{"guid-pool", 0, "POOL", "GUID of an InfiniBand VF from this pool (default: the first)",
@@ -103,7 +137,8 @@ const struct command cmd_attach = {
 	.args = "DOMAIN [ATTRIBUTE=VALUE...]",
 	.summary = "give an existing domain a VF: leased, identity set and verified, plugged",
 	.text = "Without --live and --config both apply that can: the running domain, and its\n"
-		"definition. Attributes are those of vfctl set.",
+		"definition. Attributes are those of vfctl set. With --ensure the command may be\n"
+		"repeated: nothing is done when the domain has the VFs, in each of both.",
 	.min_args = 1,
 	.max_args = ARGS_MAX,
 	.operand = OPERAND_DOMAIN,
@@ -115,22 +150,17 @@ const struct command cmd_attach = {
 static int run_detach(struct invocation *in)
 {
 	struct vfctl_detach_options o = {.vf = option_of(in, "vf"), .affect = affect_of(in)};
-	const char *wait = option_of(in, "wait");
+	uint32_t seconds = 0;
 	struct vfctl_hypervisor *hv;
 	struct vfctl_change *change;
 	struct host_ids h = {0};
 	char done[300];
 	int status, r;
 
-	if (wait) {
-		char *end;
-		unsigned long seconds = strtoul(wait, &end, 10);
-
-		if (*wait < '0' || *wait > '9' || *end || seconds < 1 || seconds > 3600)
-			return usage(in, "--wait must be 1 to 3600 seconds, not '%s'", wait);
-		o.timeout_ms = (unsigned)seconds * 1000;
-	}
-	status = host_ids_open(in, !in->dry_run, &h);
+	status = read_number(in, "wait", 3600, " seconds", &seconds);
+	o.timeout_ms = seconds * 1000;
+	if (!status)
+		status = host_ids_open(in, !in->dry_run, &h);
 	if (status)
 		return status;
 	o.ids = h.ids;

@@ -32,7 +32,7 @@ static int run_xml(struct invocation *in)
 		if (r < 0)
 			status = fail(in, r);
 		else
-			fputs(xml, stdout);
+			fputs(xml, out_file(in->out));
 	}
 	free(xml);
 	vfctl_placed_free(placed);
@@ -60,8 +60,8 @@ static void warn_hook(struct invocation *in)
 
 	if (in->dry_run || vfctl_hook_status_read(in->ctx, &hook) < 0 || hook.seen_by_daemon)
 		return;
-	fprintf(stderr, "warning: libvirt does not run vfctl's hook, so the VFs will not get their "
-		"policy at the start; run: vfctl hook install\n");
+	warn("libvirt does not run vfctl's hook, so the VFs will not get their policy at the start; "
+	     "run: vfctl hook install");
 }
 
 static int run_define(struct invocation *in)
@@ -147,7 +147,8 @@ const struct command cmd_undefine = {
 	.changes = true,
 	OPTIONS(undefine_options),
 	.text = "Of a domain that libvirt does not know any more, what it still holds here is given\n"
-		"back. Nothing that would be lost with the definition is dropped unasked: the NVRAM\n"
+		"back; where there is nothing of that name, nothing is done, and the answer says so.\n"
+		"Nothing that would be lost with the definition is dropped unasked: the NVRAM\n"
 		"stays where it is, and a domain with saved memory or snapshots is refused.",
 	.run = run_undefine,
 };

@@ -207,8 +207,7 @@ static int complain(const struct invocation *in, const char *text, const char *f
 		out_str(in->out, "fault", fault);
 		out_shut(in->out);
 	}
-	usage(in, "'%.64s' %s", text, fault);
-	return EXIT_FAILED;
+	return fail_as(in, EXIT_FAILED, -EINVAL, "'%.64s' %s", text, fault);
 }
 
 static int guid_check(struct guid *g)
@@ -293,10 +292,9 @@ static int run_action(struct invocation *in, const struct action *action)
 	int status, r;
 
 	/* The leases are this host's own, whatever host is looked at. */
-	if (write && option_of(in, "host")) {
-		usage(in, "%s is a captured host and cannot be changed", option_of(in, "host"));
-		return EXIT_FAILED;
-	}
+	if (write && option_of(in, "host"))
+		return fail_as(in, EXIT_FAILED, -EROFS, "%s is a captured host and cannot be changed",
+			option_of(in, "host"));
 	r = vfctl_host_spec_read(in->ctx, option_of(in, "host-yaml"), &g.spec);
 
 	if (r == 0)
@@ -346,9 +344,11 @@ static const struct option_row options[] = {
 
 const struct command cmd_guid = {
 	.name = "guid",
-	.args = "check|pools|list|reserve|release|import|export|sync|orphans|reclaim|publish [VALUE...]",
+	.args = "ACTION [VALUE...]",
 	.summary = "pools of GUIDs and MACs: who has which, reserve, release, import, export",
-	.text = "check GUID prints its one spelling and who has it, or what is wrong with it.\n"
+	.text = "ACTION is check, pools, list, reserve, release, import, export, sync, orphans,\n"
+		"reclaim or publish.\n"
+		"check GUID prints its one spelling and who has it, or what is wrong with it.\n"
 		"reserve gives a value, or this very one, to a domain's VF or the host's own, the\n"
 		"same again when it has one; release takes it back to rest. import FILE (- is\n"
 		"standard input) takes in an export, or quarantines GUIDs of our pools that a tool\n"

@@ -5,6 +5,41 @@
 
 #include "command.h"
 
+#define WIDTH 80
+#define LEFT 30 /* columns before the help of an option or a command */
+
+/* @text from column @at on, filled anew: its lines begin in column @indent. */
+static void print_wrapped(const char *text, size_t at, size_t indent)
+{
+	while (*text) {
+		size_t len = strcspn(text, " \n");
+
+		if (at > indent && at + 1 + len > WIDTH) {
+			printf("\n%*s", (int)indent, "");
+			at = indent;
+		} else if (at > indent) {
+			putchar(' ');
+			at++;
+		}
+		printf("%.*s", (int)len, text);
+		at += len;
+		text += len + strspn(text + len, " \n");
+	}
+	putchar('\n');
+}
+
+/* "  left                        help"; a left side that is too wide has a line of its own. */
+static void print_pair(const char *left, const char *help)
+{
+	int len = printf("  %s", left);
+
+	if (len >= LEFT)
+		printf("\n%*s", LEFT, "");
+	else
+		printf("%*s", LEFT - len, "");
+	print_wrapped(help, LEFT, LEFT);
+}
+
 static void print_option(const struct option_row *row)
 {
 	char left[48], letter[8] = "    ";
@@ -13,20 +48,30 @@ static void print_option(const struct option_row *row)
 		snprintf(letter, sizeof(letter), "-%c, ", row->letter);
 	snprintf(left, sizeof(left), "%s--%s%s%s", letter, row->name, row->arg ? " " : "",
 		row->arg ? row->arg : "");
-	printf("  %-28s %s\n", left, row->help);
+	print_pair(left, row->help);
 }
 
 static const struct option_row json_row = {"json", 0, NULL, "print JSON", NULL};
 static const struct option_row dry_row = {"dry-run", 'n', NULL,
 	"print the steps, change nothing", NULL};
 
+static bool has_options(const struct command *c)
+{
+	return c->option_count || c->reads || c->changes;
+}
+
 void print_command_help(const struct command *c)
 {
-	printf("usage: vfctl %s%s%s%s\n\n%s\n", c->name, *c->args ? " " : "", c->args,
-		c->option_count || c->reads || c->changes ? " [OPTION...]" : "", c->summary);
-	if (c->text)
-		printf("\n%s\n", c->text);
-	if (c->option_count || c->reads || c->changes)
+	const char *name, *help;
+
+	printf("usage: vfctl %s%s%s%s\n\n", c->name, *c->args ? " " : "", c->args,
+		has_options(c) ? " [OPTION...]" : "");
+	print_wrapped(c->summary, 0, 0);
+	if (c->text) {
+		putchar('\n');
+		print_wrapped(c->text, 0, 0);
+	}
+	if (has_options(c))
 		printf("\noptions:\n");
 	for (size_t i = 0; i < c->option_count; i++)
 		print_option(&c->options[i]);
@@ -34,26 +79,31 @@ void print_command_help(const struct command *c)
 		print_option(&dry_row);
 	if (c->reads || c->changes)
 		print_option(&json_row);
+	if (c->terms)
+		printf("\n%s:\n", c->terms);
+	for (size_t i = 0; c->terms && c->term(i, &name, &help); i++)
+		print_pair(name, help);
 	printf("\nand those of every command (vfctl --help).\n");
 }
 
 void print_help(void)
 {
 	printf("usage: vfctl COMMAND [ARGUMENT...] [OPTION...]\n\n"
-	       "SR-IOV virtual functions for KVM guests: made, identified, placed, handed over.\n\n"
+	       "Create, identify, place and assign SR-IOV VFs for KVM guests.\n\n"
 	       "A PF is named by network device, alternative name, RDMA device or PCI address; a\n"
-	       "VF is PF/INDEX (ens1f0/3) or a PCI address.\n\ncommands:\n");
+	       "VF is PF/INDEX (ens1f0/3) or a PCI address. libvirt's names are understood as\n"
+	       "well: pci_0000_81_10_0, net_ens1f0_52_54_00_12_34_56.\n\ncommands:\n");
 	for (size_t i = 0; i < command_count; i++) {
-		char left[64];
+		char left[128];
 
 		snprintf(left, sizeof(left), "%s %s", commands[i]->name, commands[i]->args);
-		printf("  %-28s %s\n", left, commands[i]->summary);
+		print_pair(left, commands[i]->summary);
 	}
 	printf("\noptions of every command:\n");
 	for (size_t i = 0; i < global_option_count; i++)
 		print_option(&global_options[i]);
-	printf("\nexit status: 0 done; 1 failed, nothing changed; 2 wrong usage; 3 drift found;\n"
-	       "4 partly applied. See vfctl(1).\n");
+	printf("\nexit status: 0 done; 1 failed, nothing changed; 2 a mistake in what was asked;\n"
+	       "3 drift found; 4 partly applied. See vfctl(1).\n");
 }
 
 static int run_help(struct invocation *in)
@@ -91,14 +141,15 @@ static void print_words(const struct command *c)
 		c->words ? c->words : "");
 }
 
-static void print_values(const struct option_row *rows, size_t count)
+/* What may follow an option of @command; "*" for those of all. */
+static void print_values(const char *command, const struct option_row *rows, size_t count)
 {
 	for (size_t i = 0; i < count; i++) {
 		if (!rows[i].arg)
 			continue;
-		printf("\t--%s", rows[i].name);
+		printf("\t%s:--%s", command, rows[i].name);
 		if (rows[i].letter)
-			printf("|-%c", rows[i].letter);
+			printf("|%s:-%c", command, rows[i].letter);
 		if (rows[i].words)
 			printf(") COMPREPLY=($(compgen -W \"%s\" -- \"$cur\")); return ;;\n",
 				rows[i].words);
@@ -108,6 +159,8 @@ static void print_values(const struct option_row *rows, size_t count)
 		else if (strcmp(rows[i].arg, "PF") == 0)
 			printf(") COMPREPLY=($(compgen -W \"$(_vfctl_pfs)\" -- \"$cur\")); "
 			       "return ;;\n");
+		else if (strcmp(rows[i].arg, "COLUMNS") == 0)
+			printf(") _vfctl_columns; return ;;\n");
 		else
 			printf(") return ;;\n");
 	}
@@ -116,18 +169,18 @@ static void print_values(const struct option_row *rows, size_t count)
 static void print_bash(void)
 {
 	printf("# bash completion for vfctl, made by: vfctl completion bash\n"
-	       "_vfctl_pfs() { vfctl list --json 2>/dev/null | "
-	       "sed -n 's/^      \"name\": \"\\(.*\\)\",$/\\1/p'; }\n"
+	       "_vfctl_pfs() { vfctl list --pfs -n -o pf 2>/dev/null; }\n"
+	       "_vfctl_columns() {\n"
+	       "\tlocal before=${cur%%%%\"${cur##*[,+]}\"}\n"
+	       "\tcompopt -o nospace\n"
+	       "\tCOMPREPLY=($(compgen -P \"$before\" -W \"$(vfctl list -o help | cut -d' ' -f1)\" "
+	       "-- \"${cur##*[,+]}\"))\n"
+	       "}\n"
 	       "_vfctl_domains() { virsh -q list --all --name 2>/dev/null; }\n"
 	       "_vfctl() {\n"
 	       "\tlocal cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]}\n"
 	       "\tlocal command= words= operand=0 first= i at=0\n"
 	       "\tCOMPREPLY=()\n"
-	       "\tcase $prev in\n");
-	print_values(global_options, global_option_count);
-	for (size_t i = 0; i < command_count; i++)
-		print_values(commands[i]->options, commands[i]->option_count);
-	printf("\tesac\n"
 	       "\tfor ((i = 1; i < COMP_CWORD; i++)); do\n"
 	       "\t\tcase ${COMP_WORDS[i]} in\n"
 	       "\t\t--host|--state|--host-yaml|--connect|-c|--timeout) ((i++)) ;;\n"
@@ -135,6 +188,11 @@ static void print_bash(void)
 	       "\t\t*) command=${COMP_WORDS[i]}; at=$i; break ;;\n"
 	       "\t\tesac\n"
 	       "\tdone\n"
+	       "\tcase $command:$prev in\n");
+	print_values("*", global_options, global_option_count);
+	for (size_t i = 0; i < command_count; i++)
+		print_values(commands[i]->name, commands[i]->options, commands[i]->option_count);
+	printf("\tesac\n"
 	       "\tcase $command in\n"
 	       "\t'') words=\"");
 	for (size_t i = 0; i < command_count; i++)
@@ -162,6 +220,15 @@ static void print_bash(void)
 	       "}\n"
 	       "complete -F _vfctl vfctl\n",
 		OPERAND_PF, OPERAND_VF, OPERAND_DOMAIN, OPERAND_FILE, OPERAND_ANY);
+}
+
+static void print_man_terms(const struct command *c)
+{
+	const char *name, *help;
+
+	printf(".PP\nThe %s:\n", c->terms);
+	for (size_t i = 0; c->term(i, &name, &help); i++)
+		printf(".TP\n.B %s\n%s.\n", name, help);
 }
 
 static void print_man_options(const struct option_row *rows, size_t count)
@@ -192,6 +259,8 @@ static void print_man(void)
 			print_man_options(&dry_row, 1);
 		if (c->reads || c->changes)
 			print_man_options(&json_row, 1);
+		if (c->terms)
+			print_man_terms(c);
 	}
 	printf(".SH OPTIONS\nThese are understood by every command, before or after it.\n");
 	print_man_options(global_options, global_option_count);

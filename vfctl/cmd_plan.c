@@ -79,10 +79,8 @@ static int read_batch(struct planning *p, const char *dir)
 	struct stat st;
 	char path[4096];
 
-	if (n < 0) {
-		usage(p->in, "%s: %s", dir, strerror(errno));
-		return EXIT_FAILED;
-	}
+	if (n < 0)
+		return fail_file(p->in, dir, errno);
 	if (n == 0)
 		r = usage(p->in, "%s holds no *.yaml", dir);
 	if (n > GUESTS_MAX)
@@ -105,13 +103,6 @@ static int read_batch(struct planning *p, const char *dir)
 
 /* ---- plans ---- */
 
-/* What cannot be asked of this host is the user's own mistake. */
-static int fail_plan(const struct planning *p, int error)
-{
-	return error == -EINVAL ? usage(p->in, "%s", vfctl_ctx_error(p->in->ctx))
-				: fail(p->in, error);
-}
-
 static int make_plan(struct planning *p)
 {
 	int r = vfctl_requests_make(p->in->ctx, p->model, p->guests, p->guest_count,
@@ -120,7 +111,7 @@ static int make_plan(struct planning *p)
 	if (r == 0)
 		r = vfctl_plan_make(p->in->ctx, p->model, p->requests->v, p->guest_count, NULL,
 			&p->plan);
-	return r < 0 ? fail_plan(p, r) : 0;
+	return r < 0 ? fail(p->in, r) : 0;
 }
 
 static bool any_refused(const struct vfctl_plan *plan)
@@ -143,7 +134,7 @@ static void put_batch(struct planning *p)
 		out_shut(out);
 	}
 	out_shut(out);
-	put_proof(out, p->plan);
+	put_proof(out, p->model, p->plan);
 	out_shut(out);
 }
 
@@ -216,7 +207,7 @@ static int run_why_not(struct planning *p, const char *text)
 		r = vfctl_plan_why_not(p->in->ctx, p->model, &p->requests->v[0], (int)node, NULL,
 			&reasons, &count);
 	if (r < 0)
-		return fail_plan(p, r);
+		return fail(p->in, r);
 	print_why_not(p, reasons, count);
 	for (size_t i = 0; i < count; i++)
 		free(reasons[i].text);
@@ -233,12 +224,12 @@ static int print_one(struct planning *p, const char *name, const struct vfctl_ho
 	if (p->in->json) {
 		out_open(out, NULL, '{');
 		put_assignment(out, name, &plan->assignments[0], vfs);
-		put_proof(out, plan);
+		put_proof(out, model, plan);
 		out_shut(out);
 	} else {
 		print_assignment(out, name, model, &plan->assignments[0], vfs);
 		print_left(out, model, plan);
-		print_proof(out, plan);
+		print_proof(out, model, plan);
 	}
 	return any_refused(plan) ? EXIT_FAILED : EXIT_DONE;
 }
@@ -255,7 +246,7 @@ static int run_live(struct planning *p)
 	p->s.options.without_identities = true;
 	r = vfctl_place(p->in->ctx, p->s.guest, &p->s.options, &placed);
 	if (r < 0)
-		return fail_plan(p, r);
+		return fail(p->in, r);
 	vfs = vfctl_placed_vfs(placed, &count);
 	r = print_one(p, p->s.guest->name, vfctl_placed_model(placed), vfctl_placed_plan(placed),
 		count == vfctl_placed_assignment(placed)->vf_count ? vfs : NULL);

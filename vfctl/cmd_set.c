@@ -39,7 +39,9 @@ static int add_item(struct invocation *in, struct items *items, char *name)
 		items->v = bigger;
 		items->room = room;
 	}
-	if (!name || items->count == VFS_MAX) {
+	if (!name)
+		return fail(in, -ENOMEM);
+	if (items->count == VFS_MAX) {
 		free(name);
 		return usage(in, "more than %d VFs", VFS_MAX);
 	}
@@ -54,6 +56,11 @@ static int add_vfs(struct invocation *in, struct items *items, const char *word)
 	unsigned first, last;
 	int end = 0, status = 0;
 
+	/* As ip link has it. */
+	if (strcmp(word, "vf") == 0)
+		return usage(in, "a VF is named PF/INDEX, such as ens1f0/3");
+	if (vfctl_vf_attr_name(word))
+		return attr_arg(in, word, NULL);
 	if (!slash || !isdigit((unsigned char)slash[1]) ||
 		sscanf(slash + 1, "%5u-%5u%n", &first, &last, &end) != 2 || slash[1 + end])
 		return add_item(in, items, strdup(word));
@@ -163,10 +170,7 @@ static int run_set(struct invocation *in)
 			items.count == 1 ? "" : "s", options.config && !options.live
 			? "it takes effect when its domain starts next"
 			: "every value reads back");
-		if (r == -EINVAL)
-			status = usage(in, "%s", vfctl_ctx_error(in->ctx));
-		else
-			status = r < 0 ? fail(in, r) : run_change(in, change, done);
+		status = r < 0 ? fail(in, r) : run_change(in, change, done);
 	}
 	if (options.hypervisor)
 		options.hypervisor->close(options.hypervisor);

@@ -4,6 +4,7 @@
 
 #include "command.h"
 #include "print_host.h"
+#include "print_lease.h"
 #include "print_rdma.h"
 
 /* The RDMA device of a function of this host; NULL when it has none that can be read. */
@@ -51,12 +52,13 @@ static void show_vf(struct invocation *in, const struct vfctl_pf *pf,
 	vfctl_rdma_free(device);
 }
 
-static void show_lease(struct invocation *in, const struct vfctl_lease *lease)
+static void show_lease(struct invocation *in, const struct vfctl_snapshot *snapshot,
+	const struct vfctl_lease *lease)
 {
 	if (in->json)
-		print_lease_json(in->out, lease);
+		print_lease_json(in->out, snapshot, lease);
 	else
-		print_lease(in->out, lease);
+		print_lease(in->out, snapshot, lease);
 }
 
 /*
@@ -71,11 +73,13 @@ static int show(struct invocation *in, const struct vfctl_snapshot *snapshot)
 	const struct vfctl_vf *vf;
 	struct vfctl_rdma_device *device;
 	struct vfctl_bdf bdf;
+	bool unknown;
 
 	if (vfctl_inventory_find_pf(in->ctx, snapshot->inventory, name, &pf) == 0) {
 		show_pf(in, pf);
 		return 0;
 	}
+	unknown = vfctl_ctx_mistaken(in->ctx);
 	if (strchr(name, '/') || vfctl_bdf_parse(name, &bdf) == 0) {
 		int r = vfctl_inventory_find_vf(in->ctx, snapshot->inventory, name, &pf, &vf);
 
@@ -84,22 +88,34 @@ static int show(struct invocation *in, const struct vfctl_snapshot *snapshot)
 		return r;
 	}
 	if (lease) {
-		show_lease(in, lease);
+		show_lease(in, snapshot, lease);
 		return 0;
 	}
 	device = device_of(in, name);
 	if (!device)
-		return usage(in, "'%s' is no PF, no VF, no RDMA device and no domain that holds a "
-			"lease (vfctl list shows them)", name);
+		return fail_as(in, unknown ? EXIT_USAGE : EXIT_FAILED, -ENOENT, "'%s' is no PF, no VF, "
+			"no RDMA device and no domain that holds a lease (vfctl list shows them)", name);
 	show_device(in, device);
 	vfctl_rdma_free(device);
 	return 0;
 }
 
+/* A domain may have VFs of any PF, and its name is none's. */
+static bool is_domain(struct invocation *in)
+{
+	struct vfctl_leases *leases = NULL;
+	bool found = vfctl_leases_read(in->ctx, &leases) == 0 &&
+		vfctl_leases_find(leases, in->args[0]);
+
+	vfctl_leases_free(leases);
+	return found;
+}
+
 static int run(struct invocation *in)
 {
 	struct vfctl_snapshot *snapshot;
-	int r = vfctl_snapshot_read(in->ctx, in->args[0], &snapshot);
+	const char *only = !option_of(in, "host") && is_domain(in) ? NULL : in->args[0];
+	int r = vfctl_snapshot_read(in->ctx, only, &snapshot);
 
 	if (r < 0)
 		return fail(in, r);
@@ -107,9 +123,7 @@ static int run(struct invocation *in)
 		warn("leases are not shown: %s", snapshot->leases_error);
 	r = show(in, snapshot);
 	vfctl_snapshot_free(snapshot);
-	if (r == EXIT_USAGE)
-		return EXIT_FAILED;
-	return r < 0 ? fail(in, r) : EXIT_DONE;
+	return r < 0 ? fail(in, r) : r;
 }
 
 const struct command cmd_show = {
@@ -117,8 +131,9 @@ const struct command cmd_show = {
 	.args = "PF|VF|RDMA|DOMAIN",
 	.summary = "show one PF, one VF (PF/INDEX or address), an RDMA device, or what a domain "
 		"holds",
-	.text = "Of an RDMA device, what ibstat and ibv_devinfo tell; lines that begin with '!' say\n"
-		"what is wrong with a port and what to do.",
+	.text = "Of a domain, what it holds and, for each of its VFs, what it was leased with beside\n"
+		"what it has now. Of an RDMA device, what ibstat and ibv_devinfo tell. Lines that\n"
+		"begin with '!' say what is not as it should be.",
 	.min_args = 1,
 	.max_args = 1,
 	.operand = OPERAND_ANY,

@@ -12,7 +12,7 @@ static int print_json(struct invocation *in, const struct vfctl_host_model *mode
 
 	if (!text)
 		return fail(in, -ENOMEM);
-	fputs(text, stdout);
+	fputs(text, out_file(in->out));
 	free(text);
 	return EXIT_DONE;
 }

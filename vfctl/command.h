@@ -2,6 +2,7 @@
 #ifndef VFCTL_COMMAND_H
 #define VFCTL_COMMAND_H
 
+#include <errno.h>
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -66,6 +67,8 @@ struct command {
 	bool changes;         /* takes --dry-run */
 	const struct option_row *options;
 	size_t option_count;
+	const char *terms; /* what @term tells one by one for help, such as "columns"; or NULL */
+	bool (*term)(size_t at, const char **ret_name, const char **ret_help);
 	int (*run)(struct invocation *in);
 };
 
@@ -77,23 +80,33 @@ extern const struct option_row global_options[];
 extern const size_t global_option_count;
 const struct command *command_find(const char *name);
 
-/* "vfctl: create: words" on standard error; returns the exit status for @error. */
+/*
+ * "vfctl: create: words" on standard error, with --json also as the answer; returns the exit
+ * status for @error, whose words the context has.
+ */
 int fail(const struct invocation *in, int error);
-/* The same for the user's own mistake; EXIT_USAGE. */
-int usage(const struct invocation *in, const char *fmt, ...)
-	__attribute__((format(printf, 2, 3)));
+/* A line about one thing of several; nothing ends by it. */
+void complain_about(const struct invocation *in, const char *what, const char *words);
+/* The same as fail() in words of its own; returns @status. */
+int fail_as(const struct invocation *in, int status, int error, const char *fmt, ...)
+	__attribute__((format(printf, 4, 5)));
+/* The same for the user's own mistake. */
+#define usage(in, ...) fail_as((in), EXIT_USAGE, -EINVAL, __VA_ARGS__)
 /* "warning: words" on standard error, one line whatever is in it. */
 void warn(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 /* Print the steps (dry run), or carry them out. Frees the change. */
 int run_change(struct invocation *in, struct vfctl_change *change, const char *done);
-/* The context for a hypervisor connection and similar. */
-extern volatile int interrupted;
+/* Its operations as a JSON list. */
+void print_operations(struct invocation *in, const struct vfctl_change *change);
+/* The first Ctrl-C rolls back, the second ends the process at once. */
+void catch_signals(struct vfctl_ctx *ctx);
 
 void print_command_help(const struct command *command);
 void print_help(void);
 
 extern const struct command cmd_list, cmd_show, cmd_topology, cmd_create, cmd_destroy, cmd_set,
-	cmd_capture, cmd_plan, cmd_xml, cmd_define, cmd_undefine, cmd_release, cmd_attach, cmd_detach,
-	cmd_guid, cmd_hook, cmd_completion, cmd_help;
+	cmd_apply, cmd_status, cmd_export, cmd_capture, cmd_plan, cmd_xml, cmd_define, cmd_undefine,
+	cmd_release, cmd_attach, cmd_detach, cmd_guid, cmd_hook, cmd_recover, cmd_backup,
+	cmd_completion, cmd_help;
 
 #endif

@@ -11,11 +11,13 @@
 
 #define COUNT_MAX 65536
 
-/* "dry_run" or "done", and the values of it; an array is left open. */
-static void open_answer(struct guid *g)
+/* "dry_run" or "done" and "changed", and the values of it; an array is left open. */
+static void open_answer(struct guid *g, bool changed)
 {
 	out_open(g->in->out, NULL, '{');
 	out_bool(g->in->out, g->in->dry_run ? "dry_run" : "done", true);
+	if (!g->in->dry_run)
+		out_bool(g->in->out, "changed", changed);
 	out_open(g->in->out, "identities", '[');
 }
 
@@ -219,7 +221,7 @@ static void print_reserved(const struct reservation *r)
 	char text[VFCTL_ID_TEXT], who[GUID_WHO];
 
 	if (r->g->in->json)
-		open_answer(r->g);
+		open_answer(r->g, r->changed);
 	for (uint32_t n = 0; n < r->count; n++) {
 		const struct vfctl_id *id = &r->ids[n];
 
@@ -264,6 +266,8 @@ struct releasing {
 	struct vfctl_inventory *inventory; /* NULL: --force, nobody looks */
 	struct vfctl_leases *leases;
 	struct vfctl_id_owner owner; /* of --domain */
+	struct vfctl_id *ids;
+	size_t count;
 };
 
 static bool has_value(const struct vfctl_vf_attrs *a, const struct vfctl_id *id)
@@ -294,12 +298,11 @@ static int check_vfs(struct releasing *r, const struct vfctl_id *id, const char 
 		char name[VFCTL_BDF_TEXT];
 
 		for (uint32_t k = 0; k < pf->num_vfs; k++)
-			if (has_value(&pf->vfs[k].attrs, id)) {
-				usage(r->g->in, "%s is live on VF %s/%" PRIu32 "; give the VF another "
-					"first (vfctl set), or release with --force; nothing was released",
-					value, vfctl_pf_name(pf, name), pf->vfs[k].index);
-				return EXIT_FAILED;
-			}
+			if (has_value(&pf->vfs[k].attrs, id))
+				return fail_as(r->g->in, EXIT_FAILED, -EBUSY, "%s is live on VF %s/%" PRIu32
+					"; give the VF another first (vfctl set), or release with --force; "
+					"nothing was released", value, vfctl_pf_name(pf, name),
+					pf->vfs[k].index);
 	}
 	return 0;
 }
@@ -315,17 +318,17 @@ static int check_unused(struct releasing *r, const struct vfctl_id *id)
 		return 0;
 	if (id->state == VFCTL_ID_LEASED && id->owner.domain_uuid[0])
 		lease = vfctl_leases_find_uuid(r->leases, id->owner.domain_uuid);
-	if (lease && is_carried(lease, id)) {
-		usage(r->g->in, "%s is used: it is leased to domain %s with a VF; detach that or "
-			"undefine the domain first, or release with --force; nothing was released",
-			value, lease->domain_name);
-		return EXIT_FAILED;
-	}
+	if (lease && is_carried(lease, id))
+		return fail_as(r->g->in, EXIT_FAILED, -EBUSY, "%s is used: it is leased to domain %s "
+			"with a VF; detach that or undefine the domain first, or release with --force; "
+			"nothing was released", value, lease->domain_name);
 	return check_vfs(r, id, value);
 }
 
-static int release_one(struct releasing *r, const char *text, struct vfctl_id *ret)
+/* Released before, or never anybody's: then there is nothing to do. */
+static int release_one(struct releasing *r, const char *text)
 {
+	struct vfctl_id *ret = &r->ids[r->count];
 	const struct vfctl_id_owner *owner = r->owner.domain_uuid[0] ? &r->owner : NULL;
 	struct guid *g = r->g;
 	enum vfctl_id_kind kind;
@@ -335,16 +338,23 @@ static int release_one(struct releasing *r, const char *text, struct vfctl_id *r
 	if (status)
 		return status;
 	error = vfctl_ids_find(g->ids, kind, value, ret);
+	if (error == -ENOENT) {
+		if (!g->in->json && !g->in->quiet)
+			out_line(g->in->out, "nothing to do: %s", vfctl_ctx_error(g->in->ctx));
+		return 0;
+	}
 	if (error < 0)
 		return fail(g->in, error);
 	status = check_unused(r, ret);
 	if (!status && g->in->dry_run && owner &&
-		strcmp(ret->owner.domain_uuid, owner->domain_uuid) != 0) {
-		usage(g->in, "%s is not of the domain %s", text, option_of(g->in, "domain"));
-		return EXIT_FAILED;
-	}
-	if (status || g->in->dry_run)
+		strcmp(ret->owner.domain_uuid, owner->domain_uuid) != 0)
+		return fail_as(g->in, EXIT_FAILED, -EPERM, "%s is not of the domain %s", text,
+			option_of(g->in, "domain"));
+	if (status)
 		return status;
+	r->count++;
+	if (g->in->dry_run)
+		return 0;
 	error = vfctl_ids_release(g->ids, kind, value, owner, false);
 	if (error < 0)
 		return fail(g->in, error);
@@ -358,7 +368,7 @@ static void print_released(struct guid *g, const struct vfctl_id *ids, size_t co
 	char text[VFCTL_ID_TEXT], at[GUID_TIME];
 
 	if (g->in->json)
-		open_answer(g);
+		open_answer(g, count > 0);
 	for (size_t i = 0; i < count; i++) {
 		const struct vfctl_id *id = &ids[i];
 
@@ -378,15 +388,15 @@ static void print_released(struct guid *g, const struct vfctl_id *ids, size_t co
 		shut_answer(g);
 }
 
-static int release_all(struct releasing *r, struct vfctl_id *ids, size_t count)
+static int release_all(struct releasing *r)
 {
 	struct guid *g = r->g;
 	int status = 0, error = g->in->dry_run ? 0 : vfctl_ids_begin(g->ids);
 
 	if (error < 0)
 		return fail(g->in, error);
-	for (size_t i = 0; i < count && !status; i++)
-		status = release_one(r, g->in->args[i + 1], &ids[i]);
+	for (size_t i = 1; i < g->in->arg_count && !status; i++)
+		status = release_one(r, g->in->args[i]);
 	if (!g->in->dry_run)
 		error = vfctl_ids_end(g->ids, !status);
 	return status || error >= 0 ? status : fail(g->in, error);
@@ -394,10 +404,8 @@ static int release_all(struct releasing *r, struct vfctl_id *ids, size_t count)
 
 int guid_release(struct guid *g)
 {
-	size_t count = g->in->arg_count - 1;
-	struct vfctl_id *ids = calloc(count, sizeof(*ids));
-	struct releasing r = {.g = g};
-	int error = ids ? 0 : -ENOMEM, status = error ? 0 : guid_domain(g, &r.owner);
+	struct releasing r = {.g = g, .ids = calloc(g->in->arg_count, sizeof(*r.ids))};
+	int error = r.ids ? 0 : -ENOMEM, status = error ? 0 : guid_domain(g, &r.owner);
 
 	if (!error && !status && !option_of(g->in, "force")) {
 		error = vfctl_leases_read(g->in->ctx, &r.leases);
@@ -407,14 +415,14 @@ int guid_release(struct guid *g)
 	if (error < 0)
 		status = fail(g->in, error);
 	if (!status)
-		status = release_all(&r, ids, count);
+		status = release_all(&r);
 	if (!status) {
-		print_released(g, ids, count);
-		if (!g->in->dry_run)
+		print_released(g, r.ids, r.count);
+		if (!g->in->dry_run && r.count)
 			status = run_after_change(g->in, g->spec);
 	}
 	vfctl_inventory_free(r.inventory);
 	vfctl_leases_free(r.leases);
-	free(ids);
+	free(r.ids);
 	return status;
 }

@@ -124,11 +124,13 @@ int guid_pools(struct guid *g)
 		out_table_end(g->in->out);
 	if (r == 0)
 		r = each_pool(g, lost, lost_count, true);
+	if (r < 0)
+		return fail(g->in, r);
 	if (g->in->json) {
 		out_shut(g->in->out);
 		out_shut(g->in->out);
 	}
-	return r < 0 ? fail(g->in, r) : EXIT_DONE;
+	return EXIT_DONE;
 }
 
 /* ---- rows ---- */
@@ -239,6 +241,8 @@ static int walk_json(struct guid *g, const struct vfctl_id_filter *filter, struc
 	out_str(out, "host", g->spec->host);
 	out_open(out, "identities", '[');
 	r = walk(g, filter, &(struct sink){.json = out, .pkey = pkey});
+	if (r < 0 && out == g->in->out) /* the answer ends with the error */
+		return r;
 	out_shut(out);
 	out_shut(out);
 	return r;
@@ -376,6 +380,6 @@ int guid_export(struct guid *g)
 	pkey &= VFCTL_PKEY_FULL - 1;
 	if (path)
 		return write_file(g, format, path, pkey);
-	r = format->write(g, stdout, pkey);
+	r = format->write(g, out_file(g->in->out), pkey);
 	return r < 0 ? fail(g->in, r) : EXIT_DONE;
 }

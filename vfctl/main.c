@@ -4,16 +4,18 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include "command.h"
 #include "main.h"
+#include "progress.h"
 #include "vfctl/host.h"
 
-const struct command *const commands[] = {&cmd_list, &cmd_show, &cmd_topology, &cmd_create, &cmd_destroy,
-	&cmd_set, &cmd_plan, &cmd_xml, &cmd_define, &cmd_undefine, &cmd_attach, &cmd_detach,
-	&cmd_release,
-	&cmd_guid, &cmd_hook, &cmd_capture, &cmd_completion, &cmd_help};
+const struct command *const commands[] = {&cmd_list, &cmd_show, &cmd_topology, &cmd_create,
+	&cmd_destroy, &cmd_set, &cmd_apply, &cmd_status, &cmd_export, &cmd_plan, &cmd_xml,
+	&cmd_define, &cmd_undefine, &cmd_attach, &cmd_detach, &cmd_release, &cmd_guid, &cmd_hook,
+	&cmd_recover, &cmd_backup, &cmd_capture, &cmd_completion, &cmd_help};
 const size_t command_count = ARRAY_SIZE(commands);
 
 const struct option_row global_options[] = {
@@ -55,34 +57,56 @@ const char *option_of(const struct invocation *in, const char *name)
 /* ---- messages ---- */
 
 /* One line, whatever the names in it hold. */
-static void complain(const struct invocation *in, const char *text)
+static void print_failure(const struct invocation *in, const char *text)
 {
 	fflush(stdout);
+	progress_hide();
 	fputs("vfctl: ", stderr);
 	if (in->command)
 		fprintf(stderr, "%s: ", in->command->name);
 	put_clean(stderr, text);
 	putc('\n', stderr);
+	progress_go_on();
+}
+
+/* And the same as JSON for who reads that. */
+static int complain(const struct invocation *in, const char *text, int error, int status)
+{
+	const char *code = strerrorname_np(abs(error));
+
+	if (in->json)
+		out_error(in->out, text, code ? code : "EIO", status);
+	print_failure(in, text);
+	return status;
+}
+
+void complain_about(const struct invocation *in, const char *what, const char *words)
+{
+	char text[2048];
+
+	snprintf(text, sizeof(text), "%s: %s", what, words);
+	print_failure(in, text);
 }
 
 int fail(const struct invocation *in, int error)
 {
 	const char *words = vfctl_ctx_error(in->ctx);
+	int status = error == -ESTALE || vfctl_ctx_unfinished(in->ctx) ? EXIT_PARTLY
+		: vfctl_ctx_mistaken(in->ctx)			       ? EXIT_USAGE
+								       : EXIT_FAILED;
 
-	complain(in, *words ? words : strerror(-error));
-	return error == -ESTALE || vfctl_ctx_unfinished(in->ctx) ? EXIT_PARTLY : EXIT_FAILED;
+	return complain(in, *words ? words : strerror(-error), error, status);
 }
 
-int usage(const struct invocation *in, const char *fmt, ...)
+int fail_as(const struct invocation *in, int status, int error, const char *fmt, ...)
 {
-	char text[512];
+	char text[1024];
 	va_list args;
 
 	va_start(args, fmt);
 	vsnprintf(text, sizeof(text), fmt, args);
 	va_end(args);
-	complain(in, text);
-	return EXIT_USAGE;
+	return complain(in, text, error, status);
 }
 
 void warn(const char *fmt, ...)
@@ -93,9 +117,11 @@ void warn(const char *fmt, ...)
 	va_start(args, fmt);
 	vsnprintf(text, sizeof(text), fmt, args);
 	va_end(args);
+	progress_hide();
 	fputs("warning: ", stderr);
 	put_clean(stderr, text);
 	putc('\n', stderr);
+	progress_go_on();
 }
 
 static void print_log(void *data, enum vfctl_log_level level, const char *text)
@@ -107,9 +133,11 @@ static void print_log(void *data, enum vfctl_log_level level, const char *text)
 		return;
 	if (level == VFCTL_LOG_INFO && in->quiet)
 		return;
+	progress_hide();
 	fputs(level == VFCTL_LOG_WARNING ? "warning: " : "", stderr);
 	put_clean(stderr, text);
 	putc('\n', stderr);
+	progress_go_on();
 }
 
 static void on_signal(int number)
@@ -118,7 +146,7 @@ static void on_signal(int number)
 }
 
 /* The first Ctrl-C rolls back, the second ends the process at once. */
-static void catch_signals(struct vfctl_ctx *ctx)
+void catch_signals(struct vfctl_ctx *ctx)
 {
 	struct sigaction action = {.sa_handler = on_signal, .sa_flags = (int)SA_RESETHAND};
 
@@ -128,6 +156,37 @@ static void catch_signals(struct vfctl_ctx *ctx)
 	sigaction(SIGHUP, &action, NULL);
 }
 
+void print_operations(struct invocation *in, const struct vfctl_change *change)
+{
+	struct vfctl_operation op;
+
+	out_open(in->out, "operations", '[');
+	for (size_t i = 0; i < vfctl_change_count(change); i++)
+		for (size_t k = 0; vfctl_change_operation(change, i, k, &op); k++) {
+			out_open(in->out, NULL, '{');
+			out_int(in->out, "step", (int64_t)i + 1);
+			out_str(in->out, "type", op.type);
+			out_str(in->out, "target", op.target);
+			out_str(in->out, "want", op.want);
+			out_str(in->out, "before", op.before);
+			out_shut(in->out);
+		}
+	out_shut(in->out);
+}
+
+static void print_nothing(struct invocation *in, const struct vfctl_change *change)
+{
+	const char *why = vfctl_change_nothing(change);
+
+	out_line(in->out, "nothing to do%s%s", why ? ": " : "", why ? why : "");
+}
+
+static void put_nothing(struct invocation *in, const struct vfctl_change *change)
+{
+	if (vfctl_change_nothing(change))
+		out_str(in->out, "nothing_to_do", vfctl_change_nothing(change));
+}
+
 static void print_steps(struct invocation *in, const struct vfctl_change *change)
 {
 	size_t count = vfctl_change_count(change);
@@ -135,15 +194,17 @@ static void print_steps(struct invocation *in, const struct vfctl_change *change
 	if (in->json) {
 		out_open(in->out, NULL, '{');
 		out_bool(in->out, "dry_run", true);
+		put_nothing(in, change);
 		out_open(in->out, "steps", '[');
 		for (size_t i = 0; i < count; i++)
 			out_str(in->out, NULL, vfctl_change_describe(change, i));
 		out_shut(in->out);
+		print_operations(in, change);
 		out_shut(in->out);
 		return;
 	}
 	if (!count)
-		out_line(in->out, "nothing to do");
+		print_nothing(in, change);
 	for (size_t i = 0; i < count; i++)
 		out_line(in->out, "%zu. %s", i + 1, vfctl_change_describe(change, i));
 }
@@ -165,11 +226,14 @@ int run_change(struct invocation *in, struct vfctl_change *change, const char *d
 		if (r == 0 && in->json) {
 			out_open(in->out, NULL, '{');
 			out_bool(in->out, "changed", count > 0);
+			put_nothing(in, change);
 			if (pending)
 				out_str(in->out, "pending", pending);
 			out_shut(in->out);
+		} else if (r == 0 && !in->quiet && !count) {
+			print_nothing(in, change);
 		} else if (r == 0 && !in->quiet && !pending) {
-			out_line(in->out, "%s", count ? done : "nothing to do");
+			out_line(in->out, "%s", done);
 		}
 		/* The host is not yet as asked, and no script may take it for that. */
 		if (r == 0 && pending) {
@@ -267,6 +331,9 @@ static int take_apart(struct invocation *in, int argc, char **argv)
 	bool only_words = false;
 	int status = 0;
 
+	/* Also for what is wrong with the words before it. */
+	for (int i = 1; i < argc && strcmp(argv[i], "--") != 0; i++)
+		in->json |= strcmp(argv[i], "--json") == 0;
 	for (int i = 1; i < argc && status == 0; i++) {
 		if (!only_words && strcmp(argv[i], "--") == 0)
 			only_words = true;
@@ -292,6 +359,22 @@ static int set_timeout(struct invocation *in, const char *text)
 	return 0;
 }
 
+#define WIDTH_USUAL 80
+
+/* What COLUMNS says, else the terminal; where neither is known, what fits most of them. */
+static unsigned find_width(void)
+{
+	const char *columns = getenv("COLUMNS");
+	unsigned long said = columns ? strtoul(columns, NULL, 10) : 0;
+	struct winsize size;
+
+	if (said && said <= UINT16_MAX)
+		return (unsigned)said;
+	if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col)
+		return size.ws_col;
+	return WIDTH_USUAL;
+}
+
 static int set_up(struct invocation *in)
 {
 	const char *host = option_of(in, "host");
@@ -300,7 +383,12 @@ static int set_up(struct invocation *in)
 	const char *temp_dir = getenv("TMPDIR");
 	int r;
 
+	out_set_width(in->out, find_width());
 	vfctl_ctx_set_log(in->ctx, print_log, in);
+	if (!in->quiet && !in->json && progress_start()) {
+		vfctl_ctx_set_doing(in->ctx, progress_doing, NULL);
+		out_set_start(in->out, progress_stop);
+	}
 	if (timeout && set_timeout(in, timeout))
 		return EXIT_USAGE;
 	if (state && vfctl_ctx_set_state_path(in->ctx, state) < 0)
@@ -346,12 +434,15 @@ int main(int argc, char **argv)
 	signal(SIGPIPE, SIG_IGN);
 	in.out = out_new(stdout);
 	if (!in.out || vfctl_ctx_new(&in.ctx) < 0) {
+		if (in.out)
+			out_close(in.out);
 		fputs("vfctl: out of memory\n", stderr);
 		return EXIT_FAILED;
 	}
 	status = take_apart(&in, argc, argv);
 	if (!status)
 		status = run(&in);
+	progress_stop();
 	if (!out_close(in.out)) {
 		fputs("vfctl: the output could not be written\n", stderr);
 		status = status == EXIT_DONE ? EXIT_FAILED : status;

@@ -6,7 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define COLUMNS_MAX 16
+#define COLUMNS_MAX 40 /* of a table */
+#define GAP 2 /* blanks between columns */
 #define DEPTH_MAX 16
 
 struct out {
@@ -16,11 +17,16 @@ struct out {
 	size_t columns;
 	char **cells;
 	size_t cell_count, cell_room;
+	bool headed;		/* the first row is of headings */
+	const signed char *give; /* how columns give way; NULL: they do not */
 	const unsigned *widths; /* of a table that is printed as it comes */
+	unsigned width;		/* of the terminal; 0: no limit */
+	void (*start)(void);	/* to be called before the first byte */
 	/* JSON */
 	char closing[DEPTH_MAX];
 	bool filled[DEPTH_MAX];
 	size_t depth;
+	bool answered; /* a whole document was written */
 	bool failed;
 };
 
@@ -31,6 +37,24 @@ struct out *out_new(FILE *file)
 	if (out)
 		out->file = file;
 	return out;
+}
+
+void out_set_start(struct out *out, void (*start)(void))
+{
+	out->start = start;
+}
+
+static void begin(struct out *out)
+{
+	if (out->start)
+		out->start();
+	out->start = NULL;
+}
+
+FILE *out_file(struct out *out)
+{
+	begin(out);
+	return out->file;
 }
 
 bool out_close(struct out *out)
@@ -91,6 +115,7 @@ void out_line(struct out *out, const char *fmt, ...)
 	if (vasprintf(&text, fmt, args) < 0)
 		text = NULL;
 	va_end(args);
+	begin(out);
 	if (text)
 		put_clean(out->file, text);
 	putc('\n', out->file);
@@ -119,8 +144,25 @@ void out_table(struct out *out, unsigned indent, const char *const *headings, si
 	out->indent = indent;
 	out->columns = columns;
 	out->cell_count = 0;
-	for (size_t i = 0; i < columns; i++)
+	out->give = NULL;
+	out->headed = headings;
+	for (size_t i = 0; headings && i < columns; i++)
 		out_cell(out, "%s", headings[i]);
+}
+
+void out_table_fit(struct out *out, const signed char *give)
+{
+	out->give = give;
+}
+
+void out_set_width(struct out *out, unsigned width)
+{
+	out->width = width;
+}
+
+unsigned out_width(const struct out *out)
+{
+	return out->width;
 }
 
 /* Columns that put_clean() fills. */
@@ -148,11 +190,12 @@ static void print_cell(struct out *out, const char *text)
 	size_t column = out->cell_count++ % out->columns;
 	size_t width = width_of(text), least = out->widths[column];
 
+	begin(out);
 	put_clean(out->file, text);
 	if (column == out->columns - 1)
 		putc('\n', out->file);
 	else
-		fprintf(out->file, "%*s", (int)(width < least ? least - width : 0) + 2, "");
+		fprintf(out->file, "%*s", (int)(width < least ? least - width : 0) + GAP, "");
 }
 
 void out_cell(struct out *out, const char *fmt, ...)
@@ -178,6 +221,167 @@ void out_cell(struct out *out, const char *fmt, ...)
 	}
 }
 
+/* ---- tables that fit ---- */
+
+static char **row_at(const struct out *out, size_t row)
+{
+	return out->cells + row * out->columns;
+}
+
+static size_t row_count(const struct out *out)
+{
+	return out->cell_count / out->columns;
+}
+
+/* A column whose width is 0 is not shown. */
+static void measure(const struct out *out, size_t *width)
+{
+	for (size_t i = 0; i < out->cell_count; i++) {
+		size_t w = width_of(out->cells[i]);
+
+		if (w > width[i % out->columns])
+			width[i % out->columns] = w;
+	}
+}
+
+static size_t excess(const struct out *out, const size_t *width)
+{
+	size_t sum = out->indent;
+
+	for (size_t i = 0; i < out->columns; i++)
+		sum += width[i] ? width[i] + GAP : 0;
+	return sum > out->width + GAP ? sum - GAP - out->width : 0;
+}
+
+static bool is_empty(const struct out *out, size_t column)
+{
+	for (size_t row = out->headed; row < row_count(out); row++)
+		if (strcmp(row_at(out, row)[column], "-") != 0)
+			return false;
+	return true;
+}
+
+static size_t longest_word(const struct out *out, size_t column)
+{
+	size_t most = 0;
+
+	for (size_t row = 0; row < row_count(out); row++)
+		for (const char *c = row_at(out, row)[column]; *c; c += strspn(c, " ")) {
+			size_t len = strcspn(c, " ");
+
+			most = len > most ? len : most;
+			c += len;
+		}
+	return most;
+}
+
+static bool wraps(const struct out *out, size_t column)
+{
+	return out->give[column] == OUT_WRAPS || out->give[column] == OUT_WRAPS_SOON;
+}
+
+/* The widest column that wraps and was not narrowed yet; -1: none. */
+static int widest(const struct out *out, const size_t *width, const bool *done)
+{
+	int best = -1;
+
+	for (size_t i = 0; i < out->columns; i++)
+		if (wraps(out, i) && !done[i] && (best < 0 || width[i] > width[best]))
+			best = (int)i;
+	return best;
+}
+
+static void narrow(const struct out *out, size_t *width)
+{
+	bool done[COLUMNS_MAX] = {false};
+	int i;
+
+	while (excess(out, width) && (i = widest(out, width, done)) >= 0) {
+		size_t least = longest_word(out, (size_t)i), over = excess(out, width);
+
+		done[i] = true;
+		if (width[i])
+			width[i] = width[i] > least + over ? width[i] - over : least;
+	}
+}
+
+/* Columns of orders @from to @to are left out until the rest fits in widths of @tight. */
+static void leave_out(const struct out *out, int from, int to, size_t *tight, size_t *width)
+{
+	for (int order = from; order <= to; order++)
+		for (size_t i = 0; i < out->columns && excess(out, tight); i++)
+			if (out->give[i] == order)
+				tight[i] = width[i] = 0;
+}
+
+static void fit(const struct out *out, size_t *width)
+{
+	size_t tight[COLUMNS_MAX];
+
+	if (!out->give || !out->width || !excess(out, width))
+		return;
+	for (size_t i = 0; i < out->columns; i++)
+		if (out->give[i] != OUT_STAYS && is_empty(out, i))
+			width[i] = 0;
+	leave_out(out, 1, OUT_LATE - 1, width, width);
+	memcpy(tight, width, sizeof(tight));
+	for (size_t i = 0; i < out->columns; i++)
+		if (width[i] && out->give[i] == OUT_WRAPS_SOON)
+			tight[i] = longest_word(out, i);
+	leave_out(out, OUT_LATE, COLUMNS_MAX, tight, width);
+	narrow(out, width);
+}
+
+/* End @text where it fits into @width, at a blank, if need be; returns what comes behind. */
+static char *cut(char *text, size_t width)
+{
+	char *at = NULL;
+
+	if (width_of(text) <= width)
+		return text + strlen(text);
+	for (char *c = strchr(text, ' '); c; c = strchr(c + 1, ' ')) {
+		*c = '\0';
+		if (at && width_of(text) > width) {
+			*c = ' ';
+			break;
+		}
+		*c = ' ';
+		at = c;
+	}
+	if (!at)
+		return text + strlen(text);
+	*at = '\0';
+	return at + 1;
+}
+
+/* As many lines as its longest cell needs. */
+static void print_row(const struct out *out, char *const *cells, const size_t *width)
+{
+	char *rest[COLUMNS_MAX];
+	bool more = true;
+
+	memcpy(rest, cells, out->columns * sizeof(*rest));
+	while (more) {
+		size_t blanks = out->indent;
+
+		more = false;
+		for (size_t i = 0; i < out->columns; i++) {
+			char *text = rest[i];
+
+			if (!width[i])
+				continue;
+			rest[i] = cut(text, width[i]);
+			more |= *rest[i] != '\0';
+			if (*text)
+				fprintf(out->file, "%*s", (int)blanks, "");
+			put_clean(out->file, text);
+			blanks = (*text ? 0 : blanks) + width[i] + GAP;
+			blanks -= width_of(text) < blanks ? width_of(text) : blanks;
+		}
+		putc('\n', out->file);
+	}
+}
+
 void out_table_end(struct out *out)
 {
 	size_t width[COLUMNS_MAX] = {0};
@@ -187,61 +391,70 @@ void out_table_end(struct out *out)
 		out->cell_count = 0;
 		return;
 	}
-	for (size_t i = 0; i < out->cell_count; i++) {
-		size_t w = width_of(out->cells[i]);
-
-		if (w > width[i % out->columns])
-			width[i % out->columns] = w;
-	}
-	for (size_t i = 0; i < out->cell_count; i++) {
-		size_t column = i % out->columns;
-		bool last = column == out->columns - 1;
-
-		if (column == 0)
-			fprintf(out->file, "%*s", (int)out->indent, "");
-		put_clean(out->file, out->cells[i]);
-		if (!last)
-			fprintf(out->file, "%*s",
-				(int)(width[column] - width_of(out->cells[i]) + 2), "");
-		else
-			putc('\n', out->file);
+	begin(out);
+	measure(out, width);
+	fit(out, width);
+	for (size_t row = 0; row < row_count(out); row++)
+		print_row(out, row_at(out, row), width);
+	for (size_t i = 0; i < out->cell_count; i++)
 		free(out->cells[i]);
-	}
 	out->cell_count = 0;
 }
 
 /* ---- JSON ---- */
 
+/* How much of @text JSON takes as it is. */
+static size_t plain_span(const char *text)
+{
+	size_t n = 0, len;
+
+	while (text[n] && text[n] != '"' && text[n] != '\\' && (len = character(text + n)))
+		n += len;
+	return n;
+}
+
 static void put_string(FILE *file, const char *text)
 {
-	putc('"', file);
+	putc_unlocked('"', file);
 	while (*text) {
 		unsigned char c = (unsigned char)*text;
-		size_t len = character(text);
+		size_t len = plain_span(text);
 
-		if (c == '"' || c == '\\')
+		if (len)
+			fwrite_unlocked(text, 1, len, file);
+		else if (c == '"' || c == '\\')
 			fprintf(file, "\\%c", c);
-		else if (len)
-			fwrite(text, 1, len, file);
 		else if (c < 0x80)
 			fprintf(file, "\\u%04x", c);
 		else
 			fputs("\\ufffd", file); /* JSON is UTF-8 or it is not JSON */
 		text += len ? len : 1;
 	}
-	putc('"', file);
+	putc_unlocked('"', file);
+}
+
+/* Listing thousands of VFs, printf() for each line's blanks is what takes the time. */
+static void indent(const struct out *out)
+{
+	static const char blanks[] = "                                ";
+
+	for (size_t left = 2 * out->depth, n; left; left -= n) {
+		n = left < sizeof(blanks) - 1 ? left : sizeof(blanks) - 1;
+		fwrite_unlocked(blanks, 1, n, out->file);
+	}
 }
 
 static void begin_value(struct out *out, const char *key)
 {
+	begin(out);
 	if (out->depth) {
-		fputs(out->filled[out->depth - 1] ? ",\n" : "\n", out->file);
+		fputs_unlocked(out->filled[out->depth - 1] ? ",\n" : "\n", out->file);
 		out->filled[out->depth - 1] = true;
-		fprintf(out->file, "%*s", (int)out->depth * 2, "");
+		indent(out);
 	}
 	if (key) {
 		put_string(out->file, key);
-		fputs(": ", out->file);
+		fputs_unlocked(": ", out->file);
 	}
 }
 
@@ -257,13 +470,19 @@ void out_open(struct out *out, const char *key, char bracket)
 
 void out_shut(struct out *out)
 {
-	bool filled = out->filled[--out->depth];
+	bool filled;
 
-	if (filled)
-		fprintf(out->file, "\n%*s", (int)out->depth * 2, "");
+	if (!out->depth) /* out_error() ended it */
+		return;
+	filled = out->filled[--out->depth];
+	if (filled) {
+		putc('\n', out->file);
+		indent(out);
+	}
 	putc(out->closing[out->depth], out->file);
 	if (!out->depth)
 		putc('\n', out->file);
+	out->answered = !out->depth;
 }
 
 void out_str(struct out *out, const char *key, const char *value)
@@ -290,4 +509,20 @@ void out_bool(struct out *out, const char *key, bool value)
 void out_null(struct out *out, const char *key)
 {
 	out_str(out, key, NULL);
+}
+
+void out_error(struct out *out, const char *message, const char *code, int status)
+{
+	if (out->answered)
+		return;
+	while (out->depth > 1)
+		out_shut(out);
+	if (!out->depth || out->closing[0] == ']')
+		out_open(out, NULL, '{');
+	out_open(out, "error", '{');
+	out_str(out, "message", message);
+	out_str(out, "code", code);
+	out_int(out, "status", status);
+	while (out->depth)
+		out_shut(out);
 }

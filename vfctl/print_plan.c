@@ -101,11 +101,13 @@ static void print_emulator(struct out *out, const struct vfctl_assignment *a)
 	out_line(out, "  QEMU      emulator threads on CPU%s %s%s",
 		S(vfctl_cpuset_count(&a->emulator_cpus)),
 		cpus_text(&a->emulator_cpus, text, sizeof(text)),
+		a->emulator_shared ? ", shared with those of other guests" :
 		emulator_shares_vcpu_cpus(a) ? ", where vCPUs run too" : "");
 	if (!vfctl_cpuset_empty(&a->iothread_cpus) &&
 		!vfctl_cpuset_within(&a->iothread_cpus, &a->emulator_cpus))
 		out_line(out, "  QEMU      I/O threads on CPU%s %s",
-			S(vfctl_cpuset_count(&a->iothread_cpus)), cpus_text(&a->iothread_cpus, text, sizeof(text)));
+			S(vfctl_cpuset_count(&a->iothread_cpus)),
+			cpus_text(&a->iothread_cpus, text, sizeof(text)));
 }
 
 static void print_one_cell(struct out *out, const struct vfctl_assignment *a)
@@ -122,7 +124,8 @@ static void print_one_cell(struct out *out, const struct vfctl_assignment *a)
 	if (c->shared_vcpus)
 		out_line(out, "  shared    %u vCPU%s on host CPU%s %s, with others'",
 			c->shared_vcpus, S(c->shared_vcpus),
-			S(vfctl_cpuset_count(&c->shared_cpus)), cpus_text(&c->shared_cpus, text, sizeof(text)));
+			S(vfctl_cpuset_count(&c->shared_cpus)),
+			cpus_text(&c->shared_cpus, text, sizeof(text)));
 	print_emulator(out, a);
 	size_text(c->memory_bytes, memory);
 	if (c->page_bytes)
@@ -207,10 +210,15 @@ void print_left(struct out *out, const struct vfctl_host_model *model,
 	vfctl_cpuset_andnot(&left, &model->busy_cpus);
 	vfctl_cpuset_andnot(&left, &model->reserved_cpus);
 	vfctl_cpuset_andnot(&left, &model->shared_cpus);
-	for (size_t i = 0; i < model->occupant_count; i++)
+	for (size_t i = 0; i < model->occupant_count; i++) {
 		vfctl_cpuset_andnot(&left, &model->occupants[i].cpus);
-	for (size_t i = 0; i < plan->count; i++)
+		vfctl_cpuset_andnot(&left, &model->occupants[i].qemu_cpus);
+	}
+	for (size_t i = 0; i < plan->count; i++) {
 		vfctl_cpuset_andnot(&left, &plan->assignments[i].held_cpus);
+		if (plan->assignments[i].emulator_shared)
+			vfctl_cpuset_andnot(&left, &plan->assignments[i].emulator_cpus);
+	}
 	for (size_t i = 0; i < model->topology->node_count; i++) {
 		const struct vfctl_node *node = &model->topology->nodes[i];
 		struct vfctl_cpuset here = node->cpus;
@@ -246,12 +254,20 @@ static uint64_t gap_percent(uint64_t value, uint64_t bound)
 	return bound ? (far * 100 + bound - 1) / bound : 100;
 }
 
-void print_proof(struct out *out, const struct vfctl_plan *plan)
+static const char *next_guests(const struct vfctl_host_model *model)
+{
+	return model->typical_why ? model->typical_why :
+		model->typical_count ? "the model" : "default";
+}
+
+void print_proof(struct out *out, const struct vfctl_host_model *model,
+	const struct vfctl_plan *plan)
 {
 	const char *why = plan->partial ? "not every split of the other guests was tried"
 					: "the search ended early";
 	enum vfctl_plan_level gap = plan->gap_level;
 
+	out_line(out, "  expects   next guests: %s", next_guests(model));
 	if (gap == VFCTL_LEVELS) {
 		out_line(out, "  proof     %s", plan->value[VFCTL_LEVEL_PLACED] == plan->count ?
 			"nothing better exists" : "no plan places more");
@@ -269,10 +285,12 @@ void print_proof(struct out *out, const struct vfctl_plan *plan)
 			gap == VFCTL_LEVEL_PLACED ? "" : "; all before that is the best there is");
 }
 
-void put_proof(struct out *out, const struct vfctl_plan *plan)
+void put_proof(struct out *out, const struct vfctl_host_model *model,
+	const struct vfctl_plan *plan)
 {
 	enum vfctl_plan_level gap = plan->gap_level;
 
+	out_str(out, "next_guests", next_guests(model));
 	out_open(out, "proof", '{');
 	out_bool(out, "optimal", gap == VFCTL_LEVELS);
 	out_str(out, "gap_in", gap == VFCTL_LEVELS ? NULL : vfctl_plan_level_name(gap));
@@ -377,6 +395,7 @@ void put_assignment(struct out *out, const char *name, const struct vfctl_assign
 		out_int(out, "guest_threads", a->guest_threads);
 		put_cells(out, a);
 		put_cpus(out, "emulator_cpus", &a->emulator_cpus);
+		out_bool(out, "emulator_shared", a->emulator_shared);
 		put_cpus(out, "iothread_cpus", &a->iothread_cpus);
 		out_int(out, "memory_bytes", (int64_t)a->memory_bytes);
 		out_int(out, "page_bytes", (int64_t)a->page_bytes);
@@ -412,6 +431,22 @@ static void batch_row(struct out *out, const struct vfctl_host_model *model, con
 	out_cell(out, "%s", a->local ? "yes" : "no");
 }
 
+static void print_shared_cores(struct out *out, const struct vfctl_plan *plan)
+{
+	struct vfctl_cpuset shared = {0};
+	size_t guests = 0;
+	char text[256];
+
+	for (size_t i = 0; i < plan->count; i++)
+		if (plan->assignments[i].emulator_shared) {
+			vfctl_cpuset_or(&shared, &plan->assignments[i].emulator_cpus);
+			guests++;
+		}
+	if (guests)
+		out_line(out, "  QEMU      emulator threads of %zu guest%s on CPU%s %s, shared", guests,
+			S(guests), S(vfctl_cpuset_count(&shared)), cpus_text(&shared, text, sizeof(text)));
+}
+
 void print_batch(struct out *out, const struct vfctl_host_model *model,
 	struct vfctl_guest *const *guests, const struct vfctl_plan *plan)
 {
@@ -435,8 +470,9 @@ void print_batch(struct out *out, const struct vfctl_host_model *model,
 	out_line(out, "%s", "");
 	out_line(out, "%" PRIu64 " of %zu guest%s placed, %" PRIu64 " of them wholly local",
 		plan->value[VFCTL_LEVEL_PLACED], plan->count, S(plan->count), plan->value[VFCTL_LEVEL_LOCAL]);
+	print_shared_cores(out, plan);
 	print_left(out, model, plan);
-	print_proof(out, plan);
+	print_proof(out, model, plan);
 }
 
 /* ---- moves ---- */
@@ -507,7 +543,7 @@ void print_rebalance(struct out *out, const struct vfctl_host_model *model,
 	else
 		out_line(out, "with %zu move%s %zu of %zu %s", r->move_count, S(r->move_count),
 			r->local_after, r->plan->count, r->local_after == 1 ? "is" : "are");
-	print_proof(out, r->plan);
+	print_proof(out, model, r->plan);
 }
 
 void put_rebalance(struct out *out, const struct vfctl_host_model *model,
@@ -527,6 +563,6 @@ void put_rebalance(struct out *out, const struct vfctl_host_model *model,
 		out_shut(out);
 	}
 	out_shut(out);
-	put_proof(out, r->plan);
+	put_proof(out, model, r->plan);
 	out_shut(out);
 }

@@ -11,9 +11,11 @@ void print_assignment(struct out *out, const char *name, const struct vfctl_host
 /* What stays free of each node when the plan is carried out. */
 void print_left(struct out *out, const struct vfctl_host_model *model,
 	const struct vfctl_plan *plan);
-/* What is proven of it. */
-void print_proof(struct out *out, const struct vfctl_plan *plan);
-void put_proof(struct out *out, const struct vfctl_plan *plan);
+/* By which next guests it judged what stays free, and what is proven of it. */
+void print_proof(struct out *out, const struct vfctl_host_model *model,
+	const struct vfctl_plan *plan);
+void put_proof(struct out *out, const struct vfctl_host_model *model,
+	const struct vfctl_plan *plan);
 /* The members of a guest's answer, within an open object. */
 void put_assignment(struct out *out, const char *name, const struct vfctl_assignment *a,
 	const struct vfctl_domain_vf *vfs);

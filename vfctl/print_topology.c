@@ -8,7 +8,7 @@
 #include "command.h"
 
 #define BDF(bdf) vfctl_bdf_format((bdf), (char[VFCTL_BDF_TEXT]){0})
-#define WIDTH 96      /* columns that a line of lists may take */
+#define WIDTH_LEAST 40 /* columns that a line of lists takes in any case */
 #define LABEL 12      /* columns of its label */
 #define MAP_CORES 64  /* cores in one line of the map */
 #define STEPS_MIN 4   /* CPUs that make a step worth while */
@@ -88,7 +88,8 @@ put_line(struct out *out, const char *label, const char *fmt, ...)
 		text = NULL;
 	va_end(args);
 	for (at = text; at; label = "") {
-		size_t cut = strlen(at), room = WIDTH - LABEL;
+		size_t cut = strlen(at), width = out_width(out);
+		size_t room = (width > WIDTH_LEAST ? width : WIDTH_LEAST) - LABEL;
 
 		if (cut > room) {
 			cut = room;
@@ -98,7 +99,8 @@ put_line(struct out *out, const char *label, const char *fmt, ...)
 			while (cut > 1 && ((unsigned char)at[cut] & 0xc0) == 0x80)
 				cut--; /* not within a character */
 		}
-		out_line(out, "  %-*s%.*s", LABEL - 2, label, (int)cut, at);
+		out_line(out, "  %-*s%.*s", LABEL - 2, label,
+			(int)(cut && at[cut - 1] == ' ' ? cut - 1 : cut), at);
 		at = at[cut] ? at + cut : NULL;
 	}
 	free(text);
@@ -132,9 +134,12 @@ static char core_sign(const struct vfctl_host_model *m, const struct vfctl_core 
 		sign = sign == '.' ? '~' : '*';
 	if (vfctl_cpuset_intersects(&c->cpus, &m->busy_cpus))
 		sign = sign == '.' ? '#' : '*';
-	for (size_t i = 0; i < m->occupant_count; i++)
+	for (size_t i = 0; i < m->occupant_count; i++) {
 		if (vfctl_cpuset_intersects(&c->cpus, &m->occupants[i].cpus))
 			sign = sign == '.' ? sign_of(i) : '*';
+		if (vfctl_cpuset_intersects(&c->cpus, &m->occupants[i].qemu_cpus))
+			sign = sign == '.' || sign == '+' ? '+' : '*';
+	}
 	return sign;
 }
 
@@ -146,8 +151,10 @@ static struct vfctl_cpuset free_cpus(const struct vfctl_host_model *m,
 	vfctl_cpuset_andnot(&set, &m->reserved_cpus);
 	vfctl_cpuset_andnot(&set, &m->shared_cpus);
 	vfctl_cpuset_andnot(&set, &m->busy_cpus);
-	for (size_t i = 0; i < m->occupant_count; i++)
+	for (size_t i = 0; i < m->occupant_count; i++) {
 		vfctl_cpuset_andnot(&set, &m->occupants[i].cpus);
+		vfctl_cpuset_andnot(&set, &m->occupants[i].qemu_cpus);
+	}
 	return set;
 }
 
@@ -264,6 +271,25 @@ static void print_shared(struct out *out, const struct vfctl_host_model *m,
 	print_set(out, "~ shared", n, &m->shared_cpus, more);
 }
 
+/* A line for each core where QEMU's threads of guests run. */
+static void print_qemu(struct out *out, const struct vfctl_host_model *m,
+	const struct vfctl_node *n)
+{
+	for (size_t i = 0; i < m->topology->core_count; i++) {
+		const struct vfctl_core *c = &m->topology->cores[i];
+		unsigned guests = 0;
+		char more[80];
+
+		for (size_t o = 0; o < m->occupant_count; o++)
+			guests += vfctl_cpuset_intersects(&m->occupants[o].qemu_cpus, &c->cpus);
+		snprintf(more, sizeof(more), "  carries QEMU's threads of %u guest%s, %u at most",
+			guests, guests == 1 ? "" : "s",
+			vfctl_cpuset_count(&c->cpus) * VFCTL_QEMU_GUESTS_PER_CPU);
+		if (guests)
+			print_set(out, "+ QEMU", n, &c->cpus, more);
+	}
+}
+
 static void print_cpus(struct out *out, const struct vfctl_host_model *m,
 	const struct vfctl_node *n)
 {
@@ -274,6 +300,7 @@ static void print_cpus(struct out *out, const struct vfctl_host_model *m,
 		snprintf(why, sizeof(why), "  (%s)", m->reserved_why);
 	print_set(out, "= host", n, &m->reserved_cpus, why);
 	print_shared(out, m, n);
+	print_qemu(out, m, n);
 	print_set(out, "# others", n, &m->busy_cpus, "");
 	for (size_t i = 0; i < m->occupant_count; i++) {
 		snprintf(label, sizeof(label), "%c", sign_of(i));
@@ -532,6 +559,7 @@ static void print_guests(struct out *out, const struct vfctl_host_model *m)
 {
 	static const char *const headings[] = {
 		"ID", "GUEST", "STATE", "NODES", "CPUS", "MEMORY", "VFS", "LOCAL"};
+	static const signed char give[] = {[1] = OUT_WRAPS, [7] = OUT_WRAPS};
 
 	out_line(out, "%s", "");
 	if (!m->occupant_count) {
@@ -539,6 +567,7 @@ static void print_guests(struct out *out, const struct vfctl_host_model *m)
 		return;
 	}
 	out_table(out, 0, headings, ARRAY_SIZE(headings));
+	out_table_fit(out, give);
 	for (size_t i = 0; i < m->occupant_count; i++)
 		print_guest(out, m, i);
 	out_table_end(out);
@@ -576,10 +605,9 @@ static void print_summary(struct out *out, const struct vfctl_host_model *m)
 		t->node_count, t->node_count == 1 ? "" : "s", sockets, t->core_count,
 		t->core_count == 1 ? "" : "s", cpus, cpus == 1 ? "" : "s", m->pf_count,
 		m->pf_count == 1 ? "" : "s", vfs, vfs == 1 ? "" : "s", m->vf_count);
-	out_line(out, "a sign per core, | between L3 caches: . free, = the host's own, ~ "
-		      "shared by "
-		      "guests,");
-	out_line(out, "a letter: that guest, # held by others, * by several");
+	out_line(out, "a sign per core, | between L3 caches: . free, = the host's own,");
+	out_line(out, "~ shared by guests, a letter: that guest, + QEMU's threads of guests,");
+	out_line(out, "# held by others, * by several");
 }
 
 void print_topology(struct out *out, const struct vfctl_host_model *m)

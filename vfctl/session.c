@@ -11,10 +11,12 @@
 
 /* ---- files ---- */
 
-static int fail_file(struct invocation *in, const char *path, int error)
+int fail_file(const struct invocation *in, const char *path, int error)
 {
-	usage(in, "%s: %s", path, strerror(error));
-	return EXIT_FAILED; /* the command was right, the file is not there */
+	bool mistaken = error == ENOENT || error == ENOTDIR || error == EISDIR;
+
+	return fail_as(in, mistaken ? EXIT_USAGE : EXIT_FAILED, error, "%s: %s", path,
+		strerror(error));
 }
 
 static int read_file(struct invocation *in, const char *path, size_t max, char **ret,

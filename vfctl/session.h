@@ -15,6 +15,8 @@ struct session {
 };
 
 /* These return 0, or the exit status, the reason printed. */
+/* A file that was named: one that is not there is a mistake, one that cannot be read a failure. */
+int fail_file(const struct invocation *in, const char *path, int error);
 int read_guest(struct invocation *in, const char *path, struct vfctl_guest **ret);
 /* The host of --model, or this one with all that is known of it. */
 int read_model(struct invocation *in, struct session *s, struct vfctl_host_model **ret);

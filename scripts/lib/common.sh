@@ -47,11 +47,11 @@ need_root() {
 	sudo -n true 2>/dev/null || { [ -t 0 ] && sudo -v; } || die "$1 needs root, or sudo"
 }
 
-# usage: build PRESET     configures and builds, with the percentage as progress
+# usage: build PRESET [CMAKE-OPTION...]     configures and builds, with the percentage as progress
 build() {
 	local preset=$1 log=build-$1 start=$SECONDS jobs
 	jobs=$(nproc)
-	logged "configure-$preset" cmake -S "$top" --preset "$preset" ||
+	logged "configure-$preset" cmake -S "$top" --preset "$@" ||
 		die_with_log "configure-$preset" "cmake --preset $preset failed"
 	mkdir -p "$logs"
 	if ! cmake --build "$top/build/$preset" -j "$jobs" 2>&1 </dev/null |

@@ -19,7 +19,7 @@ packages_run=(libpci3 libhwloc15 libxml2 libsqlite3-0 libvirt0 libcurl4 zlib1g)
 # shellcheck disable=SC2034
 packages_test=(libcmocka-dev libglpk-dev libxml2-utils sqlite3 jq man-db shellcheck
 	ibsim-utils libumad2sim0 infiniband-diags libopensm9 libosmcomp5 libosmvendor5
-	libwrap0 etcd-client openssl hwloc)
+	libwrap0 etcd-client openssl hwloc clang-format)
 
 # Of these only the program is wanted: installed, they would start a service, and a second
 # subnet manager on a real fabric is no joke. Unpacked into build/tools.

@@ -7,21 +7,32 @@
 
 struct vfctl_change {
 	struct steps steps;
-	void *data;
-	void (*free_data)(void *data);
-	void *more; /* data of steps that another part of the story added; NULL: none */
-	void (*free_more)(void *more);
-	void *kept; /* the snapshot the steps point into */
-	void (*free_kept)(void *kept);
+	struct journal_entry entry;
+	/* Taken while this was planned; given back with the change unless that has begun. */
+	void *taken;
+	void (*free_taken)(void *taken, bool keep);
 	char *pending; /* what is still to be done by hand afterwards, or NULL */
+	char *nothing; /* why there are no steps, or NULL */
 	bool ids_changed; /* GUIDs, MACs or P_Keys change hands */
 	int lock_fd; /* -1: a dry run holds no lock */
 	int placement_fd;
+	/* What its operations ask; not owned, and NULL where they ask none. */
+	struct vfctl_hypervisor *hypervisor;
+	struct vfctl_ids *ids;
 };
 
-/* @data is the change's from now on, also when this fails. */
-int change_new(struct vfctl_ctx *ctx, void *data, void (*free_data)(void *),
-	struct vfctl_change **ret_change);
+int change_new(struct vfctl_ctx *ctx, struct vfctl_change **ret_change);
+
+/*
+ * The end of planning with result @r. -EALREADY, whose words say why nothing is to do, is no
+ * failure: the change has no steps then, and those words. Returns 0, or @r.
+ */
+int change_planned(struct vfctl_ctx *ctx, struct vfctl_change *change, int r);
+/*
+ * Observe all that the steps want: when it is so already, none is left. What cannot be observed is
+ * carried out.
+ */
+void change_drop_done(struct vfctl_ctx *ctx, struct vfctl_change *change);
 
 static inline void change_freep(struct vfctl_change **change)
 {

@@ -67,6 +67,11 @@ int vfctl_ctx_set_state_path(struct vfctl_ctx *ctx, const char *path)
 	return set_text(&ctx->state_path, path);
 }
 
+bool vfctl_ctx_mistaken(const struct vfctl_ctx *ctx)
+{
+	return ctx->mistaken;
+}
+
 bool vfctl_ctx_unfinished(const struct vfctl_ctx *ctx)
 {
 	return ctx->unfinished;
@@ -142,20 +147,33 @@ void ctx_audit(struct vfctl_ctx *ctx, const char *fmt, ...)
 	free(text);
 }
 
-void vfctl_ctx_set_doing(struct vfctl_ctx *ctx, char *buf)
+void vfctl_ctx_set_doing(struct vfctl_ctx *ctx, vfctl_doing_fn fn, void *data)
 {
-	ctx->doing = buf;
+	ctx->doing = fn;
+	ctx->doing_data = data;
 }
 
 void ctx_doing(struct vfctl_ctx *ctx, const char *fmt, ...)
 {
+	char text[VFCTL_DOING_SIZE];
+	size_t len = 0;
 	va_list args;
 
 	if (!ctx->doing)
 		return;
+	if (ctx->vf_count)
+		len = (size_t)snprintf(text, sizeof(text), "VF %u of %u: ", ctx->vf_number,
+			ctx->vf_count);
 	va_start(args, fmt);
-	vsnprintf(ctx->doing, VFCTL_DOING_SIZE, fmt, args);
+	vsnprintf(text + len, sizeof(text) - len, fmt, args);
 	va_end(args);
+	ctx->doing(ctx->doing_data, text);
+}
+
+void ctx_doing_vf(struct vfctl_ctx *ctx, size_t number, size_t count)
+{
+	ctx->vf_number = (unsigned)number;
+	ctx->vf_count = (unsigned)count;
 }
 
 static void set_error(struct vfctl_ctx *ctx, char *text)
@@ -174,6 +192,18 @@ int ctx_fail(struct vfctl_ctx *ctx, int error, const char *fmt, ...)
 		text = NULL;
 	va_end(args);
 	set_error(ctx, text);
+	ctx->mistaken = false;
+	return error;
+}
+
+int ctx_blame(struct vfctl_ctx *ctx, int error)
+{
+	static const int mistakes[] = {-EINVAL, -ENOENT, -ERANGE, -EEXIST, -E2BIG, -EILSEQ, -EISDIR,
+		-ENOTDIR};
+
+	for (size_t i = 0; i < ARRAY_SIZE(mistakes); i++)
+		if (error == mistakes[i])
+			ctx->mistaken = true;
 	return error;
 }
 
@@ -219,6 +249,7 @@ int ctx_append(struct vfctl_ctx *ctx, int error, const char *fmt, ...)
 void ctx_clear(struct vfctl_ctx *ctx)
 {
 	set_error(ctx, NULL);
+	ctx->mistaken = false;
 }
 
 void ctx_log(struct vfctl_ctx *ctx, enum vfctl_log_level level, const char *fmt, ...)

@@ -10,6 +10,8 @@
 
 struct host;
 struct state;
+struct vfctl_hypervisor;
+struct vfctl_ids;
 
 struct vfctl_ctx {
 	char *error; /* NULL: none */
@@ -20,10 +22,16 @@ struct vfctl_ctx {
 	char *temp_dir;
 	unsigned write_timeout_ms;
 	bool unfinished; /* see vfctl_ctx_unfinished() */
+	bool mistaken;	 /* see vfctl_ctx_mistaken() */
 	int64_t deadline_ms; /* CLOCK_MONOTONIC; 0: none */
 	char *origin;	     /* who asks, for the audit lines; NULL: not stated */
-	char *doing;	     /* VFCTL_DOING_SIZE bytes, not owned; NULL: nobody looks */
+	vfctl_doing_fn doing; /* NULL: nobody looks */
+	void *doing_data;
+	unsigned vf_number, vf_count; /* see ctx_doing_vf() */
 	volatile sig_atomic_t cancelled;
+	struct vfctl_hypervisor *hypervisor; /* not owned; NULL: none is at hand */
+	struct vfctl_ids *ids; /* the pools, of the change that goes on; not owned, may be NULL */
+	struct db *journal; /* the state file, while a change of this process is in it */
 	struct db *state; /* the state file, while somebody has it open for writing */
 	struct host *host;
 	void (*host_free)(struct host *);
@@ -41,6 +49,13 @@ int ctx_oom(struct vfctl_ctx *ctx);
 int ctx_prefix(struct vfctl_ctx *ctx, int error, const char *fmt, ...) _printf_(3, 4);
 /* Put "fmt" behind the words already there; returns @error. */
 int ctx_append(struct vfctl_ctx *ctx, int error, const char *fmt, ...) _printf_(3, 4);
+/* The same for vfctl_ctx_mistaken(): a name that nothing has, a value that cannot be. */
+#define ctx_mistake(ctx, ...) ctx_blame((ctx), ctx_fail((ctx), __VA_ARGS__))
+/*
+ * The failure whose words are there is the mistake of whoever asked, if @error says so: what the
+ * machine is short of, or may not, stays a plain failure. Returns @error, which may be 0.
+ */
+int ctx_blame(struct vfctl_ctx *ctx, int error);
 void ctx_clear(struct vfctl_ctx *ctx);
 
 void ctx_log(struct vfctl_ctx *ctx, enum vfctl_log_level level, const char *fmt, ...)
@@ -63,6 +78,8 @@ unsigned ctx_time_left(const struct vfctl_ctx *ctx, unsigned max_ms);
 
 /* Say what is being waited for: vfctl_ctx_set_doing(). */
 void ctx_doing(struct vfctl_ctx *ctx, const char *fmt, ...) _printf_(2, 3);
+/* From now on it is all for VF @number (from 1) of @count; a @count of 0 ends that. */
+void ctx_doing_vf(struct vfctl_ctx *ctx, size_t number, size_t count);
 
 /* "EBUSY" for -EBUSY or EBUSY; never NULL. */
 const char *errno_name(int error);

@@ -17,7 +17,9 @@
  * The types come from the header, so a wrong call does not compile.
  */
 #define DL_FN(fn) static typeof(&fn) sym_##fn
+/* clang-format off */
 #define DL_SYM(fn) {#fn, (void **)&sym_##fn}
+/* clang-format on */
 
 struct dl_symbol {
 	const char *name;

@@ -49,9 +49,8 @@ static int read_attr(struct vfctl_ctx *scratch, const char *key, const char *val
 	return 0;
 }
 
-int json_to_attrs(const char *text, struct vfctl_vf_attrs *ret_attrs)
+static int read_attrs(json_t *object, struct vfctl_vf_attrs *ret_attrs)
 {
-	_json_ json_t *object = json_loads(text, JSON_REJECT_DUPLICATES, NULL);
 	struct vfctl_vf_attrs attrs = {0};
 	struct vfctl_ctx scratch = {0};
 	const char *key;
@@ -69,6 +68,19 @@ int json_to_attrs(const char *text, struct vfctl_vf_attrs *ret_attrs)
 	if (r == 0)
 		*ret_attrs = attrs;
 	return r;
+}
+
+int json_to_attrs(const char *text, struct vfctl_vf_attrs *ret_attrs)
+{
+	_json_ json_t *object = json_loads(text, JSON_REJECT_DUPLICATES, NULL);
+
+	return read_attrs(object, ret_attrs);
+}
+
+int json_attrs(const struct json *object, struct vfctl_vf_attrs *ret_attrs)
+{
+	*ret_attrs = (struct vfctl_vf_attrs){0};
+	return object ? read_attrs((json_t *)object, ret_attrs) : 0;
 }
 
 /* ---- rows ---- */
@@ -97,7 +109,7 @@ static int read_row(struct vfctl_ctx *ctx, const char *file, const json_t *objec
 	char room[ROW_KEYS_MAX][32];
 
 	if (!json_is_object(object))
-		return ctx_fail(ctx, -EINVAL, "%s: row %zu is no object", file, number);
+		return ctx_mistake(ctx, -EINVAL, "%s: row %zu is no object", file, number);
 	for (size_t i = 0; i < key_count; i++)
 		values[i] = text_of(json_object_get(object, keys[i]), room[i]);
 	return row(data, number, values);
@@ -114,10 +126,10 @@ int json_rows(struct vfctl_ctx *ctx, const char *file, const char *text, size_t 
 	int r = 0;
 
 	if (!root)
-		return ctx_fail(ctx, -EINVAL, "%s:%d:%d: %s", file, error.line, error.column,
+		return ctx_mistake(ctx, -EINVAL, "%s:%d:%d: %s", file, error.line, error.column,
 			error.text);
 	if (!json_is_array(list))
-		return ctx_fail(ctx, -EINVAL, "%s: it has no list \"%s\"", file, array);
+		return ctx_mistake(ctx, -EINVAL, "%s: it has no list \"%s\"", file, array);
 	for (size_t i = 0; i < count && r >= 0; i++)
 		r = read_row(ctx, file, json_array_get(list, i), i + 1, keys, key_count, row,
 			data);

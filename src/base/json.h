@@ -39,6 +39,8 @@ static inline void json_freep(struct json **json)
 }
 #define _json_doc_ _cleanup_(json_freep)
 const struct json *json_member(const struct json *object, const char *key);
+/* What json_of_attrs() wrote, as a member; absent: none. */
+int json_attrs(const struct json *object, struct vfctl_vf_attrs *ret_attrs);
 size_t json_count(const struct json *array); /* 0 also when it is none */
 const struct json *json_item(const struct json *array, size_t i);
 const char *json_text(const struct json *value); /* NULL: no string */

@@ -197,3 +197,18 @@ bool uuid_valid(const char *text)
 	}
 	return i == 36 && varied;
 }
+
+bool libvirt_net_is(const char *name, const char *netdev)
+{
+	size_t bytes = 0;
+
+	if (strncmp(name, "net_", 4) != 0)
+		return false;
+	for (name += 4; *netdev; name++, netdev++)
+		if (*name != (isalnum((unsigned char)*netdev) ? *netdev : '_'))
+			return false;
+	for (; name[0] == '_' && isxdigit((unsigned char)name[1]) && isxdigit((unsigned char)name[2]);
+		name += 3)
+		bytes++;
+	return !*name && bytes >= 6;
+}

@@ -24,5 +24,10 @@ int parse_size(const char *text, uint64_t *ret_bytes);
 bool uuid_valid(const char *text);
 /* Valid UTF-8 without overlong forms or surrogates? */
 bool utf8_valid(const char *text, uint64_t len);
+/*
+ * Does libvirt call the network device @netdev so: "net_ens1f0_52_54_00_12_34_56"? It writes '_'
+ * for all but letters and digits, and puts the hardware address behind the name.
+ */
+bool libvirt_net_is(const char *name, const char *netdev);
 
 #endif

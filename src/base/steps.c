@@ -7,7 +7,7 @@
 
 #include "base/buf.h"
 
-void steps_add(struct steps *s, const struct step *row, const char *fmt, ...)
+void step_begin(struct steps *s, const char *fmt, ...)
 {
 	va_list args;
 	char *text;
@@ -22,8 +22,56 @@ void steps_add(struct steps *s, const struct step *row, const char *fmt, ...)
 		s->failed = true;
 		return;
 	}
-	s->v[s->count] = *row;
-	s->v[s->count++].describe = text;
+	s->v[s->count++] = (struct step){.describe = text};
+}
+
+static char *copy_text(struct steps *s, const char *text)
+{
+	char *copy = text ? strdup(text) : NULL;
+
+	s->failed |= text && !copy;
+	return copy;
+}
+
+void step_op(struct steps *s, const struct op_type *type, const char *want,
+	const char *before, const char *target_fmt, ...)
+{
+	struct step *row = s->failed ? NULL : &s->v[s->count - 1];
+	va_list args;
+	char *target;
+	int n;
+
+	va_start(args, target_fmt);
+	n = vasprintf(&target, target_fmt, args);
+	va_end(args);
+	if (n < 0 || !row || !array_grow(row->ops, row->op_count)) {
+		if (n >= 0)
+			free(target);
+		s->failed = true;
+		return;
+	}
+	row->ops[row->op_count++] = (struct op){type, target, copy_text(s, want),
+		copy_text(s, before)};
+}
+
+void steps_put(struct steps *s, size_t index)
+{
+	struct step last;
+
+	if (s->failed || index >= s->count)
+		return;
+	last = s->v[s->count - 1];
+	memmove(s->v + index + 1, s->v + index, (s->count - 1 - index) * sizeof(*s->v));
+	s->v[index] = last;
+}
+
+static int undo_row(struct vfctl_ctx *ctx, struct step *row)
+{
+	if (!ops_leave_something(row->ops, row->op_count))
+		return 0;
+	log_info(ctx, "undo: %s", row->describe);
+	ctx_audit(ctx, "undo: %s", row->describe);
+	return ops_revert(ctx, row->ops, row->op_count);
 }
 
 /* Undo rows done-1 .. 0; the words of the failure that led here are kept. */
@@ -36,11 +84,7 @@ static int undo_all(struct vfctl_ctx *ctx, struct steps *s, size_t done, int err
 	while (done-- > 0) {
 		struct step *row = &s->v[done];
 
-		if (!row->undo)
-			continue;
-		log_info(ctx, "undo: %s", row->describe);
-		ctx_audit(ctx, "undo: %s", row->describe);
-		if (row->undo(ctx, row->data) == 0)
+		if ((left.len && ops_hold(row->ops, row->op_count)) || undo_row(ctx, row) == 0)
 			continue;
 		buf_printf(&left, "%s%s (%s)", left.len ? ", " : "", row->describe,
 			vfctl_ctx_error(ctx));
@@ -57,11 +101,15 @@ static int run_row(struct vfctl_ctx *ctx, struct step *row)
 	int r;
 
 	log_info(ctx, "%s", row->describe);
-	r = row->apply(ctx, row->data);
-	if (r == 0 && row->verify)
-		r = row->verify(ctx, row->data);
+	r = ops_apply(ctx, row->ops, row->op_count);
 	ctx_audit(ctx, "%s: %s", row->describe, r < 0 ? vfctl_ctx_error(ctx) : "done");
 	return r;
+}
+
+/* It is for when all before it is done, and something is not. */
+static bool waits(const struct step *row)
+{
+	return row->op_count && row->ops[0].type->after_all;
 }
 
 /* What was committed stays: do what can still be done, and name what cannot. */
@@ -72,41 +120,122 @@ static int go_forward(struct vfctl_ctx *ctx, struct steps *s, size_t failed)
 
 	buf_printf(&left, "%s", s->v[failed].describe);
 	for (size_t i = failed + 1; i < s->count; i++)
-		if (run_row(ctx, &s->v[i]) < 0)
+		if (waits(&s->v[i]) || run_row(ctx, &s->v[i]) < 0)
 			buf_printf(&left, ", %s", s->v[i].describe);
 	return ctx_fail(ctx, -ESTALE, "%s; the steps before are done and stay, this is left to do: "
 		"%s", reason ? reason : "",
 		left.failed ? "" : left.data);
 }
 
-int steps_run(struct vfctl_ctx *ctx, struct steps *s)
+static bool is_commit(const struct step *row)
+{
+	bool commit = false;
+
+	for (size_t i = 0; i < row->op_count; i++)
+		commit |= row->ops[i].type->nature == OP_COMMIT;
+	return commit;
+}
+
+/* It failed; was only its answer lost? The words of the failure are kept unless it was. */
+static bool is_done_after_all(struct vfctl_ctx *ctx, const struct step *row)
+{
+	_free_ char *words = NULL;
+
+	if (!is_commit(row))
+		return false;
+	words = steal(ctx->error);
+	if (ops_are_committed(ctx, row->ops, row->op_count) == 1) {
+		log_warn(ctx, "%s; and yet it is done: %s", words ? words : "", row->describe);
+		return true;
+	}
+	ctx_clear(ctx);
+	ctx->error = steal(words);
+	return false;
+}
+
+static int run_all(struct vfctl_ctx *ctx, struct steps *s)
 {
 	bool committed = false;
 
-	if (s->failed)
-		return ctx_oom(ctx);
 	for (size_t i = 0; i < s->count; i++) {
 		struct step *row = &s->v[i];
 		int r;
 
 		if (ctx->cancelled && !committed)
-			return undo_all(ctx, s, i,
+			return undo_all(ctx, s, s->taken && i == 0 ? 1 : i,
 				ctx_fail(ctx, -EINTR, "interrupted; rolled back"));
 		r = run_row(ctx, row);
+		if (r < 0 && is_done_after_all(ctx, row))
+			r = 0;
 		if (r < 0 && committed)
 			return go_forward(ctx, s, i);
 		/* A failed step may be half done: its own undo runs as well. */
 		if (r < 0)
 			return undo_all(ctx, s, i + 1, r);
-		committed |= row->commit;
+		committed |= is_commit(row);
 	}
 	return 0;
 }
 
+/* What can be taken back comes before what cannot; else a failure would leave a mixture. */
+static bool is_ordered(const struct steps *s)
+{
+	bool committed = false;
+
+	for (size_t i = 0; i < s->count; i++) {
+		if (committed && !is_commit(&s->v[i]))
+			return false;
+		committed |= is_commit(&s->v[i]);
+	}
+	return true;
+}
+
+/* What was done is done: an entry that stays is closed by whoever looks at it next. */
+static void end_entry(struct vfctl_ctx *ctx, const struct journal *journal, int64_t id)
+{
+	_free_ char *words = steal(ctx->error);
+
+	if (journal->end(ctx, id) < 0)
+		log_warn(ctx, "this change is over, and stays in the journal until the next command: "
+			"%s", vfctl_ctx_error(ctx));
+	free(ctx->error);
+	ctx->error = steal(words);
+}
+
+int steps_run(struct vfctl_ctx *ctx, struct steps *s, const struct journal_entry *entry)
+{
+	const struct journal *journal = s->count ? entry->journal : NULL;
+	int64_t id = 0;
+	int r = 0;
+
+	if (s->failed)
+		return ctx_oom(ctx);
+	if (!is_ordered(s))
+		return ctx_fail(ctx, -EINVAL, "nothing is changed: a step that can be taken back "
+			"comes after one that cannot");
+	if (journal)
+		r = journal->begin(ctx, entry, s, &id);
+	if (r < 0)
+		return ctx_prefix(ctx, r, "nothing is changed");
+	s->begun = true;
+	r = run_all(ctx, s);
+	if (!journal)
+		return r;
+	if (r == -ESTALE || entry->joins || (r == 0 && entry->run))
+		journal->leave(ctx);
+	else
+		end_entry(ctx, journal, id);
+	return r;
+}
+
 void steps_clear(struct steps *s)
 {
-	for (size_t i = 0; i < s->count; i++)
+	for (size_t i = 0; i < s->count; i++) {
+		for (size_t k = 0; k < s->v[i].op_count; k++)
+			op_clear(&s->v[i].ops[k]);
+		free(s->v[i].ops);
 		free(s->v[i].describe);
+	}
 	free(s->v);
 	*s = (struct steps){0};
 }

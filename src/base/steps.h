@@ -2,44 +2,76 @@
 #ifndef VFCTL_BASE_STEPS_H
 #define VFCTL_BASE_STEPS_H
 
-#include "base/ctx.h"
+#include "base/op.h"
 
 /*
  * A change is a list of steps. The same list is printed by a dry run, carried out,
- * rolled back and logged. @describe is owned by the list. @undo may be NULL when there
- * is nothing to take back; @verify (may be NULL) looks at the kernel again after @apply.
+ * rolled back, logged and kept in the journal. A step is a line for people and its effects.
  */
 struct step {
 	char *describe;
-	int (*apply)(struct vfctl_ctx *ctx, void *data);
-	int (*verify)(struct vfctl_ctx *ctx, void *data);
-	int (*undo)(struct vfctl_ctx *ctx, void *data);
-	void *data;
-	/*
-	 * It cannot be taken back (a guest let go of its VF, a definition is gone): once it is
-	 * done the change goes forward, whatever fails. Such rows come after those with an undo.
-	 */
-	bool commit;
+	struct op *ops;
+	size_t op_count;
 };
 
 struct steps {
 	struct step *v;
 	size_t count;
 	bool failed; /* out of memory while adding */
+	bool begun; /* steps_run() came as far as the first */
+	bool taken; /* planning did a part of the first: whatever ends the change takes that back */
 };
 
-/* Add a row. @describe is copied from the format. */
-void steps_add(struct steps *s, const struct step *row, const char *fmt, ...)
-	_printf_(3, 4);
+/* Add a step, whose effects step_op() then adds. */
+void step_begin(struct steps *s, const char *fmt, ...) _printf_(2, 3);
+/* @want and @before are copied, and may be NULL: see struct op. */
+void step_op(struct steps *s, const struct op_type *type, const char *want,
+	const char *before, const char *target_fmt, ...) _printf_(5, 6);
+/* One step that is one op. */
+#define step_add_op(s, type, want, before, target, ...)                                  \
+	do {                                                                             \
+		step_begin((s), __VA_ARGS__);                                            \
+		step_op((s), (type), (want), (before), "%s", (target));                  \
+	} while (0)
+
+/* The step added last is carried out as number @index, from 0. */
+void steps_put(struct steps *s, size_t index);
+
+struct journal;
+
+/* One entry of a journal: what the change is for people, and the lock that its owner holds. */
+struct journal_entry {
+	const struct journal *journal; /* NULL: the change is not kept */
+	char *story, *lock;
+	char boot[37]; /* which boot of the host this is */
+	/*
+	 * UUID of the domain whose run this is, or NULL. Such a change stays open when it is done:
+	 * whoever ends the run takes it back.
+	 */
+	const char *run;
+	bool joins; /* that run began before: this is more of it, and a failure does not end it */
+};
+
+/*
+ * Where a change is kept while it goes on, for whoever comes after the death of this process.
+ * @begin is durable when it returns. @end: everything is done, or taken back. @leave: neither,
+ * and the entry stays. One of the two is called after a @begin that succeeded.
+ */
+struct journal {
+	int (*begin)(struct vfctl_ctx *ctx, const struct journal_entry *entry,
+		const struct steps *s, int64_t *ret_id);
+	int (*end)(struct vfctl_ctx *ctx, int64_t id);
+	void (*leave)(struct vfctl_ctx *ctx);
+};
 
 /*
  * Carry out all rows in order. On a failure (or a cancel, -EINTR) those done are
  * undone in reverse order and the error of the failed one is returned; when an undo failed
- * too its words say what remains (then -ESTALE). Past a row with @commit the others are all
- * tried instead, and the words name those that are still to be done (-ESTALE as well). Each
- * row leaves a line in the system's log.
+ * too its words say what remains (then -ESTALE). Past one that cannot be taken back the others are
+ * all tried instead, and the words name those that are still to be done (-ESTALE as well). Each
+ * row leaves a line in the system's log. What stays half done stays in the journal.
  */
-int steps_run(struct vfctl_ctx *ctx, struct steps *s);
+int steps_run(struct vfctl_ctx *ctx, struct steps *s, const struct journal_entry *entry);
 
 void steps_clear(struct steps *s);
 #define _steps_ _cleanup_(steps_clear)

@@ -29,12 +29,31 @@ static bool hex_field(const char **p, unsigned min, unsigned max, char end,
 	return true;
 }
 
+/* libvirt's name of the same, "pci_0000_3b_00_2", as the kernel writes it. */
+static bool spell_address(const char *text, char ret[VFCTL_BDF_TEXT])
+{
+	char *last;
+
+	if (!str_starts(text, "pci_") || !str_copy(ret, VFCTL_BDF_TEXT, text + strlen("pci_")))
+		return false;
+	for (char *p = ret; *p; p++)
+		if (*p == '_')
+			*p = ':';
+		else if (!isxdigit((unsigned char)*p))
+			return false;
+	last = strrchr(ret, ':');
+	if (last)
+		*last = '.';
+	return last;
+}
+
 int vfctl_bdf_parse(const char *text, struct vfctl_bdf *ret_bdf)
 {
 	uint64_t domain = 0, bus, slot, function;
-	const char *first = strchr(text, ':');
-	const char *p = text;
+	char address[VFCTL_BDF_TEXT];
+	const char *first, *p = spell_address(text, address) ? address : text;
 
+	first = strchr(p, ':');
 	if (!first)
 		return -EINVAL;
 	if (strchr(first + 1, ':') && !hex_field(&p, 4, 8, ':', UINT32_MAX, &domain))

@@ -83,3 +83,19 @@ void sort_unless_sorted(void *array, size_t count, size_t item_size,
 			return;
 		}
 }
+
+static int by_key(const void *a, const void *b)
+{
+	const struct sort_key *x = a, *y = b;
+
+	if (x->major != y->major)
+		return x->major < y->major ? -1 : 1;
+	if (x->minor != y->minor)
+		return x->minor < y->minor ? -1 : 1;
+	return x->at < y->at ? -1 : x->at > y->at;
+}
+
+void sort_keys(struct sort_key *keys, size_t count)
+{
+	sort_unless_sorted(keys, count, sizeof(*keys), by_key);
+}

@@ -72,4 +72,12 @@ bool array_grow_(void **array, size_t count, size_t item_size);
 void sort_unless_sorted(void *array, size_t count, size_t item_size,
 	int (*compare)(const void *, const void *));
 
+/* What an item is sorted by, and where it stands: little to compare and to move. */
+struct sort_key {
+	uint64_t major, minor;
+	size_t at;
+};
+/* Those that are alike stay in the order of @at. */
+void sort_keys(struct sort_key *keys, size_t count);
+
 #endif

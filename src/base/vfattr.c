@@ -199,6 +199,46 @@ static const struct attr *find(const char *key)
 	return NULL;
 }
 
+/* In sysfs, in ip link and in MLNX_OFED's files words have '_' where ours have '-'. */
+static bool same_word(const char *a, const char *b)
+{
+	for (; *a && (*a == '_' ? '-' : *a) == *b; a++)
+		b++;
+	return !*a && !*b;
+}
+
+const char *vfctl_vf_attr_name(const char *word)
+{
+	static const struct {
+		const char *word, *key;
+	} others[] = {{"max-tx-rate", "max-rate"}, {"min-tx-rate", "min-rate"}, {"rate", "max-rate"},
+		{"state", "link-state"}, {"policy", "link-state"}, {"spoof", "spoofchk"},
+		{"spoofcheck", "spoofchk"}, {"address", "mac"}, {"lladdr", "mac"}, {"vlan-proto", "proto"},
+		{"vlan-qos", "qos"}, {"node", "node-guid"}, {"port", "port-guid"}, {"guid", "guid"}};
+
+	for (size_t i = 0; i < ARRAY_SIZE(others); i++)
+		if (same_word(word, others[i].word))
+			return others[i].key;
+	for (size_t i = 0; i < ARRAY_SIZE(attr_table); i++)
+		if (same_word(word, attr_table[i].key))
+			return attr_table[i].key;
+	return NULL;
+}
+
+static int fail_unknown(struct vfctl_ctx *ctx, const char *key)
+{
+	const char *ours = vfctl_vf_attr_name(key);
+
+	if (ours)
+		return ctx_mistake(ctx, -ENOENT, "%s: no such VF attribute; here it is %s", key, ours);
+	if (str_eq(key, "query_rss") || str_eq(key, "query-rss"))
+		return ctx_mistake(ctx, -ENOENT, "%s: vfctl does not set it; allow it with: ip link set "
+			"PF vf INDEX query_rss on", key);
+	return ctx_mistake(ctx, -ENOENT, "%s: no such VF attribute; known are mac, vlan, qos, proto, "
+		"min-rate, max-rate, spoofchk, trust, link-state, msix, node-guid, port-guid, guid (both), "
+		"pkey", key);
+}
+
 int vfctl_vf_attrs_parse(struct vfctl_ctx *ctx, const char *key, const char *value,
 	struct vfctl_vf_attrs *io)
 {
@@ -217,19 +257,14 @@ int vfctl_vf_attrs_parse(struct vfctl_ctx *ctx, const char *key, const char *val
 		return r;
 	}
 	if (!attr)
-		return ctx_fail(ctx, -ENOENT,
-			"%s: no such VF attribute; known are mac, vlan, qos, proto, "
-			"min-rate, "
-			"max-rate, spoofchk, trust, link-state, msix, node-guid, "
-			"port-guid, guid (both), pkey",
-			key);
+		return fail_unknown(ctx, key);
 	if (io->mask & attr->bit)
-		return ctx_fail(ctx, -EEXIST, "%s: given twice; keep one of them", key);
+		return ctx_mistake(ctx, -EEXIST, "%s: given twice; keep one of them", key);
 	r = attr->read(attr, value, (char *)io + attr->member);
 	if (r < 0 && attr->bit & VFCTL_ATTR_GUIDS)
-		return ctx_fail(ctx, r, "%s: '%s' %s", key, value, guid_fault(value));
+		return ctx_mistake(ctx, r, "%s: '%s' %s", key, value, guid_fault(value));
 	if (r < 0)
-		return ctx_fail(ctx, r, "%s: '%s' is not allowed; it must be %s", key,
+		return ctx_mistake(ctx, r, "%s: '%s' is not allowed; it must be %s", key,
 			value, attr->wanted);
 	io->mask |= attr->bit;
 	/* A zero protocol would reach the kernel as an unknown one (EPROTONOSUPPORT). */
@@ -243,16 +278,16 @@ int vfctl_vf_attrs_check(struct vfctl_ctx *ctx, const struct vfctl_vf_attrs *att
 	bool tagged = attrs->mask & VFCTL_ATTR_VLAN_ID && attrs->vlan != 0;
 
 	if (attrs->mask & VFCTL_ATTR_VLAN_QOS && !tagged)
-		return ctx_fail(ctx, -EINVAL,
+		return ctx_mistake(ctx, -EINVAL,
 			"qos: only a tagged frame carries a priority; give a vlan of 1 "
 			"to 4094 too");
 	if (attrs->mask & VFCTL_ATTR_VLAN_PROTO && !tagged)
-		return ctx_fail(ctx, -EINVAL,
+		return ctx_mistake(ctx, -EINVAL,
 			"proto: it is the protocol of a tag; give a vlan of 1 to 4094 "
 			"too");
 	if ((attrs->mask & VFCTL_ATTR_RATE) == VFCTL_ATTR_RATE && attrs->max_rate_mbps &&
 		attrs->min_rate_mbps > attrs->max_rate_mbps)
-		return ctx_fail(ctx, -EINVAL,
+		return ctx_mistake(ctx, -EINVAL,
 			"min-rate: %" PRIu32
 			" Mbit/s is more than the max-rate of %" PRIu32
 			"; lower it or raise max-rate",

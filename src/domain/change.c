@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Other attributes for a VF that a domain has: in our metadata, and where libvirt sets them. */
+/* A domain gets a VF, loses it, or has it with other attributes: in our metadata and its devices. */
 #include <errno.h>
 
 #include "domain/domain.h"
@@ -57,4 +57,64 @@ int vfctl_domain_change_vf(struct vfctl_ctx *ctx, const char *text,
 		xml_set(vf, key, value);
 	r = change_devices(ctx, xml_child(xml_root(xml), "devices"), bdf, attrs);
 	return r < 0 ? r : xml_print(ctx, xml, ret_xml);
+}
+
+int vfctl_domain_add_device(struct vfctl_ctx *ctx, const char *text,
+	const struct vfctl_domain_vf *vf, uint8_t guest_bus, char **ret_xml)
+{
+	_xml_ struct xml *xml = NULL;
+	struct xml_node *devices;
+	int r = device_check(ctx, vf);
+
+	if (r == 0)
+		r = xml_parse_domain(ctx, "domain", text, &xml);
+	if (r < 0)
+		return r;
+	devices = xml_child(xml_root(xml), "devices");
+	device_write(devices ? devices : xml_add(xml_root(xml), "devices"), vf, guest_bus,
+		&(struct device_style){0});
+	return xml_print(ctx, xml, ret_xml);
+}
+
+/* 1: there was one. */
+static int remove_all(struct vfctl_ctx *ctx, struct xml_node *devices, const char *element,
+	const struct vfctl_bdf *bdf)
+{
+	struct xml_node *next;
+	int found = 0;
+
+	for (struct xml_node *node = xml_child(devices, element); node; node = next) {
+		struct vfctl_bdf source;
+		int r = pci_source_address(ctx, "domain", node, &source);
+
+		if (r < 0)
+			return r;
+		next = xml_next(node, element);
+		if (r == 0 || vfctl_bdf_compare(&source, bdf))
+			continue;
+		xml_remove(node);
+		found = 1;
+	}
+	return found;
+}
+
+int vfctl_domain_remove_device(struct vfctl_ctx *ctx, const char *text,
+	const struct vfctl_bdf *bdf, char **ret_xml)
+{
+	_xml_ struct xml *xml = NULL;
+	struct xml_node *devices;
+	char name[VFCTL_BDF_TEXT];
+	int r = xml_parse_domain(ctx, "domain", text, &xml), interfaces, others;
+
+	if (r < 0)
+		return r;
+	devices = xml_child(xml_root(xml), "devices");
+	interfaces = remove_all(ctx, devices, "interface", bdf);
+	others = interfaces < 0 ? interfaces : remove_all(ctx, devices, "hostdev", bdf);
+	if (others < 0)
+		return others;
+	if (!interfaces && !others)
+		return ctx_fail(ctx, -ENOENT, "domain: VF %s is none of its devices",
+			vfctl_bdf_format(bdf, name));
+	return xml_print(ctx, xml, ret_xml);
 }

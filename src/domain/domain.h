@@ -10,6 +10,7 @@
 #define METADATA_PREFIX "vfctl"
 #define METADATA_GUEST "guest"
 #define METADATA_VF "vf"
+#define METADATA_SAID "said" /* lines of text: what the guest's file said */
 
 /* view_text.c: numbers and lists as libvirt writes them. */
 int view_fail(struct vfctl_ctx *ctx, const struct xml_node *node, const char *value);
@@ -42,6 +43,10 @@ void metadata_write(
 int metadata_places(struct vfctl_ctx *ctx, struct xml_node *domain,
 	struct vfctl_free_vf **ret, size_t *ret_count);
 int root_parse(const char *text, uint32_t *ret);
+/* Write down in our metadata what the guest's file said. @ret_xml: the whole domain. */
+int metadata_set_said(struct vfctl_ctx *ctx, const char *xml, const char *said, char **ret_xml);
+/* *ret NULL: nothing is written down. */
+int metadata_said(struct vfctl_ctx *ctx, const char *xml, char **ret);
 /* The element of that VF in the domain's metadata, or NULL. */
 struct xml_node *metadata_vf(struct xml_node *domain, const struct vfctl_bdf *bdf);
 

@@ -226,3 +226,32 @@ int vfctl_domain_metadata_remove_vf(struct vfctl_ctx *ctx, const char *text,
 		remove_guest(xml_root(xml));
 	return xml_print(ctx, xml, ret_xml);
 }
+
+int metadata_set_said(struct vfctl_ctx *ctx, const char *text, const char *said, char **ret_xml)
+{
+	_xml_ struct xml *xml = NULL;
+	int r = xml_parse_domain(ctx, "domain", text, &xml);
+
+	if (r < 0)
+		return r;
+	xml_set_text(xml_add_ns(find_guest(xml_root(xml)), VFCTL_METADATA_NS, METADATA_PREFIX,
+		METADATA_SAID), said);
+	return xml_print(ctx, xml, ret_xml);
+}
+
+int metadata_said(struct vfctl_ctx *ctx, const char *text, char **ret)
+{
+	size_t size = strlen(text) + 1;
+	_free_ char *buf = malloc(size);
+	_xml_ struct xml *xml = NULL;
+	int r = buf ? xml_parse_domain(ctx, "domain", text, &xml) : ctx_oom(ctx);
+	const struct xml_node *said;
+	const char *lines;
+
+	if (r < 0)
+		return r;
+	said = xml_child_ns(find_guest(xml_root(xml)), VFCTL_METADATA_NS, METADATA_SAID);
+	lines = said ? xml_text(said, buf, size) : NULL;
+	*ret = lines ? strdup(lines) : NULL;
+	return !lines || *ret ? 0 : ctx_oom(ctx);
+}

@@ -15,7 +15,7 @@ int vfctl_domain_template_path(
 	char *path;
 
 	if (!*name || (name[0] == '.' && !strchr(name, '/')))
-		return ctx_fail(ctx, -EINVAL,
+		return ctx_mistake(ctx, -EINVAL,
 			"template '%.80s': it must be a name such as hpc-guest, or a "
 			"path",
 			name);
@@ -250,13 +250,13 @@ int vfctl_domain_render(
 
 	error = check_request(ctx, request);
 	if (error == 0)
-		error = xml_parse_domain(ctx, file, text, &xml);
+		error = ctx_blame(ctx, xml_parse_domain(ctx, file, text, &xml));
 	if (error < 0)
 		return error;
 	r.domain = xml_root(xml);
 	r.devices = xml_child(r.domain, "devices");
 	if (!r.devices)
-		return ctx_fail(ctx, -EINVAL,
+		return ctx_mistake(ctx, -EINVAL,
 			"%s:%u: <domain> lacks <devices>; add at least "
 			"<devices/>",
 			file, xml_line(r.domain));
@@ -264,5 +264,5 @@ int vfctl_domain_render(
 	if (error == 0)
 		error = complete(&r);
 	free(r.owned);
-	return error < 0 ? error : xml_print(ctx, xml, ret_xml);
+	return error < 0 ? ctx_blame(ctx, error) : xml_print(ctx, xml, ret_xml);
 }

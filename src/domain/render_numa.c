@@ -18,7 +18,7 @@ void render_set_list(
 
 	if (text)
 		vfctl_cpuset_format(set, text, size);
-	xml_setf(node, attr, "%s", text ? text : "");
+	xml_set(node, attr, text);
 }
 
 /* The guest cells that use pages of this size. */

@@ -333,7 +333,8 @@ static void XMLCALL on_text(void *data, const XML_Char *text, int len)
 
 static void end_uuid(struct stream *s)
 {
-	if (s->has_uuid || !uuid_valid(s->text) || !str_copy(s->intent->uuid, sizeof(s->intent->uuid), s->text)) {
+	if (s->has_uuid || !uuid_valid(s->text) ||
+		!str_copy(s->intent->uuid, sizeof(s->intent->uuid), s->text)) {
 		stop_at(s, -EINVAL, "the UUID of the domain is none, or given twice");
 		return;
 	}

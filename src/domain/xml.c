@@ -410,7 +410,9 @@ struct xml_node *xml_add_ns(
 
 void xml_set(struct xml_node *node, const char *attr, const char *value)
 {
-	if (node && !sym_xmlSetNsProp(in(node), NULL, X(attr), X(value)))
+	if (node && !value)
+		mark_failed(in(node)->doc);
+	else if (node && !sym_xmlSetNsProp(in(node), NULL, X(attr), X(value)))
 		mark_failed(in(node)->doc);
 }
 

@@ -273,7 +273,7 @@ int vfctl_ctx_open_host(struct vfctl_ctx *ctx, const char *path)
 
 	if (r == 0)
 		host_set(ctx, h);
-	return r;
+	return ctx_blame(ctx, r);
 }
 
 const char *vfctl_ctx_host_root(struct vfctl_ctx *ctx)

@@ -51,6 +51,9 @@ int files_read(struct host *h, const char *path, struct buf *ret_text)
 		if (ret_text->len + (size_t)n > HOST_FILE_MAX)
 			return -EFBIG;
 		buf_add(ret_text, block, (size_t)n);
+		/* An attribute comes whole (Documentation/filesystems/sysfs.rst). */
+		if ((size_t)n < sizeof(block) && str_starts(path, "/sys/"))
+			break;
 	}
 	if (n < 0)
 		return -errno;
@@ -112,15 +115,17 @@ int files_replace(struct host *h, const char *path, const char *text)
 
 int files_readlink(struct host *h, const char *path, char **ret_target)
 {
-	_close_ int fd = files_open(h, path, O_PATH | O_NOFOLLOW);
+	_close_ int fd = h->root_fd < 0 ? -1 : files_open(h, path, O_PATH | O_NOFOLLOW);
 	char target[4096];
 	ssize_t n;
 
-	if (fd < 0)
+	if (h->root_fd >= 0 && fd < 0)
 		return fd;
-	n = readlinkat(fd, "", target, sizeof(target) - 1);
+	/* The running host's own in one call: a listing reads three links for each VF. */
+	n = fd < 0 ? readlink(path, target, sizeof(target) - 1)
+		   : readlinkat(fd, "", target, sizeof(target) - 1);
 	if (n < 0)
-		return errno == ENOENT ? -EINVAL : -errno; /* exists, but is no link */
+		return fd >= 0 && errno == ENOENT ? -EINVAL : -errno; /* exists, but is no link */
 	target[n] = '\0';
 	*ret_target = strdup(target);
 	return *ret_target ? 0 : -ENOMEM;
@@ -166,14 +171,17 @@ int files_list(struct host *h, const char *path, char ***ret_names)
 	return 0;
 }
 
-#define LOCK_DIR "/run/vfctl"
 #define LOCK_POLL_MS 50
+/* Nobody is served in order here: who has waited for long asks more often than who just came. */
+#define LOCK_LONG_MS 5000
+#define LOCK_POLL_LONG_MS 5
 
 int files_lock(struct host *h, const char *name, bool shared, unsigned timeout_ms,
 	int *ret_fd)
 {
-	_free_ char *dir = str_format("%s" LOCK_DIR, h->root);
-	_free_ char *path = str_format("%s" LOCK_DIR "/%s.lock", h->root, name);
+	_free_ char *dir = str_format("%s" HOST_LOCK_DIR, h->root);
+	_free_ char *path = str_format("%s" HOST_LOCK_DIR "/%s.lock", h->root, name);
+	int64_t start = files_now_ms();
 	_close_ int fd = -1;
 
 	if (!dir || !path)
@@ -183,17 +191,26 @@ int files_lock(struct host *h, const char *name, bool shared, unsigned timeout_m
 	fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
 	if (fd < 0)
 		return -errno;
-	for (unsigned waited = 0; flock(fd, (shared ? LOCK_SH : LOCK_EX) | LOCK_NB) < 0;
-		waited += LOCK_POLL_MS) {
+	while (flock(fd, (shared ? LOCK_SH : LOCK_EX) | LOCK_NB) < 0) {
+		int64_t waited = files_now_ms() - start;
+
 		if (errno != EWOULDBLOCK && errno != EINTR)
 			return -errno;
 		if (waited >= timeout_ms)
 			return -EBUSY;
-		files_sleep(h, LOCK_POLL_MS);
+		files_sleep(h, waited < LOCK_LONG_MS ? LOCK_POLL_MS : LOCK_POLL_LONG_MS);
 	}
 	*ret_fd = fd;
 	fd = -1;
 	return 0;
+}
+
+int64_t files_now_ms(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
 }
 
 void files_sleep(struct host *h, unsigned ms)

@@ -6,7 +6,10 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/lock_holder.h"
+
 #define LOCK_TIMEOUT_MS 30000
+#define LOCK_TELL_MS 1000
 #define REPLY_TIMEOUT_MS 10000
 #define MODULE_TIMEOUT_MS 60000
 /* What a write of a roll-back may take although the budget is used up. */
@@ -126,6 +129,14 @@ int host_try_read(struct vfctl_ctx *ctx, char **ret_text, const char *fmt, ...)
 {
 	PATH_OF(path, fmt);
 	return try_read(ctx, path, ret_text);
+}
+
+int host_try_bytes(struct vfctl_ctx *ctx, struct buf *ret_bytes, const char *fmt, ...)
+{
+	PATH_OF(path, fmt);
+	struct host *h = host_of(ctx);
+
+	return h ? h->ops->read(h, path, ret_bytes) : -ENOMEM;
 }
 
 int host_read(struct vfctl_ctx *ctx, char **ret_text, const char *fmt, ...)
@@ -254,6 +265,22 @@ int host_write_slow(struct vfctl_ctx *ctx, const char *text, const char *fmt, ..
 	return write_path(ctx, path, text, ctx->write_timeout_ms);
 }
 
+int host_write_watched(struct vfctl_ctx *ctx, void (*tick)(void *data), void *data,
+	const char *text, const char *fmt, ...)
+{
+	PATH_OF(path, fmt);
+	struct host *h = host_of(ctx);
+	int r;
+
+	if (!h)
+		return ctx_oom(ctx);
+	h->tick = tick;
+	h->tick_data = data;
+	r = write_path(ctx, path, text, ctx->write_timeout_ms);
+	h->tick = NULL;
+	return r;
+}
+
 int host_replace(struct vfctl_ctx *ctx, const char *text, const char *fmt, ...)
 {
 	PATH_OF(path, fmt);
@@ -301,24 +328,81 @@ int host_load_module(struct vfctl_ctx *ctx, const char *name)
 	return 0;
 }
 
-int host_lock(struct vfctl_ctx *ctx, const char *name, bool shared, int *ret_fd)
+int host_nvme_identify(struct vfctl_ctx *ctx, const char *path, unsigned cns,
+	uint8_t ret_data[HOST_NVME_DATA])
 {
 	struct host *h = host_of(ctx);
-	unsigned timeout_ms;
+
+	if (!h || !h->ops->nvme_identify)
+		return -EOPNOTSUPP;
+	ctx_doing(ctx, "asking %s for its controllers", path);
+	return h->ops->nvme_identify(h, path, cns, ret_data);
+}
+
+/* Freed by the caller. */
+static char *find_holder(const struct host *h, const char *name)
+{
+	_free_ char *path = str_format("%s" HOST_LOCK_DIR "/%s.lock", h->root, name);
+	char *holder = path ? lock_holder(path, false) : NULL;
+
+	return holder ? holder : strdup("a process that cannot be seen from here");
+}
+
+static int fail_busy(struct vfctl_ctx *ctx, const struct host *h, const char *name,
+	unsigned timeout_ms)
+{
+	_free_ char *holder = find_holder(h, name);
+
+	return ctx_fail(ctx, -EBUSY, "waited %u s for " HOST_LOCK_DIR "/%s.lock, which is held by %s; "
+		"try again when that is done", (timeout_ms + 999) / 1000, name, holder ? holder : "?");
+}
+
+/* Who waits for longer than a moment says so, once, and for whom. */
+static int lock_patiently(struct vfctl_ctx *ctx, struct host *h, const char *name, bool shared,
+	unsigned timeout_ms, int *ret_fd)
+{
+	unsigned first = timeout_ms < LOCK_TELL_MS ? timeout_ms : LOCK_TELL_MS;
+	int64_t start = files_now_ms();
+	int r = h->ops->lock(h, name, shared, first, ret_fd);
+	_free_ char *holder = NULL;
+
+	if (r != -EBUSY || first == timeout_ms || files_now_ms() - start < first)
+		return r;
+	holder = find_holder(h, name);
+	log_info(ctx, "waiting for " HOST_LOCK_DIR "/%s.lock, which is held by %s", name,
+		holder ? holder : "?");
+	ctx_doing(ctx, "waiting for another vfctl that works on %s", name);
+	return h->ops->lock(h, name, shared, timeout_ms - first, ret_fd);
+}
+
+static int lock_within(struct vfctl_ctx *ctx, const char *name, bool shared,
+	unsigned timeout_ms, int *ret_fd)
+{
+	struct host *h = host_of(ctx);
 	int r = host_check_writable(ctx);
 
 	if (r < 0)
 		return r;
-	ctx_doing(ctx, "waiting for another vfctl that works on %s", name);
-	timeout_ms = ctx_time_left(ctx, LOCK_TIMEOUT_MS);
-	r = h->ops->lock(h, name, shared, timeout_ms, ret_fd);
+	r = lock_patiently(ctx, h, name, shared, timeout_ms, ret_fd);
+	if (r == -EBUSY && !timeout_ms)
+		return ctx_fail(ctx, r, "another vfctl works on %s", name);
 	if (r == -EBUSY)
-		return ctx_fail(ctx, r, "another vfctl has been working on %s for %u s; "
-			"try again when it is done", name, (timeout_ms + 999) / 1000);
+		return fail_busy(ctx, h, name, timeout_ms);
 	if (r < 0)
 		return ctx_fail(ctx, r, "take the lock /run/vfctl/%s.lock: %s%s", name,
 			strerror(-r), write_hint(r));
 	return 0;
+}
+
+int host_lock(struct vfctl_ctx *ctx, const char *name, bool shared, int *ret_fd)
+{
+	ctx_doing(ctx, "waiting for another vfctl that works on %s", name);
+	return lock_within(ctx, name, shared, ctx_time_left(ctx, LOCK_TIMEOUT_MS), ret_fd);
+}
+
+int host_try_lock(struct vfctl_ctx *ctx, const char *name, int *ret_fd)
+{
+	return lock_within(ctx, name, false, 0, ret_fd);
 }
 
 void host_sleep_ms(struct vfctl_ctx *ctx, unsigned ms)

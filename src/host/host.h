@@ -43,6 +43,11 @@ struct host_ops {
 	int (*exchange)(struct host *h, int protocol, const void *request, size_t len,
 		unsigned timeout_ms, struct buf *ret_reply);
 	int (*load_module)(struct host *h, const char *name, unsigned timeout_ms);
+	/*
+	 * What an NVMe controller (/dev/nvme0) says of itself: 4096 bytes of its data structure
+	 * @cns, controllers from 0 on. NULL: devices cannot be asked here.
+	 */
+	int (*nvme_identify)(struct host *h, const char *path, unsigned cns, void *ret_data);
 	/* Take the named lock, alone or with others that share it; the descriptor holds it. */
 	int (*lock)(struct host *h, const char *name, bool shared, unsigned timeout_ms,
 		int *ret_fd);
@@ -58,9 +63,14 @@ struct host {
 	const struct host_ops *ops;
 	int root_fd; /* -1: the running host's own root */
 	char *root;  /* "" for the running host */
+	/* Called now and then while a slow write goes on; NULL: nobody wants to know. */
+	void (*tick)(void *data);
+	void *tick_data;
 };
 
 #define HOST_FILE_MAX (16u << 20)
+#define HOST_NVME_DATA 4096
+#define HOST_LOCK_DIR "/run/vfctl"
 
 /* The host of this context; the running kernel when none was set. */
 struct host *host_of(struct vfctl_ctx *ctx);
@@ -72,6 +82,9 @@ void host_set(struct vfctl_ctx *ctx, struct host *h);
  * be read leaves a doubt.
  */
 int host_try_read(struct vfctl_ctx *ctx, char **ret_text, const char *fmt, ...)
+	_printf_(3, 4);
+/* The same of what is no text. */
+int host_try_bytes(struct vfctl_ctx *ctx, struct buf *ret_bytes, const char *fmt, ...)
 	_printf_(3, 4);
 int host_try_link(struct vfctl_ctx *ctx, char **ret_target, const char *fmt, ...)
 	_printf_(3, 4);
@@ -97,18 +110,26 @@ int host_write(struct vfctl_ctx *ctx, const char *text, const char *fmt, ...)
 /* One write in a child process with the context's write timeout, and within its budget. */
 int host_write_slow(struct vfctl_ctx *ctx, const char *text, const char *fmt, ...)
 	_printf_(3, 4);
+/* The same; meanwhile @tick is called now and then. */
+int host_write_watched(struct vfctl_ctx *ctx, void (*tick)(void *data), void *data,
+	const char *text, const char *fmt, ...) _printf_(5, 6);
 /* Put a whole file in place, or with NULL remove it. */
 int host_replace(struct vfctl_ctx *ctx, const char *text, const char *fmt, ...)
 	_printf_(3, 4);
 int host_exchange(struct vfctl_ctx *ctx, int protocol, const void *request, size_t len,
 	struct buf *ret_reply);
 int host_load_module(struct vfctl_ctx *ctx, const char *name);
+/* Without words; -EOPNOTSUPP where devices cannot be asked. */
+int host_nvme_identify(struct vfctl_ctx *ctx, const char *path, unsigned cns,
+	uint8_t ret_data[HOST_NVME_DATA]);
 /*
  * Wait for another vfctl that works on @name (a PF address, HOST_LOCK_PLACEMENT) to finish.
  * @ret_fd: close it to let go. -EBUSY when it takes longer than 30 s, or than what is left
  * of the context's budget.
  */
 int host_lock(struct vfctl_ctx *ctx, const char *name, bool shared, int *ret_fd);
+/* The same without waiting: -EBUSY at once. */
+int host_try_lock(struct vfctl_ctx *ctx, const char *name, int *ret_fd);
 /*
  * Held alone while VFs and CPUs are chosen and leased, and shared while VFs come and go: a
  * VF cannot be removed between being chosen and being leased.
@@ -133,6 +154,7 @@ int files_list(struct host *h, const char *path, char ***ret_names);
 int files_lock(struct host *h, const char *name, bool shared, unsigned timeout_ms,
 	int *ret_fd);
 void files_sleep(struct host *h, unsigned ms);
+int64_t files_now_ms(void); /* CLOCK_MONOTONIC */
 void files_free(struct host *h);
 /* An empty host over the tree at @root ("" or NULL: the running host). */
 int files_host_new(const struct host_ops *ops, const char *root, size_t size,

@@ -3,15 +3,16 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/netlink.h>
+#include <linux/nvme_ioctl.h>
 #include <poll.h>
 #include <signal.h>
 #include <spawn.h>
 #include <stdio.h>
+#include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/un.h>
 #include <sys/wait.h>
-#include <time.h>
 
 #include "host/host.h"
 
@@ -59,28 +60,24 @@ static pid_t fork_writer(struct host *h, const char *path, const char *text)
 	return pid;
 }
 
-static int64_t now_ms(void)
-{
-	struct timespec t;
+#define TICK_MS 250
 
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
-}
-
-static int wait_exit(pid_t pid, unsigned timeout_ms)
+static int wait_exit(const struct host *h, pid_t pid, unsigned timeout_ms)
 {
 	_close_ int fd = (int)syscall(SYS_pidfd_open, pid, 0);
 	struct pollfd event = {.fd = fd, .events = POLLIN};
-	int64_t end = now_ms() + timeout_ms;
+	int64_t end = files_now_ms() + timeout_ms, left;
 	int n, status;
 
 	if (fd < 0)
 		return -errno;
 	do {
-		int64_t left = end - now_ms();
-
-		n = poll(&event, 1, left > 0 ? (int)left : 0);
-	} while (n < 0 && errno == EINTR);
+		left = end - files_now_ms();
+		left = left > 0 ? left : 0;
+		n = poll(&event, 1, h->tick && left > TICK_MS ? TICK_MS : (int)left);
+		if (n == 0 && h->tick)
+			h->tick(h->tick_data);
+	} while ((n < 0 && errno == EINTR) || (n == 0 && left > TICK_MS));
 	if (n < 0)
 		return -errno;
 	if (n == 0)
@@ -100,7 +97,7 @@ static int real_write(struct host *h, const char *path, const char *text,
 	pid = fork_writer(h, path, text);
 	if (pid < 0)
 		return -errno;
-	return wait_exit(pid, timeout_ms);
+	return wait_exit(h, pid, timeout_ms);
 }
 
 /* ---- netlink ---- */
@@ -242,8 +239,29 @@ static int real_load_module(struct host *h, const char *name, unsigned timeout_m
 	r = posix_spawn(&pid, "/sbin/modprobe", NULL, NULL, argv, envp);
 	if (r)
 		return -r;
-	r = wait_exit(pid, timeout_ms);
+	r = wait_exit(h, pid, timeout_ms);
 	return r == 0 || r == -ETIMEDOUT ? r : -ENOENT;
+}
+
+/* ---- NVMe ---- */
+
+#define NVME_IDENTIFY 0x06 /* of the admin commands */
+#define NVME_TIMEOUT_MS 2000
+
+static int real_nvme_identify(struct host *h, const char *path, unsigned cns, void *ret_data)
+{
+	_close_ int fd = files_open(h, path, O_RDONLY | O_NONBLOCK);
+	struct nvme_admin_cmd command = {.opcode = NVME_IDENTIFY, .cdw10 = cns,
+		.addr = (uintptr_t)ret_data, .data_len = HOST_NVME_DATA,
+		.timeout_ms = NVME_TIMEOUT_MS};
+	int r;
+
+	if (fd < 0)
+		return fd;
+	r = ioctl(fd, NVME_IOCTL_ADMIN_CMD, &command);
+	if (r < 0)
+		return -errno;
+	return r == 0 ? 0 : -EIO; /* its own status: it knows no such structure */
 }
 
 /* ---- the system's log ---- */
@@ -272,6 +290,7 @@ static const struct host_ops real_ops = {
 	.list = files_list,
 	.exchange = real_exchange,
 	.load_module = real_load_module,
+	.nvme_identify = real_nvme_identify,
 	.lock = files_lock,
 	.sleep = files_sleep,
 	.audit = real_audit,

@@ -34,7 +34,7 @@ int vfctl_host_spec_set_pf_guid(struct vfctl_ctx *ctx, struct vfctl_host_spec *s
 	uint64_t value;
 
 	if (p->source != VFCTL_ID_SOURCE_HOST)
-		return ctx_fail(ctx, -EINVAL, "pool %s does not derive from a PF's GUID", p->name);
+		return ctx_mistake(ctx, -EINVAL, "pool %s does not derive from a PF's GUID", p->name);
 	if (fault)
 		return ctx_fail(ctx, -EINVAL, "pool %s derives from PF %s, whose GUID %s %s",
 			p->name, spec->pool_pfs[pool], vfctl_guid_format(guid, text), fault);
@@ -46,7 +46,7 @@ int vfctl_host_spec_set_pf_guid(struct vfctl_ctx *ctx, struct vfctl_host_spec *s
 		if (i != pool && spec->pools[i].kind == p->kind && idranges_share(range, 1,
 				spec->pools[i].ranges, spec->pools[i].range_count, &value)) {
 			free(range);
-			return ctx_fail(ctx, -EEXIST, "pools %s and %s overlap: %s is in both; "
+			return ctx_mistake(ctx, -EEXIST, "pools %s and %s overlap: %s is in both; "
 				"give one of them other ranges in host.yaml", p->name,
 				spec->pools[i].name, vfctl_guid_format(value, text));
 		}

@@ -5,7 +5,7 @@
 #include <errno.h>
 
 #include "identity/ids.h"
-#include "state/ids_etcd.h"
+#include "fleet/store.h"
 
 static int check_fleet(struct vfctl_ids *ids)
 {

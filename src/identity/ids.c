@@ -3,32 +3,12 @@
 #include "identity/ids.h"
 
 #include <errno.h>
-#include <inttypes.h>
 #include <stdio.h>
 #include <time.h>
 
 #include "base/idrange.h"
-#include "state/ids_etcd.h"
-
-static const char *kind_words(enum vfctl_id_kind kind)
-{
-	return kind == VFCTL_ID_GUID ? "GUID" : "MAC";
-}
-
-char *id_owner_words(const struct vfctl_id_owner *o, char buf[ID_OWNER_WORDS])
-{
-	bool domain = o->domain_uuid[0];
-
-	snprintf(buf, ID_OWNER_WORDS, "%s %s%s%s%s", domain ? "domain" : "host",
-		o->domain_name[0] ? o->domain_name : domain ? o->domain_uuid : o->host,
-		o->device[0] ? " (" : "", o->device, o->device[0] ? ")" : "");
-	if (domain && o->host[0]) {
-		size_t len = strlen(buf);
-
-		snprintf(buf + len, ID_OWNER_WORDS - len, " on %s", o->host);
-	}
-	return buf;
-}
+#include "base/owner.h"
+#include "fleet/store.h"
 
 /* ---- open and close ---- */
 
@@ -228,29 +208,19 @@ static int derive(struct vfctl_ids *ids, const struct vfctl_id_pool *pool,
 	return 0;
 }
 
+static int64_t now_of(const struct vfctl_ids *ids)
+{
+	return ids->store->now ? ids->store->now : (int64_t)time(NULL);
+}
+
 int ids_fail_held(struct vfctl_ids *ids, const struct vfctl_id *held)
 {
-	char text[VFCTL_ID_TEXT], who[ID_OWNER_WORDS];
-	const char *value = vfctl_id_format(held->kind, held->value, text);
+	const struct value_claim claim = {.kind = held->kind, .value = held->value,
+		.domain_uuid = "", .device = "", .host = ""};
+	const struct value_answer answer = {.row = held,
+		.verdict = value_ask_row(held, &claim, 0)};
 
-	id_owner_words(&held->owner, who);
-	switch (held->state) {
-	case VFCTL_ID_LEASED:
-		return ctx_fail(ids->ctx, -EEXIST, "%s %s is leased to %s; choose another, or "
-			"release it there first", kind_words(held->kind), value, who);
-	case VFCTL_ID_BLOCK:
-		return ctx_fail(ids->ctx, -EEXIST, "%s %s is set aside for host %s", kind_words(
-			held->kind), value, held->owner.host);
-	case VFCTL_ID_RESTING:
-		return ctx_fail(ids->ctx, -EEXIST, "%s %s was %s's and rests for another %" PRId64
-			" s, so that nobody takes the new owner for the old one",
-			kind_words(held->kind), value, who,
-			held->until - (ids->store->now ? ids->store->now : (int64_t)time(NULL)));
-	default:
-		return ctx_fail(ids->ctx, -EEXIST, "%s %s is quarantined%s%s; if nothing uses it "
-			"any more: vfctl guid release %s", kind_words(held->kind), value,
-			held->note[0] ? ": " : "", held->note, value);
-	}
+	return value_fail(ids->ctx, &claim, &answer, now_of(ids));
 }
 
 static int claim(struct vfctl_ids *ids, struct vfctl_id *io)
@@ -273,6 +243,8 @@ static int claim(struct vfctl_ids *ids, struct vfctl_id *io)
 int vfctl_ids_may_claim(struct vfctl_ids *ids, enum vfctl_id_kind kind, uint64_t value,
 	const struct vfctl_id_owner *owner)
 {
+	const struct value_claim claim = {.kind = kind, .value = value,
+		.domain_uuid = owner->domain_uuid, .device = owner->device, .host = owner->host};
 	struct vfctl_id holder;
 	int r = ids->store->ops->find(ids->store, kind, value, &holder);
 
@@ -282,16 +254,8 @@ int vfctl_ids_may_claim(struct vfctl_ids *ids, enum vfctl_id_kind kind, uint64_t
 	}
 	if (r < 0)
 		return r;
-	/* It has rested: it is free, though nobody has taken the note away yet. */
-	if (holder.state == VFCTL_ID_RESTING && holder.until <= (int64_t)time(NULL))
-		return 0;
-	/* What was its own it may have again. */
-	if ((holder.state == VFCTL_ID_LEASED || holder.state == VFCTL_ID_RESTING) &&
-		str_eq(holder.owner.domain_uuid, owner->domain_uuid) &&
-		str_eq(holder.owner.device, owner->device) &&
-		(owner->domain_uuid[0] || str_eq(holder.owner.host, owner->host)))
-		return 0;
-	return ids_fail_held(ids, &holder);
+	return value_ask_row(&holder, &claim, now_of(ids)) & (VALUE_FREE | VALUE_OWN) ? 0
+		: ids_fail_held(ids, &holder);
 }
 
 static int take_derived(struct vfctl_ids *ids, const struct vfctl_id_pool *pool,
@@ -389,8 +353,8 @@ static int fail_not_yours(struct vfctl_ids *ids, const struct vfctl_id *id)
 {
 	char text[VFCTL_ID_TEXT], who[ID_OWNER_WORDS];
 
-	return ctx_fail(ids->ctx, -EPERM, "%s %s is %s %s", kind_words(id->kind),
-		vfctl_id_format(id->kind, id->value, text),
+	return ctx_fail(ids->ctx, -EPERM, "%s %s is %s %s",
+		id->kind == VFCTL_ID_GUID ? "GUID" : "MAC", vfctl_id_format(id->kind, id->value, text),
 		id->state == VFCTL_ID_BLOCK ? "set aside for" : "leased to",
 		id_owner_words(&id->owner, who));
 }
@@ -413,7 +377,7 @@ int vfctl_ids_release(struct vfctl_ids *ids, enum vfctl_id_kind kind, uint64_t v
 	/* Of one that host.yaml declares no more, the rest it had. */
 	else if (!unused && id.pool[0] && s->ops->rest(s, id.pool, &rest) == -ENOENT)
 		rest = ID_REST_S;
-	now = s->now ? s->now : (int64_t)time(NULL);
+	now = now_of(ids);
 	r = s->ops->release(s, kind, value, owner, rest ? now + rest : 0);
 	return r == -EPERM ? fail_not_yours(ids, &id) : r;
 }

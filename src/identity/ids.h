@@ -23,9 +23,6 @@ struct vfctl_id_range id_range_of_guid(uint64_t pf_guid);
 /* Where in the pool to look first for this owner (strategy). */
 uint64_t id_choose_start(const struct vfctl_id_pool *pool,
 	const struct vfctl_id_owner *owner);
-/* "domain NAME", "domain UUID", "host NAME" and the device: who that is, in words. */
-#define ID_OWNER_WORDS 384
-char *id_owner_words(const struct vfctl_id_owner *owner, char buf[ID_OWNER_WORDS]);
 /* -EEXIST, in words: @held is whose, or what. */
 int ids_fail_held(struct vfctl_ids *ids, const struct vfctl_id *held);
 

@@ -6,6 +6,7 @@
 #include <stdio.h>
 
 #include "base/idrange.h"
+#include "base/owner.h"
 #include "identity/ids.h"
 
 void vfctl_id_import_clear(struct vfctl_id_import *import)
@@ -49,12 +50,6 @@ static int keep_changed(struct work *w, const struct vfctl_id *id)
 	return 0;
 }
 
-static bool same(const struct vfctl_id_owner *a, const struct vfctl_id_owner *b)
-{
-	return str_eq(a->domain_uuid, b->domain_uuid) && str_eq(a->device, b->device) &&
-		(a->domain_uuid[0] || str_eq(a->host, b->host));
-}
-
 /* What vfctl_ids_claim() would say, without trying: the store may be open to look only. */
 static int check_claim(struct work *w, const struct vfctl_id *row,
 	const struct vfctl_id *has)
@@ -64,7 +59,7 @@ static int check_claim(struct work *w, const struct vfctl_id *row,
 	struct vfctl_id other;
 	int r;
 
-	if (has && (has->state == VFCTL_ID_QUARANTINED || !same(&has->owner, &row->owner)))
+	if (has && (has->state == VFCTL_ID_QUARANTINED || !id_same_owner(&has->owner, &row->owner)))
 		return ids_fail_held(w->ids, has);
 	r = s->ops->find_owner(s, row->kind, &row->owner, &other);
 	if (r < 0 && r != -ENOENT)
@@ -84,7 +79,7 @@ static int restore(struct work *w, const struct vfctl_id *row)
 
 	if (r < 0 && r != -ENOENT)
 		return r;
-	if (found && has.state == VFCTL_ID_LEASED && same(&has.owner, &row->owner) &&
+	if (found && has.state == VFCTL_ID_LEASED && id_same_owner(&has.owner, &row->owner) &&
 		has.pkey == row->pkey) {
 		w->import.known++;
 		return 0;
@@ -144,7 +139,7 @@ static int check_rows(struct work *w)
 		const struct vfctl_id *row = &rows->v[i];
 
 		if (row->kind == row[-1].kind && row->value == row[-1].value &&
-			row->state == VFCTL_ID_LEASED && !same(&row->owner, &row[-1].owner))
+			row->state == VFCTL_ID_LEASED && !id_same_owner(&row->owner, &row[-1].owner))
 			return ctx_fail(w->ids->ctx, -EINVAL, "%s: %s is leased to two owners in it",
 				w->file, vfctl_id_format(row->kind, row->value, text));
 	}

@@ -49,7 +49,7 @@ static struct vfctl_id *new_row(struct reading *in, size_t line)
 static int fail_row(struct reading *in, size_t line, const char *column, const char *value,
 	const char *words)
 {
-	return ctx_fail(in->ctx, -EINVAL, "%s: %s %zu: %s '%.64s' %s", in->file,
+	return ctx_mistake(in->ctx, -EINVAL, "%s: %s %zu: %s '%.64s' %s", in->file,
 		in->rows->unit, line, column, value, words);
 }
 
@@ -195,7 +195,7 @@ static int read_csv_row(struct reading *in, size_t line, char *const *fields, in
 	const char *values[COLUMNS];
 
 	if (count != columns)
-		return ctx_fail(in->ctx, -EINVAL, "%s: line %zu has %d fields, the first has %d",
+		return ctx_mistake(in->ctx, -EINVAL, "%s: line %zu has %d fields, the first has %d",
 			in->file, line, count, columns);
 	for (int i = 0; i < COLUMNS; i++)
 		values[i] = where[i] < 0 ? NULL : fields[where[i]];
@@ -210,7 +210,7 @@ static int read_head(struct reading *in, char *const *fields, int count, int *wh
 			if (str_eq(fields[k], column_names[i]))
 				where[i] = k;
 	}
-	return where[VALUE] >= 0 ? 0 : ctx_fail(in->ctx, -EINVAL,
+	return where[VALUE] >= 0 ? 0 : ctx_mistake(in->ctx, -EINVAL,
 		"%s: line 1 names no column 'value'", in->file);
 }
 
@@ -228,7 +228,7 @@ static int read_csv(struct reading *in, char *text)
 			continue;
 		n = split(line, fields, CSV_COLUMNS_MAX);
 		if (n < 0)
-			return ctx_fail(in->ctx, -EINVAL, "%s: line %zu is not CSV: a quote does "
+			return ctx_mistake(in->ctx, -EINVAL, "%s: line %zu is not CSV: a quote does "
 				"not end, or it has more than %d fields", in->file, number,
 				CSV_COLUMNS_MAX);
 		if (!columns) {
@@ -276,7 +276,7 @@ static int read_any(struct reading *in, const char *text)
 		row->kind = VFCTL_ID_GUID;
 	}
 	if (!in->rows->count)
-		return ctx_fail(in->ctx, -EINVAL, "%s: it holds no GUID (0x and sixteen hex "
+		return ctx_mistake(in->ctx, -EINVAL, "%s: it holds no GUID (0x and sixteen hex "
 			"digits), and is no export of ours", in->file);
 	return 0;
 }

@@ -218,7 +218,7 @@ int vfctl_rdma_read(struct vfctl_ctx *ctx, const char *name,
 	/* It becomes part of paths. */
 	if (strchr(name, '/') || name[0] == '.' || !str_copy(d->name, sizeof(d->name), name) ||
 		!host_exists(ctx, IB "node_guid", name))
-		return ctx_fail(ctx, -ENOENT, "no RDMA device '%s' (ls /sys/class/infiniband)", name);
+		return ctx_mistake(ctx, -ENOENT, "no RDMA device '%s' (ls /sys/class/infiniband)", name);
 	read_device(ctx, d);
 	if (read_ports(ctx, d) < 0)
 		return ctx_oom(ctx);

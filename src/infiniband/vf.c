@@ -10,11 +10,11 @@
 #define TEXT(bdf) vfctl_bdf_format((bdf), (char[VFCTL_BDF_TEXT]){0})
 #define POLL_MS 100
 
-static const struct ib_vf_way ib_vf_netlink = {.name = "rtnetlink"};
+static const struct ib_guid_ops ib_vf_netlink = {.name = "rtnetlink"};
 
-const struct ib_vf_way *ib_vf_way_of(struct vfctl_ctx *ctx, const struct vfctl_pf *pf)
+const struct ib_guid_ops *ib_guid_ops_of(struct vfctl_ctx *ctx, const struct vfctl_pf *pf)
 {
-	static const struct ib_vf_way *const ways[] = {&ib_vf_mlx4, &ib_vf_ofed};
+	static const struct ib_guid_ops *const ways[] = {&ib_vf_mlx4, &ib_vf_ofed};
 
 	for (size_t i = 0; pf->infiniband && i < ARRAY_SIZE(ways); i++)
 		if (ways[i]->present(ctx, pf))
@@ -48,6 +48,7 @@ static int read_identity(struct vfctl_ctx *ctx, const struct vfctl_bdf *bdf,
 int ib_identity_read(struct vfctl_ctx *ctx, const struct vfctl_bdf *bdf, unsigned timeout_ms,
 	struct ib_identity *ret)
 {
+	ctx_doing(ctx, "waiting for the RDMA device of %s", TEXT(bdf));
 	for (unsigned waited = 0;; waited += POLL_MS) {
 		_strv_ char **names = NULL;
 

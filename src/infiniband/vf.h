@@ -12,7 +12,7 @@
  *	mlx4		alias GUIDs and P_Key indexes below the PF's RDMA device, iov/
  * The functions have words; @vf is the VF's index.
  */
-struct ib_vf_way {
+struct ib_guid_ops {
 	const char *name;
 	uint32_t takes; /* VFCTL_ATTR_ bits it writes itself; the others go by rtnetlink */
 	uint32_t lacks; /* those this driver has no notion of */
@@ -26,10 +26,10 @@ struct ib_vf_way {
 		const struct vfctl_vf_attrs *attrs);
 };
 
-extern const struct ib_vf_way ib_vf_ofed, ib_vf_mlx4;
+extern const struct ib_guid_ops ib_vf_ofed, ib_vf_mlx4;
 
 /* The way of this PF; of one that is no InfiniBand PF the first (plain rtnetlink). */
-const struct ib_vf_way *ib_vf_way_of(struct vfctl_ctx *ctx, const struct vfctl_pf *pf);
+const struct ib_guid_ops *ib_guid_ops_of(struct vfctl_ctx *ctx, const struct vfctl_pf *pf);
 
 /* What the function's own RDMA device says of itself, once its driver is bound. */
 struct ib_identity {

@@ -177,7 +177,7 @@ static int write_vf(struct vfctl_ctx *ctx, const struct vfctl_pf *pf, uint32_t v
 	return r;
 }
 
-const struct ib_vf_way ib_vf_mlx4 = {
+const struct ib_guid_ops ib_vf_mlx4 = {
 	.name = "mlx4 alias GUIDs",
 	.takes = VFCTL_ATTR_PORT_GUID | VFCTL_ATTR_PKEY,
 	.lacks = VFCTL_ATTR_NODE_GUID | VFCTL_ATTR_LINK_STATE,

@@ -75,7 +75,7 @@ static int write_vf(struct vfctl_ctx *ctx, const struct vfctl_pf *pf, uint32_t v
 	return r;
 }
 
-const struct ib_vf_way ib_vf_ofed = {
+const struct ib_guid_ops ib_vf_ofed = {
 	.name = "MLNX_OFED sysfs",
 	.takes = VFCTL_ATTR_GUIDS | VFCTL_ATTR_LINK_STATE,
 	.present = present,

@@ -46,9 +46,13 @@ static const struct dl_symbol symbols[] = {DL_SYM(virConnectOpen), DL_SYM(virCon
 	DL_SYM(virEventRunDefaultImpl), DL_SYM(virEventAddTimeout),
 	DL_SYM(virEventRemoveTimeout), DL_SYM(virGetLastError), DL_SYM(virSetErrorFunc)};
 
+#define SYSTEM "qemu:///system"
+#define WAITING "waiting for libvirt"
+
 struct connection {
 	struct vfctl_hypervisor table;
 	virConnectPtr conn;
+	char uri[]; /* "": the system's */
 };
 
 static virConnectPtr conn_of(struct vfctl_hypervisor *self)
@@ -108,6 +112,7 @@ static int fail(struct vfctl_ctx *ctx, const char *what)
 static int find_uuid(struct vfctl_ctx *ctx, struct vfctl_hypervisor *self, const char *uuid,
 	virDomainPtr *ret)
 {
+	ctx_doing(ctx, WAITING);
 	*ret = sym_virDomainLookupByUUIDString(conn_of(self), uuid);
 	return *ret ? 0 : ctx_fail(ctx, -ENOENT, "libvirt knows no domain of UUID %s (virsh list "
 		"--all --uuid shows them)", uuid);
@@ -117,8 +122,10 @@ static int find_uuid(struct vfctl_ctx *ctx, struct vfctl_hypervisor *self, const
 static int find(struct vfctl_ctx *ctx, struct vfctl_hypervisor *self, const char *name,
 	virDomainPtr *ret)
 {
-	virDomainPtr domain = sym_virDomainLookupByUUIDString(conn_of(self), name);
+	virDomainPtr domain;
 
+	ctx_doing(ctx, WAITING);
+	domain = sym_virDomainLookupByUUIDString(conn_of(self), name);
 	if (!domain)
 		domain = sym_virDomainLookupByName(conn_of(self), name);
 	if (!domain)
@@ -175,9 +182,10 @@ static int list_domains(struct vfctl_ctx *ctx, struct vfctl_hypervisor *self,
 	struct vfctl_domain_info *infos;
 	virDomainPtr *domains = NULL;
 	size_t n = 0;
-	int count = sym_virConnectListAllDomains(conn_of(self), &domains, 0);
-	int r = 0;
+	int count, r = 0;
 
+	ctx_doing(ctx, WAITING);
+	count = sym_virConnectListAllDomains(conn_of(self), &domains, 0);
 	if (count < 0)
 		return fail(ctx, "list domains");
 	infos = calloc((size_t)count + 1, sizeof(*infos));
@@ -203,9 +211,10 @@ static int list_domains(struct vfctl_ctx *ctx, struct vfctl_hypervisor *self,
 /* Without validation libvirt drops what it does not know, in silence. */
 static int define(struct vfctl_ctx *ctx, struct vfctl_hypervisor *self, const char *xml)
 {
-	_domain_ virDomainPtr domain = sym_virDomainDefineXMLFlags(conn_of(self), xml,
-		VIR_DOMAIN_DEFINE_VALIDATE);
+	_domain_ virDomainPtr domain = NULL;
 
+	ctx_doing(ctx, WAITING);
+	domain = sym_virDomainDefineXMLFlags(conn_of(self), xml, VIR_DOMAIN_DEFINE_VALIDATE);
 	return domain ? 0 : fail(ctx, "define the domain");
 }
 
@@ -303,6 +312,7 @@ static int detach_live(struct vfctl_ctx *ctx, struct vfctl_hypervisor *self,
 		&state, NULL);
 	int r;
 
+	ctx_doing(ctx, "waiting for the guest to let go of the device");
 	if (removed < 0 || sym_virDomainDetachDeviceFlags(domain, xml, flags) < 0)
 		r = fail(ctx, "detach the device");
 	else
@@ -352,17 +362,20 @@ int vfctl_libvirt_open(struct vfctl_ctx *ctx, const char *uri,
 	if (!events)
 		sym_virEventRegisterDefaultImpl();
 	events = true;
-	c = calloc(1, sizeof(*c));
+	c = calloc(1, sizeof(*c) + (uri ? strlen(uri) : 0) + 1);
 	if (!c)
 		return ctx_oom(ctx);
-	c->conn = sym_virConnectOpen(uri ? uri : "qemu:///system");
+	strcpy(c->uri, uri && !str_eq(uri, SYSTEM) ? uri : "");
+	ctx_doing(ctx, WAITING);
+	c->conn = sym_virConnectOpen(uri ? uri : SYSTEM);
 	if (!c->conn) {
-		r = fail(ctx, uri ? uri : "qemu:///system");
+		r = fail(ctx, uri ? uri : SYSTEM);
 		free(c);
 		return ctx_append(ctx, r, " (is libvirtd or virtqemud running, and may you use it?)");
 	}
 	sym_virConnectGetLibVersion(c->conn, &version);
-	c->table = (struct vfctl_hypervisor){.version = version, .list = list_domains,
+	c->table = (struct vfctl_hypervisor){.version = version,
+		.uri = c->uri[0] ? c->uri : NULL, .list = list_domains,
 		.get = get_domain, .define = define, .undefine = undefine, .attach = attach,
 		.detach = detach, .close = close_connection};
 	*ret_hypervisor = &c->table;

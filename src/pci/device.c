@@ -207,8 +207,10 @@ static int probe(struct vfctl_ctx *ctx, const struct vfctl_bdf *bdf, const char 
 	for (int tries = 0; tries < PROBE_TRIES; tries++) {
 		int r;
 
-		if (tries)
+		if (tries) {
+			ctx_doing(ctx, "waiting for a driver to take %s", TEXT(bdf));
 			host_sleep_ms(ctx, PROBE_WAIT_MS);
+		}
 		r = probe_once(ctx, bdf, wanted, driver);
 		if (r < 0)
 			return r;

@@ -9,14 +9,16 @@ typedef int64_t score[VFCTL_LEVELS];
 
 struct search {
 	struct vfctl_ctx *ctx;
-	const struct site *site;
+	const struct capacity *capacity;
 	struct job *jobs; /* in the order they are tried */
 	size_t count;
 	size_t *same_until; /* first job behind the ones that ask the same */
 	struct room *rooms; /* of each depth */
 	struct option_list *lists;
+	size_t judged_cells; /* of a guest alone: lists[0] has its options; 0: no more */
 	struct flow flow;
 	uint64_t flow_work; /* counted so far */
+	uint64_t first_work; /* left for what comes before the steps, as option_list counts it */
 	struct chosen *now, *best;
 	score sum;	    /* of what is placed now, but for VFs' distance */
 	score best_score, root;
@@ -48,6 +50,10 @@ int jobs_by_hardness(const void *a, const void *b);
 void jobs_find_types(struct search *s);
 void jobs_find_runs(struct search *s);
 void jobs_find_reach(struct search *s, size_t type);
+/* Can it be had as one of these? Not all of very many are tried. */
+bool job_has_option(struct search *s, const struct job *job, struct option_list *list);
+/* Work, as option_list counts it, of VFs of one option, from when the flow had seen @edges. */
+uint64_t search_vf_work(const struct search *s, const struct job *job, uint64_t edges);
 void job_judge_alone(struct search *s, struct job *job, struct option_list *list);
 int search_allocate(struct search *s);
 void search_release(struct search *s);

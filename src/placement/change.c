@@ -114,6 +114,27 @@ static bool loosen(struct changed_request *c, enum vfctl_affinity affinity)
 	return any;
 }
 
+/* The network stays: of another one the VF would be of no use. */
+static bool take_any_pf(struct changed_request *c, const struct change *change)
+{
+	struct vfctl_vf_want *w = &c->wants[change->index];
+
+	if (change->index >= c->r.want_count || w->any_pf)
+		return false;
+	w->any_pf = true;
+	w->fabric = (int)change->value;
+	return true;
+}
+
+static bool set_count(struct changed_request *c, const struct change *change)
+{
+	if (change->index >= c->r.want_count || !change->value ||
+		change->value >= c->wants[change->index].count)
+		return false;
+	c->wants[change->index].count = (uint32_t)change->value;
+	return true;
+}
+
 static bool drop_apart(struct changed_request *c)
 {
 	bool any = false;
@@ -141,6 +162,8 @@ bool change_request(struct changed_request *c, const struct change *change)
 
 	switch (change->kind) {
 	case CHANGE_AFFINITY: return loosen(c, (enum vfctl_affinity)change->value);
+	case CHANGE_PF: return take_any_pf(c, change);
+	case CHANGE_COUNT: return set_count(c, change);
 	case CHANGE_APART: return drop_apart(c);
 	case CHANGE_NODE: return drop_nodes(c);
 	case CHANGE_CELLS: return set_cells(c, change->value);
@@ -164,6 +187,11 @@ bool change_request(struct changed_request *c, const struct change *change)
 	case CHANGE_EMULATOR:
 		differs = r->emulator_cores != change->value;
 		r->emulator_cores = (uint32_t)change->value;
+		return differs;
+	case CHANGE_SHARED:
+		differs = r->shared_vcpus != change->value && change->value <= r->vcpus &&
+			r->threads != VFCTL_THREADS_REQUIRE;
+		r->shared_vcpus = (uint32_t)change->value;
 		return differs;
 	case CHANGE_VCPUS:
 		return change->value && set_sums(c, change->value, r->memory_bytes);
@@ -244,7 +272,31 @@ static void affinity_words(struct buf *line, uint64_t affinity)
 		"affinity: preferred (some of its VFs would be remote)");
 }
 
-void change_words(struct buf *line, const struct change *change, bool has_host_cpus)
+static void want_words(struct buf *line, const struct change *change, const struct capacity *capacity,
+	const struct vfctl_request *request)
+{
+	const struct vfctl_vf_want *w = &request->wants[change->index];
+	char pf[64];
+
+	if (!w->any_pf)
+		pf_words(capacity->model, &w->pf, pf);
+	if (change->kind == CHANGE_PF)
+		buf_printf(line, "any PF of the same network instead of %s", pf);
+	else
+		buf_printf(line, "%" PRIu64 " VF%s of %s%s", change->value,
+			change->value == 1 ? "" : "s", w->any_pf ? "any PF" : pf,
+			w->cell == VFCTL_CELL_EACH ? " in each cell" : "");
+}
+
+static void emulator_words(struct buf *line, uint64_t cores, bool has_host_cpus)
+{
+	buf_printf(line, "emulator_cores: %" PRIu64 "%s", cores, cores ? "" : has_host_cpus ?
+		" (QEMU's threads on the reserved CPUs)" :
+		" (QEMU's threads on its vCPUs' CPUs: jitter)");
+}
+
+void change_words(struct buf *line, const struct change *change, const struct capacity *capacity,
+	const struct vfctl_request *request)
 {
 	static const char *const words[CHANGE_OF_HOST] = {
 		[CHANGE_APART] = "no apart (some of its VFs would share a PF)",
@@ -267,11 +319,16 @@ void change_words(struct buf *line, const struct change *change, bool has_host_c
 	else if (change->kind == CHANGE_THREADS)
 		buf_printf(line, "threads: %s",
 			vfctl_threads_name((enum vfctl_threads)change->value));
+	else if (change->kind == CHANGE_EMULATOR && change->value == VFCTL_EMULATOR_AUTO)
+		buf_puts(line, "emulator_cores: auto");
+	else if (change->kind == CHANGE_PF || change->kind == CHANGE_COUNT)
+		want_words(line, change, capacity, request);
 	else if (change->kind == CHANGE_EMULATOR)
-		buf_printf(line, "emulator_cores: %" PRIu64 "%s", change->value,
-			change->value ? "" : has_host_cpus ?
-			" (QEMU's threads on the reserved CPUs)" :
-			" (QEMU's threads on its vCPUs' CPUs: jitter)");
+		emulator_words(line, change->value, capacity->has_host_cpus);
+	else if (change->kind == CHANGE_SHARED)
+		buf_printf(line, "shared_vcpus: %" PRIu64 "%s", change->value,
+			change->value > request->shared_vcpus ?
+			" (slower: these share CPUs with other guests)" : "");
 	else if (change->kind == CHANGE_VCPUS)
 		buf_printf(line, "%" PRIu64 " vCPU%s", change->value,
 			change->value == 1 ? "" : "s");

@@ -8,6 +8,8 @@
 /* A change of a request, or of the host, after which a guest fits. */
 enum change_kind {
 	CHANGE_AFFINITY,  /* of the VFs that must be local, to @value */
+	CHANGE_PF,	  /* any PF for the want @index, on the network @value */
+	CHANGE_COUNT,	  /* @value VFs for the want @index */
 	CHANGE_APART,	  /* VFs of one set may be of one PF */
 	CHANGE_NODE,	  /* no node is given, not for a cell either */
 	CHANGE_CELLS,	  /* @value of them, as even as can be; 0: auto */
@@ -18,19 +20,21 @@ enum change_kind {
 	CHANGE_PAGES,	  /* of any size */
 	CHANGE_MEMORY,	  /* memory_affinity: preferred */
 	CHANGE_IOTHREADS, /* without cores of their own */
-	CHANGE_EMULATOR,  /* @value cores for QEMU */
+	CHANGE_EMULATOR,  /* @value cores for QEMU, or VFCTL_EMULATOR_AUTO */
+	CHANGE_SHARED,	  /* @value vCPUs on shared CPUs */
 	CHANGE_VCPUS,	  /* @value of them */
 	CHANGE_BYTES,	  /* @value of memory */
 	CHANGE_OF_HOST,	  /* those below */
 	CHANGE_VFS = CHANGE_OF_HOST, /* @value more of the PF @index */
 	CHANGE_POOL,	  /* @value more pages of the request's size on the node @index */
 	CHANGE_MOVE,	  /* the occupant @index goes where it fits */
+	CHANGE_LEAVE,	  /* the guest @index of the batch is left out */
 };
 
 struct change {
 	enum change_kind kind;
 	uint64_t value;
-	size_t index; /* in the model */
+	size_t index; /* of a want, in the model, or in the batch */
 };
 
 #define CHANGES_MAX 2
@@ -64,7 +68,8 @@ int change_host(struct vfctl_ctx *ctx, const struct vfctl_host_model *model,
 	struct changed_host *ret);
 void changed_host_clear(struct changed_host *host);
 
-/* "2 vCPUs", "cells: auto" */
-void change_words(struct buf *line, const struct change *change, bool has_host_cpus);
+/* "2 vCPUs", "cells: auto"; of a change of @request on @capacity. */
+void change_words(struct buf *line, const struct change *change, const struct capacity *capacity,
+	const struct vfctl_request *request);
 
 #endif

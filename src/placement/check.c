@@ -205,7 +205,8 @@ static int check_counts(struct vfctl_ctx *ctx, const struct vfctl_request *reque
 		uint32_t value, min, max;
 	} counts[] = {
 		{"vCPUs", request->vcpus, 1, VFCTL_VCPU_MAX},
-		{"emulator cores", request->emulator_cores, 0, VFCTL_EMULATOR_CORES_MAX},
+		{"emulator cores", request_has_auto(request) ? 0 : request->emulator_cores, 0,
+			VFCTL_EMULATOR_CORES_MAX},
 		{"I/O threads", request->iothreads, 0, VFCTL_IOTHREADS_MAX},
 		{"cores for I/O threads", request->iothread_cores, 0, VFCTL_IOTHREADS_MAX},
 		{"shared vCPUs", request->shared_vcpus, 0, request->vcpus},

@@ -11,11 +11,11 @@ static uint32_t count_vfs(const struct vfctl_request *r)
 }
 
 /* The least a guest takes of whole cores, in threads. */
-static uint32_t least_threads(const struct site *site, const struct vfctl_request *r)
+static uint32_t least_threads(const struct capacity *capacity, const struct vfctl_request *r)
 {
-	uint32_t smallest = site->class_threads[0], vcpus = r->vcpus - r->shared_vcpus;
-	uint32_t extra = (r->emulator_cores + r->iothread_cores) * smallest;
-	uint32_t largest = site->class_threads[site->class_count - 1];
+	uint32_t smallest = capacity->class_threads[0], vcpus = r->vcpus - r->shared_vcpus;
+	uint32_t extra = request_extra_cores(r) * smallest;
+	uint32_t largest = capacity->class_threads[capacity->class_count - 1];
 
 	if (r->threads == VFCTL_THREADS_ISOLATE)
 		return vcpus * smallest + extra;
@@ -23,6 +23,20 @@ static uint32_t least_threads(const struct site *site, const struct vfctl_reques
 	if (smallest == largest)
 		vcpus = (vcpus + largest - 1) / largest * largest;
 	return vcpus + extra;
+}
+
+/*
+ * A node whose last core is taken by vCPUs has none for the QEMU of a next guest, which is
+ * then of no use: so much more is taken of it than seemed open. A guest of emulator_cores: auto
+ * leaves that core, or makes it what it is, on one of its nodes.
+ */
+uint32_t job_slack(const struct capacity *capacity, const struct job *job)
+{
+	const struct vfctl_request *r = job->request;
+	bool leaves = request_has_auto(r) && !job->home &&
+		r->vcpus - r->shared_vcpus < capacity->core_count;
+
+	return (job->most_cells - leaves) * capacity->class_threads[capacity->class_count - 1];
 }
 
 static bool each_cell_has_vfs(const struct vfctl_request *r)
@@ -33,15 +47,15 @@ static bool each_cell_has_vfs(const struct vfctl_request *r)
 	return false;
 }
 
-void job_init(const struct site *site, const struct vfctl_request *request, size_t index,
+void job_init(const struct capacity *capacity, const struct vfctl_request *request, size_t index,
 	struct job *ret)
 {
 	uint32_t nodes = 0;
 
-	for (unsigned i = 0; i < site->node_count; i++)
-		nodes += site->nodes[i].has_cpus;
+	for (unsigned i = 0; i < capacity->node_count; i++)
+		nodes += capacity->nodes[i].has_cpus;
 	*ret = (struct job){.request = request, .index = index, .most_cells = 1,
-		.threads = least_threads(site, request), .vfs = count_vfs(request),
+		.threads = least_threads(capacity, request), .vfs = count_vfs(request),
 		.can_be_local = true};
 	if (request->cell_count) {
 		ret->most_cells = (uint32_t)request->cell_count;

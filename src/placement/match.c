@@ -9,17 +9,17 @@
 
 #define WEIGHT_VF 4 /* of a VF's distance, against that of a vCPU's memory (2) */
 
-bool match_allows(const struct site *site, const struct vfctl_vf_want *want,
+bool match_allows(const struct capacity *capacity, const struct vfctl_vf_want *want,
 	const struct vf_group *group, uint64_t nodes, unsigned max_distance, bool local,
 	unsigned *ret_distance)
 {
 	enum vfctl_affinity affinity = want->affinity;
 	unsigned best = UINT32_MAX;
 
-	if (!site_group_answers(group, want))
+	if (!capacity_group_answers(group, want))
 		return false;
 	for (uint64_t left = nodes; left; left &= left - 1) {
-		unsigned d = site_vf_distance(site, group, (unsigned)__builtin_ctzll(left));
+		unsigned d = capacity_vf_distance(capacity, group, (unsigned)__builtin_ctzll(left));
 
 		best = d < best ? d : best;
 	}
@@ -36,30 +36,45 @@ bool match_allows(const struct site *site, const struct vfctl_vf_want *want,
 	return affinity == VFCTL_AFFINITY_PREFERRED || !group->local;
 }
 
-struct reach *match_reach(const struct site *site, const struct job *job)
+/* Nodes from which a group of known place is not too far for the want. */
+static uint64_t near_enough(const struct capacity *capacity, const struct vfctl_vf_want *want,
+	const struct vf_group *group, unsigned max_distance)
 {
-	size_t wants = job->request->want_count, groups = site->group_count;
+	uint64_t nodes = 0;
+
+	if (!max_distance || !group->local || want->affinity == VFCTL_AFFINITY_ANY)
+		return UINT64_MAX;
+	for (unsigned n = 0; n < capacity->node_count; n++)
+		if (capacity_vf_distance(capacity, group, n) <= max_distance)
+			nodes |= UINT64_C(1) << n;
+	return nodes;
+}
+
+static struct reach reach_of(const struct capacity *capacity, const struct vfctl_vf_want *want,
+	const struct vf_group *group, unsigned max_distance)
+{
+	uint64_t near = near_enough(capacity, want, group, max_distance), loose = group->local;
+
+	if (!capacity_group_answers(group, want))
+		return (struct reach){0};
+	if (want->affinity == VFCTL_AFFINITY_ANY)
+		return (struct reach){near, near};
+	if (want->affinity == VFCTL_AFFINITY_PREFERRED || !group->local)
+		loose = UINT64_MAX;
+	else if (want->affinity == VFCTL_AFFINITY_SOCKET)
+		loose |= group->socket;
+	return (struct reach){near & group->local, near & loose};
+}
+
+struct reach *match_reach(const struct capacity *capacity, const struct job *job)
+{
+	size_t wants = job->request->want_count, groups = capacity->group_count;
 	struct reach *reach = calloc(wants * groups + 1, sizeof(*reach));
-	unsigned d;
 
 	for (size_t w = 0; reach && w < wants; w++)
-		for (size_t g = 0; g < groups; g++) {
-			const struct vfctl_vf_want *want = &job->request->wants[w];
-			struct reach *to = &reach[w * groups + g];
-
-			if (!site_group_answers(&site->groups[g], want))
-				continue;
-			for (unsigned n = 0; n < site->node_count; n++) {
-				uint64_t node = UINT64_C(1) << n;
-
-				if (match_allows(site, want, &site->groups[g], node,
-					    job->request->max_distance, true, &d))
-					to->local |= node;
-				if (match_allows(site, want, &site->groups[g], node,
-					    job->request->max_distance, false, &d))
-					to->loose |= node;
-			}
-		}
+		for (size_t g = 0; g < groups; g++)
+			reach[w * groups + g] = reach_of(capacity, &job->request->wants[w],
+				&capacity->groups[g], job->request->max_distance);
 	return reach;
 }
 
@@ -87,13 +102,13 @@ static size_t list_demands(const struct job *job, size_t cell_count,
 	return n;
 }
 
-static unsigned nearest_distance(const struct site *site, const struct vf_group *group,
+static unsigned nearest_distance(const struct capacity *capacity, const struct vf_group *group,
 	uint64_t nodes)
 {
 	unsigned best = UINT32_MAX;
 
 	for (uint64_t left = nodes; left; left &= left - 1) {
-		unsigned d = site_vf_distance(site, group, (unsigned)__builtin_ctzll(left));
+		unsigned d = capacity_vf_distance(capacity, group, (unsigned)__builtin_ctzll(left));
 
 		best = d < best ? d : best;
 	}
@@ -101,22 +116,22 @@ static unsigned nearest_distance(const struct site *site, const struct vf_group 
 }
 
 /* One want by itself: false when there are too few VFs for it. */
-static bool floor_of(const struct site *site, const struct job *job,
+static bool floor_of(const struct capacity *capacity, const struct job *job,
 	const struct demand *demand, uint64_t nodes, bool local, unsigned *ret_distance)
 {
 	const struct vfctl_vf_want *want = &job->request->wants[demand->want];
-	const struct reach *reach = &job->reach[demand->want * site->group_count];
+	const struct reach *reach = &job->reach[demand->want * capacity->group_count];
 	bool far = want->affinity != VFCTL_AFFINITY_ANY;
 	unsigned best = UINT32_MAX;
 	uint32_t there = 0;
 
-	for (size_t g = 0; g < site->group_count; g++) {
+	for (size_t g = 0; g < capacity->group_count; g++) {
 		unsigned d;
 
 		if (!((local ? reach[g].local : reach[g].loose) & nodes))
 			continue;
-		there += site->groups[g].free;
-		d = far && best ? nearest_distance(site, &site->groups[g], nodes) : 0;
+		there += capacity->groups[g].free;
+		d = far && best ? nearest_distance(capacity, &capacity->groups[g], nodes) : 0;
 		best = d < best ? d : best;
 		if (!best && there >= want->count)
 			break;
@@ -125,7 +140,7 @@ static bool floor_of(const struct site *site, const struct job *job,
 	return there >= want->count;
 }
 
-bool match_floor(const struct site *site, const struct job *job, const struct option *o,
+bool match_floor(const struct capacity *capacity, const struct job *job, const struct option *o,
 	const struct opt_cell *cells, uint64_t *ret_distance)
 {
 	struct demand demands[DEMANDS_MAX];
@@ -134,7 +149,7 @@ bool match_floor(const struct site *site, const struct job *job, const struct op
 	unsigned d;
 
 	for (size_t i = 0; i < count; i++) {
-		if (!floor_of(site, job, &demands[i], match_nodes(o, cells, demands[i].cell),
+		if (!floor_of(capacity, job, &demands[i], match_nodes(o, cells, demands[i].cell),
 			    o->local, &d))
 			return false;
 		sum += (uint64_t)d * WEIGHT_VF * job->request->wants[demands[i].want].count;
@@ -145,25 +160,25 @@ bool match_floor(const struct site *site, const struct job *job, const struct op
 
 /* ---- the network ---- */
 
-static unsigned sink_of(const struct site *site)
+static unsigned sink_of(const struct capacity *capacity)
 {
-	return (unsigned)site->group_count;
+	return (unsigned)capacity->group_count;
 }
 
-static int begin_nodes(const struct site *site, struct flow *flow)
+static int begin_nodes(const struct capacity *capacity, struct flow *flow)
 {
-	for (size_t i = 0; i <= site->group_count; i++)
+	for (size_t i = 0; i <= capacity->group_count; i++)
 		if (flow_node(flow) < 0)
 			return -ENOMEM;
 	return 0;
 }
 
-int match_begin(const struct site *site, struct flow *flow)
+int match_begin(const struct capacity *capacity, struct flow *flow)
 {
-	int r = begin_nodes(site, flow);
+	int r = begin_nodes(capacity, flow);
 
-	for (size_t i = 0; i < site->group_count && r == 0; i++)
-		r = flow_edge(flow, (unsigned)i, sink_of(site), site->groups[i].free, 0);
+	for (size_t i = 0; i < capacity->group_count && r == 0; i++)
+		r = flow_edge(flow, (unsigned)i, sink_of(capacity), capacity->groups[i].free, 0);
 	return r;
 }
 
@@ -176,7 +191,7 @@ struct apart {
 };
 
 struct builder {
-	const struct site *site;
+	const struct capacity *capacity;
 	struct flow *flow;
 	const struct job *job;
 	int64_t unit; /* cost of a distance of 1 */
@@ -205,8 +220,8 @@ static int apart_node(struct builder *b, uint32_t set, const struct vf_group *gr
 	a->first_edge = b->flow->edge_count;
 	b->apart_count++;
 	r = flow_edge(b->flow, a->node, (unsigned)out, 1, 0);
-	for (size_t g = 0; g < b->site->group_count && r == 0; g++)
-		if (vfctl_bdf_compare(&b->site->groups[g].pf, &group->pf) == 0)
+	for (size_t g = 0; g < b->capacity->group_count && r == 0; g++)
+		if (vfctl_bdf_compare(&b->capacity->groups[g].pf, &group->pf) == 0)
 			r = flow_edge(b->flow, (unsigned)out, (unsigned)g, 1, 0);
 	return r < 0 ? r : (int)a->node;
 }
@@ -222,11 +237,11 @@ static int connect_demand(struct builder *b, struct demand *d, const struct opti
 	if (node < 0)
 		return node;
 	d->node = (unsigned)node;
-	for (size_t g = 0; g < b->site->group_count && r == 0; g++) {
-		if (!match_allows(b->site, want, &b->site->groups[g], nodes,
+	for (size_t g = 0; g < b->capacity->group_count && r == 0; g++) {
+		if (!match_allows(b->capacity, want, &b->capacity->groups[g], nodes,
 			    b->job->request->max_distance, o->local, &distance))
 			continue;
-		to = want->apart ? apart_node(b, want->apart, &b->site->groups[g]) : (int)g;
+		to = want->apart ? apart_node(b, want->apart, &b->capacity->groups[g]) : (int)g;
 		if (to < 0)
 			return to;
 		r = flow_edge(b->flow, d->node, (unsigned)to, want->apart ? 1 : want->count,
@@ -259,16 +274,16 @@ static uint16_t send_direct(struct flow *f, unsigned node, uint16_t units)
 }
 
 /* VFs of a guest that stays are those it has. */
-static int add_home(const struct site *site, struct flow *flow, const struct home *home,
+static int add_home(const struct capacity *capacity, struct flow *flow, const struct home *home,
 	uint64_t nodes, int64_t unit)
 {
 	for (size_t i = 0; i < home->vf_count; i++) {
-		const struct vf_group *g = &site->groups[home->groups[i]];
+		const struct vf_group *g = &capacity->groups[home->groups[i]];
 		int node = flow_node(flow), r;
 		unsigned best = UINT32_MAX;
 
 		for (uint64_t left = nodes; left; left &= left - 1) {
-			unsigned d = site_vf_distance(site, g, (unsigned)__builtin_ctzll(left));
+			unsigned d = capacity_vf_distance(capacity, g, (unsigned)__builtin_ctzll(left));
 
 			best = d < best ? d : best;
 		}
@@ -276,22 +291,22 @@ static int add_home(const struct site *site, struct flow *flow, const struct hom
 			unit * WEIGHT_VF * (best - 10));
 		if (r < 0)
 			return r;
-		if (!flow_send(flow, (unsigned)node, sink_of(site), 1))
+		if (!flow_send(flow, (unsigned)node, sink_of(capacity), 1))
 			return 0;
 	}
 	return 1;
 }
 
-int match_add(const struct site *site, struct flow *flow, const struct job *job,
+int match_add(const struct capacity *capacity, struct flow *flow, const struct job *job,
 	const struct option *o, const struct opt_cell *cells)
 {
-	struct builder b = {.site = site, .flow = flow, .job = job, .unit = 1};
+	struct builder b = {.capacity = capacity, .flow = flow, .job = job, .unit = 1};
 	struct demand demands[DEMANDS_MAX];
 	size_t count;
 	int r = 1;
 
 	if (o->stay)
-		return add_home(site, flow, job->home, o->nodes, 1);
+		return add_home(capacity, flow, job->home, o->nodes, 1);
 	count = list_demands(job, o->cell_count, demands);
 	for (size_t i = 0; i < count && r > 0; i++) {
 		uint16_t left = demands[i].count;
@@ -300,7 +315,7 @@ int match_add(const struct site *site, struct flow *flow, const struct job *job,
 		if (r == 0 && !job->request->wants[demands[i].want].apart)
 			left = (uint16_t)(left - send_direct(flow, demands[i].node, left));
 		if (r == 0)
-			r = left ? flow_send(flow, demands[i].node, sink_of(site), left) : 1;
+			r = left ? flow_send(flow, demands[i].node, sink_of(capacity), left) : 1;
 	}
 	free(b.apart);
 	return r;
@@ -313,22 +328,22 @@ struct scale {
 };
 
 /* Weights that keep the levels apart. Where numbers would not fit, balance is left out. */
-static struct scale make_scale(const struct site *site, uint64_t units)
+static struct scale make_scale(const struct capacity *capacity, uint64_t units)
 {
 	unsigned __int128 room = 1, balance = 1, distance;
 	uint64_t most = 0;
 
-	for (size_t g = 0; g < site->group_count; g++)
-		most = site->groups[g].free > most ? site->groups[g].free : most;
+	for (size_t g = 0; g < capacity->group_count; g++)
+		most = capacity->groups[g].free > most ? capacity->groups[g].free : most;
 	balance += (unsigned __int128)units * 2 * most;
-	for (unsigned n = 0; n < site->node_count; n++)
-		for (size_t f = 0; f < site->outlook.fabric_count; f++) {
-			uint64_t worth = outlook_vf_worth(site, site->nodes[n].threads, f, 1);
+	for (unsigned n = 0; n < capacity->node_count; n++)
+		for (size_t f = 0; f < capacity->outlook.fabric_count; f++) {
+			uint64_t worth = outlook_vf_worth(capacity, capacity->nodes[n].threads, f, 1);
 
 			room = worth > room ? worth : room;
 		}
 	room = room * units + 1;
-	distance = (unsigned __int128)units * WEIGHT_VF * site->farthest + 1;
+	distance = (unsigned __int128)units * WEIGHT_VF * capacity->farthest + 1;
 	if (balance * room * distance < INT64_MAX)
 		return (struct scale){(int64_t)(room * balance), (int64_t)balance, 1};
 	if (room * distance < INT64_MAX)
@@ -337,43 +352,44 @@ static struct scale make_scale(const struct site *site, uint64_t units)
 }
 
 /* To the sink through a place: the VFs of a fabric on a node, dearer the fewer are left. */
-static int build_place(const struct site *site, const struct room *room,
+static int build_place(const struct capacity *capacity, const struct room *room,
 	const struct scale *scale, size_t fabric, uint32_t vfs, struct flow *flow)
 {
-	uint32_t threads = room ? site_usable_threads(site, room) : 0;
+	uint32_t threads = room ? capacity_usable_threads(capacity, room) : 0;
+	uint64_t worth = room && vfs ? outlook_vf_worth(capacity, threads, fabric, vfs) : 0;
 	int node = flow_node(flow), r = node < 0 ? node : 0;
 
 	for (uint32_t k = 1, same = 1; k <= vfs && r == 0; k++, same++) {
-		int64_t worth = !room ? 0 :
-			(int64_t)outlook_vf_worth(site, threads, fabric, vfs - k + 1);
+		uint64_t next = room && k < vfs ?
+			outlook_vf_worth(capacity, threads, fabric, vfs - k) : 0;
 
-		if (k < vfs && (!room || worth ==
-				(int64_t)outlook_vf_worth(site, threads, fabric, vfs - k)))
+		if (k < vfs && worth == next)
 			continue;
-		r = flow_edge(flow, (unsigned)node, sink_of(site), (uint16_t)same,
-			scale->room * worth);
+		r = flow_edge(flow, (unsigned)node, sink_of(capacity), (uint16_t)same,
+			scale->room * (int64_t)worth);
 		same = 0;
+		worth = next;
 	}
 	return r;
 }
 
-static int build_groups(const struct site *site, const struct room *rooms,
+static int build_groups(const struct capacity *capacity, const struct room *rooms,
 	const struct scale *scale, struct flow *flow)
 {
-	size_t fabrics = site->outlook.fabric_count, first = site->group_count + 1;
-	struct outlook_vfs vfs[SITE_NODES_MAX + 1];
+	size_t fabrics = capacity->outlook.fabric_count, first = capacity->group_count + 1;
+	struct outlook_vfs vfs[CAPACITY_NODES_MAX + 1];
 	uint32_t most = 0;
-	int r = begin_nodes(site, flow);
+	int r = begin_nodes(capacity, flow);
 
-	outlook_vfs_at_start(site, vfs);
-	for (unsigned n = 0; n <= site->node_count && r == 0; n++)
+	outlook_vfs_at_start(capacity, vfs);
+	for (unsigned n = 0; n <= capacity->node_count && r == 0; n++)
 		for (size_t f = 0; f < fabrics && r == 0; f++)
-			r = build_place(site, n < site->node_count ? &rooms[n] : NULL, scale, f,
+			r = build_place(capacity, n < capacity->node_count ? &rooms[n] : NULL, scale, f,
 				vfs[n].of[f], flow);
-	for (size_t g = 0; g < site->group_count; g++)
-		most = site->groups[g].free > most ? site->groups[g].free : most;
-	for (size_t g = 0; g < site->group_count && r == 0; g++) {
-		const struct vf_group *group = &site->groups[g];
+	for (size_t g = 0; g < capacity->group_count; g++)
+		most = capacity->groups[g].free > most ? capacity->groups[g].free : most;
+	for (size_t g = 0; g < capacity->group_count && r == 0; g++) {
+		const struct vf_group *group = &capacity->groups[g];
 		size_t place = first + group->home * fabrics + group->network;
 
 		/* The square of what is left shrinks by 2 (all - k) + 1 with the k-th. */
@@ -385,7 +401,7 @@ static int build_groups(const struct site *site, const struct room *rooms,
 }
 
 /* What flows from the demand's node, unit for unit. */
-static void read_demand(const struct site *site, const struct builder *b,
+static void read_demand(const struct capacity *capacity, const struct builder *b,
 	const struct demand *d, struct given_vf *out, size_t *count)
 {
 	const struct flow *f = b->flow;
@@ -399,7 +415,7 @@ static void read_demand(const struct site *site, const struct builder *b,
 			unsigned group = to;
 
 			/* Behind an apart node: its edge, then the group that is used. */
-			if (to > site->group_count)
+			if (to > capacity->group_count)
 				for (size_t a = 0; a < b->apart_count; a++) {
 					unsigned out_node = f->to[b->apart[a].first_edge];
 
@@ -421,51 +437,53 @@ struct flow_job {
 	struct builder builder;
 };
 
-static int send_job(const struct site *site, struct flow *flow, const struct job *job,
+static int send_job(const struct capacity *capacity, struct flow *flow, const struct job *job,
 	const struct chosen *c, const struct scale *scale, struct flow_job *fj)
 {
 	int r = 1;
 
-	fj->builder = (struct builder){.site = site, .flow = flow, .job = job,
+	fj->builder = (struct builder){.capacity = capacity, .flow = flow, .job = job,
 		.unit = scale->distance};
 	if (c->option.stay)
-		return add_home(site, flow, job->home, c->option.nodes, scale->distance);
+		return add_home(capacity, flow, job->home, c->option.nodes, scale->distance);
 	fj->demand_count = list_demands(job, c->option.cell_count, fj->demands);
 	for (size_t i = 0; i < fj->demand_count && r > 0; i++) {
 		r = connect_demand(&fj->builder, &fj->demands[i], &c->option, c->cells);
 		if (r == 0)
-			r = flow_send(flow, fj->demands[i].node, sink_of(site),
+			r = flow_send(flow, fj->demands[i].node, sink_of(capacity),
 				fj->demands[i].count);
 	}
 	return r;
 }
 
-static int sum_up(const struct site *site, const struct chosen *chosen, const struct job *jobs,
+static int sum_up(const struct capacity *capacity, const struct chosen *chosen, const struct job *jobs,
 	size_t count, const struct room *rooms, struct leaf *ret)
 {
-	struct outlook_vfs left[SITE_NODES_MAX + 1];
-	_free_ uint32_t *used = calloc(site->group_count + 1, sizeof(*used));
+	struct outlook_vfs left[CAPACITY_NODES_MAX + 1];
+	uint32_t usable[CAPACITY_NODES_MAX];
+	_free_ uint32_t *used = calloc(capacity->group_count + 1, sizeof(*used));
 
 	*ret = (struct leaf){0};
 	if (!used)
 		return -ENOMEM;
-	outlook_vfs_at_start(site, left);
+	outlook_vfs_at_start(capacity, left);
 	for (size_t i = 0; i < count; i++)
 		for (size_t k = 0; chosen[i].placed && k < jobs[i].vfs; k++)
 			used[chosen[i].vfs[k].group]++;
-	for (size_t g = 0; g < site->group_count; g++) {
-		uint64_t n = site->groups[g].free - used[g];
+	for (size_t g = 0; g < capacity->group_count; g++) {
+		uint64_t n = capacity->groups[g].free - used[g];
 
-		left[site->groups[g].home].of[site->groups[g].network] -= used[g];
+		left[capacity->groups[g].home].of[capacity->groups[g].network] -= used[g];
 		ret->balance += n * n;
 	}
-	for (unsigned n = 0; n < site->node_count; n++)
-		ret->room += outlook_node(site, &rooms[n], &left[n]);
-	ret->room += outlook_pairs(site, rooms, 0, NULL);
+	outlook_usable(capacity, rooms, usable);
+	for (unsigned n = 0; n < capacity->node_count; n++)
+		ret->room += outlook_node(capacity, usable[n], &left[n]);
+	ret->room += outlook_pairs(capacity, usable);
 	return 1;
 }
 
-int match_all(const struct site *site, const struct job *jobs, struct chosen *chosen,
+int match_all(const struct capacity *capacity, const struct job *jobs, struct chosen *chosen,
 	size_t count, const struct room *rooms, uint64_t *io_work, struct leaf *ret)
 {
 	_cleanup_(flow_clear) struct flow flow = {0};
@@ -478,12 +496,12 @@ int match_all(const struct site *site, const struct job *jobs, struct chosen *ch
 		units += chosen[i].placed ? jobs[i].vfs : 0;
 	if (units) {
 		fj = calloc(count, sizeof(*fj));
-		scale = make_scale(site, units);
-		r = fj ? build_groups(site, rooms, &scale, &flow) : -ENOMEM;
+		scale = make_scale(capacity, units);
+		r = fj ? build_groups(capacity, rooms, &scale, &flow) : -ENOMEM;
 		r = r < 0 ? r : 1;
 		for (size_t i = 0; i < count && r > 0; i++)
 			if (chosen[i].placed && jobs[i].vfs)
-				r = send_job(site, &flow, &jobs[i], &chosen[i], &scale, &fj[i]);
+				r = send_job(capacity, &flow, &jobs[i], &chosen[i], &scale, &fj[i]);
 	}
 	for (size_t i = 0; i < count && r > 0 && units; i++) {
 		size_t n = 0;
@@ -494,10 +512,10 @@ int match_all(const struct site *site, const struct job *jobs, struct chosen *ch
 			chosen[i].vfs[n++] = (struct given_vf){.group = jobs[i].home->groups[k],
 				.want = (uint16_t)k, .cell = VFCTL_CELL_ANY};
 		for (size_t d = 0; !chosen[i].option.stay && d < fj[i].demand_count; d++)
-			read_demand(site, &fj[i].builder, &fj[i].demands[d], chosen[i].vfs, &n);
+			read_demand(capacity, &fj[i].builder, &fj[i].demands[d], chosen[i].vfs, &n);
 	}
 	for (size_t i = 0; fj && i < count; i++)
 		free(fj[i].builder.apart);
 	*io_work += flow.work;
-	return r > 0 ? sum_up(site, chosen, jobs, count, rooms, ret) : r;
+	return r > 0 ? sum_up(capacity, chosen, jobs, count, rooms, ret) : r;
 }

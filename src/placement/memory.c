@@ -2,7 +2,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-#include "placement/site.h"
+#include "placement/capacity.h"
 
 static uint64_t minus(uint64_t a, uint64_t b)
 {

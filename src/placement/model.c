@@ -21,6 +21,7 @@ void vfctl_model_free(struct vfctl_host_model *model)
 		free_occupant(&model->occupants[i]);
 	vfctl_topology_free(model->topology);
 	free(model->reserved_why);
+	free(model->typical_why);
 	free(model->promises);
 	free(model->vfs);
 	free(model->pfs);

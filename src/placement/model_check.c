@@ -193,19 +193,30 @@ static int fail_core(struct vfctl_ctx *ctx, const struct vfctl_topology *t, size
 	return 0;
 }
 
-/* The planner checks each model it gets: a CPU at a time is far less than whole sets. */
-static bool is_sound(const struct vfctl_topology *t, const struct vfctl_core *c,
-	const struct vfctl_node *node, struct vfctl_cpuset *seen)
+/* The lowest CPU of a core; -1: none of the words has one. */
+static int first_cpu(const struct vfctl_core *c, size_t words)
 {
-	for (int cpu = vfctl_cpuset_next(&c->cpus, 0); cpu >= 0;
-		cpu = vfctl_cpuset_next(&c->cpus, (unsigned)cpu + 1)) {
-		if (!vfctl_cpuset_has(&t->online, (unsigned)cpu) ||
-			!vfctl_cpuset_has(&node->cpus, (unsigned)cpu) ||
-			vfctl_cpuset_has(seen, (unsigned)cpu))
-			return false;
-		vfctl_cpuset_add(seen, (unsigned)cpu);
+	for (size_t i = 0; i < words; i++)
+		if (c->cpus.word[i])
+			return (int)(i * 64) + __builtin_ctzll(c->cpus.word[i]);
+	return -1;
+}
+
+/* The planner checks each model it gets. @words: of what is online; there is nothing beyond. */
+static bool is_sound(const struct vfctl_topology *t, const struct vfctl_core *c,
+	const struct vfctl_node *node, struct vfctl_cpuset *seen, size_t words)
+{
+	static const struct vfctl_cpuset none;
+	uint64_t wrong = 0;
+
+	for (size_t i = 0; i < words; i++) {
+		uint64_t word = c->cpus.word[i];
+
+		wrong |= word & (~(t->online.word[i] & node->cpus.word[i]) | seen->word[i]);
+		seen->word[i] |= word;
 	}
-	return true;
+	return !wrong && memcmp(&c->cpus.word[words], &none.word[words],
+		sizeof(none.word) - words * sizeof(none.word[0])) == 0;
 }
 
 /* What is wrong with its CPUs, in words. */
@@ -222,19 +233,21 @@ static int fail_cpus(struct vfctl_ctx *ctx, const struct vfctl_topology *t, size
 		member, t->cores[at].node);
 }
 
-/* @before: the lowest CPU of the core before it; becomes its own. */
+/* @before: the lowest CPU of the core before it, and @node its node; become its own. */
 static int check_core(struct vfctl_ctx *ctx, const struct vfctl_topology *t, size_t at,
-	struct vfctl_cpuset *seen, int *before)
+	struct vfctl_cpuset *seen, size_t words, int *before, const struct vfctl_node **node)
 {
 	const struct vfctl_core *c = &t->cores[at];
-	const struct vfctl_node *node = vfctl_topology_node(t, c->node);
-	int first = vfctl_cpuset_next(&c->cpus, 0);
+	int first = first_cpu(c, words);
 
-	if (first < 0)
+	if (first < 0 && vfctl_cpuset_empty(&c->cpus))
 		return ctx_fail(ctx, -EINVAL, "cores[%zu].cpus: a core has at least one CPU", at);
-	if (!node)
+	/* Cores of one node mostly stand together. */
+	if (!*node || c->node < 0 || (*node)->id != (unsigned)c->node)
+		*node = vfctl_topology_node(t, c->node);
+	if (!*node)
 		return ctx_fail(ctx, -EINVAL, "cores[%zu].node: there is no node %d", at, c->node);
-	if (!is_sound(t, c, node, seen))
+	if (!is_sound(t, c, *node, seen, words))
 		return fail_cpus(ctx, t, at);
 	if (first < *before)
 		return ctx_fail(ctx, -EINVAL, "cores[%zu].cpus: CPU %d comes after CPU %d; list "
@@ -245,14 +258,16 @@ static int check_core(struct vfctl_ctx *ctx, const struct vfctl_topology *t, siz
 
 static int check_cores(struct vfctl_ctx *ctx, const struct vfctl_topology *t)
 {
+	const struct vfctl_node *node = NULL;
 	struct vfctl_cpuset seen = {0}, left;
+	size_t words = cpuset_words(&t->online);
 	char text[SET_TEXT];
 	int r = 0, before = -1;
 
 	if (!t->core_count)
 		return ctx_fail(ctx, -EINVAL, "cores: there are none; a host has at least one");
 	for (size_t i = 0; i < t->core_count && r == 0; i++)
-		r = check_core(ctx, t, i, &seen, &before);
+		r = check_core(ctx, t, i, &seen, words, &before, &node);
 	left = without(&t->online, &seen);
 	if (r == 0 && !vfctl_cpuset_empty(&left))
 		return ctx_fail(ctx, -EINVAL, "online: %s %s in no core", cpus(&left, text),
@@ -313,7 +328,13 @@ static int check_promises(struct vfctl_ctx *ctx, const struct vfctl_topology *t,
 }
 
 /* Node, fabric, port: what a PF and a VF both have. */
-static int check_place(struct vfctl_ctx *ctx, const struct vfctl_topology *t,
+static bool is_place(const struct vfctl_topology *t, int node, int fabric, uint32_t port)
+{
+	return (node == VFCTL_NODE_NONE || vfctl_topology_node(t, node)) && fabric >= 0 &&
+		fabric <= MODEL_FABRIC_MAX && port <= MODEL_PORT_MAX;
+}
+
+static int fail_place(struct vfctl_ctx *ctx, const struct vfctl_topology *t,
 	const char *member, int node, int fabric, uint32_t port)
 {
 	if (node != VFCTL_NODE_NONE && !vfctl_topology_node(t, node))
@@ -321,30 +342,29 @@ static int check_place(struct vfctl_ctx *ctx, const struct vfctl_topology *t,
 	if (fabric < 0 || fabric > MODEL_FABRIC_MAX)
 		return ctx_fail(ctx, -EINVAL, "%s.fabric: %d is not 0 to %d", member, fabric,
 			MODEL_FABRIC_MAX);
-	if (port > MODEL_PORT_MAX)
-		return ctx_fail(ctx, -EINVAL, "%s.port: %u is not 0 to %d", member, port,
-			MODEL_PORT_MAX);
-	return 0;
+	return ctx_fail(ctx, -EINVAL, "%s.port: %u is not 0 to %d", member, port,
+		MODEL_PORT_MAX);
 }
 
 static int check_pf(struct vfctl_ctx *ctx, const struct vfctl_host_model *m, size_t at)
 {
 	const struct vfctl_model_pf *p = &m->pfs[at];
 	char member[32];
-	int r;
 
-	snprintf(member, sizeof(member), "pfs[%zu]", at);
 	for (size_t i = 0; i < at; i++)
 		if (vfctl_bdf_compare(&m->pfs[i].bdf, &p->bdf) == 0)
 			return ctx_fail(ctx, -EINVAL,
-				"%s.address: %s is pfs[%zu] already", member,
+				"pfs[%zu].address: %s is pfs[%zu] already", at,
 				TEXT(&p->bdf), i);
-	r = check_place(ctx, m->topology, member, p->node, p->fabric, p->port);
-	if (r == 0 && (p->num_vfs > p->max_vfs || p->max_vfs > MODEL_VFS_MAX))
+	if (!is_place(m->topology, p->node, p->fabric, p->port)) {
+		snprintf(member, sizeof(member), "pfs[%zu]", at);
+		return fail_place(ctx, m->topology, member, p->node, p->fabric, p->port);
+	}
+	if (p->num_vfs > p->max_vfs || p->max_vfs > MODEL_VFS_MAX)
 		return ctx_fail(ctx, -EINVAL,
-			"%s.num_vfs: %u of at most %u VFs cannot be", member, p->num_vfs,
+			"pfs[%zu].num_vfs: %u of at most %u VFs cannot be", at, p->num_vfs,
 			p->max_vfs);
-	return r;
+	return 0;
 }
 
 /* A name with the PF that has it. */
@@ -421,40 +441,39 @@ static void name_vf(const struct listed *l, char buf[64])
 		snprintf(buf, 64, "occupants[%zu].vfs[%zu]", l->occupant, l->index);
 }
 
-static int by_address(const void *a, const void *b)
-{
-	const struct listed *x = a, *y = b;
-	int order = vfctl_bdf_compare(&x->vf->bdf, &y->vf->bdf);
-
-	if (!order)
-		order = (int)x->rank - (int)y->rank;
-	if (!order)
-		order = (x->occupant > y->occupant) - (x->occupant < y->occupant);
-	return order ? order : (x->index > y->index) - (x->index < y->index);
-}
-
 /*
  * One VF, one holder. Only domains we did not make may name one together with others: two
  * domains that never run at once can have the same device.
  */
-static int check_holders(struct vfctl_ctx *ctx, struct listed *v, size_t count)
+static int check_holders(struct vfctl_ctx *ctx, const struct listed *v, size_t count)
 {
+	_free_ struct sort_key *keys = calloc(count + 1, sizeof(*keys));
 	char this[64], other[64];
 
-	sort_unless_sorted(v, count, sizeof(*v), by_address);
+	if (!keys)
+		return ctx_oom(ctx);
+	for (size_t i = 0; i < count; i++)
+		keys[i] = (struct sort_key){model_bdf_key(&v[i].vf->bdf), v[i].rank, i};
+	sort_keys(keys, count);
 	for (size_t i = 1; i < count; i++) {
-		if (vfctl_bdf_compare(&v[i].vf->bdf, &v[i - 1].vf->bdf) ||
-			(v[i].rank == FOREIGN && v[i - 1].rank != FREE))
+		if (keys[i].major != keys[i - 1].major ||
+			(keys[i].minor == FOREIGN && keys[i - 1].minor != FREE))
 			continue;
-		name_vf(&v[i], this);
-		name_vf(&v[i - 1], other);
+		name_vf(&v[keys[i].at], this);
+		name_vf(&v[keys[i - 1].at], other);
 		return ctx_fail(ctx, -EINVAL, "%s.address: VF %s is %s already", this,
-			TEXT(&v[i].vf->bdf), other);
+			TEXT(&v[keys[i].at].vf->bdf), other);
 	}
 	return 0;
 }
 
-static int check_vf(struct vfctl_ctx *ctx, const struct vfctl_host_model *m,
+/* A foreign domain may hold a whole PF. */
+static bool is_own_pf(const struct listed *l)
+{
+	return l->rank != FOREIGN && vfctl_bdf_compare(&l->vf->bdf, &l->vf->pf) == 0;
+}
+
+static int fail_vf(struct vfctl_ctx *ctx, const struct vfctl_host_model *m,
 	const struct listed *l)
 {
 	char member[64];
@@ -463,11 +482,18 @@ static int check_vf(struct vfctl_ctx *ctx, const struct vfctl_host_model *m,
 	if (l->vf->index >= MODEL_VFS_MAX)
 		return ctx_fail(ctx, -EINVAL, "%s.index: %u is not below %d", member,
 			l->vf->index, MODEL_VFS_MAX);
-	/* A foreign domain may hold a whole PF. */
-	if (l->rank != FOREIGN && vfctl_bdf_compare(&l->vf->bdf, &l->vf->pf) == 0)
+	if (is_own_pf(l))
 		return ctx_fail(ctx, -EINVAL, "%s.address: %s is its PF", member,
 			TEXT(&l->vf->bdf));
-	return check_place(ctx, m->topology, member, l->vf->node, l->vf->fabric, l->vf->port);
+	return fail_place(ctx, m->topology, member, l->vf->node, l->vf->fabric, l->vf->port);
+}
+
+static int check_vf(struct vfctl_ctx *ctx, const struct vfctl_host_model *m,
+	const struct listed *l)
+{
+	return l->vf->index >= MODEL_VFS_MAX || is_own_pf(l) ||
+		!is_place(m->topology, l->vf->node, l->vf->fabric, l->vf->port) ?
+		fail_vf(ctx, m, l) : 0;
 }
 
 static int check_vfs(struct vfctl_ctx *ctx, const struct vfctl_host_model *m)
@@ -529,6 +555,10 @@ static int check_occupant(struct vfctl_ctx *ctx, const struct vfctl_host_model *
 		return fail_held(ctx, m, at);
 	if (!o->foreign)
 		vfctl_cpuset_or(held, &o->cpus);
+	snprintf(member, sizeof(member), "occupants[%zu].qemu_cpus", at);
+	r = check_online(ctx, m->topology, member, &o->qemu_cpus);
+	if (r < 0)
+		return r;
 	snprintf(member, sizeof(member), "occupants[%zu].memory", at);
 	for (size_t i = 0; i < o->memory_count && o->shared_vcpus; i++)
 		if (o->shared_vcpus[i] > VFCTL_VCPU_MAX)
@@ -536,6 +566,23 @@ static int check_occupant(struct vfctl_ctx *ctx, const struct vfctl_host_model *
 				"%s[%zu].shared_vcpus: %u is not 0 to %d", member, i,
 				o->shared_vcpus[i], VFCTL_VCPU_MAX);
 	return check_promises(ctx, m->topology, member, o->memory, o->memory_count);
+}
+
+/* Where QEMU's threads of several guests run no guest of ours has a core of its own. */
+static int check_qemu_cpus(struct vfctl_ctx *ctx, const struct vfctl_host_model *m,
+	const struct vfctl_cpuset *held)
+{
+	char text[SET_TEXT];
+
+	for (size_t i = 0; i < m->occupant_count; i++) {
+		struct vfctl_cpuset both = common(&m->occupants[i].qemu_cpus, held);
+
+		if (!vfctl_cpuset_empty(&both))
+			return ctx_fail(ctx, -EINVAL, "occupants[%zu].qemu_cpus: %s %s held by a "
+				"guest alone", i, cpus(&both, text),
+				vfctl_cpuset_count(&both) == 1 ? "is" : "are");
+	}
+	return 0;
 }
 
 int model_check(struct vfctl_ctx *ctx, const struct vfctl_host_model *m)
@@ -560,6 +607,8 @@ int model_check(struct vfctl_ctx *ctx, const struct vfctl_host_model *m)
 		r = check_listed(ctx, m);
 	for (size_t i = 0; i < m->occupant_count && r == 0; i++)
 		r = check_occupant(ctx, m, i, &held);
+	if (r == 0)
+		r = check_qemu_cpus(ctx, m, &held);
 	return r < 0 ? r : check_vfs(ctx, m);
 }
 

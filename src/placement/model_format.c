@@ -133,6 +133,11 @@ static void put_typical(struct buf *b, const struct vfctl_host_model *m)
 			t->vcpus, t->cells, t->vfs, t->share);
 	}
 	close_list(b, m->typical_count, ",");
+	if (!m->typical_why)
+		return;
+	buf_puts(b, "\t\"typical_why\": ");
+	json_put(b, m->typical_why);
+	buf_puts(b, ",\n");
 }
 
 static void put_promise(struct buf *b, const struct vfctl_promise *p)
@@ -202,6 +207,10 @@ static void put_occupant(struct buf *b, const struct vfctl_occupant *o)
 	buf_printf(b, ", \"foreign\": %s, \"running\": %s, ", o->foreign ? "true" : "false",
 		o->running ? "true" : "false");
 	put_cpus(b, "cpus", &o->cpus);
+	if (!vfctl_cpuset_empty(&o->qemu_cpus)) {
+		buf_puts(b, ", ");
+		put_cpus(b, "qemu_cpus", &o->qemu_cpus);
+	}
 	buf_puts(b, ",\n\t\t\t\"memory\": [");
 	for (size_t i = 0; i < o->memory_count; i++) {
 		buf_puts(b, i ? ",\n\t\t\t\t" : "");

@@ -311,6 +311,7 @@ static int read_occupant(struct reading *r, const struct json *value, void *obje
 		OCCUPANT("foreign", model_read_flag, foreign, 0, false),
 		OCCUPANT("running", model_read_flag, running, 0, false),
 		OCCUPANT("cpus", model_read_cpus, cpus, 0, false),
+		OCCUPANT("qemu_cpus", model_read_cpus, qemu_cpus, 0, false),
 		{"memory", read_memory, 0, 0, false},
 		{"vfs", read_held_vfs, 0, 0, false},
 	};
@@ -379,6 +380,7 @@ static const struct member model_rows[] = {
 	MODEL("busy_cpus", model_read_cpus, busy_cpus, 0, false),
 	MODEL("host_memory_bytes", model_read_u64, host_memory_bytes, MODEL_BYTES_MAX, false),
 	{"typical", read_typical, 0, 0, false},
+	MODEL("typical_why", model_read_text, typical_why, 0, false),
 	{"promises", read_promises, 0, 0, false},
 	{"pfs", read_pfs, 0, 0, false},
 	{"free_vfs", read_free_vfs, 0, 0, false},

@@ -35,7 +35,7 @@ int model_bad(struct reading *r, const char *fmt, ...)
 	put_path(&path, r->at);
 	if (!words || path.failed)
 		return ctx_oom(r->ctx);
-	return ctx_fail(r->ctx, -EINVAL, "%s%s%s", path.data ? path.data : "",
+	return ctx_mistake(r->ctx, -EINVAL, "%s%s%s", path.data ? path.data : "",
 		path.len ? ": " : "", words);
 }
 

@@ -30,8 +30,10 @@ struct member {
 
 /* In a reader: the member of @object that the row @m is for. */
 #define AT(type) ((type *)((char *)object + m->offset))
-#define ROW(type, name, read, member, max, required)                                     \
+/* clang-format off */
+#define ROW(type, name, read, member, max, required) \
 	{name, read, offsetof(type, member), max, required}
+/* clang-format on */
 
 /* -EINVAL; the words begin with the path of where we are. */
 int model_bad(struct reading *r, const char *fmt, ...) _printf_(2, 3);

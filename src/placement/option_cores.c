@@ -16,10 +16,10 @@ static bool is_wasteful(const struct gen *g, const struct vector *v, uint32_t vc
 {
 	uint32_t sum = 0, smallest = 0;
 
-	for (unsigned c = g->site->class_count; c-- > 0;) {
-		sum += v->cores[c] * g->site->class_threads[c];
+	for (unsigned c = g->capacity->class_count; c-- > 0;) {
+		sum += v->cores[c] * g->capacity->class_threads[c];
 		if (v->cores[c])
-			smallest = g->site->class_threads[c];
+			smallest = g->capacity->class_threads[c];
 	}
 	return smallest && sum - smallest >= vcpus;
 }
@@ -29,16 +29,19 @@ static void fill_classes(struct gen *g, const struct room *room, unsigned class,
 	uint32_t left, uint32_t vcpus, bool one_each, struct vector *v, struct vector *list,
 	size_t *count)
 {
-	uint32_t threads = one_each ? 1 : g->site->class_threads[class];
+	uint32_t threads = one_each ? 1 : g->capacity->class_threads[class];
 	uint32_t need = (left + threads - 1) / threads;
 	uint32_t most = need < room->cores[class] ? need : room->cores[class];
 
+	if (g->list->cut)
+		return;
 	if (class == 0) {
 		v->cores[0] = (uint16_t)need;
 		if (need <= room->cores[0] && (one_each || !is_wasteful(g, v, vcpus)))
 			add_vector(g, v, list, count);
 		return;
 	}
+	g->list->work += class > 1 ? most : most / 16;
 	for (uint32_t n = most + 1; n-- > 0;) {
 		v->cores[class] = (uint16_t)n;
 		fill_classes(g, room, class - 1, n * threads > left ? 0 : left - n * threads,
@@ -49,8 +52,8 @@ static void fill_classes(struct gen *g, const struct room *room, unsigned class,
 static void even_vectors(struct gen *g, const struct room *room, uint32_t vcpus,
 	struct vector *list, size_t *count)
 {
-	for (unsigned c = g->site->class_count; c-- > 0;) {
-		uint32_t threads = g->site->class_threads[c];
+	for (unsigned c = g->capacity->class_count; c-- > 0;) {
+		uint32_t threads = g->capacity->class_threads[c];
 		struct vector v = {.threads = threads};
 
 		if (threads < 2 || vcpus % threads || vcpus / threads > room->cores[c])
@@ -76,37 +79,55 @@ size_t option_vectors(struct gen *g, const struct room *room, uint32_t vcpus,
 		even_vectors(g, room, vcpus, list, &count);
 	if (policy == VFCTL_THREADS_REQUIRE)
 		return count;
-	fill_classes(g, room, g->site->class_count - 1, vcpus, vcpus, isolate, &v, list,
+	fill_classes(g, room, g->capacity->class_count - 1, vcpus, vcpus, isolate, &v, list,
 		&count);
 	return count;
 }
 
-bool option_extra(const struct gen *g, const struct room *room, struct opt_cell *cell)
+/* Nobody shares a node that a guest has as a whole. */
+static enum qemu_place qemu_place(const struct gen *g, unsigned node)
 {
-	uint32_t need = g->r->emulator_cores + g->r->iothread_cores;
+	if (g->rooms[node].seats)
+		return QEMU_SEAT;
+	return g->r->whole_node ? QEMU_OWN : QEMU_NEW;
+}
+
+uint32_t option_extra_cores(const struct gen *g, unsigned node)
+{
+	return request_extra_cores(g->r) +
+		(request_has_auto(g->r) && qemu_place(g, node) != QEMU_SEAT);
+}
+
+bool option_extra(const struct gen *g, struct opt_cell *cell)
+{
+	uint32_t need = option_extra_cores(g, cell->node);
 
 	memset(cell->extra, 0, sizeof(cell->extra));
-	for (unsigned c = 0; c < g->site->class_count && need; c++) {
-		uint32_t left = (uint32_t)(room->cores[c] - cell->cores[c]);
+	cell->qemu = request_has_auto(g->r) ? qemu_place(g, cell->node) : QEMU_ELSEWHERE;
+	for (unsigned c = 0; c < g->capacity->class_count && need; c++) {
+		uint32_t left = (uint32_t)(g->rooms[cell->node].cores[c] - cell->cores[c]);
 
 		cell->extra[c] = (uint16_t)(left < need ? left : need);
 		need -= cell->extra[c];
+		if (cell->extra[c])
+			cell->qemu_class = (uint8_t)c;
 	}
 	return !need;
 }
 
-uint32_t option_cores(const struct opt_cell *cell)
+uint32_t option_held_cores(const struct opt_cell *cell)
 {
 	uint32_t n = 0;
 
-	for (unsigned c = 0; c < SITE_CLASSES_MAX; c++)
+	for (unsigned c = 0; c < CAPACITY_CLASSES_MAX; c++)
 		n += (uint32_t)(cell->cores[c] + cell->extra[c]);
-	return n;
+	return n - (cell->qemu == QEMU_NEW);
 }
 
 bool option_l3(const struct gen *g, struct opt_cell *cell)
 {
-	uint32_t size = g->site->nodes[cell->node].l3_cores, cores = option_cores(cell);
+	uint32_t size = g->capacity->nodes[cell->node].l3_cores, cores = option_held_cores(cell);
+	const struct room *room = &g->rooms[cell->node];
 
 	cell->l3 = 0;
 	if (!g->r->whole_l3)
@@ -114,5 +135,16 @@ bool option_l3(const struct gen *g, struct opt_cell *cell)
 	if (!size)
 		return false;
 	cell->l3 = (uint16_t)((cores + size - 1) / size);
-	return cell->l3 <= g->rooms[cell->node].l3_whole;
+	/* A core that others share is in none of its groups. */
+	return cell->l3 <= room->l3_whole &&
+		cell->l3 * size + (cell->qemu == QEMU_NEW) <= room->core_count;
+}
+
+bool option_fills_host(const struct gen *g)
+{
+	uint32_t cores = 0;
+
+	for (size_t k = 0; k < g->count; k++)
+		cores += option_held_cores(&g->cells[k]);
+	return cores == g->capacity->core_count;
 }

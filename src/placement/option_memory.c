@@ -39,9 +39,9 @@ void option_memory(struct gen *g, size_t cell)
 	if (g->r->memory_affinity == VFCTL_AFFINITY_REQUIRED ||
 		(local && g->last && (g->count == 1 || g->count > CELLS_WITH_ANY_MEMORY)))
 		return;
-	for (unsigned n = 0; n < g->site->node_count; n++) {
+	for (unsigned n = 0; n < g->capacity->node_count; n++) {
 		if (n == c->node || (g->r->max_distance &&
-				site_distance(g->site, c->node, n) > g->r->max_distance))
+				capacity_distance(g->capacity, c->node, n) > g->r->max_distance))
 			continue;
 		c->memory_node = (uint8_t)n;
 		if (has_memory(g, cell, n))
@@ -63,7 +63,7 @@ static uint64_t memory_step(const struct gen *g)
 	uint64_t odd = g->r->memory_bytes & -g->r->memory_bytes;
 
 	if (g->page)
-		return g->site->page_bytes[g->page];
+		return g->capacity->page_bytes[g->page];
 	return odd < mib ? odd : mib;
 }
 
@@ -84,7 +84,7 @@ static uint64_t pages_kept(const struct gen *g, size_t cell)
 static bool share_memory(struct gen *g)
 {
 	uint64_t step = memory_step(g), all = g->r->memory_bytes / step, given = 0;
-	uint64_t left[SITE_NODES_MAX];
+	uint64_t left[CAPACITY_NODES_MAX];
 
 	for (size_t k = 0; k < g->count; k++)
 		left[g->cells[k].memory_node] = own_memory(g, g->cells[k].memory_node) / step;
@@ -127,9 +127,9 @@ static void remote_memory(struct gen *g, size_t cell, bool own)
 	}
 	c->memory_node = c->node;
 	remote_memory(g, cell + 1, own);
-	for (unsigned n = 0; n < g->site->node_count; n++) {
+	for (unsigned n = 0; n < g->capacity->node_count; n++) {
 		if (n == c->node || !own_memory(g, n) || (g->r->max_distance &&
-				site_distance(g->site, c->node, n) > g->r->max_distance))
+				capacity_distance(g->capacity, c->node, n) > g->r->max_distance))
 			continue;
 		c->memory_node = (uint8_t)n;
 		remote_memory(g, cell + 1, false);

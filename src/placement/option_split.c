@@ -7,7 +7,7 @@
 
 /* vCPUs of each cell: those with a CPU of their own, and shared ones. */
 struct split {
-	uint32_t alone[SITE_NODES_MAX], shared[SITE_NODES_MAX];
+	uint32_t alone[CAPACITY_NODES_MAX], shared[CAPACITY_NODES_MAX];
 };
 
 void option_spread_shared(struct gen *g)
@@ -24,15 +24,10 @@ void option_spread_shared(struct gen *g)
 
 /* ---- what a node could take ---- */
 
-static uint32_t extra_cores(const struct gen *g)
-{
-	return g->r->emulator_cores + g->r->iothread_cores;
-}
-
 /* Cores of the node that the guest may have. */
 static uint32_t open_cores(const struct gen *g, unsigned node, unsigned class)
 {
-	uint32_t whole = (uint32_t)g->rooms[node].l3_whole * g->site->nodes[node].l3_cores;
+	uint32_t whole = (uint32_t)g->rooms[node].l3_whole * g->capacity->nodes[node].l3_cores;
 	uint32_t cores = g->rooms[node].cores[class];
 
 	return g->r->whole_l3 && whole < cores ? whole : cores;
@@ -41,7 +36,7 @@ static uint32_t open_cores(const struct gen *g, unsigned node, unsigned class)
 /* vCPUs per core of the class when the guest is split in steps of @unit; 0: it has no use. */
 static uint32_t per_core(const struct gen *g, unsigned class, uint32_t unit)
 {
-	uint32_t threads = g->site->class_threads[class];
+	uint32_t threads = g->capacity->class_threads[class];
 
 	if (g->r->threads == VFCTL_THREADS_REQUIRE)
 		return threads == unit ? threads : 0;
@@ -55,7 +50,7 @@ static uint32_t most_steps(const struct gen *g, unsigned node, uint32_t unit, ui
 
 	/* QEMU's cores are those of least use to vCPUs. */
 	for (int useful = 0; useful < 2; useful++)
-		for (unsigned c = 0; c < g->site->class_count; c++) {
+		for (unsigned c = 0; c < g->capacity->class_count; c++) {
 			uint32_t cores = open_cores(g, node, c), each = per_core(g, c, unit);
 			uint32_t taken = cores < extra ? cores : extra;
 
@@ -82,6 +77,7 @@ static uint32_t most_vcpus(const struct gen *g, unsigned node)
 
 static void try_split(struct gen *g, const struct split *split)
 {
+	g->list->work += g->count;
 	for (size_t k = 0; k < g->count; k++) {
 		g->cells[k].shared = split->shared[k];
 		g->cells[k].vcpus = split->alone[k] + split->shared[k];
@@ -126,7 +122,7 @@ static bool level(const uint32_t *most, size_t count, uint32_t total, uint32_t *
 /* Shared vCPUs in proportion; @most: what the nodes hold of the others. */
 static bool in_proportion(struct gen *g, const uint32_t *most, struct split *ret)
 {
-	uint32_t all[SITE_NODES_MAX] = {0}, vcpus[SITE_NODES_MAX] = {0};
+	uint32_t all[CAPACITY_NODES_MAX] = {0}, vcpus[CAPACITY_NODES_MAX] = {0};
 
 	for (size_t k = 0; k < g->count; k++)
 		all[k] = most[k] + g->rooms[g->cells[k].node].shared;
@@ -168,7 +164,7 @@ static bool give_first(const uint32_t *most, const uint32_t *carries, size_t cou
 static bool by_kind(struct gen *g, const uint32_t *most, struct split *ret)
 {
 	uint32_t alone = g->r->vcpus - g->r->shared_vcpus, shared = g->r->shared_vcpus;
-	uint32_t carries[SITE_NODES_MAX];
+	uint32_t carries[CAPACITY_NODES_MAX];
 
 	for (size_t k = 0; k < g->count; k++)
 		carries[k] = g->rooms[g->cells[k].node].shared;
@@ -257,7 +253,8 @@ static void make_way(struct gen *g, uint32_t *most, uint32_t unit)
 	for (size_t k = 0; k < g->count; k++) {
 		uint32_t was = most[k];
 
-		most[k] = most_steps(g, g->cells[k].node, unit, extra_cores(g));
+		most[k] = most_steps(g, g->cells[k].node, unit,
+			option_extra_cores(g, g->cells[k].node));
 		if (even_split(g, most, unit, &split))
 			try_split(g, &split);
 		most[k] = was;
@@ -266,7 +263,7 @@ static void make_way(struct gen *g, uint32_t *most, uint32_t unit)
 
 static void split_by(struct gen *g, uint32_t unit)
 {
-	uint32_t most[SITE_NODES_MAX];
+	uint32_t most[CAPACITY_NODES_MAX];
 	size_t before = g->list->count;
 	struct split even;
 
@@ -275,7 +272,7 @@ static void split_by(struct gen *g, uint32_t unit)
 	if (!even_split(g, most, unit, &even))
 		return;
 	try_split(g, &even);
-	if (extra_cores(g) && g->list->count == before)
+	if ((request_extra_cores(g->r) || request_has_auto(g->r)) && g->list->count == before)
 		make_way(g, most, unit);
 	if (!g->last && !g->r->shared_vcpus)
 		try_uneven(g, most, unit, &even);
@@ -286,7 +283,7 @@ static bool cores_alike(const struct gen *g)
 {
 	unsigned kinds = 0;
 
-	for (unsigned c = 0; c < g->site->class_count; c++)
+	for (unsigned c = 0; c < g->capacity->class_count; c++)
 		for (size_t k = 0; k < g->count; k++)
 			if (g->rooms[g->cells[k].node].cores[c]) {
 				kinds++;
@@ -296,13 +293,13 @@ static bool cores_alike(const struct gen *g)
 }
 
 /* Steps to split in, largest first: cores that the vCPUs fill, then single vCPUs. */
-static size_t list_units(const struct gen *g, uint32_t ret[SITE_CLASSES_MAX + 1])
+static size_t list_units(const struct gen *g, uint32_t ret[CAPACITY_CLASSES_MAX + 1])
 {
 	bool single = g->r->threads == VFCTL_THREADS_ISOLATE || g->r->shared_vcpus;
 	size_t count = 0;
 
-	for (unsigned c = g->site->class_count; c-- > 0 && !single;) {
-		uint32_t threads = g->site->class_threads[c];
+	for (unsigned c = g->capacity->class_count; c-- > 0 && !single;) {
+		uint32_t threads = g->capacity->class_threads[c];
 
 		if (threads > 1 && g->r->vcpus % threads == 0)
 			ret[count++] = threads;
@@ -318,13 +315,13 @@ static bool have_vfs(const struct gen *g)
 	const struct option o = {.nodes = g->used, .cell_count = (uint8_t)g->count};
 	uint64_t distance;
 
-	return match_floor(g->site, g->job, &o, g->cells, &distance);
+	return match_floor(g->capacity, g->job, &o, g->cells, &distance);
 }
 
 /* Threads stay idle only where no split in whole cores is to be had. */
 static void split_over(struct gen *g)
 {
-	uint32_t units[SITE_CLASSES_MAX + 1];
+	uint32_t units[CAPACITY_CLASSES_MAX + 1];
 	size_t before = g->list->count, count = list_units(g, units);
 
 	g->list->work++;
@@ -350,12 +347,12 @@ static uint64_t most_of(const struct gen *g, unsigned node, bool memory)
 /* What cells before @cell could hold with the best nodes from @from on for the others. */
 static uint64_t at_most(const struct gen *g, size_t cell, unsigned from, bool memory)
 {
-	uint64_t best[SITE_NODES_MAX], sum = 0;
+	uint64_t best[CAPACITY_NODES_MAX], sum = 0;
 	size_t count = 0;
 
 	for (size_t k = 0; k < cell; k++)
 		sum += most_of(g, g->cells[k].node, memory);
-	for (unsigned n = from; n < g->site->node_count; n++) {
+	for (unsigned n = from; n < g->capacity->node_count; n++) {
 		uint64_t value = most_of(g, n, memory);
 		size_t at = count++;
 
@@ -371,6 +368,7 @@ static uint64_t at_most(const struct gen *g, size_t cell, unsigned from, bool me
 /* Nodes ascending: cells that nobody gave have no order of their own. */
 void option_split(struct gen *g, size_t cell, unsigned from)
 {
+	g->list->work += g->capacity->node_count / 4;
 	if (at_most(g, cell, from, false) < g->r->vcpus ||
 		(g->r->memory_affinity == VFCTL_AFFINITY_REQUIRED &&
 			at_most(g, cell, from, true) < g->r->memory_bytes))
@@ -381,7 +379,7 @@ void option_split(struct gen *g, size_t cell, unsigned from)
 		split_over(g);
 		return;
 	}
-	for (unsigned n = from; n < g->site->node_count; n++) {
+	for (unsigned n = from; n < g->capacity->node_count; n++) {
 		if (!option_can_hold(g, n) || !most_vcpus(g, n) || option_has_twin(g, n))
 			continue;
 		g->cells[cell].node = (uint8_t)n;

@@ -23,9 +23,10 @@ bool option_go_on(struct gen *g)
 
 	l->work++;
 	if (++g->work > OPTIONS_WORK_MAX || (l->max_work && l->work > l->max_work) ||
-		(g->work % 1024 == 0 && l->limit && limit_reached(l->limit)))
+		(l->limit && (l->limit->reached ||
+			(g->work % 256 == 0 && limit_reached(l->limit)))))
 		l->cut = true;
-	return !g->error && !l->cut;
+	return !g->error && !l->cut && (!l->enough || l->count < l->enough);
 }
 
 /* ---- a finished option ---- */
@@ -70,8 +71,8 @@ static uint32_t page_rank(const struct gen *g, uint64_t memory)
 
 	if (g->r->page_bytes != VFCTL_PAGES_AUTO)
 		return 0;
-	for (unsigned p = g->site->page_count - 1; p > g->page; p--)
-		rank += memory % g->site->page_bytes[p] == 0;
+	for (unsigned p = g->capacity->page_count - 1; p > g->page; p--)
+		rank += memory % g->capacity->page_bytes[p] == 0;
 	return rank;
 }
 
@@ -86,9 +87,9 @@ static uint32_t form_of(const struct gen *g)
 		most = c->vcpus > most ? c->vcpus : most;
 		least = c->vcpus < least ? c->vcpus : least;
 	}
-	for (unsigned c = 0; c < g->site->class_count; c++)
-		if (g->r->vcpus % g->site->class_threads[c] == 0)
-			best = g->site->class_threads[c];
+	for (unsigned c = 0; c < g->capacity->class_count; c++)
+		if (g->r->vcpus % g->capacity->class_threads[c] == 0)
+			best = g->capacity->class_threads[c];
 	if (g->r->threads == VFCTL_THREADS_PREFER && g->threads < best)
 		form++;
 	return g->job->request->cell_count ? form : form + most - least;
@@ -96,10 +97,11 @@ static uint32_t form_of(const struct gen *g)
 
 static void find_room(struct gen *g)
 {
-	outlook_vfs_at_start(g->site, g->node_vfs);
+	outlook_vfs_at_start(g->capacity, g->node_vfs);
+	outlook_usable(g->capacity, g->rooms, g->node_threads);
 	g->room = 0;
-	for (unsigned n = 0; n < g->site->node_count; n++) {
-		g->node_room[n] = outlook_node(g->site, &g->rooms[n], &g->node_vfs[n]);
+	for (unsigned n = 0; n < g->capacity->node_count; n++) {
+		g->node_room[n] = outlook_node(g->capacity, g->node_threads[n], &g->node_vfs[n]);
 		g->room += g->node_room[n];
 	}
 }
@@ -108,33 +110,36 @@ static void find_room(struct gen *g)
 static uint64_t room_after(const struct gen *g, const struct option *o)
 {
 	uint64_t sum = g->room, nodes = o->nodes;
-	struct room rooms[SITE_NODES_MAX];
+	struct room rooms[CAPACITY_NODES_MAX];
+	uint32_t usable[CAPACITY_NODES_MAX];
 
+	memcpy(usable, g->node_threads, g->capacity->node_count * sizeof(*usable));
 	for (size_t k = 0; k < o->cell_count; k++)
 		nodes |= UINT64_C(1) << g->cells[k].memory_node;
 	for (uint64_t left = nodes; left; left &= left - 1)
 		rooms[__builtin_ctzll(left)] = g->rooms[__builtin_ctzll(left)];
-	option_take(g->site, g->job, o, g->cells, rooms);
+	option_take(g->capacity, g->job, o, g->cells, rooms);
 	for (uint64_t left = nodes; left; left &= left - 1) {
 		unsigned n = (unsigned)__builtin_ctzll(left);
 		struct outlook_vfs vfs = g->node_vfs[n];
 
-		for (size_t f = 0; site_has(o->nodes, n) && f < OUTLOOK_FABRICS_MAX; f++)
+		for (size_t f = 0; capacity_has(o->nodes, n) && f < OUTLOOK_FABRICS_MAX; f++)
 			vfs.of[f] -= vfs.of[f] < g->job->vfs ? vfs.of[f] : g->job->vfs;
+		usable[n] = capacity_usable_threads(g->capacity, &rooms[n]);
 		sum -= g->node_room[n];
-		sum += outlook_node(g->site, &rooms[n], &vfs);
+		sum += outlook_node(g->capacity, usable[n], &vfs);
 	}
-	return sum + outlook_pairs(g->site, g->rooms, nodes, rooms);
+	return sum + outlook_pairs(g->capacity, usable);
 }
 
 static void finish_as(struct gen *g, struct option *o, bool local)
 {
 	o->local = local;
-	g->list->work += 4 + 2 * g->count + g->r->want_count * (1 + g->site->group_count / 8) +
-		g->site->node_count / 4;
-	if (!match_floor(g->site, g->job, o, g->cells, &o->vf_distance))
+	g->list->work += 4 + 2 * g->count + g->r->want_count * (1 + g->capacity->group_count / 8) +
+		g->capacity->node_count / 4;
+	if (!match_floor(g->capacity, g->job, o, g->cells, &o->vf_distance))
 		return;
-	o->room = room_after(g, o);
+	o->room = g->list->enough ? 0 : room_after(g, o);
 	if (!push(g, o))
 		g->error = -ENOMEM;
 }
@@ -144,8 +149,8 @@ static bool has_loose_wants(const struct gen *g)
 {
 	bool unknown = false;
 
-	for (size_t i = 0; i < g->site->group_count; i++)
-		unknown |= !g->site->groups[i].local;
+	for (size_t i = 0; i < g->capacity->group_count; i++)
+		unknown |= !g->capacity->groups[i].local;
 	for (size_t i = 0; i < g->r->want_count; i++)
 		if (g->r->wants[i].affinity == VFCTL_AFFINITY_PREFERRED ||
 			g->r->wants[i].affinity == VFCTL_AFFINITY_SOCKET ||
@@ -166,9 +171,9 @@ static void finish(struct gen *g)
 
 		local &= c->memory_node == c->node;
 		o.distance += 2 * (uint64_t)c->vcpus *
-			(site_distance(g->site, c->node, c->memory_node) - 10);
+			(capacity_distance(g->capacity, c->node, c->memory_node) - 10);
 		for (size_t k = 0; k < i; k++)
-			o.distance += site_distance(g->site, c->node, g->cells[k].node) - 10;
+			o.distance += capacity_distance(g->capacity, c->node, g->cells[k].node) - 10;
 	}
 	if (local)
 		finish_as(g, &o, true);
@@ -187,7 +192,8 @@ static void with_vector(struct gen *g, size_t cell, size_t extra, const struct v
 
 	memcpy(c->cores, v->cores, sizeof(c->cores));
 	memset(c->extra, 0, sizeof(c->extra));
-	if (cell == extra && !option_extra(g, &g->rooms[c->node], c))
+	c->qemu = QEMU_ELSEWHERE;
+	if (cell == extra && !option_extra(g, c))
 		return;
 	if (!option_l3(g, c))
 		return;
@@ -209,7 +215,8 @@ static void choose_cores(struct gen *g, size_t cell, size_t extra)
 	if (!option_go_on(g))
 		return;
 	if (cell == g->count) {
-		finish(g);
+		if (extra < g->count || !request_has_auto(g->r) || option_fills_host(g))
+			finish(g);
 		return;
 	}
 	count = option_vectors(g, &g->rooms[c->node], c->vcpus - c->shared, vectors);
@@ -217,13 +224,31 @@ static void choose_cores(struct gen *g, size_t cell, size_t extra)
 		with_vector(g, cell, extra, &vectors[i]);
 }
 
+/* The cell whose node has the host's CPUs for QEMU, or where it takes nothing; count: none. */
+static size_t free_for_qemu(const struct gen *g)
+{
+	size_t k = 0;
+
+	while (k < g->count && (request_extra_cores(g->r) || (request_has_auto(g->r) &&
+			g->rooms[g->cells[k].node].seats != SEATS_HOST)))
+		k++;
+	return k;
+}
+
+/* QEMU's cores beside each of the cells; beside none for the guest that has all of the host. */
 void option_place_cores(struct gen *g)
 {
-	size_t cells = g->r->emulator_cores + g->r->iothread_cores ? g->count : 1;
+	size_t before = g->list->count, own = free_for_qemu(g);
 
 	g->threads = 0;
-	for (size_t i = 0; i < cells; i++)
-		choose_cores(g, 0, i);
+	if (own < g->count) {
+		choose_cores(g, 0, own);
+		return;
+	}
+	for (size_t k = 0; k < g->count; k++)
+		choose_cores(g, 0, k);
+	if (request_has_auto(g->r) && !request_extra_cores(g->r) && g->list->count == before)
+		choose_cores(g, 0, g->count);
 }
 
 /* ---- nodes ---- */
@@ -232,22 +257,22 @@ bool option_can_hold(const struct gen *g, unsigned node)
 {
 	const struct room *room = &g->rooms[node];
 
-	if (!g->site->nodes[node].has_cpus || site_has(g->used, node) ||
-		(g->r->node != VFCTL_NODE_NONE && g->site->nodes[node].id != g->r->node))
+	if (!g->capacity->nodes[node].has_cpus || capacity_has(g->used, node) ||
+		(g->r->node != VFCTL_NODE_NONE && g->capacity->nodes[node].id != g->r->node))
 		return false;
-	if (g->r->whole_node && (!g->site->nodes[node].empty || room->touched))
+	if (g->r->whole_node && (!g->capacity->nodes[node].empty || room->touched))
 		return false;
-	for (unsigned n = 0; g->r->max_distance && n < g->site->node_count; n++)
-		if (site_has(g->used, n) &&
-			(site_distance(g->site, node, n) > g->r->max_distance ||
-				site_distance(g->site, n, node) > g->r->max_distance))
+	for (unsigned n = 0; g->r->max_distance && n < g->capacity->node_count; n++)
+		if (capacity_has(g->used, n) &&
+			(capacity_distance(g->capacity, node, n) > g->r->max_distance ||
+				capacity_distance(g->capacity, n, node) > g->r->max_distance))
 			return false;
 	return true;
 }
 
 bool option_has_twin(const struct gen *g, unsigned node)
 {
-	uint64_t twins = g->site->nodes[node].twins & ((UINT64_C(1) << node) - 1) & ~g->used;
+	uint64_t twins = g->capacity->nodes[node].twins & ((UINT64_C(1) << node) - 1) & ~g->used;
 
 	if (g->rooms[node].touched || g->job->home || g->job->no_twins)
 		return false;
@@ -283,7 +308,7 @@ static bool may_go(const struct gen *g, size_t cell, unsigned node)
 {
 	return option_can_hold(g, node) && option_cell_fits(g, cell, node) &&
 		(g->wants[cell].node == VFCTL_NODE_NONE ||
-			g->wants[cell].node == g->site->nodes[node].id) &&
+			g->wants[cell].node == g->capacity->nodes[node].id) &&
 		(g->r->memory_affinity != VFCTL_AFFINITY_REQUIRED ||
 			g->rooms[node].memory[g->page] >= g->cells[cell].memory);
 }
@@ -291,8 +316,8 @@ static bool may_go(const struct gen *g, size_t cell, unsigned node)
 /* One more cell gets a node, others make way for it if they must (Kuhn's matching). */
 static bool match_cell(const struct gen *g, size_t cell, int8_t *holder, uint64_t *seen)
 {
-	for (unsigned n = 0; n < g->site->node_count; n++) {
-		if (site_has(*seen, n) || !may_go(g, cell, n))
+	for (unsigned n = 0; n < g->capacity->node_count; n++) {
+		if (capacity_has(*seen, n) || !may_go(g, cell, n))
 			continue;
 		*seen |= UINT64_C(1) << n;
 		if (holder[n] < 0 || match_cell(g, (size_t)holder[n], holder, seen)) {
@@ -306,7 +331,7 @@ static bool match_cell(const struct gen *g, size_t cell, int8_t *holder, uint64_
 /* Is there a node for each of the cells from @first on? Orders are only tried if so. */
 static bool can_match(const struct gen *g, size_t first)
 {
-	int8_t holder[SITE_NODES_MAX];
+	int8_t holder[CAPACITY_NODES_MAX];
 
 	memset(holder, -1, sizeof(holder));
 	for (size_t k = first; k < g->count; k++) {
@@ -332,7 +357,7 @@ static bool enough_for_alike(const struct gen *g, size_t cell, unsigned from)
 {
 	size_t nodes = 0, cells = 0;
 
-	for (unsigned n = from; n < g->site->node_count; n++)
+	for (unsigned n = from; n < g->capacity->node_count; n++)
 		nodes += may_go(g, cell, n);
 	for (size_t k = cell; k < g->count; k++)
 		cells += cells_alike(g, cell, k);
@@ -343,7 +368,8 @@ static void choose_nodes(struct gen *g, size_t cell)
 {
 	unsigned from;
 
-	g->work += (g->count - cell) * g->site->node_count / 16;
+	g->work += (g->count - cell) * g->capacity->node_count / 16;
+	g->list->work += (g->count - cell) * g->capacity->node_count / 16;
 	if (!option_go_on(g) || !can_match(g, cell))
 		return;
 	if (cell == g->count) {
@@ -351,7 +377,7 @@ static void choose_nodes(struct gen *g, size_t cell)
 		return;
 	}
 	from = lowest_node(g, cell);
-	for (unsigned n = from; n < g->site->node_count; n++) {
+	for (unsigned n = from; n < g->capacity->node_count; n++) {
 		if (!may_go(g, cell, n) || (g->wants[cell].node == VFCTL_NODE_NONE &&
 				option_has_twin(g, n)))
 			continue;
@@ -368,7 +394,7 @@ static void choose_nodes(struct gen *g, size_t cell)
 
 static bool page_suits(const struct gen *g, unsigned page)
 {
-	uint64_t bytes = g->site->page_bytes[page], asked = g->r->page_bytes;
+	uint64_t bytes = g->capacity->page_bytes[page], asked = g->r->page_bytes;
 
 	if (asked != VFCTL_PAGES_AUTO)
 		return bytes == asked;
@@ -416,24 +442,24 @@ static void make_stay(struct gen *g)
 		o.nodes |= UINT64_C(1) << c->node;
 		o.local &= c->node == c->memory_node;
 		o.distance += 2 * (uint64_t)c->vcpus *
-			(site_distance(g->site, c->node, c->memory_node) - 10);
+			(capacity_distance(g->capacity, c->node, c->memory_node) - 10);
 		for (size_t j = 0; j < k; j++)
-			o.distance += site_distance(g->site, c->node, g->cells[j].node) - 10;
+			o.distance += capacity_distance(g->capacity, c->node, g->cells[j].node) - 10;
 	}
-	for (unsigned p = 0; p < g->site->page_count; p++)
-		if (g->site->page_bytes[p] == g->r->page_bytes)
+	for (unsigned p = 0; p < g->capacity->page_count; p++)
+		if (g->capacity->page_bytes[p] == g->r->page_bytes)
 			o.page = (uint8_t)p;
 	for (size_t i = 0; i < h->vf_count; i++)
-		o.local &= (g->site->groups[h->groups[i]].local & o.nodes) != 0;
+		o.local &= (g->capacity->groups[h->groups[i]].local & o.nodes) != 0;
 	o.room = room_after(g, &o);
 	if (!push(g, &o))
 		g->error = -ENOMEM;
 }
 
-int options_make(const struct site *site, const struct job *job, const struct room *rooms,
+int options_make(const struct capacity *capacity, const struct job *job, const struct room *rooms,
 	size_t cell_count, bool last, struct option_list *list)
 {
-	struct gen g = {.site = site, .job = job, .r = job->request, .rooms = rooms,
+	struct gen g = {.capacity = capacity, .job = job, .r = job->request, .rooms = rooms,
 		.list = list, .last = last};
 
 	list->count = list->cell_count = 0;
@@ -441,7 +467,7 @@ int options_make(const struct site *site, const struct job *job, const struct ro
 	find_room(&g);
 	if (job->home)
 		make_stay(&g);
-	for (unsigned p = site->page_count; p-- > 0 && !g.error;) {
+	for (unsigned p = capacity->page_count; p-- > 0 && !g.error;) {
 		g.page = p;
 		if (page_suits(&g, p))
 			make_for_page(&g, cell_count);
@@ -449,46 +475,58 @@ int options_make(const struct site *site, const struct job *job, const struct ro
 	return g.error;
 }
 
-static void take_cores(struct room *room, const uint16_t *cores, const struct site *site)
+static void take_cores(struct room *room, const uint16_t *cores, const struct capacity *capacity)
 {
-	for (unsigned c = 0; c < site->class_count; c++) {
+	for (unsigned c = 0; c < capacity->class_count; c++) {
 		uint16_t n = cores[c] < room->cores[c] ? cores[c] : room->cores[c];
 
 		room->cores[c] = (uint16_t)(room->cores[c] - n);
 		room->core_count = (uint16_t)(room->core_count - n);
-		room->threads -= n * site->class_threads[c];
+		room->threads -= n * capacity->class_threads[c];
 	}
 }
 
 /* Cores of the groups that no vCPU runs on are held as well. */
-static void take_whole_l3(const struct site *site, struct room *room,
+static void take_whole_l3(const struct capacity *capacity, struct room *room,
 	const struct opt_cell *cell)
 {
-	uint32_t rest = (uint32_t)cell->l3 * site->nodes[cell->node].l3_cores - option_cores(cell);
-	uint16_t cores[SITE_CLASSES_MAX] = {0};
+	uint32_t rest = (uint32_t)cell->l3 * capacity->nodes[cell->node].l3_cores -
+		option_held_cores(cell);
+	uint16_t cores[CAPACITY_CLASSES_MAX] = {0};
 
-	for (unsigned c = site->class_count; c-- > 0 && rest;) {
+	for (unsigned c = capacity->class_count; c-- > 0 && rest;) {
 		cores[c] = (uint16_t)(rest < room->cores[c] ? rest : room->cores[c]);
 		rest -= cores[c];
 	}
-	take_cores(room, cores, site);
+	take_cores(room, cores, capacity);
 	room->l3_whole = (uint16_t)(room->l3_whole - cell->l3);
 }
 
-void option_take(const struct site *site, const struct job *job, const struct option *o,
+static void take_seat(struct room *room, const struct opt_cell *cell, const struct capacity *capacity)
+{
+	if (cell->qemu == QEMU_NEW)
+		room->seats = (uint16_t)(capacity->class_threads[cell->qemu_class] *
+			VFCTL_QEMU_GUESTS_PER_CPU);
+	if ((cell->qemu == QEMU_NEW || cell->qemu == QEMU_SEAT) && room->seats != SEATS_HOST &&
+		room->seats)
+		room->seats--;
+}
+
+void option_take(const struct capacity *capacity, const struct job *job, const struct option *o,
 	const struct opt_cell *cells, struct room *rooms)
 {
 	for (size_t k = 0; k < o->cell_count; k++) {
 		struct room *room = &rooms[cells[k].node];
 		uint64_t *memory = &rooms[cells[k].memory_node].memory[o->page];
-		uint16_t size = site->nodes[cells[k].node].l3_cores;
+		uint16_t size = capacity->nodes[cells[k].node].l3_cores;
 
-		take_cores(room, cells[k].cores, site);
-		take_cores(room, cells[k].extra, site);
+		take_cores(room, cells[k].cores, capacity);
+		take_cores(room, cells[k].extra, capacity);
+		take_seat(room, &cells[k], capacity);
 		if (cells[k].l3)
-			take_whole_l3(site, room, &cells[k]);
+			take_whole_l3(capacity, room, &cells[k]);
 		if (job->request->whole_node)
-			take_cores(room, room->cores, site);
+			take_cores(room, room->cores, capacity);
 		if (size && room->core_count / size < room->l3_whole)
 			room->l3_whole = (uint16_t)(room->core_count / size);
 		room->shared -= cells[k].shared < room->shared ? cells[k].shared : room->shared;

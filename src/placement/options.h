@@ -10,12 +10,12 @@
 #define VECTORS_MAX 48
 
 struct vector {
-	uint16_t cores[SITE_CLASSES_MAX];
+	uint16_t cores[CAPACITY_CLASSES_MAX];
 	uint32_t threads; /* per core, where it fills all alike; else 1 */
 };
 
 struct gen {
-	const struct site *site;
+	const struct capacity *capacity;
 	const struct job *job;
 	const struct vfctl_request *r;
 	const struct room *rooms;
@@ -26,9 +26,10 @@ struct gen {
 	unsigned page;
 	uint32_t threads; /* what all cells so far agree on; 0: none yet */
 	uint64_t used;	  /* nodes */
-	struct opt_cell cells[SITE_NODES_MAX];
-	uint64_t room, node_room[SITE_NODES_MAX]; /* as it is now */
-	struct outlook_vfs node_vfs[SITE_NODES_MAX + 1];
+	struct opt_cell cells[CAPACITY_NODES_MAX];
+	uint64_t room, node_room[CAPACITY_NODES_MAX]; /* as it is now */
+	uint32_t node_threads[CAPACITY_NODES_MAX];	  /* usable, see outlook.h */
+	struct outlook_vfs node_vfs[CAPACITY_NODES_MAX + 1];
 	uint64_t work;
 	int error;
 };
@@ -36,9 +37,12 @@ struct gen {
 /* option_cores.c: core counts that hold so many vCPUs by the request's policy. */
 size_t option_vectors(struct gen *g, const struct room *room, uint32_t vcpus,
 	struct vector list[VECTORS_MAX]);
+/* Cores that the guest takes of a node when its QEMU's threads are beside the cell there. */
+uint32_t option_extra_cores(const struct gen *g, unsigned node);
 /* Small cores for QEMU's threads: they leave the large ones to vCPUs. */
-bool option_extra(const struct gen *g, const struct room *room, struct opt_cell *cell);
-uint32_t option_cores(const struct opt_cell *cell);
+bool option_extra(const struct gen *g, struct opt_cell *cell);
+/* All cores of the host are the guest's vCPUs': QEMU's threads go there too. */
+bool option_fills_host(const struct gen *g);
 /* Whole L3 groups for the cell's cores, where it is asked for. */
 bool option_l3(const struct gen *g, struct opt_cell *cell);
 

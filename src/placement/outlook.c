@@ -7,7 +7,7 @@
  */
 #include "placement/outlook.h"
 
-#include "placement/site.h"
+#include "placement/capacity.h"
 
 /* Counts of 0 and 1 differ, but not without end. */
 #define COUNT_BASE 0.5
@@ -39,18 +39,17 @@ static uint64_t pairs_count(const struct pairs *p)
 	return p->sum / 2 < others ? p->sum / 2 : others;
 }
 
-static uint64_t count_pairs(const struct site *s, uint32_t threads, const struct room *rooms,
-	uint64_t changed, const struct room *instead)
+/* @usable: threads of each node. */
+static uint64_t count_pairs(const uint32_t *usable, size_t nodes, uint32_t threads)
 {
 	struct pairs p = {0};
 
-	for (unsigned n = 0; n < s->node_count; n++)
-		pairs_add(&p, site_usable_threads(s, site_has(changed, n) ? &instead[n]
-							     : &rooms[n]) / threads);
+	for (size_t n = 0; n < nodes; n++)
+		pairs_add(&p, usable[n] / threads);
 	return pairs_count(&p);
 }
 
-void outlook_vfs_at_start(const struct site *s, struct outlook_vfs *ret)
+void outlook_vfs_at_start(const struct capacity *s, struct outlook_vfs *ret)
 {
 	memset(ret, 0, (s->node_count + 1) * sizeof(*ret));
 	for (size_t g = 0; g < s->group_count; g++)
@@ -59,7 +58,7 @@ void outlook_vfs_at_start(const struct site *s, struct outlook_vfs *ret)
 
 /* ---- kinds and their prices ---- */
 
-static uint32_t largest_node(const struct site *s)
+static uint32_t largest_node(const struct capacity *s)
 {
 	uint32_t most = 0;
 
@@ -119,7 +118,7 @@ static void take_kinds(struct outlook *o, const struct vfctl_typical *typical, s
 	}
 }
 
-static void find_fabrics(struct site *s)
+static void find_fabrics(struct capacity *s)
 {
 	struct outlook *o = &s->outlook;
 
@@ -142,18 +141,18 @@ static uint64_t price_of(double share, double count)
 	return share <= 0 ? 0 : price < 1 ? 1 : (uint64_t)(price + 0.5);
 }
 
-static void price_kind(const struct site *s, struct outlook_kind *k,
+static void price_kind(const struct capacity *s, struct outlook_kind *k, const uint32_t *usable,
 	const struct outlook_vfs *vfs)
 {
 	uint64_t fit = 0, with_vf[OUTLOOK_FABRICS_MAX] = {0};
 
 	if (k->cells > 1) {
 		k->price = price_of(k->share + k->vf_share,
-			(double)count_pairs(s, k->threads, s->start, 0, NULL));
+			(double)count_pairs(usable, s->node_count, k->threads));
 		return;
 	}
 	for (unsigned n = 0; n < s->node_count; n++) {
-		uint32_t guests = site_usable_threads(s, &s->start[n]) / k->threads;
+		uint32_t guests = usable[n] / k->threads;
 
 		fit += guests;
 		for (size_t f = 0; f < s->outlook.fabric_count; f++)
@@ -165,12 +164,14 @@ static void price_kind(const struct site *s, struct outlook_kind *k,
 			(double)with_vf[f]);
 }
 
-void outlook_init(struct site *s)
+void outlook_init(struct capacity *s)
 {
-	struct outlook_vfs vfs[SITE_NODES_MAX + 1];
+	struct outlook_vfs vfs[CAPACITY_NODES_MAX + 1];
+	uint32_t usable[CAPACITY_NODES_MAX];
 	struct outlook *o = &s->outlook;
 	double with_vf = 0;
 
+	outlook_usable(s, s->start, usable);
 	find_fabrics(s);
 	outlook_vfs_at_start(s, vfs);
 	if (s->model->typical_count)
@@ -178,14 +179,14 @@ void outlook_init(struct site *s)
 	else
 		assume_kinds(o, largest_node(s));
 	for (size_t k = 0; k < o->kind_count; k++)
-		price_kind(s, &o->kinds[k], vfs);
+		price_kind(s, &o->kinds[k], usable, vfs);
 	for (size_t k = 0; k < o->kind_count; k++)
 		with_vf += o->kinds[k].vf_share + (o->kinds[k].cells > 1 ? 0.5 * o->kinds[k].share : 0);
 	for (size_t f = 0; f < o->fabric_count; f++) {
 		uint64_t threads = 0;
 
 		for (unsigned n = 0; n < s->node_count; n++)
-			threads += vfs[n].of[f] ? site_usable_threads(s, &s->start[n]) : 0;
+			threads += vfs[n].of[f] ? usable[n] : 0;
 		o->near_price[f] = price_of(NEAR_SHARE * with_vf / (double)o->fabric_count,
 			(double)threads);
 	}
@@ -193,11 +194,15 @@ void outlook_init(struct site *s)
 
 /* ---- what a state is worth ---- */
 
-uint64_t outlook_node(const struct site *s, const struct room *room,
-	const struct outlook_vfs *vfs)
+void outlook_usable(const struct capacity *s, const struct room *rooms, uint32_t *ret)
+{
+	for (unsigned n = 0; n < s->node_count; n++)
+		ret[n] = capacity_usable_threads(s, &rooms[n]);
+}
+
+uint64_t outlook_node(const struct capacity *s, uint32_t threads, const struct outlook_vfs *vfs)
 {
 	const struct outlook *o = &s->outlook;
-	uint32_t threads = site_usable_threads(s, room);
 	uint64_t sum = 0;
 
 	for (const struct outlook_kind *k = o->kinds; k < &o->kinds[o->kind_count]; k++) {
@@ -212,19 +217,18 @@ uint64_t outlook_node(const struct site *s, const struct room *room,
 	return sum;
 }
 
-uint64_t outlook_pairs(const struct site *s, const struct room *rooms, uint64_t changed,
-	const struct room *instead)
+uint64_t outlook_pairs(const struct capacity *s, const uint32_t *usable)
 {
 	const struct outlook *o = &s->outlook;
 	uint64_t sum = 0;
 
 	for (const struct outlook_kind *k = o->kinds; k < &o->kinds[o->kind_count]; k++)
 		if (k->cells > 1)
-			sum += k->price * count_pairs(s, k->threads, rooms, changed, instead);
+			sum += k->price * count_pairs(usable, s->node_count, k->threads);
 	return sum;
 }
 
-uint64_t outlook_vf_worth(const struct site *s, uint32_t threads, size_t fabric, uint32_t vfs)
+uint64_t outlook_vf_worth(const struct capacity *s, uint32_t threads, size_t fabric, uint32_t vfs)
 {
 	const struct outlook *o = &s->outlook;
 	uint64_t sum = vfs == 1 ? threads * o->near_price[fabric] : 0;
@@ -238,7 +242,7 @@ uint64_t outlook_vf_worth(const struct site *s, uint32_t threads, size_t fabric,
 /* ---- the bound ---- */
 
 /* Of each fabric, were all VFs that must go of the others as far as those reach. */
-static void most_vfs(const struct site *s, uint64_t taken, const struct outlook_vfs *vfs,
+static void most_vfs(const struct capacity *s, uint64_t taken, const struct outlook_vfs *vfs,
 	uint64_t ret[OUTLOOK_FABRICS_MAX])
 {
 	uint64_t all[OUTLOOK_FABRICS_MAX] = {0}, sum = 0;
@@ -255,19 +259,19 @@ static void most_vfs(const struct site *s, uint64_t taken, const struct outlook_
 	}
 }
 
-static uint64_t most_of_kind(const struct site *s, const struct outlook_kind *k,
-	const struct room *rooms, uint64_t threads, const struct outlook_vfs *vfs,
+static uint64_t most_of_kind(const struct capacity *s, const struct outlook_kind *k,
+	const uint32_t *usable, uint64_t threads, const struct outlook_vfs *vfs,
 	const uint64_t left[OUTLOOK_FABRICS_MAX])
 {
 	uint64_t guests = 0, most = threads / k->threads, sum;
 	uint64_t with_vf[OUTLOOK_FABRICS_MAX] = {0};
 
 	if (k->cells > 1) {
-		guests = count_pairs(s, k->threads, rooms, 0, NULL);
+		guests = count_pairs(usable, s->node_count, k->threads);
 		return k->price * (guests < most / 2 ? guests : most / 2);
 	}
 	for (unsigned n = 0; n < s->node_count; n++) {
-		uint32_t here = site_usable_threads(s, &rooms[n]) / k->threads;
+		uint32_t here = usable[n] / k->threads;
 
 		guests += here;
 		for (size_t f = 0; f < s->outlook.fabric_count; f++)
@@ -283,28 +287,28 @@ static uint64_t most_of_kind(const struct site *s, const struct outlook_kind *k,
 	return sum;
 }
 
-uint64_t outlook_most(const struct site *s, const struct room *rooms, uint64_t threads,
-	uint64_t taken)
+uint64_t outlook_most(const struct capacity *s, const struct room *rooms, uint64_t threads,
+	uint64_t slack, uint64_t taken)
 {
-	uint64_t all = 0, usable = 0, sum = 0, left[OUTLOOK_FABRICS_MAX] = {0};
+	uint64_t all = capacity_threads_within(s, rooms, slack), most = 0, sum = 0;
+	uint64_t left[OUTLOOK_FABRICS_MAX] = {0};
 	uint64_t near[OUTLOOK_FABRICS_MAX] = {0};
-	struct outlook_vfs vfs[SITE_NODES_MAX + 1];
+	struct outlook_vfs vfs[CAPACITY_NODES_MAX + 1];
 	const struct outlook *o = &s->outlook;
+	uint32_t usable[CAPACITY_NODES_MAX];
 
+	outlook_usable(s, rooms, usable);
 	outlook_vfs_at_start(s, vfs);
 	most_vfs(s, taken, vfs, left);
 	for (unsigned n = 0; n < s->node_count; n++) {
-		uint32_t here = site_usable_threads(s, &rooms[n]);
-
-		all += rooms[n].threads;
-		usable += here;
+		most += usable[n];
 		for (size_t f = 0; f < o->fabric_count; f++)
-			near[f] += vfs[n].of[f] ? here : 0;
+			near[f] += vfs[n].of[f] ? usable[n] : 0;
 	}
 	all = all > threads ? all - threads : 0;
-	all = usable < all ? usable : all;
+	all = most < all ? most : all;
 	for (size_t k = 0; k < o->kind_count; k++)
-		sum += most_of_kind(s, &o->kinds[k], rooms, all, vfs, left);
+		sum += most_of_kind(s, &o->kinds[k], usable, all, vfs, left);
 	for (size_t f = 0; f < o->fabric_count; f++)
 		sum += left[f] ? (near[f] < all ? near[f] : all) * o->near_price[f] : 0;
 	return sum;

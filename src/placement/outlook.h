@@ -16,7 +16,7 @@
 /* A whole kind of which one more fits is worth about this. */
 #define OUTLOOK_SCALE 100000
 
-struct site;
+struct capacity;
 struct room;
 
 struct outlook_kind {
@@ -41,21 +41,24 @@ struct outlook_vfs {
 	uint32_t of[OUTLOOK_FABRICS_MAX];
 };
 
-/* Decide kinds and prices by what the site has free; its groups get their fabric's number. */
-void outlook_init(struct site *site);
-/* What a node is worth by itself. */
-uint64_t outlook_node(const struct site *site, const struct room *room,
-	const struct outlook_vfs *vfs);
-/* What all nodes are worth together, for guests over several; @changed ones as in @instead. */
-uint64_t outlook_pairs(const struct site *site, const struct room *rooms, uint64_t changed,
-	const struct room *instead);
+/* Decide kinds and prices by what the capacity has free; its groups get their fabric's number. */
+void outlook_init(struct capacity *capacity);
+/* Threads that next guests can have, of each node (CAPACITY_NODES_MAX at most). */
+void outlook_usable(const struct capacity *s, const struct room *rooms, uint32_t *ret);
+/* What a node of so many usable threads is worth by itself. */
+uint64_t outlook_node(const struct capacity *s, uint32_t threads, const struct outlook_vfs *vfs);
+/* What all nodes are worth together, for guests over several. */
+uint64_t outlook_pairs(const struct capacity *s, const uint32_t *usable);
 /* What the last of @vfs free VFs of a fabric adds to a node of so many usable threads. */
-uint64_t outlook_vf_worth(const struct site *site, uint32_t threads, size_t fabric,
+uint64_t outlook_vf_worth(const struct capacity *capacity, uint32_t threads, size_t fabric,
 	uint32_t vfs);
-/* More than this no plan can leave that takes so many threads and VFs more. */
-uint64_t outlook_most(const struct site *site, const struct room *rooms, uint64_t threads,
-	uint64_t vfs);
+/*
+ * More than this no plan can leave that takes so many threads and VFs more; of the threads
+ * @slack may be such that the next guests could not have had.
+ */
+uint64_t outlook_most(const struct capacity *capacity, const struct room *rooms, uint64_t threads,
+	uint64_t slack, uint64_t vfs);
 /* Free VFs of each node at the beginning; the last entry: of unknown place. */
-void outlook_vfs_at_start(const struct site *site, struct outlook_vfs *ret);
+void outlook_vfs_at_start(const struct capacity *capacity, struct outlook_vfs *ret);
 
 #endif

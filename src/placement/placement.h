@@ -8,37 +8,46 @@
 int check_request(struct vfctl_ctx *ctx, const struct vfctl_host_model *model,
 	const struct vfctl_request *request);
 
-/* realize.c: the very CPUs and VFs of what the search chose. */
-struct realize {
-	const struct site *site;
+/* assign.c: the very CPUs and VFs of what the search chose. */
+struct assigning {
+	const struct capacity *capacity;
 	bool *core_taken;     /* by the topology's cores */
 	uint16_t *group_next; /* VFs of each group that are given */
 	bool *vf_kept;	      /* by index: its guest keeps it; NULL none */
-	uint32_t (*have)[SITE_CLASSES_MAX]; /* by L3 group, while cores are picked */
+	uint32_t (*have)[CAPACITY_CLASSES_MAX]; /* by L3 group, while cores are picked */
+	uint16_t *core_seats; /* guests that a core for QEMU's threads can still carry */
 };
-int realize_begin(struct vfctl_ctx *ctx, const struct site *site, struct realize *ret);
-int realize(struct vfctl_ctx *ctx, struct realize *z, const struct vfctl_request *request,
+int assign_begin(struct vfctl_ctx *ctx, const struct capacity *capacity, struct assigning *ret);
+int assign_guest(struct vfctl_ctx *ctx, struct assigning *z, const struct vfctl_request *request,
 	const struct chosen *chosen, struct vfctl_assignment *a);
 /* An occupant that stays: its VFs are not given to others. */
-int realize_keep_vfs(struct realize *z, const struct vfctl_occupant *occupant);
-void realize_clear(struct realize *z);
-/* QEMU's own threads without cores of their own: the host's CPUs, near ones first. */
-struct vfctl_cpuset host_cpus_near(const struct vfctl_host_model *model, int node);
-const struct vfctl_free_vf *site_vf(const struct site *site, size_t index);
+int assign_keep_vfs(struct assigning *z, const struct vfctl_occupant *occupant);
+void assign_clear(struct assigning *z);
+/* A free core of that many threads, where the L3 group is used most; core_count: none. */
+size_t assign_extra_core(struct assigning *z, int node, unsigned class);
+
+/*
+ * assign_qemu.c: once all guests have their cores, those that will be shared are taken, and
+ * then QEMU's and I/O threads of each guest get their CPUs.
+ */
+void assign_open_qemu(struct assigning *z, const struct chosen *chosen);
+int assign_qemu(struct vfctl_ctx *ctx, struct assigning *z, const struct vfctl_request *request,
+	const struct chosen *chosen, struct vfctl_assignment *a);
+const struct vfctl_free_vf *capacity_vf(const struct capacity *capacity, size_t index);
 
 /* reasons.c; false when out of memory */
 bool reason_add(struct vfctl_assignment *a, enum vfctl_reason_kind kind, const char *fmt, ...)
 	_printf_(3, 4);
-bool explain_choice(struct vfctl_assignment *a, const struct site *site,
+bool explain_choice(struct vfctl_assignment *a, const struct capacity *capacity,
 	const struct vfctl_request *request, const struct room *left);
 /* "ens1" or the address of a PF. */
 const char *pf_words(const struct vfctl_host_model *model, const struct vfctl_bdf *pf,
 	char buf[64]);
 
-/* refuse.c: what is short, and what would make the guest number @index fit. */
+/* refuse.c: what is short for each guest that has no place, and what would make it fit. */
 struct refused_plan;
-int explain_refusal(struct vfctl_ctx *ctx, struct vfctl_assignment *a,
-	struct refused_plan *plan, size_t index);
+int explain_refusals(struct vfctl_ctx *ctx, struct refused_plan *plan,
+	struct vfctl_assignment *assignments);
 
 /* vfctl_plan_make(); @any_place: VFs that cannot be local are a refusal, not an error. */
 int plan_make(struct vfctl_ctx *ctx, const struct vfctl_host_model *model,
@@ -51,23 +60,30 @@ struct tried {
 	uint64_t nodes; /* of that guest, as a bit set */
 	uint64_t steps;
 };
-/* Place some requests in what is free on the site: for "what if". @about: index of a guest. */
-int plan_try(struct vfctl_ctx *ctx, const struct site *site,
-	const struct vfctl_request *requests, size_t count, size_t about, uint64_t max_steps,
-	struct tried *ret);
+/* What is free after it; nothing when it is not placed. */
+void plan_take(const struct capacity *capacity, const struct vfctl_request *request,
+	const struct chosen *chosen, struct capacity *after);
+struct try_limits {
+	uint64_t max_steps;
+	uint64_t deadline_ms; /* of search_now_ms() */
+};
+/* Place some requests in what is free on the capacity: for "what if". @about: index of a guest. */
+int plan_try(struct vfctl_ctx *ctx, const struct capacity *capacity,
+	const struct vfctl_request *requests, size_t count, size_t about,
+	const struct try_limits *limits, struct tried *ret);
 
 /* An occupant as a request for what it holds: free the cells and wants. */
-struct tenant {
+struct resident {
 	struct vfctl_request request;
 	struct vfctl_cell_want *cells;
 	struct vfctl_vf_want *wants;
 	size_t memory_of[VFCTL_MODEL_NODES_MAX]; /* entry of the occupant, by cell */
 };
 /* Can it be asked for again, as it is? */
-bool tenant_may_move(const struct vfctl_host_model *model,
+bool resident_may_move(const struct vfctl_host_model *model,
 	const struct vfctl_occupant *occupant);
-int tenant_init(struct vfctl_ctx *ctx, const struct vfctl_host_model *model,
-	const struct vfctl_occupant *occupant, struct tenant *ret);
-void tenant_clear(struct tenant *tenant);
+int resident_init(struct vfctl_ctx *ctx, const struct vfctl_host_model *model,
+	const struct vfctl_occupant *occupant, struct resident *ret);
+void resident_clear(struct resident *resident);
 
 #endif

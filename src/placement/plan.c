@@ -3,6 +3,12 @@
 
 #include <errno.h>
 
+/* The searches end after so much of the time; its reasons, and with them the plan, after this. */
+#define SEARCH_PERCENT 60
+#define ALL_PERCENT 90
+/* To find which guests fit nowhere, all together. */
+#define NOWHERE_STEPS 50000
+
 static const char *name_of(const char *const *names, size_t count, unsigned value)
 {
 	return value < count ? names[value] : "unknown";
@@ -75,40 +81,40 @@ static void free_plan(struct vfctl_plan **plan)
 /* ---- input ---- */
 
 /* Could a VF of the want be local to the node, were it free? Unknown places may be. */
-static bool may_be_local(const struct site *site, const struct vfctl_vf_want *want, int node)
+static bool may_be_local(const struct capacity *capacity, const struct vfctl_vf_want *want, int node)
 {
 	bool known = false;
 
-	for (size_t g = 0; g < site->group_count; g++) {
-		const struct vf_group *group = &site->groups[g];
+	for (size_t g = 0; g < capacity->group_count; g++) {
+		const struct vf_group *group = &capacity->groups[g];
 
-		if (!site_group_answers(group, want))
+		if (!capacity_group_answers(group, want))
 			continue;
 		known = true;
-		if (!group->local || site_has(group->local, (unsigned)node))
+		if (!group->local || capacity_has(group->local, (unsigned)node))
 			return true;
 	}
 	return !known;
 }
 
 /* What is asked of a VF and of its cell, where the two cannot both be. */
-static int check_locality(struct vfctl_ctx *ctx, const struct site *site,
+static int check_locality(struct vfctl_ctx *ctx, const struct capacity *capacity,
 	const struct vfctl_request *request)
 {
 	for (size_t i = 0; i < request->want_count; i++) {
 		const struct vfctl_vf_want *w = &request->wants[i];
 		int id = w->cell >= 0 && request->cell_count ? request->cells[w->cell].node
 			: request->node;
-		int node = id < 0 ? -1 : site_node_index(site, id);
+		int node = id < 0 ? -1 : capacity_node_index(capacity, id);
 		char pf[64];
 
 		if (w->any_pf || w->affinity != VFCTL_AFFINITY_REQUIRED || node < 0 ||
-			may_be_local(site, w, node))
+			may_be_local(capacity, w, node))
 			continue;
 		return ctx_fail(ctx, -EINVAL, "%s: VF want %zu is required local to node %d, but "
 			"the VFs of %s are on another node; take that node, another PF, or "
 			"affinity: preferred", request->name, i + 1, id,
-			pf_words(site->model, &w->pf, pf));
+			pf_words(capacity->model, &w->pf, pf));
 	}
 	return 0;
 }
@@ -125,7 +131,7 @@ static int check_input(struct vfctl_ctx *ctx, const struct vfctl_host_model *mod
 
 /* ---- the search and what comes of it ---- */
 
-static int make_jobs(struct vfctl_ctx *ctx, const struct site *site,
+static int make_jobs(struct vfctl_ctx *ctx, const struct capacity *capacity,
 	const struct vfctl_request *requests, size_t count, struct job **ret)
 {
 	struct job *jobs = calloc(count + 1, sizeof(*jobs));
@@ -133,12 +139,12 @@ static int make_jobs(struct vfctl_ctx *ctx, const struct site *site,
 	if (!jobs)
 		return ctx_oom(ctx);
 	for (size_t i = 0; i < count; i++)
-		job_init(site, &requests[i], i, &jobs[i]);
+		job_init(capacity, &requests[i], i, &jobs[i]);
 	*ret = jobs;
 	return 0;
 }
 
-static uint64_t vf_distance(const struct site *site, const struct vfctl_request *request,
+static uint64_t vf_distance(const struct capacity *capacity, const struct vfctl_request *request,
 	const struct chosen *c, size_t count)
 {
 	uint64_t sum = 0;
@@ -146,8 +152,8 @@ static uint64_t vf_distance(const struct site *site, const struct vfctl_request 
 	for (size_t i = 0; i < count; i++) {
 		unsigned d = 0;
 
-		match_allows(site, &request->wants[c->vfs[i].want],
-			&site->groups[c->vfs[i].group],
+		match_allows(capacity, &request->wants[c->vfs[i].want],
+			&capacity->groups[c->vfs[i].group],
 			match_nodes(&c->option, c->cells, c->vfs[i].cell), 0, false, &d);
 		sum += (uint64_t)d * 4;
 	}
@@ -155,12 +161,12 @@ static uint64_t vf_distance(const struct site *site, const struct vfctl_request 
 }
 
 /* Guests that want whole L3 groups choose first: others can take any core that is left. */
-static int realize_all(struct vfctl_ctx *ctx, const struct site *site,
+static int assign_all(struct vfctl_ctx *ctx, const struct capacity *capacity,
 	const struct vfctl_request *requests, const struct search_result *result,
 	struct vfctl_plan *plan)
 {
-	_cleanup_(realize_clear) struct realize z = {0};
-	int r = realize_begin(ctx, site, &z);
+	_cleanup_(assign_clear) struct assigning z = {0};
+	int r = assign_begin(ctx, capacity, &z);
 
 	for (int whole = 1; whole >= 0; whole--)
 		for (size_t i = 0; r == 0 && i < plan->count; i++) {
@@ -169,49 +175,62 @@ static int realize_all(struct vfctl_ctx *ctx, const struct site *site,
 
 			if (!c->placed || (requests[i].whole_l3 ? 1 : 0) != whole)
 				continue;
-			r = realize(ctx, &z, &requests[i], c, a);
+			r = assign_guest(ctx, &z, &requests[i], c, a);
 			a->distance = c->option.distance +
-				vf_distance(site, &requests[i], c, a->vf_count);
+				vf_distance(capacity, &requests[i], c, a->vf_count);
 		}
+	for (size_t i = 0; r == 0 && i < plan->count; i++)
+		if (result->chosen[i].placed)
+			assign_open_qemu(&z, &result->chosen[i]);
+	for (size_t i = 0; r == 0 && i < plan->count; i++)
+		if (result->chosen[i].placed)
+			r = assign_qemu(ctx, &z, &requests[i], &result->chosen[i],
+				&plan->assignments[i]);
 	return r;
 }
 
-static int explain_all(struct vfctl_ctx *ctx, const struct site *site,
-	const struct vfctl_request *requests, const struct search_result *result,
-	struct vfctl_plan *plan)
+void plan_take(const struct capacity *capacity, const struct vfctl_request *request,
+	const struct chosen *chosen, struct capacity *after)
 {
-	_site_ struct site *after = NULL;
-	struct refused_plan refused;
 	struct job job;
-	int r = site_new(ctx, site->model, NULL, &after);
 
-	for (size_t i = 0; i < plan->count && r == 0; i++) {
-		if (!result->chosen[i].placed)
-			continue;
-		job_init(site, &requests[i], i, &job);
-		option_take(site, &job, &result->chosen[i].option, result->chosen[i].cells,
-			after->start);
-		for (size_t k = 0; k < plan->assignments[i].vf_count; k++)
-			after->groups[result->chosen[i].vfs[k].group].free--;
-	}
-	refused = (struct refused_plan){.site = site, .after = after, .requests = requests,
-		.count = plan->count, .placed = plan->value[VFCTL_LEVEL_PLACED],
-		.assignments = plan->assignments, .steps = REFUSAL_STEPS,
-		.left = plan->count - plan->value[VFCTL_LEVEL_PLACED]};
-	for (size_t i = 0; i < plan->count && r == 0; i++) {
-		struct vfctl_assignment *a = &plan->assignments[i];
-
-		if (!result->chosen[i].placed)
-			r = explain_refusal(ctx, a, &refused, i);
-		else if (!explain_choice(a, site, &requests[i], after->start))
-			r = ctx_oom(ctx);
-	}
-	return r;
+	if (!chosen->placed)
+		return;
+	job_init(capacity, request, 0, &job);
+	option_take(capacity, &job, &chosen->option, chosen->cells, after->start);
+	for (size_t k = 0; k < job.vfs; k++)
+		after->groups[chosen->vfs[k].group].free--;
 }
 
-static int fill_plan(struct vfctl_ctx *ctx, const struct site *site,
+static int explain_all(struct vfctl_ctx *ctx, const struct capacity *capacity,
 	const struct vfctl_request *requests, const struct search_result *result,
-	struct vfctl_plan *plan)
+	uint64_t deadline_ms, struct vfctl_plan *plan)
+{
+	_free_ struct vf_group *groups = calloc(capacity->group_count + 1, sizeof(*groups));
+	_free_ struct capacity *after = malloc(sizeof(*after)); /* borrows all but these */
+	struct refused_plan refused;
+
+	if (!groups || !after)
+		return ctx_oom(ctx);
+	*after = *capacity;
+	after->groups = groups;
+	memcpy(groups, capacity->groups, capacity->group_count * sizeof(*groups));
+	for (size_t i = 0; i < plan->count; i++)
+		plan_take(capacity, &requests[i], &result->chosen[i], after);
+	for (size_t i = 0; i < plan->count; i++)
+		if (result->chosen[i].placed && !explain_choice(&plan->assignments[i], capacity,
+				&requests[i], after->start))
+			return ctx_oom(ctx);
+	refused = (struct refused_plan){.capacity = capacity, .after = after, .requests = requests,
+		.count = plan->count, .placed = plan->value[VFCTL_LEVEL_PLACED],
+		.assignments = plan->assignments, .chosen = result->chosen, .steps = REFUSAL_STEPS,
+		.deadline_ms = deadline_ms};
+	return explain_refusals(ctx, &refused, plan->assignments);
+}
+
+static int fill_plan(struct vfctl_ctx *ctx, const struct capacity *capacity,
+	const struct vfctl_request *requests, const struct search_result *result,
+	uint64_t deadline_ms, struct vfctl_plan *plan)
 {
 	int r;
 
@@ -225,12 +244,13 @@ static int fill_plan(struct vfctl_ctx *ctx, const struct site *site,
 	plan->gap_level = result->gap_level;
 	plan->partial = result->partial;
 	plan->steps = result->steps;
-	r = realize_all(ctx, site, requests, result, plan);
-	return r < 0 ? r : explain_all(ctx, site, requests, result, plan);
+	r = assign_all(ctx, capacity, requests, result, plan);
+	return r < 0 ? r : explain_all(ctx, capacity, requests, result, deadline_ms,
+		plan);
 }
 
 /* Which guests may be split though a node has room for them: false when there is none more. */
-static bool may_split_more(const struct site *site, const struct vfctl_request *requests,
+static bool may_split_more(const struct capacity *capacity, const struct vfctl_request *requests,
 	size_t count, const struct search_result *found, bool placed_too, struct job *jobs)
 {
 	bool more = false;
@@ -238,7 +258,7 @@ static bool may_split_more(const struct site *site, const struct vfctl_request *
 	for (size_t i = 0; i < count; i++) {
 		bool placed = found->chosen[i].placed;
 
-		job_init(site, &requests[i], i, &jobs[i]);
+		job_init(capacity, &requests[i], i, &jobs[i]);
 		jobs[i].must_split = (placed_too || !placed) && !requests[i].cell_count &&
 			jobs[i].most_cells > 1;
 		more |= jobs[i].must_split && placed == placed_too;
@@ -272,33 +292,38 @@ static void take_better(struct search_result *best, struct search_result *next, 
 	search_result_clear(next, count);
 }
 
+/* Of what is left of the time, and always some. */
+static unsigned time_left(uint64_t deadline_ms, unsigned percent)
+{
+	uint64_t now = search_now_ms();
+
+	return now < deadline_ms ? (unsigned)((deadline_ms - now) * percent / 100) + 1 : 1;
+}
+
 /*
  * A guest that a node holds by itself is split only where others leave it no room; then,
  * where that is not enough, so that others have room.
  */
-static int run(struct vfctl_ctx *ctx, const struct site *site,
-	const struct vfctl_request *requests, size_t count,
-	const struct vfctl_plan_options *options, struct search_result *ret)
+static int run(struct vfctl_ctx *ctx, const struct capacity *capacity,
+	const struct vfctl_request *requests, size_t count, const struct try_limits *limit,
+	struct search_result *ret)
 {
-	struct vfctl_plan_options limits = {
-		.max_steps = options && options->max_steps ? options->max_steps : SEARCH_STEPS,
-		.timeout_ms = options && options->timeout_ms ? options->timeout_ms
-							     : SEARCH_TIMEOUT_MS};
+	struct vfctl_plan_options limits = {.max_steps = limit->max_steps,
+		.timeout_ms = time_left(limit->deadline_ms, count > 1 ? 60 : 100)};
 	_free_ struct job *jobs = NULL;
 	struct search_result next;
-	int r = make_jobs(ctx, site, requests, count, &jobs);
+	int r = make_jobs(ctx, capacity, requests, count, &jobs);
 
-	if (count > 1) { /* three searches at most */
+	if (count > 1) /* three searches at most */
 		limits.max_steps = (limits.max_steps + 1) / 2;
-		limits.timeout_ms = (limits.timeout_ms + 2) / 3;
-	}
 	if (r == 0)
-		r = search_run(ctx, site, jobs, count, 0, &limits, ret);
+		r = search_run(ctx, capacity, jobs, count, 0, &limits, ret);
 	for (int placed_too = 0; r == 0 && count > 1 && placed_too < 2; placed_too++) {
 		if (ret->value[VFCTL_LEVEL_PLACED] == count ||
-			!may_split_more(site, requests, count, ret, placed_too, jobs))
+			!may_split_more(capacity, requests, count, ret, placed_too, jobs))
 			continue;
-		r = search_run(ctx, site, jobs, count, ret->value[VFCTL_LEVEL_PLACED], &limits,
+		limits.timeout_ms = time_left(limit->deadline_ms, 60);
+		r = search_run(ctx, capacity, jobs, count, ret->value[VFCTL_LEVEL_PLACED], &limits,
 			&next);
 		if (r == 0)
 			take_better(ret, &next, count);
@@ -306,35 +331,40 @@ static int run(struct vfctl_ctx *ctx, const struct site *site,
 	return r;
 }
 
-/* Does the guest fit nowhere on the host as it is, whatever becomes of the others? */
-static int fits_nowhere(struct vfctl_ctx *ctx, const struct site *site,
-	const struct vfctl_request *request, const struct vfctl_plan_options *options, bool *ret)
+/* One before it that asks the same fits nowhere either, or somewhere too. */
+static size_t first_same(const struct vfctl_request *requests, size_t index,
+	const struct search_result *result)
 {
-	struct search_result alone = {0};
-	int r = run(ctx, site, request, 1, options, &alone);
-
-	if (r == 0)
-		*ret = !alone.chosen[0].placed && alone.gap_level != VFCTL_LEVEL_PLACED;
-	search_result_clear(&alone, 1);
-	return r;
+	for (size_t i = 0; i < index; i++)
+		if (!result->chosen[i].placed && request_same(&requests[i], &requests[index]))
+			return i;
+	return index;
 }
 
 /* A guest that fits nowhere is no reason to say that more could be placed. */
-static int tighten_bound(struct vfctl_ctx *ctx, const struct site *site,
-	const struct vfctl_request *requests, size_t count,
-	const struct vfctl_plan_options *options, struct search_result *result)
+static int tighten_bound(struct vfctl_ctx *ctx, const struct capacity *capacity,
+	const struct vfctl_request *requests, size_t count, uint64_t deadline_ms,
+	struct search_result *result)
 {
+	_free_ bool *nowhere = calloc(count + 1, sizeof(*nowhere));
+	struct fit fit = {.steps = NOWHERE_STEPS};
 	uint64_t most = count;
 	int r = 0;
 
+	if (!nowhere)
+		return ctx_oom(ctx);
 	if (result->gap_level != VFCTL_LEVEL_PLACED || count < 2)
 		return 0;
 	for (size_t i = 0; i < count && r == 0; i++) {
-		bool nowhere = false;
+		size_t same = first_same(requests, i, result);
 
-		if (!result->chosen[i].placed)
-			r = fits_nowhere(ctx, site, &requests[i], options, &nowhere);
-		most -= nowhere;
+		if (result->chosen[i].placed)
+			continue;
+		if (same == i && fit.steps) {
+			r = search_fit(ctx, capacity, &requests[i], deadline_ms, &fit);
+			nowhere[i] = !fit.fits && fit.sure;
+		}
+		most -= nowhere[same];
 	}
 	if (most < result->bound[VFCTL_LEVEL_PLACED])
 		result->bound[VFCTL_LEVEL_PLACED] = most;
@@ -342,32 +372,46 @@ static int tighten_bound(struct vfctl_ctx *ctx, const struct site *site,
 	return r;
 }
 
+static bool some_share(const struct vfctl_request *requests, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		if (request_has_auto(&requests[i]))
+			return true;
+	return false;
+}
+
 int plan_make(struct vfctl_ctx *ctx, const struct vfctl_host_model *model,
 	const struct vfctl_request *requests, size_t count,
 	const struct vfctl_plan_options *options, bool any_place, struct vfctl_plan **ret)
 {
 	_cleanup_(free_plan) struct vfctl_plan *plan = NULL;
+	unsigned timeout = options && options->timeout_ms ? options->timeout_ms
+							  : SEARCH_TIMEOUT_MS;
+	struct try_limits limits = {.max_steps = options && options->max_steps ?
+		options->max_steps : SEARCH_STEPS};
+	uint64_t begun = search_now_ms(), until = begun + (uint64_t)timeout * ALL_PERCENT / 100;
 	struct search_result result = {0};
-	_site_ struct site *site = NULL;
+	_site_ struct capacity *capacity = NULL;
 	int r = check_input(ctx, model, requests, count);
 
+	limits.deadline_ms = begun + (uint64_t)timeout * SEARCH_PERCENT / 100;
 	if (r == 0)
-		r = site_new(ctx, model, NULL, &site);
+		r = capacity_new(ctx, model, NULL, some_share(requests, count), &capacity);
 	for (size_t i = 0; r == 0 && i < count && !any_place; i++)
-		r = check_locality(ctx, site, &requests[i]);
+		r = check_locality(ctx, capacity, &requests[i]);
 	if (r < 0)
-		return r;
+		return ctx_blame(ctx, r);
 	plan = calloc(1, sizeof(*plan));
 	if (plan)
 		plan->assignments = calloc(count + 1, sizeof(*plan->assignments));
 	if (!plan || !plan->assignments)
 		return ctx_oom(ctx);
 	plan->count = count;
-	r = run(ctx, site, requests, count, options, &result);
+	r = run(ctx, capacity, requests, count, &limits, &result);
 	if (r == 0)
-		r = tighten_bound(ctx, site, requests, count, options, &result);
+		r = tighten_bound(ctx, capacity, requests, count, until, &result);
 	if (r == 0 && count)
-		r = fill_plan(ctx, site, requests, &result, plan);
+		r = fill_plan(ctx, capacity, requests, &result, until, plan);
 	search_result_clear(&result, count);
 	if (r < 0)
 		return r;
@@ -379,18 +423,18 @@ int vfctl_plan_make(struct vfctl_ctx *ctx, const struct vfctl_host_model *model,
 	const struct vfctl_request *requests, size_t count,
 	const struct vfctl_plan_options *options, struct vfctl_plan **ret)
 {
+	ctx_doing(ctx, "searching for the best placement");
 	return plan_make(ctx, model, requests, count, options, false, ret);
 }
 
 /* ---- what if ---- */
 
-int plan_try(struct vfctl_ctx *ctx, const struct site *site,
-	const struct vfctl_request *requests, size_t count, size_t about, uint64_t max_steps,
-	struct tried *ret)
+int plan_try(struct vfctl_ctx *ctx, const struct capacity *capacity,
+	const struct vfctl_request *requests, size_t count, size_t about,
+	const struct try_limits *limits, struct tried *ret)
 {
-	const struct vfctl_plan_options quick = {.max_steps = max_steps, .timeout_ms = 1000};
 	struct search_result result = {0};
-	int r = run(ctx, site, requests, count, &quick, &result);
+	int r = run(ctx, capacity, requests, count, limits, &result);
 
 	*ret = (struct tried){.steps = result.steps};
 	for (size_t i = 0; i < count && r == 0; i++)

@@ -50,25 +50,25 @@ static void print_set(struct buf *b, const struct vfctl_cpuset *set)
 	buf_puts(b, text);
 }
 
-static bool has_one_node(const struct site *site)
+static bool has_one_node(const struct capacity *capacity)
 {
 	unsigned n = 0;
 
-	for (unsigned i = 0; i < site->node_count; i++)
-		n += site->nodes[i].has_cpus;
+	for (unsigned i = 0; i < capacity->node_count; i++)
+		n += capacity->nodes[i].has_cpus;
 	return n == 1;
 }
 
 /* ---- where and why ---- */
 
-static bool explain_nodes(struct vfctl_assignment *a, const struct site *site,
+static bool explain_nodes(struct vfctl_assignment *a, const struct capacity *capacity,
 	const struct vfctl_request *request, const struct room *left)
 {
 	_buf_ struct buf line = {0};
 
 	for (size_t k = 0; k < a->cell_count; k++) {
 		const struct vfctl_cell *c = &a->cells[k];
-		int at = site_node_index(site, c->node);
+		int at = capacity_node_index(capacity, c->node);
 
 		buf_printf(&line, "%snode %d", k ? ", " : "", c->node);
 		if (at >= 0)
@@ -84,22 +84,22 @@ static bool explain_nodes(struct vfctl_assignment *a, const struct site *site,
 	return !line.failed && reason_add(a, VFCTL_REASON_CHOICE, "%s", line.data);
 }
 
-static bool explain_vf(struct vfctl_assignment *a, const struct site *site,
+static bool explain_vf(struct vfctl_assignment *a, const struct capacity *capacity,
 	const struct vfctl_request *request, size_t i)
 {
-	const struct vfctl_topology *t = site->model->topology;
+	const struct vfctl_topology *t = capacity->model->topology;
 	const struct vfctl_free_vf *vf = &a->vfs[i];
 	const struct vfctl_cell *cell = &a->cells[a->vf_cells[i]];
 	const struct vfctl_node *own = vfctl_topology_node(t, vf->node);
 	char bdf[VFCTL_BDF_TEXT], pf[64];
 
 	vfctl_bdf_format(&vf->bdf, bdf);
-	pf_words(site->model, &vf->pf, pf);
+	pf_words(capacity->model, &vf->pf, pf);
 	if (request->wants[a->vf_wants[i]].affinity == VFCTL_AFFINITY_ANY &&
 		vf->node != cell->node)
 		return reason_add(a, VFCTL_REASON_CHOICE, "VF %s (%s/%" PRIu32 "): free, on node "
 			"%d; nearness does not count (affinity: any)", bdf, pf, vf->index, vf->node);
-	if (has_one_node(site) || vf->node == cell->node)
+	if (has_one_node(capacity) || vf->node == cell->node)
 		return reason_add(a, VFCTL_REASON_CHOICE, "VF %s (%s/%" PRIu32 "): free, on node "
 			"%d", bdf, pf, vf->index, cell->node);
 	if (!own)
@@ -118,19 +118,19 @@ static bool explain_vf(struct vfctl_assignment *a, const struct site *site,
 }
 
 /* Is some vCPU on a core of several threads? */
-static bool has_siblings(const struct vfctl_assignment *a, const struct site *site)
+static bool has_siblings(const struct vfctl_assignment *a, const struct capacity *capacity)
 {
-	const struct vfctl_topology *t = site->model->topology;
+	const struct vfctl_topology *t = capacity->model->topology;
 
 	for (size_t i = 0; i < t->core_count; i++)
-		for (size_t k = 0; k < a->vcpu_count && site->cores[i].threads > 1; k++)
+		for (size_t k = 0; k < a->vcpu_count && capacity->cores[i].threads > 1; k++)
 			if (a->vcpus[k] < VFCTL_CPU_MAX &&
 				vfctl_cpuset_has(&t->cores[i].cpus, a->vcpus[k]))
 				return true;
 	return false;
 }
 
-static bool explain_cpus(struct vfctl_assignment *a, const struct site *site,
+static bool explain_cpus(struct vfctl_assignment *a, const struct capacity *capacity,
 	const struct vfctl_request *request)
 {
 	struct vfctl_cpuset vcpus = {0}, idle = a->held_cpus, shared = {0};
@@ -165,34 +165,37 @@ static bool explain_cpus(struct vfctl_assignment *a, const struct site *site,
 	buf_printf(&line, "; the guest sees %" PRIu32 " thread%s per core", a->guest_threads,
 		a->guest_threads == 1 ? "" : "s");
 	if (request->threads == VFCTL_THREADS_PREFER && a->guest_threads == 1 && alone > 1 &&
-		alone == a->vcpu_count && has_siblings(a, site))
+		alone == a->vcpu_count && has_siblings(a, capacity))
 		buf_puts(&line, " (they do not fill cores of equal size)");
 	buf_puts(&line, "; QEMU's threads on ");
 	print_set(&line, &a->emulator_cpus);
+	if (a->emulator_shared)
+		buf_printf(&line, ", for those of %u guests at most",
+			vfctl_cpuset_count(&a->emulator_cpus) * VFCTL_QEMU_GUESTS_PER_CPU);
 	return !line.failed && reason_add(a, VFCTL_REASON_CHOICE, "%s", line.data);
 }
 
-static const char *why_base(const struct site *site, const struct vfctl_cell *cell,
+static const char *why_base(const struct capacity *capacity, const struct vfctl_cell *cell,
 	char buf[128])
 {
 	char memory[32], page[32];
 
 	memory_text(cell->memory_bytes, memory);
-	for (unsigned p = 1; p < site->page_count; p++)
-		if (cell->memory_bytes % site->page_bytes[p] == 0) {
+	for (unsigned p = 1; p < capacity->page_count; p++)
+		if (cell->memory_bytes % capacity->page_bytes[p] == 0) {
 			snprintf(buf, 128, "no pool of huge pages on node %d has %s free",
 				cell->memory_node, memory);
 			return buf;
 		}
-	if (site->page_count > 1)
+	if (capacity->page_count > 1)
 		snprintf(buf, 128, "%s is not a whole number of pages of %s", memory,
-			memory_text(site->page_bytes[1], page));
+			memory_text(capacity->page_bytes[1], page));
 	else
 		snprintf(buf, 128, "this host has no huge pages");
 	return buf;
 }
 
-static bool explain_memory(struct vfctl_assignment *a, const struct site *site,
+static bool explain_memory(struct vfctl_assignment *a, const struct capacity *capacity,
 	const struct vfctl_request *request)
 {
 	char memory[32], page[32], text[128];
@@ -217,18 +220,18 @@ static bool explain_memory(struct vfctl_assignment *a, const struct site *site,
 				"it is from node %d", c->node, c->memory_node);
 		if (c->page_bytes == VFCTL_PAGES_BASE && request->page_bytes == VFCTL_PAGES_AUTO)
 			ok &= reason_add(a, VFCTL_REASON_WARNING, "memory: base pages, since %s; DMA "
-				"and page walks are slower", why_base(site, c, text));
+				"and page walks are slower", why_base(capacity, c, text));
 	}
 	return ok;
 }
 
-bool explain_choice(struct vfctl_assignment *a, const struct site *site,
+bool explain_choice(struct vfctl_assignment *a, const struct capacity *capacity,
 	const struct vfctl_request *request, const struct room *left)
 {
-	bool ok = explain_nodes(a, site, request, left);
+	bool ok = explain_nodes(a, capacity, request, left);
 
 	for (size_t i = 0; i < a->vf_count; i++)
-		ok &= explain_vf(a, site, request, i);
-	ok &= explain_cpus(a, site, request);
-	return ok & explain_memory(a, site, request);
+		ok &= explain_vf(a, capacity, request, i);
+	ok &= explain_cpus(a, capacity, request);
+	return ok & explain_memory(a, capacity, request);
 }

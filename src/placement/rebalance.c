@@ -21,10 +21,10 @@ static void free_rebalance(struct vfctl_rebalance **rebalance)
 struct rebalancing {
 	struct vfctl_ctx *ctx;
 	const struct vfctl_host_model *model;
-	struct site *site;
-	struct tenant *tenants;
+	struct capacity *capacity;
+	struct resident *residents;
 	struct home *homes;
-	size_t *occupants; /* of each tenant */
+	size_t *occupants; /* of each resident */
 	bool *leave_out;
 	struct vfctl_request *requests;
 	struct job *jobs;
@@ -33,41 +33,41 @@ struct rebalancing {
 
 static void clear(struct rebalancing *b)
 {
-	for (size_t i = 0; b->tenants && i < b->count; i++)
-		tenant_clear(&b->tenants[i]);
-	free(b->tenants);
+	for (size_t i = 0; b->residents && i < b->count; i++)
+		resident_clear(&b->residents[i]);
+	free(b->residents);
 	free(b->homes);
 	free(b->occupants);
 	free(b->leave_out);
 	free(b->requests);
 	free(b->jobs);
-	site_free(b->site);
+	capacity_free(b->capacity);
 }
 
-static size_t group_of(const struct site *site, const struct vfctl_free_vf *vf)
+static size_t group_of(const struct capacity *capacity, const struct vfctl_free_vf *vf)
 {
 	int id = vf->node;
 
-	for (size_t g = 0; g < site->group_count; g++) {
-		int node = site->groups[g].node < 0 ? VFCTL_NODE_NONE
-						    : site->nodes[site->groups[g].node].id;
+	for (size_t g = 0; g < capacity->group_count; g++) {
+		int node = capacity->groups[g].node < 0 ? VFCTL_NODE_NONE
+						    : capacity->nodes[capacity->groups[g].node].id;
 
-		if (vfctl_bdf_compare(&site->groups[g].pf, &vf->pf) == 0 &&
-			(node == id || (node < 0 && site_node_index(site, id) < 0)))
+		if (vfctl_bdf_compare(&capacity->groups[g].pf, &vf->pf) == 0 &&
+			(node == id || (node < 0 && capacity_node_index(capacity, id) < 0)))
 			return g;
 	}
 	return 0;
 }
 
 /* Node of the memory of a cell: its entry @k, or where the entries cannot tell, its CPUs'. */
-static unsigned memory_node(const struct site *site, const struct vfctl_occupant *o, size_t k,
+static unsigned memory_node(const struct capacity *capacity, const struct vfctl_occupant *o, size_t k,
 	size_t cells, unsigned node)
 {
-	int at = o->memory_count == cells ? site_node_index(site, o->memory[k].node) : -1;
+	int at = o->memory_count == cells ? capacity_node_index(capacity, o->memory[k].node) : -1;
 
 	/* One entry for several cells is memory that lies elsewhere for all but one. */
 	if (o->memory_count && o->memory_count != cells)
-		at = site_node_index(site, o->memory[0].node);
+		at = capacity_node_index(capacity, o->memory[0].node);
 	return at < 0 ? node : (unsigned)at;
 }
 
@@ -76,53 +76,55 @@ static void find_home(const struct rebalancing *b, size_t i)
 	const struct vfctl_occupant *o = &b->model->occupants[b->occupants[i]];
 	struct home *h = &b->homes[i];
 
-	for (unsigned n = 0; n < b->site->node_count; n++)
+	for (unsigned n = 0; n < b->capacity->node_count; n++)
 		if (vfctl_cpuset_intersects(&o->cpus, &b->model->topology->nodes[n].cpus))
 			h->nodes[h->cell_count++] = (uint8_t)n;
 	for (size_t k = 0; k < h->cell_count; k++) {
-		h->memory_nodes[k] = (uint8_t)memory_node(b->site, o,
-			b->tenants[i].memory_of[k], h->cell_count, h->nodes[k]);
-		h->memory[k] = b->tenants[i].cells[k].memory_bytes;
+		h->memory_nodes[k] = (uint8_t)memory_node(b->capacity, o,
+			b->residents[i].memory_of[k], h->cell_count, h->nodes[k]);
+		h->memory[k] = b->residents[i].cells[k].memory_bytes;
 	}
-	/* Its VFs are among the groups: the site was made with it left out. */
+	/* Its VFs are among the groups: the capacity was made with it left out. */
 	for (size_t v = 0; v < o->vf_count; v++)
-		h->groups[h->vf_count++] = (uint16_t)group_of(b->site, &o->vfs[v]);
+		h->groups[h->vf_count++] = (uint16_t)group_of(b->capacity, &o->vfs[v]);
 }
 
 static int allocate(struct rebalancing *b)
 {
 	size_t n = b->model->occupant_count + 1;
 
-	b->tenants = calloc(n, sizeof(*b->tenants));
+	b->residents = calloc(n, sizeof(*b->residents));
 	b->homes = calloc(n, sizeof(*b->homes));
 	b->occupants = calloc(n, sizeof(*b->occupants));
 	b->leave_out = calloc(n, sizeof(*b->leave_out));
 	b->requests = calloc(n, sizeof(*b->requests));
 	b->jobs = calloc(n, sizeof(*b->jobs));
-	return b->tenants && b->homes && b->occupants && b->leave_out && b->requests &&
+	return b->residents && b->homes && b->occupants && b->leave_out && b->requests &&
 		b->jobs ? 0 : ctx_oom(b->ctx);
 }
 
 static int open_all(struct rebalancing *b)
 {
 	int r = allocate(b);
+	bool share = false;
 
 	for (size_t i = 0; r == 0 && i < b->model->occupant_count; i++) {
-		if (!tenant_may_move(b->model, &b->model->occupants[i]))
+		if (!resident_may_move(b->model, &b->model->occupants[i]))
 			continue;
 		b->leave_out[i] = true;
 		b->occupants[b->count] = i;
-		r = tenant_init(b->ctx, b->model, &b->model->occupants[i],
-			&b->tenants[b->count]);
+		r = resident_init(b->ctx, b->model, &b->model->occupants[i],
+			&b->residents[b->count]);
 		if (r == 0)
-			b->requests[b->count] = b->tenants[b->count].request;
+			b->requests[b->count] = b->residents[b->count].request;
+		share |= r == 0 && request_has_auto(&b->requests[b->count]);
 		b->count += r == 0;
 	}
 	if (r == 0)
-		r = site_new(b->ctx, b->model, b->leave_out, &b->site);
+		r = capacity_new(b->ctx, b->model, b->leave_out, share, &b->capacity);
 	for (size_t i = 0; r == 0 && i < b->count; i++) {
 		find_home(b, i);
-		job_init(b->site, &b->requests[i], i, &b->jobs[i]);
+		job_init(b->capacity, &b->requests[i], i, &b->jobs[i]);
 		b->jobs[i].home = &b->homes[i];
 	}
 	return r;
@@ -140,15 +142,36 @@ static bool is_local(const struct rebalancing *b, size_t i)
 		local &= h->nodes[k] == h->memory_nodes[k];
 	}
 	for (size_t v = 0; v < h->vf_count; v++)
-		local &= (b->site->groups[h->groups[v]].local & nodes) != 0;
+		local &= (b->capacity->groups[h->groups[v]].local & nodes) != 0;
 	return local;
+}
+
+/* The others of those that stay are where they were. */
+static int place_qemu(const struct rebalancing *b, struct assigning *z,
+	const struct search_result *result, struct vfctl_rebalance *ret)
+{
+	int r = 0;
+
+	for (int open = 1; open >= 0; open--)
+		for (size_t i = 0; r == 0 && i < b->count; i++) {
+			const struct chosen *c = &result->chosen[i];
+
+			if (!c->placed || c->option.stay)
+				continue;
+			if (open)
+				assign_open_qemu(z, c);
+			else
+				r = assign_qemu(b->ctx, z, &b->requests[i], c,
+					&ret->plan->assignments[i]);
+		}
+	return r;
 }
 
 static int fill_moved(const struct rebalancing *b, const struct search_result *result,
 	struct vfctl_rebalance *ret)
 {
-	_cleanup_(realize_clear) struct realize z = {0};
-	int r = realize_begin(b->ctx, b->site, &z);
+	_cleanup_(assign_clear) struct assigning z = {0};
+	int r = assign_begin(b->ctx, b->capacity, &z);
 
 	/* Who stays keeps its own CPUs and VFs, so that no one else is shown them. */
 	for (size_t i = 0; r == 0 && i < b->count; i++) {
@@ -159,9 +182,9 @@ static int fill_moved(const struct rebalancing *b, const struct search_result *r
 		for (size_t c = 0; c < b->model->topology->core_count; c++)
 			z.core_taken[c] |= vfctl_cpuset_intersects(
 				&b->model->topology->cores[c].cpus, &o->cpus);
-		if (realize_keep_vfs(&z, o) < 0)
+		if (assign_keep_vfs(&z, o) < 0)
 			r = ctx_oom(b->ctx);
-		ret->plan->assignments[i].node = b->site->nodes[b->homes[i].nodes[0]].id;
+		ret->plan->assignments[i].node = b->capacity->nodes[b->homes[i].nodes[0]].id;
 		ret->local_after += result->chosen[i].option.local;
 	}
 	for (size_t i = 0; r == 0 && i < b->count; i++) {
@@ -170,12 +193,12 @@ static int fill_moved(const struct rebalancing *b, const struct search_result *r
 		ret->local_before += is_local(b, i);
 		if (!result->chosen[i].placed || result->chosen[i].option.stay)
 			continue;
-		r = realize(b->ctx, &z, &b->requests[i], &result->chosen[i], a);
+		r = assign_guest(b->ctx, &z, &b->requests[i], &result->chosen[i], a);
 		ret->moves[ret->move_count].occupant = b->occupants[i];
 		ret->moves[ret->move_count++].to = a;
 		ret->local_after += result->chosen[i].option.local;
 	}
-	return r;
+	return r < 0 ? r : place_qemu(b, &z, result, ret);
 }
 
 static struct vfctl_free_vf *find_given(struct vfctl_rebalance *r, const struct vfctl_bdf *vf)
@@ -256,7 +279,7 @@ int vfctl_plan_rebalance(struct vfctl_ctx *ctx, const struct vfctl_host_model *m
 	if (r == 0)
 		r = open_all(&b);
 	if (r == 0)
-		r = search_run(ctx, b.site, b.jobs, b.count, 0, options, &result);
+		r = search_run(ctx, b.capacity, b.jobs, b.count, 0, options, &result);
 	if (r == 0)
 		r = make_result(&b, &result, ret);
 	search_result_clear(&result, b.count);

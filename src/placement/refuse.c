@@ -11,15 +11,15 @@ void refusal_say(struct refusal *f, bool ok)
 		f->error = ctx_oom(f->ctx);
 }
 
-void refusal_nodes(const struct site *site, uint64_t nodes, char buf[128])
+void refusal_nodes(const struct capacity *capacity, uint64_t nodes, char buf[128])
 {
 	struct vfctl_cpuset set = {0};
 	bool many = nodes & (nodes - 1);
 	int n;
 
-	for (unsigned i = 0; i < site->node_count; i++)
-		if (site_has(nodes, i))
-			vfctl_cpuset_add(&set, (unsigned)site->nodes[i].id);
+	for (unsigned i = 0; i < capacity->node_count; i++)
+		if (capacity_has(nodes, i))
+			vfctl_cpuset_add(&set, (unsigned)capacity->nodes[i].id);
 	n = snprintf(buf, 128, many ? "nodes " : "node ");
 	vfctl_cpuset_format(&set, buf + n, (size_t)(128 - n));
 }
@@ -27,14 +27,14 @@ void refusal_nodes(const struct site *site, uint64_t nodes, char buf[128])
 /* ---- which kind of thing is short ---- */
 
 /* The host with memory for everybody, for the question whether memory is short. */
-static struct site *with_memory(const struct site *site)
+static struct capacity *with_memory(const struct capacity *capacity)
 {
-	struct site *ample = malloc(sizeof(*ample));
+	struct capacity *ample = malloc(sizeof(*ample));
 
 	if (!ample)
 		return NULL;
-	*ample = *site;
-	for (unsigned n = 0; n < site->node_count; n++)
+	*ample = *capacity;
+	for (unsigned n = 0; n < capacity->node_count; n++)
 		ample->start[n].memory[0] = UINT64_C(1) << 50;
 	return ample;
 }
@@ -56,14 +56,14 @@ static void make_small(struct changed_request *c)
 
 static void find_kind(struct refusal *f)
 {
-	_free_ struct site *ample = with_memory(f->plan->site);
+	_free_ struct capacity *ample = with_memory(f->plan->capacity);
 	struct changed_request c;
 
 	if (!ample) {
 		f->error = ctx_oom(f->ctx);
 		return;
 	}
-	if (f->plan->count > 1 && refusal_fits_on(f, f->plan->site, f->request)) {
+	if (f->plan->count > 1 && refusal_fits_on(f, f->plan->capacity, f->request)) {
 		f->a->refusal = VFCTL_REFUSAL_OTHERS;
 		return;
 	}
@@ -75,7 +75,7 @@ static void find_kind(struct refusal *f)
 		return;
 	}
 	make_small(&c);
-	if (!f->request->want_count || refusal_fits_on(f, ample, &c.r))
+	if (!f->request->want_count || refusal_fits_on(f, ample, &c.r) || !f->steps)
 		f->a->refusal = VFCTL_REFUSAL_CPUS;
 }
 
@@ -104,40 +104,77 @@ static int copy_refusal(struct vfctl_ctx *ctx, const struct vfctl_assignment *fr
 	return 0;
 }
 
-static int explain_new(struct vfctl_ctx *ctx, struct vfctl_assignment *a,
-	struct refused_plan *plan, size_t index)
+/* A refusal with its share of what is left; what it used is taken away by end_refusal(). */
+static struct refusal begin_refusal(struct vfctl_ctx *ctx, struct refused_plan *plan,
+	size_t index, struct vfctl_assignment *a)
 {
-	struct refusal f = {.ctx = ctx, .a = a, .plan = plan, .index = index,
-		.site = plan->site, .request = &plan->requests[index],
-		.steps = plan->steps / plan->left};
-	uint64_t share = f.steps;
+	return (struct refusal){.ctx = ctx, .a = a, .plan = plan, .index = index,
+		.capacity = a->refusal == VFCTL_REFUSAL_OTHERS ? plan->after : plan->capacity,
+		.request = &plan->requests[index], .steps = plan->steps / plan->left};
+}
+
+static int end_refusal(struct refusal *f)
+{
+	f->plan->steps -= f->plan->steps / f->plan->left - f->steps;
+	f->plan->left--;
+	return f->error;
+}
+
+static int explain_reasons(struct vfctl_ctx *ctx, struct refused_plan *plan, size_t index,
+	struct vfctl_assignment *a)
+{
+	struct refusal f = begin_refusal(ctx, plan, index, a);
 	size_t before;
 
 	find_kind(&f);
-	if (f.error)
-		return f.error;
-	if (a->refusal == VFCTL_REFUSAL_OTHERS) {
+	f.capacity = plan->capacity;
+	if (!f.error && a->refusal == VFCTL_REFUSAL_OTHERS && f.steps) {
 		refusal_say(&f, reason_add(a, VFCTL_REASON_SHORT, "it would fit alone, but not beside the "
 			"others, which leave:"));
-		f.site = plan->after;
+		f.capacity = plan->after;
 	}
 	before = a->reason_count;
-	tell_shortages(&f);
-	if (!f.error && a->reason_count == before)
-		refusal_say(&f, reason_add(a, VFCTL_REASON_SHORT, "each thing by itself is there, but "
-			"no place was found that has all of them"));
 	if (!f.error)
-		tell_remedies(&f);
-	plan->steps -= share - f.steps;
-	return f.error;
+		tell_shortages(&f);
+	if (!f.error && a->reason_count == before)
+		refusal_say(&f, reason_add(a, VFCTL_REASON_SHORT, "%s", f.steps ?
+			"each thing by itself is there, but no place was found that has all of them" :
+			"what stops it was not found in the steps that are left for it"));
+	return end_refusal(&f);
 }
 
-int explain_refusal(struct vfctl_ctx *ctx, struct vfctl_assignment *a,
-	struct refused_plan *plan, size_t index)
+static int explain_remedies(struct vfctl_ctx *ctx, struct refused_plan *plan, size_t index,
+	struct vfctl_assignment *a)
 {
-	const struct vfctl_assignment *same = find_same(plan, index);
-	int r = same ? copy_refusal(ctx, same, a) : explain_new(ctx, a, plan, index);
+	struct refusal f = begin_refusal(ctx, plan, index, a);
 
-	plan->left--;
+	tell_remedies(&f);
+	return end_refusal(&f);
+}
+
+/* All have their reasons before any has remedies, which take most of the steps. */
+int explain_refusals(struct vfctl_ctx *ctx, struct refused_plan *plan,
+	struct vfctl_assignment *assignments)
+{
+	int r = 0;
+
+	for (int remedies = 0; remedies < 2; remedies++) {
+		plan->left = plan->count - plan->placed;
+		for (size_t i = 0; i < plan->count && r == 0; i++) {
+			struct vfctl_assignment *a = &assignments[i];
+			const struct vfctl_assignment *same;
+
+			if (plan->chosen[i].placed)
+				continue;
+			same = find_same(plan, i);
+			if (same)
+				plan->left--;
+			if (same && remedies)
+				r = copy_refusal(ctx, same, a);
+			else if (!same)
+				r = remedies ? explain_remedies(ctx, plan, i, a)
+					     : explain_reasons(ctx, plan, i, a);
+		}
+	}
 	return r;
 }

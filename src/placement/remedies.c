@@ -14,6 +14,7 @@
 #define WISHES_TOLD_MAX 5
 #define MOVES_TRIED_MAX 64
 #define SINGLES_MAX 24
+#define WANTS_TRIED_MAX 4
 
 /* ---- what is told ---- */
 
@@ -43,55 +44,30 @@ static bool apply(struct refusal *f, const struct vfctl_remedy *remedy,
 	return true;
 }
 
-/* Worth to be confirmed? Among others a guess, alone on its host the answer. */
+/* Worth to be confirmed? */
 static bool may_help(struct refusal *f, const struct vfctl_remedy *remedy)
 {
 	struct changed_request c;
-	uint64_t nodes;
 
-	if (!apply(f, remedy, &c) || !refusal_may_fit(f, &c.r, &nodes))
-		return false;
-	f->last = *remedy;
-	f->last_nodes = nodes;
-	return true;
-}
-
-static bool same_remedy(const struct vfctl_remedy *a, const struct vfctl_remedy *b)
-{
-	for (size_t i = 0; i < a->count; i++)
-		if (a->changes[i].kind != b->changes[i].kind ||
-			a->changes[i].value != b->changes[i].value)
-			return false;
-	return a->count == b->count;
-}
-
-static bool is_confirmed(struct refusal *f, const struct vfctl_remedy *remedy,
-	uint64_t *ret_nodes)
-{
-	struct changed_request c;
-
-	if (refusal_is_sure(f) && same_remedy(&f->last, remedy)) {
-		*ret_nodes = f->last_nodes;
-		return true;
-	}
-	return apply(f, remedy, &c) && refusal_fits(f, NULL, &c.r, ret_nodes);
+	return apply(f, remedy, &c) && refusal_may_fit(f, &c.r);
 }
 
 /* Told if it helps: true. */
 static bool tell_if_fits(struct refusal *f, const struct vfctl_remedy *remedy)
 {
 	_buf_ struct buf line = {0};
+	struct changed_request c;
 	uint64_t nodes;
 	char where[128];
 
-	if (!is_confirmed(f, remedy, &nodes))
+	if (!apply(f, remedy, &c) || !refusal_fits(f, NULL, &c.r, &nodes))
 		return false;
 	buf_puts(&line, "with ");
 	for (size_t i = 0; i < remedy->count; i++) {
 		buf_puts(&line, i ? " and " : "");
-		change_words(&line, &remedy->changes[i], f->site->has_host_cpus);
+		change_words(&line, &remedy->changes[i], f->capacity, f->request);
 	}
-	refusal_nodes(f->site, nodes, where);
+	refusal_nodes(f->capacity, nodes, where);
 	buf_printf(&line, " it fits%s, on %s",
 		f->plan->count > 1 ? " beside the others" : "", where);
 	add_remedy(f, remedy, &line);
@@ -161,14 +137,14 @@ static uint64_t most_told(const struct refusal *f, enum change_kind kind)
 static uint64_t vcpu_step(const struct refusal *f)
 {
 	return f->request->threads == VFCTL_THREADS_REQUIRE ?
-		f->site->class_threads[f->site->class_count - 1] : 1;
+		f->capacity->class_threads[f->capacity->class_count - 1] : 1;
 }
 
 static uint64_t most_vcpus(struct refusal *f, const struct vfctl_remedy *base)
 {
 	uint64_t step = vcpu_step(f), cells = f->request->cell_count;
 	uint64_t least = cells > 1 ? (cells + step - 1) / step : 1;
-	uint64_t told = most_told(f, CHANGE_VCPUS) / step + 1, nodes = f->site->node_count, most;
+	uint64_t told = most_told(f, CHANGE_VCPUS) / step + 1, nodes = f->capacity->node_count, most;
 	uint64_t below = (f->request->vcpus + step - 1) / step;
 
 	least = told > least ? told : least;
@@ -218,8 +194,8 @@ static void try_rounding(struct refusal *f)
 {
 	const struct vfctl_request *r = f->request;
 
-	for (unsigned p = f->site->page_count - 1; p > 0 && may_go_on(f); p--) {
-		uint64_t page = f->site->page_bytes[p];
+	for (unsigned p = f->capacity->page_count - 1; p > 0 && may_go_on(f); p--) {
+		uint64_t page = f->capacity->page_bytes[p];
 		uint64_t up = (r->memory_bytes + page - 1) / page * page;
 		struct vfctl_remedy remedy = with(NULL, CHANGE_BYTES, up);
 
@@ -252,6 +228,46 @@ static void try_less(struct refusal *f)
 
 /* ---- changes of the request ---- */
 
+/* Cores of its own, then one shared with others, then none. */
+static uint32_t cheaper_emulator(const struct vfctl_request *r)
+{
+	if (request_has_auto(r))
+		return 0;
+	return r->emulator_cores ? VFCTL_EMULATOR_AUTO : 1;
+}
+
+/* The network of a named PF; VFCTL_FABRIC_ANY: nobody says. */
+static int fabric_of(const struct refusal *f, const struct vfctl_vf_want *want)
+{
+	const struct vfctl_host_model *m = f->capacity->model;
+
+	if (want->fabric != VFCTL_FABRIC_ANY)
+		return want->fabric;
+	for (size_t i = 0; i < m->pf_count; i++)
+		if (vfctl_bdf_compare(&m->pfs[i].bdf, &want->pf) == 0)
+			return m->pfs[i].fabric;
+	for (size_t g = 0; g < f->capacity->group_count; g++)
+		if (vfctl_bdf_compare(&f->capacity->groups[g].pf, &want->pf) == 0)
+			return f->capacity->groups[g].fabric;
+	return VFCTL_FABRIC_ANY;
+}
+
+/* Another PF for each want, or fewer VFs. */
+static void list_of_wants(const struct refusal *f, enum change_kind kind, struct change *list,
+	size_t *count)
+{
+	const struct vfctl_request *r = f->request;
+
+	for (size_t i = 0; i < r->want_count && i < WANTS_TRIED_MAX; i++) {
+		int fabric = fabric_of(f, &r->wants[i]);
+
+		if (kind == CHANGE_PF && !r->wants[i].any_pf && fabric != VFCTL_FABRIC_ANY)
+			list[(*count)++] = (struct change){kind, (uint64_t)fabric, i};
+		if (kind == CHANGE_COUNT && r->wants[i].count > 1)
+			list[(*count)++] = (struct change){kind, 1, i};
+	}
+}
+
 /* What can be asked less strictly, first what costs the guest least. */
 static size_t list_changes(const struct refusal *f, struct change list[SINGLES_MAX])
 {
@@ -261,7 +277,7 @@ static size_t list_changes(const struct refusal *f, struct change list[SINGLES_M
 		{CHANGE_PAGES, 0, 0},
 		{CHANGE_THREADS, VFCTL_THREADS_PREFER, 0},
 		{CHANGE_IOTHREADS, 0, 0},
-		{CHANGE_EMULATOR, f->request->emulator_cores ? 0 : 1, 0},
+		{CHANGE_EMULATOR, cheaper_emulator(f->request), 0},
 		{CHANGE_APART, 0, 0},
 		{CHANGE_DISTANCE, 0, 0},
 		{CHANGE_WHOLE_NODE, 0, 0},
@@ -269,10 +285,12 @@ static size_t list_changes(const struct refusal *f, struct change list[SINGLES_M
 		{CHANGE_NODE, 0, 0},
 		{CHANGE_CELLS, 0, 0},
 		{CHANGE_MEMORY, 0, 0},
+		{CHANGE_SHARED, f->request->vcpus, 0},
 	};
 	struct changed_request c;
 	size_t count = 0;
 
+	list_of_wants(f, CHANGE_PF, list, &count);
 	for (size_t i = 0; i < ARRAY_SIZE(fixed); i++) {
 		changed_request_init(&c, f->request);
 		/* Where auto cannot be, a number of cells still may. */
@@ -280,17 +298,23 @@ static size_t list_changes(const struct refusal *f, struct change list[SINGLES_M
 			(fixed[i].kind == CHANGE_CELLS && f->request->cell_count))
 			list[count++] = fixed[i];
 	}
+	list_of_wants(f, CHANGE_COUNT, list, &count);
 	return count;
 }
 
-/* The most cores for QEMU that fit, one at least while that is asked and will do. */
+/* The most cores for QEMU that fit, one at least; else one that is shared, else none. */
 static bool tell_emulator(struct refusal *f)
 {
-	uint32_t asked = f->request->emulator_cores;
-	struct vfctl_remedy remedy = with(NULL, CHANGE_EMULATOR, asked ?
-		most_that_fits(f, NULL, CHANGE_EMULATOR, 1, asked, 1) : 1);
+	const struct vfctl_request *r = f->request;
+	uint64_t most = !request_has_auto(r) && r->emulator_cores ?
+		most_that_fits(f, NULL, CHANGE_EMULATOR, 1, r->emulator_cores, 1) : 0;
+	struct vfctl_remedy remedy = with(NULL, CHANGE_EMULATOR, most ? most :
+		cheaper_emulator(r));
 
-	return tell_if_helps(f, &remedy);
+	if (tell_if_helps(f, &remedy))
+		return true;
+	remedy = with(NULL, CHANGE_EMULATOR, 0);
+	return may_go_on(f) && tell_if_helps(f, &remedy);
 }
 
 /* A number of cells, where auto does not do: nearest below what is asked, then above. */
@@ -299,23 +323,78 @@ static bool tell_cells(struct refusal *f)
 	uint64_t asked = f->request->cell_count ? f->request->cell_count :
 		f->request->cells_max ? f->request->cells_max : 1;
 
-	for (uint64_t away = 1; away < f->site->node_count && may_go_on(f); away++)
+	for (uint64_t away = 1; away < f->capacity->node_count && may_go_on(f); away++)
 		for (int above = 0; above < 2; above++) {
 			uint64_t n = above ? asked + away : asked - away;
 			struct vfctl_remedy remedy = with(NULL, CHANGE_CELLS, n);
 
-			if (n >= 1 && n <= f->site->node_count && tell_if_helps(f, &remedy))
+			if (n >= 1 && n <= f->capacity->node_count && tell_if_helps(f, &remedy))
 				return true;
 		}
 	return false;
 }
 
+/* The most VFs of a want that fit. */
+static bool tell_fewer_vfs(struct refusal *f, size_t want)
+{
+	for (uint32_t n = f->request->wants[want].count; n-- > 1 && may_go_on(f);) {
+		struct vfctl_remedy remedy = {.changes = {{CHANGE_COUNT, n, want}}, .count = 1};
+
+		if (tell_if_helps(f, &remedy))
+			return true;
+	}
+	return false;
+}
+
+/* vCPUs that the shared CPUs of the nodes it may be on still carry. */
+static uint64_t most_shared(const struct refusal *f)
+{
+	uint64_t sum = 0, most = 0;
+
+	for (unsigned n = 0; n < f->capacity->node_count; n++) {
+		sum += f->capacity->start[n].shared;
+		most = f->capacity->start[n].shared > most ? f->capacity->start[n].shared : most;
+	}
+	most = f->request->cell_count == 1 || f->request->cells_max == 1 ? most : sum;
+	return most < f->request->vcpus ? most : f->request->vcpus;
+}
+
+/* The fewest more on shared CPUs; or, where these are full, the most that they carry. */
+static bool tell_shared(struct refusal *f)
+{
+	uint64_t asked = f->request->shared_vcpus, from = asked + 1, below = most_shared(f);
+	struct vfctl_remedy remedy = with(NULL, CHANGE_SHARED, below);
+
+	if (asked && (below <= asked || !may_help(f, &remedy))) {
+		remedy = with(NULL, CHANGE_SHARED,
+			most_that_fits(f, NULL, CHANGE_SHARED, 1, asked, 1));
+		return tell_if_helps(f, &remedy);
+	}
+	if (below <= asked || !may_help(f, &remedy))
+		return false;
+	while (from < below && may_go_on(f)) {
+		uint64_t middle = from + (below - from) / 2;
+
+		remedy = with(NULL, CHANGE_SHARED, middle);
+		if (may_help(f, &remedy))
+			below = middle;
+		else
+			from = middle + 1;
+	}
+	remedy = with(NULL, CHANGE_SHARED, below);
+	return tell_if_fits(f, &remedy);
+}
+
 static bool tell_single(struct refusal *f, const struct change *change)
 {
-	struct vfctl_remedy remedy = with(NULL, change->kind, change->value);
+	const struct vfctl_remedy remedy = {.changes = {*change}, .count = 1};
 
 	if (change->kind == CHANGE_EMULATOR)
 		return tell_emulator(f);
+	if (change->kind == CHANGE_COUNT)
+		return tell_fewer_vfs(f, change->index);
+	if (change->kind == CHANGE_SHARED)
+		return tell_shared(f);
 	if (tell_if_helps(f, &remedy))
 		return true;
 	return change->kind == CHANGE_CELLS && tell_cells(f);
@@ -331,13 +410,17 @@ static bool is_told(const struct refusal *f, const struct change *change)
 	return false;
 }
 
-/* Drops those that help by themselves: what is left may help in pairs. */
+/*
+ * Drops those that help by themselves, and those that would be a matter of how many: what is
+ * left may help in pairs.
+ */
 static size_t try_singles(struct refusal *f, struct change *list, size_t count)
 {
 	size_t left = 0;
 
 	for (size_t i = 0; i < count && may_go_on(f) && f->remedies < WISHES_TOLD_MAX; i++)
-		if (!is_told(f, &list[i]) && !tell_single(f, &list[i]))
+		if (!is_told(f, &list[i]) && !tell_single(f, &list[i]) &&
+			list[i].kind != CHANGE_COUNT && list[i].kind != CHANGE_SHARED)
 			list[left++] = list[i];
 	return left;
 }
@@ -346,15 +429,15 @@ static void try_pairs(struct refusal *f, const struct change *list, size_t count
 {
 	for (size_t i = 0; i < count && may_go_on(f); i++)
 		for (size_t k = i + 1; k < count && may_go_on(f); k++) {
-			struct vfctl_remedy remedy = with(NULL, list[i].kind, list[i].value);
+			const struct vfctl_remedy remedy = {.changes = {list[i], list[k]},
+				.count = 2};
 
 			if (list[i].kind == list[k].kind)
 				continue;
-			remedy.changes[remedy.count++] = list[k];
 			tell_if_helps(f, &remedy);
 		}
 	for (size_t i = 0; i < count && may_go_on(f); i++) {
-		struct vfctl_remedy remedy = with(NULL, list[i].kind, list[i].value);
+		const struct vfctl_remedy remedy = {.changes = {list[i]}, .count = 1};
 
 		if (!tell_less(f, &remedy, CHANGE_VCPUS) && may_go_on(f))
 			tell_less(f, &remedy, CHANGE_BYTES);
@@ -368,7 +451,7 @@ static bool fits_after(struct refusal *f, const struct change *change)
 	struct changed_host host;
 	uint64_t nodes;
 	bool fits;
-	int r = change_host(f->ctx, f->site->model, f->request, change, &host);
+	int r = change_host(f->ctx, f->capacity->model, f->request, change, &host);
 
 	if (r < 0)
 		f->error = r;
@@ -415,17 +498,16 @@ static uint64_t count_wanted(const struct vfctl_request *r, const struct vfctl_m
 /* The PF with which the fewest more VFs would do. */
 static void try_more_vfs(struct refusal *f)
 {
-	const struct vfctl_host_model *m = f->site->model;
+	const struct vfctl_host_model *m = f->capacity->model;
 	struct change best = {.kind = CHANGE_VFS, .value = VFCTL_GUEST_VFS_MAX + 1};
 	_buf_ struct buf line = {0};
 	const struct vfctl_model_pf *pf;
 	struct vfctl_request without = *f->request;
 	bool found = false;
 	char words[64];
-	uint64_t nodes;
 
 	without.want_count = 0;
-	if (!refusal_may_fit(f, &without, &nodes))
+	if (!refusal_may_fit(f, &without))
 		return;
 	for (size_t i = 0; i < m->pf_count && may_go_on(f); i++) {
 		uint64_t could = m->pfs[i].max_vfs - m->pfs[i].num_vfs, few;
@@ -452,15 +534,15 @@ static void try_more_vfs(struct refusal *f)
 static uint64_t pages_missing(const struct refusal *f, unsigned node)
 {
 	const struct vfctl_request *r = f->request;
-	const struct vfctl_node *n = &f->site->model->topology->nodes[node];
+	const struct vfctl_node *n = &f->capacity->model->topology->nodes[node];
 	uint64_t missing = 0;
 
-	for (unsigned p = 1; p < f->site->page_count; p++)
-		if (f->site->page_bytes[p] == r->page_bytes &&
-			f->site->start[node].memory[p] < r->memory_bytes)
-			missing = (r->memory_bytes - f->site->start[node].memory[p] +
+	for (unsigned p = 1; p < f->capacity->page_count; p++)
+		if (f->capacity->page_bytes[p] == r->page_bytes &&
+			f->capacity->start[node].memory[p] < r->memory_bytes)
+			missing = (r->memory_bytes - f->capacity->start[node].memory[p] +
 				r->page_bytes - 1) / r->page_bytes;
-	if (missing > f->site->start[node].memory[0] / (missing ? r->page_bytes : 1))
+	if (missing > f->capacity->start[node].memory[0] / (missing ? r->page_bytes : 1))
 		return 0;
 	for (size_t i = 0; i < n->pool_count; i++)
 		if (n->pools[i].page_bytes == r->page_bytes)
@@ -478,7 +560,7 @@ static void try_more_pages(struct refusal *f)
 	if (r->page_bytes == VFCTL_PAGES_AUTO || r->page_bytes == VFCTL_PAGES_BASE ||
 		r->cell_count > 1)
 		return;
-	for (unsigned n = 0; n < f->site->node_count && may_go_on(f); n++) {
+	for (unsigned n = 0; n < f->capacity->node_count && may_go_on(f); n++) {
 		struct change more = {.kind = CHANGE_POOL, .index = n,
 			.value = pages_missing(f, n)};
 
@@ -490,14 +572,14 @@ static void try_more_pages(struct refusal *f)
 		return;
 	buf_printf(&line, "reserve %" PRIu64 " more page%s of %s on node %d (hugepages-%" PRIu64
 		"kB/nr_hugepages)", best.value, best.value == 1 ? "" : "s",
-		memory_text(r->page_bytes, page), f->site->nodes[best.index].id,
+		memory_text(r->page_bytes, page), f->capacity->nodes[best.index].id,
 		r->page_bytes / 1024);
 	tell_host(f, &best, &line);
 }
 
 /* ---- moves ---- */
 
-static uint64_t nodes_of(const struct site *s, const struct vfctl_occupant *o)
+static uint64_t nodes_of(const struct capacity *s, const struct vfctl_occupant *o)
 {
 	uint64_t nodes = 0;
 
@@ -507,46 +589,45 @@ static uint64_t nodes_of(const struct site *s, const struct vfctl_occupant *o)
 	return nodes;
 }
 
-static bool tell_move(struct refusal *f, size_t occupant, uint32_t cpus, uint64_t nodes)
+static void tell_move(struct refusal *f, size_t occupant, uint32_t cpus, uint64_t nodes)
 {
-	const struct vfctl_occupant *o = &f->site->model->occupants[occupant];
+	const struct vfctl_occupant *o = &f->capacity->model->occupants[occupant];
 	const struct change change = {.kind = CHANGE_MOVE, .index = occupant};
 	_buf_ struct buf line = {0};
 	char where[128];
 
-	refusal_nodes(f->site, nodes, where);
+	refusal_nodes(f->capacity, nodes, where);
 	buf_printf(&line, "or move guest %s (%" PRIu32 " CPU%s, %zu VF%s) %s %s", o->name, cpus,
 		cpus == 1 ? "" : "s", o->vf_count, o->vf_count == 1 ? "" : "s",
-		nodes == nodes_of(f->site, o) ? "within" : "to", where);
+		nodes == nodes_of(f->capacity, o) ? "within" : "to", where);
 	tell_host(f, &change, &line);
-	return true;
 }
 
 static bool try_move(struct refusal *f, size_t occupant, bool *gone)
 {
-	const struct vfctl_occupant *o = &f->site->model->occupants[occupant];
-	struct tenant tenant;
+	const struct vfctl_occupant *o = &f->capacity->model->occupants[occupant];
+	struct resident resident;
 	uint64_t nodes = 0;
 	bool fits = false;
-	int r = tenant_init(f->ctx, f->site->model, o, &tenant);
+	int r = resident_init(f->ctx, f->capacity->model, o, &resident);
 
 	if (r < 0) {
 		f->error = r;
 		return false;
 	}
-	if (tenant.request.vcpus) {
+	if (resident.request.vcpus) {
 		gone[occupant] = true;
-		fits = refusal_fits_beside(f, gone, &tenant.request, &nodes);
+		fits = refusal_fits_beside(f, gone, &resident.request, &nodes);
 		gone[occupant] = false;
 	}
 	if (fits)
-		tell_move(f, occupant, tenant.request.vcpus, nodes);
-	tenant_clear(&tenant);
+		tell_move(f, occupant, resident.request.vcpus, nodes);
+	resident_clear(&resident);
 	return fits;
 }
 
 struct by_size {
-	size_t occupant;
+	size_t occupant; /* or guest of the batch */
 	uint64_t size;
 };
 
@@ -562,7 +643,7 @@ static int smaller_first(const void *a, const void *b)
 /* The guest that is smallest and has somewhere else to go. */
 static void try_moves(struct refusal *f)
 {
-	const struct vfctl_host_model *m = f->site->model;
+	const struct vfctl_host_model *m = f->capacity->model;
 	_free_ struct by_size *order = calloc(m->occupant_count + 1, sizeof(*order));
 	_free_ bool *gone = calloc(m->occupant_count + 1, sizeof(*gone));
 	size_t count = 0;
@@ -572,7 +653,7 @@ static void try_moves(struct refusal *f)
 		return;
 	}
 	for (size_t i = 0; i < m->occupant_count; i++)
-		if (tenant_may_move(m, &m->occupants[i]))
+		if (resident_may_move(m, &m->occupants[i]))
 			order[count++] = (struct by_size){i,
 				vfctl_cpuset_count(&m->occupants[i].cpus) +
 				16 * m->occupants[i].vf_count};
@@ -582,12 +663,54 @@ static void try_moves(struct refusal *f)
 			return;
 }
 
+/* ---- other guests of the batch ---- */
+
+static void tell_leave(struct refusal *f, size_t guest, uint64_t nodes)
+{
+	const struct vfctl_request *r = &f->plan->requests[guest];
+	const struct change change = {.kind = CHANGE_LEAVE, .index = guest};
+	size_t vfs = f->plan->assignments[guest].vf_count;
+	_buf_ struct buf line = {0};
+	char where[128];
+
+	refusal_nodes(f->capacity, nodes, where);
+	buf_printf(&line, "or leave out guest %s (%" PRIu32 " vCPU%s, %zu VF%s): then it fits on %s",
+		r->name, r->vcpus, r->vcpus == 1 ? "" : "s", vfs, vfs == 1 ? "" : "s", where);
+	tell_host(f, &change, &line);
+}
+
+/* The smallest guest in whose place it fits. */
+static void try_leaving(struct refusal *f)
+{
+	const struct refused_plan *plan = f->plan;
+	_free_ struct by_size *order = calloc(plan->count + 1, sizeof(*order));
+	size_t count = 0;
+	uint64_t nodes;
+
+	if (!order) {
+		f->error = ctx_oom(f->ctx);
+		return;
+	}
+	for (size_t i = 0; i < plan->count; i++)
+		if (plan->chosen[i].placed)
+			order[count++] = (struct by_size){i,
+				vfctl_cpuset_count(&plan->assignments[i].held_cpus) +
+				16 * plan->assignments[i].vf_count};
+	qsort(order, count, sizeof(*order), smaller_first);
+	for (size_t i = 0; i < count && may_go_on(f); i++)
+		if (refusal_fits_without(f, order[i].occupant, &nodes)) {
+			tell_leave(f, order[i].occupant, nodes);
+			return;
+		}
+}
+
 /* ---- all of it ---- */
 
 void tell_remedies(struct refusal *f)
 {
 	struct change list[SINGLES_MAX];
 	size_t count;
+	bool few;
 
 	if (f->a->refusal == VFCTL_REFUSAL_VFS || f->a->refusal == VFCTL_REFUSAL_OTHERS)
 		try_more_vfs(f);
@@ -597,6 +720,9 @@ void tell_remedies(struct refusal *f)
 	/* Where others are planned too, moving guests that are there is another question. */
 	if (f->plan->count == 1)
 		try_moves(f);
-	if (f->remedies < 2)
+	few = f->remedies < 2;
+	if (f->a->refusal == VFCTL_REFUSAL_OTHERS)
+		try_leaving(f);
+	if (few)
 		try_pairs(f, list, count);
 }

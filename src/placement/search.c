@@ -14,8 +14,13 @@
 /* An option or a leaf costs about as much as so many edges of a flow. */
 #define EDGES_PER_STEP 64
 #define OPTION_WORK_PER_STEP 16
-/* For a plan to begin with no guest of a batch is thought about longer. */
+/* For a plan to begin with no guest of a batch is thought about longer, but so long. */
 #define GREEDY_WORK 20000
+#define GREEDY_WORK_LEAST 500
+#define GREEDY_GUESTS 64
+/* What each needs by itself is found in so much for all, and for one in a share of the rest. */
+#define JUDGE_WORK (32 * GREEDY_WORK)
+#define JUDGE_SHARE 4
 /* The first pass settles these levels, the second the rest. */
 #define FIRST_LEVELS (VFCTL_LEVEL_FORM + 1)
 
@@ -31,7 +36,7 @@ static int compare(const score a, const score b, unsigned levels)
 
 /* ---- limits ---- */
 
-static uint64_t now_ms(void)
+uint64_t search_now_ms(void)
 {
 	struct timespec t;
 
@@ -39,9 +44,10 @@ static uint64_t now_ms(void)
 	return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
 }
 
-bool limit_reached(const struct limit *limit)
+bool limit_reached(struct limit *limit)
 {
-	return *limit->cancelled || now_ms() >= limit->deadline_ms;
+	limit->reached |= *limit->cancelled || search_now_ms() >= limit->deadline_ms;
+	return limit->reached;
 }
 
 static bool step(struct search *s)
@@ -58,7 +64,7 @@ static bool step(struct search *s)
 	if (s->steps < s->next_look)
 		return !s->stopped;
 	s->next_look = s->steps + 1024;
-	if (now_ms() >= s->limit.deadline_ms)
+	if (limit_reached(&s->limit))
 		s->stopped = true;
 	return !s->stopped;
 }
@@ -79,7 +85,7 @@ static void keep(struct search *s, const struct room *rooms, const score sum)
 		if (s->jobs[i].vfs)
 			memcpy(to->vfs, from->vfs, s->jobs[i].vfs * sizeof(*to->vfs));
 	}
-	memcpy(s->best_rooms, rooms, s->site->node_count * sizeof(*rooms));
+	memcpy(s->best_rooms, rooms, s->capacity->node_count * sizeof(*rooms));
 	memcpy(s->best_score, sum, sizeof(s->best_score));
 	s->has_best = true;
 	s->proven = compare(s->best_score, s->root, s->levels) <= 0;
@@ -90,7 +96,7 @@ static int settle_vfs(struct search *s, struct chosen *chosen, const struct room
 	score io)
 {
 	struct leaf l;
-	int r = match_all(s->site, s->jobs, chosen, s->count, rooms, &s->flow.work, &l);
+	int r = match_all(s->capacity, s->jobs, chosen, s->count, rooms, &s->flow.work, &l);
 
 	if (r < 0)
 		s->error = ctx_oom(s->ctx);
@@ -205,7 +211,7 @@ static void dive(struct search *s, size_t depth);
 static int with_option(struct search *s, size_t depth, const struct option *o,
 	const struct opt_cell *cells, void (*next)(struct search *s, size_t depth))
 {
-	size_t nodes = s->site->node_count;
+	size_t nodes = s->capacity->node_count;
 	struct room *rooms = &s->rooms[depth * nodes];
 	const struct job *job = &s->jobs[depth];
 	struct flow_mark mark = {0};
@@ -215,13 +221,13 @@ static int with_option(struct search *s, size_t depth, const struct option *o,
 		if (flow_mark(&s->flow, &mark) < 0)
 			r = -ENOMEM;
 		else
-			r = match_add(s->site, &s->flow, job, o, cells);
+			r = match_add(s->capacity, &s->flow, job, o, cells);
 	}
 	if (r < 0)
 		s->error = ctx_oom(s->ctx);
 	if (r > 0) {
 		memcpy(rooms + nodes, rooms, nodes * sizeof(*rooms));
-		option_take(s->site, job, o, cells, rooms + nodes);
+		option_take(s->capacity, job, o, cells, rooms + nodes);
 		s->now[depth].placed = true;
 		s->now[depth].option = *o;
 		memcpy(s->now[depth].cells, cells, o->cell_count * sizeof(*cells));
@@ -239,11 +245,11 @@ static int with_option(struct search *s, size_t depth, const struct option *o,
 /* Is there enough of everything in all, wherever it is? Ways are only sought if so. */
 static bool could_place(const struct search *s, size_t depth)
 {
-	const struct room *rooms = &s->rooms[depth * s->site->node_count];
+	const struct room *rooms = &s->rooms[depth * s->capacity->node_count];
 	const struct vfctl_request *r = s->jobs[depth].request;
 	uint64_t threads = 0, memory = 0, shared = 0;
 
-	for (unsigned n = 0; n < s->site->node_count; n++) {
+	for (unsigned n = 0; n < s->capacity->node_count; n++) {
 		threads += rooms[n].threads;
 		memory += search_memory(s, &rooms[n]);
 		shared += rooms[n].shared;
@@ -254,13 +260,22 @@ static bool could_place(const struct search *s, size_t depth)
 	for (size_t w = 0; w < r->want_count && !s->jobs[depth].home; w++) {
 		uint32_t left = 0;
 
-		for (size_t g = 0; g < s->site->group_count; g++)
-			if (site_group_answers(&s->site->groups[g], &r->wants[w]))
-				left += s->site->groups[g].free;
+		for (size_t g = 0; g < s->capacity->group_count; g++)
+			if (capacity_group_answers(&s->capacity->groups[g], &r->wants[w]))
+				left += s->capacity->groups[g].free;
 		if (left < r->wants[w].count)
 			return false;
 	}
 	return search_vfs_left(s) >= s->jobs[depth].vfs;
+}
+
+/* One guest was judged by the very options that it is placed by. */
+static bool has_options_of(struct search *s, size_t cells)
+{
+	bool has = s->judged_cells == cells;
+
+	s->judged_cells = 0;
+	return has;
 }
 
 static void try_options(struct search *s, size_t depth, size_t cells)
@@ -270,12 +285,14 @@ static void try_options(struct search *s, size_t depth, size_t cells)
 
 	if (!could_place(s, depth))
 		return;
-	list->work = 0;
-	list->max_work = (s->max_steps - s->steps) * OPTION_WORK_PER_STEP;
-	if (options_make(s->site, job, &s->rooms[depth * s->site->node_count], cells,
-		    depth + 1 == s->count, list) < 0) {
-		s->error = ctx_oom(s->ctx);
-		return;
+	if (!has_options_of(s, cells)) {
+		list->work = 0;
+		list->max_work = (s->max_steps - s->steps) * OPTION_WORK_PER_STEP;
+		if (options_make(s->capacity, job, &s->rooms[depth * s->capacity->node_count], cells,
+			    depth + 1 == s->count, list) < 0) {
+			s->error = ctx_oom(s->ctx);
+			return;
+		}
 	}
 	s->cut |= list->cut;
 	s->partial |= list->partial;
@@ -287,7 +304,7 @@ static void try_options(struct search *s, size_t depth, size_t cells)
 
 		if (is_mirrored(s, depth, o, &list->cells[o->first_cell]))
 			continue;
-		s->steps += job->vfs * s->site->group_count / EDGES_PER_STEP;
+		s->steps += job->vfs * s->capacity->group_count / EDGES_PER_STEP;
 		if (!step(s))
 			return;
 		with_option(s, depth, o, &list->cells[o->first_cell], dive);
@@ -303,9 +320,9 @@ static bool worth_splitting(struct search *s, size_t depth, const struct room *r
 
 	if (!s->has_best)
 		return true;
-	for (unsigned i = 0; i < s->site->node_count; i++)
+	for (unsigned i = 0; i < s->capacity->node_count; i++)
 		for (unsigned k = 0; k < i; k++) {
-			unsigned d = site_distance(s->site, i, k);
+			unsigned d = capacity_distance(s->capacity, i, k);
 
 			nearest = d < nearest ? d : nearest;
 		}
@@ -316,7 +333,7 @@ static bool worth_splitting(struct search *s, size_t depth, const struct room *r
 
 static void dive(struct search *s, size_t depth)
 {
-	const struct room *rooms = &s->rooms[depth * s->site->node_count];
+	const struct room *rooms = &s->rooms[depth * s->capacity->node_count];
 	const struct job *job = &s->jobs[depth];
 	score b;
 
@@ -343,8 +360,8 @@ static void dive(struct search *s, size_t depth)
 		for (size_t i = depth; i < next; i++)
 			s->now[i].placed = false;
 		if (step(s)) {
-			memcpy(&s->rooms[next * s->site->node_count], rooms,
-				s->site->node_count * sizeof(*rooms));
+			memcpy(&s->rooms[next * s->capacity->node_count], rooms,
+				s->capacity->node_count * sizeof(*rooms));
 			dive(s, next);
 		}
 	}
@@ -354,27 +371,46 @@ static void dive(struct search *s, size_t depth)
 
 static void greedy(struct search *s, size_t depth);
 
+static void spend_first(struct search *s, uint64_t work)
+{
+	s->first_work -= work < s->first_work ? work : s->first_work;
+}
+
+/* What this guest may take of it: all of them together never more than there is. */
+static uint64_t greedy_work(const struct search *s)
+{
+	uint64_t share = s->first_work / GREEDY_GUESTS;
+
+	if (s->count == 1)
+		return UINT64_MAX;
+	return share > GREEDY_WORK_LEAST ? share : GREEDY_WORK_LEAST;
+}
+
 /* The first option whose VFs are there, with the fewest cells. */
 static bool greedy_place(struct search *s, size_t depth)
 {
 	struct option_list *list = &s->lists[depth];
 	const struct job *job = &s->jobs[depth];
 
-	if (!could_place(s, depth))
+	if (s->limit.reached || !could_place(s, depth))
 		return false;
 	list->work = 0;
-	list->max_work = s->count > 1 ? GREEDY_WORK : 0;
+	list->max_work = greedy_work(s);
 	for (size_t cells = job->request->cell_count ? job->most_cells : 1;
-		cells <= job->most_cells; cells++) {
-		if (options_make(s->site, job, &s->rooms[depth * s->site->node_count], cells,
+		cells <= job->most_cells && list->work <= list->max_work; cells++) {
+		uint64_t before = list->work, vf_work = 0;
+
+		if (options_make(s->capacity, job, &s->rooms[depth * s->capacity->node_count], cells,
 			    true, list) < 0) {
 			s->error = ctx_oom(s->ctx);
 			return true;
 		}
+		spend_first(s, list->work - before);
 		if (list->count && !s->first_fit)
 			qsort(list->v, list->count, sizeof(*list->v), by_promise);
-		for (size_t i = 0; i < list->count; i++) {
+		for (size_t i = 0; i < list->count && vf_work <= list->max_work; i++) {
 			const struct option *o = &list->v[i];
+			uint64_t edges = s->flow.work, work;
 			int r;
 
 			step(s);
@@ -383,6 +419,9 @@ static bool greedy_place(struct search *s, size_t depth)
 			r = with_option(s, depth, o, &list->cells[o->first_cell], greedy);
 			if (r != 0)
 				return true;
+			work = search_vf_work(s, job, edges);
+			vf_work += work;
+			spend_first(s, work);
 		}
 	}
 	return false;
@@ -390,7 +429,7 @@ static bool greedy_place(struct search *s, size_t depth)
 
 static void greedy(struct search *s, size_t depth)
 {
-	size_t nodes = s->site->node_count;
+	size_t nodes = s->capacity->node_count;
 
 	if (depth == s->count) {
 		leaf(s, &s->rooms[depth * nodes]);
@@ -443,22 +482,30 @@ static bool run_pass(struct search *s, unsigned levels, uint64_t steps)
 
 static void prepare(struct search *s)
 {
-	memcpy(s->rooms, s->site->start, s->site->node_count * sizeof(*s->rooms));
-	if (match_begin(s->site, &s->flow) < 0)
+	memcpy(s->rooms, s->capacity->start, s->capacity->node_count * sizeof(*s->rooms));
+	if (match_begin(s->capacity, &s->flow) < 0)
 		s->error = ctx_oom(s->ctx);
 	jobs_find_types(s);
 	for (size_t i = 0; i < s->count; i++)
 		s->lists[i].limit = &s->limit;
+	s->first_work = JUDGE_WORK;
 	for (size_t i = 0; i < s->count && !s->error; i++) {
 		if (s->jobs[i].type == i) {
 			jobs_find_reach(s, i);
+			if (s->error)
+				return;
+			s->lists[0].work = 0;
+			s->lists[0].max_work = s->count > 1 ? s->first_work / JUDGE_SHARE + 1 :
+				s->max_steps / 2 * OPTION_WORK_PER_STEP + 1;
 			job_judge_alone(s, &s->jobs[i], &s->lists[0]);
+			spend_first(s, s->lists[0].work);
 		}
 		s->jobs[i].reach = s->jobs[s->jobs[i].type].reach;
 		s->jobs[i].least_distance = s->jobs[s->jobs[i].type].least_distance;
 		s->jobs[i].can_be_local = s->jobs[s->jobs[i].type].can_be_local;
 		s->jobs[i].most_cells = s->jobs[s->jobs[i].type].most_cells;
 		s->jobs[i].split = s->jobs[s->jobs[i].type].split;
+		s->jobs[i].slack = job_slack(s->capacity, &s->jobs[i]);
 	}
 }
 
@@ -470,8 +517,9 @@ static void begin(struct search *s)
 
 	s->levels = FIRST_LEVELS;
 	s->max_steps = UINT64_MAX;
+	s->first_work = GREEDY_GUESTS * GREEDY_WORK;
 	for (size_t i = 0; i < ARRAY_SIZE(orders) && !s->error &&
-		(!i || now_ms() < s->limit.deadline_ms); i++) {
+		(!i || !limit_reached(&s->limit)); i++) {
 		qsort(s->jobs, s->count, sizeof(*s->jobs), orders[i]);
 		jobs_find_runs(s);
 		search_bound(s, 0, s->rooms, s->root);
@@ -500,7 +548,8 @@ static void search_all(struct search *s, const struct vfctl_plan_options *option
 							  : SEARCH_TIMEOUT_MS;
 	unsigned settled = 0;
 
-	s->limit = (struct limit){&s->ctx->cancelled, now_ms() + timeout};
+	s->limit = (struct limit){&s->ctx->cancelled, search_now_ms() + timeout, false};
+	s->max_steps = steps;
 	prepare(s);
 	if (s->error)
 		return;
@@ -537,10 +586,10 @@ static void seek_more_than(struct search *s, size_t placed)
 	s->best_score[VFCTL_LEVEL_PLACED] = -(int64_t)placed;
 }
 
-int search_run(struct vfctl_ctx *ctx, const struct site *site, struct job *jobs, size_t count,
+int search_run(struct vfctl_ctx *ctx, const struct capacity *capacity, struct job *jobs, size_t count,
 	size_t placed, const struct vfctl_plan_options *options, struct search_result *ret)
 {
-	struct search s = {.ctx = ctx, .site = site, .jobs = jobs, .count = count};
+	struct search s = {.ctx = ctx, .capacity = capacity, .jobs = jobs, .count = count};
 	int r = search_allocate(&s);
 
 	*ret = (struct search_result){.gap_level = VFCTL_LEVELS};

@@ -5,16 +5,16 @@
 #include <signal.h>
 
 #include "placement/flow.h"
-#include "placement/site.h"
+#include "placement/capacity.h"
 
 /* Where a guest is now, for a plan of moves. */
 struct home {
 	size_t cell_count;
-	uint8_t nodes[SITE_NODES_MAX];
-	uint8_t memory_nodes[SITE_NODES_MAX];
-	uint64_t memory[SITE_NODES_MAX];
+	uint8_t nodes[CAPACITY_NODES_MAX];
+	uint8_t memory_nodes[CAPACITY_NODES_MAX];
+	uint64_t memory[CAPACITY_NODES_MAX];
 	size_t vf_count;
-	uint16_t groups[VFCTL_GUEST_VFS_MAX]; /* of the site, a VF each */
+	uint16_t groups[VFCTL_GUEST_VFS_MAX]; /* of the capacity, a VF each */
 };
 
 /* Nodes of which one, in a cell's place, lets a want have VFs of a group. */
@@ -27,6 +27,7 @@ struct job {
 	const struct vfctl_request *request;
 	size_t index;	  /* in the order of the requests */
 	uint32_t threads; /* the least it takes: of whole cores, with QEMU's own */
+	uint32_t slack; /* .. which it may take more of than capacity_open_threads() says */
 	uint32_t vfs;
 	uint32_t most_cells;
 	bool split;	  /* may have several cells */
@@ -40,12 +41,22 @@ struct job {
 	struct reach *reach; /* by want, then group; of the search */
 };
 
+/* QEMU's threads of a guest of emulator_cores: auto, by the cell that they are beside. */
+enum qemu_place {
+	QEMU_ELSEWHERE, /* beside another cell; of none: where its vCPUs are */
+	QEMU_SEAT,	/* on CPUs that are there for that already */
+	QEMU_NEW,	/* on one of the extra cores, which others will share */
+	QEMU_OWN,	/* on one of the extra cores, alone */
+};
+
 /* One cell of an option. */
 struct opt_cell {
 	uint64_t memory;
 	uint32_t vcpus, shared;		   /* all of them; of these, shared ones */
-	uint16_t cores[SITE_CLASSES_MAX];  /* for vCPUs */
-	uint16_t extra[SITE_CLASSES_MAX];  /* for QEMU's threads and I/O threads */
+	uint16_t cores[CAPACITY_CLASSES_MAX];  /* for vCPUs */
+	uint16_t extra[CAPACITY_CLASSES_MAX];  /* for QEMU's threads and I/O threads */
+	uint8_t qemu;			   /* enum qemu_place */
+	uint8_t qemu_class;		   /* QEMU_NEW: of the core among @extra */
 	uint16_t l3;			   /* L3 groups it takes whole; 0 none */
 	uint8_t node, memory_node;
 };
@@ -62,12 +73,16 @@ struct option {
 	bool local, stay;
 };
 
+/* CLOCK_MONOTONIC */
+uint64_t search_now_ms(void);
+
 /* What ends a search whatever it is at. */
 struct limit {
 	const volatile sig_atomic_t *cancelled;
-	uint64_t deadline_ms; /* CLOCK_MONOTONIC */
+	uint64_t deadline_ms; /* of search_now_ms() */
+	bool reached;	      /* when it was looked at last, and from then on */
 };
-bool limit_reached(const struct limit *limit);
+bool limit_reached(struct limit *limit);
 
 struct option_list {
 	struct option *v;
@@ -78,18 +93,21 @@ struct option_list {
 	bool partial; /* the guest can be split over the same nodes in more ways than these */
 	uint64_t work; /* what the caller has not taken away yet; a quarter of a microsecond each */
 	uint64_t max_work; /* that it may come to; 0: only the limit of a single call counts */
-	const struct limit *limit; /* NULL: none */
+	struct limit *limit; /* NULL: none */
+	size_t enough; /* so many will do, and which is best does not matter; 0: all */
 };
 
 /*
  * Ways to place the job with @cell_count cells in what is free. @last: nothing else comes
  * after it, so that of several splits over the same nodes only the most even counts.
  */
-int options_make(const struct site *site, const struct job *job, const struct room *rooms,
+int options_make(const struct capacity *capacity, const struct job *job, const struct room *rooms,
 	size_t cell_count, bool last, struct option_list *list);
 void options_clear(struct option_list *list);
+/* Cores that the guest holds for the cell, but for those that its L3 groups are filled with. */
+uint32_t option_held_cores(const struct opt_cell *cell);
 /* What is free after the option. */
-void option_take(const struct site *site, const struct job *job, const struct option *o,
+void option_take(const struct capacity *capacity, const struct job *job, const struct option *o,
 	const struct opt_cell *cells, struct room *rooms);
 /* ---- VFs: match.c ---- */
 
@@ -104,23 +122,23 @@ struct demand {
 #define DEMANDS_MAX (VFCTL_GUEST_VFS_MAX + 1)
 
 /* Is the group good for the want, and how far is it from the cells? */
-bool match_allows(const struct site *site, const struct vfctl_vf_want *want,
+bool match_allows(const struct capacity *capacity, const struct vfctl_vf_want *want,
 	const struct vf_group *group, uint64_t nodes, unsigned max_distance, bool local,
 	unsigned *ret_distance);
 /* The table of what match_allows() says of each want and group at each node. */
-struct reach *match_reach(const struct site *site, const struct job *job);
+struct reach *match_reach(const struct capacity *capacity, const struct job *job);
 /* Nodes that a demand is about. */
 uint64_t match_nodes(const struct option *o, const struct opt_cell *cells, int cell);
 /*
  * The least distance that VFs add at @o, each want by itself; false when one of them
  * cannot be met even alone.
  */
-bool match_floor(const struct site *site, const struct job *job, const struct option *o,
+bool match_floor(const struct capacity *capacity, const struct job *job, const struct option *o,
 	const struct opt_cell *cells, uint64_t *ret_distance);
-/* A network with the groups of the site, each node numbered as its group; then the sink. */
-int match_begin(const struct site *site, struct flow *flow);
+/* A network with the groups of the capacity, each node numbered as its group; then the sink. */
+int match_begin(const struct capacity *capacity, struct flow *flow);
 /* Give the job its VFs in the network: 1, 0 when there are not enough, or -ENOMEM. */
-int match_add(const struct site *site, struct flow *flow, const struct job *job,
+int match_add(const struct capacity *capacity, struct flow *flow, const struct job *job,
 	const struct option *o, const struct opt_cell *cells);
 
 /* A VF that a job gets. */
@@ -134,7 +152,7 @@ struct given_vf {
 struct chosen {
 	bool placed;
 	struct option option;
-	struct opt_cell *cells;	 /* site->node_count of them */
+	struct opt_cell *cells;	 /* capacity->node_count of them */
 	struct given_vf *vfs;	 /* job->vfs of them */
 };
 
@@ -146,7 +164,7 @@ struct leaf {
  * All VFs at once, for a plan that is complete: least distance, then most room, then best
  * balance. Fills the VFs of @chosen.
  */
-int match_all(const struct site *site, const struct job *jobs, struct chosen *chosen,
+int match_all(const struct capacity *capacity, const struct job *jobs, struct chosen *chosen,
 	size_t count, const struct room *rooms, uint64_t *io_work, struct leaf *ret);
 
 /* ---- the search ---- */
@@ -164,13 +182,34 @@ struct search_result {
 };
 
 /* @placed: only plans that place more guests than these are sought; 0: any plan. */
-int search_run(struct vfctl_ctx *ctx, const struct site *site, struct job *jobs, size_t count,
+int search_run(struct vfctl_ctx *ctx, const struct capacity *capacity, struct job *jobs, size_t count,
 	size_t placed, const struct vfctl_plan_options *options, struct search_result *ret);
 void search_result_clear(struct search_result *result, size_t count);
 
+/* Whether a guest can be placed at all. */
+struct fit {
+	bool fits;
+	bool sure;	/* no way was left out */
+	uint64_t steps; /* to be set to what it may take; what is left of them */
+};
+int search_fit(struct vfctl_ctx *ctx, const struct capacity *capacity,
+	const struct vfctl_request *request, uint64_t deadline_ms, struct fit *io);
+
 /* job.c */
-void job_init(const struct site *site, const struct vfctl_request *request, size_t index,
+void job_init(const struct capacity *capacity, const struct vfctl_request *request, size_t index,
 	struct job *ret);
+/* Its QEMU's threads go where there are CPUs for that, or get such. */
+static inline bool request_has_auto(const struct vfctl_request *r)
+{
+	return r->emulator_cores == VFCTL_EMULATOR_AUTO;
+}
+/* Cores beside its vCPUs' that it takes wherever it goes, and if all cells lack a seat. */
+static inline uint32_t request_extra_cores(const struct vfctl_request *r)
+{
+	return r->iothread_cores + (request_has_auto(r) ? 0 : r->emulator_cores);
+}
+/* What it may take of threads that are not open: once most_cells is known. */
+uint32_t job_slack(const struct capacity *capacity, const struct job *job);
 /* Requests that ask the same but for their names. */
 bool request_same(const struct vfctl_request *a, const struct vfctl_request *b);
 

@@ -40,7 +40,7 @@ uint64_t search_memory(const struct search *s, const struct room *room)
 {
 	uint64_t sum = 0;
 
-	for (unsigned p = 0; p < s->site->page_count; p++)
+	for (unsigned p = 0; p < s->capacity->page_count; p++)
 		sum += room->memory[p];
 	return sum;
 }
@@ -52,15 +52,19 @@ static size_t fit_by_node(const struct search *s, size_t depth, const struct roo
 	uint64_t size = s->jobs[of].threads, memory = s->jobs[of].request->memory_bytes;
 	size_t large = 0, others, by_threads = 0, by_memory = 0, large_memory = 0;
 	size_t n = s->count - depth, a, b;
+	bool slack = false;
 
 	for (size_t i = depth; i < s->count; i++) {
 		large += !s->jobs[i].split && s->jobs[i].threads >= size;
+		slack |= s->jobs[i].slack > 0;
 		large_memory += !s->jobs[i].split &&
 			s->jobs[i].request->memory_affinity == VFCTL_AFFINITY_REQUIRED &&
 			s->jobs[i].request->memory_bytes >= memory;
 	}
-	for (unsigned k = 0; k < s->site->node_count; k++) {
-		by_threads += size ? rooms[k].threads / size : large;
+	for (unsigned k = 0; k < s->capacity->node_count; k++) {
+		uint32_t threads = slack ? rooms[k].threads : capacity_open_threads(s->capacity, &rooms[k]);
+
+		by_threads += size ? threads / size : large;
 		by_memory += memory ? search_memory(s, &rooms[k]) / memory : large_memory;
 	}
 	others = n - large;
@@ -86,12 +90,14 @@ static uint64_t asked_of(const struct job *job, const struct vfctl_vf_want *like
 /* The same of the VFs of one kind: a fabric, or a PF. */
 static size_t fit_by_vfs(const struct search *s, size_t depth, const struct vfctl_vf_want *like)
 {
+	struct vfctl_vf_want any_port = *like;
 	size_t n = s->count - depth, others = 0, fits = 0;
 	uint64_t left = 0;
 
-	for (size_t g = 0; g < s->site->group_count; g++)
-		if (site_group_answers(&s->site->groups[g], like))
-			left += s->site->groups[g].free;
+	any_port.port = 0;
+	for (size_t g = 0; g < s->capacity->group_count; g++)
+		if (capacity_group_answers(&s->capacity->groups[g], &any_port))
+			left += s->capacity->groups[g].free;
 	/* What is used of the kind already: others may have had it from elsewhere. */
 	for (size_t i = 0; i < depth; i++) {
 		uint64_t asked = s->now[i].placed ? asked_of(&s->jobs[i], like) : 0;
@@ -114,23 +120,24 @@ uint64_t search_vfs_left(const struct search *s)
 	uint64_t vfs = 0;
 
 	/* match_begin() made the edges to the sink first, in the groups' order. */
-	for (size_t g = 0; g < s->site->group_count; g++)
+	for (size_t g = 0; g < s->capacity->group_count; g++)
 		vfs += s->flow.left[2 * g];
 	return vfs;
 }
 
 static size_t most_placed(const struct search *s, size_t depth, const struct room *rooms)
 {
-	uint64_t threads = 0, memory = 0, vfs = 0, shared = 0;
+	uint64_t slack = 0, memory = 0, vfs = 0, shared = 0;
 	size_t most = s->count - depth, n, looked = 0;
 
-	for (unsigned k = 0; k < s->site->node_count; k++) {
-		threads += rooms[k].threads;
+	for (size_t i = depth; i < s->count; i++)
+		slack += s->jobs[i].slack;
+	for (unsigned k = 0; k < s->capacity->node_count; k++) {
 		memory += search_memory(s, &rooms[k]);
 		shared += rooms[k].shared;
 	}
 	vfs = search_vfs_left(s);
-	n = fit_by(s, depth, threads, need_threads);
+	n = fit_by(s, depth, capacity_threads_within(s->capacity, rooms, slack), need_threads);
 	most = n < most ? n : most;
 	n = fit_by(s, depth, memory, need_memory);
 	most = n < most ? n : most;
@@ -153,10 +160,10 @@ static size_t most_placed(const struct search *s, size_t depth, const struct roo
 static int64_t least_unevenness(const struct search *s, uint64_t taken)
 {
 	uint64_t all = 0, sum = 0, level;
-	size_t groups = s->site->group_count, open = 0;
+	size_t groups = s->capacity->group_count, open = 0;
 
 	for (size_t g = 0; g < groups; g++)
-		all += s->site->groups[g].free;
+		all += s->capacity->groups[g].free;
 	if (taken >= all)
 		return 0;
 	/* All PFs down to the same level, those below it as they are. */
@@ -165,15 +172,15 @@ static int64_t least_unevenness(const struct search *s, uint64_t taken)
 
 		open = 0;
 		for (size_t g = 0; g < groups; g++) {
-			below += s->site->groups[g].free < level + 1 ? s->site->groups[g].free
+			below += s->capacity->groups[g].free < level + 1 ? s->capacity->groups[g].free
 								     : level + 1;
-			open += s->site->groups[g].free > level;
+			open += s->capacity->groups[g].free > level;
 		}
 		if (below > all - taken || !open)
 			break;
 	}
 	for (size_t g = 0, left = all - taken; g < groups; g++) {
-		uint64_t n = s->site->groups[g].free < level ? s->site->groups[g].free : level;
+		uint64_t n = s->capacity->groups[g].free < level ? s->capacity->groups[g].free : level;
 
 		left -= n;
 		sum += n * n;
@@ -186,7 +193,7 @@ static int64_t least_unevenness(const struct search *s, uint64_t taken)
 void search_bound(const struct search *s, size_t depth, const struct room *rooms, score ret)
 {
 	size_t more = most_placed(s, depth, rooms), local = 0;
-	uint64_t distance = (uint64_t)s->flow.total, need = 0, vfs = 0, most_vfs = 0;
+	uint64_t distance = (uint64_t)s->flow.total, need = 0, slack = 0, vfs = 0, most_vfs = 0;
 
 	for (size_t i = depth; i < s->count; i++) {
 		local += s->jobs[i].can_be_local;
@@ -199,6 +206,7 @@ void search_bound(const struct search *s, size_t depth, const struct room *rooms
 		for (size_t i = depth; i < s->count; i++) {
 			distance += s->jobs[i].least_distance;
 			need += s->jobs[i].threads;
+			slack += s->jobs[i].slack;
 			vfs += s->jobs[i].vfs;
 		}
 	ret[VFCTL_LEVEL_DISTANCE] += (int64_t)distance;
@@ -207,7 +215,7 @@ void search_bound(const struct search *s, size_t depth, const struct room *rooms
 		most_vfs += s->now[i].placed ? s->jobs[i].vfs : 0;
 	}
 	ret[VFCTL_LEVEL_ROOM] = s->levels > VFCTL_LEVEL_ROOM ?
-		-(int64_t)outlook_most(s->site, rooms, need, vfs) : INT64_MIN;
+		-(int64_t)outlook_most(s->capacity, rooms, need, slack, vfs) : INT64_MIN;
 	ret[VFCTL_LEVEL_BALANCE] = s->levels > VFCTL_LEVEL_BALANCE ?
 		least_unevenness(s, most_vfs) : 0;
 }
@@ -215,24 +223,25 @@ void search_bound(const struct search *s, size_t depth, const struct room *rooms
 /* More than this is not left, wherever the VFs come from: each is the cheapest there is. */
 static uint64_t most_left(const struct search *s, const struct room *rooms, uint64_t taken)
 {
-	const struct site *site = s->site;
-	struct outlook_vfs vfs[SITE_NODES_MAX + 1];
-	uint64_t sum = outlook_pairs(site, rooms, 0, NULL), cheapest = UINT64_MAX;
+	const struct capacity *capacity = s->capacity;
+	uint64_t sum = 0, cheapest = UINT64_MAX;
+	struct outlook_vfs vfs[CAPACITY_NODES_MAX + 1];
+	uint32_t usable[CAPACITY_NODES_MAX];
 
-	outlook_vfs_at_start(site, vfs);
-	for (unsigned n = 0; n < site->node_count; n++) {
-		uint32_t threads = site_usable_threads(site, &rooms[n]);
-
-		sum += outlook_node(site, &rooms[n], &vfs[n]);
-		for (size_t f = 0; f < site->outlook.fabric_count; f++) {
-			uint64_t worth = vfs[n].of[f] ? outlook_vf_worth(site, threads, f,
+	outlook_usable(capacity, rooms, usable);
+	outlook_vfs_at_start(capacity, vfs);
+	for (unsigned n = 0; n < capacity->node_count; n++) {
+		sum += outlook_node(capacity, usable[n], &vfs[n]);
+		for (size_t f = 0; f < capacity->outlook.fabric_count; f++) {
+			uint64_t worth = vfs[n].of[f] ? outlook_vf_worth(capacity, usable[n], f,
 				vfs[n].of[f]) : UINT64_MAX;
 
 			cheapest = worth < cheapest ? worth : cheapest;
 		}
 	}
-	for (size_t f = 0; f < site->outlook.fabric_count; f++)
-		cheapest = vfs[site->node_count].of[f] ? 0 : cheapest;
+	for (size_t f = 0; f < capacity->outlook.fabric_count; f++)
+		cheapest = vfs[capacity->node_count].of[f] ? 0 : cheapest;
+	sum += outlook_pairs(capacity, usable);
 	return taken ? sum - taken * cheapest : sum;
 }
 

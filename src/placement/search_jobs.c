@@ -2,6 +2,11 @@
 /* The guests of a search: which ask the same, which is hard, what each needs alone. */
 #include "placement/branch.h"
 
+/* A work of an option is about as much as so many edges of a flow. */
+#define EDGES_PER_WORK 64
+/* For the VFs of one guest's options, while it is looked at alone. */
+#define VFS_WORK_MAX 100000
+
 int jobs_by_index(const void *a, const void *b)
 {
 	const struct job *x = a, *y = b;
@@ -36,12 +41,12 @@ static void judge_hardness(const struct search *s, struct job *job)
 {
 	uint64_t threads = 1, memory = 1, vfs = 1, share;
 
-	for (unsigned n = 0; n < s->site->node_count; n++) {
-		threads += s->site->start[n].threads;
-		memory += search_memory(s, &s->site->start[n]) >> 20;
+	for (unsigned n = 0; n < s->capacity->node_count; n++) {
+		threads += s->capacity->start[n].threads;
+		memory += search_memory(s, &s->capacity->start[n]) >> 20;
 	}
-	for (size_t g = 0; g < s->site->group_count; g++)
-		vfs += s->site->groups[g].free;
+	for (size_t g = 0; g < s->capacity->group_count; g++)
+		vfs += s->capacity->groups[g].free;
 	share = job->threads * 1000 / threads;
 	if ((job->request->memory_bytes >> 20) * 1000 / memory > share)
 		share = (job->request->memory_bytes >> 20) * 1000 / memory;
@@ -87,7 +92,7 @@ void jobs_find_runs(struct search *s)
 
 void jobs_find_reach(struct search *s, size_t type)
 {
-	s->reach[type] = s->jobs[type].reach = match_reach(s->site, &s->jobs[type]);
+	s->reach[type] = s->jobs[type].reach = match_reach(s->capacity, &s->jobs[type]);
 	if (!s->reach[type])
 		s->error = ctx_oom(s->ctx);
 }
@@ -103,7 +108,7 @@ static bool has_vfs(struct search *s, const struct job *job, const struct option
 		return true;
 	r = flow_mark(&s->flow, &mark);
 	if (r == 0)
-		r = match_add(s->site, &s->flow, job, o, cells);
+		r = match_add(s->capacity, &s->flow, job, o, cells);
 	if (r < 0)
 		s->error = ctx_oom(s->ctx);
 	if (mark.left)
@@ -112,12 +117,25 @@ static bool has_vfs(struct search *s, const struct job *job, const struct option
 	return r > 0;
 }
 
-/* Can it be had as one of these? */
-static bool has_option(struct search *s, const struct job *job, const struct option_list *list)
+uint64_t search_vf_work(const struct search *s, const struct job *job, uint64_t edges)
 {
-	for (size_t i = 0; i < list->count; i++)
+	return 1 + (job->vfs * s->capacity->group_count + s->flow.work - edges) / EDGES_PER_WORK;
+}
+
+bool job_has_option(struct search *s, const struct job *job, struct option_list *list)
+{
+	uint64_t most = list->work + VFS_WORK_MAX;
+
+	for (size_t i = 0; i < list->count && list->work < most; i++) {
+		uint64_t edges = s->flow.work;
+
 		if (has_vfs(s, job, &list->v[i], &list->cells[list->v[i].first_cell]))
 			return true;
+		list->work += search_vf_work(s, job, edges);
+		if (list->limit && i % 64 == 63 && limit_reached(list->limit))
+			break;
+	}
+	list->cut |= list->work >= most || (list->limit && list->limit->reached);
 	return false;
 }
 
@@ -126,10 +144,11 @@ void job_judge_alone(struct search *s, struct job *job, struct option_list *list
 {
 	size_t cells = job->request->cell_count ? job->most_cells : 1;
 
-	if (options_make(s->site, job, s->rooms, cells, true, list) < 0) {
+	if (options_make(s->capacity, job, s->rooms, cells, true, list) < 0) {
 		s->error = ctx_oom(s->ctx);
 		return;
 	}
+	s->judged_cells = s->count == 1 ? cells : 0;
 	job->least_distance = UINT64_MAX;
 	job->can_be_local = false;
 	for (size_t i = 0; i < list->count; i++) {
@@ -139,7 +158,8 @@ void job_judge_alone(struct search *s, struct job *job, struct option_list *list
 		job->least_distance = d < job->least_distance ? d : job->least_distance;
 	}
 	/* A guest that a node holds is not split, but for a batch that has no room for it. */
-	if (job->split && !job->request->cell_count && !job->must_split && has_option(s, job, list))
+	if (job->split && !job->request->cell_count && !job->must_split &&
+		job_has_option(s, job, list))
 		job->most_cells = 1;
 	job->split = job->most_cells > 1;
 	/* Split, or with options that were not looked at, it may be otherwise. */
@@ -159,7 +179,7 @@ static int make_chosen(struct search *s, struct chosen **ret)
 
 	*ret = c;
 	for (size_t i = 0; c && i < s->count; i++) {
-		c[i].cells = calloc(s->site->node_count, sizeof(*c[i].cells));
+		c[i].cells = calloc(s->capacity->node_count, sizeof(*c[i].cells));
 		c[i].vfs = calloc(VFCTL_GUEST_VFS_MAX, sizeof(*c[i].vfs));
 		if (!c[i].cells || !c[i].vfs)
 			return ctx_oom(s->ctx);
@@ -187,10 +207,10 @@ int search_allocate(struct search *s)
 	int r;
 
 	s->same_until = calloc(s->count, sizeof(*s->same_until));
-	s->rooms = calloc((s->count + 1) * s->site->node_count, sizeof(*s->rooms));
+	s->rooms = calloc((s->count + 1) * s->capacity->node_count, sizeof(*s->rooms));
 	s->lists = calloc(s->count, sizeof(*s->lists));
 	s->reach = calloc(s->count, sizeof(*s->reach));
-	s->best_rooms = calloc(s->site->node_count + 1, sizeof(*s->best_rooms));
+	s->best_rooms = calloc(s->capacity->node_count + 1, sizeof(*s->best_rooms));
 	if (!s->best_rooms || !s->same_until || !s->rooms || !s->lists || !s->reach)
 		return ctx_oom(s->ctx);
 	r = make_chosen(s, &s->now);

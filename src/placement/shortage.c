@@ -32,7 +32,7 @@ static void flush_shortages(struct refusal *f, const char *of)
 		bool many = f->shortages[i].nodes & (f->shortages[i].nodes - 1);
 		char where[128];
 
-		refusal_nodes(f->site, f->shortages[i].nodes, where);
+		refusal_nodes(f->capacity, f->shortages[i].nodes, where);
 		refusal_say(f, reason_add(f->a, VFCTL_REASON_SHORT, "%s%s%s: %s", of, where,
 			many ? ", each" : "", f->shortages[i].text));
 		free(f->shortages[i].text);
@@ -64,7 +64,7 @@ static bool sum_wants(const struct vfctl_request *r, size_t i, struct vfctl_vf_w
 }
 
 /* VFs that the want can have for a cell on @nodes; PFs, where each is from another. */
-static uint32_t vfs_within(const struct site *s, const struct vfctl_request *r,
+static uint32_t vfs_within(const struct capacity *s, const struct vfctl_request *r,
 	const struct vfctl_vf_want *want, uint64_t nodes)
 {
 	const struct vf_group *before = NULL;
@@ -85,7 +85,7 @@ static uint32_t vfs_within(const struct site *s, const struct vfctl_request *r,
 	return want->apart ? pfs : vfs;
 }
 
-static uint64_t nodes_with_cpus(const struct site *s)
+static uint64_t nodes_with_cpus(const struct capacity *s)
 {
 	uint64_t nodes = 0;
 
@@ -95,7 +95,7 @@ static uint64_t nodes_with_cpus(const struct site *s)
 	return nodes;
 }
 
-static size_t pfs_with(const struct site *s, const struct vfctl_vf_want *want)
+static size_t pfs_with(const struct capacity *s, const struct vfctl_vf_want *want)
 {
 	struct vfctl_vf_want apart = *want;
 	const struct vfctl_request anywhere = {0};
@@ -111,7 +111,7 @@ static void want_words(const struct refusal *f, const struct vfctl_vf_want *want
 	size_t cells = f->request->cell_count, pfs;
 	char pf[64];
 
-	buf_puts(line, want->any_pf ? "any PF" : pf_words(f->site->model, &want->pf, pf));
+	buf_puts(line, want->any_pf ? "any PF" : pf_words(f->capacity->model, &want->pf, pf));
 	if (want->fabric != VFCTL_FABRIC_ANY && want->fabric_name)
 		buf_printf(line, ", %s", want->fabric_name);
 	else if (want->fabric != VFCTL_FABRIC_ANY)
@@ -126,7 +126,7 @@ static void want_words(const struct refusal *f, const struct vfctl_vf_want *want
 		buf_printf(line, ", in each of %zu cells", cells);
 	if (!want->apart)
 		return;
-	pfs = pfs_with(f->site, want);
+	pfs = pfs_with(f->capacity, want);
 	buf_printf(line, ", each on a PF of its own (%zu %s any free)", pfs,
 		pfs == 1 ? "has" : "have");
 }
@@ -135,7 +135,7 @@ static void want_words(const struct refusal *f, const struct vfctl_vf_want *want
 #define FREE_NODES_TOLD 4
 
 /* Free ones by node, wherever they are. */
-static void free_words(const struct site *s, const struct vfctl_vf_want *want, struct buf *line)
+static void free_words(const struct capacity *s, const struct vfctl_vf_want *want, struct buf *line)
 {
 	uint32_t unknown = 0, all = 0, more = 0, told = 0;
 
@@ -143,7 +143,7 @@ static void free_words(const struct site *s, const struct vfctl_vf_want *want, s
 		uint32_t here = 0;
 
 		for (size_t g = 0; g < s->group_count; g++)
-			if (s->groups[g].home == n && site_group_answers(&s->groups[g], want))
+			if (s->groups[g].home == n && capacity_group_answers(&s->groups[g], want))
 				here += s->groups[g].free;
 		if (here && told++ < FREE_NODES_TOLD)
 			buf_printf(line, "%s %" PRIu32 " on node %d", all ? "," : "", here,
@@ -155,7 +155,7 @@ static void free_words(const struct site *s, const struct vfctl_vf_want *want, s
 	if (more)
 		buf_printf(line, ", %" PRIu32 " on other nodes", more);
 	for (size_t g = 0; g < s->group_count; g++)
-		if (!s->groups[g].local && site_group_answers(&s->groups[g], want))
+		if (!s->groups[g].local && capacity_group_answers(&s->groups[g], want))
 			unknown += s->groups[g].free;
 	if (unknown)
 		buf_printf(line, "%s %" PRIu32 " without a node", all ? "," : "", unknown);
@@ -179,7 +179,7 @@ static void vfs_words(const struct refusal *f, const struct vfctl_vf_want *want,
 	if (f->request->max_distance && want->affinity != VFCTL_AFFINITY_ANY)
 		buf_printf(line, ", at distance %u at most", f->request->max_distance);
 	buf_puts(line, "; free:");
-	free_words(f->site, want, line);
+	free_words(f->capacity, want, line);
 }
 
 /* Wants that no node changes anything about: there are too few free in all. */
@@ -200,7 +200,7 @@ static bool say_scarce(struct refusal *f)
 		any.affinity = VFCTL_AFFINITY_ANY;
 		need = (uint64_t)want.count *
 			(want.cell == VFCTL_CELL_EACH ? r->cell_count : 1);
-		if (vfs_within(f->site, &anywhere, &any, nodes_with_cpus(f->site)) >= need)
+		if (vfs_within(f->capacity, &anywhere, &any, nodes_with_cpus(f->capacity)) >= need)
 			continue;
 		vfs_words(f, &want, &line);
 		refusal_say(f, !line.failed && reason_add(f->a, VFCTL_REASON_SHORT, "%s",
@@ -218,7 +218,7 @@ static bool lacks_vfs(const struct refusal *f, const struct vfctl_request *r, un
 
 	for (size_t i = 0; i < r->want_count; i++)
 		if (sum_wants(r, i, &want) &&
-			vfs_within(f->site, r, &want, UINT64_C(1) << node) < want.count) {
+			vfs_within(f->capacity, r, &want, UINT64_C(1) << node) < want.count) {
 			vfs_words(f, &want, line);
 			return true;
 		}
@@ -234,11 +234,17 @@ static uint32_t cores_needed(const struct vfctl_request *r, uint32_t threads)
 	return r->threads == VFCTL_THREADS_ISOLATE ? vcpus : (vcpus + threads - 1) / threads;
 }
 
+/* For QEMU's and I/O threads beside what is there. */
+static uint32_t extra_cores(const struct vfctl_request *r, const struct room *room)
+{
+	return request_extra_cores(r) + (request_has_auto(r) && !room->seats);
+}
+
 static void cores_words(const struct refusal *f, const struct vfctl_request *r,
 	const struct room *room, struct buf *line)
 {
-	uint32_t extra = r->emulator_cores + r->iothread_cores, vcpus = r->vcpus - r->shared_vcpus;
-	uint32_t need = cores_needed(r, f->site->class_threads[f->site->class_count - 1]);
+	uint32_t extra = extra_cores(r, room), vcpus = r->vcpus - r->shared_vcpus;
+	uint32_t need = cores_needed(r, f->capacity->class_threads[f->capacity->class_count - 1]);
 
 	buf_printf(line, "%u free whole core%s (%" PRIu32 " CPU%s), ", room->core_count,
 		S(room->core_count), room->threads, S(room->threads));
@@ -269,8 +275,8 @@ static uint64_t most_memory(const struct refusal *f, const struct vfctl_request 
 {
 	uint64_t most = 0;
 
-	for (unsigned p = 0; p < f->site->page_count; p++)
-		if (page_suits(r, f->site->page_bytes[p]) && room->memory[p] > most)
+	for (unsigned p = 0; p < f->capacity->page_count; p++)
+		if (page_suits(r, f->capacity->page_bytes[p]) && room->memory[p] > most)
 			most = room->memory[p];
 	return most;
 }
@@ -281,10 +287,10 @@ static void unsuited_words(const struct refusal *f, const struct vfctl_request *
 {
 	char page[32];
 
-	for (unsigned p = 1; p < f->site->page_count && r->page_bytes == VFCTL_PAGES_AUTO; p++)
-		if (!page_suits(r, f->site->page_bytes[p]) && room->memory[p] >= r->memory_bytes) {
+	for (unsigned p = 1; p < f->capacity->page_count && r->page_bytes == VFCTL_PAGES_AUTO; p++)
+		if (!page_suits(r, f->capacity->page_bytes[p]) && room->memory[p] >= r->memory_bytes) {
 			buf_printf(line, " (it is not whole pages of %s)",
-				memory_text(f->site->page_bytes[p], page));
+				memory_text(f->capacity->page_bytes[p], page));
 			return;
 		}
 }
@@ -302,7 +308,7 @@ static void memory_words(const struct refusal *f, const struct vfctl_request *r,
 		snprintf(left, sizeof(left), "nothing");
 	if (any)
 		buf_printf(line, "%s of memory asked, %s is free%s", asked, left,
-			r->page_bytes == VFCTL_PAGES_AUTO && f->site->page_count > 1 ?
+			r->page_bytes == VFCTL_PAGES_AUTO && f->capacity->page_count > 1 ?
 			" in pages of one size" : "");
 	else
 		buf_printf(line, "%s in pages of %s asked, %s is free in such pages", asked,
@@ -322,7 +328,7 @@ static bool has_cores(struct refusal *f, const struct vfctl_request *r, bool l3)
 	cores.want_count = 0;
 	cores.whole_l3 = l3 && r->whole_l3;
 	cores.has_emulator = true;
-	return refusal_fits_on(f, f->site, &cores);
+	return refusal_fits_on(f, f->capacity, &cores);
 }
 
 static bool has_memory(struct refusal *f, const struct vfctl_request *r)
@@ -331,18 +337,18 @@ static bool has_memory(struct refusal *f, const struct vfctl_request *r)
 
 	memory.want_count = 0;
 	memory.has_emulator = true;
-	return refusal_fits_on(f, f->site, &memory);
+	return refusal_fits_on(f, f->capacity, &memory);
 }
 
 /* The one thing that stops @r, a guest of one cell on the node @n, in words. */
 static void find_shortage(struct refusal *f, const struct vfctl_request *r, unsigned n,
 	struct buf *line)
 {
-	const struct room *room = &f->site->start[n];
+	const struct room *room = &f->capacity->start[n];
 
-	if (!f->site->nodes[n].has_cpus)
+	if (!f->capacity->nodes[n].has_cpus)
 		buf_puts(line, "it has no CPUs");
-	else if (r->whole_node && (!f->site->nodes[n].empty || room->touched))
+	else if (r->whole_node && (!f->capacity->nodes[n].empty || room->touched))
 		buf_puts(line, "another guest is on it, and a whole node is asked");
 	else if (lacks_vfs(f, r, n, line))
 		return;
@@ -368,13 +374,15 @@ static void say_nodes(struct refusal *f, const struct vfctl_request *r, const ch
 	here.cells = NULL;
 	here.cell_count = 0;
 	here.cells_max = 1;
-	for (unsigned n = 0; n < f->site->node_count && !f->error; n++) {
+	for (unsigned n = 0; n < f->capacity->node_count && !f->error; n++) {
 		_buf_ struct buf line = {0};
 
-		here.node = f->site->nodes[n].id;
-		if (r->node != VFCTL_NODE_NONE ? r->node != here.node : !f->site->nodes[n].has_cpus)
+		here.node = f->capacity->nodes[n].id;
+		if (r->node != VFCTL_NODE_NONE ? r->node != here.node : !f->capacity->nodes[n].has_cpus)
 			continue;
 		find_shortage(f, &here, n, &line);
+		if (!f->steps) /* what was not tried is no reason */
+			break;
 		if (line.len || line.failed)
 			note_shortage(f, UINT64_C(1) << n, &line);
 	}
@@ -383,7 +391,7 @@ static void say_nodes(struct refusal *f, const struct vfctl_request *r, const ch
 
 /* ---- a guest that may be split ---- */
 
-static void add_up(const struct site *s, struct room *sum)
+static void add_up(const struct capacity *s, struct room *sum)
 {
 	*sum = (struct room){0};
 	for (unsigned n = 0; n < s->node_count; n++) {
@@ -393,6 +401,7 @@ static void add_up(const struct site *s, struct room *sum)
 			sum->memory[p] += room->memory[p];
 		sum->threads += room->threads;
 		sum->shared += room->shared;
+		sum->seats |= room->seats;
 		sum->core_count = (uint16_t)(sum->core_count + room->core_count);
 	}
 }
@@ -403,9 +412,9 @@ static void say_sum(struct refusal *f)
 	_buf_ struct buf line = {0};
 	struct room sum;
 
-	add_up(f->site, &sum);
-	if (sum.core_count < cores_needed(r, f->site->class_threads[f->site->class_count - 1]) +
-			r->emulator_cores + r->iothread_cores ||
+	add_up(f->capacity, &sum);
+	if (sum.core_count < cores_needed(r, f->capacity->class_threads[f->capacity->class_count - 1]) +
+			extra_cores(r, &sum) ||
 		sum.threads < r->vcpus - r->shared_vcpus)
 		cores_words(f, r, &sum, &line);
 	else if (most_memory(f, r, &sum) < r->memory_bytes)
@@ -419,7 +428,7 @@ static void say_sum(struct refusal *f)
 static bool may_split(const struct refusal *f)
 {
 	const struct vfctl_request *r = f->request;
-	uint64_t nodes = nodes_with_cpus(f->site);
+	uint64_t nodes = nodes_with_cpus(f->capacity);
 
 	return !r->cell_count && r->cells_max != 1 && r->node == VFCTL_NODE_NONE &&
 		nodes & (nodes - 1);
@@ -474,7 +483,7 @@ static bool say_cells(struct refusal *f)
 		if (k && same_cell(r, k - 1, k))
 			continue;
 		cell_request(r, k, &cell);
-		if (refusal_fits_on(f, f->site, &cell.r) || f->error)
+		if (refusal_fits_on(f, f->capacity, &cell.r) || f->error)
 			continue;
 		snprintf(of, sizeof(of), "cell %zu (%" PRIu32 " vCPU%s, %s) on ", k, cell.r.vcpus,
 			S(cell.r.vcpus), memory_text(cell.r.memory_bytes, memory));
@@ -488,13 +497,13 @@ static bool say_cells(struct refusal *f)
 static void say_together(struct refusal *f)
 {
 	const struct vfctl_request *r = f->request;
-	uint32_t extra = r->emulator_cores + r->iothread_cores;
+	uint32_t extra = request_extra_cores(r) + request_has_auto(r);
 	struct changed_request c;
 
 	changed_request_init(&c, r);
 	c.r.emulator_cores = c.r.iothread_cores = 0;
 	c.r.has_emulator = true;
-	if (extra && refusal_fits_on(f, f->site, &c.r)) {
+	if (extra && refusal_fits_on(f, f->capacity, &c.r)) {
 		refusal_say(f, reason_add(f->a, VFCTL_REASON_SHORT, "its cells fit, but no node "
 			"has %" PRIu32 " whole core%s left beside one of them for QEMU's threads",
 			extra, S(extra)));
@@ -503,17 +512,17 @@ static void say_together(struct refusal *f)
 	changed_request_init(&c, r);
 	for (size_t i = 0; i < r->want_count; i++)
 		c.wants[i].affinity = VFCTL_AFFINITY_ANY;
-	if (r->want_count && refusal_fits_on(f, f->site, &c.r))
+	if (r->want_count && refusal_fits_on(f, f->capacity, &c.r))
 		refusal_say(f, reason_add(f->a, VFCTL_REASON_SHORT, "its cells fit, but not where "
 			"their VFs are free"));
-	else
+	else if (f->steps)
 		refusal_say(f, reason_add(f->a, VFCTL_REASON_SHORT, "each cell fits some node, but "
 			"not all of them at once, each on a node of its own"));
 }
 
 static bool say_too_many_cells(struct refusal *f)
 {
-	size_t nodes = (size_t)__builtin_popcountll(nodes_with_cpus(f->site));
+	size_t nodes = (size_t)__builtin_popcountll(nodes_with_cpus(f->capacity));
 
 	if (f->request->cell_count <= nodes)
 		return false;
@@ -530,7 +539,7 @@ static bool say_distance(struct refusal *f)
 	struct vfctl_request with = *f->request;
 
 	with.max_distance = 0;
-	if (!f->request->max_distance || !refusal_fits_on(f, f->site, &with))
+	if (!f->request->max_distance || !refusal_fits_on(f, f->capacity, &with))
 		return false;
 	refusal_say(f, reason_add(f->a, VFCTL_REASON_SHORT, "max_distance: nothing of it may be "
 		"farther apart than %u", f->request->max_distance));

@@ -92,9 +92,13 @@ int vfctl_plan_why_not(struct vfctl_ctx *ctx, const struct vfctl_host_model *mod
 {
 	_cleanup_(clear_answer) struct answer a = {0};
 	struct vfctl_vf_want wants[VFCTL_GUEST_VFS_MAX];
+	struct vfctl_plan_options half = options ? *options : (struct vfctl_plan_options){0};
 	struct vfctl_request there = *request;
 	bool ok = true;
 	int r;
+
+	/* Two plans, in the time of one. */
+	half.timeout_ms = (half.timeout_ms ? half.timeout_ms : SEARCH_TIMEOUT_MS) / 2 + 1;
 
 	there.node = node;
 	there.cells = NULL;
@@ -106,11 +110,11 @@ int vfctl_plan_why_not(struct vfctl_ctx *ctx, const struct vfctl_host_model *mod
 	}
 	there.wants = wants;
 	if (request->cell_count > 1)
-		return ctx_fail(ctx, -EINVAL, "%s has %zu cells, each on a node of its own: it "
+		return ctx_mistake(ctx, -EINVAL, "%s has %zu cells, each on a node of its own: it "
 			"cannot go wholly to one", request->name, request->cell_count);
-	r = plan_make(ctx, model, &there, 1, options, true, &a.there);
+	r = plan_make(ctx, model, &there, 1, &half, true, &a.there);
 	if (r == 0)
-		r = vfctl_plan_make(ctx, model, request, 1, options, &a.best);
+		r = vfctl_plan_make(ctx, model, request, 1, &half, &a.best);
 	if (r < 0)
 		return r;
 	if (a.there->assignments[0].refusal != VFCTL_REFUSAL_NONE)

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <yaml.h>
 
+#include "base/buf.h"
 #include "base/parse.h"
 
 /* Far above any sane file; they bound memory and recursion for hostile ones. */
@@ -49,12 +50,12 @@ int doc_fail(struct vfctl_ctx *ctx, const char *file, const struct doc_node *at,
 		words = NULL;
 		return ctx_oom(ctx);
 	}
-	return ctx_fail(ctx, error, "%s:%u:%u: %s", file, at->line, at->column, words);
+	return ctx_mistake(ctx, error, "%s:%u:%u: %s", file, at->line, at->column, words);
 }
 
 static int fail_at(struct parser *p, const yaml_mark_t *mark, const char *words)
 {
-	return ctx_fail(p->ctx, -EINVAL, "%s:%zu:%zu: %s", p->file, mark->line + 1,
+	return ctx_mistake(p->ctx, -EINVAL, "%s:%zu:%zu: %s", p->file, mark->line + 1,
 		mark->column + 1, words);
 }
 
@@ -68,7 +69,7 @@ static int fail_syntax(struct parser *p)
 	/* libyaml reports a tab in the indentation in these words. */
 	if (strstr(problem, "cannot start any token") || strstr(problem, "tab"))
 		hint = "; indent with spaces, not tabs";
-	return ctx_fail(p->ctx, -EINVAL, "%s:%zu:%zu: %s%s", p->file,
+	return ctx_mistake(p->ctx, -EINVAL, "%s:%zu:%zu: %s%s", p->file,
 		p->yaml.problem_mark.line + 1, p->yaml.problem_mark.column + 1, problem,
 		hint);
 }
@@ -296,12 +297,12 @@ int doc_parse(struct vfctl_ctx *ctx, const char *file, const char *text, size_t 
 	int r;
 
 	if (len > max)
-		return ctx_fail(ctx, -E2BIG,
+		return ctx_mistake(ctx, -E2BIG,
 			"%s: it has %zu bytes, more than %zu; is it the "
 			"right file?",
 			file, len, max);
 	if (!utf8_valid(text, len))
-		return ctx_fail(
+		return ctx_mistake(
 			ctx, -EILSEQ, "%s: it is not UTF-8; save it as UTF-8", file);
 	if (!yaml_parser_initialize(&p.yaml))
 		return ctx_oom(ctx);
@@ -310,4 +311,44 @@ int doc_parse(struct vfctl_ctx *ctx, const char *file, const char *text, size_t 
 	r = read_stream(&p, ret);
 	yaml_parser_delete(&p.yaml);
 	return r;
+}
+
+static void put_text(struct buf *out, const char *text)
+{
+	for (; *text; text++)
+		if (*text == '\n')
+			buf_puts(out, "\\n");
+		else
+			buf_add(out, text, 1);
+}
+
+static void put_lines(const struct doc_node *node, const char *path, struct buf *out)
+{
+	if (node->kind == DOC_SCALAR) {
+		buf_printf(out, "%s=", path);
+		put_text(out, node->text);
+		buf_puts(out, "\n");
+	}
+	for (size_t i = 0; i < node->count; i++) {
+		_free_ char *inner = node->keys
+			? str_format("%s%s%s", path, *path ? "." : "", node->keys[i]->text)
+			: str_format("%s[%zu]", path, i);
+
+		for (char *p = inner; p && *p; p++)
+			if (*p == '-')
+				*p = '_';
+		if (inner)
+			put_lines(node->items[i], inner, out);
+		else
+			out->failed = true;
+	}
+}
+
+int doc_lines(struct vfctl_ctx *ctx, const struct doc_node *root, char **ret)
+{
+	_buf_ struct buf out = {0};
+
+	put_lines(root, "", &out);
+	*ret = out.failed ? NULL : buf_steal(&out);
+	return *ret ? 0 : ctx_oom(ctx);
 }

@@ -31,6 +31,12 @@ int doc_fail(struct vfctl_ctx *ctx, const char *file, const struct doc_node *at,
 int doc_parse(struct vfctl_ctx *ctx, const char *file, const char *text, size_t len,
 	size_t max, struct doc_node **ret);
 
+/*
+ * A line "vfs[0].vlan=8" for each scalar: the same text for the same document, whatever its
+ * comments and style. '-' in keys is '_', a newline in a value "\\n".
+ */
+int doc_lines(struct vfctl_ctx *ctx, const struct doc_node *root, char **ret);
+
 void doc_free(struct doc_node *node);
 static inline void doc_freep(struct doc_node **node)
 {

@@ -45,6 +45,7 @@ void vfctl_guest_free(struct vfctl_guest *guest)
 	free(guest->kernel);
 	free(guest->initrd);
 	free(guest->cmdline);
+	free(guest->said);
 	free(guest);
 }
 
@@ -222,6 +223,24 @@ enum { NAME, VCPUS, MEMORY, IOTHREADS, PMU, CPU, KERNEL, INITRD, CMDLINE, VFS, C
 #define G(member) offsetof(struct vfctl_guest, member)
 
 /* The first rows are those that finish() asks for by name. */
+static int read_emulator_cores(struct reader *r, const struct key *key,
+	const struct doc_node *value, void *object)
+{
+	struct vfctl_guest *guest = object;
+	const char *text;
+	int error = reader_text(r, key, value, &text);
+
+	if (error == 0 && str_eq(text, "auto")) {
+		guest->emulator_cores = VFCTL_EMULATOR_AUTO;
+		return 0;
+	}
+	if (error == 0 && parse_u32(text, (uint32_t)key->min, (uint32_t)key->max,
+			&guest->emulator_cores) < 0)
+		return reader_fail(r, value, key->name, -EINVAL, "'%s' is not allowed; it must be a "
+			"number of cores from 0 to %d, or auto", text, VFCTL_EMULATOR_CORES_MAX);
+	return error;
+}
+
 static const struct key guest_keys[] = {
 	[NAME] = {"name", read_name, G(name), 0, 0, NULL},
 	[VCPUS] = {"vcpus", read_u32, G(vcpus), 1, VFCTL_VCPU_MAX, NULL},
@@ -248,8 +267,8 @@ static const struct key guest_keys[] = {
 	{"title", read_line, G(title), 1, 1024, NULL},
 	{"description", read_string, G(description), 0, 0, NULL},
 	{"threads", read_word, G(threads), 0, 0, thread_words},
-	{"emulator_cores", read_u32, G(emulator_cores), 0, VFCTL_EMULATOR_CORES_MAX,
-		NULL},
+	{"emulator_cores", read_emulator_cores, G(emulator_cores), 0,
+		VFCTL_EMULATOR_CORES_MAX, NULL},
 	{"hugepages", read_pages, 0, 0, 0, page_words},
 	{"locked", read_switch, G(locked), 0, 0, NULL},
 	{"virtualization", read_word, G(virtualization), 0, 0, virtualization_words},
@@ -325,6 +344,11 @@ static int check_guest(struct reader *r, const struct doc_node *root,
 	return seen[XML] ? check_guest_xml(r, guest, seen[XML]) : 0;
 }
 
+/* What a guest is that says nothing. */
+static const struct vfctl_guest unsaid = {.emulator_cores = VFCTL_EMULATOR_AUTO,
+	.node = VFCTL_NODE_NONE, .page_bytes = VFCTL_PAGES_AUTO, .console = true, .spare_ports = 4,
+	.xml = {.expander_ports = VFCTL_EXPANDER_PORTS_DEFAULT}};
+
 int vfctl_guest_parse(struct vfctl_ctx *ctx, const char *file, const char *text,
 	size_t len, struct vfctl_guest **ret)
 {
@@ -340,19 +364,66 @@ int vfctl_guest_parse(struct vfctl_ctx *ctx, const char *file, const char *text,
 	guest = calloc(1, sizeof(*guest));
 	if (!guest)
 		return ctx_oom(ctx);
-	guest->emulator_cores = 1;
-	guest->node = VFCTL_NODE_NONE;
-	guest->page_bytes = VFCTL_PAGES_AUTO;
-	guest->console = true;
-	guest->spare_ports = 4;
-	guest->xml.expander_ports = VFCTL_EXPANDER_PORTS_DEFAULT;
+	*guest = unsaid;
 	error = reader_map(&r, root, guest_keys, ARRAY_SIZE(guest_keys), guest, seen);
 	if (error == 0)
 		error = fill_defaults(&r, guest, seen);
 	if (error == 0)
 		error = check_guest(&r, root, guest, seen);
+	if (error == 0)
+		error = doc_lines(ctx, root, &guest->said);
 	if (error < 0)
 		return error;
 	*ret = steal(guest);
+	return 0;
+}
+
+int vfctl_guest_new(struct vfctl_ctx *ctx, const char *name, uint32_t vcpus,
+	uint64_t memory_bytes, struct vfctl_guest **ret)
+{
+	const struct doc_node *seen[ARRAY_SIZE(guest_keys)] = {0};
+	_cleanup_(free_guest) struct vfctl_guest *guest = NULL;
+	struct reader r = {.ctx = ctx};
+	int error;
+
+	if (!vfctl_guest_name_valid(name))
+		return ctx_fail(ctx, -EINVAL, "'%.64s' is no name for a domain", name);
+	if (!vcpus || vcpus > VFCTL_VCPU_MAX)
+		return ctx_fail(ctx, -EINVAL, "%s: %" PRIu32 " vCPUs; it must be 1 to %d", name,
+			vcpus, VFCTL_VCPU_MAX);
+	if (!memory_bytes || memory_bytes % MIB)
+		return ctx_fail(ctx, -EINVAL, "%s: its memory must be whole MiB, 1 at least",
+			name);
+	guest = calloc(1, sizeof(*guest));
+	if (!guest)
+		return ctx_oom(ctx);
+	*guest = unsaid;
+	guest->vcpus = vcpus;
+	guest->memory_bytes = memory_bytes;
+	error = set_default(&r, &guest->name, name);
+	if (error == 0)
+		error = fill_defaults(&r, guest, seen);
+	if (error < 0)
+		return error;
+	*ret = steal(guest);
+	return 0;
+}
+
+int vfctl_guest_add_vf(struct vfctl_ctx *ctx, struct vfctl_guest *guest, const char *pf,
+	struct vfctl_guest_vf **ret_vf)
+{
+	_free_ char *copy = pf ? strdup(pf) : NULL;
+	struct vfctl_guest_vf *vf;
+
+	if (vfctl_guest_vf_total(guest) >= VFCTL_GUEST_VFS_MAX)
+		return ctx_fail(ctx, -E2BIG, "%s: a guest has at most %d VFs", guest->name,
+			VFCTL_GUEST_VFS_MAX);
+	if ((pf && !copy) || !array_grow(guest->vfs, guest->vf_count))
+		return ctx_oom(ctx);
+	vf = &guest->vfs[guest->vf_count++];
+	*vf = guest_vf_unsaid;
+	vf->pf = steal(copy);
+	if (ret_vf)
+		*ret_vf = vf;
 	return 0;
 }

@@ -26,6 +26,8 @@ int finish_guest_cells(struct reader *r, const struct doc_node *at, struct vfctl
 int finish_guest_vf_cells(struct reader *r, const struct doc_node *at,
 	struct vfctl_guest *guest);
 
+/* A VF that is asked for without a word more: what a guest may not do unless it is said. */
+extern const struct vfctl_guest_vf guest_vf_unsaid;
 int read_guest_vfs(struct reader *r, const struct key *key, const struct doc_node *value,
 	void *object);
 

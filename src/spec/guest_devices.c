@@ -235,6 +235,9 @@ static int finish_vf(struct reader *r, const struct doc_node *node,
 	return 0;
 }
 
+const struct vfctl_guest_vf guest_vf_unsaid = {.count = 1, .cell = VFCTL_CELL_ANY,
+	.attrs = {.mask = VFCTL_ATTR_SPOOFCHK | VFCTL_ATTR_TRUST, .spoofchk = true}};
+
 static int read_vf(struct reader *r, const struct doc_node *node, void *object)
 {
 	struct vfctl_guest *guest = object;

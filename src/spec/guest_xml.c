@@ -32,7 +32,9 @@ static int read_choice(struct reader *r, const struct key *key,
 }
 
 #define X(member) offsetof(struct vfctl_guest_xml, member)
+/* clang-format off */
 #define CHOICE(name) {#name, read_choice, X(name), 0, 0, NULL}
+/* clang-format on */
 
 static const struct key xml_keys[] = {
 	{"realtime", read_switch, X(realtime), 0, 0, NULL},

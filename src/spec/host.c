@@ -21,6 +21,9 @@ void vfctl_host_spec_free(struct vfctl_host_spec *spec)
 	free(spec->pools);
 	free(spec->pool_pfs);
 	free(spec->partitions);
+	for (size_t i = 0; i < spec->pf_count; i++)
+		pf_spec_clear(&spec->pfs[i]);
+	free(spec->pfs);
 	etcd_spec_free(spec->etcd);
 	strv_free(spec->after_change);
 	strv_free(spec->foreign.pfs);
@@ -205,6 +208,7 @@ static const struct key host_keys[] = {
 	{"guid-pools", read_guid_pools, 0, 0, 0, NULL},
 	{"mac-pools", read_mac_pools, 0, 0, 0, NULL},
 	{"partitions", read_partitions, 0, 0, 0, NULL},
+	{"pfs", read_pfs, 0, 0, 0, NULL},
 	{"after-change", read_after_change, 0, 0, 0, NULL},
 	{"foreign-domains", read_foreign, 0, 0, 0, NULL},
 	{"hook", read_hook, 0, 0, 0, NULL},
@@ -285,12 +289,12 @@ static int fail_partition(struct vfctl_ctx *ctx, const struct vfctl_host_spec *s
 	_buf_ struct buf known = {0};
 
 	if (!spec || !spec->partition_count)
-		return ctx_fail(ctx, -ENOENT, "there is no partition '%s': host.yaml declares "
+		return ctx_mistake(ctx, -ENOENT, "there is no partition '%s': host.yaml declares "
 			"none; write a P_Key as 0x0010:full, or declare it under partitions:",
 			text);
 	for (size_t i = 0; i < spec->partition_count; i++)
 		buf_printf(&known, "%s%s", i ? ", " : "", spec->partitions[i].name);
-	return ctx_fail(ctx, -ENOENT, "there is no partition '%s'; host.yaml has %s", text,
+	return ctx_mistake(ctx, -ENOENT, "there is no partition '%s'; host.yaml has %s", text,
 		known.failed ? "others" : known.data);
 }
 
@@ -300,9 +304,9 @@ static int fail_pkey(struct vfctl_ctx *ctx, const char *text)
 	unsigned long number = strtoul(text, &end, 16);
 
 	if (number > VFCTL_PKEY_FULL && number <= 0xffff && (!*end || *end == ':'))
-		return ctx_fail(ctx, -EINVAL, "'%s' has the membership bit in it; write "
+		return ctx_mistake(ctx, -EINVAL, "'%s' has the membership bit in it; write "
 			"0x%04lx:full", text, number & (VFCTL_PKEY_FULL - 1));
-	return ctx_fail(ctx, -EINVAL, "'%s' is no P_Key; write 0x0001 to 0x7fff, with :full or "
+	return ctx_mistake(ctx, -EINVAL, "'%s' is no P_Key; write 0x0001 to 0x7fff, with :full or "
 		":limited behind it, or the name of a partition", text);
 }
 
@@ -317,7 +321,7 @@ int vfctl_host_spec_pkey(struct vfctl_ctx *ctx, const struct vfctl_host_spec *sp
 	if (isdigit((unsigned char)text[0]) && (text[1] | 0x20) == 'x')
 		return fail_pkey(ctx, text);
 	if (colon && !str_eq(colon, ":full") && !str_eq(colon, ":limited"))
-		return ctx_fail(ctx, -EINVAL, "'%s': a membership is :full or :limited", text);
+		return ctx_mistake(ctx, -EINVAL, "'%s': a membership is :full or :limited", text);
 	for (size_t i = 0; spec && i < spec->partition_count; i++) {
 		const struct vfctl_partition *p = &spec->partitions[i];
 

@@ -27,6 +27,10 @@ int read_foreign(struct reader *r, const struct key *key, const struct doc_node 
 	void *object);
 int read_hook(struct reader *r, const struct key *key, const struct doc_node *value,
 	void *object);
+/* host_pfs.c */
+int read_pfs(struct reader *r, const struct key *key, const struct doc_node *value,
+	void *object);
+void pf_spec_clear(struct vfctl_pf_spec *pf);
 void etcd_spec_free(struct vfctl_etcd_spec *etcd);
 
 /* A name of ours: letters, digits, '-', '_', '.', beginning with a letter or digit;

@@ -8,6 +8,7 @@
 
 #include "base/buf.h"
 #include "base/parse.h"
+#include "vfctl/vfattr.h"
 
 #define AT(type) ((type *)((char *)object + key->offset))
 #define STRING_MAX 65536
@@ -76,10 +77,26 @@ static const char *nearest(const char *name, const struct key *keys, size_t coun
 	return best;
 }
 
+/* A VF attribute in the words of ip link or sysfs; ours may go on with a unit. */
+static const char *called_otherwise(const char *name, const struct key *keys, size_t count)
+{
+	const char *ours = vfctl_vf_attr_name(name);
+
+	for (size_t i = 0; ours && i < count; i++) {
+		const char *key = keys[i].name, *p = ours;
+
+		for (; *p && (*p == '-' ? '_' : *p) == *key; p++)
+			key++;
+		if (!*p)
+			return keys[i].name;
+	}
+	return nearest(name, keys, count);
+}
+
 static int fail_unknown(
 	struct reader *r, const struct doc_node *at, const struct key *keys, size_t count)
 {
-	const char *like = nearest(at->text, keys, count);
+	const char *like = called_otherwise(at->text, keys, count);
 	_buf_ struct buf known = {0};
 
 	if (like)

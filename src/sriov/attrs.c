@@ -248,7 +248,7 @@ static bool asks_for(const struct vf_wish *wishes, size_t count, uint32_t bits)
 /* What the PF's VFs have now: the kernel's answer, and what else its driver tells. */
 struct now {
 	struct nl_vfs infos;
-	const struct ib_vf_way *way;
+	const struct ib_guid_ops *way;
 };
 
 static void now_clear(struct now *now)
@@ -270,7 +270,7 @@ static bool now_of(struct vfctl_ctx *ctx, const struct vfctl_pf *pf, const struc
 }
 
 static int verify(struct vfctl_ctx *ctx, const struct vfctl_pf *pf,
-	const struct ib_vf_way *way, const struct vf_wish *wishes, size_t count)
+	const struct ib_guid_ops *way, const struct vf_wish *wishes, size_t count)
 {
 	_now_ struct now now = {.way = way};
 	char name[VFCTL_BDF_TEXT];
@@ -304,7 +304,7 @@ static int fail_no_netdev(struct vfctl_ctx *ctx, const struct vfctl_pf *pf)
 }
 
 static int write_netlink(struct vfctl_ctx *ctx, const struct vfctl_pf *pf,
-	const struct ib_vf_way *way, const struct vf_wish *wishes, size_t count)
+	const struct ib_guid_ops *way, const struct vf_wish *wishes, size_t count)
 {
 	_free_ struct nl_vf_set *rows = calloc(count * ARRAY_SIZE(attr_classes), sizeof(*rows));
 	size_t n = 0;
@@ -321,7 +321,7 @@ static int write_netlink(struct vfctl_ctx *ctx, const struct vfctl_pf *pf,
 }
 
 static int check_known(struct vfctl_ctx *ctx, const struct vfctl_pf *pf,
-	const struct ib_vf_way *way, const struct vf_wish *wishes, size_t count)
+	const struct ib_guid_ops *way, const struct vf_wish *wishes, size_t count)
 {
 	char name[VFCTL_BDF_TEXT];
 
@@ -337,7 +337,7 @@ static int check_known(struct vfctl_ctx *ctx, const struct vfctl_pf *pf,
 int attrs_check(struct vfctl_ctx *ctx, const struct vfctl_pf *pf,
 	const struct vf_wish *wishes, size_t count)
 {
-	const struct ib_vf_way *way = ib_vf_way_of(ctx, pf);
+	const struct ib_guid_ops *way = ib_guid_ops_of(ctx, pf);
 	int r = check_known(ctx, pf, way, wishes, count);
 
 	if (r == 0 && !pf->ifindex && asks_for(wishes, count, NETLINK_BITS & ~way->takes))
@@ -347,7 +347,7 @@ int attrs_check(struct vfctl_ctx *ctx, const struct vfctl_pf *pf,
 
 /* What the driver takes through files of its own. */
 static int write_by_way(struct vfctl_ctx *ctx, const struct vfctl_pf *pf,
-	const struct ib_vf_way *way, const struct vf_wish *wishes, size_t count)
+	const struct ib_guid_ops *way, const struct vf_wish *wishes, size_t count)
 {
 	int r = 0;
 
@@ -393,7 +393,7 @@ static void audit(struct vfctl_ctx *ctx, const struct vfctl_pf *pf,
 int attrs_write(struct vfctl_ctx *ctx, const struct vfctl_pf *pf,
 	const struct vf_wish *wishes, size_t count)
 {
-	const struct ib_vf_way *way = ib_vf_way_of(ctx, pf);
+	const struct ib_guid_ops *way = ib_guid_ops_of(ctx, pf);
 	bool written = false;
 	int r = host_check_writable(ctx);
 
@@ -462,7 +462,7 @@ static int write_zeros(struct vfctl_ctx *ctx, const struct vfctl_pf *pf,
 int attrs_restore(struct vfctl_ctx *ctx, const struct vfctl_pf *pf, struct vf_wish *wishes,
 	size_t count)
 {
-	_now_ struct now now = {.way = ib_vf_way_of(ctx, pf)};
+	_now_ struct now now = {.way = ib_guid_ops_of(ctx, pf)};
 	int r = pf->ifindex ? nl_vfs_read(ctx, pf->ifindex, &now.infos) : 0;
 
 	for (size_t i = 0; i < count && r == 0; i++) {

@@ -128,6 +128,7 @@ int bound_check_mac(struct vfctl_ctx *ctx, const struct vf_wish *wish)
 				"device up? dmesg may say more)", wish->vf, vfctl_mac_format(&mac, is),
 				vfctl_mac_format(&wish->attrs.mac, shall));
 		log_debug(ctx, "VF %u did not get its MAC; binding it once more", wish->vf);
+		ctx_doing(ctx, "waiting for the driver of VF %u to show its MAC", wish->vf);
 		host_sleep_ms(ctx, MAC_WAIT_MS);
 		r = bind_again(ctx, wish);
 		if (r < 0)

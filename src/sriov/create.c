@@ -1,304 +1,75 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Create VFs: snapshot -> checks -> autoprobe off, count, identities, drivers, autoprobe
- * back. No driver of the host ever probes a VF that has no identity yet, and each VF is
- * bound once: the probes inside the kernel's write are what makes the shell way slow.
+ * Create VFs: snapshot -> checks -> operations: autoprobe off, count, identities, drivers,
+ * autoprobe back. No driver of the host ever probes a VF that has no identity yet, and each VF
+ * is bound once: the probes inside the kernel's write are what makes the shell way slow.
  */
 #include <errno.h>
 #include <stdio.h>
 
-#include "host/host.h"
-#include "netlink/link.h"
-#include "sriov/bound.h"
+#include "base/json.h"
 #include "sriov/create.h"
 #include "sriov/holder.h"
-#include "sriov/lifecycle.h"
-#include "sriov/links.h"
+#include "sriov/vf_changes.h"
 #include "sriov/modparam.h"
+#include "sriov/ops.h"
 
 #define TEXT(bdf) vfctl_bdf_format((bdf), (char[VFCTL_BDF_TEXT]){0})
 #define CLASS_NETWORK 0x02
-#define NO_DRIVER "none"
 
-static void free_create(void *data)
+static void create_clear(struct create *c)
 {
-	struct create *c = data;
-
 	free(c->wishes);
-	free(c->vfs);
-	free(c->overrides);
-	free(c);
 }
 
-/* ---- the count ---- */
+/* ---- operations ---- */
 
-static const struct {
-	int error;
-	const char *words;
-} numvfs_hints[] = {
-	{-ERANGE, "more than the driver's limit; see sriov_totalvfs"},
-	{-EBUSY, "the PF is not ready, or another count is active already"},
-	{-ENOENT, "its driver cannot create VFs through sysfs"},
-	{-EPERM, "the driver's own limit or mode forbids it (igb: MSI-X is needed; ixgbe: "
-		 "traffic classes or macvlans take the VFs)"},
-	{-EAGAIN, "the driver is busy with its VFs; try again"},
-	{-EOPNOTSUPP, "the device or its firmware mode has no SR-IOV"},
-	{-ENOMEM, "no room for the VFs' memory windows or bus numbers: enable SR-IOV and "
-		  "'above 4G decoding' in the BIOS, or boot with pci=realloc"},
-	{-ENOSPC, "no interrupt vectors left for so many VFs"},
-	{-EIO, "the device's SR-IOV capability is broken, or its firmware does not answer"},
-};
-
-static const char *numvfs_hint(int error)
+/* What VFs that go away had: it comes back with them, should the change be taken back. */
+static int add_old_vfs(struct vfctl_ctx *ctx, const struct vfctl_pf *pf, struct steps *steps)
 {
-	for (size_t i = 0; i < ARRAY_SIZE(numvfs_hints); i++)
-		if (numvfs_hints[i].error == error)
-			return numvfs_hints[i].words;
-	return "dmesg may say why";
-}
+	bool attrs = pf->vf_info || pf->infiniband;
 
-static int write_count(struct vfctl_ctx *ctx, struct create *c, uint32_t count)
-{
-	char text[12], what[32] = "to remove the VFs";
-	int r;
+	for (uint32_t i = 0; i < pf->num_vfs; i++) {
+		_free_ char *driver = NULL;
+		int r = vf_driver_text(ctx, &pf->vfs[i], &driver);
 
-	/* A second write would wait for the first one's lock. */
-	if (c->stuck)
-		return ctx_fail(ctx, -ETIMEDOUT, "the kernel still works on the first write");
-	snprintf(text, sizeof(text), "%u", count);
-	r = host_write_slow(ctx, text, PCI_SYSFS "%s/sriov_numvfs", TEXT(&c->pf->bdf));
-	/* i40e answers EAGAIN while a VF operation is pending. */
-	for (int tries = 0; r == -EAGAIN && tries < 20; tries++) {
-		host_sleep_ms(ctx, 100);
-		r = host_write_slow(ctx, text, PCI_SYSFS "%s/sriov_numvfs", TEXT(&c->pf->bdf));
-	}
-	c->stuck = r == -ETIMEDOUT;
-	if (r == 0 || r == -ETIMEDOUT || r == -EACCES)
-		return r;
-	if (count)
-		snprintf(what, sizeof(what), "%u VFs", count);
-	return ctx_fail(ctx, r, "the kernel refused %s (%s: %s)", what, errno_name(r),
-		numvfs_hint(r));
-}
-
-static int apply_remove(struct vfctl_ctx *ctx, void *data)
-{
-	struct create *c = data;
-
-	c->removed = true;
-	return write_count(ctx, c, 0);
-}
-
-static int restore_attrs(struct vfctl_ctx *ctx, const struct vfctl_pf *pf)
-{
-	_free_ struct vf_wish *wishes = calloc(pf->num_vfs, sizeof(*wishes));
-
-	if (!wishes)
-		return ctx_oom(ctx);
-	for (uint32_t i = 0; i < pf->num_vfs; i++)
-		wishes[i] = (struct vf_wish){.vf = pf->vfs[i].index, .bdf = pf->vfs[i].bdf,
-			.attrs = pf->vfs[i].attrs};
-	return attrs_restore(ctx, pf, wishes, pf->num_vfs);
-}
-
-/* How many VFs of those there were are there now, at the same addresses? */
-static int count_old(struct vfctl_ctx *ctx, const struct vfctl_pf *pf, uint32_t *ret_old,
-	uint32_t *ret_all)
-{
-	_free_ struct vfctl_vf *now = NULL;
-	int r = links_read(ctx, &pf->bdf, &now, ret_all);
-
-	*ret_old = 0;
-	for (uint32_t i = 0; r == 0 && i < *ret_all && i < pf->num_vfs; i++)
-		*ret_old += vfctl_bdf_compare(&now[i].bdf, &pf->vfs[i].bdf) == 0;
-	return r;
-}
-
-/* As they were: the count, then each VF's attributes, then its driver. */
-static int undo_remove(struct vfctl_ctx *ctx, void *data)
-{
-	struct create *c = data;
-	const struct vfctl_pf *pf = c->pf;
-	uint32_t old, all;
-	int r;
-
-	if (!c->removed)
-		return 0;
-	r = count_old(ctx, pf, &old, &all);
-	if (r < 0 || old == pf->num_vfs)
-		return r;
-	r = write_count(ctx, c, pf->num_vfs);
-	if (r == 0)
-		r = count_old(ctx, pf, &old, &all);
-	if (r == 0 && old != pf->num_vfs)
-		return ctx_fail(ctx, -EIO, "of %u VFs %u came back", pf->num_vfs, old);
-	if (r == 0 && (pf->vf_info || pf->infiniband))
-		r = restore_attrs(ctx, pf);
-	for (uint32_t i = 0; r == 0 && i < pf->num_vfs; i++)
-		r = pci_restore_driver(ctx, &pf->vfs[i].bdf, pf->vfs[i].driver,
-			c->overrides[i]);
-	return r;
-}
-
-static int apply_count(struct vfctl_ctx *ctx, void *data)
-{
-	struct create *c = data;
-
-	c->created = true;
-	return write_count(ctx, c, c->count);
-}
-
-/* A driver may grant fewer and call it success (bnxt with the PF down). */
-static int verify_count(struct vfctl_ctx *ctx, void *data)
-{
-	struct create *c = data;
-	int r = links_read(ctx, &c->pf->bdf, &c->vfs, &c->vf_count);
-
-	if (r < 0)
-		return r;
-	if (c->vf_count != c->count)
-		return ctx_fail(ctx, -EIO, "the driver %s made %u VFs of %u without an error "
-			"(dmesg may say why; some drivers need the PF up)", c->pf->driver,
-			c->vf_count, c->count);
-	for (uint32_t i = 0; i < c->wish_count; i++) {
-		c->wishes[i].vf = c->vfs[i].index;
-		c->wishes[i].bdf = c->vfs[i].bdf;
-	}
-	return 0;
-}
-
-static int undo_count(struct vfctl_ctx *ctx, void *data)
-{
-	struct create *c = data;
-	_free_ struct vfctl_vf *now = NULL;
-	uint32_t count;
-	int r;
-
-	if (!c->created)
-		return 0;
-	r = links_read(ctx, &c->pf->bdf, &now, &count);
-	return r < 0 || !count ? r : write_count(ctx, c, 0);
-}
-
-/* ---- autoprobe ---- */
-
-static int set_autoprobe(struct vfctl_ctx *ctx, const struct create *c, bool on)
-{
-	return host_write(ctx, on ? "1" : "0", PCI_SYSFS "%s/sriov_drivers_autoprobe",
-		TEXT(&c->pf->bdf));
-}
-
-static int apply_autoprobe_off(struct vfctl_ctx *ctx, void *data)
-{
-	return set_autoprobe(ctx, data, false);
-}
-
-static int apply_autoprobe_on(struct vfctl_ctx *ctx, void *data)
-{
-	return set_autoprobe(ctx, data, true);
-}
-
-static int apply_autoprobe_back(struct vfctl_ctx *ctx, void *data)
-{
-	const struct create *c = data;
-
-	return set_autoprobe(ctx, c, c->pf->autoprobe);
-}
-
-/* ---- drivers ---- */
-
-static int apply_load(struct vfctl_ctx *ctx, void *data)
-{
-	return pci_need_driver(ctx, "vfio-pci");
-}
-
-/*
- * A module that udev loads later binds every function it knows that has no driver; an
- * override that names no driver keeps it off (Documentation/ABI/testing/sysfs-bus-pci).
- */
-static int unbind_for_good(struct vfctl_ctx *ctx, const struct vfctl_bdf *bdf)
-{
-	int r = pci_set_override(ctx, bdf, NO_DRIVER);
-
-	return r < 0 ? r : pci_unbind(ctx, bdf);
-}
-
-static int bind_one(struct vfctl_ctx *ctx, const struct create *c, const struct vfctl_vf *vf)
-{
-	_free_ char *sharers = NULL;
-	int r;
-
-	if (c->driver == VFCTL_VF_DRIVER_HOST)
-		return pci_bind_default(ctx, &vf->bdf);
-	if (c->driver == VFCTL_VF_DRIVER_NONE)
-		return unbind_for_good(ctx, &vf->bdf);
-	r = pci_bind(ctx, &vf->bdf, "vfio-pci");
-	if (r == 0)
-		r = pci_iommu_group(ctx, &vf->bdf);
-	if (r >= 0)
-		r = pci_iommu_sharers(ctx, &vf->bdf, r, &sharers);
-	if (r == 0 && sharers[0])
-		return ctx_fail(ctx, -EPERM, "VF %u shares its IOMMU group with %s, so a guest "
-			"could reach those; use a slot with ACS", vf->index, sharers);
-	return r;
-}
-
-static int apply_bind(struct vfctl_ctx *ctx, void *data)
-{
-	struct create *c = data;
-
-	for (uint32_t i = 0; i < c->vf_count; i++) {
-		int r;
-
-		if (ctx->cancelled)
-			return ctx_fail(ctx, -EINTR, "interrupted; rolled back");
-		r = bind_one(ctx, c, &c->vfs[i]);
 		if (r < 0)
-			return ctx_prefix(ctx, r, "bind VF %u", c->vfs[i].index);
+			return r;
+		step_op(steps, &op_vf_driver, NULL, driver, "%s/%u", TEXT(&pf->bdf),
+			pf->vfs[i].index);
+	}
+	for (uint32_t i = 0; i < pf->num_vfs && attrs; i++) {
+		_free_ char *text = json_of_attrs(&pf->vfs[i].attrs);
+
+		if (!text)
+			return ctx_oom(ctx);
+		step_op(steps, &op_vf_attrs, NULL, text, "%s/%u", TEXT(&pf->bdf),
+			pf->vfs[i].index);
 	}
 	return 0;
 }
 
-/* VFs that were there before, and moved to the host driver with the MACs that they had. */
-static int check_moved_macs(struct vfctl_ctx *ctx, const struct create *c)
+static void add_count(const struct vfctl_pf *pf, uint32_t want, uint32_t before,
+	struct steps *steps)
 {
-	int r = 0;
+	char to[12], from[12];
 
-	for (uint32_t i = 0; i < c->vf_count && r == 0; i++) {
-		const struct vf_wish has = {c->vfs[i].index, c->vfs[i].bdf, c->vfs[i].attrs, false};
+	snprintf(to, sizeof(to), "%u", want);
+	snprintf(from, sizeof(from), "%u", before);
+	step_op(steps, &op_numvfs, to, from, "%s", TEXT(&pf->bdf));
+}
 
-		if (has.attrs.mask & VFCTL_ATTR_MAC && !vfctl_mac_is_zero(&has.attrs.mac))
-			r = bound_check_mac(ctx, &has);
-	}
+static int add_remove(struct vfctl_ctx *ctx, const struct vfctl_pf *pf, struct steps *steps)
+{
+	int r = add_old_vfs(ctx, pf, steps);
+
+	add_count(pf, 0, pf->num_vfs, steps);
 	return r;
 }
 
-/* A driver of this host has read the identities by now: does it show the same? */
-static int verify_bind(struct vfctl_ctx *ctx, void *data)
+static void add_autoprobe(const struct create *c, bool on, struct steps *steps)
 {
-	struct create *c = data;
-	int r = 0;
-
-	if (c->driver != VFCTL_VF_DRIVER_HOST)
-		return 0;
-	for (uint32_t i = 0; i < c->wish_count && r == 0; i++)
-		if (c->wishes[i].attrs.mask & VFCTL_ATTR_MAC)
-			r = bound_check_mac(ctx, &c->wishes[i]);
-	for (uint32_t i = 0; i < c->wish_count && r == 0 && !c->live && c->pf->rdma[0]; i++)
-		r = c->pf->infiniband ? bound_check_guids(ctx, &c->wishes[i])
-				      : bound_check_roce(ctx, &c->wishes[i]);
-	return r < 0 ? r : check_moved_macs(ctx, c);
-}
-
-/* Only for VFs that were there before: new ones go with the count. */
-static int undo_rebind(struct vfctl_ctx *ctx, void *data)
-{
-	struct create *c = data;
-	int r = 0;
-
-	for (uint32_t i = 0; i < c->vf_count && r == 0; i++)
-		r = pci_restore_driver(ctx, &c->vfs[i].bdf, c->vfs[i].driver, c->overrides[i]);
-	return r;
+	step_op(steps, &op_autoprobe, on ? "1" : "0", on ? "0" : "1", "%s", TEXT(&c->pf->bdf));
 }
 
 static const char *const driver_words[] = {
@@ -307,44 +78,60 @@ static const char *const driver_words[] = {
 	[VFCTL_VF_DRIVER_NONE] = "no driver",
 };
 
-static void add_bind_step(struct steps *steps, const struct create *c, const struct step *row,
-	uint32_t count)
+static void begin_bind(struct steps *steps, const struct create *c, uint32_t count)
 {
 	const char *plural = count == 1 ? "" : "s";
 
 	if (c->driver == VFCTL_VF_DRIVER_NONE)
-		steps_add(steps, row, "%s: keep all drivers off %u VF%s", c->name, count, plural);
+		step_begin(steps, "%s: keep all drivers off %u VF%s", c->name, count, plural);
 	else
-		steps_add(steps, row, "%s: bind %u VF%s to %s", c->name, count, plural,
+		step_begin(steps, "%s: bind %u VF%s to %s", c->name, count, plural,
 			driver_words[c->driver]);
 }
 
 /* First of all: a host without the module must not lose its VFs over it. */
-static void add_load_step(struct vfctl_ctx *ctx, struct steps *steps, struct create *c)
+static void add_load_step(struct vfctl_ctx *ctx, struct steps *steps, const struct create *c)
 {
-	struct step load = {.apply = apply_load, .data = c};
-
 	if (c->driver == VFCTL_VF_DRIVER_VFIO && !pci_driver_is_here(ctx, "vfio-pci"))
-		steps_add(steps, &load, "load the kernel module vfio-pci");
+		step_add_op(steps, &op_module, "loaded", NULL, "vfio-pci",
+			"load the kernel module vfio-pci");
 }
 
-/* What a roll-back puts back besides what the snapshot holds. */
-static int read_overrides(struct vfctl_ctx *ctx, struct create *c, const struct vfctl_vf *vfs,
-	uint32_t count)
+/* What new VFs have besides their identity: one step for all of them. */
+static int add_settings(struct vfctl_ctx *ctx, const struct create *c, struct steps *steps)
 {
-	int r = 0;
+	const uint32_t identity = VFCTL_ATTR_MAC | VFCTL_ATTR_GUIDS;
+	bool begun = false;
 
-	c->overrides = calloc(count + 1, sizeof(*c->overrides));
-	if (!c->overrides)
-		return ctx_oom(ctx);
-	for (uint32_t i = 0; i < count && r == 0; i++)
-		r = pci_override(ctx, &vfs[i].bdf, c->overrides[i]);
-	return r;
+	for (uint32_t i = 0; i < c->count; i++) {
+		const struct vfctl_vf_attrs *asked = create_asked(c, i);
+		struct vf_wish wish = {.vf = i};
+		_free_ char *text = NULL;
+		int r;
+
+		if (asked)
+			wish.attrs = *asked;
+		wish.attrs.mask &= c->wishes ? ~identity : UINT32_MAX;
+		if (!wish.attrs.mask)
+			continue;
+		attrs_complete(&wish.attrs, NULL);
+		r = attrs_check(ctx, c->pf, &wish, 1);
+		if (r < 0)
+			return r;
+		text = json_of_attrs(&wish.attrs);
+		if (!text)
+			return ctx_oom(ctx);
+		if (!begun)
+			step_begin(steps, "%s: give the VFs their settings", c->name);
+		begun = true;
+		step_op(steps, &op_vf_attrs, text, NULL, "%s/%u", TEXT(&c->pf->bdf), i);
+	}
+	return 0;
 }
 
 /* ---- checks before anything is written ---- */
 
-static int check_idle(struct vfctl_ctx *ctx, const struct vfctl_pf *pf, const char *why)
+int vf_changes_check_idle(struct vfctl_ctx *ctx, const struct vfctl_pf *pf, const char *why)
 {
 	char name[VFCTL_BDF_TEXT], words[256];
 
@@ -380,7 +167,7 @@ static int check_create(struct vfctl_ctx *ctx, const struct vfctl_pf *pf,
 	char name[VFCTL_BDF_TEXT];
 
 	if (options->count == 0)
-		return ctx_fail(ctx, -ERANGE, "0 VFs: to remove them all use vfctl destroy %s",
+		return ctx_mistake(ctx, -ERANGE, "0 VFs: to remove them all use vfctl destroy %s",
 			vfctl_pf_name(pf, name));
 	if (options->count > pf->total_vfs)
 		return ctx_fail(ctx, -ERANGE, "%u VFs are more than this PF can have: %u "
@@ -418,7 +205,44 @@ static int is_as_asked(struct vfctl_ctx *ctx, const struct vfctl_vf *vf,
 		return 0;
 	if (driver == VFCTL_VF_DRIVER_NONE)
 		r = pci_override(ctx, &vf->bdf, override);
-	return r < 0 ? r : driver != VFCTL_VF_DRIVER_NONE || str_eq(override, NO_DRIVER);
+	return r < 0 ? r : driver != VFCTL_VF_DRIVER_NONE || str_eq(override, VF_NO_DRIVER);
+}
+
+static int check_movable(struct vfctl_ctx *ctx, const struct create *c,
+	const struct vfctl_vf *vf)
+{
+	char words[192];
+
+	if (!vf_is_busy(vf))
+		return 0;
+	return ctx_fail(ctx, -EBUSY, "%s/%u is %s, so it cannot move to %s", c->name, vf->index,
+		vf_describe_user(vf, words, sizeof(words)), driver_words[c->driver]);
+}
+
+/* VFs on another driver than asked; @ret_moves is freed by the caller. */
+static int find_moves(struct vfctl_ctx *ctx, const struct create *c,
+	const struct vfctl_vf ***ret_moves, uint32_t *ret_count)
+{
+	_free_ const struct vfctl_vf **moves = calloc(c->pf->num_vfs + 1, sizeof(*moves));
+	uint32_t n = 0;
+
+	if (!moves)
+		return ctx_oom(ctx);
+	for (uint32_t i = 0; i < c->pf->num_vfs; i++) {
+		const struct vfctl_vf *vf = &c->pf->vfs[i];
+		int r = is_as_asked(ctx, vf, c->driver);
+
+		if (r == 0)
+			r = check_movable(ctx, c, vf);
+		else if (r > 0)
+			continue;
+		if (r < 0)
+			return r;
+		moves[n++] = vf;
+	}
+	*ret_moves = steal(moves);
+	*ret_count = n;
+	return 0;
 }
 
 /*
@@ -427,73 +251,73 @@ static int is_as_asked(struct vfctl_ctx *ctx, const struct vfctl_vf *vf,
  */
 static int plan_rebind(struct vfctl_ctx *ctx, struct create *c, struct steps *steps)
 {
-	const struct vfctl_pf *pf = c->pf;
-	struct step bind = {.apply = apply_bind, .verify = verify_bind, .undo = undo_rebind,
-		.data = c};
-	struct step on = {.apply = apply_autoprobe_on, .undo = apply_autoprobe_back, .data = c};
-	struct step back = {.apply = apply_autoprobe_back, .data = c};
-	char words[192];
-	int r;
+	bool probe = c->driver == VFCTL_VF_DRIVER_HOST && !c->pf->autoprobe;
+	_free_ const struct vfctl_vf **moves = NULL;
+	uint32_t count = 0;
+	int r = find_moves(ctx, c, &moves, &count);
 
-	for (uint32_t i = 0; i < pf->num_vfs; i++) {
-		r = is_as_asked(ctx, &pf->vfs[i], c->driver);
-		if (r < 0)
-			return r;
-		if (r)
-			continue;
-		if (vf_is_busy(&pf->vfs[i]))
-			return ctx_fail(ctx, -EBUSY, "%s/%u is %s, so it cannot move to %s", c->name,
-				pf->vfs[i].index, vf_describe_user(&pf->vfs[i], words,
-				sizeof(words)), driver_words[c->driver]);
-		if (!array_grow(c->vfs, c->vf_count))
-			return ctx_oom(ctx);
-		c->vfs[c->vf_count++] = pf->vfs[i];
-	}
-	create_add_identity_step(c, steps);
-	if (!c->vf_count)
-		return 0;
-	r = read_overrides(ctx, c, c->vfs, c->vf_count);
-	if (r < 0)
+	if (r == 0)
+		r = create_add_identity_step(ctx, c, steps);
+	if (r < 0 || !count)
 		return r;
 	add_load_step(ctx, steps, c);
-	if (c->driver == VFCTL_VF_DRIVER_HOST && !pf->autoprobe)
-		steps_add(steps, &on, "%s: let drivers probe VFs", c->name);
-	add_bind_step(steps, c, &bind, c->vf_count);
-	if (c->driver == VFCTL_VF_DRIVER_HOST && !pf->autoprobe)
-		steps_add(steps, &back, "%s: keep drivers from probing VFs, as before", c->name);
+	if (probe) {
+		step_begin(steps, "%s: let drivers probe VFs", c->name);
+		add_autoprobe(c, true, steps);
+	}
+	begin_bind(steps, c, count);
+	for (uint32_t i = 0; i < count; i++) {
+		_free_ char *before = NULL;
+
+		r = vf_driver_text(ctx, moves[i], &before);
+		if (r < 0)
+			return r;
+		step_op(steps, &op_vf_driver, vf_driver_word(c->driver), before, "%s/%u",
+			TEXT(&c->pf->bdf), moves[i]->index);
+	}
+	if (probe) {
+		step_begin(steps, "%s: keep drivers from probing VFs, as before", c->name);
+		add_autoprobe(c, false, steps);
+	}
 	return 0;
 }
 
 static int plan_steps(struct vfctl_ctx *ctx, struct create *c, struct steps *steps)
 {
 	const struct vfctl_pf *pf = c->pf;
-	struct step off = {.apply = apply_autoprobe_off, .undo = apply_autoprobe_back, .data = c};
-	struct step on = {.apply = apply_autoprobe_on, .data = c};
-	struct step back = {.apply = apply_autoprobe_back, .data = c};
-	struct step remove = {.apply = apply_remove, .undo = undo_remove, .data = c};
-	struct step count = {.apply = apply_count, .verify = verify_count, .undo = undo_count,
-		.data = c};
-	struct step bind = {.apply = apply_bind, .verify = verify_bind, .data = c};
 	bool host = c->driver == VFCTL_VF_DRIVER_HOST;
 	const char *plural = c->count == 1 ? "" : "s";
-	int r = read_overrides(ctx, c, pf->vfs, pf->num_vfs);
+	int r = 0;
 
-	if (r < 0)
-		return r;
 	add_load_step(ctx, steps, c);
-	if (pf->autoprobe)
-		steps_add(steps, &off, "%s: keep drivers from probing new VFs", c->name);
-	if (pf->num_vfs)
-		steps_add(steps, &remove, "%s: remove the present %u VF%s", c->name, pf->num_vfs,
+	if (pf->autoprobe) {
+		step_begin(steps, "%s: keep drivers from probing new VFs", c->name);
+		add_autoprobe(c, false, steps);
+	}
+	if (pf->num_vfs) {
+		step_begin(steps, "%s: remove the present %u VF%s", c->name, pf->num_vfs,
 			pf->num_vfs == 1 ? "" : "s");
-	steps_add(steps, &count, "%s: create %u VF%s", c->name, c->count, plural);
-	create_add_identity_step(c, steps);
-	if (host)
-		steps_add(steps, &on, "%s: let drivers probe VFs", c->name);
-	add_bind_step(steps, c, &bind, c->count);
-	if (host ? !pf->autoprobe : pf->autoprobe)
-		steps_add(steps, &back, "%s: set probing of VFs back as it was", c->name);
-	return 0;
+		r = add_remove(ctx, pf, steps);
+	}
+	step_begin(steps, "%s: create %u VF%s", c->name, c->count, plural);
+	add_count(pf, c->count, 0, steps);
+	if (r == 0)
+		r = create_add_identity_step(ctx, c, steps);
+	if (r == 0)
+		r = add_settings(ctx, c, steps);
+	if (host) {
+		step_begin(steps, "%s: let drivers probe VFs", c->name);
+		add_autoprobe(c, true, steps);
+	}
+	begin_bind(steps, c, c->count);
+	for (uint32_t i = 0; i < c->count; i++)
+		step_op(steps, &op_vf_driver, vf_driver_word(c->driver), NULL, "%s/%u",
+			TEXT(&pf->bdf), i);
+	if (host ? !pf->autoprobe : pf->autoprobe) {
+		step_begin(steps, "%s: set probing of VFs back as it was", c->name);
+		add_autoprobe(c, pf->autoprobe, steps);
+	}
+	return r;
 }
 
 static bool wants_identities(const struct vfctl_pf *pf,
@@ -503,13 +327,15 @@ static bool wants_identities(const struct vfctl_pf *pf,
 		pf->class_code >> 16 == CLASS_NETWORK;
 }
 
-int lifecycle_plan_create(struct vfctl_ctx *ctx, const struct vfctl_inventory *inv,
+int vf_changes_plan_create(struct vfctl_ctx *ctx, const struct vfctl_inventory *inv,
 	const struct vfctl_leases *leases, const struct vfctl_pf *pf,
 	const struct vfctl_create_options *options, const uint64_t *guids,
 	struct vfctl_change **ret_change)
 {
 	_change_ struct vfctl_change *change = NULL;
-	struct create *c;
+	_cleanup_(create_clear) struct create c = {.pf = pf, .count = options->count,
+		.driver = options->driver, .guids = guids, .pkey = options->pkey,
+		.facts.leases = leases, .options = options};
 	int r = check_create(ctx, pf, options);
 
 	if (r < 0)
@@ -518,22 +344,19 @@ int lifecycle_plan_create(struct vfctl_ctx *ctx, const struct vfctl_inventory *i
 		return modparam_plan(ctx, inv, pf, options->count,
 			options->driver == VFCTL_VF_DRIVER_HOST, ret_change);
 	if (pf->num_vfs && pf->num_vfs != options->count)
-		r = check_idle(ctx, pf, "changing the number of VFs would take it away");
+		r = vf_changes_check_idle(ctx, pf, "changing the number of VFs would take it away");
 	if (r < 0)
 		return r;
-	c = calloc(1, sizeof(*c));
-	r = change_new(ctx, c, free_create, &change);
+	r = change_new(ctx, &change);
 	if (r < 0)
 		return r;
-	*c = (struct create){.pf = pf, .count = options->count, .driver = options->driver,
-		.guids = guids, .pkey = options->pkey, .leases = leases};
-	snprintf(c->name, sizeof(c->name), "%s", vfctl_pf_name(pf, (char[VFCTL_BDF_TEXT]){0}));
+	snprintf(c.name, sizeof(c.name), "%s", vfctl_pf_name(pf, (char[VFCTL_BDF_TEXT]){0}));
 	if (wants_identities(pf, options))
-		r = create_plan_identities(ctx, inv, c);
+		r = create_plan_identities(ctx, inv, &c);
 	if (r == 0 && pf->num_vfs == options->count)
-		r = plan_rebind(ctx, c, &change->steps);
+		r = plan_rebind(ctx, &c, &change->steps);
 	else if (r == 0)
-		r = plan_steps(ctx, c, &change->steps);
+		r = plan_steps(ctx, &c, &change->steps);
 	if (r == 0)
 		*ret_change = steal(change);
 	return r;
@@ -541,47 +364,26 @@ int lifecycle_plan_create(struct vfctl_ctx *ctx, const struct vfctl_inventory *i
 
 /* ---- destroy ---- */
 
-static int verify_gone(struct vfctl_ctx *ctx, void *data)
-{
-	struct create *c = data;
-	_free_ struct vfctl_vf *now = NULL;
-	uint32_t count;
-	int r = links_read(ctx, &c->pf->bdf, &now, &count);
-
-	if (r == 0 && count)
-		return ctx_fail(ctx, -EIO, "%u VFs are still there after the kernel said they "
-			"were removed", count);
-	return r;
-}
-
-int lifecycle_plan_destroy(struct vfctl_ctx *ctx, const struct vfctl_inventory *inv,
+int vf_changes_plan_destroy(struct vfctl_ctx *ctx, const struct vfctl_inventory *inv,
 	const struct vfctl_pf *pf, struct vfctl_change **ret_change)
 {
 	_change_ struct vfctl_change *change = NULL;
-	struct create *c;
-	struct step row = {.apply = apply_remove, .verify = verify_gone, .undo = undo_remove};
+	char name[VFCTL_BDF_TEXT];
 	int r;
 
 	if (modparam_is_needed(pf))
 		return modparam_plan(ctx, inv, pf, 0, false, ret_change);
-	r = check_idle(ctx, pf, "stop or detach that first");
+	r = vf_changes_check_idle(ctx, pf, "stop or detach that first");
 	if (r == 0 && pf->num_vfs)
 		r = check_driver(ctx, pf);
-	if (r < 0)
-		return r;
-	c = calloc(1, sizeof(*c));
-	r = change_new(ctx, c, free_create, &change);
-	if (r < 0)
-		return r;
-	*c = (struct create){.pf = pf};
-	snprintf(c->name, sizeof(c->name), "%s", vfctl_pf_name(pf, (char[VFCTL_BDF_TEXT]){0}));
-	row.data = c;
-	r = read_overrides(ctx, c, pf->vfs, pf->num_vfs);
-	if (r < 0)
-		return r;
-	if (pf->num_vfs)
-		steps_add(&change->steps, &row, "%s: remove %u VF%s", c->name, pf->num_vfs,
-			pf->num_vfs == 1 ? "" : "s");
-	*ret_change = steal(change);
-	return 0;
+	if (r == 0)
+		r = change_new(ctx, &change);
+	if (r == 0 && pf->num_vfs) {
+		step_begin(&change->steps, "%s: remove %u VF%s", vfctl_pf_name(pf, name),
+			pf->num_vfs, pf->num_vfs == 1 ? "" : "s");
+		r = add_remove(ctx, pf, &change->steps);
+	}
+	if (r == 0)
+		*ret_change = steal(change);
+	return r;
 }

@@ -4,86 +4,37 @@
 
 #include <errno.h>
 
+#include "base/json.h"
+#include "base/vfattr.h"
 #include "infiniband/vf.h"
 #include "sriov/holder.h"
+#include "sriov/live.h"
+#include "sriov/ops.h"
 
-/* Not every driver has VF attributes (ena, nvme): then there is nothing to give. */
-static int apply_identities(struct vfctl_ctx *ctx, void *data)
+const struct vfctl_vf_attrs *create_asked(const struct create *c, uint32_t vf)
 {
-	struct create *c = data;
-	int r = attrs_write(ctx, c->pf, c->wishes, c->wish_count);
-
-	if (r == -EOPNOTSUPP && !c->pf->infiniband) {
-		log_warn(ctx, "%s: the driver %s cannot set MACs; the VFs keep its own", c->name,
-			c->pf->driver);
-		ctx_clear(ctx);
-		return 0;
-	}
-	return r;
+	for (size_t i = 0; i < c->options->range_count; i++)
+		if (vf >= c->options->ranges[i].first && vf <= c->options->ranges[i].last)
+			return &c->options->ranges[i].attrs;
+	return NULL;
 }
 
-/* VFs that were there before keep what they had; new ones go with the count. */
-static int undo_identities(struct vfctl_ctx *ctx, void *data)
+/* By this creation already, or by anybody: not for this VF. */
+static bool is_taken(const struct create *c, uint32_t vf, enum vfctl_id_kind kind,
+	uint64_t value)
 {
-	struct create *c = data;
-	_free_ struct vf_wish *before = calloc(c->wish_count, sizeof(*before));
-	uint32_t n = 0;
+	const struct value_claim claim = {.kind = kind, .value = value, .pf = &c->pf->bdf, .vf = vf};
 
-	if (!before)
-		return ctx_oom(ctx);
-	for (uint32_t i = 0; i < c->wish_count; i++)
-		for (uint32_t k = 0; k < c->pf->num_vfs; k++)
-			if (c->pf->vfs[k].index == c->wishes[i].vf)
-				before[n++] = (struct vf_wish){c->wishes[i].vf, c->wishes[i].bdf,
-					attrs_before(&c->pf->vfs[k].attrs, &c->wishes[i].attrs), true};
-	return n ? attrs_restore(ctx, c->pf, before, n) : 0;
-}
-
-static bool carries(const struct vfctl_vf_attrs *a, const struct vfctl_vf_attrs *wish)
-{
-	if (wish->mask & VFCTL_ATTR_MAC)
-		return a->mask & VFCTL_ATTR_MAC && !memcmp(&a->mac, &wish->mac, sizeof(a->mac));
-	return (a->mask & VFCTL_ATTR_PORT_GUID && a->port_guid == wish->port_guid) ||
-		(a->mask & VFCTL_ATTR_NODE_GUID && a->node_guid == wish->port_guid);
-}
-
-/* Promised to a domain, be it off, for another VF than this. */
-static bool is_leased(const struct create *c, uint32_t vf, const struct vfctl_vf_attrs *wish)
-{
-	for (size_t i = 0; c->leases && i < c->leases->count; i++)
-		for (size_t k = 0; k < c->leases->v[i].vf_count; k++) {
-			const struct vfctl_lease_vf *of = &c->leases->v[i].vfs[k];
-
-			if ((of->index != vf || vfctl_bdf_compare(&of->pf, &c->pf->bdf)) &&
-				(carries(&of->intent, wish) || carries(&of->saved, wish)))
-				return true;
-		}
-	return false;
-}
-
-static bool mac_taken(const struct vfctl_inventory *inv, const struct create *c, uint32_t vf,
-	const struct vfctl_mac *mac)
-{
-	const struct vfctl_vf_attrs wish = {.mask = VFCTL_ATTR_MAC, .mac = *mac};
-
-	if (is_leased(c, vf, &wish))
-		return true;
-	for (size_t i = 0; i < inv->pf_count; i++)
-		if (!memcmp(&inv->pfs[i].mac, mac, sizeof(*mac)))
+	for (size_t i = 0; i < c->options->range_count; i++)
+		if (attrs_carry(&c->options->ranges[i].attrs, kind, value))
 			return true;
 	for (uint32_t i = 0; i < c->wish_count; i++)
-		if (!memcmp(&c->wishes[i].attrs.mac, mac, sizeof(*mac)))
+		if (attrs_carry(&c->wishes[i].attrs, kind, value))
 			return true;
-	for (size_t i = 0; i < inv->pf_count; i++)
-		for (uint32_t k = 0; inv->pfs[i].vfs && k < inv->pfs[i].num_vfs; k++)
-			if ((&inv->pfs[i] != c->pf || c->pf->num_vfs == c->count) &&
-				!memcmp(&inv->pfs[i].vfs[k].attrs.mac, mac, sizeof(*mac)))
-				return true;
-	return false;
+	return value_ask(&c->facts, &claim).verdict != VALUE_FREE;
 }
 
-static void wish_mac(const struct vfctl_inventory *inv, struct create *c, uint32_t vf,
-	const struct vfctl_bdf *bdf)
+static void wish_mac(struct create *c, uint32_t vf, const struct vfctl_bdf *bdf)
 {
 	struct vf_wish wish = {.vf = vf, .attrs.mask = VFCTL_ATTR_MAC};
 	uint32_t salt = 0;
@@ -92,29 +43,8 @@ static void wish_mac(const struct vfctl_inventory *inv, struct create *c, uint32
 		wish.bdf = *bdf;
 	do
 		wish.attrs.mac = mac_derive(&c->pf->mac, vf, salt++);
-	while (mac_taken(inv, c, vf, &wish.attrs.mac));
+	while (is_taken(c, vf, VFCTL_ID_MAC, mac_number(&wish.attrs.mac)));
 	c->wishes[c->wish_count++] = wish;
-}
-
-static bool guid_taken(const struct vfctl_inventory *inv, const struct create *c, uint32_t vf,
-	uint64_t guid)
-{
-	const struct vfctl_vf_attrs wish = {.mask = VFCTL_ATTR_PORT_GUID, .port_guid = guid};
-
-	if (is_leased(c, vf, &wish))
-		return true;
-	for (uint32_t i = 0; i < c->wish_count; i++)
-		if (c->wishes[i].attrs.port_guid == guid)
-			return true;
-	for (size_t i = 0; i < inv->pf_count; i++) {
-		if (inv->pfs[i].guid == guid)
-			return true;
-		for (uint32_t k = 0; inv->pfs[i].vfs && k < inv->pfs[i].num_vfs; k++)
-			if ((&inv->pfs[i] != c->pf || c->pf->num_vfs == c->count) &&
-				inv->pfs[i].vfs[k].attrs.port_guid == guid)
-				return true;
-	}
-	return false;
 }
 
 /*
@@ -123,17 +53,16 @@ static bool guid_taken(const struct vfctl_inventory *inv, const struct create *c
  * One value for node and port: a VF has one port (sriovnet and the operators do the same).
  * Numbers begin at 1 and, past those of the VFs, go on where one is taken.
  */
-static void wish_guid(const struct vfctl_inventory *inv, struct create *c, uint32_t vf,
-	const struct vfctl_bdf *bdf)
+static void wish_guid(struct create *c, uint32_t vf, const struct vfctl_bdf *bdf)
 {
-	struct vf_wish wish = {.vf = vf, .rebind = true, .attrs = {
-		.mask = VFCTL_ATTR_GUIDS | VFCTL_ATTR_LINK_STATE | c->keys, .pkey = c->pkey,
-		.link_state = VFCTL_LINK_STATE_AUTO}};
+	struct vf_wish wish = {.vf = vf, .rebind = true,
+		.attrs = {.mask = VFCTL_ATTR_GUIDS | VFCTL_ATTR_LINK_STATE | c->keys,
+			.pkey = c->pkey, .link_state = VFCTL_LINK_STATE_AUTO}};
 	uint64_t guid = c->guids ? c->guids[vf] : vfctl_guid_derive(c->pf->guid,
 		(uint16_t)(vf + 1));
 
 	for (uint32_t next = c->pf->total_vfs + 1; !c->guids && next < UINT16_MAX &&
-		guid_taken(inv, c, vf, guid); next++)
+		is_taken(c, vf, VFCTL_ID_GUID, guid); next++)
 		guid = vfctl_guid_derive(c->pf->guid, (uint16_t)next);
 	if (bdf)
 		wish.bdf = *bdf;
@@ -142,13 +71,18 @@ static void wish_guid(const struct vfctl_inventory *inv, struct create *c, uint3
 	c->wishes[c->wish_count++] = wish;
 }
 
-static void wish_identity(const struct vfctl_inventory *inv, struct create *c, uint32_t vf,
-	const struct vfctl_bdf *bdf)
+static void wish_identity(struct create *c, uint32_t vf, const struct vfctl_bdf *bdf)
 {
+	const struct vfctl_vf_attrs *asked = create_asked(c, vf);
+	struct vfctl_vf_attrs *gets;
+
 	if (c->pf->infiniband)
-		wish_guid(inv, c, vf, bdf);
+		wish_guid(c, vf, bdf);
 	else
-		wish_mac(inv, c, vf, bdf);
+		wish_mac(c, vf, bdf);
+	gets = &c->wishes[c->wish_count - 1].attrs;
+	if (asked)
+		attrs_copy(gets, asked, gets->mask & (VFCTL_ATTR_MAC | VFCTL_ATTR_GUIDS));
 }
 
 /* Known, and never set: a create cut short, or a driver that gives none. */
@@ -164,22 +98,32 @@ static bool has_none(const struct vfctl_vf *vf)
 /* GUIDs need a way to the driver and something to derive from: before anything is written. */
 static int check_guids(struct vfctl_ctx *ctx, struct create *c)
 {
-	const struct ib_vf_way *way = ib_vf_way_of(ctx, c->pf);
+	const struct ib_guid_ops *way = ib_guid_ops_of(ctx, c->pf);
 
 	c->lacks = way->lacks;
 	c->keys = c->pkey ? way->takes & VFCTL_ATTR_PKEY : 0;
-	c->live = way->live;
 	if (!(way->takes & VFCTL_ATTR_PORT_GUID) && !c->pf->ifindex)
 		return ctx_fail(ctx, -EOPNOTSUPP, "%s has no IPoIB network device, and its VFs' "
 			"GUIDs are set through that: modprobe ib_ipoib (or, for VFs without GUIDs, "
 			"--keep-identities)", c->name);
 	if (c->pkey && !c->guids && !c->keys)
-		return ctx_fail(ctx, -EINVAL, "a P_Key is noted with a GUID of a pool: name one with "
+		return ctx_mistake(ctx, -EINVAL, "a P_Key is noted with a GUID of a pool: name one with "
 			"--guid-pool, or declare one that derives from %s (derive: host)", c->name);
 	if (!c->pf->guid && !c->guids)
 		return ctx_fail(ctx, -ENODATA, "the GUID of %s's own port cannot be read, so none "
 			"can be derived for its VFs; name a pool with --guid-pool", c->name);
 	return 0;
+}
+
+/* What is live, but for the VFs that go with this creation. */
+static int read_live(struct vfctl_ctx *ctx, const struct vfctl_inventory *inv,
+	const struct create *c, struct live_values *ret)
+{
+	int r = live_from_inventory(ctx, inv, ret);
+
+	if (r == 0 && c->pf->num_vfs != c->count)
+		live_drop_vfs_of(ret, &c->pf->bdf);
+	return r;
 }
 
 /* New VFs all get one; of present ones those that have none. */
@@ -189,18 +133,19 @@ int create_plan_identities(struct vfctl_ctx *ctx, const struct vfctl_inventory *
 	const struct vfctl_pf *pf = c->pf;
 	int r = pf->infiniband ? check_guids(ctx, c) : 0;
 
+	if (r == 0)
+		r = read_live(ctx, inv, c, &c->facts.live);
 	if (r < 0)
 		return r;
 	c->wishes = calloc(c->count, sizeof(*c->wishes));
-	if (!c->wishes)
-		return ctx_oom(ctx);
-	for (uint32_t i = 0; i < c->count; i++) {
+	for (uint32_t i = 0; c->wishes && i < c->count; i++) {
 		if (pf->num_vfs != c->count)
-			wish_identity(inv, c, i, NULL);
+			wish_identity(c, i, NULL);
 		else if (has_none(&pf->vfs[i]) && !vf_is_busy(&pf->vfs[i]))
-			wish_identity(inv, c, pf->vfs[i].index, &pf->vfs[i].bdf);
+			wish_identity(c, pf->vfs[i].index, &pf->vfs[i].bdf);
 	}
-	return 0;
+	live_values_clear(&c->facts.live);
+	return c->wishes ? 0 : ctx_oom(ctx);
 }
 
 static void identity_text(const struct create *c, const struct vf_wish *wish,
@@ -212,23 +157,46 @@ static void identity_text(const struct create *c, const struct vf_wish *wish,
 		vfctl_mac_format(&wish->attrs.mac, text);
 }
 
-void create_add_identity_step(struct create *c, struct steps *steps)
+/* What a present VF has of what it is to get; a new one had nothing. */
+static int add_identity_op(struct vfctl_ctx *ctx, const struct create *c,
+	const struct vf_wish *wish, struct steps *steps)
 {
-	struct step row = {.apply = apply_identities, .data = c};
+	_free_ char *want = json_of_attrs(&wish->attrs), *before = NULL;
+
+	for (uint32_t i = 0; c->pf->num_vfs == c->count && i < c->pf->num_vfs; i++)
+		if (c->pf->vfs[i].index == wish->vf) {
+			const struct vfctl_vf_attrs had = attrs_before(&c->pf->vfs[i].attrs,
+				&wish->attrs);
+
+			before = json_of_attrs(&had);
+			if (!before)
+				return ctx_oom(ctx);
+		}
+	if (!want)
+		return ctx_oom(ctx);
+	step_op(steps, &op_vf_identity, want, before, "%s/%u",
+		vfctl_bdf_format(&c->pf->bdf, (char[VFCTL_BDF_TEXT]){0}), wish->vf);
+	return 0;
+}
+
+int create_add_identity_step(struct vfctl_ctx *ctx, const struct create *c, struct steps *steps)
+{
 	const char *what = c->pf->infiniband ? "GUID" : "MAC";
 	char first[VFCTL_GUID_TEXT], last[VFCTL_GUID_TEXT];
 	const struct vf_wish *end;
+	int r = 0;
 
 	if (!c->wish_count)
-		return;
-	if (c->pf->num_vfs == c->count)
-		row.undo = undo_identities;
+		return 0;
 	end = &c->wishes[c->wish_count - 1];
 	identity_text(c, &c->wishes[0], first);
 	identity_text(c, end, last);
 	if (c->wish_count == 1)
-		steps_add(steps, &row, "%s: give VF %u the %s %s", c->name, end->vf, what, first);
+		step_begin(steps, "%s: give VF %u the %s %s", c->name, end->vf, what, first);
 	else
-		steps_add(steps, &row, "%s: give VFs %u to %u their %ss (%s .. %s)", c->name,
+		step_begin(steps, "%s: give VFs %u to %u their %ss (%s .. %s)", c->name,
 			c->wishes[0].vf, end->vf, what, first, last);
+	for (uint32_t i = 0; i < c->wish_count && r == 0; i++)
+		r = add_identity_op(ctx, c, &c->wishes[i], steps);
+	return r;
 }

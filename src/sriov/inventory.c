@@ -64,13 +64,15 @@ static const struct nl_link *find_link(const struct nl_links *links, const char 
 /* Without link messages (a plain sys/ tree) sysfs tells a little less. */
 static void read_netdev_sysfs(struct vfctl_ctx *ctx, struct vfctl_pf *pf)
 {
-	_free_ char *mac = NULL, *state = NULL, *index = NULL, *type = NULL;
+	_free_ char *mac = NULL, *state = NULL, *index = NULL, *type = NULL, *mtu = NULL;
 	int number;
 
 	if (host_try_read(ctx, &mac, "/sys/class/net/%s/address", pf->netdev) == 0)
 		vfctl_mac_parse(mac, &pf->mac);
 	if (host_try_read(ctx, &state, "/sys/class/net/%s/operstate", pf->netdev) == 0)
 		pf->up = pf->carrier = str_eq(state, "up");
+	if (host_try_read(ctx, &mtu, "/sys/class/net/%s/mtu", pf->netdev) == 0)
+		parse_u32(mtu, 0, UINT16_MAX, &pf->mtu);
 	if (host_try_read(ctx, &index, "/sys/class/net/%s/ifindex", pf->netdev) == 0 &&
 		parse_int(index, 1, INT32_MAX, &number) == 0)
 		pf->ifindex = number;
@@ -107,6 +109,7 @@ static bool read_netdev(struct vfctl_ctx *ctx, struct vfctl_pf *pf, const char *
 		pf->ifindex = link->ifindex;
 		pf->up = link->up;
 		pf->carrier = link->carrier;
+		pf->mtu = link->mtu;
 		pf->infiniband = link->type == ARPHRD_INFINIBAND;
 		if (link->address_len == sizeof(pf->mac.byte))
 			memcpy(pf->mac.byte, link->address, sizeof(pf->mac.byte));
@@ -209,7 +212,7 @@ static void merge_attrs(const struct vfctl_pf *pf, struct vfctl_vf *vf,
 static int read_vfs(struct vfctl_ctx *ctx, struct vfctl_pf *pf, const struct nl_links *links)
 {
 	_cleanup_(nl_vfs_free) struct nl_vfs infos = {0};
-	const struct ib_vf_way *way = ib_vf_way_of(ctx, pf);
+	const struct ib_guid_ops *way = ib_guid_ops_of(ctx, pf);
 	int r = 0;
 
 	if (pf->num_vfs && pf->ifindex)
@@ -240,7 +243,7 @@ static bool answers_to(const struct vfctl_pf *pf, const char *name)
 	if (vfctl_bdf_parse(name, &bdf) == 0)
 		return vfctl_bdf_compare(&bdf, &pf->bdf) == 0;
 	for (char **own = pf->names; own && *own; own++)
-		if (str_eq(*own, name))
+		if (str_eq(*own, name) || libvirt_net_is(name, *own))
 			return true;
 	return false;
 }
@@ -263,23 +266,17 @@ static bool concerns(const struct vfctl_pf *pf, const char *only)
 	return name && answers_to(pf, name);
 }
 
-static int compare_pfs(const void *a, const void *b)
-{
-	const struct vfctl_pf *x = a, *y = b;
-
-	return vfctl_bdf_compare(&x->bdf, &y->bdf);
-}
-
 /* One PF with its VFs; of those @only does not concern, no more than the links say. */
 static int read_one(struct vfctl_ctx *ctx, struct vfctl_pf *pf, const struct nl_links *links,
 	const char *only)
 {
 	char *doubt;
-	int r;
+	int r = 0;
 
 	if (!read_pf(ctx, pf, links))
 		return ctx_oom(ctx);
-	r = links_read(ctx, &pf->bdf, &pf->vfs, &pf->num_vfs);
+	if (!pf->vfs)
+		r = links_read(ctx, &pf->bdf, &pf->vfs, &pf->num_vfs);
 	if (r == 0 && concerns(pf, only))
 		r = read_vfs(ctx, pf, links);
 	doubt = host_take_doubt(ctx);
@@ -292,32 +289,80 @@ static int read_one(struct vfctl_ctx *ctx, struct vfctl_pf *pf, const struct nl_
 	return r == -ENOMEM ? r : 0;
 }
 
-static int find_pfs(struct vfctl_ctx *ctx, struct vfctl_inventory *inv)
+static int compare_bdfs(const void *a, const void *b)
+{
+	return vfctl_bdf_compare(a, b);
+}
+
+/* The addresses of all PCI functions, in order; freed by the caller. */
+static int list_functions(struct vfctl_ctx *ctx, struct vfctl_bdf **ret, size_t *ret_count)
 {
 	_strv_ char **names = NULL;
+	struct vfctl_bdf *all;
+	size_t n = 0;
 	int r = host_try_list(ctx, &names, "/sys/bus/pci/devices");
 
 	if (r == -ENOENT) /* a machine without PCI */
 		return 0;
 	if (r < 0)
 		return ctx_fail(ctx, r, "list /sys/bus/pci/devices: %s", strerror(-r));
-	for (size_t i = 0; names[i]; i++) {
-		struct vfctl_pf pf = {0};
-		int total;
+	all = calloc(strv_len(names) + 1, sizeof(*all));
+	if (!all)
+		return ctx_oom(ctx);
+	for (size_t i = 0; names[i]; i++)
+		n += vfctl_bdf_parse(names[i], &all[n]) == 0;
+	qsort(all, n, sizeof(*all), compare_bdfs);
+	*ret = all;
+	*ret_count = n;
+	return 0;
+}
 
-		if (vfctl_bdf_parse(names[i], &pf.bdf) < 0)
-			continue;
-		total = pci_read_int(ctx, &pf.bdf, "sriov_totalvfs", -1);
+/* VFs have no VFs: those that a PF's links name need not be asked for them. */
+static int note_vfs(struct vfctl_ctx *ctx, struct vfctl_pf *pf, const struct vfctl_bdf *all,
+	size_t count, bool *is_vf)
+{
+	char *doubt = host_take_doubt(ctx); /* of the functions before */
+	int r = links_read(ctx, &pf->bdf, &pf->vfs, &pf->num_vfs);
+
+	/* Whatever is wrong here is found again, and told, when the PF is read. */
+	if (r < 0)
+		ctx_clear(ctx);
+	free(host_take_doubt(ctx));
+	ctx->doubt = doubt;
+	for (uint32_t i = 0; i < pf->num_vfs; i++) {
+		const struct vfctl_bdf *at = bsearch(&pf->vfs[i].bdf, all, count, sizeof(*all),
+			compare_bdfs);
+
+		if (at)
+			is_vf[at - all] = true;
+	}
+	return r == -ENOMEM ? r : 0;
+}
+
+static int find_pfs(struct vfctl_ctx *ctx, struct vfctl_inventory *inv)
+{
+	_free_ struct vfctl_bdf *all = NULL;
+	_free_ bool *is_vf = NULL;
+	size_t count = 0;
+	int r = list_functions(ctx, &all, &count);
+
+	if (r < 0)
+		return r;
+	is_vf = calloc(count + 1, sizeof(*is_vf));
+	if (!is_vf)
+		return ctx_oom(ctx);
+	for (size_t i = 0; i < count && r == 0; i++) {
+		int total = is_vf[i] ? -1 : pci_read_int(ctx, &all[i], "sriov_totalvfs", -1);
+
 		if (total < 0)
 			continue;
-		pf.total_vfs = (uint32_t)total;
 		if (!array_grow(inv->pfs, inv->pf_count))
 			return ctx_oom(ctx);
-		inv->pfs[inv->pf_count++] = pf;
+		inv->pfs[inv->pf_count] = (struct vfctl_pf){.bdf = all[i],
+			.total_vfs = (uint32_t)total};
+		r = note_vfs(ctx, &inv->pfs[inv->pf_count++], all, count, is_vf);
 	}
-	if (inv->pf_count)
-		qsort(inv->pfs, inv->pf_count, sizeof(*inv->pfs), compare_pfs);
-	return 0;
+	return r;
 }
 
 int vfctl_inventory_read(struct vfctl_ctx *ctx, const char *only,
@@ -397,6 +442,16 @@ void vfctl_inventory_free(struct vfctl_inventory *inventory)
 
 /* ---- finding ---- */
 
+/* What could not be read may be what was asked for. */
+static int not_found(struct vfctl_ctx *ctx, const struct vfctl_inventory *inv, int error)
+{
+	bool unread = inv->unread;
+
+	for (size_t i = 0; i < inv->pf_count; i++)
+		unread |= inv->pfs[i].unread != NULL;
+	return unread ? error : ctx_blame(ctx, error);
+}
+
 static int fail_no_pf(struct vfctl_ctx *ctx, const struct vfctl_inventory *inv,
 	const char *name)
 {
@@ -419,7 +474,7 @@ int vfctl_inventory_find_pf(struct vfctl_ctx *ctx, const struct vfctl_inventory 
 			*ret_pf = &inventory->pfs[i];
 			return 0;
 		}
-	return fail_no_pf(ctx, inventory, name);
+	return not_found(ctx, inventory, fail_no_pf(ctx, inventory, name));
 }
 
 static int find_by_address(struct vfctl_ctx *ctx, const struct vfctl_inventory *inv,
@@ -433,8 +488,8 @@ static int find_by_address(struct vfctl_ctx *ctx, const struct vfctl_inventory *
 				*ret_vf = &inv->pfs[i].vfs[k];
 				return 0;
 			}
-	return ctx_fail(ctx, -ENOENT, "%s is no VF of this host (vfctl list shows them)",
-		TEXT(bdf));
+	return not_found(ctx, inv, ctx_fail(ctx, -ENOENT, "%s is no VF of this host (vfctl list "
+		"shows them)", TEXT(bdf)));
 }
 
 static int fail_no_vf(struct vfctl_ctx *ctx, const struct vfctl_pf *pf, uint32_t index)
@@ -462,7 +517,7 @@ int vfctl_inventory_find_vf(struct vfctl_ctx *ctx, const struct vfctl_inventory 
 	if (vfctl_bdf_parse(name, &bdf) == 0)
 		return find_by_address(ctx, inventory, &bdf, ret_pf, ret_vf);
 	if (!slash || parse_u32(slash + 1, 0, UINT16_MAX, &index) < 0)
-		return ctx_fail(ctx, -EINVAL, "%s names no VF; write PF/INDEX (such as "
+		return ctx_mistake(ctx, -EINVAL, "%s names no VF; write PF/INDEX (such as "
 			"ens1f0/3) or a PCI address", name);
 	pf_name = strndup(name, (size_t)(slash - name));
 	if (!pf_name)
@@ -476,7 +531,7 @@ int vfctl_inventory_find_vf(struct vfctl_ctx *ctx, const struct vfctl_inventory 
 			*ret_vf = &pf->vfs[i];
 			return 0;
 		}
-	return fail_no_vf(ctx, pf, index);
+	return not_found(ctx, inventory, fail_no_vf(ctx, pf, index));
 }
 
 const char *vfctl_pf_name(const struct vfctl_pf *pf, char buf[VFCTL_BDF_TEXT])
@@ -501,6 +556,8 @@ int inventory_list_pfs(struct vfctl_ctx *ctx, struct vfctl_inventory **ret_inven
 
 		if (pci_children(ctx, &inv->pfs[i].bdf, "infiniband", &names) >= 0 && names[0])
 			inv->pfs[n++] = inv->pfs[i];
+		else
+			free(inv->pfs[i].vfs);
 	}
 	inv->pf_count = n;
 	*ret_inventory = steal(inv);

@@ -13,7 +13,7 @@ int inventory_read_pf(struct vfctl_ctx *ctx, const struct vfctl_bdf *bdf,
 	struct vfctl_inventory **ret_inventory);
 
 /*
- * The addresses of the PFs that have an RDMA device, with nothing else read.
+ * The addresses of the PFs that have an RDMA device, and of their VFs, with nothing else read.
  */
 int inventory_list_pfs(struct vfctl_ctx *ctx, struct vfctl_inventory **ret_inventory);
 

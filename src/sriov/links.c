@@ -2,6 +2,7 @@
 #include "sriov/links.h"
 
 #include <errno.h>
+#include <stdio.h>
 
 #include "base/parse.h"
 #include "host/host.h"
@@ -42,4 +43,19 @@ int links_read(struct vfctl_ctx *ctx, const struct vfctl_bdf *pf, struct vfctl_v
 	*ret_vfs = steal(vfs);
 	*ret_count = count;
 	return 0;
+}
+
+uint32_t links_count(struct vfctl_ctx *ctx, const struct vfctl_bdf *pf)
+{
+	char path[sizeof(PCI_SYSFS) + VFCTL_BDF_TEXT], text[VFCTL_BDF_TEXT];
+	struct host *h = host_of(ctx);
+	_strv_ char **names = NULL;
+	uint32_t count = 0;
+
+	snprintf(path, sizeof(path), PCI_SYSFS "%s", vfctl_bdf_format(pf, text));
+	if (!h || h->ops->list(h, path, &names) < 0)
+		return 0;
+	for (size_t i = 0; names[i]; i++)
+		count += str_starts(names[i], "virtfn");
+	return count;
 }

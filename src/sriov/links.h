@@ -11,4 +11,7 @@
 int links_read(struct vfctl_ctx *ctx, const struct vfctl_bdf *pf, struct vfctl_vf **ret_vfs,
 	uint32_t *ret_count);
 
+/* How many there are at this moment, while they come or go; it leaves no doubt and no words. */
+uint32_t links_count(struct vfctl_ctx *ctx, const struct vfctl_bdf *pf);
+
 #endif

@@ -9,24 +9,6 @@
 #include "netlink/link.h"
 #include "sriov/inventory.h"
 
-uint64_t mac_number(const struct vfctl_mac *mac)
-{
-	uint64_t value = 0;
-
-	for (int i = 0; i < 6; i++)
-		value = value << 8 | mac->byte[i];
-	return value;
-}
-
-struct vfctl_mac mac_of_number(uint64_t number)
-{
-	struct vfctl_mac mac;
-
-	for (int i = 0; i < 6; i++)
-		mac.byte[i] = (uint8_t)(number >> (40 - 8 * i));
-	return mac;
-}
-
 void live_values_clear(struct live_values *live)
 {
 	free(live->v);
@@ -92,6 +74,16 @@ int live_from_inventory(struct vfctl_ctx *ctx, const struct vfctl_inventory *inv
 	if (r < 0)
 		live_values_clear(ret);
 	return r;
+}
+
+void live_drop_vfs_of(struct live_values *io, const struct vfctl_bdf *pf)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < io->count; i++)
+		if (io->v[i].vf == LIVE_OF_PF || vfctl_bdf_compare(&io->v[i].pf, pf))
+			io->v[n++] = io->v[i];
+	io->count = n;
 }
 
 /* ---- straight from the kernel ---- */

@@ -10,6 +10,7 @@
 #include <stdio.h>
 
 #include "host/host.h"
+#include "host/ops.h"
 
 #define MODULE "mlx4_core"
 #define DIR "/etc/modprobe.d"
@@ -19,20 +20,6 @@
 	MODULE " makes and removes VFs only when it is loaded: unload it and load it again, " \
 	       "or reboot (every port of its adapters goes down meanwhile; if it is in the "  \
 	       "initramfs, rebuild that first)"
-
-struct modparam {
-	char *before; /* what our file held; NULL: there was none */
-	char *text;   /* what it shall hold; NULL: none */
-};
-
-static void free_modparam(void *data)
-{
-	struct modparam *m = data;
-
-	free(m->before);
-	free(m->text);
-	free(m);
-}
 
 bool modparam_is_needed(const struct vfctl_pf *pf)
 {
@@ -99,42 +86,13 @@ static int check_others(struct vfctl_ctx *ctx)
 	return r;
 }
 
-/* ---- the step ---- */
+/* ---- the plan ---- */
 
-static int apply_file(struct vfctl_ctx *ctx, void *data)
+static char *options_text(uint32_t count, bool probe)
 {
-	const struct modparam *m = data;
-
-	return host_replace(ctx, m->text, DIR "/" FILE_NAME);
-}
-
-static int undo_file(struct vfctl_ctx *ctx, void *data)
-{
-	const struct modparam *m = data;
-
-	return host_replace(ctx, m->before, DIR "/" FILE_NAME);
-}
-
-static int verify_file(struct vfctl_ctx *ctx, void *data)
-{
-	const struct modparam *m = data;
-	_free_ char *now = NULL;
-	int r = host_try_read(ctx, &now, DIR "/" FILE_NAME);
-
-	if (!m->text)
-		return r == -ENOENT ? 0 : ctx_fail(ctx, -EIO, DIR "/" FILE_NAME " is still there");
-	if (r < 0 || strncmp(now, m->text, strlen(now)) != 0)
-		return ctx_fail(ctx, -EIO, DIR "/" FILE_NAME " does not read back as written");
-	return 0;
-}
-
-static int write_text(struct modparam *m, uint32_t count, bool probe)
-{
-	if (!count)
-		return 0;
-	m->text = str_format("# Written by vfctl create; vfctl destroy removes it.\n"
-		"options " MODULE " num_vfs=%u probe_vf=%u\n", count, probe ? count : 0);
-	return m->text ? 0 : -ENOMEM;
+	return count ? str_format("# Written by vfctl create; vfctl destroy removes it.\n"
+		"options " MODULE " num_vfs=%u probe_vf=%u\n", count, probe ? count : 0)
+		     : strdup("");
 }
 
 static size_t count_pfs(const struct vfctl_inventory *inv)
@@ -146,22 +104,17 @@ static size_t count_pfs(const struct vfctl_inventory *inv)
 	return n;
 }
 
-static bool same_text(const char *a, const char *b)
-{
-	return (!a && !b) || (a && b && str_eq(a, b));
-}
-
-static int read_before(struct vfctl_ctx *ctx, struct modparam *m)
+/* What our file holds, "" where there is none. */
+static int read_before(struct vfctl_ctx *ctx, char **ret)
 {
 	_free_ char *text = NULL;
 	int r = host_try_read(ctx, &text, DIR "/" FILE_NAME);
 
-	if (r == -ENOENT)
-		return 0;
-	if (r < 0)
+	if (r < 0 && r != -ENOENT)
 		return ctx_fail(ctx, r, "read " DIR "/" FILE_NAME ": %s", strerror(-r));
-	m->before = str_format("%s\n", text); /* the end was cut off by reading */
-	return m->before ? 0 : ctx_oom(ctx);
+	/* The end was cut off by reading. */
+	*ret = r == 0 ? str_format("%s\n", text) : strdup("");
+	return *ret ? 0 : ctx_oom(ctx);
 }
 
 int modparam_plan(struct vfctl_ctx *ctx, const struct vfctl_inventory *inv,
@@ -169,32 +122,27 @@ int modparam_plan(struct vfctl_ctx *ctx, const struct vfctl_inventory *inv,
 	struct vfctl_change **ret_change)
 {
 	_change_ struct vfctl_change *change = NULL;
-	struct modparam *m;
-	struct step row = {.apply = apply_file, .verify = verify_file, .undo = undo_file};
+	_free_ char *before = NULL, *text = options_text(count, probe);
 	size_t others = count_pfs(inv);
 	int r;
 
 	if (count > VFS_MAX)
 		return ctx_fail(ctx, -ERANGE, MODULE " makes at most %u VFs, not %u", VFS_MAX, count);
-	r = check_others(ctx);
+	r = text ? check_others(ctx) : ctx_oom(ctx);
+	if (r == 0)
+		r = read_before(ctx, &before);
+	if (r == 0)
+		r = change_new(ctx, &change);
 	if (r < 0)
 		return r;
-	m = calloc(1, sizeof(*m));
-	r = change_new(ctx, m, free_modparam, &change);
-	if (r < 0)
-		return r;
-	row.data = m;
-	if (write_text(m, count, probe) < 0)
-		return ctx_oom(ctx);
-	r = read_before(ctx, m);
-	if (r < 0)
-		return r;
-	if (!same_text(m->before, m->text) && m->text)
-		steps_add(&change->steps, &row, "write " DIR "/" FILE_NAME ": num_vfs=%u "
+	if (!str_eq(before, text) && count)
+		step_begin(&change->steps, "write " DIR "/" FILE_NAME ": num_vfs=%u "
 			"probe_vf=%u%s", count, probe ? count : 0,
 			others > 1 ? " (for each adapter of this driver)" : "");
-	else if (!same_text(m->before, m->text))
-		steps_add(&change->steps, &row, "remove " DIR "/" FILE_NAME);
+	else if (!str_eq(before, text))
+		step_begin(&change->steps, "remove " DIR "/" FILE_NAME);
+	if (!str_eq(before, text))
+		step_op(&change->steps, &op_file, text, before, DIR "/" FILE_NAME);
 	if (pf->num_vfs != count && !(change->pending = strdup(RELOAD)))
 		return ctx_oom(ctx);
 	*ret_change = steal(change);

@@ -4,72 +4,26 @@
 #include <stdio.h>
 
 #include "base/buf.h"
-#include "pci/device.h"
+#include "base/json.h"
 #include "sriov/holder.h"
-#include "sriov/lifecycle.h"
+#include "sriov/vf_changes.h"
+#include "sriov/ops.h"
 
-/* The driver of a VF whose GUID changes: it is bound again for that. */
-struct bound {
-	char driver[PCI_DRIVER_NAME], override[PCI_DRIVER_NAME];
-};
-
+/* What is planned so far. */
 struct set {
 	const struct vfctl_pf *pf;
 	struct vf_wish *wishes;
-	struct vf_wish *before; /* what each had of what its wish names */
-	struct bound *bound;	/* and on which driver it was */
 	size_t count;
 };
 
-static void free_set(void *data)
+static void set_clear(struct set *s)
 {
-	struct set *s = data;
-
 	free(s->wishes);
-	free(s->before);
-	free(s->bound);
-	free(s);
-}
-
-static int apply_set(struct vfctl_ctx *ctx, void *data)
-{
-	struct set *s = data;
-
-	return attrs_write(ctx, s->pf, s->wishes, s->count);
-}
-
-/* Only what differs: most VFs were not touched. */
-static int restore_bound(struct vfctl_ctx *ctx, const struct set *s, size_t i)
-{
-	const struct bound *was = &s->bound[i];
-	const struct vfctl_bdf *bdf = &s->wishes[i].bdf;
-	char driver[PCI_DRIVER_NAME], override[PCI_DRIVER_NAME];
-	int r;
-
-	if (!(s->wishes[i].attrs.mask & VFCTL_ATTR_GUIDS))
-		return 0;
-	r = pci_driver(ctx, bdf, driver);
-	if (r == 0)
-		r = pci_override(ctx, bdf, override);
-	if (r < 0 || (str_eq(driver, was->driver) && str_eq(override, was->override)))
-		return r;
-	return pci_restore_driver(ctx, bdf, was->driver, was->override);
-}
-
-static int undo_set(struct vfctl_ctx *ctx, void *data)
-{
-	struct set *s = data;
-	int r = 0;
-
-	/* First of all: a VF that lost its driver half way gets its GUID by the bind after. */
-	for (size_t i = 0; i < s->count && r == 0; i++)
-		r = restore_bound(ctx, s, i);
-	return r < 0 ? r : attrs_restore(ctx, s->pf, s->before, s->count);
 }
 
 /* ---- planning ---- */
 
-static int check_unused(struct vfctl_ctx *ctx, const struct vfctl_vf *vf,
+int vf_changes_check_unused(struct vfctl_ctx *ctx, const struct vfctl_vf *vf,
 	const struct vfctl_vf_attrs *attrs)
 {
 	uint32_t identity = attrs->mask & (VFCTL_ATTR_MAC | VFCTL_ATTR_MSIX |
@@ -110,18 +64,53 @@ static int add_item(struct vfctl_ctx *ctx, const struct vfctl_inventory *inv, st
 	if (pf != s->pf)
 		return ctx_fail(ctx, -EINVAL, "%s is no VF of %s: the VFs of one command must be of "
 			"one PF", item->vf, vfctl_pf_name(s->pf, name));
-	r = check_unused(ctx, vf, &item->attrs);
+	r = vf_changes_check_unused(ctx, vf, &item->attrs);
 	if (r < 0)
 		return r;
 	*wish = (struct vf_wish){vf->index, vf->bdf, item->attrs, true};
 	attrs_complete(&wish->attrs, &vf->attrs);
-	str_copy(s->bound[s->count].driver, PCI_DRIVER_NAME, vf->driver);
-	if (wish->attrs.mask & VFCTL_ATTR_GUIDS)
-		r = pci_override(ctx, &vf->bdf, s->bound[s->count].override);
-	if (r < 0)
-		return r;
-	s->before[s->count++] = (struct vf_wish){vf->index, vf->bdf,
-		attrs_before(&vf->attrs, &wish->attrs), true};
+	s->count++;
+	return 0;
+}
+
+static const struct vfctl_vf *vf_of(const struct set *s, const struct vf_wish *wish)
+{
+	for (uint32_t i = 0; i < s->pf->num_vfs; i++)
+		if (s->pf->vfs[i].index == wish->vf)
+			return &s->pf->vfs[i];
+	return NULL;
+}
+
+/*
+ * A VF whose GUID changes is bound again for that: it then has the driver that it had. Taken
+ * back, its driver comes first: one that lost it half way gets its GUID by the bind after.
+ */
+static int add_ops(struct vfctl_ctx *ctx, const struct set *s, struct steps *steps)
+{
+	const char *pf = vfctl_bdf_format(&s->pf->bdf, (char[VFCTL_BDF_TEXT]){0});
+
+	for (size_t i = 0; i < s->count; i++) {
+		const struct vfctl_vf *vf = vf_of(s, &s->wishes[i]);
+		const struct vfctl_vf_attrs had = attrs_before(&vf->attrs, &s->wishes[i].attrs);
+		_free_ char *want = json_of_attrs(&s->wishes[i].attrs);
+		_free_ char *before = json_of_attrs(&had);
+
+		if (!want || !before)
+			return ctx_oom(ctx);
+		step_op(steps, &op_vf_attrs, want, before, "%s/%u", pf, vf->index);
+	}
+	for (size_t i = 0; i < s->count; i++) {
+		const struct vfctl_vf *vf = vf_of(s, &s->wishes[i]);
+		_free_ char *driver = NULL;
+		int r;
+
+		if (!(s->wishes[i].attrs.mask & VFCTL_ATTR_GUIDS))
+			continue;
+		r = vf_driver_text(ctx, vf, &driver);
+		if (r < 0)
+			return r;
+		step_op(steps, &op_vf_driver, driver, driver, "%s/%u", pf, vf->index);
+	}
 	return 0;
 }
 
@@ -137,36 +126,39 @@ static void add_words(struct buf *words, uint32_t vf, const struct vfctl_vf_attr
 		buf_printf(words, " %s=%s", key, value);
 }
 
-int lifecycle_plan_set(struct vfctl_ctx *ctx, const struct vfctl_inventory *inv,
+int vf_changes_add_set(struct vfctl_ctx *ctx, const struct vfctl_inventory *inv,
+	const struct vfctl_pf *pf, const struct vfctl_set_item *items, size_t count,
+	struct steps *steps)
+{
+	_cleanup_(set_clear) struct set s = {.pf = pf, .wishes = calloc(count, sizeof(*s.wishes))};
+	_buf_ struct buf words = {0};
+	char name[VFCTL_BDF_TEXT];
+	int r = s.wishes ? 0 : ctx_oom(ctx);
+
+	for (size_t i = 0; i < count && r == 0; i++) {
+		r = add_item(ctx, inv, &s, &items[i]);
+		if (r == 0)
+			add_words(&words, s.wishes[i].vf, &items[i].attrs);
+	}
+	if (r == 0)
+		r = attrs_check(ctx, pf, s.wishes, s.count);
+	if (r < 0)
+		return r;
+	step_begin(steps, "%s: set VF%s %s", vfctl_pf_name(pf, name), count == 1 ? "" : "s",
+		words.data ? words.data : "");
+	return add_ops(ctx, &s, steps);
+}
+
+int vf_changes_plan_set(struct vfctl_ctx *ctx, const struct vfctl_inventory *inv,
 	const struct vfctl_pf *pf, const struct vfctl_set_item *items, size_t count,
 	struct vfctl_change **ret_change)
 {
 	_change_ struct vfctl_change *change = NULL;
-	struct set *s = calloc(1, sizeof(*s));
-	struct step row = {.apply = apply_set, .undo = undo_set, .data = s};
-	_buf_ struct buf words = {0};
-	char name[VFCTL_BDF_TEXT];
-	int r = change_new(ctx, s, free_set, &change);
+	int r = change_new(ctx, &change);
 
-	if (r < 0)
-		return r;
-	s->pf = pf;
-	s->wishes = calloc(count, sizeof(*s->wishes));
-	s->before = calloc(count, sizeof(*s->before));
-	s->bound = calloc(count, sizeof(*s->bound));
-	if (!s->wishes || !s->before || !s->bound)
-		return ctx_oom(ctx);
-	for (size_t i = 0; i < count && r == 0; i++) {
-		r = add_item(ctx, inv, s, &items[i]);
-		if (r == 0)
-			add_words(&words, s->wishes[i].vf, &items[i].attrs);
-	}
 	if (r == 0)
-		r = attrs_check(ctx, pf, s->wishes, s->count);
-	if (r < 0)
-		return r;
-	steps_add(&change->steps, &row, "%s: set VF%s %s", vfctl_pf_name(pf, name),
-		count == 1 ? "" : "s", words.data ? words.data : "");
-	*ret_change = steal(change);
-	return 0;
+		r = vf_changes_add_set(ctx, inv, pf, items, count, &change->steps);
+	if (r == 0)
+		*ret_change = steal(change);
+	return r;
 }

@@ -68,6 +68,65 @@ static const char *const migrations[] = {
 	 * vfctl leased it. boot: in which boot of the host the domain began to run. */
 	("ALTER TABLE lease_vf ADD COLUMN intent TEXT;"
 	 "ALTER TABLE lease ADD COLUMN boot TEXT NOT NULL DEFAULT '';"),
+
+	/* The journal: changes that go on, each an array of operations (base/op.h). */
+	"CREATE TABLE change ("
+	"  id INTEGER PRIMARY KEY AUTOINCREMENT, story TEXT NOT NULL, lock TEXT NOT NULL,"
+	"  boot TEXT NOT NULL, pid INTEGER NOT NULL, begun INTEGER NOT NULL"
+	") STRICT;"
+	"CREATE TABLE change_op ("
+	"  change INTEGER NOT NULL REFERENCES change ON DELETE CASCADE, number INTEGER NOT NULL,"
+	"  words TEXT NOT NULL, type TEXT NOT NULL, target TEXT NOT NULL, want TEXT,"
+	"  before TEXT, PRIMARY KEY (change, number)"
+	") STRICT, WITHOUT ROWID;",
+
+	/* CPUs where QEMU's threads of several guests run: nobody has one of them alone. */
+	"CREATE TABLE lease_qemu_cpu ("
+	"  lease TEXT NOT NULL REFERENCES lease ON DELETE CASCADE, cpu INTEGER NOT NULL,"
+	"  PRIMARY KEY (lease, cpu)"
+	") STRICT, WITHOUT ROWID;"
+	"CREATE INDEX lease_qemu_cpu_cpu ON lease_qemu_cpu(cpu);"
+	"CREATE TRIGGER lease_cpu_alone BEFORE INSERT ON lease_cpu"
+	"  WHEN EXISTS (SELECT 1 FROM lease_qemu_cpu WHERE cpu = NEW.cpu)"
+	"  BEGIN SELECT RAISE(ABORT, 'the CPU is shared'); END;"
+	"CREATE TRIGGER lease_qemu_cpu_shared BEFORE INSERT ON lease_qemu_cpu"
+	"  WHEN EXISTS (SELECT 1 FROM lease_cpu WHERE cpu = NEW.cpu)"
+	"  BEGIN SELECT RAISE(ABORT, 'the CPU is leased alone'); END;"
+	/* What guests were asked for: counted (settled), and not yet (state/asked.h). */
+	"CREATE TABLE asked ("
+	"  vcpus INTEGER NOT NULL, isolated INTEGER NOT NULL, cells INTEGER NOT NULL,"
+	"  vfs INTEGER NOT NULL, memory_bytes INTEGER NOT NULL, page_bytes INTEGER NOT NULL,"
+	"  settled INTEGER NOT NULL, fresh INTEGER NOT NULL, last INTEGER NOT NULL,"
+	"  PRIMARY KEY (vcpus, isolated, cells, vfs, memory_bytes, page_bytes)"
+	") STRICT, WITHOUT ROWID;",
+
+	/*
+	 * A domain's run is a change that stays open until it ends; run: the domain's UUID. What a
+	 * VF had before its guest is in its operations, and ends with the VF's stay.
+	 */
+	"ALTER TABLE change ADD COLUMN run TEXT;"
+	"CREATE UNIQUE INDEX change_run ON change(run) WHERE run IS NOT NULL;"
+	"INSERT INTO change (story, lock, boot, pid, begun, run)"
+	"  SELECT 'run of domain ' || l.domain_name, '', l.boot, 0, unixepoch(), l.domain_uuid"
+	"  FROM lease l WHERE l.running OR EXISTS"
+	"  (SELECT 1 FROM lease_vf v WHERE v.lease = l.id AND v.saved IS NOT NULL);"
+	"INSERT INTO change_op (change, number, words, type, target, want, before)"
+	"  SELECT c.id, 0, '', 'run', l.domain_uuid, l.id || ' ' || l.domain_name, ''"
+	"  FROM change c JOIN lease l ON c.run = l.domain_uuid WHERE l.running;"
+	"INSERT INTO change_op (change, number, words, type, target, want, before)"
+	"  SELECT c.id, v.rowid, '', 'guest-attrs', v.pf || '/' || v.idx, v.saved, v.saved"
+	"  FROM lease_vf v JOIN lease l ON v.lease = l.id JOIN change c ON c.run = l.domain_uuid"
+	"  WHERE v.saved IS NOT NULL;"
+	"ALTER TABLE lease DROP COLUMN running;"
+	"ALTER TABLE lease DROP COLUMN boot;"
+	"ALTER TABLE lease_vf DROP COLUMN saved;"
+	"CREATE TRIGGER lease_ends_run AFTER DELETE ON lease"
+	"  BEGIN DELETE FROM change WHERE run = OLD.domain_uuid; END;"
+	"CREATE TRIGGER vf_leaves_run AFTER DELETE ON lease_vf BEGIN"
+	"  DELETE FROM change_op WHERE type = 'guest-attrs' AND target = OLD.pf || '/' || OLD.idx"
+	"    AND change IN (SELECT c.id FROM change c JOIN lease l ON c.run = l.domain_uuid"
+	"      WHERE l.id = OLD.lease);"
+	"END;",
 };
 #define VERSION ((int)ARRAY_SIZE(migrations))
 
@@ -139,6 +198,39 @@ static void closep(struct db **db)
 	db_close(*db);
 }
 
+/* Can it be read as it lies there? The words of the failure are kept unless it can. */
+static int open_frozen(struct vfctl_ctx *ctx, int error, struct db **db, int *ret_version)
+{
+	_free_ char *words = steal(ctx->error);
+	struct db *frozen = NULL;
+	int r = db_open_frozen(ctx, ctx->state_path, &frozen);
+
+	if (r == 0)
+		r = db_version(frozen, ret_version);
+	if (r < 0) {
+		db_close(frozen);
+		return ctx_fail(ctx, error, "%s", words ? words : "");
+	}
+	db_close(*db);
+	*db = frozen;
+	return 0;
+}
+
+static int read_version(struct vfctl_ctx *ctx, struct db **db, bool write, int *ret)
+{
+	int r = db_version(*db, ret);
+	_free_ char *words = NULL;
+
+	if (!write && (r == -EROFS || r == -ENOSPC))
+		return open_frozen(ctx, r, db, ret);
+	if (r != -EACCES || write)
+		return r;
+	words = steal(ctx->error);
+	if (db_mend(ctx, ctx->state_path) < 0)
+		return ctx_fail(ctx, r, "%s", words ? words : "");
+	return db_version(*db, ret);
+}
+
 int state_file_open(struct vfctl_ctx *ctx, bool write, struct db **ret_db)
 {
 	_cleanup_(closep) struct db *db = NULL;
@@ -151,7 +243,7 @@ int state_file_open(struct vfctl_ctx *ctx, bool write, struct db **ret_db)
 	if (r == 0)
 		r = db_open(ctx, ctx->state_path, write, &db);
 	if (r == 0)
-		r = db_version(db, &version);
+		r = read_version(ctx, &db, write, &version);
 	if (r < 0)
 		return r;
 	if (version > VERSION)

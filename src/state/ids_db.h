@@ -36,5 +36,7 @@ int ids_db_rest(struct id_store *s, const char *pool, uint32_t *ret_s);
 int ids_db_lost(struct id_store *s, struct vfctl_id_pool **ret_pools, size_t *ret_count);
 int ids_db_stats(struct id_store *s, const struct vfctl_id_pool *pool,
 	struct vfctl_id_stats *ret);
+/* -ENOSPC: what its values are, and what helps. @chosen: of those that are free, by this change. */
+int ids_db_fail_exhausted(struct ids_db *s, const struct vfctl_id_pool *pool, unsigned chosen);
 
 #endif

@@ -416,8 +416,7 @@ int ids_db_peek(struct id_store *store, const struct id_choice *choice, unsigned
 			r = next_free(s, choice->pool, &rested, 0, &value);
 		}
 		if (r == 0 || (r == 1 && i && value == first))
-			return ctx_fail(store->ctx, -ENOSPC, "pool %s is exhausted",
-				choice->pool->name);
+			return ids_db_fail_exhausted(s, choice->pool, i);
 		if (i == 0)
 			first = value;
 		from = value + 1;

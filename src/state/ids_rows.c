@@ -12,7 +12,7 @@ static int insert(struct db *db, const char *pool, uint64_t first, uint64_t last
 		pool, id_pack(first), id_pack(last));
 }
 
-static int delete(struct db *db, const char *pool, uint64_t first)
+static int delete_free(struct db *db, const char *pool, uint64_t first)
 {
 	return db_run(db, "DELETE FROM pool_free WHERE pool = ? AND first = ?", "si", pool,
 		id_pack(first));
@@ -62,13 +62,13 @@ int free_add(struct db *db, const char *pool, uint64_t first, uint64_t last)
 
 	if (r == 1 && below.last + 1 == first) {
 		first = below.first;
-		r = delete(db, pool, first);
+		r = delete_free(db, pool, first);
 	}
 	if (r >= 0)
 		r = above(db, pool, last, &next);
 	if (r == 1 && next.first - 1 == last) {
 		last = next.last;
-		r = delete(db, pool, next.first);
+		r = delete_free(db, pool, next.first);
 	}
 	return r < 0 ? r : insert(db, pool, first, last);
 }
@@ -80,7 +80,7 @@ int free_remove(struct db *db, const char *pool, uint64_t value)
 
 	if (r <= 0 || in.last < value)
 		return r < 0 ? r : 0;
-	r = delete(db, pool, in.first);
+	r = delete_free(db, pool, in.first);
 	if (r == 0 && in.first < value)
 		r = insert(db, pool, in.first, value - 1);
 	if (r == 0 && value < in.last)

@@ -9,6 +9,7 @@
 #include <inttypes.h>
 #include <time.h>
 
+#include "base/owner.h"
 #include "base/buf.h"
 #include "base/idrange.h"
 #include "state/file.h"
@@ -190,7 +191,7 @@ static int pick(struct ids_db *s, const struct id_choice *choice, uint64_t *ret_
 	return r ? r : free_from(s->db, choice->pool->name, 0, ret_value);
 }
 
-static int fail_exhausted(struct ids_db *s, const struct vfctl_id_pool *pool)
+int ids_db_fail_exhausted(struct ids_db *s, const struct vfctl_id_pool *pool, unsigned chosen)
 {
 	struct vfctl_id_stats n;
 	_query_ struct query *q = NULL;
@@ -209,6 +210,8 @@ static int fail_exhausted(struct ids_db *s, const struct vfctl_id_pool *pool)
 	ctx_fail(s->base.ctx, -ENOSPC, "pool %s is exhausted: of its %" PRIu64 " values %" PRIu64
 		" are leased, %" PRIu64 " set aside, %" PRIu64 " resting, %" PRIu64 " quarantined",
 		pool->name, n.size, n.leased, n.block, n.resting, n.quarantined);
+	if (chosen)
+		ctx_append(s->base.ctx, -ENOSPC, ", and %u are chosen already", chosen);
 	if (wait > 0)
 		return ctx_append(s->base.ctx, -ENOSPC, "; the next one's rest ends in %" PRId64
 			" s", wait);
@@ -254,7 +257,7 @@ static int take_new(struct ids_db *s, const struct id_choice *choice, struct vfc
 	int r = find_free(s, choice, &id.value);
 
 	if (r == 0)
-		return fail_exhausted(s, choice->pool);
+		return ids_db_fail_exhausted(s, choice->pool, 0);
 	if (r < 0)
 		return r;
 	id.state = VFCTL_ID_LEASED;
@@ -280,26 +283,14 @@ static int take(struct id_store *store, const struct id_choice *choice, struct v
 	return ids_db_finish(s, r < 0 ? r : 0);
 }
 
-static bool same_owner(const struct vfctl_id_owner *a, const struct vfctl_id_owner *b)
-{
-	char one[ID_OWNER_TEXT], other[ID_OWNER_TEXT];
-
-	return str_eq(id_owner_key(a, one), id_owner_key(b, other));
-}
-
-/* May it be @io's? What is set aside for this host may be anybody's on this host. */
+/* May it be @io's? */
 static bool may_claim(const struct vfctl_id *was, const struct vfctl_id *io, int64_t now)
 {
-	switch (was->state) {
-	case VFCTL_ID_LEASED:
-		return same_owner(&was->owner, &io->owner);
-	case VFCTL_ID_RESTING:
-		return was->until <= now || same_owner(&was->owner, &io->owner);
-	case VFCTL_ID_BLOCK:
-		return str_eq(was->owner.host, io->owner.host);
-	default:
-		return false;
-	}
+	const struct value_claim claim = {.kind = io->kind, .value = io->value,
+		.domain_uuid = io->owner.domain_uuid, .device = io->owner.device,
+		.host = io->owner.host};
+
+	return value_ask_row(was, &claim, now) & (VALUE_FREE | VALUE_OWN | VALUE_RESERVE);
 }
 
 /* An owner has one value of a kind. */
@@ -459,19 +450,13 @@ int id_sqlite_drop(struct id_store *store, enum vfctl_id_kind kind, uint64_t val
 	return ids_db_finish(s, r);
 }
 
-int id_sqlite_pending(struct id_store *store, enum vfctl_id_kind kind,
-	const uint64_t *after, struct vfctl_id *ret, size_t max)
+int id_sqlite_any_pending(struct id_store *store)
 {
-	struct ids_db *s = ids_db_of(store);
 	_query_ struct query *q = NULL;
-	size_t n = 0;
-	int r = query_new(s->db, &q, "SELECT " ID_COLUMNS " FROM identity WHERE kind = ?1 AND "
-		"pending <> 0 AND value >= ?2 ORDER BY value", "ii", (int64_t)kind,
-		id_pack(after ? *after + 1 : 0));
+	int r = query_new(ids_db_of(store)->db, &q,
+		"SELECT 1 FROM identity WHERE pending <> 0 LIMIT 1", "");
 
-	while (r >= 0 && n < max && (r = query_step(q)) == 1)
-		id_read(q, &ret[n++]);
-	return r < 0 ? r : (int)n;
+	return r < 0 ? r : query_step(q);
 }
 
 /* 1 and the lowest value set aside from @start up, or 0. */

@@ -15,9 +15,8 @@
 int id_sqlite_put(struct id_store *s, const struct vfctl_id *id);
 /* Forget the value: it is free. 0 also when it was. */
 int id_sqlite_drop(struct id_store *s, enum vfctl_id_kind kind, uint64_t value);
-/* Rows with @pending set above (@kind, *@after), at most @max: 0 .. @max, or errno. */
-int id_sqlite_pending(struct id_store *s, enum vfctl_id_kind kind, const uint64_t *after,
-	struct vfctl_id *ret, size_t max);
+/* 1: there are rows with @pending set; 0 none. */
+int id_sqlite_any_pending(struct id_store *s);
 /*
  * Lease one of the values set aside for this host (BLOCK) to @io->owner, from @choice's
  * start up and round; @io->pending is kept. Same owner, same value. -ENOSPC: none is left.

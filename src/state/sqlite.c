@@ -6,9 +6,12 @@
 #include <sqlite3.h>
 #include <stdarg.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <time.h>
 
+#include "base/buf.h"
 #include "base/dl.h"
+#include "base/lock_holder.h"
 
 DL_FN(sqlite3_bind_int64);
 DL_FN(sqlite3_bind_text);
@@ -33,7 +36,8 @@ DL_FN(sqlite3_step);
 static const struct dl_symbol symbols[] = {
 	DL_SYM(sqlite3_bind_int64), DL_SYM(sqlite3_bind_text), DL_SYM(sqlite3_busy_handler),
 	DL_SYM(sqlite3_changes), DL_SYM(sqlite3_close), DL_SYM(sqlite3_column_int64),
-	DL_SYM(sqlite3_column_text), DL_SYM(sqlite3_errmsg), DL_SYM(sqlite3_exec), DL_SYM(sqlite3_file_control),
+	DL_SYM(sqlite3_column_text), DL_SYM(sqlite3_errmsg), DL_SYM(sqlite3_exec),
+	DL_SYM(sqlite3_file_control),
 	DL_SYM(sqlite3_extended_errcode), DL_SYM(sqlite3_finalize), DL_SYM(sqlite3_get_autocommit),
 	DL_SYM(sqlite3_open_v2),
 	DL_SYM(sqlite3_prepare_v2), DL_SYM(sqlite3_clear_bindings), DL_SYM(sqlite3_reset),
@@ -42,6 +46,7 @@ static const struct dl_symbol symbols[] = {
 /* Another command's transaction takes milliseconds. */
 #define BUSY_TIMEOUT_MS 10000
 #define BUSY_PAUSE_MS 5
+#define BUSY_TELL_MS 1000
 
 /* Statements that wait to be used again: to prepare one costs more than to run it. */
 #define IDLE_MAX 24
@@ -63,26 +68,99 @@ struct query {
 	sqlite3_stmt *statement;
 };
 
+/* ---- errors in words ---- */
+
+static const char *way_out(int error)
+{
+	switch (error) {
+	case EACCES:
+	case EPERM:
+		return " (are you root?)";
+	case EROFS:
+		return " (its file system is mounted read-only: mount it read-write)";
+	case ENOSPC:
+	case EDQUOT:
+		return " (its disk is full: free some space there)";
+	default:
+		return "";
+	}
+}
+
+/* SQLite needs so much for its log and the index of that. */
+#define ROOM_LEAST (128 << 10)
+
+/* What ails the disk that the state file is on: EROFS, ENOSPC, or 0. SQLite does not tell. */
+static int disk_fault(const char *path)
+{
+	_free_ char *dir = strdup(path);
+	char *slash = dir ? strrchr(dir, '/') : NULL;
+	struct statvfs fs;
+
+	if (slash)
+		slash[slash == dir] = '\0';
+	if (statvfs(slash ? dir : ".", &fs) < 0)
+		return 0;
+	if (fs.f_flag & ST_RDONLY)
+		return EROFS;
+	return (uint64_t)fs.f_bfree * fs.f_frsize < ROOM_LEAST || (fs.f_files && !fs.f_ffree)
+		? ENOSPC : 0;
+}
+
+/* In WAL mode writers lock the index beside the file. */
+static char *find_holder(const struct db *db)
+{
+	_free_ char *index = str_format("%s-shm", db->path);
+	char *holder = index ? lock_holder(index, true) : NULL;
+
+	if (!holder)
+		holder = lock_holder(db->path, true);
+	return holder ? holder : strdup("another vfctl");
+}
+
+static int fail_busy(struct db *db)
+{
+	_free_ char *holder = find_holder(db);
+
+	return ctx_fail(db->ctx, -EBUSY, "state file %s: %s (%s holds it)", db->path,
+		sym_sqlite3_errmsg(db->handle), holder ? holder : "?");
+}
+
+static void tell_wait(struct db *db)
+{
+	_free_ char *holder = find_holder(db);
+
+	log_info(db->ctx, "waiting for the state file %s, which is held by %s", db->path,
+		holder ? holder : "?");
+}
+
 static int fail(struct db *db)
 {
 	static const struct {
 		int code, error;
 		const char *words;
+		bool disk; /* the disk may be the reason */
 	} kinds[] = {
-		{SQLITE_CANTOPEN, -EACCES, " (does the directory exist, and may you read it?)"},
-		{SQLITE_PERM, -EACCES, ""}, {SQLITE_READONLY, -EACCES, " (are you root?)"},
-		{SQLITE_AUTH, -EACCES, ""}, {SQLITE_BUSY, -EBUSY, " (another vfctl holds it)"},
-		{SQLITE_FULL, -ENOSPC, ""}, {SQLITE_IOERR, -EIO, ""},
-		{SQLITE_NOTADB, -EBADF, " (move it away: it is not vfctl's)"},
-		{SQLITE_CORRUPT, -EBADF, " (restore it from a backup)"},
-		{SQLITE_CONSTRAINT, -EEXIST, ""}, {SQLITE_NOMEM, -ENOMEM, ""},
+		{SQLITE_CANTOPEN, EACCES, " (does the directory exist, and may you read it?)", true},
+		{SQLITE_PERM, EACCES, "", false}, {SQLITE_READONLY, EACCES, " (are you root?)", true},
+		{SQLITE_AUTH, EACCES, "", false}, {SQLITE_FULL, ENOSPC, "", true},
+		{SQLITE_IOERR, EIO, " (look at dmesg: its disk may be damaged)", true},
+		{SQLITE_NOTADB, EBADF, " (move it away: it is not vfctl's)", false},
+		{SQLITE_CORRUPT, EBADF, " (move it away with its -wal and -shm; then restore it from a "
+			"backup, or run vfctl recover --rebuild)", false},
+		{SQLITE_CONSTRAINT, EEXIST, "", false}, {SQLITE_NOMEM, ENOMEM, "", false},
 	};
 	int code = db->handle ? sym_sqlite3_extended_errcode(db->handle) & 0xff : SQLITE_NOMEM;
 
-	for (size_t i = 0; i < ARRAY_SIZE(kinds); i++)
+	if (code == SQLITE_BUSY)
+		return fail_busy(db);
+	for (size_t i = 0; i < ARRAY_SIZE(kinds); i++) {
+		int error = kinds[i].code == code && kinds[i].disk ? disk_fault(db->path) : 0;
+
 		if (kinds[i].code == code)
-			return ctx_fail(db->ctx, kinds[i].error, "state file %s: %s%s", db->path,
-				sym_sqlite3_errmsg(db->handle), kinds[i].words);
+			return ctx_fail(db->ctx, -(error ? error : kinds[i].error), "state file %s: %s%s",
+				db->path, sym_sqlite3_errmsg(db->handle),
+				error ? way_out(error) : kinds[i].words);
+	}
 	return ctx_fail(db->ctx, -EIO, "state file %s: %s", db->path,
 		sym_sqlite3_errmsg(db->handle));
 }
@@ -100,6 +178,8 @@ static int wait_for_others(void *data, int tries)
 	if (db->busy_ms >= BUSY_TIMEOUT_MS || !ctx_time_left(db->ctx, BUSY_PAUSE_MS))
 		return 0;
 	ctx_doing(db->ctx, "waiting for another process that holds the state file %s", db->path);
+	if (db->busy_ms >= BUSY_TELL_MS && db->busy_ms - BUSY_PAUSE_MS < BUSY_TELL_MS)
+		tell_wait(db);
 	nanosleep(&pause, NULL);
 	return 1;
 }
@@ -122,7 +202,8 @@ static int make_private(struct vfctl_ctx *ctx, const char *path, int flags, mode
 	if (st.st_uid != geteuid() || !(st.st_mode & 077))
 		return 0;
 	if (fchmod(fd, mode) < 0)
-		return ctx_fail(ctx, -errno, "make %s private: %s", path, strerror(errno));
+		return errno == EROFS ? 0 : ctx_fail(ctx, -errno, "make %s private: %s", path,
+			strerror(errno));
 	log_warn(ctx, "%s could be read by other users of this host; it is private now", path);
 	return 0;
 }
@@ -155,7 +236,7 @@ static int make_file(struct vfctl_ctx *ctx, const char *path)
 		return make_files_private(ctx, path);
 	if (fd < 0)
 		return ctx_fail(ctx, -errno, "make the state file %s: %s%s", path, strerror(errno),
-			errno == EACCES ? " (are you root?)" : "");
+			way_out(errno));
 	if (fchmod(fd, 0600) < 0)
 		return ctx_fail(ctx, -errno, "make %s private: %s", path, strerror(errno));
 	return 0;
@@ -173,7 +254,7 @@ static int make_directory(struct vfctl_ctx *ctx, const char *path)
 	*slash = '\0';
 	if (mkdir(dir, 0700) < 0 && errno != EEXIST)
 		return ctx_fail(ctx, -errno, "make the directory %s for the state file: %s%s", dir,
-			strerror(errno), errno == EACCES ? " (are you root?)" : "");
+			strerror(errno), way_out(errno));
 	return 0;
 }
 
@@ -213,6 +294,48 @@ int db_open(struct vfctl_ctx *ctx, const char *path, bool write, struct db **ret
 	if (r == 0)
 		*ret_db = steal(db);
 	return r;
+}
+
+/* As SQLite reads a path in a URI. */
+static char *frozen_uri(const char *path)
+{
+	_buf_ struct buf uri = {0};
+
+	buf_printf(&uri, *path == '/' ? "file://" : "file:");
+	for (; *path; path++)
+		buf_printf(&uri, strchr("%?#", *path) ? "%%%02x" : "%c", *path);
+	buf_printf(&uri, "?immutable=1");
+	return buf_steal(&uri);
+}
+
+int db_open_frozen(struct vfctl_ctx *ctx, const char *path, struct db **ret_db)
+{
+	_free_ char *log = str_format("%s-wal", path), *uri = frozen_uri(path);
+	_cleanup_(db_closep) struct db *db = calloc(1, sizeof(*db));
+	struct stat st;
+
+	if (db)
+		db->ctx = ctx;
+	if (!db || !log || !uri || !(db->path = strdup(path)))
+		return ctx_oom(ctx);
+	if (stat(log, &st) == 0 && st.st_size > 0)
+		return -EBUSY;
+	if (sym_sqlite3_open_v2(uri, &db->handle, SQLITE_OPEN_READONLY | SQLITE_OPEN_URI |
+		SQLITE_OPEN_NOFOLLOW, NULL))
+		return fail(db);
+	*ret_db = steal(db);
+	return 0;
+}
+
+int db_mend(struct vfctl_ctx *ctx, const char *path)
+{
+	_cleanup_(db_closep) struct db *db = NULL;
+	_query_ struct query *q = NULL;
+	int r = access(path, W_OK) < 0 ? -errno : db_open(ctx, path, true, &db);
+
+	if (r == 0)
+		r = query_new(db, &q, "SELECT count(*) FROM sqlite_master", "");
+	return r < 0 ? r : query_step(q) < 0 ? -EIO : 0;
 }
 
 void db_close(struct db *db)

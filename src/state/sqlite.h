@@ -15,6 +15,16 @@ struct query;
 
 /* @write false: -ENOENT when there is no file. */
 int db_open(struct vfctl_ctx *ctx, const char *path, bool write, struct db **ret_db);
+/*
+ * To read only, where SQLite cannot make the index of its log: the disk is full or read-only.
+ * -EBUSY without words when the log holds something, which would be missed.
+ */
+int db_open_frozen(struct vfctl_ctx *ctx, const char *path, struct db **ret_db);
+/*
+ * A process that was killed while it wrote may leave what only a writer can put right; whoever
+ * reads is refused (-EACCES) until then.
+ */
+int db_mend(struct vfctl_ctx *ctx, const char *path);
 /* Closed when each that opened or shares it has closed it. */
 void db_close(struct db *db);
 /* The same once more, for another user of that file; NULL while a transaction is open on it. */

@@ -15,6 +15,10 @@
 #define VERSION_CELLS 4
 /* .. with what each VF was leased with. */
 #define VERSION_INTENT 5
+/* .. with the CPUs that QEMU's threads of several domains share. */
+#define VERSION_QEMU 7
+/* .. with runs as changes of the journal. */
+#define VERSION_RUNS 8
 
 struct store {
 	struct db *db;
@@ -99,18 +103,44 @@ static int insert_vf(struct store *s, const char *id, const struct vfctl_lease_v
 	return r;
 }
 
+static int fail_cpu(struct store *s, int cpu)
+{
+	_free_ char *name = holder_of(s, "SELECT domain_name FROM lease JOIN lease_cpu ON "
+		"lease.id = lease WHERE cpu = ?", NULL, cpu);
+	_free_ char *sharer = holder_of(s, "SELECT domain_name FROM lease JOIN lease_qemu_cpu ON "
+		"lease.id = lease WHERE cpu = ? ORDER BY domain_name", NULL, cpu);
+
+	if (sharer && sharer[0])
+		return ctx_fail(db_ctx(s->db), -EEXIST, "CPU %d carries QEMU's threads of domain "
+			"%s, which may share it", cpu, sharer);
+	return ctx_fail(db_ctx(s->db), -EEXIST, "CPU %d is leased to domain %s", cpu,
+		name && name[0] ? name : "?");
+}
+
 static int insert_cpu(struct store *s, const char *id, int cpu)
 {
 	int r = db_run(s->db, "INSERT INTO lease_cpu (cpu, lease) VALUES (?, ?)", "is",
 		(int64_t)cpu, id);
 
-	if (r == -EEXIST) {
-		_free_ char *name = holder_of(s, "SELECT domain_name FROM lease JOIN lease_cpu ON "
-			"lease.id = lease WHERE cpu = ?", NULL, cpu);
+	return r == -EEXIST ? fail_cpu(s, cpu) : r;
+}
 
-		return ctx_fail(db_ctx(s->db), r, "CPU %d is leased to domain %s", cpu,
-			name && name[0] ? name : "?");
-	}
+static int insert_qemu_cpu(struct store *s, const char *id, int cpu)
+{
+	int r = db_run(s->db, "INSERT INTO lease_qemu_cpu (cpu, lease) VALUES (?, ?)", "is",
+		(int64_t)cpu, id);
+
+	return r == -EEXIST ? fail_cpu(s, cpu) : r;
+}
+
+static int insert_set(struct store *s, const char *id, const struct vfctl_cpuset *set,
+	int (*insert)(struct store *s, const char *id, int cpu))
+{
+	int r = 0;
+
+	for (int cpu = vfctl_cpuset_next(set, 0); cpu >= 0 && r == 0;
+		cpu = vfctl_cpuset_next(set, (unsigned)cpu + 1))
+		r = insert(s, id, cpu);
 	return r;
 }
 
@@ -126,12 +156,11 @@ static int insert_cell(struct store *s, const char *id, size_t number,
 static int take(struct store *s, const void *data)
 {
 	const struct vfctl_lease *l = data;
-	int r = db_run(s->db, "INSERT INTO lease (id, domain_uuid, domain_name, created, running,"
-		" transient, node, memory_bytes, page_bytes, boot) VALUES (?, ?, ?, ?, ?, ?, ?, ?, "
-		"?, ?)", "sssiiiiiis", l->id, l->domain_uuid, l->domain_name,
-		l->created ? l->created : (int64_t)time(NULL), (int64_t)l->running,
+	int r = db_run(s->db, "INSERT INTO lease (id, domain_uuid, domain_name, created, transient,"
+		" node, memory_bytes, page_bytes) VALUES (?, ?, ?, ?, ?, ?, ?, ?)", "sssiiiii", l->id,
+		l->domain_uuid, l->domain_name, l->created ? l->created : (int64_t)time(NULL),
 		(int64_t)l->transient, (int64_t)l->node, (int64_t)l->memory_bytes,
-		(int64_t)l->page_bytes, l->boot_id);
+		(int64_t)l->page_bytes);
 
 	if (r == -EEXIST)
 		return ctx_fail(db_ctx(s->db), r, "domain %s (%s) holds a lease already; end that "
@@ -140,15 +169,37 @@ static int take(struct store *s, const void *data)
 		r = insert_vf(s, l->id, &l->vfs[i]);
 	for (size_t i = 0; i < l->cell_count && r == 0; i++)
 		r = insert_cell(s, l->id, i, &l->cells[i]);
-	for (int cpu = vfctl_cpuset_next(&l->cpus, 0); cpu >= 0 && r == 0;
-		cpu = vfctl_cpuset_next(&l->cpus, (unsigned)cpu + 1))
-		r = insert_cpu(s, l->id, cpu);
-	return r;
+	if (r == 0)
+		r = insert_set(s, l->id, &l->cpus, insert_cpu);
+	return r < 0 ? r : insert_set(s, l->id, &l->qemu_cpus, insert_qemu_cpu);
 }
 
 int store_take(struct store *store, const struct vfctl_lease *lease)
 {
 	return in_transaction(store, take, lease);
+}
+
+/* A guest of vfctl define. */
+struct asked_lease {
+	const struct vfctl_lease *lease;
+	const char *id;
+	const struct asked_shape *shape;
+};
+
+static int take_asked(struct store *s, const void *data)
+{
+	const struct asked_lease *a = data;
+	int r = take(s, a->lease);
+
+	return r < 0 ? r : asked_add(s->db, a->shape);
+}
+
+int store_take_asked(struct store *store, const struct vfctl_lease *lease,
+	const struct asked_shape *shape)
+{
+	const struct asked_lease a = {.lease = lease, .shape = shape};
+
+	return in_transaction(store, take_asked, &a);
 }
 
 /* A statement that must change one row, else -ENOENT. */
@@ -163,6 +214,21 @@ int store_drop(struct store *store, const char *id)
 {
 	return change_one(store, db_run(store->db, "DELETE FROM lease WHERE id = ?", "s", id),
 		id);
+}
+
+static int drop_asked(struct store *s, const void *data)
+{
+	const struct asked_lease *a = data;
+	int r = store_drop(s, a->id);
+
+	return r < 0 ? r : asked_take_back(s->db, a->shape);
+}
+
+int store_drop_asked(struct store *store, const char *id, const struct asked_shape *shape)
+{
+	const struct asked_lease a = {.id = id, .shape = shape};
+
+	return in_transaction(store, drop_asked, &a);
 }
 
 int store_add_vf(struct store *store, const char *id, const struct vfctl_lease_vf *vf)
@@ -191,42 +257,6 @@ static int parse_attrs(struct store *s, const char *what, const char *text,
 		"which cannot be read; restore the file from a backup", text, TEXT(vf), what);
 }
 
-static int read_saved(struct store *s, const struct vfctl_bdf *vf, struct vfctl_vf_attrs *ret)
-{
-	_query_ struct query *q = NULL;
-	int r = query_new(s->db, &q, "SELECT saved FROM lease_vf WHERE bdf = ?", "s", TEXT(vf));
-
-	*ret = (struct vfctl_vf_attrs){0};
-	if (r == 0)
-		r = query_step(q);
-	if (r == 1)
-		r = parse_attrs(s, HAD, query_text(q, 0), vf, ret);
-	return r < 0 ? r : 0;
-}
-
-int store_save_attrs(struct store *store, const struct vfctl_bdf *vf,
-	const struct vfctl_vf_attrs *attrs)
-{
-	_free_ char *text = NULL;
-	struct vfctl_vf_attrs saved;
-	int r = read_saved(store, vf, &saved);
-
-	if (r < 0)
-		return r;
-	attrs_copy(&saved, attrs, ~saved.mask);
-	text = json_of_attrs(&saved);
-	if (!text)
-		return ctx_oom(db_ctx(store->db));
-	return change_one(store, db_run(store->db,
-		"UPDATE lease_vf SET saved = ? WHERE bdf = ?", "ss", text, TEXT(vf)), TEXT(vf));
-}
-
-int store_forget_attrs(struct store *store, const struct vfctl_bdf *vf)
-{
-	return change_one(store, db_run(store->db,
-		"UPDATE lease_vf SET saved = NULL WHERE bdf = ?", "s", TEXT(vf)), TEXT(vf));
-}
-
 int store_set_intent(struct store *store, const struct vfctl_bdf *vf,
 	const struct vfctl_vf_attrs *intent)
 {
@@ -238,17 +268,10 @@ int store_set_intent(struct store *store, const struct vfctl_bdf *vf,
 		"UPDATE lease_vf SET intent = ? WHERE bdf = ?", "ss", text, TEXT(vf)), TEXT(vf));
 }
 
-int store_begin_run(struct store *store, const char *id, const char *name,
-	const char *boot_id)
+int store_rename(struct store *store, const char *id, const char *name)
 {
-	return change_one(store, db_run(store->db, "UPDATE lease SET running = 1, "
-		"domain_name = ?, boot = ? WHERE id = ?", "sss", name, boot_id, id), id);
-}
-
-int store_end_run(struct store *store, const char *id)
-{
-	return change_one(store, db_run(store->db,
-		"UPDATE lease SET running = 0 WHERE id = ?", "s", id), id);
+	return change_one(store, db_run(store->db, "UPDATE lease SET domain_name = ? WHERE id = ?",
+		"ss", name, id), id);
 }
 
 int store_make_transient(struct store *store, const char *id)
@@ -259,14 +282,58 @@ int store_make_transient(struct store *store, const char *id)
 
 /* ---- reading ---- */
 
-static int read_vfs(struct store *s, struct vfctl_lease *l, int version)
+/* By the schema: what VFs had before their guests was a column once. */
+static const char *vfs_query(int version)
+{
+	if (version < VERSION_INTENT)
+		return "SELECT bdf, pf, idx, saved, transient, NULL FROM lease_vf WHERE lease = ? "
+			"ORDER BY bdf";
+	if (version < VERSION_RUNS)
+		return "SELECT bdf, pf, idx, saved, transient, intent FROM lease_vf WHERE lease = ? "
+			"ORDER BY bdf";
+	return "SELECT bdf, pf, idx, NULL, transient, intent FROM lease_vf WHERE lease = ? "
+		"ORDER BY bdf";
+}
+
+static struct vfctl_lease_vf *find_target(struct vfctl_lease *l, const char *target)
+{
+	char own[VFCTL_BDF_TEXT + 16];
+
+	for (size_t i = 0; i < l->vf_count; i++) {
+		snprintf(own, sizeof(own), "%s/%u", TEXT(&l->vfs[i].pf), l->vfs[i].index);
+		if (str_eq(own, target))
+			return &l->vfs[i];
+	}
+	return NULL;
+}
+
+/* The run's operations say it: the first one of a VF and attribute is what was there before. */
+static int read_saved(struct store *s, struct vfctl_lease *l)
 {
 	_query_ struct query *q = NULL;
-	int r = query_new(s->db, &q, version < VERSION_INTENT
-		? "SELECT bdf, pf, idx, saved, transient, NULL FROM lease_vf WHERE lease = ? "
-		  "ORDER BY bdf"
-		: "SELECT bdf, pf, idx, saved, transient, intent FROM lease_vf WHERE lease = ? "
-		  "ORDER BY bdf", "s", l->id);
+	int r = query_new(s->db, &q, "SELECT target, before FROM change_op JOIN change ON "
+		"id = change WHERE run = ? AND type = 'guest-attrs' ORDER BY number", "s",
+		l->domain_uuid);
+
+	while (r >= 0 && (r = query_step(q)) == 1) {
+		struct vfctl_lease_vf *vf = find_target(l, query_text(q, 0));
+		struct vfctl_vf_attrs saved = {0};
+
+		if (vf)
+			r = parse_attrs(s, HAD, query_text(q, 1), &vf->bdf, &saved);
+		if (r < 0)
+			return r;
+		if (vf)
+			attrs_copy(&vf->saved, &saved, ~vf->saved.mask);
+	}
+	return r;
+}
+
+/* @in_run: the journal has a run of its domain. */
+static int read_vfs(struct store *s, struct vfctl_lease *l, int version, bool in_run)
+{
+	_query_ struct query *q = NULL;
+	int r = query_new(s->db, &q, vfs_query(version), "s", l->id);
 
 	while (r >= 0 && (r = query_step(q)) == 1) {
 		struct vfctl_lease_vf *vf;
@@ -286,16 +353,26 @@ static int read_vfs(struct store *s, struct vfctl_lease *l, int version)
 		vf->has_intent = query_text(q, 5)[0];
 		l->vf_count++;
 	}
+	return r < 0 || !in_run ? r : read_saved(s, l);
+}
+
+static int read_set(struct store *s, const char *id, const char *sql, struct vfctl_cpuset *ret)
+{
+	_query_ struct query *q = NULL;
+	int r = query_new(s->db, &q, sql, "s", id);
+
+	while (r >= 0 && (r = query_step(q)) == 1)
+		vfctl_cpuset_add(ret, (unsigned)query_int(q, 0));
 	return r;
 }
 
-static int read_cpus(struct store *s, struct vfctl_lease *l)
+static int read_cpus(struct store *s, struct vfctl_lease *l, int version)
 {
-	_query_ struct query *q = NULL;
-	int r = query_new(s->db, &q, "SELECT cpu FROM lease_cpu WHERE lease = ?", "s", l->id);
+	int r = read_set(s, l->id, "SELECT cpu FROM lease_cpu WHERE lease = ?", &l->cpus);
 
-	while (r >= 0 && (r = query_step(q)) == 1)
-		vfctl_cpuset_add(&l->cpus, (unsigned)query_int(q, 0));
+	if (r == 0 && version >= VERSION_QEMU)
+		r = read_set(s, l->id, "SELECT cpu FROM lease_qemu_cpu WHERE lease = ?",
+			&l->qemu_cpus);
 	return r;
 }
 
@@ -354,15 +431,32 @@ static int read_lease(struct store *s, struct query *q, struct vfctl_lease *l, i
 	str_copy(l->boot_id, sizeof(l->boot_id), query_text(q, 9));
 	if (!l->domain_name)
 		return ctx_oom(db_ctx(s->db));
-	r = read_vfs(s, l, version);
+	r = read_vfs(s, l, version, version >= VERSION_RUNS && query_int(q, 10));
 	if (r == 0)
 		r = read_cells(s, l, version);
-	return r < 0 ? r : read_cpus(s, l);
+	return r < 0 ? r : read_cpus(s, l, version);
 }
 
 static void free_leases(struct vfctl_leases **leases)
 {
 	vfctl_leases_free(*leases);
+}
+
+#define LEASE "SELECT lease.id, domain_uuid, domain_name, created, "
+#define LEASE_ON ", node, memory_bytes, page_bytes, transient, "
+#define LEASE_OF " WHERE ?1 IS NULL OR domain_uuid = ?1 ORDER BY lease.id"
+
+/* A run is a change of the journal; it was a column once. */
+static const char *leases_query(int version)
+{
+	if (version < VERSION_INTENT)
+		return LEASE "running" LEASE_ON "'' FROM lease" LEASE_OF;
+	if (version < VERSION_RUNS)
+		return LEASE "running" LEASE_ON "boot FROM lease" LEASE_OF;
+	return LEASE "EXISTS (SELECT 1 FROM change_op WHERE change = c.id AND number = 0 AND "
+		"type = 'run')"
+		LEASE_ON "coalesce(c.boot, ''), c.id IS NOT NULL FROM lease "
+		"LEFT JOIN change c ON run = domain_uuid" LEASE_OF;
 }
 
 static int read_leases(struct store *store, const char *domain_uuid,
@@ -376,13 +470,7 @@ static int read_leases(struct store *store, const char *domain_uuid,
 		return ctx_oom(db_ctx(store->db));
 	r = db_version(store->db, &version);
 	if (r == 0)
-		r = query_new(store->db, &q, version < VERSION_INTENT
-			? "SELECT id, domain_uuid, domain_name, created, running, node, "
-			  "memory_bytes, page_bytes, transient, '' FROM lease "
-			  "WHERE ?1 IS NULL OR domain_uuid = ?1 ORDER BY id"
-			: "SELECT id, domain_uuid, domain_name, created, running, node, "
-			  "memory_bytes, page_bytes, transient, boot FROM lease "
-			  "WHERE ?1 IS NULL OR domain_uuid = ?1 ORDER BY id", "s", domain_uuid);
+		r = query_new(store->db, &q, leases_query(version), "s", domain_uuid);
 	while (r >= 0 && (r = query_step(q)) == 1) {
 		if (!array_grow(leases->v, leases->count))
 			return ctx_oom(db_ctx(store->db));
@@ -397,15 +485,19 @@ static int read_leases(struct store *store, const char *domain_uuid,
 int store_read(struct store *store, const char *domain_uuid,
 	struct vfctl_leases **ret_leases)
 {
+	_cleanup_(free_leases) struct vfctl_leases *leases = NULL;
 	/* One transaction, so that the tables are of the same moment. */
 	int r = db_exec(store->db, "BEGIN");
 
 	if (r < 0)
 		return r;
-	r = read_leases(store, domain_uuid, ret_leases);
+	r = read_leases(store, domain_uuid, &leases);
 	if (r == 0)
 		r = db_exec(store->db, "COMMIT");
-	return r < 0 ? roll_back(store, r) : 0;
+	if (r < 0)
+		return roll_back(store, r);
+	*ret_leases = steal(leases);
+	return 0;
 }
 
 int vfctl_leases_read(struct vfctl_ctx *ctx, struct vfctl_leases **ret_leases)

@@ -3,6 +3,7 @@
 #define VFCTL_STATE_STORE_H
 
 #include "base/ctx.h"
+#include "state/asked.h"
 #include "vfctl/lease.h"
 
 /*
@@ -26,29 +27,22 @@ static inline void store_closep(struct store **store)
 }
 #define _store_ _cleanup_(store_closep)
 
-/* Insert a lease with all it holds. -EEXIST, naming the holder, when anything is taken. */
+/*
+ * Insert a lease with all it holds. Whether its domain runs, and what its VFs had before, is the
+ * journal's (workflow/guest_run.h). -EEXIST, naming the holder, when anything is taken.
+ */
 int store_take(struct store *store, const struct vfctl_lease *lease);
+/* The same, and count the guest among those that are asked for here; and both undone. */
+int store_take_asked(struct store *store, const struct vfctl_lease *lease,
+	const struct asked_shape *shape);
+int store_drop_asked(struct store *store, const char *id, const struct asked_shape *shape);
 /* Forget a lease and what it holds. -ENOENT when there is none with that id. */
 int store_drop(struct store *store, const char *id);
 /* Add one VF to a lease (-EEXIST as above), or take one away (-ENOENT). */
 int store_add_vf(struct store *store, const char *id, const struct vfctl_lease_vf *vf);
 int store_remove_vf(struct store *store, const char *id, const struct vfctl_bdf *vf);
-/*
- * Remember what a VF had before the guest's policy was written. What is remembered
- * already stays: a second start without a release in between must not take the first
- * one's policy for what was there before.
- */
-int store_save_attrs(struct store *store, const struct vfctl_bdf *vf,
-	const struct vfctl_vf_attrs *attrs);
-/* It was given back. */
-int store_forget_attrs(struct store *store, const struct vfctl_bdf *vf);
-/*
- * The domain begins to run, in the boot of that id; libvirt may call it by another name by
- * now. -ENOENT when the lease was dropped meanwhile.
- */
-int store_begin_run(struct store *store, const char *id, const char *name,
-	const char *boot_id);
-int store_end_run(struct store *store, const char *id);
+/* Its domain is called otherwise by now. -ENOENT when there is no lease of that id. */
+int store_rename(struct store *store, const char *id, const char *name);
 /* The lease ends with the run that goes on now. */
 int store_make_transient(struct store *store, const char *id);
 /* What the VF is leased with from now on. */

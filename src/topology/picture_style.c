@@ -64,6 +64,9 @@ uint32_t style_cpu(const struct vfctl_host_model *m, unsigned cpu)
 	for (size_t i = 0; i < m->occupant_count; i++)
 		if (vfctl_cpuset_has(&m->occupants[i].cpus, cpu) && ++holders)
 			colour = style_guest(i);
+	for (size_t i = 0; i < m->occupant_count && !holders; i++)
+		if (vfctl_cpuset_has(&m->occupants[i].qemu_cpus, cpu))
+			colour = STYLE_SHARED;
 	return holders > 1 ? STYLE_SEVERAL : colour;
 }
 
@@ -278,6 +281,11 @@ static void put_guest(const struct vfctl_host_model *m, size_t at, struct buf *l
 	} else {
 		buf_puts(line, "CPUs ");
 		put_set(line, &o->cpus);
+	}
+	if (!vfctl_cpuset_empty(&o->qemu_cpus)) {
+		buf_puts(line, ", QEMU on ");
+		put_set(line, &o->qemu_cpus);
+		buf_puts(line, " (shared)");
 	}
 	if (bytes) {
 		buf_puts(line, ", ");

@@ -3,10 +3,8 @@
 #define VFCTL_WORKFLOW_ATTACH_H
 
 #include "base/change.h"
-#include "state/store.h"
-#include "workflow/domains.h"
+#include "facts/domains.h"
 #include "workflow/guest.h"
-#include "workflow/run.h"
 
 /* What attach and detach work on: a domain, one VF, and what both are like now. */
 struct attach {
@@ -21,13 +19,16 @@ struct attach {
 	struct known_domains *domains; /* who has what, as libvirt says */
 	const struct vfctl_lease_vf *left_over; /* leased to the domain already */
 	char lease_id[65];
-	bool new_lease, taken, applied;
+	bool new_lease;
 	bool first_vf; /* of a lease that is there */
 	bool adopt; /* it is among the domain's devices already, without a lease */
 	bool still_used; /* detach: the domain keeps it where it was not asked to let go */
+	size_t missing; /* attach: how many it gets */
+	struct vfctl_bdf chosen[VFCTL_GUEST_VFS_MAX]; /* those that it gets, so far */
+	size_t chosen_count;
 	unsigned affect;
 	unsigned timeout_ms;
-	char *live_device, *config_device; /* XML */
+	char *live_device; /* XML */
 	char *config_xml;		   /* the defined one as it shall be */
 };
 
@@ -47,20 +48,24 @@ static inline void view_freep(struct vfctl_domain_view **view)
 }
 #define _view_ _cleanup_(view_freep)
 
-/* attach_open.c: lock, read the host and the domain; @affect as asked, or what applies. */
+void attach_clear(struct attach *a);
+#define _attach_ _cleanup_(attach_clear)
+
+/* attach_open.c: lock, read the host and the domain into @a, which is empty. */
 int attach_open(struct vfctl_ctx *ctx, struct vfctl_hypervisor *hv, const char *domain,
-	unsigned affect, bool dry_run, struct vfctl_change **ret_change, struct attach **ret);
+	unsigned affect, bool dry_run, struct attach *a, struct vfctl_change **ret_change);
 /* What the domain's lease is called, or will be. */
 int attach_name_lease(struct vfctl_ctx *ctx, struct attach *a);
-/* Against the hook and `set`, for as long as the VF's policy and lease change hands. */
-int attach_lock_pf(struct vfctl_ctx *ctx, const struct attach *a, struct pf_locks *locks);
-/* With that lock: the VF has again what it had, and is nobody's. */
-int attach_restore_policy(struct vfctl_ctx *ctx, struct attach *a);
-int attach_give_up_lease(struct vfctl_ctx *ctx, struct attach *a);
-/* A step's undo: the definition as it was. */
-int attach_undo_config(struct vfctl_ctx *ctx, void *data);
+/* The definition, as it is, gets the devices and the intent of @a->config_xml. */
+int attach_add_definition_op(struct vfctl_ctx *ctx, const struct attach *a,
+	struct steps *steps);
 
-/* attach_vf.c: which VF it gets, with which identity. */
+/* attach_vf.c: how many VFs it gets. -EALREADY: with --ensure, it has them. */
+int attach_count_missing(struct vfctl_ctx *ctx, struct attach *a,
+	const struct vfctl_attach_options *o);
+/* The VF in the domain's lease, or NULL. */
+const struct vfctl_lease_vf *attach_leased(const struct attach *a, const struct vfctl_bdf *vf);
+/* Which VF it gets next, with which identity. */
 int attach_choose_vf(struct vfctl_ctx *ctx, struct attach *a,
 	const struct vfctl_attach_options *o, bool dry_run);
 

@@ -1,26 +1,23 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What attach and detach begin with, and what takes back. */
+/* What attach and detach have in common: the domain, its lease, its definition. */
 #include "workflow/attach.h"
 
 #include <errno.h>
 
+#include "facts/snapshot.h"
 #include "host/host.h"
-#include "workflow/policy.h"
-#include "workflow/snapshot.h"
+#include "workflow/ops.h"
+#include "workflow/recover.h"
 
-static void free_attach(void *data)
+void attach_clear(struct attach *a)
 {
-	struct attach *a = data;
-
 	identities_clear(&a->identities);
 	known_domains_free(a->domains);
 	vfctl_snapshot_free(a->snapshot);
 	vfctl_domain_info_clear(&a->live);
 	vfctl_domain_info_clear(&a->config);
 	free(a->live_device);
-	free(a->config_device);
 	free(a->config_xml);
-	free(a);
 }
 
 /* ---- what is there ---- */
@@ -31,7 +28,7 @@ static int read_domain(struct vfctl_ctx *ctx, const char *name, struct attach *a
 	int r = a->hv->get(ctx, a->hv, name, false, &info);
 
 	if (r < 0)
-		return r;
+		return ctx_blame(ctx, r);
 	if (info.active)
 		a->live = info;
 	else
@@ -45,10 +42,10 @@ static int read_domain(struct vfctl_ctx *ctx, const char *name, struct attach *a
 static int decide_affect(struct vfctl_ctx *ctx, unsigned asked, struct attach *a)
 {
 	if (asked & VFCTL_AFFECT_LIVE && !a->live.name)
-		return ctx_fail(ctx, -EINVAL, "domain %s is not running, so --live has nothing to "
+		return ctx_mistake(ctx, -EINVAL, "domain %s is not running, so --live has nothing to "
 			"work on", attach_name(a));
 	if (asked & VFCTL_AFFECT_CONFIG && !a->config.name)
-		return ctx_fail(ctx, -EINVAL, "domain %s is transient: it has no configuration for "
+		return ctx_mistake(ctx, -EINVAL, "domain %s is transient: it has no configuration for "
 			"--config", attach_name(a));
 	a->affect = asked;
 	if (!asked)
@@ -58,14 +55,17 @@ static int decide_affect(struct vfctl_ctx *ctx, unsigned asked, struct attach *a
 }
 
 int attach_open(struct vfctl_ctx *ctx, struct vfctl_hypervisor *hv, const char *domain,
-	unsigned affect, bool dry_run, struct vfctl_change **ret_change, struct attach **ret)
+	unsigned affect, bool dry_run, struct attach *a, struct vfctl_change **ret_change)
 {
 	_change_ struct vfctl_change *change = NULL;
-	struct attach *a = calloc(1, sizeof(*a));
-	int r = change_new(ctx, a, free_attach, &change);
+	int r = change_new(ctx, &change);
 
 	if (r == 0 && !dry_run)
 		r = host_lock(ctx, HOST_LOCK_PLACEMENT, false, &change->placement_fd);
+	if (r == 0 && !dry_run)
+		recover_guests(ctx, hv, NULL);
+	if (r == 0 && !dry_run)
+		r = recover_pfs(ctx);
 	if (r < 0)
 		return r;
 	a->hv = hv;
@@ -78,7 +78,6 @@ int attach_open(struct vfctl_ctx *ctx, struct vfctl_hypervisor *hv, const char *
 		r = decide_affect(ctx, affect, a);
 	if (r < 0)
 		return r;
-	*ret = a;
 	*ret_change = steal(change);
 	return 0;
 }
@@ -97,45 +96,16 @@ int attach_name_lease(struct vfctl_ctx *ctx, struct attach *a)
 	return 0;
 }
 
-int attach_give_up_lease(struct vfctl_ctx *ctx, struct attach *a)
+int attach_add_definition_op(struct vfctl_ctx *ctx, const struct attach *a, struct steps *steps)
 {
-	_store_ struct store *store = NULL;
-	int r = store_open(ctx, STORE_WRITE, &store);
+	_free_ char *devices = NULL, *want = NULL;
+	int r = domain_devices(ctx, a->config_xml, &devices);
 
 	if (r < 0)
 		return r;
-	if (a->new_lease)
-		return store_drop(store, a->lease_id);
-	return store_remove_vf(store, a->lease_id, &a->lease_vf.bdf);
-}
-
-int attach_lock_pf(struct vfctl_ctx *ctx, const struct attach *a, struct pf_locks *locks)
-{
-	int r = pf_locks_add(ctx, locks, &a->lease_vf.pf);
-
-	return r < 0 ? r : pf_locks_take(ctx, locks);
-}
-
-/* What was saved is in the store: the lease row as it is now says it. */
-int attach_restore_policy(struct vfctl_ctx *ctx, struct attach *a)
-{
-	_store_ struct store *store = NULL;
-	struct vfctl_leases *leases;
-	int r = store_open(ctx, STORE_WRITE, &store);
-
-	if (r == 0)
-		r = store_read(store, attach_uuid(a), &leases);
-	if (r < 0)
-		return r;
-	if (leases->count)
-		r = policy_restore(ctx, store, &leases->v[0], &a->lease_vf.bdf);
-	vfctl_leases_free(leases);
-	return r;
-}
-
-int attach_undo_config(struct vfctl_ctx *ctx, void *data)
-{
-	struct attach *a = data;
-
-	return a->hv->define(ctx, a->hv, a->config.xml);
+	want = str_format("%s\n%s", devices, a->config_xml);
+	if (!want)
+		return ctx_oom(ctx);
+	step_op(steps, &op_definition, want, a->config.xml, "%s", attach_uuid(a));
+	return 0;
 }

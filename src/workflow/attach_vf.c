@@ -8,6 +8,8 @@
 #include "workflow/attach.h"
 #include "workflow/values.h"
 
+#define TEXT(bdf) vfctl_bdf_format((bdf), (char[VFCTL_BDF_TEXT]){0})
+
 static const struct known_domain *find_holder(const struct attach *a,
 	const struct vfctl_bdf *vf)
 {
@@ -39,19 +41,34 @@ static int check_free(struct vfctl_ctx *ctx, struct attach *a, const struct vfct
 	return 0;
 }
 
+const struct vfctl_lease_vf *attach_leased(const struct attach *a, const struct vfctl_bdf *vf)
+{
+	const struct vfctl_lease *lease = vfctl_leases_find_uuid(a->snapshot->leases, attach_uuid(a));
+
+	for (size_t i = 0; lease && i < lease->vf_count; i++)
+		if (vfctl_bdf_compare(&lease->vfs[i].bdf, vf) == 0)
+			return &lease->vfs[i];
+	return NULL;
+}
+
 /*
  * Leased to this very domain, but in none of its devices: an attach was cut short there, or
  * somebody took the device out with libvirt. That VF is given, and no second one.
  */
 static const struct vfctl_lease_vf *left_over(const struct attach *a, const struct vfctl_vf *vf)
 {
-	const struct vfctl_lease *lease = vfctl_leases_find_uuid(a->snapshot->leases, attach_uuid(a));
+	const struct vfctl_lease_vf *leased = attach_leased(a, &vf->bdf);
 
-	for (size_t i = 0; lease && i < lease->vf_count; i++)
-		if (vfctl_bdf_compare(&lease->vfs[i].bdf, &vf->bdf) == 0 && !vf_is_open(vf) &&
-			!find_holder(a, &vf->bdf) && !vf->defined_in[0])
-			return &lease->vfs[i];
-	return NULL;
+	return leased && !vf_is_open(vf) && !find_holder(a, &vf->bdf) && !vf->defined_in[0] ? leased
+											    : NULL;
+}
+
+static bool is_chosen(const struct attach *a, const struct vfctl_vf *vf)
+{
+	for (size_t i = 0; i < a->chosen_count; i++)
+		if (vfctl_bdf_compare(&a->chosen[i], &vf->bdf) == 0)
+			return true;
+	return false;
 }
 
 /* The first VF of @pf that nobody holds. */
@@ -62,12 +79,12 @@ static int first_free(struct vfctl_ctx *ctx, struct attach *a, const struct vfct
 	const char *name = vfctl_pf_name(pf, text);
 
 	for (uint32_t i = 0; i < pf->num_vfs; i++)
-		if (left_over(a, &pf->vfs[i])) {
+		if (left_over(a, &pf->vfs[i]) && !is_chosen(a, &pf->vfs[i])) {
 			*ret = &pf->vfs[i];
 			return 0;
 		}
 	for (uint32_t i = 0; i < pf->num_vfs; i++) {
-		int r = check_free(ctx, a, pf, &pf->vfs[i]);
+		int r = is_chosen(a, &pf->vfs[i]) ? -EBUSY : check_free(ctx, a, pf, &pf->vfs[i]);
 
 		if (a->adopt) { /* a VF more was asked for, not one that it has */
 			a->adopt = false;
@@ -83,6 +100,10 @@ static int first_free(struct vfctl_ctx *ctx, struct attach *a, const struct vfct
 	if (!pf->num_vfs)
 		return ctx_fail(ctx, -EBUSY, "%s has no VFs; make some with: vfctl create %s N",
 			name, name);
+	if (a->chosen_count)
+		return ctx_fail(ctx, -EBUSY, "%s has %zu free VF%s, and %zu more are asked for (vfctl list "
+			"%s says who holds the others)", name, a->chosen_count,
+			a->chosen_count == 1 ? "" : "s", a->missing, name);
 	return ctx_fail(ctx, -EBUSY, "%s has no free VF: all %u are held (vfctl list %s says by "
 		"whom)", name, pf->num_vfs, name);
 }
@@ -109,12 +130,14 @@ static int give_identity(struct vfctl_ctx *ctx, struct attach *a,
 	char device[16];
 	int r = 0;
 
-	identities_open(ctx, &a->identities, o->ids, attach_uuid(a), attach_name(a), !dry_run);
-	if (o->ids && !dry_run)
-		r = identities_note_live(ctx, o->ids, a->snapshot->inventory,
-			a->snapshot->leases);
+	if (!a->identities.ctx) {
+		identities_open(ctx, &a->identities, o->ids, attach_uuid(a), attach_name(a), !dry_run);
+		if (o->ids && !dry_run)
+			r = identities_note_live(ctx, o->ids, a->snapshot->inventory,
+				a->snapshot->leases);
+	}
 	if (r == 0)
-		r = identities_new_device(ctx, o->ids, attach_uuid(a), device);
+		r = identities_new_device(ctx, &a->identities, device);
 	if (r == 0)
 		r = identities_give(ctx, &a->identities, &o->identity, pf, vf, device, &a->vf);
 	return r;
@@ -126,7 +149,7 @@ static int check_values(struct vfctl_ctx *ctx, const struct attach *a)
 	int r = live_from_inventory(ctx, a->snapshot->inventory, &facts.live);
 
 	if (r == 0)
-		r = values_check(ctx, &facts, attach_uuid(a), &a->vf);
+		r = values_check(ctx, ROAD_GUEST, &facts, attach_uuid(a), &a->vf, 1, NULL);
 	live_values_clear(&facts.live);
 	return r;
 }
@@ -149,6 +172,95 @@ static int adopt_device(struct vfctl_ctx *ctx, const struct attach *a,
 	own.mac = device->mac;
 	own.vlan = device->vlan;
 	attrs_copy(io, &own, ~io->mask);
+	return 0;
+}
+
+/* ---- what it has already ---- */
+
+static int find_asked(struct vfctl_ctx *ctx, const struct attach *a,
+	const struct vfctl_attach_options *o, const struct vfctl_pf **ret_pf,
+	const struct vfctl_vf **ret_vf)
+{
+	*ret_vf = NULL;
+	return o->vf ? vfctl_inventory_find_vf(ctx, a->snapshot->inventory, o->vf, ret_pf, ret_vf)
+		     : vfctl_inventory_find_pf(ctx, a->snapshot->inventory, o->pf, ret_pf);
+}
+
+/* What it was leased with is what was asked for. */
+static int check_asked(struct vfctl_ctx *ctx, const struct attach *a,
+	const struct vfctl_attach_options *o, const struct vfctl_pf *pf, const struct vfctl_vf *vf)
+{
+	const struct vfctl_lease_vf *has = attach_leased(a, &vf->bdf);
+	char text[VFCTL_BDF_TEXT], is[VFCTL_ATTR_TEXT], asked[VFCTL_ATTR_TEXT];
+	const char *name = vfctl_pf_name(pf, text);
+	struct vfctl_vf_attrs left = o->attrs, other;
+	const char *key, *is_key;
+	size_t i = 0, at = 0;
+
+	if (!has || !has->has_intent)
+		return 0;
+	left.mask &= o->ensure_mask & ~attrs_equal(&o->attrs, &has->intent);
+	if (!vfctl_vf_attrs_next(&left, &i, &key, asked))
+		return 0;
+	other = has->intent;
+	other.mask &= left.mask;
+	if (!vfctl_vf_attrs_next(&other, &at, &is_key, is) || at != i)
+		snprintf(is, sizeof(is), "none");
+	return ctx_fail(ctx, -EEXIST, "domain %s has %s/%u already, with %s %s, not %s; change it with: "
+		"vfctl set %s/%u %s=%s --config (or --live)", attach_name(a), name, vf->index, key, is,
+		asked, name, vf->index, key, asked);
+}
+
+/* How many of those that are asked for are devices of the domain, by this XML of it. */
+static int count_devices(struct vfctl_ctx *ctx, const struct attach *a,
+	const struct vfctl_attach_options *o, const char *xml, size_t *ret)
+{
+	_view_ struct vfctl_domain_view *view = NULL;
+	const struct vfctl_pf *pf, *asked_pf;
+	const struct vfctl_vf *vf, *asked_vf;
+	int r = find_asked(ctx, a, o, &asked_pf, &asked_vf);
+
+	if (r == 0)
+		r = vfctl_domain_read(ctx, xml, &view);
+	*ret = 0;
+	for (size_t i = 0; r == 0 && i < view->device_count; i++) {
+		if (vfctl_inventory_find_vf(ctx, a->snapshot->inventory,
+			TEXT(&view->devices[i].source), &pf, &vf) < 0 || pf != asked_pf ||
+			(asked_vf && (vf != asked_vf || !attach_leased(a, &vf->bdf))))
+			continue;
+		r = check_asked(ctx, a, o, pf, vf);
+		(*ret)++;
+	}
+	return r;
+}
+
+int attach_count_missing(struct vfctl_ctx *ctx, struct attach *a,
+	const struct vfctl_attach_options *o)
+{
+	size_t want = o->count ? o->count : 1, live = SIZE_MAX, config = SIZE_MAX, has;
+	int r = 0;
+
+	a->missing = want;
+	if (!o->ensure)
+		return 0;
+	if (a->affect & VFCTL_AFFECT_LIVE)
+		r = count_devices(ctx, a, o, a->live.xml, &live);
+	if (r == 0 && a->affect & VFCTL_AFFECT_CONFIG)
+		r = count_devices(ctx, a, o, a->config.xml, &config);
+	if (r < 0)
+		return r;
+	ctx_clear(ctx);
+	has = live < config ? live : config;
+	if (has >= want && o->vf)
+		return ctx_fail(ctx, -EALREADY, "domain %s has %s", attach_name(a), o->vf);
+	if (has >= want)
+		return ctx_fail(ctx, -EALREADY, "domain %s has %zu VF%s of %s", attach_name(a), has,
+			has == 1 ? "" : "s", o->pf);
+	if (live != SIZE_MAX && config != SIZE_MAX && live != config)
+		return ctx_fail(ctx, -EBUSY, "domain %s has %zu VF%s of %s while it runs, and %zu in its "
+			"definition; say which is meant (--live or --config), or restart it",
+			attach_name(a), live, live == 1 ? "" : "s", o->pf ? o->pf : o->vf, config);
+	a->missing = want - has;
 	return 0;
 }
 
@@ -185,6 +297,7 @@ int attach_choose_vf(struct vfctl_ctx *ctx, struct attach *a,
 		r = give_identity(ctx, a, o, pf, vf, dry_run);
 	if (r == 0)
 		r = check_values(ctx, a);
+	a->chosen[a->chosen_count++] = vf->bdf;
 	a->lease_vf = (struct vfctl_lease_vf){.bdf = vf->bdf, .pf = pf->bdf, .index = vf->index,
 		.transient = !(a->affect & VFCTL_AFFECT_CONFIG), .has_intent = true,
 		.returns_identity = !(a->affect & VFCTL_AFFECT_CONFIG) && a->identities.count,

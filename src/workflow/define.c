@@ -4,50 +4,50 @@
 #include <stdio.h>
 
 #include "base/change.h"
+#include "domain/domain.h"
+#include "facts/memlock.h"
+#include "facts/snapshot.h"
 #include "host/host.h"
 #include "state/store.h"
 #include "workflow/guest.h"
-#include "workflow/memlock.h"
+#include "workflow/lease.h"
+#include "workflow/lease_text.h"
+#include "workflow/ops.h"
+#include "workflow/pf_locks.h"
 #include "workflow/policy.h"
-#include "workflow/run.h"
-#include "workflow/snapshot.h"
+#include "workflow/recover.h"
+#include "workflow/redefine.h"
 #include "workflow/values.h"
 
 #define TEXT(bdf) vfctl_bdf_format((bdf), (char[VFCTL_BDF_TEXT]){0})
 
 struct define {
 	struct vfctl_placed *placed;
+	char *said; /* by the guest's file; NULL: there is none */
 	struct vfctl_hypervisor *hv;
 	char *xml;
 	struct vfctl_lease lease; /* cells and vfs owned here */
-	bool taken;
+	struct asked_shape shape;
 };
 
-static void free_define(void *data)
+static void define_clear(struct define *d)
 {
-	struct define *d = data;
-
 	vfctl_placed_free(d->placed);
+	free(d->said);
 	free(d->xml);
-	free(d->lease.cells);
-	free(d->lease.vfs);
-	free(d);
+	lease_clear(&d->lease);
 }
+#define _define_ _cleanup_(define_clear)
 
-static int fill_cells(struct vfctl_ctx *ctx, const struct vfctl_assignment *a,
-	struct vfctl_lease *l)
+static void fill_shape(struct define *d)
 {
-	l->cells = calloc(a->cell_count + 1, sizeof(*l->cells));
-	if (!l->cells)
-		return ctx_oom(ctx);
-	for (size_t i = 0; i < a->cell_count; i++) {
-		const struct vfctl_cell *c = &a->cells[i];
+	const struct vfctl_guest *g = d->placed->guest;
+	const struct vfctl_assignment *a = vfctl_placed_assignment(d->placed);
 
-		l->cells[l->cell_count++] = (struct vfctl_lease_cell){.node = c->node,
-			.memory_node = c->memory_node, .memory_bytes = c->memory_bytes,
-			.page_bytes = c->page_bytes, .shared_vcpus = c->shared_vcpus};
-	}
-	return 0;
+	d->shape = (struct asked_shape){.vcpus = g->vcpus - g->shared_vcpus,
+		.isolated = g->threads == VFCTL_THREADS_ISOLATE, .cells = (uint32_t)a->cell_count,
+		.vfs = (uint32_t)a->vf_count, .memory_bytes = a->memory_bytes,
+		.page_bytes = a->page_bytes};
 }
 
 static int fill_lease(struct vfctl_ctx *ctx, struct define *d)
@@ -55,52 +55,13 @@ static int fill_lease(struct vfctl_ctx *ctx, struct define *d)
 	const struct vfctl_assignment *a = vfctl_placed_assignment(d->placed);
 	struct vfctl_lease *l = &d->lease;
 
+	fill_shape(d);
 	str_copy(l->id, sizeof(l->id), d->placed->lease_id);
 	str_copy(l->domain_uuid, sizeof(l->domain_uuid), d->placed->guest->uuid);
 	l->domain_name = d->placed->guest->name;
-	l->node = a->node;
-	l->memory_bytes = a->memory_bytes;
-	l->page_bytes = a->page_bytes;
-	l->cpus = a->held_cpus;
-	l->vfs = calloc(d->placed->vf_count + 1, sizeof(*l->vfs));
-	if (!l->vfs)
-		return ctx_oom(ctx);
-	for (size_t i = 0; i < d->placed->vf_count; i++)
-		l->vfs[l->vf_count++] = (struct vfctl_lease_vf){.bdf = d->placed->vfs[i].bdf,
-			.pf = d->placed->vfs[i].pf, .index = d->placed->vfs[i].index,
-			.has_intent = true, .intent = d->placed->vfs[i].attrs};
-	return fill_cells(ctx, a, l);
-}
-
-static int apply_lease(struct vfctl_ctx *ctx, void *data)
-{
-	struct define *d = data;
-	_store_ struct store *store = NULL;
-	int r = store_open(ctx, STORE_WRITE, &store);
-
-	if (r == 0)
-		r = store_take(store, &d->lease);
-	d->taken = r == 0;
-	return r;
-}
-
-static int undo_lease(struct vfctl_ctx *ctx, void *data)
-{
-	struct define *d = data;
-	_store_ struct store *store = NULL;
-	int r;
-
-	if (!d->taken)
-		return 0;
-	r = store_open(ctx, STORE_WRITE, &store);
-	return r < 0 ? r : store_drop(store, d->lease.id);
-}
-
-static int apply_define(struct vfctl_ctx *ctx, void *data)
-{
-	struct define *d = data;
-
-	return d->hv->define(ctx, d->hv, d->xml);
+	if (a->emulator_shared)
+		l->qemu_cpus = a->emulator_cpus;
+	return lease_fill(ctx, a, d->placed->vfs, d->placed->vf_count, l);
 }
 
 /* The lease's domain is there, under another name. */
@@ -118,27 +79,52 @@ static bool renamed(struct vfctl_ctx *ctx, struct vfctl_hypervisor *hv,
 	return true;
 }
 
+static int compare_existing(struct vfctl_ctx *ctx, const struct define *d,
+	const struct vfctl_guest *guest, const struct vfctl_domain_info *info)
+{
+	_leases_ struct vfctl_leases *leases = NULL;
+	int r = vfctl_leases_read(ctx, &leases);
+	const struct vfctl_lease *lease;
+
+	if (r < 0)
+		return r;
+	lease = vfctl_leases_find_uuid(leases, info->uuid);
+	if (!lease || !lease->cell_count || !info->persistent)
+		return ctx_fail(ctx, -EEXIST, "libvirt has a domain %s already, which vfctl did not "
+			"define; remove it (vfctl undefine %s --force), or choose another name", info->name,
+			info->name);
+	return guest_compare(ctx, guest, d->said, info, lease);
+}
+
 /* libvirt redefines a domain of the same UUID in silence: not on our account. */
-static int check_new(struct vfctl_ctx *ctx, struct vfctl_hypervisor *hv,
-	const struct vfctl_guest *guest, const struct vfctl_leases *leases)
+static int check_existing(struct vfctl_ctx *ctx, const struct define *d,
+	const struct vfctl_guest *guest)
 {
 	const char *const names[] = {guest->name, guest->uuid};
-	const struct vfctl_lease *old = vfctl_leases_find_uuid(leases, guest->uuid);
-	char now_called[128];
 
-	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(names) && names[i]; i++) {
 		struct vfctl_domain_info info;
-		int r = hv->get(ctx, hv, names[i], true, &info);
+		int r = d->hv->get(ctx, d->hv, names[i], true, &info);
 
 		if (r == -ENOENT)
 			continue;
-		if (r == 0)
-			vfctl_domain_info_clear(&info);
-		return r < 0 ? r : ctx_fail(ctx, -EEXIST, "libvirt has a domain %s already; "
-			"remove it with vfctl undefine %s, or choose another name", names[i],
-			names[i]);
+		if (r < 0)
+			return r;
+		r = compare_existing(ctx, d, guest, &info);
+		vfctl_domain_info_clear(&info);
+		return r;
 	}
 	ctx_clear(ctx);
+	return 0;
+}
+
+/* No lease is left of a domain of that name or UUID. */
+static int check_new(struct vfctl_ctx *ctx, struct vfctl_hypervisor *hv,
+	const struct vfctl_guest *guest, const struct vfctl_leases *leases)
+{
+	const struct vfctl_lease *old = vfctl_leases_find_uuid(leases, guest->uuid);
+	char now_called[128];
+
 	if (!old)
 		old = vfctl_leases_find(leases, guest->name);
 	if (old && renamed(ctx, hv, old, now_called))
@@ -160,8 +146,8 @@ static int check_values(struct vfctl_ctx *ctx, const struct vfctl_placed *placed
 	int r = live_from_inventory(ctx, placed->snapshot->inventory, &facts.live);
 
 	if (r == 0)
-		r = values_check_all(ctx, &facts, placed->guest->uuid, placed->vfs,
-			placed->vf_count);
+		r = values_check(ctx, ROAD_GUEST, &facts, placed->guest->uuid, placed->vfs,
+			placed->vf_count, NULL);
 	live_values_clear(&facts.live);
 	return r;
 }
@@ -175,23 +161,54 @@ static void put_memory(const struct vfctl_lease *l, struct buf *text)
 			l->cells[i].memory_node);
 }
 
-static void add_define_steps(struct define *d, struct steps *steps)
+/* ", a part of CPU 5" */
+static void put_qemu(const struct vfctl_lease *l, struct buf *text)
 {
-	struct step lease = {.apply = apply_lease, .undo = undo_lease, .data = d};
-	struct step define = {.apply = apply_define, .data = d};
-	_buf_ struct buf memory = {0}, vfs = {0};
+	char cpus[256];
+
+	vfctl_cpuset_format(&l->qemu_cpus, cpus, sizeof(cpus));
+	if (cpus[0])
+		buf_printf(text, ", CPU%s %s for QEMU's threads together with other guests,",
+			vfctl_cpuset_count(&l->qemu_cpus) == 1 ? "" : "s", cpus);
+}
+
+static int add_define_steps(struct vfctl_ctx *ctx, struct define *d, struct vfctl_change *change)
+{
+	_free_ char *text = lease_to_text(&d->lease, &d->shape);
+	_buf_ struct buf memory = {0}, vfs = {0}, qemu = {0};
+	struct steps *steps = &change->steps;
+	const char *uuid = d->lease.domain_uuid;
 	char cpus[512];
+	int r = text ? identities_add_step(ctx, &d->placed->identities, change) : ctx_oom(ctx);
 
 	for (size_t i = 0; i < d->lease.vf_count; i++)
 		buf_printf(&vfs, "%s%s", i ? ", " : d->lease.vf_count > 1 ? " and VFs " : " and VF ",
 			TEXT(&d->lease.vfs[i].bdf));
 	put_memory(&d->lease, &memory);
+	put_qemu(&d->lease, &qemu);
 	vfctl_cpuset_format(&d->lease.cpus, cpus, sizeof(cpus));
-	identities_add_step(&d->placed->identities, steps);
-	steps_add(steps, &lease, "lease CPUs %s and %s%s to domain %s", cpus,
-		memory.data ? memory.data : "no memory", vfs.data ? vfs.data : "",
+	step_begin(steps, "lease CPUs %s%s and %s%s to domain %s", cpus,
+		qemu.data ? qemu.data : "", memory.data ? memory.data : "no memory",
+		vfs.data ? vfs.data : "", d->lease.domain_name);
+	step_op(steps, &op_lease, text, "", "%s", uuid);
+	step_add_op(steps, &op_domain, d->xml, "", uuid, "define domain %s in libvirt",
 		d->lease.domain_name);
-	steps_add(steps, &define, "define domain %s in libvirt", d->lease.domain_name);
+	return r;
+}
+
+static int make_xml(struct vfctl_ctx *ctx, struct define *d, const char *template_text,
+	const char *template_name)
+{
+	_free_ char *xml = NULL;
+	int r = vfctl_placed_xml(ctx, d->placed, template_text, template_name, d->hv->version, &xml);
+
+	if (r < 0)
+		return r;
+	memlock_warn(ctx, d->placed->guest->name, xml, d->hv->version);
+	if (d->said)
+		return metadata_set_said(ctx, xml, d->said, &d->xml);
+	d->xml = steal(xml);
+	return 0;
 }
 
 int vfctl_define_plan(struct vfctl_ctx *ctx, struct vfctl_guest *guest,
@@ -199,35 +216,42 @@ int vfctl_define_plan(struct vfctl_ctx *ctx, struct vfctl_guest *guest,
 	const char *template_name, bool dry_run, struct vfctl_change **ret_change)
 {
 	_change_ struct vfctl_change *change = NULL;
-	struct define *d = calloc(1, sizeof(*d));
-	int r = change_new(ctx, d, free_define, &change);
+	_define_ struct define d = {.hv = options->hypervisor};
+	int r = change_new(ctx, &change);
 
 	if (r == 0 && !dry_run)
 		r = host_lock(ctx, HOST_LOCK_PLACEMENT, false, &change->placement_fd);
-	if (r < 0)
-		return r;
-	d->hv = options->hypervisor;
-	r = vfctl_place(ctx, guest, options, &d->placed);
-	if (r == 0)
-		r = check_new(ctx, d->hv, guest, d->placed->snapshot->leases);
-	if (r == 0)
-		r = placed_check(ctx, d->placed);
 	if (r == 0 && !dry_run)
-		r = placed_take_identities(ctx, d->placed, options->ids);
+		recover_guests(ctx, options->hypervisor, NULL);
+	if (r == 0 && !dry_run)
+		r = recover_pfs(ctx);
+	d.said = guest_said(guest, template_text);
+	if (guest->said && !d.said)
+		r = ctx_oom(ctx);
 	if (r == 0)
-		r = check_values(ctx, d->placed);
+		r = check_existing(ctx, &d, guest);
 	if (r == 0)
-		r = vfctl_placed_xml(ctx, d->placed, template_text, template_name,
-			d->hv->version, &d->xml);
+		r = vfctl_place(ctx, guest, options, &d.placed);
 	if (r == 0)
-		r = fill_lease(ctx, d);
-	if (r < 0)
-		return r;
-	memlock_warn(ctx, guest->name, d->xml, d->hv->version);
-	add_define_steps(d, &change->steps);
-	change->ids_changed = d->placed->identities.count > 0;
-	*ret_change = steal(change);
-	return 0;
+		r = check_new(ctx, d.hv, guest, d.placed->snapshot->leases);
+	if (r == 0)
+		r = placed_check(ctx, d.placed);
+	if (r == 0 && !dry_run)
+		r = placed_take_identities(ctx, d.placed, options->ids);
+	if (r == 0)
+		r = check_values(ctx, d.placed);
+	if (r == 0)
+		r = make_xml(ctx, &d, template_text, template_name);
+	if (r == 0)
+		r = fill_lease(ctx, &d);
+	if (r == 0)
+		r = guest_journal(ctx, change, d.hv, "define %s", guest->name);
+	if (r == 0)
+		r = add_define_steps(ctx, &d, change);
+	r = change_planned(ctx, change, r);
+	if (r == 0)
+		*ret_change = steal(change);
+	return r;
 }
 
 /* ---- undefine ---- */
@@ -238,61 +262,15 @@ struct undefine {
 	struct vfctl_leases *leases;
 	const struct vfctl_lease *lease; /* NULL: it holds none */
 	struct identities identities;
-	unsigned drop;
 };
 
-static void free_undefine(void *data)
+static void undefine_clear(struct undefine *u)
 {
-	struct undefine *u = data;
-
 	identities_clear(&u->identities);
 	vfctl_domain_info_clear(&u->info);
 	vfctl_leases_free(u->leases);
-	free(u);
 }
-
-static int apply_undefine(struct vfctl_ctx *ctx, void *data)
-{
-	struct undefine *u = data;
-
-	return u->hv->undefine(ctx, u->hv, u->info.uuid, u->drop);
-}
-
-/* Somebody started it since it was looked at: its VFs are its own until that run ends. */
-static int end_with_run(struct vfctl_ctx *ctx, struct store *store,
-	const struct vfctl_lease *lease)
-{
-	log_warn(ctx, "domain %s has been started meanwhile: what it holds is released when it "
-		"stops", lease->domain_name);
-	return store_make_transient(store, lease->id);
-}
-
-static int apply_release(struct vfctl_ctx *ctx, void *data)
-{
-	struct undefine *u = data;
-	struct vfctl_leases *now = NULL;
-	_store_ struct store *store = NULL;
-	_pf_locks_ struct pf_locks locks = {.count = 0};
-	int r = 0;
-
-	for (size_t i = 0; i < u->lease->vf_count && r == 0; i++)
-		r = pf_locks_add(ctx, &locks, &u->lease->vfs[i].pf);
-	if (r == 0)
-		r = pf_locks_take(ctx, &locks);
-	if (r == 0)
-		r = store_open(ctx, STORE_WRITE, &store);
-	if (r == 0)
-		r = store_read(store, u->lease->domain_uuid, &now);
-	if (r == 0 && now->count && now->v[0].running && !u->lease->running)
-		r = end_with_run(ctx, store, &now->v[0]);
-	else if (r == 0 && now->count) {
-		r = policy_restore(ctx, store, &now->v[0], NULL);
-		if (r == 0)
-			r = store_drop(store, now->v[0].id);
-	}
-	vfctl_leases_free(now);
-	return r;
-}
+#define _undefine_ _cleanup_(undefine_clear)
 
 /* Not placed by vfctl, or only given a VF: its definition is not ours to remove. */
 static int check_ours(struct vfctl_ctx *ctx, const struct undefine *u, bool force)
@@ -337,9 +315,35 @@ static int find_identities(struct vfctl_ctx *ctx, struct vfctl_ids *ids, const c
 	if (r == 0)
 		r = identities_of_domain(ctx, uuid[0] ? ids : NULL, uuid, NULL, &u->identities);
 	if (r == 0 && !u->info.name && !u->lease && !u->identities.count)
-		return ctx_fail(ctx, -ENOENT, "libvirt knows no domain %s, and it holds no lease, "
+		return ctx_fail(ctx, -EALREADY, "libvirt knows no domain %s, and it holds no lease, "
 			"no GUID and no MAC here", name);
 	return r;
+}
+
+static int add_undefine_steps(struct vfctl_ctx *ctx, struct undefine *u, unsigned drop,
+	struct vfctl_change *change)
+{
+	const struct vfctl_lease *l = u->lease;
+	struct steps *steps = &change->steps;
+
+	if (u->info.name && u->info.persistent) {
+		_free_ char *before = domain_drops(drop);
+
+		if (!before)
+			return ctx_oom(ctx);
+		step_add_op(steps, &op_undomain, "", before, u->info.uuid,
+			"undefine domain %s in libvirt", u->info.name);
+	}
+	if (l) {
+		_free_ char *before = str_format("%s%s", l->id, l->running ? OP_RUNNING : "");
+
+		if (!before)
+			return ctx_oom(ctx);
+		step_add_op(steps, &op_unlease, "", before, l->domain_uuid,
+			"release what domain %s holds (%zu VF%s)", l->domain_name, l->vf_count,
+			l->vf_count == 1 ? "" : "s");
+	}
+	return identities_add_return_step(ctx, &u->identities, change);
 }
 
 int vfctl_undefine_plan(struct vfctl_ctx *ctx, struct vfctl_hypervisor *hypervisor,
@@ -347,33 +351,31 @@ int vfctl_undefine_plan(struct vfctl_ctx *ctx, struct vfctl_hypervisor *hypervis
 	struct vfctl_change **ret_change)
 {
 	_change_ struct vfctl_change *change = NULL;
-	struct undefine *u = calloc(1, sizeof(*u));
-	struct step undefine = {.apply = apply_undefine, .data = u, .commit = true};
-	struct step release = {.apply = apply_release, .data = u, .commit = true};
-	int r = change_new(ctx, u, free_undefine, &change);
+	_undefine_ struct undefine u = {.hv = hypervisor};
+	_free_ char *story = str_format("undefine %s", domain);
+	bool finished = false;
+	int r = change_new(ctx, &change);
 
 	if (r == 0 && !dry_run)
 		r = host_lock(ctx, HOST_LOCK_PLACEMENT, false, &change->placement_fd);
 	if (r < 0)
 		return r;
-	u->hv = hypervisor;
-	u->drop = options->drop;
-	r = find_domain(ctx, domain, u);
+	if (!dry_run)
+		finished = recover_guests(ctx, hypervisor, story);
+	r = find_domain(ctx, domain, &u);
 	if (r == 0)
-		r = check_ours(ctx, u, options->force);
+		r = check_ours(ctx, &u, options->force);
 	if (r == 0)
-		r = find_identities(ctx, options->ids, domain, u);
-	if (r < 0)
-		return r;
-	if (u->info.name && u->info.persistent)
-		steps_add(&change->steps, &undefine, "undefine domain %s in libvirt",
-			u->info.name);
-	if (u->lease)
-		steps_add(&change->steps, &release, "release what domain %s holds (%zu VF%s)",
-			u->lease->domain_name, u->lease->vf_count,
-			u->lease->vf_count == 1 ? "" : "s");
-	identities_add_return_step(&u->identities, &change->steps);
-	change->ids_changed = u->identities.count > 0;
-	*ret_change = steal(change);
-	return 0;
+		r = find_identities(ctx, options->ids, domain, &u);
+	/* An earlier one that was cut short has now been carried on. */
+	if (r == -EALREADY && finished)
+		ctx_clear(ctx);
+	if (r == 0)
+		r = guest_journal(ctx, change, hypervisor, "undefine %s", domain);
+	if (r == 0)
+		r = add_undefine_steps(ctx, &u, options->drop, change);
+	r = change_planned(ctx, change, r);
+	if (r == 0)
+		*ret_change = steal(change);
+	return r;
 }

@@ -3,6 +3,8 @@
 #include <errno.h>
 
 #include "workflow/attach.h"
+#include "workflow/ops.h"
+#include "workflow/recover.h"
 
 #define TEXT(bdf) vfctl_bdf_format((bdf), (char[VFCTL_BDF_TEXT]){0})
 #define DETACH_TIMEOUT_MS 30000
@@ -16,13 +18,13 @@ static const struct vfctl_domain_device *find_device(const struct vfctl_domain_v
 	return NULL;
 }
 
-static int device_to_remove(struct vfctl_ctx *ctx, struct attach *a, const char *xml,
-	char **ret_device)
+/* As libvirt finds it in the running domain; NULL: it is not there. */
+static int device_to_unplug(struct vfctl_ctx *ctx, struct attach *a, char **ret_device)
 {
 	_view_ struct vfctl_domain_view *view = NULL;
 	const struct vfctl_domain_device *device;
 	struct vfctl_domain_vf vf = {.bdf = a->lease_vf.bdf, .pf = a->lease_vf.pf};
-	int r = vfctl_domain_read(ctx, xml, &view);
+	int r = vfctl_domain_read(ctx, a->live.xml, &view);
 
 	if (r < 0)
 		return r;
@@ -61,19 +63,11 @@ static int find_vf(struct vfctl_ctx *ctx, struct attach *a, const char *name)
 		found += vfctl_inventory_find_vf(ctx, a->snapshot->inventory,
 			TEXT(&view->devices[i].source), &pf, &vf) == 0;
 	if (found != 1 || !vf)
-		return ctx_fail(ctx, found ? -EINVAL : -ENOENT, "domain %s has %s VF; %s",
-			attach_name(a), found ? "more than one" : "no",
-			found ? "name one: --vf PF/INDEX" : "there is nothing to detach");
+		return found ? ctx_mistake(ctx, -EINVAL, "domain %s has more than one VF; name one: "
+			"--vf PF/INDEX", attach_name(a))
+			     : ctx_fail(ctx, -EALREADY, "domain %s has no VF", attach_name(a));
 	a->lease_vf = (struct vfctl_lease_vf){.bdf = vf->bdf, .pf = pf->bdf, .index = vf->index};
 	return 0;
-}
-
-static void keep_unasked(struct attach *a, unsigned affect, char **device)
-{
-	if (a->affect & affect || !*device)
-		return;
-	a->still_used = true;
-	free(steal(*device));
 }
 
 static bool holds_lease(const struct attach *a)
@@ -84,110 +78,52 @@ static bool holds_lease(const struct attach *a)
 	return lease && str_eq(lease->domain_uuid, attach_uuid(a));
 }
 
-/* A device that is gone already leaves what our metadata says of it; -ENOENT: nothing. */
-static int drop_intent(struct vfctl_ctx *ctx, struct attach *a)
+/*
+ * The definition without the device, and without the intent, so that the hook does not miss it at
+ * the next start. Either may be gone already; @ret_device: it was there.
+ */
+static int make_definition(struct vfctl_ctx *ctx, struct attach *a, bool *ret_device)
 {
-	int r = -ENOENT;
+	_free_ char *without = NULL;
+	int r = vfctl_domain_remove_device(ctx, a->config.xml, &a->lease_vf.bdf, &without);
+	const char *xml = r == 0 ? without : a->config.xml;
 
-	if (a->config.name && a->affect & VFCTL_AFFECT_CONFIG)
-		r = vfctl_domain_metadata_remove_vf(ctx, a->config.xml, &a->lease_vf.bdf,
-			&a->config_xml);
-	if (r == -ENOENT)
-		ctx_clear(ctx);
-	return r;
+	*ret_device = r == 0;
+	if (r < 0 && r != -ENOENT)
+		return r;
+	ctx_clear(ctx);
+	r = vfctl_domain_metadata_remove_vf(ctx, xml, &a->lease_vf.bdf, &a->config_xml);
+	if (r != -ENOENT)
+		return r;
+	ctx_clear(ctx);
+	a->config_xml = steal(without);
+	return 0;
 }
 
-/* The intent goes with the device, so that the hook does not miss it at the next start. */
+/* What stays where it was not asked to go is still used. */
 static int make_removals(struct vfctl_ctx *ctx, struct attach *a)
 {
+	bool defined = false;
 	int r = 0;
 
 	if (a->live.name)
-		r = device_to_remove(ctx, a, a->live.xml, &a->live_device);
+		r = device_to_unplug(ctx, a, &a->live_device);
 	if (r == 0 && a->config.name)
-		r = device_to_remove(ctx, a, a->config.xml, &a->config_device);
+		r = make_definition(ctx, a, &defined);
 	if (r < 0)
 		return r;
-	keep_unasked(a, VFCTL_AFFECT_LIVE, &a->live_device);
-	keep_unasked(a, VFCTL_AFFECT_CONFIG, &a->config_device);
-	if (!a->live_device && !a->config_device && !a->still_used) {
-		r = drop_intent(ctx, a);
-		/* Or the guest let go after an earlier detach gave up waiting. */
-		if (r != -ENOENT || holds_lease(a))
-			return r == -ENOENT ? 0 : r;
-	}
-	if (!a->live_device && !a->config_device)
-		return ctx_fail(ctx, -ENOENT, "domain %s does not have VF %s", attach_name(a),
-			TEXT(&a->lease_vf.bdf));
-	if (!a->config_device)
+	a->still_used = (a->live_device && !(a->affect & VFCTL_AFFECT_LIVE)) ||
+		(defined && !(a->affect & VFCTL_AFFECT_CONFIG));
+	if (!(a->affect & VFCTL_AFFECT_LIVE))
+		free(steal(a->live_device));
+	if (!(a->affect & VFCTL_AFFECT_CONFIG))
+		free(steal(a->config_xml));
+	/* Or the guest let go after an earlier detach gave up waiting. */
+	if (a->live_device || a->config_xml || (!a->still_used && holds_lease(a)))
 		return 0;
-	r = vfctl_domain_metadata_remove_vf(ctx, a->config.xml, &a->lease_vf.bdf,
-		&a->config_xml);
-	if (r != -ENOENT)
-		return r;
-	ctx_clear(ctx); /* plugged by someone else: it has no intent of ours */
-	a->config_xml = strdup(a->config.xml);
-	return a->config_xml ? 0 : ctx_oom(ctx);
-}
-
-static int apply_unconfig(struct vfctl_ctx *ctx, void *data)
-{
-	struct attach *a = data;
-	int r = a->hv->define(ctx, a->hv, a->config_xml);
-
-	if (r == 0 && a->config_device)
-		r = a->hv->detach(ctx, a->hv, attach_uuid(a), a->config_device, VFCTL_AFFECT_CONFIG,
-			0);
-	return r;
-}
-
-static int apply_unplug(struct vfctl_ctx *ctx, void *data)
-{
-	struct attach *a = data;
-
-	return a->hv->detach(ctx, a->hv, attach_uuid(a), a->live_device, VFCTL_AFFECT_LIVE,
-		a->timeout_ms);
-}
-
-/* Somebody started it since it was looked at, perhaps with the VF in it still. */
-static int check_not_started(struct vfctl_ctx *ctx, const struct attach *a,
-	const struct vfctl_lease *before)
-{
-	struct vfctl_leases *leases = NULL;
-	const struct vfctl_lease *now;
-	int r = vfctl_leases_read(ctx, &leases);
-
-	if (r < 0)
-		return r;
-	now = vfctl_leases_find_uuid(leases, before->domain_uuid);
-	if (now && now->running && !before->running)
-		r = ctx_fail(ctx, -EBUSY, "domain %s has been started meanwhile; the VF stays its own "
-			"until it stops, then: vfctl detach %s --vf %s", before->domain_name,
-			before->domain_name, TEXT(&a->lease_vf.bdf));
-	vfctl_leases_free(leases);
-	return r;
-}
-
-/*
- * The device is out of the guest: its policy is returned, then the lease. A lease that
- * holds nothing else (the domain was not defined with vfctl) ends. The PF's lock is held from
- * the look at the lease on: a start that began before would be given the VF in between.
- */
-static int apply_return(struct vfctl_ctx *ctx, void *data)
-{
-	struct attach *a = data;
-	const struct vfctl_lease *lease = vfctl_leases_find_uuid(a->snapshot->leases, attach_uuid(a));
-	_pf_locks_ struct pf_locks locks = {.count = 0};
-	int r = attach_lock_pf(ctx, a, &locks);
-
-	if (r == 0)
-		r = check_not_started(ctx, a, lease);
-	if (r == 0)
-		r = attach_restore_policy(ctx, a);
-	if (r < 0)
-		return r;
-	a->new_lease = lease->vf_count == 1 && lease->node < 0;
-	return attach_give_up_lease(ctx, a);
+	return ctx_fail(ctx, -EALREADY, "%sdomain %s does not have VF %s", !a->still_used ? ""
+		: a->affect & VFCTL_AFFECT_LIVE ? "the running " : "the definition of ",
+		attach_name(a), TEXT(&a->lease_vf.bdf));
 }
 
 /* What the VF carries by the domain's metadata. */
@@ -225,21 +161,47 @@ static int find_identities(struct vfctl_ctx *ctx, struct attach *a, struct vfctl
 	return r < 0 ? r : identities_of_domain(ctx, ids, attach_uuid(a), &carried, &a->identities);
 }
 
-static void add_detach_steps(struct attach *a, struct steps *steps)
+static int add_unplug_step(struct vfctl_ctx *ctx, const struct attach *a, struct steps *steps)
 {
-	struct step config = {.apply = apply_unconfig, .undo = attach_undo_config, .data = a};
-	struct step live = {.apply = apply_unplug, .data = a, .commit = true};
-	struct step back = {.apply = apply_return, .data = a, .commit = true};
-	const char *vf = TEXT(&a->lease_vf.bdf), *name = attach_name(a);
+	_free_ char *before = str_format("plugged %u\n%s", a->timeout_ms, a->live_device);
+	const char *vf = TEXT(&a->lease_vf.bdf);
 
-	if (a->config_xml)
-		steps_add(steps, &config, "take VF %s out of the definition of domain %s", vf, name);
-	if (a->live_device)
-		steps_add(steps, &live, "unplug VF %s from the running domain %s, and wait until "
-			"the guest let go", vf, name);
-	if (holds_lease(a) && !a->still_used)
-		steps_add(steps, &back, "return VF %s to what it was and end its lease", vf);
-	identities_add_return_step(&a->identities, steps);
+	if (!before)
+		return ctx_oom(ctx);
+	step_begin(steps, "unplug VF %s from the running domain %s, and wait until the guest let go",
+		vf, attach_name(a));
+	step_op(steps, &op_plugged, "", before, "%s/%s", attach_uuid(a), vf);
+	return 0;
+}
+
+static int add_return_step(struct vfctl_ctx *ctx, const struct attach *a, struct steps *steps)
+{
+	const struct vfctl_lease *l = vfctl_leases_find_uuid(a->snapshot->leases, attach_uuid(a));
+	_free_ char *before = str_format("%s%s", l->id, l->running ? "" : OP_OFF);
+	const char *vf = TEXT(&a->lease_vf.bdf);
+
+	if (!before)
+		return ctx_oom(ctx);
+	step_begin(steps, "return VF %s to what it was and end its lease", vf);
+	step_op(steps, &op_unlease_vf, "", before, "%s/%s", attach_uuid(a), vf);
+	return 0;
+}
+
+static int add_detach_steps(struct vfctl_ctx *ctx, struct attach *a, struct vfctl_change *change)
+{
+	struct steps *steps = &change->steps;
+	int r = 0;
+
+	if (a->config_xml) {
+		step_begin(steps, "take VF %s out of the definition of domain %s",
+			TEXT(&a->lease_vf.bdf), attach_name(a));
+		r = attach_add_definition_op(ctx, a, steps);
+	}
+	if (r == 0 && a->live_device)
+		r = add_unplug_step(ctx, a, steps);
+	if (r == 0 && holds_lease(a) && !a->still_used)
+		r = add_return_step(ctx, a, steps);
+	return r < 0 ? r : identities_add_return_step(ctx, &a->identities, change);
 }
 
 int vfctl_detach_plan(struct vfctl_ctx *ctx, struct vfctl_hypervisor *hypervisor,
@@ -247,24 +209,24 @@ int vfctl_detach_plan(struct vfctl_ctx *ctx, struct vfctl_hypervisor *hypervisor
 	struct vfctl_change **ret_change)
 {
 	_change_ struct vfctl_change *change = NULL;
-	struct attach *a;
-	int r = attach_open(ctx, hypervisor, domain, options->affect, dry_run, &change, &a);
+	_attach_ struct attach a = {.hv = hypervisor,
+		.timeout_ms = options->timeout_ms ? options->timeout_ms : DETACH_TIMEOUT_MS};
+	int r = attach_open(ctx, hypervisor, domain, options->affect, dry_run, &a, &change);
 
 	if (r == 0)
-		r = attach_name_lease(ctx, a);
+		r = attach_name_lease(ctx, &a);
 	if (r == 0)
-		r = find_vf(ctx, a, options->vf);
+		r = find_vf(ctx, &a, options->vf);
 	if (r == 0)
-		r = make_removals(ctx, a);
-	if (r < 0)
-		return r;
-	if (!a->still_used)
-		r = find_identities(ctx, a, options->ids);
-	if (r < 0)
-		return r;
-	a->timeout_ms = options->timeout_ms ? options->timeout_ms : DETACH_TIMEOUT_MS;
-	add_detach_steps(a, &change->steps);
-	change->ids_changed = a->identities.count > 0;
-	*ret_change = steal(change);
-	return 0;
+		r = make_removals(ctx, &a);
+	if (r == 0 && !a.still_used)
+		r = find_identities(ctx, &a, options->ids);
+	if (r == 0)
+		r = add_detach_steps(ctx, &a, change);
+	if (r == 0)
+		r = guest_journal(ctx, change, hypervisor, "detach %s", domain);
+	r = change_planned(ctx, change, r);
+	if (r == 0)
+		*ret_change = steal(change);
+	return r;
 }

@@ -6,9 +6,9 @@
 #include <stdio.h>
 #include <sys/random.h>
 
+#include "facts/snapshot.h"
 #include "host/host.h"
 #include "sriov/attrs.h"
-#include "workflow/snapshot.h"
 
 void vfctl_placed_free(struct vfctl_placed *placed)
 {

@@ -4,9 +4,9 @@
 
 #include "base/buf.h"
 #include "base/ctx.h"
+#include "facts/model.h"
 #include "vfctl/workflow.h"
 #include "workflow/identity.h"
-#include "workflow/model.h"
 
 struct vfctl_placed {
 	struct vfctl_guest *guest; /* borrowed */

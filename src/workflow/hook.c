@@ -8,24 +8,20 @@
 #include <errno.h>
 #include <stdio.h>
 
-#include "base/vfattr.h"
+#include "base/json.h"
 #include "host/host.h"
 #include "pci/device.h"
+#include "state/store.h"
 #include "vfctl/workflow.h"
 #include "workflow/grant.h"
+#include "workflow/guest_run.h"
 #include "workflow/identity.h"
+#include "workflow/lease.h"
+#include "workflow/pf_locks.h"
 #include "workflow/policy.h"
-#include "workflow/run.h"
-#include "workflow/snapshot.h"
 #include "workflow/values.h"
 
 #define TEXT(bdf) vfctl_bdf_format((bdf), (char[VFCTL_BDF_TEXT]){0})
-
-static void leases_freep(struct vfctl_leases **leases)
-{
-	vfctl_leases_free(*leases);
-}
-#define _leases_ _cleanup_(leases_freep)
 
 struct hook {
 	struct vfctl_ctx *ctx;
@@ -35,86 +31,35 @@ struct hook {
 	bool starts; /* libvirt prepared it before */
 };
 
-static bool lease_has(const struct vfctl_lease *lease, const struct vfctl_bdf *vf)
+/* ---- the run, as operations ---- */
+
+static int add_vf_step(struct hook *h, const struct vfctl_domain_vf *vf, struct steps *steps)
 {
-	for (size_t i = 0; lease && i < lease->vf_count; i++)
-		if (vfctl_bdf_compare(&lease->vfs[i].bdf, vf) == 0)
-			return true;
-	return false;
+	_free_ char *json = json_of_attrs(&vf->attrs);
+	_free_ char *want = json ? str_format("%s/%u %s", TEXT(&vf->pf), vf->index, json) : NULL;
+
+	if (!want)
+		return ctx_oom(h->ctx);
+	step_begin(steps, "VF %s is that domain's, with these values", TEXT(&vf->bdf));
+	step_op(steps, &op_run_vf, want, NULL, "%s/%s", h->intent.uuid, TEXT(&vf->bdf));
+	return 0;
 }
 
-/* ---- the lease of this run ---- */
-
-static struct vfctl_lease_vf lease_vf_of(const struct vfctl_domain_vf *vf)
+/* What the domain holds from now on. One that starts was prepared before, and holds it. */
+static int plan_lease(struct hook *h, const struct vfctl_lease *lease, const bool *note,
+	struct steps *steps)
 {
-	return (struct vfctl_lease_vf){.bdf = vf->bdf, .pf = vf->pf, .index = vf->index,
-		.has_intent = true, .intent = vf->attrs};
-}
+	_free_ char *want = str_format("%s %s", lease ? lease->id : h->intent.uuid,
+		h->intent.name);
+	int r = want ? 0 : ctx_oom(h->ctx);
 
-/* A domain that was not defined with vfctl, but may have what it asks for. */
-static int take_transient(struct hook *h, struct store *store)
-{
-	struct vfctl_lease_vf vfs[VFCTL_GUEST_VFS_MAX];
-	struct vfctl_lease lease = {.domain_name = h->intent.name, .transient = true,
-		.node = VFCTL_NODE_NONE, .vfs = vfs, .vf_count = h->grant.count};
-
-	/* The UUID, not the id in the XML: a copied XML must not share the original's. */
-	str_copy(lease.id, sizeof(lease.id), h->intent.uuid);
-	str_copy(lease.domain_uuid, sizeof(lease.domain_uuid), h->intent.uuid);
-	for (size_t i = 0; i < h->grant.count; i++)
-		vfs[i] = lease_vf_of(&h->grant.vfs[i]);
-	return store_take(store, &lease);
-}
-
-static int complete_lease(struct hook *h, struct store *store, const struct vfctl_lease *lease)
-{
-	int r = 0;
-
-	for (size_t i = 0; i < h->grant.count && r == 0; i++) {
-		struct vfctl_lease_vf vf = lease_vf_of(&h->grant.vfs[i]);
-
-		vf.transient = true; /* it asks anew at the next start */
-		if (h->grant.sources[i] == GRANT_FOREIGN)
-			r = store_add_vf(store, lease->id, &vf);
-		else if (h->grant.sources[i] == GRANT_OLD_LEASE)
-			r = store_set_intent(store, &vf.bdf, &vf.intent);
-	}
+	if (!lease || !lease->running)
+		step_add_op(steps, &op_run, want, "", h->intent.uuid, "domain %s runs%s",
+			h->intent.name, lease ? "" : ", with a lease for this run");
+	for (size_t i = 0; i < h->grant.count && r == 0; i++)
+		if (note[i] || h->grant.sources[i] != GRANT_LEASE)
+			r = add_vf_step(h, &h->grant.vfs[i], steps);
 	return r;
-}
-
-static int begin(struct hook *h, struct store *store, const struct vfctl_lease *lease)
-{
-	const char *id = lease ? lease->id : h->intent.uuid;
-	char boot[VFCTL_UUID_TEXT];
-	int r = lease ? complete_lease(h, store, lease) : take_transient(h, store);
-
-	boot_id_read(h->ctx, boot);
-	return r < 0 ? r : store_begin_run(store, id, h->intent.name, boot);
-}
-
-static bool was_running(const struct hook *h, const struct vfctl_lease *lease)
-{
-	char boot[VFCTL_UUID_TEXT];
-
-	boot_id_read(h->ctx, boot);
-	return lease->running && !is_of_earlier_boot(lease, boot);
-}
-
-/* The start is stopped: what this call leased is free again. */
-static void unbegin(struct hook *h, struct store *store, const struct vfctl_lease *lease)
-{
-	_free_ char *words = steal(h->ctx->error);
-
-	if (!lease) {
-		identities_forget(h->ctx, h->intent.uuid, false);
-		store_drop(store, h->intent.uuid);
-	}
-	for (size_t i = 0; lease && i < h->grant.count; i++)
-		if (!lease_has(lease, &h->grant.vfs[i].bdf))
-			store_remove_vf(store, lease->id, &h->grant.vfs[i].bdf);
-	if (lease && !was_running(h, lease))
-		store_end_run(store, lease->id);
-	ctx_fail(h->ctx, 0, "%s", words ? words : "");
 }
 
 /* ---- prepare ---- */
@@ -133,7 +78,7 @@ static int check_intent(struct vfctl_ctx *ctx, const struct vfctl_domain_intent 
 }
 
 /* The values that were granted are live on no other function of this host. */
-static int check_values(struct hook *h, const struct vfctl_leases *leases)
+static int check_values(struct hook *h, const struct vfctl_leases *leases, bool *ret_note)
 {
 	struct value_facts facts = {.leases = leases, .changing = h->grant.vfs,
 		.changing_count = h->grant.count};
@@ -147,35 +92,31 @@ static int check_values(struct hook *h, const struct vfctl_leases *leases)
 	if (r == 0 && mask & VFCTL_ATTR_GUIDS)
 		r = live_guids_add(h->ctx, &facts.live);
 	if (r == 0)
-		r = values_check_all(h->ctx, &facts, h->intent.uuid, h->grant.vfs, h->grant.count);
+		r = values_check(h->ctx, ROAD_START, &facts, h->intent.uuid, h->grant.vfs,
+			h->grant.count, ret_note);
 	live_values_clear(&facts.live);
 	return r;
 }
 
 /* With the locks held. A failure leaves all as it was. */
-static int prepare_vfs(struct hook *h, struct store *store, const struct vfctl_leases *leases)
+static int prepare_vfs(struct hook *h, const struct vfctl_leases *leases)
 {
 	const struct grant_facts facts = {h->spec, &h->intent, leases};
 	const struct vfctl_lease *lease = grant_lease(&facts);
+	bool note[VFCTL_GUEST_VFS_MAX] = {false};
+	_steps_ struct steps steps = {0};
 	int r = grant_decide(h->ctx, &facts, &h->grant);
 
-	if (r < 0)
+	/* A leased domain runs guarded though it has no VF yet: one may be plugged into it. */
+	if (r < 0 || (!h->grant.count && !lease))
 		return r;
-	/* It runs guarded, though it has no VF yet: one may be plugged into it. */
-	if (!h->grant.count)
-		return lease ? begin(h, store, lease) : 0;
-	r = check_values(h, leases);
+	if (h->grant.count)
+		r = check_values(h, leases, note);
 	if (r == 0)
-		r = identities_confirm(h->ctx, &h->intent, h->grant.vfs, h->grant.count);
-	if (r < 0)
-		return r;
-	r = begin(h, store, lease);
+		r = plan_lease(h, lease, note, &steps);
 	if (r == 0)
-		r = policy_apply(h->ctx, store, h->grant.vfs, h->grant.count);
-	/* What was there is known as long as the lease lasts: release tries again. */
-	if (r < 0 && r != -ESTALE)
-		unbegin(h, store, lease);
-	return r;
+		r = policy_plan(h->ctx, h->grant.vfs, h->grant.count, &steps);
+	return r < 0 ? r : run_add(h->ctx, h->intent.uuid, h->intent.name, &steps);
 }
 
 static int lock_pfs(struct hook *h, const struct vfctl_leases *leases, struct pf_locks *locks)
@@ -192,28 +133,28 @@ static int lock_pfs(struct hook *h, const struct vfctl_leases *leases, struct pf
 	return r < 0 ? r : pf_locks_take(h->ctx, locks);
 }
 
-/*
- * Something is left that was for a run alone, and that was never released: the host went down,
- * or the hook was killed. libvirt prepares no domain that runs; at its start this run has its
- * VFs already.
- */
-static bool is_stale(const struct hook *h, const struct vfctl_lease *lease)
+static bool has_transient(const struct vfctl_lease *lease)
 {
-	bool stale = lease->transient || (lease->running && !was_running(h, lease));
+	bool some = lease && lease->transient;
 
-	for (size_t i = 0; i < lease->vf_count && !h->starts; i++)
-		stale |= lease->vfs[i].transient;
-	return stale;
+	for (size_t i = 0; lease && i < lease->vf_count; i++)
+		some |= lease->vfs[i].transient;
+	return some;
 }
 
+/*
+ * Something is left of a run that was never released: the host went down, or the hook was
+ * killed. libvirt prepares no domain that runs; at its start this run has its VFs already.
+ */
 static int end_stale(struct hook *h, struct store *store, struct vfctl_leases **io)
 {
-	const struct vfctl_lease *own = vfctl_leases_find_uuid(*io, h->intent.uuid);
-	int r = 0;
+	bool left = has_transient(vfctl_leases_find_uuid(*io, h->intent.uuid));
+	enum run_state state;
+	int r = run_look(h->ctx, h->intent.uuid, &state);
 
-	if (!own || !is_stale(h, own))
-		return 0;
-	r = run_end(h->ctx, store, own);
+	if (r < 0 || (h->starts ? state == RUN_GOES_ON : state == RUN_NONE && !left))
+		return r;
+	r = run_end(h->ctx, h->intent.uuid);
 	if (r < 0)
 		return r;
 	vfctl_leases_free(*io);
@@ -231,7 +172,7 @@ static int prepare_locked(struct hook *h)
 		r = store_read(store, NULL, &leases);
 	if (r == 0)
 		r = end_stale(h, store, &leases);
-	return r < 0 ? r : prepare_vfs(h, store, leases);
+	return r < 0 ? r : prepare_vfs(h, leases);
 }
 
 static int prepare(struct hook *h)
@@ -288,32 +229,11 @@ static int start(struct hook *h)
 static int reconnect(struct hook *h)
 {
 	_leases_ struct vfctl_leases *leases = NULL;
-	_store_ struct store *store = NULL;
-	char boot[VFCTL_UUID_TEXT];
-	int r;
+	const struct vfctl_lease *own;
+	int r = vfctl_leases_read(h->ctx, &leases);
 
-	if (access(h->ctx->state_path, F_OK) < 0)
-		return 0; /* nothing was ever leased */
-	r = store_open(h->ctx, STORE_WRITE, &store);
-	if (r == 0)
-		r = store_read(store, h->intent.uuid, &leases);
-	if (r < 0 || !leases->count || !leases->v[0].running)
-		return r;
-	boot_id_read(h->ctx, boot);
-	return store_begin_run(store, leases->v[0].id, h->intent.name, boot);
-}
-
-static int release_locked(struct hook *h)
-{
-	_leases_ struct vfctl_leases *leases = NULL;
-	_store_ struct store *store = NULL;
-	int r = store_open(h->ctx, STORE_WRITE, &store);
-
-	if (r == 0)
-		r = store_read(store, h->intent.uuid, &leases);
-	if (r < 0)
-		return ctx_append(h->ctx, r, RETURN_WITH, h->intent.name);
-	return leases->count ? run_end(h->ctx, store, &leases->v[0]) : 0;
+	own = r == 0 ? vfctl_leases_find_uuid(leases, h->intent.uuid) : NULL;
+	return own && own->running ? run_mark(h->ctx, own->domain_uuid, own->id, h->intent.name) : r;
 }
 
 /* By the UUID: what the metadata says by now is no matter. */
@@ -329,7 +249,7 @@ static int release(struct hook *h)
 		r = lock_pfs(h, leases, &locks);
 	if (r < 0)
 		return ctx_append(h->ctx, r, RETURN_WITH, h->intent.name);
-	return release_locked(h);
+	return run_end(h->ctx, h->intent.uuid);
 }
 
 /*

@@ -11,23 +11,11 @@
 #include "base/change.h"
 #include "base/parse.h"
 #include "host/host.h"
+#include "workflow/ops.h"
 
 #define HOOK_DIR "/etc/libvirt/hooks/qemu.d"
 #define HOOK_NEW HOOK_DIR "/.50-vfctl.new"
 #define RELOAD_STAMP "/run/vfctl/hook-reload"
-
-struct install {
-	char *program;
-	int daemon_pid;
-};
-
-static void free_install(void *data)
-{
-	struct install *i = data;
-
-	free(i->program);
-	free(i);
-}
 
 /* ---- the daemon ---- */
 
@@ -68,13 +56,12 @@ static int64_t started_at(int pid)
 	return changed_at(path);
 }
 
-static int reload(struct vfctl_ctx *ctx, int pid)
+/* One that does not run any more looks when it starts. */
+static int apply_reload(struct vfctl_ctx *ctx, const struct op *op)
 {
-	int fd;
+	int pid = find_daemon(), fd;
 
-	if (!pid)
-		return 0; /* it will look when it starts */
-	if (kill(pid, SIGHUP) < 0)
+	if (pid && kill(pid, SIGHUP) < 0)
 		return ctx_fail(ctx, -errno, "tell the libvirt daemon (pid %d) to look for hooks: "
 			"%s", pid, strerror(errno));
 	mkdir("/run/vfctl", 0755);
@@ -111,13 +98,15 @@ static int find_program(struct vfctl_ctx *ctx, const char *given, char **ret)
 	tries[0] = given;
 	tries[1] = VFCTL_LIBEXECDIR "/vfctl-hook-qemu";
 	tries[2] = beside;
-	for (size_t i = 0; i < ARRAY_SIZE(tries); i++)
+	for (size_t i = 0; i < (given ? 1 : ARRAY_SIZE(tries)); i++)
 		if (tries[i] && access(tries[i], R_OK) == 0) {
 			*ret = strdup(tries[i]);
 			return *ret ? 0 : ctx_oom(ctx);
 		}
-	return ctx_fail(ctx, -ENOENT, "there is no hook program %s",
-		given ? given : VFCTL_LIBEXECDIR "/vfctl-hook-qemu");
+	if (given)
+		return ctx_mistake(ctx, -ENOENT, "there is no hook program %s", given);
+	return ctx_fail(ctx, -ENOENT, "there is no hook program " VFCTL_LIBEXECDIR
+		"/vfctl-hook-qemu");
 }
 
 static int copy_to(const char *from, const char *to)
@@ -135,15 +124,14 @@ static int copy_to(const char *from, const char *to)
 	return fchmod(out, 0755) < 0 || fsync(out) < 0 ? -errno : 0;
 }
 
-static int apply_copy(struct vfctl_ctx *ctx, void *data)
+static int install(struct vfctl_ctx *ctx, const char *program)
 {
-	struct install *i = data;
 	int r;
 
 	mkdir("/etc/libvirt", 0755);
 	mkdir("/etc/libvirt/hooks", 0755);
 	mkdir(HOOK_DIR, 0755);
-	r = copy_to(i->program, HOOK_NEW);
+	r = copy_to(program, HOOK_NEW);
 	if (r == 0 && rename(HOOK_NEW, VFCTL_HOOK_PATH) < 0)
 		r = -errno;
 	if (r < 0) {
@@ -154,37 +142,48 @@ static int apply_copy(struct vfctl_ctx *ctx, void *data)
 	return 0;
 }
 
-static int apply_remove(struct vfctl_ctx *ctx, void *data)
+static int apply_program(struct vfctl_ctx *ctx, const struct op *op)
 {
-	if (unlink(VFCTL_HOOK_PATH) < 0)
+	if (op->want[0])
+		return install(ctx, op->want);
+	if (unlink(VFCTL_HOOK_PATH) < 0 && errno != ENOENT)
 		return ctx_fail(ctx, -errno, "remove %s: %s", VFCTL_HOOK_PATH, strerror(errno));
 	return 0;
 }
 
-static int apply_reload(struct vfctl_ctx *ctx, void *data)
+static int observe_program(struct vfctl_ctx *ctx, const struct op *op, char **ret)
 {
-	return reload(ctx, ((struct install *)data)->daemon_pid);
+	bool is = op->want[0] && same_content(op->want, VFCTL_HOOK_PATH);
+	bool there = access(VFCTL_HOOK_PATH, F_OK) == 0;
+
+	return op_say(ctx, is ? op->want : there ? "another" : "", ret);
 }
 
-static void add_reload(struct install *i, struct steps *steps)
+static int observe_reload(struct vfctl_ctx *ctx, const struct op *op, char **ret)
 {
-	struct step row = {.apply = apply_reload, .data = i};
+	struct vfctl_hook_status status;
+	int r = vfctl_hook_status_read(ctx, &status);
 
-	if (i->daemon_pid)
-		steps_add(steps, &row, "tell the libvirt daemon (pid %d) to look for hooks again",
-			i->daemon_pid);
+	return r < 0 ? r : op_say(ctx, status.seen_by_daemon ? "seen" : "", ret);
 }
 
-static int new_change(struct vfctl_ctx *ctx, struct vfctl_change **ret, struct install **ret_i)
-{
-	struct install *i = calloc(1, sizeof(*i));
-	int r = change_new(ctx, i, free_install, ret);
+/*
+ * Both stay when a later step fails: a hook does nothing for domains that are not vfctl's. No
+ * journal either: the copy is one rename, and a daemon that was not told is told by the next
+ * `hook install`.
+ */
+const struct op_type op_hook_program = {.name = "hook-program", .nature = OP_KEPT,
+	.observe_one = observe_program, .apply_one = apply_program};
+const struct op_type op_hook_reload = {.name = "hook-reload", .nature = OP_KEPT,
+	.observe_one = observe_reload, .apply_one = apply_reload};
 
-	if (r == 0) {
-		i->daemon_pid = find_daemon();
-		*ret_i = i;
-	}
-	return r;
+static void add_reload(struct steps *steps)
+{
+	int pid = find_daemon();
+
+	if (pid)
+		step_add_op(steps, &op_hook_reload, "seen", NULL, "libvirt",
+			"tell the libvirt daemon (pid %d) to look for hooks again", pid);
 }
 
 int vfctl_hook_install_plan(struct vfctl_ctx *ctx, const char *program,
@@ -192,23 +191,22 @@ int vfctl_hook_install_plan(struct vfctl_ctx *ctx, const char *program,
 {
 	_change_ struct vfctl_change *change = NULL;
 	struct vfctl_hook_status status;
-	struct install *i = NULL;
-	struct step copy = {.apply = apply_copy};
+	_free_ char *found = NULL;
 	int r = host_check_writable(ctx);
 
 	if (r == 0)
-		r = new_change(ctx, &change, &i);
+		r = change_new(ctx, &change);
 	if (r == 0)
-		r = find_program(ctx, program, &i->program);
+		r = find_program(ctx, program, &found);
 	if (r == 0)
 		r = vfctl_hook_status_read(ctx, &status);
 	if (r < 0)
 		return r;
-	copy.data = i;
-	if (!status.executable || !same_content(i->program, VFCTL_HOOK_PATH))
-		steps_add(&change->steps, &copy, "copy %s to %s", i->program, VFCTL_HOOK_PATH);
+	if (!status.executable || !same_content(found, VFCTL_HOOK_PATH))
+		step_add_op(&change->steps, &op_hook_program, found, NULL, VFCTL_HOOK_PATH,
+			"copy %s to %s", found, VFCTL_HOOK_PATH);
 	if (change->steps.count || !status.seen_by_daemon)
-		add_reload(i, &change->steps);
+		add_reload(&change->steps);
 	*ret_change = steal(change);
 	return 0;
 }
@@ -216,18 +214,16 @@ int vfctl_hook_install_plan(struct vfctl_ctx *ctx, const char *program,
 int vfctl_hook_remove_plan(struct vfctl_ctx *ctx, struct vfctl_change **ret_change)
 {
 	_change_ struct vfctl_change *change = NULL;
-	struct step row = {.apply = apply_remove};
-	struct install *i = NULL;
 	int r = host_check_writable(ctx);
 
 	if (r == 0)
-		r = new_change(ctx, &change, &i);
+		r = change_new(ctx, &change);
 	if (r < 0)
 		return r;
-	row.data = i;
 	if (access(VFCTL_HOOK_PATH, F_OK) == 0) {
-		steps_add(&change->steps, &row, "remove %s", VFCTL_HOOK_PATH);
-		add_reload(i, &change->steps);
+		step_add_op(&change->steps, &op_hook_program, "", NULL, VFCTL_HOOK_PATH,
+			"remove %s", VFCTL_HOOK_PATH);
+		add_reload(&change->steps);
 	}
 	*ret_change = steal(change);
 	return 0;

@@ -9,7 +9,7 @@
 
 static int fail_read(struct vfctl_ctx *ctx, const char *path, int error)
 {
-	return ctx_fail(ctx, error, "read %s: %s", path, strerror(-error));
+	return ctx_mistake(ctx, error, "read %s: %s", path, strerror(-error));
 }
 
 /* A file that the operator named, on the machine this runs on. */
@@ -32,7 +32,7 @@ static int read_named(struct vfctl_ctx *ctx, const char *path, char **ret)
 		return fail_read(ctx, path, -EIO);
 	/* A NUL must not cut the text short unseen. */
 	if (text.data && strlen(text.data) != text.len)
-		return ctx_fail(ctx, -EILSEQ, "%s: it is no text", path);
+		return ctx_mistake(ctx, -EILSEQ, "%s: it is no text", path);
 	*ret = text.data ? buf_steal(&text) : strdup("");
 	return *ret ? 0 : ctx_oom(ctx);
 }

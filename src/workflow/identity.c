@@ -12,7 +12,10 @@
 void identities_open(struct vfctl_ctx *ctx, struct identities *io, struct vfctl_ids *ids,
 	const char *domain_uuid, const char *domain_name, bool take)
 {
-	*io = (struct identities){.ctx = ctx, .ids = ids, .take = take};
+	bool here = ids && !vfctl_ids_spec(ids)->etcd;
+
+	*io = (struct identities){.ctx = ctx, .ids = ids, .take = take && !here,
+		.claim = take && here};
 	if (!ids)
 		return;
 	str_copy(io->owner.host, sizeof(io->owner.host), vfctl_ids_spec(ids)->host);
@@ -20,31 +23,22 @@ void identities_open(struct vfctl_ctx *ctx, struct identities *io, struct vfctl_
 	str_copy(io->owner.domain_name, sizeof(io->owner.domain_name), domain_name);
 }
 
-/* Never written to a device, so nothing need rest. */
-static int give_back(struct identities *io)
-{
-	int first = 0;
-
-	for (size_t i = 0; i < io->count; i++) {
-		int r = vfctl_ids_release(io->ids, io->given[i].kind, io->given[i].value,
-			&io->given[i].owner, true);
-
-		first = first ? first : r;
-	}
-	return first;
-}
-
 void identities_clear(struct identities *io)
 {
-	if (io->take && !io->kept && io->count) {
-		struct vfctl_ctx *ctx = io->ctx;
-		char *words = steal(ctx->error); /* those of the failure that led here */
+	_free_ char *words = io->ctx ? steal(io->ctx->error) : NULL; /* of the failure that led here */
+	bool mistaken = io->ctx && io->ctx->mistaken;
 
-		give_back(io);
-		free(ctx->error);
-		ctx->error = words;
+	/* Never written to a device, so nothing need rest. */
+	for (size_t i = 0; io->take && i < io->count; i++)
+		vfctl_ids_release(io->ids, io->given[i].kind, io->given[i].value,
+			&io->given[i].owner, true);
+	if (io->ctx) {
+		ctx_clear(io->ctx);
+		io->ctx->error = steal(words);
+		io->ctx->mistaken = mistaken;
 	}
 	free(io->given);
+	free(io->had);
 	*io = (struct identities){0};
 }
 
@@ -136,7 +130,7 @@ static int fail_no_pool(struct vfctl_ctx *ctx, struct vfctl_ids *ids, enum vfctl
 	for (size_t i = 0; i < spec->pool_count; i++)
 		if (spec->pools[i].kind == kind)
 			buf_printf(&known, "%s%s", known.len ? ", " : "", spec->pools[i].name);
-	return ctx_fail(ctx, -ENOENT, "no %s pool '%s'; host.yaml has %s",
+	return ctx_mistake(ctx, -ENOENT, "no %s pool '%s'; host.yaml has %s",
 		vfctl_id_kind_name(kind), name, known.len ? known.data : "none");
 }
 
@@ -148,31 +142,83 @@ static int find_pool(struct vfctl_ctx *ctx, struct vfctl_ids *ids, enum vfctl_id
 	if (*ret || !name)
 		return 0;
 	if (!ids)
-		return ctx_fail(ctx, -ENOENT, "no pool '%s': no host.yaml declares pools", name);
+		return ctx_mistake(ctx, -ENOENT, "no pool '%s': no host.yaml declares pools", name);
 	return fail_no_pool(ctx, ids, kind, name);
 }
 
-static int remember(struct vfctl_ctx *ctx, struct identities *io, const struct vfctl_id *id)
+static int remember(struct vfctl_ctx *ctx, struct identities *io, const struct vfctl_id *id,
+	bool had)
 {
-	if (!array_grow(io->given, io->count))
+	if (!array_grow(io->given, io->count) || !array_grow(io->had, io->count))
 		return ctx_oom(ctx);
+	io->had[io->count] = had;
 	io->given[io->count++] = *id;
 	return 0;
 }
 
-static int propose(struct vfctl_ctx *ctx, struct identities *io,
-	const struct vfctl_id_pool *pool, const struct vfctl_id_owner *owner,
-	const struct vfctl_mac *mac, struct vfctl_id *ret)
+static bool is_given(const struct identities *io, const struct vfctl_id *id)
 {
-	unsigned earlier = 0;
+	for (size_t i = 0; i < io->count; i++)
+		if (io->given[i].kind == id->kind && io->given[i].value == id->value)
+			return true;
+	return false;
+}
+
+/* The first that is not proposed to another device already. */
+static int propose(struct vfctl_ctx *ctx, struct identities *io,
+	const struct vfctl_id_pool *pool, const struct vfctl_mac *mac, struct vfctl_id *io_id)
+{
+	unsigned nth = 0;
 	int r;
 
-	for (size_t i = 0; i < io->count; i++)
-		earlier += str_eq(io->given[i].pool, pool->name);
-	*ret = (struct vfctl_id){.kind = pool->kind, .owner = *owner};
-	str_copy(ret->pool, sizeof(ret->pool), pool->name);
-	r = vfctl_ids_propose(io->ids, pool, owner, mac, earlier, &ret->value);
+	/* One that rests for its owner was not among the free ones. */
+	for (size_t i = 0; i < io->count && pool->strategy == VFCTL_ID_LOWEST; i++)
+		nth += str_eq(io->given[i].pool, pool->name) && !io->had[i] &&
+			io->given[i].state != VFCTL_ID_RESTING;
+	str_copy(io_id->pool, sizeof(io_id->pool), pool->name);
+	do
+		r = vfctl_ids_propose(io->ids, pool, &io_id->owner, mac, nth++, &io_id->value);
+	while (r >= 0 && is_given(io, io_id) && pool->source != VFCTL_ID_SOURCE_MAC &&
+		nth <= 2 * io->count + 1);
 	return r < 0 ? r : 0;
+}
+
+/* 1: its owner has it already, from an earlier change or a reservation. What is known of it is noted. */
+static int has_already(struct vfctl_ctx *ctx, struct identities *io, struct vfctl_id *id)
+{
+	struct vfctl_id now;
+	int r = vfctl_ids_find(io->ids, id->kind, id->value, &now);
+
+	if (r == -ENOENT)
+		ctx_clear(ctx);
+	if (r < 0)
+		return r == -ENOENT ? 0 : r;
+	if (!id_same_owner(&now.owner, &id->owner))
+		return 0;
+	str_copy(id->pool, sizeof(id->pool), now.pool);
+	id->state = now.state;
+	return now.state == VFCTL_ID_LEASED;
+}
+
+int identities_add(struct vfctl_ctx *ctx, struct identities *io, enum vfctl_id_kind kind,
+	uint64_t value, const char *device, uint16_t pkey)
+{
+	struct vfctl_id id = {.kind = kind, .value = value, .owner = io->owner, .pkey = pkey}, now;
+	bool had;
+	int r;
+
+	r = vfctl_ids_find(io->ids, kind, value, &now);
+	if (r < 0 && r != -ENOENT)
+		return r;
+	ctx_clear(ctx);
+	/* Under whichever name it has it: VFs came and went since. */
+	had = r == 0 && now.state == VFCTL_ID_LEASED &&
+		str_eq(now.owner.domain_uuid, id.owner.domain_uuid);
+	if (had)
+		id = now;
+	else
+		str_copy(id.owner.device, sizeof(id.owner.device), device);
+	return remember(ctx, io, &id, had);
 }
 
 /* One value for a device of the domain: @wanted, or from @pool. */
@@ -180,23 +226,35 @@ static int give(struct vfctl_ctx *ctx, struct identities *io, enum vfctl_id_kind
 	const struct vfctl_id_pool *pool, const uint64_t *wanted, const char *device,
 	uint16_t pkey, const struct vfctl_mac *mac, uint64_t *ret_value)
 {
-	struct vfctl_id_owner owner = io->owner;
-	struct vfctl_id id = {.kind = kind};
-	int r;
+	struct vfctl_id id = {.kind = kind, .value = wanted ? *wanted : 0, .owner = io->owner,
+		.pkey = pkey};
+	struct vfctl_id_owner *owner = &id.owner;
+	int r, had = 0;
 
-	str_copy(owner.device, sizeof(owner.device), device);
+	str_copy(owner->device, sizeof(owner->device), device);
 	if (wanted && io->take)
-		r = vfctl_ids_claim(io->ids, kind, *wanted, &owner, pkey, &id);
+		r = vfctl_ids_claim(io->ids, kind, *wanted, owner, pkey, &id);
 	else if (wanted)
-		r = vfctl_ids_may_claim(io->ids, kind, *wanted, &owner);
+		r = vfctl_ids_may_claim(io->ids, kind, *wanted, owner);
 	else if (io->take)
-		r = vfctl_ids_take(io->ids, pool, &owner, pkey, mac, &id);
+		r = vfctl_ids_take(io->ids, pool, owner, pkey, mac, &id);
 	else
-		r = propose(ctx, io, pool, &owner, mac, &id);
+		r = propose(ctx, io, pool, mac, &id);
+	if (r == 0 && io->claim)
+		r = had = has_already(ctx, io, &id);
 	if (r < 0)
 		return r;
-	*ret_value = wanted ? *wanted : id.value;
-	return wanted && !io->take ? 0 : remember(ctx, io, &id);
+	*ret_value = id.value;
+	if (wanted && !io->take && !io->claim)
+		return 0;
+	r = remember(ctx, io, &id, had);
+	if (r < 0 && io->take) {
+		_free_ char *words = steal(ctx->error);
+
+		vfctl_ids_release(io->ids, id.kind, id.value, owner, true);
+		ctx_fail(ctx, r, "%s", words ? words : "");
+	}
+	return r;
 }
 
 /* True: @r says that the fleet is away, and that does not matter here. */
@@ -300,7 +358,7 @@ int identities_give(struct vfctl_ctx *ctx, struct identities *identities,
 	if (pf->class_code >> 16 != 0x02) /* no network card: no identity */
 		return 0;
 	if (!pf->infiniband && (want->pkey || want->guid_pool))
-		return ctx_fail(ctx, -EINVAL, "VF %u of %s is Ethernet: it has no GUID and no "
+		return ctx_mistake(ctx, -EINVAL, "VF %u of %s is Ethernet: it has no GUID and no "
 			"P_Key", vf->index, vfctl_pf_name(pf, (char[VFCTL_BDF_TEXT]){0}));
 	if (!pf->infiniband)
 		return give_mac(ctx, identities, want, pf, vf, device, io);
@@ -316,26 +374,34 @@ static void cursor_end(struct vfctl_id_cursor **cursor)
 }
 #define _cursor_ _cleanup_(cursor_end)
 
-int identities_new_device(struct vfctl_ctx *ctx, struct vfctl_ids *ids,
-	const char *domain_uuid, char ret[16])
+static void note_device(const char *device, uint64_t *used, unsigned *beyond)
 {
-	struct vfctl_id_filter filter = {.domain_uuid = domain_uuid,
+	unsigned n;
+
+	if (sscanf(device, "vf%u", &n) != 1)
+		return;
+	if (n < 64)
+		*used |= UINT64_C(1) << n;
+	else if (n < 100000 && n >= *beyond)
+		*beyond = n + 1; /* reserve --count may have made more */
+}
+
+int identities_new_device(struct vfctl_ctx *ctx, const struct identities *io, char ret[16])
+{
+	struct vfctl_id_filter filter = {.domain_uuid = io->owner.domain_uuid,
 		.states = 1u << VFCTL_ID_LEASED};
 	_cursor_ struct vfctl_id_cursor *cursor = NULL;
+	unsigned n, beyond = 64;
 	uint64_t used = 0;
 	struct vfctl_id id;
-	unsigned n, beyond = 64;
 	int r = 0;
 
-	if (ids) {
-		r = vfctl_ids_list(ids, &filter, &cursor);
+	for (size_t i = 0; i < io->count; i++)
+		note_device(io->given[i].owner.device, &used, &beyond);
+	if (io->ids) {
+		r = vfctl_ids_list(io->ids, &filter, &cursor);
 		while (r == 0 && (r = vfctl_ids_next(cursor, &id)) == 1) {
-			if (sscanf(id.owner.device, "vf%u", &n) != 1)
-				;
-			else if (n < 64)
-				used |= UINT64_C(1) << n;
-			else if (n < 100000 && n >= beyond)
-				beyond = n + 1; /* reserve --count may have made more */
+			note_device(id.owner.device, &used, &beyond);
 			r = 0;
 		}
 	}
@@ -347,57 +413,6 @@ int identities_new_device(struct vfctl_ctx *ctx, struct vfctl_ids *ids,
 		n = beyond;
 	snprintf(ret, 16, "vf%u", n);
 	return 0;
-}
-
-/* ---- steps ---- */
-
-static int apply_keep(struct vfctl_ctx *ctx, void *data)
-{
-	struct identities *io = data;
-
-	io->kept = true;
-	return 0;
-}
-
-static int undo_keep(struct vfctl_ctx *ctx, void *data)
-{
-	struct identities *io = data;
-
-	return give_back(io);
-}
-
-#define NAMED_MAX 4 /* more values than this are told by the first and the last */
-
-static char *describe(const struct identities *io)
-{
-	_buf_ struct buf words = {0};
-	char text[VFCTL_ID_TEXT], last[VFCTL_ID_TEXT];
-
-	if (io->count > NAMED_MAX)
-		return str_format("%zu values, %s to %s", io->count,
-			vfctl_id_format(io->given[0].kind, io->given[0].value, text),
-			vfctl_id_format(io->given[io->count - 1].kind,
-				io->given[io->count - 1].value, last));
-	for (size_t i = 0; i < io->count; i++)
-		buf_printf(&words, "%s%s%s%s", i ? ", " : "",
-			vfctl_id_format(io->given[i].kind, io->given[i].value, text),
-			io->given[i].pool[0] ? " of pool " : "", io->given[i].pool);
-	return words.data ? buf_steal(&words) : NULL;
-}
-
-void identities_add_step(struct identities *identities, struct steps *steps)
-{
-	struct step row = {.apply = apply_keep, .undo = undo_keep, .data = identities};
-	_free_ char *words = describe(identities);
-
-	if (!identities->count)
-		return;
-	if (!words)
-		steps->failed = true;
-	else if (identities->owner.domain_uuid[0])
-		steps_add(steps, &row, "domain %s gets %s", identities->owner.domain_name, words);
-	else
-		steps_add(steps, &row, "note as the VFs' own: %s", words);
 }
 
 /* ---- a PF's own VFs ---- */
@@ -467,7 +482,7 @@ int identities_of_pf(struct vfctl_ctx *ctx, struct vfctl_ids *ids, const struct 
 	r = vfctl_ids_list(ids, &filter, &cursor);
 	while (r == 0 && (r = vfctl_ids_next(cursor, &id)) == 1)
 		r = !id.owner.domain_uuid[0] && str_starts(id.owner.device, prefix)
-			? remember(ctx, ret, &id) : 0;
+			? remember(ctx, ret, &id, true) : 0;
 	return r;
 }
 
@@ -496,7 +511,7 @@ int identities_of_domain(struct vfctl_ctx *ctx, struct vfctl_ids *ids, const cha
 		return 0;
 	r = vfctl_ids_list(ids, &filter, &cursor);
 	while (r == 0 && (r = vfctl_ids_next(cursor, &id)) == 1)
-		r = is_of(&id, vf) ? remember(ctx, ret, &id) : 0;
+		r = is_of(&id, vf) ? remember(ctx, ret, &id, true) : 0;
 	return r;
 }
 
@@ -516,43 +531,4 @@ int identities_find_domain(struct vfctl_ctx *ctx, struct vfctl_ids *ids, const c
 		r = 0;
 	}
 	return r < 0 ? r : 0;
-}
-
-/* They were on a device, so they rest before the pool gives them again. */
-static int apply_return(struct vfctl_ctx *ctx, void *data)
-{
-	struct identities *io = data;
-	int r = 0;
-
-	for (size_t i = 0; i < io->count && r == 0; i++)
-		r = vfctl_ids_release(io->ids, io->given[i].kind, io->given[i].value,
-			&io->given[i].owner, false);
-	return r;
-}
-
-static int undo_return(struct vfctl_ctx *ctx, void *data)
-{
-	struct identities *io = data;
-	int r = 0;
-
-	for (size_t i = 0; i < io->count && r == 0; i++) {
-		struct vfctl_id again;
-
-		r = vfctl_ids_claim(io->ids, io->given[i].kind, io->given[i].value,
-			&io->given[i].owner, io->given[i].pkey, &again);
-	}
-	return r;
-}
-
-void identities_add_return_step(struct identities *identities, struct steps *steps)
-{
-	struct step row = {.apply = apply_return, .undo = undo_return, .data = identities};
-	_free_ char *words = describe(identities);
-
-	if (!identities->count)
-		return;
-	if (words)
-		steps_add(steps, &row, "give back %s", words);
-	else
-		steps->failed = true;
 }

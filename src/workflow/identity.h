@@ -2,33 +2,40 @@
 #ifndef VFCTL_WORKFLOW_IDENTITY_H
 #define VFCTL_WORKFLOW_IDENTITY_H
 
-#include "base/steps.h"
+#include "base/buf.h"
+#include "base/change.h"
 #include "vfctl/domain.h"
 #include "vfctl/guest.h"
 #include "vfctl/identity.h"
 #include "vfctl/inventory.h"
 #include "vfctl/lease.h"
 
+struct id_store;
+
 /*
  * The GUIDs, MACs and P_Keys that a domain gets for its VFs: asked for, from a pool, or the
- * VF's own. They are taken while the change is planned, for the domain XML holds them, and
- * are given back when the change is not carried out.
+ * VF's own. Planning proposes them, and the change's first step claims them. What many hosts
+ * take from at once (a fleet's store) is taken while the change is planned, and given back
+ * when it is not carried out.
  */
 struct identities {
 	struct vfctl_ctx *ctx;
 	struct vfctl_ids *ids; /* borrowed; NULL: no pools, nothing is taken */
 	struct vfctl_id_owner owner; /* without the device */
-	bool take;	/* false: only say what would be given (dry runs, plans) */
+	bool take;	/* while planning; false: proposed */
+	bool claim;	/* the first step claims them; neither: dry runs, plans */
 	bool optional;	/* a fleet that cannot be reached is no failure */
-	bool kept;	/* the domain has them now */
 	struct vfctl_id *given;
+	bool *had; /* of each: its owner has it already */
 	size_t count;
 };
 
+/* @take: a change is to have them, now or by its first step. */
 void identities_open(struct vfctl_ctx *ctx, struct identities *io, struct vfctl_ids *ids,
 	const char *domain_uuid, const char *domain_name, bool take);
-/* Gives back what was taken, unless it is kept. */
+/* Gives back what was taken. */
 void identities_clear(struct identities *io);
+#define _identities_ _cleanup_(identities_clear)
 
 /* Everything live or leased on this host that a pool could give is never given; new cases
  * are logged. */
@@ -58,12 +65,21 @@ int identities_give_pf(struct vfctl_ctx *ctx, struct identities *identities,
 int identities_of_pf(struct vfctl_ctx *ctx, struct vfctl_ids *ids, const struct vfctl_pf *pf,
 	struct identities *ret);
 
-/* "vf0", "vf1", ...: the first that this domain has no value for. */
-int identities_new_device(struct vfctl_ctx *ctx, struct vfctl_ids *ids,
-	const char *domain_uuid, char ret[16]);
+/* "vf0", "vf1", ...: the first that this domain has no value for, nor is given one. */
+int identities_new_device(struct vfctl_ctx *ctx, const struct identities *io, char ret[16]);
 
-/* The step that keeps them (or gives them back); none when nothing was taken. */
-void identities_add_step(struct identities *identities, struct steps *steps);
+/* One that is known: a value for a device of the domain, claimed with the others. */
+int identities_add(struct vfctl_ctx *ctx, struct identities *io, enum vfctl_id_kind kind,
+	uint64_t value, const char *device, uint16_t pkey);
+
+/*
+ * identity_ops.c: the step that claims them, or that gives them back after a rest; none when there
+ * are none. @io is empty then: what was taken is given back with a change that never begins.
+ */
+int identities_add_step(struct vfctl_ctx *ctx, struct identities *io,
+	struct vfctl_change *change);
+int identities_add_return_step(struct vfctl_ctx *ctx, struct identities *io,
+	struct vfctl_change *change);
 
 /* What a domain has, to be given back: all, or that of one VF (@vf not NULL). */
 int identities_of_domain(struct vfctl_ctx *ctx, struct vfctl_ids *ids, const char *domain_uuid,
@@ -71,19 +87,17 @@ int identities_of_domain(struct vfctl_ctx *ctx, struct vfctl_ids *ids, const cha
 /* The UUID of the domain of that name (or UUID) that has any; "" none. */
 int identities_find_domain(struct vfctl_ctx *ctx, struct vfctl_ids *ids, const char *domain,
 	char ret_uuid[37]);
-/* The step that gives them back; none when there is nothing. */
-void identities_add_return_step(struct identities *identities, struct steps *steps);
-
-/* Before a guest starts: the GUIDs and MACs that its VFs get are nobody else's in a pool. */
-int identities_confirm(struct vfctl_ctx *ctx, const struct vfctl_domain_intent *intent,
-	const struct vfctl_domain_vf *vfs, size_t count);
+/* The GUID of that VF rests, or nobody has it: it is the domain's as long as it runs. */
+int identities_note_start(struct vfctl_ctx *ctx, const char *domain_uuid,
+	const char *domain_name, const struct vfctl_lease_vf *vf);
 /* 1: all GUIDs and MACs of @attrs are leased to that domain; 0: some are not. */
 int identities_are_of(struct vfctl_ctx *ctx, const char *domain_uuid,
 	const struct vfctl_vf_attrs *attrs);
-/* A GUID or MAC that is to be set on a VF by hand is not one that somebody else has. */
-int identities_check_set(struct vfctl_ctx *ctx, const struct vfctl_pf *pf,
-	const struct vfctl_vf *vf, const struct vfctl_vf_attrs *attrs);
-
+/* Leased no more; what sync has told the fleet is given back there by the next one. */
+int identity_forget(struct id_store *store, const struct vfctl_id *id, bool used);
+/* 1 the value is leased to that domain ("": the host's own VFs); 0 it is not. */
+int identity_find_of(struct id_store *store, const char *domain_uuid, enum vfctl_id_kind kind,
+	uint64_t value, struct vfctl_id *ret);
 /* What a VF that was plugged in for one run had from pools goes back, after a rest. */
 int identities_return(struct vfctl_ctx *ctx, const char *domain_uuid,
 	const struct vfctl_vf_attrs *attrs);

@@ -4,7 +4,7 @@
 
 #include "host/host.h"
 #include "sriov/inventory.h"
-#include "sriov/lifecycle.h"
+#include "sriov/vf_changes.h"
 #include "vfctl/sriov.h"
 #include "workflow/target.h"
 
@@ -28,7 +28,7 @@ static int take_guids(struct vfctl_ctx *ctx, const struct target *t,
 	const struct vfctl_id_pool *pool;
 	int r = identities_find_pool(ctx, o->ids, o->guid_pool, inv, t->pf, &pool);
 
-	if (r == 0 && o->pkey && t->pf->infiniband && !needs_guids(t->pf, o))
+	if (r == 0 && o->pkey && t->pf->infiniband && !needs_guids(t->pf, o) && !t->declared)
 		return ctx_fail(ctx, -EEXIST, "the VFs are there already, with their GUIDs; change "
 			"the P_Key of one with: vfctl guid reserve --device %s/INDEX --pkey P_KEY",
 			vfctl_bdf_format(&t->pf->bdf, (char[VFCTL_BDF_TEXT]){0}));
@@ -44,51 +44,78 @@ static int take_guids(struct vfctl_ctx *ctx, const struct target *t,
 		*ret_guids);
 }
 
+int create_plan_on(struct vfctl_ctx *ctx, const struct target *t,
+	const struct vfctl_create_options *options, bool dry_run,
+	struct vfctl_change **ret_change)
+{
+	_change_ struct vfctl_change *change = NULL;
+	_identities_ struct identities identities = {0};
+	_free_ uint64_t *guids = NULL;
+	int r = take_guids(ctx, t, options, dry_run, &identities, &guids);
+
+	if (r == 0)
+		r = vf_changes_plan_create(ctx, t->snapshot->inventory, t->snapshot->leases, t->pf,
+			options, guids, &change);
+	if (r == 0)
+		r = identities_add_step(ctx, &identities, change);
+	if (r == 0 && change->ids)
+		steps_put(&change->steps, 0);
+	if (r == 0)
+		*ret_change = steal(change);
+	return r;
+}
+
+int destroy_plan_on(struct vfctl_ctx *ctx, const struct target *t, struct vfctl_ids *ids,
+	struct vfctl_change **ret_change)
+{
+	_change_ struct vfctl_change *change = NULL;
+	_identities_ struct identities identities = {0};
+	int r = identities_of_pf(ctx, ids, t->pf, &identities);
+
+	if (r == 0)
+		r = vf_changes_plan_destroy(ctx, t->snapshot->inventory, t->pf, &change);
+	if (r == 0)
+		r = identities_add_return_step(ctx, &identities, change);
+	if (r == 0)
+		*ret_change = steal(change);
+	return r;
+}
+
 int vfctl_create_plan(struct vfctl_ctx *ctx, const char *pf,
 	const struct vfctl_create_options *options, bool dry_run,
 	struct vfctl_change **ret_change)
 {
+	_change_ struct vfctl_change *change = NULL;
 	_target_ struct target t = NO_TARGET;
-	_kept_ struct kept *kept = calloc(1, sizeof(*kept));
-	_free_ uint64_t *guids = NULL;
-	struct vfctl_change *change;
-	int r = kept ? target_open(ctx, pf, false, dry_run, true, NULL, &t) : ctx_oom(ctx);
+	const struct target_need need = {.dry_run = dry_run, .alone = true};
+	int r = target_open(ctx, pf, &need, &t);
 
 	if (r == 0)
 		snapshot_allow(t.snapshot, options->despite);
 	if (r == 0)
-		r = take_guids(ctx, &t, options, dry_run, &kept->identities, &guids);
+		r = create_plan_on(ctx, &t, options, dry_run, &change);
 	if (r == 0)
-		r = lifecycle_plan_create(ctx, t.snapshot->inventory, t.snapshot->leases, t.pf,
-			options, guids, &change);
-	if (r < 0)
-		return r;
-	identities_add_step(&kept->identities, &change->steps);
-	change->ids_changed = kept->identities.count > 0;
-	target_keep(change, steal(kept), &t);
-	*ret_change = change;
-	return 0;
+		r = target_keep(ctx, change, &t, "create %s %u", pf, options->count);
+	if (r == 0)
+		*ret_change = steal(change);
+	return r;
 }
 
 int vfctl_destroy_plan(struct vfctl_ctx *ctx, struct vfctl_ids *ids, const char *pf,
 	const char *despite, bool dry_run, struct vfctl_change **ret_change)
 {
+	_change_ struct vfctl_change *change = NULL;
 	_target_ struct target t = NO_TARGET;
-	_kept_ struct kept *kept = calloc(1, sizeof(*kept));
-	struct vfctl_change *change;
-	int r = kept ? target_open(ctx, pf, false, dry_run, false, pf, &t) : ctx_oom(ctx);
+	const struct target_need need = {.dry_run = dry_run, .only = pf};
+	int r = target_open(ctx, pf, &need, &t);
 
 	if (r == 0)
 		snapshot_allow(t.snapshot, despite);
 	if (r == 0)
-		r = identities_of_pf(ctx, ids, t.pf, &kept->identities);
+		r = destroy_plan_on(ctx, &t, ids, &change);
 	if (r == 0)
-		r = lifecycle_plan_destroy(ctx, t.snapshot->inventory, t.pf, &change);
-	if (r < 0)
-		return r;
-	identities_add_return_step(&kept->identities, &change->steps);
-	change->ids_changed = kept->identities.count > 0;
-	target_keep(change, steal(kept), &t);
-	*ret_change = change;
-	return 0;
+		r = target_keep(ctx, change, &t, "destroy %s", pf);
+	if (r == 0)
+		*ret_change = steal(change);
+	return r;
 }

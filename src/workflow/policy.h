@@ -2,26 +2,16 @@
 #ifndef VFCTL_WORKFLOW_POLICY_H
 #define VFCTL_WORKFLOW_POLICY_H
 
-#include "state/store.h"
+#include "base/steps.h"
 #include "vfctl/domain.h"
 
 /*
- * Give VFs that are leased to a guest the policy it asks for: what differs is written, all
- * VFs of a PF at once, and read back; what was there before is kept in the lease, so that
- * policy_restore() can return it. On a failure every VF is as it was.
+ * What VFs need for the policy that their guest asks for, as operations: what differs from how
+ * they are now, a step for each PF. None when nothing differs. The PFs' locks are held.
  * @return 0; -ENOENT a VF is not there (PF and index in the words); -EBUSY another process
- * has it open; -ESTALE it failed and not every VF is as it was: keep the lease; else as
- * attrs_write().
+ * has it open; -EIO it cannot be read; -ENOMEM.
  */
-int policy_apply(struct vfctl_ctx *ctx, struct store *store,
-	const struct vfctl_domain_vf *vfs, size_t count);
-
-/*
- * Return what policy_apply() found on the VFs of @lease, or on @vf alone. VFs that are gone or
- * were never written are passed over; all are tried, the first failure is returned. What was
- * found in an earlier boot is forgotten: that boot's VFs are gone.
- */
-int policy_restore(struct vfctl_ctx *ctx, struct store *store, const struct vfctl_lease *lease,
-	const struct vfctl_bdf *vf);
+int policy_plan(struct vfctl_ctx *ctx, const struct vfctl_domain_vf *vfs, size_t count,
+	struct steps *steps);
 
 #endif

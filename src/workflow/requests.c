@@ -3,6 +3,7 @@
 #include <errno.h>
 
 #include "base/buf.h"
+#include "base/parse.h"
 #include "workflow/guest.h"
 
 void vfctl_requests_free(struct vfctl_requests *requests)
@@ -45,7 +46,7 @@ static bool answers_to(const struct vfctl_model_pf *pf, const char *name)
 	if (vfctl_bdf_parse(name, &bdf) == 0)
 		return vfctl_bdf_compare(&bdf, &pf->bdf) == 0;
 	for (char **n = pf->names; n && *n; n++)
-		if (str_eq(*n, name))
+		if (str_eq(*n, name) || libvirt_net_is(name, *n))
 			return true;
 	return false;
 }
@@ -66,9 +67,9 @@ static int find_pf(struct vfctl_ctx *ctx, const struct vfctl_host_model *m, cons
 			pf->names[0] : vfctl_bdf_format(&pf->bdf, (char[VFCTL_BDF_TEXT]){0}));
 	}
 	if (!m->pf_count)
-		return ctx_fail(ctx, -ENOENT, "no PF is called '%.64s': this host has none with "
+		return ctx_mistake(ctx, -ENOENT, "no PF is called '%.64s': this host has none with "
 			"SR-IOV", name);
-	return ctx_fail(ctx, -ENOENT, "no PF is called '%.64s'; there are %s", name,
+	return ctx_mistake(ctx, -ENOENT, "no PF is called '%.64s'; there are %s", name,
 		known.failed ? "others" : known.data);
 }
 
@@ -97,7 +98,7 @@ static int make_want(struct vfctl_ctx *ctx, const struct vfctl_host_model *m,
 	}
 	r = find_pf(ctx, m, vf->pf, &pf);
 	if (r == 0 && asked != VFCTL_FABRIC_ANY && pf->fabric != asked)
-		r = ctx_fail(ctx, -EINVAL, "%s is %s, not %s", vf->pf, fabric_name(pf->fabric),
+		r = ctx_mistake(ctx, -EINVAL, "%s is %s, not %s", vf->pf, fabric_name(pf->fabric),
 			asked == VFCTL_FABRIC_INFINIBAND ? "infiniband" : "ethernet");
 	if (r < 0)
 		return ctx_prefix(ctx, r, "line %u: vfs", vf->line);

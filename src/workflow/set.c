@@ -6,72 +6,22 @@
 #include <errno.h>
 #include <stdio.h>
 
+#include "base/json.h"
 #include "base/vfattr.h"
 #include "host/host.h"
+#include "pci/device.h"
 #include "sriov/attrs.h"
+#include "sriov/bound.h"
 #include "sriov/holder.h"
-#include "sriov/lifecycle.h"
-#include "state/store.h"
+#include "sriov/vf_changes.h"
 #include "vfctl/hypervisor.h"
 #include "vfctl/sriov.h"
+#include "workflow/ops.h"
+#include "workflow/recover.h"
 #include "workflow/target.h"
 #include "workflow/values.h"
 
 #define TEXT(bdf) vfctl_bdf_format((bdf), (char[VFCTL_BDF_TEXT]){0})
-
-/* What is changed of one leased VF for the next starts of its domain. */
-struct config {
-	struct vfctl_hypervisor *hv;
-	struct vfctl_bdf bdf;
-	struct vfctl_vf_attrs before, after; /* of the lease */
-	char *xml, *changed; /* of the domain; NULL: libvirt does not know it */
-};
-
-static void free_config(void *data)
-{
-	struct config *c = data;
-
-	free(c->xml);
-	free(c->changed);
-	free(c);
-}
-
-static int put_intent(struct vfctl_ctx *ctx, const struct config *c,
-	const struct vfctl_vf_attrs *intent)
-{
-	_store_ struct store *store = NULL;
-	int r = store_open(ctx, STORE_WRITE, &store);
-
-	return r < 0 ? r : store_set_intent(store, &c->bdf, intent);
-}
-
-static int apply_intent(struct vfctl_ctx *ctx, void *data)
-{
-	const struct config *c = data;
-
-	return put_intent(ctx, c, &c->after);
-}
-
-static int undo_intent(struct vfctl_ctx *ctx, void *data)
-{
-	const struct config *c = data;
-
-	return put_intent(ctx, c, &c->before);
-}
-
-static int apply_definition(struct vfctl_ctx *ctx, void *data)
-{
-	struct config *c = data;
-
-	return c->hv->define(ctx, c->hv, c->changed);
-}
-
-static int undo_definition(struct vfctl_ctx *ctx, void *data)
-{
-	struct config *c = data;
-
-	return c->hv->define(ctx, c->hv, c->xml);
-}
 
 /* ---- planning ---- */
 
@@ -132,8 +82,6 @@ static int find_places(struct vfctl_ctx *ctx, const struct vfctl_inventory *inv,
 			if (vfctl_bdf_compare(&p->places[k].bdf, &vf->bdf) == 0)
 				return ctx_fail(ctx, -EINVAL, "%s is named twice", p->items[i].vf);
 		r = check_lease(ctx, p->options, pf, vf);
-		if (r == 0)
-			r = identities_check_set(ctx, pf, vf, &p->items[i].attrs);
 	}
 	return r;
 }
@@ -145,6 +93,21 @@ static const char *owner_of(const struct vfctl_snapshot *s, const struct vfctl_b
 	return lease ? lease->domain_uuid : "";
 }
 
+/* What a VF has already it may have. */
+static int check_fresh(struct vfctl_ctx *ctx, const struct vfctl_snapshot *s,
+	const struct value_facts *facts, const struct vfctl_domain_vf *place)
+{
+	struct vfctl_domain_vf fresh = *place;
+	const struct vfctl_pf *pf;
+	const struct vfctl_vf *vf;
+	int r = vfctl_inventory_find_vf(ctx, s->inventory, TEXT(&place->bdf), &pf, &vf);
+
+	if (r < 0)
+		return r;
+	attrs_drop_equal(&fresh.attrs, &vf->attrs);
+	return values_check(ctx, ROAD_SET, facts, owner_of(s, &place->bdf), &fresh, 1, NULL);
+}
+
 static int check_values(struct vfctl_ctx *ctx, const struct vfctl_snapshot *s,
 	const struct plan *p)
 {
@@ -153,9 +116,9 @@ static int check_values(struct vfctl_ctx *ctx, const struct vfctl_snapshot *s,
 	int r = live_from_inventory(ctx, s->inventory, &facts.live);
 
 	for (size_t i = 0; i < p->count && r == 0; i++)
-		r = values_check(ctx, &facts, owner_of(s, &p->places[i].bdf), &p->places[i]);
+		r = check_fresh(ctx, s, &facts, &p->places[i]);
 	if (r == 0)
-		r = values_check_all(ctx, &(struct value_facts){0}, "", p->places, p->count);
+		r = values_check_twins(ctx, p->places, p->count);
 	live_values_clear(&facts.live);
 	return r;
 }
@@ -179,16 +142,6 @@ static const struct vfctl_lease_vf *leased_vf(const struct vfctl_lease *lease,
 	return NULL;
 }
 
-/* A later item of the same domain starts from what the one before made of its XML. */
-static const char *definition_so_far(struct config *const *configs, size_t count,
-	const char *uuid, const struct vfctl_snapshot *s)
-{
-	for (size_t i = count; i-- > 0;)
-		if (configs[i]->changed && str_eq(owner_of(s, &configs[i]->bdf), uuid))
-			return configs[i]->changed;
-	return NULL;
-}
-
 static int read_definition(struct vfctl_ctx *ctx, struct vfctl_hypervisor *hv,
 	const char *uuid, char **ret)
 {
@@ -206,89 +159,75 @@ static int read_definition(struct vfctl_ctx *ctx, struct vfctl_hypervisor *hv,
 	return 0;
 }
 
-static int make_config(struct vfctl_ctx *ctx, const struct vfctl_snapshot *s,
-	const struct plan *p, size_t i, struct config *const *before, struct config *c)
+/* What the VF is leased with from now on. */
+static int change_intent(struct vfctl_ctx *ctx, const struct vfctl_lease *lease,
+	const struct vfctl_lease_vf *vf, const struct vfctl_vf_attrs *asked,
+	struct vfctl_vf_attrs *ret)
 {
-	const struct vfctl_domain_vf *place = &p->places[i];
-	const struct vfctl_lease *lease = vfctl_leases_find_vf(s->leases, &place->bdf);
-	const struct vfctl_lease_vf *vf = leased_vf(lease, &place->bdf);
-	const char *so_far = definition_so_far(before, i, lease->domain_uuid, s);
-	int r = 0;
+	int r;
 
-	c->hv = p->options->hypervisor;
-	c->bdf = place->bdf;
 	if (!vf->has_intent || lease->transient)
 		return ctx_fail(ctx, -EINVAL, lease->transient
 			? "VF %s is domain %s's for its run only, and has no definition of ours"
 			: "an older vfctl leased VF %s to domain %s and did not keep with what; "
-			  "start the domain once, then change it", TEXT(&place->bdf),
+			  "start the domain once, then change it", TEXT(&vf->bdf),
 			lease->domain_name);
-	c->before = c->after = vf->intent;
-	attrs_copy(&c->after, &place->attrs, UINT32_MAX);
+	*ret = vf->intent;
+	attrs_copy(ret, asked, UINT32_MAX);
 	/* Priority and protocol are a tag's. */
-	if (place->attrs.mask & VFCTL_ATTR_VLAN_ID && !place->attrs.vlan)
-		c->after.mask &= ~(uint32_t)(VFCTL_ATTR_VLAN_QOS | VFCTL_ATTR_VLAN_PROTO);
-	r = vfctl_vf_attrs_check(ctx, &c->after);
+	if (asked->mask & VFCTL_ATTR_VLAN_ID && !asked->vlan)
+		ret->mask &= ~(uint32_t)(VFCTL_ATTR_VLAN_QOS | VFCTL_ATTR_VLAN_PROTO);
+	r = vfctl_vf_attrs_check(ctx, ret);
+	return r < 0 ? ctx_prefix(ctx, r, "with what VF %s is leased with", TEXT(&vf->bdf)) : 0;
+}
+
+/* Tried on what libvirt has now, so that a dry run says what cannot be; done on what it has then. */
+static int add_definition_step(struct vfctl_ctx *ctx, const struct plan *p,
+	const struct vfctl_lease *lease, const struct vfctl_lease_vf *vf,
+	const struct vfctl_vf_attrs *attrs, const char *json, struct steps *steps)
+{
+	_free_ char *xml = NULL, *changed = NULL;
+	int r = read_definition(ctx, p->options->hypervisor, lease->domain_uuid, &xml);
+
+	if (r == 0 && xml)
+		r = vfctl_domain_change_vf(ctx, xml, &vf->bdf, attrs, &changed);
+	if (r < 0 || !xml)
+		return r;
+	step_begin(steps, "change VF %s in the definition of domain %s", TEXT(&vf->bdf),
+		lease->domain_name);
+	step_op(steps, &op_definition_vf, json, xml, "%s/%s", lease->domain_uuid, TEXT(&vf->bdf));
+	return 0;
+}
+
+/* For the next starts of the domain. */
+static int add_config_steps(struct vfctl_ctx *ctx, const struct vfctl_snapshot *s,
+	const struct plan *p, const struct vfctl_domain_vf *place, struct steps *steps)
+{
+	const struct vfctl_lease *lease = vfctl_leases_find_vf(s->leases, &place->bdf);
+	const struct vfctl_lease_vf *vf = leased_vf(lease, &place->bdf);
+	_free_ char *want = NULL, *before = NULL;
+	struct vfctl_vf_attrs attrs;
+	int r = change_intent(ctx, lease, vf, &place->attrs, &attrs);
+
 	if (r < 0)
-		return ctx_prefix(ctx, r, "with what VF %s is leased with", TEXT(&place->bdf));
-	c->xml = so_far ? strdup(so_far) : NULL;
-	if (so_far && !c->xml)
+		return r;
+	want = json_of_attrs(&attrs);
+	before = json_of_attrs(&vf->intent);
+	if (!want || !before)
 		return ctx_oom(ctx);
-	if (!so_far)
-		r = read_definition(ctx, c->hv, lease->domain_uuid, &c->xml);
-	if (r == 0 && c->xml)
-		r = vfctl_domain_change_vf(ctx, c->xml, &c->bdf, &c->after, &c->changed);
-	return r;
-}
-
-struct configs {
-	struct config **v;
-	size_t count;
-	struct vfctl_domain_vf *had; /* what VFs of running domains have before a --live */
-	size_t had_count;
-};
-
-static void free_configs(void *data)
-{
-	struct configs *all = data;
-
-	for (size_t i = 0; i < all->count; i++)
-		free_config(all->v[i]);
-	free(all->v);
-	free(all->had);
-	free(all);
-}
-
-static void add_config_steps(struct config *c, const char *domain, struct steps *steps)
-{
-	struct step intent = {.apply = apply_intent, .undo = undo_intent, .data = c};
-	struct step define = {.apply = apply_definition, .undo = undo_definition, .data = c};
-
-	steps_add(steps, &intent, "change what VF %s is leased with to domain %s", TEXT(&c->bdf),
-		domain);
-	if (c->changed)
-		steps_add(steps, &define, "change VF %s in the definition of domain %s",
-			TEXT(&c->bdf), domain);
+	step_begin(steps, "change what VF %s is leased with to domain %s", TEXT(&vf->bdf),
+		lease->domain_name);
+	step_op(steps, &op_intent, want, before, "%s/%s", lease->domain_uuid, TEXT(&vf->bdf));
+	return add_definition_step(ctx, p, lease, vf, &attrs, want, steps);
 }
 
 static int plan_config(struct vfctl_ctx *ctx, const struct vfctl_snapshot *s,
-	const struct plan *p, struct configs *all, struct steps *steps)
+	const struct plan *p, struct steps *steps)
 {
 	int r = 0;
 
-	all->v = calloc(p->count, sizeof(*all->v));
-	if (!all->v)
-		return ctx_oom(ctx);
-	for (size_t i = 0; i < p->count && r == 0; i++) {
-		all->v[i] = calloc(1, sizeof(**all->v));
-		if (!all->v[i])
-			return ctx_oom(ctx);
-		all->count++;
-		r = make_config(ctx, s, p, i, all->v, all->v[i]);
-		if (r == 0)
-			add_config_steps(all->v[i], vfctl_leases_find_vf(s->leases,
-				&p->places[i].bdf)->domain_name, steps);
-	}
+	for (size_t i = 0; i < p->count && r == 0; i++)
+		r = add_config_steps(ctx, s, p, &p->places[i], steps);
 	return r;
 }
 
@@ -297,11 +236,10 @@ static int plan_stored(struct vfctl_ctx *ctx, const struct vfctl_snapshot *s,
 	const struct plan *p, struct vfctl_change **ret_change)
 {
 	_change_ struct vfctl_change *change = NULL;
-	struct configs *all = calloc(1, sizeof(*all));
-	int r = change_new(ctx, all, free_configs, &change);
+	int r = change_new(ctx, &change);
 
 	if (r == 0)
-		r = plan_config(ctx, s, p, all, &change->steps);
+		r = plan_config(ctx, s, p, &change->steps);
 	if (r == 0)
 		*ret_change = steal(change);
 	return r;
@@ -309,40 +247,17 @@ static int plan_stored(struct vfctl_ctx *ctx, const struct vfctl_snapshot *s,
 
 /* ---- a running domain ---- */
 
-static int apply_keep(struct vfctl_ctx *ctx, void *data)
-{
-	const struct configs *all = data;
-	_store_ struct store *store = NULL;
-	int r = store_open(ctx, STORE_WRITE, &store);
-
-	for (size_t i = 0; i < all->had_count && r == 0; i++)
-		r = store_save_attrs(store, &all->had[i].bdf, &all->had[i].attrs);
-	return r;
-}
-
-/* The row added last is carried out first. */
-static void put_first(struct steps *s)
-{
-	struct step last;
-
-	if (s->failed)
-		return;
-	last = s->v[s->count - 1];
-	memmove(s->v + 1, s->v, (s->count - 1) * sizeof(*s->v));
-	s->v[0] = last;
-}
-
 /* --live lasts as long as the run: what prepare found as it should be is not saved yet. */
 static int plan_keep(struct vfctl_ctx *ctx, const struct vfctl_snapshot *s,
-	const struct plan *p, struct configs *all, struct steps *steps)
+	const struct plan *p, struct steps *steps)
 {
-	struct step row = {.apply = apply_keep, .data = all};
-
-	all->had = calloc(p->count, sizeof(*all->had));
-	if (!all->had)
-		return ctx_oom(ctx);
+	step_begin(steps, p->count == 1
+		? "note in its lease what the VF has, which is returned when its domain stops"
+		: "note in their leases what the VFs have, which is returned when their domains stop");
 	for (size_t i = 0; i < p->count; i++) {
-		struct vfctl_vf_attrs wish = p->items[i].attrs;
+		struct vfctl_vf_attrs wish = p->items[i].attrs, had;
+		const struct vfctl_lease_vf *row;
+		_free_ char *json = NULL;
 		const struct vfctl_pf *pf;
 		const struct vfctl_vf *vf;
 		int r = vfctl_inventory_find_vf(ctx, s->inventory, p->items[i].vf, &pf, &vf);
@@ -350,13 +265,16 @@ static int plan_keep(struct vfctl_ctx *ctx, const struct vfctl_snapshot *s,
 		if (r < 0)
 			return r;
 		attrs_complete(&wish, &vf->attrs);
-		all->had[all->had_count] = p->places[i];
-		all->had[all->had_count++].attrs = attrs_before(&vf->attrs, &wish);
+		had = attrs_before(&vf->attrs, &wish);
+		row = leased_vf(vfctl_leases_find_vf(s->leases, &vf->bdf), &vf->bdf);
+		had.mask &= ~row->saved.mask;
+		json = json_of_attrs(&had);
+		if (!json)
+			return ctx_oom(ctx);
+		step_op(steps, &op_run_had, json, "{}", "%s/%s", owner_of(s, &vf->bdf),
+			TEXT(&vf->bdf));
 	}
-	steps_add(steps, &row, p->count == 1
-		? "note in its lease what the VF has, which is returned when its domain stops"
-		: "note in their leases what the VFs have, which is returned when their domains stop");
-	put_first(steps);
+	steps_put(steps, 0);
 	return 0;
 }
 
@@ -364,21 +282,75 @@ static int plan_both(struct vfctl_ctx *ctx, const struct target *t, const struct
 	struct vfctl_change **ret_change)
 {
 	_change_ struct vfctl_change *change = NULL;
-	struct configs *all = NULL;
-	int r = lifecycle_plan_set(ctx, t->snapshot->inventory, t->pf, p->items, p->count,
+	int r = vf_changes_plan_set(ctx, t->snapshot->inventory, t->pf, p->items, p->count,
 		&change);
 
-	if (r == 0 && (p->options->config || p->options->live)) {
-		all = change->more = calloc(1, sizeof(*all));
-		change->free_more = free_configs;
-		r = all ? 0 : ctx_oom(ctx);
-	}
 	if (r == 0 && p->options->live)
-		r = plan_keep(ctx, t->snapshot, p, all, &change->steps);
+		r = plan_keep(ctx, t->snapshot, p, &change->steps);
 	if (r == 0 && p->options->config)
-		r = plan_config(ctx, t->snapshot, p, all, &change->steps);
+		r = plan_config(ctx, t->snapshot, p, &change->steps);
 	if (r == 0)
 		*ret_change = steal(change);
+	return r;
+}
+
+/*
+ * Can it be observed whether the VFs are as asked? Vectors do not read back, and a driver of this
+ * host may not have seen a GUID that was set since it was bound.
+ */
+static bool shows_what_it_has(struct vfctl_ctx *ctx, const struct vfctl_inventory *inv,
+	const struct plan *p)
+{
+	for (size_t i = 0; i < p->count; i++) {
+		const struct vf_wish wish = {p->places[i].index, p->places[i].bdf,
+			p->places[i].attrs, false};
+		const struct vfctl_pf *pf;
+		const struct vfctl_vf *vf;
+
+		if (wish.attrs.mask & VFCTL_ATTR_MSIX)
+			return false;
+		if (wish.attrs.mask & VFCTL_ATTR_GUIDS &&
+			(vfctl_inventory_find_vf(ctx, inv, TEXT(&wish.bdf), &pf, &vf) < 0 ||
+			(vf->driver[0] && !pci_driver_is_vfio(vf->driver) &&
+			bound_check_guids(ctx, &wish) < 0)))
+			return false;
+	}
+	return true;
+}
+
+static int open_target(struct vfctl_ctx *ctx, const struct plan *p, bool dry_run,
+	struct target *ret)
+{
+	/* A MAC or GUID must be no other VF's, of whichever PF. */
+	const struct target_need need = {.is_vf = true, .dry_run = dry_run,
+		.alone = changes_identity(p) || p->options->config,
+		.only = changes_identity(p) ? NULL : p->items[0].vf,
+		.hypervisor = p->options->config ? p->options->hypervisor : NULL};
+
+	return target_open(ctx, p->items[0].vf, &need, ret);
+}
+
+/*
+ * The entry stands under a lock that the change holds to its end: the PF's, or, when nothing but
+ * the lease and the definition changes, that of all guests' changes.
+ */
+static int keep(struct vfctl_ctx *ctx, struct vfctl_change *change, struct target *t,
+	const struct plan *p)
+{
+	struct vfctl_hypervisor *hv = p->options->config ? p->options->hypervisor : NULL;
+	const char *more = p->count == 1 ? "" : " and others", *vf = p->items[0].vf;
+	int r = target_keep(ctx, change, t, "set %s%s", vf, more);
+
+	if (r < 0 || !hv)
+		return r;
+	change->hypervisor = hv;
+	if (hv->uri) { /* another libvirt's, which recovery could not ask */
+		change->entry.journal = NULL;
+	} else if (!p->options->live) {
+		free(steal(change->entry.lock));
+		free(steal(change->entry.story));
+		r = guest_journal(ctx, change, hv, "set %s%s", vf, more);
+	}
 	return r;
 }
 
@@ -387,17 +359,14 @@ int vfctl_set_plan(struct vfctl_ctx *ctx, const struct vfctl_set_item *items, si
 {
 	static const struct vfctl_set_options nothing = {0};
 	struct plan p = {items, options ? options : &nothing, NULL, count};
-	_kept_ struct kept *kept = calloc(1, sizeof(*kept));
+	bool shows_all = false;
+	_change_ struct vfctl_change *change = NULL;
 	_target_ struct target t = NO_TARGET;
-	int r = kept ? 0 : ctx_oom(ctx);
+	int r;
 
-	if (r == 0 && !count)
+	if (!count)
 		return ctx_fail(ctx, -EINVAL, "no VF is named");
-	/* A MAC or GUID must be no other VF's, of whichever PF. */
-	if (r == 0)
-		r = target_open(ctx, items[0].vf, true, dry_run,
-			changes_identity(&p) || p.options->config,
-			changes_identity(&p) ? NULL : items[0].vf, &t);
+	r = open_target(ctx, &p, dry_run, &t);
 	if (r == 0)
 		r = find_places(ctx, t.snapshot->inventory, &p);
 	if (r == 0)
@@ -406,12 +375,19 @@ int vfctl_set_plan(struct vfctl_ctx *ctx, const struct vfctl_set_item *items, si
 		/* libvirt waits for the hook, and the hook for this lock: not to be held. */
 		close_fd(&t.lock_fd);
 		t.lock_fd = -1;
-		r = plan_stored(ctx, t.snapshot, &p, ret_change);
+		r = plan_stored(ctx, t.snapshot, &p, &change);
 	} else if (r == 0) {
-		r = plan_both(ctx, &t, &p, ret_change);
+		r = plan_both(ctx, &t, &p, &change);
 	}
+	if (r == 0)
+		shows_all = shows_what_it_has(ctx, t.snapshot->inventory, &p);
 	free(p.places);
 	if (r == 0)
-		target_keep(*ret_change, steal(kept), &t);
-	return r;
+		r = keep(ctx, change, &t, &p);
+	if (r < 0)
+		return r == -EINVAL ? ctx_blame(ctx, r) : r;
+	if (shows_all)
+		change_drop_done(ctx, change);
+	*ret_change = steal(change);
+	return 0;
 }

@@ -2,18 +2,13 @@
 #include "workflow/target.h"
 
 #include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
 
 #include "host/host.h"
 #include "sriov/inventory.h"
-
-void target_free_kept(void *data)
-{
-	struct kept *kept = data;
-
-	identities_clear(&kept->identities);
-	vfctl_snapshot_free(kept->snapshot);
-	free(kept);
-}
+#include "state/journal.h"
+#include "workflow/recover.h"
 
 void target_clear(struct target *t)
 {
@@ -65,29 +60,34 @@ static int lock_pf(struct vfctl_ctx *ctx, const char *name, bool is_vf, int *ret
 		  : vfctl_inventory_find_pf(ctx, inv, name, &pf);
 	if (r < 0)
 		return explain(ctx, inv, r);
-	return host_lock(ctx, vfctl_bdf_format(&pf->bdf, text), false, ret_fd);
+	r = host_lock(ctx, vfctl_bdf_format(&pf->bdf, text), false, ret_fd);
+	return r < 0 ? r : recover_locked(ctx, text);
 }
 
-/* @only NULL: the VFs of all PFs are needed (their MACs must not be given again). */
-int target_open(struct vfctl_ctx *ctx, const char *name, bool is_vf, bool dry_run,
-	bool alone, const char *only, struct target *ret)
+static int lock(struct vfctl_ctx *ctx, const char *name, const struct target_need *need,
+	struct target *t)
+{
+	int r = host_check_writable(ctx);
+
+	if (r == 0)
+		r = host_lock(ctx, HOST_LOCK_PLACEMENT, !need->alone, &t->placement_fd);
+	if (r == 0 && need->hypervisor)
+		recover_guests(ctx, need->hypervisor, NULL);
+	return r < 0 ? r : lock_pf(ctx, name, need->is_vf, &t->lock_fd);
+}
+
+int target_open(struct vfctl_ctx *ctx, const char *name, const struct target_need *need,
+	struct target *ret)
 {
 	_target_ struct target t = NO_TARGET;
-	int r = 0;
+	int r = need->dry_run ? 0 : lock(ctx, name, need, &t);
 
-	if (!dry_run) {
-		r = host_check_writable(ctx);
-		if (r == 0)
-			r = host_lock(ctx, HOST_LOCK_PLACEMENT, !alone, &t.placement_fd);
-		if (r == 0)
-			r = lock_pf(ctx, name, is_vf, &t.lock_fd);
-	}
 	if (r == 0)
-		r = vfctl_snapshot_read(ctx, only, &t.snapshot);
+		r = vfctl_snapshot_read(ctx, need->only, &t.snapshot);
 	if (r == 0)
 		r = snapshot_need_leases(ctx, t.snapshot);
 	if (r == 0)
-		r = find(ctx, name, is_vf, &t);
+		r = find(ctx, name, need->is_vf, &t);
 	if (r < 0)
 		return r;
 	*ret = t;
@@ -95,13 +95,18 @@ int target_open(struct vfctl_ctx *ctx, const char *name, bool is_vf, bool dry_ru
 	return 0;
 }
 
-/* The steps point into the snapshot, and the lock lasts as long as they do. */
-void target_keep(struct vfctl_change *change, struct kept *kept, struct target *t)
+int target_keep(struct vfctl_ctx *ctx, struct vfctl_change *change, struct target *t,
+	const char *fmt, ...)
 {
-	kept->snapshot = steal(t->snapshot);
-	change->kept = kept;
-	change->free_kept = target_free_kept;
+	char lock[VFCTL_BDF_TEXT];
+	va_list args;
+	int r;
+
 	change->lock_fd = t->lock_fd;
 	change->placement_fd = t->placement_fd;
 	t->lock_fd = t->placement_fd = -1;
+	va_start(args, fmt);
+	r = change_journal(ctx, change, vfctl_bdf_format(&t->pf->bdf, lock), fmt, args);
+	va_end(args);
+	return r;
 }

@@ -3,8 +3,9 @@
 #define VFCTL_WORKFLOW_TARGET_H
 
 #include "base/change.h"
+#include "facts/snapshot.h"
+#include "vfctl/sriov.h"
 #include "workflow/identity.h"
-#include "workflow/snapshot.h"
 
 /* What a change of one PF or of its VFs is planned from: locked, then looked at. */
 struct target {
@@ -12,34 +13,33 @@ struct target {
 	const struct vfctl_pf *pf;
 	const struct vfctl_vf *vf;
 	int lock_fd, placement_fd;
+	bool declared; /* it is host.yaml that asks: what is so already is no mistake */
 };
 #define NO_TARGET ((struct target){.lock_fd = -1, .placement_fd = -1})
 void target_clear(struct target *t);
 #define _target_ _cleanup_(target_clear)
 
-/*
- * Lock the PF that @name is (or, with @is_vf, that it is a VF of) and read the host. @only
- * NULL: the VFs of all PFs are needed, else as for vfctl_inventory_read(). A dry run locks
- * nothing. @alone: no other change of this host goes on meanwhile, be it of another PF: for
- * what must be unique on the host.
- */
-int target_open(struct vfctl_ctx *ctx, const char *name, bool is_vf, bool dry_run,
-	bool alone, const char *only, struct target *ret);
-
-/* What the steps of a change point into, and lasts as long as they do. */
-struct kept {
-	struct vfctl_snapshot *snapshot;
-	struct identities identities;
+struct target_need {
+	bool is_vf; /* the name is a VF's */
+	bool dry_run; /* nothing is locked */
+	bool alone; /* no other change of this host goes on meanwhile, be it of another PF */
+	const char *only; /* NULL: the VFs of all PFs; else as for vfctl_inventory_read() */
+	struct vfctl_hypervisor *hypervisor; /* with @alone: guests' changes are recovered first */
 };
-void target_free_kept(void *kept);
-static inline void kept_freep(struct kept **kept)
-{
-	if (*kept)
-		target_free_kept(*kept);
-}
-#define _kept_ _cleanup_(kept_freep)
 
-/* The change keeps the snapshot and holds the locks. */
-void target_keep(struct vfctl_change *change, struct kept *kept, struct target *t);
+/* Lock the PF that @name is, or that it is a VF of, and read the host. */
+int target_open(struct vfctl_ctx *ctx, const char *name, const struct target_need *need,
+	struct target *ret);
+
+/* lifecycle.c: the PF has so many VFs, or none; what is planned is not kept yet. */
+int create_plan_on(struct vfctl_ctx *ctx, const struct target *t,
+	const struct vfctl_create_options *options, bool dry_run,
+	struct vfctl_change **ret_change);
+int destroy_plan_on(struct vfctl_ctx *ctx, const struct target *t, struct vfctl_ids *ids,
+	struct vfctl_change **ret_change);
+
+/* The change holds the locks, and will be in the journal under the words of @fmt. */
+int target_keep(struct vfctl_ctx *ctx, struct vfctl_change *change, struct target *t,
+	const char *fmt, ...) _printf_(4, 5);
 
 #endif

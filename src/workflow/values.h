@@ -4,28 +4,25 @@
 
 #include "sriov/live.h"
 #include "vfctl/domain.h"
-#include "vfctl/lease.h"
 
-/*
- * The one answer to "may this MAC or GUID be given to this VF?", whatever the road: no
- * value is live, or leased, twice on a host.
- */
-struct value_facts {
-	struct live_values live;
-	const struct vfctl_leases *leases; /* all of the host */
-	/* VFs that get other values by the same change: what they have now does not count. */
-	const struct vfctl_domain_vf *changing;
-	size_t changing_count;
+/* On which road values are given: what each may pass by differs. */
+enum value_road {
+	ROAD_GUEST, /* define and attach: the pools say themselves what they give */
+	ROAD_SET,   /* a value chosen by hand, for a VF */
+	ROAD_START, /* the hook: what rests or was seen live may be the guest's own */
 };
 
 /*
- * @domain_uuid: whose it will be; "" the host's own. Of @vf place and attributes count.
+ * May each VF have its MAC and GUIDs? They are nobody else's (base/owner.h), and no two of
+ * these VFs share one. Of @facts the row is looked up here, in the host's own store.
+ * @domain_uuid: whose they will be; "" the host's own. @ret_note (NULL: nothing is noted): one
+ * for each VF; its GUID is nobody's, and must be the domain's for as long as it runs.
  * @return 0; -EEXIST with words that name who has the value, and where.
  */
-int values_check(struct vfctl_ctx *ctx, const struct value_facts *facts,
-	const char *domain_uuid, const struct vfctl_domain_vf *vf);
-/* The same for all VFs of a domain, which must not share one either. */
-int values_check_all(struct vfctl_ctx *ctx, const struct value_facts *facts,
-	const char *domain_uuid, const struct vfctl_domain_vf *vfs, size_t count);
+int values_check(struct vfctl_ctx *ctx, enum value_road road, const struct value_facts *facts,
+	const char *domain_uuid, const struct vfctl_domain_vf *vfs, size_t count,
+	bool *ret_note);
+/* The last of these alone: no two of them share a value. */
+int values_check_twins(struct vfctl_ctx *ctx, const struct vfctl_domain_vf *vfs, size_t count);
 
 #endif

@@ -2,8 +2,8 @@
 /* Answers of etcd, and records in it: any bytes are read or refused, never more. */
 #include "base/base64.h"
 #include "fuzz.h"
-#include "state/etcd.h"
-#include "state/fleet_record.h"
+#include "fleet/etcd.h"
+#include "fleet/record.h"
 
 static void read_txn(struct vfctl_ctx *ctx, const char *text, size_t len, const size_t ops[2])
 {

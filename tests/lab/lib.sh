@@ -121,10 +121,10 @@ lab_machine() {
 # Periodic ticks: with one-shot timers every second boot hangs under QEMU 10.0's multi-threaded TCG
 # on two cores (a CPU's timer stops, as if an interrupt was lost). With periodic ones about one
 # boot in forty still does: `run` then boots once more, with all CPUs in one thread.
-# usage: lab_kernel IMAGE_DIR
+# usage: lab_kernel IMAGE_DIR [INITRD]
 lab_kernel() {
 	local root=$1/root
 	# shellcheck disable=SC2034
-	kernel=(-kernel "$root/boot/vmlinuz.lab" -initrd "$root/boot/initrd.lab"
+	kernel=(-kernel "$root/boot/vmlinuz.lab" -initrd "${2:-$root/boot/initrd.lab}"
 		-append "console=ttyS0 loglevel=7 panic=-1 nohz=off highres=off intel_iommu=on iommu=pt mitigations=off random.trust_cpu=on audit=0 apparmor=0 cryptomgr.notests systemd.show_status=yes ${VFCTL_LAB_APPEND:-}")
 }

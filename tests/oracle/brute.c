@@ -12,9 +12,9 @@ struct brute {
 		int fabric, node;
 		unsigned all, used, local;
 	} group[PFS];
-	unsigned cores[NODES], all_cores[NODES];
+	unsigned cores[NODES], all_cores[NODES], seats[NODES];
 	int64_t memory[NODES][2], thread_bytes;
-	bool any_huge, found;
+	bool any_huge, any_auto, found;
 	struct {
 		int64_t threads, cells, price, vf_price[PFS];
 	} kind[16];
@@ -29,19 +29,23 @@ static void read_host(struct brute *b)
 	int64_t bytes = 0, threads = 0;
 
 	b->threads = vfctl_cpuset_count(&b->in->cores[0].cpus);
+	for (size_t g = 0; g < b->in->guest_count; g++)
+		b->any_auto |= b->in->requests[g].emulator_cores == VFCTL_EMULATOR_AUTO;
 	for (size_t i = 0; i < b->in->topology.core_count; i++)
-		if (!vfctl_cpuset_intersects(&b->in->cores[i].cpus, &b->in->model.reserved_cpus))
-			b->cores[b->in->cores[i].node]++;
+		if (!vfctl_cpuset_intersects(&b->in->cores[i].cpus, &b->in->model.reserved_cpus)) {
+			b->all_cores[b->in->cores[i].node]++;
+			b->cores[b->in->cores[i].node] += instance_core_is_free(b->in, i);
+		}
 	for (unsigned n = 0; n < b->nodes; n++) {
 		const struct vfctl_node *node = &b->in->nodes[n];
 		int64_t huge = node->pool_count ? (int64_t)node->pools[0].total : 0;
 
 		b->any_huge |= node->pool_count > 0;
-		b->all_cores[n] = b->cores[n];
+		b->seats[n] = instance_seats(b->in, n);
 		b->memory[n][1] = huge;
 		b->memory[n][0] = (int64_t)(node->memory_bytes / GIB) - huge;
 		bytes += (int64_t)(node->memory_bytes >> 10);
-		threads += b->cores[n] * b->threads;
+		threads += b->all_cores[n] * b->threads;
 	}
 	b->thread_bytes = threads ? bytes / threads * 1024 : 0;
 	for (size_t i = 0; i < b->in->model.vf_count; i++) {
@@ -66,7 +70,9 @@ static int64_t min(int64_t a, int64_t b)
 
 static int64_t usable(const struct brute *b, unsigned n)
 {
-	int64_t threads = b->cores[n] * b->threads;
+	/* A core is for QEMU where none is yet, if the next guests are such that share one. */
+	unsigned qemu = b->any_auto && b->cores[n] && !b->seats[n];
+	int64_t threads = (b->cores[n] - qemu) * b->threads;
 	int64_t bytes = (b->memory[n][0] + b->memory[n][1]) * (int64_t)GIB;
 
 	return b->thread_bytes ? min(threads, bytes / b->thread_bytes) : threads;
@@ -234,11 +240,32 @@ static void vfs(struct brute *b, size_t g, unsigned node, unsigned q, unsigned l
 	b->group[q].used--;
 }
 
+/* Cores for QEMU; with auto it gets a seat of @io_seats, that of a new core if need be. */
+static unsigned qemu_cores(const struct brute *b, const struct vfctl_request *r, unsigned node,
+	unsigned *io_seats)
+{
+	bool fills = instance_is_empty(b->in);
+
+	if (r->emulator_cores != VFCTL_EMULATOR_AUTO)
+		return r->emulator_cores;
+	for (unsigned n = 0; n < b->nodes; n++)
+		fills &= instance_fills(b->in, r, n, n == node ? r->vcpus : 0);
+	if (fills && !*io_seats)
+		return 0;
+	if (*io_seats) {
+		*io_seats -= 1;
+		return 0;
+	}
+	*io_seats = b->threads * VFCTL_QEMU_GUESTS_PER_CPU - 1;
+	return 1;
+}
+
 static void on_node(struct brute *b, size_t g, unsigned node, unsigned page)
 {
 	const struct vfctl_request *r = &b->in->requests[g];
 	unsigned each = r->threads == VFCTL_THREADS_ISOLATE ? 1 : b->threads;
-	unsigned cores = (r->vcpus + each - 1) / each + r->emulator_cores;
+	unsigned seats = b->seats[node], qemu = qemu_cores(b, r, node, &seats);
+	unsigned cores = (r->vcpus + each - 1) / each + qemu, before = b->seats[node];
 	int64_t gib = (int64_t)(r->memory_bytes / GIB);
 	int64_t form = r->page_bytes == VFCTL_PAGES_AUTO && b->any_huge && page == 0;
 
@@ -247,6 +274,7 @@ static void on_node(struct brute *b, size_t g, unsigned node, unsigned page)
 		(r->node != VFCTL_NODE_NONE && r->node != (int)node))
 		return;
 	b->cores[node] -= cores;
+	b->seats[node] = seats;
 	b->memory[node][page] -= gib;
 	b->now[VFCTL_LEVEL_PLACED]++;
 	b->now[VFCTL_LEVEL_FORM] += form;
@@ -254,6 +282,7 @@ static void on_node(struct brute *b, size_t g, unsigned node, unsigned page)
 	b->now[VFCTL_LEVEL_FORM] -= form;
 	b->now[VFCTL_LEVEL_PLACED]--;
 	b->memory[node][page] += gib;
+	b->seats[node] = before;
 	b->cores[node] += cores;
 }
 

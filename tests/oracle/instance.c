@@ -52,6 +52,78 @@ static void make_nodes(struct instance *in, bool tiny)
 	}
 }
 
+void instance_add_qemu_core(struct instance *in)
+{
+	const struct vfctl_core *core = &in->cores[R((uint32_t)in->topology.core_count)];
+	uint32_t carries = vfctl_cpuset_count(&core->cpus) * VFCTL_QEMU_GUESTS_PER_CPU;
+	uint32_t guests = carries - R(3);
+	static char name[] = "carried";
+
+	if (guests > CARRIED || vfctl_cpuset_intersects(&core->cpus, &in->model.reserved_cpus) ||
+		vfctl_cpuset_intersects(&core->cpus, &in->model.shared_cpus))
+		return;
+	in->model.occupants = in->occupants;
+	in->model.occupant_count = guests;
+	for (uint32_t i = 0; i < guests; i++)
+		in->occupants[i] = (struct vfctl_occupant){.name = name, .qemu_cpus = core->cpus};
+}
+
+unsigned instance_seats(const struct instance *in, unsigned node)
+{
+	unsigned guests = (unsigned)in->model.occupant_count, carries;
+
+	if (vfctl_cpuset_intersects(&in->model.reserved_cpus, &in->nodes[node].cpus))
+		return SEATS_OF_HOST;
+	if (!guests || !vfctl_cpuset_intersects(&in->occupants[0].qemu_cpus, &in->nodes[node].cpus))
+		return 0;
+	carries = vfctl_cpuset_count(&in->occupants[0].qemu_cpus) * VFCTL_QEMU_GUESTS_PER_CPU;
+	return carries - guests;
+}
+
+static bool is_kept(const struct instance *in, size_t core)
+{
+	return vfctl_cpuset_intersects(&in->cores[core].cpus, &in->model.reserved_cpus) ||
+		vfctl_cpuset_intersects(&in->cores[core].cpus, &in->model.shared_cpus);
+}
+
+bool instance_core_is_free(const struct instance *in, size_t core)
+{
+	const struct vfctl_cpuset *cpus = &in->cores[core].cpus;
+
+	return !is_kept(in, core) && !vfctl_cpuset_intersects(cpus, &in->model.busy_cpus) &&
+		(!in->model.occupant_count ||
+			!vfctl_cpuset_intersects(cpus, &in->occupants[0].qemu_cpus));
+}
+
+bool instance_is_empty(const struct instance *in)
+{
+	for (size_t i = 0; i < in->topology.core_count; i++)
+		if (!is_kept(in, i) && !instance_core_is_free(in, i))
+			return false;
+	return true;
+}
+
+bool instance_fills(const struct instance *in, const struct vfctl_request *r, unsigned node,
+	uint32_t vcpus)
+{
+	uint32_t cores = 0, threads = 0, smallest = UINT32_MAX;
+
+	for (size_t i = 0; i < in->topology.core_count; i++) {
+		uint32_t here = vfctl_cpuset_count(&in->cores[i].cpus);
+
+		if (in->cores[i].node != (int)node || is_kept(in, i))
+			continue;
+		cores++;
+		threads += here;
+		smallest = here < smallest ? here : smallest;
+	}
+	if (!cores)
+		return !vcpus;
+	if (r->threads == VFCTL_THREADS_ISOLATE)
+		return vcpus == cores;
+	return vcpus <= threads && vcpus > threads - smallest;
+}
+
 static void make_vfs(struct instance *in, bool tiny)
 {
 	unsigned pfs = R(4);
@@ -136,11 +208,13 @@ static void make_guest(struct instance *in, size_t g, bool tiny)
 	*r = (struct vfctl_request){.name = names[g], .vcpus = 1 + R(tiny ? 4 : 8),
 		.threads = (enum vfctl_threads[]){VFCTL_THREADS_PREFER, VFCTL_THREADS_NONE,
 			VFCTL_THREADS_ISOLATE, VFCTL_THREADS_REQUIRE}[R(4)],
-		.emulator_cores = R(3), .memory_bytes = (1 + R(6)) * GIB,
+		.emulator_cores = R(4), .memory_bytes = (1 + R(6)) * GIB,
 		.page_bytes = R(2) ? VFCTL_PAGES_BASE : R(2) ? GIB : VFCTL_PAGES_AUTO,
 		.node = VFCTL_NODE_NONE, .cells_max = 1};
 	if (r->emulator_cores == 2)
 		r->emulator_cores = 0;
+	if (r->emulator_cores == 3)
+		r->emulator_cores = VFCTL_EMULATOR_AUTO;
 	if (!tiny)
 		make_cells(in, r, g);
 	if (!r->cell_count && R(6) == 0)
@@ -165,6 +239,8 @@ void instance_make(struct instance *in, uint64_t seed, bool tiny)
 	/* One CPU of the host's own, for guests without a core for QEMU. */
 	if (in->topology.core_count > 1 && R(2))
 		vfctl_cpuset_add(&in->model.reserved_cpus, 0);
+	if (R(4) == 0)
+		instance_add_qemu_core(in);
 	in->guest_count = 1 + R(tiny ? 3 : GUESTS);
 	for (size_t g = 0; g < in->guest_count; g++)
 		make_guest(in, g, tiny);

@@ -166,12 +166,71 @@ static void pair_cells(struct milp *m, size_t g)
 struct core_vars {
 	int vcpus[GUESTS][3][NODES][3]; /* cores of so many threads */
 	int extra[GUESTS][NODES][3];
+	int fills[GUESTS];	 /* has all cores of the host: QEMU's threads are on them */
+	int qemu[GUESTS][NODES]; /* with auto: its QEMU's threads are there */
+	int carriers[NODES][3];	 /* cores of so many threads that become shared ones */
 };
+
+/* The guest has all of the host: each of its cells where it fills a node. */
+static void ask_fill(struct milp *m, size_t g, struct core_vars *v)
+{
+	const struct vfctl_request *r = &m->in->requests[g];
+
+	v->fills[g] = instance_is_empty(m->in) ? binary(m) : column(m, GLP_IV, 0, 0);
+	for (unsigned n = 0; n < m->nodes; n++) {
+		if (!instance_fills(m->in, r, n, 0)) {
+			term(m, v->fills[g], 1);
+			term(m, m->on[g][n], -1);
+			row(m, GLP_UP, 0);
+		}
+		for (size_t k = 0; k < cells_of(r); k++)
+			if (!instance_fills(m->in, r, n, cell_vcpus(r, k))) {
+				term(m, v->fills[g], 1);
+				term(m, m->x[g][k][n], 1);
+				row(m, GLP_UP, 1);
+			}
+	}
+}
+
+/* QEMU's threads of a guest of emulator_cores: auto: on one of its nodes. */
+static void ask_seat(struct milp *m, size_t g, struct core_vars *v)
+{
+	ask_fill(m, g, v);
+	for (unsigned n = 0; n < m->nodes; n++) {
+		v->qemu[g][n] = binary(m);
+		term(m, v->qemu[g][n], 1);
+		term(m, m->on[g][n], -1);
+		row(m, GLP_UP, 0);
+	}
+	for (unsigned n = 0; n < m->nodes; n++)
+		term(m, v->qemu[g][n], 1);
+	term(m, v->fills[g], 1);
+	term(m, m->placed[g], -1);
+	row(m, GLP_FX, 0);
+}
+
+static void share_seats(struct milp *m, struct core_vars *v)
+{
+	for (unsigned n = 0; n < m->nodes; n++) {
+		for (unsigned t = 1; t <= 2; t++) {
+			v->carriers[n][t] = column(m, GLP_IV, 0, 8);
+			term(m, v->carriers[n][t], -(double)t * VFCTL_QEMU_GUESTS_PER_CPU);
+		}
+		for (size_t g = 0; g < m->in->guest_count; g++)
+			if (m->in->requests[g].emulator_cores == VFCTL_EMULATOR_AUTO)
+				term(m, v->qemu[g][n], 1);
+		row(m, GLP_UP, instance_seats(m->in, n));
+	}
+}
 
 static void ask_cores(struct milp *m, size_t g, struct core_vars *v)
 {
 	const struct vfctl_request *r = &m->in->requests[g];
+	bool is_auto = r->emulator_cores == VFCTL_EMULATOR_AUTO;
+	uint32_t own = is_auto ? 0 : r->emulator_cores;
 
+	if (is_auto)
+		ask_seat(m, g, v);
 	for (size_t k = 0; k < cells_of(r); k++)
 		for (unsigned n = 0; n < m->nodes; n++) {
 			double vcpus = cell_vcpus(r, k);
@@ -193,23 +252,24 @@ static void ask_cores(struct milp *m, size_t g, struct core_vars *v)
 		}
 	for (unsigned n = 0; n < m->nodes; n++)
 		for (unsigned t = 1; t <= 2; t++)
-			v->extra[g][n][t] = column(m, GLP_IV, 0, r->emulator_cores);
+			v->extra[g][n][t] = column(m, GLP_IV, 0, own);
 	/* All of QEMU's cores on one node of the guest (it asks for one at most here). */
 	for (unsigned n = 0; n < m->nodes; n++) {
 		term(m, v->extra[g][n][1], 1);
 		term(m, v->extra[g][n][2], 1);
-		term(m, m->on[g][n], -(double)r->emulator_cores);
+		term(m, m->on[g][n], -(double)own);
 		row(m, GLP_UP, 0);
 	}
 	for (unsigned n = 0; n < m->nodes; n++)
 		for (unsigned t = 1; t <= 2; t++)
 			term(m, v->extra[g][n][t], 1);
-	term(m, m->placed[g], -(double)r->emulator_cores);
+	term(m, m->placed[g], -(double)own);
 	row(m, GLP_FX, 0);
 }
 
-static void share_cores(struct milp *m, const struct core_vars *v)
+static void share_cores(struct milp *m, struct core_vars *v)
 {
+	share_seats(m, v);
 	for (unsigned n = 0; n < m->nodes; n++)
 		for (unsigned t = 1; t <= 2; t++) {
 			unsigned free_cores = 0;
@@ -217,13 +277,13 @@ static void share_cores(struct milp *m, const struct core_vars *v)
 			for (size_t i = 0; i < m->in->topology.core_count; i++)
 				free_cores += m->in->cores[i].node == (int)n &&
 					vfctl_cpuset_count(&m->in->cores[i].cpus) == t &&
-					!vfctl_cpuset_intersects(&m->in->cores[i].cpus,
-						&m->in->model.reserved_cpus);
+					instance_core_is_free(m->in, i);
 			for (size_t g = 0; g < m->in->guest_count; g++) {
 				for (size_t k = 0; k < cells_of(&m->in->requests[g]); k++)
 					term(m, v->vcpus[g][k][n][t], 1);
 				term(m, v->extra[g][n][t], 1);
 			}
+			term(m, v->carriers[n][t], 1);
 			row(m, GLP_UP, free_cores);
 		}
 }

@@ -9,16 +9,64 @@
 
 struct use {
 	const struct vfctl_host_model *model;
-	struct vfctl_cpuset held;
+	struct vfctl_cpuset held, qemu;
+	uint32_t carried[VFCTL_CPU_MAX]; /* guests whose QEMU's threads share the CPU */
 	uint64_t memory[VFCTL_MODEL_NODES_MAX][VFCTL_POOLS_MAX + 1];
 	bool vf[4096];
 };
 
 /* Without cores of its own QEMU may have to share those of the vCPUs. */
-static bool qemu_may_share(const struct vfctl_host_model *m, const struct vfctl_request *r)
+static bool qemu_may_share(const struct vfctl_host_model *m, const struct vfctl_request *r,
+	const struct vfctl_assignment *a)
 {
-	return !r->emulator_cores && vfctl_cpuset_empty(&m->reserved_cpus) &&
-		vfctl_cpuset_empty(&m->shared_cpus);
+	struct vfctl_cpuset left = m->topology->online;
+
+	if (!vfctl_cpuset_empty(&m->reserved_cpus) || !vfctl_cpuset_empty(&m->shared_cpus))
+		return false;
+	vfctl_cpuset_andnot(&left, &a->held_cpus);
+	return !r->emulator_cores ||
+		(r->emulator_cores == VFCTL_EMULATOR_AUTO && vfctl_cpuset_empty(&left));
+}
+
+/* A core that carries QEMU's threads of guests: none of its CPUs is anybody's own. */
+static bool check_shared_core(struct use *u, const struct vfctl_assignment *a, const char *name)
+{
+	const struct vfctl_topology *t = u->model->topology;
+	int first = vfctl_cpuset_next(&a->emulator_cpus, 0);
+	uint32_t carries = vfctl_cpuset_count(&a->emulator_cpus) * VFCTL_QEMU_GUESTS_PER_CPU;
+	bool whole = false, near = false;
+
+	for (size_t i = 0; i < t->core_count; i++)
+		whole |= memcmp(&t->cores[i].cpus, &a->emulator_cpus, sizeof(a->emulator_cpus)) == 0;
+	for (size_t k = 0; k < a->cell_count; k++)
+		near |= vfctl_cpuset_has(&vfctl_topology_node(t, a->cells[k].node)->cpus,
+			(unsigned)first);
+	if (!whole || !near)
+		return SAY("%s: QEMU's threads share what is no core of its nodes\n", name);
+	if (!u->carried[first])
+		for (size_t o = 0; o < u->model->occupant_count; o++)
+			u->carried[first] += vfctl_cpuset_has(&u->model->occupants[o].qemu_cpus,
+				(unsigned)first);
+	if (++u->carried[first] > carries)
+		return SAY("%s: a core carries QEMU's threads of %u guests\n", name,
+			u->carried[first]);
+	vfctl_cpuset_or(&u->qemu, &a->emulator_cpus);
+	return true;
+}
+
+/* With emulator_cores: auto: the host's CPUs of its nodes come first. */
+static bool check_auto(const struct use *u, const struct vfctl_assignment *a, const char *name)
+{
+	struct vfctl_cpuset host = {0};
+
+	for (size_t k = 0; k < a->cell_count; k++)
+		vfctl_cpuset_or(&host, &vfctl_topology_node(u->model->topology,
+			a->cells[k].node)->cpus);
+	vfctl_cpuset_and(&host, &u->model->reserved_cpus);
+	if (!vfctl_cpuset_empty(&host) &&
+		(a->emulator_shared || !vfctl_cpuset_within(&a->emulator_cpus, &host)))
+		return SAY("%s: QEMU is not on the CPUs of the host there\n", name);
+	return true;
 }
 
 static bool check_cpus(struct use *u, const struct vfctl_assignment *a,
@@ -28,6 +76,8 @@ static bool check_cpus(struct use *u, const struct vfctl_assignment *a,
 	const char *name = r->name;
 
 	vfctl_cpuset_or(&gone, &u->model->busy_cpus);
+	for (size_t o = 0; o < u->model->occupant_count; o++)
+		vfctl_cpuset_or(&gone, &u->model->occupants[o].qemu_cpus);
 	for (size_t i = 0; i < a->vcpu_count; i++) {
 		if (a->vcpus[i] >= VFCTL_CPU_MAX)
 			continue;
@@ -41,7 +91,11 @@ static bool check_cpus(struct use *u, const struct vfctl_assignment *a,
 	if (vfctl_cpuset_intersects(&a->held_cpus, &gone) ||
 		vfctl_cpuset_intersects(&a->held_cpus, &u->held))
 		return SAY("%s: it holds CPUs of others\n", name);
-	if (!qemu_may_share(u->model, r) && vfctl_cpuset_intersects(&vcpus, &a->emulator_cpus))
+	if (r->emulator_cores == VFCTL_EMULATOR_AUTO && !check_auto(u, a, name))
+		return false;
+	if (a->emulator_shared && !check_shared_core(u, a, name))
+		return false;
+	if (!qemu_may_share(u->model, r, a) && vfctl_cpuset_intersects(&vcpus, &a->emulator_cpus))
 		return SAY("%s: QEMU runs on a vCPU's CPU\n", name);
 	vfctl_cpuset_or(&u->held, &a->held_cpus);
 	return true;
@@ -146,5 +200,7 @@ bool plan_is_sound(const struct vfctl_host_model *model, const struct vfctl_requ
 		if (a->refusal != VFCTL_REFUSAL_NONE && !a->reason_count)
 			return SAY("%s: refused without a word\n", requests[i].name);
 	}
+	if (vfctl_cpuset_intersects(&u.held, &u.qemu))
+		return SAY("a guest holds what carries QEMU's threads\n");
 	return check_memory(&u);
 }

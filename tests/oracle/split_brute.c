@@ -19,6 +19,7 @@ struct shape {
 
 struct free_host {
 	int cores[NODES][KINDS], shared[NODES];
+	unsigned seats[NODES];
 	int memory[NODES][2]; /* in MiB */
 	unsigned vfs[PFS];
 };
@@ -33,6 +34,7 @@ struct solver {
 	} group[PFS];
 	struct free_host left;
 	struct shape shape[GUESTS];
+	unsigned alone[GUESTS][NODES]; /* vCPUs with a CPU of their own, by cell */
 	/* While the VFs of one guest are chosen. */
 	bool only_local;
 	unsigned best_distance;
@@ -46,14 +48,10 @@ static unsigned kind_of(unsigned threads)
 
 static void read_cores(struct solver *s)
 {
-	const struct vfctl_host_model *m = &s->in->model;
-
 	for (size_t i = 0; i < s->in->topology.core_count; i++) {
 		const struct vfctl_core *core = &s->in->cores[i];
 
-		if (!vfctl_cpuset_intersects(&core->cpus, &m->reserved_cpus) &&
-			!vfctl_cpuset_intersects(&core->cpus, &m->busy_cpus) &&
-			!vfctl_cpuset_intersects(&core->cpus, &m->shared_cpus))
+		if (instance_core_is_free(s->in, i))
 			s->left.cores[core->node][kind_of(vfctl_cpuset_count(&core->cpus))]++;
 	}
 }
@@ -68,6 +66,7 @@ static void read_host(struct solver *s)
 		struct vfctl_cpuset cpus = node->cpus;
 
 		vfctl_cpuset_and(&cpus, &m->shared_cpus);
+		s->left.seats[n] = instance_seats(s->in, n);
 		s->left.shared[n] = (int)(vfctl_cpuset_count(&cpus) * m->shared_ratio);
 		s->left.memory[n][1] = node->pool_count ? (int)(2 * node->pools[0].total) : 0;
 		s->left.memory[n][0] = (int)(node->memory_bytes / MIB) - s->left.memory[n][1];
@@ -126,15 +125,60 @@ static bool pick_extra(struct solver *s, struct cpu_state at, unsigned kind, uns
 	return false;
 }
 
+/* With emulator_cores: auto: a seat of the node, or one of a core of it that gets some. */
+static bool take_seat(struct solver *s, struct cpu_state at)
+{
+	unsigned node = s->shape[at.guest].node[at.cell], *seats = &s->left.seats[node];
+	bool ok = false;
+
+	at.cell++;
+	at.extra_done = true;
+	if (*seats) {
+		*seats -= 1;
+		ok = cpus(s, at);
+		*seats += 1;
+		return ok;
+	}
+	for (unsigned kind = 0; kind < KINDS && !ok; kind++) {
+		if (!s->left.cores[node][kind])
+			continue;
+		s->left.cores[node][kind]--;
+		*seats = threads_of[kind] * VFCTL_QEMU_GUESTS_PER_CPU - 1;
+		ok = cpus(s, at);
+		*seats = 0;
+		s->left.cores[node][kind]++;
+	}
+	return ok;
+}
+
 static bool cell_done(struct solver *s, struct cpu_state at)
 {
 	unsigned extra = s->in->requests[at.guest].emulator_cores;
 	struct cpu_state next = at;
 
-	if (!at.extra_done && pick_extra(s, at, 0, extra))
+	if (!at.extra_done && (extra == VFCTL_EMULATOR_AUTO ? take_seat(s, at)
+							    : pick_extra(s, at, 0, extra)))
 		return true;
 	next.cell++;
 	return cpus(s, next);
+}
+
+/* Has it all of the host, so that QEMU's threads are on its own CPUs? */
+static bool fills_host(const struct solver *s, size_t g)
+{
+	const struct vfctl_request *r = &s->in->requests[g];
+	const struct shape *shape = &s->shape[g];
+
+	for (unsigned n = 0; n < s->nodes; n++) {
+		uint32_t vcpus = 0;
+
+		for (unsigned k = 0; k < shape->cells; k++)
+			if (shape->node[k] == n)
+				vcpus = s->alone[g][k];
+		if (!instance_fills(s->in, r, n, vcpus))
+			return false;
+	}
+	return r->emulator_cores == VFCTL_EMULATOR_AUTO && instance_is_empty(s->in);
 }
 
 /* Cores for @need vCPUs, from the kind on. */
@@ -174,6 +218,7 @@ static bool fill_cell(struct solver *s, struct cpu_state at, unsigned alone, uns
 	if (alone + shared == 0 || (int)shared > *carries ||
 		(last && (alone != at.alone || shared != at.shared)))
 		return false;
+	s->alone[at.guest][at.cell] = alone;
 	at.alone -= alone;
 	at.shared -= shared;
 	*carries -= (int)shared;
@@ -185,7 +230,8 @@ static bool fill_cell(struct solver *s, struct cpu_state at, unsigned alone, uns
 static bool cpus(struct solver *s, struct cpu_state at)
 {
 	if (at.cell == s->shape[at.guest].cells)
-		return !at.alone && !at.shared && at.extra_done &&
+		return !at.alone && !at.shared &&
+			(at.extra_done || fills_host(s, at.guest)) &&
 			cpus_of_guest(s, at.guest + 1);
 	for (unsigned a = 0; a <= at.alone; a++)
 		for (unsigned h = 0; h <= at.shared; h++)

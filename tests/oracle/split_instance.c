@@ -124,7 +124,7 @@ static void make_guest(struct instance *in, size_t g)
 	*r = (struct vfctl_request){.name = names[g], .vcpus = 1 + R(7),
 		.threads = (enum vfctl_threads[]){VFCTL_THREADS_PREFER, VFCTL_THREADS_PREFER,
 			VFCTL_THREADS_NONE, VFCTL_THREADS_ISOLATE, VFCTL_THREADS_REQUIRE}[R(5)],
-		.emulator_cores = R(4) ? R(2) : 2, .memory_bytes = (1 + R(9)) * MIB,
+		.emulator_cores = R(3) ? VFCTL_EMULATOR_AUTO : R(3), .memory_bytes = (1 + R(9)) * MIB,
 		.page_bytes = R(2) ? VFCTL_PAGES_BASE : R(2) ? HUGE_BYTES : VFCTL_PAGES_AUTO,
 		.memory_affinity = R(4) ? VFCTL_AFFINITY_REQUIRED : VFCTL_AFFINITY_PREFERRED,
 		.node = VFCTL_NODE_NONE, .max_distance = R(6) ? 0 : 12 + R(8),
@@ -149,6 +149,8 @@ void split_make(struct instance *in, uint64_t seed)
 	in->model.vfs = in->vfs;
 	make_nodes(in);
 	make_vfs(in);
+	if (R(4) == 0)
+		instance_add_qemu_core(in);
 	in->guest_count = R(3) ? 1 : 2;
 	for (size_t g = 0; g < in->guest_count; g++)
 		make_guest(in, g);

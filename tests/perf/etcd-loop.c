@@ -11,7 +11,7 @@
 #include <time.h>
 
 #include "base/base64.h"
-#include "state/etcd.h"
+#include "fleet/etcd.h"
 
 static size_t swallow(char *data, size_t size, size_t count, void *user)
 {
@@ -27,7 +27,11 @@ static double now_s(void)
 	return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
 }
 
-static void write_body(struct buf *body, long n, int64_t revision)
+#define NODE "8520c2d0815da73d 1"
+#define POOL "kind=guid strategy=lowest source=ranges rest=0s " \
+	"ranges=0000000000000200..0000000000002fff"
+
+static void write_body(struct buf *body, long n)
 {
 	struct etcd_txn t = {.prefix = "/bare/"};
 	char key[64], owner[96], record[256], value[17];
@@ -38,34 +42,26 @@ static void write_body(struct buf *body, long n, int64_t revision)
 	snprintf(record, sizeof(record), "{\"state\":\"leased\",\"pool\":\"p\",\"host\":\"perf\","
 		"\"domain\":\"%08lx-0000-4000-8000-000000000000\",\"name\":\"guest%ld\","
 		"\"device\":\"vf0\",\"pkey\":32784,\"since\":1795263665}", n, n);
-	etcd_if_value(&t, "v1/node/perf", "8520c2d0815da73d 1");
-	etcd_if_revision(&t, "v1/pool/p", revision);
+	etcd_if_value(&t, "v1/node/perf", NODE);
+	etcd_if_value(&t, "v1/pool/p", POOL);
 	etcd_if_revision(&t, key, 0);
-	etcd_if_absent(&t, owner);
-	etcd_put(&t, ETCD_THEN, key, record, 0);
-	etcd_put(&t, ETCD_THEN, owner, value, 0);
+	etcd_if_revision(&t, owner, 0);
+	etcd_put(&t, key, record, 0);
+	etcd_put(&t, owner, value, 0);
 	buf_printf(body, "{\"compare\":[%s],\"success\":[%s],\"failure\":[]}", t.compare.data,
 		t.branch[ETCD_THEN].data);
 	etcd_txn_clear(&t);
 }
 
-/* What the compares look at; the pool's revision comes back. */
+/* What the compares look at. */
 static void write_first(struct buf *body)
 {
 	struct etcd_txn t = {.prefix = "/bare/"};
 
-	etcd_put(&t, ETCD_THEN, "v1/node/perf", "8520c2d0815da73d 1", 0);
-	etcd_put(&t, ETCD_THEN, "v1/pool/p", "kind=guid strategy=lowest source=ranges rest=0s "
-		"ranges=0000000000000200..0000000000002fff", 0);
+	etcd_put(&t, "v1/node/perf", NODE, 0);
+	etcd_put(&t, "v1/pool/p", POOL, 0);
 	buf_printf(body, "{\"success\":[%s]}", t.branch[ETCD_THEN].data);
 	etcd_txn_clear(&t);
-}
-
-static int64_t revision_in(const char *answer)
-{
-	const char *at = strstr(answer, "\"revision\":\"");
-
-	return at ? strtoll(at + 12, NULL, 10) : 0;
 }
 
 int main(int argc, char **argv)
@@ -74,7 +70,6 @@ int main(int argc, char **argv)
 	CURL *curl = curl_easy_init();
 	long count = argc > 2 ? atol(argv[2]) : 0;
 	_buf_ struct buf answer = {0};
-	int64_t revision = 0;
 	double begun = 0;
 
 	if (!curl || count < 1)
@@ -91,16 +86,14 @@ int main(int argc, char **argv)
 		if (i < 0)
 			write_first(&body);
 		else
-			write_body(&body, i + 0x200, revision);
+			write_body(&body, i + 0x200);
 		buf_reset(&answer);
 		curl_easy_setopt(curl, CURLOPT_POSTFIELDS, body.data);
 		curl_easy_setopt(curl, CURLOPT_POSTFIELDSIZE, (long)body.len);
 		if (curl_easy_perform(curl) || !strstr(answer.data, "\"succeeded\":true"))
 			return fprintf(stderr, "%s\n", answer.data), 1;
-		if (i < 0) {
-			revision = revision_in(answer.data);
+		if (i < 0)
 			begun = now_s();
-		}
 	}
 	printf("# %.1f per second\n", (double)count / (now_s() - begun));
 	curl_slist_free_all(headers);

@@ -1,15 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * queues [--each N] [--batch] [--preferred] [TRACE.csv...]: guests come one after the other
- * until the first that does not fit; how many does each planner place? TRACE.csv has lines
+ * queues [--each N] [--batch] [--preferred] [--learn N] [TRACE.csv...]: guests come one after
+ * the other until the first that does not fit; how many does each planner place? TRACE.csv has lines
  * "vcpus,GiB,cells,..." in the order they came (the first line is the heading); without any,
  * queues are drawn at random. Every second guest, by chance, wants a VF. --batch: also what
- * the planner places of a queue that it knows whole, at most.
+ * the planner places of a queue that it knows whole, at most. --learn: what it expects of the
+ * next guests is what the N before the queue were, as from the history of a host.
  *
  * The small planners are written from what is published of others: first-fit; best-fit and
  * worst-fit by free cores; aware, best-fit that keeps nodes with free VFs for guests that want
  * one; spread and pack, which sort the nodes by free VFs (most first for a guest with a VF,
  * fewest first for one without), then by free cores and memory, and take the first that fits.
+ *
+ * QEMU's threads run on a reserved core of the host. Where nothing is reserved, they share a core
+ * of each node (emulator_cores: auto), or have one for each guest ("a core each"); the small
+ * planners let them run on the guest's own vCPUs there, so that they have all cores.
  */
 #include <getopt.h>
 #include <inttypes.h>
@@ -39,18 +44,20 @@ struct guest {
 struct place {
 	unsigned nodes[2], count;
 	int vf; /* node it is from; -1 none */
-	struct vfctl_cpuset cpus;
+	struct vfctl_cpuset cpus, qemu; /* its own; shared with others by QEMU's threads */
 	struct vfctl_free_vf given;
 };
 
 struct host {
 	unsigned nodes, cores[NODES], vfs[NODES], gib[NODES];
+	enum { OF_NODE_0, OF_EACH_NODE, NOTHING } reserved; /* a core, for the host and QEMU */
 };
 
 static struct vfctl_ctx *ctx;
 static struct guest rows[ROWS_MAX];
 static size_t row_count;
 static bool preferred;
+static size_t learn_from; /* guests that came before the queue; 0: the default is assumed */
 static uint64_t state;
 
 static uint32_t random_number(uint32_t below)
@@ -103,10 +110,10 @@ static void take(struct host *h, const struct guest *g, const struct place *p, i
 		h->vfs[p->vf] -= (unsigned)sign;
 }
 
-enum planner { FIRST, BEST, WORST, AWARE, SPREAD, PACK, OURS, PLANNERS };
+enum planner { FIRST, BEST, WORST, AWARE, SPREAD, PACK, OURS, OWN_CORES, PLANNERS };
 
 static const char *const names[] = {"first-fit", "best-fit", "worst-fit", "aware", "spread",
-	"pack", "vfctl"};
+	"pack", "vfctl", "a core each"};
 
 static long left_on(const struct host *h, const struct place *p)
 {
@@ -190,7 +197,9 @@ struct model {
 	struct vfctl_topology topology;
 	struct vfctl_free_vf vfs[NODES * NIC_VFS];
 	struct vfctl_promise promises[NODES];
+	struct vfctl_occupant sharers[GUESTS_MAX];
 	struct vfctl_host_model model;
+	uint32_t emulator_cores;
 	struct vfctl_request requests[GUESTS_MAX];
 	struct vfctl_cell_want cells[GUESTS_MAX][2];
 };
@@ -214,6 +223,11 @@ static void add_core(unsigned node, unsigned number, unsigned all)
 	}
 }
 
+static bool has_reserved(const struct host *h, unsigned node)
+{
+	return h->reserved == OF_EACH_NODE || (h->reserved == OF_NODE_0 && node == 0);
+}
+
 static void make_model(const struct host *h)
 {
 	unsigned all = h->nodes * NODE_CORES;
@@ -222,7 +236,8 @@ static void make_model(const struct host *h)
 	m.topology = (struct vfctl_topology){.nodes = m.nodes, .node_count = h->nodes,
 		.distances = m.distances, .cores = m.cores};
 	m.model = (struct vfctl_host_model){.topology = &m.topology, .vfs = m.vfs,
-		.promises = m.promises, .promise_count = h->nodes};
+		.promises = m.promises, .promise_count = h->nodes, .occupants = m.sharers};
+	m.emulator_cores = h->reserved == NOTHING ? VFCTL_EMULATOR_AUTO : 0;
 	for (unsigned n = 0; n < h->nodes; n++) {
 		m.nodes[n] = (struct vfctl_node){.id = n, .memory_bytes = NODE_GIB * GIB};
 		m.promises[n] = (struct vfctl_promise){.node = (int)n};
@@ -236,8 +251,9 @@ static void make_model(const struct host *h)
 				.bdf = {.bus = (uint8_t)(16 + n), .slot = (uint8_t)(1 + i / 8),
 					.function = (uint8_t)(i % 8)}, .port = 1, .root = n};
 	}
-	vfctl_cpuset_add(&m.model.reserved_cpus, 0); /* as in the hosts of the others */
-	vfctl_cpuset_add(&m.model.reserved_cpus, all);
+	for (unsigned n = 0; n < h->nodes; n++)
+		if (has_reserved(h, n)) /* as in the hosts of the others */
+			vfctl_cpuset_or(&m.model.reserved_cpus, &m.cores[n * NODE_CORES].cpus);
 }
 
 static struct vfctl_request *ask(size_t at, const struct guest *g)
@@ -245,7 +261,7 @@ static struct vfctl_request *ask(size_t at, const struct guest *g)
 	struct vfctl_request *r = &m.requests[at];
 
 	*r = (struct vfctl_request){.name = "g", .vcpus = g->vcpus, .node = VFCTL_NODE_NONE,
-		.memory_bytes = g->gib * GIB, .wants = preferred ? &want_any : &want_near,
+		.emulator_cores = m.emulator_cores, .memory_bytes = g->gib * GIB, .wants = preferred ? &want_any : &want_near,
 		.want_count = g->vf};
 	if (g->cells == 2) {
 		for (unsigned k = 0; k < 2; k++)
@@ -283,6 +299,8 @@ static bool choose_ours(const struct guest *g, struct place *ret)
 		const struct vfctl_assignment *a = &p->assignments[0];
 
 		ret->cpus = a->held_cpus;
+		if (a->emulator_shared)
+			ret->qemu = a->emulator_cpus;
 		ret->count = (unsigned)a->cell_count;
 		for (unsigned k = 0; k < a->cell_count; k++)
 			ret->nodes[k] = (unsigned)a->cells[k].node;
@@ -295,10 +313,29 @@ static bool choose_ours(const struct guest *g, struct place *ret)
 	return placed;
 }
 
+/* One guest more, or less, on a core that carries QEMU's threads. */
+static void share(const struct vfctl_cpuset *cpus, bool back)
+{
+	static char name[] = "g";
+	size_t i = 0;
+
+	if (vfctl_cpuset_empty(cpus))
+		return;
+	if (!back) {
+		m.sharers[m.model.occupant_count++] =
+			(struct vfctl_occupant){.name = name, .qemu_cpus = *cpus};
+		return;
+	}
+	while (memcmp(&m.sharers[i].qemu_cpus, cpus, sizeof(*cpus)))
+		i++;
+	m.sharers[i] = m.sharers[--m.model.occupant_count];
+}
+
 static void take_ours(const struct guest *g, const struct place *p, bool back)
 {
 	uint64_t bytes = g->gib / g->cells * GIB;
 
+	share(&p->qemu, back);
 	for (unsigned k = 0; k < p->count; k++)
 		m.promises[p->nodes[k]].bytes += back ? -bytes : bytes;
 	if (back)
@@ -328,26 +365,66 @@ static struct guest next_guest(size_t at)
 	return g;
 }
 
+static int by_share(const void *a, const void *b)
+{
+	const struct vfctl_typical *x = a, *y = b;
+
+	return x->share != y->share ? (x->share > y->share ? -1 : 1) : (int)x->vcpus - (int)y->vcpus;
+}
+
+/* The kinds of those that came before the queue, as vfctl learns them from its history. */
+static void learn(size_t start)
+{
+	struct vfctl_typical kinds[512];
+	size_t count = 0;
+
+	for (size_t i = 0; i < learn_from; i++) {
+		struct guest g = next_guest(start + row_count - learn_from + i);
+		struct vfctl_typical t = {.vcpus = g.vcpus, .cells = g.cells, .vfs = g.vf};
+		size_t k = 0;
+
+		while (k < count && (kinds[k].vcpus != t.vcpus || kinds[k].cells != t.cells ||
+				kinds[k].vfs != t.vfs))
+			k++;
+		if (k == count && count < 512)
+			kinds[count++] = t;
+		kinds[k].share++;
+	}
+	qsort(kinds, count, sizeof(kinds[0]), by_share);
+	for (size_t i = 0; i < count && i < VFCTL_TYPICAL_MAX; i++) {
+		kinds[i].share = (uint32_t)(kinds[i].share * 1000 / learn_from);
+		kinds[i].share += !kinds[i].share;
+		m.model.typical[m.model.typical_count++] = kinds[i];
+	}
+}
+
 /* Guests placed before the first that was not; @leaving: percent that one leaves after. */
 static unsigned run(enum planner planner, struct host h, size_t start, uint64_t seed,
 	unsigned leaving)
 {
 	static struct guest guests[GUESTS_MAX];
 	static struct place places[GUESTS_MAX];
+	bool ours = planner >= OURS;
 	unsigned in = 0, placed = 0;
 
 	state = seed * 2654435761u + 88172645463325252u;
-	if (planner == OURS)
+	if (ours)
 		make_model(&h);
+	if (ours && learn_from) {
+		learn(start);
+		state = seed * 2654435761u + 88172645463325252u;
+	}
+	if (planner == OWN_CORES)
+		m.emulator_cores = 1;
 	for (; placed < GUESTS_MAX; placed++) {
 		struct guest g = next_guest(start + placed);
 		uint32_t leaves = random_number(100), who = random_number(1000000);
 
-		if (planner == OURS ? !choose_ours(&g, &places[in])
-				    : !choose(&h, &g, planner, &places[in]))
+		if (ours ? !choose_ours(&g, &places[in])
+			 : !choose(&h, &g, planner, &places[in]))
 			break;
 		guests[in] = g;
-		if (planner == OURS)
+		if (ours)
 			take_ours(&g, &places[in], false);
 		else
 			take(&h, &g, &places[in], 1);
@@ -355,7 +432,7 @@ static unsigned run(enum planner planner, struct host h, size_t start, uint64_t 
 		if (leaves >= leaving)
 			continue;
 		who %= in;
-		if (planner == OURS)
+		if (ours)
 			take_ours(&guests[who], &places[who], true);
 		else
 			take(&h, &guests[who], &places[who], -1);
@@ -403,6 +480,18 @@ static const struct {
 	{"4 nodes with a NIC on 2", {.nodes = 4, .vfs = {16, 0, 16}}},
 	{"8 nodes with a NIC on 4", {.nodes = 8, .vfs = {16, 0, 16, 0, 16, 0, 16}}},
 	{"8 nodes with a NIC on each", {.nodes = 8, .vfs = {16, 16, 16, 16, 16, 16, 16, 16}}},
+	{"2 nodes with a NIC on each; a core of each node reserved",
+		{.nodes = 2, .vfs = {16, 16}, .reserved = OF_EACH_NODE}},
+	{"2 nodes with a NIC on each; nothing reserved",
+		{.nodes = 2, .vfs = {16, 16}, .reserved = NOTHING}},
+	{"2 nodes and one NIC; a core of each node reserved",
+		{.nodes = 2, .vfs = {16}, .reserved = OF_EACH_NODE}},
+	{"2 nodes and one NIC; nothing reserved",
+		{.nodes = 2, .vfs = {16}, .reserved = NOTHING}},
+	{"4 nodes with a NIC on 2; a core of each node reserved",
+		{.nodes = 4, .vfs = {16, 0, 16}, .reserved = OF_EACH_NODE}},
+	{"4 nodes with a NIC on 2; nothing reserved",
+		{.nodes = 4, .vfs = {16, 0, 16}, .reserved = NOTHING}},
 };
 
 static void compare(size_t which, size_t queues, unsigned leaving, bool batch)
@@ -411,27 +500,32 @@ static void compare(size_t which, size_t queues, unsigned leaving, bool batch)
 	unsigned sum[PLANNERS] = {0}, more = 0, fewer = 0, known = 0;
 
 	for (unsigned n = 0; n < h.nodes; n++) {
-		h.cores[n] = NODE_CORES - (n == 0); /* a core is the host's own */
+		h.cores[n] = NODE_CORES - has_reserved(&h, n);
 		h.gib[n] = NODE_GIB;
 	}
 	for (size_t q = 0; q < queues; q++) {
 		unsigned placed[PLANNERS], best = 0;
 
 		for (enum planner p = 0; p < PLANNERS; p++) {
-			placed[p] = run(p, h, q * STRIDE, q + 1, leaving);
+			placed[p] = p == OWN_CORES && h.reserved != NOTHING ? 0 :
+				run(p, h, q * STRIDE, q + 1, leaving);
 			sum[p] += placed[p];
-			if (p != OURS && placed[p] > best)
+			if (p < OURS && placed[p] > best)
 				best = placed[p];
 		}
 		more += placed[OURS] > best;
 		fewer += placed[OURS] < best;
 		if (batch && !leaving)
 			known += run_batch(&h, q * STRIDE, q + 1,
-				best > placed[OURS] ? best : placed[OURS]);
+				best > placed[OURS] && h.reserved != NOTHING ? best : placed[OURS]);
 	}
 	printf("%s%s", hosts[which].name, leaving ? " with departures" : "");
-	for (enum planner p = 0; p < PLANNERS; p++)
+	for (enum planner p = 0; p <= OURS; p++)
 		printf(",%.2f", (double)sum[p] / (double)queues);
+	if (h.reserved == NOTHING)
+		printf(",%.2f", (double)sum[OWN_CORES] / (double)queues);
+	else
+		printf(",");
 	if (known)
 		printf(",%.2f,%.1f", (double)known / (double)queues, 100.0 * sum[OURS] / known);
 	else
@@ -479,14 +573,14 @@ static void draw_rows(void)
 
 static void usage(FILE *out)
 {
-	fputs("usage: queues [--each N] [--batch] [--preferred] [TRACE.csv...]\n", out);
+	fputs("usage: queues [--each N] [--batch] [--preferred] [--learn N] [TRACE.csv...]\n", out);
 }
 
 int main(int argc, char **argv)
 {
 	static const struct option options[] = {{"each", required_argument, NULL, 'e'},
 		{"batch", no_argument, NULL, 'b'}, {"preferred", no_argument, NULL, 'p'},
-		{"help", no_argument, NULL, 'h'}, {0}};
+		{"learn", required_argument, NULL, 'l'}, {"help", no_argument, NULL, 'h'}, {0}};
 	size_t each = 100;
 	bool batch = false;
 
@@ -497,6 +591,9 @@ int main(int argc, char **argv)
 			break;
 		case 'b':
 			batch = true;
+			break;
+		case 'l':
+			learn_from = strtoul(optarg, NULL, 10);
 			break;
 		case 'p':
 			preferred = true;

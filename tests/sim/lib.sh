@@ -6,7 +6,21 @@
 dev=/sys/bus/pci/devices
 
 # $WRAP may be a program to run them under, such as valgrind with its options.
-vfctl() { ${WRAP-} "$tests/vfctl-sim" --state "$state" "$@"; }
+run_vfctl() { ${WRAP-} "$tests/${VFCTL_SIM-vfctl-sim}" --state "$state" "$@"; }
+# What comes as JSON is kept in $documents, if that is set: run-story holds it to docs/json.md.
+vfctl() {
+	local kept status
+	if [ -z "${documents-}" ] || [[ " $* " != *' --json '* ]]; then
+		run_vfctl "$@"
+		return
+	fi
+	kept=$(mktemp "$documents/XXXXXX") || return
+	run_vfctl "$@" >"$kept"
+	status=$?
+	cat "$kept"
+	printf '%s\n' "$*" >"$kept.command"
+	return $status
+}
 # As a user without any rights; whoever is not root needs sudo to become nobody. A copy of the
 # program, as others may not be able to reach the checkout.
 nobody() {
@@ -30,6 +44,7 @@ hook() {
 			SIM_ROOT="$SIM_ROOT" SIM_STATE="$state" \
 			${SIM_FAULT:+SIM_FAULT="$SIM_FAULT"} \
 			${SIM_FAULT_HIT:+SIM_FAULT_HIT="$SIM_FAULT_HIT"} \
+			${SIM_RUN:+SIM_RUN="$SIM_RUN"} \
 			ASAN_OPTIONS="$ASAN_OPTIONS" \
 			${WRAP-} "$tests/hook-sim" "$name" "$1" begin -
 	) <"${2:-/dev/null}"
@@ -113,11 +128,25 @@ domain() {
 	echo "</devices></domain>"
 }
 
-# The state behind the tool's back.
+# The state behind the tool's back. Whether a lease's domain runs, and what its VFs had before:
+is_running="EXISTS (SELECT 1 FROM change JOIN change_op ON id = change
+	WHERE run = domain_uuid AND type = 'run')"
+saved="(SELECT group_concat(before, ' ') FROM (SELECT before FROM lease
+	JOIN change ON run = domain_uuid JOIN change_op ON change = change.id
+	WHERE lease.id = lease AND type = 'guest-attrs' AND target = pf || '/' || idx
+	ORDER BY number))"
 leases() {
 	[ -e "$state" ] || return 0
-	sqlite3 -readonly "$state" "SELECT domain_name, running, transient FROM lease;
-		SELECT bdf, idx, coalesce(saved, '-') FROM lease_vf ORDER BY bdf;"
+	sqlite3 -readonly "$state" "SELECT domain_name, $is_running, transient FROM lease;
+		SELECT bdf, idx, coalesce($saved, '-') FROM lease_vf ORDER BY bdf;"
+}
+# usage: mark_running NAME     as the hook does
+mark_running() {
+	sqlite3 "$state" "INSERT INTO change (story, lock, boot, pid, begun, run)
+		SELECT 'run', '', '', 1, 5, domain_uuid FROM lease WHERE domain_name = '$1';
+		INSERT INTO change_op SELECT change.id, 0, '', 'run', run, lease.id || ' ' ||
+		domain_name, '' FROM change JOIN lease ON run = domain_uuid
+		WHERE domain_name = '$1';"
 }
 tree() { "$tests/sim-make" --dump "$SIM_ROOT"; }
 
@@ -156,3 +185,4 @@ member() { # NAME TYPE [SIZE] [LINK]
 
 # A sanitizer's finding must not look like an ordinary failure.
 export ASAN_OPTIONS=exitcode=99 UBSAN_OPTIONS=print_stacktrace=1 LC_ALL=C TZ=UTC
+unset COLUMNS

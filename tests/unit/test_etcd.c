@@ -9,8 +9,8 @@
 
 #include "base/base64.h"
 #include "base/json.h"
-#include "state/etcd.h"
-#include "state/fleet_record.h"
+#include "fleet/etcd.h"
+#include "fleet/record.h"
 
 static void base64_is_rfc_4648s(void **state)
 {

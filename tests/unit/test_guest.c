@@ -33,7 +33,7 @@ static void smallest_guest_gets_safe_defaults(void **state)
 	assert_true(g->memory_bytes == UINT64_C(8) << 30);
 	assert_true(g->page_bytes == VFCTL_PAGES_AUTO);
 	assert_int_equal(g->threads, VFCTL_THREADS_PREFER);
-	assert_int_equal(g->emulator_cores, 1);
+	assert_true(g->emulator_cores == VFCTL_EMULATOR_AUTO);
 	assert_int_equal(g->iothreads, 0);
 	assert_int_equal(g->spare_ports, 4);
 	assert_string_equal(g->machine, "q35");
@@ -185,7 +185,8 @@ static void bad_files_are_refused_with_a_place(void **state)
 		{HEAD "cmdline: quiet\n", "cmdline: it needs a kernel"},
 		{HEAD "spare_ports: 17\n", "from 0 to 16"},
 		{HEAD "iothreads: 65\n", "from 0 to 64"},
-		{HEAD "emulator_cores: 65\n", "from 0 to 64"},
+		{HEAD "emulator_cores: 65\n", "from 0 to 64, or auto"},
+		{HEAD "emulator_cores: none\n", "from 0 to 64, or auto"},
 		{HEAD "vfs: [{count: 1}]\n", "vfs[0].pf: the key is missing"},
 		{HEAD "vfs: [{pf: a/b}]\n", "vfs[0].pf: 'a/b'"},
 		{HEAD "vfs: [{pf: a, count: 0}]\n", "vfs[0].count: '0'"},

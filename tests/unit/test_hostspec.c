@@ -138,6 +138,7 @@ static void errors_say_where_and_what(void **state)
 		{"shared-cpus: '1'\nshared-ratio: 0", "'0' is not allowed; it must be a number from 1"},
 		{"shared-cpus: '1'\nshared-ratio: 65", "'65' is not allowed"},
 		{"shared-ratio: 4", "there are no CPUs to share"},
+		{"typical: always", "it must be a list of guests, learned, or default"},
 		{"typical: [{cells: 2}]", "typical[0].vcpus: the key is missing"},
 		{"typical: [{vcpus: 3, cells: 2}]", "3 vCPUs are not alike in 2 cells"},
 		{"typical: [{vcpus: 0}]", "'0' is not allowed; it must be a number from 1"},

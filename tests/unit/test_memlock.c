@@ -11,10 +11,10 @@
 #include <cmocka.h>
 
 #include "base/buf.h"
+#include "facts/memlock.h"
 #include "host/host.h"
 #include "vfctl/context.h"
 #include "vfctl/domain.h"
-#include "workflow/memlock.h"
 
 #define MIB (UINT64_C(1) << 20)
 #define GIB (UINT64_C(1) << 30)

@@ -32,6 +32,8 @@ static const char good[] = "{\n"
 	"\"reserved_cpus\": \"0,4\", \"reserved_why\": \"host.yaml\",\n"
 	"\"shared_cpus\": \"2,6\", \"shared_ratio\": 8, \"busy_cpus\": \"3\",\n"
 	"\"host_memory_bytes\": 536870912,\n"
+	"\"typical\": [{\"vcpus\": 4, \"cells\": 2, \"vfs\": 1, \"share\": 3}],\n"
+	"\"typical_why\": \"host.yaml\",\n"
 	"\"promises\": [{\"node\": 1, \"page_bytes\": 0, \"bytes\": 4096, \"taken\": true}],\n"
 	"\"pfs\": [{\"address\": \"0000:3b:00.0\", \"names\": [\"ens1\", \"mlx5_0\"],\n"
 	"  \"node\": 0, \"fabric\": \"infiniband\", \"port\": 1, \"root\": \"0000:3a\",\n"
@@ -41,6 +43,7 @@ static const char good[] = "{\n"
 	"\"occupants\": [\n"
 	" {\"name\": \"a\", \"uuid\": \"6a1c2f3e-0000-4000-8000-000000000001\",\n"
 	"  \"running\": true, \"cpus\": \"1,5\",\n"
+	"  \"qemu_cpus\": \"3\",\n"
 	"  \"memory\": [{\"node\": 0, \"page_bytes\": 2097152, \"bytes\": 25165824,\n"
 	"   \"taken\": true, \"shared_vcpus\": 0},\n"
 	"   {\"node\": 1, \"page_bytes\": 0, \"bytes\": 0, \"shared_vcpus\": 3}],\n"
@@ -100,6 +103,8 @@ static void all_of_it_is_read(void **state)
 	assert_int_equal(a->vfs[0].node, VFCTL_NODE_NONE);
 	assert_int_equal(a->vfs[0].fabric, 7);
 	assert_true(a->vfs[0].root == VFCTL_ROOT_UNKNOWN);
+	assert_true(vfctl_cpuset_has(&m->occupants[0].qemu_cpus, 3));
+	assert_string_equal(m->typical_why, "host.yaml");
 	assert_true(m->occupants[2].foreign);
 	assert_int_equal(vfctl_model_check(ctx, m), 0);
 	assert_round_trip(m);

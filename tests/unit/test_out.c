@@ -102,6 +102,47 @@ static void tables_stay_aligned_and_clean(void **state)
 	free(text);
 }
 
+/* Of a name, a number, an address, a note and nothing, each the first to give way. */
+static void tables_give_way(void **state)
+{
+	static const char *const headings[] = {"NAME", "ID", "ADDRESS", "NOTE", "EMPTY"};
+	static const char *const cells[] = {"web", "7", "0000:10:10.0", "one two three", ""};
+	static const signed char give[] = {OUT_STAYS, 1, OUT_LATE, OUT_WRAPS_SOON, OUT_WRAPS};
+	static const struct {
+		unsigned width;
+		const char *text;
+	} cases[] = {
+		{0, "NAME  ID  ADDRESS       NOTE           EMPTY\n"
+		    "web   7   0000:10:10.0  one two three  -\n"},
+		{44, "NAME  ID  ADDRESS       NOTE           EMPTY\n"
+		     "web   7   0000:10:10.0  one two three  -\n"},
+		{43, "NAME  ID  ADDRESS       NOTE\nweb   7   0000:10:10.0  one two three\n"},
+		{36, "NAME  ADDRESS       NOTE\nweb   0000:10:10.0  one two three\n"},
+		{30, "NAME  ADDRESS       NOTE\nweb   0000:10:10.0  one two\n"
+		     "                    three\n"},
+		{24, "NAME  NOTE\nweb   one two three\n"},
+		{5, "NAME  NOTE\nweb   one\n      two\n      three\n"}, /* no word is cut */
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		char *text = NULL;
+		size_t size;
+		FILE *file = open_memstream(&text, &size);
+		struct out *out = out_new(file);
+
+		out_set_width(out, cases[i].width);
+		out_table(out, 0, headings, 5);
+		out_table_fit(out, give);
+		for (size_t k = 0; k < 5; k++)
+			out_cell(out, "%s", cells[k]);
+		out_table_end(out);
+		assert_true(out_close(out));
+		fclose(file);
+		assert_string_equal(text, cases[i].text);
+		free(text);
+	}
+}
+
 static void lines_hold_one_line(void **state)
 {
 	char *text = NULL;
@@ -114,6 +155,48 @@ static void lines_hold_one_line(void **state)
 	fclose(file);
 	assert_string_equal(text, "two?lines\n");
 	free(text);
+}
+
+/* What a failure makes of an answer that was begun, as far as @depth, in a @root. */
+static char *failed_answer(size_t depth, char root)
+{
+	char *text = NULL;
+	size_t size;
+	FILE *file = open_memstream(&text, &size);
+	struct out *out = out_new(file);
+
+	if (depth > 0)
+		out_open(out, NULL, root);
+	if (depth > 1)
+		out_open(out, root == '{' ? "rows" : NULL, '[');
+	if (depth > 2)
+		out_str(out, NULL, "one");
+	out_error(out, "no \"room\"\n", "ENOSPC", 1);
+	/* The caller goes on shutting what it opened, and may fail again. */
+	out_shut(out);
+	out_error(out, "again", "EIO", 1);
+	assert_true(out_close(out));
+	fclose(file);
+	return text;
+}
+
+static void an_error_ends_the_answer(void **state)
+{
+	for (size_t depth = 0; depth < 4; depth++)
+		for (const char *root = "{["; *root; root++) {
+			char *text = failed_answer(depth, *root);
+			json_t *answer = json_loads(text, JSON_REJECT_DUPLICATES, NULL), *error;
+
+			assert_non_null(answer);
+			error = json_object_get(json_is_array(answer)
+				? json_array_get(answer, json_array_size(answer) - 1) : answer, "error");
+			assert_string_equal(json_string_value(json_object_get(error, "message")),
+				"no \"room\"\n");
+			assert_string_equal(json_string_value(json_object_get(error, "code")), "ENOSPC");
+			assert_int_equal(json_integer_value(json_object_get(error, "status")), 1);
+			json_decref(answer);
+			free(text);
+		}
 }
 
 static void a_full_disk_is_told(void **state)
@@ -131,7 +214,9 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(json_reads_back),
 		cmocka_unit_test(tables_stay_aligned_and_clean),
+		cmocka_unit_test(tables_give_way),
 		cmocka_unit_test(lines_hold_one_line),
+		cmocka_unit_test(an_error_ends_the_answer),
 		cmocka_unit_test(a_full_disk_is_told),
 	};
 

@@ -89,7 +89,8 @@ static void make_guests(struct large *l)
 		l->requests[i] = (struct vfctl_request){.name = "g", .vcpus = 1 + R(16),
 			.threads = (enum vfctl_threads[]){VFCTL_THREADS_PREFER,
 				VFCTL_THREADS_ISOLATE, VFCTL_THREADS_NONE}[R(3)],
-			.emulator_cores = R(2), .has_emulator = true,
+			.emulator_cores = (uint32_t[]){0, 1, VFCTL_EMULATOR_AUTO}[R(3)],
+			.has_emulator = true,
 			.memory_bytes = (1 + R(8)) * GIB, .node = VFCTL_NODE_NONE,
 			.page_bytes = R(2) ? VFCTL_PAGES_BASE : VFCTL_PAGES_AUTO,
 			.cells_max = R(3) ? 1 : 0, .wants = &l->wants[i],
@@ -147,7 +148,10 @@ static bool first_fit_one(const struct large *l, struct counters *c, size_t g, s
 	const struct vfctl_request *r = &l->requests[g];
 	size_t taken[3], have = 0, want = r->want_count ? r->wants[0].count : 0;
 
-	if (c->cores[n] < r->vcpus + r->emulator_cores || c->memory[n] < r->memory_bytes)
+	/* A core that guests may share is one of its own here. */
+	uint32_t cores = r->vcpus + (r->emulator_cores ? 1 : 0);
+
+	if (c->cores[n] < cores || c->memory[n] < r->memory_bytes)
 		return false;
 	for (size_t i = 0; i < l->model.vf_count && have < want; i++)
 		if (!c->vf[i] && l->vfs[i].node == (int)l->t->nodes[n].id &&
@@ -157,7 +161,7 @@ static bool first_fit_one(const struct large *l, struct counters *c, size_t g, s
 		return false;
 	for (size_t i = 0; i < have; i++)
 		c->vf[taken[i]] = true;
-	c->cores[n] -= r->vcpus + r->emulator_cores;
+	c->cores[n] -= cores;
 	c->memory[n] -= r->memory_bytes;
 	return true;
 }

@@ -270,19 +270,49 @@ static void an_interrupt_ends_it(void **state)
 {
 	struct vfctl_request r = guest(9, NULL);
 	struct vfctl_assignment a = {0};
-	struct refused_plan plan = {.requests = &r, .count = 1, .assignments = &a, .left = 1,
-		.steps = REFUSAL_STEPS};
-	_site_ struct site *site = NULL;
+	const struct chosen none = {0};
+	struct refused_plan plan = {.requests = &r, .count = 1, .assignments = &a,
+		.chosen = &none, .steps = REFUSAL_STEPS, .deadline_ms = UINT64_MAX};
+	_site_ struct capacity *capacity = NULL;
 	struct host_model h;
 
 	make_host(&h, 2, 4, 1);
-	assert_int_equal(site_new(ctx, &h.model, NULL, &site), 0);
-	plan.site = plan.after = site;
+	assert_int_equal(capacity_new(ctx, &h.model, NULL, false, &capacity), 0);
+	plan.capacity = plan.after = capacity;
 	vfctl_ctx_cancel(ctx);
-	assert_int_equal(explain_refusal(ctx, &a, &plan, 0), -EINTR);
+	assert_int_equal(explain_refusals(ctx, &plan, &a), -EINTR);
 	assert_int_equal(a.reason_count, 0);
 	assert_int_equal(plan.steps, REFUSAL_STEPS);
 	ctx->cancelled = 0;
+}
+
+/* What was not tried is told neither as a reason nor as a remedy. */
+static void nothing_without_steps(void **state)
+{
+	struct vfctl_request r = guest(9, NULL);
+	struct vfctl_assignment a = {0};
+	const struct chosen none = {0};
+	struct refused_plan plan = {.requests = &r, .count = 1, .assignments = &a,
+		.chosen = &none, .deadline_ms = UINT64_MAX};
+	_site_ struct capacity *capacity = NULL;
+	struct host_model h;
+
+	make_host(&h, 2, 4, 1);
+	assert_int_equal(capacity_new(ctx, &h.model, NULL, false, &capacity), 0);
+	plan.capacity = plan.after = capacity;
+	r.cells_max = 1;
+	for (int late = 0; late < 2; late++) {
+		plan.steps = late ? REFUSAL_STEPS : 0;
+		plan.deadline_ms = late ? 0 : UINT64_MAX;
+		assert_int_equal(explain_refusals(ctx, &plan, &a), 0);
+		assert_int_equal(a.reason_count, 1);
+		assert_string_equal(a.reasons[0].text,
+			"what stops it was not found in the steps that are left for it");
+		assert_int_equal(a.remedy_count, 0);
+		free(a.reasons[0].text);
+		free(a.reasons);
+		a = (struct vfctl_assignment){0};
+	}
 }
 
 /* However many are refused, they share the steps of one refusal. */
@@ -332,6 +362,7 @@ int main(void)
 		cmocka_unit_test(remedies_in_a_batch),
 		cmocka_unit_test(why_not_stays_on_the_node),
 		cmocka_unit_test(an_interrupt_ends_it),
+		cmocka_unit_test(nothing_without_steps),
 		cmocka_unit_test(many_refusals_share_their_steps),
 	};
 

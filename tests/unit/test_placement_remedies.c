@@ -120,7 +120,7 @@ static void make_guest(struct random_host *h, size_t g, uint32_t vcpus)
 	*r = (struct vfctl_request){.name = "g", .vcpus = 1 + R(vcpus),
 		.threads = (enum vfctl_threads[]){VFCTL_THREADS_PREFER, VFCTL_THREADS_ISOLATE,
 			VFCTL_THREADS_NONE}[R(3)],
-		.emulator_cores = R(4), .memory_bytes = (1 + R(24)) * 512 * MIB,
+		.emulator_cores = (uint32_t[]){0, 1, 3, VFCTL_EMULATOR_AUTO}[R(4)], .memory_bytes = (1 + R(24)) * 512 * MIB,
 		.page_bytes = pages[R(4)], .node = R(8) ? VFCTL_NODE_NONE :
 			(int)R((uint32_t)h->t->node_count),
 		.memory_affinity = R(4) ? VFCTL_AFFINITY_REQUIRED : VFCTL_AFFINITY_PREFERRED,
@@ -178,6 +178,7 @@ static void make_random(struct random_host *h, uint64_t seed, size_t guests)
 
 static struct {
 	size_t refusals, remedies, pairs, of_host, without, unexplained;
+	size_t pf, count, shared, left_out;
 } seen;
 
 static size_t placed_in(const struct vfctl_host_model *m, const struct vfctl_request *requests,
@@ -200,21 +201,35 @@ static bool fits_after_move(const struct random_host *h, const struct change *ch
 	struct vfctl_host_model m = h->model;
 	struct vfctl_occupant left[OCCUPANTS_MAX];
 	struct vfctl_request both[2];
-	struct tenant tenant;
+	struct resident resident;
 	bool placed;
 	size_t n;
 
-	assert_int_equal(tenant_init(ctx, &m, &m.occupants[change->index], &tenant), 0);
+	assert_int_equal(resident_init(ctx, &m, &m.occupants[change->index], &resident), 0);
 	m.occupant_count = 0;
 	for (size_t i = 0; i < h->model.occupant_count; i++)
 		if (i != change->index)
 			left[m.occupant_count++] = h->model.occupants[i];
 	m.occupants = left;
-	both[0] = tenant.request;
+	both[0] = resident.request;
 	both[1] = h->requests[0];
 	n = placed_in(&m, both, 2, 1, &placed);
-	tenant_clear(&tenant);
+	resident_clear(&resident);
 	return n == 2;
+}
+
+/* Nobody else loses a place that the guest gets. */
+static bool fits_without(const struct random_host *h, size_t left_out, size_t about, size_t placed)
+{
+	struct vfctl_request requests[BATCH_MAX];
+	size_t count = 0, n, at = about - (left_out < about);
+	bool fits;
+
+	for (size_t i = 0; i < h->count; i++)
+		if (i != left_out)
+			requests[count++] = h->requests[i];
+	n = placed_in(&h->model, requests, count, at, &fits);
+	return fits && n >= placed;
 }
 
 static bool helps(const struct random_host *h, const struct vfctl_remedy *remedy, size_t about,
@@ -228,14 +243,21 @@ static bool helps(const struct random_host *h, const struct vfctl_remedy *remedy
 
 	if (remedy->changes[0].kind == CHANGE_MOVE)
 		return fits_after_move(h, &remedy->changes[0]);
+	seen.left_out += remedy->changes[0].kind == CHANGE_LEAVE;
+	if (remedy->changes[0].kind == CHANGE_LEAVE)
+		return fits_without(h, remedy->changes[0].index, about, placed);
 	memcpy(requests, h->requests, sizeof(requests));
 	changed_request_init(&changed, &requests[about]);
 	for (size_t i = 0; i < remedy->count; i++)
-		if (remedy->changes[i].kind < CHANGE_OF_HOST)
+		if (remedy->changes[i].kind < CHANGE_OF_HOST) {
+			seen.pf += remedy->changes[i].kind == CHANGE_PF;
+			seen.count += remedy->changes[i].kind == CHANGE_COUNT;
+			seen.shared += remedy->changes[i].kind == CHANGE_SHARED;
 			assert_true(change_request(&changed, &remedy->changes[i]));
-		else
+		} else {
 			assert_int_equal(change_host(ctx, &h->model, &requests[about],
 				&remedy->changes[i], &host), 0);
+		}
 	requests[about] = changed.r;
 	n = placed_in(&host.model, requests, h->count, about, &fits);
 	changed_host_clear(&host);
@@ -293,9 +315,12 @@ static void check_seeds(uint64_t seed, size_t refusals, size_t guests)
 	while (seen.refusals < refusals)
 		check_seed(seed++, guests);
 	print_message("%zu refusals, %zu remedies (%zu of two changes, %zu of the host), %zu "
-		"without any, %zu with no better reason than that it was not found\n",
+		"without any, %zu with no better reason than that it was not found; %zu with "
+		"another PF, %zu with fewer VFs, %zu with shared vCPUs, %zu without another\n",
 		seen.refusals, seen.remedies, seen.pairs, seen.of_host, seen.without,
-		seen.unexplained);
+		seen.unexplained, seen.pf, seen.count, seen.shared, seen.left_out);
+	/* No kind is there in vain. */
+	assert_true(guests == 1 ? seen.pf && seen.count && seen.shared : seen.left_out);
 }
 
 static void remedies_help_guests_alone(void **state)
@@ -306,6 +331,95 @@ static void remedies_help_guests_alone(void **state)
 static void remedies_help_in_batches(void **state)
 {
 	check_seeds(5000, BATCHES, BATCH_MAX);
+}
+
+/* ---- one of each ---- */
+
+static struct vfctl_model_pf pf_on(unsigned bus, int node, uint32_t vfs)
+{
+	return (struct vfctl_model_pf){.bdf = bdf(bus, 0), .node = node, .fabric = 1,
+		.num_vfs = vfs, .max_vfs = vfs, .root = VFCTL_ROOT_UNKNOWN};
+}
+
+/* The named PF has none left: another one of its network, but none of another. */
+static void any_pf_of_the_same_network(void **state)
+{
+	struct vfctl_model_pf pfs[] = {pf_on(16, 0, 0), pf_on(17, 1, 1), pf_on(18, 0, 1)};
+	const struct vfctl_vf_want named = {.pf = bdf(16, 0), .fabric = VFCTL_FABRIC_ANY,
+		.count = 1, .cell = VFCTL_CELL_ANY};
+	struct vfctl_request r = guest(2, &named);
+	const struct vfctl_assignment *a;
+	struct vfctl_plan *plan;
+	struct host_model h;
+
+	make_host(&h, 2, 4, 1);
+	add_vfs(&h, 17, 1, 1, 1);
+	add_vfs(&h, 18, 0, 1, 2);
+	pfs[2].fabric = 2;
+	h.model.pfs = pfs;
+	h.model.pf_count = 3;
+	plan = make_plan(&h, &r, 1);
+	a = &plan->assignments[0];
+	assert_int_equal(a->refusal, VFCTL_REFUSAL_VFS);
+	assert_true(has_reason(a, VFCTL_REASON_REMEDY, "with any PF of the same network instead of "
+		"0000:10:00.0 it fits, on node 1"));
+	vfctl_plan_free(plan);
+}
+
+static void the_most_vfs_that_are_there(void **state)
+{
+	struct vfctl_vf_want four = any_vf;
+	struct vfctl_request r = guest(2, &four);
+	const struct vfctl_assignment *a;
+	struct vfctl_plan *plan;
+	struct host_model h;
+
+	make_host(&h, 2, 4, 1);
+	add_vfs(&h, 16, 0, 3, 1);
+	four.count = 4;
+	plan = make_plan(&h, &r, 1);
+	a = &plan->assignments[0];
+	assert_true(has_reason(a, VFCTL_REASON_REMEDY, "with 3 VFs of any PF it fits, on node 0"));
+	vfctl_plan_free(plan);
+}
+
+/* 7 cores, of which QEMU has one: 2 of 8 vCPUs share a CPU, which carries 4. */
+static void the_fewest_vcpus_shared(void **state)
+{
+	struct vfctl_request r = guest(8, NULL);
+	const struct vfctl_assignment *a;
+	struct vfctl_plan *plan;
+	struct host_model h;
+
+	make_host(&h, 1, 8, 1);
+	h.model.shared_cpus = h.cores[0].cpus;
+	plan = make_plan(&h, &r, 1);
+	a = &plan->assignments[0];
+	assert_int_equal(a->refusal, VFCTL_REFUSAL_CPUS);
+	assert_true(has_reason(a, VFCTL_REASON_REMEDY, "with shared_vcpus: 2 (slower"));
+	vfctl_plan_free(plan);
+}
+
+/* Either of the others makes room; the smaller one is told. */
+static void another_guest_left_out(void **state)
+{
+	struct vfctl_request r[] = {guest(4, NULL), guest(3, NULL), guest(5, NULL)};
+	const struct vfctl_assignment *a;
+	struct vfctl_plan *plan;
+	struct host_model h;
+
+	make_host(&h, 1, 10, 1);
+	r[0].name = "four";
+	r[1].name = "three";
+	r[2].name = "five";
+	plan = make_plan(&h, r, 3);
+	assert_int_equal(plan->value[VFCTL_LEVEL_PLACED], 2);
+	a = &plan->assignments[2];
+	assert_int_equal(a->refusal, VFCTL_REFUSAL_OTHERS);
+	/* 10 cores: 5 + 4 are taken; without "three" 5 are free, but 6 are needed. */
+	assert_true(has_reason(a, VFCTL_REASON_REMEDY,
+		"or leave out guest four (4 vCPUs, 0 VFs): then it fits on node 0"));
+	vfctl_plan_free(plan);
 }
 
 static int setup(void **state)
@@ -322,6 +436,10 @@ static int teardown(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(any_pf_of_the_same_network),
+		cmocka_unit_test(the_most_vfs_that_are_there),
+		cmocka_unit_test(the_fewest_vcpus_shared),
+		cmocka_unit_test(another_guest_left_out),
 		cmocka_unit_test(remedies_help_guests_alone),
 		cmocka_unit_test(remedies_help_in_batches),
 	};

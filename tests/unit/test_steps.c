@@ -9,7 +9,7 @@
 
 #include "base/steps.h"
 
-/* Every call writes a letter: a-e apply, v verify, A-E undo. */
+/* Every call writes a letter, that of its operation's target: a-e apply, A-E revert. */
 static char trace[64];
 static char fails[8]; /* the letters that fail */
 
@@ -24,46 +24,58 @@ static void put(char letter)
 static int call(struct vfctl_ctx *ctx, char letter)
 {
 	put(letter);
+	if (letter == 'x')
+		ctx->cancelled = 1;
 	return strchr(fails, letter) ? ctx_fail(ctx, -EIO, "%c failed", letter) : 0;
 }
 
-static int apply(struct vfctl_ctx *ctx, void *data)
+static int apply(struct vfctl_ctx *ctx, const struct op *ops, size_t count)
 {
-	return call(ctx, *(const char *)data);
+	return call(ctx, ops->target[0]);
 }
 
-static int verify(struct vfctl_ctx *ctx, void *data)
+static int revert(struct vfctl_ctx *ctx, const struct op *ops, size_t count)
 {
-	return call(ctx, 'v');
+	return call(ctx, (char)(ops->target[0] - 'a' + 'A'));
 }
 
-static int undo(struct vfctl_ctx *ctx, void *data)
-{
-	return call(ctx, (char)(*(const char *)data - 'a' + 'A'));
-}
+/* libvirt did it, and the connection broke. */
+static bool there;
 
-static int cancel(struct vfctl_ctx *ctx, void *data)
+static int observe(struct vfctl_ctx *ctx, const struct op *ops, size_t count, char **ret_texts)
 {
-	put('x');
-	ctx->cancelled = 1;
+	ret_texts[0] = strdup(there ? "there" : "");
 	return 0;
 }
 
-/* Rows a, b (no undo), c (verified); run with @failing; the words. */
+static const struct op_type undoable = {.name = "undoable", .observe = observe, .apply = apply,
+	.revert = revert};
+static const struct op_type holds = {.name = "holds", .nature = OP_HOLDS, .observe = observe,
+	.apply = apply, .revert = revert};
+static const struct op_type final = {.name = "final", .nature = OP_COMMIT, .observe = observe,
+	.apply = apply};
+
+static void add(struct steps *steps, const struct op_type *type, const char *letter,
+	const char *before)
+{
+	step_begin(steps, "row %s", letter);
+	step_op(steps, type, "there", before, "%s", letter);
+}
+
+/* Rows a, b (nothing to take back), c; run with @failing; the words. */
 static int run(const char *failing, bool cancelled_first, char words[256])
 {
-	struct step rows[] = {{.apply = apply, .undo = undo, .data = "a"},
-		{.apply = apply, .data = "b"},
-		{.apply = apply, .verify = verify, .undo = undo, .data = "c"}};
 	_steps_ struct steps steps = {0};
 	struct vfctl_ctx ctx = {.cancelled = cancelled_first};
 	int r;
 
 	trace[0] = '\0';
+	there = false;
 	snprintf(fails, sizeof(fails), "%s", failing);
-	for (size_t i = 0; i < ARRAY_SIZE(rows); i++)
-		steps_add(&steps, &rows[i], "row %c", *(const char *)rows[i].data);
-	r = steps_run(&ctx, &steps);
+	add(&steps, &undoable, "a", "");
+	add(&steps, &undoable, "b", NULL);
+	add(&steps, &undoable, "c", "");
+	r = steps_run(&ctx, &steps, &(struct journal_entry){0});
 	snprintf(words, 256, "%s", vfctl_ctx_error(&ctx));
 	ctx_clear(&ctx);
 	return r;
@@ -76,17 +88,16 @@ static void undo_goes_back_from_the_failed_row(void **state)
 		int result;
 		const char *trace, *words;
 	} cases[] = {
-		{"", 0, "abcv", ""},
+		{"", 0, "abc", ""},
 		/* A failed row may be half done: its own undo runs too. */
 		{"a", -EIO, "aA", "a failed"},
 		{"b", -EIO, "abA", "b failed"},
 		{"c", -EIO, "abcCA", "c failed"},
-		{"v", -EIO, "abcvCA", "v failed"},
 		/* An undo that fails does not keep the others from running. */
-		{"vC", -ESTALE, "abcvCA",
-			"v failed; and this could not be undone: row c (C failed)"},
-		{"vCA", -ESTALE, "abcvCA",
-			"v failed; and this could not be undone: row c (C failed), row a (A failed)"},
+		{"cC", -ESTALE, "abcCA",
+			"c failed; and this could not be undone: row c (C failed)"},
+		{"cCA", -ESTALE, "abcCA",
+			"c failed; and this could not be undone: row c (C failed), row a (A failed)"},
 	};
 	char words[256];
 
@@ -99,8 +110,6 @@ static void undo_goes_back_from_the_failed_row(void **state)
 
 static void a_cancel_stops_between_rows(void **state)
 {
-	struct step rows[] = {{.apply = apply, .undo = undo, .data = "a"}, {.apply = cancel},
-		{.apply = apply, .undo = undo, .data = "c"}};
 	_steps_ struct steps steps = {0};
 	struct vfctl_ctx ctx = {0};
 	char words[256];
@@ -108,10 +117,50 @@ static void a_cancel_stops_between_rows(void **state)
 	assert_int_equal(run("", true, words), -EINTR);
 	assert_string_equal(trace, "");
 	trace[0] = '\0';
-	for (size_t i = 0; i < ARRAY_SIZE(rows); i++)
-		steps_add(&steps, &rows[i], "row %zu", i);
-	assert_int_equal(steps_run(&ctx, &steps), -EINTR);
+	add(&steps, &undoable, "a", "");
+	add(&steps, &undoable, "x", NULL);
+	add(&steps, &undoable, "c", "");
+	assert_int_equal(steps_run(&ctx, &steps, &(struct journal_entry){0}), -EINTR);
 	assert_string_equal(trace, "axA");
+	ctx_clear(&ctx);
+}
+
+/* A lease stays as long as what came after it cannot be taken back. */
+static void what_holds_stays_with_what_stays(void **state)
+{
+	for (int stuck = 0; stuck < 2; stuck++) {
+		_steps_ struct steps steps = {0};
+		struct vfctl_ctx ctx = {0};
+
+		trace[0] = '\0';
+		snprintf(fails, sizeof(fails), stuck ? "cB" : "c");
+		add(&steps, &holds, "a", "");
+		add(&steps, &undoable, "b", "");
+		add(&steps, &undoable, "c", "");
+		assert_int_equal(steps_run(&ctx, &steps, &(struct journal_entry){0}),
+			stuck ? -ESTALE : -EIO);
+		assert_string_equal(trace, stuck ? "abcCB" : "abcCBA");
+		ctx_clear(&ctx);
+	}
+}
+
+/* Past what cannot be taken back all the rest is tried. */
+static void from_the_point_of_no_return_it_goes_on(void **state)
+{
+	_steps_ struct steps steps = {0};
+	struct vfctl_ctx ctx = {0};
+
+	trace[0] = '\0';
+	there = false;
+	snprintf(fails, sizeof(fails), "c");
+	add(&steps, &undoable, "a", "");
+	add(&steps, &final, "b", "");
+	add(&steps, &final, "c", "");
+	add(&steps, &final, "d", "");
+	assert_int_equal(steps_run(&ctx, &steps, &(struct journal_entry){0}), -ESTALE);
+	assert_string_equal(trace, "abcd");
+	assert_string_equal(vfctl_ctx_error(&ctx), "c failed; the steps before are done and stay, "
+		"this is left to do: row c");
 	ctx_clear(&ctx);
 }
 
@@ -148,11 +197,86 @@ static void arrays_keep_what_they_hold_and_zero_the_rest(void **state)
 	free(v);
 }
 
+/* And what is only for when all is done waits. */
+static void a_value_stays_with_what_could_not_be_returned(void **state)
+{
+	static const struct op_type last = {.name = "last", .nature = OP_COMMIT, .after_all = true,
+		.observe = observe, .apply = apply};
+	_steps_ struct steps steps = {0};
+	struct vfctl_ctx ctx = {0};
+
+	trace[0] = '\0';
+	there = false;
+	snprintf(fails, sizeof(fails), "b");
+	add(&steps, &final, "a", "");
+	add(&steps, &final, "b", "");
+	add(&steps, &last, "c", "");
+	assert_int_equal(steps_run(&ctx, &steps, &(struct journal_entry){0}), -ESTALE);
+	assert_string_equal(trace, "ab");
+	assert_string_equal(vfctl_ctx_error(&ctx), "b failed; the steps before are done and stay, "
+		"this is left to do: row b, row c");
+	ctx_clear(&ctx);
+}
+
+/* What planning has done of the first step is taken back though that never began. */
+static void what_was_taken_early_is_given_back(void **state)
+{
+	_steps_ struct steps steps = {.taken = true};
+	struct vfctl_ctx ctx = {.cancelled = 1};
+
+	trace[0] = fails[0] = '\0';
+	add(&steps, &undoable, "a", "");
+	add(&steps, &undoable, "b", "");
+	assert_int_equal(steps_run(&ctx, &steps, &(struct journal_entry){0}), -EINTR);
+	assert_string_equal(trace, "A");
+	ctx_clear(&ctx);
+}
+
+/* Else a failure of b would leave a, which cannot be taken back, without it. */
+static void what_cannot_be_taken_back_comes_last(void **state)
+{
+	_steps_ struct steps steps = {0};
+	struct vfctl_ctx ctx = {0};
+
+	trace[0] = fails[0] = '\0';
+	add(&steps, &final, "a", "");
+	add(&steps, &undoable, "b", "");
+	assert_int_equal(steps_run(&ctx, &steps, &(struct journal_entry){0}), -EINVAL);
+	assert_string_equal(trace, "");
+	assert_false(steps.begun);
+	ctx_clear(&ctx);
+}
+
+static void a_lost_answer_is_looked_up(void **state)
+{
+	for (int done = 0; done < 2; done++) {
+		_steps_ struct steps steps = {0};
+		struct vfctl_ctx ctx = {0};
+
+		trace[0] = '\0';
+		snprintf(fails, sizeof(fails), "b");
+		there = done;
+		add(&steps, &undoable, "a", "");
+		add(&steps, &final, "b", "");
+		assert_int_equal(steps_run(&ctx, &steps, &(struct journal_entry){0}),
+			done ? 0 : -EIO);
+		assert_string_equal(trace, done ? "ab" : "abA");
+		assert_true(steps.begun);
+		ctx_clear(&ctx);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(what_cannot_be_taken_back_comes_last),
+		cmocka_unit_test(a_lost_answer_is_looked_up),
 		cmocka_unit_test(undo_goes_back_from_the_failed_row),
 		cmocka_unit_test(a_cancel_stops_between_rows),
+		cmocka_unit_test(what_holds_stays_with_what_stays),
+		cmocka_unit_test(from_the_point_of_no_return_it_goes_on),
+		cmocka_unit_test(a_value_stays_with_what_could_not_be_returned),
+		cmocka_unit_test(what_was_taken_early_is_given_back),
 		cmocka_unit_test(arrays_keep_what_they_hold_and_zero_the_rest),
 	};
 

@@ -10,8 +10,12 @@
 #include <sys/wait.h>
 #include <cmocka.h>
 
+#include "base/json.h"
+#include "sriov/ops.h"
+#include "state/journal.h"
 #include "state/sqlite.h"
 #include "state/store.h"
+#include "workflow/guest_run.h"
 
 static char dir[64], path[96];
 static struct vfctl_ctx *ctx;
@@ -57,6 +61,18 @@ static int take(struct store *store, int n, int vf, int cpu)
 	return store_take(store, &l);
 }
 
+#define UUID_1 "00000001-0000-4000-8000-000000000000"
+
+/* The run of guest 1 changed that VF, which had @had before. */
+static void note(const char *target, const struct vfctl_vf_attrs *had)
+{
+	char *before = json_of_attrs(had);
+	const struct op op = {&op_guest_attrs, (char *)target, before, before};
+
+	assert_int_equal(run_note(ctx, UUID_1, "guest1", &op, 1), 0);
+	free(before);
+}
+
 static size_t count_leases(void)
 {
 	struct vfctl_leases *leases;
@@ -88,8 +104,11 @@ static void a_lease_reads_back(void **state)
 	assert_int_equal(count_leases(), 0); /* no file yet */
 	store = open_store();
 	assert_int_equal(take(store, 1, 9, 4), 0);
-	assert_int_equal(store_save_attrs(store, &vf, &attrs), 0);
-	assert_int_equal(store_begin_run(store, "lease1", "guest1", "boot1"), 0);
+	note("0000:01:00.0/9", &attrs);
+	assert_int_equal(vfctl_leases_read(ctx, &leases), 0);
+	assert_false(leases->v[0].running); /* not by what was noted alone */
+	vfctl_leases_free(leases);
+	assert_int_equal(run_mark(ctx, UUID_1, "lease1", "guest1"), 0);
 	assert_int_equal(vfctl_leases_read(ctx, &leases), 0);
 	assert_int_equal(leases->count, 1);
 	assert_string_equal(leases->v[0].domain_name, "guest1");
@@ -109,8 +128,11 @@ static void a_lease_reads_back(void **state)
 	vfctl_leases_free(leases);
 	assert_int_equal(store_drop(store, "lease1"), 0);
 	assert_int_equal(store_drop(store, "lease1"), -ENOENT);
-	assert_int_equal(store_save_attrs(store, &vf, &attrs), -ENOENT);
 	assert_int_equal(count_leases(), 0);
+	assert_int_equal(take(store, 1, 9, 4), 0); /* the run went with the lease */
+	assert_int_equal(vfctl_leases_read(ctx, &leases), 0);
+	assert_false(leases->v[0].running || leases->v[0].vfs[0].saved.mask);
+	vfctl_leases_free(leases);
 }
 
 static void a_conflict_names_the_holder_and_changes_nothing(void **state)
@@ -133,6 +155,154 @@ static void a_conflict_names_the_holder_and_changes_nothing(void **state)
 	assert_int_equal(store_remove_vf(store, "lease1", &vf.bdf), -ENOENT);
 	assert_int_equal(store_remove_vf(store, "lease2", &vf.bdf), 0);
 	assert_int_not_equal(store_add_vf(store, "no such lease", &vf), 0);
+}
+
+static int share(struct store *store, const char *id, unsigned cpu, unsigned qemu_cpu)
+{
+	char name[] = "sharer";
+	struct vfctl_lease l = {.domain_name = name};
+
+	str_copy(l.id, sizeof(l.id), id);
+	snprintf(l.domain_uuid, sizeof(l.domain_uuid), "%s", id);
+	vfctl_cpuset_add(&l.cpus, cpu);
+	vfctl_cpuset_add(&l.qemu_cpus, qemu_cpu);
+	return store_take(store, &l);
+}
+
+/* CPUs of QEMU's threads: of several leases, but nobody's own; free after the last. */
+static void qemu_cpus_are_shared_and_nobodys_own(void **state)
+{
+	_store_ struct store *store = open_store();
+	struct vfctl_leases *leases;
+
+	assert_int_equal(take(store, 1, -1, 3), 0);
+	assert_int_equal(share(store, "a", 1, 8), 0);
+	assert_int_equal(share(store, "b", 2, 8), 0);
+	assert_int_equal(vfctl_leases_read(ctx, &leases), 0);
+	assert_true(vfctl_cpuset_has(&leases->v[0].qemu_cpus, 8));
+	assert_true(vfctl_cpuset_has(&leases->v[1].qemu_cpus, 8));
+	assert_false(vfctl_cpuset_has(&leases->v[1].cpus, 8));
+	vfctl_leases_free(leases);
+	assert_int_equal(share(store, "c", 4, 3), -EEXIST);
+	assert_non_null(strstr(vfctl_ctx_error(ctx), "CPU 3 is leased to domain guest1"));
+	assert_int_equal(take(store, 2, -1, 8), -EEXIST);
+	assert_non_null(strstr(vfctl_ctx_error(ctx), "CPU 8 carries QEMU's threads"));
+	assert_int_equal(count_leases(), 3);
+	assert_int_equal(store_drop(store, "a"), 0);
+	assert_int_equal(take(store, 2, -1, 8), -EEXIST);
+	assert_int_equal(store_drop(store, "b"), 0);
+	assert_int_equal(take(store, 2, -1, 8), 0);
+}
+
+static void define(struct store *store, unsigned n, uint32_t vcpus, uint32_t vfs)
+{
+	const struct asked_shape shape = {.vcpus = vcpus, .cells = 1, .vfs = vfs,
+		.memory_bytes = 1u << 30};
+	char name[] = "defined";
+	struct vfctl_lease l = {.domain_name = name};
+
+	snprintf(l.id, sizeof(l.id), "defined%u", n);
+	snprintf(l.domain_uuid, sizeof(l.domain_uuid), "%08x-1111-4000-8000-000000000000", n);
+	assert_int_equal(store_take_asked(store, &l, &shape), 0);
+	assert_int_equal(store_drop(store, l.id), 0);
+}
+
+static uint64_t asked_guests(struct asked *ret)
+{
+	assert_int_equal(asked_read(ctx, ret), 0);
+	return ret->guests;
+}
+
+/* What was asked counts in steps, whatever became of the guests; a define undone does not. */
+static void history_counts_in_steps(void **state)
+{
+	const struct asked_shape shape = {.vcpus = 9, .cells = 1};
+	char name[] = "undone";
+	const struct vfctl_lease l = {.id = "undone", .domain_uuid = "undone",
+		.domain_name = name};
+	struct asked asked;
+	struct store *store;
+
+	assert_int_equal(asked_guests(&asked), 0); /* no file yet */
+	store = open_store();
+	for (unsigned i = 0; i < ASKED_STEP - 1; i++) {
+		define(store, i, i % 3 ? 4 : 2, i % 3 == 2);
+		assert_int_equal(asked_guests(&asked), 0);
+	}
+	assert_int_equal(store_take_asked(store, &l, &shape), 0);
+	assert_int_equal(asked_guests(&asked), ASKED_STEP);
+	asked_clear(&asked);
+	assert_int_equal(store_drop_asked(store, "undone", &shape), 0);
+	for (unsigned i = 0; i < ASKED_STEP - 1; i++) {
+		assert_int_equal(store_take_asked(store, &l, &shape), 0);
+		assert_int_equal(store_drop_asked(store, "undone", &shape), 0);
+	}
+	assert_int_equal(asked_guests(&asked), ASKED_STEP);
+	assert_int_equal(asked.count, 4);
+	assert_int_equal(asked.v[0].shape.vcpus, 2); /* 7 times; then 6, 6 and 1 */
+	assert_int_equal(asked.v[0].count, 7);
+	assert_int_equal(asked.v[1].shape.vfs, 0);
+	assert_int_equal(asked.v[2].shape.vfs, 1);
+	assert_int_equal(asked.v[3].shape.vcpus, 9);
+	asked_clear(&asked);
+	store_close(store);
+}
+
+/* As many shapes as are kept, and counts that fade: whoever defines a million guests. */
+static void history_is_bounded(void **state)
+{
+	_store_ struct store *store = open_store();
+	struct asked asked;
+
+	for (unsigned i = 0; i < 5 * ASKED_STEP; i++)
+		define(store, i, 1 + i, 0);
+	asked_guests(&asked);
+	assert_int_equal(asked.count, ASKED_SHAPES_MAX);
+	asked_clear(&asked);
+	for (unsigned i = 0; i < ASKED_TOTAL_MAX + ASKED_STEP; i++)
+		define(store, 1000 + i, 2, 0);
+	assert_true(asked_guests(&asked) <= ASKED_TOTAL_MAX);
+	assert_int_equal(asked.v[0].shape.vcpus, 2);
+	asked_clear(&asked);
+}
+
+/* A file of schema 5 is read as it is, and brought up to date with its leases. */
+static void schema_5_keeps_its_leases(void **state)
+{
+	static const char *const rows[] = {"DROP TRIGGER lease_cpu_alone",
+		"DROP TRIGGER lease_ends_run", "DROP TRIGGER vf_leaves_run",
+		"DROP TABLE lease_qemu_cpu", "DROP TABLE asked", "DROP TABLE change_op",
+		"DROP TABLE change", "ALTER TABLE lease ADD COLUMN running INTEGER NOT NULL DEFAULT 0",
+		"ALTER TABLE lease ADD COLUMN boot TEXT NOT NULL DEFAULT ''",
+		"ALTER TABLE lease_vf ADD COLUMN saved TEXT", "PRAGMA user_version = 5"};
+	struct vfctl_leases *leases;
+	struct store *store = open_store();
+	struct db *db;
+	int version;
+
+	assert_int_equal(take(store, 1, 1, 4), 0);
+	store_close(store);
+	assert_int_equal(db_open(ctx, path, true, &db), 0);
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++)
+		assert_int_equal(db_exec(db, rows[i]), 0);
+	db_close(db);
+	for (int migrated = 0; migrated < 2; migrated++) {
+		assert_int_equal(vfctl_leases_read(ctx, &leases), 0);
+		assert_int_equal(leases->count, 1);
+		assert_true(vfctl_cpuset_has(&leases->v[0].cpus, 4));
+		assert_true(vfctl_cpuset_empty(&leases->v[0].qemu_cpus));
+		assert_int_equal(leases->v[0].vf_count, 1);
+		vfctl_leases_free(leases);
+		store_close(open_store());
+	}
+	store = open_store();
+	assert_int_equal(db_open(ctx, path, false, &db), 0);
+	assert_int_equal(db_version(db, &version), 0);
+	db_close(db);
+	assert_int_equal(version, 8);
+	assert_int_equal(share(store, "a", 5, 4), -EEXIST);
+	assert_int_equal(share(store, "a", 5, 6), 0);
+	store_close(store);
 }
 
 /* 0: it got the VF; 1: it was told who has it; 2: anything else. */
@@ -244,13 +414,18 @@ static void a_newer_schema_is_refused(void **state)
 static void make_old_file(void)
 {
 	static const char *const rows[] = {
-		"DROP TABLE lease_cell",
-		"ALTER TABLE lease DROP COLUMN boot",
+		"DROP TRIGGER lease_ends_run", "DROP TRIGGER vf_leaves_run",
+		"DROP TABLE change_op", "DROP TABLE change",
+		"DROP TABLE lease_cell", "DROP TRIGGER lease_cpu_alone",
+		"DROP TABLE lease_qemu_cpu", "DROP TABLE asked",
+		"ALTER TABLE lease ADD COLUMN running INTEGER NOT NULL DEFAULT 0",
 		"ALTER TABLE lease_vf DROP COLUMN intent",
-		"INSERT INTO lease VALUES ('one', 'u1', 'placed', 5, 1, 0, 2, 4096, 0)",
-		"INSERT INTO lease VALUES ('two', 'u2', 'attached', 5, 1, 0, -1, 0, 0)",
+		"ALTER TABLE lease_vf ADD COLUMN saved TEXT",
+		"INSERT INTO lease VALUES ('one', 'u1', 'placed', 5, 0, 2, 4096, 0, 1)",
+		"INSERT INTO lease VALUES ('two', 'u2', 'attached', 5, 0, -1, 0, 0, 0)",
 		"INSERT INTO lease_cpu VALUES (7, 'one')",
-		"INSERT INTO lease_vf VALUES ('0000:01:00.1', 'one', '0000:01:00.0', 0, 0, NULL)",
+		"INSERT INTO lease_vf VALUES ('0000:01:00.1', 'one', '0000:01:00.0', 3, 0,"
+			"'{\"trust\":\"on\"}')",
 		"PRAGMA user_version = 3"};
 	struct store *store = open_store();
 	struct db *db;
@@ -277,6 +452,10 @@ static void assert_old_leases(int expected_version)
 	assert_true(vfctl_cpuset_has(&leases->v[0].cpus, 7));
 	assert_int_equal(leases->v[0].vf_count, 1);
 	assert_int_equal(leases->v[1].cell_count, 0);
+	assert_true(leases->v[0].running);
+	assert_false(leases->v[1].running);
+	assert_int_equal(leases->v[0].vfs[0].saved.mask, VFCTL_ATTR_TRUST);
+	assert_true(leases->v[0].vfs[0].saved.trust);
 	vfctl_leases_free(leases);
 	assert_int_equal(db_open(ctx, path, false, &db), 0);
 	assert_int_equal(db_version(db, &version), 0);
@@ -292,7 +471,7 @@ static void leases_of_the_version_before_have_one_cell(void **state)
 	make_old_file();
 	assert_old_leases(3);
 	store = open_store();
-	assert_old_leases(5);
+	assert_old_leases(8);
 	assert_int_equal(take(store, 3, 5, 5), 0);
 	assert_int_equal(store_drop(store, "one"), 0);
 	store_close(store);
@@ -313,13 +492,17 @@ static void the_first_save_stays(void **state)
 	struct vfctl_leases *leases;
 
 	assert_int_equal(take(store, 1, 0, 0), 0);
-	assert_int_equal(store_save_attrs(store, &vf, &first), 0);
-	assert_int_equal(store_save_attrs(store, &vf, &second), 0);
+	note("0000:01:00.0/0", &first);
+	note("0000:01:00.0/0", &second);
 	assert_int_equal(vfctl_leases_read(ctx, &leases), 0);
 	assert_int_equal(leases->v[0].vfs[0].saved.mask, VFCTL_ATTR_TRUST | VFCTL_ATTR_SPOOFCHK);
 	assert_true(leases->v[0].vfs[0].saved.trust);
 	vfctl_leases_free(leases);
-	assert_int_equal(store_forget_attrs(store, &vf), 0);
+	/* It ends with the VF's stay, be it that it comes back. */
+	assert_int_equal(vfctl_leases_read(ctx, &leases), 0);
+	assert_int_equal(store_remove_vf(store, "lease1", &vf), 0);
+	assert_int_equal(store_add_vf(store, "lease1", &leases->v[0].vfs[0]), 0);
+	vfctl_leases_free(leases);
 	assert_int_equal(vfctl_leases_read(ctx, &leases), 0);
 	assert_int_equal(leases->v[0].vfs[0].saved.mask, 0);
 	vfctl_leases_free(leases);
@@ -336,6 +519,8 @@ int main(void)
 		TEST(what_is_no_state_file_is_left_alone),
 		TEST(a_newer_schema_is_refused),
 		TEST(leases_of_the_version_before_have_one_cell),
+		TEST(qemu_cpus_are_shared_and_nobodys_own), TEST(schema_5_keeps_its_leases),
+		TEST(history_counts_in_steps), TEST(history_is_bounded),
 		TEST(the_first_save_stays),
 	};
 

@@ -21,6 +21,24 @@ struct vfctl_change;
 size_t vfctl_change_count(const struct vfctl_change *change);
 /** What step @p index will do, in words. Owned by the change; NULL past the end. */
 const char *vfctl_change_describe(const struct vfctl_change *change, size_t index);
+/** One effect of a step, as data. Its texts are owned by the change. */
+struct vfctl_operation {
+	const char *type;   /**< what is done: "numvfs", "vf-attrs", "vf-driver", "file", ... */
+	const char *target; /**< a PF's address, "PF/INDEX", a path */
+	const char *want;   /**< NULL: nothing by itself, it goes with another one */
+	const char *before; /**< what a failure puts back; NULL: nothing was there */
+};
+/**
+ * Operation @p number of step @p index.
+ * @return false past the last one. Steps whose effects are no operations yet have none.
+ */
+bool vfctl_change_operation(const struct vfctl_change *change, size_t index, size_t number,
+	struct vfctl_operation *ret);
+/**
+ * Why there are no steps, in words ("domain web does not have VF 0000:11:10.0"), where more can be
+ * said than that all is as asked; else NULL. Owned by the change.
+ */
+const char *vfctl_change_nothing(const struct vfctl_change *change);
 /**
  * What is left for the operator once the steps are done (a module to reload), in words; NULL
  * when the change is complete by itself. Owned by the change.

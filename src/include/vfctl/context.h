@@ -42,6 +42,13 @@ void vfctl_ctx_free(struct vfctl_ctx *ctx);
  */
 const char *vfctl_ctx_error(const struct vfctl_ctx *ctx);
 
+/**
+ * Whether the last failed call was asked wrongly: a name that nothing here has, a value that
+ * cannot be, a file that says what no file may. Of what this host lacks, refuses or holds for
+ * others it is false: there the same call may succeed another time.
+ */
+bool vfctl_ctx_mistaken(const struct vfctl_ctx *ctx);
+
 /** Set the log function. The default, NULL, logs nothing. */
 void vfctl_ctx_set_log(struct vfctl_ctx *ctx, vfctl_log_fn fn, void *data);
 
@@ -88,14 +95,20 @@ void vfctl_ctx_set_write_timeout_ms(struct vfctl_ctx *ctx, unsigned timeout_ms);
  */
 void vfctl_ctx_set_deadline_ms(struct vfctl_ctx *ctx, unsigned budget_ms);
 
+/** Bytes that hold any words of a vfctl_doing_fn, the NUL included. */
 #define VFCTL_DOING_SIZE 256
 /**
- * Have written down what is being waited for, in words, whenever that changes: for a watcher
- * that cannot ask, such as the parent of a process that is stuck in the kernel.
- * @param buf  VFCTL_DOING_SIZE bytes, shared memory; they stay the caller's, and must last as
- *             long as the context. NULL: nobody looks (default).
+ * Receives what is being done or waited for now, such as "3 of 16 VFs: writing 'vfio-pci' to
+ * FILE". @p text is valid during the call.
  */
-void vfctl_ctx_set_doing(struct vfctl_ctx *ctx, char *buf);
+typedef void (*vfctl_doing_fn)(void *data, const char *text);
+
+/**
+ * Have told what is being waited for, whenever that changes: for a watcher that shows it, or
+ * that outlives a process which is stuck in the kernel.
+ * @param fn  called by the thread that uses the context. NULL: nobody looks (default).
+ */
+void vfctl_ctx_set_doing(struct vfctl_ctx *ctx, vfctl_doing_fn fn, void *data);
 
 /**
  * Say on whose behalf changes are made, for the audit lines in the system's log, such as

@@ -182,6 +182,24 @@ int vfctl_domain_metadata_remove_vf(struct vfctl_ctx *ctx, const char *xml,
 int vfctl_domain_change_vf(struct vfctl_ctx *ctx, const char *xml,
 	const struct vfctl_bdf *bdf, const struct vfctl_vf_attrs *attrs, char **ret_xml);
 
+/**
+ * Put a VF among the devices of a domain XML, as vfctl_domain_device_xml() writes it. The intent
+ * in its metadata is another matter: vfctl_domain_metadata_add_vf().
+ * @param guest_bus  index of the controller it goes to; 0: where libvirt finds a place.
+ * @param ret_xml  the whole domain; the caller frees it with free().
+ * @return as vfctl_domain_render().
+ */
+int vfctl_domain_add_device(struct vfctl_ctx *ctx, const char *xml,
+	const struct vfctl_domain_vf *vf, uint8_t guest_bus, char **ret_xml);
+
+/**
+ * Take the device at a host address out of a domain XML.
+ * @param ret_xml  the whole domain; the caller frees it with free().
+ * @return as vfctl_domain_render(); -ENOENT when the domain has no such device.
+ */
+int vfctl_domain_remove_device(struct vfctl_ctx *ctx, const char *xml,
+	const struct vfctl_bdf *bdf, char **ret_xml);
+
 /** A host PCI device that a domain holds. */
 struct vfctl_domain_device {
 	struct vfctl_bdf source;

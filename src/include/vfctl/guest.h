@@ -146,7 +146,7 @@ struct vfctl_guest {
 	uint32_t vcpus;
 	uint32_t shared_vcpus; /**< of them, the last ones, on CPUs shared with others */
 	enum vfctl_threads threads;
-	uint32_t emulator_cores;
+	uint32_t emulator_cores; /**< for QEMU's own threads; VFCTL_EMULATOR_AUTO */
 	uint32_t iothreads;
 	uint32_t iothread_cores; /**< 0: they share the emulator's cores */
 	int node;		 /**< VFCTL_NODE_NONE: any */
@@ -175,7 +175,32 @@ struct vfctl_guest {
 	struct vfctl_guest_vf *vfs;
 	size_t vf_count; /**< entries, not VFs: each has a count */
 	struct vfctl_guest_xml xml;
+	/** What its guest.yaml says, a line "vfs[0].vlan=8" for each value; NULL: it is from none. */
+	char *said;
 };
+
+/**
+ * A guest that says no more than these: everything else as a guest.yaml leaves it that does
+ * not mention it. For programs that fill in the rest themselves; a zeroed struct is no guest
+ * (it would ask for node 0, and for no huge pages).
+ *
+ * @param vcpus         1 .. VFCTL_VCPU_MAX
+ * @param memory_bytes  a multiple of 1 MiB
+ * @param ret  free it with vfctl_guest_free(): strings that are put into it must come from
+ *             malloc().
+ * @return 0; -EINVAL for a name, number or size that guest.yaml would refuse; -ENOMEM.
+ */
+int vfctl_guest_new(struct vfctl_ctx *ctx, const char *name, uint32_t vcpus,
+	uint64_t memory_bytes, struct vfctl_guest **ret);
+
+/**
+ * One VF more, as an entry "- pf: PF" of guest.yaml asks for it.
+ * @param pf      a PF's name, copied; NULL: any PF.
+ * @param ret_vf  the entry, owned by the guest and valid until the next call; may be NULL.
+ * @return 0; -E2BIG past VFCTL_GUEST_VFS_MAX; -ENOMEM.
+ */
+int vfctl_guest_add_vf(struct vfctl_ctx *ctx, struct vfctl_guest *guest, const char *pf,
+	struct vfctl_guest_vf **ret_vf);
 
 /**
  * Read a guest.yaml (docs/guest.md). Everything is checked here, so that what comes out

@@ -9,6 +9,7 @@
 #include "vfctl/placement.h"
 #include "vfctl/cpuset.h"
 #include "vfctl/identity.h"
+#include "vfctl/sriov.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -57,6 +58,30 @@ struct vfctl_foreign_spec {
 	bool spoofchk_off; /**< the spoof check may be switched off */
 };
 
+/** What the PF's own network device shall be. */
+enum vfctl_pf_link { VFCTL_PF_LINK_UNSAID, VFCTL_PF_LINK_UP, VFCTL_PF_LINK_DOWN };
+
+/** One PF as this host declares it. */
+struct vfctl_pf_spec {
+	unsigned line; /**< of the file */
+	/** What it is known by; all that is stated holds of exactly one PF of the host.
+	 * Names are its address, network device, alternative name or RDMA device. */
+	char *names[5]; /**< NULL: not stated */
+	char *driver;	/**< of the PF itself; or NULL */
+	char *serial;	/**< device serial number or the product's; or NULL */
+	uint16_t vendor, device; /**< both 0: not stated */
+	bool unmanaged;	/**< it is left alone, whatever else matches it */
+	bool counted;	/**< @p count is stated; else VFs are left alone */
+	uint32_t count;
+	enum vfctl_vf_driver vf_driver;
+	bool keep_identities;
+	char *guid_pool, *pkey; /**< as in vfctl_create_options, the P_Key as text; or NULL */
+	uint32_t mtu;		/**< 0: not stated */
+	enum vfctl_pf_link link;
+	struct vfctl_vf_range *ranges; /**< ascending, without overlaps, below @p count */
+	size_t range_count;
+};
+
 #define VFCTL_HOOK_TIMEOUT_MS 15000 /**< what a start may wait for vfctl's hook */
 
 /** A host.yaml. Zero-initialised: nothing is declared. */
@@ -67,6 +92,8 @@ struct vfctl_host_spec {
 	size_t pool_count;
 	struct vfctl_partition *partitions;
 	size_t partition_count;
+	struct vfctl_pf_spec *pfs; /**< in the order of the file */
+	size_t pf_count;
 	struct vfctl_etcd_spec *etcd; /**< NULL: the host's own store */
 	char **after_change; /**< program and arguments to run after a change of GUIDs or
 			       P_Keys, without a shell; NULL none */
@@ -78,6 +105,7 @@ struct vfctl_host_spec {
 	uint32_t shared_ratio; /**< shared vCPUs that one of them carries; 0: not stated */
 	struct vfctl_typical typical[VFCTL_TYPICAL_MAX]; /**< guests that are expected next */
 	size_t typical_count;
+	bool typical_default; /**< nor are they learned from those that were defined before */
 	struct vfctl_foreign_spec foreign;
 	bool leased_vfs_warn; /**< a domain that starts with a VF leased to another is warned
 				 of, not refused */

@@ -42,6 +42,11 @@ enum {
 struct vfctl_hypervisor {
 	/** In the form of virConnectGetLibVersion(): 11003000 is 11.3.0. */
 	uint64_t version;
+	/**
+	 * Of another libvirt than the system's: changes to its domains are not kept in the
+	 * journal, for whoever recovers them asks the system's. NULL: it is the system's.
+	 */
+	const char *uri;
 	/** All domains. Freed with vfctl_domain_infos_free(). */
 	int (*list)(struct vfctl_ctx *ctx, struct vfctl_hypervisor *self,
 		struct vfctl_domain_info **ret_domains, size_t *ret_count);

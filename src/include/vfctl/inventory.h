@@ -69,6 +69,7 @@ struct vfctl_pf {
 	bool infiniband;     /**< its port's link layer is InfiniBand */
 	bool up, carrier;    /**< of netdev */
 	uint32_t speed_mbps; /**< 0 unknown */
+	uint32_t mtu;	     /**< of netdev; 0 unknown */
 	struct vfctl_mac mac;
 	uint64_t guid; /**< of its InfiniBand port; 0 unknown or none */
 	uint32_t total_vfs; /**< the driver's limit, which may be below the device's */

@@ -61,6 +61,8 @@ struct vfctl_lease {
 	struct vfctl_lease_cell *cells;
 	size_t cell_count;
 	struct vfctl_cpuset cpus; /**< whole cores it holds */
+	/** A core that QEMU's threads of this and other domains share; empty: none. */
+	struct vfctl_cpuset qemu_cpus;
 	struct vfctl_lease_vf *vfs;
 	size_t vf_count;
 };

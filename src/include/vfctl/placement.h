@@ -18,6 +18,10 @@ struct vfctl_ctx;
 
 #define VFCTL_VCPU_MAX 4096 /**< QEMU's limit for q35 (9.1) */
 #define VFCTL_EMULATOR_CORES_MAX 64
+/** emulator_cores: the host's reserved CPUs, else a core that QEMU's threads of guests share */
+#define VFCTL_EMULATOR_AUTO UINT32_MAX
+/** Guests whose QEMU's threads one CPU of such a core carries (docs/placement.md). */
+#define VFCTL_QEMU_GUESTS_PER_CPU 8
 #define VFCTL_IOTHREADS_MAX 64
 #define VFCTL_GUEST_VFS_MAX 64 /**< VFs of one guest */
 #define VFCTL_CELLS_MAX 64     /**< NUMA cells of one guest */
@@ -97,6 +101,8 @@ struct vfctl_occupant {
 	bool foreign;	/**< not ours: it is never moved */
 	bool running;
 	struct vfctl_cpuset cpus;  /**< it holds alone, whole cores of ours */
+	/** A whole core where QEMU's threads of this and of other guests run; mostly empty. */
+	struct vfctl_cpuset qemu_cpus;
 	struct vfctl_promise *memory; /**< an entry per cell */
 	size_t memory_count;
 	uint32_t *shared_vcpus; /**< per entry of @ref memory: vCPUs on shared CPUs there */
@@ -136,6 +142,7 @@ struct vfctl_host_model {
 	/** Guests that are expected next; none: see docs/placement.md. */
 	struct vfctl_typical typical[VFCTL_TYPICAL_MAX];
 	size_t typical_count;
+	char *typical_why; /**< who says so, for words; NULL: nobody */
 };
 
 /** Free a model on the heap with all it points to (vfctl_model_parse()). NULL is allowed. */
@@ -155,6 +162,9 @@ struct vfctl_vf_want {
 	uint32_t apart;
 };
 
+/** One VF of any PF on any fabric, in whichever cell is best. A zeroed one is none. */
+void vfctl_vf_want_init(struct vfctl_vf_want *want);
+
 /** One NUMA cell that the guest shall have. */
 struct vfctl_cell_want {
 	uint32_t vcpus;	       /**< the shared ones included */
@@ -168,9 +178,11 @@ struct vfctl_request {
 	uint32_t vcpus;   /**< 1 .. VFCTL_VCPU_MAX */
 	uint32_t shared_vcpus; /**< of them, the last ones of each cell, on shared CPUs */
 	enum vfctl_threads threads;
-	/** Cores for QEMU's own threads. 0: they run on the reserved CPUs of the host; where it
-	 * has none, on the shared ones; else on the guest's own, if need be those of vCPUs,
-	 * with a warning. */
+	/** Cores for QEMU's own threads, 0 .. VFCTL_EMULATOR_CORES_MAX. 0: they run on the
+	 * reserved CPUs of the host; where it has none, on the shared ones; else on the guest's
+	 * own, if need be those of vCPUs, with a warning. VFCTL_EMULATOR_AUTO: on the reserved
+	 * CPUs of a node of the guest; where they have none, on a core of such a node that they
+	 * share with those of other guests; for a guest that takes the whole host, as with 0. */
 	uint32_t emulator_cores;
 	bool has_emulator; /**< they have their CPUs already, wherever they are */
 	uint32_t iothreads;
@@ -191,6 +203,13 @@ struct vfctl_request {
 	const struct vfctl_vf_want *wants;
 	size_t want_count;
 };
+
+/**
+ * A guest on any nodes, with the largest pages that fit and QEMU's threads where they go by
+ * themselves; name, vcpus, memory_bytes and what else is asked are to be filled in. A zeroed
+ * one would ask for node 0, and for no huge pages.
+ */
+void vfctl_request_init(struct vfctl_request *request);
 
 enum vfctl_refusal {
 	VFCTL_REFUSAL_NONE, /**< placed */
@@ -239,6 +258,7 @@ struct vfctl_assignment {
 	/** Threads per core the guest should be told: 1, or what its vCPUs really share. */
 	uint32_t guest_threads;
 	struct vfctl_cpuset emulator_cpus;
+	bool emulator_shared; /**< emulator_cpus are a core of several guests, not in held_cpus */
 	struct vfctl_cpuset iothread_cpus; /**< empty without iothreads */
 	/** All threads of all cores given, idle siblings included: what a lease holds. */
 	struct vfctl_cpuset held_cpus;
@@ -287,7 +307,7 @@ struct vfctl_plan_options {
 	/** Steps of the search, after which the best plan so far is given with what is proven
 	 * of it; 0: 250000. It counts steps, so that the answer is the same everywhere. */
 	uint64_t max_steps;
-	/** The same as time, for safety, ms; 0: 30000. */
+	/** The same as time, for safety, of the plan with its reasons and remedies, ms; 0: 1000. */
 	unsigned timeout_ms;
 };
 
@@ -361,7 +381,8 @@ int vfctl_model_parse(struct vfctl_ctx *ctx, const char *file, const char *text,
 char *vfctl_model_format(const struct vfctl_host_model *model);
 /**
  * Check what a model must hold, vfctl_topology_check()'s demands included. Own occupants
- * (not foreign ones) share no CPU and no VF with anyone of ours; all CPUs are online, all
+ * (not foreign ones) share no CPU and no VF with anyone of ours, but for those of qemu_cpus,
+ * which are nobody's own; all CPUs are online, all
  * nodes exist.
  * @return 0, or -EINVAL naming the member.
  */

@@ -31,6 +31,25 @@ int vfctl_snapshot_read(struct vfctl_ctx *ctx, const char *only,
 	struct vfctl_snapshot **ret_snapshot);
 void vfctl_snapshot_free(struct vfctl_snapshot *snapshot);
 
+/**
+ * Whether a guest may be given that VF: nobody has it, no lease and no definition names it,
+ * and it is alone in its IOMMU group, which is read now. What the snapshot could not read
+ * (leases_error, domains_error) may hold it all the same.
+ */
+bool vfctl_vf_can_be_given(struct vfctl_ctx *ctx, const struct vfctl_pf *pf,
+	const struct vfctl_vf *vf);
+
+/**
+ * What a guest's run gives a VF: what it was leased with, and safe defaults for the rest that
+ * its driver knows (no VLAN, no rate limits, spoof check on, trust off).
+ * @param now       the VF as it is.
+ * @param ret_want  receives it; its mask is 0 for a lease of an older vfctl, which did not keep it.
+ * @return VFCTL_ATTR_ bits of what is otherwise now; what the driver does not report counts as
+ * right.
+ */
+uint32_t vfctl_lease_vf_policy(const struct vfctl_lease_vf *leased, const struct vfctl_vf *now,
+	struct vfctl_vf_attrs *ret_want);
+
 #ifdef __cplusplus
 }
 #endif

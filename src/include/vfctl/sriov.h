@@ -23,6 +23,12 @@ enum vfctl_vf_driver {
 	VFCTL_VF_DRIVER_NONE, /**< no driver */
 };
 
+/** VFs of a PF, and what each of them has while no guest has it. */
+struct vfctl_vf_range {
+	uint32_t first, last; /**< indexes, both included */
+	struct vfctl_vf_attrs attrs; /**< never msix; a MAC or GUID of a single VF only */
+};
+
 struct vfctl_create_options {
 	uint32_t count; /**< VFs the PF shall have, 1 .. sriov_totalvfs */
 	enum vfctl_vf_driver driver;
@@ -38,6 +44,10 @@ struct vfctl_create_options {
 	/** Domains, by name and separated by commas, whose definitions may lose a VF; they are
 	 * off and hold no lease of it. NULL: none. */
 	const char *despite;
+	/** What new VFs get besides; ascending, without overlaps. VFs that are there already are
+	 * not changed for it. NULL: nothing. */
+	const struct vfctl_vf_range *ranges;
+	size_t range_count;
 };
 
 /**

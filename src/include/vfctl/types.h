@@ -36,8 +36,9 @@ struct vfctl_mac {
 #define VFCTL_NODE_NONE (-1)
 
 /**
- * Read "0000:3b:00.2", "3b:00.2" (domain 0) or "10000:01:00.0"; hex digits in any case,
- * the whole text. @return 0, or -EINVAL when the text is no PCI address.
+ * Read "0000:3b:00.2", "3b:00.2" (domain 0) or "10000:01:00.0", or libvirt's name of the device,
+ * "pci_0000_3b_00_2"; hex digits in any case, the whole text. @return 0, or -EINVAL when the text is
+ * no PCI address.
  */
 int vfctl_bdf_parse(const char *text, struct vfctl_bdf *ret_bdf);
 /** Print as the kernel does (dddd:bb:ss.f, lower case). Returns @p buf. */

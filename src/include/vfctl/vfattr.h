@@ -92,6 +92,12 @@ int vfctl_vf_attrs_parse(struct vfctl_ctx *ctx, const char *key, const char *val
 	struct vfctl_vf_attrs *io);
 
 /**
+ * The key of vfctl_vf_attrs_parse() for what ip link, sysfs or MLNX_OFED call otherwise
+ * ("max_tx_rate", "link_state", "spoofcheck"), or which it is already; NULL when it is none.
+ */
+const char *vfctl_vf_attr_name(const char *word);
+
+/**
  * Check the rules that span attributes: qos and proto need a vlan of 1 or more, and
  * min-rate may not exceed max-rate (unless that is 0, no limit).
  * @return 0, or -EINVAL.

@@ -128,12 +128,27 @@ int vfctl_placed_xml(struct vfctl_ctx *ctx, const struct vfctl_placed *placed,
 
 /**
  * Plan: lease what the guest needs and define it in libvirt.
- * @return as vfctl_place(); -EEXIST libvirt has a domain of that name or UUID; -ENOSPC the
- * guest does not fit, the words saying what is short and what would make it fit.
+ * Of a domain that is defined already as the guest's file asks the change has no steps.
+ * @return as vfctl_place(); -EEXIST libvirt has a domain of that name or UUID that is another's, or
+ * not as the file asks, the words saying what differs; -ENOSPC the guest does not fit, the words
+ * saying what is short and what would make it fit.
  */
 int vfctl_define_plan(struct vfctl_ctx *ctx, struct vfctl_guest *guest,
 	const struct vfctl_place_options *options, const char *template_text,
 	const char *template_name, bool dry_run, struct vfctl_change **ret_change);
+
+/**
+ * Plan: lease to libvirt's domains again what vfctl wrote into them, when the state file was
+ * lost: VFs with their identities, CPUs, memory, and their values of pools. Domains that have
+ * a lease, and such as vfctl gave nothing, are passed over. What VFs had before a guest got
+ * them is lost: those of running domains keep the guest's policy when it stops. A core that
+ * QEMU's threads had for themselves is then shared with those of next guests.
+ * @param options  with the hypervisor.
+ * @return 0; -EINVAL without a hypervisor; what prevents libvirt's answer; the change's run
+ * gives -EEXIST when two domains hold the same.
+ */
+int vfctl_rebuild_plan(struct vfctl_ctx *ctx, const struct vfctl_place_options *options,
+	bool dry_run, struct vfctl_change **ret_change);
 
 struct vfctl_undefine_options {
 	struct vfctl_ids *ids; /**< pools it may have GUIDs and MACs from; NULL: none */
@@ -145,9 +160,9 @@ struct vfctl_undefine_options {
  * Plan: undefine a domain and give back what it held. Once libvirt has dropped the
  * definition the change goes forward; called again it does what was left.
  * @param domain  name or UUID. Of a domain that libvirt does not know any more the lease, or
- *                what is left of one, is ended.
- * @return 0; -ENOENT there is nothing of that name; -EBUSY it runs; -EPERM it was not defined
- * by vfctl.
+ *                what is left of one, is ended; where there is nothing of that name the change
+ *                has no steps, and vfctl_change_nothing() says so.
+ * @return 0; -EBUSY it runs; -EPERM it was not defined by vfctl.
  */
 int vfctl_undefine_plan(struct vfctl_ctx *ctx, struct vfctl_hypervisor *hypervisor,
 	const char *domain, const struct vfctl_undefine_options *options, bool dry_run,
@@ -161,11 +176,16 @@ struct vfctl_attach_options {
 	struct vfctl_ids *ids;		     /**< pools of GUIDs and MACs; NULL: none */
 	enum vfctl_vf_form form;
 	unsigned affect; /**< VFCTL_AFFECT_ bits; 0: live if it runs, config if persistent */
+	uint32_t count;	 /**< VFs of the PF; 0: one */
+	bool ensure;	 /**< so many in all: only those that the domain has not are attached */
+	uint32_t ensure_mask; /**< which attributes those that it has must have as in @ref attrs */
 };
 
 /**
- * Plan: give an existing domain a VF: lease, identity set and verified, then libvirt.
- * @return 0; -ENOENT; -EBUSY no free VF, or the VF is held (the words say by whom);
+ * Plan: give an existing domain VFs: lease, identity set and verified, then libvirt; all or none.
+ * To ensure what it has already the change has no steps.
+ * @return 0; -ENOENT; -EBUSY no free VF, or the VF is held (the words say by whom); -EEXIST to ensure
+ * a VF that it has with other attributes;
  * -ENOSPC the domain has no free PCIe root port; -EINVAL --live for one that is off.
  */
 int vfctl_attach_plan(struct vfctl_ctx *ctx, struct vfctl_hypervisor *hypervisor,
@@ -179,7 +199,12 @@ struct vfctl_detach_options {
 	unsigned timeout_ms; /**< wait for the guest to let go; 0: 30 s */
 };
 
-/** Plan: take a VF from a domain, wait until it is gone, restore and release it. */
+/**
+ * Plan: take a VF from a domain, wait until it is gone, restore and release it. Of a VF that the
+ * domain does not have the change has no steps, and vfctl_change_nothing() says so.
+ * @return 0; -ENOENT no such domain or VF; -EINVAL --live of one that is off, or no VF is named and
+ * it has several.
+ */
 int vfctl_detach_plan(struct vfctl_ctx *ctx, struct vfctl_hypervisor *hypervisor,
 	const char *domain, const struct vfctl_detach_options *options, bool dry_run,
 	struct vfctl_change **ret_change);
@@ -201,8 +226,8 @@ int vfctl_hook_qemu(struct vfctl_ctx *ctx, const char *const argv[4], const char
  * its lease, unless a start took it for the run alone.
  * @param hypervisor  tells whether the domain runs or is being started; NULL: by libvirt's files
  *                    alone, for a host where it does not answer.
- * @param domain  name or UUID.
- * @return 0; -ENOENT it holds no lease; -EBUSY it is running.
+ * @param domain  name or UUID; of one that holds no lease the change has no steps.
+ * @return 0; -EBUSY it is running.
  */
 int vfctl_release_plan(struct vfctl_ctx *ctx, struct vfctl_hypervisor *hypervisor,
 	const char *domain, bool dry_run, struct vfctl_change **ret_change);

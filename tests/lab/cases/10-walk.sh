@@ -59,14 +59,15 @@ check_fails "and they cannot go" vfctl destroy "$ens1"
 check_is "all 7 are still there" 7 numvfs "$left"
 check "start" virsh start one
 pid=$(qemu_pid one)
-cpus=$(vfctl show one --json | jq -r .cpus)
+# Its vCPU's core, and the one that QEMU's threads of all guests of the node share.
+cpus=$(vfctl show one --json | jq -r '[.cpus, .qemu_cpus] | join(" ")')
 vcpu=$(virsh qemu-monitor-command one --hmp info cpus | sed -n 's/.*thread_id=\([0-9]*\).*/\1/p' | tr -d '\r')
 check_is "the vCPU thread may run on the CPU of the plan only" \
 	"$(virsh vcpupin one | awk '$1 == 0 {print $2}')" \
 	bash -c "awk '/Cpus_allowed_list/ {print \$2}' /proc/$pid/task/$vcpu/status"
 check "all of QEMU's threads stay on the leased CPUs $cpus" bash -c \
 	"for t in /proc/$pid/task/*; do taskset -pc \${t##*/}; done | sed 's/.*: //' | sort -u | \
-	 while read -r l; do [ \"$cpus\" = \"0-1\" ] && case \$l in 0|1|0-1|0,1) ;; *) exit 1;; esac; done"
+	 while read -r l; do [ \"$cpus\" = \"0 1\" ] && case \$l in 0|1|0-1|0,1) ;; *) exit 1;; esac; done"
 check "guest memory is bound to node 0" bash -c "grep -q 'bind:0' /proc/$pid/numa_maps"
 check_is "none of it lies on node 1" "" bash -c "grep 'bind:0' /proc/$pid/numa_maps | grep -o 'N1=[0-9]*' | head -1"
 check_is "its VF is on vfio-pci" vfio-pci driver_of "$vf"

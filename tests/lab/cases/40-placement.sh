@@ -36,6 +36,8 @@ check_is "libvirt keeps the expanders" 2 bash -c \
 	"virsh dumpxml cells 2>/dev/null | grep -c \"model='pcie-expander-bus'\""
 check_is "the lease has both cells" 2 bash -c \
 	"sqlite3 /var/lib/vfctl/state.db 'select count(*) from lease_cell'"
+check_is "and a core that QEMU's threads may share with others'" 1 bash -c \
+	"sqlite3 /var/lib/vfctl/state.db 'select count(*) from lease_qemu_cpu'"
 
 # ---- it runs ----
 check "start" virsh start cells
@@ -72,6 +74,7 @@ check "the reason names what is short" grep -q 'short .*cell' /tmp/more.txt
 check "moves: none to make" vfctl plan --rebalance
 check "stop" virsh destroy cells
 check "undefine" vfctl undefine cells
-check_is "nothing is held any more" 0 bash -c \
-	"sqlite3 /var/lib/vfctl/state.db 'select count(*) from lease_cell'"
+check_is "nothing is held any more" "0 0" bash -c \
+	"sqlite3 -separator ' ' /var/lib/vfctl/state.db \
+		'select (select count(*) from lease_cell), (select count(*) from lease_qemu_cpu)'"
 finish

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # shellcheck shell=bash
+# CASE_BOOT 2
 # Policy as packets see it: VFs on their own driver, each in a network namespace. "a" and "b" have
 # VFs of one card, "w" has one of the other card, at the other end of the wire.
 # shellcheck source=tests/lab/cases/lib.sh
@@ -15,7 +16,7 @@ in_a() { ip netns exec a "$@"; }
 
 # ---- VFs with a driver, in namespaces ----
 check "the PFs are up" bash -c "ip link set $ens1 up && ip link set $ens2 up"
-eventually "and have link" 20 bash -c "[ \$(cat /sys/class/net/{$ens1,$ens2}/carrier | xargs | tr -d ' ') = 11 ]"
+eventually "and have link" 90 bash -c "[ \$(cat /sys/class/net/{$ens1,$ens2}/carrier | xargs | tr -d ' ') = 11 ]"
 check "VFs on their own driver" bash -c \
 	"vfctl create $ens1 2 --driver host && vfctl create $ens2 1 --driver host"
 udevadm settle --timeout=30 # it renames them
@@ -27,7 +28,7 @@ check "VF b to another" place_in b "$b" 10.9.0.2
 check "VF w to a third" place_in w "$w" 10.9.0.3
 for where in "a $a" "b $b" "w $w"; do
 	# shellcheck disable=SC2086 # namespace and device
-	eventually "the VF in ${where% *} has link" 20 has_link $where
+	eventually "the VF in ${where% *} has link" 90 has_link $where
 done
 
 # ---- without policy all pass ----
@@ -98,8 +99,8 @@ check "no limit" vfctl set "$ens1/0" max-rate=0
 check "the PF goes down" ip link set "$ens1" down
 eventually "and the VF's link with it" 10 lost_link a "$a"
 check "the PF comes up" ip link set "$ens1" up
-eventually "and the VF's link too" 20 has_link a "$a"
-eventually "packets pass" 10 answers a 10.9.0.3
+eventually "and the VF's link too" 90 has_link a "$a"
+eventually "packets pass" 30 answers a 10.9.0.3
 
 # ---- nothing is left ----
 for where in a b w; do ip netns del $where; done

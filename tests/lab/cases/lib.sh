@@ -7,16 +7,26 @@
 left=0000:11:00.0 right=0000:81:00.0 nvme=0000:82:00.0
 pci=/sys/bus/pci/devices
 
-checks=0 failures=0
+checks=0 failures=0 last_check=$EPOCHREALTIME
+
+# What takes long in a lab is worth knowing: CI waits for it.
+time_check() {
+	local took
+	took=$(since "$last_check")
+	last_check=$EPOCHREALTIME
+	[ "${took%.*}" -lt 3 ] || printf '# %s s\n' "$took"
+}
 
 ok() {
 	checks=$((checks + 1))
 	printf 'ok %d - %s\n' "$checks" "$1"
+	time_check
 }
 
 not_ok() {
 	checks=$((checks + 1)) failures=$((failures + 1))
 	printf 'not ok %d - %s\n' "$checks" "$1"
+	time_check
 	[ -z "${2:-}" ] || printf '# %s\n' "${2//$'\n'/$'\n'# }"
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* A host whose Nth call fails, whichever it is; all others reach the host within. */
 #include <errno.h>
+#include <signal.h>
 
 #include "sim.h"
 
@@ -11,6 +12,9 @@ struct fault {
 	int error;
 	bool late; /* the call does its work, and fails then */
 	bool on;   /* all calls after it fail as well */
+	bool kill; /* the process dies: before the call, or after it with @late */
+	bool run;  /* $SIM_RUN, a shell command, is run before the call, which then does its work */
+	bool only_libvirt, libvirt; /* its calls alone count, and this is none */
 	bool hit;
 };
 
@@ -25,16 +29,53 @@ static bool now(struct host *h)
 
 	if (f->hit && f->on)
 		return true;
-	if (f->left && --f->left == 0) {
+	if (!f->libvirt && f->left && --f->left == 0) {
+		const char *command = f->run ? getenv("SIM_RUN") : NULL;
+
 		f->hit = true;
-		return true;
+		return !command || system(command) < 0;
 	}
 	return false;
 }
 
+/* Nothing is cleaned up, as with kill -9; the sanitizers' look at leaks is left out too. */
+static int fail(struct host *h)
+{
+	struct fault *f = fault_of(h);
+
+	if (f->kill)
+		kill(getpid(), SIGKILL);
+	return f->error;
+}
+
+int sim_inside;
+
+/* What the simulator itself does with memory is not the program's doing. */
+#define INSIDE(call)                                                                     \
+	({                                                                               \
+		int r_;                                                                  \
+		sim_inside++;                                                            \
+		r_ = (call);                                                             \
+		sim_inside--;                                                            \
+		r_;                                                                      \
+	})
 #define INNER(h) (fault_of(h)->inner)
 #define CALL(h, op, ...)                                                                 \
-	(!fault_of(h)->late && now(h) ? fault_of(h)->error : INNER(h)->ops->op(INNER(h), __VA_ARGS__))
+	(!fault_of(h)->late && now(h) ? fail(h)                                          \
+				      : INSIDE(INNER(h)->ops->op(INNER(h), __VA_ARGS__)))
+
+int fault_libvirt(struct host *h, bool done)
+{
+	struct fault *f = (struct fault *)h;
+
+	if (!str_eq(h->ops->name, "fault") || f->late != done)
+		return 0;
+	f->libvirt = false;
+	if (now(h))
+		return fail(h);
+	f->libvirt = f->only_libvirt;
+	return 0;
+}
 
 static int fault_read(struct host *h, const char *path, struct buf *ret)
 {
@@ -44,20 +85,20 @@ static int fault_read(struct host *h, const char *path, struct buf *ret)
 static int fault_write(struct host *h, const char *path, const char *text, unsigned ms)
 {
 	if (fault_of(h)->late && now(h)) {
-		INNER(h)->ops->write(INNER(h), path, text, ms);
-		return fault_of(h)->error;
+		INSIDE(INNER(h)->ops->write(INNER(h), path, text, ms));
+		return fail(h);
 	}
-	return fault_of(h)->late ? INNER(h)->ops->write(INNER(h), path, text, ms)
+	return fault_of(h)->late ? INSIDE(INNER(h)->ops->write(INNER(h), path, text, ms))
 				 : CALL(h, write, path, text, ms);
 }
 
 static int fault_replace(struct host *h, const char *path, const char *text)
 {
 	if (fault_of(h)->late && now(h)) {
-		INNER(h)->ops->replace(INNER(h), path, text);
-		return fault_of(h)->error;
+		INSIDE(INNER(h)->ops->replace(INNER(h), path, text));
+		return fail(h);
 	}
-	return fault_of(h)->late ? INNER(h)->ops->replace(INNER(h), path, text)
+	return fault_of(h)->late ? INSIDE(INNER(h)->ops->replace(INNER(h), path, text))
 				 : CALL(h, replace, path, text);
 }
 
@@ -75,12 +116,12 @@ static int fault_exchange(struct host *h, int protocol, const void *request, siz
 	unsigned ms, struct buf *ret)
 {
 	if (fault_of(h)->late && now(h)) {
-		INNER(h)->ops->exchange(INNER(h), protocol, request, len, ms, ret);
+		INSIDE(INNER(h)->ops->exchange(INNER(h), protocol, request, len, ms, ret));
 		buf_reset(ret);
-		return fault_of(h)->error;
+		return fail(h);
 	}
 	return fault_of(h)->late
-		? INNER(h)->ops->exchange(INNER(h), protocol, request, len, ms, ret)
+		? INSIDE(INNER(h)->ops->exchange(INNER(h), protocol, request, len, ms, ret))
 		: CALL(h, exchange, protocol, request, len, ms, ret);
 }
 
@@ -134,8 +175,13 @@ int fault_host_new(struct host *inner, unsigned n, int error, const char *how,
 		fault_of(*ret_host)->inner = inner;
 		fault_of(*ret_host)->left = n;
 		fault_of(*ret_host)->error = error;
-		fault_of(*ret_host)->late = str_eq(how, "late");
+		fault_of(*ret_host)->run = str_eq(how, "run");
+		fault_of(*ret_host)->kill = str_starts(how, "kill");
+		fault_of(*ret_host)->late = str_eq(how, "late") || str_eq(how, "kill-late");
 		fault_of(*ret_host)->on = str_eq(how, "on");
+		fault_of(*ret_host)->only_libvirt = str_eq(how, "libvirt") ||
+			str_eq(how, "kill-libvirt");
+		fault_of(*ret_host)->libvirt = fault_of(*ret_host)->only_libvirt;
 	}
 	return r;
 }

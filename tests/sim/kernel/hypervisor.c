@@ -29,9 +29,19 @@ static int called(struct vfctl_ctx *ctx, struct vfctl_hypervisor *self, const ch
 {
 	struct sim_hypervisor *s = (struct sim_hypervisor *)self;
 
-	if (!str_eq(s->fail, call) || --s->fail_at)
+	int r = fault_libvirt(s->host, false);
+
+	if (r == 0 && (!str_eq(s->fail, call) || --s->fail_at))
 		return 0;
-	return ctx_fail(ctx, -EIO, "libvirt: %s failed, as the test asked", call);
+	return ctx_fail(ctx, r < 0 ? r : -EIO, "libvirt: %s failed, as the test asked", call);
+}
+
+/* It did its work: its answer may be lost still. */
+static int answer(struct vfctl_ctx *ctx, struct vfctl_hypervisor *self, int result)
+{
+	int r = result == 0 ? fault_libvirt(host_in(self), true) : 0;
+
+	return r < 0 ? ctx_fail(ctx, r, "libvirt: no answer, as the test asked") : result;
 }
 
 /* The domain of a status file alone. */
@@ -111,6 +121,8 @@ static int sim_list(struct vfctl_ctx *ctx, struct vfctl_hypervisor *self,
 
 		r = fill(ctx, host_in(self), names[i], false, info);
 		*ret_count += r == 0;
+		if (r == -ENOENT) /* undefined meanwhile */
+			r = 0;
 		/* libvirt itself reads what we cannot: a test of that says so in a file. */
 		if (r == -EINVAL && sim_has(host_in(self), "/.sim/strange")) {
 			_free_ char *xml = sim_get(host_in(self), DEFINED, names[i]);
@@ -156,7 +168,7 @@ static int sim_define(struct vfctl_ctx *ctx, struct vfctl_hypervisor *self, cons
 
 	if (r == 0)
 		r = read_names(ctx, xml, &intent);
-	return r < 0 ? r : sim_put(host_in(self), xml, DEFINED, intent.name);
+	return r < 0 ? r : answer(ctx, self, sim_put(host_in(self), xml, DEFINED, intent.name));
 }
 
 static int sim_undefine(struct vfctl_ctx *ctx, struct vfctl_hypervisor *self,
@@ -180,7 +192,7 @@ static int sim_undefine(struct vfctl_ctx *ctx, struct vfctl_hypervisor *self,
 		r = sim_remove(h, DEFINED, info.name);
 	}
 	vfctl_domain_info_clear(&info);
-	return r;
+	return answer(ctx, self, r);
 }
 
 /* ---- devices ---- */
@@ -219,7 +231,7 @@ static int sim_attach(struct vfctl_ctx *ctx, struct vfctl_hypervisor *self, cons
 		r = add_device(h, text, device, DEFINED, info.name);
 	}
 	vfctl_domain_info_clear(&info);
-	return r;
+	return answer(ctx, self, r);
 }
 
 /* The host address of one device element; false when it has none. */
@@ -285,8 +297,31 @@ static int sim_detach(struct vfctl_ctx *ctx, struct vfctl_hypervisor *self, cons
 			sim_put(h, text, DEFINED, info.name);
 	}
 	vfctl_domain_info_clear(&info);
-	return r;
+	return answer(ctx, self, r);
 }
+
+/* ---- the table: what the simulator does itself is not the program's doing ---- */
+
+#define QUIET(name, parameters, ...)                                                     \
+	static int quiet_##name parameters                                               \
+	{                                                                                \
+		int r;                                                                   \
+											 \
+		sim_inside++;                                                            \
+		r = sim_##name(ctx, self, __VA_ARGS__);                                  \
+		sim_inside--;                                                            \
+		return r;                                                                \
+	}
+
+#define SELF struct vfctl_ctx *ctx, struct vfctl_hypervisor *self
+QUIET(list, (SELF, struct vfctl_domain_info **ret, size_t *ret_count), ret, ret_count)
+QUIET(get_domain, (SELF, const char *name, bool config, struct vfctl_domain_info *ret), name,
+	config, ret)
+QUIET(define, (SELF, const char *xml), xml)
+QUIET(undefine, (SELF, const char *uuid, unsigned drop), uuid, drop)
+QUIET(attach, (SELF, const char *uuid, const char *device, unsigned affect), uuid, device, affect)
+QUIET(detach, (SELF, const char *uuid, const char *device, unsigned affect, unsigned ms), uuid,
+	device, affect, ms)
 
 static void sim_close(struct vfctl_hypervisor *self)
 {
@@ -304,9 +339,9 @@ int sim_hypervisor_new(struct vfctl_ctx *ctx, struct vfctl_hypervisor **ret)
 	s->fail_at = 1;
 	if (fail)
 		sscanf(fail, "%15s %d", s->fail, &s->fail_at);
-	s->table = (struct vfctl_hypervisor){.version = 11003000, .list = sim_list,
-		.get = sim_get_domain, .define = sim_define, .undefine = sim_undefine,
-		.attach = sim_attach, .detach = sim_detach, .close = sim_close};
+	s->table = (struct vfctl_hypervisor){.version = 11003000, .list = quiet_list,
+		.get = quiet_get_domain, .define = quiet_define, .undefine = quiet_undefine,
+		.attach = quiet_attach, .detach = quiet_detach, .close = sim_close};
 	*ret = &s->table;
 	return 0;
 }

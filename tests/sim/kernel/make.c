@@ -83,6 +83,9 @@ static void put_netdev(struct host *h, const char *bdf, const struct pairs *p)
 	sim_put(h, address, DEV "/net/%s/address", bdf, name);
 	sim_put(h, infiniband ? "32\n" : "1\n", DEV "/net/%s/type", bdf, name);
 	sim_put(h, up ? "up\n" : "down\n", DEV "/net/%s/operstate", bdf, name);
+	sim_put(h, "1500\n", DEV "/net/%s/mtu", bdf, name);
+	sim_put(h, str_eq(get(p, "up", "0"), "1") ? "0x1003\n" : "0x1002\n", DEV "/net/%s/flags",
+		bdf, name);
 	sim_put(h, get(p, "speed", "0"), DEV "/net/%s/speed", bdf, name);
 	sim_put(h, get(p, "ifindex", "0"), DEV "/net/%s/ifindex", bdf, name);
 	target = str_format("../../devices/sim/%s/net/%s", bdf, name);
@@ -286,8 +289,11 @@ static void dump(struct host *h)
 		_free_ char *autoprobe = sim_get(h, DEV "/sriov_drivers_autoprobe",
 			vfctl_bdf_format(&pfs[i].bdf, text));
 
-		printf("pf %s numvfs=%u autoprobe=%s\n", text, pfs[i].num_vfs,
+		printf("pf %s numvfs=%u autoprobe=%s", text, pfs[i].num_vfs,
 			autoprobe ? autoprobe : "-");
+		if (pfs[i].mtu && pfs[i].mtu != 1500)
+			printf(" mtu=%u", pfs[i].mtu);
+		puts(pfs[i].up == pfs[i].was_up ? "" : pfs[i].up ? " up" : " down");
 		dump_vfs(h, &pfs[i]);
 	}
 }

@@ -134,6 +134,7 @@ static void put_link(struct host *h, struct buf *b, const struct nlmsghdr *rq,
 	size_t at = begin(b, rq, RTM_NEWLINK, rq->nlmsg_flags & NLM_F_DUMP ? NLM_F_MULTI : 0);
 	_free_ char *alt = str_format("enx-%s", pf->netdev);
 	uint64_t guid = sim_pf_guid(&pf->bdf);
+	uint32_t mtu = pf->mtu ? pf->mtu : 1500;
 	size_t list;
 
 	/* IPoIB: flags and QPN, then the port's GID. */
@@ -146,6 +147,7 @@ static void put_link(struct host *h, struct buf *b, const struct nlmsghdr *rq,
 	buf_add(b, &info, sizeof(info));
 	put_attr(b, IFLA_IFNAME, pf->netdev, strlen(pf->netdev) + 1);
 	put_attr(b, IFLA_ADDRESS, address, pf->infiniband ? 20 : 6);
+	put_attr(b, IFLA_MTU, &mtu, sizeof(mtu));
 	if (with_vfs)
 		put_vfs(h, b, pf);
 	list = nest_start(b, 52 | NLA_F_NESTED); /* IFLA_PROP_LIST */

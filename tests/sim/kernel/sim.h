@@ -17,6 +17,8 @@
  *	.sim/open/BDF        exists while a process has that function open through VFIO
  *	.sim/links/NAME      a network device that is no PF; "1": it is up
  *	.sim/iommu           exists when there is an IOMMU
+ *	.sim/nvme/NAME       "CONTROLLER VF QUEUES VECTORS" lines of that NVMe controller
+ *	.sim/slow            ms that each new VF takes
  */
 struct sim_vf {
 	uint8_t mac[32];
@@ -52,7 +54,8 @@ struct sim_pf {
 	bool ofed;	/* MLNX_OFED: GUIDs through sriov/N, not by netlink */
 	bool mlx4;	/* GUIDs through the RDMA device's iov tree */
 	bool up, carrier, infiniband;
-	unsigned speed, offset, stride;
+	bool was_up; /* when it was made */
+	unsigned speed, offset, stride, mtu;
 	unsigned num_vfs;
 };
 
@@ -60,10 +63,16 @@ int sim_host_new(const char *root, struct host **ret_host);
 /*
  * Fail call @n (1 is the first) with @error; calls are counted over all operations. @how
  * "late": of writes and netlink requests alone, and only after they did their work; "on":
- * all calls after it too; "": that one.
+ * all calls after it too; "kill": the process dies there; "kill-late": after the work;
+ * "libvirt" and "kill-libvirt": of the calls to libvirt alone; "run": it does not fail, but
+ * before it $SIM_RUN is run; "": that one.
  */
 int fault_host_new(struct host *inner, unsigned n, int error, const char *how,
 	struct host **ret_host);
+/* A call to libvirt, before its work or when it is done: 0, or how it fails. */
+int fault_libvirt(struct host *h, bool done);
+/* Above 0 while the simulator is at work, and not the program. */
+extern int sim_inside;
 /* True when the call that should fail was reached. */
 bool fault_hit(const struct host *h);
 
@@ -76,6 +85,13 @@ int sim_vf_write(struct host *h, const struct vfctl_bdf *pf, uint32_t vf,
 	const struct sim_vf *state);
 int sim_exchange(struct host *h, int protocol, const void *request, size_t len,
 	unsigned timeout_ms, struct buf *ret_reply);
+
+/*
+ * whole.c: do @work as the kernel does, one at a time and to its end; @ret_reply is what it
+ * answers besides its result.
+ */
+typedef int (*sim_work)(struct host *h, void *data, struct buf *ret_reply);
+int sim_whole(struct host *h, sim_work work, void *data, struct buf *ret_reply);
 
 /* rdma.c */
 static inline uint64_t sim_pf_guid(const struct vfctl_bdf *bdf)
@@ -94,7 +110,7 @@ int sim_mlx4_write(struct host *h, const char *path, const char *text);
 /* VFs that are there from the start (mlx4's num_vfs). */
 int sim_enable(struct host *h, const struct vfctl_bdf *bdf, unsigned count);
 
-/* Files of the tree, below the root, made with their directories. */
+/* Files of the tree, below the root, made with their directories; who reads sees all or nothing. */
 int sim_put(struct host *h, const char *text, const char *fmt, ...) _printf_(3, 4);
 int sim_put_link(struct host *h, const char *target, const char *fmt, ...) _printf_(3, 4);
 char *sim_get(struct host *h, const char *fmt, ...) _printf_(2, 3);

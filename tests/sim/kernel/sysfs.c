@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Reactions to writes below /sys/bus/pci (drivers/pci/iov.c, drivers/base/bus.c). */
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <unistd.h>
 
@@ -246,6 +247,17 @@ static void add_vf(struct host *h, const struct sim_pf *pf, unsigned index)
 		probe(h, vf);
 }
 
+/* The group goes with its last device. */
+static void leave_group(struct host *h, const char *group, const char *bdf)
+{
+	_free_ char *devices = str_format("/sys/kernel/iommu_groups/%s/devices", group);
+	_strv_ char **names = NULL;
+
+	sim_remove(h, "%s/%s", devices, bdf);
+	if (files_list(h, devices, &names) == 0 && !names[0])
+		sim_remove(h, "/sys/kernel/iommu_groups/%s", group);
+}
+
 static void drop_vf(struct host *h, const struct sim_pf *pf, unsigned index)
 {
 	struct vfctl_bdf bdf;
@@ -260,7 +272,7 @@ static void drop_vf(struct host *h, const struct sim_pf *pf, unsigned index)
 		detach(h, vf, driver);
 	snprintf(path, sizeof(path), DEV "/iommu_group", vf);
 	if (files_readlink(h, path, &group) == 0)
-		sim_remove(h, "/sys/kernel/iommu_groups/%s/devices/%s", strrchr(group, '/') + 1, vf);
+		leave_group(h, strrchr(group, '/') + 1, vf);
 	sim_remove(h, DEV "/virtfn%u", TEXT(&pf->bdf), index);
 	sim_remove(h, DEV, vf);
 	sim_remove(h, "/sys/devices/sim/%s", vf);
@@ -285,13 +297,20 @@ static int disable(struct host *h, const struct sim_pf *pf, unsigned ms)
 static int enable(struct host *h, const struct sim_pf *pf, unsigned count)
 {
 	_free_ char *planned = sim_get(h, "/.sim/numvfs_error/%s", TEXT(&pf->bdf));
+	_free_ char *slow = sim_get(h, "/.sim/slow");
 	unsigned made = pf->grant && pf->grant < count ? pf->grant : count;
 	char number[16];
 
 	if (planned)
 		return -atoi(planned);
-	for (unsigned i = 0; i < made; i++)
+	for (unsigned i = 0; i < made; i++) {
 		add_vf(h, pf, i);
+		if (slow) {
+			files_sleep(h, (unsigned)atoi(slow));
+			if (h->tick)
+				h->tick(h->tick_data);
+		}
+	}
 	snprintf(number, sizeof(number), "%u\n", made);
 	return sim_put(h, number, DEV "/sriov_numvfs", TEXT(&pf->bdf));
 }
@@ -350,7 +369,42 @@ static int write_msix(struct host *h, const char *bdf, const char *text)
 	return sim_put(h, text, DEV "/sriov_vf_msix_count", bdf);
 }
 
-static int sim_write(struct host *h, const char *path, const char *text, unsigned ms)
+/* A line more in what is kept of the PF: the last one counts. */
+static int keep(struct host *h, const char *bdf, const char *key, unsigned value)
+{
+	_free_ char *had = sim_get(h, "/.sim/pf/%s", bdf);
+	_free_ char *now = str_format("%s\n%s %u\n", had ? had : "", key, value);
+
+	return sim_put(h, now, "/.sim/pf/%s", bdf);
+}
+
+/* /sys/class/net/NAME/mtu and flags of a PF's network device. */
+static int store_net(struct host *h, const char *path, const char *text)
+{
+	char name[16], attr[16], at[64];
+	_free_ char *target = NULL;
+	const char *bdf;
+	unsigned long value = strtoul(text, NULL, 0);
+
+	if (sscanf(path, "/sys/class/net/%15[^/]/%15s", name, attr) != 2)
+		return -ENOENT;
+	snprintf(at, sizeof(at), "/sys/class/net/%s/device", name);
+	if (files_readlink(h, at, &target) < 0)
+		return -ENODEV;
+	bdf = strrchr(target, '/') + 1;
+	if (str_eq(attr, "mtu")) {
+		if (value < 68 || value > 9216)
+			return -EINVAL;
+		sim_put(h, text, DEV "/net/%s/mtu", bdf, name);
+		return keep(h, bdf, "mtu", (unsigned)value);
+	}
+	if (!str_eq(attr, "flags"))
+		return -EACCES;
+	sim_put(h, text, DEV "/net/%s/flags", bdf, name);
+	return keep(h, bdf, "up", value & 1);
+}
+
+static int store(struct host *h, const char *path, const char *text, unsigned ms)
 {
 	char bdf[32], attr[64];
 
@@ -358,6 +412,8 @@ static int sim_write(struct host *h, const char *path, const char *text, unsigne
 		return write_probe(h, text);
 	if (str_starts(path, "/sys/class/infiniband/"))
 		return sim_mlx4_write(h, path, text);
+	if (str_starts(path, "/sys/class/net/"))
+		return store_net(h, path, text);
 	if (sscanf(path, "/sys/bus/pci/devices/%31[^/]/%63s", bdf, attr) != 2)
 		return -EACCES;
 	if (!sim_has(h, DEV, bdf))
@@ -377,6 +433,48 @@ static int sim_write(struct host *h, const char *path, const char *text, unsigne
 	return sim_has(h, DEV "/%s", bdf, attr) ? -EACCES : -ENOENT;
 }
 
+struct attribute {
+	const char *path, *text;
+	unsigned ms;
+};
+
+static int store_whole(struct host *h, void *data, struct buf *ret_reply)
+{
+	const struct attribute *a = data;
+
+	return store(h, a->path, a->text, a->ms);
+}
+
+static int sim_write(struct host *h, const char *path, const char *text, unsigned ms)
+{
+	struct attribute a = {path, text, ms};
+	_buf_ struct buf none = {0};
+
+	return sim_whole(h, store_whole, &a, &none);
+}
+
+struct request {
+	int protocol;
+	const void *data;
+	size_t len;
+	unsigned ms;
+};
+
+static int exchange_whole(struct host *h, void *data, struct buf *ret_reply)
+{
+	const struct request *rq = data;
+
+	return sim_exchange(h, rq->protocol, rq->data, rq->len, rq->ms, ret_reply);
+}
+
+static int exchange(struct host *h, int protocol, const void *request, size_t len,
+	unsigned timeout_ms, struct buf *ret_reply)
+{
+	struct request rq = {protocol, request, len, timeout_ms};
+
+	return sim_whole(h, exchange_whole, &rq, ret_reply);
+}
+
 /* The directory is there on every host; in the tree it may not be yet. */
 static int sim_replace(struct host *h, const char *path, const char *text)
 {
@@ -392,18 +490,55 @@ static int sim_load_module(struct host *h, const char *name, unsigned timeout_ms
 	return sim_put(h, "", "/sys/bus/pci/drivers/%s/new_id", name);
 }
 
+/* libvirt carries the call of a client that died to its end: whoever waits sees the domain. */
+static void put_u16(uint8_t *at, unsigned value)
+{
+	at[0] = value & 0xff;
+	at[1] = (uint8_t)(value >> 8);
+}
+
+/* NVM Express base specification, Secondary Controller List. */
+static int sim_nvme_identify(struct host *h, const char *path, unsigned cns, void *ret_data)
+{
+	_free_ char *text = sim_get(h, "/.sim/nvme%s", strrchr(path, '/'));
+	uint8_t *data = ret_data;
+	unsigned id, vf, queues, vectors;
+	char *save = NULL;
+
+	memset(data, 0, HOST_NVME_DATA);
+	if (!text || cns != 0x15)
+		return text ? -EIO : -ENOENT;
+	for (char *line = strtok_r(text, "\n", &save); line; line = strtok_r(NULL, "\n", &save)) {
+		uint8_t *entry = data + 32 + 32 * data[0];
+
+		if (sscanf(line, "%u %u %u %u", &id, &vf, &queues, &vectors) != 4)
+			return -EINVAL;
+		data[0]++;
+		put_u16(entry, id);
+		put_u16(entry + 8, vf);
+		put_u16(entry + 10, queues);
+		put_u16(entry + 12, vectors);
+	}
+	return 0;
+}
+
 static void sim_sleep(struct host *h, unsigned ms)
 {
+	_free_ char *from = str_format("%s/.sim/late.xml", h->root);
+	_free_ char *to = str_format("%s/etc/libvirt/qemu/late.xml", h->root);
+
+	if (from && to)
+		rename(from, to);
 }
 
 static void sim_audit(struct host *h, const char *text)
 {
-	_free_ char *before = sim_get(h, "/.sim/audit");
-	_free_ char *all = str_format("%s%s%s\n", before ? before : "",
-		before && *before ? "\n" : "", text);
+	_free_ char *path = str_format("%s/.sim/audit", h->root);
+	_free_ char *line = str_format("%s\n", text);
+	_close_ int fd = path ? open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0644) : -1;
 
-	if (all)
-		sim_put(h, all, "/.sim/audit");
+	if (fd >= 0 && line)
+		(void)!write(fd, line, strlen(line));
 }
 
 static const struct host_ops sim_ops = {
@@ -413,8 +548,9 @@ static const struct host_ops sim_ops = {
 	.replace = sim_replace,
 	.readlink = files_readlink,
 	.list = files_list,
-	.exchange = sim_exchange,
+	.exchange = exchange,
 	.load_module = sim_load_module,
+	.nvme_identify = sim_nvme_identify,
 	.lock = files_lock,
 	.sleep = sim_sleep,
 	.audit = sim_audit,

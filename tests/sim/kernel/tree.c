@@ -27,17 +27,25 @@ static void make_parents(char *path)
 	}
 }
 
-int sim_put(struct host *h, const char *text, const char *fmt, ...)
+/* An attribute is never seen half written: beside the tree first, then in its place. */
+static int put_whole(struct host *h, char *path, const void *data, size_t len)
 {
-	PATH_OF(path, h, fmt);
+	_free_ char *fresh = str_format("%s/.new.%d", h->root, getpid());
 	FILE *file;
 
 	make_parents(path);
-	file = fopen(path, "we");
+	file = fresh ? fopen(fresh, "we") : NULL;
 	if (!file)
 		return -errno;
-	fputs(text, file);
-	return fclose(file) == 0 ? 0 : -errno;
+	fwrite(data, len, 1, file);
+	return fclose(file) == 0 && rename(fresh, path) == 0 ? 0 : -errno;
+}
+
+int sim_put(struct host *h, const char *text, const char *fmt, ...)
+{
+	PATH_OF(path, h, fmt);
+
+	return put_whole(h, path, text, strlen(text));
 }
 
 int sim_put_link(struct host *h, const char *target, const char *fmt, ...)
@@ -95,6 +103,7 @@ int sim_pf_read(struct host *h, const struct vfctl_bdf *bdf, struct sim_pf *ret)
 	_free_ char *number = sim_get(h, "/sys/bus/pci/devices/%s/sriov_numvfs", text);
 	struct sim_pf pf = {.bdf = *bdf};
 	char *save = NULL;
+	int ups = 0;
 
 	if (!lines)
 		return -ENOENT;
@@ -119,8 +128,11 @@ int sim_pf_read(struct host *h, const struct vfctl_bdf *bdf, struct sim_pf *ret)
 			pf.offset = (unsigned)atoi(value);
 		else if (str_eq(key, "stride"))
 			pf.stride = (unsigned)atoi(value);
-		else if (str_eq(key, "up"))
+		else if (str_eq(key, "up")) {
 			pf.up = atoi(value);
+			if (!ups++)
+				pf.was_up = pf.up;
+		}
 		else if (str_eq(key, "carrier"))
 			pf.carrier = atoi(value);
 		else if (str_eq(key, "rdma"))
@@ -129,6 +141,8 @@ int sim_pf_read(struct host *h, const struct vfctl_bdf *bdf, struct sim_pf *ret)
 			pf.ofed = atoi(value);
 		else if (str_eq(key, "mlx4"))
 			pf.mlx4 = atoi(value);
+		else if (str_eq(key, "mtu"))
+			pf.mtu = (unsigned)atoi(value);
 		else if (str_eq(key, "infiniband"))
 			pf.infiniband = atoi(value);
 	}
@@ -182,13 +196,7 @@ int sim_vf_write(struct host *h, const struct vfctl_bdf *pf, uint32_t vf,
 	const struct sim_vf *state)
 {
 	char path[600];
-	FILE *file;
 
 	vf_path(h, pf, vf, path, sizeof(path));
-	make_parents(path);
-	file = fopen(path, "we");
-	if (!file)
-		return -errno;
-	fwrite(state, sizeof(*state), 1, file);
-	return fclose(file) == 0 ? 0 : -errno;
+	return put_whole(h, path, state, sizeof(*state));
 }

@@ -62,7 +62,7 @@ linux_spec() {
 			iothreads: 0
 			kernel: /boot/vmlinux.lab
 			initrd: /run/lab/initrd
-			cmdline: console=ttyS0 loglevel=6 panic=-1 cryptomgr.notests audit=0 random.trust_cpu=on maxcpus=1 noreplace-smp nokaslr nowatchdog no_timer_check tsc=reliable apparmor=0
+			cmdline: console=ttyS0 loglevel=6 panic=-1 cryptomgr.notests audit=0 random.trust_cpu=on maxcpus=1 noreplace-smp nokaslr nowatchdog no_timer_check tsc=reliable apparmor=0 ipv6.disable=1 rodata=off initcall_blacklist=jent_mod_init,crypto_kdf108_init,load_system_certificate_list,param_sysfs_builtin_init,init_encrypted,slab_sysfs_init,trace_eval_init
 			template: /run/lab/$1.xml
 		EOT
 		cat

@@ -1,0 +1,242 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "base/op.h"
+
+#include <errno.h>
+
+void op_clear(struct op *op)
+{
+	free(op->target);
+	free(op->want);
+	free(op->before);
+	*op = (struct op){0};
+}
+
+/* ---- neighbours of one type ---- */
+
+static int observe(struct vfctl_ctx *ctx, const struct op *ops, size_t count, char **ret_texts)
+{
+	const struct op_type *type = ops->type;
+	int r = 0;
+
+	if (type->observe)
+		return type->observe(ctx, ops, count, ret_texts);
+	for (size_t i = 0; i < count && r == 0; i++)
+		r = type->observe_one(ctx, &ops[i], &ret_texts[i]);
+	return r;
+}
+
+static int apply(struct vfctl_ctx *ctx, const struct op *ops, size_t count)
+{
+	const struct op_type *type = ops->type;
+	int r = 0;
+
+	if (type->apply)
+		return type->apply(ctx, ops, count);
+	for (size_t i = 0; i < count && r == 0; i++)
+		r = type->apply_one(ctx, &ops[i]);
+	return r;
+}
+
+/* The first failure, when all are tried. */
+struct first {
+	char *words;
+	int error;
+};
+
+static void note(struct vfctl_ctx *ctx, struct first *first, int r)
+{
+	if (r < 0 && !first->error) {
+		first->error = r;
+		first->words = steal(ctx->error);
+	}
+}
+
+static int first_failure(struct vfctl_ctx *ctx, struct first *first)
+{
+	_free_ char *words = first->words;
+
+	return first->error ? ctx_fail(ctx, first->error, "%s", words ? words : "") : 0;
+}
+
+/* In reverse order; all are tried. */
+static int revert(struct vfctl_ctx *ctx, const struct op *ops, size_t count)
+{
+	const struct op_type *type = ops->type;
+	struct first first = {0};
+
+	if (type->revert)
+		return type->revert(ctx, ops, count);
+	while (type->revert_one && count-- > 0)
+		note(ctx, &first, type->revert_one(ctx, &ops[count]));
+	return first_failure(ctx, &first);
+}
+
+int op_observe(struct vfctl_ctx *ctx, const struct op *op, char **ret_text)
+{
+	return observe(ctx, op, 1, ret_text);
+}
+
+int op_apply(struct vfctl_ctx *ctx, const struct op *op)
+{
+	return apply(ctx, op, 1);
+}
+
+int op_revert(struct vfctl_ctx *ctx, const struct op *op)
+{
+	return revert(ctx, op, 1);
+}
+
+int op_say(struct vfctl_ctx *ctx, const char *text, char **ret)
+{
+	*ret = strdup(text);
+	return *ret ? 0 : ctx_oom(ctx);
+}
+
+static size_t stem(const char *target)
+{
+	return strcspn(target, "/");
+}
+
+static bool are_neighbours(const struct op *a, const struct op *b)
+{
+	size_t len = stem(a->target);
+
+	return a->type == b->type && len == stem(b->target) &&
+		!strncmp(a->target, b->target, len) && !a->want == !b->want &&
+		!str_eq(a->target, b->target);
+}
+
+size_t ops_together(const struct op *ops, size_t count, size_t start)
+{
+	size_t n = 1;
+
+	while (start + n < count && are_neighbours(&ops[start], &ops[start + n]))
+		n++;
+	return n;
+}
+
+int ops_apply(struct vfctl_ctx *ctx, const struct op *ops, size_t count)
+{
+	int r = 0;
+
+	for (size_t i = 0, n; i < count && r == 0; i += n) {
+		n = ops_together(ops, count, i);
+		if (ops[i].want)
+			r = apply(ctx, &ops[i], n);
+	}
+	return r;
+}
+
+/* The group that ends before @end. */
+static size_t group_before(const struct op *ops, size_t end)
+{
+	size_t start = end - 1;
+
+	while (start > 0 && are_neighbours(&ops[start - 1], &ops[start]))
+		start--;
+	return start;
+}
+
+bool ops_leave_something(const struct op *ops, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		if (ops[i].before && (ops[i].type->nature == OP_UNDOABLE ||
+			ops[i].type->nature == OP_HOLDS))
+			return true;
+	return false;
+}
+
+bool ops_hold(const struct op *ops, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		if (ops[i].type->nature == OP_HOLDS)
+			return true;
+	return false;
+}
+
+int ops_revert(struct vfctl_ctx *ctx, const struct op *ops, size_t count)
+{
+	struct first first = {0};
+
+	while (count > 0) {
+		size_t start = group_before(ops, count), n = count - start;
+		bool stays = first.error && ops_hold(&ops[start], n);
+
+		if (!stays && ops_leave_something(&ops[start], n))
+			note(ctx, &first, revert(ctx, &ops[start], n));
+		count = start;
+	}
+	return first_failure(ctx, &first);
+}
+
+bool op_is(const struct op_type *type, const char *text, const char *observed)
+{
+	return type->same ? type->same(text, observed) : str_eq(text, observed);
+}
+
+/* One group: 1 all as wanted. */
+static int is_done(struct vfctl_ctx *ctx, const struct op *ops, size_t count)
+{
+	_strv_ char **texts = calloc(count + 1, sizeof(*texts));
+	int r = texts ? observe(ctx, ops, count, texts) : ctx_oom(ctx);
+
+	for (size_t i = 0; r == 0 && i < count; i++)
+		if (!texts[i] || !op_is(ops->type, ops[i].want, texts[i])) {
+			/* The array ends at its first NULL. */
+			for (size_t k = i; k < count; k++)
+				free(steal(texts[k]));
+			return 0;
+		}
+	return r < 0 ? r : 1;
+}
+
+/* A later op of the same target has the last word about it. */
+static bool is_overtaken(const struct op *ops, size_t count, size_t i)
+{
+	for (size_t k = i + 1; k < count; k++)
+		if (ops[k].type == ops[i].type && ops[k].want &&
+			str_eq(ops[k].target, ops[i].target))
+			return true;
+	return false;
+}
+
+static const struct op *first_commit(const struct op *ops, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		if (ops[i].type->nature == OP_COMMIT)
+			return &ops[i];
+	return NULL;
+}
+
+int ops_are_committed(struct vfctl_ctx *ctx, const struct op *ops, size_t count)
+{
+	const struct op *commit = first_commit(ops, count);
+
+	return commit ? is_done(ctx, commit, 1) : 0;
+}
+
+int ops_finish(struct vfctl_ctx *ctx, const struct op *ops, size_t count)
+{
+	struct first first = {0};
+
+	for (size_t i = 0; i < count; i++) {
+		int r = ops[i].type->nature == OP_COMMIT ? is_done(ctx, &ops[i], 1) : 1;
+
+		if (first.error && ops[i].type->after_all)
+			continue;
+		note(ctx, &first, r == 0 ? op_apply(ctx, &ops[i]) : r);
+	}
+	return first_failure(ctx, &first);
+}
+
+int ops_are_done(struct vfctl_ctx *ctx, const struct op *ops, size_t count)
+{
+	int r = 1;
+
+	for (size_t i = 0, n; i < count && r == 1; i += n) {
+		n = ops_together(ops, count, i);
+		if (ops[i].want && !is_overtaken(ops, count, i))
+			r = is_done(ctx, &ops[i], n);
+	}
+	return r;
+}

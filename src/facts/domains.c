@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "facts/domains.h"
+
+#include <errno.h>
+#include <stdio.h>
+
+#include "base/parse.h"
+#include "host/host.h"
+
+#define DEFINITIONS "/etc/libvirt/qemu"
+#define RUNNING "/run/libvirt/qemu"
+
+void known_domains_free(struct known_domains *domains)
+{
+	if (!domains)
+		return;
+	for (size_t i = 0; i < domains->count; i++)
+		free(domains->v[i].devices);
+	free(domains->v);
+	free(domains->unread);
+	free(domains);
+}
+
+/* The value of pid='...' in the opening tag of a status file; 0 when there is none. */
+static int status_pid(const char *text)
+{
+	const char *tag = strstr(text, "<domstatus"), *pid, *end;
+	char number[12] = "";
+	int value;
+
+	pid = tag ? strstr(tag, " pid='") : NULL;
+	end = pid ? strchr(pid + 6, '\'') : NULL;
+	if (!end || end > strchr(tag, '>') || (size_t)(end - pid - 6) >= sizeof(number))
+		return 0;
+	memcpy(number, pid + 6, (size_t)(end - pid - 6));
+	return parse_int(number, 1, INT32_MAX, &value) == 0 ? value : 0;
+}
+
+/* A status file holds the domain within; a definition begins with a remark. */
+static const char *find_domain(const char *text, size_t *ret_len)
+{
+	static const char close[] = "</domain>";
+	const char *start = strstr(text, "<domain "), *end = NULL;
+
+	for (const char *at = start; at && (at = strstr(at, close)); at++)
+		end = at;
+	*ret_len = end ? (size_t)(end - start) + strlen(close) : 0;
+	return end ? start : NULL;
+}
+
+static int add(struct vfctl_ctx *ctx, struct known_domains *all,
+	const struct vfctl_domain_intent *intent, int pid)
+{
+	struct known_domain *d;
+
+	if (!array_grow(all->v, all->count))
+		return ctx_oom(ctx);
+	d = &all->v[all->count];
+	*d = (struct known_domain){.pid = pid,
+		.devices = calloc(intent->device_count + 1, sizeof(*d->devices))};
+	if (!d->devices)
+		return ctx_oom(ctx);
+	str_copy(d->name, sizeof(d->name), intent->name);
+	str_copy(d->uuid, sizeof(d->uuid), intent->uuid);
+	for (size_t i = 0; i < intent->device_count; i++)
+		d->devices[d->device_count++] = intent->devices[i].bdf;
+	all->count++;
+	return 0;
+}
+
+static void note_unread(struct known_domains *all, const char *what)
+{
+	if (!all->unread)
+		all->unread = strdup(what);
+}
+
+static int read_domain(struct vfctl_ctx *ctx, struct known_domains *all, const char *path,
+	const char *text, int pid)
+{
+	_free_ struct vfctl_domain_intent *intent = calloc(1, sizeof(*intent));
+	_free_ char *why = NULL;
+	size_t len;
+	const char *xml = find_domain(text, &len);
+	int r;
+
+	if (!intent)
+		return ctx_oom(ctx);
+	r = xml ? vfctl_domain_intent_read(ctx, xml, len, true, intent)
+		: ctx_fail(ctx, -EINVAL, "no domain is in it");
+	if (r == 0)
+		return add(ctx, all, intent, pid);
+	if (r == -ENOMEM)
+		return r;
+	why = str_format("%s: %s", path, vfctl_ctx_error(ctx));
+	note_unread(all, why ? why : path);
+	ctx_clear(ctx);
+	return 0;
+}
+
+static int read_file(struct vfctl_ctx *ctx, struct known_domains *all, const char *dir,
+	const char *name, bool running)
+{
+	_free_ char *path = str_format("%s/%s", dir, name), *text = NULL;
+	int pid = 0, r = path ? host_try_read(ctx, &text, "%s", path) : ctx_oom(ctx);
+
+	if (r == -ENOMEM)
+		return r;
+	/* Most domains have no host device: they are not read closer. */
+	if (r < 0 || !text || !vfctl_domain_may_have_devices(text, strlen(text)))
+		return 0;
+	if (running) {
+		pid = status_pid(text);
+		/* libvirtd died and so did the guest: the file stays until it starts again. */
+		if (!pid || !host_exists(ctx, "/proc/%d", pid))
+			return 0;
+	}
+	return read_domain(ctx, all, path, text, pid);
+}
+
+static int read_dir(struct vfctl_ctx *ctx, struct known_domains *all, const char *dir,
+	bool running)
+{
+	_strv_ char **names = NULL;
+	int r = host_try_list(ctx, &names, "%s", dir);
+
+	if (r < 0)
+		return r == -ENOMEM ? r : 0;
+	r = 0;
+	for (size_t i = 0; names[i] && r == 0; i++) {
+		size_t len = strlen(names[i]);
+
+		if (len > 4 && str_eq(names[i] + len - 4, ".xml"))
+			r = read_file(ctx, all, dir, names[i], running);
+	}
+	return r;
+}
+
+int known_domains_read(struct vfctl_ctx *ctx, struct known_domains **ret)
+{
+	_known_domains_ struct known_domains *all = calloc(1, sizeof(*all));
+	_free_ char *before = host_take_doubt(ctx), *doubt = NULL;
+	int r;
+
+	if (!all)
+		return ctx_oom(ctx);
+	r = read_dir(ctx, all, RUNNING, true);
+	if (r == 0)
+		r = read_dir(ctx, all, DEFINITIONS, false);
+	doubt = host_take_doubt(ctx);
+	if (doubt)
+		note_unread(all, doubt);
+	ctx->doubt = steal(before);
+	if (r == 0)
+		*ret = steal(all);
+	return r;
+}
+
+static int ask_all(struct vfctl_ctx *ctx, const struct vfctl_domain_info *infos, size_t count,
+	struct known_domains *all)
+{
+	_free_ struct vfctl_domain_intent *intent = calloc(1, sizeof(*intent));
+	int r = intent ? 0 : ctx_oom(ctx);
+
+	for (size_t i = 0; i < count && r == 0; i++) {
+		r = vfctl_domain_intent_read(ctx, infos[i].xml, strlen(infos[i].xml), true, intent);
+		if (r < 0)
+			return ctx_prefix(ctx, r, "which VFs domain %s has is not known",
+				infos[i].name);
+		r = add(ctx, all, intent, infos[i].active);
+	}
+	return r;
+}
+
+int known_domains_ask(struct vfctl_ctx *ctx, struct vfctl_hypervisor *hypervisor,
+	struct known_domains **ret)
+{
+	_known_domains_ struct known_domains *all = calloc(1, sizeof(*all));
+	struct vfctl_domain_info *infos = NULL;
+	size_t count = 0;
+	int r = all ? hypervisor->list(ctx, hypervisor, &infos, &count) : ctx_oom(ctx);
+
+	if (r == 0)
+		r = ask_all(ctx, infos, count, all);
+	vfctl_domain_infos_free(infos, count);
+	if (r == 0)
+		*ret = steal(all);
+	return r;
+}
+
+bool known_domain_has(const struct known_domain *domain, const struct vfctl_bdf *bdf)
+{
+	for (size_t i = 0; i < domain->device_count; i++)
+		if (vfctl_bdf_compare(&domain->devices[i], bdf) == 0)
+			return true;
+	return false;
+}
+
+bool known_domains_runs(const struct known_domains *domains, const char *uuid)
+{
+	for (size_t i = 0; i < domains->count; i++)
+		if (domains->v[i].pid && str_eq(domains->v[i].uuid, uuid))
+			return true;
+	return false;
+}

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef VFCTL_FACTS_DOMAINS_H
+#define VFCTL_FACTS_DOMAINS_H
+
+#include "base/ctx.h"
+#include "vfctl/domain.h"
+#include "vfctl/hypervisor.h"
+
+/*
+ * libvirt's domains with host devices, from the files that it keeps: definitions below
+ * /etc/libvirt/qemu, running domains with their process below /run/libvirt/qemu. Read by
+ * the hook as well, which may not call libvirt, and by commands that hold a lock, which
+ * must not: libvirt waits for the hook, and the hook for the lock.
+ */
+struct known_domain {
+	char name[256];
+	char uuid[37];
+	int pid; /* of its QEMU; 0: this is a definition */
+	struct vfctl_bdf *devices;
+	size_t device_count;
+};
+
+struct known_domains {
+	struct known_domain *v; /* a running domain has two rows when it is defined too */
+	size_t count;
+	char *unread; /* the first thing that is there and could not be read; NULL: nothing */
+};
+
+/*
+ * The same from the hypervisor itself, of which every domain must be readable: a VF that
+ * one of them has must not be taken for free.
+ */
+int known_domains_ask(struct vfctl_ctx *ctx, struct vfctl_hypervisor *hypervisor,
+	struct known_domains **ret);
+/* -ENOMEM is the only failure: the rest is @unread. */
+int known_domains_read(struct vfctl_ctx *ctx, struct known_domains **ret);
+void known_domains_free(struct known_domains *domains);
+static inline void known_domains_freep(struct known_domains **domains)
+{
+	known_domains_free(*domains);
+}
+#define _known_domains_ _cleanup_(known_domains_freep)
+
+bool known_domain_has(const struct known_domain *domain, const struct vfctl_bdf *bdf);
+/* Does the domain of that UUID run? */
+bool known_domains_runs(const struct known_domains *domains, const char *uuid);
+
+#endif

@@ -1,0 +1,230 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Leases, libvirt's domains and VFs change behind each other's backs: where do they disagree? */
+#include "vfctl/findings.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+
+#include "facts/domains.h"
+#include "facts/snapshot.h"
+#include "host/host.h"
+
+#define DEFINITIONS "/etc/libvirt/qemu"
+#define TEXT(bdf) vfctl_bdf_format((bdf), (char[VFCTL_BDF_TEXT]){0})
+
+const char *vfctl_finding_name(enum vfctl_finding_kind kind)
+{
+	static const char *const names[] = {
+		[VFCTL_FINDING_GONE] = "gone",
+		[VFCTL_FINDING_RENAMED] = "renamed",
+		[VFCTL_FINDING_ABSENT] = "absent",
+		[VFCTL_FINDING_TAKEN] = "taken",
+		[VFCTL_FINDING_DROPPED] = "dropped",
+		[VFCTL_FINDING_CLAIMED] = "claimed",
+	};
+
+	return names[kind];
+}
+
+void vfctl_findings_free(struct vfctl_findings *findings)
+{
+	for (size_t i = 0; findings && i < findings->count; i++) {
+		free(findings->v[i].words);
+		free(findings->v[i].remedy);
+	}
+	if (findings) {
+		free(findings->v);
+		free(findings->unread);
+	}
+	free(findings);
+}
+
+static void findings_freep(struct vfctl_findings **findings)
+{
+	vfctl_findings_free(*findings);
+}
+
+/* What is compared. */
+struct look {
+	struct vfctl_ctx *ctx;
+	const struct vfctl_snapshot *snapshot;
+	struct known_domains *domains;
+	struct vfctl_findings *found;
+};
+
+/* @words and @remedy are owned by the finding from now on. */
+static int add(struct look *l, enum vfctl_finding_kind kind, const struct vfctl_lease *lease,
+	const struct vfctl_bdf *vf, char *words, char *remedy)
+{
+	struct vfctl_finding *f = NULL;
+
+	if (words && remedy && array_grow(l->found->v, l->found->count))
+		f = &l->found->v[l->found->count++];
+	if (!f) {
+		free(words);
+		free(remedy);
+		return ctx_oom(l->ctx);
+	}
+	*f = (struct vfctl_finding){.kind = kind, .words = words, .remedy = remedy};
+	snprintf(f->domain, sizeof(f->domain), "%s", lease->domain_name);
+	if (vf)
+		vfctl_bdf_format(vf, f->vf);
+	return 0;
+}
+
+/* ---- its domain ---- */
+
+static const struct known_domain *find_domain(const struct look *l, const char *uuid, bool running)
+{
+	for (size_t i = 0; i < l->domains->count; i++)
+		if (str_eq(l->domains->v[i].uuid, uuid) && !l->domains->v[i].pid == !running)
+			return &l->domains->v[i];
+	return NULL;
+}
+
+/* Definitions without devices are not read: one of that name is taken for its own. */
+static bool is_defined(const struct look *l, const struct vfctl_lease *lease)
+{
+	return find_domain(l, lease->domain_uuid, false) ||
+		host_exists(l->ctx, DEFINITIONS "/%s.xml", lease->domain_name);
+}
+
+static int look_at_domain(struct look *l, const struct vfctl_lease *lease)
+{
+	const struct known_domain *d = find_domain(l, lease->domain_uuid, true);
+
+	if (!d)
+		d = find_domain(l, lease->domain_uuid, false);
+	if (!d && !lease->running && !is_defined(l, lease))
+		return add(l, VFCTL_FINDING_GONE, lease, NULL,
+			str_format("libvirt does not know domain %s any more, and it still has a lease",
+				lease->domain_name),
+			str_format("vfctl undefine %s ends it", lease->domain_name));
+	if (d && !str_eq(d->name, lease->domain_name))
+		return add(l, VFCTL_FINDING_RENAMED, lease, NULL,
+			str_format("libvirt calls domain %s now %s", lease->domain_name, d->name),
+			strdup("its next start notes that"));
+	return 0;
+}
+
+/* ---- its VFs ---- */
+
+static const struct vfctl_vf *find_vf(const struct vfctl_inventory *inv,
+	const struct vfctl_bdf *bdf)
+{
+	for (size_t i = 0; i < inv->pf_count; i++)
+		for (uint32_t k = 0; k < inv->pfs[i].num_vfs; k++)
+			if (vfctl_bdf_compare(&inv->pfs[i].vfs[k].bdf, bdf) == 0)
+				return &inv->pfs[i].vfs[k];
+	return NULL;
+}
+
+static int add_absent(struct look *l, const struct vfctl_lease *lease,
+	const struct vfctl_lease_vf *vf)
+{
+	const struct vfctl_inventory *inv = l->snapshot->inventory;
+
+	for (size_t i = 0; i < inv->pf_count; i++) {
+		const struct vfctl_pf *pf = &inv->pfs[i];
+		char name[VFCTL_BDF_TEXT];
+
+		if (vfctl_bdf_compare(&pf->bdf, &vf->pf) == 0)
+			return add(l, VFCTL_FINDING_ABSENT, lease, &vf->bdf,
+				str_format("VF %s, leased to domain %s, is not there: %s has %u VFs",
+					TEXT(&vf->bdf), lease->domain_name, vfctl_pf_name(pf, name),
+					pf->num_vfs),
+				str_format("vfctl apply, or vfctl create %s %u (or more)",
+					vfctl_pf_name(pf, name), vf->index + 1));
+	}
+	return add(l, VFCTL_FINDING_ABSENT, lease, &vf->bdf,
+		str_format("VF %s, leased to domain %s, went with its PF %s", TEXT(&vf->bdf),
+			lease->domain_name, TEXT(&vf->pf)),
+		str_format("vfctl undefine %s, and define it anew: it gets another VF",
+			lease->domain_name));
+}
+
+/* One whose definition has no device at all was not read. */
+static bool is_dropped(const struct look *l, const struct vfctl_lease *lease,
+	const struct vfctl_lease_vf *vf)
+{
+	const struct known_domain *d = find_domain(l, lease->domain_uuid, false);
+
+	if (vf->transient || (!d && find_domain(l, lease->domain_uuid, true)))
+		return false;
+	return d ? !known_domain_has(d, &vf->bdf) : is_defined(l, lease);
+}
+
+static int look_at_vf(struct look *l, const struct vfctl_lease *lease,
+	const struct vfctl_lease_vf *leased)
+{
+	const struct vfctl_vf *vf = find_vf(l->snapshot->inventory, &leased->bdf);
+	const char *at = TEXT(&leased->bdf), *name = lease->domain_name;
+	int r = 0;
+
+	if (!vf)
+		return add_absent(l, lease, leased);
+	if (vf->holder.uuid[0] && !str_eq(vf->holder.uuid, lease->domain_uuid))
+		r = add(l, VFCTL_FINDING_TAKEN, lease, &leased->bdf,
+			str_format("domain %s has VF %s, which is leased to domain %s", vf->holder.name,
+				at, name),
+			str_format("take it out of %s: virsh detach-device, and virsh edit",
+				vf->holder.name));
+	if (r == 0 && vf->defined_in[0])
+		r = add(l, VFCTL_FINDING_CLAIMED, lease, &leased->bdf,
+			str_format("the definition of %s has VF %s, which is leased to domain %s",
+				vf->defined_in, at, name),
+			str_format("take it out: virsh edit %s (it is refused at its start)",
+				vf->defined_in));
+	if (r == 0 && is_dropped(l, lease, leased))
+		r = add(l, VFCTL_FINDING_DROPPED, lease, &leased->bdf,
+			str_format("the definition of domain %s has VF %s no more, which is leased to it",
+				name, at),
+			str_format("vfctl detach %s --vf %s ends that", name, at));
+	return r;
+}
+
+static int look_at(struct look *l, const struct vfctl_lease *lease)
+{
+	int r = lease->transient ? 0 : look_at_domain(l, lease);
+
+	for (size_t i = 0; i < lease->vf_count && r == 0; i++)
+		r = look_at_vf(l, lease, &lease->vfs[i]);
+	return r;
+}
+
+static int look_at_all(struct look *l)
+{
+	const struct vfctl_leases *leases = l->snapshot->leases;
+	int r = 0;
+
+	if (l->domains->unread) {
+		l->found->unread = strdup(l->domains->unread);
+		return l->found->unread ? 0 : ctx_oom(l->ctx);
+	}
+	for (size_t i = 0; i < leases->count && r == 0; i++)
+		r = look_at(l, &leases->v[i]);
+	return r;
+}
+
+int vfctl_findings_read(struct vfctl_ctx *ctx, const struct vfctl_snapshot *snapshot,
+	struct vfctl_findings **ret)
+{
+	_cleanup_(findings_freep) struct vfctl_findings *found = calloc(1, sizeof(*found));
+	_known_domains_ struct known_domains *domains = NULL;
+	struct look l = {.ctx = ctx, .snapshot = snapshot, .found = found};
+	int r = found ? 0 : ctx_oom(ctx);
+
+	if (r == 0 && snapshot->leases_error)
+		r = ctx_fail(ctx, -EACCES, "%s", snapshot->leases_error);
+	/* Without libvirt nothing can be said of its domains. */
+	if (r == 0 && host_exists(ctx, DEFINITIONS)) {
+		r = known_domains_read(ctx, &domains);
+		l.domains = domains;
+		if (r == 0)
+			r = look_at_all(&l);
+	}
+	if (r == 0)
+		*ret = steal(found);
+	return r;
+}

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * A guest with VFs has its memory locked. libvirt sets the limit of QEMU for that, which its
+ * daemon can do up to its own hard limit, or with CAP_SYS_RESOURCE; in a container or a
+ * hardened unit it has neither, and the operator learns of it at the start.
+ */
+#include "facts/memlock.h"
+
+#include <errno.h>
+
+#include "base/parse.h"
+#include "host/host.h"
+#include "vfctl/domain.h"
+
+#define CAP_SYS_RESOURCE_BIT 24 /* linux/capability.h */
+
+/* The line's text behind @key, or NULL. */
+static char *line_of(char *text, const char *key)
+{
+	for (char *save = NULL, *line = strtok_r(text, "\n", &save); line;
+		line = strtok_r(NULL, "\n", &save))
+		if (str_starts(line, key))
+			return line + strlen(key);
+	return NULL;
+}
+
+/* "Max locked memory   SOFT   HARD   bytes" */
+static bool read_limit(struct vfctl_ctx *ctx, uint32_t pid, uint64_t *ret_hard)
+{
+	_free_ char *text = NULL;
+	char *line, *save = NULL, *hard;
+
+	if (host_try_read(ctx, &text, "/proc/%u/limits", pid) < 0)
+		return false;
+	line = line_of(text, "Max locked memory ");
+	if (!line || !strtok_r(line, " ", &save))
+		return false;
+	hard = strtok_r(NULL, " ", &save);
+	if (hard && str_eq(hard, "unlimited")) {
+		*ret_hard = VFCTL_MEMLOCK_UNLIMITED;
+		return true;
+	}
+	return hard && parse_u64(hard, 0, UINT64_MAX, ret_hard) == 0;
+}
+
+static bool may_raise(struct vfctl_ctx *ctx, uint32_t pid)
+{
+	_free_ char *text = NULL;
+	uint64_t caps;
+	char *line;
+
+	if (host_try_read(ctx, &text, "/proc/%u/status", pid) < 0)
+		return true;
+	line = line_of(text, "CapEff:");
+	if (!line || parse_hex(line + strspn(line, " \t"), UINT64_MAX, &caps) < 0)
+		return true;
+	return caps >> CAP_SYS_RESOURCE_BIT & 1;
+}
+
+/* libvirtd, or the qemu driver's own daemon. */
+static uint32_t find_daemon(struct vfctl_ctx *ctx)
+{
+	static const char *const files[] = {"/run/virtqemud.pid", "/run/libvirtd.pid",
+		"/run/libvirt/virtqemud.pid", "/run/libvirt/libvirtd.pid"};
+
+	for (size_t i = 0; i < ARRAY_SIZE(files); i++) {
+		_free_ char *text = NULL;
+		uint32_t pid;
+
+		/* A pid file outlives its daemon: the process must be there. */
+		if (host_try_read(ctx, &text, "%s", files[i]) == 0 &&
+			parse_u32(text, 1, INT32_MAX, &pid) == 0 &&
+			host_exists(ctx, "/proc/%u/limits", pid))
+			return pid;
+	}
+	return 0;
+}
+
+static int judge(struct vfctl_ctx *ctx, const char *name, const char *xml,
+	uint64_t libvirt_version, char **ret_warning)
+{
+	struct vfctl_memlock guest;
+	uint32_t pid = find_daemon(ctx);
+	uint64_t limit;
+	int r;
+
+	if (!pid || !read_limit(ctx, pid, &limit) || may_raise(ctx, pid))
+		return 0;
+	r = vfctl_domain_memlock_read(ctx, xml, &guest);
+	if (r < 0)
+		return r;
+	return vfctl_domain_memlock_judge(ctx, name,
+		vfctl_domain_memlock_need(&guest, libvirt_version), limit, ret_warning);
+}
+
+void memlock_warn(
+	struct vfctl_ctx *ctx, const char *name, const char *xml, uint64_t libvirt_version)
+{
+	_free_ char *warning = NULL;
+
+	if (judge(ctx, name, xml, libvirt_version, &warning) < 0)
+		ctx_clear(ctx);
+	/* What could not be read here is no doubt of anything that is decided. */
+	free(host_take_doubt(ctx));
+	if (warning)
+		log_warn(ctx, "%s", warning);
+}

@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* The host as the planner sees it: topology, PFs, free VFs; the rest is in model_*.c. */
+#include "facts/model.h"
+
+#include <errno.h>
+#include <stdio.h>
+
+#include "base/parse.h"
+#include "facts/snapshot.h"
+#include "host/copy.h"
+#include "host/host.h"
+#include "pci/device.h"
+#include "sriov/holder.h"
+
+/* ---- topology ---- */
+
+/* hwloc knows how many huge pages there are, not how many are free. */
+static void read_pages(struct vfctl_ctx *ctx, struct vfctl_topology *t, unsigned node)
+{
+	static const char dir[] = "/sys/devices/system/node/node%u/hugepages";
+	_strv_ char **names = NULL;
+
+	if (host_try_list(ctx, &names, dir, node) < 0)
+		return;
+	for (size_t i = 0; names[i]; i++) {
+		_free_ char *total = NULL, *avail = NULL;
+		uint64_t pages, unused;
+		unsigned kb;
+
+		if (sscanf(names[i], "hugepages-%ukB", &kb) != 1 ||
+			host_try_read(ctx, &total,
+				"/sys/devices/system/node/node%u/hugepages/%s/"
+				"nr_hugepages",
+				node, names[i]) < 0 ||
+			host_try_read(ctx, &avail,
+				"/sys/devices/system/node/node%u/hugepages/%s/"
+				"free_hugepages",
+				node, names[i]) < 0 ||
+			parse_u64(total, 0, UINT64_MAX - 1, &pages) < 0 ||
+			parse_u64(avail, 0, pages, &unused) < 0)
+			continue;
+		vfctl_topology_set_pages(t, node, (uint64_t)kb << 10, pages, unused);
+	}
+}
+
+/* hwloc would follow links and open whatever is there: it gets a copy. */
+static int load_captured(struct vfctl_ctx *ctx, struct vfctl_topology **ret)
+{
+	_host_copy_ struct host_copy copy = {0};
+	struct vfctl_topology_source source = {.kind = VFCTL_TOPOLOGY_TREE};
+	int r = host_copy_make(ctx, &copy);
+
+	if (r < 0)
+		return r;
+	source.text = copy.dir;
+	r = vfctl_topology_load(ctx, &source, ret);
+	/* The words must not send anybody to a directory that is gone. */
+	if (r < 0 && strstr(vfctl_ctx_error(ctx), copy.dir))
+		return ctx_fail(ctx, r, "topology: hwloc cannot make sense of the CPUs and nodes of "
+			"the captured host %s; capture it again", host_of(ctx)->root);
+	return r;
+}
+
+static int read_topology(struct vfctl_ctx *ctx, struct vfctl_host_model *m)
+{
+	const struct host *h = host_of(ctx);
+	struct vfctl_topology_source source = {
+		.kind = *h->root ? VFCTL_TOPOLOGY_TREE : VFCTL_TOPOLOGY_HOST, .text = h->root};
+	int r = h->ops->read_only ? load_captured(ctx, &m->topology)
+				  : vfctl_topology_load(ctx, &source, &m->topology);
+
+	if (r < 0)
+		return r;
+	for (size_t i = 0; i < m->topology->node_count; i++)
+		read_pages(ctx, m->topology, m->topology->nodes[i].id);
+	return 0;
+}
+
+/* A number that the topology does not know says as little as none. */
+static int known_node(const struct vfctl_topology *t, int node)
+{
+	return vfctl_topology_node(t, node) ? node : VFCTL_NODE_NONE;
+}
+
+/* ---- PFs ---- */
+
+static int fabric_of(const struct vfctl_pf *pf)
+{
+	if (pf->class_code >> 16 != 0x02)
+		return VFCTL_FABRIC_OTHER;
+	return pf->infiniband ? VFCTL_FABRIC_INFINIBAND : VFCTL_FABRIC_ETHERNET;
+}
+
+/* The one a person would use, then the others. */
+static char **names_of(const struct vfctl_pf *pf)
+{
+	const char *usual = pf->netdev[0] ? pf->netdev : pf->rdma;
+	char **names = calloc(strv_len(pf->names) + 2, sizeof(*names));
+	size_t n = 0;
+
+	if (names && usual[0] && !(names[n++] = strdup(usual)))
+		goto fail;
+	for (size_t i = 0; names && pf->names && pf->names[i]; i++)
+		if (!str_eq(pf->names[i], usual) && !(names[n++] = strdup(pf->names[i])))
+			goto fail;
+	return names;
+fail:
+	strv_free(names);
+	return NULL;
+}
+
+static int add_pf(struct vfctl_ctx *ctx, const struct vfctl_pf *pf, struct vfctl_host_model *m)
+{
+	struct vfctl_model_pf *p;
+
+	if (!array_grow(m->pfs, m->pf_count))
+		return ctx_oom(ctx);
+	p = &m->pfs[m->pf_count++];
+	*p = (struct vfctl_model_pf){.bdf = pf->bdf, .names = names_of(pf),
+		.node = known_node(m->topology, pf->numa_node), .fabric = fabric_of(pf),
+		.port = pci_port(ctx, &pf->bdf), .root = pci_root(ctx, &pf->bdf),
+		.num_vfs = pf->num_vfs,
+		.max_vfs = pf->total_vfs > pf->num_vfs ? pf->total_vfs : pf->num_vfs};
+	return p->names ? 0 : ctx_oom(ctx);
+}
+
+const struct vfctl_model_pf *model_pf(const struct vfctl_host_model *m,
+	const struct vfctl_bdf *bdf)
+{
+	for (size_t i = 0; i < m->pf_count; i++)
+		if (vfctl_bdf_compare(&m->pfs[i].bdf, bdf) == 0)
+			return &m->pfs[i];
+	return NULL;
+}
+
+/* ---- free VFs ---- */
+
+/* A VF is behind the same port and root complex as its PF. */
+struct vfctl_free_vf model_vf(const struct vfctl_host_model *m,
+	const struct vfctl_model_pf *pf, const struct vfctl_vf *vf)
+{
+	return (struct vfctl_free_vf){.bdf = vf->bdf, .pf = pf->bdf, .index = vf->index,
+		.node = known_node(m->topology, vf->numa_node), .fabric = pf->fabric,
+		.port = pf->port, .root = pf->root};
+}
+
+static bool is_listed(const struct vfctl_bdf *bdf, const struct bdf_list *list)
+{
+	for (size_t i = 0; i < list->count; i++)
+		if (vfctl_bdf_compare(bdf, &list->v[i]) == 0)
+			return true;
+	return false;
+}
+
+static int read_free_vfs(struct vfctl_ctx *ctx, const struct vfctl_pf *pf,
+	const struct bdf_list *taken, struct vfctl_host_model *m)
+{
+	for (uint32_t k = 0; k < pf->num_vfs; k++) {
+		const struct vfctl_vf *vf = &pf->vfs[k];
+
+		if (is_listed(&vf->bdf, taken) || !vfctl_vf_can_be_given(ctx, pf, vf))
+			continue;
+		if (!array_grow(m->vfs, m->vf_count))
+			return ctx_oom(ctx);
+		m->vfs[m->vf_count++] = model_vf(m, model_pf(m, &pf->bdf), vf);
+	}
+	return 0;
+}
+
+int vfctl_model_read(struct vfctl_ctx *ctx, const struct vfctl_snapshot *snapshot,
+	const struct vfctl_place_options *options, struct vfctl_host_model **ret_model)
+{
+	const struct vfctl_inventory *inv = snapshot->inventory;
+	_model_ struct vfctl_host_model *m = calloc(1, sizeof(*m));
+	struct bdf_list taken = {0};
+	int r = m ? read_topology(ctx, m) : ctx_oom(ctx);
+
+	if (r == 0)
+		r = model_read_reserved(ctx, options, m);
+	if (r == 0)
+		r = model_read_typical(ctx, options->spec, m);
+	for (size_t i = 0; i < inv->pf_count && r == 0; i++)
+		r = add_pf(ctx, &inv->pfs[i], m);
+	if (r == 0)
+		r = model_read_occupants(ctx, snapshot, options->hypervisor, m, &taken);
+	for (size_t i = 0; i < inv->pf_count && r == 0; i++)
+		r = read_free_vfs(ctx, &inv->pfs[i], &taken, m);
+	free(taken.v);
+	if (r == 0)
+		*ret_model = steal(m);
+	return r;
+}

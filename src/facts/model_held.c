@@ -1,0 +1,266 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Who holds what: our leases, and domains that we did not place. */
+#include "facts/model.h"
+
+static struct vfctl_occupant *add_occupant(struct vfctl_ctx *ctx, struct vfctl_host_model *m,
+	const char *name, const char *uuid)
+{
+	struct vfctl_occupant *o;
+
+	if (!array_grow(m->occupants, m->occupant_count))
+		return NULL;
+	o = &m->occupants[m->occupant_count];
+	*o = (struct vfctl_occupant){.name = strdup(name)};
+	if (!o->name)
+		return NULL;
+	str_copy(o->uuid, sizeof(o->uuid), uuid);
+	m->occupant_count++;
+	return o;
+}
+
+/* Of a node that is not there any more nothing is left to hold. */
+static int add_memory(struct vfctl_ctx *ctx, const struct vfctl_host_model *m,
+	struct vfctl_occupant *o, const struct vfctl_promise *promise, uint32_t shared_vcpus)
+{
+	if ((!promise->bytes && !shared_vcpus) ||
+		!vfctl_topology_node(m->topology, promise->node))
+		return 0;
+	if (!array_grow(o->memory, o->memory_count) ||
+		!array_grow(o->shared_vcpus, o->memory_count))
+		return ctx_oom(ctx);
+	o->shared_vcpus[o->memory_count] = shared_vcpus;
+	o->memory[o->memory_count++] = *promise;
+	return 0;
+}
+
+/* ---- VFs ---- */
+
+static const struct vfctl_vf *find_vf(const struct vfctl_snapshot *s,
+	const struct vfctl_bdf *bdf, const struct vfctl_pf **ret_pf)
+{
+	for (size_t i = 0; i < s->inventory->pf_count; i++)
+		for (uint32_t k = 0; k < s->inventory->pfs[i].num_vfs; k++)
+			if (vfctl_bdf_compare(&s->inventory->pfs[i].vfs[k].bdf, bdf) == 0) {
+				*ret_pf = &s->inventory->pfs[i];
+				return &s->inventory->pfs[i].vfs[k];
+			}
+	return NULL;
+}
+
+static bool holds(const struct vfctl_occupant *o, const struct vfctl_bdf *bdf)
+{
+	for (size_t i = 0; i < o->vf_count; i++)
+		if (vfctl_bdf_compare(&o->vfs[i].bdf, bdf) == 0)
+			return true;
+	return false;
+}
+
+static int add_vf(struct vfctl_ctx *ctx, struct vfctl_occupant *o,
+	const struct vfctl_free_vf *vf)
+{
+	if (holds(o, &vf->bdf))
+		return 0;
+	if (!array_grow(o->vfs, o->vf_count))
+		return ctx_oom(ctx);
+	o->vfs[o->vf_count++] = *vf;
+	return 0;
+}
+
+/* A VF that is leased but not there now: all that is known is what the lease says. */
+static struct vfctl_free_vf gone_vf(const struct vfctl_host_model *m,
+	const struct vfctl_lease_vf *vf)
+{
+	const struct vfctl_model_pf *pf = model_pf(m, &vf->pf);
+
+	return (struct vfctl_free_vf){.bdf = vf->bdf, .pf = vf->pf, .index = vf->index,
+		.node = pf ? pf->node : VFCTL_NODE_NONE,
+		.fabric = pf ? pf->fabric : VFCTL_FABRIC_OTHER, .port = pf ? pf->port : 0,
+		.root = pf ? pf->root : VFCTL_ROOT_UNKNOWN};
+}
+
+/* ---- leases ---- */
+
+static int add_lease_vfs(struct vfctl_ctx *ctx, const struct vfctl_snapshot *s,
+	const struct vfctl_lease *l, const struct vfctl_host_model *m, struct vfctl_occupant *o)
+{
+	int r = 0;
+
+	for (size_t i = 0; i < l->vf_count && r == 0; i++) {
+		struct vfctl_free_vf out = gone_vf(m, &l->vfs[i]);
+		const struct vfctl_pf *pf;
+		const struct vfctl_vf *vf = find_vf(s, &l->vfs[i].bdf, &pf);
+
+		if (vf)
+			out = model_vf(m, model_pf(m, &pf->bdf), vf);
+		r = add_vf(ctx, o, &out);
+	}
+	return r;
+}
+
+static int add_lease(struct vfctl_ctx *ctx, const struct vfctl_snapshot *s,
+	const struct vfctl_lease *l, struct vfctl_host_model *m)
+{
+	struct vfctl_occupant *o = add_occupant(ctx, m, l->domain_name, l->domain_uuid);
+	int r = 0;
+
+	if (!o)
+		return ctx_oom(ctx);
+	o->running = l->running || l->active;
+	/* Without cells it only was given VFs: where it runs is not for us to say. */
+	o->foreign = !l->cell_count;
+	o->cpus = l->cpus;
+	vfctl_cpuset_and(&o->cpus, &m->topology->online);
+	o->qemu_cpus = l->qemu_cpus;
+	vfctl_cpuset_and(&o->qemu_cpus, &m->topology->online);
+	for (size_t i = 0; i < l->cell_count && r == 0; i++) {
+		const struct vfctl_lease_cell *c = &l->cells[i];
+		struct vfctl_promise p = {.node = c->memory_node, .page_bytes = c->page_bytes,
+			.bytes = c->memory_bytes, .taken = l->running};
+		bool apart = c->memory_node != c->node;
+
+		r = add_memory(ctx, m, o, &p, apart ? 0 : c->shared_vcpus);
+		p.node = c->node;
+		p.bytes = 0;
+		if (r == 0 && apart)
+			r = add_memory(ctx, m, o, &p, c->shared_vcpus);
+	}
+	return r < 0 ? r : add_lease_vfs(ctx, s, l, m, o);
+}
+
+/* ---- domains ---- */
+
+/* A set of all CPUs is no pin. */
+static void add_pins(const struct vfctl_host_model *m, const struct vfctl_domain_view *view,
+	struct vfctl_occupant *o)
+{
+	struct vfctl_cpuset pins = view->vcpu_cpus;
+
+	vfctl_cpuset_or(&pins, &view->emulator_cpus);
+	vfctl_cpuset_or(&pins, &view->iothread_cpus);
+	vfctl_cpuset_and(&pins, &m->topology->online);
+	if (!vfctl_cpuset_within(&m->topology->online, &pins))
+		vfctl_cpuset_or(&o->cpus, &pins);
+}
+
+/*
+ * Memory that is bound to nodes. Of several nodes nobody says which holds how much: equal
+ * shares are the likeliest (a cell on each), rounded up to whole pages.
+ */
+static int add_domain_memory(struct vfctl_ctx *ctx, const struct vfctl_host_model *m,
+	const struct vfctl_domain_view *view, bool active, struct vfctl_occupant *o)
+{
+	unsigned count = vfctl_cpuset_count(&view->memory_nodes);
+	/* <page size='4' unit='KiB'/> asks for base pages. */
+	uint64_t size = view->page_bytes >= 64 * 1024 ? view->page_bytes : VFCTL_PAGES_BASE;
+	uint64_t page = size ? size : 4096;
+	uint64_t share = count ? (view->memory_bytes / count + page - 1) / page * page : 0;
+	int r = 0;
+
+	for (int node = vfctl_cpuset_next(&view->memory_nodes, 0); node >= 0 && r == 0;
+		node = vfctl_cpuset_next(&view->memory_nodes, (unsigned)node + 1)) {
+		struct vfctl_promise p = {.node = node, .page_bytes = size,
+			.bytes = count == 1 ? view->memory_bytes : share, .taken = active};
+
+		r = add_memory(ctx, m, o, &p, 0);
+	}
+	return r;
+}
+
+static int add_devices(struct vfctl_ctx *ctx, const struct vfctl_snapshot *s,
+	const struct vfctl_domain_view *view, const struct vfctl_host_model *m,
+	struct vfctl_occupant *o, struct bdf_list *taken)
+{
+	int r = 0;
+
+	for (size_t i = 0; i < view->device_count && r == 0; i++) {
+		const struct vfctl_bdf *bdf = &view->devices[i].source;
+		const struct vfctl_pf *pf;
+		const struct vfctl_vf *vf = find_vf(s, bdf, &pf);
+
+		if (!array_grow(taken->v, taken->count))
+			return ctx_oom(ctx);
+		taken->v[taken->count++] = *bdf;
+		/* A domain of others may have what is leased to another: both are shown. */
+		if (vf && (o->foreign || !vfctl_leases_find_vf(s->leases, bdf))) {
+			struct vfctl_free_vf out = model_vf(m, model_pf(m, &pf->bdf), vf);
+
+			r = add_vf(ctx, o, &out);
+		}
+	}
+	return r;
+}
+
+static struct vfctl_occupant *find_occupant(struct vfctl_host_model *m, const char *uuid)
+{
+	for (size_t i = 0; i < m->occupant_count; i++)
+		if (str_eq(m->occupants[i].uuid, uuid))
+			return &m->occupants[i];
+	return NULL;
+}
+
+/*
+ * A domain that we did not place: its pins, its memory and its devices are not ours to
+ * give. Of one that we placed the lease says all, but for devices that others gave it.
+ */
+static int add_view(struct vfctl_ctx *ctx, const struct vfctl_snapshot *s,
+	const struct vfctl_domain_info *info, const struct vfctl_domain_view *view,
+	struct vfctl_host_model *m, struct bdf_list *taken)
+{
+	struct vfctl_occupant *o = find_occupant(m, info->uuid);
+	int r = 0;
+
+	if (!o) {
+		o = add_occupant(ctx, m, info->name, info->uuid);
+		if (!o)
+			return ctx_oom(ctx);
+		o->foreign = true;
+	}
+	o->running |= info->active;
+	if (o->foreign) {
+		add_pins(m, view, o);
+		r = add_domain_memory(ctx, m, view, info->active, o);
+	}
+	return r < 0 ? r : add_devices(ctx, s, view, m, o, taken);
+}
+
+static int add_domain(struct vfctl_ctx *ctx, const struct vfctl_snapshot *s,
+	const struct vfctl_domain_info *info, struct vfctl_host_model *m,
+	struct bdf_list *taken)
+{
+	struct vfctl_domain_view *view;
+	int r = vfctl_domain_read(ctx, info->xml, &view);
+
+	if (r < 0)
+		return ctx_prefix(ctx, r, "domain %s", info->name);
+	r = add_view(ctx, s, info, view, m, taken);
+	vfctl_domain_view_free(view);
+	return r;
+}
+
+/* libvirt lists them in no order; the same host must make the same model. */
+static int by_name(const void *a, const void *b)
+{
+	const struct vfctl_domain_info *x = a, *y = b;
+	int order = strcmp(x->name, y->name);
+
+	return order ? order : strcmp(x->uuid, y->uuid);
+}
+
+int model_read_occupants(struct vfctl_ctx *ctx, const struct vfctl_snapshot *s,
+	struct vfctl_hypervisor *hv, struct vfctl_host_model *m, struct bdf_list *ret_taken)
+{
+	struct vfctl_domain_info *infos = NULL;
+	size_t count = 0;
+	int r = 0;
+
+	for (size_t i = 0; i < s->leases->count && r == 0; i++)
+		r = add_lease(ctx, s, &s->leases->v[i], m);
+	if (r == 0 && hv)
+		r = hv->list(ctx, hv, &infos, &count);
+	if (r == 0 && count)
+		qsort(infos, count, sizeof(*infos), by_name);
+	for (size_t i = 0; i < count && r == 0; i++)
+		r = add_domain(ctx, s, &infos[i], m, ret_taken);
+	vfctl_domain_infos_free(infos, count);
+	return r;
+}

@@ -1,0 +1,245 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "facts/snapshot.h"
+
+#include <errno.h>
+#include <stdio.h>
+
+#include "base/ctx.h"
+#include "facts/domains.h"
+#include "host/host.h"
+#include "pci/device.h"
+#include "sriov/holder.h"
+
+static struct vfctl_vf *find_vf(struct vfctl_inventory *inv, const struct vfctl_bdf *bdf)
+{
+	for (size_t i = 0; i < inv->pf_count; i++)
+		for (uint32_t k = 0; k < inv->pfs[i].num_vfs; k++)
+			if (vfctl_bdf_compare(&inv->pfs[i].vfs[k].bdf, bdf) == 0)
+				return &inv->pfs[i].vfs[k];
+	return NULL;
+}
+
+/* ---- leases ---- */
+
+static void name_lease(struct vfctl_vf *vf, const struct vfctl_lease *lease)
+{
+	snprintf(vf->lease.name, sizeof(vf->lease.name), "%s", lease->domain_name);
+	snprintf(vf->lease.uuid, sizeof(vf->lease.uuid), "%s", lease->domain_uuid);
+	vf->lease.running = lease->running;
+}
+
+static void merge_leases(struct vfctl_snapshot *s)
+{
+	for (size_t i = 0; i < s->leases->count; i++)
+		for (size_t k = 0; k < s->leases->v[i].vf_count; k++) {
+			struct vfctl_vf *vf = find_vf(s->inventory, &s->leases->v[i].vfs[k].bdf);
+
+			if (vf)
+				name_lease(vf, &s->leases->v[i]);
+		}
+}
+
+void boot_id_read(struct vfctl_ctx *ctx, char ret[VFCTL_UUID_TEXT])
+{
+	_free_ char *text = NULL;
+
+	ret[0] = '\0';
+	if (host_try_read(ctx, &text, "/proc/sys/kernel/random/boot_id") == 0)
+		str_copy(ret, VFCTL_UUID_TEXT, text);
+}
+
+/* Its run ended with an earlier boot (@boot: this one), without a release. */
+static bool is_of_earlier_boot(const struct vfctl_lease *lease, const char *boot)
+{
+	return lease->boot_id[0] && boot[0] && !str_eq(lease->boot_id, boot);
+}
+
+/* What its VFs had before is forgotten as well: they were others. */
+static void end_old_run(struct vfctl_lease *lease)
+{
+	lease->running = false;
+	for (size_t i = 0; i < lease->vf_count; i++)
+		lease->vfs[i].saved.mask = 0;
+}
+
+static void end_old_runs(struct vfctl_ctx *ctx, struct vfctl_leases *leases)
+{
+	char boot[VFCTL_UUID_TEXT];
+
+	boot_id_read(ctx, boot);
+	for (size_t i = 0; i < leases->count; i++)
+		if (is_of_earlier_boot(&leases->v[i], boot))
+			end_old_run(&leases->v[i]);
+}
+
+/* ---- domains ---- */
+
+static void hold(struct vfctl_vf *vf, const char *name, const char *uuid, int pid)
+{
+	struct vfctl_holder *h = &vf->holder;
+
+	h->kind = VFCTL_HOLDER_DOMAIN;
+	snprintf(h->name, sizeof(h->name), "%.127s", name);
+	snprintf(h->uuid, sizeof(h->uuid), "%s", uuid);
+	if (pid)
+		h->pid = pid;
+}
+
+/* A running domain has it in its devices, or its process has it open. */
+static void merge_running(const struct known_domains *domains, struct vfctl_vf *vf)
+{
+	for (size_t i = 0; i < domains->count; i++) {
+		const struct known_domain *d = &domains->v[i];
+
+		if (d->pid && (known_domain_has(d, &vf->bdf) || d->pid == vf->holder.pid))
+			hold(vf, d->name, d->uuid, d->pid);
+	}
+	/* No file of libvirt's says it, but our hook prepared it for a run that goes on. */
+	if (vf->holder.kind == VFCTL_HOLDER_VFIO && vf->lease.running)
+		hold(vf, vf->lease.name, vf->lease.uuid, 0);
+}
+
+static void merge_defined(const struct known_domains *domains, struct vfctl_vf *vf)
+{
+	size_t len = 0, size = sizeof(vf->defined_in);
+
+	for (size_t i = 0; i < domains->count && len < size; i++) {
+		const struct known_domain *d = &domains->v[i];
+
+		if (!d->pid && known_domain_has(d, &vf->bdf) &&
+			!str_eq(d->uuid, vf->lease.uuid) && !str_eq(d->uuid, vf->holder.uuid))
+			len += (size_t)snprintf(vf->defined_in + len, size - len, "%s%s",
+				len ? "," : "", d->name);
+	}
+}
+
+/* It runs, and the hook did not prepare that: whatever its VFs had before, they have now. */
+static void warn_unguarded(struct vfctl_ctx *ctx, const struct vfctl_leases *leases)
+{
+	for (size_t i = 0; i < leases->count; i++)
+		if (leases->v[i].active && !leases->v[i].running && leases->v[i].vf_count)
+			log_warn(ctx, "domain %s runs without the policy of its VFs: libvirt did not run "
+				"vfctl's hook when it started (vfctl hook status says why)",
+				leases->v[i].domain_name);
+}
+
+static int read_domains(struct vfctl_ctx *ctx, struct vfctl_snapshot *s)
+{
+	_known_domains_ struct known_domains *domains = NULL;
+	int r = host_of(ctx)->ops->read_only ? 0 : known_domains_read(ctx, &domains);
+
+	if (r < 0 || !domains)
+		return r;
+	for (size_t i = 0; i < s->inventory->pf_count; i++)
+		for (uint32_t k = 0; k < s->inventory->pfs[i].num_vfs; k++) {
+			merge_running(domains, &s->inventory->pfs[i].vfs[k]);
+			merge_defined(domains, &s->inventory->pfs[i].vfs[k]);
+		}
+	for (size_t i = 0; i < s->leases->count; i++)
+		s->leases->v[i].active = known_domains_runs(domains, s->leases->v[i].domain_uuid);
+	s->domains_error = steal(domains->unread);
+	warn_unguarded(ctx, s->leases);
+	return 0;
+}
+
+static int read_leases(struct vfctl_ctx *ctx, struct vfctl_snapshot *s)
+{
+	int r = 0;
+
+	if (!host_of(ctx)->ops->read_only)
+		r = vfctl_leases_read(ctx, &s->leases);
+	if (r < 0) {
+		s->leases_error = strdup(vfctl_ctx_error(ctx));
+		ctx_clear(ctx);
+	}
+	if (!s->leases)
+		s->leases = calloc(1, sizeof(*s->leases));
+	return s->leases && (r == 0 || s->leases_error) ? 0 : ctx_oom(ctx);
+}
+
+int vfctl_snapshot_read(struct vfctl_ctx *ctx, const char *only,
+	struct vfctl_snapshot **ret_snapshot)
+{
+	_snapshot_ struct vfctl_snapshot *s = calloc(1, sizeof(*s));
+	int r;
+
+	if (!s)
+		return ctx_oom(ctx);
+	r = vfctl_inventory_read(ctx, only, &s->inventory);
+	if (r == 0)
+		r = read_leases(ctx, s);
+	if (r < 0)
+		return r;
+	end_old_runs(ctx, s->leases);
+	merge_leases(s);
+	r = read_domains(ctx, s);
+	if (r < 0)
+		return r;
+	*ret_snapshot = steal(s);
+	return 0;
+}
+
+void vfctl_snapshot_free(struct vfctl_snapshot *snapshot)
+{
+	if (!snapshot)
+		return;
+	vfctl_inventory_free(snapshot->inventory);
+	vfctl_leases_free(snapshot->leases);
+	free(snapshot->leases_error);
+	free(snapshot->domains_error);
+	free(snapshot);
+}
+
+bool vfctl_vf_can_be_given(struct vfctl_ctx *ctx, const struct vfctl_pf *pf,
+	const struct vfctl_vf *vf)
+{
+	_free_ char *sharers = NULL;
+
+	/* Who holds a VF of a PF that could not be read is not known for certain. */
+	if (pf->unread || vf_is_busy(vf) || vf->iommu_group < 0)
+		return false;
+	return pci_iommu_sharers(ctx, &vf->bdf, vf->iommu_group, &sharers) == 0 && !*sharers;
+}
+
+int snapshot_need_leases(struct vfctl_ctx *ctx, const struct vfctl_snapshot *snapshot)
+{
+	if (snapshot->leases_error)
+		return ctx_fail(ctx, -EACCES, "nothing is changed while the leases cannot be read: "
+			"%s", snapshot->leases_error);
+	if (snapshot->domains_error)
+		return ctx_fail(ctx, -EACCES, "nothing is changed while it is not known which "
+			"domains have VFs: %s", snapshot->domains_error);
+	return 0;
+}
+
+/* Are all of @names, separated by commas, among @allowed? */
+static bool all_named(const char *allowed, const char *names)
+{
+	_free_ char *list = strdup(names);
+	char *save = NULL;
+
+	for (char *name = list ? strtok_r(list, ",", &save) : NULL; name;
+		name = strtok_r(NULL, ",", &save)) {
+		size_t len = strlen(name);
+		const char *at = allowed;
+
+		while (at && !(strncmp(at, name, len) == 0 && (at[len] == ',' || !at[len]))) {
+			at = strchr(at, ',');
+			at = at ? at + 1 : NULL;
+		}
+		if (!at)
+			return false;
+	}
+	return list != NULL;
+}
+
+void snapshot_allow(struct vfctl_snapshot *snapshot, const char *domains)
+{
+	for (size_t i = 0; domains && i < snapshot->inventory->pf_count; i++)
+		for (uint32_t k = 0; k < snapshot->inventory->pfs[i].num_vfs; k++) {
+			struct vfctl_vf *vf = &snapshot->inventory->pfs[i].vfs[k];
+
+			if (vf->defined_in[0] && all_named(domains, vf->defined_in))
+				vf->defined_in[0] = '\0';
+		}
+}

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef VFCTL_FACTS_SNAPSHOT_H
+#define VFCTL_FACTS_SNAPSHOT_H
+
+#include "base/util.h"
+#include "vfctl/lease.h"
+#include "vfctl/snapshot.h"
+
+static inline void snapshot_freep(struct vfctl_snapshot **snapshot)
+{
+	vfctl_snapshot_free(*snapshot);
+}
+#define _snapshot_ _cleanup_(snapshot_freep)
+
+/* Which boot of the host this is; "" when that cannot be read. */
+void boot_id_read(struct vfctl_ctx *ctx, char ret[VFCTL_UUID_TEXT]);
+/*
+ * The operator named these domains (by commas; NULL none): that a VF stands in the definition
+ * of one of them does not keep it.
+ */
+void snapshot_allow(struct vfctl_snapshot *snapshot, const char *domains);
+
+/* For a change: who has what must be known, or a VF in someone's hands could be taken. */
+int snapshot_need_leases(struct vfctl_ctx *ctx, const struct vfctl_snapshot *snapshot);
+
+#endif

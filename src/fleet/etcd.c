@@ -1,0 +1,638 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * The connection: one curl handle, which keeps a connection to each endpoint alive; which
+ * endpoint is asked, how often, and for how long.
+ */
+#include "fleet/etcd.h"
+
+#define CURL_DISABLE_TYPECHECK /* its macros would call the functions by their names */
+#include <curl/curl.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <sys/stat.h>
+#include <time.h>
+
+#include "base/dl.h"
+#include "base/json.h"
+
+#undef curl_easy_setopt
+#undef curl_easy_getinfo
+DL_FN(curl_global_init);
+DL_FN(curl_easy_init);
+DL_FN(curl_easy_setopt);
+DL_FN(curl_easy_perform);
+DL_FN(curl_easy_getinfo);
+DL_FN(curl_easy_strerror);
+DL_FN(curl_easy_cleanup);
+DL_FN(curl_slist_append);
+DL_FN(curl_slist_free_all);
+
+static const struct dl_symbol symbols[] = {
+	DL_SYM(curl_global_init), DL_SYM(curl_easy_init), DL_SYM(curl_easy_setopt),
+	DL_SYM(curl_easy_perform), DL_SYM(curl_easy_getinfo), DL_SYM(curl_easy_strerror),
+	DL_SYM(curl_easy_cleanup), DL_SYM(curl_slist_append), DL_SYM(curl_slist_free_all)};
+
+#define ANSWER_MAX (32u * 1024 * 1024)
+#define PASSWORD_MAX 1024
+#define PAUSE_FIRST_MS 20
+#define PAUSE_MAX_MS 400
+#define ENDPOINT_WORDS 192
+
+struct endpoint {
+	const char *url;
+	/* Of the call under way: */
+	char words[ENDPOINT_WORDS]; /* "" not tried */
+	bool refused; /* no connection at all */
+	int error;
+};
+
+struct etcd {
+	struct vfctl_ctx *ctx;
+	const struct vfctl_etcd_spec *spec;
+	CURL *curl;
+	struct curl_slist *headers;
+	char *token;
+	struct endpoint *endpoints;
+	size_t count, good;
+	int64_t deadline; /* CLOCK_MONOTONIC, ms */
+	bool unsure;
+	struct buf answer;
+	char curl_words[CURL_ERROR_SIZE];
+};
+
+static int64_t now_ms(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return t.tv_sec * INT64_C(1000) + t.tv_nsec / 1000000;
+}
+
+/* ---- curl ---- */
+
+static size_t receive(char *data, size_t size, size_t count, void *user)
+{
+	struct etcd *c = user;
+
+	if (c->answer.len + size * count > ANSWER_MAX)
+		return 0; /* ends the transfer with CURLE_WRITE_ERROR */
+	buf_add(&c->answer, data, size * count);
+	return c->answer.failed ? 0 : size * count;
+}
+
+static int is_cancelled(void *user, curl_off_t a, curl_off_t b, curl_off_t d, curl_off_t e)
+{
+	const struct etcd *c = user;
+
+	return c->ctx->cancelled;
+}
+
+static void set_tls(struct etcd *c)
+{
+	const struct vfctl_etcd_spec *s = c->spec;
+
+	sym_curl_easy_setopt(c->curl, CURLOPT_SSLVERSION, (long)CURL_SSLVERSION_TLSv1_2);
+	sym_curl_easy_setopt(c->curl, CURLOPT_SSL_VERIFYPEER, 1L);
+	sym_curl_easy_setopt(c->curl, CURLOPT_SSL_VERIFYHOST, 2L);
+	if (s->ca) {
+		sym_curl_easy_setopt(c->curl, CURLOPT_CAINFO, s->ca);
+		/* Else the system's authorities would count as well. */
+		sym_curl_easy_setopt(c->curl, CURLOPT_CAPATH, NULL);
+	}
+	if (s->cert) {
+		sym_curl_easy_setopt(c->curl, CURLOPT_SSLCERT, s->cert);
+		sym_curl_easy_setopt(c->curl, CURLOPT_SSLKEY, s->key);
+	}
+}
+
+static void set_protocols(CURL *curl)
+{
+#if LIBCURL_VERSION_NUM >= 0x075500
+	sym_curl_easy_setopt(curl, CURLOPT_PROTOCOLS_STR, "http,https");
+#else
+	sym_curl_easy_setopt(curl, CURLOPT_PROTOCOLS, (long)(CURLPROTO_HTTP | CURLPROTO_HTTPS));
+#endif
+#if LIBCURL_VERSION_NUM >= 0x075700
+	/* Else a name server that does not answer would hold us past the deadline. */
+	sym_curl_easy_setopt(curl, CURLOPT_QUICK_EXIT, 1L);
+#endif
+	sym_curl_easy_setopt(curl, CURLOPT_PROXY, ""); /* not the environment's */
+	sym_curl_easy_setopt(curl, CURLOPT_NOSIGNAL, 1L);
+	sym_curl_easy_setopt(curl, CURLOPT_TCP_NODELAY, 1L);
+	/* One request at a time: HTTP/2 would only cost its frames. */
+	sym_curl_easy_setopt(curl, CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_1_1);
+}
+
+/* Made anew when the token changes. */
+static int set_headers(struct etcd *c)
+{
+	_free_ char *auth = c->token ? str_format("Authorization: %s", c->token) : NULL;
+	const char *const lines[] = {"Content-Type: application/json", "Expect:", auth};
+	struct curl_slist *list = NULL, *longer;
+
+	if (c->token && !auth)
+		return ctx_oom(c->ctx);
+	for (size_t i = 0; i < ARRAY_SIZE(lines) && lines[i]; i++) {
+		longer = sym_curl_slist_append(list, lines[i]);
+		if (!longer) {
+			sym_curl_slist_free_all(list);
+			return ctx_oom(c->ctx);
+		}
+		list = longer;
+	}
+	sym_curl_easy_setopt(c->curl, CURLOPT_HTTPHEADER, list);
+	sym_curl_slist_free_all(c->headers);
+	c->headers = list;
+	return 0;
+}
+
+static void global_init(void)
+{
+	sym_curl_global_init(CURL_GLOBAL_DEFAULT);
+}
+
+/* At the first request, so that a host that needs none does not load curl. */
+static int make_handle(struct etcd *c)
+{
+	static pthread_once_t once = PTHREAD_ONCE_INIT;
+	int r;
+
+	if (c->curl)
+		return 0;
+	r = dl_bind(c->ctx, "libcurl.so.4", symbols, ARRAY_SIZE(symbols));
+	if (r < 0)
+		return r;
+	pthread_once(&once, global_init);
+	c->curl = sym_curl_easy_init();
+	if (!c->curl)
+		return ctx_oom(c->ctx);
+	set_protocols(c->curl);
+	set_tls(c);
+	sym_curl_easy_setopt(c->curl, CURLOPT_WRITEFUNCTION, receive);
+	sym_curl_easy_setopt(c->curl, CURLOPT_WRITEDATA, c);
+	sym_curl_easy_setopt(c->curl, CURLOPT_ERRORBUFFER, c->curl_words);
+	sym_curl_easy_setopt(c->curl, CURLOPT_XFERINFOFUNCTION, is_cancelled);
+	sym_curl_easy_setopt(c->curl, CURLOPT_XFERINFODATA, c);
+	sym_curl_easy_setopt(c->curl, CURLOPT_NOPROGRESS, 0L);
+	return set_headers(c);
+}
+
+/* ---- one try ---- */
+
+struct request {
+	const char *path;
+	const char *body;
+	size_t len;
+	bool changes; /* its outcome matters: see etcd_unsure() */
+	/* What the answer holds, one of these: */
+	const struct etcd_txn *txn;
+	struct etcd_answer *answer; /* of @txn */
+	int64_t *lease, *ttl_s;
+	char **token;
+};
+
+/*
+ * A server that refuses our certificate, or misses one, says so only after the handshake
+ * (TLS 1.3): curl then fails to receive, or to send when the connection is closed already.
+ */
+static enum etcd_verdict broken_off(const struct etcd *c, struct endpoint *e)
+{
+	if (!str_starts(e->url, "https:"))
+		return ETCD_UNSURE;
+	snprintf(e->words, sizeof(e->words), "%.100s; does it want a certificate? Look at cert "
+		"and key in host.yaml", c->curl_words);
+	if (!strstr(c->curl_words, "alert"))
+		return ETCD_UNSURE;
+	e->error = -EACCES;
+	return ETCD_OTHER;
+}
+
+static enum etcd_verdict no_answer(struct etcd *c, struct endpoint *e, CURLcode code)
+{
+	const char *words = c->curl_words[0] ? c->curl_words : sym_curl_easy_strerror(code);
+
+	snprintf(e->words, sizeof(e->words), "%.180s", words);
+	e->error = -EHOSTUNREACH;
+	e->refused = false;
+	switch (code) {
+	case CURLE_COULDNT_RESOLVE_HOST:
+	case CURLE_COULDNT_CONNECT:
+		e->refused = true;
+		return ETCD_AGAIN;
+	case CURLE_PEER_FAILED_VERIFICATION:
+	case CURLE_SSL_CONNECT_ERROR:
+	case CURLE_SSL_CERTPROBLEM:
+	case CURLE_SSL_CACERT_BADFILE:
+	case CURLE_SSL_CIPHER:
+	case CURLE_SSL_ISSUER_ERROR:
+		snprintf(e->words, sizeof(e->words), "%.120s; look at ca, cert and key in "
+			"host.yaml", words);
+		e->error = -EACCES;
+		return ETCD_OTHER;
+	case CURLE_WRITE_ERROR:
+		snprintf(e->words, sizeof(e->words), "an answer of over %u MiB",
+			ANSWER_MAX >> 20);
+		/* fall through */
+	case CURLE_UNSUPPORTED_PROTOCOL:
+	case CURLE_WEIRD_SERVER_REPLY:
+		e->error = -EBADMSG;
+		return ETCD_UNSURE;
+	case CURLE_RECV_ERROR:
+	case CURLE_SEND_ERROR:
+		return broken_off(c, e);
+	default:
+		return ETCD_UNSURE;
+	}
+}
+
+/* What is no answer of etcd's is tried elsewhere. */
+static enum etcd_verdict read_answer(struct etcd *c, struct endpoint *e,
+	const struct request *q)
+{
+	const char *text = c->answer.data;
+	size_t len = c->answer.len;
+
+	if (q->txn)
+		e->error = etcd_answer_read(c->ctx, c->spec->prefix, text, len, q->txn->ops,
+			q->answer);
+	else if (q->token)
+		e->error = etcd_answer_token(c->ctx, text, len, q->token);
+	else
+		e->error = etcd_answer_lease(c->ctx, text, len, q->lease, q->ttl_s);
+	if (e->error != -EBADMSG)
+		return ETCD_FINAL;
+	snprintf(e->words, sizeof(e->words), "%.190s", vfctl_ctx_error(c->ctx));
+	return ETCD_UNSURE;
+}
+
+static int64_t remaining(const struct etcd *c)
+{
+	return c->deadline - now_ms();
+}
+
+/*
+ * Another endpoint must get its turn before the deadline: one that is stopped takes our
+ * connection and never answers.
+ */
+static long try_ms(const struct etcd *c)
+{
+	int64_t left = remaining(c), share = c->spec->timeout_ms / 3;
+
+	if (c->count > 1 && left > share)
+		left = share;
+	return left < 1 ? 1 : (long)left;
+}
+
+static enum etcd_verdict ask(struct etcd *c, struct endpoint *e, const struct request *q)
+{
+	_free_ char *url = str_format("%s%s", e->url, q->path);
+	long ms = try_ms(c), connect_ms = (long)c->spec->timeout_ms / 4, status = 0;
+	CURLcode code;
+
+	e->error = -ENOMEM;
+	if (!url)
+		return ETCD_FINAL;
+	c->curl_words[0] = '\0';
+	buf_reset(&c->answer);
+	buf_puts(&c->answer, ""); /* there is data, be it none */
+	sym_curl_easy_setopt(c->curl, CURLOPT_URL, url);
+	sym_curl_easy_setopt(c->curl, CURLOPT_POSTFIELDS, q->body);
+	sym_curl_easy_setopt(c->curl, CURLOPT_POSTFIELDSIZE, (long)q->len);
+	sym_curl_easy_setopt(c->curl, CURLOPT_TIMEOUT_MS, ms);
+	sym_curl_easy_setopt(c->curl, CURLOPT_CONNECTTIMEOUT_MS, connect_ms < ms ? connect_ms : ms);
+	code = sym_curl_easy_perform(c->curl);
+	if (c->answer.failed)
+		return ETCD_FINAL;
+	if (code)
+		return no_answer(c, e, code);
+	sym_curl_easy_getinfo(c->curl, CURLINFO_RESPONSE_CODE, &status);
+	if (status == 200)
+		return read_answer(c, e, q);
+	return etcd_answer_refusal(status, c->answer.data, c->answer.len, e->words, &e->error);
+}
+
+/* ---- user and password ---- */
+
+static int read_password(struct etcd *c, char password[PASSWORD_MAX])
+{
+	const char *path = c->spec->password_file;
+	_close_ int fd = open(path, O_RDONLY | O_CLOEXEC);
+	struct stat st;
+	ssize_t n;
+
+	if (fd < 0 || fstat(fd, &st) < 0)
+		return ctx_fail(c->ctx, -EACCES, "password-file %s: %s", path, strerror(errno));
+	if (st.st_mode & 07)
+		return ctx_fail(c->ctx, -EACCES, "password-file %s may be read or written by "
+			"anybody; chmod 600 it, and change the password", path);
+	n = read(fd, password, PASSWORD_MAX);
+	if (n < 0)
+		return ctx_fail(c->ctx, -EACCES, "password-file %s: %s", path, strerror(errno));
+	if (n == PASSWORD_MAX || memchr(password, '\0', (size_t)n))
+		return ctx_fail(c->ctx, -EACCES, "password-file %s holds no password", path);
+	password[n] = '\0';
+	str_rstrip(password);
+	return *password ? 0 : ctx_fail(c->ctx, -EACCES, "password-file %s is empty", path);
+}
+
+static int write_login(struct etcd *c, struct buf *body)
+{
+	char password[PASSWORD_MAX];
+	int r = read_password(c, password);
+
+	if (r < 0)
+		return r;
+	buf_puts(body, "{\"name\":");
+	json_put(body, c->spec->user);
+	buf_puts(body, ",\"password\":");
+	json_put(body, password);
+	buf_puts(body, "}");
+	explicit_bzero(password, sizeof(password));
+	return body->failed ? ctx_oom(c->ctx) : 0;
+}
+
+/* Here and now, on this endpoint: the tries are for the caller. */
+static enum etcd_verdict log_in(struct etcd *c, struct endpoint *e)
+{
+	_buf_ struct buf body = {0};
+	struct request q = {.path = "/v3/auth/authenticate", .token = &c->token};
+	enum etcd_verdict v;
+
+	e->error = write_login(c, &body);
+	if (e->error < 0)
+		return ETCD_FINAL;
+	free(steal(c->token)); /* an old one would be refused */
+	e->error = set_headers(c);
+	if (e->error < 0)
+		return ETCD_FINAL;
+	q.body = body.data;
+	q.len = body.len;
+	v = ask(c, e, &q);
+	explicit_bzero(body.data, body.len);
+	if (v == ETCD_FINAL && e->error == 0)
+		e->error = set_headers(c);
+	return v == ETCD_LOGIN ? ETCD_FINAL : v;
+}
+
+static enum etcd_verdict try_endpoint(struct etcd *c, struct endpoint *e,
+	const struct request *q)
+{
+	enum etcd_verdict v;
+
+	e->words[0] = '\0';
+	for (int logins = 0;; logins++) {
+		if (c->spec->user && !c->token) {
+			v = log_in(c, e);
+			if (v != ETCD_FINAL || e->error < 0)
+				return v == ETCD_UNSURE ? ETCD_AGAIN : v;
+		}
+		v = ask(c, e, q);
+		if (v != ETCD_LOGIN)
+			break;
+		/* Tokens end after five minutes, or with their member. */
+		if (!c->spec->user || logins)
+			return ETCD_FINAL;
+		free(steal(c->token));
+	}
+	if (v == ETCD_UNSURE && q->changes)
+		c->unsure = true;
+	return v;
+}
+
+/* ---- all tries ---- */
+
+/* What each endpoint said last; which error tells most. */
+static int fail_all(struct etcd *c)
+{
+	_buf_ struct buf words = {0};
+	int error = 0;
+
+	for (size_t i = 0; i < c->count; i++) {
+		const struct endpoint *e = &c->endpoints[i];
+
+		if (!e->words[0])
+			continue;
+		buf_printf(&words, "%s%s: %s", words.len ? "; " : "", e->url, e->words);
+		if (!error || error == -EHOSTUNREACH)
+			error = e->error;
+	}
+	if (words.failed)
+		return ctx_oom(c->ctx);
+	if ((!error || error == -EHOSTUNREACH) && remaining(c) <= 0)
+		error = -ETIMEDOUT;
+	return ctx_fail(c->ctx, error ? error : -ETIMEDOUT, "etcd did not answer%s: %s",
+		remaining(c) <= 0 ? " in time" : "", words.len ? words.data : "no time left");
+}
+
+static int fail_one(struct etcd *c, const struct endpoint *e)
+{
+	if (e->error == -ENOMEM)
+		return ctx_oom(c->ctx);
+	if (!e->words[0]) /* said already */
+		return e->error;
+	return ctx_fail(c->ctx, e->error, "etcd at %s: %s", e->url, e->words);
+}
+
+/*
+ * Is another round of any use? What an endpoint answers wrongly it will answer wrongly
+ * again. One that refuses connections may be starting; but a host whose etcd is down
+ * should not make its guests wait for all of the deadline.
+ */
+static bool worth_it(const struct etcd *c)
+{
+	int64_t waited = c->spec->timeout_ms - remaining(c);
+
+	if (c->ctx->cancelled)
+		return false;
+	for (size_t i = 0; i < c->count; i++) {
+		const struct endpoint *e = &c->endpoints[i];
+
+		if (e->error != -EHOSTUNREACH)
+			continue;
+		if (!e->refused || waited < c->spec->timeout_ms / 5)
+			return true;
+	}
+	return false;
+}
+
+static void pause_ms(const struct etcd *c, int64_t ms)
+{
+	if (ms > remaining(c))
+		ms = remaining(c);
+	if (ms > 0)
+		nanosleep(&(struct timespec){ms / 1000, ms % 1000 * 1000000}, NULL);
+}
+
+/* Each endpoint once, from the good one on: 0 or a failure for good; 1 none has answered. */
+static int round_of(struct etcd *c, const struct request *q)
+{
+	for (size_t i = 0, first = c->good; i < c->count && remaining(c) > 0; i++) {
+		size_t at = (first + i) % c->count;
+		struct endpoint *e = &c->endpoints[at];
+
+		e->refused = false;
+		if (try_endpoint(c, e, q) == ETCD_FINAL) {
+			c->good = at;
+			return e->error < 0 ? fail_one(c, e) : 0;
+		}
+		log_debug(c->ctx, "etcd at %s: %s", e->url, e->words);
+		if (c->ctx->cancelled)
+			return ctx_fail(c->ctx, -ECANCELED, "cancelled while waiting for etcd");
+	}
+	return 1;
+}
+
+static int post(struct etcd *c, const struct request *q)
+{
+	int64_t pause = PAUSE_FIRST_MS;
+	int r = make_handle(c);
+
+	if (r < 0)
+		return r;
+	c->unsure = false;
+	for (size_t i = 0; i < c->count; i++) {
+		c->endpoints[i].words[0] = '\0';
+		c->endpoints[i].error = 0;
+	}
+	while (remaining(c) > 0) {
+		r = round_of(c, q);
+		if (r <= 0)
+			return r;
+		if (!worth_it(c))
+			break;
+		pause_ms(c, pause);
+		pause = pause < PAUSE_MAX_MS ? pause * 2 : PAUSE_MAX_MS;
+	}
+	return fail_all(c);
+}
+
+/* ---- calls ---- */
+
+int etcd_commit(struct etcd *c, struct etcd_txn *t, struct etcd_answer *ret_answer)
+{
+	struct request q = {.path = "/v3/kv/txn", .txn = t, .answer = ret_answer};
+	const struct buf *then = &t->branch[ETCD_THEN], *or_else = &t->branch[ETCD_ELSE];
+	_buf_ struct buf body = {0};
+
+	buf_puts(&body, "{\"compare\":[");
+	buf_add(&body, t->compare.data, t->compare.len);
+	buf_puts(&body, "],\"success\":[");
+	buf_add(&body, then->data, then->len);
+	buf_puts(&body, "],\"failure\":[");
+	buf_add(&body, or_else->data, or_else->len);
+	buf_puts(&body, "]}");
+	if (body.failed || t->compare.failed || then->failed || or_else->failed)
+		return ctx_oom(c->ctx);
+	q.changes = t->compare.len > 0; /* one without only looks */
+	q.body = body.data;
+	q.len = body.len;
+	return post(c, &q);
+}
+
+static int lease_call(struct etcd *c, const char *path, const char *member, int64_t number,
+	int64_t *ret_lease, int64_t *ret_ttl_s)
+{
+	struct request q = {.path = path, .lease = ret_lease, .ttl_s = ret_ttl_s};
+	char body[64];
+
+	q.len = (size_t)snprintf(body, sizeof(body), "{\"%s\":\"%" PRId64 "\"}", member, number);
+	q.body = body;
+	return post(c, &q);
+}
+
+int etcd_lease_grant(struct etcd *c, uint32_t ttl_s, int64_t *ret_lease)
+{
+	int64_t lease, ttl;
+	int r = lease_call(c, "/v3/lease/grant", "TTL", ttl_s, &lease, &ttl);
+
+	if (r == 0 && !lease)
+		r = ctx_fail(c->ctx, -EBADMSG, "etcd granted a lease without a number");
+	if (r == 0)
+		*ret_lease = lease;
+	return r;
+}
+
+int etcd_lease_renew(struct etcd *c, int64_t lease, int64_t *ret_ttl_s)
+{
+	int64_t ttl;
+	int r = lease_call(c, "/v3/lease/keepalive", "ID", lease, &lease, &ttl);
+
+	if (r == 0 && ttl <= 0)
+		r = ctx_fail(c->ctx, -ENOENT, "the lease is over");
+	if (r == 0)
+		*ret_ttl_s = ttl;
+	return r;
+}
+
+/* ---- open, close, state ---- */
+
+int etcd_open(struct vfctl_ctx *ctx, const struct vfctl_etcd_spec *spec, struct etcd **ret)
+{
+	size_t count = strv_len(spec->endpoints);
+	struct etcd *c = calloc(1, sizeof(*c));
+
+	if (c)
+		c->endpoints = calloc(count ? count : 1, sizeof(*c->endpoints));
+	if (!c || !c->endpoints) {
+		free(c);
+		return ctx_oom(ctx);
+	}
+	c->ctx = ctx;
+	c->spec = spec;
+	c->count = count;
+	for (size_t i = 0; i < count; i++)
+		c->endpoints[i].url = spec->endpoints[i];
+	etcd_begin(c);
+	*ret = c;
+	return 0;
+}
+
+void etcd_close(struct etcd *c)
+{
+	if (!c)
+		return;
+	if (c->curl) {
+		sym_curl_easy_cleanup(c->curl);
+		sym_curl_slist_free_all(c->headers);
+	}
+	buf_free(&c->answer);
+	free(c->token);
+	free(c->endpoints);
+	free(c);
+}
+
+void etcd_begin(struct etcd *c)
+{
+	c->deadline = now_ms() + c->spec->timeout_ms;
+}
+
+bool etcd_is_away(int error)
+{
+	return error == -EHOSTUNREACH || error == -ETIMEDOUT || error == -EACCES ||
+		error == -EBADMSG || error == -EDQUOT || error == -ENOPKG;
+}
+
+bool etcd_unsure(const struct etcd *c)
+{
+	return c->unsure;
+}
+
+const char *etcd_good_endpoint(const struct etcd *c)
+{
+	return c->endpoints[c->good].url;
+}
+
+void etcd_prefer(struct etcd *c, const char *endpoint)
+{
+	for (size_t i = 0; i < c->count; i++)
+		if (str_eq(c->endpoints[i].url, endpoint))
+			c->good = i;
+}
+
+struct etcd_txn etcd_txn(const struct etcd *c)
+{
+	return (struct etcd_txn){.prefix = c->spec->prefix};
+}

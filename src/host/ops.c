@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "host/ops.h"
+
+#include <errno.h>
+
+#include "host/host.h"
+
+static int observe_file(struct vfctl_ctx *ctx, const struct op *op, char **ret)
+{
+	int r = host_try_read(ctx, ret, "%s", op->target);
+
+	if (r == -ENOENT)
+		return op_say(ctx, "", ret);
+	return r < 0 ? ctx_fail(ctx, r, "read %s: %s", op->target, strerror(-r)) : 0;
+}
+
+/* Reading takes the white space off the end. */
+static bool same_file(const char *text, const char *observed)
+{
+	size_t len = strlen(observed);
+
+	return !strncmp(text, observed, len) && text[len + strspn(text + len, " \t\r\n")] == '\0';
+}
+
+static int put(struct vfctl_ctx *ctx, const struct op *op, const char *text)
+{
+	_free_ char *now = NULL;
+	int r = host_replace(ctx, text[0] ? text : NULL, "%s", op->target);
+
+	if (r == 0)
+		r = observe_file(ctx, op, &now);
+	if (r == 0 && !same_file(text, now))
+		return text[0] ? ctx_fail(ctx, -EIO, "%s does not read back as written", op->target)
+			       : ctx_fail(ctx, -EIO, "%s is still there", op->target);
+	return r;
+}
+
+static int apply_file(struct vfctl_ctx *ctx, const struct op *op)
+{
+	return put(ctx, op, op->want);
+}
+
+/* What is neither as it was nor as wanted somebody else wrote since: his stays. */
+static int revert_file(struct vfctl_ctx *ctx, const struct op *op)
+{
+	_free_ char *now = NULL;
+	int r = observe_file(ctx, op, &now);
+
+	if (r < 0 || same_file(op->before, now))
+		return r;
+	if (op->want && !same_file(op->want, now))
+		return ctx_fail(ctx, -EEXIST, "%s is neither as it was nor as vfctl writes it: "
+			"somebody changed it since", op->target);
+	return host_replace(ctx, op->before[0] ? op->before : NULL, "%s", op->target);
+}
+
+const struct op_type op_file = {.name = "file", .observe_one = observe_file,
+	.apply_one = apply_file, .revert_one = revert_file, .same = same_file};

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef VFCTL_APPLY_H
+#define VFCTL_APPLY_H
+
+#include "vfctl/change.h"
+#include "vfctl/hostspec.h"
+#include "vfctl/snapshot.h"
+#include "vfctl/types.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** One entry of host.yaml's list of PFs, against the host as it is. */
+struct vfctl_declared_pf {
+	size_t index;			 /**< of the entry in the declaration */
+	const struct vfctl_pf_spec *spec; /**< owned by the declaration */
+	char name[64];	/**< as a person calls it; of one that is not there: what it is known by */
+	char address[VFCTL_BDF_TEXT]; /**< "": no one PF of this host is meant */
+	int error;    /**< 0; else why nothing is done about it, a negative errno */
+	char *words;  /**< the same in words; NULL */
+	struct vfctl_change *change; /**< a dry run's, without steps when all is as declared;
+					NULL with an error, and for a PF that is not managed */
+	char *kept;   /**< what differs and stays so while a guest has it, in words; or NULL */
+};
+
+struct vfctl_declared {
+	struct vfctl_declared_pf *pfs; /**< in the order of the file */
+	size_t count;
+};
+
+/**
+ * Compare the PFs that are declared with the host, all from one look at it (of all PFs). Nothing
+ * is locked or written. What cannot be for one PF (it is not there, a VF that would have to go is in
+ * use, a count above its limit) is that PF's error, and keeps no other from its own.
+ * @param ids  pools of the same declaration; NULL none.
+ * @param ret  freed with vfctl_declared_free().
+ * @return 0; -EEXIST two entries mean one PF; -ENOMEM.
+ */
+int vfctl_declared_read(struct vfctl_ctx *ctx, struct vfctl_snapshot *snapshot,
+	const struct vfctl_host_spec *spec, struct vfctl_ids *ids, struct vfctl_declared **ret);
+void vfctl_declared_free(struct vfctl_declared *declared);
+
+/**
+ * Plan: the PF of entry @p index is as declared. It is locked; PFs may be changed at the same
+ * time by different processes, or with different contexts.
+ * @param address  of the PF that was meant when it was looked at (struct vfctl_declared_pf).
+ * @return as vfctl_create_plan(), vfctl_destroy_plan() and vfctl_set_plan(); -ENOENT no PF of
+ * this host is meant; -EEXIST several are; -EAGAIN another one than @p address is by now.
+ */
+int vfctl_apply_plan(struct vfctl_ctx *ctx, const struct vfctl_host_spec *spec, size_t index,
+	const char *address, struct vfctl_ids *ids, struct vfctl_change **ret_change);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Where QEMU's own threads run: on the host's CPUs, on a core that guests share, on others. */
+#include "placement/placement.h"
+
+/* ---- cores that guests share ---- */
+
+void assign_open_qemu(struct assigning *z, const struct chosen *chosen)
+{
+	const struct vfctl_topology *t = z->capacity->model->topology;
+
+	for (size_t k = 0; k < chosen->option.cell_count; k++) {
+		const struct opt_cell *cell = &chosen->cells[k];
+		size_t core;
+
+		if (cell->qemu != QEMU_NEW)
+			continue;
+		core = assign_extra_core(z, z->capacity->nodes[cell->node].id, cell->qemu_class);
+		if (core < t->core_count)
+			z->core_seats[core] = (uint16_t)(z->capacity->cores[core].threads *
+				VFCTL_QEMU_GUESTS_PER_CPU);
+	}
+}
+
+/* The fullest core that has a seat: so that the other ones become free first. */
+static void take_seat(struct assigning *z, int node, struct vfctl_assignment *a)
+{
+	const struct vfctl_topology *t = z->capacity->model->topology;
+	size_t best = t->core_count;
+
+	for (size_t i = 0; i < t->core_count; i++)
+		if (t->cores[i].node == node && z->core_seats[i] &&
+			(best == t->core_count || z->core_seats[i] < z->core_seats[best]))
+			best = i;
+	if (best == t->core_count)
+		return;
+	z->core_seats[best]--;
+	a->emulator_cpus = t->cores[best].cpus;
+	vfctl_cpuset_and(&a->emulator_cpus, &t->online);
+	a->emulator_shared = true;
+}
+
+/* ---- the host's CPUs ---- */
+
+/* Those of the node, else all. */
+static struct vfctl_cpuset host_cpus_near(const struct vfctl_host_model *model, int node)
+{
+	const struct vfctl_node *own = vfctl_topology_node(model->topology, node);
+	struct vfctl_cpuset all = model->reserved_cpus, near;
+
+	vfctl_cpuset_and(&all, &model->topology->online);
+	if (vfctl_cpuset_empty(&all))
+		all = model->shared_cpus;
+	near = all;
+	if (own)
+		vfctl_cpuset_and(&near, &own->cpus);
+	return vfctl_cpuset_empty(&near) ? all : near;
+}
+
+/* ---- where nothing is set aside for them ---- */
+
+static struct vfctl_cpuset vcpu_cpus(const struct vfctl_assignment *a)
+{
+	struct vfctl_cpuset cpus = {0};
+
+	for (size_t i = 0; i < a->vcpu_count; i++)
+		if (a->vcpus[i] < VFCTL_CPU_MAX)
+			vfctl_cpuset_add(&cpus, a->vcpus[i]);
+	return cpus;
+}
+
+/* CPUs of held cores that no vCPU has a thread of. */
+static struct vfctl_cpuset cores_without_vcpus(const struct vfctl_topology *t,
+	const struct vfctl_assignment *a, const struct vfctl_cpuset *vcpus)
+{
+	struct vfctl_cpuset cpus = {0};
+
+	for (size_t i = 0; i < t->core_count; i++)
+		if (vfctl_cpuset_within(&t->cores[i].cpus, &a->held_cpus) &&
+			!vfctl_cpuset_intersects(&t->cores[i].cpus, vcpus))
+			vfctl_cpuset_or(&cpus, &t->cores[i].cpus);
+	return cpus;
+}
+
+static bool warn_of_jitter(struct vfctl_assignment *a, const struct vfctl_request *request,
+	const char *where)
+{
+	return reason_add(a, VFCTL_REASON_WARNING, "QEMU's threads run on %s, since %s and the "
+		"host has no reserved CPUs: expect jitter on these vCPUs while QEMU works", where,
+		request_has_auto(request) ? "the guest takes all cores of this host" :
+		"emulator_cores is 0");
+}
+
+/* Neither cores of their own nor CPUs of the host: what costs the vCPUs least. */
+static bool share_held_cpus(const struct vfctl_topology *t,
+	const struct vfctl_request *request, struct vfctl_assignment *a)
+{
+	struct vfctl_cpuset vcpus = vcpu_cpus(a), idle = a->held_cpus;
+
+	a->emulator_cpus = cores_without_vcpus(t, a, &vcpus);
+	if (!vfctl_cpuset_empty(&a->emulator_cpus))
+		return true;
+	vfctl_cpuset_andnot(&idle, &vcpus);
+	a->emulator_cpus = vfctl_cpuset_empty(&idle) ? vcpus : idle;
+	return warn_of_jitter(a, request, vfctl_cpuset_empty(&idle) ? "the CPUs of the guest's vCPUs" :
+		"idle siblings of the guest's vCPUs");
+}
+
+
+/* ---- all of it ---- */
+
+/* Beside the cell that the search chose: on the host's CPUs there, or on a shared core. */
+static void give_auto(struct assigning *z, const struct chosen *chosen, struct vfctl_assignment *a)
+{
+	for (size_t k = 0; k < chosen->option.cell_count; k++) {
+		const struct opt_cell *cell = &chosen->cells[k];
+		int node = z->capacity->nodes[cell->node].id;
+
+		if (cell->qemu == QEMU_SEAT && z->capacity->start[cell->node].seats == SEATS_HOST)
+			a->emulator_cpus = host_cpus_near(z->capacity->model, node);
+		else if (cell->qemu == QEMU_SEAT || cell->qemu == QEMU_NEW)
+			take_seat(z, node, a);
+	}
+}
+
+int assign_qemu(struct vfctl_ctx *ctx, struct assigning *z, const struct vfctl_request *request,
+	const struct chosen *chosen, struct vfctl_assignment *a)
+{
+	const struct vfctl_host_model *m = z->capacity->model;
+
+	if (request_has_auto(request))
+		give_auto(z, chosen, a);
+	if (vfctl_cpuset_empty(&a->emulator_cpus))
+		a->emulator_cpus = host_cpus_near(m, a->node);
+	if (vfctl_cpuset_empty(&a->emulator_cpus) && !request->has_emulator &&
+		!share_held_cpus(m->topology, request, a))
+		return ctx_oom(ctx);
+	if (!request->iothreads)
+		vfctl_cpuset_andnot(&a->iothread_cpus, &a->iothread_cpus);
+	else if (!request->iothread_cores)
+		a->iothread_cpus = a->emulator_cpus;
+	return 0;
+}

@@ -1,0 +1,353 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* The PFs that this host declares: what each is known by, and what it shall be. */
+#include <ctype.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "base/parse.h"
+#include "spec/host.h"
+
+#define PFS_MAX 256
+#define RANGES_MAX 4096
+#define VFS_MAX UINT16_MAX
+#define NAME_MAX_BYTES 127 /* of an alternative name: ALTIFNAMSIZ */
+/* IEEE 802.3 without a tag, and what the largest adapters and IPoIB connected mode take. */
+#define MTU_MIN 68
+#define MTU_MAX 65520
+
+void pf_spec_clear(struct vfctl_pf_spec *pf)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(pf->names); i++)
+		free(pf->names[i]);
+	free(pf->driver);
+	free(pf->serial);
+	free(pf->guid_pool);
+	free(pf->pkey);
+	free(pf->ranges);
+}
+
+#define P(member) offsetof(struct vfctl_pf_spec, member)
+
+/* ---- what it is known by ---- */
+
+static int read_vendor_device(struct reader *r, const struct key *key,
+	const struct doc_node *value, void *object)
+{
+	struct vfctl_pf_spec *pf = object;
+	unsigned vendor, device;
+	const char *text;
+	int end = 0, error = reader_text(r, key, value, &text);
+
+	if (error < 0)
+		return error;
+	if (strlen(text) != 9 || sscanf(text, "%4x:%4x%n", &vendor, &device, &end) != 2 ||
+		end != 9 || !vendor)
+		return reader_fail(r, value, key->name, -EINVAL,
+			"'%.64s' is not allowed; it must be VENDOR:DEVICE in hex as lspci -nn "
+			"prints it, such as '15b3:101b'", text);
+	pf->vendor = (uint16_t)vendor;
+	pf->device = (uint16_t)device;
+	return 0;
+}
+
+static const struct key match_keys[] = {
+	{"pf", read_line, P(names[0]), 1, NAME_MAX_BYTES, NULL},
+	{"address", read_line, P(names[1]), 1, NAME_MAX_BYTES, NULL},
+	{"netdev", read_line, P(names[2]), 1, NAME_MAX_BYTES, NULL},
+	{"altname", read_line, P(names[3]), 1, NAME_MAX_BYTES, NULL},
+	{"rdma", read_line, P(names[4]), 1, NAME_MAX_BYTES, NULL},
+	{"driver", read_line, P(driver), 1, 31, NULL},
+	{"device", read_vendor_device, 0, 0, 0, NULL},
+	{"serial", read_line, P(serial), 1, 64, NULL},
+};
+
+static int read_match(struct reader *r, const struct key *key, const struct doc_node *value,
+	void *object)
+{
+	_free_ char *path = str_format("%smatch.", r->path);
+	struct reader inner = {.ctx = r->ctx, .file = r->file, .path = path};
+
+	if (!path)
+		return ctx_oom(r->ctx);
+	if (value->kind == DOC_SCALAR) /* most PFs are known by one name */
+		return read_line(r, &match_keys[0], value, object);
+	if (value->kind == DOC_MAP && !value->count)
+		return reader_fail(r, value, key->name, -EINVAL,
+			"it says nothing; name the PF, as in match: ens1");
+	return reader_map(&inner, value, match_keys, ARRAY_SIZE(match_keys), object, NULL);
+}
+
+/* ---- its VFs ---- */
+
+/* The key of the attribute in the one spelling of vfctl_vf_attrs_parse(). */
+static int read_vf_attr(struct reader *r, const struct key *key, const struct doc_node *value,
+	void *object)
+{
+	struct vfctl_vf_range *range = object;
+	const char *text;
+	int error = reader_text(r, key, value, &text);
+
+	if (error < 0)
+		return error;
+	error = vfctl_vf_attrs_parse(r->ctx, key->words ? key->words[0] : key->name, text,
+		&range->attrs);
+	if (error < 0)
+		return ctx_prefix(r->ctx, error == -ERANGE ? -EINVAL : error, "%s:%u:%u: %s%s",
+			r->file, value->line, value->column, r->path, key->name);
+	return 0;
+}
+
+static const char *const min_rate[] = {"min-rate", NULL};
+static const char *const max_rate[] = {"max-rate", NULL};
+
+static const struct key range_keys[] = {
+	{"mac", read_vf_attr, 0, 0, 0, NULL},
+	{"guid", read_vf_attr, 0, 0, 0, NULL},
+	{"node-guid", read_vf_attr, 0, 0, 0, NULL},
+	{"port-guid", read_vf_attr, 0, 0, 0, NULL},
+	{"vlan", read_vf_attr, 0, 0, 0, NULL},
+	{"qos", read_vf_attr, 0, 0, 0, NULL},
+	{"proto", read_vf_attr, 0, 0, 0, NULL},
+	{"min-rate-mbps", read_vf_attr, 0, 0, 0, min_rate},
+	{"max-rate-mbps", read_vf_attr, 0, 0, 0, max_rate},
+	{"spoofchk", read_vf_attr, 0, 0, 0, NULL},
+	{"trust", read_vf_attr, 0, 0, 0, NULL},
+	{"link-state", read_vf_attr, 0, 0, 0, NULL},
+};
+
+/* "3" or "0-3". */
+static bool read_indexes(const char *text, struct vfctl_vf_range *ret)
+{
+	const char *dash = strchr(text, '-');
+	_free_ char *first = strndup(text, dash ? (size_t)(dash - text) : strlen(text));
+
+	return first && parse_u32(first, 0, VFS_MAX, &ret->first) == 0 &&
+		parse_u32(dash ? dash + 1 : first, ret->first, VFS_MAX, &ret->last) == 0;
+}
+
+static int check_range(struct reader *r, const struct doc_node *at, const char *text,
+	const struct vfctl_pf_spec *pf, const struct vfctl_vf_range *range)
+{
+	bool identity = range->attrs.mask & (VFCTL_ATTR_MAC | VFCTL_ATTR_GUIDS);
+
+	if (identity && range->first != range->last)
+		return reader_fail(r, at, text, -EINVAL,
+			"%" PRIu32 " VFs cannot share an address; write an entry for each VF",
+			range->last - range->first + 1);
+	for (size_t i = 0; i < pf->range_count; i++)
+		if (range->first <= pf->ranges[i].last && range->last >= pf->ranges[i].first)
+			return reader_fail(r, at, text, -EINVAL,
+				"VF %" PRIu32 " is in %" PRIu32 "-%" PRIu32 " already; each VF has "
+				"one entry", range->first > pf->ranges[i].first ? range->first
+				: pf->ranges[i].first, pf->ranges[i].first, pf->ranges[i].last);
+	return 0;
+}
+
+static int read_range(struct reader *r, const struct doc_node *at, const struct doc_node *value,
+	struct vfctl_pf_spec *pf)
+{
+	_free_ char *path = str_format("%s%s.", r->path, at->text);
+	struct reader inner = {.ctx = r->ctx, .file = r->file, .path = path};
+	struct vfctl_vf_range range = {0};
+	size_t place = pf->range_count;
+	int error;
+
+	if (!path)
+		return ctx_oom(r->ctx);
+	if (!read_indexes(at->text, &range))
+		return reader_fail(r, at, at->text, -EINVAL,
+			"it is no VF; write an index such as 0, or a range such as 0-3");
+	error = reader_map(&inner, value, range_keys, ARRAY_SIZE(range_keys), &range, NULL);
+	if (error == 0)
+		error = check_range(r, at, at->text, pf, &range);
+	if (error < 0)
+		return error;
+	if (vfctl_vf_attrs_check(r->ctx, &range.attrs) < 0)
+		return ctx_prefix(r->ctx, -EINVAL, "%s:%u:%u: %s%s", r->file, at->line, at->column,
+			r->path, at->text);
+	if (!array_grow(pf->ranges, pf->range_count))
+		return ctx_oom(r->ctx);
+	for (; place && pf->ranges[place - 1].first > range.first; place--)
+		pf->ranges[place] = pf->ranges[place - 1];
+	pf->ranges[place] = range;
+	pf->range_count++;
+	return 0;
+}
+
+static int read_ranges(struct reader *r, const struct key *key, const struct doc_node *value,
+	void *object)
+{
+	_free_ char *path = str_format("%s%s.", r->path, key->name);
+	struct reader inner = {.ctx = r->ctx, .file = r->file, .path = path};
+	struct vfctl_pf_spec *pf = object;
+	int error = 0;
+
+	if (!path)
+		return ctx_oom(r->ctx);
+	if (value->kind != DOC_MAP)
+		return reader_fail(r, value, key->name, -EINVAL,
+			"must be VFs with their settings, as in vfs: {0-3: {vlan: 100}}; their "
+			"number is count:");
+	if (value->count > RANGES_MAX)
+		return reader_fail(r, value, key->name, -EINVAL, "more than %d entries", RANGES_MAX);
+	for (size_t i = 0; i < value->count && error == 0; i++)
+		error = read_range(&inner, value->keys[i], value->items[i], pf);
+	return error;
+}
+
+/* ---- one PF ---- */
+
+static int read_link(struct reader *r, const struct key *key, const struct doc_node *value,
+	void *object)
+{
+	static const char *const words[] = {"up", "down", NULL};
+	const struct key into = {key->name, read_word, 0, 0, 0, words};
+	struct vfctl_pf_spec *pf = object;
+	unsigned index = 0;
+	int error = read_word(r, &into, value, &index);
+
+	if (error == 0)
+		pf->link = index ? VFCTL_PF_LINK_DOWN : VFCTL_PF_LINK_UP;
+	return error;
+}
+
+/* "off" for one that is left alone. */
+static int read_managed(struct reader *r, const struct key *key, const struct doc_node *value,
+	void *object)
+{
+	struct vfctl_pf_spec *pf = object;
+	bool managed = true;
+	const struct key into = {key->name, read_switch, 0, 0, 0, NULL};
+	int error = read_switch(r, &into, value, &managed);
+
+	pf->unmanaged = !managed;
+	return error;
+}
+
+enum { MATCH, MANAGED, COUNT, DRIVER, KEEP, GUID_POOL, PKEY, RANGES };
+
+static const char *const driver_words[] = {
+	[VFCTL_VF_DRIVER_VFIO] = "vfio-pci",
+	[VFCTL_VF_DRIVER_HOST] = "host",
+	[VFCTL_VF_DRIVER_NONE] = "none",
+	NULL,
+};
+
+static const struct key pf_keys[] = {
+	[MATCH] = {"match", read_match, 0, 0, 0, NULL},
+	[MANAGED] = {"managed", read_managed, 0, 0, 0, NULL},
+	[COUNT] = {"count", read_u32, P(count), 0, VFS_MAX, NULL},
+	[DRIVER] = {"driver", read_word, P(vf_driver), 0, 0, driver_words},
+	[KEEP] = {"keep-identities", read_switch, P(keep_identities), 0, 0, NULL},
+	[GUID_POOL] = {"guid-pool", read_line, P(guid_pool), 1, VFCTL_ID_NAME_MAX, NULL},
+	[PKEY] = {"pkey", read_line, P(pkey), 1, 64, NULL},
+	[RANGES] = {"vfs", read_ranges, 0, 0, 0, NULL},
+	{"mtu", read_u32, P(mtu), MTU_MIN, MTU_MAX, NULL},
+	{"link", read_link, 0, 0, 0, NULL},
+};
+
+static int check_unmanaged(struct reader *r, const struct doc_node *const *seen)
+{
+	for (size_t i = COUNT; i < ARRAY_SIZE(pf_keys); i++)
+		if (seen[i])
+			return reader_fail(r, seen[i], pf_keys[i].name, -EINVAL,
+				"the PF is not managed, so nothing is done about it; take the key "
+				"out, or managed: off");
+	return 0;
+}
+
+static int check_pf(struct reader *r, const struct doc_node *node, const struct vfctl_pf_spec *pf,
+	const struct doc_node *const *seen)
+{
+	const struct vfctl_vf_range *last = pf->range_count ? &pf->ranges[pf->range_count - 1] : NULL;
+
+	if (!seen[MATCH])
+		return reader_fail(r, node, "match", -EINVAL,
+			"the key is missing; say which PF is meant, as in match: ens1");
+	if (pf->unmanaged)
+		return check_unmanaged(r, seen);
+	for (size_t i = DRIVER; i <= RANGES && !pf->count; i++)
+		if (seen[i])
+			return reader_fail(r, seen[i], pf_keys[i].name, -EINVAL, pf->counted
+				? "there are no VFs: count is 0"
+				: "how many VFs there are is not said; add count:");
+	if (last && last->last >= pf->count)
+		return reader_fail(r, seen[RANGES], "vfs", -EINVAL,
+			"there is no VF %" PRIu32 ": count is %" PRIu32 ", so the last is %" PRIu32,
+			last->last, pf->count, pf->count - 1);
+	if (pf->keep_identities && (seen[GUID_POOL] || seen[PKEY]))
+		return reader_fail(r, seen[KEEP], "keep-identities", -EINVAL,
+			"the VFs keep what their driver chose, and guid-pool and pkey would "
+			"change it; take one of them out");
+	return 0;
+}
+
+static bool same_text(const char *a, const char *b)
+{
+	return a && b ? str_eq(a, b) : a == b;
+}
+
+/* The same words; what else may mean the same PF only the host can tell. */
+static bool same_match(const struct vfctl_pf_spec *a, const struct vfctl_pf_spec *b)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(a->names); i++)
+		if (!same_text(a->names[i], b->names[i]))
+			return false;
+	return same_text(a->driver, b->driver) && same_text(a->serial, b->serial) &&
+		a->vendor == b->vendor && a->device == b->device;
+}
+
+static bool share_identity(const struct vfctl_vf_attrs *a, const struct vfctl_vf_attrs *b)
+{
+	uint32_t both = a->mask & b->mask;
+
+	return (both & VFCTL_ATTR_MAC && !memcmp(&a->mac, &b->mac, sizeof(a->mac))) ||
+		(both & VFCTL_ATTR_NODE_GUID && a->node_guid == b->node_guid) ||
+		(both & VFCTL_ATTR_PORT_GUID && a->port_guid == b->port_guid);
+}
+
+/* A MAC or GUID is one VF's. */
+static int check_identities(struct reader *r, const struct doc_node *at,
+	const struct vfctl_host_spec *spec, const struct vfctl_pf_spec *pf)
+{
+	for (const struct vfctl_pf_spec *other = spec->pfs; other <= pf; other++)
+		for (size_t i = 0; i < pf->range_count; i++)
+			for (size_t k = 0; k < (other == pf ? i : other->range_count); k++)
+				if (share_identity(&pf->ranges[i].attrs, &other->ranges[k].attrs))
+					return reader_fail(r, at, "vfs", -EINVAL,
+						"VF %" PRIu32 " has the address of VF %" PRIu32
+						" of the PF in line %u; give one of them another",
+						pf->ranges[i].first, other->ranges[k].first,
+						other->line);
+	return 0;
+}
+
+static int read_pf(struct reader *r, const struct doc_node *node, void *object)
+{
+	const struct doc_node *seen[ARRAY_SIZE(pf_keys)] = {0};
+	struct vfctl_host_spec *spec = object;
+	struct vfctl_pf_spec *pf;
+	int error;
+
+	if (!array_grow(spec->pfs, spec->pf_count))
+		return ctx_oom(r->ctx);
+	pf = &spec->pfs[spec->pf_count++];
+	*pf = (struct vfctl_pf_spec){.line = node->line};
+	error = reader_map(r, node, pf_keys, ARRAY_SIZE(pf_keys), pf, seen);
+	pf->counted = seen[COUNT];
+	if (error == 0)
+		error = check_pf(r, node, pf, seen);
+	if (error == 0 && pf->range_count)
+		error = check_identities(r, seen[RANGES], spec, pf);
+	for (size_t i = 0; error == 0 && i + 1 < spec->pf_count; i++)
+		if (same_match(&spec->pfs[i], pf))
+			error = reader_fail(r, seen[MATCH], "match", -EINVAL,
+				"the same PF as in line %u; each has one entry", spec->pfs[i].line);
+	return error;
+}
+
+int read_pfs(struct reader *r, const struct key *key, const struct doc_node *value, void *object)
+{
+	return reader_each(r, key, value, PFS_MAX, object, read_pf);
+}

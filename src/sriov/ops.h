@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef VFCTL_SRIOV_OPS_H
+#define VFCTL_SRIOV_OPS_H
+
+#include "base/op.h"
+#include "vfctl/inventory.h"
+#include "vfctl/sriov.h"
+
+/*
+ * What is done to PFs and VFs, as data. A PF's target is its address; a VF's is
+ * "PF/INDEX", for a VF has no address before it is there.
+ *
+ * op_autoprobe    PF   "0" or "1": do drivers probe new VFs?
+ * op_numvfs       PF   the number of VFs
+ * op_vf_attrs     VF   attributes as JSON; what is not named stays
+ * op_vf_identity  VF   the same for a new VF, whose driver may know no attributes (ena, nvme)
+ * op_guest_attrs  VF   the same for one whose guest starts: no driver of this host gets it next
+ * op_vf_driver    VF   "DRIVER OVERRIDE", "-" for none; want also "vfio-pci", "host" or "none"
+ * op_module       -    a kernel module, loaded
+ * op_pf_mtu       PF   the MTU of its network device
+ * op_pf_link      PF   "up" or "down"
+ */
+extern const struct op_type op_autoprobe, op_numvfs, op_vf_attrs, op_vf_identity,
+	op_guest_attrs, op_vf_driver, op_module, op_pf_mtu, op_pf_link;
+
+const char *vf_driver_word(enum vfctl_vf_driver driver);
+/* The driver that a VF has and its override, as op_vf_driver's before; the caller frees it. */
+int vf_driver_text(struct vfctl_ctx *ctx, const struct vfctl_vf *vf, char **ret_text);
+
+/* Is a VF kept without a driver by its override? */
+#define VF_NO_DRIVER "none"
+
+#endif

@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* What is done to the network device of a PF itself: its MTU, and whether it is up. */
+#include "sriov/ops.h"
+
+#include <errno.h>
+#include <linux/if.h>
+#include <stdio.h>
+
+#include "base/parse.h"
+#include "host/host.h"
+#include "sriov/inventory.h"
+
+#define UP "up"
+#define DOWN "down"
+
+/* The PF as it is now; it must have a network device. */
+static int open_pf(struct vfctl_ctx *ctx, const struct op *op,
+	struct vfctl_inventory **ret_inventory)
+{
+	_inventory_ struct vfctl_inventory *inv = NULL;
+	struct vfctl_bdf bdf;
+	int r;
+
+	if (vfctl_bdf_parse(op->target, &bdf) < 0)
+		return ctx_fail(ctx, -EBADMSG, "an operation %s has '%s' as its target",
+			op->type->name, op->target);
+	r = inventory_read_pf(ctx, &bdf, &inv);
+	if (r < 0)
+		return r;
+	if (!inv->pfs[0].netdev[0])
+		return ctx_fail(ctx, -ENODEV, "%s has no network device here", op->target);
+	*ret_inventory = steal(inv);
+	return 0;
+}
+
+/* ---- MTU ---- */
+
+static int observe_mtu(struct vfctl_ctx *ctx, const struct op *op, char **ret)
+{
+	_inventory_ struct vfctl_inventory *inv = NULL;
+	int r = open_pf(ctx, op, &inv);
+
+	return r < 0 ? r : host_read(ctx, ret, "/sys/class/net/%s/mtu", inv->pfs[0].netdev);
+}
+
+static int write_mtu(struct vfctl_ctx *ctx, const struct op *op, const char *text)
+{
+	_inventory_ struct vfctl_inventory *inv = NULL;
+	uint32_t mtu;
+	int r = open_pf(ctx, op, &inv);
+
+	if (r < 0)
+		return r;
+	if (parse_u32(text, 0, UINT16_MAX, &mtu) < 0)
+		return ctx_fail(ctx, -EBADMSG, "an operation %s has the value '%.30s'",
+			op->type->name, text);
+	r = host_write(ctx, text, "/sys/class/net/%s/mtu", inv->pfs[0].netdev);
+	if (r == -EINVAL)
+		return ctx_append(ctx, r, "; the driver %s takes no MTU of %s (ip -d link show %s "
+			"has its limits)", inv->pfs[0].driver, text, inv->pfs[0].netdev);
+	return r;
+}
+
+static int apply_mtu(struct vfctl_ctx *ctx, const struct op *op)
+{
+	return write_mtu(ctx, op, op->want);
+}
+
+static int revert_mtu(struct vfctl_ctx *ctx, const struct op *op)
+{
+	return write_mtu(ctx, op, op->before);
+}
+
+const struct op_type op_pf_mtu = {.name = "pf-mtu", .volatile_ = true,
+	.observe_one = observe_mtu, .apply_one = apply_mtu, .revert_one = revert_mtu};
+
+/* ---- up or down ---- */
+
+static int read_flags(struct vfctl_ctx *ctx, const char *netdev, unsigned *ret)
+{
+	_free_ char *text = NULL;
+	int r = host_read(ctx, &text, "/sys/class/net/%s/flags", netdev);
+
+	if (r == 0 && sscanf(text, "%x", ret) != 1)
+		r = ctx_fail(ctx, -EBADMSG, "/sys/class/net/%s/flags has '%.20s'", netdev, text);
+	return r;
+}
+
+static int observe_link(struct vfctl_ctx *ctx, const struct op *op, char **ret)
+{
+	_inventory_ struct vfctl_inventory *inv = NULL;
+	unsigned flags;
+	int r = open_pf(ctx, op, &inv);
+
+	if (r == 0)
+		r = read_flags(ctx, inv->pfs[0].netdev, &flags);
+	return r < 0 ? r : op_say(ctx, flags & IFF_UP ? UP : DOWN, ret);
+}
+
+/* The file takes all flags at once (net/core/net-sysfs.c, flags_store). */
+static int write_link(struct vfctl_ctx *ctx, const struct op *op, const char *text)
+{
+	_inventory_ struct vfctl_inventory *inv = NULL;
+	unsigned flags;
+	char number[16];
+	int r = open_pf(ctx, op, &inv);
+
+	if (r == 0 && !str_eq(text, UP) && !str_eq(text, DOWN))
+		r = ctx_fail(ctx, -EBADMSG, "an operation %s has the value '%.30s'",
+			op->type->name, text);
+	if (r == 0)
+		r = read_flags(ctx, inv->pfs[0].netdev, &flags);
+	if (r < 0 || !(flags & IFF_UP) == str_eq(text, DOWN))
+		return r;
+	snprintf(number, sizeof(number), "0x%x", flags ^ IFF_UP);
+	return host_write(ctx, number, "/sys/class/net/%s/flags", inv->pfs[0].netdev);
+}
+
+static int apply_link(struct vfctl_ctx *ctx, const struct op *op)
+{
+	return write_link(ctx, op, op->want);
+}
+
+static int revert_link(struct vfctl_ctx *ctx, const struct op *op)
+{
+	return write_link(ctx, op, op->before);
+}
+
+const struct op_type op_pf_link = {.name = "pf-link", .volatile_ = true,
+	.observe_one = observe_link, .apply_one = apply_link, .revert_one = revert_link};

@@ -1,0 +1,359 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "state/journal.h"
+
+#include <errno.h>
+#include <time.h>
+
+#include "state/file.h"
+
+/* The first schema with the journal (state/file.c), and with runs in it. */
+#define VERSION_JOURNAL 6
+#define VERSION_RUNS 8
+
+static void db_closep(struct db **db)
+{
+	db_close(*db);
+}
+#define _db_ _cleanup_(db_closep)
+
+/* ---- writing ---- */
+
+static int insert_op(struct db *db, int64_t change, int64_t number, const char *words,
+	const struct op *op)
+{
+	return db_run(db, "INSERT INTO change_op (change, number, words, type, target, want, before) "
+		"VALUES (?, ?, ?, ?, ?, ?, ?)", "iisssss", change, number, words,
+		op->type->name, op->target, op->want, op->before);
+}
+
+static int insert_step(struct db *db, int64_t change, const struct step *step, int64_t *number)
+{
+	int r = 0;
+
+	for (size_t k = 0; k < step->op_count && r == 0; k++)
+		r = insert_op(db, change, (*number)++, k ? "" : step->describe, &step->ops[k]);
+	return r;
+}
+
+/* One number of @sql; @none when there is no row. */
+static int query_number(struct db *db, const char *sql, const char *text, int64_t none,
+	int64_t *ret)
+{
+	_query_ struct query *q = NULL;
+	int r = query_new(db, &q, sql, "s", text);
+
+	if (r == 0)
+		r = query_step(q);
+	if (r >= 0)
+		*ret = r == 1 ? query_int(q, 0) : none;
+	return r < 0 ? r : 0;
+}
+
+/* Ends at 0 when there is none of it. */
+#define RUN_ID "SELECT id FROM change WHERE run = ?"
+#define RUN_NEXT "SELECT max(number) + 1 FROM change_op JOIN change ON id = change WHERE run = ?"
+
+static int insert_entry(struct db *db, const struct journal_entry *entry, int64_t *ret_id)
+{
+	_query_ struct query *q = NULL;
+	int r = query_new(db, &q, "INSERT INTO change (story, lock, boot, pid, begun, run) "
+		"VALUES (?, ?, ?, ?, ?, ?) RETURNING id", "sssiis", entry->story,
+		entry->lock ? entry->lock : "", entry->boot, (int64_t)getpid(),
+		(int64_t)time(NULL), entry->run);
+
+	if (r == 0)
+		r = query_step(q);
+	if (r < 0)
+		return r;
+	*ret_id = query_int(q, 0);
+	return query_step(q); /* to its end, or the statement stays open */
+}
+
+static int insert_change(struct db *db, const struct journal_entry *entry,
+	const struct steps *s, int64_t *ret_id)
+{
+	int64_t number = 0;
+	int r = 0;
+
+	*ret_id = 0;
+	if (entry->joins)
+		r = query_number(db, RUN_ID, entry->run, 0, ret_id);
+	if (r == 0 && *ret_id)
+		r = query_number(db, RUN_NEXT, entry->run, 0, &number);
+	else if (r == 0)
+		r = insert_entry(db, entry, ret_id);
+	for (size_t i = 0; i < s->count && r == 0; i++)
+		r = insert_step(db, *ret_id, &s->v[i], &number);
+	return r;
+}
+
+static int roll_back(struct vfctl_ctx *ctx, struct db *db, int error)
+{
+	_free_ char *words = steal(ctx->error);
+
+	db_exec(db, "ROLLBACK");
+	return ctx_fail(ctx, error, "%s", words ? words : "");
+}
+
+/*
+ * The state file stays open while the change goes on: whatever that stores, and its end, need
+ * not open it again, and the last to close it writes its log back, which is three fsyncs.
+ */
+static int begin(struct vfctl_ctx *ctx, const struct journal_entry *entry,
+	const struct steps *s, int64_t *ret_id)
+{
+	_db_ struct db *db = NULL;
+	int r = state_file_open(ctx, true, &db);
+
+	if (r == 0)
+		r = db_exec(db, "PRAGMA synchronous = FULL");
+	if (r == 0)
+		r = db_exec(db, "BEGIN IMMEDIATE");
+	if (r < 0)
+		return r;
+	r = insert_change(db, entry, s, ret_id);
+	if (r == 0)
+		r = db_exec(db, "COMMIT");
+	if (r < 0)
+		return roll_back(ctx, db, r);
+	db_close(ctx->journal);
+	ctx->journal = steal(db);
+	return 0;
+}
+
+static void leave(struct vfctl_ctx *ctx)
+{
+	db_close(steal(ctx->journal));
+}
+
+/* ---- runs ---- */
+
+/* What marks the run as prepared comes first: it is the last to be taken back. */
+#define FIRST_NUMBER 0
+
+static int note_all(struct db *db, const struct journal_entry *entry, const struct op *ops,
+	size_t count, bool first)
+{
+	int64_t id, number = FIRST_NUMBER;
+	int r = query_number(db, RUN_ID, entry->run, 0, &id);
+
+	if (r == 0 && !id)
+		r = insert_entry(db, entry, &id);
+	if (r == 0)
+		r = db_run(db, "UPDATE change SET boot = ? WHERE id = ?", "si", entry->boot, id);
+	if (r == 0 && first)
+		r = db_run(db, "DELETE FROM change_op WHERE change = ? AND number = ?", "ii", id,
+			number);
+	else if (r == 0)
+		r = query_number(db, RUN_NEXT, entry->run, 0, &number);
+	if (r == 0 && !first && number == FIRST_NUMBER)
+		number++;
+	for (size_t i = 0; i < count && r == 0; i++)
+		r = insert_op(db, id, number++, "", &ops[i]);
+	return r;
+}
+
+int journal_note(struct vfctl_ctx *ctx, const struct journal_entry *entry,
+	const struct op *ops, size_t count, bool first)
+{
+	_db_ struct db *db = NULL;
+	int r = state_file_open(ctx, true, &db);
+
+	if (r == 0)
+		r = db_exec(db, "BEGIN IMMEDIATE");
+	if (r < 0)
+		return r;
+	r = note_all(db, entry, ops, count, first);
+	if (r == 0)
+		r = db_exec(db, "COMMIT");
+	return r < 0 ? roll_back(ctx, db, r) : 0;
+}
+
+int journal_forget(struct vfctl_ctx *ctx, const char *run, const struct op *op)
+{
+	_db_ struct db *db = NULL;
+	int r = state_file_open(ctx, true, &db);
+
+	return r < 0 ? r : db_run(db, "DELETE FROM change_op WHERE type = ? AND target = ? AND "
+		"before = ? AND change IN (" RUN_ID ")", "ssss", op->type->name, op->target,
+		op->before, run);
+}
+
+/* ---- the end ---- */
+
+/*
+ * Need not be durable: a change that is found open after a loss of power is looked at, found
+ * done, and closed.
+ */
+int journal_end(struct vfctl_ctx *ctx, int64_t id)
+{
+	_db_ struct db *db = NULL;
+	int r = state_file_open(ctx, true, &db);
+
+	if (r == 0)
+		r = db_exec(db, "PRAGMA synchronous = NORMAL");
+	if (r == 0)
+		r = db_run(db, "DELETE FROM change WHERE id = ?", "i", id);
+	if (r == 0)
+		r = db_exec(db, "PRAGMA synchronous = FULL");
+	return r;
+}
+
+static int end(struct vfctl_ctx *ctx, int64_t id)
+{
+	int r = journal_end(ctx, id);
+
+	leave(ctx);
+	return r;
+}
+
+const struct journal state_journal = {begin, end, leave};
+
+/* ---- reading ---- */
+
+static const struct op_type *find_type(const struct op_type *const *types, const char *name)
+{
+	while (*types && !str_eq((*types)->name, name))
+		types++;
+	return *types;
+}
+
+/* SQL NULL comes as "": which of both it is the query says. */
+static char *copy_or_null(struct query *q, int column, int is_null)
+{
+	return query_int(q, is_null) ? NULL : strdup(query_text(q, column));
+}
+
+static int read_op(struct vfctl_ctx *ctx, struct query *q, const struct op_type *const *types,
+	struct open_change *c)
+{
+	const struct op_type *type = find_type(types, query_text(q, 1));
+	struct op *op;
+
+	if (str_eq(query_text(q, 1), "call")) /* a line of an older vfctl, with no effect to tell of */
+		return 0;
+	if (!type && !c->unknown)
+		c->unknown = strdup(query_text(q, 1));
+	if (!type)
+		return c->unknown ? 0 : ctx_oom(ctx);
+	if (!array_grow(c->ops, c->op_count) || !array_grow(c->words, c->op_count))
+		return ctx_oom(ctx);
+	op = &c->ops[c->op_count];
+	*op = (struct op){type, strdup(query_text(q, 2)), copy_or_null(q, 3, 5),
+		copy_or_null(q, 4, 6)};
+	c->words[c->op_count++] = strdup(query_text(q, 0));
+	if (!op->target || !c->words[c->op_count - 1] || (!op->want && !query_int(q, 5)) ||
+		(!op->before && !query_int(q, 6)))
+		return ctx_oom(ctx);
+	return 0;
+}
+
+static int read_ops(struct vfctl_ctx *ctx, struct db *db, const struct op_type *const *types,
+	struct open_change *c)
+{
+	_query_ struct query *q = NULL;
+	int r = query_new(db, &q, "SELECT words, type, target, want, before, want IS NULL, "
+		"before IS NULL FROM change_op WHERE change = ? ORDER BY number", "i", c->id);
+
+	while (r >= 0 && (r = query_step(q)) == 1) {
+		r = read_op(ctx, q, types, c);
+		if (r < 0)
+			return r;
+	}
+	return r;
+}
+
+/* What is asked for, by the schema. */
+static const char *const queries[][2] = {
+	[false] = {"SELECT id, story, lock, boot, pid, begun, '' FROM change "
+		"WHERE ?1 IS NULL OR lock = ?1 ORDER BY id DESC",
+		"SELECT id, story, lock, boot, pid, begun, '' FROM change "
+		"WHERE run IS NULL AND (?1 IS NULL OR lock = ?1) ORDER BY id DESC"},
+	[true] = {NULL, "SELECT id, story, lock, boot, pid, begun, run FROM change "
+		"WHERE run IS NOT NULL AND (?1 IS NULL OR run = ?1) ORDER BY id DESC"},
+};
+
+static int read_changes(struct vfctl_ctx *ctx, struct db *db, const char *sql,
+	const char *which, const struct op_type *const *types, struct open_changes *all)
+{
+	_query_ struct query *q = NULL;
+	int r = query_new(db, &q, sql, "s", which);
+
+	while (r >= 0 && (r = query_step(q)) == 1) {
+		struct open_change *c;
+
+		if (!array_grow(all->v, all->count))
+			return ctx_oom(ctx);
+		c = &all->v[all->count++];
+		*c = (struct open_change){.id = query_int(q, 0), .story = strdup(query_text(q, 1)),
+			.lock = strdup(query_text(q, 2)), .pid = query_int(q, 4),
+			.begun = query_int(q, 5)};
+		str_copy(c->boot, sizeof(c->boot), query_text(q, 3));
+		str_copy(c->run, sizeof(c->run), query_text(q, 6));
+		r = c->story && c->lock ? read_ops(ctx, db, types, c) : ctx_oom(ctx);
+		if (r < 0)
+			return r;
+	}
+	return r;
+}
+
+static int read_open(struct vfctl_ctx *ctx, bool runs, const char *which,
+	const struct op_type *const *types, struct open_changes **ret)
+{
+	_open_changes_ struct open_changes *all = calloc(1, sizeof(*all));
+	_db_ struct db *db = NULL;
+	int version = 0, r = all ? state_file_open(ctx, false, &db) : ctx_oom(ctx);
+	const char *sql = NULL;
+
+	if (r == -ENOENT) {
+		ctx_clear(ctx);
+		*ret = steal(all);
+		return 0;
+	}
+	if (r == 0)
+		r = db_version(db, &version);
+	if (version >= VERSION_JOURNAL)
+		sql = queries[runs][version >= VERSION_RUNS];
+	if (r == 0 && sql) {
+		r = db_exec(db, "BEGIN");
+		if (r == 0)
+			r = read_changes(ctx, db, sql, which, types, all);
+		r = r < 0 ? roll_back(ctx, db, r) : db_exec(db, "COMMIT");
+	}
+	if (r == 0)
+		*ret = steal(all);
+	return r;
+}
+
+int journal_read(struct vfctl_ctx *ctx, const char *lock, const struct op_type *const *types,
+	struct open_changes **ret)
+{
+	return read_open(ctx, false, lock, types, ret);
+}
+
+int journal_read_runs(struct vfctl_ctx *ctx, const char *run,
+	const struct op_type *const *types, struct open_changes **ret)
+{
+	return read_open(ctx, true, run, types, ret);
+}
+
+void open_changes_free(struct open_changes *changes)
+{
+	if (!changes)
+		return;
+	for (size_t i = 0; i < changes->count; i++) {
+		struct open_change *c = &changes->v[i];
+
+		for (size_t k = 0; k < c->op_count; k++) {
+			op_clear(&c->ops[k]);
+			free(c->words[k]);
+		}
+		free(c->ops);
+		free(c->words);
+		free(c->story);
+		free(c->lock);
+		free(c->unknown);
+	}
+	free(changes->v);
+	free(changes);
+}

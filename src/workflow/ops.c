@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "workflow/ops.h"
+
+#include <errno.h>
+#include <stdio.h>
+
+void op_uuid(const struct op *op, char ret[VFCTL_UUID_TEXT])
+{
+	snprintf(ret, VFCTL_UUID_TEXT, "%.*s", (int)strcspn(op->target, "/"), op->target);
+}
+
+int op_vf(struct vfctl_ctx *ctx, const struct op *op, char ret_uuid[VFCTL_UUID_TEXT],
+	struct vfctl_bdf *ret)
+{
+	const char *slash = strchr(op->target, '/');
+
+	op_uuid(op, ret_uuid);
+	return slash && vfctl_bdf_parse(slash + 1, ret) == 0 ? 0 : ctx_fail(ctx, -EBADMSG,
+		"an operation %s has '%s' as its target", op->type->name, op->target);
+}

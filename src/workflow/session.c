@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* What guests are placed and defined with, opened by one call. */
+#include "vfctl/session.h"
+
+#include "base/ctx.h"
+
+struct vfctl_session {
+	struct vfctl_host_spec *spec;
+	struct vfctl_ids *ids;
+	struct vfctl_hypervisor *hypervisor;
+	struct vfctl_place_options place;
+};
+
+void vfctl_session_close(struct vfctl_session *session)
+{
+	if (!session)
+		return;
+	if (session->hypervisor)
+		session->hypervisor->close(session->hypervisor);
+	vfctl_ids_close(session->ids);
+	vfctl_host_spec_free(session->spec);
+	free(session);
+}
+
+static void session_freep(struct vfctl_session **session)
+{
+	vfctl_session_close(*session);
+}
+
+int vfctl_session_open(struct vfctl_ctx *ctx, const struct vfctl_session_options *options,
+	struct vfctl_session **ret)
+{
+	static const struct vfctl_session_options nothing = {0};
+	_cleanup_(session_freep) struct vfctl_session *s = calloc(1, sizeof(*s));
+	const struct vfctl_session_options *o = options ? options : &nothing;
+	int r;
+
+	if (!s)
+		return ctx_oom(ctx);
+	r = vfctl_host_ids_open(ctx, o->host_yaml, o->write, &s->spec, &s->ids);
+	if (r == 0 && o->connect)
+		r = o->connect(ctx, o->uri, &s->hypervisor);
+	if (r < 0)
+		return r;
+	s->place = (struct vfctl_place_options){.hypervisor = s->hypervisor, .spec = s->spec,
+		.ids = s->ids};
+	*ret = steal(s);
+	return 0;
+}
+
+struct vfctl_place_options *vfctl_session_place(struct vfctl_session *session)
+{
+	return &session->place;
+}
+
+struct vfctl_ids *vfctl_session_ids(struct vfctl_session *session)
+{
+	return session->ids;
+}
+
+struct vfctl_hypervisor *vfctl_session_hypervisor(struct vfctl_session *session)
+{
+	return session->hypervisor;
+}
+
+const struct vfctl_host_spec *vfctl_session_spec(const struct vfctl_session *session)
+{
+	return session->spec;
+}

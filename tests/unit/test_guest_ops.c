@@ -1,0 +1,556 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Operations of guests' changes against the store and the simulated libvirt. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <errno.h>
+#include <ftw.h>
+#include <stdio.h>
+#include <sys/stat.h>
+#include <cmocka.h>
+
+#include "host/host.h"
+#include "hypervisor.h"
+#include "vfctl/domain.h"
+#include "sim.h"
+#include "sriov/ops.h"
+#include "state/ids_sqlite.h"
+#include "workflow/guest_run.h"
+#include "workflow/lease_text.h"
+#include "workflow/ops.h"
+
+#define UUID "11111111-1111-4111-8111-111111111111"
+#define PF "0000:10:00.0"
+#define VF "0000:10:10.0"
+#define MACS "mac 02:00:5e:00:00:01, mac 02:00:5e:00:00:02"
+
+static char dir[64];
+static struct vfctl_ctx *ctx;
+
+static int remove_entry(const char *name, const struct stat *st, int type, struct FTW *ftw)
+{
+	return remove(name);
+}
+
+static int make_directory(const char *name)
+{
+	char path[128];
+
+	snprintf(path, sizeof(path), "%s%s", dir, name);
+	return mkdir(path, 0755);
+}
+
+static int set_up(void **state)
+{
+	char path[96];
+	struct host *h;
+
+	strcpy(dir, "/tmp/vfctl-guest-ops-XXXXXX");
+	if (!mkdtemp(dir) || vfctl_ctx_new(&ctx) < 0 || sim_host_new(dir, &h) < 0 ||
+		make_directory("/run") < 0 || make_directory("/run/vfctl") < 0)
+		return -1;
+	host_set(ctx, h);
+	snprintf(path, sizeof(path), "%s/state.db", dir);
+	return vfctl_ctx_set_state_path(ctx, path) ||
+		sim_hypervisor_new(ctx, &ctx->hypervisor);
+}
+
+static int tear_down(void **state)
+{
+	ctx->hypervisor->close(ctx->hypervisor);
+	vfctl_ctx_free(ctx);
+	return nftw(dir, remove_entry, 16, FTW_DEPTH | FTW_PHYS);
+}
+
+static void assert_is(const struct op *op, const char *want)
+{
+	char *now = NULL;
+
+	if (op_observe(ctx, op, &now) < 0)
+		fail_msg("%s: %s", op->type->name, vfctl_ctx_error(ctx));
+	if (!str_eq(now, want))
+		fail_msg("%s: '%s' and not '%s'", op->type->name, now, want);
+	free(now);
+}
+
+/* And twice, as a recovery that died does. */
+static void goes_back(const struct op *op, const char *before)
+{
+	for (int i = 0; i < 2; i++) {
+		assert_int_equal(op_revert(ctx, op), 0);
+		assert_is(op, before);
+	}
+}
+
+static void goes_on(const struct op *op, const char *want)
+{
+	for (int i = 0; i < 2; i++) {
+		if (op_apply(ctx, op) < 0)
+			fail_msg("%s: %s", op->type->name, vfctl_ctx_error(ctx));
+		assert_is(op, want);
+	}
+}
+
+static char *domain_xml(const char *devices, char buf[1024])
+{
+	snprintf(buf, 1024, "<domain type='kvm'><name>a</name><uuid>" UUID "</uuid>"
+		"<devices>%s</devices></domain>", devices);
+	return buf;
+}
+
+#define DEVICE "<hostdev mode='subsystem' type='pci'><source><address domain='0x0000' bus='0x10' " \
+	"slot='0x10' function='0x0'/></source></hostdev>"
+
+#define METADATA(vlan) "<metadata><vfctl:guest xmlns:vfctl='" VFCTL_METADATA_NS "' lease='L'>" \
+	"<vfctl:vf bdf='" VF "' pf='" PF "' index='0' vlan='" vlan "'/></vfctl:guest></metadata>"
+
+/* ---- libvirt ---- */
+
+static void put_status(const char *xml)
+{
+	char path[128];
+	FILE *file;
+
+	make_directory("/run/libvirt");
+	make_directory("/run/libvirt/qemu");
+	snprintf(path, sizeof(path), "%s/run/libvirt/qemu/a.xml", dir);
+	file = fopen(path, "w");
+	fprintf(file, "<domstatus state='running' pid='1'>%s</domstatus>", xml);
+	fclose(file);
+}
+
+static void remove_status(void)
+{
+	char path[128];
+
+	snprintf(path, sizeof(path), "%s/run/libvirt/qemu/a.xml", dir);
+	assert_int_equal(remove(path), 0);
+}
+
+static void a_domain_is_defined_and_taken_back(void **state)
+{
+	char xml[1024];
+	const struct op op = {&op_domain, UUID, domain_xml("", xml), ""};
+
+	assert_is(&op, "");
+	goes_on(&op, "defined");
+	assert_int_equal(ops_are_done(ctx, &op, 1), 1);
+	/* It runs by now. */
+	put_status(domain_xml("", xml));
+	assert_int_equal(op_revert(ctx, &op), -EBUSY);
+	assert_is(&op, "defined");
+	remove_status();
+	goes_back(&op, "");
+}
+
+static void a_definition_is_known_by_its_devices(void **state)
+{
+	char with[1024], without[1024], want[1100];
+	const struct op op = {&op_definition, UUID, VF, domain_xml("", without)};
+	struct vfctl_hypervisor *hv = ctx->hypervisor;
+
+	assert_is(&op, "");
+	assert_int_equal(hv->define(ctx, hv, domain_xml(DEVICE, with)), 0);
+	assert_is(&op, VF);
+	goes_back(&op, "");
+	snprintf(want, sizeof(want), VF "\n%s", with);
+	goes_on(&(struct op){&op_definition, UUID, want, without}, VF);
+	goes_back(&op, "");
+	/* Leased, and not among the devices; and both. */
+	snprintf(with, sizeof(with), "<domain type='kvm'><name>a</name><uuid>" UUID "</uuid>"
+		METADATA("7") "</domain>");
+	assert_int_equal(hv->define(ctx, hv, with), 0);
+	assert_is(&op, "no:" VF "*");
+	snprintf(with, sizeof(with), "<domain type='kvm'><name>a</name><uuid>" UUID "</uuid>"
+		METADATA("7") "<devices>" DEVICE "</devices></domain>");
+	assert_int_equal(hv->define(ctx, hv, with), 0);
+	assert_is(&op, VF "*");
+	/* An older vfctl looked at the devices alone. */
+	assert_int_equal(ops_are_done(ctx, &op, 1), 1);
+	assert_int_equal(ops_are_done(ctx, &(struct op){&op_definition, UUID, VF "0", ""}, 1), 0);
+	assert_int_equal(ops_are_done(ctx, &(struct op){&op_definition, UUID, "", ""}, 1), 0);
+	/* Somebody undefined it: it does not come back. */
+	assert_int_equal(hv->undefine(ctx, hv, UUID, 0), 0);
+	assert_int_equal(op_revert(ctx, &op), 0);
+	assert_int_equal(hv->get(ctx, hv, UUID, true, &(struct vfctl_domain_info){0}), -ENOENT);
+}
+
+static void what_is_gone_for_good_is_seen(void **state)
+{
+	char xml[1024];
+	const struct op plugged = {&op_plugged, UUID "/" VF, "plugged", ""};
+	const struct op undefined = {&op_undomain, UUID, "", "defined"};
+	struct vfctl_hypervisor *hv = ctx->hypervisor;
+
+	assert_is(&plugged, "");
+	assert_int_equal(ops_are_committed(ctx, &plugged, 1), 0);
+	assert_int_equal(ops_are_committed(ctx, &undefined, 1), 1);
+	assert_int_equal(hv->define(ctx, hv, domain_xml("", xml)), 0);
+	put_status(domain_xml(DEVICE, xml));
+	assert_is(&plugged, "plugged");
+	assert_int_equal(ops_are_committed(ctx, &plugged, 1), 1);
+	assert_int_equal(ops_are_committed(ctx, &undefined, 1), 0);
+}
+
+static void without_libvirt_nothing_is_known(void **state)
+{
+	const struct op_type *const types[] = {&op_domain, &op_undomain, &op_definition, &op_plugged};
+	struct vfctl_hypervisor *hv = ctx->hypervisor;
+
+	ctx->hypervisor = NULL;
+	for (size_t i = 0; i < ARRAY_SIZE(types); i++) {
+		const struct op op = {types[i], UUID "/" VF, "", ""};
+		char *text = NULL;
+
+		assert_true(types[i]->asks_libvirt);
+		assert_int_equal(op_observe(ctx, &op, &text), -ENOTCONN);
+		assert_null(text);
+	}
+	ctx->hypervisor = hv;
+}
+
+/* ---- the store ---- */
+
+static void lease(int node)
+{
+	struct vfctl_lease_vf vf = {.bdf = {.bus = 0x10, .slot = 0x10}, .pf = {.bus = 0x10},
+		.has_intent = true, .intent = {.mask = VFCTL_ATTR_VLAN_ID, .vlan = 7}};
+	struct vfctl_lease l = {.id = "L", .domain_uuid = UUID, .domain_name = (char *)"a",
+		.node = node, .vfs = &vf, .vf_count = 1};
+	_store_ struct store *store = NULL;
+
+	assert_int_equal(store_open(ctx, STORE_WRITE, &store), 0);
+	assert_int_equal(store_take(store, &l), 0);
+}
+
+static void a_lease_ends(void **state)
+{
+	const struct op whole = {&op_lease, UUID, "L", ""}, end = {&op_unlease, UUID, "", "L"};
+	const struct op vf = {&op_lease_vf, UUID "/" VF, "L", ""};
+	const struct op end_vf = {&op_unlease_vf, UUID "/" VF, "", "L"};
+
+	assert_is(&whole, ""); /* no state file yet */
+	lease(0);
+	assert_is(&whole, "L");
+	assert_int_equal(ops_are_done(ctx, &whole, 1), 1);
+	goes_back(&whole, "");
+	lease(0);
+	assert_is(&vf, "L");
+	goes_back(&vf, "");
+	assert_is(&whole, "L");
+	goes_on(&end, "");
+	lease(0);
+	goes_on(&end_vf, "");
+	assert_is(&whole, "L");
+	goes_back(&whole, "");
+	lease(VFCTL_NODE_NONE); /* of that VF alone */
+	goes_on(&end_vf, "");
+	assert_is(&whole, "");
+}
+
+/* All that it is goes through the text. */
+static void a_lease_is_made_from_its_text(void **state)
+{
+	struct vfctl_lease_vf vf = {.bdf = {.bus = 0x10, .slot = 0x10}, .pf = {.bus = 0x10},
+		.transient = true, .returns_identity = true, .has_intent = true,
+		.intent = {.mask = VFCTL_ATTR_VLAN_ID, .vlan = 7}};
+	struct vfctl_lease_cell cells[2] = {{.node = 1, .memory_node = 0, .memory_bytes = 5 << 20,
+		.page_bytes = 1 << 21, .shared_vcpus = 3}, {.node = 0, .memory_bytes = 1 << 20}};
+	struct vfctl_lease l = {.id = "L", .domain_uuid = UUID, .domain_name = (char *)"a \" {b",
+		.cells = cells, .cell_count = 2, .vfs = &vf, .vf_count = 1, .running = true};
+	const struct asked_shape asked = {.vcpus = 2, .cells = 2, .vfs = 1, .isolated = true,
+		.memory_bytes = 6 << 20};
+	_free_ char *text = NULL;
+	struct vfctl_leases *leases;
+
+	vfctl_cpuset_add(&l.cpus, 0);
+	vfctl_cpuset_add(&l.cpus, 4095);
+	vfctl_cpuset_add(&l.qemu_cpus, 5);
+	text = lease_to_text(&l, &asked);
+	const struct op op = {&op_lease, UUID, text, ""};
+	assert_is(&op, "");
+	assert_int_equal(op_apply(ctx, &op), 0);
+	assert_is(&op, "L");
+	assert_int_equal(ops_are_done(ctx, &op, 1), 1);
+	assert_int_equal(vfctl_leases_read(ctx, &leases), 0);
+	l.created = leases->v[0].created;
+	assert_string_equal(leases->v[0].domain_name, l.domain_name);
+	assert_int_equal(leases->v[0].cell_count, 2);
+	assert_int_equal(leases->v[0].cells[0].memory_node, 0);
+	assert_int_equal(leases->v[0].cells[0].shared_vcpus, 3);
+	assert_int_equal(leases->v[0].cells[1].memory_bytes, 1 << 20);
+	assert_memory_equal(&leases->v[0].cpus, &l.cpus, sizeof(l.cpus));
+	assert_memory_equal(&leases->v[0].qemu_cpus, &l.qemu_cpus, sizeof(l.qemu_cpus));
+	assert_int_equal(leases->v[0].memory_bytes, 6 << 20);
+	assert_int_equal(leases->v[0].node, 1);
+	assert_int_equal(leases->v[0].page_bytes, 1 << 21);
+	assert_true(leases->v[0].running && !leases->v[0].transient);
+	assert_true(leases->v[0].vfs[0].transient && leases->v[0].vfs[0].returns_identity);
+	assert_int_equal(leases->v[0].vfs[0].intent.vlan, 7);
+	vfctl_leases_free(leases);
+	goes_back(&op, "");
+}
+
+static void a_vf_is_leased_from_its_text(void **state)
+{
+	struct vfctl_lease_vf vf = {.bdf = {.bus = 0x10, .slot = 0x10, .function = 2},
+		.pf = {.bus = 0x10}, .index = 1, .has_intent = true,
+		.intent = {.mask = VFCTL_ATTR_VLAN_ID, .vlan = 3}};
+	_free_ char *text = lease_vf_to_text("L", &vf, true);
+	const struct op op = {&op_lease_vf, UUID "/0000:10:10.2", text, ""};
+	struct vfctl_leases *leases;
+
+	assert_int_equal(op_apply(ctx, &op), -ENOENT); /* it holds no lease */
+	lease(0);
+	assert_is(&op, "");
+	goes_on(&op, "L");
+	assert_int_equal(vfctl_leases_read(ctx, &leases), 0);
+	assert_int_equal(leases->v[0].vf_count, 2);
+	assert_int_equal(leases->v[0].vfs[1].intent.vlan, 3);
+	assert_true(leases->v[0].running);
+	vfctl_leases_free(leases);
+	goes_back(&op, "");
+}
+
+static void what_a_run_left_is_ended(void **state)
+{
+	const struct op end = {&op_unrun, UUID, "", "left"};
+	const struct op end_running = {&op_unrun, UUID, "", "left running"};
+
+	assert_is(&end, "");
+	assert_int_equal(op_apply(ctx, &end), 0); /* it holds nothing */
+	lease(0);
+	assert_is(&end, "");
+	assert_int_equal(run_mark(ctx, UUID, "L", "a"), 0);
+	assert_is(&end, "left");
+	assert_int_equal(op_apply(ctx, &end), -EBUSY); /* started since it was looked at */
+	goes_on(&end_running, "");
+}
+
+/* A start came between the plan and the lease, and the hook made one of its own for the run. */
+static void the_runs_own_lease_stays(void **state)
+{
+	const struct op run = {&op_run, UUID, UUID " a", ""};
+	const struct op op = {&op_lease, UUID, UUID " {\"domain\":\"a\"}", ""};
+
+	goes_on(&run, UUID " a");
+	assert_int_equal(op_apply(ctx, &op), -EEXIST);
+	assert_int_equal(op_revert(ctx, &op), 0);
+	assert_is(&op, UUID);
+}
+
+static void a_lease_of_another_id_stays(void **state)
+{
+	const struct op other = {&op_lease, UUID, "M", ""};
+
+	lease(0);
+	assert_int_equal(op_revert(ctx, &other), 0);
+	assert_is(&other, "L");
+}
+
+static void what_a_vf_was_leased_with_comes_back(void **state)
+{
+	const struct op op = {&op_lease_vf, UUID "/" VF, "L", "L {\"vlan\":\"9\"}"};
+	struct vfctl_leases *leases;
+
+	lease(0);
+	assert_int_equal(ops_are_done(ctx, &op, 1), 1);
+	assert_int_equal(op_revert(ctx, &op), 0);
+	assert_int_equal(vfctl_leases_read(ctx, &leases), 0);
+	assert_int_equal(leases->v[0].vfs[0].intent.vlan, 9);
+	vfctl_leases_free(leases);
+}
+
+static void a_policy_is_as_the_lease_says(void **state)
+{
+	const struct op op = {&op_policy, UUID "/" VF, "set", ""};
+
+	assert_is(&op, "");
+	assert_int_equal(op_revert(ctx, &op), 0);
+	lease(0);
+	assert_is(&op, "set");
+}
+
+static void claim(uint64_t value)
+{
+	struct vfctl_id id = {.kind = VFCTL_ID_MAC, .value = value,
+		.owner = {.domain_uuid = UUID, .domain_name = "a"}}, holder;
+	struct id_store *store;
+
+	snprintf(id.owner.device, sizeof(id.owner.device), "vf%u", (unsigned)value % 16);
+	assert_int_equal(id_sqlite_open(ctx, true, &store), 0);
+	assert_int_equal(store->ops->claim(store, &id, &holder), 0);
+	store->ops->close(store);
+}
+
+static void values_are_given_back(void **state)
+{
+	const struct op take = {&op_claim, UUID, MACS, ""}, give = {&op_unclaim, UUID, "", MACS};
+
+	assert_is(&take, "");
+	claim(0x02005e000001);
+	assert_is(&take, "mac 02:00:5e:00:00:01");
+	claim(0x02005e000002);
+	assert_is(&take, MACS);
+	assert_int_equal(ops_are_done(ctx, &take, 1), 1);
+	goes_back(&take, "");
+	claim(0x02005e000002);
+	goes_on(&give, "");
+}
+
+static void a_journal_may_hold_nonsense(void **state)
+{
+	const struct op bad[] = {{&op_claim, UUID, "mac 02", ""}, {&op_unclaim, UUID, "", "x"},
+		{&op_unlease_vf, UUID "/x", "", "L"},
+		{&op_run_vf, UUID "/" VF, PF " {}", NULL}, {&op_run_vf, UUID, PF "/0 {}", NULL},
+		{&op_run_vf, UUID "/" VF, PF "/0 x", NULL},
+		{&op_intent, UUID, "{}", "{}"}, {&op_definition_vf, "/" VF "x", "{}", "<x/>"},
+		{&op_run_had, "x", "{}", "{}"},
+		{&op_policy, "/", "set", ""}, {&op_plugged, UUID, "plugged", ""}};
+	const struct op undoable[] = {{&op_lease, UUID, "L", ""}, {&op_lease, UUID, "L {", ""},
+		{&op_lease, UUID, "L {}", ""}, {&op_lease, UUID, "L []", ""},
+		{&op_lease, UUID, "L {\"domain\":\"a\",\"cpus\":\"x\"}", ""},
+		{&op_lease, UUID, "L {\"domain\":\"a\",\"cells\":[{\"node\":\"x\"}]}", ""},
+		{&op_lease, UUID, "L {\"domain\":\"a\",\"vfs\":[{\"vf\":1}]}", ""},
+		{&op_lease, UUID, "L {\"domain\":\"a\",\"vfs\":[7]}", ""},
+		{&op_lease, UUID, "L {\"domain\":\"a\",\"asked\":{\"vcpus\":-5}}", ""},
+		{&op_lease_vf, UUID "/" VF, "L {}", ""}, {&op_lease_vf, UUID "/" VF, "L", ""},
+		{&op_definition, UUID, VF, ""}, {&op_plugged, UUID "/" VF, "plugged", ""},
+		{&op_plugged, UUID "/" VF, "", "plugged 3"}};
+
+	for (size_t i = 0; i < ARRAY_SIZE(undoable); i++)
+		if (op_apply(ctx, &undoable[i]) != -EBADMSG)
+			fail_msg("%s '%s'", undoable[i].type->name, undoable[i].want);
+
+	for (size_t i = 0; i < ARRAY_SIZE(bad); i++) {
+		char *text = NULL;
+
+		assert_int_equal(op_observe(ctx, &bad[i], &text), -EBADMSG);
+		assert_null(text);
+	}
+}
+
+
+/* A domain that nobody leased anything to, its run, and the end of that. */
+static void a_run_holds_what_it_takes(void **state)
+{
+	const struct op run = {&op_run, UUID, UUID " a", ""};
+	const struct op vf = {&op_run_vf, UUID "/" VF, PF "/0 {\"vlan\":\"9\"}", NULL};
+	struct vfctl_leases *leases;
+
+	assert_is(&run, "");
+	assert_is(&vf, "");
+	assert_int_equal(op_apply(ctx, &vf), -ENOENT);
+	goes_on(&run, UUID " a");
+	goes_on(&vf, vf.want);
+	assert_int_equal(vfctl_leases_read(ctx, &leases), 0);
+	assert_true(leases->v[0].transient && leases->v[0].vfs[0].transient);
+	assert_int_equal(leases->v[0].vfs[0].intent.vlan, 9);
+	vfctl_leases_free(leases);
+	goes_back(&run, "");
+	assert_is(&vf, "");
+}
+
+/* The lease is the domain's beyond its run, and so is what stands in its definition. */
+static void a_lease_outlives_the_run(void **state)
+{
+	const struct op run = {&op_run, UUID, "L b", ""};
+	const struct op vf = {&op_run_vf, UUID "/0000:10:10.2", PF "/1 {}", NULL};
+	struct vfctl_leases *leases;
+
+	lease(0);
+	goes_on(&run, "L b"); /* it is called otherwise by now */
+	goes_on(&vf, vf.want);
+	assert_int_equal(op_revert(ctx, &run), 0);
+	assert_is(&run, "L b");
+	assert_is(&vf, "");
+	assert_int_equal(vfctl_leases_read(ctx, &leases), 0);
+	assert_int_equal(leases->v[0].vf_count, 1);
+	vfctl_leases_free(leases);
+}
+
+/* A dead one's, of VFs that it never came to hold: they may be another's by now. */
+static void only_what_it_holds_is_given_back(void **state)
+{
+	const struct op attrs = {&op_guest_attrs, PF "/5", "{}", "{\"vlan\":\"9\"}"};
+	enum run_state now;
+
+	assert_int_equal(run_note(ctx, UUID, "a", &attrs, 1), 0);
+	assert_int_equal(run_look(ctx, UUID, &now), 0);
+	assert_int_equal(now, RUN_GOES_ON);
+	assert_int_equal(run_end(ctx, UUID), 0); /* there is no such PF: it was not looked at */
+	assert_int_equal(run_look(ctx, UUID, &now), 0);
+	assert_int_equal(now, RUN_NONE);
+}
+
+static void what_it_is_leased_with_goes_there_and_back(void **state)
+{
+	const struct op op = {&op_intent, UUID "/" VF, "{\"vlan\":\"9\"}", "{\"vlan\":\"7\"}"};
+
+	assert_int_equal(op_apply(ctx, &op), -ENOENT);
+	assert_int_equal(op_revert(ctx, &op), 0); /* it is nobody's any more */
+	lease(0);
+	assert_is(&op, op.before);
+	goes_on(&op, op.want);
+	goes_back(&op, op.before);
+}
+
+static void a_definition_changes_and_comes_back(void **state)
+{
+	char before[1024];
+	struct op op = {&op_definition_vf, UUID "/" VF, (char *)"{\"vlan\":\"9\"}", before};
+
+	snprintf(before, sizeof(before), "<domain type='kvm'><name>a</name><uuid>" UUID "</uuid>"
+		METADATA("7") "<devices>" DEVICE "</devices></domain>");
+	assert_is(&op, "{}");
+	assert_int_equal(op_apply(ctx, &op), 0); /* undefined since: it stays so */
+	assert_is(&op, "{}");
+	assert_int_equal(ctx->hypervisor->define(ctx, ctx->hypervisor, before), 0);
+	assert_is(&op, "{\"vlan\":\"7\"}");
+	goes_on(&op, op.want);
+	assert_int_equal(ops_are_done(ctx, &op, 1), 1);
+	goes_back(&op, "{\"vlan\":\"7\"}");
+}
+
+static void what_a_vf_had_is_noted_once(void **state)
+{
+	const struct op op = {&op_run_had, UUID "/" VF, "{\"vlan\":\"3\"}", "{}"};
+	const struct op later = {&op_run_had, UUID "/" VF, "{\"vlan\":\"4\"}", "{}"};
+
+	lease(0);
+	assert_is(&op, "{}");
+	goes_on(&op, op.want);
+	goes_on(&later, op.want);
+	assert_int_equal(ops_are_done(ctx, &later, 1), 1);
+	goes_back(&op, "{}");
+}
+
+int main(void)
+{
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+	const struct CMUnitTest tests[] = {
+		TEST(a_run_holds_what_it_takes),
+		TEST(a_lease_outlives_the_run),
+		TEST(only_what_it_holds_is_given_back),
+		TEST(what_it_is_leased_with_goes_there_and_back),
+		TEST(a_definition_changes_and_comes_back),
+		TEST(what_a_vf_had_is_noted_once),
+		TEST(a_domain_is_defined_and_taken_back),
+		TEST(a_definition_is_known_by_its_devices),
+		TEST(what_is_gone_for_good_is_seen),
+		TEST(without_libvirt_nothing_is_known),
+		TEST(a_lease_ends),
+		TEST(a_lease_is_made_from_its_text),
+		TEST(a_vf_is_leased_from_its_text),
+		TEST(what_a_run_left_is_ended),
+		TEST(the_runs_own_lease_stays),
+		TEST(a_lease_of_another_id_stays),
+		TEST(what_a_vf_was_leased_with_comes_back),
+		TEST(a_policy_is_as_the_lease_says),
+		TEST(values_are_given_back),
+		TEST(a_journal_may_hold_nonsense),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

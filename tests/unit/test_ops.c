@@ -1,0 +1,299 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Every kind of operation against the simulated kernel, and the journal that keeps them. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <errno.h>
+#include <ftw.h>
+#include <stdio.h>
+#include <cmocka.h>
+
+#include "base/steps.h"
+#include "host/host.h"
+#include "host/ops.h"
+#include "sim.h"
+#include "sriov/ops.h"
+#include "state/journal.h"
+#include "workflow/guest_run.h"
+#include "workflow/ops.h"
+#include "workflow/recover.h"
+
+static char dir[64];
+static struct vfctl_ctx *ctx;
+
+#define PF "0000:10:00.0"
+
+static const char machine[] =
+	"iommu\n"
+	"module vfio-pci\n"
+	"node 0 cpus 0-3 memory 8388608\n"
+	"pf " PF " driver igb netdev ens1 ifindex 2 node 0 total 7 vf_driver igbvf\n"
+	"file /etc/modprobe.d/other.conf text x\n";
+
+static int remove_entry(const char *name, const struct stat *st, int type, struct FTW *ftw)
+{
+	return remove(name);
+}
+
+/* sim-make is beside this program. */
+static int make_machine(void)
+{
+	char self[4096], command[4200];
+	ssize_t len = readlink("/proc/self/exe", self, sizeof(self) - 1);
+	FILE *pipe;
+
+	if (len < 0)
+		return -1;
+	self[len] = '\0';
+	*strrchr(self, '/') = '\0';
+	snprintf(command, sizeof(command), "'%s/sim-make' %s", self, dir);
+	pipe = popen(command, "we");
+	if (!pipe)
+		return -1;
+	fputs(machine, pipe);
+	return pclose(pipe);
+}
+
+static int set_up(void **state)
+{
+	char path[96];
+	struct host *h;
+
+	strcpy(dir, "/tmp/vfctl-ops-XXXXXX");
+	if (!mkdtemp(dir) || make_machine() || vfctl_ctx_new(&ctx) < 0 ||
+		sim_host_new(dir, &h) < 0)
+		return -1;
+	host_set(ctx, h);
+	snprintf(path, sizeof(path), "%s/state.db", dir);
+	return vfctl_ctx_set_state_path(ctx, path);
+}
+
+static int tear_down(void **state)
+{
+	vfctl_ctx_free(ctx);
+	return nftw(dir, remove_entry, 16, FTW_DEPTH | FTW_PHYS);
+}
+
+/* ---- each kind ---- */
+
+struct sample {
+	const struct op_type *type;
+	char *target, *want, *other; /* two values, the host having neither at first */
+	bool needs_vfs;
+};
+
+static const struct sample samples[] = {
+	{&op_autoprobe, PF, "0", "1", false},
+	{&op_numvfs, PF, "2", "0", false},
+	{&op_numvfs, PF, "0", "3", true},
+	{&op_vf_attrs, PF "/1", "{\"vlan\":\"7\",\"qos\":\"3\"}", "{\"trust\":\"on\"}", true},
+	{&op_vf_attrs, PF "/0", "{\"mac\":\"02:00:00:00:00:07\"}", "{\"spoofchk\":\"off\"}", true},
+	{&op_vf_identity, PF "/0", "{\"mac\":\"02:00:00:00:00:07\"}",
+		"{\"mac\":\"02:00:00:00:00:08\"}", true},
+	{&op_guest_attrs, PF "/0", "{\"mac\":\"02:00:00:00:00:07\"}",
+		"{\"mac\":\"02:00:00:00:00:08\"}", true},
+	{&op_vf_driver, PF "/1", "vfio-pci", "none", true},
+	{&op_vf_driver, PF "/0", "none", "host", true},
+	{&op_module, "vfio-pci", "loaded", "loaded", false},
+	{&op_pf_mtu, PF, "9000", "2000", false},
+	{&op_pf_link, PF, "down", "up", false},
+	{&op_file, "/etc/modprobe.d/ours.conf", "options x y=1\n", "options x y=2\n", false},
+	{&op_file, "/etc/modprobe.d/other.conf", "", "options x y=2\n", false},
+};
+
+static char *observe(const struct op *op)
+{
+	char *text = NULL;
+
+	assert_int_equal(op_observe(ctx, op, &text), 0);
+	assert_non_null(text);
+	return text;
+}
+
+static void assert_is(const struct op *op, const char *want)
+{
+	_free_ char *now = observe(op);
+
+	if (!op_is(op->type, want, now))
+		fail_msg("%s %s: '%s' and not '%s'", op->type->name, op->target, now, want);
+}
+
+static void make_vfs(void)
+{
+	const struct op vfs = {&op_numvfs, PF, "2", "0"};
+
+	assert_int_equal(ops_apply(ctx, &vfs, 1), 0);
+}
+
+/* From what there was to one value, to another, and all the way back. */
+static void goes_there_and_back(const struct sample *s)
+{
+	struct op op = {s->type, s->target, s->want, NULL};
+	struct op second = {s->type, s->target, s->other, s->want};
+	_free_ char *before = NULL;
+
+	if (s->needs_vfs)
+		make_vfs();
+	op.before = before = observe(&op);
+	assert_int_equal(ops_apply(ctx, &op, 1), 0);
+	assert_is(&op, op.want);
+	assert_int_equal(ops_are_done(ctx, &op, 1), 1);
+	/* Again, as after a crash behind the last operation. */
+	assert_int_equal(ops_apply(ctx, &op, 1), 0);
+	assert_int_equal(ops_apply(ctx, &second, 1), 0);
+	assert_is(&second, second.want);
+	if (s->type->nature == OP_KEPT)
+		return;
+	if (s->type != &op_vf_driver) { /* its want is no before */
+		assert_int_equal(ops_revert(ctx, &second, 1), 0);
+		assert_is(&op, op.want);
+	}
+	assert_int_equal(ops_revert(ctx, &op, 1), 0);
+	assert_is(&op, before);
+	/* And twice, as a recovery that died does. */
+	assert_int_equal(ops_revert(ctx, &op, 1), 0);
+	assert_is(&op, before);
+}
+
+static void each_kind_observes_applies_and_reverts(void **state)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(samples); i++) {
+		tear_down(NULL);
+		assert_int_equal(set_up(NULL), 0);
+		goes_there_and_back(&samples[i]);
+	}
+}
+
+/* Those of guests' changes have a test of their own, with a store and a libvirt. */
+static const struct op_type *const guests[] = {&op_claim, &op_unclaim, &op_lease, &op_unlease,
+	&op_lease_vf, &op_unlease_vf, &op_policy, &op_unrun, &op_domain, &op_undomain, &op_definition,
+	&op_plugged, &op_run, &op_run_vf, &op_intent, &op_definition_vf, &op_run_had,
+	/* These touch the machine itself: in the lab. */
+	&op_hook_program, &op_hook_reload};
+
+static void each_kind_has_a_sample(void **state)
+{
+	for (size_t i = 0; op_types[i]; i++) {
+		bool found = false;
+
+		for (size_t k = 0; k < ARRAY_SIZE(guests); k++)
+			found |= guests[k] == op_types[i];
+		for (size_t k = 0; k < ARRAY_SIZE(samples); k++)
+			found |= samples[k].type == op_types[i];
+		if (!found)
+			fail_msg("%s is not tested", op_types[i]->name);
+		for (size_t k = 0; k < i; k++)
+			assert_string_not_equal(op_types[i]->name, op_types[k]->name);
+	}
+}
+
+static void what_the_journal_holds_may_be_nonsense(void **state)
+{
+	const struct op bad[] = {
+		{&op_numvfs, "../../etc", "1", "0"}, {&op_numvfs, PF, "many", "-1"},
+		{&op_vf_attrs, PF, "{}", "{}"}, {&op_vf_attrs, PF "/x", "{}", "{}"},
+		{&op_vf_attrs, PF "/0", "{", "[]"}, {&op_vf_driver, PF "/0", "a", "b"},
+		{&op_vf_driver, PF "/70000", "none", "- -"},
+		{&op_pf_mtu, PF, "many", "-1"}, {&op_pf_mtu, "ens1", "9000", "1500"},
+		{&op_pf_link, PF, "sideways", ""}, {&op_pf_link, PF "/1", "up", "down"},
+		{&op_vf_driver, PF "/0", "none", "one-name-that-is-longer-than-any-driver's -"},
+	};
+
+	make_vfs();
+	for (size_t i = 0; i < ARRAY_SIZE(bad); i++)
+		assert_true(ops_revert(ctx, &bad[i], 1) < 0);
+}
+
+/* A count goes by way of none: two operations on one target, one behind the other. */
+static void a_replaced_count_is_looked_at_and_taken_back(void **state)
+{
+	const struct op count[] = {{&op_numvfs, PF, "0", "2"}, {&op_numvfs, PF, "3", "0"}};
+
+	make_vfs();
+	assert_int_equal(ops_together(count, 2, 0), 1);
+	assert_int_equal(ops_are_done(ctx, count, 2), 0);
+	assert_int_equal(ops_apply(ctx, count, 2), 0);
+	assert_int_equal(ops_are_done(ctx, count, 2), 1);
+	assert_int_equal(ops_revert(ctx, count, 2), 0);
+	assert_is(&(struct op){&op_numvfs, PF, NULL, NULL}, "2");
+}
+
+static void without_a_before_there_is_nothing_to_take_back(void **state)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(samples); i++) {
+		const struct op op = {samples[i].type, samples[i].target, samples[i].want, NULL};
+
+		assert_int_equal(ops_revert(ctx, &op, 1), 0);
+	}
+}
+
+/* ---- the journal ---- */
+
+static void fill(struct steps *s)
+{
+	step_begin(s, "first");
+	step_op(s, &op_autoprobe, "0", "1", "%s", PF);
+	step_op(s, &op_vf_driver, NULL, "igbvf -", "%s/%u", PF, 3);
+	step_begin(s, "second");
+	step_op(s, &op_vf_attrs, "{\"vlan\":\"7\"}", NULL, "%s/%u", PF, 4);
+}
+
+static void the_journal_gives_back_what_it_was_given(void **state)
+{
+	struct journal_entry entry = {.journal = &state_journal, .story = "set ens1/4", .lock = PF,
+		.boot = "11111111-1111-4111-8111-111111111111"};
+	_steps_ struct steps steps = {0};
+	struct open_changes *open = NULL;
+	int64_t id, second;
+
+	assert_int_equal(journal_read(ctx, NULL, op_types, &open), 0); /* no file yet */
+	assert_int_equal(open->count, 0);
+	open_changes_free(open);
+	fill(&steps);
+	assert_int_equal(state_journal.begin(ctx, &entry, &steps, &id), 0);
+	assert_int_equal(state_journal.begin(ctx, &entry, &steps, &second), 0);
+	assert_int_equal(state_journal.end(ctx, second), 0);
+	assert_int_equal(journal_read(ctx, PF, op_types, &open), 0);
+	assert_int_equal(open->count, 1);
+	assert_int_equal(open->v[0].id, id);
+	assert_string_equal(open->v[0].story, "set ens1/4");
+	assert_string_equal(open->v[0].boot, entry.boot);
+	assert_int_equal(open->v[0].pid, getpid());
+	assert_int_equal(open->v[0].op_count, 3);
+	assert_string_equal(open->v[0].words[0], "first");
+	assert_string_equal(open->v[0].words[1], "");
+	assert_string_equal(open->v[0].words[2], "second");
+	assert_ptr_equal(open->v[0].ops[1].type, &op_vf_driver);
+	assert_string_equal(open->v[0].ops[1].target, PF "/3");
+	assert_null(open->v[0].ops[1].want);
+	assert_string_equal(open->v[0].ops[1].before, "igbvf -");
+	assert_null(open->v[0].ops[2].before);
+	open_changes_free(open);
+	assert_int_equal(journal_read(ctx, "0000:20:00.0", op_types, &open), 0);
+	assert_int_equal(open->count, 0);
+	open_changes_free(open);
+	assert_int_equal(state_journal.end(ctx, id), 0);
+	assert_int_equal(journal_read(ctx, NULL, op_types, &open), 0);
+	assert_int_equal(open->count, 0);
+	open_changes_free(open);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(each_kind_observes_applies_and_reverts, set_up,
+			tear_down),
+		cmocka_unit_test(each_kind_has_a_sample),
+		cmocka_unit_test_setup_teardown(what_the_journal_holds_may_be_nonsense, set_up,
+			tear_down),
+		cmocka_unit_test_setup_teardown(a_replaced_count_is_looked_at_and_taken_back,
+			set_up, tear_down),
+		cmocka_unit_test_setup_teardown(without_a_before_there_is_nothing_to_take_back,
+			set_up, tear_down),
+		cmocka_unit_test_setup_teardown(the_journal_gives_back_what_it_was_given, set_up,
+			tear_down),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

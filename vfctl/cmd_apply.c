@@ -1,0 +1,465 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* apply: the host becomes as host.yaml says; status: is it? */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "command.h"
+#include "host_ids.h"
+#include "main.h"
+#include "print_declared.h"
+#include "uevents.h"
+#include "vfctl/findings.h"
+#include "vfctl/recover.h"
+#include "workers.h"
+
+#define AT_ONCE 32 /* PFs; the kernel works on each by itself */
+
+/* What is declared, against what is. The pools are closed again: children open their own. */
+struct view {
+	struct vfctl_snapshot *snapshot;
+	struct vfctl_host_spec *spec;
+	struct vfctl_declared *declared;
+};
+
+static void close_view(struct view *v)
+{
+	vfctl_declared_free(v->declared);
+	vfctl_host_spec_free(v->spec);
+	vfctl_snapshot_free(v->snapshot);
+}
+
+static int open_view(struct invocation *in, const char *path, struct view *ret)
+{
+	struct vfctl_ids *ids = NULL;
+	int r = vfctl_host_ids_open(in->ctx, path, false, &ret->spec, &ids);
+
+	if (r == 0)
+		r = vfctl_snapshot_read(in->ctx, NULL, &ret->snapshot);
+	if (r == 0)
+		r = vfctl_declared_read(in->ctx, ret->snapshot, ret->spec, ids, &ret->declared);
+	vfctl_ids_close(ids);
+	return r < 0 ? fail(in, r) : EXIT_DONE;
+}
+
+static const char *declaration_of(const struct invocation *in)
+{
+	return in->arg_count ? in->args[0] : option_of(in, "host-yaml");
+}
+
+/* ---- carrying out ---- */
+
+struct work {
+	const struct view *view;
+	const size_t *chosen; /* entries of the declaration */
+};
+
+/* Planned anew under the PF's lock: what was looked at before may have changed. */
+static void apply_one(struct invocation *in, void *data, size_t index, struct outcome *ret)
+{
+	const struct work *work = data;
+	const struct vfctl_host_spec *spec = work->view->spec;
+	size_t entry = work->chosen[index];
+	struct vfctl_change *change = NULL;
+	struct vfctl_ids *ids = NULL;
+	int r = spec->pool_count || spec->partition_count
+		? vfctl_ids_open(in->ctx, spec, true, &ids) : 0;
+
+	if (r == 0)
+		r = vfctl_apply_plan(in->ctx, spec, entry, work->view->declared->pfs[entry].address,
+			ids, &change);
+	if (r == 0)
+		r = vfctl_change_run(in->ctx, change);
+	ret->error = r;
+	if (r == 0 && vfctl_change_pending(change))
+		ret->pending = strdup(vfctl_change_pending(change));
+	ret->moved = r == 0 && vfctl_change_moves_ids(change);
+	if (r < 0)
+		ret->words = strdup(vfctl_ctx_error(in->ctx));
+	vfctl_change_free(change);
+	vfctl_ids_close(ids);
+}
+
+/* Do two of these changes give one MAC or GUID? Neither looked at what the other gives. */
+static bool share_value(const struct vfctl_change *a, const struct vfctl_change *b)
+{
+	struct vfctl_operation x, y;
+
+	for (size_t i = 0; i < vfctl_change_count(a); i++)
+		for (size_t k = 0; vfctl_change_operation(a, i, k, &x); k++) {
+			if (strcmp(x.type, "vf-identity") != 0 || !x.want)
+				continue;
+			for (size_t n = 0; n < vfctl_change_count(b); n++)
+				for (size_t m = 0; vfctl_change_operation(b, n, m, &y); m++)
+					if (strcmp(y.type, "vf-identity") == 0 && y.want &&
+						strcmp(x.want, y.want) == 0)
+						return true;
+		}
+	return false;
+}
+
+/* One after the other if need be: the second then sees what the first has given. */
+static size_t how_many_at_once(const struct vfctl_declared *d, const size_t *chosen, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		for (size_t k = 0; k < i; k++)
+			if (share_value(d->pfs[chosen[i]].change, d->pfs[chosen[k]].change))
+				return 1;
+	return AT_ONCE;
+}
+
+/* ---- telling ---- */
+
+/* What is left for the operator, from now or from a change that was made before. */
+static const char *pending_of(const struct vfctl_declared_pf *pf, const struct outcome *o)
+{
+	if (o)
+		return o->pending;
+	return pf->change ? vfctl_change_pending(pf->change) : NULL;
+}
+
+static void tell_outcome(struct invocation *in, const struct vfctl_declared_pf *pf,
+	const struct outcome *o)
+{
+	const char *pending = pending_of(pf, o);
+	char title[128];
+
+	declared_title(pf, title, sizeof(title));
+	if (in->json) {
+		out_open(in->out, NULL, '{');
+		print_declared_json(in, pf);
+		out_bool(in->out, "changed", o && !o->error);
+		out_str(in->out, "error", o && o->error ? o->words : pf->words);
+		out_str(in->out, "pending", pending);
+		out_shut(in->out);
+		return;
+	}
+	if (pending)
+		warn("%s: %s", title, pending);
+	if (pf->error || (o && o->error)) {
+		const char *words = pf->error ? pf->words : o->words;
+
+		fflush(stdout);
+		complain_about(in, title, words ? words : "out of memory");
+	} else if (!in->quiet) {
+		out_line(in->out, "%s: %s", title, o ? "changed" : pf->spec->unmanaged
+			? "not managed" : pending ? "not yet as declared" : "as declared");
+	}
+	if (pf->kept && !in->quiet)
+		out_line(in->out, "  a guest's until it stops, and not as declared: %s", pf->kept);
+}
+
+static const struct outcome *outcome_of(const size_t *chosen, const struct outcome *outcomes,
+	size_t count, size_t index)
+{
+	for (size_t i = 0; i < count; i++)
+		if (chosen[i] == index)
+			return &outcomes[i];
+	return NULL;
+}
+
+/* Of all PFs that are managed: 0, or 1 when nothing is as it should be, or 4. */
+static int status_of(const struct vfctl_declared *d, const size_t *chosen,
+	const struct outcome *outcomes, size_t count)
+{
+	size_t failed = 0, managed = 0;
+	bool stale = false, pending = false;
+
+	for (size_t i = 0; i < d->count; i++) {
+		const struct outcome *o = outcome_of(chosen, outcomes, count, i);
+
+		managed += !d->pfs[i].spec->unmanaged;
+		failed += d->pfs[i].error || (o && o->error);
+		stale |= o && o->error == -ESTALE;
+		pending |= pending_of(&d->pfs[i], o) != NULL;
+	}
+	if (stale || (failed && failed < managed))
+		return EXIT_PARTLY;
+	return failed ? EXIT_FAILED : pending ? EXIT_DRIFT : EXIT_DONE;
+}
+
+static int tell(struct invocation *in, const struct view *v, const size_t *chosen,
+	const struct outcome *outcomes, size_t count)
+{
+	const struct vfctl_declared *d = v->declared;
+	int status = status_of(d, chosen, outcomes, count);
+	bool changed = false, moved = false;
+
+	for (size_t i = 0; i < count; i++) {
+		changed |= !outcomes[i].error;
+		moved |= outcomes[i].moved;
+	}
+	if (in->json) {
+		out_open(in->out, NULL, '{');
+		out_bool(in->out, "changed", changed);
+		out_open(in->out, "pfs", '[');
+	}
+	for (size_t i = 0; i < d->count; i++)
+		tell_outcome(in, &d->pfs[i], outcome_of(chosen, outcomes, count, i));
+	if (in->json) {
+		out_shut(in->out);
+		out_shut(in->out);
+	}
+	if (moved && run_after_change(in, v->spec) && status == EXIT_DONE)
+		status = EXIT_PARTLY;
+	return status;
+}
+
+static int carry_out(struct invocation *in, const struct view *v)
+{
+	const struct vfctl_declared *d = v->declared;
+	struct outcome *outcomes = calloc(d->count + 1, sizeof(*outcomes));
+	size_t *chosen = calloc(d->count + 1, sizeof(*chosen)), count = 0;
+	struct work work = {v, chosen};
+	int status, r = outcomes && chosen ? 0 : -ENOMEM;
+
+	for (size_t i = 0; r == 0 && i < d->count; i++)
+		if (d->pfs[i].change && vfctl_change_count(d->pfs[i].change))
+			chosen[count++] = i;
+	if (count == 1) {
+		catch_signals(in->ctx);
+		apply_one(in, &work, 0, &outcomes[0]);
+	} else if (count) {
+		r = workers_run(in, count, how_many_at_once(d, chosen, count), apply_one, &work,
+			outcomes);
+	}
+	status = r < 0 ? fail(in, r) : tell(in, v, chosen, outcomes, count);
+	for (size_t i = 0; outcomes && i < count; i++)
+		outcome_clear(&outcomes[i]);
+	free(outcomes);
+	free(chosen);
+	return status;
+}
+
+/* ---- waiting ---- */
+
+/* Is a PF not there yet, or has no driver and no network device yet? */
+static const struct vfctl_declared_pf *first_absent(const struct vfctl_declared *d)
+{
+	for (size_t i = 0; i < d->count; i++)
+		if (d->pfs[i].error == -ENOENT || d->pfs[i].error == -ENODEV)
+			return &d->pfs[i];
+	return NULL;
+}
+
+static int64_t now_ms(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return t.tv_sec * 1000 + t.tv_nsec / 1000000;
+}
+
+/* Look again whenever a device comes, until none that is declared is absent. */
+static int await_devices(struct invocation *in, const char *path, unsigned seconds, struct view *v)
+{
+	int64_t end = now_ms() + (int64_t)seconds * 1000, left;
+	const struct vfctl_declared_pf *absent;
+	int fd = uevents_open(), status = open_view(in, path, v);
+	bool told = in->quiet;
+
+	while (status == EXIT_DONE && (absent = first_absent(v->declared)) &&
+		(left = end - now_ms()) > 0) {
+		if (!told)
+			fprintf(stderr, "waiting up to %u s for %s\n", seconds, absent->name);
+		told = true;
+		/* Not every change makes an event: looked at each second in any case. */
+		uevents_await(fd, left < 1000 ? (unsigned)left : 1000);
+		close_view(v);
+		*v = (struct view){0};
+		status = open_view(in, path, v);
+	}
+	if (fd >= 0)
+		close(fd);
+	return status;
+}
+
+/* ---- only telling ---- */
+
+static void print_differences(struct invocation *in, const struct vfctl_declared *d,
+	const char *key)
+{
+	bool differs = false;
+
+	for (size_t i = 0; i < d->count; i++)
+		differs |= declared_differs(&d->pfs[i]);
+	out_bool(in->out, key, differs);
+	out_open(in->out, "pfs", '[');
+	for (size_t i = 0; i < d->count; i++) {
+		out_open(in->out, NULL, '{');
+		print_declared_json(in, &d->pfs[i]);
+		out_bool(in->out, key, declared_differs(&d->pfs[i]));
+		out_str(in->out, "error", d->pfs[i].words);
+		out_str(in->out, "pending", d->pfs[i].change
+			? vfctl_change_pending(d->pfs[i].change) : NULL);
+		if (d->pfs[i].change)
+			print_operations(in, d->pfs[i].change);
+		out_shut(in->out);
+	}
+	out_shut(in->out);
+}
+
+static int dry_run(struct invocation *in, const struct vfctl_declared *d)
+{
+	if (in->json) {
+		out_open(in->out, NULL, '{');
+		out_bool(in->out, "dry_run", true);
+		print_differences(in, d, "changed");
+		out_shut(in->out);
+	} else {
+		print_declared(in, d);
+	}
+	return status_of(d, NULL, NULL, 0);
+}
+
+static int run_apply(struct invocation *in)
+{
+	const char *wait = option_of(in, "wait");
+	struct view v = {0};
+	char *end = NULL;
+	unsigned long seconds = wait ? strtoul(wait, &end, 10) : 0;
+	int status;
+
+	if (wait && (*wait < '0' || *wait > '9' || *end || seconds > 3600))
+		return usage(in, "--wait must be 0 to 3600 seconds, not '%s'", wait);
+	status = await_devices(in, declaration_of(in), (unsigned)seconds, &v);
+	if (status == EXIT_DONE)
+		status = in->dry_run ? dry_run(in, v.declared) : carry_out(in, &v);
+	close_view(&v);
+	return status;
+}
+
+static const struct option_row apply_options[] = {
+	{"wait", 0, "SECONDS", "wait so long for PFs that are not there yet, as at boot", NULL},
+};
+
+const struct command cmd_apply = {
+	.name = "apply",
+	.args = "[FILE]",
+	.summary = "make the PFs of this host as host.yaml declares them",
+	.text = "Compares first, and changes only what differs: a second run changes nothing. PFs are\n"
+		"changed at the same time, each as a whole or not at all; a PF that is not there, or\n"
+		"has a VF in use that would have to go, keeps no other from being made (status 4).\n"
+		"What a guest has now stays until it stops. FILE: instead of /etc/vfctl/host.yaml.",
+	.max_args = 1,
+	.operand = OPERAND_FILE,
+	.changes = true,
+	OPTIONS(apply_options),
+	.run = run_apply,
+};
+
+/* ---- status ---- */
+
+static void print_open(struct invocation *in, const struct vfctl_recovery *open)
+{
+	if (in->json)
+		out_open(in->out, "open_changes", '[');
+	for (size_t i = 0; open && i < open->count; i++) {
+		const struct vfctl_recovered_change *c = &open->changes[i];
+		bool goes_on = c->outcome == VFCTL_RECOVERED_GOES_ON;
+
+		if (in->json) {
+			out_open(in->out, NULL, '{');
+			out_str(in->out, "story", c->story);
+			out_int(in->out, "pid", c->pid);
+			out_bool(in->out, "goes_on", goes_on);
+			out_shut(in->out);
+		} else {
+			out_line(in->out, "'%s' (process %lld) %s", c->story, (long long)c->pid,
+				goes_on ? "goes on" : "was cut short: vfctl recover");
+		}
+	}
+	if (in->json)
+		out_shut(in->out);
+}
+
+static void print_findings(struct invocation *in, const struct vfctl_findings *found)
+{
+	if (in->json)
+		out_open(in->out, "findings", '[');
+	for (size_t i = 0; found && i < found->count; i++) {
+		const struct vfctl_finding *f = &found->v[i];
+
+		if (in->json) {
+			out_open(in->out, NULL, '{');
+			out_str(in->out, "kind", vfctl_finding_name(f->kind));
+			out_str(in->out, "domain", f->domain);
+			out_str(in->out, "vf", f->vf[0] ? f->vf : NULL);
+			out_str(in->out, "words", f->words);
+			out_str(in->out, "remedy", f->remedy);
+			out_shut(in->out);
+		} else {
+			out_line(in->out, "%s: %s; %s", f->domain, f->words, f->remedy);
+		}
+	}
+	if (in->json)
+		out_shut(in->out);
+	if (found && found->unread)
+		warn("leases and domains are not compared: %s", found->unread);
+}
+
+static int connect_system(struct vfctl_ctx *ctx, struct vfctl_hypervisor **ret)
+{
+	return main_open_hypervisor(ctx, NULL, ret);
+}
+
+static int print_status(struct invocation *in, const struct view *v)
+{
+	const struct vfctl_declared *d = v->declared;
+	const struct vfctl_recover_options how = {.dry_run = true, .connect = connect_system};
+	struct vfctl_recovery *open = NULL;
+	struct vfctl_findings *found = NULL;
+	int r = vfctl_recover(in->ctx, &how, &open);
+	bool differs = open && open->count;
+
+	if (r >= 0 || open)
+		r = vfctl_findings_read(in->ctx, v->snapshot, &found);
+	if (r < 0) {
+		vfctl_recovery_free(open);
+		return fail(in, r);
+	}
+	differs |= found->count || found->unread;
+	for (size_t i = 0; i < d->count; i++)
+		differs |= declared_differs(&d->pfs[i]);
+	if (in->json) {
+		out_open(in->out, NULL, '{');
+		print_differences(in, d, "drift");
+		print_open(in, open);
+		print_findings(in, found);
+		out_shut(in->out);
+	} else {
+		print_declared(in, d);
+		print_open(in, open);
+		print_findings(in, found);
+	}
+	vfctl_findings_free(found);
+	vfctl_recovery_free(open);
+	return differs ? EXIT_DRIFT : EXIT_DONE;
+}
+
+static int run_status(struct invocation *in)
+{
+	struct view v = {0};
+	int status = open_view(in, declaration_of(in), &v);
+
+	if (status == EXIT_DONE)
+		status = print_status(in, &v);
+	close_view(&v);
+	return status;
+}
+
+const struct command cmd_status = {
+	.name = "status",
+	.args = "[FILE]",
+	.summary = "say where this host is not as host.yaml and its leases say",
+	.text = "Prints what apply would do, changes of vfctl that were cut short or go on, and where\n"
+		"leases, domains and VFs do not agree (a domain undefined or renamed behind vfctl's back, a\n"
+		"VF that somebody else has), with what heals it. The status is 0 when there is nothing of\n"
+		"all that, else 3. Nothing is changed.",
+	.max_args = 1,
+	.operand = OPERAND_FILE,
+	.reads = true,
+	.run = run_status,
+};

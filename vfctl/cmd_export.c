@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* export: a host.yaml that says what is there. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "command.h"
+#include "vfctl/snapshot.h"
+
+#define SETTINGS_TEXT 400
+#define MTU_ETHERNET 1500
+
+/* Of a VF of its own, what a new VF has not anyway. */
+static struct vfctl_vf_attrs settings_of(const struct vfctl_vf *vf, bool identities)
+{
+	struct vfctl_vf_attrs a = vf->attrs;
+	uint32_t drop = VFCTL_ATTR_MSIX | VFCTL_ATTR_PKEY;
+
+	if (!a.vlan)
+		drop |= VFCTL_ATTR_VLAN;
+	if (!a.qos)
+		drop |= VFCTL_ATTR_VLAN_QOS;
+	if (a.proto == VFCTL_VLAN_8021Q)
+		drop |= VFCTL_ATTR_VLAN_PROTO;
+	if (!a.min_rate_mbps)
+		drop |= VFCTL_ATTR_MIN_RATE;
+	if (!a.max_rate_mbps)
+		drop |= VFCTL_ATTR_MAX_RATE;
+	if (a.spoofchk)
+		drop |= VFCTL_ATTR_SPOOFCHK;
+	if (!a.trust)
+		drop |= VFCTL_ATTR_TRUST;
+	if (a.link_state == VFCTL_LINK_STATE_AUTO)
+		drop |= VFCTL_ATTR_LINK_STATE;
+	if (!identities || vfctl_mac_is_zero(&a.mac))
+		drop |= VFCTL_ATTR_MAC;
+	if (!identities || !a.port_guid || !a.node_guid)
+		drop |= VFCTL_ATTR_GUIDS;
+	a.mask &= ~drop;
+	return a;
+}
+
+/* "vlan: 100, trust: on"; "" nothing. */
+static void format_settings(const struct vfctl_vf_attrs *a, char text[SETTINGS_TEXT])
+{
+	char value[VFCTL_ATTR_TEXT];
+	const char *key;
+	size_t i = 0, len = 0;
+
+	text[0] = '\0';
+	while (len < SETTINGS_TEXT && vfctl_vf_attrs_next(a, &i, &key, value)) {
+		const char *quote = strchr(value, ':') ? "'" : "";
+		int n = snprintf(text + len, SETTINGS_TEXT - len, "%s%s%s: %s%s%s", len ? ", " : "",
+			key, strstr(key, "-rate") ? "-mbps" : "", quote, value, quote);
+
+		len += n > 0 ? (size_t)n : 0;
+	}
+}
+
+/* What it has now is its guest's, and goes with it. */
+static bool is_guests(const struct vfctl_vf *vf)
+{
+	return vf->lease.running || vf->holder.kind == VFCTL_HOLDER_DOMAIN ||
+		vf->holder.kind == VFCTL_HOLDER_VFIO;
+}
+
+static void print_range(struct invocation *in, uint32_t first, uint32_t last, const char *text,
+	bool *io_begun)
+{
+	if (!text[0])
+		return;
+	if (!*io_begun)
+		out_line(in->out, "    vfs:");
+	*io_begun = true;
+	if (first == last)
+		out_line(in->out, "      %u: {%s}", first, text);
+	else
+		out_line(in->out, "      %u-%u: {%s}", first, last, text);
+}
+
+static void print_settings(struct invocation *in, const struct vfctl_pf *pf)
+{
+	char now[SETTINGS_TEXT], text[SETTINGS_TEXT] = "";
+	bool identities = option_of(in, "identities"), begun = false;
+	uint32_t first = 0, last = 0;
+
+	for (uint32_t i = 0; i < pf->num_vfs; i++) {
+		const struct vfctl_vf *vf = &pf->vfs[i];
+		const struct vfctl_vf_attrs a = settings_of(vf, identities);
+
+		format_settings(&a, now);
+		if (is_guests(vf))
+			now[0] = '\0';
+		if (strcmp(now, text) != 0 || vf->index != last + 1) {
+			print_range(in, first, last, text, &begun);
+			memcpy(text, now, sizeof(text));
+			first = vf->index;
+		}
+		last = vf->index;
+	}
+	print_range(in, first, last, text, &begun);
+}
+
+static const char *driver_of(const struct vfctl_vf *vf)
+{
+	if (!vf->driver[0])
+		return "none";
+	return strstr(vf->driver, "vfio") ? "vfio-pci" : "host";
+}
+
+/* What the file cannot say. */
+static void print_remarks(struct invocation *in, const struct vfctl_pf *pf)
+{
+	for (uint32_t i = 0; i < pf->num_vfs; i++) {
+		const struct vfctl_vf *vf = &pf->vfs[i];
+
+		if (strcmp(driver_of(vf), driver_of(&pf->vfs[0])) != 0)
+			out_line(in->out, "    # VF %u differs: its driver is %s", vf->index,
+				vf->driver[0] ? vf->driver : "none");
+		if (is_guests(vf))
+			out_line(in->out, "    # VF %u is a guest's now: what it has is left out",
+				vf->index);
+	}
+}
+
+static void print_pf(struct invocation *in, const struct vfctl_pf *pf)
+{
+	char name[VFCTL_BDF_TEXT];
+	const char *known = vfctl_pf_name(pf, name);
+
+	if (strchr(known, ':'))
+		out_line(in->out, "  - match: '%s'", known);
+	else
+		out_line(in->out, "  - match: %s", known);
+	out_line(in->out, "    count: %u", pf->num_vfs);
+	if (pf->num_vfs)
+		out_line(in->out, "    driver: %s", driver_of(&pf->vfs[0]));
+	if (pf->netdev[0] && pf->mtu && (pf->infiniband || pf->mtu != MTU_ETHERNET))
+		out_line(in->out, "    mtu: %u", pf->mtu);
+	if (pf->netdev[0] && pf->up)
+		out_line(in->out, "    link: up");
+	print_settings(in, pf);
+	print_remarks(in, pf);
+	if (pf->unread)
+		out_line(in->out, "    # not all of it could be read: %s", pf->unread);
+}
+
+static int run(struct invocation *in)
+{
+	struct vfctl_snapshot *snapshot = NULL;
+	int r = vfctl_snapshot_read(in->ctx, NULL, &snapshot);
+
+	if (r < 0)
+		return fail(in, r);
+	if (snapshot->inventory->pf_count)
+		out_line(in->out, "pfs:");
+	else
+		out_line(in->out, "# this host has no PF with SR-IOV");
+	for (size_t i = 0; i < snapshot->inventory->pf_count; i++)
+		print_pf(in, &snapshot->inventory->pfs[i]);
+	vfctl_snapshot_free(snapshot);
+	return EXIT_DONE;
+}
+
+static const struct option_row options[] = {
+	{"identities", 0, NULL, "also the MACs and GUIDs of the VFs: for this host alone", NULL},
+};
+
+const struct command cmd_export = {
+	.name = "export",
+	.args = "",
+	.summary = "print what this host's PFs and VFs are as a host.yaml",
+	.text = "apply makes another host of the same kind so. VFs get MACs and GUIDs there that are\n"
+		"derived from its own PFs; --identities keeps those of this host, to restore it.",
+	OPTIONS(options),
+	.run = run,
+};

@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <time.h>
+
+#include "command.h"
+#include "main.h"
+#include "session.h"
+#include "vfctl/workflow.h"
+#include "vfctl/recover.h"
+
+static const char *word_of(enum vfctl_recovered outcome, bool dry_run)
+{
+	switch (outcome) {
+	case VFCTL_RECOVERED_GOES_ON:
+		return "goes on: its process, or a write of it in the kernel, has not ended";
+	case VFCTL_RECOVERED_DONE:
+		return dry_run ? "is done, and would be closed" : "was done, and is closed";
+	case VFCTL_RECOVERED_UNDONE:
+		return dry_run ? "would be taken back" : "is taken back";
+	case VFCTL_RECOVERED_REBOOTED:
+		return dry_run ? "is gone since the host booted, and would be closed"
+			       : "was gone since the host booted, and is closed";
+	case VFCTL_RECOVERED_ACCEPTED:
+		return dry_run ? "would be left as it is, and closed" : "is left as it is, and closed";
+	case VFCTL_RECOVERED_UNPLUGGED:
+		return dry_run ? "is gone with its PF, and would be closed"
+			       : "is gone with its PF, and is closed";
+	case VFCTL_RECOVERED_FINISHED:
+		return dry_run ? "went too far to go back, and would be carried on to its end"
+			       : "went too far to go back, and is carried on to its end";
+	case VFCTL_RECOVERED_WAITS:
+		return "waits: libvirt must be asked about it";
+	case VFCTL_RECOVERED_FAILED:
+		break;
+	}
+	return "cannot be taken back, and stays open";
+}
+
+static const char *key_of(enum vfctl_recovered outcome)
+{
+	static const char *const keys[] = {
+		[VFCTL_RECOVERED_GOES_ON] = "goes-on",
+		[VFCTL_RECOVERED_DONE] = "done",
+		[VFCTL_RECOVERED_UNDONE] = "undone",
+		[VFCTL_RECOVERED_REBOOTED] = "rebooted",
+		[VFCTL_RECOVERED_ACCEPTED] = "accepted",
+		[VFCTL_RECOVERED_FAILED] = "failed",
+		[VFCTL_RECOVERED_UNPLUGGED] = "unplugged",
+		[VFCTL_RECOVERED_FINISHED] = "finished",
+		[VFCTL_RECOVERED_WAITS] = "waits",
+	};
+
+	return keys[outcome];
+}
+
+static void print_text(struct invocation *in, const struct vfctl_recovered_change *c)
+{
+	time_t begun = (time_t)c->begun;
+	struct tm tm;
+	char when[32] = "?";
+
+	if (localtime_r(&begun, &tm))
+		strftime(when, sizeof(when), "%F %T", &tm);
+	out_line(in->out, "'%s' (process %lld, begun %s) %s", c->story, (long long)c->pid, when,
+		word_of(c->outcome, in->dry_run));
+	if (c->error)
+		out_line(in->out, "  %s", c->error);
+	for (size_t i = 0; i < c->step_count; i++)
+		out_line(in->out, "  %s %s", c->outcome == VFCTL_RECOVERED_FAILED ? "left:" : "back:",
+			c->steps[i]);
+}
+
+static void print_json(struct invocation *in, const struct vfctl_recovered_change *c)
+{
+	out_open(in->out, NULL, '{');
+	out_int(in->out, "id", c->id);
+	out_str(in->out, "story", c->story);
+	out_int(in->out, "pid", c->pid);
+	out_int(in->out, "begun", c->begun);
+	out_str(in->out, "outcome", key_of(c->outcome));
+	out_str(in->out, "error", c->error);
+	out_open(in->out, "steps", '[');
+	for (size_t i = 0; i < c->step_count; i++)
+		out_str(in->out, NULL, c->steps[i]);
+	out_shut(in->out);
+	out_shut(in->out);
+}
+
+static void print_all(struct invocation *in, const struct vfctl_recovery *recovery)
+{
+	if (in->json) {
+		out_open(in->out, NULL, '{');
+		out_bool(in->out, "dry_run", in->dry_run);
+		out_open(in->out, "changes", '[');
+	}
+	for (size_t i = 0; i < recovery->count; i++)
+		if (in->json)
+			print_json(in, &recovery->changes[i]);
+		else
+			print_text(in, &recovery->changes[i]);
+	if (in->json) {
+		out_shut(in->out);
+		out_shut(in->out);
+	} else if (!recovery->count && !in->quiet) {
+		out_line(in->out, "nothing to recover");
+	}
+}
+
+static int connect_system(struct vfctl_ctx *ctx, struct vfctl_hypervisor **ret)
+{
+	return main_open_hypervisor(ctx, NULL, ret);
+}
+
+static bool some_wait(const struct vfctl_recovery *recovery)
+{
+	for (size_t i = 0; i < recovery->count; i++)
+		if (recovery->changes[i].outcome == VFCTL_RECOVERED_WAITS)
+			return true;
+	return false;
+}
+
+/* The state file is lost. */
+static int rebuild(struct invocation *in)
+{
+	struct vfctl_change *change;
+	struct session s;
+	int r, status = open_host(in, &s, true);
+
+	if (status == 0) {
+		r = vfctl_rebuild_plan(in->ctx, &s.options, in->dry_run, &change);
+		status = r < 0 ? fail(in, r) : run_change(in, change, "what libvirt's domains hold "
+			"is leased to them again");
+	}
+	close_session(&s);
+	return status;
+}
+
+static int run(struct invocation *in)
+{
+	const struct vfctl_recover_options how = {.dry_run = in->dry_run,
+		.accept = option_of(in, "accept"),
+		.connect = option_of(in, "without-libvirt") ? NULL : connect_system};
+	struct vfctl_recovery *recovery = NULL;
+	int r, status;
+
+	if (option_of(in, "rebuild"))
+		return rebuild(in);
+	r = vfctl_recover(in->ctx, &how, &recovery);
+
+	status = r == 0 && how.connect && some_wait(recovery) ? EXIT_PARTLY : EXIT_DONE;
+	if (recovery)
+		print_all(in, recovery);
+	vfctl_recovery_free(recovery);
+	return r < 0 ? fail(in, r) : status;
+}
+
+static const struct option_row options[] = {
+	{"rebuild", 0, NULL, "the state file is lost: lease to libvirt's domains what they hold", NULL},
+	{"without-libvirt", 0, NULL, "changes of guests wait: libvirt is not up yet", NULL},
+	{"accept", 0, NULL, "leave the host as it is, and close what was cut short", NULL},
+};
+
+const struct command cmd_recover = {
+	.name = "recover",
+	.args = "",
+	.summary = "take back what a vfctl that died left half done",
+	.text = "Each change is in a journal from before its first effect until its last. The next\n"
+		"change of the same PF does the same as this, and so do a guest's start and the boot.\n"
+		"A guest's change is recovered by the next one of any guest, or here when libvirt\n"
+		"answers; one that went too far to go back is carried on to its end. What a guest had\n"
+		"is given back as well when libvirt says that it is off and never said that it stopped.\n"
+		"The status is 4 when something cannot be taken back, or waits for libvirt.",
+	.changes = true,
+	OPTIONS(options),
+	.run = run,
+};

@@ -1,0 +1,257 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* What list can tell: a row for each column drives its -o, its headings, help and man page. */
+#include "columns.h"
+
+#include <string.h>
+#include <strings.h>
+
+#include "command.h"
+#include "vfctl/vfattr.h"
+
+/* ---- words ---- */
+
+const char *link_words(const struct vfctl_pf *pf, char buf[COLUMN_TEXT])
+{
+	if (!pf->netdev[0])
+		return "";
+	if (!pf->up)
+		return "off";
+	if (!pf->carrier)
+		return "no carrier";
+	if (!pf->speed_mbps)
+		return "up";
+	snprintf(buf, COLUMN_TEXT, "up %u Mbit/s", pf->speed_mbps);
+	return buf;
+}
+
+/* What it is leased to has a column of its own. */
+const char *holder_words(const struct vfctl_vf *vf, char buf[COLUMN_TEXT])
+{
+	const struct vfctl_holder *h = &vf->holder;
+
+	if (h->kind == VFCTL_HOLDER_NONE && vf->defined_in[0])
+		snprintf(buf, COLUMN_TEXT, "off: %s", vf->defined_in);
+	else if (h->kind == VFCTL_HOLDER_NONE)
+		return vf->lease.name[0] ? "" : "free";
+	else
+		snprintf(buf, COLUMN_TEXT, "%s%s%s", vfctl_holder_kind_name(h->kind),
+			h->name[0] ? " " : "", h->name);
+	return buf;
+}
+
+/* ---- columns ---- */
+
+static const char *number(int value, char buf[COLUMN_TEXT])
+{
+	if (value < 0)
+		return "";
+	snprintf(buf, COLUMN_TEXT, "%d", value);
+	return buf;
+}
+
+static const char *text_pf(const struct column_row *r, char buf[COLUMN_TEXT])
+{
+	return vfctl_pf_name(r->pf, buf);
+}
+
+static const char *text_pf_address(const struct column_row *r, char buf[COLUMN_TEXT])
+{
+	return vfctl_bdf_format(&r->pf->bdf, buf);
+}
+
+static const char *text_vf(const struct column_row *r, char buf[COLUMN_TEXT])
+{
+	char name[VFCTL_BDF_TEXT];
+
+	if (!r->vf)
+		return "";
+	snprintf(buf, COLUMN_TEXT, "%s/%u", vfctl_pf_name(r->pf, name), r->vf->index);
+	return buf;
+}
+
+static const char *text_index(const struct column_row *r, char buf[COLUMN_TEXT])
+{
+	return r->vf ? number((int)r->vf->index, buf) : "";
+}
+
+static const char *text_address(const struct column_row *r, char buf[COLUMN_TEXT])
+{
+	return vfctl_bdf_format(r->vf ? &r->vf->bdf : &r->pf->bdf, buf);
+}
+
+static const char *text_driver(const struct column_row *r, char buf[COLUMN_TEXT])
+{
+	return r->vf ? r->vf->driver : r->pf->driver;
+}
+
+static const char *text_node(const struct column_row *r, char buf[COLUMN_TEXT])
+{
+	return number(r->vf ? r->vf->numa_node : r->pf->numa_node, buf);
+}
+
+static const char *text_group(const struct column_row *r, char buf[COLUMN_TEXT])
+{
+	return number(r->vf ? r->vf->iommu_group : r->pf->iommu_group, buf);
+}
+
+static const char *text_netdev(const struct column_row *r, char buf[COLUMN_TEXT])
+{
+	return r->vf ? r->vf->netdev : r->pf->netdev;
+}
+
+static const char *text_rdma(const struct column_row *r, char buf[COLUMN_TEXT])
+{
+	return r->vf ? r->vf->rdma : r->pf->rdma;
+}
+
+static const char *text_vfs(const struct column_row *r, char buf[COLUMN_TEXT])
+{
+	snprintf(buf, COLUMN_TEXT, "%u/%u", r->pf->num_vfs, r->pf->total_vfs);
+	return buf;
+}
+
+static const char *text_link(const struct column_row *r, char buf[COLUMN_TEXT])
+{
+	return link_words(r->pf, buf);
+}
+
+static const char *pf_identity(const struct vfctl_pf *pf, char buf[COLUMN_TEXT])
+{
+	if (pf->infiniband)
+		return pf->guid ? vfctl_guid_format(pf->guid, buf) : "";
+	return vfctl_mac_is_zero(&pf->mac) ? "" : vfctl_mac_format(&pf->mac, buf);
+}
+
+/* The identity that counts: an InfiniBand VF's port GUID, otherwise the MAC. */
+static const char *text_identity(const struct column_row *r, char buf[COLUMN_TEXT])
+{
+	const struct vfctl_vf_attrs *a = r->vf ? &r->vf->attrs : NULL;
+
+	if (!a)
+		return pf_identity(r->pf, buf);
+	if (a->mask & VFCTL_ATTR_PORT_GUID)
+		return a->port_guid ? vfctl_guid_format(a->port_guid, buf) : "no GUID";
+	return a->mask & VFCTL_ATTR_MAC ? vfctl_mac_format(&a->mac, buf) : "";
+}
+
+/* What no policy tells of: identities, and what is at its default. */
+static uint32_t plain_bits(const struct vfctl_vf_attrs *a)
+{
+	uint32_t plain = VFCTL_ATTR_MAC | VFCTL_ATTR_GUIDS;
+
+	plain |= a->vlan ? 0 : VFCTL_ATTR_VLAN_ID;
+	plain |= a->qos ? 0 : VFCTL_ATTR_VLAN_QOS;
+	plain |= a->proto == VFCTL_VLAN_8021Q ? VFCTL_ATTR_VLAN_PROTO : 0;
+	plain |= a->min_rate_mbps ? 0 : VFCTL_ATTR_MIN_RATE;
+	plain |= a->max_rate_mbps ? 0 : VFCTL_ATTR_MAX_RATE;
+	plain |= a->spoofchk ? VFCTL_ATTR_SPOOFCHK : 0;
+	plain |= a->trust ? 0 : VFCTL_ATTR_TRUST;
+	plain |= a->link_state == VFCTL_LINK_STATE_AUTO ? VFCTL_ATTR_LINK_STATE : 0;
+	return plain;
+}
+
+static const char *text_policy(const struct column_row *r, char buf[COLUMN_TEXT])
+{
+	char value[VFCTL_ATTR_TEXT];
+	struct vfctl_vf_attrs a = {0};
+	const char *key;
+	size_t i = 0, len = 0;
+
+	if (r->vf)
+		a = r->vf->attrs;
+	a.mask &= ~plain_bits(&a);
+	buf[0] = '\0';
+	while (len < COLUMN_TEXT && vfctl_vf_attrs_next(&a, &i, &key, value))
+		len += (size_t)snprintf(buf + len, COLUMN_TEXT - len, "%s%s=%s", len ? " " : "",
+			key, value);
+	return buf;
+}
+
+static const char *text_lease(const struct column_row *r, char buf[COLUMN_TEXT])
+{
+	return r->vf ? r->vf->lease.name : "";
+}
+
+static const char *text_holder(const struct column_row *r, char buf[COLUMN_TEXT])
+{
+	return r->vf ? holder_words(r->vf, buf) : "";
+}
+
+static const char *text_defined_in(const struct column_row *r, char buf[COLUMN_TEXT])
+{
+	return r->vf ? r->vf->defined_in : "";
+}
+
+/* What goes first when there is no room: a VF's node is its PF's, its group is in show. */
+static const struct column table[] = {
+	{"pf", "name of the PF", text_pf, false, OUT_STAYS},
+	{"pf-address", "PCI address of the PF", text_pf_address, false, OUT_STAYS},
+	{"vf", "the VF as PF/INDEX", text_vf, true, OUT_STAYS},
+	{"index", "number of the VF", text_index, true, OUT_STAYS},
+	{"address", "PCI address", text_address, true, OUT_LATE + 1},
+	{"driver", "driver that is bound", text_driver, false, OUT_LATE},
+	{"node", "NUMA node", text_node, false, 2},
+	{"group", "IOMMU group", text_group, true, 1},
+	{"netdev", "network device on this host", text_netdev, true, OUT_STAYS},
+	{"rdma", "RDMA device on this host", text_rdma, true, OUT_STAYS},
+	{"vfs", "VFs the PF has / can have", text_vfs, false, OUT_STAYS},
+	{"link", "link of the PF", text_link, false, OUT_WRAPS},
+	{"identity", "MAC or, of InfiniBand, port GUID", text_identity, true, OUT_STAYS},
+	{"policy", "attributes that are not at their defaults", text_policy, false, OUT_WRAPS_SOON},
+	{"lease", "domain it is promised to", text_lease, false, OUT_WRAPS},
+	{"holder", "who has it now: domain, vfio, netns, host, or free", text_holder, false, OUT_WRAPS},
+	{"defined-in", "domains that are off and have it in their definition", text_defined_in,
+		false, OUT_STAYS},
+	{"mac", "MAC", NULL, true, OUT_STAYS},
+	{"vlan", "VLAN, 0 for none", NULL, false, OUT_STAYS},
+	{"qos", "priority of the VLAN", NULL, false, OUT_STAYS},
+	{"proto", "protocol of the VLAN", NULL, false, OUT_STAYS},
+	{"min-rate", "Mbit/s that it is promised", NULL, false, OUT_STAYS},
+	{"max-rate", "Mbit/s that it may send, 0 for no limit", NULL, false, OUT_STAYS},
+	{"spoofchk", "whether a forged source address is dropped", NULL, false, OUT_STAYS},
+	{"trust", "whether the guest may change its MAC and see other traffic", NULL, false, OUT_STAYS},
+	{"link-state", "auto, enable or disable", NULL, false, OUT_STAYS},
+	{"node-guid", "node GUID of an InfiniBand VF", NULL, true, OUT_STAYS},
+	{"port-guid", "port GUID of an InfiniBand VF", NULL, true, OUT_STAYS},
+	{"pkey", "partition of an InfiniBand VF", NULL, false, OUT_STAYS},
+};
+
+const char *column_text(const struct column *c, const struct column_row *r, char buf[COLUMN_TEXT])
+{
+	const char *key;
+	size_t i = 0;
+
+	if (c->text)
+		return c->text(r, buf);
+	while (r->vf && vfctl_vf_attrs_next(&r->vf->attrs, &i, &key, buf))
+		if (strcmp(key, c->name) == 0)
+			return buf;
+	return "";
+}
+
+const struct column *column_find(const char *name)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(table); i++)
+		if (strcasecmp(table[i].name, name) == 0)
+			return &table[i];
+	return NULL;
+}
+
+void columns_add_default(struct columns *columns, bool of_pfs)
+{
+	static const char *const pf_names[] = {"pf", "address", "driver", "node", "vfs", "link", NULL};
+	static const char *const vf_names[] = {"vf", "address", "driver", "node", "group", "identity",
+		"policy", "lease", "holder", NULL};
+
+	for (const char *const *name = of_pfs ? pf_names : vf_names; *name; name++)
+		columns->v[columns->count++] = column_find(*name);
+}
+
+bool column_term(size_t at, const char **ret_name, const char **ret_help)
+{
+	if (at >= ARRAY_SIZE(table))
+		return false;
+	*ret_name = table[at].name;
+	*ret_help = table[at].help;
+	return true;
+}

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "print_declared.h"
+
+#include <string.h>
+
+bool declared_differs(const struct vfctl_declared_pf *pf)
+{
+	return pf->error || (pf->change && (vfctl_change_count(pf->change) ||
+		vfctl_change_pending(pf->change)));
+}
+
+void declared_title(const struct vfctl_declared_pf *pf, char *buf, size_t size)
+{
+	if (pf->address[0] && strcmp(pf->name, pf->address) != 0)
+		snprintf(buf, size, "%s (%s)", pf->name, pf->address);
+	else
+		snprintf(buf, size, "%s", pf->name);
+}
+
+static void print_one(struct invocation *in, const struct vfctl_declared_pf *pf)
+{
+	const char *pending = pf->change ? vfctl_change_pending(pf->change) : NULL;
+	char title[128];
+
+	declared_title(pf, title, sizeof(title));
+	if (pf->spec->unmanaged)
+		out_line(in->out, "%s: not managed", title);
+	else if (pf->error)
+		out_line(in->out, "%s: %s", title, pf->words ? pf->words : "out of memory");
+	else
+		out_line(in->out, "%s: %s", title, declared_differs(pf) ? "differs" : "as declared");
+	for (size_t i = 0; pf->change && i < vfctl_change_count(pf->change); i++)
+		out_line(in->out, "  %zu. %s", i + 1, vfctl_change_describe(pf->change, i));
+	if (pending)
+		out_line(in->out, "  then: %s", pending);
+	if (pf->kept)
+		out_line(in->out, "  a guest's until it stops, and not as declared: %s", pf->kept);
+}
+
+void print_declared(struct invocation *in, const struct vfctl_declared *declared)
+{
+	for (size_t i = 0; i < declared->count; i++)
+		print_one(in, &declared->pfs[i]);
+	if (!declared->count)
+		out_line(in->out, "no PFs are declared (pfs: in host.yaml)");
+}
+
+void print_declared_json(struct invocation *in, const struct vfctl_declared_pf *pf)
+{
+	out_str(in->out, "pf", pf->name);
+	out_str(in->out, "address", pf->address[0] ? pf->address : NULL);
+	out_int(in->out, "line", pf->spec->line);
+	out_bool(in->out, "managed", !pf->spec->unmanaged);
+	out_str(in->out, "kept", pf->kept);
+	out_open(in->out, "steps", '[');
+	for (size_t i = 0; pf->change && i < vfctl_change_count(pf->change); i++)
+		out_str(in->out, NULL, vfctl_change_describe(pf->change, i));
+	out_shut(in->out);
+}

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef VFCTL_PRINT_LIST_H
+#define VFCTL_PRINT_LIST_H
+
+#include "columns.h"
+#include "vfctl/snapshot.h"
+
+struct list_view {
+	struct vfctl_ctx *ctx;
+	const struct vfctl_pf *only; /* NULL: all PFs */
+	bool pfs;		     /* no VFs */
+	bool free;		     /* VFs that a guest may be given, no others */
+	bool all;		     /* a row for each VF, however alike they are */
+	bool no_headings;
+	struct columns columns; /* one table of these, for scripts; none: tables for a person */
+};
+
+void print_list(struct out *out, const struct vfctl_snapshot *snapshot,
+	const struct list_view *view);
+void print_list_json(struct out *out, const struct vfctl_snapshot *snapshot,
+	const struct list_view *view);
+/* Each VF of that PF. */
+void print_vfs(struct out *out, const struct vfctl_pf *pf);
+
+#endif
