@@ -57,21 +57,31 @@ struct work {
 };
 
 /* Planned anew under the PF's lock: what was looked at before may have changed. */
+static int plan_and_run(struct invocation *in, const struct view *v, size_t entry,
+	struct vfctl_ids *ids, struct vfctl_change **ret_change)
+{
+	int r = vfctl_apply_plan(in->ctx, v->spec, entry, v->declared->pfs[entry].address, ids,
+		ret_change);
+
+	return r < 0 ? r : vfctl_change_run(in->ctx, *ret_change);
+}
+
 static void apply_one(struct invocation *in, void *data, size_t index, struct outcome *ret)
 {
 	const struct work *work = data;
 	const struct vfctl_host_spec *spec = work->view->spec;
-	size_t entry = work->chosen[index];
 	struct vfctl_change *change = NULL;
 	struct vfctl_ids *ids = NULL;
 	int r = spec->pool_count || spec->partition_count
 		? vfctl_ids_open(in->ctx, spec, true, &ids) : 0;
 
 	if (r == 0)
-		r = vfctl_apply_plan(in->ctx, spec, entry, work->view->declared->pfs[entry].address,
-			ids, &change);
-	if (r == 0)
-		r = vfctl_change_run(in->ctx, change);
+		r = plan_and_run(in, work->view, work->chosen[index], ids, &change);
+	for (unsigned tries = 1; r == -EAGAIN && tries < TRIES_MAX; tries++) {
+		vfctl_change_free(change);
+		change = NULL;
+		r = plan_and_run(in, work->view, work->chosen[index], ids, &change);
+	}
 	ret->error = r;
 	if (r == 0 && vfctl_change_pending(change))
 		ret->pending = strdup(vfctl_change_pending(change));

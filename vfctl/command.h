@@ -45,6 +45,8 @@ struct invocation {
 	} options[OPTIONS_MAX];
 	size_t option_count;
 	bool json, dry_run, quiet;
+	bool again; /* what was planned came too late: the command is to begin anew */
+	unsigned tries;
 };
 
 /* The value of an option, or NULL when it was not given. */
@@ -94,6 +96,8 @@ int fail_as(const struct invocation *in, int status, int error, const char *fmt,
 #define usage(in, ...) fail_as((in), EXIT_USAGE, -EINVAL, __VA_ARGS__)
 /* "warning: words" on standard error, one line whatever is in it. */
 void warn(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+/* So often another may be given what was planned, before that is told as a failure. */
+#define TRIES_MAX 20
 /* Print the steps (dry run), or carry them out. Frees the change. */
 int run_change(struct invocation *in, struct vfctl_change *change, const char *done);
 /* Its operations as a JSON list. */

@@ -242,6 +242,9 @@ int run_change(struct invocation *in, struct vfctl_change *change, const char *d
 		}
 	}
 	vfctl_change_free(change);
+	in->again = r == -EAGAIN && ++in->tries < TRIES_MAX;
+	if (in->again)
+		return EXIT_FAILED;
 	return r < 0 ? fail(in, r) : status;
 }
 
@@ -423,7 +426,13 @@ static int run(struct invocation *in)
 	if (in->arg_count < in->command->min_args)
 		return usage(in, "needs: vfctl %s %s", in->command->name, in->command->args);
 	status = set_up(in);
-	return status ? status : in->command->run(in);
+	if (status)
+		return status;
+	do {
+		in->again = false;
+		status = in->command->run(in);
+	} while (in->again);
+	return status;
 }
 
 int main(int argc, char **argv)

@@ -101,8 +101,6 @@ void vfctl_change_free(struct vfctl_change *change)
 {
 	if (!change)
 		return;
-	if (change->taken)
-		change->free_taken(change->taken, change->steps.begun);
 	steps_clear(&change->steps);
 	free(change->entry.story);
 	free(change->entry.lock);

@@ -8,9 +8,6 @@
 struct vfctl_change {
 	struct steps steps;
 	struct journal_entry entry;
-	/* Taken while this was planned; given back with the change unless that has begun. */
-	void *taken;
-	void (*free_taken)(void *taken, bool keep);
 	char *pending; /* what is still to be done by hand afterwards, or NULL */
 	char *nothing; /* why there are no steps, or NULL */
 	bool ids_changed; /* GUIDs, MACs or P_Keys change hands */

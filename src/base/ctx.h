@@ -28,6 +28,7 @@ struct vfctl_ctx {
 	vfctl_doing_fn doing; /* NULL: nobody looks */
 	void *doing_data;
 	unsigned vf_number, vf_count; /* see ctx_doing_vf() */
+	unsigned collisions; /* values planned and then claimed by another host first */
 	volatile sig_atomic_t cancelled;
 	struct vfctl_hypervisor *hypervisor; /* not owned; NULL: none is at hand */
 	struct vfctl_ids *ids; /* the pools, of the change that goes on; not owned, may be NULL */

@@ -162,8 +162,7 @@ static int run_all(struct vfctl_ctx *ctx, struct steps *s)
 		int r;
 
 		if (ctx->cancelled && !committed)
-			return undo_all(ctx, s, s->taken && i == 0 ? 1 : i,
-				ctx_fail(ctx, -EINTR, "interrupted; rolled back"));
+			return undo_all(ctx, s, i, ctx_fail(ctx, -EINTR, "interrupted; rolled back"));
 		r = run_row(ctx, row);
 		if (r < 0 && is_done_after_all(ctx, row))
 			r = 0;
@@ -217,7 +216,6 @@ int steps_run(struct vfctl_ctx *ctx, struct steps *s, const struct journal_entry
 		r = journal->begin(ctx, entry, s, &id);
 	if (r < 0)
 		return ctx_prefix(ctx, r, "nothing is changed");
-	s->begun = true;
 	r = run_all(ctx, s);
 	if (!journal)
 		return r;

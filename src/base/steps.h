@@ -18,8 +18,6 @@ struct steps {
 	struct step *v;
 	size_t count;
 	bool failed; /* out of memory while adding */
-	bool begun; /* steps_run() came as far as the first */
-	bool taken; /* planning did a part of the first: whatever ends the change takes that back */
 };
 
 /* Add a step, whose effects step_op() then adds. */

@@ -9,7 +9,7 @@
 
 /*
  * The fleet's store; its parts are store.c (open, look), guard.c (who we are and what the
- * pools are), take.c, search.c, claim.c, offline.c, sync.c and admin.c.
+ * pools are), propose.c, take.c, search.c, claim.c, offline.c, sync.c and admin.c.
  */
 #define FLEET_NODE 48
 
@@ -18,6 +18,11 @@ struct fleet_pool {
 	uint64_t hint;
 	int64_t hint_until;
 	bool block_checked;
+	/* propose.c: the lowest free values, in their order, as they were looked at. */
+	uint64_t *ahead;
+	size_t ahead_count;
+	bool ahead_all; /* there are no more */
+	int64_t ahead_until;
 };
 
 /* Something to compare with in the next transaction. */
@@ -45,6 +50,7 @@ struct fleet {
 	char *away_words;
 	bool away_told;
 	unsigned random;
+	unsigned skip; /* so many of a pool's first free values are not proposed: others do */
 };
 
 static inline struct fleet *fleet_of(struct id_store *s)
@@ -139,6 +145,18 @@ int fleet_spots_in(struct fleet *f, const struct vfctl_id_pool *pool, uint64_t f
 #define FLEET_WINDOW 64
 int fleet_count(struct fleet *f, const struct vfctl_id_pool *pool, struct vfctl_id_stats *ret);
 
+/* ---- what would be taken: propose.c ---- */
+
+/*
+ * The owner's value; else a free one, of @nth 0, 1, ... different ones. While etcd is away, from
+ * this host's block. -EEXIST, in words: the owner has one on another host.
+ */
+int fleet_propose(struct fleet *f, const struct id_choice *choice, unsigned nth, uint64_t *ret);
+/* Somebody else has one that was proposed; and, on opening, as often as the context says so. */
+void fleet_collided(struct fleet *f);
+void fleet_spread(struct fleet *f);
+void fleet_pools_clear(struct fleet *f);
+
 /* ---- changing ---- */
 
 /* That value for that owner, in place of what was there. */
@@ -178,6 +196,9 @@ void fleet_top_up(struct fleet *f, const struct vfctl_id_pool *pool);
 
 int offline_find(struct fleet *f, enum vfctl_id_kind kind, uint64_t value,
 	struct vfctl_id *ret);
+/* 0, or, in words, why this host can go by nothing that was set aside for it. */
+int offline_may_take(struct fleet *f);
+int offline_fail_no_block(struct fleet *f);
 int offline_take(struct fleet *f, const struct id_choice *choice, struct vfctl_id *io);
 int offline_claim(struct fleet *f, struct vfctl_id *io, struct vfctl_id *ret_holder);
 int offline_release(struct fleet *f, enum vfctl_id_kind kind, uint64_t value,

@@ -117,6 +117,24 @@ static int fail_conflict(struct fleet *f, const struct vfctl_id *id)
 		"take another", vfctl_id_format(id->kind, id->value, text), id->note);
 }
 
+int offline_may_take(struct fleet *f)
+{
+	if (!fleet_last_contact(f))
+		return fleet_fail_away(f, "and this host has never reached it, so that nothing is "
+			"set aside here");
+	/* Others may have reclaimed the block of a host not heard of for so long. */
+	if (fleet_presence_over(f))
+		return fleet_fail_away(f, "it is so for longer than etcd.ttl, so that what was set "
+			"aside for this host may be another's by now");
+	return 0;
+}
+
+int offline_fail_no_block(struct fleet *f)
+{
+	return fleet_fail_away(f, "and nothing of the pool is set aside for this host any "
+		"more (etcd.block in host.yaml says how much should be)");
+}
+
 int offline_take(struct fleet *f, const struct id_choice *choice, struct vfctl_id *io)
 {
 	struct vfctl_id had, id = *io;
@@ -128,22 +146,16 @@ int offline_take(struct fleet *f, const struct id_choice *choice, struct vfctl_i
 		*io = had;
 		return 0;
 	}
-	if (!fleet_last_contact(f))
-		return fleet_fail_away(f, "and this host has never reached it, so that nothing is "
-			"set aside here");
-	/* Others may have reclaimed the block of a host not heard of for so long. */
-	if (fleet_presence_over(f))
-		return fleet_fail_away(f, "it is so for longer than etcd.ttl, so that what was set "
-			"aside for this host may be another's by now");
-	r = begin_durable(f);
+	r = offline_may_take(f);
+	if (r == 0)
+		r = begin_durable(f);
 	if (r < 0)
 		return r;
 	fleet_warn_away(f);
 	id.pending = true;
 	r = end_durable(f, id_sqlite_take_block(f->local, choice, &id));
 	if (r == -ENOSPC)
-		return fleet_fail_away(f, "and nothing of the pool is set aside for this host any "
-			"more (etcd.block in host.yaml says how much should be)");
+		return offline_fail_no_block(f);
 	if (r == 0)
 		*io = id;
 	return r;

@@ -232,7 +232,7 @@ static int find(struct id_store *s, enum vfctl_id_kind kind, uint64_t value,
 
 /*
  * From what this host has: a domain that has its value from another host is found by
- * take(), which has to ask etcd anyway.
+ * take() and peek(), which have to ask etcd anyway.
  */
 static int find_owner(struct id_store *s, enum vfctl_id_kind kind,
 	const struct vfctl_id_owner *owner, struct vfctl_id *ret)
@@ -245,18 +245,7 @@ static int find_owner(struct id_store *s, enum vfctl_id_kind kind,
 static int peek(struct id_store *s, const struct id_choice *choice, unsigned nth,
 	uint64_t *ret_value)
 {
-	struct fleet *f = fleet_of(s);
-	struct fleet_spot spot = {.value = choice->start};
-	int r = fleet_begin(f);
-
-	for (unsigned i = 0; i <= nth && r >= 0; i++)
-		r = fleet_search(f, choice->pool, i ? spot.value + 1 : choice->start, &spot, 1);
-	if (etcd_is_away(r))
-		return fleet_fail_away(f, "what it would give is not known");
-	if (r < 0)
-		return r;
-	*ret_value = spot.value;
-	return 0;
+	return fleet_propose(fleet_of(s), choice, nth, ret_value);
 }
 
 /* ---- counts and lists ---- */
@@ -340,12 +329,20 @@ static int take(struct id_store *s, const struct id_choice *choice, struct vfctl
 
 static int claim(struct id_store *s, struct vfctl_id *io, struct vfctl_id *ret_holder)
 {
+	const struct vfctl_id_pool *pool;
 	struct fleet *f = fleet_of(s);
 	int r = begin_for(f, &io->owner);
 
 	if (r == 0)
 		r = fleet_claim(f, io, ret_holder);
-	return etcd_is_away(r) ? offline_claim(f, io, ret_holder) : r;
+	if (etcd_is_away(r))
+		return offline_claim(f, io, ret_holder);
+	pool = fleet_pool_named(f, io->pool, io->kind);
+	if (pool && r == -EEXIST)
+		fleet_collided(f);
+	else if (pool && r == 0)
+		fleet_top_up(f, pool);
+	return r;
 }
 
 static int release(struct id_store *s, enum vfctl_id_kind kind, uint64_t value,
@@ -390,7 +387,7 @@ static int declare(struct id_store *s, const struct vfctl_id_pool *pools, size_t
 
 	if (!state)
 		return ctx_oom(s->ctx);
-	free(f->state);
+	fleet_pools_clear(f);
 	f->state = state;
 	f->pools = pools;
 	f->pool_count = count;
@@ -421,7 +418,7 @@ static void close_store(struct id_store *s)
 	if (f->local)
 		f->local->ops->close(f->local);
 	free(f->away_words);
-	free(f->state);
+	fleet_pools_clear(f);
 	free(f);
 }
 
@@ -474,6 +471,7 @@ int id_etcd_open(struct vfctl_ctx *ctx, const struct vfctl_host_spec *spec, bool
 	f->spec = spec;
 	f->write = write;
 	f->local = local;
+	fleet_spread(f);
 	r = etcd_open(ctx, spec->etcd, &f->etcd);
 	if (r == 0)
 		r = use_notes(f);

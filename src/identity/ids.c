@@ -254,8 +254,8 @@ int vfctl_ids_may_claim(struct vfctl_ids *ids, enum vfctl_id_kind kind, uint64_t
 	}
 	if (r < 0)
 		return r;
-	return value_ask_row(&holder, &claim, now_of(ids)) & (VALUE_FREE | VALUE_OWN) ? 0
-		: ids_fail_held(ids, &holder);
+	return value_ask_row(&holder, &claim, now_of(ids)) &
+		(VALUE_FREE | VALUE_OWN | VALUE_RESERVE) ? 0 : ids_fail_held(ids, &holder);
 }
 
 static int take_derived(struct vfctl_ids *ids, const struct vfctl_id_pool *pool,
@@ -271,7 +271,8 @@ int vfctl_ids_take(struct vfctl_ids *ids, const struct vfctl_id_pool *pool,
 	struct vfctl_id *ret_id)
 {
 	struct id_store *s = ids->store;
-	struct id_choice choice = {.pool = pool, .start = id_choose_start(pool, owner)};
+	struct id_choice choice = {.pool = pool, .owner = owner,
+		.start = id_choose_start(pool, owner)};
 	struct vfctl_id id = {.kind = pool->kind, .owner = *owner, .pkey = pkey}, had;
 	int r = s->ops->find_owner(s, pool->kind, owner, &had);
 	bool again = r == 0 && (had.state == VFCTL_ID_LEASED || str_eq(had.pool, pool->name));
@@ -303,7 +304,8 @@ int vfctl_ids_propose(struct vfctl_ids *ids, const struct vfctl_id_pool *pool,
 	uint64_t *ret_value)
 {
 	struct id_store *s = ids->store;
-	struct id_choice choice = {.pool = pool, .start = id_choose_start(pool, owner)};
+	struct id_choice choice = {.pool = pool, .owner = owner,
+		.start = id_choose_start(pool, owner)};
 	struct vfctl_id had;
 	int r = s->ops->find_owner(s, pool->kind, owner, &had);
 
@@ -311,8 +313,12 @@ int vfctl_ids_propose(struct vfctl_ids *ids, const struct vfctl_id_pool *pool,
 		return r;
 	if (r == 0 && (had.state == VFCTL_ID_LEASED || str_eq(had.pool, pool->name))) {
 		*ret_value = had.value;
-		return 0;
+		/* Meanwhile somebody else may have got what rested here. */
+		r = vfctl_ids_may_claim(ids, pool->kind, had.value, owner);
+		if (r != -EEXIST)
+			return r;
 	}
+	ctx_clear(ids->ctx);
 	r = check_pool(ids, pool);
 	if (r < 0)
 		return r;

@@ -19,6 +19,7 @@ struct id_store;
 /* Which free value to take. */
 struct id_choice {
 	const struct vfctl_id_pool *pool;
+	const struct vfctl_id_owner *owner; /* for whom */
 	uint64_t start; /* the lowest free one from here up, then round the pool's end */
 };
 
@@ -42,7 +43,7 @@ struct id_store_ops {
 		const struct vfctl_id_owner *owner, struct vfctl_id *ret);
 	/* @io says owner, kind, pool, pkey; receives the value. Same owner, same value. */
 	int (*take)(struct id_store *s, const struct id_choice *choice, struct vfctl_id *io);
-	/* The nth value that take() would give. */
+	/* The nth value that take() would give, to this owner. */
 	int (*peek)(struct id_store *s, const struct id_choice *choice, unsigned nth,
 		uint64_t *ret_value);
 	/* Take @io->value. -EEXIST: *ret_holder says whose it is. */

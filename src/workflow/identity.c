@@ -10,12 +10,9 @@
 #include "vfctl/hostspec.h"
 
 void identities_open(struct vfctl_ctx *ctx, struct identities *io, struct vfctl_ids *ids,
-	const char *domain_uuid, const char *domain_name, bool take)
+	const char *domain_uuid, const char *domain_name, bool claim)
 {
-	bool here = ids && !vfctl_ids_spec(ids)->etcd;
-
-	*io = (struct identities){.ctx = ctx, .ids = ids, .take = take && !here,
-		.claim = take && here};
+	*io = (struct identities){.ctx = ctx, .ids = ids, .claim = ids && claim};
 	if (!ids)
 		return;
 	str_copy(io->owner.host, sizeof(io->owner.host), vfctl_ids_spec(ids)->host);
@@ -25,18 +22,6 @@ void identities_open(struct vfctl_ctx *ctx, struct identities *io, struct vfctl_
 
 void identities_clear(struct identities *io)
 {
-	_free_ char *words = io->ctx ? steal(io->ctx->error) : NULL; /* of the failure that led here */
-	bool mistaken = io->ctx && io->ctx->mistaken;
-
-	/* Never written to a device, so nothing need rest. */
-	for (size_t i = 0; io->take && i < io->count; i++)
-		vfctl_ids_release(io->ids, io->given[i].kind, io->given[i].value,
-			&io->given[i].owner, true);
-	if (io->ctx) {
-		ctx_clear(io->ctx);
-		io->ctx->error = steal(words);
-		io->ctx->mistaken = mistaken;
-	}
 	free(io->given);
 	free(io->had);
 	*io = (struct identities){0};
@@ -232,12 +217,8 @@ static int give(struct vfctl_ctx *ctx, struct identities *io, enum vfctl_id_kind
 	int r, had = 0;
 
 	str_copy(owner->device, sizeof(owner->device), device);
-	if (wanted && io->take)
-		r = vfctl_ids_claim(io->ids, kind, *wanted, owner, pkey, &id);
-	else if (wanted)
+	if (wanted)
 		r = vfctl_ids_may_claim(io->ids, kind, *wanted, owner);
-	else if (io->take)
-		r = vfctl_ids_take(io->ids, pool, owner, pkey, mac, &id);
 	else
 		r = propose(ctx, io, pool, mac, &id);
 	if (r == 0 && io->claim)
@@ -245,22 +226,13 @@ static int give(struct vfctl_ctx *ctx, struct identities *io, enum vfctl_id_kind
 	if (r < 0)
 		return r;
 	*ret_value = id.value;
-	if (wanted && !io->take && !io->claim)
-		return 0;
-	r = remember(ctx, io, &id, had);
-	if (r < 0 && io->take) {
-		_free_ char *words = steal(ctx->error);
-
-		vfctl_ids_release(io->ids, id.kind, id.value, owner, true);
-		ctx_fail(ctx, r, "%s", words ? words : "");
-	}
-	return r;
+	return wanted && !io->claim ? 0 : remember(ctx, io, &id, had);
 }
 
 /* True: @r says that the fleet is away, and that does not matter here. */
 static bool passes_over(struct vfctl_ctx *ctx, const struct identities *io, int r)
 {
-	if (!io->optional || io->take || (r != -EHOSTUNREACH && r != -ETIMEDOUT))
+	if (!io->optional || io->claim || (r != -EHOSTUNREACH && r != -ETIMEDOUT))
 		return false;
 	log_warn(ctx, "its GUIDs and MACs of pools are not known now: %s", vfctl_ctx_error(ctx));
 	ctx_clear(ctx);

@@ -14,26 +14,24 @@ struct id_store;
 
 /*
  * The GUIDs, MACs and P_Keys that a domain gets for its VFs: asked for, from a pool, or the
- * VF's own. Planning proposes them, and the change's first step claims them. What many hosts
- * take from at once (a fleet's store) is taken while the change is planned, and given back
- * when it is not carried out.
+ * VF's own. Planning proposes them, and the change's first step claims them: -EAGAIN there when
+ * somebody else claimed one of them meanwhile (a fleet has many hosts), and it is to be planned
+ * again.
  */
 struct identities {
 	struct vfctl_ctx *ctx;
-	struct vfctl_ids *ids; /* borrowed; NULL: no pools, nothing is taken */
+	struct vfctl_ids *ids; /* borrowed; NULL: no pools */
 	struct vfctl_id_owner owner; /* without the device */
-	bool take;	/* while planning; false: proposed */
-	bool claim;	/* the first step claims them; neither: dry runs, plans */
+	bool claim;	/* the first step claims them; else it is a dry run, or a plan alone */
 	bool optional;	/* a fleet that cannot be reached is no failure */
 	struct vfctl_id *given;
 	bool *had; /* of each: its owner has it already */
 	size_t count;
 };
 
-/* @take: a change is to have them, now or by its first step. */
+/* @claim: a change is to have them. */
 void identities_open(struct vfctl_ctx *ctx, struct identities *io, struct vfctl_ids *ids,
-	const char *domain_uuid, const char *domain_name, bool take);
-/* Gives back what was taken. */
+	const char *domain_uuid, const char *domain_name, bool claim);
 void identities_clear(struct identities *io);
 #define _identities_ _cleanup_(identities_clear)
 
@@ -74,7 +72,7 @@ int identities_add(struct vfctl_ctx *ctx, struct identities *io, enum vfctl_id_k
 
 /*
  * identity_ops.c: the step that claims them, or that gives them back after a rest; none when there
- * are none. @io is empty then: what was taken is given back with a change that never begins.
+ * are none. @io is empty then.
  */
 int identities_add_step(struct vfctl_ctx *ctx, struct identities *io,
 	struct vfctl_change *change);

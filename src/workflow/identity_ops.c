@@ -205,7 +205,7 @@ static int take_back_claim(struct vfctl_ctx *ctx, const struct op *op)
 
 /* ---- the owner's ---- */
 
-/* One that was taken while the change was planned is there already. */
+/* One that its owner has already is not written again. */
 static int claim_one(struct vfctl_ctx *ctx, struct vfctl_id *id)
 {
 	struct vfctl_id now;
@@ -242,7 +242,7 @@ static int claim(struct vfctl_ctx *ctx, const struct op *op)
 	end = vfctl_ids_end(ctx->ids, r == 0);
 	/* Between planning and this another vfctl may have had the same thought. */
 	if (r == -EEXIST)
-		return ctx_append(ctx, r, " (since this was planned: do it again)");
+		return ctx_append(ctx, -EAGAIN, " (since this was planned: do it again)");
 	return r < 0 ? r : end;
 }
 
@@ -305,34 +305,12 @@ static void add_op(const struct identities *io, struct steps *steps, const struc
 		step_op(steps, type, values.data, had.data, "%s", owner[0] ? owner : IDENTITY_HOST);
 }
 
-static void free_taken(void *data, bool keep)
-{
-	struct identities *io = data;
-
-	io->take &= !keep;
-	identities_clear(io);
-	free(io);
-}
-
 /* The step is added; what it needs goes with the change. */
-static int hand_over(struct vfctl_ctx *ctx, struct identities *io, struct vfctl_change *change)
+static int hand_over(struct identities *io, struct vfctl_change *change)
 {
-	struct identities *taken;
-
 	change->ids = io->ids;
 	change->ids_changed = true;
-	if (!io->take) {
-		identities_clear(io);
-		return 0;
-	}
-	taken = calloc(1, sizeof(*taken));
-	if (!taken)
-		return ctx_oom(ctx);
-	*taken = *io;
-	*io = (struct identities){0};
-	change->steps.taken = true;
-	change->taken = taken;
-	change->free_taken = free_taken;
+	identities_clear(io);
 	return 0;
 }
 
@@ -349,7 +327,7 @@ int identities_add_step(struct vfctl_ctx *ctx, struct identities *io, struct vfc
 	else
 		step_begin(&change->steps, "note as the VFs' own: %s", words);
 	add_op(io, &change->steps, &op_claim);
-	return hand_over(ctx, io, change);
+	return hand_over(io, change);
 }
 
 int identities_add_return_step(struct vfctl_ctx *ctx, struct identities *io,
@@ -363,5 +341,5 @@ int identities_add_return_step(struct vfctl_ctx *ctx, struct identities *io,
 		return ctx_oom(ctx);
 	step_begin(&change->steps, "give back %s", words);
 	add_op(io, &change->steps, &op_unclaim);
-	return hand_over(ctx, io, change);
+	return hand_over(io, change);
 }

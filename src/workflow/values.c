@@ -9,7 +9,7 @@
 #define TEXT(bdf) vfctl_bdf_format((bdf), (char[VFCTL_BDF_TEXT]){0})
 
 static const unsigned accepted[] = {
-	[ROAD_GUEST] = VALUE_FREE | VALUE_OWN,
+	[ROAD_GUEST] = VALUE_FREE | VALUE_OWN | VALUE_RESERVE, /* which its claim takes */
 	[ROAD_SET] = VALUE_FREE | VALUE_OWN,
 	/* Seen live while nobody had it, as on this VF: it is given to nobody else. */
 	[ROAD_START] = VALUE_FREE | VALUE_OWN | VALUE_RESERVE | VALUE_COOLING | VALUE_QUARANTINED,

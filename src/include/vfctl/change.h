@@ -52,7 +52,8 @@ bool vfctl_change_moves_ids(const struct vfctl_change *change);
 /**
  * Carry the steps out, each verified by reading back. On a failure what was done is
  * undone. Steps are logged at VFCTL_LOG_INFO as they begin.
- * @return 0; -EINTR after vfctl_ctx_cancel(); -ESTALE when the failure could not be
+ * @return 0; -EAGAIN somebody else was given a MAC or GUID since it was proposed to this change:
+ * plan again, and another is; -EINTR after vfctl_ctx_cancel(); -ESTALE when the failure could not be
  * rolled back entirely (the words say what is left); otherwise the errno of the step that
  * failed, the host being as it was before.
  */

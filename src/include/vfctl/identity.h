@@ -163,7 +163,8 @@ int vfctl_ids_take(struct vfctl_ids *ids, const struct vfctl_id_pool *pool,
 	const struct vfctl_id_owner *owner, uint16_t pkey, const struct vfctl_mac *mac,
 	struct vfctl_id *ret_id);
 /**
- * What vfctl_ids_take() would give now, without taking it: for dry runs.
+ * What vfctl_ids_take() would give now, without taking it: for plans. Whoever claims it first
+ * has it.
  * @param nth  0 the first value it would give, 1 the one after, ...
  */
 int vfctl_ids_propose(struct vfctl_ids *ids, const struct vfctl_id_pool *pool,
