@@ -3,6 +3,7 @@
 
 #include "command.h"
 #include "print_list.h"
+#include "vfctl/hostspec.h"
 #include "vfctl/recover.h"
 
 /* What a vfctl that died left open: whoever may not look for it is told nothing. */
@@ -66,6 +67,17 @@ static int read_view(struct invocation *in, struct list_view *view)
 	return names ? read_columns(in, names, view) : 0;
 }
 
+/* VFs that cannot be reset are free for guests only where host.yaml says so. */
+static int read_policy(struct invocation *in, struct list_view *view)
+{
+	struct vfctl_host_spec *spec = NULL;
+	int r = view->free ? vfctl_host_spec_read(in->ctx, NULL, &spec) : 0;
+
+	view->without_reset = spec && spec->vfs_without_reset;
+	vfctl_host_spec_free(spec);
+	return r;
+}
+
 /* What cannot be read may hold a VF, and none may be taken for free that is not. */
 static int check_known(struct invocation *in, const struct vfctl_snapshot *snapshot)
 {
@@ -85,7 +97,8 @@ static int list(struct invocation *in, const struct vfctl_snapshot *snapshot,
 
 	if (view->free && check_known(in, snapshot))
 		return EXIT_FAILED;
-	if (in->arg_count)
+	r = read_policy(in, view);
+	if (r == 0 && in->arg_count)
 		r = vfctl_inventory_find_pf(in->ctx, snapshot->inventory, in->args[0], &view->only);
 	if (r < 0)
 		return fail(in, r);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "command.h"
@@ -41,14 +42,17 @@ static void show_vf(struct invocation *in, const struct vfctl_pf *pf,
 	const struct vfctl_vf *vf)
 {
 	struct vfctl_rdma_device *device = device_of(in, vf->rdma);
+	char *exposed = NULL;
 
+	vfctl_vf_exposure(in->ctx, pf, vf, &exposed);
 	if (in->json) {
-		print_vf_json(in->out, NULL, pf, vf, device);
+		print_vf_json(in->out, NULL, pf, vf, device, exposed);
 	} else {
-		print_vf(in->out, pf, vf);
+		print_vf(in->out, pf, vf, exposed);
 		if (device)
 			print_rdma(in->out, device);
 	}
+	free(exposed);
 	vfctl_rdma_free(device);
 }
 

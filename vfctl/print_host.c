@@ -95,7 +95,7 @@ static void put_lease_of(struct out *out, const struct vfctl_vf *vf)
 }
 
 void print_vf_json(struct out *out, const char *key, const struct vfctl_pf *pf,
-	const struct vfctl_vf *vf, const struct vfctl_rdma_device *device)
+	const struct vfctl_vf *vf, const struct vfctl_rdma_device *device, const char *exposed)
 {
 	out_open(out, key, '{');
 	if (pf)
@@ -111,6 +111,8 @@ void print_vf_json(struct out *out, const char *key, const struct vfctl_pf *pf,
 	put_holder(out, &vf->holder);
 	put_lease_of(out, vf);
 	put_name(out, "defined_in", vf->defined_in);
+	if (pf)
+		out_str(out, "exposed", exposed && *exposed ? exposed : NULL);
 	if (device)
 		print_rdma_json(out, "rdma_device", device);
 	out_shut(out);
@@ -159,7 +161,7 @@ void print_pf_json(struct out *out, const char *key, const struct vfctl_pf *pf,
 	put_pf_fields(out, pf);
 	out_open(out, "vfs", '[');
 	for (uint32_t i = 0; i < pf->num_vfs; i++)
-		print_vf_json(out, NULL, NULL, &pf->vfs[i], NULL);
+		print_vf_json(out, NULL, NULL, &pf->vfs[i], NULL, NULL);
 	out_shut(out);
 	if (device)
 		print_rdma_json(out, "rdma_device", device);
@@ -221,7 +223,8 @@ void print_pf(struct out *out, struct vfctl_ctx *ctx, const struct vfctl_pf *pf)
 		print_vfs(out, pf);
 }
 
-void print_vf(struct out *out, const struct vfctl_pf *pf, const struct vfctl_vf *vf)
+void print_vf(struct out *out, const struct vfctl_pf *pf, const struct vfctl_vf *vf,
+	const char *exposed)
 {
 	char text[COLUMN_TEXT], value[VFCTL_ATTR_TEXT];
 	const char *key;
@@ -250,6 +253,8 @@ void print_vf(struct out *out, const struct vfctl_pf *pf, const struct vfctl_vf 
 		? holder_words(vf, text) : vf->lease.name[0] ? "nobody now" : "free");
 	if (vf->defined_in[0])
 		out_line(out, "  defined in   domain %s, which holds no lease of it", vf->defined_in);
+	if (exposed && *exposed)
+		out_line(out, "  ! it %s", exposed);
 	if (vf->attrs.mask & VFCTL_ATTR_PORT_GUID && !vf->attrs.port_guid)
 		out_line(out, "  ! its port GUID is zero, so its port never comes up: vfctl set %s/%u "
 			"guid=...", PF_NAME(pf), vf->index);

@@ -16,8 +16,10 @@ void put_pf_fields(struct out *out, const struct vfctl_pf *pf);
 /* @device: its RDMA device, or NULL. */
 void print_pf_json(struct out *out, const char *key, const struct vfctl_pf *pf,
 	const struct vfctl_rdma_device *device);
-void print_vf(struct out *out, const struct vfctl_pf *pf, const struct vfctl_vf *vf);
+/* @exposed: as vfctl_vf_exposure() says; "" or NULL nothing. */
+void print_vf(struct out *out, const struct vfctl_pf *pf, const struct vfctl_vf *vf,
+	const char *exposed);
 void print_vf_json(struct out *out, const char *key, const struct vfctl_pf *pf,
-	const struct vfctl_vf *vf, const struct vfctl_rdma_device *device);
+	const struct vfctl_vf *vf, const struct vfctl_rdma_device *device, const char *exposed);
 
 #endif

@@ -56,7 +56,8 @@ static bool has_pf(const struct list_view *view, const struct vfctl_pf *pf)
 
 static bool has_vf(const struct list_view *view, const struct vfctl_pf *pf, uint32_t at)
 {
-	return !view->free || vfctl_vf_can_be_given(view->ctx, pf, &pf->vfs[at]);
+	return !view->free || vfctl_vf_can_be_given(view->ctx, pf, &pf->vfs[at],
+		view->without_reset);
 }
 
 /* ---- alike VFs ---- */
@@ -244,7 +245,7 @@ static void put_pf(struct out *out, const struct list_view *view, const struct v
 		out_open(out, "vfs", '[');
 	for (uint32_t i = 0; !view->pfs && i < pf->num_vfs; i++)
 		if (has_vf(view, pf, i))
-			print_vf_json(out, NULL, NULL, &pf->vfs[i], NULL);
+			print_vf_json(out, NULL, NULL, &pf->vfs[i], NULL, NULL);
 	if (!view->pfs)
 		out_shut(out);
 	out_shut(out);

@@ -11,6 +11,7 @@ struct list_view {
 	bool pfs;		     /* no VFs */
 	bool free;		     /* VFs that a guest may be given, no others */
 	bool all;		     /* a row for each VF, however alike they are */
+	bool without_reset;	     /* host.yaml lets guests have VFs that cannot be reset */
 	bool no_headings;
 	struct columns columns; /* one table of these, for scripts; none: tables for a person */
 };

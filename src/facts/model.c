@@ -152,17 +152,42 @@ static bool is_listed(const struct vfctl_bdf *bdf, const struct bdf_list *list)
 	return false;
 }
 
-static int read_free_vfs(struct vfctl_ctx *ctx, const struct vfctl_pf *pf,
-	const struct bdf_list *taken, struct vfctl_host_model *m)
+/* Once for each PF: what nobody has, and no guest gets. */
+static bool warn_exposed(struct vfctl_ctx *ctx, const struct vfctl_pf *pf, const struct vfctl_vf *vf)
 {
+	_free_ char *words = NULL;
+	char name[VFCTL_BDF_TEXT];
+
+	if (pf->unread || vf_is_busy(vf) || vf->iommu_group < 0 ||
+		!vfctl_vf_exposure(ctx, pf, vf, &words))
+		return false;
+	log_warn(ctx, "VF %s/%u (and others like it) is given to no guest: it %s",
+		vfctl_pf_name(pf, name), vf->index, words ? words : "is not kept apart");
+	return true;
+}
+
+static int read_free_vfs(struct vfctl_ctx *ctx, const struct vfctl_pf *pf,
+	const struct bdf_list *taken, bool without_reset, struct vfctl_host_model *m)
+{
+	struct vfctl_model_pf *own = &m->pfs[model_pf(m, &pf->bdf) - m->pfs];
+	bool warned = false;
+
 	for (uint32_t k = 0; k < pf->num_vfs; k++) {
 		const struct vfctl_vf *vf = &pf->vfs[k];
 
-		if (is_listed(&vf->bdf, taken) || !vfctl_vf_can_be_given(ctx, pf, vf))
+		if (is_listed(&vf->bdf, taken))
 			continue;
+		if (!vfctl_vf_can_be_given(ctx, pf, vf, without_reset)) {
+			if (!warned)
+				warned = warn_exposed(ctx, pf, vf);
+			/* Those that could still be made would be like it. */
+			if (warned)
+				own->max_vfs = own->num_vfs;
+			continue;
+		}
 		if (!array_grow(m->vfs, m->vf_count))
 			return ctx_oom(ctx);
-		m->vfs[m->vf_count++] = model_vf(m, model_pf(m, &pf->bdf), vf);
+		m->vfs[m->vf_count++] = model_vf(m, own, vf);
 	}
 	return 0;
 }
@@ -172,6 +197,7 @@ int vfctl_model_read(struct vfctl_ctx *ctx, const struct vfctl_snapshot *snapsho
 {
 	const struct vfctl_inventory *inv = snapshot->inventory;
 	_model_ struct vfctl_host_model *m = calloc(1, sizeof(*m));
+	bool without_reset = options->spec && options->spec->vfs_without_reset;
 	struct bdf_list taken = {0};
 	int r = m ? read_topology(ctx, m) : ctx_oom(ctx);
 
@@ -184,7 +210,7 @@ int vfctl_model_read(struct vfctl_ctx *ctx, const struct vfctl_snapshot *snapsho
 	if (r == 0)
 		r = model_read_occupants(ctx, snapshot, options->hypervisor, m, &taken);
 	for (size_t i = 0; i < inv->pf_count && r == 0; i++)
-		r = read_free_vfs(ctx, &inv->pfs[i], &taken, m);
+		r = read_free_vfs(ctx, &inv->pfs[i], &taken, without_reset, m);
 	free(taken.v);
 	if (r == 0)
 		*ret_model = steal(m);

@@ -190,15 +190,41 @@ void vfctl_snapshot_free(struct vfctl_snapshot *snapshot)
 	free(snapshot);
 }
 
-bool vfctl_vf_can_be_given(struct vfctl_ctx *ctx, const struct vfctl_pf *pf,
-	const struct vfctl_vf *vf)
+enum vfctl_exposure vfctl_vf_exposure(struct vfctl_ctx *ctx, const struct vfctl_pf *pf,
+	const struct vfctl_vf *vf, char **ret_words)
 {
-	_free_ char *sharers = NULL;
+	_free_ char *sharers = NULL, *words = NULL;
+	enum vfctl_exposure exposure = VFCTL_EXPOSED_NOT;
+
+	if (vf->iommu_group >= 0 &&
+		pci_iommu_sharers(ctx, &vf->bdf, vf->iommu_group, &sharers) < 0) {
+		exposure = VFCTL_EXPOSED_GROUP;
+		words = steal(ctx->error);
+	} else if (sharers && *sharers) {
+		exposure = VFCTL_EXPOSED_GROUP;
+		words = str_format("shares its IOMMU group with %s, which a guest could reach; use "
+			"a slot with ACS", sharers);
+	} else if (pci_can_reset(ctx, &vf->bdf, &pf->bdf) == 0) {
+		exposure = VFCTL_EXPOSED_RESET;
+		words = str_format("cannot be reset by itself, so that a guest would find what the "
+			"one before left in it; if that is no harm: vfs-without-reset: allow in "
+			"host.yaml");
+	}
+	if (ret_words)
+		*ret_words = exposure ? steal(words) : strdup("");
+	return exposure;
+}
+
+bool vfctl_vf_can_be_given(struct vfctl_ctx *ctx, const struct vfctl_pf *pf,
+	const struct vfctl_vf *vf, bool without_reset)
+{
+	enum vfctl_exposure exposure;
 
 	/* Who holds a VF of a PF that could not be read is not known for certain. */
 	if (pf->unread || vf_is_busy(vf) || vf->iommu_group < 0)
 		return false;
-	return pci_iommu_sharers(ctx, &vf->bdf, vf->iommu_group, &sharers) == 0 && !*sharers;
+	exposure = vfctl_vf_exposure(ctx, pf, vf, NULL);
+	return !exposure || (without_reset && exposure == VFCTL_EXPOSED_RESET);
 }
 
 int snapshot_need_leases(struct vfctl_ctx *ctx, const struct vfctl_snapshot *snapshot)

@@ -98,6 +98,21 @@ int pci_iommu_sharers(struct vfctl_ctx *ctx, const struct vfctl_bdf *bdf, int gr
 	return *ret_names ? 0 : ctx_oom(ctx);
 }
 
+int pci_can_reset(struct vfctl_ctx *ctx, const struct vfctl_bdf *bdf, const struct vfctl_bdf *pf)
+{
+	_free_ char *methods = NULL;
+	char *save = NULL;
+
+	if (host_try_read(ctx, &methods, PCI_SYSFS "%s/reset_method", TEXT(bdf)) < 0)
+		return pci_has(ctx, bdf, "reset") ? 1
+			: pci_has(ctx, pf, "reset_method") ? 0 : -ENODATA;
+	for (char *name = strtok_r(methods, " \n", &save); name;
+		name = strtok_r(NULL, " \n", &save))
+		if (!str_eq(name, "bus") && !str_eq(name, "cxl_bus"))
+			return 1;
+	return 0;
+}
+
 int pci_link_function(struct vfctl_ctx *ctx, const struct vfctl_bdf *bdf, const char *link,
 	struct vfctl_bdf *ret_bdf)
 {

@@ -28,6 +28,14 @@ int pci_iommu_group(struct vfctl_ctx *ctx, const struct vfctl_bdf *bdf);
 int pci_iommu_sharers(struct vfctl_ctx *ctx, const struct vfctl_bdf *bdf, int group,
 	char **ret_names);
 
+/*
+ * Can it be reset by itself, as it must be before another guest has it? What reset_method lists
+ * besides resets of the whole bus (Documentation/ABI/testing/sysfs-bus-pci). The kernel makes the
+ * file only where there is a method (drivers/pci/pci.c, since 5.15), so of a VF without it nothing
+ * is known only where its PF @pf has none either. @return 1, 0, or -ENODATA: not known.
+ */
+int pci_can_reset(struct vfctl_ctx *ctx, const struct vfctl_bdf *bdf, const struct vfctl_bdf *pf);
+
 /* The PCI function behind a link such as physfn or virtfn3. -ENOENT when there is none. */
 int pci_link_function(struct vfctl_ctx *ctx, const struct vfctl_bdf *bdf, const char *link,
 	struct vfctl_bdf *ret_bdf);

@@ -212,6 +212,7 @@ static const struct key host_keys[] = {
 	{"after-change", read_after_change, 0, 0, 0, NULL},
 	{"foreign-domains", read_foreign, 0, 0, 0, NULL},
 	{"hook", read_hook, 0, 0, 0, NULL},
+	{"vfs-without-reset", read_without_reset, 0, 0, 0, NULL},
 };
 
 static int check_cpus(struct reader *r, const struct vfctl_host_spec *spec,

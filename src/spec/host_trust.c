@@ -81,6 +81,18 @@ int read_foreign(struct reader *r, const struct key *key, const struct doc_node 
 	return error < 0 ? error : check_foreign(&inner, value, f, seen, ARRAY_SIZE(keys));
 }
 
+int read_without_reset(struct reader *r, const struct key *key, const struct doc_node *value,
+	void *object)
+{
+	static const char *const words[] = {"refuse", "allow", NULL};
+	const struct key word = {key->name, read_word, 0, 0, 0, words};
+	unsigned chosen = 0;
+	int error = read_word(r, &word, value, &chosen);
+
+	((struct vfctl_host_spec *)object)->vfs_without_reset = chosen == 1;
+	return error;
+}
+
 struct hook_keys {
 	uint32_t timeout_ms;
 	unsigned leased_vfs;

@@ -31,13 +31,30 @@ int vfctl_snapshot_read(struct vfctl_ctx *ctx, const char *only,
 	struct vfctl_snapshot **ret_snapshot);
 void vfctl_snapshot_free(struct vfctl_snapshot *snapshot);
 
+/** What would not keep a VF apart from its neighbours, or from its next guest. */
+enum vfctl_exposure {
+	VFCTL_EXPOSED_NOT = 0,
+	VFCTL_EXPOSED_GROUP, /**< others are in its IOMMU group, and a guest could reach them */
+	VFCTL_EXPOSED_RESET, /**< it cannot be reset by itself: what a guest left in it stays */
+};
+
 /**
- * Whether a guest may be given that VF: nobody has it, no lease and no definition names it,
- * and it is alone in its IOMMU group, which is read now. What the snapshot could not read
+ * Is that VF safe in the hands of a guest? Read now. What the kernel does not tell (a captured
+ * host) counts as safe; that there is no IOMMU does not concern this.
+ * @param ret_words  NULL, or receives what is wrong and what helps ("" when nothing is); freed by
+ * the caller.
+ */
+enum vfctl_exposure vfctl_vf_exposure(struct vfctl_ctx *ctx, const struct vfctl_pf *pf,
+	const struct vfctl_vf *vf, char **ret_words);
+
+/**
+ * Whether a guest may be given that VF: nobody has it, no lease and no definition names it, an
+ * IOMMU keeps it in, and vfctl_vf_exposure() finds nothing. What the snapshot could not read
  * (leases_error, domains_error) may hold it all the same.
+ * @param without_reset  VFs that cannot be reset are given as well (host.yaml).
  */
 bool vfctl_vf_can_be_given(struct vfctl_ctx *ctx, const struct vfctl_pf *pf,
-	const struct vfctl_vf *vf);
+	const struct vfctl_vf *vf, bool without_reset);
 
 /**
  * What a guest's run gives a VF: what it was leased with, and safe defaults for the rest that

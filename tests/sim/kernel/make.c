@@ -6,7 +6,8 @@
  *	node 0 cpus 0-3 memory 8388608          (kB)
  *	pf 0000:10:00.0 driver igb netdev ens1 node 0 total 7 offset 128 stride 2
  *	   vf_driver igbvf vendor 0x8086 device 0x10c9 vf_device 10ca class 0x020000
- *	   speed 1000 up 1 carrier 1 caps igb ifindex 2 grant 0 infiniband 0   (one line)
+ *	   speed 1000 up 1 carrier 1 caps igb ifindex 2 grant 0 infiniband 0
+ *	   reset flr   (one line)
  * sim-make --dump ROOT prints what a story may have changed.
  */
 #include <dirent.h>
@@ -123,6 +124,11 @@ static void make_pf(struct host *h, const char *bdf, const struct pairs *p)
 		_free_ char *line = str_format("%s\n", get(p, attrs[i][0], attrs[i][2]));
 
 		sim_put(h, line, DEV "/%s", bdf, attrs[i][1]);
+	}
+	if (get(p, "reset", NULL)) { /* of its VFs: flr, bus, none */
+		sim_put(h, "bus\n", DEV "/reset_method", bdf);
+		if (!str_eq(get(p, "reset", ""), "none"))
+			sim_put(h, get(p, "reset", ""), "/.sim/reset/%s", bdf);
 	}
 	if (get(p, "driver", NULL))
 		put_driver(h, bdf, get(p, "driver", ""));

@@ -222,7 +222,7 @@ static void add_vf(struct host *h, const struct sim_pf *pf, unsigned index)
 	struct sim_vf state = {.proto = 0x0081, .spoofchk = 1};
 	struct vfctl_bdf bdf;
 	char *vf;
-	_free_ char *up = NULL, *down = NULL, *dev = NULL;
+	_free_ char *up = NULL, *down = NULL, *dev = NULL, *reset = NULL;
 
 	vf_bdf_of(pf, index, &bdf);
 	vf = TEXT(&bdf);
@@ -234,6 +234,9 @@ static void add_vf(struct host *h, const struct sim_pf *pf, unsigned index)
 	sim_put(h, node ? node : "-1", DEV "/numa_node", vf);
 	sim_put(h, "(null)\n", DEV "/driver_override", vf);
 	sim_put(h, "0\n", DEV "/enable", vf);
+	reset = sim_get(h, "/.sim/reset/%s", pf_text);
+	if (reset)
+		sim_put(h, reset, DEV "/reset_method", vf);
 	if (pf->infiniband || sim_has(h, "/.sim/msix/%s", pf_text))
 		sim_put(h, "", DEV "/sriov_vf_msix_count", vf);
 	up = str_format("../%s", pf_text);
