@@ -245,12 +245,16 @@ static int carry_out(struct invocation *in, const struct view *v)
 
 /* ---- waiting ---- */
 
-/* Is a PF not there yet, or has no driver and no network device yet? */
+/* Is a PF not there yet, or is it there and its driver or udev still at it? */
 static const struct vfctl_declared_pf *first_absent(const struct vfctl_declared *d)
 {
-	for (size_t i = 0; i < d->count; i++)
-		if (d->pfs[i].error == -ENOENT || d->pfs[i].error == -ENODEV)
-			return &d->pfs[i];
+	for (size_t i = 0; i < d->count; i++) {
+		const struct vfctl_declared_pf *pf = &d->pfs[i];
+		bool to_do = pf->error || (pf->change && vfctl_change_count(pf->change));
+
+		if (pf->error == -ENOENT || pf->error == -ENODEV || (pf->settling && to_do))
+			return pf;
+	}
 	return NULL;
 }
 

@@ -10,6 +10,7 @@
 
 #include "base/vfattr.h"
 #include "host/host.h"
+#include "pci/device.h"
 #include "sriov/inventory.h"
 #include "sriov/live.h"
 #include "sriov/ops.h"
@@ -274,6 +275,36 @@ static bool is_twice(const struct vfctl_declared *all, const struct vfctl_declar
 	return false;
 }
 
+/* The driver link is there before the driver has done its work. */
+static bool is_starting(const struct vfctl_pf *pf)
+{
+	return !pf->driver[0] || (pf->class_code >> 16 == 0x02 && !pf->netdev[0] &&
+		!pf->rdma[0] && !pci_driver_is_vfio(pf->driver));
+}
+
+/*
+ * Udev renames a network device, if at all, before it writes its file of it (systemd,
+ * src/libsystemd/sd-device: /run/udev/data/n and the interface's number).
+ */
+static bool is_being_named(struct vfctl_ctx *ctx, const struct vfctl_pf *pf)
+{
+	return pf->ifindex && host_exists(ctx, "/run/udev/control") &&
+		!host_exists(ctx, "/run/udev/data/n%d", pf->ifindex);
+}
+
+/* There is something to do, and it cannot be done yet. */
+static int check_started(struct vfctl_ctx *ctx, const struct vfctl_pf *pf,
+	const struct vfctl_declared_pf *d, int r)
+{
+	if (!d->settling || !is_starting(pf) || (r == 0 && !d->change->steps.count))
+		return r;
+	if (!pf->driver[0])
+		return ctx_fail(ctx, -ENODEV, "it has no driver yet; load the module of its driver "
+			"(lspci -k -s %s names it), or wait for it with --wait", d->address);
+	return ctx_fail(ctx, -ENODEV, "its driver %s has not made a network device yet; wait for it "
+		"with --wait, or look at dmesg", pf->driver);
+}
+
 static int compare(struct vfctl_ctx *ctx, struct vfctl_snapshot *snapshot,
 	const struct wanted *w, struct vfctl_declared *all, struct vfctl_declared_pf *d)
 {
@@ -283,10 +314,17 @@ static int compare(struct vfctl_ctx *ctx, struct vfctl_snapshot *snapshot,
 
 	if (is_twice(all, d))
 		return r;
-	if (r == 0 && !d->spec->unmanaged)
+	if (r == 0 && !d->spec->unmanaged) {
 		r = plan(ctx, &t, w, &d->change, &d->kept);
+		d->settling = is_starting(t.pf) || is_being_named(ctx, t.pf);
+		r = check_started(ctx, t.pf, d, r);
+	}
 	if (r == -ENOMEM)
 		return r;
+	if (r < 0) {
+		vfctl_change_free(d->change);
+		d->change = NULL;
+	}
 	d->error = r;
 	if (r < 0)
 		d->words = strdup(vfctl_ctx_error(ctx));

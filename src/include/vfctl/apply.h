@@ -21,6 +21,11 @@ struct vfctl_declared_pf {
 	char *words;  /**< the same in words; NULL */
 	struct vfctl_change *change; /**< a dry run's, without steps when all is as declared;
 					NULL with an error, and for a PF that is not managed */
+	/*
+	 * Its driver or udev is still at it: no network device yet, or one that is to get another
+	 * name (which the kernel refuses of a link that is up). At boot that passes.
+	 */
+	bool settling;
 	char *kept;   /**< what differs and stays so while a guest has it, in words; or NULL */
 };
 
