@@ -8,16 +8,20 @@ install(FILES ${CMAKE_BINARY_DIR}/vfctl.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/p
 install(DIRECTORY xml-templates DESTINATION ${CMAKE_INSTALL_DATADIR}/vfctl
   FILES_MATCHING PATTERN "*.xml")
 
-# Completion and man page come from the command table of the program itself.
+# Completion, man page and the schemas of the files come from the program itself.
 set(generated ${CMAKE_BINARY_DIR}/generated)
-add_custom_command(OUTPUT ${generated}/vfctl.bash ${generated}/vfctl.1
+set(schemas ${generated}/guest.schema.json ${generated}/host.schema.json)
+add_custom_command(OUTPUT ${generated}/vfctl.bash ${generated}/vfctl.1 ${schemas}
   COMMAND ${CMAKE_COMMAND} -E make_directory ${generated}
   COMMAND $<TARGET_FILE:vfctl> completion bash > ${generated}/vfctl.bash
   COMMAND $<TARGET_FILE:vfctl> completion man > ${generated}/commands.man
+  COMMAND $<TARGET_FILE:vfctl> schema guest > ${generated}/guest.schema.json
+  COMMAND $<TARGET_FILE:vfctl> schema host > ${generated}/host.schema.json
   COMMAND ${CMAKE_COMMAND} -E cat ${CMAKE_SOURCE_DIR}/docs/vfctl.1.head
     ${generated}/commands.man ${CMAKE_SOURCE_DIR}/docs/vfctl.1.tail > ${generated}/vfctl.1
   DEPENDS vfctl docs/vfctl.1.head docs/vfctl.1.tail VERBATIM)
-add_custom_target(generated_docs ALL DEPENDS ${generated}/vfctl.bash ${generated}/vfctl.1)
+add_custom_target(generated_docs ALL DEPENDS ${generated}/vfctl.bash ${generated}/vfctl.1 ${schemas})
+install(FILES ${schemas} DESTINATION ${CMAKE_INSTALL_DATADIR}/vfctl/schema)
 install(FILES ${generated}/vfctl.bash RENAME vfctl
   DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions)
 install(FILES ${generated}/vfctl.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)

@@ -278,6 +278,38 @@ static const struct key guest_keys[] = {
 	{"spare_ports", read_u32, G(spare_ports), 0, VFCTL_SPARE_PORTS_MAX, NULL},
 };
 
+static const char *const any_word[] = {"any", NULL};
+static const char *const all_word[] = {"all", NULL};
+static const char *const auto_word[] = {"auto", NULL};
+static const struct shape vf_shape = {.map = &vf_table};
+static const struct shape cell_shape = {.map = &cell_table};
+static const struct shape disk_shape = {.map = &disk_table};
+
+static const struct shape guest_shapes[] = {
+	{.read = read_name, .kinds = SHAPE_TEXT, .min = 1, .max = VFCTL_GUEST_NAME_MAX,
+		.pattern = "^[^./ ]([^/]*[^/ ])?$"},
+	{.read = read_memory, .kinds = SHAPE_TEXT, .pattern = SIZE_PATTERN},
+	{.read = read_model, .kinds = SHAPE_TEXT, .pattern = "^[A-Za-z0-9._-]*$"},
+	{.read = read_guest_vfs, .each = &vf_shape, .most = VFCTL_GUEST_VFS_MAX},
+	{.read = read_guest_cells, .kinds = SHAPE_NUMBER | SHAPE_FILLED, .min = 1,
+		.max = VFCTL_CELLS_MAX, .words = auto_word, .each = &cell_shape,
+		.most = VFCTL_CELLS_MAX},
+	{.read = read_guest_shared, .kinds = SHAPE_NUMBER, .words = all_word},
+	{.read = read_guest_xml, .map = &xml_table},
+	{.read = read_guest_node, .kinds = SHAPE_NUMBER, .max = VFCTL_CPU_MAX - 1,
+		.words = any_word},
+	{.read = read_guest_disks, .each = &disk_shape, .most = VFCTL_GUEST_DISKS_MAX},
+	{.read = read_uuid, .kinds = SHAPE_STRING,
+		.pattern = "^[0-9A-Fa-f]{8}(-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}$"},
+	{.read = read_emulator_cores, .kinds = SHAPE_NUMBER, .words = auto_word},
+	{.read = read_pages, .kinds = SHAPE_WORDS},
+	{.read = read_machine, .kinds = SHAPE_STRING, .pattern = "^(q35|pc-q35-[A-Za-z0-9._-]*)$"},
+	{.read = read_template, .kinds = SHAPE_TEXT, .pattern = "^([^.]|\\.[^/]*/)"},
+};
+static const char *const guest_required[] = {"name", "vcpus|cells", "memory|cells", NULL};
+const struct table guest_table = {guest_keys, ARRAY_SIZE(guest_keys), guest_shapes,
+	ARRAY_SIZE(guest_shapes), guest_required};
+
 static int set_default(struct reader *r, char **member, const char *text)
 {
 	if (!*member)

@@ -5,6 +5,8 @@
 #include "spec/reader.h"
 #include "vfctl/guest.h"
 
+#define SIZE_PATTERN "^[0-9]+([KMGT](iB)?)?$"
+
 /* Rows of the guest's table that read a list of mappings into struct vfctl_guest. */
 int read_guest_disks(struct reader *r, const struct key *key,
 	const struct doc_node *value, void *object);
@@ -25,6 +27,9 @@ int read_vf_cell(struct reader *r, const struct key *key, const struct doc_node 
 int finish_guest_cells(struct reader *r, const struct doc_node *at, struct vfctl_guest *guest);
 int finish_guest_vf_cells(struct reader *r, const struct doc_node *at,
 	struct vfctl_guest *guest);
+
+/* Their shapes, for the guest's table. */
+extern const struct table cell_table, disk_table, vf_table, xml_table, guest_table;
 
 /* A VF that is asked for without a word more: what a guest may not do unless it is said. */
 extern const struct vfctl_guest_vf guest_vf_unsaid;

@@ -48,6 +48,15 @@ static const struct key cell_keys[] = {
 	{"node", read_node, C(node), 0, 0, NULL},
 };
 
+static const char *const node_words[] = {"any", NULL};
+static const struct shape cell_shapes[] = {
+	{.read = read_cell_memory, .kinds = SHAPE_TEXT, .pattern = SIZE_PATTERN},
+	{.read = read_node, .kinds = SHAPE_NUMBER, .max = VFCTL_CPU_MAX - 1, .words = node_words},
+};
+static const char *const cell_required[] = {"vcpus", "memory", NULL};
+const struct table cell_table = {cell_keys, ARRAY_SIZE(cell_keys), cell_shapes,
+	ARRAY_SIZE(cell_shapes), cell_required};
+
 static int read_cell(struct reader *r, const struct doc_node *node, void *object)
 {
 	const struct doc_node *seen[ARRAY_SIZE(cell_keys)] = {0};

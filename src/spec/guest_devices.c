@@ -37,6 +37,9 @@ static const struct key disk_keys[] = {
 	{"cache", read_word_text, D(disk.cache), 0, 0, cache_words},
 };
 
+static const char *const disk_required[] = {"file|block", NULL};
+const struct table disk_table = {disk_keys, ARRAY_SIZE(disk_keys), NULL, 0, disk_required};
+
 static int finish_disk(struct reader *r, const struct doc_node *node, struct disk_file *d,
 	const struct doc_node *const *seen)
 {
@@ -98,8 +101,6 @@ static int read_attr(struct reader *r, const struct key *key,
 	if (error < 0)
 		return error;
 	snprintf(name, sizeof(name), "%s", key->words ? key->words[0] : key->name);
-	if (str_eq(name, "mac") && str_eq(text, "auto"))
-		return 0;
 	error = vfctl_vf_attrs_parse(r->ctx, name, text, &vf->attrs);
 	if (error < 0)
 		return ctx_prefix(r->ctx, error == -ERANGE ? -EINVAL : error,
@@ -123,8 +124,8 @@ static int read_pf(struct reader *r, const struct key *key, const struct doc_nod
 	return error;
 }
 
-/* The pool, or "auto": what is said without the key. */
-static int read_guid(struct reader *r, const struct key *key, const struct doc_node *value,
+/* Or "auto": what is said without the key. */
+static int read_address(struct reader *r, const struct key *key, const struct doc_node *value,
 	void *object)
 {
 	const char *text;
@@ -165,9 +166,9 @@ enum { VF_PF, VF_MAC, VF_FABRIC, VF_GUID, VF_GUID_POOL, VF_PKEY };
 /* PF names are at most 127 bytes: alternative names of netdevs (ALTIFNAMSIZ). */
 static const struct key vf_keys[] = {
 	[VF_PF] = {"pf", read_pf, V(pf), 1, 127, NULL},
-	[VF_MAC] = {"mac", read_attr, 0, 0, 0, NULL},
+	[VF_MAC] = {"mac", read_address, 0, 0, 0, NULL},
 	[VF_FABRIC] = {"fabric", read_word, V(fabric), 0, 0, fabric_words},
-	[VF_GUID] = {"guid", read_guid, 0, 0, 0, NULL},
+	[VF_GUID] = {"guid", read_address, 0, 0, 0, NULL},
 	[VF_GUID_POOL] = {"guid_pool", read_line, V(identity.guid_pool), 1, 32, NULL},
 	[VF_PKEY] = {"pkey", read_pkey, V(identity.pkey), 1, 64, NULL},
 	{"mac_pool", read_line, V(identity.mac_pool), 1, 32, NULL},
@@ -187,6 +188,20 @@ static const struct key vf_keys[] = {
 	{"affinity", read_word, V(affinity), 0, 0, affinity_words},
 	{"apart", read_line, V(apart_name), 1, 32, NULL},
 };
+
+static const char *const auto_words[] = {"auto", NULL};
+static const char *const cell_words[] = {"any", "each", NULL};
+static const struct shape vf_shapes[] = {
+	{.read = read_pf, .kinds = SHAPE_TEXT, .pattern = "^[^ /.-][^ /]*$"},
+	{.read = read_attr, .kinds = SHAPE_ATTR},
+	{.read = read_address, .kinds = SHAPE_ATTR, .words = auto_words},
+	{.read = read_pkey, .kinds = SHAPE_TEXT},
+	{.read = read_vf_cell, .kinds = SHAPE_NUMBER, .max = VFCTL_CELLS_MAX - 1,
+		.words = cell_words},
+};
+static const char *const vf_required[] = {"pf|fabric", NULL};
+const struct table vf_table = {vf_keys, ARRAY_SIZE(vf_keys), vf_shapes, ARRAY_SIZE(vf_shapes),
+	vf_required};
 
 static int finish_vf(struct reader *r, const struct doc_node *node,
 	struct vfctl_guest_vf *vf, const struct doc_node *const *seen)

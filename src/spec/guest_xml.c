@@ -62,6 +62,13 @@ static const struct key xml_keys[] = {
 	CHOICE(rng),
 };
 
+static const char *const choice_words[] = {"auto", NULL};
+static const struct shape xml_shapes[] = {
+	{.read = read_choice, .kinds = SHAPE_SWITCH, .words = choice_words},
+};
+const struct table xml_table = {xml_keys, ARRAY_SIZE(xml_keys), xml_shapes,
+	ARRAY_SIZE(xml_shapes), NULL};
+
 int read_guest_xml(struct reader *r, const struct key *key, const struct doc_node *value,
 	void *object)
 {

@@ -154,20 +154,20 @@ int read_partitions(struct reader *r, const struct key *key, const struct doc_no
 
 /* ---- the file ---- */
 
+static const struct key after_change_keys[] = {
+	{"command", read_lines, offsetof(struct vfctl_host_spec, after_change), 0, ARGUMENTS_MAX,
+		NULL},
+	{"timeout", read_milliseconds, offsetof(struct vfctl_host_spec, after_change_timeout_ms),
+		100, 3600000, NULL},
+};
+
 static int read_after_change(struct reader *r, const struct key *key,
 	const struct doc_node *value, void *object)
 {
-	static const struct key keys[] = {
-		{"command", read_lines, offsetof(struct vfctl_host_spec, after_change), 0,
-			ARGUMENTS_MAX, NULL},
-		{"timeout", read_milliseconds,
-			offsetof(struct vfctl_host_spec, after_change_timeout_ms), 100, 3600000,
-			NULL},
-	};
 	struct reader inner = {.ctx = r->ctx, .file = r->file, .path = "after-change."};
-	const struct doc_node *seen[ARRAY_SIZE(keys)] = {0};
+	const struct doc_node *seen[ARRAY_SIZE(after_change_keys)] = {0};
 	struct vfctl_host_spec *spec = object;
-	int error = reader_map(&inner, value, keys, ARRAY_SIZE(keys), spec, seen);
+	int error = reader_map(&inner, value, after_change_keys, ARRAY_SIZE(after_change_keys), spec, seen);
 
 	if (error < 0)
 		return error;
@@ -192,6 +192,8 @@ static const char *const store_words[] = {"host", "etcd", NULL};
 
 enum { HOST, STORE, ETCD, RESERVED_CPUS, SHARED_CPUS, SHARED_RATIO };
 
+static const char *const without_reset_words[] = {"refuse", "allow", NULL};
+
 static const struct key host_keys[] = {
 	[HOST] = {"host", read_name_text, offsetof(struct file, host), 0, 64, NULL},
 	[STORE] = {"store", read_word, offsetof(struct file, store), 0, 0, store_words},
@@ -212,8 +214,45 @@ static const struct key host_keys[] = {
 	{"after-change", read_after_change, 0, 0, 0, NULL},
 	{"foreign-domains", read_foreign, 0, 0, 0, NULL},
 	{"hook", read_hook, 0, 0, 0, NULL},
-	{"vfs-without-reset", read_without_reset, 0, 0, 0, NULL},
+	{"vfs-without-reset", read_without_reset, 0, 0, 0, without_reset_words},
 };
+
+static const struct shape partition_shapes[] = {
+	{.read = read_name_text, .kinds = SHAPE_TEXT, .pattern = NAME_PATTERN},
+	{.read = read_pkey, .kinds = SHAPE_TEXT, .pattern = "^0[xX][0-9A-Fa-f]{1,5}$"},
+};
+static const char *const partition_required[] = {"name", "pkey", NULL};
+static const struct table partition_table = {partition_keys, ARRAY_SIZE(partition_keys),
+	partition_shapes, ARRAY_SIZE(partition_shapes), partition_required};
+
+static const char *const command_required[] = {"command", NULL};
+static const struct table after_change_table = {after_change_keys, ARRAY_SIZE(after_change_keys),
+	NULL, 0, command_required};
+
+static const char *const typical_words[] = {"default", "learned", NULL};
+static const struct shape typical_shape = {.map = &typical_table};
+static const struct shape pool_shape = {.map = &pool_table};
+static const struct shape partition_shape = {.map = &partition_table};
+static const struct shape pf_shape = {.map = &pf_table};
+
+static const struct shape host_shapes[] = {
+	{.read = read_name_text, .kinds = SHAPE_TEXT, .pattern = NAME_PATTERN},
+	{.read = read_etcd, .map = &etcd_table},
+	{.read = read_host_cpus, .kinds = SHAPE_TEXT},
+	{.read = read_host_memory, .kinds = SHAPE_TEXT, .pattern = "^[0-9]+([KMGT](iB)?)?$"},
+	{.read = read_typical, .words = typical_words, .each = &typical_shape,
+		.most = VFCTL_TYPICAL_MAX},
+	{.read = read_guid_pools, .each = &pool_shape, .most = POOLS_MAX},
+	{.read = read_mac_pools, .each = &pool_shape, .most = POOLS_MAX},
+	{.read = read_partitions, .each = &partition_shape, .most = PARTITIONS_MAX},
+	{.read = read_pfs, .each = &pf_shape, .most = PFS_MAX},
+	{.read = read_after_change, .map = &after_change_table},
+	{.read = read_foreign, .words = foreign_mode_words, .map = &foreign_table},
+	{.read = read_hook, .map = &hook_table},
+	{.read = read_without_reset, .kinds = SHAPE_WORDS},
+};
+const struct table host_table = {host_keys, ARRAY_SIZE(host_keys), host_shapes,
+	ARRAY_SIZE(host_shapes), NULL};
 
 static int check_cpus(struct reader *r, const struct vfctl_host_spec *spec,
 	const struct doc_node *const *seen)

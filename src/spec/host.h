@@ -35,6 +35,14 @@ int read_pfs(struct reader *r, const struct key *key, const struct doc_node *val
 void pf_spec_clear(struct vfctl_pf_spec *pf);
 void etcd_spec_free(struct vfctl_etcd_spec *etcd);
 
+/* What their mappings are, for the host's table. */
+extern const struct table pool_table, etcd_table, typical_table, foreign_table, hook_table,
+	pf_table, host_table;
+extern const char *const foreign_mode_words[];
+#define POOLS_MAX 1000
+#define PFS_MAX 256
+#define NAME_PATTERN "^[A-Za-z0-9][A-Za-z0-9._-]*$"
+
 /* A name of ours: letters, digits, '-', '_', '.', beginning with a letter or digit;
  * @max bytes at most; a char *. */
 int read_name_text(struct reader *r, const struct key *key, const struct doc_node *value,

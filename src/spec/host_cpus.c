@@ -53,6 +53,10 @@ static const struct key typical_keys[] = {
 	{"share", read_u32, T(share), 1, 1000, NULL},
 };
 
+static const char *const typical_required[] = {"vcpus", NULL};
+const struct table typical_table = {typical_keys, ARRAY_SIZE(typical_keys), NULL, 0,
+	typical_required};
+
 static int read_typical_guest(struct reader *r, const struct doc_node *node, void *object)
 {
 	struct vfctl_typical t = {.cells = 1, .share = 1};

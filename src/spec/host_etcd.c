@@ -35,6 +35,9 @@ static const struct key etcd_keys[] = {
 	{"block", read_u32, E(block), 0, 120, NULL},
 };
 
+static const char *const etcd_required[] = {"endpoints", NULL};
+const struct table etcd_table = {etcd_keys, ARRAY_SIZE(etcd_keys), NULL, 0, etcd_required};
+
 static int check_endpoint(struct reader *r, const struct doc_node *at, const char *url)
 {
 	const char *host = str_starts(url, "https://") ? url + 8

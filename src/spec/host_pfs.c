@@ -8,7 +8,6 @@
 #include "base/parse.h"
 #include "spec/host.h"
 
-#define PFS_MAX 256
 #define RANGES_MAX 4096
 #define VFS_MAX UINT16_MAX
 #define NAME_MAX_BYTES 127 /* of an alternative name: ALTIFNAMSIZ */
@@ -61,6 +60,13 @@ static const struct key match_keys[] = {
 	{"device", read_vendor_device, 0, 0, 0, NULL},
 	{"serial", read_line, P(serial), 1, 64, NULL},
 };
+
+static const struct shape match_shapes[] = {
+	{.read = read_vendor_device, .kinds = SHAPE_TEXT,
+		.pattern = "^[0-9A-Fa-f]{4}:[0-9A-Fa-f]{4}$"},
+};
+static const struct table match_table = {match_keys, ARRAY_SIZE(match_keys), match_shapes,
+	ARRAY_SIZE(match_shapes), NULL};
 
 static int read_match(struct reader *r, const struct key *key, const struct doc_node *value,
 	void *object)
@@ -115,6 +121,12 @@ static const struct key range_keys[] = {
 	{"trust", read_vf_attr, 0, 0, 0, NULL},
 	{"link-state", read_vf_attr, 0, 0, 0, NULL},
 };
+
+static const struct shape range_shapes[] = {
+	{.read = read_vf_attr, .kinds = SHAPE_ATTR},
+};
+static const struct table range_table = {range_keys, ARRAY_SIZE(range_keys), range_shapes,
+	ARRAY_SIZE(range_shapes), NULL};
 
 /* "3" or "0-3". */
 static bool read_indexes(const char *text, struct vfctl_vf_range *ret)
@@ -201,8 +213,7 @@ static int read_ranges(struct reader *r, const struct key *key, const struct doc
 static int read_link(struct reader *r, const struct key *key, const struct doc_node *value,
 	void *object)
 {
-	static const char *const words[] = {"up", "down", NULL};
-	const struct key into = {key->name, read_word, 0, 0, 0, words};
+	const struct key into = {key->name, read_word, 0, 0, 0, key->words};
 	struct vfctl_pf_spec *pf = object;
 	unsigned index = 0;
 	int error = read_word(r, &into, value, &index);
@@ -234,6 +245,8 @@ static const char *const driver_words[] = {
 	NULL,
 };
 
+static const char *const link_words[] = {"up", "down", NULL};
+
 static const struct key pf_keys[] = {
 	[MATCH] = {"match", read_match, 0, 0, 0, NULL},
 	[MANAGED] = {"managed", read_managed, 0, 0, 0, NULL},
@@ -244,8 +257,19 @@ static const struct key pf_keys[] = {
 	[PKEY] = {"pkey", read_line, P(pkey), 1, 64, NULL},
 	[RANGES] = {"vfs", read_ranges, 0, 0, 0, NULL},
 	{"mtu", read_u32, P(mtu), MTU_MIN, MTU_MAX, NULL},
-	{"link", read_link, 0, 0, 0, NULL},
+	{"link", read_link, 0, 0, 0, link_words},
 };
+
+static const struct shape pf_shapes[] = {
+	{.read = read_match, .kinds = SHAPE_TEXT | SHAPE_FILLED, .min = 1, .max = NAME_MAX_BYTES,
+		.map = &match_table},
+	{.read = read_managed, .kinds = SHAPE_SWITCH},
+	{.read = read_ranges, .map = &range_table, .named = "^[0-9]+(-[0-9]+)?$"},
+	{.read = read_link, .kinds = SHAPE_WORDS},
+};
+static const char *const pf_required[] = {"match", NULL};
+const struct table pf_table = {pf_keys, ARRAY_SIZE(pf_keys), pf_shapes, ARRAY_SIZE(pf_shapes),
+	pf_required};
 
 static int check_unmanaged(struct reader *r, const struct doc_node *const *seen)
 {

@@ -5,7 +5,6 @@
 #include "base/idrange.h"
 #include "spec/host.h"
 
-#define POOLS_MAX 1000
 #define RANGES_MAX 10000
 #define REST_DEFAULT_S 3600
 #define REST_MAX_S (365u * 86400)
@@ -102,15 +101,16 @@ static void clear_ends(struct ends *ends)
 	free(ends->last);
 }
 
+static const struct key range_keys[] = {
+	{"first", read_line, offsetof(struct ends, first), 1, 64, NULL},
+	{"last", read_line, offsetof(struct ends, last), 1, 64, NULL},
+};
+
 static int read_range_map(struct reader *r, const struct doc_node *node, struct entry *e)
 {
-	static const struct key keys[] = {
-		{"first", read_line, offsetof(struct ends, first), 1, 64, NULL},
-		{"last", read_line, offsetof(struct ends, last), 1, 64, NULL},
-	};
 	_cleanup_(clear_ends) struct ends ends = {0};
 	uint64_t first, last;
-	int error = reader_map(r, node, keys, ARRAY_SIZE(keys), &ends, NULL);
+	int error = reader_map(r, node, range_keys, ARRAY_SIZE(range_keys), &ends, NULL);
 
 	if (error < 0)
 		return error;
@@ -189,6 +189,21 @@ static const struct key pool_keys[] = {
 	[STRATEGY] = {"strategy", read_word, E(strategy), 0, 0, strategy_words},
 	{"rest", read_seconds, E(rest_s), 0, REST_MAX_S, NULL},
 };
+
+static const char *const range_required[] = {"first", "last", NULL};
+static const struct table range_table = {range_keys, ARRAY_SIZE(range_keys), NULL, 0,
+	range_required};
+static const struct shape range_shape = {.kinds = SHAPE_STRING, .pattern = "[.][.]",
+	.map = &range_table};
+static const struct shape value_shape = {.kinds = SHAPE_TEXT};
+static const struct shape pool_shapes[] = {
+	{.read = read_name_text, .kinds = SHAPE_TEXT, .pattern = NAME_PATTERN},
+	{.read = read_ranges, .each = &range_shape, .most = RANGES_MAX},
+	{.read = read_values, .each = &value_shape, .most = RANGES_MAX},
+};
+static const char *const pool_required[] = {"name", NULL};
+const struct table pool_table = {pool_keys, ARRAY_SIZE(pool_keys), pool_shapes,
+	ARRAY_SIZE(pool_shapes), pool_required};
 
 static int check_derive(struct reader *r, const struct doc_node *node,
 	const struct entry *e, const struct doc_node *const *seen)

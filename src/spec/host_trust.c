@@ -8,11 +8,11 @@
 
 #define HOOK_TIMEOUT_MIN_MS 2000
 #define HOOK_TIMEOUT_MAX_MS 120000
-#define PFS_MAX 64
+#define FOREIGN_PFS_MAX 64
 
 #define F(member) offsetof(struct vfctl_foreign_spec, member)
 
-static const char *const mode_words[] = {
+const char *const foreign_mode_words[] = {
 	[VFCTL_FOREIGN_LEASES_ONLY] = "leases-only",
 	[VFCTL_FOREIGN_REFUSE] = "refuse",
 	[VFCTL_FOREIGN_FREE_VFS] = "free-vfs",
@@ -53,39 +53,45 @@ static int check_foreign(struct reader *r, const struct doc_node *node,
 	return 0;
 }
 
+static const struct key foreign_keys[] = {
+	{"allow", read_word, F(mode), 0, 0, foreign_mode_words},
+	{"pfs", read_lines, F(pfs), 0, FOREIGN_PFS_MAX, NULL},
+	{"vlans", read_vlans, F(vlans), 0, 0, NULL},
+	{"max-rate", read_u32, F(max_rate_mbps), 1, UINT32_MAX, NULL},
+	{"trust", read_switch, F(trust), 0, 0, NULL},
+	{"spoofchk-off", read_switch, F(spoofchk_off), 0, 0, NULL},
+};
+
+static const struct shape foreign_shapes[] = {
+	{.read = read_vlans, .kinds = SHAPE_TEXT},
+};
+const struct table foreign_table = {foreign_keys, ARRAY_SIZE(foreign_keys), foreign_shapes,
+	ARRAY_SIZE(foreign_shapes), NULL};
+
 int read_foreign(struct reader *r, const struct key *key, const struct doc_node *value,
 	void *object)
 {
-	static const struct key keys[] = {
-		{"allow", read_word, F(mode), 0, 0, mode_words},
-		{"pfs", read_lines, F(pfs), 0, PFS_MAX, NULL},
-		{"vlans", read_vlans, F(vlans), 0, 0, NULL},
-		{"max-rate", read_u32, F(max_rate_mbps), 1, UINT32_MAX, NULL},
-		{"trust", read_switch, F(trust), 0, 0, NULL},
-		{"spoofchk-off", read_switch, F(spoofchk_off), 0, 0, NULL},
-	};
 	struct reader inner = {.ctx = r->ctx, .file = r->file, .path = "foreign-domains."};
-	const struct doc_node *seen[ARRAY_SIZE(keys)] = {0};
+	const struct doc_node *seen[ARRAY_SIZE(foreign_keys)] = {0};
 	struct vfctl_foreign_spec *f = &((struct vfctl_host_spec *)object)->foreign;
-	const struct doc_node *none[ARRAY_SIZE(keys)] = {0};
+	const struct doc_node *none[ARRAY_SIZE(foreign_keys)] = {0};
 	int error;
 
 	/* "foreign-domains: refuse" says it all. */
 	if (value->kind == DOC_SCALAR) {
-		const struct key word = {key->name, read_word, F(mode), 0, 0, mode_words};
+		const struct key word = {key->name, read_word, F(mode), 0, 0, foreign_mode_words};
 
 		error = read_word(r, &word, value, f);
-		return error < 0 ? error : check_foreign(r, value, f, none, ARRAY_SIZE(keys));
+		return error < 0 ? error : check_foreign(r, value, f, none, ARRAY_SIZE(foreign_keys));
 	}
-	error = reader_map(&inner, value, keys, ARRAY_SIZE(keys), f, seen);
-	return error < 0 ? error : check_foreign(&inner, value, f, seen, ARRAY_SIZE(keys));
+	error = reader_map(&inner, value, foreign_keys, ARRAY_SIZE(foreign_keys), f, seen);
+	return error < 0 ? error : check_foreign(&inner, value, f, seen, ARRAY_SIZE(foreign_keys));
 }
 
 int read_without_reset(struct reader *r, const struct key *key, const struct doc_node *value,
 	void *object)
 {
-	static const char *const words[] = {"refuse", "allow", NULL};
-	const struct key word = {key->name, read_word, 0, 0, 0, words};
+	const struct key word = {key->name, read_word, 0, 0, 0, key->words};
 	unsigned chosen = 0;
 	int error = read_word(r, &word, value, &chosen);
 
@@ -98,19 +104,21 @@ struct hook_keys {
 	unsigned leased_vfs;
 };
 
+static const char *const leased_words[] = {"refuse", "warn", NULL};
+static const struct key hook_rows[] = {
+	{"timeout", read_milliseconds, offsetof(struct hook_keys, timeout_ms), HOOK_TIMEOUT_MIN_MS,
+		HOOK_TIMEOUT_MAX_MS, NULL},
+	{"leased-vfs", read_word, offsetof(struct hook_keys, leased_vfs), 0, 0, leased_words},
+};
+const struct table hook_table = {hook_rows, ARRAY_SIZE(hook_rows), NULL, 0, NULL};
+
 int read_hook(struct reader *r, const struct key *key, const struct doc_node *value,
 	void *object)
 {
-	static const char *const words[] = {"refuse", "warn", NULL};
-	static const struct key keys[] = {
-		{"timeout", read_milliseconds, offsetof(struct hook_keys, timeout_ms),
-			HOOK_TIMEOUT_MIN_MS, HOOK_TIMEOUT_MAX_MS, NULL},
-		{"leased-vfs", read_word, offsetof(struct hook_keys, leased_vfs), 0, 0, words},
-	};
 	struct reader inner = {.ctx = r->ctx, .file = r->file, .path = "hook."};
 	struct hook_keys hook = {VFCTL_HOOK_TIMEOUT_MS, 0};
 	struct vfctl_host_spec *spec = object;
-	int error = reader_map(&inner, value, keys, ARRAY_SIZE(keys), &hook, NULL);
+	int error = reader_map(&inner, value, hook_rows, ARRAY_SIZE(hook_rows), &hook, NULL);
 
 	spec->hook_timeout_ms = hook.timeout_ms;
 	spec->leased_vfs_warn = hook.leased_vfs == 1;

@@ -25,6 +25,42 @@ struct key {
 };
 
 /*
+ * What a reader takes, for the JSON schema (schema.c): an alternative for each member that is
+ * set. The schema takes all that the reader takes; what it cannot say, it leaves to the reader.
+ */
+enum {
+	SHAPE_NUMBER = 1, /* @min..@max, or those of the row when @max is 0 */
+	SHAPE_TEXT = 2,   /* one value, whatever YAML takes it for; the row's length */
+	SHAPE_STRING = 4, /* one value that YAML takes for text only */
+	SHAPE_SWITCH = 8,
+	SHAPE_WORDS = 16, /* one of the row's */
+	SHAPE_ATTR = 32,  /* a VF attribute: the row's first word, else its name */
+	SHAPE_FILLED = 64, /* a list has an entry, a mapping a key, at least */
+};
+
+struct shape {
+	int (*read)(struct reader *r, const struct key *key, const struct doc_node *value,
+		void *object);
+	unsigned kinds;
+	uint64_t min, max;
+	const char *pattern; /* of text; understood by POSIX and ECMA-262 alike */
+	const char *const *words; /* NULL-terminated, besides the rest */
+	const struct table *map;  /* a mapping by that table */
+	const char *named; /* and one level in between: keys like this, each with such a mapping */
+	const struct shape *each; /* a list of these, at most as many as @most or the row's max */
+	uint64_t most;
+};
+
+/* The rows of a mapping with the shapes of those readers that are not in reader.h. */
+struct table {
+	const struct key *keys;
+	size_t count;
+	const struct shape *shapes;
+	size_t shape_count;
+	const char *const *required; /* NULL-terminated; "a|b": one of the two */
+};
+
+/*
  * Read the mapping @node by its table. @ret_seen (may be NULL) receives the value of each
  * key or NULL, in the order of the table, which has at most 64 rows.
  */

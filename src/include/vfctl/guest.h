@@ -216,6 +216,16 @@ int vfctl_guest_add_vf(struct vfctl_ctx *ctx, struct vfctl_guest *guest, const c
 int vfctl_guest_parse(struct vfctl_ctx *ctx, const char *file, const char *text,
 	size_t len, struct vfctl_guest **ret);
 
+/**
+ * The JSON schema (draft 7) of guest.yaml, for editors: made of what vfctl_guest_parse() reads
+ * by, it takes every file that is taken there. What it cannot say (sums, values that exclude
+ * each other) it leaves to that.
+ *
+ * @param ret  receives JSON text; free() it.
+ * @return 0; -ENOMEM.
+ */
+int vfctl_guest_schema(struct vfctl_ctx *ctx, char **ret);
+
 /** NULL is allowed. */
 void vfctl_guest_free(struct vfctl_guest *guest);
 

@@ -122,6 +122,13 @@ int vfctl_host_spec_parse(struct vfctl_ctx *ctx, const char *file, const char *t
 void vfctl_host_spec_free(struct vfctl_host_spec *spec);
 
 /**
+ * The JSON schema of host.yaml, as vfctl_guest_schema() is that of guest.yaml.
+ * @param ret  receives JSON text; free() it.
+ * @return 0; -ENOMEM.
+ */
+int vfctl_host_spec_schema(struct vfctl_ctx *ctx, char **ret);
+
+/**
  * Read the host.yaml of the context's host.
  * @param path  NULL: VFCTL_HOST_SPEC_PATH, which need not exist; any other is a file of
  *              the machine this runs on, and must.

@@ -1,0 +1,373 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* The JSON schemas of guest.yaml and host.yaml, written from the tables that read the files. */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+
+#include "base/json.h"
+#include "spec/guest.h"
+#include "spec/host.h"
+
+#define LENGTH_MAX 65536
+
+struct writer {
+	struct buf *out;
+	const char *unknown; /* a key whose reader has no shape: an error of ours */
+	int depth;
+};
+
+/* What a value may be, one JSON object each, with commas between. */
+struct alternatives {
+	struct buf text;
+	unsigned count;
+};
+
+static void clear_alternatives(struct alternatives *a)
+{
+	buf_free(&a->text);
+}
+
+static void may_be(struct alternatives *a, const char *fmt, ...) _printf_(2, 3);
+static void may_be(struct alternatives *a, const char *fmt, ...)
+{
+	_free_ char *one = NULL;
+	va_list args;
+
+	va_start(args, fmt);
+	if (vasprintf(&one, fmt, args) < 0) {
+		one = NULL;
+		a->text.failed = true;
+	}
+	va_end(args);
+	buf_printf(&a->text, "%s%s", a->count++ ? "," : "", one ? one : "");
+}
+
+static void may_be_buf(struct alternatives *a, const struct buf *one)
+{
+	a->text.failed |= one->failed;
+	may_be(a, "%s", one->data ? one->data : "");
+}
+
+/* ---- values ---- */
+
+static void may_be_number(struct alternatives *a, uint64_t min, uint64_t max)
+{
+	may_be(a, "{\"type\":\"integer\",\"minimum\":%" PRIu64 ",\"maximum\":%" PRIu64 "}", min, max);
+	may_be(a, "{\"type\":\"string\",\"pattern\":\"^[0-9]+$\"}");
+}
+
+/* As YAML 1.2 has it, on and off are text. */
+static void may_be_switch(struct alternatives *a)
+{
+	may_be(a, "{\"type\":\"boolean\"}");
+	may_be(a, "{\"enum\":[\"on\",\"off\"]}");
+	may_be(a, "{\"type\":\"string\",\"pattern\":\"^(yes|no|true|false|0|1)$\"}");
+	may_be(a, "{\"type\":\"integer\",\"minimum\":0,\"maximum\":1}");
+}
+
+static void may_be_words(struct alternatives *a, const char *const *words)
+{
+	_buf_ struct buf one = {0};
+
+	buf_puts(&one, "{\"enum\":[");
+	for (size_t i = 0; words[i]; i++) {
+		buf_puts(&one, i ? "," : "");
+		json_put(&one, words[i]);
+	}
+	buf_puts(&one, "]}");
+	may_be_buf(a, &one);
+}
+
+static void may_be_text(struct alternatives *a, const char *types, const char *pattern,
+	uint64_t min, uint64_t max)
+{
+	_buf_ struct buf one = {0};
+
+	buf_printf(&one, "{\"type\":%s", types);
+	if (pattern) {
+		buf_puts(&one, ",\"pattern\":");
+		json_put(&one, pattern);
+	}
+	/* Ours are bytes, theirs are characters: never more than bytes. */
+	if (min)
+		buf_puts(&one, ",\"minLength\":1");
+	if (max && max < LENGTH_MAX)
+		buf_printf(&one, ",\"maxLength\":%" PRIu64, max);
+	buf_puts(&one, "}");
+	may_be_buf(a, &one);
+}
+
+#define STRING "\"string\""
+#define ANY_SCALAR "[\"string\",\"number\",\"boolean\"]"
+
+/* Attributes of VFs have a table of their own (base/vfattr.c), which says it in words. */
+static bool may_be_attr(struct alternatives *a, const char *name)
+{
+	static const char *const protos[] = {"802.1Q", "802.1ad", NULL};
+	static const char *const states[] = {"auto", "enable", "disable", NULL};
+	static const struct {
+		const char *name, *pattern;
+		uint64_t max;
+		const char *const *words;
+	} rows[] = {
+		{"mac", "^[0-9A-Fa-f]{2}([:-][0-9A-Fa-f]{2}){5}$", 0, NULL},
+		{"guid", "", 0, NULL},
+		{"node-guid", "", 0, NULL},
+		{"port-guid", "", 0, NULL},
+		{"vlan", NULL, VFCTL_VLAN_MAX, NULL},
+		{"qos", NULL, VFCTL_QOS_MAX, NULL},
+		{"proto", "^802[.]1([Qq]|[Aa][Dd])$", 0, protos},
+		{"min-rate", NULL, UINT32_MAX, NULL},
+		{"max-rate", NULL, UINT32_MAX, NULL},
+		{"link-state", "^([Ff][Oo][Ll][Ll][Oo][Ww]|[Uu][Pp]|[Dd][Oo][Ww][Nn])$", 0, states},
+		{"msix", NULL, VFCTL_MSIX_MAX, NULL},
+		{"spoofchk", NULL, 0, NULL},
+		{"trust", NULL, 0, NULL},
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		if (!str_eq(rows[i].name, name))
+			continue;
+		if (rows[i].words)
+			may_be_words(a, rows[i].words);
+		if (rows[i].pattern)
+			may_be_text(a, *rows[i].pattern ? STRING : ANY_SCALAR,
+				*rows[i].pattern ? rows[i].pattern : NULL, 0, 0);
+		else if (rows[i].max)
+			may_be_number(a, 0, rows[i].max);
+		else
+			may_be_switch(a);
+		return true;
+	}
+	return false;
+}
+
+/* ---- what the readers of reader.h take ---- */
+
+static const struct shape line_shape = {.kinds = SHAPE_TEXT};
+
+static const struct shape common[] = {
+	{.read = read_u32, .kinds = SHAPE_NUMBER},
+	{.read = read_switch, .kinds = SHAPE_SWITCH},
+	{.read = read_word, .kinds = SHAPE_WORDS},
+	{.read = read_word_text, .kinds = SHAPE_WORDS},
+	{.read = read_line, .kinds = SHAPE_TEXT},
+	{.read = read_string, .kinds = SHAPE_TEXT},
+	{.read = read_path, .kinds = SHAPE_STRING, .pattern = "^/"},
+	{.read = read_seconds, .kinds = SHAPE_STRING, .pattern = "^[0-9]+[smhd]$"},
+	{.read = read_milliseconds, .kinds = SHAPE_STRING, .pattern = "^[0-9]+(ms|s|m)$"},
+	{.read = read_lines, .kinds = SHAPE_FILLED, .each = &line_shape},
+};
+
+static const struct shape *find_shape(const struct shape *shapes, size_t count,
+	const struct key *key)
+{
+	for (size_t i = 0; i < count; i++)
+		if (shapes[i].read == key->read)
+			return &shapes[i];
+	return NULL;
+}
+
+/* ---- mappings and lists ---- */
+
+static void put_map(struct writer *w, const struct table *table, bool filled);
+static void put_value(struct writer *w, const struct key *key, const struct shape *shape);
+
+static void put_line(struct writer *w)
+{
+	buf_printf(w->out, "\n%*s", w->depth * 2, "");
+}
+
+static void put_list(struct writer *w, const struct key *key, const struct shape *shape)
+{
+	static const struct key entry = {.name = "an entry"};
+
+	buf_printf(w->out, "{\"type\":\"array\",\"maxItems\":%" PRIu64 "%s,\"items\":",
+		shape->most ? shape->most : key->max,
+		shape->kinds & SHAPE_FILLED ? ",\"minItems\":1" : "");
+	put_value(w, &entry, shape->each);
+	buf_puts(w->out, "}");
+}
+
+static void put_named(struct writer *w, const struct shape *shape)
+{
+	buf_puts(w->out, "{\"type\":\"object\",\"additionalProperties\":false,\"patternProperties\":{");
+	json_put(w->out, shape->named);
+	buf_puts(w->out, ":");
+	put_map(w, shape->map, false);
+	buf_puts(w->out, "}}");
+}
+
+/* What is no mapping and no list. */
+static void take_scalars(struct writer *w, const struct key *key, const struct shape *shape,
+	struct alternatives *a)
+{
+	uint64_t min = shape->max ? shape->min : key->min, max = shape->max ? shape->max : key->max;
+
+	if (shape->words)
+		may_be_words(a, shape->words);
+	if (shape->kinds & SHAPE_WORDS)
+		may_be_words(a, key->words);
+	if (shape->kinds & SHAPE_NUMBER)
+		may_be_number(a, min, max);
+	if (shape->kinds & SHAPE_SWITCH)
+		may_be_switch(a);
+	if (shape->kinds & (SHAPE_TEXT | SHAPE_STRING))
+		may_be_text(a, shape->kinds & SHAPE_TEXT ? ANY_SCALAR : STRING, shape->pattern, min,
+			max);
+	if (shape->kinds & SHAPE_ATTR && !may_be_attr(a, key->words ? key->words[0] : key->name))
+		w->unknown = key->name;
+}
+
+static void put_value(struct writer *w, const struct key *key, const struct shape *shape)
+{
+	_cleanup_(clear_alternatives) struct alternatives a = {0};
+	bool single;
+
+	take_scalars(w, key, shape, &a);
+	single = a.count + (shape->map != NULL) + (shape->each != NULL) == 1;
+	buf_puts(w->out, single ? "" : "{\"anyOf\":[");
+	w->out->failed |= a.text.failed;
+	buf_puts(w->out, a.count && !a.text.failed ? a.text.data : "");
+	if (shape->map) {
+		buf_puts(w->out, a.count ? "," : "");
+		if (shape->named)
+			put_named(w, shape);
+		else
+			put_map(w, shape->map, shape->kinds & SHAPE_FILLED);
+	}
+	if (shape->each) {
+		buf_puts(w->out, a.count || shape->map ? "," : "");
+		put_list(w, key, shape);
+	}
+	buf_puts(w->out, single ? "" : "]}");
+}
+
+static void put_property(struct writer *w, const struct table *table, const struct key *key)
+{
+	const struct shape *shape = find_shape(table->shapes, table->shape_count, key);
+
+	if (!shape)
+		shape = find_shape(common, ARRAY_SIZE(common), key);
+	if (shape)
+		put_value(w, key, shape);
+	else
+		w->unknown = key->name;
+}
+
+/*
+ * A key may be spelt with '-' or '_' (reader.c). One spelling is offered by editors; @ret has
+ * the others as a pattern, or is empty.
+ */
+static void other_spellings(const char *name, struct buf *ret)
+{
+	unsigned places = 0;
+
+	for (const char *c = name; *c; c++)
+		places += *c == '-' || *c == '_';
+	for (unsigned other = 1; other < 1u << places; other++) {
+		unsigned place = 0;
+
+		buf_puts(ret, other == 1 ? "^(" : "|");
+		for (const char *c = name; *c; c++) {
+			bool turned = (*c == '-' || *c == '_') && other >> place++ & 1;
+
+			buf_printf(ret, "%c", !turned ? *c : *c == '-' ? '_' : '-');
+		}
+	}
+	buf_puts(ret, places ? ")$" : "");
+}
+
+static void put_other_spellings(struct writer *w, const struct table *table)
+{
+	bool some = false;
+
+	for (size_t i = 0; i < table->count; i++) {
+		_buf_ struct buf names = {0};
+
+		other_spellings(table->keys[i].name, &names);
+		w->out->failed |= names.failed;
+		if (!names.len)
+			continue;
+		buf_puts(w->out, some ? "," : ",\"patternProperties\":{");
+		put_line(w);
+		json_put(w->out, names.data);
+		buf_puts(w->out, ":");
+		put_property(w, table, &table->keys[i]);
+		some = true;
+	}
+	buf_puts(w->out, some ? "}" : "");
+}
+
+/* "a|b": one of the two. */
+static void put_required(struct writer *w, const struct table *table)
+{
+	const char *const *required = table->required;
+
+	for (size_t i = 0; required && required[i]; i++) {
+		const char *bar = strchr(required[i], '|');
+		int len = bar ? (int)(bar - required[i]) : (int)strlen(required[i]);
+
+		buf_puts(w->out, i ? "," : ",\"allOf\":[");
+		if (bar)
+			buf_printf(w->out, "{\"anyOf\":[{\"required\":[\"%.*s\"]},{\"required\":[\"%s\"]}]}",
+				len, required[i], bar + 1);
+		else
+			buf_printf(w->out, "{\"required\":[\"%s\"]}", required[i]);
+	}
+	buf_puts(w->out, required ? "]" : "");
+}
+
+static void put_members(struct writer *w, const struct table *table, bool filled)
+{
+	w->depth++;
+	buf_printf(w->out, "\"type\":\"object\",\"additionalProperties\":false%s",
+		filled ? ",\"minProperties\":1" : "");
+	put_required(w, table);
+	buf_puts(w->out, ",\"properties\":{");
+	for (size_t i = 0; i < table->count; i++) {
+		buf_puts(w->out, i ? "," : "");
+		put_line(w);
+		json_put(w->out, table->keys[i].name);
+		buf_puts(w->out, ":");
+		put_property(w, table, &table->keys[i]);
+	}
+	buf_puts(w->out, "}");
+	put_other_spellings(w, table);
+	w->depth--;
+}
+
+static void put_map(struct writer *w, const struct table *table, bool filled)
+{
+	buf_puts(w->out, "{");
+	put_members(w, table, filled);
+	buf_puts(w->out, "}");
+}
+
+static int write_schema(struct vfctl_ctx *ctx, const char *title, const struct table *table,
+	char **ret)
+{
+	_buf_ struct buf out = {0};
+	struct writer w = {.out = &out};
+
+	/* The draft that editors' YAML servers know best. */
+	buf_printf(&out, "{\"$schema\":\"http://json-schema.org/draft-07/schema#\",\"title\":\"%s\",",
+		title);
+	put_members(&w, table, false);
+	buf_puts(&out, "}\n");
+	if (w.unknown)
+		return ctx_fail(ctx, -ENOTSUP, "the schema does not know what %s takes", w.unknown);
+	*ret = out.failed ? NULL : buf_steal(&out);
+	return *ret ? 0 : ctx_oom(ctx);
+}
+
+int vfctl_guest_schema(struct vfctl_ctx *ctx, char **ret)
+{
+	return write_schema(ctx, "guest.yaml of vfctl", &guest_table, ret);
+}
+
+int vfctl_host_spec_schema(struct vfctl_ctx *ctx, char **ret)
+{
+	return write_schema(ctx, "host.yaml of vfctl", &host_table, ret);
+}

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Linked with --wrap: whatever a test, a story or a fuzzer gives to a parser is held against the
+ * schema at once. What the parser takes, the schema must take.
+ */
+#include "check.h"
+#include "vfctl/guest.h"
+#include "vfctl/hostspec.h"
+
+int __real_vfctl_guest_parse(struct vfctl_ctx *ctx, const char *file, const char *text,
+	size_t len, struct vfctl_guest **ret);
+int __wrap_vfctl_guest_parse(struct vfctl_ctx *ctx, const char *file, const char *text,
+	size_t len, struct vfctl_guest **ret);
+int __wrap_vfctl_guest_parse(struct vfctl_ctx *ctx, const char *file, const char *text,
+	size_t len, struct vfctl_guest **ret)
+{
+	int r = __real_vfctl_guest_parse(ctx, file, text, len, ret);
+
+	schema_holds(SCHEMA_GUEST, text, len, r == 0);
+	return r;
+}
+
+int __real_vfctl_host_spec_parse(struct vfctl_ctx *ctx, const char *file, const char *text,
+	size_t len, struct vfctl_host_spec **ret);
+int __wrap_vfctl_host_spec_parse(struct vfctl_ctx *ctx, const char *file, const char *text,
+	size_t len, struct vfctl_host_spec **ret);
+int __wrap_vfctl_host_spec_parse(struct vfctl_ctx *ctx, const char *file, const char *text,
+	size_t len, struct vfctl_host_spec **ret)
+{
+	int r = __real_vfctl_host_spec_parse(ctx, file, text, len, ret);
+
+	schema_holds(SCHEMA_HOST, text, len, r == 0);
+	return r;
+}
