@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* apply: the host becomes as host.yaml says; status: is it? */
 #include <errno.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -10,9 +11,9 @@
 #include "host_ids.h"
 #include "main.h"
 #include "print_declared.h"
-#include "uevents.h"
 #include "vfctl/findings.h"
 #include "vfctl/recover.h"
+#include "vfctl/watch.h"
 #include "workers.h"
 
 #define AT_ONCE 32 /* PFs; the kernel works on each by itself */
@@ -266,27 +267,39 @@ static int64_t now_ms(void)
 	return t.tv_sec * 1000 + t.tv_nsec / 1000000;
 }
 
+/* Not every change makes an event: looked at each second in any case. */
+static void await_event(struct invocation *in, struct vfctl_watch *w, int64_t left_ms)
+{
+	int ms = left_ms < 1000 ? (int)left_ms : 1000;
+	unsigned what;
+
+	if (!w || vfctl_watch_wait(in->ctx, w, -1, ms, &what) < 0)
+		poll(NULL, 0, ms);
+}
+
 /* Look again whenever a device comes, until none that is declared is absent. */
 static int await_devices(struct invocation *in, const char *path, unsigned seconds, struct view *v)
 {
 	int64_t end = now_ms() + (int64_t)seconds * 1000, left;
 	const struct vfctl_declared_pf *absent;
-	int fd = uevents_open(), status = open_view(in, path, v);
+	struct vfctl_watch *watch = NULL;
+	int status = EXIT_DONE;
 	bool told = in->quiet;
 
+	if (seconds) /* where no event can be heard, looking each second is enough */
+		vfctl_watch_open(in->ctx, option_of(in, "host-yaml"), &watch);
+	status = open_view(in, path, v);
 	while (status == EXIT_DONE && (absent = first_absent(v->declared)) &&
 		(left = end - now_ms()) > 0) {
 		if (!told)
 			fprintf(stderr, "waiting up to %u s for %s\n", seconds, absent->name);
 		told = true;
-		/* Not every change makes an event: looked at each second in any case. */
-		uevents_await(fd, left < 1000 ? (unsigned)left : 1000);
+		await_event(in, watch, left);
 		close_view(v);
 		*v = (struct view){0};
 		status = open_view(in, path, v);
 	}
-	if (fd >= 0)
-		close(fd);
+	vfctl_watch_close(watch);
 	return status;
 }
 

@@ -26,6 +26,7 @@ struct out {
 	char closing[DEPTH_MAX];
 	bool filled[DEPTH_MAX];
 	size_t depth;
+	bool lines;    /* a document is one line */
 	bool answered; /* a whole document was written */
 	bool failed;
 };
@@ -438,7 +439,7 @@ static void indent(const struct out *out)
 {
 	static const char blanks[] = "                                ";
 
-	for (size_t left = 2 * out->depth, n; left; left -= n) {
+	for (size_t left = out->lines ? 0 : 2 * out->depth, n; left; left -= n) {
 		n = left < sizeof(blanks) - 1 ? left : sizeof(blanks) - 1;
 		fwrite_unlocked(blanks, 1, n, out->file);
 	}
@@ -448,7 +449,11 @@ static void begin_value(struct out *out, const char *key)
 {
 	begin(out);
 	if (out->depth) {
-		fputs_unlocked(out->filled[out->depth - 1] ? ",\n" : "\n", out->file);
+		fputs_unlocked(out->filled[out->depth - 1] ? "," : "", out->file);
+		if (!out->lines)
+			putc_unlocked('\n', out->file);
+		else if (out->filled[out->depth - 1])
+			putc_unlocked(' ', out->file);
 		out->filled[out->depth - 1] = true;
 		indent(out);
 	}
@@ -456,6 +461,16 @@ static void begin_value(struct out *out, const char *key)
 		put_string(out->file, key);
 		fputs_unlocked(": ", out->file);
 	}
+}
+
+void out_set_lines(struct out *out)
+{
+	out->lines = true;
+}
+
+bool out_flush(struct out *out)
+{
+	return fflush(out->file) == 0 && !ferror(out->file);
 }
 
 void out_open(struct out *out, const char *key, char bracket)
@@ -475,7 +490,7 @@ void out_shut(struct out *out)
 	if (!out->depth) /* out_error() ended it */
 		return;
 	filled = out->filled[--out->depth];
-	if (filled) {
+	if (filled && !out->lines) {
 		putc('\n', out->file);
 		indent(out);
 	}

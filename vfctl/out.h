@@ -51,6 +51,10 @@ void out_cell(struct out *out, const char *fmt, ...) __attribute__((format(print
 void out_table_end(struct out *out);
 
 /* ---- JSON; @key is NULL inside an array ---- */
+/* A document is one line from now on, and there may be several. */
+void out_set_lines(struct out *out);
+/* What was written is given to whoever reads it; false when that failed. */
+bool out_flush(struct out *out);
 void out_open(struct out *out, const char *key, char bracket);
 void out_shut(struct out *out);
 void out_str(struct out *out, const char *key, const char *value); /* NULL: null */

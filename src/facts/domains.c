@@ -7,9 +7,6 @@
 #include "base/parse.h"
 #include "host/host.h"
 
-#define DEFINITIONS "/etc/libvirt/qemu"
-#define RUNNING "/run/libvirt/qemu"
-
 void known_domains_free(struct known_domains *domains)
 {
 	if (!domains)
@@ -34,6 +31,22 @@ static int status_pid(const char *text)
 		return 0;
 	memcpy(number, pid + 6, (size_t)(end - pid - 6));
 	return parse_int(number, 1, INT32_MAX, &value) == 0 ? value : 0;
+}
+
+/* libvirtd died and so did the guest: the file stays until it starts again. */
+static int living_pid(struct vfctl_ctx *ctx, const char *text)
+{
+	int pid = status_pid(text);
+
+	return pid && host_exists(ctx, "/proc/%d", pid) ? pid : 0;
+}
+
+int known_domain_pid(struct vfctl_ctx *ctx, const char *dir, const char *name)
+{
+	_free_ char *text = NULL;
+
+	return host_try_read(ctx, &text, "%s/%s", dir, name) < 0 || !text ? 0
+									  : living_pid(ctx, text);
 }
 
 /* A status file holds the domain within; a definition begins with a remark. */
@@ -109,9 +122,8 @@ static int read_file(struct vfctl_ctx *ctx, struct known_domains *all, const cha
 	if (r < 0 || !text || !vfctl_domain_may_have_devices(text, strlen(text)))
 		return 0;
 	if (running) {
-		pid = status_pid(text);
-		/* libvirtd died and so did the guest: the file stays until it starts again. */
-		if (!pid || !host_exists(ctx, "/proc/%d", pid))
+		pid = living_pid(ctx, text);
+		if (!pid)
 			return 0;
 	}
 	return read_domain(ctx, all, path, text, pid);
@@ -143,9 +155,9 @@ int known_domains_read(struct vfctl_ctx *ctx, struct known_domains **ret)
 
 	if (!all)
 		return ctx_oom(ctx);
-	r = read_dir(ctx, all, RUNNING, true);
+	r = read_dir(ctx, all, LIBVIRT_RUNNING, true);
 	if (r == 0)
-		r = read_dir(ctx, all, DEFINITIONS, false);
+		r = read_dir(ctx, all, LIBVIRT_DEFINITIONS, false);
 	doubt = host_take_doubt(ctx);
 	if (doubt)
 		note_unread(all, doubt);

@@ -20,6 +20,9 @@ struct known_domain {
 	size_t device_count;
 };
 
+#define LIBVIRT_DEFINITIONS "/etc/libvirt/qemu"
+#define LIBVIRT_RUNNING "/run/libvirt/qemu"
+
 struct known_domains {
 	struct known_domain *v; /* a running domain has two rows when it is defined too */
 	size_t count;
@@ -34,6 +37,8 @@ int known_domains_ask(struct vfctl_ctx *ctx, struct vfctl_hypervisor *hypervisor
 	struct known_domains **ret);
 /* -ENOMEM is the only failure: the rest is @unread. */
 int known_domains_read(struct vfctl_ctx *ctx, struct known_domains **ret);
+/* The process of the running domain of that status file, if it lives; else 0. */
+int known_domain_pid(struct vfctl_ctx *ctx, const char *dir, const char *name);
 void known_domains_free(struct known_domains *domains);
 static inline void known_domains_freep(struct known_domains **domains)
 {

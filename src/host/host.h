@@ -51,6 +51,12 @@ struct host_ops {
 	/* Take the named lock, alone or with others that share it; the descriptor holds it. */
 	int (*lock)(struct host *h, const char *name, bool shared, unsigned timeout_ms,
 		int *ret_fd);
+	/*
+	 * Descriptors that become readable when a device or a network link came, went or
+	 * changed; what is read of them says nothing more, but -ENOBUFS that some are lost. How
+	 * many, HOST_EVENTS_MAX at most. NULL: nothing happens here.
+	 */
+	int (*events)(struct host *h, int *ret_fds);
 	/* Whether this host may still be asked: 0 or an error. NULL: always. */
 	int (*check)(struct host *h);
 	void (*sleep)(struct host *h, unsigned ms);
@@ -70,6 +76,7 @@ struct host {
 
 #define HOST_FILE_MAX (16u << 20)
 #define HOST_NVME_DATA 4096
+#define HOST_EVENTS_MAX 2
 #define HOST_LOCK_DIR "/run/vfctl"
 
 /* The host of this context; the running kernel when none was set. */

@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <linux/netlink.h>
 #include <linux/nvme_ioctl.h>
+#include <linux/rtnetlink.h>
 #include <poll.h>
 #include <signal.h>
 #include <spawn.h>
@@ -281,6 +282,44 @@ static void real_audit(struct host *h, const char *text)
 			sizeof(log));
 }
 
+/* ---- events ---- */
+
+#define KERNEL_GROUP 1 /* of uevents: lib/kobject_uevent.c; 2 is udev's */
+
+static int hear(int protocol, unsigned groups)
+{
+	struct sockaddr_nl address = {.nl_family = AF_NETLINK, .nl_groups = groups};
+	int fd = socket(AF_NETLINK, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, protocol);
+
+	if (fd >= 0 && bind(fd, (struct sockaddr *)&address, sizeof(address)) < 0) {
+		int error = errno;
+
+		close(fd);
+		errno = error;
+		return -1;
+	}
+	return fd;
+}
+
+/*
+ * Uevents tell of devices, drivers and names; they do not tell of carrier, up and down, or
+ * of a VF's attributes: those are links' (without VF data, which is read anyway).
+ */
+static int real_events(struct host *h, int *ret_fds)
+{
+	ret_fds[0] = hear(NETLINK_KOBJECT_UEVENT, KERNEL_GROUP);
+	if (ret_fds[0] < 0)
+		return -errno;
+	ret_fds[1] = hear(NETLINK_ROUTE, RTMGRP_LINK);
+	if (ret_fds[1] < 0) {
+		int error = errno;
+
+		close(ret_fds[0]);
+		return -error;
+	}
+	return 2;
+}
+
 static const struct host_ops real_ops = {
 	.name = "kernel",
 	.read = files_read,
@@ -294,6 +333,7 @@ static const struct host_ops real_ops = {
 	.lock = files_lock,
 	.sleep = files_sleep,
 	.audit = real_audit,
+	.events = real_events,
 	.free = files_free,
 };
 

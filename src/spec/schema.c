@@ -53,7 +53,8 @@ static void may_be_buf(struct alternatives *a, const struct buf *one)
 
 static void may_be_number(struct alternatives *a, uint64_t min, uint64_t max)
 {
-	may_be(a, "{\"type\":\"integer\",\"minimum\":%" PRIu64 ",\"maximum\":%" PRIu64 "}", min, max);
+	may_be(a, "{\"type\":\"integer\",\"minimum\":%" PRIu64 ",\"maximum\":%" PRIu64 "}", min,
+		max);
 	may_be(a, "{\"type\":\"string\",\"pattern\":\"^[0-9]+$\"}");
 }
 

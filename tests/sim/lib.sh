@@ -6,6 +6,7 @@
 dev=/sys/bus/pci/devices
 
 # $WRAP may be a program to run them under, such as valgrind with its options.
+exec_vfctl() { exec ${WRAP-} "$tests/${VFCTL_SIM-vfctl-sim}" --state "$state" "$@"; }
 run_vfctl() { ${WRAP-} "$tests/${VFCTL_SIM-vfctl-sim}" --state "$state" "$@"; }
 # What comes as JSON is kept in $documents, if that is set: run-story holds it to docs/json.md.
 vfctl() {
@@ -182,6 +183,56 @@ member() { # NAME TYPE [SIZE] [LINK]
 		awk '{ for (i = 1; i <= NF; i++) sum += $i } END { printf "%06o", sum }')
 	header "$1" "$2" "${3-0}" "${4-}" "$sum"
 }
+
+# ---- vfctl monitor ----
+
+# monitor_begins [OPTION...]: it watches from when this returns.
+monitor_begins() {
+	exec_vfctl monitor --json "$@" >monitor.out 2>monitor.err &
+	monitor=$!
+	monitor_says 'watching' monitor.err
+}
+# monitor_says WORDS [FILE]: waits until it does.
+monitor_says() {
+	local tries
+	for ((tries = 0; tries < 300; tries++)); do
+		grep -q -- "$1" "${2-monitor.out}" && return
+		kill -0 "$monitor" 2>/dev/null || break
+		sleep 0.1
+	done
+	grep -q -- "$1" "${2-monitor.out}" && return
+	echo "monitor did not say $1; it said:"
+	cat monitor.out monitor.err
+	return 1
+}
+# monitor_until JQ: waits until that holds of what it told, each thing's members by its name. How
+# many lines that takes depends on when it looks.
+monitor_until() {
+	local tries
+	for ((tries = 0; tries < 300; tries++)); do
+		monitor_told | jq -e "$1" >/dev/null && return
+		sleep 0.1
+	done
+	echo "monitor never told that $1; it told:"
+	monitor_told
+	return 1
+}
+monitor_told() {
+	jq -cs 'reduce .[] as $e ({}; if $e.event == "gone" then del(.[$e.kind][$e.name])
+		else .[$e.kind][$e.name // "-"] += ($e.after // {}) end)' monitor.out
+}
+# monitor_ends [SIGNAL]
+monitor_ends() {
+	local status
+	kill -"${1-TERM}" "$monitor"
+	wait "$monitor"
+	status=$?
+	[ -z "${documents-}" ] || { cp monitor.out "$documents/monitor$((documented = ${documented-0} + 1))" &&
+		echo 'monitor --json' >"$documents/monitor$documented.command"; }
+	return $status
+}
+# Hundredths of a second that it has used.
+monitor_ticks() { awk '{ sub(/.*\) /, ""); print $12 + $13 }' "/proc/$monitor/stat"; }
 
 # A sanitizer's finding must not look like an ordinary failure.
 export ASAN_OPTIONS=exitcode=99 UBSAN_OPTIONS=print_stacktrace=1 LC_ALL=C TZ=UTC

@@ -145,6 +145,11 @@ static void fault_audit(struct host *h, const char *text)
 	INNER(h)->ops->audit(INNER(h), text);
 }
 
+static int fault_events(struct host *h, int *ret_fds)
+{
+	return INNER(h)->ops->events(INNER(h), ret_fds);
+}
+
 static void fault_free(struct host *h)
 {
 	INNER(h)->ops->free(INNER(h));
@@ -163,6 +168,7 @@ static const struct host_ops fault_ops = {
 	.lock = fault_lock,
 	.sleep = fault_sleep,
 	.audit = fault_audit,
+	.events = fault_events,
 	.free = fault_free,
 };
 

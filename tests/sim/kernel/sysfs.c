@@ -2,7 +2,9 @@
 /* Reactions to writes below /sys/bus/pci (drivers/pci/iov.c, drivers/base/bus.c). */
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/rtnetlink.h>
 #include <stdio.h>
+#include <sys/inotify.h>
 #include <unistd.h>
 
 #include "sim.h"
@@ -448,12 +450,38 @@ static int store_whole(struct host *h, void *data, struct buf *ret_reply)
 	return store(h, a->path, a->text, a->ms);
 }
 
+#define UEVENTS "%s/.sim/uevents"
+
+/* Whoever hears the kernel's events has made the file: sim_events(). */
+static void tell_event(struct host *h)
+{
+	_free_ char *path = str_format(UEVENTS, h->root);
+	_close_ int fd = path ? open(path, O_WRONLY | O_APPEND | O_CLOEXEC) : -1;
+
+	if (fd >= 0)
+		(void)!write(fd, ".", 1);
+}
+
+static int sim_events(struct host *h, int *ret_fds)
+{
+	_free_ char *path = str_format(UEVENTS, h->root);
+	_close_ int file = path ? open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0644) : -1;
+	int fd = inotify_init1(IN_CLOEXEC | IN_NONBLOCK);
+
+	if (file < 0 || fd < 0 || inotify_add_watch(fd, path, IN_MODIFY) < 0)
+		return -errno;
+	ret_fds[0] = fd;
+	return 1;
+}
+
 static int sim_write(struct host *h, const char *path, const char *text, unsigned ms)
 {
 	struct attribute a = {path, text, ms};
 	_buf_ struct buf none = {0};
+	int r = sim_whole(h, store_whole, &a, &none);
 
-	return sim_whole(h, store_whole, &a, &none);
+	tell_event(h);
+	return r;
 }
 
 struct request {
@@ -474,8 +502,12 @@ static int exchange(struct host *h, int protocol, const void *request, size_t le
 	unsigned timeout_ms, struct buf *ret_reply)
 {
 	struct request rq = {protocol, request, len, timeout_ms};
+	const struct nlmsghdr *first = request;
+	int r = sim_whole(h, exchange_whole, &rq, ret_reply);
 
-	return sim_whole(h, exchange_whole, &rq, ret_reply);
+	if (protocol == NETLINK_ROUTE && first->nlmsg_type == RTM_SETLINK)
+		tell_event(h);
+	return r;
 }
 
 /* The directory is there on every host; in the tree it may not be yet. */
@@ -557,6 +589,7 @@ static const struct host_ops sim_ops = {
 	.lock = files_lock,
 	.sleep = sim_sleep,
 	.audit = sim_audit,
+	.events = sim_events,
 	.free = files_free,
 };
 

@@ -1,0 +1,380 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* monitor: what changes on this host, a line each, as it happens. */
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/signalfd.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "command.h"
+#include "things.h"
+
+#define AGAIN_MS 1000 /* after a look that failed, and while a change goes on */
+#define FOREVER_S 31536000ul
+#define LINES_MAX 4294967295ul
+#define WORDS_MAX 2560 /* of a line; JSON is not cut */
+
+struct monitor {
+	struct invocation *in;
+	struct vfctl_watch *watch;
+	struct things now;
+	int stop_fd;
+	bool journal;
+	unsigned long left; /* lines to print; 0: without end */
+	bool ended;	    /* they are printed, or nobody reads them */
+	int64_t end_ms;	    /* CLOCK_MONOTONIC; 0: none */
+	bool failing;	    /* the last look failed, which was said */
+	bool busy;	    /* a change goes on: that its process dies, nothing tells */
+};
+
+/* ---- a line ---- */
+
+/* A thing that came has no before, one that went no after. */
+struct event {
+	const char *kind, *what; /* "appeared", "changed", "gone", "present", "lost" */
+	const struct thing *before, *after;
+};
+
+static const struct thing *subject(const struct event *e)
+{
+	return e->after ? e->after : e->before;
+}
+
+static void format_time(char text[32])
+{
+	time_t now = time(NULL);
+	struct tm tm;
+
+	strftime(text, 32, "%Y-%m-%dT%H:%M:%SZ", gmtime_r(&now, &tm));
+}
+
+static const char *value_in(const struct thing *t, const char *name)
+{
+	const char *value = t ? thing_member(t, name) : NULL;
+
+	return value && *value ? value : NULL;
+}
+
+/* Is that member worth a word? */
+static bool told(const struct event *e, const char *name)
+{
+	const char *before = value_in(e->before, name), *after = value_in(e->after, name);
+
+	return before && after ? strcmp(before, after) != 0 : before || after;
+}
+
+/* What is left of the room is filled at @at; returns the place behind. */
+static size_t put_words(char *text, size_t size, size_t at, const char *a, const char *b,
+	const char *c)
+{
+	int n = at < size ? snprintf(text + at, size - at, "%s%s%s", a, b, c) : 0;
+
+	return at + (n > 0 ? (size_t)n : 0);
+}
+
+/* "holder free -> domain web, lease web" */
+static void format_members(const struct event *e, char *text, size_t size)
+{
+	const struct thing *t = subject(e);
+	size_t at = 0;
+
+	text[0] = '\0';
+	for (size_t i = 0; t && i < t->member_count; i++) {
+		const char *name = t->members[i].name, *after = value_in(e->after, name),
+			   *before = value_in(e->before, name);
+
+		if (!e->after || !told(e, name) || (!e->before && strcmp(name, e->kind) == 0))
+			continue;
+		at = put_words(text, size, at, at ? ", " : ": ", name, " ");
+		if (e->before)
+			at = put_words(text, size, at, before ? before : "-", " -> ", "");
+		at = put_words(text, size, at, after ? after : "-", "", "");
+	}
+}
+
+static void put_members(struct out *out, const char *key, const struct event *e,
+	const struct thing *of)
+{
+	char name[COLUMN_NAME];
+
+	if (!of) {
+		out_null(out, key);
+		return;
+	}
+	out_open(out, key, '{');
+	for (size_t i = 0; i < of->member_count; i++) {
+		if (!told(e, of->members[i].name))
+			continue;
+		snprintf(name, sizeof(name), "%s", of->members[i].name);
+		for (char *c = name; *c; c++)
+			*c = *c == '-' ? '_' : *c;
+		out_str(out, name, of->members[i].value[0] ? of->members[i].value : NULL);
+	}
+	out_shut(out);
+}
+
+static void print_json(struct out *out, const struct event *e, const char *when)
+{
+	const struct thing *t = subject(e);
+
+	out_open(out, NULL, '{');
+	out_str(out, "time", when);
+	out_str(out, "kind", e->kind);
+	out_str(out, "event", e->what);
+	out_str(out, "name", t ? t->name : NULL);
+	out_str(out, "address", t ? t->address : NULL);
+	put_members(out, "before", e, e->before);
+	put_members(out, "after", e, e->after);
+	out_shut(out);
+}
+
+/* The same for systemd's journal, which keeps the time itself. */
+static void write_journal(struct monitor *m, const struct event *e, const char *message)
+{
+	const struct thing *t = subject(e);
+	char fields[4 + THING_MEMBERS][1024], words[WORDS_MAX + 8];
+	const char *list[1 + ARRAY_SIZE(fields)];
+	size_t count = 0;
+
+	snprintf(words, sizeof(words), "MESSAGE=%s", message);
+	snprintf(fields[count++], sizeof(*fields), "SYSLOG_IDENTIFIER=vfctl");
+	snprintf(fields[count++], sizeof(*fields), "VFCTL_KIND=%s", e->kind);
+	snprintf(fields[count++], sizeof(*fields), "VFCTL_EVENT=%s", e->what);
+	if (t)
+		snprintf(fields[count++], sizeof(*fields), "VFCTL_NAME=%s", t->name);
+	for (size_t i = 0; e->after && i < e->after->member_count; i++) {
+		char *field = fields[count];
+
+		if (!told(e, e->after->members[i].name))
+			continue;
+		snprintf(field, sizeof(*fields), "VFCTL_%s=%s", e->after->members[i].name,
+			e->after->members[i].value);
+		for (; *field && *field != '='; field++)
+			*field = *field == '-' ? '_' : *field >= 'a' && *field <= 'z'
+				? (char)(*field - 'a' + 'A') : *field;
+		count++;
+	}
+	list[0] = words;
+	for (size_t i = 0; i < count; i++)
+		list[i + 1] = fields[i];
+	if (vfctl_journal_send(m->in->ctx, list, count + 1) < 0) {
+		warn("%s; nothing more is written to it", vfctl_ctx_error(m->in->ctx));
+		m->journal = false;
+	}
+}
+
+static void tell(struct monitor *m, const struct event *e)
+{
+	const struct thing *t = subject(e);
+	char when[32], members[WORDS_MAX - 512], words[WORDS_MAX];
+
+	if (m->ended)
+		return;
+	format_time(when);
+	format_members(e, members, sizeof(members));
+	snprintf(words, sizeof(words), "%s%s%s %s%s", e->kind, t ? " " : "", t ? t->name : "",
+		e->what, t ? members : ": more happened than could be told; the host was read anew");
+	if (m->in->json)
+		print_json(m->in->out, e, when);
+	else
+		out_line(m->in->out, "%s %s", when, words);
+	if (m->journal)
+		write_journal(m, e, words);
+	m->ended = (m->left && !--m->left) || !out_flush(m->in->out);
+}
+
+/* ---- the difference ---- */
+
+static void compare(struct monitor *m, const struct thing *before, const struct thing *after)
+{
+	const struct event e = {after->kind, "changed", before, after};
+
+	for (size_t i = 0; i < after->member_count; i++)
+		if (told(&e, after->members[i].name)) {
+			tell(m, &e);
+			return;
+		}
+}
+
+static void tell_differences(struct monitor *m, const struct things *old, const struct things *new)
+{
+	for (size_t i = 0; i < old->count; i++)
+		if (!things_find(new, &old->v[i], i))
+			tell(m, &(struct event){old->v[i].kind, "gone", &old->v[i], NULL});
+	for (size_t i = 0; i < new->count; i++) {
+		const struct thing *before = things_find(old, &new->v[i], i);
+
+		if (before)
+			compare(m, before, &new->v[i]);
+		else
+			tell(m, &(struct event){new->v[i].kind, "appeared", NULL, &new->v[i]});
+	}
+}
+
+/* ---- the loop ---- */
+
+static int64_t now_ms(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return t.tv_sec * 1000 + t.tv_nsec / 1000000;
+}
+
+/* How long to sleep at most; -1: until something happens. */
+static int longest_sleep(const struct monitor *m)
+{
+	int64_t left = m->end_ms ? m->end_ms - now_ms() : -1;
+
+	if (m->end_ms && left < 0)
+		left = 0;
+	if ((m->failing || m->busy) && (!m->end_ms || left > AGAIN_MS))
+		left = AGAIN_MS;
+	return left > INT32_MAX ? INT32_MAX : (int)left;
+}
+
+static bool goes_on(const struct things *things)
+{
+	for (size_t i = 0; i < things->count; i++)
+		if (strcmp(things->v[i].kind, "change") == 0 &&
+			strcmp(thing_member(&things->v[i], "state"), "goes on") == 0)
+			return true;
+	return false;
+}
+
+/* Devices vanish while they are looked at: what failed is tried again, and told once. */
+static void look(struct monitor *m)
+{
+	struct things now = {0};
+	int r = things_read(m->in, &now);
+
+	if (r < 0) {
+		if (!m->failing)
+			warn("the host cannot be read, and is tried again: %s",
+				*vfctl_ctx_error(m->in->ctx) ? vfctl_ctx_error(m->in->ctx)
+							     : strerror(-r));
+		m->failing = true;
+		return;
+	}
+	m->failing = false;
+	m->busy = goes_on(&now);
+	tell_differences(m, &m->now, &now);
+	things_free(&m->now);
+	m->now = now;
+}
+
+static int watch(struct monitor *m)
+{
+	while (!m->ended && (!m->end_ms || now_ms() < m->end_ms)) {
+		unsigned what = 0;
+		int r = vfctl_watch_wait(m->in->ctx, m->watch, m->stop_fd, longest_sleep(m), &what);
+
+		if (r == -EINTR)
+			break;
+		if (r < 0)
+			return fail(m->in, r);
+		if (what & VFCTL_WATCH_LOST)
+			tell(m, &(struct event){"events", "lost", NULL, NULL});
+		if (what || m->failing || m->busy)
+			look(m);
+	}
+	return EXIT_DONE;
+}
+
+static int begin(struct monitor *m)
+{
+	int r = vfctl_watch_open(m->in->ctx, option_of(m->in, "host-yaml"), &m->watch);
+
+	if (r == 0)
+		r = things_read(m->in, &m->now);
+	if (r < 0)
+		return fail(m->in, r);
+	m->busy = goes_on(&m->now);
+	if (m->in->json)
+		out_set_lines(m->in->out);
+	for (size_t i = 0; option_of(m->in, "initial") && i < m->now.count; i++)
+		tell(m, &(struct event){m->now.v[i].kind, "present", NULL, &m->now.v[i]});
+	if (!m->in->quiet && !option_of(m->in, "initial"))
+		fprintf(stderr, "watching; end with Ctrl-C\n");
+	return EXIT_DONE;
+}
+
+/* ---- the command ---- */
+
+static int read_number(struct invocation *in, const char *name, unsigned long max,
+	unsigned long *ret)
+{
+	const char *text = option_of(in, name);
+	char *end;
+
+	*ret = text ? strtoul(text, &end, 10) : 0;
+	if (text && (*text < '0' || *text > '9' || *end || !*ret || *ret > max))
+		return usage(in, "--%s must be a number of 1 to %lu, not '%s'", name, max, text);
+	return EXIT_DONE;
+}
+
+/* A signal ends the wait, whenever it comes. */
+static int open_stop(struct invocation *in)
+{
+	sigset_t ends;
+	int fd;
+
+	sigemptyset(&ends);
+	sigaddset(&ends, SIGINT);
+	sigaddset(&ends, SIGTERM);
+	sigaddset(&ends, SIGHUP);
+	sigprocmask(SIG_BLOCK, &ends, NULL);
+	fd = signalfd(-1, &ends, SFD_CLOEXEC | SFD_NONBLOCK);
+	if (fd < 0)
+		fail_as(in, EXIT_FAILED, errno, "wait for signals: %s", strerror(errno));
+	return fd;
+}
+
+static int run_monitor(struct invocation *in)
+{
+	struct monitor m = {.in = in, .journal = option_of(in, "journal")};
+	unsigned long seconds;
+	int status = read_number(in, "count", LINES_MAX, &m.left);
+
+	if (status == EXIT_DONE)
+		status = read_number(in, "for", FOREVER_S, &seconds);
+	if (status != EXIT_DONE)
+		return status;
+	m.end_ms = seconds ? now_ms() + (int64_t)seconds * 1000 : 0;
+	m.stop_fd = open_stop(in);
+	if (m.stop_fd < 0)
+		return EXIT_FAILED;
+	status = begin(&m);
+	if (status == EXIT_DONE)
+		status = watch(&m);
+	things_free(&m.now);
+	vfctl_watch_close(m.watch);
+	close(m.stop_fd);
+	return status;
+}
+
+static const struct option_row options[] = {
+	{"initial", 'i', NULL, "first tell what is there, each with the event 'present'", NULL},
+	{"count", 0, "LINES", "end after so many lines", NULL},
+	{"for", 0, "SECONDS", "end after so long", NULL},
+	{"journal", 0, NULL, "write each line to systemd's journal as well, with fields "
+		"VFCTL_KIND, VFCTL_EVENT, VFCTL_NAME and those that changed", NULL},
+};
+
+const struct command cmd_monitor = {
+	.name = "monitor",
+	.args = "",
+	.summary = "tell what changes on this host, a line each, until Ctrl-C",
+	.text = "PFs, VFs and who has them, domains, drift from host.yaml, disagreement of leases\n"
+		"and domains, and changes of vfctl that go on or were cut short. The kernel, libvirt's\n"
+		"files and the state file wake it, so it uses no CPU while nothing happens, needs no\n"
+		"libvirtd, and survives its restart. What is there before and after is compared: what\n"
+		"came and went within a second may stay untold. Should events be lost, a line says so\n"
+		"and the host is read anew. With --json each line is an object. It ends with status 0\n"
+		"at Ctrl-C, SIGTERM and SIGHUP.",
+	.reads = true,
+	OPTIONS(options),
+	.run = run_monitor,
+};
