@@ -364,12 +364,14 @@ static const struct option_row apply_options[] = {
 
 const struct command cmd_apply = {
 	.name = "apply",
-	.args = "[FILE]",
+	.args = "[FILE|DIR]",
 	.summary = "make the PFs of this host as host.yaml declares them",
 	.text = "Compares first, and changes only what differs: a second run changes nothing. PFs are\n"
 		"changed at the same time, each as a whole or not at all; a PF that is not there, or\n"
 		"has a VF in use that would have to go, keeps no other from being made (status 4).\n"
-		"What a guest has now stays until it stops. FILE: instead of /etc/vfctl/host.yaml.",
+		"What a guest has now stays until it stops. FILE: instead of /etc/vfctl/host.yaml. DIR:\n"
+		"all its files *.yaml in the order of their names, read as one: their lists are joined,\n"
+		"and any other key, or a PF, that two of them have is refused.",
 	.max_args = 1,
 	.operand = OPERAND_FILE,
 	.changes = true,
@@ -479,7 +481,7 @@ static int run_status(struct invocation *in)
 
 const struct command cmd_status = {
 	.name = "status",
-	.args = "[FILE]",
+	.args = "[FILE|DIR]",
 	.summary = "say where this host is not as host.yaml and its leases say",
 	.text = "Prints what apply would do, changes of vfctl that were cut short or go on, and where\n"
 		"leases, domains and VFs do not agree (a domain undefined or renamed behind vfctl's back, a\n"

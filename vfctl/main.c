@@ -21,7 +21,8 @@ const size_t command_count = ARRAY_SIZE(commands);
 
 const struct option_row global_options[] = {
 	{"host", 0, "FILE|DIR", "read a captured host instead of this one", NULL},
-	{"host-yaml", 0, "FILE", "what this host declares (default /etc/vfctl/host.yaml)", NULL},
+	{"host-yaml", 0, "FILE|DIR", "what this host declares (default /etc/vfctl/host.yaml); DIR: all its "
+		"*.yaml", NULL},
 	{"state", 0, "FILE", "state file (default /var/lib/vfctl/state.db)", NULL},
 	{"connect", 'c', "URI", "libvirt to talk to (default qemu:///system)",
 		"qemu:///system qemu:///session test:///default"},

@@ -49,6 +49,7 @@ void print_declared_json(struct invocation *in, const struct vfctl_declared_pf *
 {
 	out_str(in->out, "pf", pf->name);
 	out_str(in->out, "address", pf->address[0] ? pf->address : NULL);
+	out_str(in->out, "file", pf->spec->file);
 	out_int(in->out, "line", pf->spec->line);
 	out_bool(in->out, "managed", !pf->spec->unmanaged);
 	out_str(in->out, "kept", pf->kept);

@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <sys/inotify.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/un.h>
 #include <unistd.h>
 
@@ -115,11 +116,13 @@ static int add_place(struct vfctl_ctx *ctx, struct vfctl_watch *w, const char *r
 static int add_places(struct vfctl_ctx *ctx, struct vfctl_watch *w, const char *host_yaml)
 {
 	const char *root = host_of(ctx)->root;
+	struct stat st;
 	int r = add_place(ctx, w, "", vfctl_ctx_state_path(ctx), true);
 
 	if (r == 0)
 		r = add_place(ctx, w, host_yaml ? "" : root,
-			host_yaml ? host_yaml : VFCTL_HOST_SPEC_PATH, true);
+			host_yaml ? host_yaml : VFCTL_HOST_SPEC_PATH,
+			!host_yaml || stat(host_yaml, &st) < 0 || !S_ISDIR(st.st_mode));
 	if (r == 0)
 		r = add_place(ctx, w, root, LIBVIRT_DEFINITIONS, false);
 	return r < 0 ? r : add_place(ctx, w, root, LIBVIRT_RUNNING, false);

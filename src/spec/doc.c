@@ -36,8 +36,7 @@ void doc_free(struct doc_node *node)
 	free(node);
 }
 
-int doc_fail(struct vfctl_ctx *ctx, const char *file, const struct doc_node *at,
-	int error, const char *fmt, ...)
+int doc_fail(struct vfctl_ctx *ctx, const struct doc_node *at, int error, const char *fmt, ...)
 {
 	_free_ char *words = NULL;
 	va_list args;
@@ -50,7 +49,7 @@ int doc_fail(struct vfctl_ctx *ctx, const char *file, const struct doc_node *at,
 		words = NULL;
 		return ctx_oom(ctx);
 	}
-	return ctx_mistake(ctx, error, "%s:%u:%u: %s", file, at->line, at->column, words);
+	return ctx_mistake(ctx, error, "%s:%u:%u: %s", at->file, at->line, at->column, words);
 }
 
 static int fail_at(struct parser *p, const yaml_mark_t *mark, const char *words)
@@ -95,6 +94,7 @@ static int new_node(struct parser *p, const yaml_event_t *event, enum doc_kind k
 	if (!node)
 		return ctx_oom(p->ctx);
 	node->kind = kind;
+	node->file = p->file;
 	node->line = (unsigned)event->start_mark.line + 1;
 	node->column = (unsigned)event->start_mark.column + 1;
 	*ret = node;
@@ -175,7 +175,7 @@ static int read_key(struct parser *p, const yaml_event_t *event,
 		return r;
 	for (size_t i = 0; i < map->count; i++)
 		if (str_eq(map->keys[i]->text, key->text))
-			return doc_fail(p->ctx, p->file, key, -EINVAL,
+			return doc_fail(p->ctx, key, -EINVAL,
 				"%s: given twice, first in line %u; keep one of them",
 				key->text, map->keys[i]->line);
 	*ret = steal(key);
@@ -310,6 +310,64 @@ int doc_parse(struct vfctl_ctx *ctx, const char *file, const char *text, size_t 
 	yaml_parser_set_input_string(&p.yaml, (const unsigned char *)text, len);
 	r = read_stream(&p, ret);
 	yaml_parser_delete(&p.yaml);
+	return r;
+}
+
+/* ---- several documents ---- */
+
+static bool append(struct doc_node ***list, size_t count, struct doc_node *node)
+{
+	if (!array_grow(*list, count))
+		return false;
+	(*list)[count] = node;
+	return true;
+}
+
+/* The entries of @from go to the end of @into. */
+static int join_lists(struct vfctl_ctx *ctx, struct doc_node *into, struct doc_node *from)
+{
+	for (size_t i = 0; i < from->count; i++) {
+		if (!append(&into->items, into->count, from->items[i]))
+			return ctx_oom(ctx);
+		into->count++;
+		from->items[i] = NULL;
+	}
+	return 0;
+}
+
+static int move_pair(struct vfctl_ctx *ctx, struct doc_node *into, struct doc_node *from, size_t i)
+{
+	if (!append(&into->items, into->count, from->items[i]) ||
+		!append(&into->keys, into->count, from->keys[i]))
+		return ctx_oom(ctx);
+	into->count++;
+	from->items[i] = from->keys[i] = NULL;
+	return 0;
+}
+
+int doc_merge(struct vfctl_ctx *ctx, struct doc_node *into, struct doc_node *from,
+	bool (*same)(const char *a, const char *b))
+{
+	size_t before = into->count;
+	int r = 0;
+
+	if (into->kind != DOC_MAP || from->kind != DOC_MAP)
+		return doc_fail(ctx, into->kind != DOC_MAP ? into : from, -EINVAL,
+			"the file must be keys with values");
+	for (size_t i = 0; i < from->count && r == 0; i++) {
+		struct doc_node *key = from->keys[i];
+		size_t at = 0;
+
+		while (at < before && !same(into->keys[at]->text, key->text))
+			at++;
+		if (at == before)
+			r = move_pair(ctx, into, from, i);
+		else if (into->items[at]->kind == DOC_LIST && from->items[i]->kind == DOC_LIST)
+			r = join_lists(ctx, into->items[at], from->items[i]);
+		else
+			r = doc_fail(ctx, key, -EINVAL, "%s: given twice, first in %s:%u; keep one "
+				"of them", key->text, into->keys[at]->file, into->keys[at]->line);
+	}
 	return r;
 }
 

@@ -12,6 +12,7 @@ enum doc_kind { DOC_SCALAR, DOC_MAP, DOC_LIST };
 
 struct doc_node {
 	enum doc_kind kind;
+	const char *file; /* as the caller of doc_parse() called it; not owned */
 	unsigned line, column; /* from 1 */
 	char *text;  /* of a scalar: UTF-8 without control characters but \t \n */
 	bool quoted; /* so that '' and 'null' are values */
@@ -21,8 +22,8 @@ struct doc_node {
 };
 
 /* The words of every failure start "file:line:column: ". Returns @error. */
-int doc_fail(struct vfctl_ctx *ctx, const char *file, const struct doc_node *at,
-	int error, const char *fmt, ...) _printf_(5, 6);
+int doc_fail(struct vfctl_ctx *ctx, const struct doc_node *at, int error, const char *fmt, ...)
+	_printf_(4, 5);
 
 /*
  * One document of at most @max bytes. Refused: other encodings than UTF-8 (-EILSEQ),
@@ -30,6 +31,14 @@ int doc_fail(struct vfctl_ctx *ctx, const char *file, const struct doc_node *at,
  */
 int doc_parse(struct vfctl_ctx *ctx, const char *file, const char *text, size_t len,
 	size_t max, struct doc_node **ret);
+
+/*
+ * Move what the mapping @from says into the mapping @into: two documents become one. Lists of one
+ * key are joined; any other key that both have is refused with both places (-EINVAL), and so is
+ * what is no mapping. @same: are these two spellings of one key?
+ */
+int doc_merge(struct vfctl_ctx *ctx, struct doc_node *into, struct doc_node *from,
+	bool (*same)(const char *a, const char *b));
 
 /*
  * A line "vfs[0].vlan=8" for each scalar: the same text for the same document, whatever its

@@ -384,7 +384,7 @@ static const struct vfctl_guest unsaid = {.emulator_cores = VFCTL_EMULATOR_AUTO,
 int vfctl_guest_parse(struct vfctl_ctx *ctx, const char *file, const char *text,
 	size_t len, struct vfctl_guest **ret)
 {
-	struct reader r = {.ctx = ctx, .file = file, .path = ""};
+	struct reader r = {.ctx = ctx, .path = ""};
 	const struct doc_node *seen[ARRAY_SIZE(guest_keys)] = {0};
 	_cleanup_(free_guest) struct vfctl_guest *guest = NULL;
 	_doc_ struct doc_node *root = NULL;

@@ -104,7 +104,7 @@ static int read_attr(struct reader *r, const struct key *key,
 	error = vfctl_vf_attrs_parse(r->ctx, name, text, &vf->attrs);
 	if (error < 0)
 		return ctx_prefix(r->ctx, error == -ERANGE ? -EINVAL : error,
-			"%s:%u:%u: %s%s", r->file, value->line, value->column, r->path,
+			"%s:%u:%u: %s%s", value->file, value->line, value->column, r->path,
 			key->name);
 	return 0;
 }
@@ -241,7 +241,7 @@ static int finish_vf(struct reader *r, const struct doc_node *node,
 			"libvirt's interface cannot say qos or 802.1ad; write form: "
 			"hostdev or auto");
 	if (vfctl_vf_attrs_check(r->ctx, attrs) < 0)
-		return ctx_prefix(r->ctx, -EINVAL, "%s:%u:%u: %.*s", r->file, node->line,
+		return ctx_prefix(r->ctx, -EINVAL, "%s:%u:%u: %.*s", node->file, node->line,
 			node->column, (int)strlen(r->path) - 1, r->path);
 	/* What a guest may not do unless its operator says so. */
 	if (!(attrs->mask & VFCTL_ATTR_SPOOFCHK))

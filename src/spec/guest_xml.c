@@ -74,7 +74,7 @@ int read_guest_xml(struct reader *r, const struct key *key, const struct doc_nod
 {
 	struct vfctl_guest *guest = object;
 	_free_ char *path = str_format("%s%s.", r->path, key->name);
-	struct reader inner = {.ctx = r->ctx, .file = r->file, .path = path};
+	struct reader inner = {.ctx = r->ctx, .path = path};
 
 	if (!path)
 		return ctx_oom(r->ctx);

@@ -164,7 +164,7 @@ static const struct key after_change_keys[] = {
 static int read_after_change(struct reader *r, const struct key *key,
 	const struct doc_node *value, void *object)
 {
-	struct reader inner = {.ctx = r->ctx, .file = r->file, .path = "after-change."};
+	struct reader inner = {.ctx = r->ctx, .path = "after-change."};
 	const struct doc_node *seen[ARRAY_SIZE(after_change_keys)] = {0};
 	struct vfctl_host_spec *spec = object;
 	int error = reader_map(&inner, value, after_change_keys, ARRAY_SIZE(after_change_keys), spec, seen);
@@ -298,19 +298,15 @@ static int read_file(struct reader *r, const struct doc_node *root, struct file 
 	return error;
 }
 
-int vfctl_host_spec_parse(struct vfctl_ctx *ctx, const char *file, const char *text,
-	size_t len, struct vfctl_host_spec **ret_spec)
+static int read_root(struct vfctl_ctx *ctx, const struct doc_node *root,
+	struct vfctl_host_spec **ret_spec)
 {
-	_cleanup_(free_spec) struct vfctl_host_spec *spec = NULL;
-	struct reader r = {.ctx = ctx, .file = file, .path = ""};
+	_cleanup_(free_spec) struct vfctl_host_spec *spec = calloc(1, sizeof(*spec));
+	struct reader r = {.ctx = ctx, .path = ""};
 	struct file all = {.spec.after_change_timeout_ms = 30000,
 		.spec.hook_timeout_ms = VFCTL_HOOK_TIMEOUT_MS};
-	_doc_ struct doc_node *root = NULL;
-	int error = doc_parse(ctx, file, text, len, VFCTL_HOST_FILE_MAX, &root);
+	int error;
 
-	if (error < 0)
-		return error;
-	spec = calloc(1, sizeof(*spec));
 	if (!spec)
 		return ctx_oom(ctx);
 	error = read_file(&r, root, &all);
@@ -319,6 +315,34 @@ int vfctl_host_spec_parse(struct vfctl_ctx *ctx, const char *file, const char *t
 	if (error == 0)
 		*ret_spec = steal(spec);
 	return error;
+}
+
+int vfctl_host_spec_parse(struct vfctl_ctx *ctx, const char *file, const char *text,
+	size_t len, struct vfctl_host_spec **ret_spec)
+{
+	_doc_ struct doc_node *root = NULL;
+	int error = doc_parse(ctx, file, text, len, VFCTL_HOST_FILE_MAX, &root);
+
+	return error < 0 ? error : read_root(ctx, root, ret_spec);
+}
+
+int vfctl_host_spec_parse_files(struct vfctl_ctx *ctx, const struct vfctl_host_file *files,
+	size_t count, struct vfctl_host_spec **ret_spec)
+{
+	_doc_ struct doc_node *root = NULL;
+	int error = count ? 0 : ctx_fail(ctx, -EINVAL, "there is no file to read");
+
+	for (size_t i = 0; i < count && error == 0; i++) {
+		_doc_ struct doc_node *next = NULL;
+
+		error = doc_parse(ctx, files[i].name, files[i].text, files[i].len,
+			VFCTL_HOST_FILE_MAX, &next);
+		if (error == 0 && root)
+			error = doc_merge(ctx, root, next, reader_same_key);
+		else if (error == 0)
+			root = steal(next);
+	}
+	return error < 0 ? error : read_root(ctx, root, ret_spec);
 }
 
 /* ---- P_Keys by name ---- */

@@ -94,7 +94,7 @@ int read_etcd(struct reader *r, const struct key *key, const struct doc_node *va
 	void *object)
 {
 	const struct doc_node *seen[ARRAY_SIZE(etcd_keys)] = {0};
-	struct reader inner = {.ctx = r->ctx, .file = r->file, .path = "etcd."};
+	struct reader inner = {.ctx = r->ctx, .path = "etcd."};
 	struct vfctl_host_spec *spec = object;
 	int error;
 

@@ -19,6 +19,7 @@ void pf_spec_clear(struct vfctl_pf_spec *pf)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(pf->names); i++)
 		free(pf->names[i]);
+	free(pf->file);
 	free(pf->driver);
 	free(pf->serial);
 	free(pf->guid_pool);
@@ -72,7 +73,7 @@ static int read_match(struct reader *r, const struct key *key, const struct doc_
 	void *object)
 {
 	_free_ char *path = str_format("%smatch.", r->path);
-	struct reader inner = {.ctx = r->ctx, .file = r->file, .path = path};
+	struct reader inner = {.ctx = r->ctx, .path = path};
 
 	if (!path)
 		return ctx_oom(r->ctx);
@@ -100,7 +101,7 @@ static int read_vf_attr(struct reader *r, const struct key *key, const struct do
 		&range->attrs);
 	if (error < 0)
 		return ctx_prefix(r->ctx, error == -ERANGE ? -EINVAL : error, "%s:%u:%u: %s%s",
-			r->file, value->line, value->column, r->path, key->name);
+			value->file, value->line, value->column, r->path, key->name);
 	return 0;
 }
 
@@ -160,7 +161,7 @@ static int read_range(struct reader *r, const struct doc_node *at, const struct 
 	struct vfctl_pf_spec *pf)
 {
 	_free_ char *path = str_format("%s%s.", r->path, at->text);
-	struct reader inner = {.ctx = r->ctx, .file = r->file, .path = path};
+	struct reader inner = {.ctx = r->ctx, .path = path};
 	struct vfctl_vf_range range = {0};
 	size_t place = pf->range_count;
 	int error;
@@ -176,7 +177,7 @@ static int read_range(struct reader *r, const struct doc_node *at, const struct 
 	if (error < 0)
 		return error;
 	if (vfctl_vf_attrs_check(r->ctx, &range.attrs) < 0)
-		return ctx_prefix(r->ctx, -EINVAL, "%s:%u:%u: %s%s", r->file, at->line, at->column,
+		return ctx_prefix(r->ctx, -EINVAL, "%s:%u:%u: %s%s", at->file, at->line, at->column,
 			r->path, at->text);
 	if (!array_grow(pf->ranges, pf->range_count))
 		return ctx_oom(r->ctx);
@@ -191,7 +192,7 @@ static int read_ranges(struct reader *r, const struct key *key, const struct doc
 	void *object)
 {
 	_free_ char *path = str_format("%s%s.", r->path, key->name);
-	struct reader inner = {.ctx = r->ctx, .file = r->file, .path = path};
+	struct reader inner = {.ctx = r->ctx, .path = path};
 	struct vfctl_pf_spec *pf = object;
 	int error = 0;
 
@@ -331,19 +332,34 @@ static bool share_identity(const struct vfctl_vf_attrs *a, const struct vfctl_vf
 		(both & VFCTL_ATTR_PORT_GUID && a->port_guid == b->port_guid);
 }
 
+#define PLACE_TEXT 300
+
+/* Where the entry of @pf is: in the file of @at a line will do. */
+static const char *place_of(const struct vfctl_pf_spec *pf, const struct doc_node *at,
+	char text[PLACE_TEXT])
+{
+	if (str_eq(pf->file, at->file))
+		snprintf(text, PLACE_TEXT, "line %u", pf->line);
+	else
+		snprintf(text, PLACE_TEXT, "%.250s:%u", pf->file, pf->line);
+	return text;
+}
+
 /* A MAC or GUID is one VF's. */
 static int check_identities(struct reader *r, const struct doc_node *at,
 	const struct vfctl_host_spec *spec, const struct vfctl_pf_spec *pf)
 {
+	char where[PLACE_TEXT];
+
 	for (const struct vfctl_pf_spec *other = spec->pfs; other <= pf; other++)
 		for (size_t i = 0; i < pf->range_count; i++)
 			for (size_t k = 0; k < (other == pf ? i : other->range_count); k++)
 				if (share_identity(&pf->ranges[i].attrs, &other->ranges[k].attrs))
 					return reader_fail(r, at, "vfs", -EINVAL,
 						"VF %" PRIu32 " has the address of VF %" PRIu32
-						" of the PF in line %u; give one of them another",
+						" of the PF in %s; give one of them another",
 						pf->ranges[i].first, other->ranges[k].first,
-						other->line);
+						place_of(other, at, where));
 	return 0;
 }
 
@@ -352,12 +368,15 @@ static int read_pf(struct reader *r, const struct doc_node *node, void *object)
 	const struct doc_node *seen[ARRAY_SIZE(pf_keys)] = {0};
 	struct vfctl_host_spec *spec = object;
 	struct vfctl_pf_spec *pf;
+	char where[PLACE_TEXT];
 	int error;
 
 	if (!array_grow(spec->pfs, spec->pf_count))
 		return ctx_oom(r->ctx);
 	pf = &spec->pfs[spec->pf_count++];
-	*pf = (struct vfctl_pf_spec){.line = node->line};
+	*pf = (struct vfctl_pf_spec){.line = node->line, .file = strdup(node->file)};
+	if (!pf->file)
+		return ctx_oom(r->ctx);
 	error = reader_map(r, node, pf_keys, ARRAY_SIZE(pf_keys), pf, seen);
 	pf->counted = seen[COUNT];
 	if (error == 0)
@@ -367,7 +386,8 @@ static int read_pf(struct reader *r, const struct doc_node *node, void *object)
 	for (size_t i = 0; error == 0 && i + 1 < spec->pf_count; i++)
 		if (same_match(&spec->pfs[i], pf))
 			error = reader_fail(r, seen[MATCH], "match", -EINVAL,
-				"the same PF as in line %u; each has one entry", spec->pfs[i].line);
+				"the same PF as in %s; each has one entry",
+				place_of(&spec->pfs[i], node, where));
 	return error;
 }
 

@@ -72,7 +72,7 @@ static int read_end(struct reader *r, const struct doc_node *at, enum vfctl_id_k
 	if (!fault)
 		fault = id_fault(kind, value);
 	if (fault)
-		return doc_fail(r->ctx, r->file, at, -EINVAL, "%.*s: '%.*s' %s",
+		return doc_fail(r->ctx, at, -EINVAL, "%.*s: '%.*s' %s",
 			(int)strlen(r->path) - 1, r->path, len > 64 ? 64 : (int)len, text, fault);
 	*ret = value;
 	return 0;
@@ -84,7 +84,7 @@ static int add_range(struct reader *r, const struct doc_node *at, struct entry *
 	char a[VFCTL_ID_TEXT], b[VFCTL_ID_TEXT];
 
 	if (first > last)
-		return doc_fail(r->ctx, r->file, at, -EINVAL,
+		return doc_fail(r->ctx, at, -EINVAL,
 			"%.*s: the range begins at %s, above its end %s; swap them",
 			(int)strlen(r->path) - 1, r->path, vfctl_id_format(e->kind, first, a),
 			vfctl_id_format(e->kind, last, b));
@@ -139,7 +139,7 @@ static int read_range(struct reader *r, const struct doc_node *node, void *objec
 		return error;
 	dots = strstr(text, "..");
 	if (!dots)
-		return doc_fail(r->ctx, r->file, node, -EINVAL,
+		return doc_fail(r->ctx, node, -EINVAL,
 			"%.*s: '%.64s' is no range; write FIRST..LAST, as %s, or single "
 			"values under values:", (int)strlen(r->path) - 1, r->path, text,
 			example(e->kind));
@@ -243,7 +243,7 @@ static int check_entry(struct reader *r, const struct doc_node *node, struct ent
 			"pool %s has no values; give it ranges, values%s", e->name,
 			e->kind == VFCTL_ID_GUID ? " or derive" : "");
 	if (!idranges_settle(&e->ranges, &twice))
-		return doc_fail(r->ctx, r->file, seen[seen[RANGES] ? RANGES : VALUES], -EINVAL,
+		return doc_fail(r->ctx, seen[seen[RANGES] ? RANGES : VALUES], -EINVAL,
 			"pool %s: two of its ranges overlap: %s is in both; cut one of them",
 			e->name, vfctl_id_format(e->kind, twice, text));
 	return 0;
@@ -265,7 +265,7 @@ static int check_others(struct reader *r, const struct doc_node *node,
 				"GUIDs and of MACs too", e->name);
 		if (p->kind == e->kind && idranges_share(p->ranges, p->range_count,
 				e->ranges.v, e->ranges.count, &value))
-			return doc_fail(r->ctx, r->file, node, -EINVAL,
+			return doc_fail(r->ctx, node, -EINVAL,
 				"pools %s and %s overlap: %s %s is in both; cut one of them",
 				p->name, e->name, what(e->kind),
 				vfctl_id_format(e->kind, value, text));

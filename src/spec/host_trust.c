@@ -71,7 +71,7 @@ const struct table foreign_table = {foreign_keys, ARRAY_SIZE(foreign_keys), fore
 int read_foreign(struct reader *r, const struct key *key, const struct doc_node *value,
 	void *object)
 {
-	struct reader inner = {.ctx = r->ctx, .file = r->file, .path = "foreign-domains."};
+	struct reader inner = {.ctx = r->ctx, .path = "foreign-domains."};
 	const struct doc_node *seen[ARRAY_SIZE(foreign_keys)] = {0};
 	struct vfctl_foreign_spec *f = &((struct vfctl_host_spec *)object)->foreign;
 	const struct doc_node *none[ARRAY_SIZE(foreign_keys)] = {0};
@@ -115,7 +115,7 @@ const struct table hook_table = {hook_rows, ARRAY_SIZE(hook_rows), NULL, 0, NULL
 int read_hook(struct reader *r, const struct key *key, const struct doc_node *value,
 	void *object)
 {
-	struct reader inner = {.ctx = r->ctx, .file = r->file, .path = "hook."};
+	struct reader inner = {.ctx = r->ctx, .path = "hook."};
 	struct hook_keys hook = {VFCTL_HOOK_TIMEOUT_MS, 0};
 	struct vfctl_host_spec *spec = object;
 	int error = reader_map(&inner, value, hook_rows, ARRAY_SIZE(hook_rows), &hook, NULL);

@@ -27,7 +27,7 @@ int reader_fail(struct reader *r, const struct doc_node *at, const char *key, in
 		words = NULL;
 		return ctx_oom(r->ctx);
 	}
-	return doc_fail(r->ctx, r->file, at, error, "%s%s: %s", r->path, key, words);
+	return doc_fail(r->ctx, at, error, "%s%s: %s", r->path, key, words);
 }
 
 static size_t least(size_t a, size_t b, size_t c)
@@ -108,8 +108,7 @@ static int fail_unknown(
 		known.failed ? "" : known.data);
 }
 
-/* "mac-pools" and "mac_pools" are one key: our files have grown with both spellings. */
-static bool same_key(const char *a, const char *b)
+bool reader_same_key(const char *a, const char *b)
 {
 	while (*a && (*a == *b || (*a == '-' && *b == '_') || (*a == '_' && *b == '-'))) {
 		a++;
@@ -121,7 +120,7 @@ static bool same_key(const char *a, const char *b)
 static const struct key *find(const struct key *keys, size_t count, const char *name)
 {
 	for (size_t i = 0; i < count; i++)
-		if (same_key(keys[i].name, name))
+		if (reader_same_key(keys[i].name, name))
 			return &keys[i];
 	return NULL;
 }
@@ -130,7 +129,7 @@ int reader_map(struct reader *r, const struct doc_node *node, const struct key *
 	size_t count, void *object, const struct doc_node **ret_seen)
 {
 	if (node->kind != DOC_MAP)
-		return doc_fail(r->ctx, r->file, node, -EINVAL,
+		return doc_fail(r->ctx, node, -EINVAL,
 			"%s must be keys with values, such as %s: ...",
 			*r->path ? r->path : "the file", keys[0].name);
 	for (size_t i = 0; i < node->count; i++) {
@@ -140,7 +139,7 @@ int reader_map(struct reader *r, const struct doc_node *node, const struct key *
 		if (!key)
 			return fail_unknown(r, node->keys[i], keys, count);
 		for (size_t k = 0; k < i; k++)
-			if (same_key(node->keys[k]->text, node->keys[i]->text))
+			if (reader_same_key(node->keys[k]->text, node->keys[i]->text))
 				return reader_fail(r, node->keys[i], key->name, -EINVAL,
 					"the key is given twice, once as %s", node->keys[k]->text);
 		error = key->read(r, key, node->items[i], object);
@@ -164,7 +163,7 @@ int reader_each(struct reader *r, const struct key *key, const struct doc_node *
 			"%zu entries, more than %zu; remove some", list->count, max);
 	for (size_t i = 0; i < list->count; i++) {
 		_free_ char *path = str_format("%s%s[%zu].", r->path, key->name, i);
-		struct reader inner = {.ctx = r->ctx, .file = r->file, .path = path};
+		struct reader inner = {.ctx = r->ctx, .path = path};
 		int error = path ? one(&inner, list->items[i], object) : ctx_oom(r->ctx);
 
 		if (error < 0)

@@ -7,7 +7,6 @@
 /* Where we are, for the messages. */
 struct reader {
 	struct vfctl_ctx *ctx;
-	const char *file;
 	const char *path; /* "" or "vfs[2]." */
 };
 
@@ -66,6 +65,9 @@ struct table {
  */
 int reader_map(struct reader *r, const struct doc_node *node, const struct key *keys,
 	size_t count, void *object, const struct doc_node **ret_seen);
+
+/* "mac-pools" and "mac_pools" are one key: our files have grown with both spellings. */
+bool reader_same_key(const char *a, const char *b);
 
 int reader_fail(struct reader *r, const struct doc_node *at, const char *key, int error,
 	const char *fmt, ...) _printf_(5, 6);

@@ -243,8 +243,13 @@ static void declared_freep(struct vfctl_declared **declared)
 static int fail_twice(struct vfctl_ctx *ctx, const struct vfctl_declared_pf *a,
 	const struct vfctl_declared_pf *b)
 {
-	return ctx_mistake(ctx, -EEXIST, "the entries of lines %u and %u of host.yaml both mean %s (%s); "
-		"each PF has one entry", a->spec->line, b->spec->line, b->name, b->address);
+	if (str_eq(a->spec->file, b->spec->file))
+		return ctx_mistake(ctx, -EEXIST, "the entries of lines %u and %u of host.yaml both "
+			"mean %s (%s); each PF has one entry", a->spec->line, b->spec->line, b->name,
+			b->address);
+	return ctx_mistake(ctx, -EEXIST, "the entries in %s:%u and %s:%u both mean %s (%s); each PF has "
+		"one entry", a->spec->file, a->spec->line, b->spec->file, b->spec->line, b->name,
+		b->address);
 }
 
 /* Which PF is it, and is it no other entry's? */

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* host.yaml: found, read, and what it says to run after a change. */
+#include <dirent.h>
 #include <errno.h>
 #include <stdio.h>
+#include <sys/stat.h>
 
 #include "host/host.h"
 #include "host/run.h"
@@ -59,22 +61,101 @@ static void name_host(struct vfctl_ctx *ctx, struct vfctl_host_spec *spec)
 		str_copy(spec->host, sizeof(spec->host), "localhost");
 }
 
+/* ---- a directory ---- */
+
+#define FILES_MAX 256
+
+struct files {
+	struct vfctl_host_file v[FILES_MAX];
+	size_t count;
+};
+
+static void free_files(struct files *files)
+{
+	for (size_t i = 0; i < files->count; i++) {
+		free((char *)files->v[i].name);
+		free((char *)files->v[i].text);
+	}
+}
+
+static int is_yaml(const struct dirent *entry)
+{
+	size_t len = strlen(entry->d_name);
+
+	return entry->d_name[0] != '.' && len > 5 && str_eq(entry->d_name + len - 5, ".yaml");
+}
+
+/* By the bytes of their names, whatever the locale is. */
+static int by_name(const struct dirent **a, const struct dirent **b)
+{
+	return strcmp((*a)->d_name, (*b)->d_name);
+}
+
+static int read_one(struct vfctl_ctx *ctx, const char *dir, const char *name, struct files *files)
+{
+	char *path = str_format("%s%s%s", dir, dir[strlen(dir) - 1] == '/' ? "" : "/", name), *text;
+	int r = path ? read_named(ctx, path, &text) : ctx_oom(ctx);
+
+	if (r < 0) {
+		free(path);
+		return r;
+	}
+	files->v[files->count++] = (struct vfctl_host_file){path, text, strlen(text)};
+	return 0;
+}
+
+static int read_directory(struct vfctl_ctx *ctx, const char *dir, struct vfctl_host_spec **ret)
+{
+	_cleanup_(free_files) struct files files = {0};
+	struct dirent **entries = NULL;
+	int count = scandir(dir, &entries, is_yaml, by_name), r = 0;
+
+	if (count < 0)
+		return fail_read(ctx, dir, -errno);
+	if (count > FILES_MAX)
+		r = ctx_mistake(ctx, -E2BIG, "%s: it has %d files *.yaml, more than %d; join some", dir,
+			count, FILES_MAX);
+	for (int i = 0; i < count; i++) {
+		if (r == 0)
+			r = read_one(ctx, dir, entries[i]->d_name, &files);
+		free(entries[i]);
+	}
+	free(entries);
+	if (r == 0 && !count)
+		r = ctx_mistake(ctx, -ENOENT, "%s: no file *.yaml is in this directory; is it the right "
+			"one?", dir);
+	return r < 0 ? r : vfctl_host_spec_parse_files(ctx, files.v, files.count, ret);
+}
+
+/* ---- either ---- */
+
+static int read_spec(struct vfctl_ctx *ctx, const char *path, struct vfctl_host_spec **ret)
+{
+	_free_ char *text = NULL;
+	struct stat st;
+	int r;
+
+	if (path && stat(path, &st) == 0 && S_ISDIR(st.st_mode))
+		return read_directory(ctx, path, ret);
+	r = read_text(ctx, path, &text);
+	if (r == 0)
+		return vfctl_host_spec_parse(ctx, path ? path : VFCTL_HOST_SPEC_PATH, text,
+			strlen(text), ret);
+	if (r != -ENOENT || path)
+		return r;
+	*ret = calloc(1, sizeof(**ret));
+	if (!*ret)
+		return ctx_oom(ctx);
+	(*ret)->hook_timeout_ms = VFCTL_HOOK_TIMEOUT_MS;
+	return 0;
+}
+
 int vfctl_host_spec_read(struct vfctl_ctx *ctx, const char *path,
 	struct vfctl_host_spec **ret_spec)
 {
-	struct vfctl_host_spec *spec = NULL;
-	_free_ char *text = NULL;
-	int r = read_text(ctx, path, &text);
+	struct vfctl_host_spec *spec;
+	int r = read_spec(ctx, path, &spec);
 
-	if (r == 0) {
-		r = vfctl_host_spec_parse(ctx, path ? path : VFCTL_HOST_SPEC_PATH, text,
-			strlen(text), &spec);
-	} else if (r == -ENOENT && !path) {
-		spec = calloc(1, sizeof(*spec));
-		r = spec ? 0 : ctx_oom(ctx);
-		if (spec)
-			spec->hook_timeout_ms = VFCTL_HOOK_TIMEOUT_MS;
-	}
 	if (r < 0)
 		return r;
 	name_host(ctx, spec);

@@ -63,7 +63,8 @@ enum vfctl_pf_link { VFCTL_PF_LINK_UNSAID, VFCTL_PF_LINK_UP, VFCTL_PF_LINK_DOWN 
 
 /** One PF as this host declares it. */
 struct vfctl_pf_spec {
-	unsigned line; /**< of the file */
+	char *file;    /**< in which it stands, as it was called when it was read */
+	unsigned line; /**< of that file */
 	/** What it is known by; all that is stated holds of exactly one PF of the host.
 	 * Names are its address, network device, alternative name or RDMA device. */
 	char *names[5]; /**< NULL: not stated */
@@ -121,6 +122,20 @@ int vfctl_host_spec_parse(struct vfctl_ctx *ctx, const char *file, const char *t
 	size_t len, struct vfctl_host_spec **ret_spec);
 void vfctl_host_spec_free(struct vfctl_host_spec *spec);
 
+/** One file of a declaration, as vfctl_host_spec_parse() takes them one by one. */
+struct vfctl_host_file {
+	const char *name, *text;
+	size_t len;
+};
+
+/**
+ * The same of several files, as one declaration: their lists are joined in the order of the files.
+ * Any other key that two of them have is refused with both places, as is a PF that two declare.
+ * @return as vfctl_host_spec_parse(); -EINVAL also without a file.
+ */
+int vfctl_host_spec_parse_files(struct vfctl_ctx *ctx, const struct vfctl_host_file *files,
+	size_t count, struct vfctl_host_spec **ret_spec);
+
 /**
  * The JSON schema of host.yaml, as vfctl_guest_schema() is that of guest.yaml.
  * @param ret  receives JSON text; free() it.
@@ -131,7 +146,8 @@ int vfctl_host_spec_schema(struct vfctl_ctx *ctx, char **ret);
 /**
  * Read the host.yaml of the context's host.
  * @param path  NULL: VFCTL_HOST_SPEC_PATH, which need not exist; any other is a file of
- *              the machine this runs on, and must.
+ *              the machine this runs on, and must, or a directory there: all its files
+ *              *.yaml, in the order of their names, are read as one declaration.
  * @return 0; -ENOENT; -EACCES; as vfctl_host_spec_parse().
  */
 int vfctl_host_spec_read(struct vfctl_ctx *ctx, const char *path,
