@@ -123,6 +123,68 @@ void out_line(struct out *out, const char *fmt, ...)
 	free(text);
 }
 
+/* Columns that put_clean() fills. */
+static size_t width_of(const char *text)
+{
+	size_t n = 0;
+
+	for (; *text; n++) {
+		size_t len = character(text);
+
+		text += len ? len : 1;
+	}
+	return n;
+}
+
+/*
+ * Bytes of @text that go on a line of @room columns, of which the first @label are not broken. A
+ * word may be longer.
+ */
+static size_t fold_at(const char *text, size_t label, size_t room)
+{
+	size_t columns = 0, blank = 0, comma = 0, at = 0;
+
+	while (text[at] && (columns <= room || !(blank || comma))) {
+		size_t len = character(text + at);
+
+		/* A blank may stand behind the last column, a comma must fit. */
+		if (columns <= label)
+			;
+		else if (text[at] == ' ')
+			blank = at;
+		else if (text[at] == ',' && text[at + 1] && text[at + 1] != ' ' && columns < room)
+			comma = at + 1;
+		at += len ? len : 1;
+		columns++;
+	}
+	if (columns <= room)
+		return at;
+	return blank ? blank : comma ? comma : at;
+}
+
+void out_fold(struct out *out, unsigned indent, const char *fmt, ...)
+{
+	char *text = NULL, *rest;
+	size_t at = 0;
+	va_list args;
+
+	va_start(args, fmt);
+	if (vasprintf(&text, fmt, args) < 0)
+		text = NULL;
+	va_end(args);
+	out->failed |= !text;
+	for (rest = text; rest; rest += at + strspn(rest + at, " ")) {
+		unsigned left = rest == text ? 0 : indent;
+
+		at = out->width > indent ? fold_at(rest, indent - left, out->width - left)
+					 : strlen(rest);
+		out_line(out, "%*s%.*s", (int)left, "", (int)at, rest);
+		if (!rest[at])
+			break;
+	}
+	free(text);
+}
+
 static void add_cell(struct out *out, char *text)
 {
 	if (out->cell_count == out->cell_room) {
@@ -164,19 +226,6 @@ void out_set_width(struct out *out, unsigned width)
 unsigned out_width(const struct out *out)
 {
 	return out->width;
-}
-
-/* Columns that put_clean() fills. */
-static size_t width_of(const char *text)
-{
-	size_t n = 0;
-
-	for (; *text; n++) {
-		size_t len = character(text);
-
-		text += len ? len : 1;
-	}
-	return n;
 }
 
 void out_stream(struct out *out, const char *const *headings, const unsigned *widths,

@@ -25,6 +25,12 @@ void put_clean(FILE *file, const char *text);
 /* For what others made and is printed as it is. */
 FILE *out_file(struct out *out);
 void out_line(struct out *out, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+/*
+ * The same, and what is wider than out_width() goes on in lines that begin in column @indent: it is
+ * broken at blanks, and a list without blanks behind a comma.
+ */
+void out_fold(struct out *out, unsigned indent, const char *fmt, ...)
+	__attribute__((format(printf, 3, 4)));
 /* Columns that a line may take: of the terminal; 0 (default): no limit. */
 void out_set_width(struct out *out, unsigned width);
 unsigned out_width(const struct out *out);

@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#define LABEL 12 /* columns before what stands behind a label */
 #define S(count) ((count) == 1 ? "" : "s")
 #define BDF(bdf) vfctl_bdf_format((bdf), (char[VFCTL_BDF_TEXT]){0})
 
@@ -79,7 +80,7 @@ static void pins_text(const struct vfctl_assignment *a, size_t first, size_t cou
 void print_reasons(struct out *out, const struct vfctl_reason *reasons, size_t count)
 {
 	for (size_t i = 0; i < count; i++)
-		out_line(out, "  %-9s %s", vfctl_reason_kind_name(reasons[i].kind),
+		out_fold(out, LABEL, "  %-9s %s", vfctl_reason_kind_name(reasons[i].kind),
 			reasons[i].text);
 }
 
@@ -98,14 +99,14 @@ static void print_emulator(struct out *out, const struct vfctl_assignment *a)
 {
 	char text[1024];
 
-	out_line(out, "  QEMU      emulator threads on CPU%s %s%s",
+	out_fold(out, LABEL, "  QEMU      emulator threads on CPU%s %s%s",
 		S(vfctl_cpuset_count(&a->emulator_cpus)),
 		cpus_text(&a->emulator_cpus, text, sizeof(text)),
 		a->emulator_shared ? ", shared with those of other guests" :
 		emulator_shares_vcpu_cpus(a) ? ", where vCPUs run too" : "");
 	if (!vfctl_cpuset_empty(&a->iothread_cpus) &&
 		!vfctl_cpuset_within(&a->iothread_cpus, &a->emulator_cpus))
-		out_line(out, "  QEMU      I/O threads on CPU%s %s",
+		out_fold(out, LABEL, "  QEMU      I/O threads on CPU%s %s",
 			S(vfctl_cpuset_count(&a->iothread_cpus)),
 			cpus_text(&a->iothread_cpus, text, sizeof(text)));
 }
@@ -117,22 +118,23 @@ static void print_one_cell(struct out *out, const struct vfctl_assignment *a)
 
 	if (c->vcpu_count > c->shared_vcpus) {
 		pins_text(a, 0, a->vcpu_count, text, sizeof(text));
-		out_line(out, "  vCPUs     %u, %son host CPU%s %s", c->vcpu_count - c->shared_vcpus,
+		out_fold(out, LABEL, "  vCPUs     %u, %son host CPU%s %s",
+			c->vcpu_count - c->shared_vcpus,
 			c->vcpu_count - c->shared_vcpus == 1 ? "" : "one each ",
 			S(c->vcpu_count - c->shared_vcpus), text);
 	}
 	if (c->shared_vcpus)
-		out_line(out, "  shared    %u vCPU%s on host CPU%s %s, with others'",
+		out_fold(out, LABEL, "  shared    %u vCPU%s on host CPU%s %s, with others'",
 			c->shared_vcpus, S(c->shared_vcpus),
 			S(vfctl_cpuset_count(&c->shared_cpus)),
 			cpus_text(&c->shared_cpus, text, sizeof(text)));
 	print_emulator(out, a);
 	size_text(c->memory_bytes, memory);
 	if (c->page_bytes)
-		out_line(out, "  memory    %s on node %d, in pages of %s", memory, c->memory_node,
-			size_text(c->page_bytes, page));
+		out_fold(out, LABEL, "  memory    %s on node %d, in pages of %s", memory,
+			c->memory_node, size_text(c->page_bytes, page));
 	else
-		out_line(out, "  memory    %s on node %d", memory, c->memory_node);
+		out_fold(out, LABEL, "  memory    %s on node %d", memory, c->memory_node);
 }
 
 static void print_cells(struct out *out, const struct vfctl_assignment *a)
@@ -153,8 +155,8 @@ static void print_cells(struct out *out, const struct vfctl_assignment *a)
 		else
 			snprintf(vcpus, sizeof(vcpus), "vCPUs %u-%u", c->first_vcpu,
 				c->first_vcpu + c->vcpu_count - 1);
-		out_line(out, "  cell %-4zu node %d: %s on host CPU%s %s%s; %s%s%s%s", k, c->node,
-			vcpus, S(c->vcpu_count - c->shared_vcpus), text, shared,
+		out_fold(out, LABEL, "  cell %-4zu node %d: %s on host CPU%s %s%s; %s%s%s%s", k,
+			c->node, vcpus, S(c->vcpu_count - c->shared_vcpus), text, shared,
 			size_text(c->memory_bytes, memory), c->page_bytes ? " in pages of " : "",
 			c->page_bytes ? size_text(c->page_bytes, page) : "",
 			c->memory_node == c->node ? "" : " of another node");
@@ -175,7 +177,7 @@ static void print_vf(struct out *out, const struct vfctl_host_model *model,
 		vfctl_pkey_format(vf->attrs.pkey, pkey);
 	if (a->cell_count > 1)
 		snprintf(cell, sizeof(cell), ", for cell %u", a->vf_cells[i]);
-	out_line(out, "  VF        %s (%s/%u%s)%s%s%s%s", BDF(&a->vfs[i].bdf),
+	out_fold(out, LABEL, "  VF        %s (%s/%u%s)%s%s%s%s", BDF(&a->vfs[i].bdf),
 		pf_text(model, &a->vfs[i].pf, pf), a->vfs[i].index, cell, id[0] ? " " : "", id,
 		pkey[0] ? " P_Key " : "", pkey);
 }
@@ -191,7 +193,7 @@ void print_assignment(struct out *out, const char *name, const struct vfctl_host
 		return;
 	}
 	nodes_text(a, nodes, sizeof(nodes));
-	out_line(out, "%s goes to NUMA node%s %s", name, a->cell_count > 1 ? "s" : "", nodes);
+	out_fold(out, 2, "%s goes to NUMA node%s %s", name, a->cell_count > 1 ? "s" : "", nodes);
 	if (a->cell_count > 1)
 		print_cells(out, a);
 	else
@@ -226,7 +228,7 @@ void print_left(struct out *out, const struct vfctl_host_model *model,
 		if (vfctl_cpuset_empty(&here))
 			continue;
 		vfctl_cpuset_and(&here, &left);
-		out_line(out, "  node %-4u %u of %u CPU%s stay%s free: %s", node->id,
+		out_fold(out, LABEL, "  node %-4u %u of %u CPU%s stay%s free: %s", node->id,
 			vfctl_cpuset_count(&here), vfctl_cpuset_count(&node->cpus),
 			S(vfctl_cpuset_count(&node->cpus)),
 			vfctl_cpuset_count(&here) == 1 ? "s" : "",
@@ -267,19 +269,20 @@ void print_proof(struct out *out, const struct vfctl_host_model *model,
 					: "the search ended early";
 	enum vfctl_plan_level gap = plan->gap_level;
 
-	out_line(out, "  expects   next guests: %s", next_guests(model));
+	out_fold(out, LABEL, "  expects   next guests: %s", next_guests(model));
 	if (gap == VFCTL_LEVELS) {
-		out_line(out, "  proof     %s", plan->value[VFCTL_LEVEL_PLACED] == plan->count ?
-			"nothing better exists" : "no plan places more");
+		out_fold(out, LABEL, "  proof     %s",
+			plan->value[VFCTL_LEVEL_PLACED] == plan->count ? "nothing better exists"
+								       : "no plan places more");
 		return;
 	}
 	/* Of a bound of nothing at all a share cannot be told. */
 	if (!plan->bound[gap])
-		out_line(out, "  proof     %s: %s may be better than %" PRIu64
+		out_fold(out, LABEL, "  proof     %s: %s may be better than %" PRIu64
 			"; all before that is the best there is", why, gap_words[gap],
 			plan->value[gap]);
 	else
-		out_line(out, "  proof     %s: %s %" PRIu64 ", at best %" PRIu64
+		out_fold(out, LABEL, "  proof     %s: %s %" PRIu64 ", at best %" PRIu64
 			" (within %" PRIu64 " %%)%s", why, gap_words[gap], plan->value[gap],
 			plan->bound[gap], gap_percent(plan->value[gap], plan->bound[gap]),
 			gap == VFCTL_LEVEL_PLACED ? "" : "; all before that is the best there is");
@@ -443,17 +446,21 @@ static void print_shared_cores(struct out *out, const struct vfctl_plan *plan)
 			guests++;
 		}
 	if (guests)
-		out_line(out, "  QEMU      emulator threads of %zu guest%s on CPU%s %s, shared", guests,
-			S(guests), S(vfctl_cpuset_count(&shared)), cpus_text(&shared, text, sizeof(text)));
+		out_fold(out, LABEL, "  QEMU      emulator threads of %zu guest%s on CPU%s %s, shared",
+			guests, S(guests), S(vfctl_cpuset_count(&shared)),
+			cpus_text(&shared, text, sizeof(text)));
 }
 
 void print_batch(struct out *out, const struct vfctl_host_model *model,
 	struct vfctl_guest *const *guests, const struct vfctl_plan *plan)
 {
 	static const char *const headings[] = {"GUEST", "NODE", "CPUS", "MEMORY", "VFS", "LOCAL"};
+	static const signed char give[] = {OUT_STAYS, OUT_STAYS, OUT_STAYS, OUT_STAYS, OUT_WRAPS,
+		OUT_STAYS};
 	bool refused = false;
 
 	out_table(out, 0, headings, 6);
+	out_table_fit(out, give);
 	for (size_t i = 0; i < plan->count; i++)
 		batch_row(out, model, guests[i]->name, &plan->assignments[i]);
 	out_table_end(out);
@@ -468,8 +475,9 @@ void print_batch(struct out *out, const struct vfctl_host_model *model,
 		print_assignment(out, guests[i]->name, model, a, NULL);
 	}
 	out_line(out, "%s", "");
-	out_line(out, "%" PRIu64 " of %zu guest%s placed, %" PRIu64 " of them wholly local",
-		plan->value[VFCTL_LEVEL_PLACED], plan->count, S(plan->count), plan->value[VFCTL_LEVEL_LOCAL]);
+	out_fold(out, 2, "%" PRIu64 " of %zu guest%s placed, %" PRIu64 " of them wholly local",
+		plan->value[VFCTL_LEVEL_PLACED], plan->count, S(plan->count),
+		plan->value[VFCTL_LEVEL_LOCAL]);
 	print_shared_cores(out, plan);
 	print_left(out, model, plan);
 	print_proof(out, model, plan);
@@ -512,7 +520,7 @@ static void print_moved_memory(struct out *out, const struct vfctl_occupant *o,
 	char size[32];
 
 	for (size_t k = 0; k < a->cell_count; k++)
-		out_line(out, o->memory_count == a->cell_count &&
+		out_fold(out, LABEL, o->memory_count == a->cell_count &&
 				o->memory[k].node == a->cells[k].memory_node ?
 			"  memory    %s on node %d" : "  memory    %s on node %d (it was elsewhere)",
 			size_text(a->cells[k].memory_bytes, size), a->cells[k].memory_node);
@@ -523,25 +531,25 @@ void print_rebalance(struct out *out, const struct vfctl_host_model *model,
 {
 	char move[640], cpus[256], pf[64];
 
-	out_line(out, "%zu of %zu guest%s %s wholly local", r->local_before, r->plan->count,
+	out_fold(out, 2, "%zu of %zu guest%s %s wholly local", r->local_before, r->plan->count,
 		S(r->plan->count), r->local_before == 1 ? "is" : "are");
 	for (size_t i = 0; i < r->move_count; i++) {
 		const struct vfctl_occupant *o = &model->occupants[r->moves[i].occupant];
 		const struct vfctl_assignment *a = r->moves[i].to;
 
 		move_text(model, o, a, move);
-		out_line(out, "move %s %s%s", o->name, move,
+		out_fold(out, 2, "move %s %s%s", o->name, move,
 			o->running ? " (it runs: it moves when it is stopped and defined again)" : "");
-		out_line(out, "  CPUs      %s", cpus_text(&a->held_cpus, cpus, sizeof(cpus)));
+		out_fold(out, LABEL, "  CPUs      %s", cpus_text(&a->held_cpus, cpus, sizeof(cpus)));
 		print_moved_memory(out, o, a);
 		for (size_t v = 0; v < a->vf_count; v++)
-			out_line(out, "  VF        %s (%s/%u)", BDF(&a->vfs[v].bdf),
+			out_fold(out, LABEL, "  VF        %s (%s/%u)", BDF(&a->vfs[v].bdf),
 				pf_text(model, &a->vfs[v].pf, pf), a->vfs[v].index);
 	}
 	if (!r->move_count)
 		out_line(out, "no move makes it better");
 	else
-		out_line(out, "with %zu move%s %zu of %zu %s", r->move_count, S(r->move_count),
+		out_fold(out, 2, "with %zu move%s %zu of %zu %s", r->move_count, S(r->move_count),
 			r->local_after, r->plan->count, r->local_after == 1 ? "is" : "are");
 	print_proof(out, model, r->plan);
 }

@@ -157,6 +157,65 @@ static void lines_hold_one_line(void **state)
 	free(text);
 }
 
+static void long_lines_are_folded(void **state)
+{
+	static const struct {
+		unsigned width, indent;
+		const char *line, *text;
+	} cases[] = {
+		{0, 4, "  a bb ccc dddd eeeee", "  a bb ccc dddd eeeee\n"},
+		{80, 4, "  a bb ccc dddd eeeee", "  a bb ccc dddd eeeee\n"},
+		{12, 4, "  a bb ccc dddd eeeee", "  a bb ccc\n    dddd\n    eeeee\n"},
+		/* exactly as wide, and one column less */
+		{21, 4, "  a bb ccc dddd eeeee", "  a bb ccc dddd eeeee\n"},
+		{20, 4, "  a bb ccc dddd eeeee", "  a bb ccc dddd\n    eeeee\n"},
+		{12, 4, "x longer-than-the-line a", "x longer-than-the-line\n    a\n"},
+		/* The label stays with what it is of, lists are broken behind a comma. */
+		{14, 8, "  cpus  0,2,4,6,8,10", "  cpus  0,2,4,\n        6,8,10\n"},
+		/* Columns, not bytes. */
+		{8, 2, "\xc3\xa9\xc3\xa9\xc3\xa9 \xc3\xa9\xc3\xa9\xc3\xa9 e",
+			"\xc3\xa9\xc3\xa9\xc3\xa9 \xc3\xa9\xc3\xa9\xc3\xa9\n  e\n"},
+		{12, 4, "", "\n"},
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		char *text = NULL;
+		size_t size;
+		FILE *file = open_memstream(&text, &size);
+		struct out *out = out_new(file);
+
+		out_set_width(out, cases[i].width);
+		out_fold(out, cases[i].indent, "%s", cases[i].line);
+		assert_true(out_close(out));
+		fclose(file);
+		assert_string_equal(text, cases[i].text);
+		free(text);
+	}
+}
+
+static void json_lines_are_lines(void **state)
+{
+	char *text = NULL;
+	size_t size;
+	FILE *file = open_memstream(&text, &size);
+	struct out *out = out_new(file);
+
+	out_set_lines(out);
+	for (int i = 0; i < 2; i++) {
+		out_open(out, NULL, '{');
+		out_int(out, "i", i);
+		out_open(out, "list", '[');
+		out_str(out, NULL, "a\nb");
+		out_shut(out);
+		out_shut(out);
+	}
+	assert_true(out_close(out));
+	fclose(file);
+	assert_string_equal(text, "{\"i\": 0, \"list\": [\"a\\u000ab\"]}\n"
+		"{\"i\": 1, \"list\": [\"a\\u000ab\"]}\n");
+	free(text);
+}
+
 /* What a failure makes of an answer that was begun, as far as @depth, in a @root. */
 static char *failed_answer(size_t depth, char root)
 {
@@ -216,6 +275,8 @@ int main(void)
 		cmocka_unit_test(tables_stay_aligned_and_clean),
 		cmocka_unit_test(tables_give_way),
 		cmocka_unit_test(lines_hold_one_line),
+		cmocka_unit_test(long_lines_are_folded),
+		cmocka_unit_test(json_lines_are_lines),
 		cmocka_unit_test(an_error_ends_the_answer),
 		cmocka_unit_test(a_full_disk_is_told),
 	};
