@@ -32,3 +32,18 @@ int __wrap_vfctl_host_spec_parse(struct vfctl_ctx *ctx, const char *file, const 
 	schema_holds(SCHEMA_HOST, text, len, r == 0);
 	return r;
 }
+
+int __real_vfctl_host_spec_parse_files(struct vfctl_ctx *ctx, const struct vfctl_host_file *files,
+	size_t count, struct vfctl_host_spec **ret);
+int __wrap_vfctl_host_spec_parse_files(struct vfctl_ctx *ctx, const struct vfctl_host_file *files,
+	size_t count, struct vfctl_host_spec **ret);
+int __wrap_vfctl_host_spec_parse_files(struct vfctl_ctx *ctx, const struct vfctl_host_file *files,
+	size_t count, struct vfctl_host_spec **ret)
+{
+	int r = __real_vfctl_host_spec_parse_files(ctx, files, count, ret);
+
+	/* An editor sees one of them at a time. */
+	for (size_t i = 0; i < count; i++)
+		schema_holds(SCHEMA_HOST, files[i].text, files[i].len, r == 0);
+	return r;
+}
