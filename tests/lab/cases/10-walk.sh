@@ -17,6 +17,12 @@ check_is "both PFs are there, none has VFs" "0 0" \
 check_is "NUMA nodes as sysfs says" "0 1" \
 	bash -c "vfctl list --json | jq -r '[.pfs[] | select(.driver == \"igb\") | .numa_node] | join(\" \")'"
 
+# Through all that follows: the kernel's own events, and libvirt's files.
+vfctl monitor --json >/tmp/monitor.json 2>/tmp/monitor.err &
+monitor=$!
+told() { jq -es "map(select($1)) | length > 0" /tmp/monitor.json; }
+eventually "monitor watches" 20 grep -q watching /tmp/monitor.err
+
 # ---- VFs ----
 check "create: dry run" vfctl create "$ens1" 7 --dry-run
 check_is "a dry run writes nothing" 0 numvfs "$left"
@@ -114,4 +120,20 @@ check "destroy" vfctl destroy "$ens1"
 check_is "no VFs are left" 0 numvfs "$left"
 check "destroy on the other PF" vfctl destroy "$ens2"
 check "remove the hook" vfctl hook remove
+
+# ---- what monitor told of it ----
+eventually "monitor told that the last VF is gone" 20 told \
+	".kind == \"pf\" and .name == \"$ens2\" and .after.vfs == \"0/7\""
+kill "$monitor"
+wait "$monitor"
+check_is "monitor ends with 0" 0 echo $?
+check "monitor told of seven VFs" told \
+	".kind == \"pf\" and .name == \"$ens1\" and .after.vfs == \"7/7\""
+check "monitor told of the guest's VF" told \
+	".kind == \"vf\" and .address == \"$vf\" and .after.holder == \"domain one\""
+check "monitor told that the guest ran, and stopped" bash -c "jq -s '
+	map(select(.kind == \"domain\" and .name == \"one\") | .after.state)
+	| index(\"running\") < rindex(\"off\")' /tmp/monitor.json | grep -q true"
+check "monitor told of the VLAN of the VF that was plugged in" told \
+	".kind == \"vf\" and .address == \"$vf2\" and (.after.policy // \"\" | test(\"vlan=42\"))"
 finish
