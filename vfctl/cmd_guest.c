@@ -88,7 +88,12 @@ static int run_define(struct invocation *in)
 const struct command cmd_define = {
 	.name = "define",
 	.args = "GUEST.yaml",
-	.summary = "lease what a guest needs and define it in libvirt",
+	.summary = "lease what a guest needs and define it in libvirt, or change it there",
+	.text = "A guest that is defined already becomes what its file asks now: it keeps its UUID,\n"
+		"MACs, GUIDs, VFs, CPUs and nodes where the file lets it, and what others wrote into\n"
+		"its definition. While it runs its definition changes, and it runs on as it was until\n"
+		"it is stopped and started; until then its lease holds what both need. --dry-run\n"
+		"shows each difference, old and new.",
 	.min_args = 1,
 	.max_args = 1,
 	.operand = OPERAND_FILE,

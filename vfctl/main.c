@@ -235,7 +235,9 @@ int run_change(struct invocation *in, struct vfctl_change *change, const char *d
 		} else if (r == 0 && !in->quiet && !count) {
 			print_nothing(in, change);
 		} else if (r == 0 && !in->quiet && !pending) {
-			out_line(in->out, "%s", done);
+			const char *result = vfctl_change_result(change);
+
+			out_line(in->out, "%s", result ? result : done);
 		}
 		/* The host is not yet as asked, and no script may take it for that. */
 		if (r == 0 && pending) {

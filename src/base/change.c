@@ -45,6 +45,11 @@ const char *vfctl_change_pending(const struct vfctl_change *change)
 	return change->pending;
 }
 
+const char *vfctl_change_result(const struct vfctl_change *change)
+{
+	return change->result;
+}
+
 bool vfctl_change_moves_ids(const struct vfctl_change *change)
 {
 	return change->ids_changed;
@@ -106,6 +111,7 @@ void vfctl_change_free(struct vfctl_change *change)
 	free(change->entry.lock);
 	free(change->pending);
 	free(change->nothing);
+	free(change->result);
 	close_fd(&change->lock_fd);
 	close_fd(&change->placement_fd);
 	free(change);

@@ -9,6 +9,7 @@ struct vfctl_change {
 	struct steps steps;
 	struct journal_entry entry;
 	char *pending; /* what is still to be done by hand afterwards, or NULL */
+	char *result; /* what is so when all is done, or NULL */
 	char *nothing; /* why there are no steps, or NULL */
 	bool ids_changed; /* GUIDs, MACs or P_Keys change hands */
 	int lock_fd; /* -1: a dry run holds no lock */

@@ -43,6 +43,12 @@ void metadata_write(
 int metadata_places(struct vfctl_ctx *ctx, struct xml_node *domain,
 	struct vfctl_free_vf **ret, size_t *ret_count);
 int root_parse(const char *text, uint32_t *ret);
+/* The same of a domain's XML. */
+int metadata_read_places(struct vfctl_ctx *ctx, const char *xml, struct vfctl_free_vf **ret,
+	size_t *ret_count);
+/* These VFs have no place in the metadata: vfctl attach gave them. @ret_xml: the whole domain. */
+int metadata_forget_places(struct vfctl_ctx *ctx, const char *xml, const struct vfctl_bdf *vfs,
+	size_t count, char **ret_xml);
 /* Write down in our metadata what the guest's file said. @ret_xml: the whole domain. */
 int metadata_set_said(struct vfctl_ctx *ctx, const char *xml, const char *said, char **ret_xml);
 /* *ret NULL: nothing is written down. */

@@ -227,6 +227,32 @@ int vfctl_domain_metadata_remove_vf(struct vfctl_ctx *ctx, const char *text,
 	return xml_print(ctx, xml, ret_xml);
 }
 
+int metadata_read_places(struct vfctl_ctx *ctx, const char *text, struct vfctl_free_vf **ret,
+	size_t *ret_count)
+{
+	_xml_ struct xml *xml = NULL;
+	int r = xml_parse_domain(ctx, "domain", text, &xml);
+
+	return r < 0 ? r : metadata_places(ctx, xml_root(xml), ret, ret_count);
+}
+
+int metadata_forget_places(struct vfctl_ctx *ctx, const char *text, const struct vfctl_bdf *vfs,
+	size_t count, char **ret_xml)
+{
+	_xml_ struct xml *xml = NULL;
+	int r = xml_parse_domain(ctx, "domain", text, &xml);
+
+	for (size_t i = 0; r == 0 && i < count; i++) {
+		struct xml_node *vf = metadata_vf(xml_root(xml), &vfs[i]);
+
+		if (vf) {
+			xml_unset(vf, "node");
+			xml_unset(vf, "root");
+		}
+	}
+	return r < 0 ? r : xml_print(ctx, xml, ret_xml);
+}
+
 int metadata_set_said(struct vfctl_ctx *ctx, const char *text, const char *said, char **ret_xml)
 {
 	_xml_ struct xml *xml = NULL;

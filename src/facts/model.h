@@ -32,6 +32,11 @@ struct bdf_list {
 int model_read_occupants(struct vfctl_ctx *ctx, const struct vfctl_snapshot *s,
 	struct vfctl_hypervisor *hv, struct vfctl_host_model *m, struct bdf_list *ret_taken);
 
+/* As if that guest were not there. Its VFs are then not free: model_add_free_vf() makes them so. */
+void model_leave_out(struct vfctl_host_model *m, const char *uuid);
+int model_add_free_vf(struct vfctl_ctx *ctx, struct vfctl_host_model *m,
+	const struct vfctl_pf *pf, const struct vfctl_vf *vf);
+
 /* A VF of the snapshot as the model has it; @pf is one of the model's. */
 struct vfctl_free_vf model_vf(const struct vfctl_host_model *m,
 	const struct vfctl_model_pf *pf, const struct vfctl_vf *vf);

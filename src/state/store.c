@@ -280,6 +280,43 @@ int store_make_transient(struct store *store, const char *id)
 		"UPDATE lease SET transient = 1 WHERE id = ?", "s", id), id);
 }
 
+int store_set_leaving(struct store *store, const struct vfctl_bdf *vf, enum store_leaving leaving)
+{
+	return change_one(store, db_run(store->db, "UPDATE lease_vf SET transient = ? WHERE bdf = ?",
+		"is", (int64_t)leaving, TEXT(vf)), TEXT(vf));
+}
+
+struct new_shape {
+	const char *id;
+	const struct vfctl_lease *l;
+};
+
+static int set_shape(struct store *s, const void *data)
+{
+	static const char *const gone[] = {"DELETE FROM lease_cpu WHERE lease = ?",
+		"DELETE FROM lease_qemu_cpu WHERE lease = ?", "DELETE FROM lease_cell WHERE lease = ?"};
+	const struct new_shape *n = data;
+	const struct vfctl_lease *l = n->l;
+	int r = change_one(s, db_run(s->db, "UPDATE lease SET node = ?, memory_bytes = ?, "
+		"page_bytes = ? WHERE id = ?", "iiis", (int64_t)l->node, (int64_t)l->memory_bytes,
+		(int64_t)l->page_bytes, n->id), n->id);
+
+	for (size_t i = 0; i < ARRAY_SIZE(gone) && r == 0; i++)
+		r = db_run(s->db, gone[i], "s", n->id);
+	for (size_t i = 0; i < l->cell_count && r == 0; i++)
+		r = insert_cell(s, n->id, i, &l->cells[i]);
+	if (r == 0)
+		r = insert_set(s, n->id, &l->cpus, insert_cpu);
+	return r < 0 ? r : insert_set(s, n->id, &l->qemu_cpus, insert_qemu_cpu);
+}
+
+int store_set_shape(struct store *store, const char *id, const struct vfctl_lease *shape)
+{
+	const struct new_shape n = {id, shape};
+
+	return in_transaction(store, set_shape, &n);
+}
+
 /* ---- reading ---- */
 
 /* By the schema: what VFs had before their guests was a column once. */

@@ -45,6 +45,11 @@ int store_remove_vf(struct store *store, const char *id, const struct vfctl_bdf 
 int store_rename(struct store *store, const char *id, const char *name);
 /* The lease ends with the run that goes on now. */
 int store_make_transient(struct store *store, const char *id);
+/* Other CPUs, memory and cells for the same lease (-EEXIST as above); its VFs stay as they are. */
+int store_set_shape(struct store *store, const char *id, const struct vfctl_lease *shape);
+/* Whether the VF leaves the lease when the run that goes on ends, and gives its values back then. */
+enum store_leaving { STORE_STAYS, STORE_LEAVES, STORE_LEAVES_WITH_VALUES };
+int store_set_leaving(struct store *store, const struct vfctl_bdf *vf, enum store_leaving leaving);
 /* What the VF is leased with from now on. */
 int store_set_intent(struct store *store, const struct vfctl_bdf *vf,
 	const struct vfctl_vf_attrs *intent);

@@ -17,6 +17,7 @@
 #include "workflow/policy.h"
 #include "workflow/recover.h"
 #include "workflow/redefine.h"
+#include "workflow/said.h"
 #include "workflow/values.h"
 
 #define TEXT(bdf) vfctl_bdf_format((bdf), (char[VFCTL_BDF_TEXT]){0})
@@ -79,40 +80,17 @@ static bool renamed(struct vfctl_ctx *ctx, struct vfctl_hypervisor *hv,
 	return true;
 }
 
-static int compare_existing(struct vfctl_ctx *ctx, const struct define *d,
-	const struct vfctl_guest *guest, const struct vfctl_domain_info *info)
-{
-	_leases_ struct vfctl_leases *leases = NULL;
-	int r = vfctl_leases_read(ctx, &leases);
-	const struct vfctl_lease *lease;
-
-	if (r < 0)
-		return r;
-	lease = vfctl_leases_find_uuid(leases, info->uuid);
-	if (!lease || !lease->cell_count || !info->persistent)
-		return ctx_fail(ctx, -EEXIST, "libvirt has a domain %s already, which vfctl did not "
-			"define; remove it (vfctl undefine %s --force), or choose another name", info->name,
-			info->name);
-	return guest_compare(ctx, guest, d->said, info, lease);
-}
-
-/* libvirt redefines a domain of the same UUID in silence: not on our account. */
-static int check_existing(struct vfctl_ctx *ctx, const struct define *d,
-	const struct vfctl_guest *guest)
+/* 1: libvirt has a domain of that name or UUID, which it would redefine in silence. */
+static int find_existing(struct vfctl_ctx *ctx, const struct define *d,
+	const struct vfctl_guest *guest, struct vfctl_domain_info *ret)
 {
 	const char *const names[] = {guest->name, guest->uuid};
 
 	for (size_t i = 0; i < ARRAY_SIZE(names) && names[i]; i++) {
-		struct vfctl_domain_info info;
-		int r = d->hv->get(ctx, d->hv, names[i], true, &info);
+		int r = d->hv->get(ctx, d->hv, names[i], true, ret);
 
-		if (r == -ENOENT)
-			continue;
-		if (r < 0)
-			return r;
-		r = compare_existing(ctx, d, guest, &info);
-		vfctl_domain_info_clear(&info);
-		return r;
+		if (r != -ENOENT)
+			return r < 0 ? r : 1;
 	}
 	ctx_clear(ctx);
 	return 0;
@@ -211,6 +189,46 @@ static int make_xml(struct vfctl_ctx *ctx, struct define *d, const char *templat
 	return 0;
 }
 
+/* One that is new here: @change gets the steps. */
+static int define_new(struct vfctl_ctx *ctx, struct define *d, struct vfctl_guest *guest,
+	const struct vfctl_place_options *options, const char *template_text,
+	const char *template_name, bool dry_run, struct vfctl_change *change)
+{
+	int r = vfctl_place(ctx, guest, options, &d->placed);
+
+	if (r == 0)
+		r = check_new(ctx, d->hv, guest, d->placed->snapshot->leases);
+	if (r == 0)
+		r = placed_check(ctx, d->placed);
+	if (r == 0 && !dry_run)
+		r = placed_take_identities(ctx, d->placed, options->ids);
+	if (r == 0)
+		r = check_values(ctx, d->placed);
+	if (r == 0)
+		r = make_xml(ctx, d, template_text, template_name);
+	if (r == 0)
+		r = fill_lease(ctx, d);
+	return r < 0 ? r : add_define_steps(ctx, d, change);
+}
+
+static int define_or_change(struct vfctl_ctx *ctx, struct define *d, struct vfctl_guest *guest,
+	const struct vfctl_place_options *options, const char *template_text,
+	const char *template_name, bool dry_run, struct vfctl_change *change)
+{
+	struct vfctl_domain_info info = {0};
+	int r = find_existing(ctx, d, guest, &info);
+
+	if (r == 1) {
+		const struct redefine_request q = {guest, options, d->said, &info, dry_run};
+
+		r = guest_redefine(ctx, &q, change);
+		vfctl_domain_info_clear(&info);
+		return r;
+	}
+	return r < 0 ? r : define_new(ctx, d, guest, options, template_text, template_name, dry_run,
+		change);
+}
+
 int vfctl_define_plan(struct vfctl_ctx *ctx, struct vfctl_guest *guest,
 	const struct vfctl_place_options *options, const char *template_text,
 	const char *template_name, bool dry_run, struct vfctl_change **ret_change)
@@ -229,25 +247,10 @@ int vfctl_define_plan(struct vfctl_ctx *ctx, struct vfctl_guest *guest,
 	if (guest->said && !d.said)
 		r = ctx_oom(ctx);
 	if (r == 0)
-		r = check_existing(ctx, &d, guest);
-	if (r == 0)
-		r = vfctl_place(ctx, guest, options, &d.placed);
-	if (r == 0)
-		r = check_new(ctx, d.hv, guest, d.placed->snapshot->leases);
-	if (r == 0)
-		r = placed_check(ctx, d.placed);
-	if (r == 0 && !dry_run)
-		r = placed_take_identities(ctx, d.placed, options->ids);
-	if (r == 0)
-		r = check_values(ctx, d.placed);
-	if (r == 0)
-		r = make_xml(ctx, &d, template_text, template_name);
-	if (r == 0)
-		r = fill_lease(ctx, &d);
+		r = define_or_change(ctx, &d, guest, options, template_text, template_name, dry_run,
+			change);
 	if (r == 0)
 		r = guest_journal(ctx, change, d.hv, "define %s", guest->name);
-	if (r == 0)
-		r = add_define_steps(ctx, &d, change);
 	r = change_planned(ctx, change, r);
 	if (r == 0)
 		*ret_change = steal(change);

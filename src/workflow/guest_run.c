@@ -12,6 +12,7 @@
 #include "state/store.h"
 #include "workflow/identity.h"
 #include "workflow/lease.h"
+#include "workflow/ops.h"
 #include "workflow/recover.h"
 
 #define TEXT(bdf) vfctl_bdf_format((bdf), (char[VFCTL_BDF_TEXT]){0})
@@ -185,13 +186,27 @@ static bool is_of_this_boot(struct vfctl_ctx *ctx, const struct open_change *run
 	return !run->boot[0] || !boot[0] || str_eq(run->boot, boot);
 }
 
+/*
+ * The definition changed during the run, and the lease held what both need: from here on what the
+ * definition needs, as the last change left it.
+ */
+static int settle_shape(struct vfctl_ctx *ctx, const struct open_change *run)
+{
+	for (size_t i = run->op_count; i > 0; i--)
+		if (run->ops[i - 1].type == &op_lease_shape)
+			return op_revert(ctx, &run->ops[i - 1]);
+	return 0;
+}
+
 int run_close_old(struct vfctl_ctx *ctx, const char *uuid)
 {
 	_open_changes_ struct open_changes *runs = NULL;
 	int r = journal_read_runs(ctx, uuid, op_types, &runs);
 
-	return r < 0 || !runs->count || is_of_this_boot(ctx, &runs->v[0]) ? r
-		: journal_end(ctx, runs->v[0].id);
+	if (r < 0 || !runs->count || is_of_this_boot(ctx, &runs->v[0]))
+		return r;
+	r = settle_shape(ctx, &runs->v[0]);
+	return r < 0 ? r : journal_end(ctx, runs->v[0].id);
 }
 
 static int begin_entry(struct vfctl_ctx *ctx, const char *uuid, const char *name,
@@ -322,6 +337,8 @@ int run_end(struct vfctl_ctx *ctx, const char *uuid)
 		r = restore(ctx, &runs->v[0], &leases->v[0], NULL);
 	if (r == 0)
 		r = op_revert(ctx, &run);
+	if (r == 0 && runs->count)
+		r = settle_shape(ctx, &runs->v[0]);
 	if (r == 0 && runs->count)
 		r = journal_end(ctx, runs->v[0].id);
 	return r < 0 && held ? ctx_append(ctx, r, "; its VFs stay leased to %s; once that is "

@@ -108,6 +108,18 @@ char *lease_vf_to_text(const char *id, const struct vfctl_lease_vf *vf, bool run
 	return out.failed ? NULL : buf_steal(&out);
 }
 
+char *lease_shape_to_text(const struct vfctl_lease *lease)
+{
+	_buf_ struct buf out = {0};
+
+	buf_printf(&out, "{\"memory-bytes\":%llu", (unsigned long long)lease->memory_bytes);
+	put_cpus(&out, "cpus", &lease->cpus);
+	put_cpus(&out, "qemu-cpus", &lease->qemu_cpus);
+	put_cells(&out, lease);
+	buf_puts(&out, "}");
+	return out.failed ? NULL : buf_steal(&out);
+}
+
 /* ---- reading ---- */
 
 static int fail_text(struct vfctl_ctx *ctx, const char *text)
@@ -254,6 +266,28 @@ int lease_from_text(struct vfctl_ctx *ctx, const char *text, struct lease_text *
 	memcpy(t.lease.id, text, strcspn(text, " "));
 	add_up(&t.lease);
 	*ret = t;
+	t = (struct lease_text){0};
+	return 0;
+}
+
+int lease_shape_from_text(struct vfctl_ctx *ctx, const char *text, struct vfctl_lease *ret)
+{
+	_lease_text_ struct lease_text t = {0};
+	_json_doc_ struct json *json = NULL;
+	const struct json *cells;
+	int r = json_read(ctx, "a lease", text, strlen(text), &json);
+
+	if (r < 0)
+		return r;
+	cells = json_member(json, "cells");
+	t.lease.cells = calloc(json_count(cells) + 1, sizeof(*t.lease.cells));
+	if (!t.lease.cells)
+		return ctx_oom(ctx);
+	if (!read_rows(cells, NULL, &t.lease) || !read_cpus(json, "cpus", &t.lease.cpus) ||
+		!read_cpus(json, "qemu-cpus", &t.lease.qemu_cpus))
+		return fail_text(ctx, text);
+	add_up(&t.lease);
+	*ret = t.lease;
 	t = (struct lease_text){0};
 	return 0;
 }

@@ -28,6 +28,11 @@ char *lease_vf_to_text(const char *id, const struct vfctl_lease_vf *vf, bool run
 int lease_vf_from_text(struct vfctl_ctx *ctx, const char *text, struct vfctl_lease_vf *ret,
 	bool *ret_running);
 
+/* Its CPUs, memory and cells alone, as JSON; NULL: out of memory. */
+char *lease_shape_to_text(const struct vfctl_lease *lease);
+/* Cells are owned by @ret, as lease_clear() frees them. -EBADMSG when it is no such text. */
+int lease_shape_from_text(struct vfctl_ctx *ctx, const char *text, struct vfctl_lease *ret);
+
 /* Does it begin with this id? */
 bool lease_text_is(const char *text, const char *id);
 

@@ -36,18 +36,30 @@
  * op_definition_vf VF      its attributes in the definition, as JSON; before: the whole XML
  * op_run_had       VF      what it has, as JSON, and is given back when the run ends
  *
+ * redefine_ops.c
+ * op_lease_shape   domain  CPUs, memory and cells of its lease, as JSON. In a run's journal: before
+ *                          is what it has when the run ends
+ * op_shape_later   domain  the last; its want is that of the note's before
+ * op_vf_leaves     VF      VF_LEAVES: it leaves the lease when the run that goes on ends;
+ *                          VF_LEAVES_WITH_VALUES: and gives back what it has from pools
+ * op_redefine      domain  what its definition says that matters here, in one line, then the XML;
+ *                          before: the same
+ *
  * hook_install.c
  * op_hook_program  the hook's path  the program that is copied there, or "": none
  * op_hook_reload   -                "seen": libvirt's daemon was told
  */
 extern const struct op_type op_claim, op_unclaim, op_lease, op_unlease, op_lease_vf,
 	op_unlease_vf, op_policy, op_unrun, op_domain, op_undomain, op_definition, op_plugged,
-	op_intent, op_definition_vf, op_run_had, op_hook_program, op_hook_reload;
+	op_intent, op_definition_vf, op_run_had, op_lease_shape, op_shape_later, op_vf_leaves,
+	op_redefine, op_hook_program, op_hook_reload;
 
 /* Target of op_claim for the VFs that are the host's own. */
 #define IDENTITY_HOST "host"
 #define OP_RUNNING " running"
 #define OP_OFF " off"
+#define VF_LEAVES "leaves"
+#define VF_LEAVES_WITH_VALUES "leaves with its values"
 
 void op_uuid(const struct op *op, char ret[VFCTL_UUID_TEXT]);
 /* -EBADMSG when the target is no VF of a domain. */
@@ -59,6 +71,8 @@ int op_vf(struct vfctl_ctx *ctx, const struct op *op, char ret_uuid[VFCTL_UUID_T
  * it. What only that knows is "no:0000:11:10.4*".
  */
 int domain_devices(struct vfctl_ctx *ctx, const char *xml, char **ret_text);
+/* Of op_redefine: the line and the XML. */
+int redefine_text(struct vfctl_ctx *ctx, const char *xml, char **ret_text);
 /* Before of op_undomain; NULL: out of memory. */
 char *domain_drops(unsigned drop);
 

@@ -29,6 +29,7 @@ const struct op_type *const op_types[] = {&op_autoprobe, &op_numvfs, &op_vf_attr
 	&op_unlease, &op_lease_vf, &op_unlease_vf, &op_policy, &op_unrun, &op_domain, &op_undomain,
 	&op_definition, &op_plugged, &op_run, &op_run_vf,
 	&op_intent, &op_definition_vf, &op_run_had,
+	&op_lease_shape, &op_shape_later, &op_vf_leaves, &op_redefine,
 	&op_hook_program, &op_hook_reload, NULL};
 
 /* What the kernel has forgotten since need not be taken back. */

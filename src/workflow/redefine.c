@@ -1,262 +1,340 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* A guest whose domain is there already: is it as its file asks, and if not, what differs? */
+/* A guest whose domain is there already: is it as its file asks, and if not, what makes it so? */
 #include "workflow/redefine.h"
 
 #include <errno.h>
 #include <inttypes.h>
-#include <stdarg.h>
-#include <stdio.h>
 
-#include "base/buf.h"
-#include "base/vfattr.h"
-#include "domain/domain.h"
-#include "sriov/inventory.h"
-#include "workflow/guest.h"
+#include "facts/memlock.h"
+#include "facts/snapshot.h"
+#include "workflow/lease_text.h"
+#include "workflow/ops.h"
+#include "workflow/redefining.h"
+#include "workflow/values.h"
 
-#define TEXT(bdf) vfctl_bdf_format((bdf), (char[VFCTL_BDF_TEXT]){0})
-#define DIFFERENCES_MAX 4
-#define TEMPLATE_TEXT "template text"
-
-struct compared {
-	const struct vfctl_guest *guest;
-	const struct vfctl_lease *lease;
-	const struct vfctl_inventory *inv;
-	struct vfctl_domain_intent intent;
-	bool was_said; /* when it was defined is known */
-	struct buf words; /* what differs */
-	size_t count;
-};
-
-static void compared_free(struct compared **c)
+static void redefining_clear(struct redefining *r)
 {
-	if (*c)
-		buf_free(&(*c)->words);
-	free(*c);
+	vfctl_placed_free(r->placed);
+	lease_clear(&r->shape);
+	lease_clear(&r->new_shape);
+	free(r->was);
+	said_change_clear(&r->said);
+	vfctl_domain_view_free(r->view);
+	vfctl_domain_placement_free(r->now);
+	identities_clear(&r->lost);
+	free(r->xml);
 }
 
-static void view_freep(struct vfctl_domain_view **view)
+static void redefining_freep(struct redefining **r)
 {
-	vfctl_domain_view_free(*view);
+	if (*r)
+		redefining_clear(*r);
+	free(*r);
 }
 
-static void _printf_(2, 3) differ(struct compared *c, const char *fmt, ...)
+/* ---- what is there ---- */
+
+static int check_lease(struct vfctl_ctx *ctx, const struct redefining *r)
 {
-	_free_ char *text = NULL;
-	va_list args;
-	int n;
+	const struct vfctl_domain_info *info = r->q->info;
 
-	va_start(args, fmt);
-	n = vasprintf(&text, fmt, args);
-	va_end(args);
-	if (n < 0) {
-		text = NULL;
-		c->words.failed = true;
-	} else if (c->count++ < DIFFERENCES_MAX) {
-		buf_printf(&c->words, "%s%s", c->words.len ? "; " : "", text);
-	}
-}
-
-/* ---- what was said ---- */
-
-char *guest_said(const struct vfctl_guest *guest, const char *template_text)
-{
-	uint64_t hash = UINT64_C(0xcbf29ce484222325);
-
-	for (const char *p = template_text; p && *p; p++)
-		hash = (hash ^ (uint8_t)*p) * UINT64_C(0x100000001b3); /* FNV-1a */
-	return guest->said && template_text
-		? str_format("%s" TEMPLATE_TEXT "=%016" PRIx64 "\n", guest->said, hash)
-		: guest->said ? strdup(guest->said) : NULL;
-}
-
-/* The value of the line "KEY=VALUE" with this key; libvirt may have indented it. */
-static const char *find_value(const char *lines, const char *key, size_t key_len)
-{
-	while (*lines) {
-		lines += strspn(lines, " \t\n");
-		if (!strncmp(lines, key, key_len) && lines[key_len] == '=')
-			return lines + key_len + 1;
-		lines += strcspn(lines, "\n");
-	}
-	return NULL;
-}
-
-static bool is_named(const char *line, size_t len, const char *key)
-{
-	return len == strlen(key) && !strncmp(line, key, len);
-}
-
-static int shown(int len)
-{
-	return len < 60 ? len : 60;
-}
-
-/* @changes false: only what @lines has alone. Whoever defines domains may have written them. */
-static void compare_lines(struct compared *c, const char *lines, const char *others, bool changes)
-{
-	for (int len; *(lines += strspn(lines, " \t\n")); lines += len) {
-		int key = (int)strcspn(lines, "=\n"), value_len, other_len;
-		const char *value = lines + key + 1, *other = find_value(others, lines, (size_t)key);
-
-		len = (int)strcspn(lines, "\n");
-		value_len = len - key - 1;
-		if (key == len || is_named(lines, (size_t)key, "name") ||
-			is_named(lines, (size_t)key, "uuid"))
-			continue; /* compare_names() */
-		other_len = other ? (int)strcspn(other, "\n") : 0;
-		if (other && (!changes ||
-			(value_len == other_len && !memcmp(value, other, (size_t)other_len))))
-			continue;
-		if (is_named(lines, (size_t)key, TEMPLATE_TEXT))
-			differ(c, "the text of its template is another");
-		else if (!other)
-			differ(c, changes ? "%.*s is %.*s, and was not given" : "%.*s is not given, and "
-				"was %.*s", key, lines, shown(value_len), value);
-		else
-			differ(c, "%.*s is %.*s, and was %.*s", key, lines, shown(value_len), value,
-				shown(other_len), other);
-	}
-}
-
-/* ---- what there is ---- */
-
-/* May @vf be one of those that @want asks for? */
-static bool fits(struct vfctl_ctx *ctx, const struct compared *c,
-	const struct vfctl_guest_vf *want, const struct vfctl_domain_vf *have)
-{
-	const struct vfctl_pf *pf, *asked;
-	struct vfctl_domain_vf as_asked;
-	const struct vfctl_vf *vf;
-
-	if (vfctl_inventory_find_vf(ctx, c->inv, TEXT(&have->bdf), &pf, &vf) < 0 ||
-		(want->pf && (vfctl_inventory_find_pf(ctx, c->inv, want->pf, &asked) < 0 || asked != pf)))
-		return false;
-	guest_complete_vf(pf, vf, &want->attrs, want->form, &as_asked);
-	return !(as_asked.attrs.mask & ~attrs_equal(&as_asked.attrs, &have->attrs));
-}
-
-/* Which VF each entry of the file has, and the reverse: a matching, as entries may overlap. */
-struct matching {
-	bool fits[VFCTL_GUEST_VFS_MAX][VFCTL_GUEST_VFS_MAX];
-	bool tried[VFCTL_GUEST_VFS_MAX];
-	int entry_of[VFCTL_GUEST_VFS_MAX]; /* of a VF; -1 none */
-	size_t vf_count;
-};
-
-static bool find_one(struct matching *m, int entry)
-{
-	for (size_t i = 0; i < m->vf_count; i++) {
-		if (!m->fits[entry][i] || m->tried[i])
-			continue;
-		m->tried[i] = true;
-		if (m->entry_of[i] < 0 || find_one(m, m->entry_of[i])) {
-			m->entry_of[i] = entry;
-			return true;
-		}
-	}
-	return false;
-}
-
-static bool is_leased(const struct compared *c, const struct vfctl_bdf *vf)
-{
-	for (size_t i = 0; i < c->lease->vf_count; i++)
-		if (vfctl_bdf_compare(&c->lease->vfs[i].bdf, vf) == 0)
-			return true;
-	return false;
-}
-
-static void compare_vfs(struct vfctl_ctx *ctx, struct compared *c, struct matching *m)
-{
-	int entry = 0;
-
-	m->vf_count = c->intent.vf_count;
-	memset(m->entry_of, 0xff, sizeof(m->entry_of));
-	for (size_t i = 0; i < c->guest->vf_count; i++)
-		for (uint32_t n = 0; n < c->guest->vfs[i].count && entry < VFCTL_GUEST_VFS_MAX; n++) {
-			for (size_t k = 0; k < m->vf_count; k++)
-				m->fits[entry][k] = fits(ctx, c, &c->guest->vfs[i], &c->intent.vfs[k]);
-			memset(m->tried, 0, sizeof(m->tried));
-			if (!find_one(m, entry++))
-				differ(c, "it has no VF as vfs[%zu] asks for", i);
-		}
-	for (size_t i = 0; i < m->vf_count; i++) {
-		const struct vfctl_bdf *vf = &c->intent.vfs[i].bdf;
-
-		if (m->entry_of[i] < 0)
-			differ(c, "it has VF %s, which the file does not ask for", TEXT(vf));
-		else if (!vfctl_domain_intent_device(&c->intent, vf))
-			differ(c, "VF %s is not among its devices", TEXT(vf));
-		else if (!is_leased(c, vf))
-			differ(c, "VF %s is not leased to it", TEXT(vf));
-	}
-	ctx_clear(ctx);
-}
-
-static int compare_domain(struct vfctl_ctx *ctx, struct compared *c, const char *xml)
-{
-	_cleanup_(view_freep) struct vfctl_domain_view *view = NULL;
-	_free_ struct matching *m = calloc(1, sizeof(*m));
-	uint64_t asked;
-	int r = m ? vfctl_domain_read(ctx, xml, &view) : ctx_oom(ctx);
-
-	if (r == 0)
-		r = vfctl_domain_intent_read(ctx, xml, strlen(xml), false, &c->intent);
-	if (r < 0)
-		return r;
-	if (view->vcpus != c->guest->vcpus)
-		differ(c, "it has %" PRIu32 " vCPUs, the file asks for %" PRIu32, view->vcpus,
-			c->guest->vcpus);
-	/* A lease is in whole pages; what was said is the same by now, or nothing is known of it. */
-	asked = c->was_said ? c->lease->memory_bytes : c->guest->memory_bytes;
-	if (view->memory_bytes != asked)
-		differ(c, "it has %" PRIu64 " MiB of memory, not %" PRIu64, view->memory_bytes >> 20,
-			asked >> 20);
-	compare_vfs(ctx, c, m);
+	if (!r->lease || !r->lease->cell_count || !info->persistent)
+		return ctx_fail(ctx, -EEXIST, "libvirt has a domain %s already, which vfctl did not "
+			"define; remove it (vfctl undefine %s --force), or choose another name",
+			info->name, info->name);
+	if (!str_eq(r->q->guest->name, info->name))
+		return ctx_fail(ctx, -EEXIST, "the domain of that UUID is called %s; rename it (virsh "
+			"domrename %s %s), or write its name into the file", info->name, info->name,
+			r->q->guest->name);
+	if (r->q->guest->uuid && !str_eq(r->q->guest->uuid, info->uuid))
+		return ctx_fail(ctx, -EEXIST, "libvirt has a domain %s already, and its UUID is %s; "
+			"write that into the file, or choose another name", info->name, info->uuid);
 	return 0;
 }
 
-static void compare_names(struct compared *c, const struct vfctl_domain_info *info)
+/* What its definition needs, which is less than the lease has while a former run goes on. */
+static int read_shape(struct vfctl_ctx *ctx, struct redefining *r)
 {
-	if (!str_eq(c->guest->name, info->name))
-		differ(c, "the domain of that UUID is called %s", info->name);
-	if (c->guest->uuid && !str_eq(c->guest->uuid, info->uuid))
-		differ(c, "its UUID is %s", info->uuid);
+	const struct op later = {&op_shape_later, (char *)r->q->info->uuid, NULL, NULL};
+	_free_ char *text = NULL, *whole = lease_shape_to_text(r->lease);
+	int e = whole ? op_observe(ctx, &later, &text) : ctx_oom(ctx);
+
+	return e < 0 ? e : lease_shape_from_text(ctx, *text ? text : whole, &r->shape);
 }
 
-int guest_compare(struct vfctl_ctx *ctx, const struct vfctl_guest *guest, const char *said,
-	const struct vfctl_domain_info *info, const struct vfctl_lease *lease)
+static int read_definition(struct vfctl_ctx *ctx, struct redefining *r)
 {
-	_cleanup_(compared_free) struct compared *c = calloc(1, sizeof(*c));
-	_inventory_ struct vfctl_inventory *inv = NULL;
-	_free_ char *was = NULL;
-	int r = c ? vfctl_inventory_read(ctx, NULL, &inv) : ctx_oom(ctx);
+	const char *xml = r->q->info->xml;
+	int e = vfctl_domain_read(ctx, xml, &r->view);
 
-	if (r == 0)
-		r = metadata_said(ctx, info->xml, &was);
-	if (r < 0)
-		return r;
-	c->guest = guest;
-	c->lease = lease;
-	c->inv = inv;
-	compare_names(c, info);
-	c->was_said = was && said;
-	if (c->was_said) {
-		compare_lines(c, said, was, true);
-		compare_lines(c, was, said, false);
-	}
-	if (!c->was_said)
+	if (e == 0)
+		e = metadata_said(ctx, xml, &r->was);
+	if (e == 0)
+		e = vfctl_domain_intent_read(ctx, xml, strlen(xml), false, &r->intent);
+	if (e == 0)
+		e = vfctl_domain_placement(ctx, xml, r->placed->model->topology, &r->now);
+	if (e != -EINVAL)
+		return e;
+	ctx_prefix(ctx, e, "others changed the definition");
+	return ctx_append(ctx, -EEXIST, "; put that back (virsh edit %s), or define it anew: vfctl "
+		"undefine %s, then define", r->q->info->name, r->q->info->name);
+}
+
+static int read_all(struct vfctl_ctx *ctx, struct redefining *r)
+{
+	struct vfctl_placed *p = r->placed;
+	int e = vfctl_snapshot_read(ctx, NULL, &p->snapshot);
+
+	if (e == 0)
+		e = snapshot_need_leases(ctx, p->snapshot);
+	if (e < 0)
+		return e;
+	r->lease = vfctl_leases_find_uuid(p->snapshot->leases, r->q->info->uuid);
+	e = check_lease(ctx, r);
+	if (e < 0)
+		return e;
+	if (!p->guest->uuid)
+		p->guest->uuid = strdup(r->q->info->uuid);
+	if (!p->guest->uuid)
+		return ctx_oom(ctx);
+	str_copy(p->lease_id, sizeof(p->lease_id), r->lease->id);
+	r->running = r->q->info->active;
+	e = vfctl_model_read(ctx, p->snapshot, r->q->options, &p->model);
+	if (e == 0)
+		e = read_shape(ctx, r);
+	return e < 0 ? e : read_definition(ctx, r);
+}
+
+/* ---- what others changed ---- */
+
+static int fail_others(struct vfctl_ctx *ctx, const struct redefining *r, const char *what)
+{
+	return ctx_fail(ctx, -EEXIST, "domain %s was changed by others since it was defined: %s; put "
+		"that back (virsh edit %s), or define it anew: vfctl undefine %s, then define",
+		r->q->info->name, what, r->q->info->name, r->q->info->name);
+}
+
+static int check_amounts(struct vfctl_ctx *ctx, const struct redefining *r)
+{
+	const struct vfctl_guest *g = r->q->guest;
+	_buf_ struct buf what = {0};
+
+	if (!r->said.vcpus && !r->said.place && r->was && r->view->vcpus != g->vcpus)
+		buf_printf(&what, "it has %" PRIu32 " vCPUs, its file asks for %" PRIu32,
+			r->view->vcpus, g->vcpus);
+	if (!r->said.memory && !r->said.place && r->was &&
+		r->view->memory_bytes != r->shape.memory_bytes)
+		buf_printf(&what, "%sit has %" PRIu64 " MiB of memory, its lease %" PRIu64,
+			what.len ? ", and " : "", r->view->memory_bytes >> 20,
+			r->shape.memory_bytes >> 20);
+	return what.len ? fail_others(ctx, r, what.data) : 0;
+}
+
+/* The pins say what the lease holds. */
+static int check_pins(struct vfctl_ctx *ctx, const struct redefining *r)
+{
+	struct vfctl_cpuset beyond = r->now->held_cpus;
+	_buf_ struct buf what = {0};
+	char list[256];
+
+	vfctl_cpuset_andnot(&beyond, &r->shape.cpus);
+	if (vfctl_cpuset_empty(&beyond))
+		return 0;
+	vfctl_cpuset_format(&beyond, list, sizeof(list));
+	buf_printf(&what, "its vCPUs are pinned to CPUs that its lease does not hold (%s)", list);
+	return fail_others(ctx, r, what.data);
+}
+
+/* ---- what its file asks ---- */
+
+static int compare_said(struct vfctl_ctx *ctx, struct redefining *r)
+{
+	if (!r->was && r->q->said)
 		log_warn(ctx, "what the file of domain %s said when it was defined is not known: only its "
-			"vCPUs, memory and VFs are compared", info->name);
-	/* A change of the file says enough. */
-	if (!c->count)
-		r = compare_domain(ctx, c, info->xml);
-	if (r < 0 || c->words.failed)
-		return r < 0 ? r : ctx_oom(ctx);
-	if (!c->count)
-		return ctx_fail(ctx, -EALREADY, "domain %s is defined as its file asks", info->name);
-	if (c->count > DIFFERENCES_MAX)
-		buf_printf(&c->words, "; and %zu more", c->count - DIFFERENCES_MAX);
-	return ctx_fail(ctx, -EEXIST, "libvirt has a domain %s already, and it is not as the file asks: "
-		"%s; to define it anew: vfctl undefine %s, then define", info->name, c->words.data,
-		info->name);
+			"vCPUs, memory and VFs are compared", r->q->info->name);
+	if (r->was && r->q->said)
+		said_compare(r->q->said, r->was, &r->said);
+	if (r->said.refused.failed)
+		return ctx_oom(ctx);
+	if (!r->said.refused_count)
+		return 0;
+	return ctx_fail(ctx, -EEXIST, "domain %s is there already, and this is not changed in it: %s; "
+		"to define it anew: vfctl undefine %s, then define", r->q->info->name,
+		r->said.refused.data, r->q->info->name);
+}
+
+static bool amounts_differ(const struct redefining *r)
+{
+	return r->view->vcpus != r->q->guest->vcpus ||
+		(!r->was && r->view->memory_bytes != r->q->guest->memory_bytes);
+}
+
+static int fail_nothing(struct vfctl_ctx *ctx, const struct redefining *r)
+{
+	_buf_ struct buf besides = {0};
+
+	for (size_t i = 0; i < r->intent.vf_count; i++)
+		if (r->attached[i])
+			buf_printf(&besides, "%s%s", besides.len ? ", " : "; it has besides, by vfctl "
+				"attach: ", vfctl_bdf_format(&r->intent.vfs[i].bdf,
+				(char[VFCTL_BDF_TEXT]){0}));
+	return ctx_fail(ctx, -EALREADY, "domain %s is defined as its file asks%s", r->q->info->name,
+		besides.data ? besides.data : "");
+}
+
+/* Does a VF answer each entry? */
+static bool has_all(const struct redefining *r)
+{
+	for (size_t s = 0; s < r->slot_count; s++)
+		if (r->slots[s].has < 0 || r->slots[s].moves)
+			return false;
+	return true;
+}
+
+/* 0 there is something to do. */
+static int look(struct vfctl_ctx *ctx, struct redefining *r)
+{
+	int e = compare_said(ctx, r);
+
+	if (e == 0)
+		e = check_amounts(ctx, r);
+	if (e == 0)
+		e = check_pins(ctx, r);
+	if (e == 0)
+		e = redefine_match(ctx, r);
+	if (e < 0)
+		return e;
+	if (!r->said.any && !amounts_differ(r) && !redefine_vfs_differ(ctx, r))
+		return fail_nothing(ctx, r);
+	r->place = r->said.place || amounts_differ(r) || !has_all(r);
+	return 0;
+}
+
+/* ---- what it will be ---- */
+
+static bool stays(const struct vfctl_placed *p, const struct vfctl_bdf *vf)
+{
+	for (size_t i = 0; i < p->vf_count; i++)
+		if (vfctl_bdf_compare(&p->vfs[i].bdf, vf) == 0)
+			return true;
+	return false;
+}
+
+/* A value may go from a VF that leaves the domain to one that comes. */
+static int check_values(struct vfctl_ctx *ctx, const struct redefining *r)
+{
+	const struct vfctl_placed *p = r->placed;
+	const struct vfctl_leases *all = p->snapshot->leases;
+	_free_ struct vfctl_lease *leases = calloc(all->count + 1, sizeof(*leases));
+	_free_ struct vfctl_lease_vf *rows = calloc(r->lease->vf_count + 1, sizeof(*rows));
+	struct vfctl_leases without = {leases, all->count};
+	struct value_facts facts = {.leases = &without, .changing = p->vfs,
+		.changing_count = p->vf_count};
+	struct vfctl_lease *own;
+	int e = leases && rows ? live_from_inventory(ctx, p->snapshot->inventory, &facts.live)
+			       : ctx_oom(ctx);
+
+	if (e < 0)
+		return e;
+	memcpy(leases, all->v, all->count * sizeof(*leases));
+	own = &leases[r->lease - all->v];
+	own->vfs = rows;
+	own->vf_count = 0;
+	for (size_t i = 0; i < r->lease->vf_count; i++) {
+		const struct vfctl_lease_vf *vf = &r->lease->vfs[i];
+
+		if (stays(p, &vf->bdf))
+			rows[own->vf_count++] = *vf;
+		else
+			p->vfs[facts.changing_count++] = (struct vfctl_domain_vf){.bdf = vf->bdf,
+				.pf = vf->pf, .index = vf->index,
+				.attrs.mask = VFCTL_ATTR_MAC | VFCTL_ATTR_GUIDS};
+	}
+	e = values_check(ctx, ROAD_GUEST, &facts, p->guest->uuid, p->vfs, p->vf_count, NULL);
+	live_values_clear(&facts.live);
+	return e;
+}
+
+/* What attach gave stands without a place in the metadata. */
+static int forget_attached(struct vfctl_ctx *ctx, const struct redefining *r, const char *xml,
+	char **ret)
+{
+	struct vfctl_bdf vfs[VFCTL_GUEST_VFS_MAX];
+	size_t count = 0;
+
+	for (size_t i = 0; i < r->intent.vf_count; i++) {
+		bool answers = !r->attached[i];
+
+		for (size_t s = 0; s < r->slot_count; s++)
+			answers |= r->slots[s].has == (int)i;
+		if (!answers)
+			vfs[count++] = r->intent.vfs[i].bdf;
+	}
+	return metadata_forget_places(ctx, xml, vfs, count, ret);
+}
+
+/* Its own definition is the template: what others wrote there stays. */
+static int make_xml(struct vfctl_ctx *ctx, struct redefining *r)
+{
+	const struct vfctl_domain_info *info = r->q->info;
+	uint64_t version = r->q->options->hypervisor->version;
+	_free_ char *xml = NULL, *done = NULL;
+	int e = vfctl_placed_xml(ctx, r->placed, info->xml, "its definition", version, &xml);
+
+	if (e < 0)
+		return e;
+	memlock_warn(ctx, info->name, xml, version);
+	e = forget_attached(ctx, r, xml, &done);
+	if (e == 0 && r->q->said)
+		return metadata_set_said(ctx, done, r->q->said, &r->xml);
+	r->xml = steal(done);
+	return e;
+}
+
+/* The CPUs, memory and cells of the place; where it stays, what it has. */
+static int make_shape(struct vfctl_ctx *ctx, struct redefining *r)
+{
+	const struct vfctl_assignment *a = vfctl_placed_assignment(r->placed);
+	_free_ char *text = NULL;
+
+	if (r->place) {
+		if (a->emulator_shared)
+			r->new_shape.qemu_cpus = a->emulator_cpus;
+		return lease_fill(ctx, a, NULL, 0, &r->new_shape);
+	}
+	text = lease_shape_to_text(&r->shape);
+	return text ? lease_shape_from_text(ctx, text, &r->new_shape) : ctx_oom(ctx);
+}
+
+static int make(struct vfctl_ctx *ctx, struct redefining *r)
+{
+	int e = redefine_place(ctx, r);
+
+	if (e == 0)
+		e = redefine_fill_vfs(ctx, r);
+	if (e == 0)
+		e = check_values(ctx, r);
+	if (e == 0)
+		e = make_shape(ctx, r);
+	return e < 0 ? e : make_xml(ctx, r);
+}
+
+int guest_redefine(struct vfctl_ctx *ctx, const struct redefine_request *request,
+	struct vfctl_change *change)
+{
+	_cleanup_(redefining_freep) struct redefining *r = calloc(1, sizeof(*r));
+	int e;
+
+	if (r)
+		r->placed = calloc(1, sizeof(*r->placed));
+	if (!r || !r->placed)
+		return ctx_oom(ctx);
+	r->q = request;
+	r->placed->guest = request->guest;
+	e = read_all(ctx, r);
+	if (e == 0)
+		e = look(ctx, r);
+	if (e == 0)
+		e = make(ctx, r);
+	return e < 0 ? e : redefine_add_steps(ctx, r, change);
 }

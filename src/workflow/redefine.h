@@ -2,23 +2,26 @@
 #ifndef VFCTL_WORKFLOW_REDEFINE_H
 #define VFCTL_WORKFLOW_REDEFINE_H
 
-#include "base/ctx.h"
-#include "vfctl/guest.h"
-#include "vfctl/hypervisor.h"
-#include "vfctl/lease.h"
+#include "base/change.h"
+#include "vfctl/workflow.h"
+
+/* A guest's file, and the domain that libvirt has of that name or UUID. */
+struct redefine_request {
+	struct vfctl_guest *guest; /* given the domain's UUID if it has none */
+	const struct vfctl_place_options *options;
+	const char *said; /* by the file now; NULL: it is from none */
+	const struct vfctl_domain_info *info; /* its definition */
+	bool dry_run;
+};
 
 /*
- * What the file and its template say, a line for each value, as it is kept in the metadata of the
- * domain. NULL: the guest is from no file, or memory ran out.
+ * The steps that make the domain what its file asks: its file is compared with what that said when
+ * the domain was defined, and the domain with the file, for it may have changed since. It keeps its
+ * UUID, its VFs with their MACs and GUIDs, its CPUs and nodes wherever the file lets it, and what
+ * others wrote into its definition. -EALREADY: it is as asked; -EEXIST: it is not ours, or what
+ * differs is not changed in a domain that is there, and the words say what.
  */
-char *guest_said(const struct vfctl_guest *guest, const char *template_text);
-
-/*
- * Is the domain that libvirt has, and that we leased @lease, what the file asks? Its file is
- * compared with what that said when the domain was defined; then the domain with the file, for it
- * may have changed since. -EALREADY: it is; -EEXIST: it is not, and the words say what differs.
- */
-int guest_compare(struct vfctl_ctx *ctx, const struct vfctl_guest *guest, const char *said,
-	const struct vfctl_domain_info *info, const struct vfctl_lease *lease);
+int guest_redefine(struct vfctl_ctx *ctx, const struct redefine_request *request,
+	struct vfctl_change *change);
 
 #endif

@@ -417,6 +417,7 @@ static void a_journal_may_hold_nonsense(void **state)
 		{&op_lease, UUID, "L {\"domain\":\"a\",\"asked\":{\"vcpus\":-5}}", ""},
 		{&op_lease_vf, UUID "/" VF, "L {}", ""}, {&op_lease_vf, UUID "/" VF, "L", ""},
 		{&op_definition, UUID, VF, ""}, {&op_plugged, UUID "/" VF, "plugged", ""},
+		{&op_lease_shape, UUID, "[]x", ""}, {&op_lease_shape, UUID, "{\"cpus\":\"x\"}", ""},
 		{&op_plugged, UUID "/" VF, "", "plugged 3"}};
 
 	for (size_t i = 0; i < ARRAY_SIZE(undoable); i++)
@@ -526,6 +527,96 @@ static void what_a_vf_had_is_noted_once(void **state)
 	goes_back(&op, "{}");
 }
 
+#define SHAPE(cpus, mib) "{\"memory-bytes\":" mib "048576,\"cpus\":\"" cpus "\",\"cells\":[{\"node\":0,"         \
+	"\"memory-node\":0,\"memory-bytes\":" mib "048576,\"page-bytes\":0,\"shared-vcpus\":0}]}"
+#define NO_SHAPE "{\"memory-bytes\":0}"
+
+static void a_lease_takes_another_shape(void **state)
+{
+	const struct op op = {&op_lease_shape, UUID, SHAPE("2-3", "1"), NO_SHAPE};
+	struct vfctl_leases *leases;
+
+	assert_is(&op, "");
+	assert_int_equal(op_apply(ctx, &op), -ENOENT);
+	assert_int_equal(op_revert(ctx, &op), 0); /* nothing is left to take back */
+	lease(0);
+	assert_is(&op, NO_SHAPE);
+	goes_on(&op, op.want);
+	assert_int_equal(vfctl_leases_read(ctx, &leases), 0);
+	assert_int_equal(leases->v[0].memory_bytes, 1 << 20);
+	assert_int_equal(leases->v[0].vf_count, 1); /* its VFs stay */
+	assert_int_equal(leases->v[0].vfs[0].intent.vlan, 7);
+	vfctl_leases_free(leases);
+	goes_back(&op, NO_SHAPE);
+}
+
+/* The run of a guest that was defined anew twice: its end leaves what the second needs. */
+static void the_end_of_the_run_settles_the_shape(void **state)
+{
+	const struct op first = {&op_shape_later, UUID, SHAPE("2-3", "1"), NO_SHAPE};
+	const struct op second = {&op_shape_later, UUID, SHAPE("5", "2"), NO_SHAPE};
+	const struct op both = {&op_lease_shape, UUID, SHAPE("1-5", "3"), NO_SHAPE};
+
+	assert_is(&first, "");
+	lease(0);
+	assert_int_equal(op_apply(ctx, &first), -EBUSY); /* it does not run */
+	assert_int_equal(run_mark(ctx, UUID, "L", "a"), 0);
+	goes_on(&first, first.want);
+	goes_on(&second, second.want);
+	goes_back(&second, first.want);
+	goes_on(&second, second.want);
+	goes_on(&both, both.want);
+	assert_int_equal(run_end(ctx, UUID), 0);
+	assert_is(&both, SHAPE("5", "2"));
+	assert_is(&second, "");
+	assert_int_equal(run_end(ctx, UUID), 0);
+	assert_is(&both, SHAPE("5", "2"));
+}
+
+static void a_vf_leaves_with_the_run(void **state)
+{
+	const struct op alone = {&op_vf_leaves, UUID "/" VF, VF_LEAVES, ""};
+	const struct op values = {&op_vf_leaves, UUID "/" VF, VF_LEAVES_WITH_VALUES, ""};
+
+	assert_is(&alone, "gone");
+	assert_int_equal(ops_are_done(ctx, &alone, 1), 1);
+	lease(0);
+	assert_int_equal(op_apply(ctx, &alone), -EBUSY);
+	assert_is(&alone, "");
+	assert_int_equal(run_mark(ctx, UUID, "L", "a"), 0);
+	goes_on(&values, VF_LEAVES_WITH_VALUES);
+	goes_back(&values, "");
+	goes_on(&alone, VF_LEAVES);
+	assert_int_equal(run_end(ctx, UUID), 0);
+	assert_is(&alone, "gone");
+	assert_is(&(struct op){&op_lease, UUID, "L", ""}, "L"); /* the lease stays */
+}
+
+static void a_domain_is_redefined_and_comes_back(void **state)
+{
+	_free_ char *want = NULL, *before = NULL, *now = NULL;
+	char one[1024], two[1024];
+	struct op op = {.type = &op_redefine, .target = (char *)UUID};
+
+	domain_xml("", one);
+	domain_xml(DEVICE, two);
+	assert_int_equal(redefine_text(ctx, one, &before), 0);
+	assert_int_equal(redefine_text(ctx, two, &want), 0);
+	op.want = want;
+	op.before = before;
+	assert_is(&op, "");
+	assert_int_equal(op_apply(ctx, &op), -ENOENT); /* undefined since: it stays so */
+	assert_int_equal(op_revert(ctx, &op), 0);
+	assert_is(&op, "");
+	assert_int_equal(ctx->hypervisor->define(ctx, ctx->hypervisor, one), 0);
+	assert_int_equal(ops_are_done(ctx, &op, 1), 0);
+	assert_int_equal(op_apply(ctx, &op), 0);
+	assert_int_equal(ops_are_done(ctx, &op, 1), 1);
+	assert_int_equal(op_revert(ctx, &op), 0);
+	assert_int_equal(op_observe(ctx, &op, &now), 0);
+	assert_true(op_is(op.type, op.before, now) && !op_is(op.type, op.want, now));
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
@@ -536,6 +627,10 @@ int main(void)
 		TEST(what_it_is_leased_with_goes_there_and_back),
 		TEST(a_definition_changes_and_comes_back),
 		TEST(what_a_vf_had_is_noted_once),
+		TEST(a_lease_takes_another_shape),
+		TEST(the_end_of_the_run_settles_the_shape),
+		TEST(a_vf_leaves_with_the_run),
+		TEST(a_domain_is_redefined_and_comes_back),
 		TEST(a_domain_is_defined_and_taken_back),
 		TEST(a_definition_is_known_by_its_devices),
 		TEST(what_is_gone_for_good_is_seen),

@@ -169,6 +169,7 @@ static void each_kind_observes_applies_and_reverts(void **state)
 static const struct op_type *const guests[] = {&op_claim, &op_unclaim, &op_lease, &op_unlease,
 	&op_lease_vf, &op_unlease_vf, &op_policy, &op_unrun, &op_domain, &op_undomain, &op_definition,
 	&op_plugged, &op_run, &op_run_vf, &op_intent, &op_definition_vf, &op_run_had,
+	&op_lease_shape, &op_shape_later, &op_vf_leaves, &op_redefine,
 	/* These touch the machine itself: in the lab. */
 	&op_hook_program, &op_hook_reload};
 

@@ -45,6 +45,11 @@ const char *vfctl_change_nothing(const struct vfctl_change *change);
  */
 const char *vfctl_change_pending(const struct vfctl_change *change);
 /**
+ * What is so once the steps are done, in words, where that differs from one change of its kind to
+ * another ("domain web is defined anew"); else NULL. Owned by the change.
+ */
+const char *vfctl_change_result(const struct vfctl_change *change);
+/**
  * Do GUIDs, MACs or P_Keys of pools change hands? Then run the host's after-change command
  * (vfctl_host_spec_after_change()) once it is done.
  */

@@ -127,11 +127,13 @@ int vfctl_placed_xml(struct vfctl_ctx *ctx, const struct vfctl_placed *placed,
 	char **ret_xml);
 
 /**
- * Plan: lease what the guest needs and define it in libvirt.
- * Of a domain that is defined already as the guest's file asks the change has no steps.
- * @return as vfctl_place(); -EEXIST libvirt has a domain of that name or UUID that is another's, or
- * not as the file asks, the words saying what differs; -ENOSPC the guest does not fit, the words
- * saying what is short and what would make it fit.
+ * Plan: lease what the guest needs and define it in libvirt. A domain that is defined already is
+ * made what the guest's file asks, and keeps its UUID, identities and place where the file lets it
+ * (docs/guest.md); when it is so already the change has no steps.
+ * @return as vfctl_place(); -EEXIST libvirt has a domain of that name or UUID that is another's, was
+ * changed by others, or differs in what is not changed in a domain that is there, the words saying
+ * what; -EBUSY it runs, or ran, and the hook did not see that; -ENOSPC the guest does not fit, the
+ * words saying what is short and what would make it fit.
  */
 int vfctl_define_plan(struct vfctl_ctx *ctx, struct vfctl_guest *guest,
 	const struct vfctl_place_options *options, const char *template_text,

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* The host as it would be without one of its guests. */
+#include "facts/model.h"
+
+/* Huge pages that a running guest has are none of the kernel's free ones. */
+static void give_pages_back(struct vfctl_topology *t, const struct vfctl_promise *promise)
+{
+	for (size_t n = 0; n < t->node_count; n++) {
+		struct vfctl_node *node = &t->nodes[n];
+
+		if ((int)node->id != promise->node || !promise->taken)
+			continue;
+		for (size_t i = 0; i < node->pool_count; i++) {
+			struct vfctl_page_pool *pool = &node->pools[i];
+			uint64_t pages = promise->bytes / pool->page_bytes;
+
+			if (pool->page_bytes != promise->page_bytes ||
+				pool->free == VFCTL_COUNT_UNKNOWN)
+				continue;
+			pool->free = pages < pool->total - pool->free ? pool->free + pages
+								      : pool->total;
+		}
+	}
+}
+
+void model_leave_out(struct vfctl_host_model *m, const char *uuid)
+{
+	struct vfctl_occupant *o = m->occupants, gone;
+
+	while (o < m->occupants + m->occupant_count && !str_eq(o->uuid, uuid))
+		o++;
+	if (o == m->occupants + m->occupant_count)
+		return;
+	gone = *o;
+	for (size_t i = 0; i < gone.memory_count; i++)
+		give_pages_back(m->topology, &gone.memory[i]);
+	m->occupant_count--;
+	memmove(o, o + 1, (size_t)(m->occupants + m->occupant_count - o) * sizeof(*o));
+	free(gone.name);
+	free(gone.memory);
+	free(gone.shared_vcpus);
+	free(gone.vfs);
+}
+
+int model_add_free_vf(struct vfctl_ctx *ctx, struct vfctl_host_model *m,
+	const struct vfctl_pf *pf, const struct vfctl_vf *vf)
+{
+	if (!array_grow(m->vfs, m->vf_count))
+		return ctx_oom(ctx);
+	m->vfs[m->vf_count++] = model_vf(m, model_pf(m, &pf->bdf), vf);
+	return 0;
+}
