@@ -5,14 +5,17 @@
 #include <stdlib.h>
 
 #include "command.h"
+#include "define_batch.h"
 #include "main.h"
 #include "session.h"
 #include "vfctl/hook.h"
 
+static const char template_help[] = "domain XML to complete (default: the guest's template, or none)";
+static const char reserve_help[] = "CPUs that are the host's own, such as 0-1";
+
 static const struct option_row guest_options[] = {
-	{"template", 't', "FILE", "domain XML to complete (default: the guest's template, or none)",
-		NULL},
-	{"reserve", 0, "CPUS", "CPUs that are the host's own, such as 0-1", NULL},
+	{"template", 't', "FILE", template_help, NULL},
+	{"reserve", 0, "CPUS", reserve_help, NULL},
 };
 
 /* ---- xml ---- */
@@ -66,18 +69,28 @@ static void warn_hook(struct invocation *in)
 
 static int run_define(struct invocation *in)
 {
+	const char *batch = option_of(in, "batch");
 	struct vfctl_change *change;
-	char done[300];
 	struct session s;
-	int status = open_session(in, &s, true);
+	int status;
+
+	if (batch && in->arg_count)
+		return usage(in, "--batch takes no GUEST.yaml");
+	if (!batch && !in->arg_count)
+		return usage(in, "GUEST.yaml is missing");
+	if (batch) {
+		status = run_define_batch(in, batch);
+		if (status == EXIT_DONE)
+			warn_hook(in);
+		return status;
+	}
+	status = open_session(in, &s, true);
 
 	if (status == 0) {
 		int r = vfctl_define_plan(in->ctx, s.guest, &s.options, s.template_text,
 			s.template_name, in->dry_run, &change);
 
-		snprintf(done, sizeof(done), "domain %s is defined; start it with: virsh start %s",
-			s.guest->name, s.guest->name);
-		status = r < 0 ? fail(in, r) : run_ids_change(in, &s.host, change, done);
+		status = r < 0 ? fail(in, r) : run_ids_change(in, &s.host, change, "defined");
 		if (status == EXIT_DONE)
 			warn_hook(in);
 	}
@@ -85,20 +98,29 @@ static int run_define(struct invocation *in)
 	return status;
 }
 
+static const struct option_row define_options[] = {
+	{"batch", 0, "DIR", "all *.yaml of DIR, placed together, in place of GUEST.yaml", NULL},
+	{"template", 't', "FILE", template_help, NULL},
+	{"reserve", 0, "CPUS", reserve_help, NULL},
+};
+
 const struct command cmd_define = {
 	.name = "define",
-	.args = "GUEST.yaml",
+	.args = "[GUEST.yaml]",
 	.summary = "lease what a guest needs and define it in libvirt, or change it there",
 	.text = "A guest that is defined already becomes what its file asks now: it keeps its UUID,\n"
 		"MACs, GUIDs, VFs, CPUs and nodes where the file lets it, and what others wrote into\n"
 		"its definition. While it runs its definition changes, and it runs on as it was until\n"
 		"it is stopped and started; until then its lease holds what both need. --dry-run\n"
-		"shows each difference, old and new.",
-	.min_args = 1,
+		"shows each difference, old and new.\n"
+		"With --batch the guests that are new are placed together, as plan --batch shows, and\n"
+		"then defined one by one, each wholly or not at all; those that are there follow. The\n"
+		"status is 4 when some could not be defined, 1 when none could.",
+	.min_args = 0,
 	.max_args = 1,
 	.operand = OPERAND_FILE,
 	.changes = true,
-	OPTIONS(guest_options),
+	OPTIONS(define_options),
 	.run = run_define,
 };
 

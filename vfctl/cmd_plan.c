@@ -1,15 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* plan: where guests would go, and why; nothing changes. */
-#include <dirent.h>
-#include <sys/stat.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "guest_list.h"
 #include "print_plan.h"
 #include "session.h"
-
-#define GUESTS_MAX 1024
 
 static const struct option_row plan_options[] = {
 	{"model", 0, "FILE", "a model instead of this host: a file (JSON, hwloc XML), or synthetic:TEXT",
@@ -24,8 +21,7 @@ struct planning {
 	struct invocation *in;
 	struct session s;
 	struct vfctl_host_model *model;
-	struct vfctl_guest **guests;
-	size_t guest_count;
+	struct guest_list guests;
 	struct vfctl_requests *requests;
 	struct vfctl_plan *plan;
 };
@@ -34,82 +30,20 @@ static void close_planning(struct planning *p)
 {
 	vfctl_plan_free(p->plan);
 	vfctl_requests_free(p->requests);
-	for (size_t i = 0; i < p->guest_count; i++)
-		vfctl_guest_free(p->guests[i]);
-	free(p->guests);
+	guest_list_clear(&p->guests);
 	vfctl_model_free(p->model);
 	close_session(&p->s);
-}
-
-/* ---- the guests ---- */
-
-static int add_guest(struct planning *p, const char *path)
-{
-	struct vfctl_guest **more = realloc(p->guests,
-		(p->guest_count + 1) * sizeof(*more));
-	int r;
-
-	if (!more)
-		return fail(p->in, -ENOMEM);
-	p->guests = more;
-	r = read_guest(p->in, path, &p->guests[p->guest_count]);
-	for (size_t i = 0; i < p->guest_count && r == 0; i++)
-		if (strcmp(p->guests[i]->name, p->guests[p->guest_count]->name) == 0) {
-			r = usage(p->in, "%s: a guest called %s was read before; names must differ",
-				path, p->guests[i]->name);
-			vfctl_guest_free(p->guests[p->guest_count]);
-		}
-	p->guest_count += r == 0;
-	return r;
-}
-
-static int is_yaml(const struct dirent *entry)
-{
-	const char *dot = strrchr(entry->d_name, '.');
-
-	return entry->d_name[0] != '.' && dot &&
-		(strcmp(dot, ".yaml") == 0 || strcmp(dot, ".yml") == 0);
-}
-
-/* In the order of their names, so that the same folder gives the same plan. */
-static int read_batch(struct planning *p, const char *dir)
-{
-	struct dirent **entries;
-	int n = scandir(dir, &entries, is_yaml, alphasort), r = 0;
-	struct stat st;
-	char path[4096];
-
-	if (n < 0)
-		return fail_file(p->in, dir, errno);
-	if (n == 0)
-		r = usage(p->in, "%s holds no *.yaml", dir);
-	if (n > GUESTS_MAX)
-		r = usage(p->in, "%s holds %d guests; %d at most are planned at once", dir, n,
-			GUESTS_MAX);
-	for (int i = 0; i < n; i++) {
-		if (r == 0 && (size_t)snprintf(path, sizeof(path), "%s/%s", dir,
-				entries[i]->d_name) >= sizeof(path))
-			r = usage(p->in, "%s: the path is too long", dir);
-		/* A pipe in a folder would be waited for without end. */
-		if (r == 0 && (stat(path, &st) < 0 || !S_ISREG(st.st_mode)))
-			r = usage(p->in, "%s is no file; take it out of the folder", path);
-		if (r == 0)
-			r = add_guest(p, path);
-		free(entries[i]);
-	}
-	free(entries);
-	return r;
 }
 
 /* ---- plans ---- */
 
 static int make_plan(struct planning *p)
 {
-	int r = vfctl_requests_make(p->in->ctx, p->model, p->guests, p->guest_count,
+	int r = vfctl_requests_make(p->in->ctx, p->model, p->guests.v, p->guests.count,
 		&p->requests);
 
 	if (r == 0)
-		r = vfctl_plan_make(p->in->ctx, p->model, p->requests->v, p->guest_count, NULL,
+		r = vfctl_plan_make(p->in->ctx, p->model, p->requests->v, p->guests.count, NULL,
 			&p->plan);
 	return r < 0 ? fail(p->in, r) : 0;
 }
@@ -130,7 +64,7 @@ static void put_batch(struct planning *p)
 	out_open(out, "guests", '[');
 	for (size_t i = 0; i < p->plan->count; i++) {
 		out_open(out, NULL, '{');
-		put_assignment(out, p->guests[i]->name, &p->plan->assignments[i], NULL);
+		put_assignment(out, p->guests.v[i]->name, &p->plan->assignments[i], NULL);
 		out_shut(out);
 	}
 	out_shut(out);
@@ -140,7 +74,7 @@ static void put_batch(struct planning *p)
 
 static int run_batch(struct planning *p, const char *dir)
 {
-	int r = read_batch(p, dir);
+	int r = guest_list_read(p->in, dir, &p->guests);
 
 	if (r == 0)
 		r = read_model(p->in, &p->s, &p->model);
@@ -151,7 +85,7 @@ static int run_batch(struct planning *p, const char *dir)
 	if (p->in->json)
 		put_batch(p);
 	else
-		print_batch(p->in->out, p->model, p->guests, p->plan);
+		print_batch(p->in->out, p->model, p->guests.v, p->plan);
 	return any_refused(p->plan) ? EXIT_FAILED : EXIT_DONE;
 }
 
@@ -197,12 +131,12 @@ static int run_why_not(struct planning *p, const char *text)
 
 	if (!*text || *end || node < 0 || node >= VFCTL_CPU_MAX)
 		return usage(p->in, "--why-not must be the number of a NUMA node, not '%s'", text);
-	r = add_guest(p, p->in->args[0]);
+	r = guest_list_add(p->in, p->in->args[0], &p->guests);
 	if (r == 0)
 		r = read_model(p->in, &p->s, &p->model);
 	if (r)
 		return r;
-	r = vfctl_requests_make(p->in->ctx, p->model, p->guests, 1, &p->requests);
+	r = vfctl_requests_make(p->in->ctx, p->model, p->guests.v, 1, &p->requests);
 	if (r == 0)
 		r = vfctl_plan_why_not(p->in->ctx, p->model, &p->requests->v[0], (int)node, NULL,
 			&reasons, &count);
@@ -256,13 +190,13 @@ static int run_live(struct planning *p)
 
 static int run_on_model(struct planning *p)
 {
-	int r = add_guest(p, p->in->args[0]);
+	int r = guest_list_add(p->in, p->in->args[0], &p->guests);
 
 	if (r == 0)
 		r = read_model(p->in, &p->s, &p->model);
 	if (r == 0)
 		r = make_plan(p);
-	return r ? r : print_one(p, p->guests[0]->name, p->model, p->plan, NULL);
+	return r ? r : print_one(p, p->guests.v[0]->name, p->model, p->plan, NULL);
 }
 
 static int run_plan(struct invocation *in)

@@ -58,8 +58,7 @@ int read_guest(struct invocation *in, const char *path, struct vfctl_guest **ret
 	return r < 0 ? fail(in, r) : 0;
 }
 
-/* The template of --template, else the one the guest names, else none. */
-static int read_template(struct invocation *in, const struct vfctl_guest *guest, char **ret,
+int read_template(struct invocation *in, const struct vfctl_guest *guest, char **ret,
 	char **ret_name)
 {
 	const char *name = option_of(in, "template");

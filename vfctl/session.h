@@ -18,6 +18,9 @@ struct session {
 /* A file that was named: one that is not there is a mistake, one that cannot be read a failure. */
 int fail_file(const struct invocation *in, const char *path, int error);
 int read_guest(struct invocation *in, const char *path, struct vfctl_guest **ret);
+/* The template of --template, else the one the guest names, else none. */
+int read_template(struct invocation *in, const struct vfctl_guest *guest, char **ret,
+	char **ret_name);
 /* The host of --model, or this one with all that is known of it. */
 int read_model(struct invocation *in, struct session *s, struct vfctl_host_model **ret);
 /* host.yaml, --reserve, libvirt (with @needs_libvirt it must answer). */

@@ -9,6 +9,7 @@
 #include "facts/snapshot.h"
 #include "host/host.h"
 #include "state/store.h"
+#include "workflow/define.h"
 #include "workflow/guest.h"
 #include "workflow/lease.h"
 #include "workflow/lease_text.h"
@@ -80,14 +81,13 @@ static bool renamed(struct vfctl_ctx *ctx, struct vfctl_hypervisor *hv,
 	return true;
 }
 
-/* 1: libvirt has a domain of that name or UUID, which it would redefine in silence. */
-static int find_existing(struct vfctl_ctx *ctx, const struct define *d,
+int find_existing(struct vfctl_ctx *ctx, struct vfctl_hypervisor *hv,
 	const struct vfctl_guest *guest, struct vfctl_domain_info *ret)
 {
 	const char *const names[] = {guest->name, guest->uuid};
 
 	for (size_t i = 0; i < ARRAY_SIZE(names) && names[i]; i++) {
-		int r = d->hv->get(ctx, d->hv, names[i], true, ret);
+		int r = hv->get(ctx, hv, names[i], true, ret);
 
 		if (r != -ENOENT)
 			return r < 0 ? r : 1;
@@ -190,68 +190,90 @@ static int make_xml(struct vfctl_ctx *ctx, struct define *d, const char *templat
 }
 
 /* One that is new here: @change gets the steps. */
-static int define_new(struct vfctl_ctx *ctx, struct define *d, struct vfctl_guest *guest,
-	const struct vfctl_place_options *options, const char *template_text,
-	const char *template_name, bool dry_run, struct vfctl_change *change)
+static int define_placed(struct vfctl_ctx *ctx, struct define *d, const struct define_request *q,
+	struct vfctl_change *change)
 {
-	int r = vfctl_place(ctx, guest, options, &d->placed);
+	int r = check_new(ctx, d->hv, q->guest, d->placed->snapshot->leases);
 
 	if (r == 0)
-		r = check_new(ctx, d->hv, guest, d->placed->snapshot->leases);
-	if (r == 0)
 		r = placed_check(ctx, d->placed);
-	if (r == 0 && !dry_run)
-		r = placed_take_identities(ctx, d->placed, options->ids);
+	if (r == 0 && !q->dry_run)
+		r = placed_take_identities(ctx, d->placed, q->options->ids);
 	if (r == 0)
 		r = check_values(ctx, d->placed);
 	if (r == 0)
-		r = make_xml(ctx, d, template_text, template_name);
+		r = make_xml(ctx, d, q->template_text, q->template_name);
 	if (r == 0)
 		r = fill_lease(ctx, d);
-	return r < 0 ? r : add_define_steps(ctx, d, change);
+	if (r == 0)
+		r = add_define_steps(ctx, d, change);
+	if (r < 0)
+		return r;
+	change->result = str_format("domain %s is defined; start it with: virsh start %s",
+		q->guest->name, q->guest->name);
+	return change->result ? 0 : ctx_oom(ctx);
 }
 
-static int define_or_change(struct vfctl_ctx *ctx, struct define *d, struct vfctl_guest *guest,
-	const struct vfctl_place_options *options, const char *template_text,
-	const char *template_name, bool dry_run, struct vfctl_change *change)
+static int define_new(struct vfctl_ctx *ctx, struct define *d, const struct define_request *q,
+	struct vfctl_change *change)
+{
+	int r = q->assignment ? placed_of_batch(ctx, q->guest, q->options, q->assignment, &d->placed)
+			      : vfctl_place(ctx, q->guest, q->options, &d->placed);
+
+	return r < 0 ? r : define_placed(ctx, d, q, change);
+}
+
+static int define_or_change(struct vfctl_ctx *ctx, struct define *d,
+	const struct define_request *q, struct vfctl_change *change)
 {
 	struct vfctl_domain_info info = {0};
-	int r = find_existing(ctx, d, guest, &info);
+	int r = find_existing(ctx, d->hv, q->guest, &info);
 
 	if (r == 1) {
-		const struct redefine_request q = {guest, options, d->said, &info, dry_run};
+		const struct redefine_request again = {q->guest, q->options, d->said, &info,
+			q->dry_run};
 
-		r = guest_redefine(ctx, &q, change);
+		r = guest_redefine(ctx, &again, change);
 		vfctl_domain_info_clear(&info);
 		return r;
 	}
-	return r < 0 ? r : define_new(ctx, d, guest, options, template_text, template_name, dry_run,
-		change);
+	return r < 0 ? r : define_new(ctx, d, q, change);
+}
+
+int define_locked(struct vfctl_ctx *ctx, const struct define_request *q,
+	struct vfctl_change *change)
+{
+	_define_ struct define d = {.hv = q->options->hypervisor,
+		.said = guest_said(q->guest, q->template_text)};
+	int r = q->guest->said && !d.said ? ctx_oom(ctx) : define_or_change(ctx, &d, q, change);
+
+	if (r == 0)
+		r = guest_journal(ctx, change, d.hv, "define %s", q->guest->name);
+	return change_planned(ctx, change, r);
+}
+
+int define_lock(struct vfctl_ctx *ctx, struct vfctl_hypervisor *hypervisor, int *ret_fd)
+{
+	int r = host_lock(ctx, HOST_LOCK_PLACEMENT, false, ret_fd);
+
+	if (r < 0)
+		return r;
+	recover_guests(ctx, hypervisor, NULL);
+	return recover_pfs(ctx);
 }
 
 int vfctl_define_plan(struct vfctl_ctx *ctx, struct vfctl_guest *guest,
 	const struct vfctl_place_options *options, const char *template_text,
 	const char *template_name, bool dry_run, struct vfctl_change **ret_change)
 {
+	const struct define_request q = {guest, options, template_text, template_name, NULL, dry_run};
 	_change_ struct vfctl_change *change = NULL;
-	_define_ struct define d = {.hv = options->hypervisor};
 	int r = change_new(ctx, &change);
 
 	if (r == 0 && !dry_run)
-		r = host_lock(ctx, HOST_LOCK_PLACEMENT, false, &change->placement_fd);
-	if (r == 0 && !dry_run)
-		recover_guests(ctx, options->hypervisor, NULL);
-	if (r == 0 && !dry_run)
-		r = recover_pfs(ctx);
-	d.said = guest_said(guest, template_text);
-	if (guest->said && !d.said)
-		r = ctx_oom(ctx);
+		r = define_lock(ctx, options->hypervisor, &change->placement_fd);
 	if (r == 0)
-		r = define_or_change(ctx, &d, guest, options, template_text, template_name, dry_run,
-			change);
-	if (r == 0)
-		r = guest_journal(ctx, change, d.hv, "define %s", guest->name);
-	r = change_planned(ctx, change, r);
+		r = define_locked(ctx, &q, change);
 	if (r == 0)
 		*ret_change = steal(change);
 	return r;

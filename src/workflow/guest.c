@@ -134,28 +134,60 @@ int placed_take_identities(struct vfctl_ctx *ctx, struct vfctl_placed *placed,
 	return ids ? fill_vfs(ctx, placed, ids, true, false) : 0;
 }
 
+static int need_uuid(struct vfctl_ctx *ctx, struct vfctl_guest *guest)
+{
+	char uuid[37];
+	int r = guest->uuid ? 0 : guest_make_uuid(ctx, uuid);
+
+	if (r == 0 && !guest->uuid)
+		guest->uuid = strdup(uuid);
+	return r < 0 || guest->uuid ? r : ctx_oom(ctx);
+}
+
+/* The guest has a UUID, and the host was read. */
+static int begin_placed(struct vfctl_ctx *ctx, struct vfctl_guest *guest, struct vfctl_placed *p)
+{
+	int r = need_uuid(ctx, guest);
+
+	if (r < 0)
+		return r;
+	p->guest = guest;
+	snprintf(p->lease_id, sizeof(p->lease_id), "%s", guest->uuid);
+	r = vfctl_snapshot_read(ctx, NULL, &p->snapshot);
+	return r < 0 ? r : snapshot_need_leases(ctx, p->snapshot);
+}
+
+int placed_of_batch(struct vfctl_ctx *ctx, struct vfctl_guest *guest,
+	const struct vfctl_place_options *options, struct vfctl_assignment *assignment,
+	struct vfctl_placed **ret_placed)
+{
+	_cleanup_(placed_freep) struct vfctl_placed *p = calloc(1, sizeof(*p));
+	int r = p ? begin_placed(ctx, guest, p) : ctx_oom(ctx);
+
+	if (r == 0)
+		r = vfctl_model_read(ctx, p->snapshot, options, &p->model);
+	if (r < 0)
+		return r;
+	p->plan = calloc(1, sizeof(*p->plan));
+	if (p->plan)
+		p->plan->assignments = calloc(1, sizeof(*p->plan->assignments));
+	if (!p->plan || !p->plan->assignments)
+		return ctx_oom(ctx);
+	p->plan->count = 1;
+	p->plan->assignments[0] = *assignment;
+	*assignment = (struct vfctl_assignment){.refusal = assignment->refusal};
+	r = fill_vfs(ctx, p, options->ids, false, false);
+	if (r == 0)
+		*ret_placed = steal(p);
+	return r;
+}
+
 int vfctl_place(struct vfctl_ctx *ctx, struct vfctl_guest *guest,
 	const struct vfctl_place_options *options, struct vfctl_placed **ret_placed)
 {
 	_cleanup_(placed_freep) struct vfctl_placed *p = calloc(1, sizeof(*p));
-	char uuid[37];
-	int r;
+	int r = p ? begin_placed(ctx, guest, p) : ctx_oom(ctx);
 
-	if (!p)
-		return ctx_oom(ctx);
-	if (!guest->uuid) {
-		r = guest_make_uuid(ctx, uuid);
-		if (r < 0)
-			return r;
-		guest->uuid = strdup(uuid);
-		if (!guest->uuid)
-			return ctx_oom(ctx);
-	}
-	p->guest = guest;
-	snprintf(p->lease_id, sizeof(p->lease_id), "%s", guest->uuid);
-	r = vfctl_snapshot_read(ctx, NULL, &p->snapshot);
-	if (r == 0)
-		r = snapshot_need_leases(ctx, p->snapshot);
 	if (r == 0)
 		r = vfctl_model_read(ctx, p->snapshot, options, &p->model);
 	if (r == 0)
@@ -190,9 +222,8 @@ const struct vfctl_host_model *vfctl_placed_model(const struct vfctl_placed *pla
 }
 
 /* The refusal in one line: what is short, and what would make it fit. */
-int placed_check(struct vfctl_ctx *ctx, const struct vfctl_placed *placed)
+int assignment_fits(struct vfctl_ctx *ctx, const char *name, const struct vfctl_assignment *a)
 {
-	const struct vfctl_assignment *a = vfctl_placed_assignment(placed);
 	_buf_ struct buf words = {0};
 
 	if (a->refusal == VFCTL_REFUSAL_NONE)
@@ -201,8 +232,13 @@ int placed_check(struct vfctl_ctx *ctx, const struct vfctl_placed *placed)
 		if (a->reasons[i].kind == VFCTL_REASON_SHORT ||
 			a->reasons[i].kind == VFCTL_REASON_REMEDY)
 			buf_printf(&words, "%s%s", words.len ? "; " : "", a->reasons[i].text);
-	return ctx_fail(ctx, -ENOSPC, "%s does not fit: %s", placed->guest->name,
+	return ctx_fail(ctx, -ENOSPC, "%s does not fit: %s", name,
 		words.data ? words.data : vfctl_refusal_name(a->refusal));
+}
+
+int placed_check(struct vfctl_ctx *ctx, const struct vfctl_placed *placed)
+{
+	return assignment_fits(ctx, placed->guest->name, vfctl_placed_assignment(placed));
 }
 
 int vfctl_placed_xml(struct vfctl_ctx *ctx, const struct vfctl_placed *placed,

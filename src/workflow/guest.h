@@ -21,8 +21,14 @@ struct vfctl_placed {
 };
 
 int guest_make_uuid(struct vfctl_ctx *ctx, char ret[37]);
+/* Of a guest that was placed with others: the host is read again, @assignment is taken. */
+int placed_of_batch(struct vfctl_ctx *ctx, struct vfctl_guest *guest,
+	const struct vfctl_place_options *options, struct vfctl_assignment *assignment,
+	struct vfctl_placed **ret_placed);
 /* 0, or -ENOSPC with the planner's reasons in one line. */
 int placed_check(struct vfctl_ctx *ctx, const struct vfctl_placed *placed);
+/* The same of an assignment. */
+int assignment_fits(struct vfctl_ctx *ctx, const char *name, const struct vfctl_assignment *a);
 /*
  * The identities of its VFs, taken from the pools instead of only proposed. They are given
  * back when @placed is freed, unless the step for them was carried out.

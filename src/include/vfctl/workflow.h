@@ -139,6 +139,31 @@ int vfctl_define_plan(struct vfctl_ctx *ctx, struct vfctl_guest *guest,
 	const struct vfctl_place_options *options, const char *template_text,
 	const char *template_name, bool dry_run, struct vfctl_change **ret_change);
 
+/** Guests that were placed together, for vfctl_batch_define_plan(). */
+struct vfctl_batch;
+
+/**
+ * Place all guests that libvirt does not have yet, as one plan. Unless it is a dry run the host's
+ * placements are locked until the batch is freed, so that the plan stays true.
+ * @param guests   borrowed for as long as the batch lives; given UUIDs when they are defined.
+ * @param options  with the hypervisor; what it points to is borrowed.
+ * @param ret      also given when some do not fit; freed with vfctl_batch_free().
+ * @return 0; as vfctl_place(), naming the guest.
+ */
+int vfctl_batch_place(struct vfctl_ctx *ctx, struct vfctl_guest *const *guests, size_t count,
+	const struct vfctl_place_options *options, bool dry_run, struct vfctl_batch **ret);
+/** NULL is allowed. */
+void vfctl_batch_free(struct vfctl_batch *batch);
+/** Guest @p index in the order of definition: those that are new first. NULL past the end. */
+const struct vfctl_guest *vfctl_batch_guest(const struct vfctl_batch *batch, size_t index);
+/**
+ * Plan: define guest @p index at its place in the plan, or change one that libvirt has already.
+ * Run it before the next is planned; each is all or nothing.
+ * @return as vfctl_define_plan().
+ */
+int vfctl_batch_define_plan(struct vfctl_ctx *ctx, struct vfctl_batch *batch, size_t index,
+	const char *template_text, const char *template_name, struct vfctl_change **ret_change);
+
 /**
  * Plan: lease to libvirt's domains again what vfctl wrote into them, when the state file was
  * lost: VFs with their identities, CPUs, memory, and their values of pools. Domains that have

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* The guests of a folder: plan --batch, define --batch. */
+#include "guest_list.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "session.h"
+
+#define GUESTS_MAX 1024
+
+void guest_list_clear(struct guest_list *list)
+{
+	for (size_t i = 0; i < list->count; i++)
+		vfctl_guest_free(list->v[i]);
+	free(list->v);
+	*list = (struct guest_list){0};
+}
+
+int guest_list_add(struct invocation *in, const char *path, struct guest_list *list)
+{
+	struct vfctl_guest **more = realloc(list->v,
+		(list->count + 1) * sizeof(*more));
+	int r;
+
+	if (!more)
+		return fail(in, -ENOMEM);
+	list->v = more;
+	r = read_guest(in, path, &list->v[list->count]);
+	for (size_t i = 0; i < list->count && r == 0; i++)
+		if (strcmp(list->v[i]->name, list->v[list->count]->name) == 0) {
+			r = usage(in, "%s: a guest called %s was read before; names must differ",
+				path, list->v[i]->name);
+			vfctl_guest_free(list->v[list->count]);
+		}
+	list->count += r == 0;
+	return r;
+}
+
+static int is_yaml(const struct dirent *entry)
+{
+	const char *dot = strrchr(entry->d_name, '.');
+
+	return entry->d_name[0] != '.' && dot &&
+		(strcmp(dot, ".yaml") == 0 || strcmp(dot, ".yml") == 0);
+}
+
+/* In the order of their names, so that the same folder gives the same plan. */
+int guest_list_read(struct invocation *in, const char *dir, struct guest_list *list)
+{
+	struct dirent **entries;
+	int n = scandir(dir, &entries, is_yaml, alphasort), r = 0;
+	struct stat st;
+	char path[4096];
+
+	if (n < 0)
+		return fail_file(in, dir, errno);
+	if (n == 0)
+		r = usage(in, "%s holds no *.yaml", dir);
+	if (n > GUESTS_MAX)
+		r = usage(in, "%s holds %d guests; %d at most are planned at once", dir, n,
+			GUESTS_MAX);
+	for (int i = 0; i < n; i++) {
+		if (r == 0 && (size_t)snprintf(path, sizeof(path), "%s/%s", dir,
+				entries[i]->d_name) >= sizeof(path))
+			r = usage(in, "%s: the path is too long", dir);
+		/* A pipe in a folder would be waited for without end. */
+		if (r == 0 && (stat(path, &st) < 0 || !S_ISREG(st.st_mode)))
+			r = usage(in, "%s is no file; take it out of the folder", path);
+		if (r == 0)
+			r = guest_list_add(in, path, list);
+		free(entries[i]);
+	}
+	free(entries);
+	return r;
+}
