@@ -449,7 +449,9 @@ static int print_status(struct invocation *in, const struct view *v)
 		vfctl_recovery_free(open);
 		return fail(in, r);
 	}
-	differs |= found->count || found->unread;
+	differs |= found->unread != NULL;
+	for (size_t i = 0; i < found->count; i++)
+		differs |= found->v[i].kind != VFCTL_FINDING_UNLEASED;
 	for (size_t i = 0; i < d->count; i++)
 		differs |= declared_differs(&d->pfs[i]);
 	if (in->json) {

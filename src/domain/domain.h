@@ -49,6 +49,13 @@ int metadata_read_places(struct vfctl_ctx *ctx, const char *xml, struct vfctl_fr
 /* These VFs have no place in the metadata: vfctl attach gave them. @ret_xml: the whole domain. */
 int metadata_forget_places(struct vfctl_ctx *ctx, const char *xml, const struct vfctl_bdf *vfs,
 	size_t count, char **ret_xml);
+/* Our metadata is gone, and all else stays. @ret_xml: the whole domain. */
+int metadata_remove(struct vfctl_ctx *ctx, const char *xml, char **ret_xml);
+
+/* networks.c: names of libvirt's networks that the domain has interfaces of, NULL-ended. */
+int domain_networks(struct vfctl_ctx *ctx, const char *xml, char ***ret_names);
+/* 1: a network, by its XML, that gives VFs. -EINVAL: it is no XML. */
+int network_is_pool(struct vfctl_ctx *ctx, const char *xml);
 /* Write down in our metadata what the guest's file said. @ret_xml: the whole domain. */
 int metadata_set_said(struct vfctl_ctx *ctx, const char *xml, const char *said, char **ret_xml);
 /* *ret NULL: nothing is written down. */

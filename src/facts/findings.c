@@ -22,6 +22,7 @@ const char *vfctl_finding_name(enum vfctl_finding_kind kind)
 		[VFCTL_FINDING_TAKEN] = "taken",
 		[VFCTL_FINDING_DROPPED] = "dropped",
 		[VFCTL_FINDING_CLAIMED] = "claimed",
+		[VFCTL_FINDING_UNLEASED] = "unleased",
 	};
 
 	return names[kind];
@@ -54,7 +55,7 @@ struct look {
 };
 
 /* @words and @remedy are owned by the finding from now on. */
-static int add(struct look *l, enum vfctl_finding_kind kind, const struct vfctl_lease *lease,
+static int add_named(struct look *l, enum vfctl_finding_kind kind, const char *domain,
 	const struct vfctl_bdf *vf, char *words, char *remedy)
 {
 	struct vfctl_finding *f = NULL;
@@ -67,10 +68,16 @@ static int add(struct look *l, enum vfctl_finding_kind kind, const struct vfctl_
 		return ctx_oom(l->ctx);
 	}
 	*f = (struct vfctl_finding){.kind = kind, .words = words, .remedy = remedy};
-	snprintf(f->domain, sizeof(f->domain), "%s", lease->domain_name);
+	snprintf(f->domain, sizeof(f->domain), "%s", domain);
 	if (vf)
 		vfctl_bdf_format(vf, f->vf);
 	return 0;
+}
+
+static int add(struct look *l, enum vfctl_finding_kind kind, const struct vfctl_lease *lease,
+	const struct vfctl_bdf *vf, char *words, char *remedy)
+{
+	return add_named(l, kind, lease->domain_name, vf, words, remedy);
 }
 
 /* ---- its domain ---- */
@@ -193,6 +200,38 @@ static int look_at(struct look *l, const struct vfctl_lease *lease)
 	return r;
 }
 
+/* ---- domains without a lease ---- */
+
+static const struct vfctl_bdf *first_unleased(const struct look *l, const struct known_domain *d,
+	size_t *ret_count)
+{
+	const struct vfctl_bdf *first = NULL;
+
+	*ret_count = 0;
+	for (size_t i = 0; i < d->device_count; i++)
+		if (find_vf(l->snapshot->inventory, &d->devices[i]) &&
+			!vfctl_leases_find_vf(l->snapshot->leases, &d->devices[i])) {
+			first = first ? first : &d->devices[i];
+			(*ret_count)++;
+		}
+	return first;
+}
+
+/* Of its definition: what a running domain alone has ends with its run. */
+static int look_at_foreign(struct look *l, const struct known_domain *d)
+{
+	const struct vfctl_bdf *vf;
+	size_t count;
+
+	if (d->pid)
+		return 0;
+	vf = first_unleased(l, d, &count);
+	return !vf ? 0 : add_named(l, VFCTL_FINDING_UNLEASED, d->name, vf,
+		str_format("domain %s has VF %s%s without a lease", d->name, TEXT(vf),
+			count > 1 ? " and others" : ""),
+		str_format("vfctl adopt %s leases what it has to it", d->name));
+}
+
 static int look_at_all(struct look *l)
 {
 	const struct vfctl_leases *leases = l->snapshot->leases;
@@ -204,6 +243,8 @@ static int look_at_all(struct look *l)
 	}
 	for (size_t i = 0; i < leases->count && r == 0; i++)
 		r = look_at(l, &leases->v[i]);
+	for (size_t i = 0; i < l->domains->count && r == 0; i++)
+		r = look_at_foreign(l, &l->domains->v[i]);
 	return r;
 }
 

@@ -305,8 +305,10 @@ static int check_ours(struct vfctl_ctx *ctx, const struct undefine *u, bool forc
 	if (force || !name || (u->lease && u->lease->cell_count))
 		return 0;
 	return ctx_fail(ctx, -EPERM, "domain %s was not defined by vfctl; to remove its definition "
-		"all the same: vfctl undefine %s --force%s%s", name, name,
-		u->lease ? "; to take its VFs only: vfctl detach " : "", u->lease ? name : "");
+		"all the same: vfctl undefine %s --force%s%s%s%s%s", name, name,
+		u->lease ? "; to take its VFs only: vfctl detach " : "", u->lease ? name : "",
+		u->lease ? "; to end its lease and leave it as it is: vfctl adopt " : "",
+		u->lease ? name : "", u->lease ? " --end" : "");
 }
 
 static int find_domain(struct vfctl_ctx *ctx, const char *name, struct undefine *u)

@@ -17,11 +17,13 @@ enum vfctl_finding_kind {
 	VFCTL_FINDING_TAKEN,   /**< somebody else has a VF of it now */
 	VFCTL_FINDING_DROPPED, /**< its domain's definition has a VF of it no more */
 	VFCTL_FINDING_CLAIMED, /**< another domain's definition has a VF of it: a clone, mostly */
+	/** A domain has VFs that are leased to nobody: a hint, there is nothing to disagree. */
+	VFCTL_FINDING_UNLEASED,
 };
 
 struct vfctl_finding {
 	enum vfctl_finding_kind kind;
-	char domain[128];	  /**< of the lease */
+	char domain[128];	  /**< of the lease; UNLEASED: that has them */
 	char vf[VFCTL_BDF_TEXT];  /**< ""; the address of the VF it is about */
 	char *words;  /**< what is so */
 	char *remedy; /**< what heals it */
@@ -43,7 +45,7 @@ struct vfctl_findings {
 int vfctl_findings_read(struct vfctl_ctx *ctx, const struct vfctl_snapshot *snapshot,
 	struct vfctl_findings **ret);
 void vfctl_findings_free(struct vfctl_findings *findings);
-/** "gone", "renamed", "absent", "taken", "dropped", "claimed". */
+/** "gone", "renamed", "absent", "taken", "dropped", "claimed", "unleased". */
 const char *vfctl_finding_name(enum vfctl_finding_kind kind);
 
 #ifdef __cplusplus

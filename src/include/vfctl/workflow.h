@@ -219,6 +219,24 @@ int vfctl_attach_plan(struct vfctl_ctx *ctx, struct vfctl_hypervisor *hypervisor
 	const char *domain, const struct vfctl_attach_options *options, bool dry_run,
 	struct vfctl_change **ret_change);
 
+/**
+ * Plan: lease to a domain that others wrote the VFs that its definition has, with what they have
+ * now; an <interface> says MAC and VLAN. Its devices are not changed, only our metadata is added.
+ * It may run. Where all its VFs are leased to it the change has no steps.
+ * @param ids  pools that its MACs and GUIDs may be of; NULL: none.
+ * @return 0; -ENOENT no such domain; -EBUSY a VF is leased to, or used by, another; -EINVAL it is
+ * transient, or takes VFs of a network of libvirt's; -EEXIST another has its MAC or GUID.
+ */
+int vfctl_adopt_plan(struct vfctl_ctx *ctx, struct vfctl_hypervisor *hypervisor,
+	const char *domain, struct vfctl_ids *ids, bool dry_run, struct vfctl_change **ret_change);
+/**
+ * Plan: the way back, also of a domain that vfctl only attached VFs to: its lease is ended, our
+ * metadata is taken out, and it stays defined with its devices. Without a lease there are no steps.
+ * @return 0; -ENOENT no such domain; -EBUSY it runs; -EPERM vfctl defined it.
+ */
+int vfctl_adopt_end_plan(struct vfctl_ctx *ctx, struct vfctl_hypervisor *hypervisor,
+	const char *domain, struct vfctl_ids *ids, bool dry_run, struct vfctl_change **ret_change);
+
 struct vfctl_detach_options {
 	const char *vf; /**< PF/INDEX or address; NULL: the only one it has */
 	struct vfctl_ids *ids; /**< pools it may have a GUID or MAC from; NULL: none */
