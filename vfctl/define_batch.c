@@ -105,17 +105,28 @@ static void tell(struct defining *d, const char *name, const struct vfctl_change
 
 /* ---- doing ---- */
 
+static int plan_and_run(struct defining *d, size_t index, struct vfctl_change **ret_change)
+{
+	size_t number = number_of(d, vfctl_batch_guest(d->batch, index));
+	int r = vfctl_batch_define_plan(d->in->ctx, d->batch, index, d->templates[number],
+		d->template_names[number], ret_change);
+
+	return r < 0 || d->in->dry_run ? r : vfctl_change_run(d->in->ctx, *ret_change);
+}
+
 static void define_one(struct defining *d, size_t index)
 {
 	const struct vfctl_guest *guest = vfctl_batch_guest(d->batch, index);
 	struct vfctl_ctx *ctx = d->in->ctx;
 	struct vfctl_change *change = NULL;
-	size_t number = number_of(d, guest);
-	int r = vfctl_batch_define_plan(ctx, d->batch, index, d->templates[number],
-		d->template_names[number], &change);
+	int r = plan_and_run(d, index, &change);
 
-	if (r == 0 && !d->in->dry_run)
-		r = vfctl_change_run(ctx, change);
+	/* Another host of the fleet was given what was proposed to it. */
+	for (unsigned tries = 1; r == -EAGAIN && tries < TRIES_MAX; tries++) {
+		vfctl_change_free(change);
+		change = NULL;
+		r = plan_and_run(d, index, &change);
+	}
 	d->failed += r < 0;
 	d->unfinished |= r == -ESTALE || (r < 0 && vfctl_ctx_unfinished(ctx));
 	d->moves |= r == 0 && change && vfctl_change_moves_ids(change);

@@ -170,10 +170,13 @@ static int add_vf(struct vfctl_ctx *ctx, struct adopting *o, const struct vfctl_
 {
 	struct vfctl_vf_attrs attrs = policy_of(device, &vf->attrs);
 	struct vfctl_domain_vf *out = &o->vfs[o->count];
+	_free_ char *exposed = NULL;
 	int r = check_free(ctx, o, pf, vf);
 
 	if (r < 0)
 		return r;
+	if (vfctl_vf_exposure(ctx, pf, vf, &exposed) && exposed)
+		log_warn(ctx, "VF %s of domain %s %s", TEXT(&vf->bdf), attach_name(&o->a), exposed);
 	if (device->interface && device->vlan == VFCTL_INTENT_VLAN_ODD)
 		return ctx_fail(ctx, -EINVAL, "the <interface> of VF %s in domain %s names several "
 			"VLANs, which libvirt refuses for a VF; leave one there (virsh edit %s)",

@@ -9,7 +9,7 @@ struct define_request {
 	struct vfctl_guest *guest;
 	const struct vfctl_place_options *options;
 	const char *template_text, *template_name;
-	struct vfctl_assignment *assignment; /* of one that was placed with others; taken */
+	const struct vfctl_assignment *assignment; /* of one that was placed with others */
 	bool dry_run;
 };
 

@@ -157,8 +157,34 @@ static int begin_placed(struct vfctl_ctx *ctx, struct vfctl_guest *guest, struct
 	return r < 0 ? r : snapshot_need_leases(ctx, p->snapshot);
 }
 
+static void *copy_of(const void *array, size_t count, size_t size)
+{
+	void *copy = calloc(count + 1, size);
+
+	if (copy && count)
+		memcpy(copy, array, count * size);
+	return copy;
+}
+
+/* The place alone, without its reasons. */
+static int copy_place(struct vfctl_ctx *ctx, const struct vfctl_assignment *from,
+	struct vfctl_assignment *ret)
+{
+	*ret = *from;
+	ret->reasons = NULL;
+	ret->remedies = NULL;
+	ret->reason_count = ret->remedy_count = 0;
+	ret->cells = copy_of(from->cells, from->cell_count, sizeof(*from->cells));
+	ret->vcpus = copy_of(from->vcpus, from->vcpu_count, sizeof(*from->vcpus));
+	ret->vfs = copy_of(from->vfs, from->vf_count, sizeof(*from->vfs));
+	ret->vf_wants = copy_of(from->vf_wants, from->vf_count, sizeof(*from->vf_wants));
+	ret->vf_cells = copy_of(from->vf_cells, from->vf_count, sizeof(*from->vf_cells));
+	return ret->cells && ret->vcpus && ret->vfs && ret->vf_wants && ret->vf_cells
+		? 0 : ctx_oom(ctx);
+}
+
 int placed_of_batch(struct vfctl_ctx *ctx, struct vfctl_guest *guest,
-	const struct vfctl_place_options *options, struct vfctl_assignment *assignment,
+	const struct vfctl_place_options *options, const struct vfctl_assignment *assignment,
 	struct vfctl_placed **ret_placed)
 {
 	_cleanup_(placed_freep) struct vfctl_placed *p = calloc(1, sizeof(*p));
@@ -174,9 +200,9 @@ int placed_of_batch(struct vfctl_ctx *ctx, struct vfctl_guest *guest,
 	if (!p->plan || !p->plan->assignments)
 		return ctx_oom(ctx);
 	p->plan->count = 1;
-	p->plan->assignments[0] = *assignment;
-	*assignment = (struct vfctl_assignment){.refusal = assignment->refusal};
-	r = fill_vfs(ctx, p, options->ids, false, false);
+	r = copy_place(ctx, assignment, &p->plan->assignments[0]);
+	if (r == 0)
+		r = fill_vfs(ctx, p, options->ids, false, false);
 	if (r == 0)
 		*ret_placed = steal(p);
 	return r;

@@ -21,9 +21,9 @@ struct vfctl_placed {
 };
 
 int guest_make_uuid(struct vfctl_ctx *ctx, char ret[37]);
-/* Of a guest that was placed with others: the host is read again, @assignment is taken. */
+/* Of a guest that was placed with others: the host is read again. */
 int placed_of_batch(struct vfctl_ctx *ctx, struct vfctl_guest *guest,
-	const struct vfctl_place_options *options, struct vfctl_assignment *assignment,
+	const struct vfctl_place_options *options, const struct vfctl_assignment *assignment,
 	struct vfctl_placed **ret_placed);
 /* 0, or -ENOSPC with the planner's reasons in one line. */
 int placed_check(struct vfctl_ctx *ctx, const struct vfctl_placed *placed);

@@ -158,7 +158,7 @@ void vfctl_batch_free(struct vfctl_batch *batch);
 const struct vfctl_guest *vfctl_batch_guest(const struct vfctl_batch *batch, size_t index);
 /**
  * Plan: define guest @p index at its place in the plan, or change one that libvirt has already.
- * Run it before the next is planned; each is all or nothing.
+ * Run it before the next is planned; each is all or nothing. When that gives -EAGAIN, plan it again.
  * @return as vfctl_define_plan().
  */
 int vfctl_batch_define_plan(struct vfctl_ctx *ctx, struct vfctl_batch *batch, size_t index,
