@@ -53,8 +53,25 @@ static int pin_wants(struct vfctl_ctx *ctx, struct redefining *r, bool pin)
 	return 0;
 }
 
+/* Its cells stay each on its node, unless the file gives them others. */
+static void pin_cells(struct redefining *r)
+{
+	struct vfctl_request *q = &r->placed->requests->v[0];
+
+	if (q->cell_count != r->now->cell_count || q->cell_count > VFCTL_CELLS_MAX)
+		return;
+	for (size_t i = 0; i < q->cell_count; i++) {
+		r->cells[i] = q->cells[i];
+		if (r->cells[i].node == VFCTL_NODE_NONE)
+			r->cells[i].node = r->now->cells[i].node;
+	}
+	q->cells = q->cell_count ? r->cells : NULL;
+}
+
+enum stay { STAY_NOT, STAY_ON_PFS, STAY_ON_NODES /* and on its PFs */ };
+
 static int plan_once(struct vfctl_ctx *ctx, struct redefining *r,
-	const struct vfctl_cpuset *closed, bool pin)
+	const struct vfctl_cpuset *closed, enum stay stay)
 {
 	struct vfctl_placed *p = r->placed;
 	struct vfctl_cpuset busy = p->model->busy_cpus;
@@ -64,9 +81,11 @@ static int plan_once(struct vfctl_ctx *ctx, struct redefining *r,
 	vfctl_requests_free(steal(p->requests));
 	e = vfctl_requests_make(ctx, p->model, &p->guest, 1, &p->requests);
 	if (e == 0)
-		e = pin_wants(ctx, r, pin);
+		e = pin_wants(ctx, r, stay != STAY_NOT);
 	if (e < 0)
 		return e;
+	if (stay == STAY_ON_NODES)
+		pin_cells(r);
 	vfctl_cpuset_or(&p->model->busy_cpus, closed);
 	e = vfctl_plan_make(ctx, p->model, p->requests->v, 1, NULL, &p->plan);
 	p->model->busy_cpus = busy;
@@ -197,8 +216,9 @@ static int ask_planner(struct vfctl_ctx *ctx, struct redefining *r)
 	const struct vfctl_cpuset closed[] = {all_but(r, &own), all_but(r, &near), {{0}}};
 	int e = free_own_vfs(ctx, r);
 
-	for (size_t i = 0; e == 0 && i < ARRAY_SIZE(closed); i++) {
-		e = plan_once(ctx, r, &closed[i], true);
+	/* On its own CPUs it would stay split over the nodes that it has. */
+	for (size_t i = r->said.cells ? 2 : 0; e == 0 && i < ARRAY_SIZE(closed); i++) {
+		e = plan_once(ctx, r, &closed[i], i < 2 ? STAY_ON_NODES : STAY_ON_PFS);
 		if (e == 0 && r->placed->plan->assignments[0].refusal == VFCTL_REFUSAL_NONE)
 			return 0;
 		if (e == -EINVAL) {
@@ -207,7 +227,7 @@ static int ask_planner(struct vfctl_ctx *ctx, struct redefining *r)
 		}
 	}
 	if (e == 0)
-		e = plan_once(ctx, r, &closed[ARRAY_SIZE(closed) - 1], false);
+		e = plan_once(ctx, r, &closed[ARRAY_SIZE(closed) - 1], STAY_NOT);
 	return e < 0 ? e : placed_check(ctx, r->placed);
 }
 

@@ -66,16 +66,6 @@ static void put_list(struct buf *out, const char *what, const struct vfctl_cpuse
 	put_change(out, what, a[0] ? a : "none", b[0] ? b : "none");
 }
 
-static void put_size(struct buf *out, const char *what, uint64_t was, uint64_t now)
-{
-	_free_ char *a = str_format("%" PRIu64 " MiB", was >> 20);
-	_free_ char *b = str_format("%" PRIu64 " MiB", now >> 20);
-
-	out->failed |= !a || !b;
-	if (a && b)
-		put_change(out, what, was ? a : "none", now ? b : "none");
-}
-
 static void put_count(struct buf *out, const char *what, size_t was, size_t now)
 {
 	_free_ char *a = str_format("%zu", was), *b = str_format("%zu", now);
@@ -114,7 +104,6 @@ static int put_definition(struct vfctl_ctx *ctx, const struct redefining *r, str
 	if (e < 0)
 		return e;
 	put_count(out, "vCPUs", r->view->vcpus, view->vcpus);
-	put_size(out, "huge pages of", r->view->page_bytes, view->page_bytes);
 	put_count(out, "cells", r->view->cell_count, view->cell_count);
 	put_vfs(r, out);
 	if (!out->len)
@@ -123,18 +112,27 @@ static int put_definition(struct vfctl_ctx *ctx, const struct redefining *r, str
 	return 0;
 }
 
-/* "CPUs 0-1 -> 0-3, 512 MiB of node 0 -> 1024 MiB of node 1" */
+/* "512 MiB of node 0 in pages of 2 MiB and 512 MiB of node 1" */
+static void put_memory(struct buf *out, const struct vfctl_lease *l)
+{
+	for (size_t i = 0; i < l->cell_count; i++) {
+		const struct vfctl_lease_cell *c = &l->cells[i];
+
+		buf_printf(out, "%s%" PRIu64 " MiB of node %d", i ? " and " : "",
+			c->memory_bytes >> 20, c->memory_node);
+		if (c->page_bytes)
+			buf_printf(out, " in pages of %" PRIu64 " MiB", c->page_bytes >> 20);
+	}
+}
+
+/* "CPUs 0-1 -> 0-3, memory 512 MiB of node 0 -> 1024 MiB of node 1" */
 static void put_shape(struct buf *out, const struct vfctl_lease *was,
 	const struct vfctl_lease *now)
 {
 	_buf_ struct buf a = {0}, b = {0};
 
-	for (size_t i = 0; i < was->cell_count; i++)
-		buf_printf(&a, "%s%" PRIu64 " MiB of node %d", i ? " and " : "",
-			was->cells[i].memory_bytes >> 20, was->cells[i].memory_node);
-	for (size_t i = 0; i < now->cell_count; i++)
-		buf_printf(&b, "%s%" PRIu64 " MiB of node %d", i ? " and " : "",
-			now->cells[i].memory_bytes >> 20, now->cells[i].memory_node);
+	put_memory(&a, was);
+	put_memory(&b, now);
 	put_list(out, "CPUs", &was->cpus, &now->cpus);
 	put_list(out, "QEMU's shared CPUs", &was->qemu_cpus, &now->qemu_cpus);
 	put_change(out, "memory", a.data ? a.data : "none", b.data ? b.data : "none");
@@ -204,7 +202,7 @@ static int add_shape_steps(struct vfctl_ctx *ctx, const struct redefining *r, st
 		return e < 0 ? e : ctx_oom(ctx);
 	put_shape(&words, &r->shape, &r->new_shape);
 	step_begin(steps, "change what is leased to domain %s: %s%s", name, words.data ? words.data
-		: "cells", r->running ? "; until it stops, both" : "");
+		: "shared vCPUs", r->running ? "; until it stops, both" : "");
 	step_op(steps, &op_lease_shape, now, had, "%s", r->q->info->uuid);
 	if (r->running)
 		step_op(steps, &op_shape_later, final, need, "%s", r->q->info->uuid);

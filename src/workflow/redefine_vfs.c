@@ -101,13 +101,19 @@ struct round {
 	size_t vf_count;
 };
 
+/* One that no slot has, so that VFs keep their order; else one that another can do without. */
 static bool find_one(struct round *m, int slot)
 {
+	for (size_t i = 0; i < m->vf_count; i++)
+		if (m->fits[slot][i] && !m->tried[i] && m->slot_of[i] < 0) {
+			m->slot_of[i] = slot;
+			return true;
+		}
 	for (size_t i = 0; i < m->vf_count; i++) {
 		if (!m->fits[slot][i] || m->tried[i])
 			continue;
 		m->tried[i] = true;
-		if (m->slot_of[i] < 0 || find_one(m, m->slot_of[i])) {
+		if (find_one(m, m->slot_of[i])) {
 			m->slot_of[i] = slot;
 			return true;
 		}
@@ -279,6 +285,11 @@ static int fill_slot(struct vfctl_ctx *ctx, struct redefining *r, const struct s
 		out->attrs.mask & identity & ~attrs_equal(&out->attrs, &has->attrs))
 		e = new_identity(ctx, r, want, pf, vf, out);
 	keep_others(r, &has->attrs, &out->attrs);
+	/* As a new one has it. */
+	if (out->infiniband && !(out->attrs.mask & VFCTL_ATTR_LINK_STATE)) {
+		out->attrs.mask |= VFCTL_ATTR_LINK_STATE;
+		out->attrs.link_state = VFCTL_LINK_STATE_AUTO;
+	}
 	return e;
 }
 

@@ -35,6 +35,7 @@ struct redefining {
 	size_t slot_count;
 	bool kept[VFCTL_GUEST_VFS_MAX]; /* of its VFs: it has it afterwards too */
 	bool place; /* the planner was asked */
+	struct vfctl_cell_want cells[VFCTL_CELLS_MAX]; /* .. for these, each where it is */
 	struct identities lost; /* values of pools that it has no more */
 	char *xml;
 };

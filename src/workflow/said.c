@@ -53,6 +53,7 @@ enum change_kind {
 	KIND_PLACE, /* the planner is asked again */
 	KIND_VCPUS,
 	KIND_MEMORY,
+	KIND_CELLS,
 	KIND_VF,   /* of one VF, or which there are */
 	KIND_TEXT, /* a text in the definition, which can be replaced, not taken away */
 	KIND_NAME, /* told apart elsewhere */
@@ -64,7 +65,7 @@ static const struct {
 	enum change_kind kind;
 } kinds[] = {
 	{"name", KIND_NAME}, {"uuid", KIND_NAME}, {"vcpus", KIND_VCPUS}, {"memory", KIND_MEMORY},
-	{"cells", KIND_PLACE}, {"hugepages", KIND_PLACE}, {"threads", KIND_PLACE},
+	{"cells", KIND_CELLS}, {"hugepages", KIND_PLACE}, {"threads", KIND_PLACE},
 	{"shared_vcpus", KIND_PLACE}, {"node", KIND_PLACE}, {"memory_affinity", KIND_PLACE},
 	{"whole_node", KIND_PLACE}, {"whole_l3", KIND_PLACE}, {"max_distance", KIND_PLACE},
 	{"emulator_cores", KIND_PLACE}, {"iothreads", KIND_PLACE}, {"iothread_cores", KIND_PLACE},
@@ -159,7 +160,8 @@ static void note(struct said_change *c, enum change_kind kind)
 	c->any = true;
 	c->vcpus |= kind == KIND_VCPUS;
 	c->memory |= kind == KIND_MEMORY;
-	c->place |= kind == KIND_VCPUS || kind == KIND_MEMORY || kind == KIND_PLACE;
+	c->cells |= kind == KIND_CELLS;
+	c->place |= kind != KIND_VF && kind != KIND_TEXT && kind != KIND_REFUSED;
 }
 
 /* @is_now false: only what @lines has alone. */

@@ -23,7 +23,7 @@ bool said_has(const char *lines, const char *prefix, size_t len);
 struct said_change {
 	bool any;
 	bool place; /* keys that the planner asks */
-	bool vcpus, memory; /* how many, and how much */
+	bool vcpus, memory, cells; /* how many, and how much */
 	struct buf refused; /* what is not changed in a domain that is there, and why */
 	size_t refused_count;
 };
