@@ -204,7 +204,7 @@ static int look(struct vfctl_ctx *ctx, struct redefining *r)
 		e = redefine_match(ctx, r);
 	if (e < 0)
 		return e;
-	if (!r->said.any && !amounts_differ(r) && !redefine_vfs_differ(ctx, r))
+	if (!r->said.any && !r->edited && !amounts_differ(r) && !redefine_vfs_differ(ctx, r))
 		return fail_nothing(ctx, r);
 	r->place = r->said.place || amounts_differ(r) || !has_all(r);
 	return 0;

@@ -54,6 +54,21 @@ static int check_vf(struct vfctl_ctx *ctx, const struct redefining *r, const str
 	return 0;
 }
 
+/* What a VF has is what it was leased with: whoever defines domains may have written the metadata. */
+static void take_leased(struct redefining *r, struct vfctl_domain_vf *vf)
+{
+	const struct vfctl_lease_vf *row = redefine_leased(r, &vf->bdf);
+	struct vfctl_vf_attrs said = vf->attrs;
+
+	vf->pf = row->pf;
+	vf->index = row->index;
+	if (!row->has_intent)
+		return; /* an older vfctl's: its next start believes the metadata, once */
+	vf->attrs = row->intent;
+	r->edited |= said.mask != row->intent.mask ||
+		(attrs_equal(&said, &row->intent) & said.mask) != said.mask;
+}
+
 /* An entry of vfctl define says where the VF is on the host. */
 static int read_attached(struct vfctl_ctx *ctx, struct redefining *r)
 {
@@ -179,6 +194,8 @@ int redefine_match(struct vfctl_ctx *ctx, struct redefining *r)
 		e = check_vf(ctx, r, &r->intent.vfs[i].bdf);
 	if (e < 0)
 		return e;
+	for (size_t i = 0; i < r->intent.vf_count; i++)
+		take_leased(r, &r->intent.vfs[i]);
 	make_slots(r);
 	for (int attached = 0; attached < 2; attached++) {
 		match_round(ctx, r, m, true, attached);

@@ -34,6 +34,7 @@ struct redefining {
 	struct slot slots[VFCTL_GUEST_VFS_MAX];
 	size_t slot_count;
 	bool kept[VFCTL_GUEST_VFS_MAX]; /* of its VFs: it has it afterwards too */
+	bool edited; /* its metadata says of a VF what it is not leased with */
 	bool place; /* the planner was asked */
 	struct vfctl_cell_want cells[VFCTL_CELLS_MAX]; /* .. for these, each where it is */
 	struct identities lost; /* values of pools that it has no more */
