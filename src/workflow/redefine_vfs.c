@@ -78,11 +78,9 @@ static int read_attached(struct vfctl_ctx *ctx, struct redefining *r)
 
 	for (size_t i = 0; e == 0 && i < r->intent.vf_count; i++)
 		for (size_t k = 0; k < count; k++)
-			if (vfctl_bdf_compare(&places[k].bdf, &r->intent.vfs[i].bdf) == 0) {
-				r->places[i] = places[k];
+			if (vfctl_bdf_compare(&places[k].bdf, &r->intent.vfs[i].bdf) == 0)
 				r->attached[i] = places[k].node < 0 &&
 					places[k].root == VFCTL_ROOT_UNKNOWN;
-			}
 	return e;
 }
 

@@ -29,7 +29,6 @@ struct redefining {
 	struct vfctl_domain_view *view;
 	struct vfctl_domain_intent intent; /* its VFs, in their order */
 	bool attached[VFCTL_GUEST_VFS_MAX]; /* by vfctl attach, not by the file */
-	struct vfctl_free_vf places[VFCTL_GUEST_VFS_MAX]; /* .. and where each is */
 	struct vfctl_assignment *now; /* as its definition says */
 	struct slot slots[VFCTL_GUEST_VFS_MAX];
 	size_t slot_count;
