@@ -107,7 +107,7 @@ won_file=$([ "$won" = small ] && echo /payload/guests/small.yaml || echo /tmp/sm
 check_is "a second define of the same has nothing to do" \
 	"nothing to do: domain $won is defined as its file asks" vfctl define "$won_file"
 sed 's/^vcpus: .*/vcpus: 9/' "$won_file" >/tmp/small3.yaml
-check "a second define of another is refused" says "already" 1 vfctl define /tmp/small3.yaml
+check "nor is it made larger than the host" says "does not fit" 1 vfctl define /tmp/small3.yaml
 
 # ---- the hook ----
 vf=$(vf_of "$right" 0)
