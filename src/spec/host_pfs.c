@@ -133,9 +133,13 @@ static const struct table range_table = {range_keys, ARRAY_SIZE(range_keys), ran
 static bool read_indexes(const char *text, struct vfctl_vf_range *ret)
 {
 	const char *dash = strchr(text, '-');
-	_free_ char *first = strndup(text, dash ? (size_t)(dash - text) : strlen(text));
+	size_t len = dash ? (size_t)(dash - text) : strlen(text);
+	char first[16] = "";
 
-	return first && parse_u32(first, 0, VFS_MAX, &ret->first) == 0 &&
+	if (len >= sizeof(first))
+		return false;
+	memcpy(first, text, len);
+	return parse_u32(first, 0, VFS_MAX, &ret->first) == 0 &&
 		parse_u32(dash ? dash + 1 : first, ret->first, VFS_MAX, &ret->last) == 0;
 }
 

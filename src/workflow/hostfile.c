@@ -32,6 +32,8 @@ static int read_named(struct vfctl_ctx *ctx, const char *path, char **ret)
 	fclose(file);
 	if (failed)
 		return fail_read(ctx, path, -EIO);
+	if (text.failed)
+		return ctx_oom(ctx);
 	/* A NUL must not cut the text short unseen. */
 	if (text.data && strlen(text.data) != text.len)
 		return ctx_mistake(ctx, -EILSEQ, "%s: it is no text", path);
