@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* monitor: what changes on this host, a line each, as it happens. */
 #include <errno.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/epoll.h>
 #include <sys/signalfd.h>
 #include <time.h>
 #include <unistd.h>
@@ -20,7 +22,7 @@ struct monitor {
 	struct invocation *in;
 	struct vfctl_watch *watch;
 	struct things now;
-	int stop_fd;
+	int signal_fd, stop_fd; /* the latter readable: a signal came, or nobody reads any more */
 	bool journal;
 	unsigned long left; /* lines to print; 0: without end */
 	bool ended;	    /* they are printed, or nobody reads them */
@@ -165,6 +167,33 @@ static void write_journal(struct monitor *m, const struct event *e, const char *
 	}
 }
 
+static int64_t now_ms(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return t.tv_sec * 1000 + t.tv_nsec / 1000000;
+}
+
+/*
+ * Is there room for a line? A reader that stands still must not keep us from ending: signals are
+ * blocked, so a write that waits would not be interrupted.
+ */
+static bool can_write(struct monitor *m)
+{
+	struct pollfd fds[] = {{.fd = STDOUT_FILENO, .events = POLLOUT},
+		{.fd = m->stop_fd, .events = POLLIN}};
+	int r, ms;
+
+	do {
+		int64_t left = m->end_ms ? m->end_ms - now_ms() : -1;
+
+		ms = m->end_ms && left < 0 ? 0 : left > INT32_MAX ? INT32_MAX : (int)left;
+		r = poll(fds, ARRAY_SIZE(fds), ms);
+	} while ((r < 0 && errno == EINTR) || (r == 0 && ms));
+	return r != 0 && fds[0].revents;
+}
+
 static void tell(struct monitor *m, const struct event *e)
 {
 	const struct thing *t = subject(e);
@@ -182,7 +211,11 @@ static void tell(struct monitor *m, const struct event *e)
 		out_line(m->in->out, "%s %s", when, words);
 	if (m->journal)
 		write_journal(m, e, words);
-	m->ended = (m->left && !--m->left) || !out_flush(m->in->out);
+	if (!can_write(m))
+		out_discard(m->in->out);
+	else if (out_flush(m->in->out) && (!m->left || --m->left))
+		return;
+	m->ended = true;
 }
 
 /* ---- the difference ---- */
@@ -214,14 +247,6 @@ static void tell_differences(struct monitor *m, const struct things *old, const 
 }
 
 /* ---- the loop ---- */
-
-static int64_t now_ms(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return t.tv_sec * 1000 + t.tv_nsec / 1000000;
-}
 
 /* How long to sleep at most; -1: until something happens. */
 static int longest_sleep(const struct monitor *m)
@@ -315,26 +340,41 @@ static int read_number(struct invocation *in, const char *name, unsigned long ma
 	return EXIT_DONE;
 }
 
-/* A signal ends the wait, whenever it comes. */
-static int open_stop(struct invocation *in)
+/* A signal ends the wait, whenever it comes, and so does the end of whoever reads. */
+static int open_stop(struct monitor *m)
 {
+	/* Of a pipe without a reader EPOLLERR comes unasked; a file has no such end. */
+	struct epoll_event signals = {.events = EPOLLIN}, reader = {0};
 	sigset_t ends;
-	int fd;
 
 	sigemptyset(&ends);
 	sigaddset(&ends, SIGINT);
 	sigaddset(&ends, SIGTERM);
 	sigaddset(&ends, SIGHUP);
 	sigprocmask(SIG_BLOCK, &ends, NULL);
-	fd = signalfd(-1, &ends, SFD_CLOEXEC | SFD_NONBLOCK);
-	if (fd < 0)
-		fail_as(in, EXIT_FAILED, errno, "wait for signals: %s", strerror(errno));
-	return fd;
+	m->signal_fd = signalfd(-1, &ends, SFD_CLOEXEC | SFD_NONBLOCK);
+	m->stop_fd = epoll_create1(EPOLL_CLOEXEC);
+	if (m->signal_fd < 0 || m->stop_fd < 0 ||
+		epoll_ctl(m->stop_fd, EPOLL_CTL_ADD, m->signal_fd, &signals) < 0 ||
+		(epoll_ctl(m->stop_fd, EPOLL_CTL_ADD, STDOUT_FILENO, &reader) < 0 &&
+			errno != EPERM && errno != EBADF))
+		return fail_as(m->in, EXIT_FAILED, -errno, "wait for signals: %s",
+			strerror(errno));
+	return EXIT_DONE;
+}
+
+static void monitor_close(struct monitor *m)
+{
+	things_free(&m->now);
+	vfctl_watch_close(m->watch);
+	close(m->signal_fd);
+	close(m->stop_fd);
 }
 
 static int run_monitor(struct invocation *in)
 {
-	struct monitor m = {.in = in, .journal = option_of(in, "journal")};
+	struct monitor m = {.in = in, .journal = option_of(in, "journal"), .signal_fd = -1,
+		.stop_fd = -1};
 	unsigned long seconds;
 	int status = read_number(in, "count", LINES_MAX, &m.left);
 
@@ -343,15 +383,12 @@ static int run_monitor(struct invocation *in)
 	if (status != EXIT_DONE)
 		return status;
 	m.end_ms = seconds ? now_ms() + (int64_t)seconds * 1000 : 0;
-	m.stop_fd = open_stop(in);
-	if (m.stop_fd < 0)
-		return EXIT_FAILED;
-	status = begin(&m);
+	status = open_stop(&m);
+	if (status == EXIT_DONE)
+		status = begin(&m);
 	if (status == EXIT_DONE)
 		status = watch(&m);
-	things_free(&m.now);
-	vfctl_watch_close(m.watch);
-	close(m.stop_fd);
+	monitor_close(&m);
 	return status;
 }
 
@@ -373,7 +410,7 @@ const struct command cmd_monitor = {
 		"libvirtd, and survives its restart. What is there before and after is compared: what\n"
 		"came and went within a second may stay untold. Should events be lost, a line says so\n"
 		"and the host is read anew. With --json each line is an object. It ends with status 0\n"
-		"at Ctrl-C, SIGTERM and SIGHUP.",
+		"at Ctrl-C, SIGTERM and SIGHUP, and when nobody reads what it prints any more.",
 	.reads = true,
 	OPTIONS(options),
 	.run = run_monitor,

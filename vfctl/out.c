@@ -3,6 +3,7 @@
 
 #include <inttypes.h>
 #include <stdarg.h>
+#include <stdio_ext.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -520,6 +521,11 @@ void out_set_lines(struct out *out)
 bool out_flush(struct out *out)
 {
 	return fflush(out->file) == 0 && !ferror(out->file);
+}
+
+void out_discard(struct out *out)
+{
+	__fpurge(out->file);
 }
 
 void out_open(struct out *out, const char *key, char bracket)

@@ -61,6 +61,8 @@ void out_table_end(struct out *out);
 void out_set_lines(struct out *out);
 /* What was written is given to whoever reads it; false when that failed. */
 bool out_flush(struct out *out);
+/* What was written since the last out_flush() is forgotten: nobody takes it. */
+void out_discard(struct out *out);
 void out_open(struct out *out, const char *key, char bracket);
 void out_shut(struct out *out);
 void out_str(struct out *out, const char *key, const char *value); /* NULL: null */
