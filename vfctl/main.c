@@ -321,8 +321,9 @@ static int take_word(struct invocation *in, const char *word)
 		return 0;
 	}
 	if (in->arg_count == in->command->max_args)
-		return usage(in, "'%s' is one argument too many: vfctl %s %s", word,
-			in->command->name, in->command->args);
+		return usage(in, "'%s' is one argument too many: vfctl %s%s%s", word,
+			in->command->name, *in->command->args ? " " : "",
+			in->command->args);
 	in->args[in->arg_count++] = word;
 	return 0;
 }
