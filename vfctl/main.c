@@ -446,6 +446,7 @@ int main(int argc, char **argv)
 	int status;
 
 	signal(SIGPIPE, SIG_IGN);
+	signal(SIGXFSZ, SIG_IGN); /* a limit on files' sizes is told as EFBIG */
 	in.out = out_new(stdout);
 	if (!in.out || vfctl_ctx_new(&in.ctx) < 0) {
 		if (in.out)
@@ -458,8 +459,11 @@ int main(int argc, char **argv)
 		status = run(&in);
 	progress_stop();
 	if (!out_close(in.out)) {
-		fputs("vfctl: the output could not be written\n", stderr);
-		status = status == EXIT_DONE ? EXIT_FAILED : status;
+		bool made = in.command && in.command->changes && !in.dry_run;
+
+		fprintf(stderr, "vfctl: the output could not be written%s\n",
+			made && status == EXIT_DONE ? "; what was asked is done" : "");
+		status = status != EXIT_DONE ? status : made ? EXIT_PARTLY : EXIT_FAILED;
 	}
 	vfctl_ctx_free(in.ctx);
 	return status;

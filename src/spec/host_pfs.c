@@ -74,11 +74,13 @@ static int read_match(struct reader *r, const struct key *key, const struct doc_
 {
 	_free_ char *path = str_format("%smatch.", r->path);
 	struct reader inner = {.ctx = r->ctx, .path = path};
+	struct key name = match_keys[0];
 
 	if (!path)
 		return ctx_oom(r->ctx);
+	name.name = key->name;
 	if (value->kind == DOC_SCALAR) /* most PFs are known by one name */
-		return read_line(r, &match_keys[0], value, object);
+		return read_line(r, &name, value, object);
 	if (value->kind == DOC_MAP && !value->count)
 		return reader_fail(r, value, key->name, -EINVAL,
 			"it says nothing; name the PF, as in match: ens1");
