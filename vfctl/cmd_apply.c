@@ -200,6 +200,7 @@ static int tell(struct invocation *in, const struct view *v, const size_t *chose
 
 	for (size_t i = 0; i < count; i++) {
 		changed |= !outcomes[i].error;
+		in->made |= changed;
 		moved |= outcomes[i].moved;
 	}
 	if (in->json) {

@@ -47,6 +47,7 @@ struct invocation {
 	bool json, dry_run, quiet;
 	bool again; /* what was planned came too late: the command is to begin anew */
 	unsigned tries;
+	bool made; /* something was changed */
 };
 
 /* The value of an option, or NULL when it was not given. */

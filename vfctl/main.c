@@ -225,6 +225,7 @@ int run_change(struct invocation *in, struct vfctl_change *change, const char *d
 
 		catch_signals(in->ctx);
 		r = vfctl_change_run(in->ctx, change);
+		in->made |= r == 0 && count;
 		if (r == 0 && in->json) {
 			out_open(in->out, NULL, '{');
 			out_bool(in->out, "changed", count > 0);
@@ -459,11 +460,9 @@ int main(int argc, char **argv)
 		status = run(&in);
 	progress_stop();
 	if (!out_close(in.out)) {
-		bool made = in.command && in.command->changes && !in.dry_run;
-
 		fprintf(stderr, "vfctl: the output could not be written%s\n",
-			made && status == EXIT_DONE ? "; what was asked is done" : "");
-		status = status != EXIT_DONE ? status : made ? EXIT_PARTLY : EXIT_FAILED;
+			in.made && status == EXIT_DONE ? "; what was asked is done" : "");
+		status = status != EXIT_DONE ? status : in.made ? EXIT_PARTLY : EXIT_FAILED;
 	}
 	vfctl_ctx_free(in.ctx);
 	return status;
