@@ -14,6 +14,7 @@
 #include "workflow/lease_text.h"
 #include "workflow/ops.h"
 #include "workflow/recover.h"
+#include "workflow/said.h"
 #include "workflow/values.h"
 
 #define TEXT(bdf) vfctl_bdf_format((bdf), (char[VFCTL_BDF_TEXT]){0})
@@ -313,6 +314,18 @@ static int add_steps(struct vfctl_ctx *ctx, struct adopting *o, struct vfctl_cha
 	return change->result ? 0 : ctx_oom(ctx);
 }
 
+/* Its CPUs and memory would stay without a lease. */
+static int check_not_ours(struct vfctl_ctx *ctx, const struct adopting *o)
+{
+	bool ours = false;
+	int r = o->a.new_lease ? said_is_defined(ctx, o->a.config.xml, attach_name(&o->a), &ours) : 0;
+
+	if (r < 0 || !ours)
+		return r;
+	return ctx_fail(ctx, -EPERM, "vfctl defined domain %s, but its lease is lost; lease to it again "
+		"what it has: vfctl recover --rebuild", attach_name(&o->a));
+}
+
 int vfctl_adopt_plan(struct vfctl_ctx *ctx, struct vfctl_hypervisor *hypervisor,
 	const char *domain, struct vfctl_ids *ids, bool dry_run, struct vfctl_change **ret_change)
 {
@@ -327,6 +340,8 @@ int vfctl_adopt_plan(struct vfctl_ctx *ctx, struct vfctl_hypervisor *hypervisor,
 	r = attach_open(ctx, hypervisor, domain, VFCTL_AFFECT_CONFIG, dry_run, &o->a, &change);
 	if (r == 0)
 		r = attach_name_lease(ctx, &o->a);
+	if (r == 0)
+		r = check_not_ours(ctx, o);
 	if (r == 0)
 		r = known_domains_ask(ctx, hypervisor, &o->a.domains);
 	if (r == 0)

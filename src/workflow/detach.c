@@ -2,6 +2,7 @@
 /* detach: out of the definition and the running domain; then the VF is returned. */
 #include <errno.h>
 
+#include "base/owner.h"
 #include "workflow/attach.h"
 #include "workflow/ops.h"
 #include "workflow/recover.h"
@@ -145,6 +146,25 @@ static int read_carried(struct vfctl_ctx *ctx, const char *xml, const struct vfc
 	return r == -ENOENT ? 0 : r;
 }
 
+/* What another of its VFs is leased with stays the domain's, whoever wrote it into the metadata. */
+static void leave_others(const struct attach *a, struct vfctl_vf_attrs *io)
+{
+	const struct vfctl_lease *lease = vfctl_leases_find_uuid(a->snapshot->leases, attach_uuid(a));
+
+	for (size_t i = 0; lease && i < lease->vf_count; i++) {
+		const struct vfctl_lease_vf *vf = &lease->vfs[i];
+
+		if (vfctl_bdf_compare(&vf->bdf, &a->lease_vf.bdf) == 0)
+			continue;
+		if (io->mask & VFCTL_ATTR_MAC && attrs_carry(&vf->intent, VFCTL_ID_MAC,
+			mac_number(&io->mac)))
+			io->mask &= ~(uint32_t)VFCTL_ATTR_MAC;
+		if (io->mask & VFCTL_ATTR_PORT_GUID && attrs_carry(&vf->intent, VFCTL_ID_GUID,
+			io->port_guid))
+			io->mask &= ~(uint32_t)VFCTL_ATTR_GUIDS;
+	}
+}
+
 /* A VF that was plugged in live only stands in no metadata: then it is as the kernel has it. */
 static int find_identities(struct vfctl_ctx *ctx, struct attach *a, struct vfctl_ids *ids)
 {
@@ -158,6 +178,7 @@ static int find_identities(struct vfctl_ctx *ctx, struct attach *a, struct vfctl
 	if (r == 0 && !carried.mask &&
 		vfctl_inventory_find_vf(ctx, inv, TEXT(&a->lease_vf.bdf), &pf, &vf) == 0)
 		carried = vf->attrs;
+	leave_others(a, &carried);
 	return r < 0 ? r : identities_of_domain(ctx, ids, attach_uuid(a), &carried, &a->identities);
 }
 

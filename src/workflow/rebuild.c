@@ -78,6 +78,23 @@ static int fill(struct vfctl_ctx *ctx, const struct rebuild *b, const char *xml,
 	return r;
 }
 
+/* A clone has the metadata of the domain that it was made of, which holds that lease. */
+static bool is_clone(struct vfctl_ctx *ctx, const struct rebuild *b,
+	const struct vfctl_domain_info *domain, const char *lease_id)
+{
+	const struct vfctl_leases *leases = b->snapshot->leases;
+
+	for (size_t i = 0; leases && i < leases->count; i++)
+		if (str_eq(leases->v[i].id, lease_id)) {
+			log_warn(ctx, "domain %s is a clone of domain %s, which holds its lease: "
+				"nothing is leased to %s; to make it a guest of its own: vfctl "
+				"undefine %s --force, then define", domain->name,
+				leases->v[i].domain_name, domain->name, domain->name);
+			return true;
+		}
+	return false;
+}
+
 static int look_at(struct vfctl_ctx *ctx, struct rebuild *b,
 	const struct vfctl_domain_info *domain)
 {
@@ -92,6 +109,8 @@ static int look_at(struct vfctl_ctx *ctx, struct rebuild *b,
 	}
 	if (r < 0)
 		return ctx_prefix(ctx, r, "domain %s", domain->name);
+	if (is_clone(ctx, b, domain, intent->lease_id))
+		return 0;
 	*l = (struct vfctl_lease){.running = domain->active, .transient = !domain->persistent,
 		.domain_name = strdup(domain->name)};
 	b->lost_count++;

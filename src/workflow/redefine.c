@@ -37,7 +37,15 @@ static void redefining_freep(struct redefining **r)
 static int check_lease(struct vfctl_ctx *ctx, const struct redefining *r)
 {
 	const struct vfctl_domain_info *info = r->q->info;
+	bool ours = false;
+	int e = r->lease || !info->persistent ? 0
+		: said_is_defined(ctx, info->xml, info->name, &ours);
 
+	if (e < 0)
+		return e;
+	if (ours)
+		return ctx_fail(ctx, -EEXIST, "vfctl defined domain %s, but its lease is lost; lease to it "
+			"again what it has: vfctl recover --rebuild", info->name);
 	if (!r->lease || !r->lease->cell_count || !info->persistent)
 		return ctx_fail(ctx, -EEXIST, "libvirt has a domain %s already, which vfctl did not "
 			"define; remove it (vfctl undefine %s --force), or choose another name",
@@ -212,15 +220,16 @@ static int look(struct vfctl_ctx *ctx, struct redefining *r)
 
 /* ---- what it will be ---- */
 
-static bool stays(const struct vfctl_placed *p, const struct vfctl_bdf *vf)
+static const struct vfctl_domain_vf *find_staying(const struct vfctl_placed *p,
+	const struct vfctl_bdf *vf)
 {
 	for (size_t i = 0; i < p->vf_count; i++)
 		if (vfctl_bdf_compare(&p->vfs[i].bdf, vf) == 0)
-			return true;
-	return false;
+			return &p->vfs[i];
+	return NULL;
 }
 
-/* A value may go from a VF that leaves the domain to one that comes. */
+/* A value may go from one VF of the domain to another, and from one that leaves it. */
 static int check_values(struct vfctl_ctx *ctx, const struct redefining *r)
 {
 	const struct vfctl_placed *p = r->placed;
@@ -242,15 +251,19 @@ static int check_values(struct vfctl_ctx *ctx, const struct redefining *r)
 	own->vf_count = 0;
 	for (size_t i = 0; i < r->lease->vf_count; i++) {
 		const struct vfctl_lease_vf *vf = &r->lease->vfs[i];
+		const struct vfctl_domain_vf *then = find_staying(p, &vf->bdf);
 
-		if (stays(p, &vf->bdf))
-			rows[own->vf_count++] = *vf;
+		rows[own->vf_count] = *vf;
+		if (then)
+			rows[own->vf_count++].intent = then->attrs;
 		else
 			p->vfs[facts.changing_count++] = (struct vfctl_domain_vf){.bdf = vf->bdf,
 				.pf = vf->pf, .index = vf->index,
 				.attrs.mask = VFCTL_ATTR_MAC | VFCTL_ATTR_GUIDS};
 	}
-	e = values_check(ctx, ROAD_GUEST, &facts, p->guest->uuid, p->vfs, p->vf_count, NULL);
+	e = values_check_twins(ctx, p->vfs, p->vf_count);
+	if (e == 0)
+		e = values_check(ctx, ROAD_GUEST, &facts, p->guest->uuid, p->vfs, p->vf_count, NULL);
 	live_values_clear(&facts.live);
 	return e;
 }

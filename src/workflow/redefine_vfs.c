@@ -2,6 +2,7 @@
 /* The VFs of a guest that is defined anew: which answers which entry, and what each has then. */
 #include <errno.h>
 
+#include "base/owner.h"
 #include "base/vfattr.h"
 #include "workflow/redefining.h"
 
@@ -44,6 +45,10 @@ static int check_vf(struct vfctl_ctx *ctx, const struct redefining *r, const str
 {
 	const char *name = r->q->info->name;
 
+	if (!vfctl_domain_intent_device(&r->intent, vf) && !redefine_leased(r, vf))
+		return ctx_fail(ctx, -EEXIST, "vfctl's metadata in domain %s names VF %s, which is no "
+			"device of it and not leased to it; take that out: vfctl detach %s --vf %s", name,
+			TEXT(vf), name, TEXT(vf));
 	if (!vfctl_domain_intent_device(&r->intent, vf))
 		return ctx_fail(ctx, -EEXIST, "VF %s was taken out of the devices of domain %s; end its "
 			"lease (vfctl detach %s --vf %s), or put the device back", TEXT(vf), name, name,
@@ -51,6 +56,31 @@ static int check_vf(struct vfctl_ctx *ctx, const struct redefining *r, const str
 	if (!redefine_leased(r, vf))
 		return ctx_fail(ctx, -EEXIST, "VF %s of domain %s is not leased to it; lease it with: "
 			"vfctl attach %s --vf %s", TEXT(vf), name, name, TEXT(vf));
+	return 0;
+}
+
+static bool is_named(const struct vfctl_domain_intent *intent, const struct vfctl_bdf *vf)
+{
+	for (size_t i = 0; i < intent->vf_count; i++)
+		if (vfctl_bdf_compare(&intent->vfs[i].bdf, vf) == 0)
+			return true;
+	return false;
+}
+
+/* Without its metadata it would look like one that left: its device and MAC would stay, unleased. */
+static int check_named(struct vfctl_ctx *ctx, const struct redefining *r)
+{
+	const char *name = r->q->info->name;
+
+	for (size_t i = 0; i < r->lease->vf_count; i++) {
+		const struct vfctl_lease_vf *vf = &r->lease->vfs[i];
+
+		if (!vf->transient && !is_named(&r->intent, &vf->bdf) &&
+			vfctl_domain_intent_device(&r->intent, &vf->bdf))
+			return ctx_fail(ctx, -EEXIST, "vfctl's metadata of VF %s was taken out of domain "
+				"%s, which still has the VF; put that back (virsh edit %s), or define it "
+				"anew: vfctl undefine %s, then define", TEXT(&vf->bdf), name, name, name);
+	}
 	return 0;
 }
 
@@ -190,6 +220,8 @@ int redefine_match(struct vfctl_ctx *ctx, struct redefining *r)
 
 	for (size_t i = 0; e == 0 && i < r->intent.vf_count; i++)
 		e = check_vf(ctx, r, &r->intent.vfs[i].bdf);
+	if (e == 0)
+		e = check_named(ctx, r);
 	if (e < 0)
 		return e;
 	for (size_t i = 0; i < r->intent.vf_count; i++)
@@ -266,12 +298,34 @@ static void keep_others(const struct redefining *r, const struct vfctl_vf_attrs 
 		io->mask &= ~(uint32_t)(VFCTL_ATTR_VLAN_QOS | VFCTL_ATTR_VLAN_PROTO);
 }
 
+/* The name under which the domain has the value that @asked asks for; else a new one. */
+static int name_device(struct vfctl_ctx *ctx, const struct redefining *r,
+	const struct vfctl_vf_attrs *asked, char device[16])
+{
+	bool guid = asked->mask & VFCTL_ATTR_PORT_GUID;
+	struct vfctl_ids *ids = r->q->options->ids;
+	struct vfctl_id id;
+	int e = -ENOENT;
+
+	if (ids && (guid || asked->mask & VFCTL_ATTR_MAC))
+		e = vfctl_ids_find(ids, guid ? VFCTL_ID_GUID : VFCTL_ID_MAC,
+			guid ? asked->port_guid : mac_number(&asked->mac), &id);
+	if (e < 0 && e != -ENOENT)
+		return e;
+	ctx_clear(ctx);
+	if (e == 0 && str_eq(id.owner.domain_uuid, r->q->info->uuid)) {
+		str_copy(device, 16, id.owner.device);
+		return 0;
+	}
+	return identities_new_device(ctx, &r->placed->identities, device);
+}
+
 static int new_identity(struct vfctl_ctx *ctx, struct redefining *r,
 	const struct vfctl_guest_vf *want, const struct vfctl_pf *pf, const struct vfctl_vf *vf,
 	struct vfctl_domain_vf *out)
 {
 	char device[16];
-	int e = identities_new_device(ctx, &r->placed->identities, device);
+	int e = name_device(ctx, r, &out->attrs, device);
 
 	if (e == 0)
 		e = identities_give(ctx, &r->placed->identities, &want->identity, pf, vf, device,

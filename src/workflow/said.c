@@ -5,6 +5,8 @@
 #include <stdarg.h>
 #include <stdio.h>
 
+#include "domain/domain.h"
+
 #define REFUSED_MAX 4
 #define TEMPLATE_TEXT "template text"
 
@@ -39,6 +41,19 @@ bool said_has(const char *lines, const char *prefix, size_t len)
 		lines += strcspn(lines, "\n");
 	}
 	return false;
+}
+
+int said_is_defined(struct vfctl_ctx *ctx, const char *xml, const char *name, bool *ret)
+{
+	_free_ char *said = NULL;
+	const char *named;
+	int r = metadata_said(ctx, xml, &said);
+
+	if (r < 0)
+		return r;
+	named = said ? said_find(said, "name", strlen("name")) : NULL;
+	*ret = named && strlen(name) == strcspn(named, "\n") && !strncmp(named, name, strlen(name));
+	return 0;
 }
 
 void said_change_clear(struct said_change *change)

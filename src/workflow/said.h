@@ -19,6 +19,9 @@ const char *said_find(const char *lines, const char *key, size_t key_len);
 /* Does a line's key begin so? */
 bool said_has(const char *lines, const char *prefix, size_t len);
 
+/* *ret: vfctl defined the domain of that XML, under that name. A clone has another. */
+int said_is_defined(struct vfctl_ctx *ctx, const char *xml, const char *name, bool *ret);
+
 /* How a file differs from what it said. */
 struct said_change {
 	bool any;
