@@ -111,7 +111,11 @@ static int plan_and_run(struct defining *d, size_t index, struct vfctl_change **
 	int r = vfctl_batch_define_plan(d->in->ctx, d->batch, index, d->templates[number],
 		d->template_names[number], ret_change);
 
-	return r < 0 || d->in->dry_run ? r : vfctl_change_run(d->in->ctx, *ret_change);
+	if (r == 0 && !d->in->dry_run) {
+		r = vfctl_change_run(d->in->ctx, *ret_change);
+		d->in->made |= r == 0 && vfctl_change_count(*ret_change);
+	}
+	return r;
 }
 
 static void define_one(struct defining *d, size_t index)
