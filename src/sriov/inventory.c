@@ -209,7 +209,14 @@ static void merge_attrs(const struct vfctl_pf *pf, struct vfctl_vf *vf,
 		vf->attrs.mask &= VFCTL_ATTR_INFINIBAND | VFCTL_ATTR_LINK_STATE | VFCTL_ATTR_MSIX;
 }
 
-static int read_vfs(struct vfctl_ctx *ctx, struct vfctl_pf *pf, const struct nl_links *links)
+/* What of a VF is read. */
+enum depth {
+	DEPTH_VALUES, /* what all VFs of a PF are asked for at once: identity and policy */
+	DEPTH_ALL,    /* and what its own directory in sysfs tells, and who has it */
+};
+
+static int read_vfs(struct vfctl_ctx *ctx, struct vfctl_pf *pf, const struct nl_links *links,
+	enum depth depth)
 {
 	_cleanup_(nl_vfs_free) struct nl_vfs infos = {0};
 	const struct ib_guid_ops *way = ib_guid_ops_of(ctx, pf);
@@ -226,12 +233,14 @@ static int read_vfs(struct vfctl_ctx *ctx, struct vfctl_pf *pf, const struct nl_
 	for (uint32_t i = 0; i < pf->num_vfs; i++) {
 		const struct nl_vf *info = nl_vfs_find(&infos, pf->vfs[i].index);
 
-		read_vf_sysfs(ctx, &pf->vfs[i]);
+		if (depth == DEPTH_ALL)
+			read_vf_sysfs(ctx, &pf->vfs[i]);
 		if (info)
 			merge_attrs(pf, &pf->vfs[i], info);
 		if (way->read)
 			way->read(ctx, pf, pf->vfs[i].index, &pf->vfs[i].attrs);
-		holder_of_vf(ctx, pf, &pf->vfs[i], links);
+		if (depth == DEPTH_ALL)
+			holder_of_vf(ctx, pf, &pf->vfs[i], links);
 	}
 	return 0;
 }
@@ -268,7 +277,7 @@ static bool concerns(const struct vfctl_pf *pf, const char *only)
 
 /* One PF with its VFs; of those @only does not concern, no more than the links say. */
 static int read_one(struct vfctl_ctx *ctx, struct vfctl_pf *pf, const struct nl_links *links,
-	const char *only)
+	const char *only, enum depth depth)
 {
 	char *doubt;
 	int r = 0;
@@ -278,7 +287,7 @@ static int read_one(struct vfctl_ctx *ctx, struct vfctl_pf *pf, const struct nl_
 	if (!pf->vfs)
 		r = links_read(ctx, &pf->bdf, &pf->vfs, &pf->num_vfs);
 	if (r == 0 && concerns(pf, only))
-		r = read_vfs(ctx, pf, links);
+		r = read_vfs(ctx, pf, links, depth);
 	doubt = host_take_doubt(ctx);
 	if (r == -ENOMEM || pf->unread)
 		free(doubt);
@@ -386,7 +395,7 @@ int vfctl_inventory_read(struct vfctl_ctx *ctx, const char *only,
 	if (r < 0 && r != -EOPNOTSUPP) /* a plain sys/ tree has no link messages */
 		add_doubt(ctx, &inv->unread);
 	for (size_t i = 0; i < inv->pf_count; i++) {
-		r = read_one(ctx, &inv->pfs[i], &links, only);
+		r = read_one(ctx, &inv->pfs[i], &links, only, DEPTH_ALL);
 		if (r == 0)
 			r = host_check(ctx);
 		if (r < 0)
@@ -399,7 +408,7 @@ int vfctl_inventory_read(struct vfctl_ctx *ctx, const char *only,
 	return 0;
 }
 
-int inventory_read_pf(struct vfctl_ctx *ctx, const struct vfctl_bdf *bdf,
+static int read_alone(struct vfctl_ctx *ctx, const struct vfctl_bdf *bdf, enum depth depth,
 	struct vfctl_inventory **ret_inventory)
 {
 	_inventory_ struct vfctl_inventory *inv = calloc(1, sizeof(*inv));
@@ -418,12 +427,34 @@ int inventory_read_pf(struct vfctl_ctx *ctx, const struct vfctl_bdf *bdf,
 		return ctx_fail(ctx, -ENOENT, "%s is no PF of this host", TEXT(bdf));
 	pf = &inv->pfs[inv->pf_count++];
 	*pf = (struct vfctl_pf){.bdf = *bdf, .total_vfs = (uint32_t)total};
-	r = read_one(ctx, pf, &none, NULL);
+	r = read_one(ctx, pf, &none, NULL, depth);
 	if (r == 0 && pf->unread)
 		return ctx_fail(ctx, -EIO, "%s", pf->unread);
 	if (r == 0)
 		*ret_inventory = steal(inv);
 	return r;
+}
+
+int inventory_read_pf(struct vfctl_ctx *ctx, const struct vfctl_bdf *bdf,
+	struct vfctl_inventory **ret_inventory)
+{
+	return read_alone(ctx, bdf, DEPTH_ALL, ret_inventory);
+}
+
+int inventory_read_values(struct vfctl_ctx *ctx, const struct vfctl_bdf *bdf,
+	struct vfctl_inventory **ret_inventory)
+{
+	return read_alone(ctx, bdf, DEPTH_VALUES, ret_inventory);
+}
+
+int inventory_complete(struct vfctl_ctx *ctx, struct vfctl_pf *pf, struct vfctl_vf *vf)
+{
+	_free_ char *doubt = NULL;
+
+	read_vf_sysfs(ctx, vf);
+	holder_of_vf(ctx, pf, vf, &(const struct nl_links){0});
+	doubt = host_take_doubt(ctx);
+	return doubt ? ctx_fail(ctx, -EIO, "%s", doubt) : 0;
 }
 
 void vfctl_inventory_free(struct vfctl_inventory *inventory)

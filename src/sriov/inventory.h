@@ -13,6 +13,14 @@ int inventory_read_pf(struct vfctl_ctx *ctx, const struct vfctl_bdf *bdf,
 	struct vfctl_inventory **ret_inventory);
 
 /*
+ * The same, but of its VFs no more than address, number, identity and policy, which is what does not
+ * take longer the more VFs there are; and the rest of one of them.
+ */
+int inventory_read_values(struct vfctl_ctx *ctx, const struct vfctl_bdf *bdf,
+	struct vfctl_inventory **ret_inventory);
+int inventory_complete(struct vfctl_ctx *ctx, struct vfctl_pf *pf, struct vfctl_vf *vf);
+
+/*
  * The addresses of the PFs that have an RDMA device, and of their VFs, with nothing else read.
  */
 int inventory_list_pfs(struct vfctl_ctx *ctx, struct vfctl_inventory **ret_inventory);

@@ -148,7 +148,7 @@ static int add_infiniband(struct vfctl_ctx *ctx, struct live_values *live,
 	const struct vfctl_bdf *pf)
 {
 	_inventory_ struct vfctl_inventory *one = NULL;
-	int r = inventory_read_pf(ctx, pf, &one);
+	int r = inventory_read_values(ctx, pf, &one);
 
 	if (r == 0)
 		return one->pfs[0].infiniband ? add_pf(ctx, live, &one->pfs[0]) : 0;

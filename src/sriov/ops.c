@@ -409,7 +409,7 @@ static int write_guest(struct vfctl_ctx *ctx, const struct op *ops, size_t count
 	int r = read_pf(ctx, ops, &pf);
 
 	if (r == 0)
-		r = inventory_read_pf(ctx, &pf, &inv);
+		r = inventory_read_values(ctx, &pf, &inv);
 	/* The VFs went with their PF, and what they had with them. */
 	if (r == -ENOENT && before) {
 		ctx_clear(ctx);

@@ -14,7 +14,7 @@
 
 #define TEXT(bdf) vfctl_bdf_format((bdf), (char[VFCTL_BDF_TEXT]){0})
 
-static const struct vfctl_vf *find_index(const struct vfctl_pf *pf, uint32_t index)
+static struct vfctl_vf *find_index(const struct vfctl_pf *pf, uint32_t index)
 {
 	for (uint32_t i = 0; i < pf->num_vfs; i++)
 		if (pf->vfs[i].index == index)
@@ -26,9 +26,10 @@ static const struct vfctl_vf *find_index(const struct vfctl_pf *pf, uint32_t ind
 static int check_vf(struct vfctl_ctx *ctx, struct vfctl_inventory *inventory,
 	const struct vfctl_domain_vf *want, const struct vfctl_vf **ret)
 {
-	const struct vfctl_pf *pf = &inventory->pfs[0];
-	const struct vfctl_vf *vf = find_index(pf, want->index);
+	struct vfctl_pf *pf = &inventory->pfs[0];
+	struct vfctl_vf *vf = find_index(pf, want->index);
 	char name[VFCTL_BDF_TEXT], words[192];
+	int r;
 
 	if (!vf)
 		return ctx_fail(ctx, -ENOENT, "PF %s (%s) has no VF %u; it has %u VFs; make them "
@@ -40,6 +41,9 @@ static int check_vf(struct vfctl_ctx *ctx, struct vfctl_inventory *inventory,
 			"attach), or make as many VFs as there were", want->index,
 			vfctl_pf_name(pf, name), TEXT(&vf->bdf),
 			TEXT(&want->bdf));
+	r = inventory_complete(ctx, pf, vf);
+	if (r < 0)
+		return r;
 	/* Its guest does not run yet, so whoever has it open is somebody else. */
 	if (vf_is_open(vf)) {
 		holder_name_all(ctx, inventory);
@@ -137,7 +141,7 @@ static int plan_pf(struct vfctl_ctx *ctx, const struct vfctl_domain_vf *vfs, siz
 {
 	_inventory_ struct vfctl_inventory *inv = NULL;
 	char name[VFCTL_BDF_TEXT];
-	int r = inventory_read_pf(ctx, pf, &inv);
+	int r = inventory_read_values(ctx, pf, &inv);
 	bool begun = false;
 
 	for (size_t i = 0; i < count && r == 0; i++) {
