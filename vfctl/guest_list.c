@@ -20,6 +20,38 @@ void guest_list_clear(struct guest_list *list)
 	*list = (struct guest_list){0};
 }
 
+/* One value of theirs that each must have alone, formatted; NULL: none. */
+static const char *shared_value(const struct vfctl_guest *a, const struct vfctl_guest *b,
+	char text[VFCTL_GUID_TEXT])
+{
+	if (a->uuid && b->uuid && strcmp(a->uuid, b->uuid) == 0)
+		return a->uuid;
+	for (size_t i = 0; i < a->vf_count; i++)
+		for (size_t k = 0; k < b->vf_count; k++) {
+			const struct vfctl_vf_attrs *x = &a->vfs[i].attrs, *y = &b->vfs[k].attrs;
+			uint32_t both = x->mask & y->mask;
+
+			if (both & VFCTL_ATTR_MAC && memcmp(&x->mac, &y->mac, sizeof(x->mac)) == 0)
+				return vfctl_mac_format(&x->mac, text);
+			if (both & VFCTL_ATTR_PORT_GUID && x->port_guid == y->port_guid)
+				return vfctl_guid_format(x->port_guid, text);
+		}
+	return NULL;
+}
+
+static int check_twin(struct invocation *in, const char *path, const struct vfctl_guest *before,
+	const struct vfctl_guest *now)
+{
+	char text[VFCTL_GUID_TEXT];
+	const char *value = shared_value(before, now, text);
+
+	if (strcmp(before->name, now->name) == 0)
+		return usage(in, "%s: a guest called %s was read before; names must differ", path,
+			now->name);
+	return value ? usage(in, "%s: guest %s has %s, and so has %s; change it in one of them, or "
+		"leave it out", path, now->name, value, before->name) : 0;
+}
+
 int guest_list_add(struct invocation *in, const char *path, struct guest_list *list)
 {
 	struct vfctl_guest **more = realloc(list->v,
@@ -30,12 +62,11 @@ int guest_list_add(struct invocation *in, const char *path, struct guest_list *l
 		return fail(in, -ENOMEM);
 	list->v = more;
 	r = read_guest(in, path, &list->v[list->count]);
-	for (size_t i = 0; i < list->count && r == 0; i++)
-		if (strcmp(list->v[i]->name, list->v[list->count]->name) == 0) {
-			r = usage(in, "%s: a guest called %s was read before; names must differ",
-				path, list->v[i]->name);
+	for (size_t i = 0; i < list->count && r == 0; i++) {
+		r = check_twin(in, path, list->v[i], list->v[list->count]);
+		if (r)
 			vfctl_guest_free(list->v[list->count]);
-		}
+	}
 	list->count += r == 0;
 	return r;
 }
