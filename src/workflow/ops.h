@@ -65,6 +65,9 @@ void op_uuid(const struct op *op, char ret[VFCTL_UUID_TEXT]);
 /* -EBADMSG when the target is no VF of a domain. */
 int op_vf(struct vfctl_ctx *ctx, const struct op *op, char ret_uuid[VFCTL_UUID_TEXT],
 	struct vfctl_bdf *ret);
+/* The VF in the lease of that domain, which is of @ret; NULL: it holds it no more. */
+int op_leased_vf(struct vfctl_ctx *ctx, const struct op *op, struct vfctl_leases **ret,
+	const struct vfctl_lease_vf **ret_vf);
 
 /*
  * The host devices of a domain's XML: "0000:11:10.0* 0000:11:10.2": '*' when our metadata knows

@@ -104,24 +104,11 @@ const struct op_type op_shape_later = {.name = "shape-later", .observe_one = lat
 
 /* ---- a VF that the running guest still has ---- */
 
-static int find_leased(struct vfctl_ctx *ctx, const struct op *op, struct vfctl_leases **ret,
-	const struct vfctl_lease_vf **ret_vf)
-{
-	char uuid[VFCTL_UUID_TEXT];
-	struct vfctl_bdf bdf;
-	int r = op_vf(ctx, op, uuid, &bdf);
-
-	if (r == 0)
-		r = lease_read(ctx, uuid, ret);
-	*ret_vf = r == 0 ? lease_find_vf(*ret, &bdf) : NULL;
-	return r;
-}
-
 static int leaves_text(struct vfctl_ctx *ctx, const struct op *op, char **ret)
 {
 	_leases_ struct vfctl_leases *leases = NULL;
 	const struct vfctl_lease_vf *vf;
-	int r = find_leased(ctx, op, &leases, &vf);
+	int r = op_leased_vf(ctx, op, &leases, &vf);
 
 	return r < 0 ? r : op_say(ctx, !vf ? GONE : vf->returns_identity ? VF_LEAVES_WITH_VALUES
 		: vf->transient ? VF_LEAVES : "", ret);
@@ -138,7 +125,7 @@ static int set_leaving(struct vfctl_ctx *ctx, const struct op *op, const char *t
 	_leases_ struct vfctl_leases *leases = NULL;
 	_store_ struct store *store = NULL;
 	const struct vfctl_lease_vf *vf;
-	int r = find_leased(ctx, op, &leases, &vf);
+	int r = op_leased_vf(ctx, op, &leases, &vf);
 
 	if (r < 0 || !vf)
 		return r;

@@ -35,27 +35,13 @@ static bool same_json(const char *text, const char *observed)
 		a.mask == b.mask && (attrs_equal(&a, &b) & a.mask) == a.mask;
 }
 
-/* The VF in the lease of that domain; NULL: it holds it no more. */
-static int find_leased(struct vfctl_ctx *ctx, const struct op *op, struct vfctl_leases **ret,
-	const struct vfctl_lease_vf **ret_vf)
-{
-	char uuid[VFCTL_UUID_TEXT];
-	struct vfctl_bdf bdf;
-	int r = op_vf(ctx, op, uuid, &bdf);
-
-	if (r == 0)
-		r = lease_read(ctx, uuid, ret);
-	*ret_vf = r == 0 ? lease_find_vf(*ret, &bdf) : NULL;
-	return r;
-}
-
 /* ---- what the VF is leased with ---- */
 
 static int leased_with(struct vfctl_ctx *ctx, const struct op *op, char **ret)
 {
 	_leases_ struct vfctl_leases *leases = NULL;
 	const struct vfctl_lease_vf *vf = NULL;
-	int r = find_leased(ctx, op, &leases, &vf);
+	int r = op_leased_vf(ctx, op, &leases, &vf);
 
 	if (r == 0)
 		*ret = vf ? json_of_attrs(&vf->intent) : strdup("");
@@ -72,7 +58,7 @@ static int put_intent(struct vfctl_ctx *ctx, const struct op *op, const char *te
 	int r = parse_attrs(ctx, op, text ? text : op->before, &attrs);
 
 	if (r == 0)
-		r = find_leased(ctx, op, &leases, &vf);
+		r = op_leased_vf(ctx, op, &leases, &vf);
 	if (r == 0 && !vf)
 		return text ? ctx_fail(ctx, -ENOENT, "VF %s is leased to that domain no more",
 			op->target) : 0;
@@ -179,7 +165,7 @@ static int what_it_had(struct vfctl_ctx *ctx, const struct op *op, char **ret)
 {
 	_leases_ struct vfctl_leases *leases = NULL;
 	const struct vfctl_lease_vf *vf = NULL;
-	int r = find_leased(ctx, op, &leases, &vf);
+	int r = op_leased_vf(ctx, op, &leases, &vf);
 
 	if (r == 0)
 		*ret = vf ? json_of_attrs(&vf->saved) : strdup("");
@@ -213,7 +199,7 @@ static int change_had(struct vfctl_ctx *ctx, const struct op *op, bool revert)
 	if (r == 0)
 		r = run_close_old(ctx, uuid);
 	if (r == 0)
-		r = find_leased(ctx, op, &leases, &vf);
+		r = op_leased_vf(ctx, op, &leases, &vf);
 	if (r < 0 || !vf)
 		return r;
 	if (!revert)
