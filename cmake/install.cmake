@@ -10,13 +10,15 @@ install(DIRECTORY xml-templates DESTINATION ${CMAKE_INSTALL_DATADIR}/vfctl
 
 # Completion, man page and the schemas of the files come from the program itself.
 set(generated ${CMAKE_BINARY_DIR}/generated)
-set(schemas ${generated}/guest.schema.json ${generated}/host.schema.json)
+set(schemas ${generated}/guest.schema.json ${generated}/host.schema.json
+  ${generated}/bench.schema.json)
 add_custom_command(OUTPUT ${generated}/vfctl.bash ${generated}/vfctl.1 ${schemas}
   COMMAND ${CMAKE_COMMAND} -E make_directory ${generated}
   COMMAND $<TARGET_FILE:vfctl> completion bash > ${generated}/vfctl.bash
   COMMAND $<TARGET_FILE:vfctl> completion man > ${generated}/commands.man
   COMMAND $<TARGET_FILE:vfctl> schema guest > ${generated}/guest.schema.json
   COMMAND $<TARGET_FILE:vfctl> schema host > ${generated}/host.schema.json
+  COMMAND $<TARGET_FILE:vfctl> schema bench > ${generated}/bench.schema.json
   COMMAND ${CMAKE_COMMAND} -E cat ${CMAKE_SOURCE_DIR}/docs/vfctl.1.head
     ${generated}/commands.man ${CMAKE_SOURCE_DIR}/docs/vfctl.1.tail > ${generated}/vfctl.1
   DEPENDS vfctl docs/vfctl.1.head docs/vfctl.1.tail VERBATIM)

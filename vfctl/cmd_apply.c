@@ -14,6 +14,7 @@
 #include "vfctl/findings.h"
 #include "vfctl/recover.h"
 #include "vfctl/watch.h"
+#include "vfctl/workflow.h"
 #include "workers.h"
 
 #define AT_ONCE 32 /* PFs; the kernel works on each by itself */
@@ -415,13 +416,15 @@ static void print_findings(struct invocation *in, const struct vfctl_findings *f
 		if (in->json) {
 			out_open(in->out, NULL, '{');
 			out_str(in->out, "kind", vfctl_finding_name(f->kind));
-			out_str(in->out, "domain", f->domain);
+			out_bool(in->out, "note", f->note);
+			out_str(in->out, "domain", f->domain[0] ? f->domain : NULL);
 			out_str(in->out, "vf", f->vf[0] ? f->vf : NULL);
 			out_str(in->out, "words", f->words);
 			out_str(in->out, "remedy", f->remedy);
 			out_shut(in->out);
 		} else {
-			out_line(in->out, "%s: %s; %s", f->domain, f->words, f->remedy);
+			out_line(in->out, "%s%s%s%s; %s", f->note ? "note: " : "", f->domain,
+				f->domain[0] ? ": " : "", f->words, f->remedy);
 		}
 	}
 	if (in->json)
@@ -444,15 +447,16 @@ static int print_status(struct invocation *in, const struct view *v)
 	int r = vfctl_recover(in->ctx, &how, &open);
 	bool differs = open && open->count;
 
+	vfctl_snapshot_mark_left(in->ctx, v->snapshot, v->spec);
 	if (r >= 0 || open)
-		r = vfctl_findings_read(in->ctx, v->snapshot, &found);
+		r = vfctl_findings_read(in->ctx, v->snapshot, v->spec, &found);
 	if (r < 0) {
 		vfctl_recovery_free(open);
 		return fail(in, r);
 	}
 	differs |= found->unread != NULL;
 	for (size_t i = 0; i < found->count; i++)
-		differs |= found->v[i].kind != VFCTL_FINDING_UNLEASED;
+		differs |= !found->v[i].note;
 	for (size_t i = 0; i < d->count; i++)
 		differs |= declared_differs(&d->pfs[i]);
 	if (in->json) {
@@ -489,7 +493,8 @@ const struct command cmd_status = {
 	.text = "Prints what apply would do, changes of vfctl that were cut short or go on, and where\n"
 		"leases, domains and VFs do not agree (a domain undefined or renamed behind vfctl's back, a\n"
 		"VF that somebody else has), with what heals it. The status is 0 when there is nothing of\n"
-		"all that, else 3. Nothing is changed.",
+		"all that, else 3. Notes leave it at 0: what host.yaml lets guests have (trust, no spoof\n"
+		"check, VFs that are not kept apart), and VFs without a lease. Nothing is changed.",
 	.max_args = 1,
 	.operand = OPERAND_FILE,
 	.reads = true,

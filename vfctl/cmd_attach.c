@@ -104,6 +104,7 @@ static int run_attach(struct invocation *in)
 	if (status)
 		return status;
 	o.ids = h.ids;
+	o.spec = h.spec;
 	r = main_open_hypervisor(in->ctx, option_of(in, "connect"), &hv);
 	if (r < 0) {
 		host_ids_close(&h);

@@ -124,6 +124,44 @@ const struct command cmd_define = {
 	.run = run_define,
 };
 
+/* ---- move ---- */
+
+static int run_move(struct invocation *in)
+{
+	struct vfctl_change *change;
+	struct session s;
+	int status = open_host(in, &s, true);
+
+	if (status == 0) {
+		int r = vfctl_move_plan(in->ctx, in->args[0], &s.options, in->dry_run, &change);
+
+		status = r < 0 ? fail(in, r) : run_ids_change(in, &s.host, change, "moved");
+	}
+	close_session(&s);
+	return status;
+}
+
+static const struct option_row move_options[] = {
+	{"reserve", 0, "CPUS", reserve_help, NULL},
+};
+
+const struct command cmd_move = {
+	.name = "move",
+	.args = "DOMAIN",
+	.summary = "move a guest to where plan --rebalance proposes",
+	.text = "A guest that is off moves at once. Of one that runs the definition changes: it moves\n"
+		"when it is stopped and started, and until then its lease holds what both need. It keeps\n"
+		"its UUID, its MACs and GUIDs, and all that its VFs are leased with; VFs of other PFs\n"
+		"are those that its file's own words (pf, fabric, port, apart) find there. Where no move\n"
+		"of it is proposed nothing is done.",
+	.min_args = 1,
+	.max_args = 1,
+	.operand = OPERAND_DOMAIN,
+	.changes = true,
+	OPTIONS(move_options),
+	.run = run_move,
+};
+
 static const struct option_row undefine_options[] = {
 	{"force", 0, NULL, "also a domain that vfctl did not define", NULL},
 	{"nvram", 0, NULL, "its firmware variables go with it", NULL},

@@ -5,6 +5,7 @@
 #include "print_list.h"
 #include "vfctl/hostspec.h"
 #include "vfctl/recover.h"
+#include "vfctl/workflow.h"
 
 /* What a vfctl that died left open: whoever may not look for it is told nothing. */
 static void warn_of_open_changes(struct invocation *in)
@@ -67,15 +68,18 @@ static int read_view(struct invocation *in, struct list_view *view)
 	return names ? read_columns(in, names, view) : 0;
 }
 
-/* VFs that cannot be reset are free for guests only where host.yaml says so. */
-static int read_policy(struct invocation *in, struct list_view *view)
+/* VFs that are not kept apart are free for guests only where host.yaml says so. */
+static int read_policy(struct invocation *in, struct vfctl_snapshot *snapshot,
+	struct list_view *view)
 {
 	struct vfctl_host_spec *spec = NULL;
-	int r = view->free ? vfctl_host_spec_read(in->ctx, NULL, &spec) : 0;
+	int r = vfctl_host_spec_read(in->ctx, option_of(in, "host-yaml"), &spec);
 
-	view->without_reset = spec && spec->vfs_without_reset;
+	view->allowed = spec ? spec->vfs_allowed : 0;
+	if (r == 0)
+		vfctl_snapshot_mark_left(in->ctx, snapshot, spec);
 	vfctl_host_spec_free(spec);
-	return r;
+	return view->free ? r : 0;
 }
 
 /* What cannot be read may hold a VF, and none may be taken for free that is not. */
@@ -90,14 +94,14 @@ static int check_known(struct invocation *in, const struct vfctl_snapshot *snaps
 	return EXIT_FAILED;
 }
 
-static int list(struct invocation *in, const struct vfctl_snapshot *snapshot,
+static int list(struct invocation *in, struct vfctl_snapshot *snapshot,
 	struct list_view *view)
 {
 	int r = 0;
 
 	if (view->free && check_known(in, snapshot))
 		return EXIT_FAILED;
-	r = read_policy(in, view);
+	r = read_policy(in, snapshot, view);
 	if (r == 0 && in->arg_count)
 		r = vfctl_inventory_find_pf(in->ctx, snapshot->inventory, in->args[0], &view->only);
 	if (r < 0)

@@ -134,6 +134,20 @@ static int rebuild(struct invocation *in)
 	return status;
 }
 
+/* VFs that nobody has, with what somebody left on them. */
+static int clean(struct invocation *in)
+{
+	struct vfctl_change *change;
+	struct vfctl_host_spec *spec = NULL;
+	int status, r = vfctl_host_spec_read(in->ctx, option_of(in, "host-yaml"), &spec);
+
+	if (r == 0)
+		r = vfctl_clean_plan(in->ctx, spec, in->dry_run, &change);
+	status = r < 0 ? fail(in, r) : run_change(in, change, "cleaned");
+	vfctl_host_spec_free(spec);
+	return status;
+}
+
 static int run(struct invocation *in)
 {
 	const struct vfctl_recover_options how = {.dry_run = in->dry_run,
@@ -142,8 +156,12 @@ static int run(struct invocation *in)
 	struct vfctl_recovery *recovery = NULL;
 	int r, status;
 
+	if (!!option_of(in, "rebuild") + !!option_of(in, "clean") + how.accept > 1)
+		return usage(in, "--rebuild, --clean and --accept are three different things");
 	if (option_of(in, "rebuild"))
 		return rebuild(in);
+	if (option_of(in, "clean"))
+		return clean(in);
 	r = vfctl_recover(in->ctx, &how, &recovery);
 
 	status = r == 0 && how.connect && some_wait(recovery) ? EXIT_PARTLY : EXIT_DONE;
@@ -155,6 +173,8 @@ static int run(struct invocation *in)
 
 static const struct option_row options[] = {
 	{"rebuild", 0, NULL, "the state file is lost: lease to libvirt's domains what they hold", NULL},
+	{"clean", 0, NULL, "reset VFs that nobody has, and take from them what was left on them",
+		NULL},
 	{"without-libvirt", 0, NULL, "changes of guests wait: libvirt is not up yet", NULL},
 	{"accept", 0, NULL, "leave the host as it is, and close what was cut short", NULL},
 };
@@ -168,6 +188,9 @@ const struct command cmd_recover = {
 		"A guest's change is recovered by the next one of any guest, or here when libvirt\n"
 		"answers; one that went too far to go back is carried on to its end. What a guest had\n"
 		"is given back as well when libvirt says that it is off and never said that it stopped.\n"
+		"--clean is for VFs that nobody has, and that list calls to be cleaned: with trust on,\n"
+		"a VLAN, rate limits or a guest's MAC that host.yaml does not declare for them. define\n"
+		"and attach clean a VF before they hand it out.\n"
 		"The status is 4 when something cannot be taken back, or waits for libvirt.",
 	.changes = true,
 	OPTIONS(options),

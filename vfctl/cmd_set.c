@@ -196,7 +196,9 @@ const struct command cmd_set = {
 		"port-guid, link-state (also follow, up, down), and on ConnectX-3 pkey (0x1 to\n"
 		"0x7fff, :full or :limited behind it). The MAC, the GUIDs and the vectors of a VF\n"
 		"in use cannot change. A VF that is leased to a domain has again what it was leased\n"
-		"with when that starts; --config changes the lease and the domain's definition.",
+		"with when that starts; --config changes the lease and the domain's definition.\n"
+		"Trust, a VLAN and rates of a VF that nobody has are taken off it before a guest\n"
+		"gets it, unless host.yaml states them: a guest's own belong into its file.",
 	.max_args = ARGS_MAX,
 	.operand = OPERAND_VF,
 	.changes = true,

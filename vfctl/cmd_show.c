@@ -7,6 +7,7 @@
 #include "print_host.h"
 #include "print_lease.h"
 #include "print_rdma.h"
+#include "vfctl/workflow.h"
 
 /* The RDMA device of a function of this host; NULL when it has none that can be read. */
 static struct vfctl_rdma_device *device_of(struct invocation *in, const char *name)
@@ -29,7 +30,7 @@ static void show_pf(struct invocation *in, const struct vfctl_pf *pf)
 	struct vfctl_rdma_device *device = device_of(in, pf->rdma);
 
 	if (in->json) {
-		print_pf_json(in->out, NULL, pf, device);
+		print_pf_json(in->out, in->ctx, NULL, pf, device);
 	} else {
 		print_pf(in->out, in->ctx, pf);
 		if (device)
@@ -115,6 +116,16 @@ static bool is_domain(struct invocation *in)
 	return found;
 }
 
+/* A host.yaml with a mistake says nothing: others tell of that. */
+static void mark_left(struct invocation *in, struct vfctl_snapshot *snapshot)
+{
+	struct vfctl_host_spec *spec = NULL;
+
+	if (vfctl_host_spec_read(in->ctx, option_of(in, "host-yaml"), &spec) == 0)
+		vfctl_snapshot_mark_left(in->ctx, snapshot, spec);
+	vfctl_host_spec_free(spec);
+}
+
 static int run(struct invocation *in)
 {
 	struct vfctl_snapshot *snapshot;
@@ -125,6 +136,7 @@ static int run(struct invocation *in)
 		return fail(in, r);
 	if (snapshot->leases_error)
 		warn("leases are not shown: %s", snapshot->leases_error);
+	mark_left(in, snapshot);
 	r = show(in, snapshot);
 	vfctl_snapshot_free(snapshot);
 	return r < 0 ? fail(in, r) : r;

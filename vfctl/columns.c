@@ -6,6 +6,7 @@
 #include <strings.h>
 
 #include "command.h"
+#include "vfctl/snapshot.h"
 #include "vfctl/vfattr.h"
 
 /* ---- words ---- */
@@ -32,7 +33,7 @@ const char *holder_words(const struct vfctl_vf *vf, char buf[COLUMN_TEXT])
 	if (h->kind == VFCTL_HOLDER_NONE && vf->defined_in[0])
 		snprintf(buf, COLUMN_TEXT, "off: %s", vf->defined_in);
 	else if (h->kind == VFCTL_HOLDER_NONE)
-		return vf->lease.name[0] ? "" : "free";
+		return vf->to_clean ? "to be cleaned" : vf->lease.name[0] ? "" : "free";
 	else
 		snprintf(buf, COLUMN_TEXT, "%s%s%s", vfctl_holder_kind_name(h->kind),
 			h->name[0] ? " " : "", h->name);
@@ -167,6 +168,26 @@ static const char *text_policy(const struct column_row *r, char buf[COLUMN_TEXT]
 	return buf;
 }
 
+bool vf_has_guest(const struct vfctl_vf *vf)
+{
+	return vf->lease.name[0] || vf->holder.kind == VFCTL_HOLDER_DOMAIN;
+}
+
+static const char *text_exposed(const struct column_row *r, char buf[COLUMN_TEXT])
+{
+	unsigned exposure = 0;
+	size_t len = 0;
+
+	if (r->ctx && r->vf && vf_has_guest(r->vf))
+		exposure = vfctl_vf_exposure(r->ctx, r->pf, r->vf, NULL);
+	buf[0] = '\0';
+	for (unsigned bit = 1; bit <= VFCTL_EXPOSED_RESET; bit <<= 1)
+		if (exposure & bit)
+			len += (size_t)snprintf(buf + len, COLUMN_TEXT - len, "%s%s", len ? "," : "",
+				vfctl_exposure_name(bit));
+	return buf;
+}
+
 static const char *text_lease(const struct column_row *r, char buf[COLUMN_TEXT])
 {
 	return r->vf ? r->vf->lease.name : "";
@@ -198,8 +219,11 @@ static const struct column table[] = {
 	{"link", "link of the PF", text_link, false, OUT_WRAPS},
 	{"identity", "MAC or, of InfiniBand, port GUID", text_identity, true, OUT_STAYS},
 	{"policy", "attributes that are not at their defaults", text_policy, false, OUT_WRAPS_SOON},
+	{"exposed", "why it is not kept apart, though a guest has it: group, acs, reset", text_exposed,
+		true, OUT_STAYS},
 	{"lease", "domain it is promised to", text_lease, false, OUT_WRAPS},
-	{"holder", "who has it now: domain, vfio, netns, host, or free", text_holder, false, OUT_WRAPS},
+	{"holder", "who has it now: domain, vfio, netns, host, or free; to be cleaned", text_holder,
+		false, OUT_WRAPS},
 	{"defined-in", "domains that are off and have it in their definition", text_defined_in,
 		false, OUT_STAYS},
 	{"mac", "MAC", NULL, true, OUT_STAYS},
@@ -241,7 +265,7 @@ void columns_add_default(struct columns *columns, bool of_pfs)
 {
 	static const char *const pf_names[] = {"pf", "address", "driver", "node", "vfs", "link", NULL};
 	static const char *const vf_names[] = {"vf", "address", "driver", "node", "group", "identity",
-		"policy", "lease", "holder", NULL};
+		"policy", "exposed", "lease", "holder", NULL};
 
 	for (const char *const *name = of_pfs ? pf_names : vf_names; *name; name++)
 		columns->v[columns->count++] = column_find(*name);

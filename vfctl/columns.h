@@ -9,6 +9,7 @@
 struct column_row {
 	const struct vfctl_pf *pf;
 	const struct vfctl_vf *vf;
+	struct vfctl_ctx *ctx; /* NULL: what has to be read first is not told */
 };
 
 #define COLUMN_TEXT 256
@@ -40,6 +41,8 @@ bool column_term(size_t at, const char **ret_name, const char **ret_help);
 
 /* "up 25000 Mbit/s" */
 const char *link_words(const struct vfctl_pf *pf, char buf[COLUMN_TEXT]);
+/* A guest has it, or is promised it. */
+bool vf_has_guest(const struct vfctl_vf *vf);
 /* Who has it now. */
 const char *holder_words(const struct vfctl_vf *vf, char buf[COLUMN_TEXT]);
 

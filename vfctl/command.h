@@ -70,6 +70,7 @@ struct command {
 	bool changes;         /* takes --dry-run */
 	const struct option_row *options;
 	size_t option_count;
+	const char *repeats; /* the option that may be given several times, or NULL */
 	const char *terms; /* what @term tells one by one for help, such as "columns"; or NULL */
 	bool (*term)(size_t at, const char **ret_name, const char **ret_help);
 	int (*run)(struct invocation *in);
@@ -111,7 +112,8 @@ void print_help(void);
 
 extern const struct command cmd_list, cmd_show, cmd_topology, cmd_create, cmd_destroy, cmd_set,
 	cmd_apply, cmd_status, cmd_monitor, cmd_export, cmd_capture, cmd_plan, cmd_xml,
-	cmd_define, cmd_undefine, cmd_release, cmd_adopt, cmd_attach, cmd_detach, cmd_guid,
-	cmd_hook, cmd_recover, cmd_backup, cmd_completion, cmd_schema, cmd_help;
+	cmd_define, cmd_move, cmd_undefine, cmd_release, cmd_adopt, cmd_attach, cmd_detach,
+	cmd_guid, cmd_hook, cmd_bench, cmd_recover, cmd_backup, cmd_completion, cmd_schema,
+	cmd_help;
 
 #endif

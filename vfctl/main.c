@@ -14,8 +14,9 @@
 
 const struct command *const commands[] = {&cmd_list, &cmd_show, &cmd_topology, &cmd_create,
 	&cmd_destroy, &cmd_set, &cmd_apply, &cmd_status, &cmd_monitor, &cmd_export, &cmd_plan, &cmd_xml,
-	&cmd_define, &cmd_undefine, &cmd_adopt, &cmd_attach, &cmd_detach, &cmd_release, &cmd_guid,
-	&cmd_hook, &cmd_recover, &cmd_backup, &cmd_capture, &cmd_completion, &cmd_schema,
+	&cmd_define, &cmd_move, &cmd_undefine, &cmd_adopt, &cmd_attach, &cmd_detach, &cmd_release,
+	&cmd_guid, &cmd_hook, &cmd_bench, &cmd_recover, &cmd_backup, &cmd_capture, &cmd_completion,
+	&cmd_schema,
 	&cmd_help};
 const size_t command_count = ARRAY_SIZE(commands);
 
@@ -281,6 +282,13 @@ static const struct option_row *find_option(const struct command *command, const
 	return row;
 }
 
+static bool may_repeat(const struct invocation *in, const struct option_row *row)
+{
+	const char *repeats = in->command ? in->command->repeats : NULL;
+
+	return repeats && strcmp(repeats, row->name) == 0;
+}
+
 /* One option at argv[*i], its value perhaps in the next word. */
 static int take_option(struct invocation *in, char **argv, int argc, int *i)
 {
@@ -304,7 +312,7 @@ static int take_option(struct invocation *in, char **argv, int argc, int *i)
 		value = argv[++*i];
 	else if (row->arg)
 		return usage(in, "--%s needs a value: %s", row->name, row->arg);
-	if (option_of(in, row->name) && row->arg)
+	if (option_of(in, row->name) && row->arg && !may_repeat(in, row))
 		return usage(in, "--%s is given twice", row->name);
 	if (in->option_count == OPTIONS_MAX)
 		return usage(in, "too many options");

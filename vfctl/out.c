@@ -2,6 +2,7 @@
 #include "out.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdarg.h>
 #include <stdio_ext.h>
 #include <stdlib.h>
@@ -568,6 +569,15 @@ void out_int(struct out *out, const char *key, int64_t value)
 {
 	begin_value(out, key);
 	fprintf(out->file, "%" PRId64, value);
+}
+
+void out_real(struct out *out, const char *key, double value)
+{
+	begin_value(out, key);
+	if (isfinite(value))
+		fprintf(out->file, "%.12g", value);
+	else
+		fputs("null", out->file);
 }
 
 void out_bool(struct out *out, const char *key, bool value)

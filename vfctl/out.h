@@ -67,6 +67,7 @@ void out_open(struct out *out, const char *key, char bracket);
 void out_shut(struct out *out);
 void out_str(struct out *out, const char *key, const char *value); /* NULL: null */
 void out_int(struct out *out, const char *key, int64_t value);
+void out_real(struct out *out, const char *key, double value); /* not finite: null */
 void out_bool(struct out *out, const char *key, bool value);
 void out_null(struct out *out, const char *key);
 /*

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "print_host.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "columns.h"
@@ -111,8 +112,8 @@ void print_vf_json(struct out *out, const char *key, const struct vfctl_pf *pf,
 	put_holder(out, &vf->holder);
 	put_lease_of(out, vf);
 	put_name(out, "defined_in", vf->defined_in);
-	if (pf)
-		out_str(out, "exposed", exposed && *exposed ? exposed : NULL);
+	out_bool(out, "to_clean", vf->to_clean);
+	out_str(out, "exposed", exposed && *exposed ? exposed : NULL);
 	if (device)
 		print_rdma_json(out, "rdma_device", device);
 	out_shut(out);
@@ -151,17 +152,31 @@ void put_pf_fields(struct out *out, const struct vfctl_pf *pf)
 	put_index(out, "vf_offset", pf->offset);
 	put_index(out, "vf_stride", pf->stride);
 	out_bool(out, "drivers_autoprobe", pf->autoprobe);
+	out_str(out, "acs", vfctl_acs_name(pf->acs));
+	out_str(out, "acs_port", pf->acs == VFCTL_ACS_OFF || pf->acs == VFCTL_ACS_ABSENT
+		? BDF(&pf->acs_port) : NULL);
 	out_str(out, "read_error", pf->unread);
 }
 
-void print_pf_json(struct out *out, const char *key, const struct vfctl_pf *pf,
-	const struct vfctl_rdma_device *device)
+void print_listed_vf_json(struct out *out, struct vfctl_ctx *ctx, const struct vfctl_pf *pf,
+	const struct vfctl_vf *vf)
+{
+	char *exposed = NULL;
+
+	if (vf_has_guest(vf))
+		vfctl_vf_exposure(ctx, pf, vf, &exposed);
+	print_vf_json(out, NULL, NULL, vf, NULL, exposed);
+	free(exposed);
+}
+
+void print_pf_json(struct out *out, struct vfctl_ctx *ctx, const char *key,
+	const struct vfctl_pf *pf, const struct vfctl_rdma_device *device)
 {
 	out_open(out, key, '{');
 	put_pf_fields(out, pf);
 	out_open(out, "vfs", '[');
 	for (uint32_t i = 0; i < pf->num_vfs; i++)
-		print_vf_json(out, NULL, NULL, &pf->vfs[i], NULL, NULL);
+		print_listed_vf_json(out, ctx, pf, &pf->vfs[i]);
 	out_shut(out);
 	if (device)
 		print_rdma_json(out, "rdma_device", device);
@@ -195,6 +210,23 @@ static void print_names(struct out *out, const struct vfctl_pf *pf)
 		out_line(out, "  names        %s", text);
 }
 
+/* What keeps what its VFs send from other devices. */
+static void print_acs(struct out *out, const struct vfctl_pf *pf)
+{
+	const char *port = BDF(&pf->acs_port);
+
+	if (pf->acs == VFCTL_ACS_ON)
+		out_line(out, "  ACS          on, in all ports above it");
+	else if (pf->acs == VFCTL_ACS_OFF)
+		out_line(out, "  ACS          off in port %s, which could have it on", port);
+	else if (pf->acs == VFCTL_ACS_ABSENT)
+		out_line(out, "  ACS          not in port %s; the kernel's IOMMU groups are believed",
+			port);
+	else if (pf->acs == VFCTL_ACS_OVERRIDDEN)
+		out_line(out, "  ACS          overridden (pcie_acs_override on the kernel's command "
+			"line)");
+}
+
 void print_pf(struct out *out, struct vfctl_ctx *ctx, const struct vfctl_pf *pf)
 {
 	char text[VFCTL_MAC_TEXT], link[COLUMN_TEXT];
@@ -211,6 +243,7 @@ void print_pf(struct out *out, struct vfctl_ctx *ctx, const struct vfctl_pf *pf)
 		out_line(out, "  IOMMU group  %d", pf->iommu_group);
 	else
 		out_line(out, "  IOMMU group  none (VFs cannot be passed to a guest)");
+	print_acs(out, pf);
 	if (pf->netdev[0])
 		out_line(out, "  link         %s, %s", pf->infiniband ? "InfiniBand" : "Ethernet",
 			link_words(pf, link));
@@ -220,7 +253,7 @@ void print_pf(struct out *out, struct vfctl_ctx *ctx, const struct vfctl_pf *pf)
 	if (!pf->autoprobe)
 		out_line(out, "  autoprobe    off: new VFs get no driver by themselves");
 	if (pf->num_vfs)
-		print_vfs(out, pf);
+		print_vfs(out, ctx, pf);
 }
 
 void print_vf(struct out *out, const struct vfctl_pf *pf, const struct vfctl_vf *vf,
@@ -250,7 +283,11 @@ void print_vf(struct out *out, const struct vfctl_pf *pf, const struct vfctl_vf 
 	if (vf->lease.name[0])
 		out_line(out, "  leased to    domain %s", vf->lease.name);
 	out_line(out, "  holder       %s", vf->holder.kind != VFCTL_HOLDER_NONE
-		? holder_words(vf, text) : vf->lease.name[0] ? "nobody now" : "free");
+		? holder_words(vf, text) : vf->lease.name[0] ? vf->to_clean
+		? "nobody; to be cleaned of what its guest's run left (vfctl recover)"
+		: "nobody now" : vf->to_clean
+		? "nobody; to be cleaned of what was left on it (before a guest gets it, or with "
+		  "vfctl recover --clean)" : "free");
 	if (vf->defined_in[0])
 		out_line(out, "  defined in   domain %s, which holds no lease of it", vf->defined_in);
 	if (exposed && *exposed)

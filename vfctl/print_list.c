@@ -57,7 +57,7 @@ static bool has_pf(const struct list_view *view, const struct vfctl_pf *pf)
 static bool has_vf(const struct list_view *view, const struct vfctl_pf *pf, uint32_t at)
 {
 	return !view->free || vfctl_vf_can_be_given(view->ctx, pf, &pf->vfs[at],
-		view->without_reset);
+		view->allowed);
 }
 
 /* ---- alike VFs ---- */
@@ -87,11 +87,11 @@ static bool are_alike(const struct columns *columns, const struct column_row *a,
 static uint32_t run_from(const struct list_view *view, const struct columns *columns,
 	const struct vfctl_pf *pf, uint32_t first)
 {
-	struct column_row row = {pf, &pf->vfs[first]};
+	struct column_row row = {pf, &pf->vfs[first], view->ctx};
 	uint32_t end = first + 1;
 
 	for (; !view->all && end < pf->num_vfs && has_vf(view, pf, end); end++) {
-		struct column_row next = {pf, &pf->vfs[end]};
+		struct column_row next = {pf, &pf->vfs[end], view->ctx};
 
 		if (next.vf->index != row.vf->index + end - first ||
 			!are_alike(columns, &row, &next))
@@ -108,7 +108,7 @@ static bool all_say(const struct column *column, const struct column_row *first,
 
 	for (uint32_t i = 1; i < count; i++)
 		if (strcmp(words, column_text(column,
-			&(struct column_row){first->pf, first->vf + i}, text)) != 0)
+			&(struct column_row){first->pf, first->vf + i, first->ctx}, text)) != 0)
 			return false;
 	return true;
 }
@@ -130,6 +130,24 @@ static void print_folded(struct out *out, const struct columns *columns,
 	}
 }
 
+/* Nearly always there is nothing to say: then it is no column. */
+static void drop_unsaid(struct columns *columns, const char *name, const struct list_view *view,
+	const struct vfctl_pf *pf)
+{
+	const struct column *column = column_find(name);
+	char text[COLUMN_TEXT];
+	size_t kept = 0;
+
+	for (uint32_t i = 0; i < pf->num_vfs; i++)
+		if (has_vf(view, pf, i) && *column_text(column,
+			&(struct column_row){pf, &pf->vfs[i], view->ctx}, text))
+			return;
+	for (size_t i = 0; i < columns->count; i++)
+		if (columns->v[i] != column)
+			columns->v[kept++] = columns->v[i];
+	columns->count = kept;
+}
+
 static void print_vf_table(struct out *out, const struct list_view *view,
 	const struct vfctl_pf *pf)
 {
@@ -138,9 +156,10 @@ static void print_vf_table(struct out *out, const struct list_view *view,
 	uint32_t count;
 
 	columns_add_default(&columns, false);
+	drop_unsaid(&columns, "exposed", view, pf);
 	begin_fitting(out, 2, &columns, view->no_headings, give);
 	for (uint32_t i = 0; i < pf->num_vfs; i += count) {
-		struct column_row row = {pf, &pf->vfs[i]};
+		struct column_row row = {pf, &pf->vfs[i], view->ctx};
 
 		count = 1;
 		if (!has_vf(view, pf, i))
@@ -154,9 +173,9 @@ static void print_vf_table(struct out *out, const struct list_view *view,
 	out_table_end(out);
 }
 
-void print_vfs(struct out *out, const struct vfctl_pf *pf)
+void print_vfs(struct out *out, struct vfctl_ctx *ctx, const struct vfctl_pf *pf)
 {
-	print_vf_table(out, &(struct list_view){.all = true}, pf);
+	print_vf_table(out, &(struct list_view){.ctx = ctx, .all = true}, pf);
 }
 
 /* ---- list ---- */
@@ -188,7 +207,7 @@ static void print_pf_table(struct out *out, const struct vfctl_inventory *inv,
 	begin_fitting(out, 0, &columns, view->no_headings, give);
 	for (size_t i = 0; i < inv->pf_count; i++)
 		if (has_pf(view, &inv->pfs[i]))
-			print_row(out, &columns, &(struct column_row){&inv->pfs[i], NULL});
+			print_row(out, &columns, &(struct column_row){.pf = &inv->pfs[i]});
 	out_table_end(out);
 }
 
@@ -213,11 +232,11 @@ static void print_columns(struct out *out, const struct vfctl_inventory *inv,
 		const struct vfctl_pf *pf = &inv->pfs[i];
 
 		if (has_pf(view, pf) && view->pfs)
-			print_row(out, &view->columns, &(struct column_row){pf, NULL});
+			print_row(out, &view->columns, &(struct column_row){.pf = pf});
 		for (uint32_t k = 0; has_pf(view, pf) && !view->pfs && k < pf->num_vfs; k++)
 			if (has_vf(view, pf, k))
 				print_row(out, &view->columns,
-					&(struct column_row){pf, &pf->vfs[k]});
+					&(struct column_row){pf, &pf->vfs[k], view->ctx});
 	}
 	out_table_end(out);
 }
@@ -245,7 +264,7 @@ static void put_pf(struct out *out, const struct list_view *view, const struct v
 		out_open(out, "vfs", '[');
 	for (uint32_t i = 0; !view->pfs && i < pf->num_vfs; i++)
 		if (has_vf(view, pf, i))
-			print_vf_json(out, NULL, NULL, &pf->vfs[i], NULL, NULL);
+			print_listed_vf_json(out, view->ctx, pf, &pf->vfs[i]);
 	if (!view->pfs)
 		out_shut(out);
 	out_shut(out);

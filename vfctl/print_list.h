@@ -11,7 +11,7 @@ struct list_view {
 	bool pfs;		     /* no VFs */
 	bool free;		     /* VFs that a guest may be given, no others */
 	bool all;		     /* a row for each VF, however alike they are */
-	bool without_reset;	     /* host.yaml lets guests have VFs that cannot be reset */
+	unsigned allowed;	     /* exposed so a guest may have them all the same: host.yaml */
 	bool no_headings;
 	struct columns columns; /* one table of these, for scripts; none: tables for a person */
 };
@@ -21,6 +21,6 @@ void print_list(struct out *out, const struct vfctl_snapshot *snapshot,
 void print_list_json(struct out *out, const struct vfctl_snapshot *snapshot,
 	const struct list_view *view);
 /* Each VF of that PF. */
-void print_vfs(struct out *out, const struct vfctl_pf *pf);
+void print_vfs(struct out *out, struct vfctl_ctx *ctx, const struct vfctl_pf *pf);
 
 #endif

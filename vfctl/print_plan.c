@@ -532,14 +532,14 @@ void print_rebalance(struct out *out, const struct vfctl_host_model *model,
 	char move[640], cpus[256], pf[64];
 
 	out_fold(out, 2, "%zu of %zu guest%s %s wholly local", r->local_before, r->plan->count,
-		S(r->plan->count), r->local_before == 1 ? "is" : "are");
+		S(r->plan->count), r->plan->count == 1 || r->local_before == 1 ? "is" : "are");
 	for (size_t i = 0; i < r->move_count; i++) {
 		const struct vfctl_occupant *o = &model->occupants[r->moves[i].occupant];
 		const struct vfctl_assignment *a = r->moves[i].to;
 
 		move_text(model, o, a, move);
 		out_fold(out, 2, "move %s %s%s", o->name, move,
-			o->running ? " (it runs: it moves when it is stopped and defined again)" : "");
+			o->running ? " (it runs: it moves with its next start)" : "");
 		out_fold(out, LABEL, "  CPUs      %s", cpus_text(&a->held_cpus, cpus, sizeof(cpus)));
 		print_moved_memory(out, o, a);
 		for (size_t v = 0; v < a->vf_count; v++)

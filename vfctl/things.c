@@ -112,7 +112,7 @@ static void add_vf(struct things *all, const struct vfctl_pf *pf, const struct v
 	snprintf(name, sizeof(name), "%s/%u", vfctl_pf_name(pf, pf_name), vf->index);
 	t = add(all, "vf", address, name);
 	t->address = copy(all, address);
-	put_columns(all, t, &(struct column_row){pf, vf}, names);
+	put_columns(all, t, &(struct column_row){.pf = pf, .vf = vf}, names);
 }
 
 static void add_pf(struct things *all, const struct vfctl_pf *pf)
@@ -125,7 +125,7 @@ static void add_pf(struct things *all, const struct vfctl_pf *pf)
 	vfctl_bdf_format(&pf->bdf, address);
 	t = add(all, "pf", address, vfctl_pf_name(pf, name));
 	t->address = copy(all, address);
-	put_columns(all, t, &(struct column_row){pf, NULL}, names);
+	put_columns(all, t, &(struct column_row){.pf = pf}, names);
 	add_unread(all, name, pf->unread);
 	for (uint32_t i = 0; i < pf->num_vfs; i++)
 		add_vf(all, pf, &pf->vfs[i]);
@@ -170,12 +170,12 @@ static void add_drift(struct things *all, const struct vfctl_declared_pf *pf)
 }
 
 static void add_findings(struct invocation *in, struct things *all,
-	const struct vfctl_snapshot *snapshot)
+	const struct vfctl_snapshot *snapshot, const struct vfctl_host_spec *spec)
 {
 	struct vfctl_findings *found = NULL;
 	char key[512];
 
-	if (vfctl_findings_read(in->ctx, snapshot, &found) < 0) {
+	if (vfctl_findings_read(in->ctx, snapshot, spec, &found) < 0) {
 		add_unread(all, "findings", vfctl_ctx_error(in->ctx));
 		return;
 	}
@@ -217,26 +217,26 @@ static void add_changes(struct invocation *in, struct things *all)
 	vfctl_recovery_free(open);
 }
 
-static int add_declared(struct invocation *in, struct things *all, struct vfctl_snapshot *s)
+static int add_declared(struct invocation *in, struct things *all, struct vfctl_snapshot *s,
+	struct vfctl_host_spec **ret_spec)
 {
 	struct vfctl_declared *declared = NULL;
-	struct vfctl_host_spec *spec = NULL;
 	struct vfctl_ids *ids = NULL;
-	int r = vfctl_host_ids_open(in->ctx, option_of(in, "host-yaml"), false, &spec, &ids);
+	int r = vfctl_host_ids_open(in->ctx, option_of(in, "host-yaml"), false, ret_spec, &ids);
 
 	if (r == 0)
-		r = vfctl_declared_read(in->ctx, s, spec, ids, &declared);
+		r = vfctl_declared_read(in->ctx, s, *ret_spec, ids, &declared);
 	for (size_t i = 0; r == 0 && i < declared->count; i++)
 		add_drift(all, &declared->pfs[i]);
 	vfctl_declared_free(declared);
 	vfctl_ids_close(ids);
-	vfctl_host_spec_free(spec);
 	return r;
 }
 
 int things_read(struct invocation *in, struct things *ret)
 {
 	struct vfctl_snapshot *snapshot = NULL;
+	struct vfctl_host_spec *spec = NULL;
 	struct things all = {0};
 	int r = vfctl_snapshot_read(in->ctx, NULL, &snapshot);
 
@@ -244,12 +244,13 @@ int things_read(struct invocation *in, struct things *ret)
 		add_snapshot(&all, snapshot);
 		r = add_domains(in, &all);
 	}
-	if (r == 0 && add_declared(in, &all, snapshot) < 0)
+	if (r == 0 && add_declared(in, &all, snapshot, &spec) < 0)
 		add_unread(&all, "host.yaml", vfctl_ctx_error(in->ctx));
 	if (r == 0) {
-		add_findings(in, &all, snapshot);
+		add_findings(in, &all, snapshot, spec);
 		add_changes(in, &all);
 	}
+	vfctl_host_spec_free(spec);
 	vfctl_snapshot_free(snapshot);
 	if (r == 0 && all.failed)
 		r = -ENOMEM;

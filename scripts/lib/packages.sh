@@ -7,19 +7,21 @@
 packages_build=(gcc libc6-dev binutils make cmake pkg-config
 	libmnl-dev libjansson-dev libyaml-dev libexpat1-dev
 	libpci-dev libhwloc-dev libxml2-dev libvirt-dev libsqlite3-dev libibverbs-dev
-	libcurl4-openssl-dev zlib1g-dev)
+	libcurl4-openssl-dev zlib1g-dev libgsl-dev)
 
 # Loaded while running, when first needed.
 # shellcheck disable=SC2034
-packages_run=(libpci3 libhwloc15 libxml2 libsqlite3-0 libvirt0 libcurl4 zlib1g)
+packages_run=(libpci3 libhwloc15 libxml2 libsqlite3-0 libvirt0 libcurl4 zlib1g libgsl27)
 
 # To test: libvirt0 brings the schema of domain XML, libxml2-utils the program that checks it;
 # gcc carries ASan and UBSan. The fleet's tests start members of etcd of their own. hwloc has
-# lstopo, which draws vfctl topology --svg and --png (that of hwloc-nox draws no PNG).
+# lstopo, which draws vfctl topology --svg and --png (that of hwloc-nox draws no PNG). R and SciPy
+# stand beside the statistics of vfctl bench, which measures with the four behind them.
 # shellcheck disable=SC2034
 packages_test=(libcmocka-dev libglpk-dev libxml2-utils sqlite3 jq man-db shellcheck
 	ibsim-utils libumad2sim0 infiniband-diags libopensm9 libosmcomp5 libosmvendor5
-	libwrap0 etcd-client openssl hwloc clang-format)
+	libwrap0 etcd-client openssl hwloc clang-format r-base-core python3-scipy
+	sockperf iperf3 iperf qperf procps iproute2)
 
 # Of these only the program is wanted: installed, they would start a service, and a second
 # subnet manager on a real fabric is no joke. Unpacked into build/tools.

@@ -144,17 +144,29 @@ static const json_t *in(const struct json *value)
 	return (const json_t *)value;
 }
 
-int json_read(struct vfctl_ctx *ctx, const char *what, const char *text, size_t len,
+static int load(struct vfctl_ctx *ctx, const char *what, const char *text, size_t len, size_t flags,
 	struct json **ret)
 {
 	json_error_t error;
-	json_t *root = json_loadb(text, len, JSON_REJECT_DUPLICATES, &error);
+	json_t *root = json_loadb(text, len, flags, &error);
 
 	if (!root)
 		return ctx_fail(ctx, -EBADMSG, "%s: not JSON at line %d, column %d: %s", what,
 			error.line, error.column, error.text);
 	*ret = (struct json *)root;
 	return 0;
+}
+
+int json_read(struct vfctl_ctx *ctx, const char *what, const char *text, size_t len,
+	struct json **ret)
+{
+	return load(ctx, what, text, len, JSON_REJECT_DUPLICATES, ret);
+}
+
+int json_read_loose(struct vfctl_ctx *ctx, const char *what, const char *text, size_t len,
+	struct json **ret)
+{
+	return load(ctx, what, text, len, 0, ret);
 }
 
 void json_free(struct json *json)
@@ -204,6 +216,14 @@ int json_number(const struct json *value, int64_t *ret)
 		n = json_integer_value(in(value));
 	}
 	*ret = n;
+	return 0;
+}
+
+int json_double(const struct json *value, double *ret)
+{
+	if (!value || !json_is_number(in(value)))
+		return -EBADMSG;
+	*ret = json_number_value(in(value));
 	return 0;
 }
 

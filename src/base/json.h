@@ -32,6 +32,9 @@ struct json;
 /* -EBADMSG, saying where, when @text is no JSON (a NUL within a string is none to us). */
 int json_read(struct vfctl_ctx *ctx, const char *what, const char *text, size_t len,
 	struct json **ret);
+/* The same where a key may be there twice: the last one counts. For what others print. */
+int json_read_loose(struct vfctl_ctx *ctx, const char *what, const char *text, size_t len,
+	struct json **ret);
 void json_free(struct json *json);
 static inline void json_freep(struct json **json)
 {
@@ -47,6 +50,8 @@ const char *json_text(const struct json *value); /* NULL: no string */
 bool json_flag(const struct json *value);
 /* Protobuf writes 64-bit numbers as strings: both are read. Absent (NULL): 0. */
 int json_number(const struct json *value, int64_t *ret);
+/* A number of any kind; -EBADMSG: none, or absent. */
+int json_double(const struct json *value, double *ret);
 /* For strict readers: what a value is, and which members an object has, one by one. */
 enum json_kind { JSON_KIND_NULL, JSON_KIND_BOOL, JSON_KIND_INTEGER, JSON_KIND_REAL,
 	JSON_KIND_TEXT, JSON_KIND_LIST, JSON_KIND_OBJECT };

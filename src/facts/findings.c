@@ -22,7 +22,12 @@ const char *vfctl_finding_name(enum vfctl_finding_kind kind)
 		[VFCTL_FINDING_TAKEN] = "taken",
 		[VFCTL_FINDING_DROPPED] = "dropped",
 		[VFCTL_FINDING_CLAIMED] = "claimed",
+		[VFCTL_FINDING_EXPOSED] = "exposed",
+		[VFCTL_FINDING_RESERVED] = "reserved",
 		[VFCTL_FINDING_UNLEASED] = "unleased",
+		[VFCTL_FINDING_ACCEPTED] = "accepted",
+		[VFCTL_FINDING_LEFT] = "left",
+		[VFCTL_FINDING_TRUSTED] = "trusted",
 	};
 
 	return names[kind];
@@ -50,6 +55,7 @@ static void findings_freep(struct vfctl_findings **findings)
 struct look {
 	struct vfctl_ctx *ctx;
 	const struct vfctl_snapshot *snapshot;
+	const struct vfctl_host_spec *spec; /* or NULL */
 	struct known_domains *domains;
 	struct vfctl_findings *found;
 };
@@ -67,7 +73,8 @@ static int add_named(struct look *l, enum vfctl_finding_kind kind, const char *d
 		free(remedy);
 		return ctx_oom(l->ctx);
 	}
-	*f = (struct vfctl_finding){.kind = kind, .words = words, .remedy = remedy};
+	*f = (struct vfctl_finding){.kind = kind, .note = kind >= VFCTL_FINDING_UNLEASED,
+		.words = words, .remedy = remedy};
 	snprintf(f->domain, sizeof(f->domain), "%s", domain);
 	if (vf)
 		vfctl_bdf_format(vf, f->vf);
@@ -118,13 +125,26 @@ static int look_at_domain(struct look *l, const struct vfctl_lease *lease)
 /* ---- its VFs ---- */
 
 static const struct vfctl_vf *find_vf(const struct vfctl_inventory *inv,
-	const struct vfctl_bdf *bdf)
+	const struct vfctl_bdf *bdf, const struct vfctl_pf **ret_pf)
 {
 	for (size_t i = 0; i < inv->pf_count; i++)
 		for (uint32_t k = 0; k < inv->pfs[i].num_vfs; k++)
-			if (vfctl_bdf_compare(&inv->pfs[i].vfs[k].bdf, bdf) == 0)
+			if (vfctl_bdf_compare(&inv->pfs[i].vfs[k].bdf, bdf) == 0) {
+				*ret_pf = &inv->pfs[i];
 				return &inv->pfs[i].vfs[k];
+			}
 	return NULL;
+}
+
+static const char *what_exposes(unsigned exposure)
+{
+	if (exposure & VFCTL_EXPOSED_GROUP)
+		return "shares its IOMMU group with others";
+	if (exposure & VFCTL_EXPOSED_ACS)
+		return exposure & VFCTL_EXPOSED_RESET
+			? "ACS does not keep from other devices, and which cannot be reset by itself"
+			: "ACS does not keep from other devices";
+	return "cannot be reset by itself";
 }
 
 static int add_absent(struct look *l, const struct vfctl_lease *lease,
@@ -162,10 +182,52 @@ static bool is_dropped(const struct look *l, const struct vfctl_lease *lease,
 	return d ? !known_domain_has(d, &vf->bdf) : is_defined(l, lease);
 }
 
+/* Leased though it is not kept apart: before it was so, or because host.yaml accepts it. */
+static int look_at_exposure(struct look *l, const struct vfctl_lease *lease,
+	const struct vfctl_pf *pf, const struct vfctl_vf *vf)
+{
+	_free_ char *words = NULL;
+	unsigned exposure = l->spec ? vfctl_vf_exposure(l->ctx, pf, vf, &words) : 0;
+	char name[VFCTL_BDF_TEXT];
+	bool accepted;
+
+	if (!exposure)
+		return 0;
+	accepted = !(exposure & ~l->spec->vfs_allowed);
+	return add(l, accepted ? VFCTL_FINDING_ACCEPTED : VFCTL_FINDING_EXPOSED, lease, &vf->bdf,
+		str_format("domain %s has VF %s/%u, which %s", lease->domain_name,
+			vfctl_pf_name(pf, name), vf->index, what_exposes(exposure)),
+		accepted ? strdup("host.yaml accepts that")
+			 : str_format("vfctl show %s/%u says why, and what helps",
+				   vfctl_pf_name(pf, name), vf->index));
+}
+
+/* What an administrator let it have beyond the safe defaults. */
+static int look_at_trust(struct look *l, const struct vfctl_lease *lease,
+	const struct vfctl_lease_vf *leased, const struct vfctl_pf *pf)
+{
+	const struct vfctl_vf_attrs *a = &leased->intent;
+	bool trust = a->mask & VFCTL_ATTR_TRUST && a->trust;
+	bool spoof = a->mask & VFCTL_ATTR_SPOOFCHK && !a->spoofchk;
+	char name[VFCTL_BDF_TEXT];
+
+	if (!leased->has_intent || (!trust && !spoof))
+		return 0;
+	return add(l, VFCTL_FINDING_TRUSTED, lease, &leased->bdf,
+		str_format("VF %s/%u is leased to domain %s with %s%s%s", vfctl_pf_name(pf, name),
+			leased->index, lease->domain_name, trust ? "trust on" : "",
+			trust && spoof ? " and " : "", spoof ? "the spoof check off" : ""),
+		lease->transient ? strdup("host.yaml allows it (foreign-domains)")
+				 : str_format("vfctl set %s/%u%s%s --config takes that back",
+					   vfctl_pf_name(pf, name), leased->index,
+					   trust ? " trust=off" : "", spoof ? " spoofchk=on" : ""));
+}
+
 static int look_at_vf(struct look *l, const struct vfctl_lease *lease,
 	const struct vfctl_lease_vf *leased)
 {
-	const struct vfctl_vf *vf = find_vf(l->snapshot->inventory, &leased->bdf);
+	const struct vfctl_pf *pf = NULL;
+	const struct vfctl_vf *vf = find_vf(l->snapshot->inventory, &leased->bdf, &pf);
 	const char *at = TEXT(&leased->bdf), *name = lease->domain_name;
 	int r = 0;
 
@@ -188,12 +250,46 @@ static int look_at_vf(struct look *l, const struct vfctl_lease *lease,
 			str_format("the definition of domain %s has VF %s no more, which is leased to it",
 				name, at),
 			str_format("vfctl detach %s --vf %s ends that", name, at));
-	return r;
+	if (r == 0)
+		r = look_at_exposure(l, lease, pf, vf);
+	return r < 0 ? r : look_at_trust(l, lease, leased, pf);
+}
+
+/* ---- its CPUs ---- */
+
+/* host.yaml was changed since: no new guest gets those, and this one keeps them. */
+static int look_at_reserved(struct look *l, const struct vfctl_lease *lease,
+	const struct vfctl_cpuset *kept, const char *key)
+{
+	struct vfctl_cpuset both = lease->cpus;
+	const char *name = lease->domain_name;
+	char cpus[256];
+
+	vfctl_cpuset_and(&both, kept);
+	if (vfctl_cpuset_empty(&both))
+		return 0;
+	vfctl_cpuset_format(&both, cpus, sizeof(cpus));
+	return add(l, VFCTL_FINDING_RESERVED, lease, NULL,
+		str_format("domain %s holds CPU%s %s, which host.yaml has in %s", name,
+			vfctl_cpuset_count(&both) == 1 ? "" : "s", cpus, key),
+		str_format("take %s out there, or give the domain others: vfctl undefine %s, then "
+			"define", vfctl_cpuset_count(&both) == 1 ? "it" : "them", name));
+}
+
+static int look_at_cpus(struct look *l, const struct vfctl_lease *lease)
+{
+	int r = l->spec ? look_at_reserved(l, lease, &l->spec->reserved_cpus, "reserved-cpus") : 0;
+
+	return r < 0 || !l->spec ? r
+		: look_at_reserved(l, lease, &l->spec->shared_cpus, "shared-cpus");
 }
 
 static int look_at(struct look *l, const struct vfctl_lease *lease)
 {
 	int r = lease->transient ? 0 : look_at_domain(l, lease);
+
+	if (r == 0)
+		r = look_at_cpus(l, lease);
 
 	for (size_t i = 0; i < lease->vf_count && r == 0; i++)
 		r = look_at_vf(l, lease, &lease->vfs[i]);
@@ -206,10 +302,11 @@ static const struct vfctl_bdf *first_unleased(const struct look *l, const struct
 	size_t *ret_count)
 {
 	const struct vfctl_bdf *first = NULL;
+	const struct vfctl_pf *pf;
 
 	*ret_count = 0;
 	for (size_t i = 0; i < d->device_count; i++)
-		if (find_vf(l->snapshot->inventory, &d->devices[i]) &&
+		if (find_vf(l->snapshot->inventory, &d->devices[i], &pf) &&
 			!vfctl_leases_find_vf(l->snapshot->leases, &d->devices[i])) {
 			first = first ? first : &d->devices[i];
 			(*ret_count)++;
@@ -232,6 +329,28 @@ static int look_at_foreign(struct look *l, const struct known_domain *d)
 		str_format("vfctl adopt %s leases what it has to it", d->name));
 }
 
+/* ---- VFs that nobody has ---- */
+
+static int look_at_left(struct look *l)
+{
+	const struct vfctl_inventory *inv = l->snapshot->inventory;
+	char name[VFCTL_BDF_TEXT];
+	int r = 0;
+
+	for (size_t i = 0; i < inv->pf_count; i++)
+		for (uint32_t k = 0; k < inv->pfs[i].num_vfs && r == 0; k++) {
+			const struct vfctl_vf *vf = &inv->pfs[i].vfs[k];
+
+			if (vf->to_clean && !vf->lease.name[0])
+				r = add_named(l, VFCTL_FINDING_LEFT, "", &vf->bdf,
+					str_format("VF %s/%u, which nobody has, is to be cleaned",
+						vfctl_pf_name(&inv->pfs[i], name), vf->index),
+					strdup("that is done before a guest gets it; now: vfctl "
+						"recover --clean"));
+		}
+	return r;
+}
+
 static int look_at_all(struct look *l)
 {
 	const struct vfctl_leases *leases = l->snapshot->leases;
@@ -249,15 +368,17 @@ static int look_at_all(struct look *l)
 }
 
 int vfctl_findings_read(struct vfctl_ctx *ctx, const struct vfctl_snapshot *snapshot,
-	struct vfctl_findings **ret)
+	const struct vfctl_host_spec *spec, struct vfctl_findings **ret)
 {
 	_cleanup_(findings_freep) struct vfctl_findings *found = calloc(1, sizeof(*found));
 	_known_domains_ struct known_domains *domains = NULL;
-	struct look l = {.ctx = ctx, .snapshot = snapshot, .found = found};
+	struct look l = {.ctx = ctx, .snapshot = snapshot, .spec = spec, .found = found};
 	int r = found ? 0 : ctx_oom(ctx);
 
 	if (r == 0 && snapshot->leases_error)
 		r = ctx_fail(ctx, -EACCES, "%s", snapshot->leases_error);
+	if (r == 0)
+		r = look_at_left(&l);
 	/* Without libvirt nothing can be said of its domains. */
 	if (r == 0 && host_exists(ctx, DEFINITIONS)) {
 		r = known_domains_read(ctx, &domains);

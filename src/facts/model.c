@@ -153,13 +153,14 @@ static bool is_listed(const struct vfctl_bdf *bdf, const struct bdf_list *list)
 }
 
 /* Once for each PF: what nobody has, and no guest gets. */
-static bool warn_exposed(struct vfctl_ctx *ctx, const struct vfctl_pf *pf, const struct vfctl_vf *vf)
+static bool warn_exposed(struct vfctl_ctx *ctx, const struct vfctl_pf *pf, const struct vfctl_vf *vf,
+	unsigned allowed)
 {
 	_free_ char *words = NULL;
 	char name[VFCTL_BDF_TEXT];
 
 	if (pf->unread || vf_is_busy(vf) || vf->iommu_group < 0 ||
-		!vfctl_vf_exposure(ctx, pf, vf, &words))
+		!(vfctl_vf_exposure(ctx, pf, vf, &words) & ~allowed))
 		return false;
 	log_warn(ctx, "VF %s/%u (and others like it) is given to no guest: it %s",
 		vfctl_pf_name(pf, name), vf->index, words ? words : "is not kept apart");
@@ -167,7 +168,7 @@ static bool warn_exposed(struct vfctl_ctx *ctx, const struct vfctl_pf *pf, const
 }
 
 static int read_free_vfs(struct vfctl_ctx *ctx, const struct vfctl_pf *pf,
-	const struct bdf_list *taken, bool without_reset, struct vfctl_host_model *m)
+	const struct bdf_list *taken, unsigned allowed, struct vfctl_host_model *m)
 {
 	struct vfctl_model_pf *own = &m->pfs[model_pf(m, &pf->bdf) - m->pfs];
 	bool warned = false;
@@ -177,9 +178,9 @@ static int read_free_vfs(struct vfctl_ctx *ctx, const struct vfctl_pf *pf,
 
 		if (is_listed(&vf->bdf, taken))
 			continue;
-		if (!vfctl_vf_can_be_given(ctx, pf, vf, without_reset)) {
+		if (!vfctl_vf_can_be_given(ctx, pf, vf, allowed)) {
 			if (!warned)
-				warned = warn_exposed(ctx, pf, vf);
+				warned = warn_exposed(ctx, pf, vf, allowed);
 			/* Those that could still be made would be like it. */
 			if (warned)
 				own->max_vfs = own->num_vfs;
@@ -197,7 +198,7 @@ int vfctl_model_read(struct vfctl_ctx *ctx, const struct vfctl_snapshot *snapsho
 {
 	const struct vfctl_inventory *inv = snapshot->inventory;
 	_model_ struct vfctl_host_model *m = calloc(1, sizeof(*m));
-	bool without_reset = options->spec && options->spec->vfs_without_reset;
+	unsigned allowed = options->spec ? options->spec->vfs_allowed : 0;
 	struct bdf_list taken = {0};
 	int r = m ? read_topology(ctx, m) : ctx_oom(ctx);
 
@@ -210,7 +211,7 @@ int vfctl_model_read(struct vfctl_ctx *ctx, const struct vfctl_snapshot *snapsho
 	if (r == 0)
 		r = model_read_occupants(ctx, snapshot, options->hypervisor, m, &taken);
 	for (size_t i = 0; i < inv->pf_count && r == 0; i++)
-		r = read_free_vfs(ctx, &inv->pfs[i], &taken, without_reset, m);
+		r = read_free_vfs(ctx, &inv->pfs[i], &taken, allowed, m);
 	free(taken.v);
 	if (r == 0)
 		*ret_model = steal(m);

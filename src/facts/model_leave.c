@@ -40,6 +40,7 @@ void model_leave_out(struct vfctl_host_model *m, const char *uuid)
 	free(gone.memory);
 	free(gone.shared_vcpus);
 	free(gone.vfs);
+	free(gone.wants);
 }
 
 int model_add_free_vf(struct vfctl_ctx *ctx, struct vfctl_host_model *m,

@@ -3,12 +3,16 @@
 
 #include <errno.h>
 #include <stdio.h>
+#include <time.h>
 
+#include "base/buf.h"
 #include "base/ctx.h"
 #include "facts/domains.h"
 #include "host/host.h"
 #include "pci/device.h"
 #include "sriov/holder.h"
+
+#define START_S 120 /* the longest that libvirt takes to start a guest */
 
 static struct vfctl_vf *find_vf(struct vfctl_inventory *inv, const struct vfctl_bdf *bdf)
 {
@@ -123,6 +127,26 @@ static void warn_unguarded(struct vfctl_ctx *ctx, const struct vfctl_leases *lea
 				leases->v[i].domain_name);
 }
 
+/*
+ * Off, and its run was never ended: libvirt died, or the hook. Between the hook's "prepare" and
+ * libvirt's own file a start looks the same.
+ */
+static bool is_abandoned(const struct vfctl_lease *lease)
+{
+	return lease->running && !lease->active && time(NULL) - lease->run_begun > START_S;
+}
+
+static void mark_abandoned(struct vfctl_snapshot *s)
+{
+	for (size_t i = 0; i < s->leases->count; i++)
+		for (size_t k = 0; k < s->leases->v[i].vf_count; k++) {
+			struct vfctl_vf *vf = find_vf(s->inventory, &s->leases->v[i].vfs[k].bdf);
+
+			if (vf && vf->holder.kind == VFCTL_HOLDER_NONE)
+				vf->to_clean = is_abandoned(&s->leases->v[i]);
+		}
+}
+
 static int read_domains(struct vfctl_ctx *ctx, struct vfctl_snapshot *s)
 {
 	_known_domains_ struct known_domains *domains = NULL;
@@ -138,6 +162,8 @@ static int read_domains(struct vfctl_ctx *ctx, struct vfctl_snapshot *s)
 	for (size_t i = 0; i < s->leases->count; i++)
 		s->leases->v[i].active = known_domains_runs(domains, s->leases->v[i].domain_uuid);
 	s->domains_error = steal(domains->unread);
+	if (!s->domains_error)
+		mark_abandoned(s);
 	warn_unguarded(ctx, s->leases);
 	return 0;
 }
@@ -190,41 +216,81 @@ void vfctl_snapshot_free(struct vfctl_snapshot *snapshot)
 	free(snapshot);
 }
 
-enum vfctl_exposure vfctl_vf_exposure(struct vfctl_ctx *ctx, const struct vfctl_pf *pf,
+/* ---- kept apart ---- */
+
+const char *vfctl_exposure_name(enum vfctl_exposure bit)
+{
+	return bit == VFCTL_EXPOSED_GROUP ? "group" : bit == VFCTL_EXPOSED_ACS ? "acs" : "reset";
+}
+
+static unsigned look_at_group(struct vfctl_ctx *ctx, const struct vfctl_vf *vf, struct buf *words)
+{
+	_free_ char *sharers = NULL;
+
+	if (vf->iommu_group < 0)
+		return 0;
+	if (pci_iommu_sharers(ctx, &vf->bdf, vf->iommu_group, &sharers) < 0) {
+		buf_puts(words, vfctl_ctx_error(ctx));
+		ctx_clear(ctx);
+		return VFCTL_EXPOSED_GROUP;
+	}
+	if (!*sharers)
+		return 0;
+	buf_printf(words, "shares its IOMMU group with %s, which a guest could reach; use a slot "
+		"with ACS", sharers);
+	return VFCTL_EXPOSED_GROUP;
+}
+
+static unsigned look_at_acs(const struct vfctl_pf *pf, const struct vfctl_vf *vf, struct buf *words)
+{
+	const char *port = vfctl_bdf_format(&pf->acs_port, (char[VFCTL_BDF_TEXT]){0});
+
+	if (vf->iommu_group < 0 || (pf->acs != VFCTL_ACS_OFF && pf->acs != VFCTL_ACS_OVERRIDDEN))
+		return 0;
+	if (pf->acs == VFCTL_ACS_OFF)
+		buf_printf(words, "is not kept from other devices: ACS of the port %s above it was "
+			"switched off after the kernel made its IOMMU groups; switch it on again "
+			"(reboot, without what runs setpci)", port);
+	else
+		buf_puts(words, "is alone in its IOMMU group because the kernel was told so "
+			"(pcie_acs_override on its command line), not because it is kept from other "
+			"devices; boot without that, and use a slot with ACS");
+	buf_puts(words, ", or accept it: vfs-without-acs: allow in host.yaml");
+	return VFCTL_EXPOSED_ACS;
+}
+
+static unsigned look_at_reset(struct vfctl_ctx *ctx, const struct vfctl_pf *pf,
+	const struct vfctl_vf *vf, struct buf *words)
+{
+	if (pci_can_reset(ctx, &vf->bdf, &pf->bdf) != 0)
+		return 0;
+	buf_printf(words, "%scannot be reset by itself, so that a guest would find what the one "
+		"before left in it; if that is no harm: vfs-without-reset: allow in host.yaml",
+		words->len ? "; and it " : "");
+	return VFCTL_EXPOSED_RESET;
+}
+
+unsigned vfctl_vf_exposure(struct vfctl_ctx *ctx, const struct vfctl_pf *pf,
 	const struct vfctl_vf *vf, char **ret_words)
 {
-	_free_ char *sharers = NULL, *words = NULL;
-	enum vfctl_exposure exposure = VFCTL_EXPOSED_NOT;
+	_buf_ struct buf words = {0};
+	unsigned exposure = look_at_group(ctx, vf, &words);
 
-	if (vf->iommu_group >= 0 &&
-		pci_iommu_sharers(ctx, &vf->bdf, vf->iommu_group, &sharers) < 0) {
-		exposure = VFCTL_EXPOSED_GROUP;
-		words = steal(ctx->error);
-	} else if (sharers && *sharers) {
-		exposure = VFCTL_EXPOSED_GROUP;
-		words = str_format("shares its IOMMU group with %s, which a guest could reach; use "
-			"a slot with ACS", sharers);
-	} else if (pci_can_reset(ctx, &vf->bdf, &pf->bdf) == 0) {
-		exposure = VFCTL_EXPOSED_RESET;
-		words = str_format("cannot be reset by itself, so that a guest would find what the "
-			"one before left in it; if that is no harm: vfs-without-reset: allow in "
-			"host.yaml");
-	}
+	if (!exposure)
+		exposure = look_at_acs(pf, vf, &words);
+	exposure |= look_at_reset(ctx, pf, vf, &words);
 	if (ret_words)
-		*ret_words = exposure ? steal(words) : strdup("");
+		*ret_words = exposure ? buf_steal(&words) : strdup("");
 	return exposure;
 }
 
 bool vfctl_vf_can_be_given(struct vfctl_ctx *ctx, const struct vfctl_pf *pf,
-	const struct vfctl_vf *vf, bool without_reset)
+	const struct vfctl_vf *vf, unsigned allowed)
 {
-	enum vfctl_exposure exposure;
-
 	/* Who holds a VF of a PF that could not be read is not known for certain. */
 	if (pf->unread || vf_is_busy(vf) || vf->iommu_group < 0)
 		return false;
-	exposure = vfctl_vf_exposure(ctx, pf, vf, NULL);
-	return !exposure || (without_reset && exposure == VFCTL_EXPOSED_RESET);
+	return !(vfctl_vf_exposure(ctx, pf, vf, NULL) & ~allowed);
 }
 
 int snapshot_need_leases(struct vfctl_ctx *ctx, const struct vfctl_snapshot *snapshot)
@@ -236,6 +302,18 @@ int snapshot_need_leases(struct vfctl_ctx *ctx, const struct vfctl_snapshot *sna
 		return ctx_fail(ctx, -EACCES, "nothing is changed while it is not known which "
 			"domains have VFs: %s", snapshot->domains_error);
 	return 0;
+}
+
+int snapshot_need_all(struct vfctl_ctx *ctx, const struct vfctl_snapshot *snapshot)
+{
+	const struct vfctl_inventory *inv = snapshot->inventory;
+	const char *unread = inv->unread;
+
+	for (size_t i = 0; i < inv->pf_count && !unread; i++)
+		unread = inv->pfs[i].unread;
+	if (unread)
+		return ctx_fail(ctx, -EIO, "nothing is changed: %s", unread);
+	return snapshot_need_leases(ctx, snapshot);
 }
 
 /* Are all of @names, separated by commas, among @allowed? */

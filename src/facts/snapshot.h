@@ -22,5 +22,7 @@ void snapshot_allow(struct vfctl_snapshot *snapshot, const char *domains);
 
 /* For a change: who has what must be known, or a VF in someone's hands could be taken. */
 int snapshot_need_leases(struct vfctl_ctx *ctx, const struct vfctl_snapshot *snapshot);
+/* The same, and all PFs and VFs were read: what is better where depends on each of them. */
+int snapshot_need_all(struct vfctl_ctx *ctx, const struct vfctl_snapshot *snapshot);
 
 #endif

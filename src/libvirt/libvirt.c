@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* The only file that talks to libvirt. */
 #include <errno.h>
+#include <libvirt/libvirt-qemu.h>
 #include <libvirt/libvirt.h>
 #include <libvirt/virterror.h>
 #include <stdio.h>
@@ -45,6 +46,11 @@ static const struct dl_symbol symbols[] = {DL_SYM(virConnectOpen), DL_SYM(virCon
 	DL_SYM(virDomainFree), DL_SYM(virEventRegisterDefaultImpl),
 	DL_SYM(virEventRunDefaultImpl), DL_SYM(virEventAddTimeout),
 	DL_SYM(virEventRemoveTimeout), DL_SYM(virGetLastError), DL_SYM(virSetErrorFunc)};
+
+DL_FN(virDomainQemuAgentCommand);
+
+/* In a library of its own beside the other. */
+static const struct dl_symbol qemu_symbols[] = {DL_SYM(virDomainQemuAgentCommand)};
 
 #define SYSTEM "qemu:///system"
 #define WAITING "waiting for libvirt"
@@ -340,6 +346,27 @@ static int detach(struct vfctl_ctx *ctx, struct vfctl_hypervisor *self, const ch
 
 /* ---- the connection ---- */
 
+static int ask_agent(struct vfctl_ctx *ctx, struct vfctl_hypervisor *self, const char *name,
+	const char *command, unsigned timeout_s, char **ret_answer)
+{
+	_domain_ virDomainPtr domain = NULL;
+	char *answer;
+	int r = dl_bind(ctx, "libvirt-qemu.so.0", qemu_symbols, ARRAY_SIZE(qemu_symbols));
+
+	if (r == 0)
+		r = find(ctx, self, name, &domain);
+	if (r < 0)
+		return r;
+	answer = sym_virDomainQemuAgentCommand(domain, command, (int)timeout_s, 0);
+	if (!answer) {
+		r = fail(ctx, "ask the guest agent");
+		return ctx_append(ctx, r == -EIO ? -EOPNOTSUPP : r, " (qemu-guest-agent must run in guest "
+			"%s, and its domain have the channel org.qemu.guest_agent.0)", name);
+	}
+	*ret_answer = answer;
+	return 0;
+}
+
 static void close_connection(struct vfctl_hypervisor *self)
 {
 	if (!self)
@@ -377,7 +404,7 @@ int vfctl_libvirt_open(struct vfctl_ctx *ctx, const char *uri,
 	c->table = (struct vfctl_hypervisor){.version = version,
 		.uri = c->uri[0] ? c->uri : NULL, .list = list_domains,
 		.get = get_domain, .define = define, .undefine = undefine, .attach = attach,
-		.detach = detach, .close = close_connection};
+		.detach = detach, .agent = ask_agent, .close = close_connection};
 	*ret_hypervisor = &c->table;
 	return 0;
 }

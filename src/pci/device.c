@@ -113,6 +113,20 @@ int pci_can_reset(struct vfctl_ctx *ctx, const struct vfctl_bdf *bdf, const stru
 	return 0;
 }
 
+int pci_reset(struct vfctl_ctx *ctx, const struct vfctl_bdf *bdf)
+{
+	_free_ char *methods = NULL;
+	int r;
+
+	if (!pci_has(ctx, bdf, "reset"))
+		return 0;
+	/* All of them were switched off: the write would fail as one does that was tried (ENOTTY). */
+	if (host_try_read(ctx, &methods, PCI_SYSFS "%s/reset_method", TEXT(bdf)) == 0 && !methods[0])
+		return 0;
+	r = host_write_slow(ctx, "1", PCI_SYSFS "%s/reset", TEXT(bdf));
+	return r == -ENOTTY ? ctx_append(ctx, r, "; it did not come back") : r;
+}
+
 int pci_link_function(struct vfctl_ctx *ctx, const struct vfctl_bdf *bdf, const char *link,
 	struct vfctl_bdf *ret_bdf)
 {

@@ -36,6 +36,12 @@ int pci_iommu_sharers(struct vfctl_ctx *ctx, const struct vfctl_bdf *bdf, int gr
  */
 int pci_can_reset(struct vfctl_ctx *ctx, const struct vfctl_bdf *bdf, const struct vfctl_bdf *pf);
 
+/*
+ * Reset the function, by the first of its methods that works; nobody may have it open. One that the
+ * kernel has no way to reset is left as it is. @return 0; the errno of a reset that failed.
+ */
+int pci_reset(struct vfctl_ctx *ctx, const struct vfctl_bdf *bdf);
+
 /* The PCI function behind a link such as physfn or virtfn3. -ENOENT when there is none. */
 int pci_link_function(struct vfctl_ctx *ctx, const struct vfctl_bdf *bdf, const char *link,
 	struct vfctl_bdf *ret_bdf);

@@ -9,6 +9,7 @@ static void free_occupant(struct vfctl_occupant *o)
 	free(o->memory);
 	free(o->shared_vcpus);
 	free(o->vfs);
+	free(o->wants);
 }
 
 void vfctl_model_free(struct vfctl_host_model *model)

@@ -450,7 +450,8 @@ static void make_stay(struct gen *g)
 		if (g->capacity->page_bytes[p] == g->r->page_bytes)
 			o.page = (uint8_t)p;
 	for (size_t i = 0; i < h->vf_count; i++)
-		o.local &= (g->capacity->groups[h->groups[i]].local & o.nodes) != 0;
+		o.local &= g->r->wants[i].affinity == VFCTL_AFFINITY_ANY ||
+			(g->capacity->groups[h->groups[i]].local & o.nodes) != 0;
 	o.room = room_after(g, &o);
 	if (!push(g, &o))
 		g->error = -ENOMEM;

@@ -142,7 +142,8 @@ static bool is_local(const struct rebalancing *b, size_t i)
 		local &= h->nodes[k] == h->memory_nodes[k];
 	}
 	for (size_t v = 0; v < h->vf_count; v++)
-		local &= (b->capacity->groups[h->groups[v]].local & nodes) != 0;
+		local &= b->requests[i].wants[v].affinity == VFCTL_AFFINITY_ANY ||
+			(b->capacity->groups[h->groups[v]].local & nodes) != 0;
 	return local;
 }
 

@@ -19,7 +19,7 @@ bool resident_may_move(const struct vfctl_host_model *model, const struct vfctl_
 	for (size_t i = 0; i < model->occupant_count; i++)
 		if (&model->occupants[i] != o)
 			vfctl_cpuset_or(&others, &model->occupants[i].cpus);
-	if (o->foreign || vfctl_cpuset_empty(&o->cpus) || o->vf_count > VFCTL_GUEST_VFS_MAX)
+	if (o->foreign || o->changing || vfctl_cpuset_empty(&o->cpus) || o->vf_count > VFCTL_GUEST_VFS_MAX)
 		return false;
 	/* Of a core that somebody else has a part of, no half can be asked for. */
 	for (size_t i = 0; i < t->core_count; i++)
@@ -129,11 +129,15 @@ int resident_init(struct vfctl_ctx *ctx, const struct vfctl_host_model *model,
 	find_entries(occupant, &t, nodes, cells);
 	if (cells)
 		share_memory(occupant, &t, cells);
-	for (size_t k = 0; k < cells; k++)
+	for (size_t k = 0; k < cells; k++) {
 		t.request.vcpus += t.cells[k].vcpus;
+		if (occupant->pinned)
+			t.cells[k].node = nodes[k];
+	}
 	for (size_t i = 0; i < occupant->vf_count; i++)
-		t.wants[i] = (struct vfctl_vf_want){.any_pf = true, .count = 1,
-			.fabric = occupant->vfs[i].fabric, .cell = VFCTL_CELL_ANY};
+		t.wants[i] = occupant->wants ? occupant->wants[i]
+			: (struct vfctl_vf_want){.any_pf = true, .count = 1,
+				  .fabric = occupant->vfs[i].fabric, .cell = VFCTL_CELL_ANY};
 	t.request.cells = t.cells;
 	t.request.cell_count = cells;
 	t.request.wants = t.wants;

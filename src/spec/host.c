@@ -5,6 +5,7 @@
 #include <errno.h>
 
 #include "base/buf.h"
+#include "vfctl/snapshot.h"
 
 #define PARTITIONS_MAX 32768
 #define ARGUMENTS_MAX 64
@@ -192,7 +193,7 @@ static const char *const store_words[] = {"host", "etcd", NULL};
 
 enum { HOST, STORE, ETCD, RESERVED_CPUS, SHARED_CPUS, SHARED_RATIO };
 
-static const char *const without_reset_words[] = {"refuse", "allow", NULL};
+static const char *const exposed_words[] = {"refuse", "allow", NULL};
 
 static const struct key host_keys[] = {
 	[HOST] = {"host", read_name_text, offsetof(struct file, host), 0, 64, NULL},
@@ -214,7 +215,8 @@ static const struct key host_keys[] = {
 	{"after-change", read_after_change, 0, 0, 0, NULL},
 	{"foreign-domains", read_foreign, 0, 0, 0, NULL},
 	{"hook", read_hook, 0, 0, 0, NULL},
-	{"vfs-without-reset", read_without_reset, 0, 0, 0, without_reset_words},
+	{"vfs-without-reset", read_exposed, 0, VFCTL_EXPOSED_RESET, 0, exposed_words},
+	{"vfs-without-acs", read_exposed, 0, VFCTL_EXPOSED_ACS, 0, exposed_words},
 };
 
 static const struct shape partition_shapes[] = {
@@ -249,7 +251,7 @@ static const struct shape host_shapes[] = {
 	{.read = read_after_change, .map = &after_change_table},
 	{.read = read_foreign, .words = foreign_mode_words, .map = &foreign_table},
 	{.read = read_hook, .map = &hook_table},
-	{.read = read_without_reset, .kinds = SHAPE_WORDS},
+	{.read = read_exposed, .kinds = SHAPE_WORDS},
 };
 const struct table host_table = {host_keys, ARRAY_SIZE(host_keys), host_shapes,
 	ARRAY_SIZE(host_shapes), NULL};

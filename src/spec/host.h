@@ -22,8 +22,8 @@ int read_host_cpus(struct reader *r, const struct key *key, const struct doc_nod
 /* A size, @max at most; a uint64_t. */
 int read_host_memory(struct reader *r, const struct key *key, const struct doc_node *value,
 	void *object);
-/* host_trust.c: foreign-domains, hook, vfs-without-reset. */
-int read_without_reset(struct reader *r, const struct key *key, const struct doc_node *value,
+/* host_trust.c: foreign-domains, hook, vfs-without-reset and vfs-without-acs. */
+int read_exposed(struct reader *r, const struct key *key, const struct doc_node *value,
 	void *object);
 int read_foreign(struct reader *r, const struct key *key, const struct doc_node *value,
 	void *object);

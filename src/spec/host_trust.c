@@ -88,14 +88,17 @@ int read_foreign(struct reader *r, const struct key *key, const struct doc_node 
 	return error < 0 ? error : check_foreign(&inner, value, f, seen, ARRAY_SIZE(foreign_keys));
 }
 
-int read_without_reset(struct reader *r, const struct key *key, const struct doc_node *value,
+/* @min of the key is the bit of vfs_allowed. */
+int read_exposed(struct reader *r, const struct key *key, const struct doc_node *value,
 	void *object)
 {
+	unsigned *allowed = &((struct vfctl_host_spec *)object)->vfs_allowed;
 	const struct key word = {key->name, read_word, 0, 0, 0, key->words};
 	unsigned chosen = 0;
 	int error = read_word(r, &word, value, &chosen);
 
-	((struct vfctl_host_spec *)object)->vfs_without_reset = chosen == 1;
+	if (error == 0 && chosen == 1)
+		*allowed |= (unsigned)key->min;
 	return error;
 }
 

@@ -6,8 +6,10 @@
 #include <stdio.h>
 
 #include "base/json.h"
+#include "spec/bench_plan.h"
 #include "spec/guest.h"
 #include "spec/host.h"
+#include "vfctl/measure.h"
 
 #define LENGTH_MAX 65536
 
@@ -371,4 +373,9 @@ int vfctl_guest_schema(struct vfctl_ctx *ctx, char **ret)
 int vfctl_host_spec_schema(struct vfctl_ctx *ctx, char **ret)
 {
 	return write_schema(ctx, "host.yaml of vfctl", &host_table, ret);
+}
+
+int vfctl_bench_schema(struct vfctl_ctx *ctx, char **ret)
+{
+	return write_schema(ctx, "plan of vfctl bench", &bench_table, ret);
 }

@@ -11,6 +11,7 @@
 #include "infiniband/gid.h"
 #include "infiniband/vf.h"
 #include "netlink/link.h"
+#include "pci/acs.h"
 #include "pci/device.h"
 #include "sriov/holder.h"
 #include "sriov/inventory.h"
@@ -286,6 +287,8 @@ static int read_one(struct vfctl_ctx *ctx, struct vfctl_pf *pf, const struct nl_
 		return ctx_oom(ctx);
 	if (!pf->vfs)
 		r = links_read(ctx, &pf->bdf, &pf->vfs, &pf->num_vfs);
+	if (depth == DEPTH_ALL && pf->num_vfs)
+		pf->acs = pci_acs_of_path(ctx, &pf->bdf, &pf->acs_port);
 	if (r == 0 && concerns(pf, only))
 		r = read_vfs(ctx, pf, links, depth);
 	doubt = host_take_doubt(ctx);
@@ -469,6 +472,19 @@ void vfctl_inventory_free(struct vfctl_inventory *inventory)
 	free(inventory->pfs);
 	free(inventory->unread);
 	free(inventory);
+}
+
+const char *vfctl_acs_name(enum vfctl_acs acs)
+{
+	static const char *const names[] = {
+		[VFCTL_ACS_UNKNOWN] = "unknown",
+		[VFCTL_ACS_ON] = "on",
+		[VFCTL_ACS_OFF] = "off",
+		[VFCTL_ACS_ABSENT] = "absent",
+		[VFCTL_ACS_OVERRIDDEN] = "overridden",
+	};
+
+	return (size_t)acs < ARRAY_SIZE(names) ? names[acs] : "unknown";
 }
 
 /* ---- finding ---- */

@@ -21,6 +21,7 @@ DL_FN(sqlite3_clear_bindings);
 DL_FN(sqlite3_close);
 DL_FN(sqlite3_column_int64);
 DL_FN(sqlite3_column_text);
+DL_FN(sqlite3_db_config);
 DL_FN(sqlite3_errmsg);
 DL_FN(sqlite3_exec);
 DL_FN(sqlite3_file_control);
@@ -32,6 +33,7 @@ DL_FN(sqlite3_prepare_v2);
 DL_FN(sqlite3_reset);
 DL_FN(sqlite3_sql);
 DL_FN(sqlite3_step);
+DL_FN(sqlite3_wal_autocheckpoint);
 
 static const struct dl_symbol symbols[] = {
 	DL_SYM(sqlite3_bind_int64), DL_SYM(sqlite3_bind_text), DL_SYM(sqlite3_busy_handler),
@@ -41,7 +43,8 @@ static const struct dl_symbol symbols[] = {
 	DL_SYM(sqlite3_extended_errcode), DL_SYM(sqlite3_finalize), DL_SYM(sqlite3_get_autocommit),
 	DL_SYM(sqlite3_open_v2),
 	DL_SYM(sqlite3_prepare_v2), DL_SYM(sqlite3_clear_bindings), DL_SYM(sqlite3_reset),
-	DL_SYM(sqlite3_sql), DL_SYM(sqlite3_step)};
+	DL_SYM(sqlite3_sql), DL_SYM(sqlite3_step), DL_SYM(sqlite3_db_config),
+	DL_SYM(sqlite3_wal_autocheckpoint)};
 
 /* Another command's transaction takes milliseconds. */
 #define BUSY_TIMEOUT_MS 10000
@@ -336,6 +339,15 @@ int db_mend(struct vfctl_ctx *ctx, const char *path)
 	if (r == 0)
 		r = query_new(db, &q, "SELECT count(*) FROM sqlite_master", "");
 	return r < 0 ? r : query_step(q) < 0 ? -EIO : 0;
+}
+
+/* SQLite reads the whole log when it is opened: a long one would cost more than it saves. */
+#define LOG_PAGES 100
+
+void db_leave_log(struct db *db)
+{
+	sym_sqlite3_db_config(db->handle, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);
+	sym_sqlite3_wal_autocheckpoint(db->handle, LOG_PAGES);
 }
 
 void db_close(struct db *db)

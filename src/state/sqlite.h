@@ -27,6 +27,12 @@ int db_open_frozen(struct vfctl_ctx *ctx, const char *path, struct db **ret_db);
 int db_mend(struct vfctl_ctx *ctx, const char *path);
 /* Closed when each that opened or shares it has closed it. */
 void db_close(struct db *db);
+/*
+ * What is committed is in the log, on the disk, and stays there when this one is closed: whoever closes
+ * the file next, or a log of some length, brings it into the file itself. Spares the last of several
+ * waits for the disk.
+ */
+void db_leave_log(struct db *db);
 /* The same once more, for another user of that file; NULL while a transaction is open on it. */
 struct db *db_share(struct db *db, const char *path);
 struct vfctl_ctx *db_ctx(struct db *db);

@@ -37,6 +37,11 @@ int store_open(struct vfctl_ctx *ctx, enum store_mode mode, struct store **ret_s
 	return r;
 }
 
+void store_leave_log(struct store *store)
+{
+	db_leave_log(store->db);
+}
+
 void store_close(struct store *store)
 {
 	if (!store)
@@ -468,6 +473,7 @@ static int read_lease(struct store *s, struct query *q, struct vfctl_lease *l, i
 	str_copy(l->boot_id, sizeof(l->boot_id), query_text(q, 9));
 	if (!l->domain_name)
 		return ctx_oom(db_ctx(s->db));
+	l->run_begun = version >= VERSION_RUNS ? query_int(q, 11) : 0;
 	r = read_vfs(s, l, version, version >= VERSION_RUNS && query_int(q, 10));
 	if (r == 0)
 		r = read_cells(s, l, version);
@@ -492,7 +498,7 @@ static const char *leases_query(int version)
 		return LEASE "running" LEASE_ON "boot FROM lease" LEASE_OF;
 	return LEASE "EXISTS (SELECT 1 FROM change_op WHERE change = c.id AND number = 0 AND "
 		"type = 'run')"
-		LEASE_ON "coalesce(c.boot, ''), c.id IS NOT NULL FROM lease "
+		LEASE_ON "coalesce(c.boot, ''), c.id IS NOT NULL, coalesce(c.begun, 0) FROM lease "
 		"LEFT JOIN change c ON run = domain_uuid" LEASE_OF;
 }
 

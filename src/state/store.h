@@ -21,6 +21,8 @@ enum store_mode { STORE_READ, STORE_WRITE };
  */
 int store_open(struct vfctl_ctx *ctx, enum store_mode mode, struct store **ret_store);
 void store_close(struct store *store);
+/* For who is in a hurry: see db_leave_log(). */
+void store_leave_log(struct store *store);
 static inline void store_closep(struct store **store)
 {
 	store_close(*store);

@@ -8,6 +8,7 @@
 #include "base/buf.h"
 #include "base/json.h"
 #include "workflow/attach.h"
+#include "workflow/clean.h"
 #include "workflow/lease_text.h"
 #include "workflow/ops.h"
 #include "workflow/recover.h"
@@ -197,6 +198,8 @@ static int add_attach_steps(struct vfctl_ctx *ctx, struct attach *a,
 
 	for (size_t i = 0; i < a->missing && r == 0; i++) {
 		r = attach_choose_vf(ctx, a, o, dry_run);
+		if (r == 0 && !a->adopt)
+			r = clean_add_steps(ctx, a->snapshot, o->spec, &a->vf, 1, steps);
 		if (r == 0)
 			r = make_devices(ctx, a);
 		if (r == 0)

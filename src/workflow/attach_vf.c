@@ -19,8 +19,22 @@ static const struct known_domain *find_holder(const struct attach *a,
 	return NULL;
 }
 
-static int check_free(struct vfctl_ctx *ctx, struct attach *a, const struct vfctl_pf *pf,
-	const struct vfctl_vf *vf)
+static int check_apart(struct vfctl_ctx *ctx, const struct vfctl_attach_options *o,
+	const struct vfctl_pf *pf, const struct vfctl_vf *vf)
+{
+	unsigned allowed = o->spec ? o->spec->vfs_allowed : 0;
+	_free_ char *words = NULL;
+	char text[VFCTL_BDF_TEXT];
+
+	if (!(vfctl_vf_exposure(ctx, pf, vf, &words) & ~allowed))
+		return 0;
+	return ctx_fail(ctx, -EPERM, "%s/%u is given to no guest: it %s", vfctl_pf_name(pf, text),
+		vf->index, words ? words : "is not kept apart");
+}
+
+/* -EBUSY: somebody has it; -EPERM: no guest may have it. */
+static int check_free(struct vfctl_ctx *ctx, struct attach *a,
+	const struct vfctl_attach_options *o, const struct vfctl_pf *pf, const struct vfctl_vf *vf)
 {
 	const struct known_domain *holder = find_holder(a, &vf->bdf);
 	char words[256], text[VFCTL_BDF_TEXT];
@@ -38,7 +52,7 @@ static int check_free(struct vfctl_ctx *ctx, struct attach *a, const struct vfct
 	if (holder)
 		return ctx_fail(ctx, -EBUSY, "%s/%u is a device of domain %s",
 			vfctl_pf_name(pf, text), vf->index, holder->name);
-	return 0;
+	return check_apart(ctx, o, pf, vf);
 }
 
 const struct vfctl_lease_vf *attach_leased(const struct attach *a, const struct vfctl_bdf *vf)
@@ -72,11 +86,12 @@ static bool is_chosen(const struct attach *a, const struct vfctl_vf *vf)
 }
 
 /* The first VF of @pf that nobody holds. */
-static int first_free(struct vfctl_ctx *ctx, struct attach *a, const struct vfctl_pf *pf,
-	const struct vfctl_vf **ret)
+static int first_free(struct vfctl_ctx *ctx, struct attach *a,
+	const struct vfctl_attach_options *o, const struct vfctl_pf *pf, const struct vfctl_vf **ret)
 {
 	char text[VFCTL_BDF_TEXT];
 	const char *name = vfctl_pf_name(pf, text);
+	_free_ char *exposed = NULL;
 
 	for (uint32_t i = 0; i < pf->num_vfs; i++)
 		if (left_over(a, &pf->vfs[i]) && !is_chosen(a, &pf->vfs[i])) {
@@ -84,7 +99,8 @@ static int first_free(struct vfctl_ctx *ctx, struct attach *a, const struct vfct
 			return 0;
 		}
 	for (uint32_t i = 0; i < pf->num_vfs; i++) {
-		int r = is_chosen(a, &pf->vfs[i]) ? -EBUSY : check_free(ctx, a, pf, &pf->vfs[i]);
+		int r = is_chosen(a, &pf->vfs[i]) ? -EBUSY
+						  : check_free(ctx, a, o, pf, &pf->vfs[i]);
 
 		if (a->adopt) { /* a VF more was asked for, not one that it has */
 			a->adopt = false;
@@ -94,9 +110,13 @@ static int first_free(struct vfctl_ctx *ctx, struct attach *a, const struct vfct
 			*ret = &pf->vfs[i];
 			return 0;
 		}
-		if (r != -EBUSY)
+		if (r == -EPERM && !exposed)
+			exposed = strdup(vfctl_ctx_error(ctx));
+		if (r != -EBUSY && r != -EPERM)
 			return r;
 	}
+	if (exposed)
+		return ctx_fail(ctx, -EPERM, "%s", exposed);
 	if (!pf->num_vfs)
 		return ctx_fail(ctx, -EBUSY, "%s has no VFs; make some with: vfctl create %s N",
 			name, name);
@@ -276,11 +296,11 @@ int attach_choose_vf(struct vfctl_ctx *ctx, struct attach *a,
 	if (o->vf) {
 		r = vfctl_inventory_find_vf(ctx, inv, o->vf, &pf, &vf);
 		if (r == 0 && !left_over(a, vf))
-			r = check_free(ctx, a, pf, vf);
+			r = check_free(ctx, a, o, pf, vf);
 	} else {
 		r = vfctl_inventory_find_pf(ctx, inv, o->pf, &pf);
 		if (r == 0)
-			r = first_free(ctx, a, pf, &vf);
+			r = first_free(ctx, a, o, pf, &vf);
 	}
 	if (r == 0 && a->adopt)
 		r = adopt_device(ctx, a, vf, &attrs);

@@ -9,6 +9,7 @@
 #include "facts/snapshot.h"
 #include "host/host.h"
 #include "state/store.h"
+#include "workflow/clean.h"
 #include "workflow/define.h"
 #include "workflow/guest.h"
 #include "workflow/lease.h"
@@ -150,7 +151,8 @@ static void put_qemu(const struct vfctl_lease *l, struct buf *text)
 			vfctl_cpuset_count(&l->qemu_cpus) == 1 ? "" : "s", cpus);
 }
 
-static int add_define_steps(struct vfctl_ctx *ctx, struct define *d, struct vfctl_change *change)
+static int add_define_steps(struct vfctl_ctx *ctx, struct define *d,
+	const struct vfctl_host_spec *spec, struct vfctl_change *change)
 {
 	_free_ char *text = lease_to_text(&d->lease, &d->shape);
 	_buf_ struct buf memory = {0}, vfs = {0}, qemu = {0};
@@ -159,6 +161,9 @@ static int add_define_steps(struct vfctl_ctx *ctx, struct define *d, struct vfct
 	char cpus[512];
 	int r = text ? identities_add_step(ctx, &d->placed->identities, change) : ctx_oom(ctx);
 
+	if (r == 0)
+		r = clean_add_steps(ctx, d->placed->snapshot, spec, d->placed->vfs,
+			d->placed->vf_count, steps);
 	for (size_t i = 0; i < d->lease.vf_count; i++)
 		buf_printf(&vfs, "%s%s", i ? ", " : d->lease.vf_count > 1 ? " and VFs " : " and VF ",
 			TEXT(&d->lease.vfs[i].bdf));
@@ -206,7 +211,7 @@ static int define_placed(struct vfctl_ctx *ctx, struct define *d, const struct d
 	if (r == 0)
 		r = fill_lease(ctx, d);
 	if (r == 0)
-		r = add_define_steps(ctx, d, change);
+		r = add_define_steps(ctx, d, q->options->spec, change);
 	if (r < 0)
 		return r;
 	change->result = str_format("domain %s is defined; start it with: virsh start %s",
@@ -230,8 +235,8 @@ static int define_or_change(struct vfctl_ctx *ctx, struct define *d,
 	int r = find_existing(ctx, d->hv, q->guest, &info);
 
 	if (r == 1) {
-		const struct redefine_request again = {q->guest, q->options, d->said, &info,
-			q->dry_run};
+		const struct redefine_request again = {.guest = q->guest, .options = q->options,
+			.said = d->said, .info = &info, .dry_run = q->dry_run};
 
 		r = guest_redefine(ctx, &again, change);
 		vfctl_domain_info_clear(&info);

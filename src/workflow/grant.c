@@ -8,6 +8,7 @@
 #include "pci/device.h"
 #include "sriov/inventory.h"
 #include "sriov/live.h"
+#include "vfctl/snapshot.h"
 #include "workflow/identity.h"
 
 #define TEXT(bdf) vfctl_bdf_format((bdf), (char[VFCTL_BDF_TEXT]){0})
@@ -320,6 +321,18 @@ static int check_identity(struct vfctl_ctx *ctx, const struct grant_facts *f,
 	return r < 0 ? r : 0;
 }
 
+static int check_apart(struct vfctl_ctx *ctx, const struct grant_facts *f,
+	const struct vfctl_pf *pf, const struct vfctl_vf *vf)
+{
+	_free_ char *words = NULL;
+
+	if (!(vfctl_vf_exposure(ctx, pf, vf, &words) & ~f->spec->vfs_allowed))
+		return 0;
+	ctx_audit(ctx, "refused: VF %s: it %s", TEXT(&vf->bdf), words ? words : "is exposed");
+	return ctx_fail(ctx, -EPERM, "the metadata of domain %s names VF %s, which is given to no "
+		"guest: it %s", f->intent->name, TEXT(&vf->bdf), words ? words : "is exposed");
+}
+
 static int give_foreign(struct vfctl_ctx *ctx, const struct grant_facts *f, struct grant *g,
 	const struct vfctl_domain_vf *vf)
 {
@@ -343,6 +356,9 @@ static int give_foreign(struct vfctl_ctx *ctx, const struct grant_facts *f, stru
 					  : "host.yaml does not give the VFs of its PF";
 	if (why)
 		return fail_foreign(ctx, f, vf, why);
+	r = check_apart(ctx, f, pf, now);
+	if (r < 0)
+		return r;
 	all = with_device(f, vf);
 	r = check_identity(ctx, f, &all, &now->attrs);
 	return r < 0 ? r : give(ctx, f, g, vf, GRANT_FOREIGN);

@@ -185,7 +185,8 @@ static int prepare(struct hook *h)
 
 	if (r == 0 && h->intent.vf_count)
 		r = store_open(h->ctx, STORE_WRITE, &store);
-
+	if (r == 0 && store)
+		store_leave_log(store); /* a guest waits for its start */
 	if (r == 0)
 		r = vfctl_leases_read(h->ctx, &leases);
 	if (r < 0)

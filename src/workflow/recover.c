@@ -11,6 +11,8 @@
 
 #include "base/json.h"
 #include "base/parse.h"
+#include "bench/settings.h"
+#include "bench/tunnel.h"
 #include "facts/snapshot.h"
 #include "host/host.h"
 #include "host/ops.h"
@@ -19,8 +21,17 @@
 #include "sriov/vf_changes.h"
 #include "sriov/ops.h"
 #include "vfctl/hypervisor.h"
+#include "workflow/bench.h"
+#include "workflow/clean.h"
 #include "workflow/guest_run.h"
 #include "workflow/ops.h"
+
+/*
+ * Weak: a program that measures nothing, as the hook, has none of that code, nor its names here. They
+ * are the last, so that the table then ends with them.
+ */
+extern const struct op_type op_bench_settings __attribute__((weak));
+extern const struct op_type op_bench_tunnel __attribute__((weak));
 
 const struct op_type *const op_types[] = {&op_autoprobe, &op_numvfs, &op_vf_attrs,
 	&op_vf_identity, &op_guest_attrs, &op_vf_driver, &op_module, &op_pf_mtu,
@@ -29,8 +40,8 @@ const struct op_type *const op_types[] = {&op_autoprobe, &op_numvfs, &op_vf_attr
 	&op_unlease, &op_lease_vf, &op_unlease_vf, &op_policy, &op_unrun, &op_domain, &op_undomain,
 	&op_definition, &op_plugged, &op_run, &op_run_vf,
 	&op_intent, &op_definition_vf, &op_run_had,
-	&op_lease_shape, &op_shape_later, &op_vf_leaves, &op_redefine,
-	&op_hook_program, &op_hook_reload, NULL};
+	&op_lease_shape, &op_shape_later, &op_vf_leaves, &op_redefine, &op_clean,
+	&op_hook_program, &op_hook_reload, &op_bench_settings, &op_bench_tunnel, NULL};
 
 /* What the kernel has forgotten since need not be taken back. */
 static size_t drop_forgotten(struct open_change *c)
@@ -291,7 +302,8 @@ int recover_pfs(struct vfctl_ctx *ctx)
 		_close_ int lock = -1;
 
 		/* Its owner waits for no PF: guests' changes are recover_guests()'s. */
-		if (str_eq(open->v[i].lock, HOST_LOCK_PLACEMENT))
+		if (str_eq(open->v[i].lock, HOST_LOCK_PLACEMENT) ||
+			str_starts(open->v[i].lock, BENCH_LOCK))
 			continue;
 		r = host_lock(ctx, open->v[i].lock, false, &lock);
 		if (r == 0)

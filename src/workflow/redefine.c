@@ -94,7 +94,8 @@ static int read_all(struct vfctl_ctx *ctx, struct redefining *r)
 	int e = vfctl_snapshot_read(ctx, NULL, &p->snapshot);
 
 	if (e == 0)
-		e = snapshot_need_leases(ctx, p->snapshot);
+		e = r->q->to ? snapshot_need_all(ctx, p->snapshot)
+			     : snapshot_need_leases(ctx, p->snapshot);
 	if (e < 0)
 		return e;
 	r->lease = vfctl_leases_find_uuid(p->snapshot->leases, r->q->info->uuid);
@@ -212,9 +213,10 @@ static int look(struct vfctl_ctx *ctx, struct redefining *r)
 		e = redefine_match(ctx, r);
 	if (e < 0)
 		return e;
-	if (!r->said.any && !r->edited && !amounts_differ(r) && !redefine_vfs_differ(ctx, r))
+	if (!r->q->to && !r->said.any && !r->edited && !amounts_differ(r) &&
+		!redefine_vfs_differ(ctx, r))
 		return fail_nothing(ctx, r);
-	r->place = r->said.place || amounts_differ(r) || !has_all(r);
+	r->place = r->q->to || r->said.place || amounts_differ(r) || !has_all(r);
 	return 0;
 }
 

@@ -68,7 +68,29 @@ static void pin_cells(struct redefining *r)
 	q->cells = q->cell_count ? r->cells : NULL;
 }
 
-enum stay { STAY_NOT, STAY_ON_PFS, STAY_ON_NODES /* and on its PFs */ };
+/* The nodes of a move, whose cells are in the order of the nodes that they come from. */
+static void pin_target(struct redefining *r)
+{
+	struct vfctl_request *q = &r->placed->requests->v[0];
+	const struct vfctl_assignment *to = r->q->to, *now = r->now;
+
+	if (!q->cell_count && to->cell_count == 1)
+		q->node = to->cells[0].node;
+	if (q->cell_count != now->cell_count || q->cell_count != to->cell_count ||
+		q->cell_count > VFCTL_CELLS_MAX)
+		return;
+	for (size_t i = 0; i < q->cell_count; i++) {
+		size_t rank = 0;
+
+		for (size_t k = 0; k < now->cell_count; k++)
+			rank += now->cells[k].node < now->cells[i].node;
+		r->cells[i] = q->cells[i];
+		r->cells[i].node = to->cells[rank].node;
+	}
+	q->cells = q->cell_count ? r->cells : NULL;
+}
+
+enum stay { STAY_NOT, STAY_ON_PFS, STAY_ON_NODES /* and on its PFs */, MOVE };
 
 static int plan_once(struct vfctl_ctx *ctx, struct redefining *r,
 	const struct vfctl_cpuset *closed, enum stay stay)
@@ -81,11 +103,13 @@ static int plan_once(struct vfctl_ctx *ctx, struct redefining *r,
 	vfctl_requests_free(steal(p->requests));
 	e = vfctl_requests_make(ctx, p->model, &p->guest, 1, &p->requests);
 	if (e == 0)
-		e = pin_wants(ctx, r, stay != STAY_NOT);
+		e = pin_wants(ctx, r, stay == STAY_ON_PFS || stay == STAY_ON_NODES);
 	if (e < 0)
 		return e;
 	if (stay == STAY_ON_NODES)
 		pin_cells(r);
+	if (stay == MOVE)
+		pin_target(r);
 	vfctl_cpuset_or(&p->model->busy_cpus, closed);
 	e = vfctl_plan_make(ctx, p->model, p->requests->v, 1, NULL, &p->plan);
 	p->model->busy_cpus = busy;
@@ -231,6 +255,17 @@ static int ask_planner(struct vfctl_ctx *ctx, struct redefining *r)
 	return e < 0 ? e : placed_check(ctx, r->placed);
 }
 
+/* On the nodes that it moves to; its VFs are those that its own words find there. */
+static int ask_to_move(struct vfctl_ctx *ctx, struct redefining *r)
+{
+	const struct vfctl_cpuset closed = {{0}};
+	int e = free_own_vfs(ctx, r);
+
+	if (e == 0)
+		e = plan_once(ctx, r, &closed, MOVE);
+	return e < 0 ? e : placed_check(ctx, r->placed);
+}
+
 int redefine_place(struct vfctl_ctx *ctx, struct redefining *r)
 {
 	int e;
@@ -238,7 +273,7 @@ int redefine_place(struct vfctl_ctx *ctx, struct redefining *r)
 	if (!r->place)
 		return keep_place(ctx, r);
 	model_leave_out(r->placed->model, r->q->info->uuid);
-	e = ask_planner(ctx, r);
+	e = r->q->to ? ask_to_move(ctx, r) : ask_planner(ctx, r);
 	if (e < 0)
 		return e;
 	keep_own_vfs(r);

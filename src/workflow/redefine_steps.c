@@ -5,6 +5,7 @@
 
 #include "base/json.h"
 #include "base/owner.h"
+#include "workflow/clean.h"
 #include "workflow/lease_text.h"
 #include "workflow/ops.h"
 #include "workflow/redefining.h"
@@ -107,7 +108,7 @@ static int put_definition(struct vfctl_ctx *ctx, const struct redefining *r, str
 	put_count(out, "cells", r->view->cell_count, view->cell_count);
 	put_vfs(r, out);
 	if (!out->len)
-		buf_puts(out, "as its file says");
+		buf_puts(out, r->q->to ? "for its new place" : "as its file says");
 	vfctl_domain_view_free(view);
 	return 0;
 }
@@ -251,7 +252,11 @@ static int add_vf_steps(struct vfctl_ctx *ctx, const struct redefining *r, struc
 		const struct vfctl_domain_vf *vf = &r->placed->vfs[i];
 		const struct vfctl_lease_vf *has = redefine_leased(r, &vf->bdf);
 
-		e = has ? add_intent(ctx, r, vf, has, steps) : add_vf(ctx, r, vf, steps);
+		if (!has)
+			e = clean_add_steps(ctx, r->placed->snapshot, r->q->options->spec, vf, 1,
+				steps);
+		if (e == 0)
+			e = has ? add_intent(ctx, r, vf, has, steps) : add_vf(ctx, r, vf, steps);
 	}
 	return e;
 }
@@ -398,8 +403,8 @@ int redefine_add_steps(struct vfctl_ctx *ctx, struct redefining *r, struct vfctl
 		e = add_leave_steps(ctx, r, steps);
 	if (e < 0)
 		return e;
-	change->result = r->running ? str_format("domain %s is defined anew; it runs as it was until it "
-		"is stopped and started again", r->q->info->name)
-		: str_format("domain %s is defined anew", r->q->info->name);
+	change->result = str_format("domain %s is %s%s", r->q->info->name, !r->q->to ? "defined anew"
+		: r->running ? "defined for its new place" : "moved", r->running ? "; it runs as it was "
+		"until it is stopped and started again" : "");
 	return change->result ? identities_add_return_step(ctx, &r->lost, change) : ctx_oom(ctx);
 }

@@ -289,7 +289,7 @@ static void keep_others(const struct redefining *r, const struct vfctl_vf_attrs 
 {
 	uint32_t stay = has->mask & ~io->mask;
 
-	for (size_t i = 0; i < ARRAY_SIZE(asked_by); i++)
+	for (size_t i = 0; !r->q->to && i < ARRAY_SIZE(asked_by); i++)
 		if (was_asked(r, asked_by[i].key))
 			stay &= ~asked_by[i].bit;
 	attrs_copy(io, has, stay);

@@ -11,6 +11,7 @@
 #include "spec/doc.h"
 #include "vfctl/guest.h"
 #include "vfctl/hostspec.h"
+#include "vfctl/measure.h"
 
 /* Patterns are ours or a schema's, which both stay: each is compiled once. */
 static bool matches(const char *pattern, const char *text)
@@ -226,11 +227,13 @@ static bool takes(const struct json *schema, const struct doc_node *node, const 
 
 static const struct json *schema_of(struct vfctl_ctx *ctx, enum schema_kind kind)
 {
-	static struct json *schemas[2];
+	static int (*const make[])(struct vfctl_ctx *ctx, char **ret_text) = {
+		[SCHEMA_GUEST] = vfctl_guest_schema, [SCHEMA_HOST] = vfctl_host_spec_schema,
+		[SCHEMA_BENCH] = vfctl_bench_schema};
+	static struct json *schemas[ARRAY_SIZE(make)];
 	_free_ char *text = NULL;
 
-	if (!schemas[kind] && ((kind == SCHEMA_GUEST ? vfctl_guest_schema(ctx, &text)
-			: vfctl_host_spec_schema(ctx, &text)) < 0 ||
+	if (!schemas[kind] && (make[kind](ctx, &text) < 0 ||
 		json_read(ctx, "schema", text, strlen(text), &schemas[kind]) < 0)) {
 		fprintf(stderr, "%s\n", vfctl_ctx_error(ctx));
 		abort();

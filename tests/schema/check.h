@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-enum schema_kind { SCHEMA_GUEST, SCHEMA_HOST };
+enum schema_kind { SCHEMA_GUEST, SCHEMA_HOST, SCHEMA_BENCH };
 
 /*
  * Does our schema take this YAML, as an editor reads it (the core schema of YAML 1.2)? @why

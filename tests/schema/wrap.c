@@ -4,6 +4,7 @@
  * schema at once. What the parser takes, the schema must take.
  */
 #include "check.h"
+#include "spec/bench_plan.h"
 #include "vfctl/guest.h"
 #include "vfctl/hostspec.h"
 
@@ -45,5 +46,18 @@ int __wrap_vfctl_host_spec_parse_files(struct vfctl_ctx *ctx, const struct vfctl
 	/* An editor sees one of them at a time. */
 	for (size_t i = 0; i < count; i++)
 		schema_holds(SCHEMA_HOST, files[i].text, files[i].len, r == 0);
+	return r;
+}
+
+int __real_bench_plan_parse(struct vfctl_ctx *ctx, const char *file, const char *text, size_t len,
+	struct bench_plan **ret);
+int __wrap_bench_plan_parse(struct vfctl_ctx *ctx, const char *file, const char *text, size_t len,
+	struct bench_plan **ret);
+int __wrap_bench_plan_parse(struct vfctl_ctx *ctx, const char *file, const char *text, size_t len,
+	struct bench_plan **ret)
+{
+	int r = __real_bench_plan_parse(ctx, file, text, len, ret);
+
+	schema_holds(SCHEMA_BENCH, text, len, r == 0);
 	return r;
 }

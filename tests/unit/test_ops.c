@@ -17,6 +17,7 @@
 #include "state/journal.h"
 #include "workflow/guest_run.h"
 #include "workflow/ops.h"
+#include "workflow/clean.h"
 #include "workflow/recover.h"
 
 static char dir[64];
@@ -93,6 +94,7 @@ static const struct sample samples[] = {
 		"{\"mac\":\"02:00:00:00:00:08\"}", true},
 	{&op_guest_attrs, PF "/0", "{\"mac\":\"02:00:00:00:00:07\"}",
 		"{\"mac\":\"02:00:00:00:00:08\"}", true},
+	{&op_clean, PF "/1", "{\"vlan\":\"7\",\"trust\":\"on\"}", "{\"vlan\":\"0\"}", true},
 	{&op_vf_driver, PF "/1", "vfio-pci", "none", true},
 	{&op_vf_driver, PF "/0", "none", "host", true},
 	{&op_module, "vfio-pci", "loaded", "loaded", false},
@@ -194,7 +196,8 @@ static void what_the_journal_holds_may_be_nonsense(void **state)
 	const struct op bad[] = {
 		{&op_numvfs, "../../etc", "1", "0"}, {&op_numvfs, PF, "many", "-1"},
 		{&op_vf_attrs, PF, "{}", "{}"}, {&op_vf_attrs, PF "/x", "{}", "{}"},
-		{&op_vf_attrs, PF "/0", "{", "[]"}, {&op_vf_driver, PF "/0", "a", "b"},
+		{&op_vf_attrs, PF "/0", "{", "[]"}, {&op_clean, "x/0", "{}", "{}"},
+		{&op_clean, PF "/0", "{", "["}, {&op_vf_driver, PF "/0", "a", "b"},
 		{&op_vf_driver, PF "/70000", "none", "- -"},
 		{&op_pf_mtu, PF, "many", "-1"}, {&op_pf_mtu, "ens1", "9000", "1500"},
 		{&op_pf_link, PF, "sideways", ""}, {&op_pf_link, PF "/1", "up", "down"},

@@ -2,6 +2,7 @@
 #ifndef VFCTL_FINDINGS_H
 #define VFCTL_FINDINGS_H
 
+#include "vfctl/hostspec.h"
 #include "vfctl/snapshot.h"
 #include "vfctl/types.h"
 
@@ -17,12 +18,18 @@ enum vfctl_finding_kind {
 	VFCTL_FINDING_TAKEN,   /**< somebody else has a VF of it now */
 	VFCTL_FINDING_DROPPED, /**< its domain's definition has a VF of it no more */
 	VFCTL_FINDING_CLAIMED, /**< another domain's definition has a VF of it: a clone, mostly */
-	/** A domain has VFs that are leased to nobody: a hint, there is nothing to disagree. */
-	VFCTL_FINDING_UNLEASED,
+	VFCTL_FINDING_EXPOSED, /**< a VF of it is not kept apart, and host.yaml does not accept that */
+	VFCTL_FINDING_RESERVED, /**< it holds CPUs that host.yaml keeps for the host, or lets guests share */
+	/* Notes: what is to be known, while nothing disagrees. */
+	VFCTL_FINDING_UNLEASED, /**< a domain has VFs that are leased to nobody */
+	VFCTL_FINDING_ACCEPTED, /**< a VF of it is not kept apart, and host.yaml accepts that */
+	VFCTL_FINDING_LEFT, /**< a VF that nobody has is to be cleaned; of no domain */
+	VFCTL_FINDING_TRUSTED,	/**< it may have trust on, or the spoof check off, of a VF */
 };
 
 struct vfctl_finding {
 	enum vfctl_finding_kind kind;
+	bool note; /**< nothing disagrees */
 	char domain[128];	  /**< of the lease; UNLEASED: that has them */
 	char vf[VFCTL_BDF_TEXT];  /**< ""; the address of the VF it is about */
 	char *words;  /**< what is so */
@@ -38,14 +45,17 @@ struct vfctl_findings {
 /**
  * Compare the leases with libvirt's domains and the VFs there are. Nothing is changed, and
  * libvirt is not called: its files are read.
- * @param snapshot  of all PFs.
+ * @param snapshot  of all PFs; what vfctl_snapshot_mark_left() marked is told.
+ * @param spec  what this host declares, or NULL: then nothing is said of VFs that are not kept apart,
+ * and of reserved CPUs.
  * @param ret  freed with vfctl_findings_free().
  * @return 0; -EACCES the leases cannot be read; -ENOMEM.
  */
 int vfctl_findings_read(struct vfctl_ctx *ctx, const struct vfctl_snapshot *snapshot,
-	struct vfctl_findings **ret);
+	const struct vfctl_host_spec *spec, struct vfctl_findings **ret);
 void vfctl_findings_free(struct vfctl_findings *findings);
-/** "gone", "renamed", "absent", "taken", "dropped", "claimed", "unleased". */
+/** "gone", "renamed", "absent", "taken", "dropped", "claimed", "exposed", "reserved"; of
+ * notes "unleased", "accepted", "left", "trusted". */
 const char *vfctl_finding_name(enum vfctl_finding_kind kind);
 
 #ifdef __cplusplus

@@ -110,7 +110,7 @@ struct vfctl_host_spec {
 	struct vfctl_foreign_spec foreign;
 	bool leased_vfs_warn; /**< a domain that starts with a VF leased to another is warned
 				 of, not refused */
-	bool vfs_without_reset; /**< VFs that cannot be reset by themselves are given to guests */
+	unsigned vfs_allowed; /**< guests get VFs with these enum vfctl_exposure bits: ACS, RESET */
 	uint32_t hook_timeout_ms; /**< VFCTL_HOOK_TIMEOUT_MS */
 };
 

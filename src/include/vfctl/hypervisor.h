@@ -69,6 +69,13 @@ struct vfctl_hypervisor {
 	 */
 	int (*detach)(struct vfctl_ctx *ctx, struct vfctl_hypervisor *self, const char *uuid,
 		const char *device_xml, unsigned affect, unsigned timeout_ms);
+	/**
+	 * Ask the guest agent of a running domain: @p command and *@p ret_answer (freed by the
+	 * caller) are JSON, as qemu-ga(8) has it. -EOPNOTSUPP without an agent channel or with an agent
+	 * that does not answer. NULL: this hypervisor knows none.
+	 */
+	int (*agent)(struct vfctl_ctx *ctx, struct vfctl_hypervisor *self, const char *name,
+		const char *command, unsigned timeout_s, char **ret_answer);
 	void (*close)(struct vfctl_hypervisor *self);
 	void *data;
 };

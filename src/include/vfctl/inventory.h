@@ -52,6 +52,22 @@ struct vfctl_vf {
 	/** Domains that have it in their definitions without being the leaseholder or the
 	 * holder, separated by commas (as many as fit); "": none is known. */
 	char defined_in[128];
+	/** Nobody has it, and what its last guest left was not taken back: that of its lease, by the
+	 * hook (vfctl_recover() does it); or of one that is not leased: vfctl_snapshot_mark_left(). */
+	bool to_clean;
+};
+
+/** Whether the ports above a PF keep what its VFs send from other devices (ACS). */
+enum vfctl_acs {
+	VFCTL_ACS_UNKNOWN = 0, /**< not read: not root, a captured host, or there is no port above */
+	VFCTL_ACS_ON,	       /**< each root port and downstream port sends it through the IOMMU */
+	VFCTL_ACS_OFF,	       /**< one could, and does not: set so after the kernel made its groups */
+	/** One has no ACS. The kernel knows of some that keep devices apart all the same, and makes
+	 * its groups by that. */
+	VFCTL_ACS_ABSENT,
+	/** ABSENT or UNKNOWN, and the kernel was told to take ports without ACS for ports with it
+	 * (pcie_acs_override): its groups say nothing. */
+	VFCTL_ACS_OVERRIDDEN,
 };
 
 /** One physical function with SR-IOV, and its VFs. */
@@ -77,6 +93,8 @@ struct vfctl_pf {
 	int offset, stride; /**< -1 unknown */
 	bool autoprobe;
 	bool vf_info; /**< the kernel reported VF attributes */
+	enum vfctl_acs acs; /**< of the ports above it; UNKNOWN while it has no VFs */
+	struct vfctl_bdf acs_port; /**< of OFF, ABSENT, OVERRIDDEN: the port that decides */
 	struct vfctl_vf *vfs; /**< num_vfs of them, ascending by index */
 	/**
 	 * The first thing about it or its VFs that is there but could not be read, in words;
@@ -121,6 +139,9 @@ int vfctl_inventory_find_vf(struct vfctl_ctx *ctx, const struct vfctl_inventory 
 const char *vfctl_pf_name(const struct vfctl_pf *pf, char buf[VFCTL_BDF_TEXT]);
 /** "none", "domain", "vfio", "netns", "host". */
 const char *vfctl_holder_kind_name(enum vfctl_holder_kind kind);
+
+/** "unknown", "on", "off", "absent", "overridden". */
+const char *vfctl_acs_name(enum vfctl_acs acs);
 
 #ifdef __cplusplus
 }

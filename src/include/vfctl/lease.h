@@ -50,6 +50,7 @@ struct vfctl_lease {
 	char *domain_name;
 	int64_t created; /**< seconds since 1970-01-01 UTC */
 	bool running;	 /**< the hook prepared its start, in this boot, and saw no end of it */
+	int64_t run_begun; /**< when that was, in seconds since 1970-01-01 UTC; 0: not known */
 	bool active; /**< libvirt says that it runs; told by vfctl_snapshot_read() alone */
 	char boot_id[VFCTL_UUID_TEXT]; /**< of the boot in which that was */
 	bool transient;	 /**< taken by the hook for a domain nobody defined with vfctl: it

@@ -94,6 +94,20 @@ struct vfctl_promise {
 	bool taken; /**< the guest runs, so the kernel's free counts know of it */
 };
 
+/** Some VFs that a guest asks for. */
+struct vfctl_vf_want {
+	bool any_pf;
+	struct vfctl_bdf pf; /**< unless any_pf */
+	int fabric;          /**< VFCTL_FABRIC_ANY, or the one it must be on */
+	const char *fabric_name; /**< for reasons; NULL: its number */
+	uint32_t port;       /**< physical port it must be on; 0 any */
+	uint32_t count;      /**< 1 .. VFCTL_GUEST_VFS_MAX */
+	int cell;            /**< VFCTL_CELL_ANY, VFCTL_CELL_EACH, or a cell's number */
+	enum vfctl_affinity affinity;
+	/** VFs of wants with the same number are on different PFs; 0: no matter. */
+	uint32_t apart;
+};
+
 /** A guest that has its place already: one of ours (a lease), or a domain we did not make. */
 struct vfctl_occupant {
 	char *name;
@@ -108,6 +122,13 @@ struct vfctl_occupant {
 	uint32_t *shared_vcpus; /**< per entry of @ref memory: vCPUs on shared CPUs there */
 	struct vfctl_free_vf *vfs;
 	size_t vf_count;
+	/** What it asked for each of @ref vfs, one VF each, in its own words; NULL: not known, so any
+	 * PF of the same fabric will do when it moves. */
+	struct vfctl_vf_want *wants;
+	/** It does not move now: it holds a place that it leaves and one that it goes to, or libvirt does
+	 * not know it any more. */
+	bool changing;
+	bool pinned; /**< it asked for the nodes that it is on: it leaves none of them */
 };
 
 #define VFCTL_TYPICAL_MAX 12 /**< kinds of typical guests */
@@ -147,20 +168,6 @@ struct vfctl_host_model {
 
 /** Free a model on the heap with all it points to (vfctl_model_parse()). NULL is allowed. */
 void vfctl_model_free(struct vfctl_host_model *model);
-
-/** Some VFs that a guest asks for. */
-struct vfctl_vf_want {
-	bool any_pf;
-	struct vfctl_bdf pf; /**< unless any_pf */
-	int fabric;          /**< VFCTL_FABRIC_ANY, or the one it must be on */
-	const char *fabric_name; /**< for reasons; NULL: its number */
-	uint32_t port;       /**< physical port it must be on; 0 any */
-	uint32_t count;      /**< 1 .. VFCTL_GUEST_VFS_MAX */
-	int cell;            /**< VFCTL_CELL_ANY, VFCTL_CELL_EACH, or a cell's number */
-	enum vfctl_affinity affinity;
-	/** VFs of wants with the same number are on different PFs; 0: no matter. */
-	uint32_t apart;
-};
 
 /** One VF of any PF on any fabric, in whichever cell is best. A zeroed one is none. */
 void vfctl_vf_want_init(struct vfctl_vf_want *want);
@@ -346,7 +353,8 @@ struct vfctl_rebalance {
 
 /**
  * Propose moves. Only our own guests move; a guest keeps the shape it holds (whole cores,
- * memory per cell, VFs of the same fabric).
+ * memory per cell) and, where they are known (vfctl_model_read_words()), its words of nodes and VFs;
+ * else its VFs stay of the same fabric.
  * @return as vfctl_plan_make().
  */
 int vfctl_plan_rebalance(struct vfctl_ctx *ctx, const struct vfctl_host_model *model,

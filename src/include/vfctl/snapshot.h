@@ -31,30 +31,36 @@ int vfctl_snapshot_read(struct vfctl_ctx *ctx, const char *only,
 	struct vfctl_snapshot **ret_snapshot);
 void vfctl_snapshot_free(struct vfctl_snapshot *snapshot);
 
-/** What would not keep a VF apart from its neighbours, or from its next guest. */
+/** What would not keep a VF apart from its neighbours, or from its next guest: bits. */
 enum vfctl_exposure {
 	VFCTL_EXPOSED_NOT = 0,
-	VFCTL_EXPOSED_GROUP, /**< others are in its IOMMU group, and a guest could reach them */
-	VFCTL_EXPOSED_RESET, /**< it cannot be reset by itself: what a guest left in it stays */
+	VFCTL_EXPOSED_GROUP = 1, /**< others are in its IOMMU group, and a guest could reach them */
+	VFCTL_EXPOSED_ACS = 2,	 /**< it is alone in its group, but ACS does not keep it so:
+				      enum vfctl_acs OFF, OVERRIDDEN */
+	VFCTL_EXPOSED_RESET = 4, /**< it cannot be reset by itself: what a guest left in it stays */
 };
 
 /**
- * Is that VF safe in the hands of a guest? Read now. What the kernel does not tell (a captured
- * host) counts as safe; that there is no IOMMU does not concern this.
+ * Is that VF safe in the hands of a guest? Its group and its reset are read now. What the kernel
+ * does not tell (a captured host) counts as safe; that there is no IOMMU does not concern this.
  * @param ret_words  NULL, or receives what is wrong and what helps ("" when nothing is); freed by
  * the caller.
+ * @return enum vfctl_exposure bits.
  */
-enum vfctl_exposure vfctl_vf_exposure(struct vfctl_ctx *ctx, const struct vfctl_pf *pf,
+unsigned vfctl_vf_exposure(struct vfctl_ctx *ctx, const struct vfctl_pf *pf,
 	const struct vfctl_vf *vf, char **ret_words);
+/** "group", "acs", "reset" of one bit. */
+const char *vfctl_exposure_name(enum vfctl_exposure bit);
 
 /**
  * Whether a guest may be given that VF: nobody has it, no lease and no definition names it, an
  * IOMMU keeps it in, and vfctl_vf_exposure() finds nothing. What the snapshot could not read
  * (leases_error, domains_error) may hold it all the same.
- * @param without_reset  VFs that cannot be reset are given as well (host.yaml).
+ * @param allowed  enum vfctl_exposure bits that it may have all the same (vfs_allowed of
+ * struct vfctl_host_spec).
  */
 bool vfctl_vf_can_be_given(struct vfctl_ctx *ctx, const struct vfctl_pf *pf,
-	const struct vfctl_vf *vf, bool without_reset);
+	const struct vfctl_vf *vf, unsigned allowed);
 
 /**
  * What a guest's run gives a VF: what it was leased with, and safe defaults for the rest that

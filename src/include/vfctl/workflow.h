@@ -84,6 +84,17 @@ int vfctl_requests_make(struct vfctl_ctx *ctx, const struct vfctl_host_model *mo
 /** NULL is allowed. */
 void vfctl_requests_free(struct vfctl_requests *requests);
 
+/**
+ * Fill in what vfctl's guests among the occupants of @p model asked for (wants, pinned, changing), and
+ * leave out VFs that they have for the run that goes on alone: what
+ * their files said is in the metadata of their domains. Of one that says nothing, or nothing that can be
+ * read (a warning), it stays unknown.
+ * @param hypervisor  that knows the domains; NULL: nothing is filled in.
+ * @return 0; -ENOMEM; what its list() returns.
+ */
+int vfctl_model_read_words(struct vfctl_ctx *ctx, struct vfctl_host_model *model,
+	struct vfctl_hypervisor *hypervisor);
+
 enum vfctl_picture {
 	VFCTL_PICTURE_SVG,
 	VFCTL_PICTURE_PNG,
@@ -138,6 +149,19 @@ int vfctl_placed_xml(struct vfctl_ctx *ctx, const struct vfctl_placed *placed,
 int vfctl_define_plan(struct vfctl_ctx *ctx, struct vfctl_guest *guest,
 	const struct vfctl_place_options *options, const char *template_text,
 	const char *template_name, bool dry_run, struct vfctl_change **ret_change);
+
+/**
+ * Plan: carry out the move that vfctl_plan_rebalance() proposes for a guest of vfctl's. It keeps its
+ * UUID, MACs, GUIDs and what its VFs are leased with; while it runs its definition changes, and it
+ * moves when it is stopped and started. Where no move is proposed for it the change has no steps.
+ * @param domain   name or UUID.
+ * @param options  as for vfctl_define_plan().
+ * @return as vfctl_define_plan(); -ENOENT no such domain; -EEXIST it is not vfctl's, was changed by
+ * others, or it is not known what its file asked for; -ENOSPC what its file asked for does not fit
+ * where it would go.
+ */
+int vfctl_move_plan(struct vfctl_ctx *ctx, const char *domain,
+	const struct vfctl_place_options *options, bool dry_run, struct vfctl_change **ret_change);
 
 /** Guests that were placed together, for vfctl_batch_define_plan(). */
 struct vfctl_batch;
@@ -195,12 +219,32 @@ int vfctl_undefine_plan(struct vfctl_ctx *ctx, struct vfctl_hypervisor *hypervis
 	const char *domain, const struct vfctl_undefine_options *options, bool dry_run,
 	struct vfctl_change **ret_change);
 
+/**
+ * Mark (to_clean) the VFs of @p snapshot that nobody has, that no driver of this host has, and that
+ * have what host.yaml does not declare for them: trust on, a VLAN, rate limits, or the MAC that a
+ * domain's lease says of another VF. Nothing is marked where it is not known who has what, nor on PFs
+ * that are not managed.
+ * @param spec  what this host declares; NULL: nothing.
+ */
+void vfctl_snapshot_mark_left(struct vfctl_ctx *ctx, struct vfctl_snapshot *snapshot,
+	const struct vfctl_host_spec *spec);
+/**
+ * Plan: each of those VFs is reset, where the kernel offers that, and has what host.yaml declares for
+ * it, or safe defaults. define and attach do the same to a VF before they hand it out. Without such
+ * VFs the change has no steps.
+ * @param spec  what this host declares; NULL: nothing.
+ * @return 0; -EACCES it is not known who has what; -EROFS.
+ */
+int vfctl_clean_plan(struct vfctl_ctx *ctx, const struct vfctl_host_spec *spec, bool dry_run,
+	struct vfctl_change **ret_change);
+
 struct vfctl_attach_options {
 	const char *pf; /**< any free VF of it; or NULL */
 	const char *vf; /**< this VF; or NULL. One of the two is given */
 	struct vfctl_vf_attrs attrs;
 	struct vfctl_identity_want identity; /**< strings borrowed */
 	struct vfctl_ids *ids;		     /**< pools of GUIDs and MACs; NULL: none */
+	const struct vfctl_host_spec *spec;  /**< what this host declares; NULL: nothing */
 	enum vfctl_vf_form form;
 	unsigned affect; /**< VFCTL_AFFECT_ bits; 0: live if it runs, config if persistent */
 	uint32_t count;	 /**< VFs of the PF; 0: one */

@@ -3,7 +3,7 @@
 # CASE_BOOT 2
 # CASE_TIMEOUT 900
 # Guests change: define again over what libvirt made of the definition, off and running; domains of
-# others are adopted; a folder of guests.
+# others are adopted; a folder of guests; one moves; what was left on a VF is cleaned.
 . "$(dirname "$0")/lib.sh"
 
 ens1=$(link_of "$left") ens2=$(link_of "$right")
@@ -99,7 +99,59 @@ check "again: nothing changes" bash -c "vfctl define --batch /tmp/folder --templ
 check "undefine" vfctl undefine fa
 check "undefine the other" vfctl undefine fb
 check_is "nothing is leased" 0 leases
+# ---- to another place ----
+define_file() { vfctl define "$1" --template /payload/guests/lab.xml; }
+place() { # host CPU and NUMA node of its definition, what is leased to it
+	echo "$(virsh vcpupin --config "$1" | awk '$1 == 0 { print $2 }')" \
+		"$(virsh numatune --config "$1" | awk '/numa_nodeset/ { print $NF }')" \
+		"$(vfctl topology --json | jq -r ".occupants[] | select(.name == \"$1\") | .cpus + \" \" + .vfs[0].address")"
+}
+check_is "of what is above a PF it is known whether it keeps VFs apart" \
+	"  ACS          on, in all ports above it" bash -c "vfctl show $ens1 | grep ACS"
+check "node 0 is full" define_file /tmp/folder/fa.yaml
+sed -e 's/^name: .*/name: m/' -e "s/pf: .*/pf: $ens1\n    affinity: preferred\n    vlan: 14/" \
+	/tmp/folder/fa.yaml >/tmp/m.yaml
+check "a guest goes to the other one, away from its VF" define_file /tmp/m.yaml
+was=$(place m) uuid=$(virsh domuuid m) mac=$(xml m | grep -oE 'mac address=.[0-9a-f:]+')
+check_is "it is on node 1" 1 bash -c "echo '$was' | cut -d' ' -f2"
+check "undefine the one on node 0" vfctl undefine fa
+check_fails "a move is proposed" vfctl plan --rebalance
+check "a dry run of it" vfctl move m --dry-run
+check_is "changes nothing" "$was" place m
+check "it moves" vfctl move m
+check_is "CPU, memory and lease are on node 0" "0 0 0" bash -c "echo '$(place m)' | cut -d' ' -f1-3"
+check_is "its VF is the same" "$(cut -d' ' -f4 <<<"$was")" bash -c "echo '$(place m)' | cut -d' ' -f4"
+check_is "it is the same domain" "$uuid" virsh domuuid m
+check_is "emulated as its file asked" 1 count m "<domain type='qemu'"
+check_is "with the same MAC" "$mac" bash -c "virsh dumpxml --inactive m | grep -oE 'mac address=.[0-9a-f:]+'"
+check "nothing more is proposed" vfctl plan --rebalance
+check_is "again there is nothing to do" \
+	"nothing to do: no move of domain m makes more guests local (vfctl plan --rebalance)" vfctl move m
+check "it starts there" virsh -q start m
+check_is "on that CPU" 0 bash -c "virsh vcpupin --live m | awk '\$1 == 0 { print \$2 }'"
+check "stop" virsh -q destroy m
+
+# ---- what somebody left ----
+policy() { ip -j link show dev "$ens1" | jq -r '.[0].vfinfo_list[1] | [.vlan_list[0].vlan // 0, .trust] | join(" ")'; }
+holder() { vfctl list "$ens1" -n -o vf,holder | sed -n "s|^$ens1/1  *||p"; }
+check "the hook is away" vfctl hook remove
+check_is "its VF is the second" "m none -" who_has "$(vf_of "$left" 1)"
+check "undefine" vfctl undefine m
+check_is "its VF is free" free holder
+check "somebody works on it by hand" ip link set "$ens1" vf 1 vlan 99 trust on
+check_is "that is seen" "99 true" policy
+check_is "and that it is to be cleaned" "to be cleaned" holder
+check "status has it as a note" bash -c "vfctl status | grep -q '^note: VF $ens1/1, which nobody has, is to be cleaned'"
+check "clean" vfctl recover --clean
+check_is "the kernel has the defaults" "0 false" policy
+check_is "it is free" free holder
+check "by hand again" ip link set "$ens1" vf 1 vlan 98 trust on
+check "the VF before it goes to another guest" define_file /tmp/folder/fa.yaml
+check "it is handed out" define_file /tmp/m.yaml
+check_is "it is that VF" "m none -" who_has "$(vf_of "$left" 1)"
+check_is "clean" "0 false" policy
+check "undefine" vfctl undefine m
+check "undefine the other" vfctl undefine fa
 check "destroy" vfctl destroy "$ens1"
 check "destroy the others" vfctl destroy "$ens2"
-check "remove the hook" vfctl hook remove
 finish

@@ -238,6 +238,51 @@ run "vfctl list"
 claim_is "no lease is left" 0 "$(sqlite3 /var/lib/vfctl/state.db 'select count(*) from lease_vf')"
 claim_is "PCI devices, links, domains and hooks are as before" "$before" "$(host_as_it_is)"
 
+step "Measured, not believed" <<EOT
+Which interrupt moderation is best for small messages? The two cards are on one wire, each in a
+network namespace of its own now. vfctl measures in turns, judges, and puts every setting back.
+This card is emulated: which setting is better counts, how fast it is says nothing.
+EOT
+for end in "left ens1 10.9.0.1" "right ens2 10.9.0.2"; do
+	read -r name device address <<<"$end"
+	ip netns add "$name"
+	ip link set "$device" netns "$name"
+	ip -n "$name" addr add "$address/24" dev "$device"
+	ip -n "$name" link set "$device" up
+done
+moderation() { ip netns exec left ethtool -c ens1 | grep -w rx-usecs: | tr -dc 0-9; }
+has_link() { [ "$(ip netns exec "$1" cat "/sys/class/net/$2/carrier")" = 1 ]; }
+eventually 60 has_link left ens1 && eventually 60 has_link right ens2
+before=$(moderation)
+cat >/tmp/moderation.yaml <<EOT
+name: interrupt moderation
+trials: 7
+warmup: 0
+noise: 20%
+endpoints:
+  client: {netns: left, device: ens1, cpus: 0-1}
+  server: {netns: right, device: ens2, address: 10.9.0.2, cpus: 2-3}
+configurations:
+  rx-usecs-3: {settings: {rx-usecs: 3}}
+  rx-usecs-10: {settings: {rx-usecs: 10}}
+  rx-usecs-1000: {settings: {rx-usecs: 1000}}
+tests:
+  - {name: round trip of 64 bytes, tool: sockperf, transport: udp, size: 64, duration: 1s, raw-samples: on}
+EOT
+run "cat /tmp/moderation.yaml"
+run_slowly 90 "vfctl bench run /tmp/moderation.yaml --output /tmp/bench --quiet"
+verdict() {
+	vfctl bench report /tmp/bench --json |
+		jq -r --arg name "$1" '.cells[].columns[] | select(.configuration == $name) | .difference.verdict'
+}
+claim_is "1000 us are worse" worse "$(verdict rx-usecs-1000)"
+claim_is "between 3 and 10 us nothing is claimed" "no difference shown" "$(verdict rx-usecs-10)"
+claim_is "the card has its own moderation again" "$before" "$(moderation)"
+mkdir -p /results
+vfctl bench report /tmp/bench --html /results/bench.html
+ip netns delete left
+ip netns delete right
+
 result=0
 summary || result=1
 if [ -n "$shell_follows" ]; then

@@ -170,6 +170,21 @@ static int write_unbind(struct host *h, const char *bdf, const char *text, unsig
 	return 0;
 }
 
+/* reset_store(): what is open is reset as well, so nobody may call it then. */
+static int write_reset(struct host *h, const char *bdf, const char *text)
+{
+	_free_ char *times = sim_get(h, "/.sim/resets/%s", bdf), *more = NULL;
+
+	if (!sim_has(h, DEV "/reset", bdf))
+		return -ENOENT;
+	if (!str_eq(text, "1"))
+		return -EINVAL;
+	if (sim_has(h, "/.sim/stuck/%s", bdf)) /* it does not come back from its reset */
+		return -ENOTTY;
+	more = str_format("%d", times ? atoi(times) + 1 : 1);
+	return sim_put(h, more, "/.sim/resets/%s", bdf);
+}
+
 static int write_override(struct host *h, const char *bdf, const char *text)
 {
 	size_t len = strlen(text);
@@ -237,8 +252,10 @@ static void add_vf(struct host *h, const struct sim_pf *pf, unsigned index)
 	sim_put(h, "(null)\n", DEV "/driver_override", vf);
 	sim_put(h, "0\n", DEV "/enable", vf);
 	reset = sim_get(h, "/.sim/reset/%s", pf_text);
-	if (reset)
+	if (reset) {
 		sim_put(h, reset, DEV "/reset_method", vf);
+		sim_put(h, "", DEV "/reset", vf);
+	}
 	if (pf->infiniband || sim_has(h, "/.sim/msix/%s", pf_text))
 		sim_put(h, "", DEV "/sriov_vf_msix_count", vf);
 	up = str_format("../%s", pf_text);
@@ -433,6 +450,8 @@ static int store(struct host *h, const char *path, const char *text, unsigned ms
 		return write_unbind(h, bdf, text, ms);
 	if (str_starts(attr, "sriov/"))
 		return sim_ofed_write(h, bdf, attr, text);
+	if (str_eq(attr, "reset"))
+		return write_reset(h, bdf, text);
 	if (str_eq(attr, "sriov_vf_msix_count"))
 		return write_msix(h, bdf, text);
 	return sim_has(h, DEV "/%s", bdf, attr) ? -EACCES : -ENOENT;

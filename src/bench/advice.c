@@ -1,0 +1,241 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* "Which setting should I use, and how sure is that?" in sentences. */
+#include <math.h>
+#include <stdio.h>
+
+#include "bench/report.h"
+
+struct tally {
+	size_t better, worse, same, too_few, compared;
+	unsigned needed;
+	double p;	/* the largest adjusted of those that differ */
+	double logs;	/* of ratios, turned so that below 0 is better */
+	size_t ratios;
+	double changes; /* logarithms of the changes that are shown; NAN: one has none */
+	bool mixed;	/* of some tests higher is better, of others lower */
+};
+
+static struct tally tally_of(const struct vfctl_bench_report *r, size_t configuration)
+{
+	struct tally t = {0};
+
+	for (size_t i = 0; i < r->cell_count; i++) {
+		const struct vfctl_bench_cell *cell = &r->cells[i];
+		const struct vfctl_bench_column *c = &cell->columns[configuration];
+		const struct vfctl_bench_column *base = &cell->columns[r->baseline];
+		double ratio = base->goal.trials && c->goal.trials ? c->goal.median / base->goal.median : NAN;
+
+		if (isfinite(ratio) && ratio > 0) {
+			t.logs += cell->higher_is_better ? -log(ratio) : log(ratio);
+			t.ratios++;
+		}
+		if (c->difference.verdict == VFCTL_BENCH_NOT_COMPARED)
+			continue;
+		t.compared++;
+		t.changes += log1p(c->difference.relative);
+		t.mixed |= cell->higher_is_better != r->cells[0].higher_is_better;
+		t.better += c->difference.verdict == VFCTL_BENCH_BETTER;
+		t.worse += c->difference.verdict == VFCTL_BENCH_WORSE;
+		t.same += c->difference.verdict == VFCTL_BENCH_NO_DIFFERENCE;
+		t.too_few += c->difference.trials_needed > 0;
+		if (c->difference.trials_needed > t.needed)
+			t.needed = c->difference.trials_needed;
+		if (c->difference.verdict != VFCTL_BENCH_NO_DIFFERENCE)
+			t.p = fmax(t.p, c->difference.p_adjusted);
+	}
+	return t;
+}
+
+static const char *cells_word(size_t count)
+{
+	return count == 1 ? "cell" : "cells";
+}
+
+/*
+ * "better in 7 of 9 cells, worse in 1, no difference shown in 1, on average -3.1 % (p at most
+ * 0.003)"
+ */
+static char *tell_tally(const struct tally *t)
+{
+	_buf_ struct buf out = {0};
+	char p[VFCTL_BENCH_TEXT], change[VFCTL_BENCH_TEXT];
+
+	if (t->compared == 1)
+		buf_puts(&out, t->better ? "better" : t->worse ? "worse" : "no difference shown");
+	else if (t->better)
+		buf_printf(&out, "better in %zu of %zu cells", t->better, t->compared);
+	else if (t->worse)
+		buf_printf(&out, "worse in %zu of %zu cells", t->worse, t->compared);
+	else
+		buf_printf(&out, "no difference shown in %zu %s", t->same, cells_word(t->same));
+	if (t->compared > 1 && t->better && t->worse)
+		buf_printf(&out, ", worse in %zu", t->worse);
+	if (t->compared > 1 && t->same && (t->better || t->worse))
+		buf_printf(&out, ", no difference shown in %zu", t->same);
+	if (!t->better && !t->worse)
+		return buf_steal(&out);
+	if (isfinite(t->changes) && !t->mixed)
+		buf_printf(&out, ", %s%s", t->compared > 1 ? "on average " : "",
+			vfctl_bench_relative(expm1(t->changes / (double)t->compared), change));
+	vfctl_bench_p(t->p, p);
+	buf_printf(&out, " (p %s%s)", p[0] == '<' ? "" : t->better + t->worse > 1 ? "at most " : "= ", p);
+	return buf_steal(&out);
+}
+
+static int advise_each(struct vfctl_ctx *ctx, struct report *r)
+{
+	const struct vfctl_bench_report *s = &r->shown;
+	int error = 0;
+
+	for (size_t k = 0; k < s->configuration_count && error == 0; k++) {
+		struct tally t = tally_of(s, k);
+		_free_ char *words = NULL;
+
+		if (k == s->baseline || !t.compared)
+			continue;
+		words = tell_tally(&t);
+		if (!words)
+			return ctx_oom(ctx);
+		error = report_advice(ctx, r, str_format("%s against %s: %s.", s->configurations[k].name,
+			s->configurations[s->baseline].name, words));
+	}
+	return error;
+}
+
+/* The one to use: never worse, and better somewhere; of several the one most ahead. */
+static size_t find_winner(const struct vfctl_bench_report *s)
+{
+	size_t winner = s->baseline;
+	double least = 0;
+
+	for (size_t k = 0; k < s->configuration_count; k++) {
+		struct tally t = tally_of(s, k);
+		double mean = t.ratios ? t.logs / (double)t.ratios : 0;
+
+		if (k != s->baseline && t.better && !t.worse && mean < least) {
+			least = mean;
+			winner = k;
+		}
+	}
+	return winner;
+}
+
+static bool is_mixed(const struct vfctl_bench_report *s)
+{
+	for (size_t k = 0; k < s->configuration_count; k++) {
+		struct tally t = tally_of(s, k);
+
+		if (t.better && t.worse)
+			return true;
+	}
+	return false;
+}
+
+/* In some cell the winner's interval and that of @k are apart: they can be told from each other. */
+static bool told_apart(const struct vfctl_bench_report *s, size_t winner, size_t k)
+{
+	for (size_t i = 0; i < s->cell_count; i++) {
+		const struct vfctl_bench_summary *a = &s->cells[i].columns[winner].goal;
+		const struct vfctl_bench_summary *b = &s->cells[i].columns[k].goal;
+		bool apart = a->trials && b->trials && (a->high < b->low || b->high < a->low);
+
+		if (apart && fabs(a->median - b->median) >= s->noise * fabs(b->median))
+			return true;
+	}
+	return false;
+}
+
+static char *equals_of(const struct vfctl_bench_report *s, size_t winner)
+{
+	_buf_ struct buf out = {0};
+
+	buf_puts(&out, "");
+	for (size_t k = 0; k < s->configuration_count; k++) {
+		if (k == winner || told_apart(s, winner, k) || !tally_of(s, k).ratios)
+			continue;
+		buf_printf(&out, "%s%s", out.len ? ", " : "", s->configurations[k].name);
+	}
+	return buf_steal(&out);
+}
+
+static bool any_too_few(const struct vfctl_bench_report *s, unsigned *ret_needed, size_t *ret_fewest)
+{
+	*ret_needed = 0;
+	*ret_fewest = SIZE_MAX;
+	for (size_t i = 0; i < s->cell_count; i++)
+		for (size_t k = 0; k < s->configuration_count; k++) {
+			const struct vfctl_bench_difference *d = &s->cells[i].columns[k].difference;
+
+			if (!d->trials_needed)
+				continue;
+			*ret_needed = d->trials_needed > *ret_needed ? d->trials_needed : *ret_needed;
+			*ret_fewest = d->pairs < *ret_fewest ? d->pairs : *ret_fewest;
+		}
+	return *ret_needed;
+}
+
+static char *tell_verdict(const struct vfctl_bench_report *s, size_t winner, bool few)
+{
+	const char *base = s->configurations[s->baseline].name;
+
+	if (s->comparison)
+		return s->worse ? str_format("It became worse in %zu of %zu %s%s.", s->worse, s->comparisons,
+				cells_word(s->comparisons), s->better ? ", and better in others" : "")
+			: s->better ? str_format("It became better in %zu of %zu %s, and worse in "
+				"none.", s->better,
+				s->comparisons, cells_word(s->comparisons))
+			: few ? strdup("Too few trials to say whether it became better or worse.")
+			: strdup("No difference is shown between before and after.");
+	if (s->configuration_count < 2)
+		return strdup("One configuration was measured: there is nothing to choose from.");
+	if (!s->comparisons)
+		return strdup("Nothing can be said yet: no two configurations have a trial that "
+			"worked in the "
+			"same cell.");
+	if (winner != s->baseline)
+		return str_format("Use %s.", s->configurations[winner].name);
+	if (is_mixed(s))
+		return str_format("It depends on the workload: no configuration is better than %s "
+			"everywhere. "
+			"Choose by the cell that is like yours.", base);
+	if (s->worse)
+		return str_format("Keep %s: no other configuration is shown to be better.", base);
+	if (few)
+		return strdup("Too few trials to say which configuration to use.");
+	return str_format("No configuration is shown to be better than %s, or worse: keep what you have.",
+		base);
+}
+
+static int advise_equals(struct vfctl_ctx *ctx, struct report *r, size_t winner)
+{
+	const struct vfctl_bench_report *s = &r->shown;
+	_free_ char *equals = equals_of(s, winner);
+
+	if (!equals)
+		return ctx_oom(ctx);
+	if (!*equals || s->comparison || s->configuration_count < 3)
+		return 0;
+	return report_advice(ctx, r, str_format("As good, as far as this shows: %s (not told apart "
+		"from %s in "
+		"any cell).", equals, s->configurations[winner].name));
+}
+
+int report_advise(struct vfctl_ctx *ctx, struct report *r)
+{
+	const struct vfctl_bench_report *s = &r->shown;
+	size_t winner = find_winner(s), fewest;
+	unsigned needed;
+	bool few = any_too_few(s, &needed, &fewest);
+	int error = report_advice(ctx, r, tell_verdict(s, winner, few));
+
+	if (error == 0 && !s->comparison)
+		error = advise_each(ctx, r);
+	if (error == 0 && s->comparisons && !few)
+		error = advise_equals(ctx, r, winner);
+	if (error == 0 && few)
+		error = report_advice(ctx, r, str_format("Too few trials: %zu, at least %u for %g "
+			"%% over %zu "
+			"comparison%s.", fewest, needed, 100 * (1 - s->alpha), s->comparisons,
+			s->comparisons == 1 ? "" : "s"));
+	return error;
+}

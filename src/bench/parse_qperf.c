@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* qperf 0.4: a block a test, in units of its choice or, with -uu, plain ones. */
+#include <errno.h>
+
+#include "bench/parser.h"
+
+static const struct {
+	const char *key, *metric;
+} keys[] = {{"latency", "mean"}, {"bw", "throughput"}, {"recv_bw", "throughput"},
+	{"send_bw", "throughput_sent"}, {"msg_rate", "message_rate"},
+	{"loc_cpus_used", "cpu_local"}, {"rem_cpus_used", "cpu_remote"},
+	{"send_cpus_used", "cpu_local"}, {"recv_cpus_used", "cpu_remote"}};
+
+static const struct {
+	const char *unit;
+	double us;
+} times[] = {{"ns", 1e-3}, {"us", 1}, {"ms", 1e3}, {"sec", 1e6}, {"secs", 1e6}};
+
+static const struct {
+	const char *unit;
+	double factor;
+} rates[] = {{"/sec", 1}, {"K/sec", 1e3}, {"M/sec", 1e6}, {"G/sec", 1e9}};
+
+static bool factor_of(const char *metric, struct span unit, double *ret)
+{
+	if (str_starts(metric, "throughput"))
+		return unit_bits(unit, 1000, ret);
+	for (size_t i = 0; str_eq(metric, "mean") && i < ARRAY_SIZE(times); i++)
+		if (span_is(unit, times[i].unit)) {
+			*ret = times[i].us;
+			return true;
+		}
+	for (size_t i = 0; str_eq(metric, "message_rate") && i < ARRAY_SIZE(rates); i++)
+		if (span_is(unit, rates[i].unit)) {
+			*ret = rates[i].factor;
+			return true;
+		}
+	*ret = 1;
+	return str_starts(metric, "cpu") && span_starts(unit, "%");
+}
+
+struct test {
+	struct bench_metric metrics[ARRAY_SIZE(keys)];
+	size_t count;
+	uint64_t size;
+};
+
+static int take_value(struct parser *p, struct test *t, const char *metric, struct span value)
+{
+	struct span number = {0};
+	double figure, factor;
+	int r;
+
+	span_word(&value, &number);
+	value = span_trim(value);
+	r = parser_number(p, number, metric, &figure);
+	if (r < 0)
+		return r;
+	if (!factor_of(metric, value, &factor))
+		return ctx_fail(p->ctx, -EBADMSG, "qperf: its %s is in '%.*s', which is no unit known",
+			metric,
+			span_len(value) > 20 ? 20 : (int)span_len(value), value.p);
+	if (t->count == ARRAY_SIZE(t->metrics))
+		return ctx_fail(p->ctx, -EBADMSG, "qperf: one test has more figures than qperf knows");
+	str_copy(t->metrics[t->count].name, sizeof(t->metrics[0].name), metric);
+	t->metrics[t->count++].value = figure * factor;
+	return 0;
+}
+
+/* "4 KiB (4,096)", "256 bytes" */
+static void take_size(struct span value, uint64_t *ret)
+{
+	struct span exact = span_after(value, "("), word;
+	uint64_t size = 0;
+
+	if (!span_len(exact)) {
+		if (span_word(&value, &word) && number_whole(word, &size))
+			*ret = size;
+		return;
+	}
+	for (const char *c = exact.p; c < exact.end && *c != ')' && size < UINT64_MAX / 100; c++)
+		if (*c >= '0' && *c <= '9')
+			size = size * 10 + (uint64_t)(*c - '0');
+	*ret = size;
+}
+
+/* The size comes behind the figures: a test's are kept until it ends. */
+static int end_test(struct parser *p, struct test *t)
+{
+	struct bench_row *row = t->count ? parser_row(p, t->size) : NULL;
+	int r = 0;
+
+	if (t->count && !row)
+		return -ENOMEM;
+	for (size_t i = 0; i < t->count && r == 0; i++) {
+		const char *name = t->metrics[i].name;
+
+		if (!bench_metric_find(row->metrics, row->metric_count, name))
+			r = parser_metric(p, row, name, t->metrics[i].value);
+		else if (str_eq(name, "mean") || str_eq(name, "throughput"))
+			r = ctx_fail(p->ctx, -EBADMSG, "qperf: two of its tests give a %s; run one at a time",
+				str_eq(name, "mean") ? "latency" : name);
+	}
+	*t = (struct test){0};
+	return r;
+}
+
+static int take_line(struct parser *p, struct test *t, struct span line)
+{
+	struct span key;
+
+	if (!memchr(line.p, '=', span_len(line)))
+		return span_len(line) && line.end[-1] == ':' ? end_test(p, t) : 0;
+	span_field(&line, '=', &key);
+	line = span_trim(line);
+	if (span_is(key, "msg_size"))
+		take_size(line, &t->size);
+	for (size_t i = 0; i < ARRAY_SIZE(keys); i++)
+		if (span_is(key, keys[i].key))
+			return take_value(p, t, keys[i].metric, line);
+	return 0;
+}
+
+int parse_qperf(struct parser *p)
+{
+	struct span rest = p->text, line;
+	struct test test = {0};
+	bool failed = false;
+	int r = 0;
+
+	while (r == 0 && span_line(&rest, &line)) {
+		line = span_trim(line);
+		failed |= span_find(line, "failed to") || span_find(line, "server: ");
+		r = take_line(p, &test, line);
+	}
+	if (r == 0 && failed)
+		return parser_failed(p);
+	return r < 0 ? r : end_test(p, &test);
+}

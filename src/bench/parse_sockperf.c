@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* sockperf 2 and 3: its text (in colours even in a file), and the CSV of --full-log. */
+#include <errno.h>
+
+#include "bench/parser.h"
+
+#define MIB_BITS (8.0 * 1024 * 1024)
+
+static const struct {
+	const char *text, *metric;
+} percentiles[] = {{"50.0", "p50"}, {"90.0", "p90"}, {"95.0", "p95"}, {"99.000", "p99"},
+	{"99.00 ", "p99"}, {"99.900", "p99_9"}, {"99.90 ", "p99_9"}};
+
+struct sockperf {
+	struct parser *p;
+	uint64_t size;
+	bool full_rtt, lost_server;
+	int latency, sent, received; /* columns of the log; -1: not there */
+	bool in_log;
+	double *samples;
+	size_t sample_count;
+	double observations;
+};
+
+static int put(struct sockperf *s, const char *name, struct span value, double factor)
+{
+	struct bench_row *row;
+	struct span word;
+	double number;
+	int r;
+
+	if (!span_word(&value, &word))
+		return 0;
+	while (word.end > word.p && (word.end[-1] == ';' || word.end[-1] == ')'))
+		word.end--;
+	r = parser_number(s->p, word, name, &number);
+	row = r < 0 ? NULL : parser_row(s->p, s->size);
+	if (!row)
+		return r < 0 ? r : -ENOMEM;
+	return parser_metric(s->p, row, name, number * factor);
+}
+
+/* "---> percentile 99.900 =   77.902", "---> <MAX> observation = 1377.472" */
+static int take_observation(struct sockperf *s, struct span line)
+{
+	struct span value = span_after(line, "="), name = span_after(line, "percentile ");
+
+	if (span_find(line, "<MAX>"))
+		return put(s, "max", value, 1);
+	if (span_find(line, "<MIN>"))
+		return put(s, "min", value, 1);
+	for (size_t i = 0; i < ARRAY_SIZE(percentiles); i++)
+		if (span_starts(name, percentiles[i].text))
+			return put(s, percentiles[i].metric, value, 1);
+	return 0;
+}
+
+static size_t leading_digits(struct span s)
+{
+	size_t count = 0;
+
+	while (count < span_len(s) && s.p[count] >= '0' && s.p[count] <= '9')
+		count++;
+	return count;
+}
+
+static int take_text(struct sockperf *s, struct span line)
+{
+	struct span size = span_after(line, "msg-size=");
+
+	if (!s->size) {
+		size.end = size.p + leading_digits(size);
+		number_whole(size, &s->size);
+	}
+	s->full_rtt |= span_find(line, "--full-rtt") != NULL;
+	s->lost_server |= span_find(line, "No messages were received") != NULL;
+	if (span_find(line, "---> "))
+		return take_observation(s, line);
+	if (span_find(line, "avg-latency="))
+		return put(s, "mean", span_after(line, "avg-latency="), 1);
+	if (span_find(line, "avg-rtt="))
+		return put(s, "mean", span_after(line, "avg-rtt="), 1);
+	if (span_find(line, " observations") && span_find(line, "Total "))
+		return put(s, "samples", span_after(line, "Total "), 1);
+	if (span_find(line, "Message Rate is "))
+		return put(s, "message_rate", span_after(line, "Message Rate is "), 1);
+	if (span_find(line, "BandWidth is "))
+		return put(s, "throughput_sent", span_after(line, "BandWidth is "), MIB_BITS);
+	return 0;
+}
+
+/* ---- the log ---- */
+
+static void take_header(struct sockperf *s, struct span line)
+{
+	struct span field;
+
+	s->latency = s->sent = s->received = -1;
+	for (int i = 0; span_field(&line, ',', &field); i++) {
+		if (span_starts(field, "latency") || span_starts(field, "rtt"))
+			s->latency = i;
+		else if (span_starts(field, "txTime"))
+			s->sent = i;
+		else if (span_starts(field, "rxTime"))
+			s->received = i;
+	}
+	s->in_log = true;
+}
+
+/* Without a column of its own the time there and back is halved, as sockperf does. */
+static int take_packet(struct sockperf *s, struct span line)
+{
+	double latency = -1, sent = 0, received = 0;
+	struct span field;
+	int r = 0, count = 0;
+
+	for (; r == 0 && span_field(&line, ',', &field); count++) {
+		if (count == s->latency)
+			r = parser_number(s->p, field, "latency", &latency);
+		else if (s->latency < 0 && count == s->sent)
+			r = parser_number(s->p, field, "txTime", &sent);
+		else if (s->latency < 0 && count == s->received)
+			r = parser_number(s->p, field, "rxTime", &received);
+	}
+	if (r < 0)
+		return r;
+	if (count <= s->latency || count <= s->sent || count <= s->received)
+		return ctx_fail(s->p->ctx, -EBADMSG, "sockperf: line of packet %zu is cut off",
+			s->sample_count + 1);
+	if (s->latency < 0)
+		latency = (received - sent) * 1e6 / (s->full_rtt ? 1 : 2);
+	return parser_sample(s->p, &s->samples, &s->sample_count, latency);
+}
+
+static int put_samples(struct sockperf *s)
+{
+	struct bench_row *row = parser_row(s->p, s->size);
+
+	if (!row)
+		return -ENOMEM;
+	free(row->samples);
+	row->samples = steal(s->samples);
+	row->sample_count = s->sample_count;
+	return 0;
+}
+
+/* ---- both ---- */
+
+/* "\e[2;35m" and the program's name before each line. */
+static struct span plain(struct span line)
+{
+	static const char name[] = "sockperf: ";
+
+	if (span_starts(line, name))
+		line.p += sizeof(name) - 1;
+	return line;
+}
+
+static struct span version_of(struct span text)
+{
+	struct span found = span_after(text, "== version #"), word;
+
+	return span_word(&found, &word) ? word : found;
+}
+
+static int take_line(struct sockperf *s, struct span line)
+{
+	line = plain(span_trim(line));
+	if (span_starts(line, "packet,")) {
+		take_header(s, line);
+		return s->latency >= 0 || (s->sent >= 0 && s->received >= 0) ? 0
+			: ctx_fail(s->p->ctx, -EBADMSG, "sockperf: its log has no column of times");
+	}
+	if (s->in_log && line.p < line.end && *line.p >= '0' && *line.p <= '9')
+		return take_packet(s, line);
+	return take_text(s, line);
+}
+
+int parse_sockperf(struct parser *p)
+{
+	struct sockperf s = {.p = p};
+	struct span rest = p->text, line;
+	int r = 0;
+
+	span_copy(version_of(p->text), p->reading->version, sizeof(p->reading->version));
+	while (r == 0 && span_line(&rest, &line))
+		r = take_line(&s, line);
+	if (r == 0 && s.lost_server)
+		r = parser_failed(p);
+	if (r == 0 && s.sample_count)
+		r = put_samples(&s);
+	free(s.samples);
+	return r;
+}

@@ -1,0 +1,371 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "bench/reading.h"
+
+#include <errno.h>
+#include <math.h>
+
+#include "bench/parser.h"
+#include "bench/stats.h"
+
+/* ---- tools ---- */
+
+static const struct {
+	const char *name;
+	int (*parse)(struct parser *p);
+	const char *programs[3]; /* what their names begin with */
+} tools[BENCH_TOOLS] = {
+	[BENCH_PERFTEST] = {"perftest", parse_perftest, {"ib_", "raw_ethernet_"}},
+	[BENCH_IPERF3] = {"iperf3", parse_iperf3, {0}},
+	[BENCH_IPERF2] = {"iperf", parse_iperf2, {"iperf2"}},
+	[BENCH_SOCKPERF] = {"sockperf", parse_sockperf, {0}},
+	[BENCH_QPERF] = {"qperf", parse_qperf, {0}},
+	[BENCH_NETPERF] = {"netperf", parse_netperf, {0}},
+	[BENCH_OSU] = {"osu", parse_osu, {"osu_"}},
+	[BENCH_COMMAND] = {"command", parse_command, {0}},
+};
+
+const char *bench_tool_name(enum bench_tool tool)
+{
+	return tool < BENCH_TOOLS ? tools[tool].name : "unknown";
+}
+
+int bench_tool_parse(const char *name, enum bench_tool *ret)
+{
+	for (unsigned i = 0; i < BENCH_TOOLS; i++) {
+		bool found = str_eq(tools[i].name, name);
+
+		for (size_t k = 0; k < ARRAY_SIZE(tools[i].programs) && tools[i].programs[k]; k++)
+			found |= str_starts(name, tools[i].programs[k]);
+		if (found) {
+			*ret = i;
+			return 0;
+		}
+	}
+	return -EINVAL;
+}
+
+/* ---- a reading ---- */
+
+static const struct {
+	const char *name, *unit;
+} units[] = {{"samples", ""}, {"throughput", "bit/s"}, {"throughput_sent", "bit/s"},
+	{"throughput_reverse", "bit/s"}, {"retransmits", ""}, {"message_rate", "1/s"},
+	{"operations", "1/s"}, {"cpu_local", "%"}, {"cpu_remote", "%"}};
+
+/* All others are times. */
+static const char *unit_of(const char *name)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(units); i++)
+		if (str_eq(units[i].name, name))
+			return units[i].unit;
+	return "us";
+}
+
+const struct bench_metric *bench_metric_find(const struct bench_metric *metrics, size_t count,
+	const char *name)
+{
+	for (size_t i = 0; i < count; i++)
+		if (str_eq(metrics[i].name, name))
+			return &metrics[i];
+	return NULL;
+}
+
+void bench_reading_free(struct bench_reading *reading)
+{
+	for (size_t i = 0; reading && i < reading->row_count; i++) {
+		free(reading->rows[i].metrics);
+		free(reading->rows[i].samples);
+	}
+	if (reading)
+		free(reading->rows);
+	free(reading);
+}
+
+int row_put(struct bench_row *row, const char *name, const char *unit, double value,
+	bool from_samples)
+{
+	size_t i = 0;
+
+	while (i < row->metric_count && !str_eq(row->metrics[i].name, name))
+		i++;
+	if (i == row->metric_count) {
+		if (!array_grow(row->metrics, row->metric_count))
+			return -ENOMEM;
+		row->metric_count++;
+	}
+	row->metrics[i] = (struct bench_metric){.value = value, .from_samples = from_samples};
+	str_copy(row->metrics[i].name, sizeof(row->metrics[i].name), name);
+	str_copy(row->metrics[i].unit, sizeof(row->metrics[i].unit), unit ? unit : unit_of(name));
+	return 0;
+}
+
+int row_from_samples(struct bench_row *row)
+{
+	struct sample_summary s;
+	int r = sample_summary(row->samples, row->sample_count, &s);
+	const struct {
+		const char *name;
+		double value;
+	} figures[] = {{"min", s.min}, {"mean", s.mean}, {"p50", s.p50}, {"p90", s.p90},
+		{"p95", s.p95}, {"p99", s.p99}, {"p99_9", s.p99_9}, {"max", s.max},
+		{"stdev", s.stdev}, {"samples", (double)row->sample_count}};
+
+	for (size_t i = 0; r == 0 && i < ARRAY_SIZE(figures); i++)
+		/* Of one sample there is no deviation. */
+		if (isfinite(figures[i].value))
+			r = row_put(row, figures[i].name, NULL, figures[i].value, true);
+	return r;
+}
+
+/* ---- what the parsers share ---- */
+
+struct bench_row *parser_row(struct parser *p, uint64_t size)
+{
+	struct bench_reading *reading = p->reading;
+
+	for (size_t i = 0; i < reading->row_count; i++)
+		if (reading->rows[i].size == size)
+			return &reading->rows[i];
+	if (!array_grow(reading->rows, reading->row_count)) {
+		ctx_oom(p->ctx);
+		return NULL;
+	}
+	reading->rows[reading->row_count].size = size;
+	return &reading->rows[reading->row_count++];
+}
+
+int parser_metric(struct parser *p, struct bench_row *row, const char *name, double value)
+{
+	int r;
+
+	if (!isfinite(value))
+		return ctx_fail(p->ctx, -EIO, "%s: its %s is not finite", p->tool, name);
+	r = row_put(row, name, NULL, value, false);
+	return r < 0 ? ctx_oom(p->ctx) : 0;
+}
+
+int parser_sample(struct parser *p, double **samples, size_t *count, double value)
+{
+	if (value < 0)
+		return ctx_fail(p->ctx, -EIO, "%s: sample %zu is below 0; its clock cannot be trusted",
+			p->tool, *count + 1);
+	if (!array_grow(*samples, *count))
+		return ctx_oom(p->ctx);
+	(*samples)[(*count)++] = value;
+	return 0;
+}
+
+int parser_number(struct parser *p, struct span text, const char *what, double *ret)
+{
+	int r = number_read(text, ret), len = span_len(text) > 40 ? 40 : (int)span_len(text);
+
+	switch (r) {
+	case 0:
+		return 0;
+	case -ERANGE:
+		return ctx_fail(p->ctx, -EIO, "%s: its %s is '%.*s'; nothing was measured", p->tool, what,
+			len, text.p);
+	case -ENOTUNIQ:
+		return ctx_fail(p->ctx, -EBADMSG, "%s: its %s, '%.*s', can be read in two ways; run it with "
+			"LC_ALL=C", p->tool, what, len, text.p);
+	case -ENOMEM:
+		return ctx_oom(p->ctx);
+	default:
+		return ctx_fail(p->ctx, -EBADMSG, "%s: its %s is no number: '%.*s'", p->tool, what, len,
+			text.p);
+	}
+}
+
+static bool tells_of_error(struct span line)
+{
+	static const char *const words[] = {"error", "fail", "couldn't", "can't", "cannot", "unable",
+		"refused", "not found", "not enough", "timed out", "timeout", "unreachable", "are you sure"};
+
+	for (size_t i = 0; i < ARRAY_SIZE(words); i++)
+		if (span_find_word(line, words[i]))
+			return true;
+	return false;
+}
+
+/* A line across the page. */
+static bool is_rule(struct span line)
+{
+	for (; line.p < line.end; line.p++)
+		if (!strchr("-=*#", *line.p))
+			return false;
+	return true;
+}
+
+#define WORDS_MAX 300
+
+int parser_failed(struct parser *p)
+{
+	struct span rest = p->text, line, last = {0}, told = {0};
+	int len;
+
+	while (span_line(&rest, &line)) {
+		line = span_trim(line);
+		if (!span_len(line))
+			continue;
+		if (!is_rule(line))
+			last = line;
+		if (!told.p && tells_of_error(line))
+			told = line;
+	}
+	if (!told.p)
+		told = last;
+	if (!told.p)
+		return ctx_fail(p->ctx, -EIO, "%s printed nothing", p->tool);
+	len = span_len(told) > WORDS_MAX ? WORDS_MAX : (int)span_len(told);
+	return ctx_fail(p->ctx, -EIO, "%s measured nothing: %.*s", p->tool, len, told.p);
+}
+
+/* ---- columns ---- */
+
+static const struct column_name *column_at(struct span s, const struct column_name *known,
+	size_t known_count)
+{
+	for (size_t i = 0; i < known_count; i++)
+		if (span_starts(s, known[i].text))
+			return &known[i];
+	return NULL;
+}
+
+void columns_find(struct span header, const struct column_name *known, size_t known_count,
+	struct columns *ret)
+{
+	ret->count = 0;
+	while (header.p < header.end && ret->count < PARSER_COLUMNS) {
+		const struct column_name *found = column_at(header, known, known_count);
+
+		if (found)
+			ret->v[ret->count++] = found;
+		header.p += found ? strlen(found->text) : 1;
+	}
+}
+
+/*
+ * perftest leaves no blank between two columns when the first is wide ("2465.901216.65"): what
+ * has two points is cut two digits behind the first.
+ */
+static bool take_figure(struct span *io_rest, struct span *ret)
+{
+	const char *point, *second;
+
+	if (!span_word(io_rest, ret))
+		return false;
+	point = memchr(ret->p, '.', span_len(*ret));
+	second = point ? memchr(point + 1, '.', (size_t)(ret->end - point - 1)) : NULL;
+	if (second && second - point > 3)
+		ret->end = io_rest->p = point + 3;
+	return true;
+}
+
+static int column_value(struct parser *p, const struct column_name *column, struct span text,
+	struct bench_row *row)
+{
+	double value;
+	int r;
+
+	if (!row || !column->metric || str_eq(column->metric, "size") || str_eq(column->metric, "text"))
+		return 0;
+	r = parser_number(p, text, column->text, &value);
+	if (r < 0)
+		return r;
+	return parser_metric(p, row, column->metric, value * (column->factor ? column->factor : 1));
+}
+
+int columns_row(struct parser *p, const struct columns *columns, struct span line,
+	struct bench_row **ret_row)
+{
+	struct span figures[PARSER_COLUMNS + 1] = {0}, rest = line;
+	struct bench_row *row;
+	uint64_t size = 0;
+	size_t count = 0;
+	int r = 0;
+
+	while (count <= columns->count && take_figure(&rest, &figures[count]))
+		count++;
+	/* The last figure of a line without an end may lack digits. */
+	if (!memchr(line.end, '\n', (size_t)(p->text.end - line.end)))
+		return ctx_fail(p->ctx, -EBADMSG, "%s: its output ends within a line of figures", p->tool);
+	if (count != columns->count)
+		return ctx_fail(p->ctx, -EBADMSG, "%s: a line has %s figures than its header names: '%.*s'",
+			p->tool, count < columns->count ? "fewer" : "more",
+			span_len(line) > 60 ? 60 : (int)span_len(line), line.p);
+	for (size_t i = 0; i < count; i++)
+		if (columns->v[i]->metric && str_eq(columns->v[i]->metric, "size") &&
+			!number_whole(figures[i], &size))
+			return ctx_fail(p->ctx, -EBADMSG, "%s: a size is no whole number: '%.*s'", p->tool,
+				(int)span_len(figures[i]) & 63, figures[i].p);
+	row = parser_row(p, size);
+	if (!row)
+		return -ENOMEM;
+	for (size_t i = 0; i < count && r == 0; i++)
+		r = column_value(p, columns->v[i], figures[i], row);
+	if (ret_row)
+		*ret_row = row;
+	return r;
+}
+
+bool unit_bits(struct span unit, double kilo_of_bytes, double *ret_factor)
+{
+	static const char prefixes[] = "KMGT";
+	const char *prefix;
+	double factor = 1, kilo = 1000;
+
+	if (!span_len(unit))
+		return false;
+	prefix = strchr(prefixes, *unit.p == 'k' ? 'K' : *unit.p);
+	if (prefix)
+		unit.p++;
+	if (unit.p < unit.end && *unit.p == 'i') {
+		kilo_of_bytes = 1024;
+		unit.p++;
+	}
+	if (span_starts(unit, "Byte") || span_starts(unit, "byte") || span_starts(unit, "B/")) {
+		factor = 8;
+		kilo = kilo_of_bytes;
+	} else if (!span_starts(unit, "bit") && !span_starts(unit, "b/")) {
+		return false;
+	}
+	for (const char *c = prefixes; prefix && c <= prefix; c++)
+		factor *= kilo;
+	*ret_factor = factor;
+	return true;
+}
+
+/* ---- the whole ---- */
+
+static int check_reading(struct parser *p)
+{
+	size_t figures = 0;
+
+	for (size_t i = 0; i < p->reading->row_count; i++) {
+		struct bench_row *row = &p->reading->rows[i];
+
+		if (row->sample_count && row_from_samples(row) < 0)
+			return ctx_oom(p->ctx);
+		figures += row->metric_count;
+	}
+	return figures ? 0 : parser_failed(p);
+}
+
+int bench_parse(struct vfctl_ctx *ctx, enum bench_tool tool, const struct bench_extract *extract,
+	const char *text, size_t len, struct bench_reading **ret)
+{
+	_bench_reading_ struct bench_reading *reading = calloc(1, sizeof(*reading));
+	struct parser p = {.ctx = ctx, .tool = bench_tool_name(tool), .extract = extract,
+		.text = {text, text + len}, .reading = reading};
+	int r;
+
+	if (!reading)
+		return ctx_oom(ctx);
+	r = tools[tool].parse(&p);
+	if (r == 0)
+		r = check_reading(&p);
+	if (r < 0)
+		return r;
+	*ret = steal(reading);
+	return 0;
+}

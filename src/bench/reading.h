@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef VFCTL_BENCH_READING_H
+#define VFCTL_BENCH_READING_H
+
+#include "base/ctx.h"
+
+/* What one run of a tool said: its output taken apart, in units of ours. */
+
+enum bench_tool { BENCH_PERFTEST, BENCH_IPERF3, BENCH_IPERF2, BENCH_SOCKPERF, BENCH_QPERF,
+	BENCH_NETPERF, BENCH_OSU, BENCH_COMMAND };
+#define BENCH_TOOLS (BENCH_COMMAND + 1)
+
+/* "perftest", "iperf3", "iperf", ...; never NULL. */
+const char *bench_tool_name(enum bench_tool tool);
+/* By that name, or by a program of the tool ("ib_write_lat", "osu_bcast"); -EINVAL: none. */
+int bench_tool_parse(const char *name, enum bench_tool *ret);
+
+/*
+ * One figure. Names: min mean p50 p90 p95 p99 p99_9 max (us), stdev (us, only of samples), samples
+ * (count), throughput (bit/s, what the receiver got), throughput_sent, throughput_reverse,
+ * retransmits, message_rate (1/s), operations (1/s), cpu_local, cpu_remote (%), value (a
+ * command's).
+ */
+struct bench_metric {
+	char name[24], unit[12];
+	double value;	   /* finite */
+	bool from_samples; /* computed from each sample by us; false: the tool's own figure */
+};
+
+struct bench_row {
+	uint64_t size; /* of a message, bytes; 0: the tool names none */
+	struct bench_metric *metrics;
+	size_t metric_count;
+	double *samples; /* us, in the order of time where the tool gives that */
+	size_t sample_count;
+};
+
+struct bench_reading {
+	struct bench_row *rows;
+	size_t row_count;
+	char version[32]; /* of the tool, where its output says it */
+};
+
+/* For BENCH_COMMAND: where its number stands. One of @regex and @json_path. */
+struct bench_extract {
+	const char *regex;     /* POSIX extended; the first group, or the whole match */
+	const char *json_path; /* "a.b[0].c" */
+	const char *unit;      /* "us", "bit/s", ...; NULL: none */
+	bool higher_is_better;
+};
+
+/*
+ * @extract: only for BENCH_COMMAND, else NULL.
+ * @return 0; -EIO the tool says that it failed, or measured nothing (its own words are the
+ * context's); -EBADMSG this is no output of it. A figure that is -nan or inf is a failure, never 0.
+ */
+int bench_parse(struct vfctl_ctx *ctx, enum bench_tool tool, const struct bench_extract *extract,
+	const char *text, size_t len, struct bench_reading **ret);
+void bench_reading_free(struct bench_reading *reading);
+static inline void bench_reading_freep(struct bench_reading **reading)
+{
+	bench_reading_free(*reading);
+}
+#define _bench_reading_ _cleanup_(bench_reading_freep)
+
+/* NULL: there is none of that name. */
+const struct bench_metric *bench_metric_find(const struct bench_metric *metrics, size_t count,
+	const char *name);
+
+#endif

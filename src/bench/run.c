@@ -1,0 +1,828 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "bench/run.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <time.h>
+
+#include "base/parse.h"
+#include "bench/settings.h"
+#include "bench/tunnel.h"
+#include "host/host.h"
+#include "vfctl/bench.h"
+
+#define RAW "raw"
+#define LISTEN_MS 15000
+#define LISTEN_LOOK_MS 10
+#define RUN_MS 15000
+#define FAILED_IN_A_ROW 5
+#define ROOM_MIN (16u << 10) /* bytes; a run prints more than that */
+#define WORDS 300
+
+static struct bench_end *end_of(const struct bench *b, const char *name)
+{
+	for (size_t i = 0; i < b->plan->endpoint_count; i++)
+		if (str_eq(b->plan->endpoints[i].name, name))
+			return &b->ends[i];
+	return NULL; /* the plan was checked */
+}
+
+static unsigned number_of(const struct bench *b, const struct bench_plan_configuration *c)
+{
+	return (unsigned)(c - b->plan->configurations);
+}
+
+/* ---- before anything is measured ---- */
+
+static bool plan_uses_rdma(const struct bench *b)
+{
+	for (size_t i = 0; i < b->point_count; i++)
+		if (b->points[i].tool->can & TOOL_RDMA)
+			return true;
+	return false;
+}
+
+static const char *server_program(const struct tool *tool)
+{
+	return str_eq(tool->name, "netperf") ? "netserver" : tool->name;
+}
+
+static int look_at_tool(struct bench *b, const struct tool *tool, const char *command,
+	const struct bench_plan_configuration *c)
+{
+	static const char *const none[2] = {NULL};
+	struct place *client = &end_of(b, c->client)->place, *server = &end_of(b, c->server)->place;
+	const char *program = command ? command : tool->name;
+	int r = survey_tool(&b->survey, client, program, tool->package, tool->version, true);
+
+	if (r == 0 && tool->parser == BENCH_OSU)
+		r = survey_tool(&b->survey, client, "mpirun", "openmpi-bin", none, true);
+	if (r == 0 && tool->server)
+		r = survey_tool(&b->survey, server, server_program(tool), tool->package, tool->version,
+			true);
+	return r;
+}
+
+/* RDMA goes by the card itself; a program of the user's may go anywhere. */
+static int look_at_paths(struct bench *b)
+{
+	bool by_kernel = false;
+	int r = 0;
+
+	for (size_t i = 0; i < b->point_count; i++)
+		by_kernel |= b->points[i].tool->server && !(b->points[i].tool->can & TOOL_RDMA);
+	for (size_t i = 0; i < b->plan->configuration_count && by_kernel && r == 0; i++)
+		r = survey_path(&b->survey, &end_of(b, b->plan->configurations[i].client)->place,
+			&end_of(b, b->plan->configurations[i].server)->place);
+	return r;
+}
+
+static int look_at_tools(struct bench *b)
+{
+	bool threads = false;
+	int r = 0;
+
+	for (size_t i = 0; i < b->plan->test_count && r == 0; i++) {
+		const struct bench_plan_test *t = &b->plan->tests[i];
+
+		threads |= t->threads.count > 1;
+		for (size_t k = 0; k < b->plan->configuration_count && r == 0; k++)
+			r = look_at_tool(b, tool_find(t->tool), t->command ? t->command[0] : NULL,
+				&b->plan->configurations[k]);
+	}
+	if (r == 0)
+		r = look_at_paths(b);
+	return r < 0 ? r : survey_pairs(&b->survey, b->ctx, threads);
+}
+
+static int look_at_end(struct bench *b, struct bench_end *e)
+{
+	int r = place_open(b->ctx, e->place.end, e->place.hypervisor, &e->place);
+
+	if (r < 0)
+		return r;
+	e->open = true;
+	ctx_doing(b->ctx, "looking at endpoint %s", e->place.end->name);
+	r = survey_place(&b->survey, &e->place, plan_uses_rdma(b));
+	if (r == 0 && e->names && !survey_failed(&b->survey))
+		r = settings_read(&e->place, e->place.end->device, e->names, &e->original);
+	return ctx_blame(b->ctx, r < 0 ? ctx_prefix(b->ctx, r, "endpoint %s", e->place.end->name) : 0);
+}
+
+int bench_look(struct bench *b)
+{
+	int r = 0;
+
+	for (size_t i = 0; i < b->plan->endpoint_count && r == 0; i++)
+		if (b->ends[i].used)
+			r = look_at_end(b, &b->ends[i]);
+	return r < 0 ? r : look_at_tools(b);
+}
+
+/* ---- what will be changed ---- */
+
+static int add_tunnel(const struct bench *b, const struct bench_plan_configuration *c,
+	struct steps *s)
+{
+	const struct bench_plan_endpoint *ends[] = {bench_plan_find_endpoint(b->plan, c->client),
+		bench_plan_find_endpoint(b->plan, c->server)};
+
+	for (unsigned i = 0; i < 2; i++) {
+		_free_ char *target = tunnel_target(ends[i], number_of(b, c), i == 1);
+
+		if (!target)
+			return ctx_oom(b->ctx);
+		step_add_op(s, &op_bench_tunnel, SETTINGS_MEASURED, TUNNEL_NONE, target,
+			"%s: WireGuard with an MTU of %u, while it is measured", ends[i]->name,
+			c->wireguard_mtu);
+	}
+	return 0;
+}
+
+int bench_steps(const struct bench *b, struct steps *ret)
+{
+	int r = 0;
+
+	for (size_t i = 0; i < b->plan->endpoint_count && r == 0; i++) {
+		const struct bench_end *e = &b->ends[i];
+		_free_ char *target = e->original ? settings_target(e->place.end) : NULL;
+
+		if (!e->original)
+			continue;
+		if (!target)
+			return ctx_oom(b->ctx);
+		step_add_op(ret, &op_bench_settings, SETTINGS_MEASURED, e->original, target,
+			"%s: %s changes while it is measured, and then has %s again", e->place.end->name,
+			e->place.end->device, e->original);
+	}
+	for (size_t i = 0; i < b->plan->configuration_count && r == 0; i++)
+		if (b->plan->configurations[i].wireguard_mtu)
+			r = add_tunnel(b, &b->plan->configurations[i], ret);
+	return r < 0 ? r : ret->failed ? ctx_oom(b->ctx) : 0;
+}
+
+/* ---- settings of a run ---- */
+
+static const char *value_of(const struct bench_plan_settings *s, const char *name)
+{
+	for (size_t i = 0; i < s->count; i++)
+		if (str_eq(s->v[i].name, name))
+			return s->v[i].value;
+	return NULL;
+}
+
+/* "name=value" of @text, what was there before. */
+static char *original_of(const char *text, const char *name)
+{
+	size_t len = strlen(name);
+
+	for (; *text; text += strcspn(text, " "), text += strspn(text, " "))
+		if (strncmp(text, name, len) == 0 && text[len] == '=')
+			return strndup(text + len + 1, strcspn(text + len + 1, " "));
+	return NULL;
+}
+
+static int wanted(const struct bench *b, const struct bench_end *e,
+	const struct bench_plan_configuration *c, char **ret)
+{
+	const struct bench_plan_settings none = {0};
+	const struct bench_plan_settings *own = str_eq(c->client, e->place.end->name) ? &c->of_client
+		: str_eq(c->server, e->place.end->name)				      ? &c->of_server
+										      : &none;
+	bool in = own != &none;
+	_buf_ struct buf out = {0};
+
+	for (size_t i = 0; e->names[i]; i++) {
+		const char *value = value_of(own, e->names[i]);
+		_free_ char *before = original_of(e->original, e->names[i]);
+
+		if (!value && in)
+			value = value_of(&c->of_both, e->names[i]);
+		buf_printf(&out, "%s%s=%s", i ? " " : "", e->names[i],
+			value ? value : before ? before : "");
+	}
+	*ret = out.failed ? NULL : buf_steal(&out);
+	return *ret ? 0 : ctx_oom(b->ctx);
+}
+
+/* Of the settings only what differs from what is there. */
+static int differing(const struct bench *b, const struct bench_end *e, const char *want, char **ret)
+{
+	_buf_ struct buf out = {0};
+
+	for (size_t i = 0; e->names[i]; i++) {
+		_free_ char *new = original_of(want, e->names[i]);
+		_free_ char *old = e->now ? original_of(e->now, e->names[i]) : NULL;
+
+		if (new && !(old && str_eq(new, old)))
+			buf_printf(&out, "%s%s=%s", out.len ? " " : "", e->names[i], new);
+	}
+	*ret = out.failed ? NULL : out.data ? buf_steal(&out) : strdup("");
+	return *ret ? 0 : ctx_oom(b->ctx);
+}
+
+/* What it has. Another program, or a person, may have set it since the last run. */
+static int take_now(struct bench *b, struct bench_end *e)
+{
+	const char *device = e->place.end->device;
+	_free_ char *seen = NULL;
+	int r = settings_read(&e->place, device, e->names, &seen);
+
+	if (r == 0 && e->now && !str_eq(seen, e->now))
+		log_warn(b->ctx, "endpoint %s: %s was left with %s and now has %s: another program set it "
+			"while it was measured, and the run before this may have met that; it is set again",
+			e->place.end->name, device, e->now, seen);
+	if (r == 0) {
+		free(e->now);
+		e->now = steal(seen);
+	}
+	return r;
+}
+
+static int set_end(struct bench *b, struct bench_end *e, const struct bench_plan_configuration *c)
+{
+	_free_ char *want = NULL, *difference = NULL;
+	int r;
+
+	r = take_now(b, e);
+	if (r == 0)
+		r = wanted(b, e, c, &want);
+	if (r == 0)
+		r = differing(b, e, want, &difference);
+	if (r == 0 && *difference)
+		r = settings_write(&e->place, e->place.end->device, difference);
+	if (r < 0)
+		return ctx_prefix(b->ctx, r, "configuration %s, endpoint %s", c->name,
+			e->place.end->name);
+	free(e->now);
+	e->now = steal(want);
+	return 0;
+}
+
+/* Of one interface that has two names in the plan, that which is measured now is set. */
+static bool is_other_name(const struct bench *b, const struct bench_end *e,
+	const struct bench_plan_configuration *c)
+{
+	const char *const measured[] = {c->client, c->server};
+	_free_ char *own = settings_target(e->place.end);
+	bool same = false;
+
+	for (size_t i = 0; i < ARRAY_SIZE(measured) && own; i++) {
+		_free_ char *target = settings_target(end_of(b, measured[i])->place.end);
+
+		if (str_eq(measured[i], e->place.end->name))
+			return false;
+		same |= target && str_eq(target, own);
+	}
+	return same;
+}
+
+static int set_all(struct bench *b, const struct bench_plan_configuration *c)
+{
+	int r = 0;
+
+	for (size_t i = 0; i < b->plan->endpoint_count && r == 0; i++) {
+		struct bench_end *e = &b->ends[i];
+
+		if (!e->used || !e->original)
+			continue;
+		if (is_other_name(b, e, c))
+			free(steal(e->now));
+		else
+			r = set_end(b, e, c);
+	}
+	return r;
+}
+
+static int make_tunnels(struct bench *b)
+{
+	int r = 0;
+
+	for (size_t i = 0; i < b->plan->configuration_count && r == 0 && !b->tunnels_up; i++) {
+		const struct bench_plan_configuration *c = &b->plan->configurations[i];
+
+		if (!c->wireguard_mtu)
+			continue;
+		r = tunnel_make(&end_of(b, c->client)->place, &end_of(b, c->server)->place,
+			number_of(b, c), c->wireguard_mtu);
+		if (r < 0)
+			r = ctx_prefix(b->ctx, r, "configuration %s", c->name);
+	}
+	b->tunnels_up = r == 0;
+	return r;
+}
+
+/* ---- command lines ---- */
+
+struct lines {
+	struct argv client, server;
+	char *address; /* of a tunnel */
+};
+
+static void clear_lines(struct lines *l)
+{
+	argv_clear(&l->client);
+	argv_clear(&l->server);
+	free(l->address);
+}
+#define _lines_ _cleanup_(clear_lines)
+
+static uint16_t port_of(const struct bench_point *p)
+{
+	return p->test->port ? (uint16_t)p->test->port : p->tool->port;
+}
+
+static int make_lines(const struct bench *b, const struct bench_turn *turn, struct lines *ret)
+{
+	const struct bench_point *p = &b->points[turn->point];
+	const struct bench_plan_configuration *c = &b->plan->configurations[turn->configuration];
+	struct tool_run run = {.test = p->test, .size = p->size, .threads = p->threads,
+		.direction = p->direction, .port = port_of(p),
+		.client = bench_plan_find_endpoint(b->plan, c->client),
+		.server = bench_plan_find_endpoint(b->plan, c->server)};
+
+	if (c->wireguard_mtu && !(ret->address = tunnel_address(number_of(b, c))))
+		return ctx_oom(b->ctx);
+	run.address = ret->address ? ret->address : run.server->address;
+	p->tool->client(&ret->client, &run);
+	if (p->tool->server)
+		p->tool->server(&ret->server, &run);
+	return ret->client.failed || ret->server.failed ? ctx_oom(b->ctx) : 0;
+}
+
+int bench_commands(const struct bench *b, size_t turn, char **ret_client, char **ret_server)
+{
+	_lines_ struct lines l = {0};
+	_free_ char *client = NULL;
+	char *server = NULL;
+	int r = make_lines(b, &b->turns[turn], &l);
+
+	if (r < 0)
+		return r;
+	client = argv_text(l.client.v);
+	if (l.server.v)
+		server = argv_text(l.server.v);
+	if (!client || (l.server.v && !server)) {
+		free(server);
+		return ctx_oom(b->ctx);
+	}
+	*ret_client = steal(client);
+	*ret_server = server;
+	return 0;
+}
+
+/* ---- one run ---- */
+
+struct run {
+	struct bench *b;
+	const char *dir;
+	size_t at;
+	const struct bench_turn *turn;
+	const struct bench_point *point;
+	const struct bench_plan_configuration *configuration;
+	struct lines lines;
+	struct place_job *server, *client;
+	char *out, *err, *server_out, *server_err; /* files */
+};
+
+static void clear_run(struct run *r)
+{
+	place_job_stop(r->client);
+	place_job_stop(r->server);
+	clear_lines(&r->lines);
+	free(r->out);
+	free(r->err);
+	free(r->server_out);
+	free(r->server_err);
+}
+#define _run_ _cleanup_(clear_run)
+
+static char *raw_path(const struct run *r, const char *what)
+{
+	return str_format("%s/" RAW "/%05zu-%s", r->dir, r->at + 1, what);
+}
+
+/* A line "  0: 0100007F:1F90 00000000:0000 0A ..." of /proc/net/tcp, udp and their 6. */
+static bool is_listening(const char *text, uint16_t port, bool udp)
+{
+	char state[8], local[64];
+	unsigned number;
+
+	for (const char *line = text; line; line = strchr(line, '\n')) {
+		const char *colon;
+
+		line += *line == '\n';
+		if (sscanf(line, " %*u: %63s %*s %7s", local, state) != 2)
+			continue;
+		colon = strchr(local, ':');
+		if (colon && sscanf(colon + 1, "%4x", &number) == 1 && number == port &&
+			(udp || str_eq(state, "0A")))
+			return true;
+	}
+	return false;
+}
+
+static int look_for_port(struct run *r, bool *ret)
+{
+	struct place *p = &end_of(r->b, r->configuration->server)->place;
+	bool udp = tool_listens_udp(r->point->tool, r->point->test);
+	char *tcp_files[] = {"cat", "/proc/net/tcp", "/proc/net/tcp6", NULL};
+	char *udp_files[] = {"cat", "/proc/net/udp", "/proc/net/udp6", NULL};
+	_place_output_ struct place_output o = {0};
+	int e = place_run(p, udp ? udp_files : tcp_files, NULL, RUN_MS, &o);
+
+	if (e == 0)
+		*ret = o.out.data && is_listening(o.out.data, port_of(r->point), udp);
+	return e;
+}
+
+/* The first line of a file that says something. */
+static void first_line(const char *path, char *buf, size_t size)
+{
+	_close_ int fd = path ? open(path, O_RDONLY | O_CLOEXEC) : -1;
+	char some[2048];
+	ssize_t n = fd >= 0 ? read(fd, some, sizeof(some) - 1) : 0;
+	const char *text = some;
+
+	some[n > 0 ? n : 0] = '\0';
+	text += strspn(text, " \t\r\n-");
+	snprintf(buf, size, "%.*s", (int)strcspn(text, "\r\n"), text);
+}
+
+static int fail_server(struct run *r, const char *what)
+{
+	char words[WORDS], where[300];
+	struct place *p = &end_of(r->b, r->configuration->server)->place;
+
+	first_line(r->server_err, words, sizeof(words));
+	if (!*words)
+		first_line(r->server_out, words, sizeof(words));
+	return ctx_fail(r->b->ctx, -EIO, "the server on %s %s%s%s", place_describe(p, where), what,
+		*words ? ": " : "", words);
+}
+
+static int await_server(struct run *r)
+{
+	int64_t end = files_now_ms() + LISTEN_MS;
+	bool there = false;
+	int status, e = 0;
+
+	for (;;) {
+		e = look_for_port(r, &there);
+		if (e < 0 || there)
+			return e;
+		if (place_job_ended(r->server, &status) == 1)
+			return fail_server(r, "ended before it listened");
+		if (files_now_ms() > end)
+			return fail_server(r, "never listened");
+		if (r->b->ctx->cancelled)
+			return ctx_fail(r->b->ctx, -EINTR, "interrupted");
+		host_sleep_ms(r->b->ctx, LISTEN_LOOK_MS);
+	}
+}
+
+static unsigned life_ms(const struct run *r)
+{
+	return (r->b->plan->timeout_s + tool_seconds(r->point->test)) * 1000;
+}
+
+static int start_server(struct run *r)
+{
+	struct place *p = &end_of(r->b, r->configuration->server)->place;
+	bool taken = false;
+	int e;
+
+	if (!r->lines.server.v)
+		return 0;
+	e = look_for_port(r, &taken);
+	if (e == 0 && taken)
+		e = ctx_fail(r->b->ctx, -EADDRINUSE, "port %u is in use at endpoint %s; write another "
+			"port: at test %s", port_of(r->point), p->end->name, r->point->test->name);
+	if (e == 0)
+		e = place_start(p, r->lines.server.v, life_ms(r) + LISTEN_MS, r->server_out,
+			r->server_err, &r->server);
+	return e < 0 ? e : await_server(r);
+}
+
+static int fail_client(struct run *r, const char *what)
+{
+	char words[WORDS];
+
+	first_line(r->err, words, sizeof(words));
+	if (!*words)
+		first_line(r->out, words, sizeof(words));
+	return ctx_fail(r->b->ctx, -EIO, "%s %s%s%s", r->point->tool->name, what, *words ? ": " : "",
+		words);
+}
+
+static int read_output(struct run *r, struct buf *ret)
+{
+	_close_ int fd = open(r->out, O_RDONLY | O_CLOEXEC);
+	char some[65536];
+	ssize_t n = 0;
+
+	while (fd >= 0 && (n = read(fd, some, sizeof(some))) > 0)
+		buf_add(ret, some, (size_t)n);
+	if (fd < 0 || n < 0)
+		return ctx_fail(r->b->ctx, -errno, "read %s: %s", r->out, strerror(errno));
+	buf_add(ret, "", 0);
+	return ret->failed ? ctx_oom(r->b->ctx) : 0;
+}
+
+/* What the tool itself says of a failure is better than its status. */
+static int judge(struct run *r, int status, struct bench_reading **ret)
+{
+	const struct bench_plan_test *t = r->point->test;
+	const struct bench_extract extract = {.regex = t->regex, .json_path = t->json_path,
+		.unit = t->unit, .higher_is_better = t->higher_is_better};
+	_buf_ struct buf text = {0};
+	char how[64];
+	int e = read_output(r, &text);
+
+	if (e < 0)
+		return e;
+	snprintf(how, sizeof(how), status > 128 ? "was ended by signal %d" : "ended with status %d",
+		status > 128 ? status - 128 : status);
+	if (status != 0 && r->point->tool->parser != BENCH_IPERF3)
+		return fail_client(r, how);
+	e = bench_parse(r->b->ctx, r->point->tool->parser,
+		r->point->tool->parser == BENCH_COMMAND ? &extract : NULL, text.data ? text.data : "",
+		text.len, ret);
+	if (e == 0 && status != 0) {
+		bench_reading_free(*ret);
+		*ret = NULL;
+		return fail_client(r, how);
+	}
+	return e;
+}
+
+static int measure(struct run *r, struct bench_reading **ret)
+{
+	struct place *p = &end_of(r->b, r->configuration->client)->place;
+	int status = 0, e = start_server(r);
+
+	if (e == 0)
+		e = place_start(p, r->lines.client.v, life_ms(r), r->out, r->err, &r->client);
+	if (e == 0)
+		e = place_job_wait(r->client, life_ms(r), r->server, &status);
+	if (e == -EPIPE)
+		return fail_server(r, "ended before its client did");
+	if (e == -ETIMEDOUT)
+		return ctx_append(r->b->ctx, e, " (can the client reach port %u of the server? a "
+			"firewall may be between; timeout: in the plan allows more)", port_of(r->point));
+	/* What ran in a guest has its output written when it is let go. */
+	if (e == 0)
+		place_job_stop(steal(r->server));
+	return e < 0 ? e : judge(r, status, ret);
+}
+
+/* ---- its line ---- */
+
+static int add_parameter(struct bench_trial *t, const char *name, const char *fmt, ...)
+	_printf_(3, 4);
+static int add_parameter(struct bench_trial *t, const char *name, const char *fmt, ...)
+{
+	struct bench_parameter *p;
+	va_list args;
+
+	if (!array_grow(t->parameters, t->parameter_count))
+		return -ENOMEM;
+	p = &t->parameters[t->parameter_count++];
+	str_copy(p->name, sizeof(p->name), name);
+	va_start(args, fmt);
+	vsnprintf(p->value, sizeof(p->value), fmt, args);
+	va_end(args);
+	return 0;
+}
+
+static int add_parameters(struct bench_trial *t, const struct bench_point *p, uint64_t size)
+{
+	int e = size ? add_parameter(t, "size", "%" PRIu64, size) : 0;
+
+	if (e == 0 && p->test->threads.count)
+		e = add_parameter(t, "threads", "%" PRIu64, p->threads);
+	if (e == 0 && p->test->directions)
+		e = add_parameter(t, "direction", "%s", p->direction);
+	return e;
+}
+
+static int name_files(const struct run *r, struct bench_trial *t)
+{
+	const char *const paths[] = {r->out, r->err, r->server_out, r->server_err};
+	_argv_ struct argv raw = {0}, commands = {0};
+	_free_ char *client = argv_text(r->lines.client.v),
+		    *server = r->lines.server.v ? argv_text(r->lines.server.v) : NULL;
+
+	for (size_t i = 0; i < ARRAY_SIZE(paths); i++)
+		if (paths[i] && access(paths[i], F_OK) == 0)
+			argv_add(&raw, "%s", paths[i] + strlen(r->dir) + 1);
+	if (server)
+		argv_add(&commands, "%s", server);
+	argv_add(&commands, "%s", client ? client : "");
+	t->raw = steal(raw.v);
+	t->commands = steal(commands.v);
+	return raw.failed || commands.failed || !client ? -ENOMEM : 0;
+}
+
+static int begin_line(const struct run *r, const char *started, double seconds,
+	struct bench_trial *t)
+{
+	*t = (struct bench_trial){.run = (unsigned)r->at + 1, .trial = r->turn->trial,
+		.configuration = strdup(r->configuration->name), .test = strdup(r->point->test->name),
+		.tool = strdup(r->point->tool->name), .started = strdup(started), .seconds = seconds};
+	return t->configuration && t->test && t->tool && t->started ? name_files(r, t) : -ENOMEM;
+}
+
+/* A line for each row that the tool printed: a sweep of its own has several. */
+static int write_lines(const struct run *r, const char *started, double seconds,
+	const struct bench_reading *reading, const char *error)
+{
+	size_t count = reading ? reading->row_count : 1;
+	int e = 0;
+
+	for (size_t i = 0; i < count && e == 0; i++) {
+		_cleanup_(bench_trial_clear) struct bench_trial t = {0};
+		uint64_t size = reading && r->point->test->all_sizes ? reading->rows[i].size
+								     : r->point->size;
+
+		e = begin_line(r, started, seconds, &t);
+		if (e == 0)
+			e = add_parameters(&t, r->point, size);
+		if (e == 0 && reading)
+			e = bench_trial_from_row(&reading->rows[i], &t);
+		if (e == 0 && error && !(t.error = strdup(error)))
+			e = -ENOMEM;
+		e = e < 0 ? ctx_oom(r->b->ctx) : bench_trial_append(r->b->ctx, r->dir, &t);
+	}
+	return e;
+}
+
+static void tell(const struct run *r, const struct bench_reading *reading, const char *error)
+{
+	const char *goal = tool_goal(r->point->tool, r->point->test);
+	const struct bench_metric *m = reading ? bench_metric_find(reading->rows[0].metrics,
+						 reading->rows[0].metric_count, goal) : NULL;
+	char words[128], trial[32], value[VFCTL_BENCH_TEXT];
+
+	snprintf(trial, sizeof(trial), r->turn->trial ? "trial %u" : "warm-up", r->turn->trial);
+	bench_point_words(r->point, words);
+	if (error)
+		log_warn(r->b->ctx, "%s of %s, %s failed: %s", trial, r->configuration->name, words,
+			error);
+	else if (m)
+		log_info(r->b->ctx, "%s of %s, %s: %s %s", trial, r->configuration->name, words, goal,
+			vfctl_bench_value(m->value, m->unit, m->value, value));
+	else
+		log_info(r->b->ctx, "%s of %s, %s: measured", trial, r->configuration->name, words);
+}
+
+static int open_run(struct run *r)
+{
+	int e = make_lines(r->b, r->turn, &r->lines);
+
+	if (e < 0)
+		return e;
+	r->out = raw_path(r, "client.out");
+	r->err = raw_path(r, "client.err");
+	if (r->lines.server.v) {
+		r->server_out = raw_path(r, "server.out");
+		r->server_err = raw_path(r, "server.err");
+	}
+	return r->out && r->err && (!r->lines.server.v || (r->server_out && r->server_err))
+		? 0
+		: ctx_oom(r->b->ctx);
+}
+
+/* Of what went wrong with a run, what ends the measuring as a whole. */
+static bool is_final(int error)
+{
+	return error == -EINTR || error == -ENOMEM || error == -ENOSPC || error == -EROFS ||
+		error == -EDQUOT;
+}
+
+/* A program whose output found no room fails in words of its own, which are no reason. */
+static int look_for_room(struct bench *b, const char *dir, int error)
+{
+	struct statvfs fs;
+
+	if (error == 0 || statvfs(dir, &fs) < 0 || (uint64_t)fs.f_bavail * fs.f_bsize >= ROOM_MIN)
+		return error;
+	return ctx_fail(b->ctx, -ENOSPC, "%s: %s (what was measured is kept; with room again, vfctl "
+		"bench run --resume %s goes on)", dir, strerror(ENOSPC), dir);
+}
+
+static int one_run(struct bench *b, const char *dir, size_t at, bool *ret_worked, double *ret_seconds)
+{
+	const struct bench_turn *turn = &b->turns[at];
+	_run_ struct run r = {.b = b, .dir = dir, .at = at, .turn = turn,
+		.point = &b->points[turn->point],
+		.configuration = &b->plan->configurations[turn->configuration]};
+	_bench_reading_ struct bench_reading *reading = NULL;
+	_free_ char *error = NULL;
+	char started[32];
+	int64_t begun = files_now_ms();
+	time_t now = time(NULL);
+	struct tm tm;
+	int e = set_all(b, r.configuration);
+
+	if (e == 0)
+		e = open_run(&r);
+	if (e < 0)
+		return e;
+	strftime(started, sizeof(started), "%Y-%m-%dT%H:%M:%SZ", gmtime_r(&now, &tm));
+	e = look_for_room(b, dir, measure(&r, &reading));
+	if (is_final(e) || (e < 0 && b->ctx->cancelled))
+		return b->ctx->cancelled ? -EINTR : e;
+	if (e < 0 && !(error = strdup(vfctl_ctx_error(b->ctx))))
+		return ctx_oom(b->ctx);
+	*ret_worked = e == 0;
+	*ret_seconds = (double)(files_now_ms() - begun) / 1000;
+	e = write_lines(&r, started, *ret_seconds, reading, error);
+	if (e == 0)
+		tell(&r, reading, error);
+	return e;
+}
+
+/* ---- all of them ---- */
+
+static bool *runs_done(const struct bench *b, const struct bench_result *result)
+{
+	bool *done = calloc(b->turn_count + 1, sizeof(bool));
+
+	for (size_t i = 0; done && i < result->trial_count; i++)
+		if (result->trials[i].run <= b->turn_count)
+			done[result->trials[i].run] = true;
+	/* Of a program's own sweep a crash may have kept the first lines only. */
+	if (done && result->trial_count) {
+		unsigned last = result->trials[result->trial_count - 1].run;
+
+		if (last >= 1 && last <= b->turn_count &&
+			b->points[b->turns[last - 1].point].test->all_sizes)
+			done[last] = false;
+	}
+	return done;
+}
+
+static int make_raw(struct bench *b, const char *dir)
+{
+	_free_ char *path = str_format("%s/" RAW, dir);
+
+	if (!path)
+		return ctx_oom(b->ctx);
+	return mkdir(path, 0755) == 0 || errno == EEXIST
+		? 0
+		: ctx_fail(b->ctx, -errno, "make %s: %s", path, strerror(errno));
+}
+
+static int measure_all(struct bench *b, const char *dir, const bool *done)
+{
+	size_t left = 0, made = 0, failed = 0;
+	double total_s = 0;
+	int e = 0;
+
+	for (size_t i = 0; i < b->turn_count; i++)
+		left += !done[i + 1];
+	for (size_t i = 0; i < b->turn_count && e == 0; i++) {
+		bool worked = false;
+		double seconds = 0;
+
+		if (done[i + 1])
+			continue;
+		if (made)
+			ctx_doing(b->ctx, "run %zu of %zu, %s; about %.0f s left", i + 1, b->turn_count,
+				b->plan->configurations[b->turns[i].configuration].name,
+				total_s / (double)made * (double)left);
+		e = one_run(b, dir, i, &worked, &seconds);
+		total_s += seconds;
+		made++;
+		left--;
+		failed = worked ? 0 : failed + 1;
+		if (e == 0 && failed == FAILED_IN_A_ROW)
+			e = ctx_append(b->ctx, -EIO, " (%d runs failed one after the other, so the rest "
+				"waits: when it is put right, vfctl bench run --resume %s goes on)",
+				FAILED_IN_A_ROW, dir);
+	}
+	return e;
+}
+
+int bench_measure(struct bench *b, const char *dir)
+{
+	_bench_result_ struct bench_result *result = NULL;
+	_free_ bool *done = NULL;
+	int r = bench_result_read(b->ctx, dir, &result);
+
+	if (r == 0)
+		r = make_raw(b, dir);
+	if (r < 0)
+		return r;
+	done = runs_done(b, result);
+	if (!done)
+		return ctx_oom(b->ctx);
+	r = make_tunnels(b);
+	return r < 0 ? r : measure_all(b, dir, done);
+}

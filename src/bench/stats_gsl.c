@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "bench/stats_gsl.h"
+
+#include <errno.h>
+#include <gsl/gsl_cdf.h>
+#include <gsl/gsl_errno.h>
+#include <gsl/gsl_rng.h>
+
+#include "base/dl.h"
+
+DL_FN(gsl_cdf_tdist_Q);
+DL_FN(gsl_cdf_ugaussian_Pinv);
+DL_FN(gsl_cdf_ugaussian_Q);
+DL_FN(gsl_rng_alloc);
+DL_FN(gsl_rng_free);
+DL_FN(gsl_rng_set);
+DL_FN(gsl_rng_uniform_int);
+DL_FN(gsl_set_error_handler_off);
+static const gsl_rng_type **sym_mt19937;
+
+static const struct dl_symbol symbols[] = {DL_SYM(gsl_cdf_tdist_Q), DL_SYM(gsl_cdf_ugaussian_Pinv),
+	DL_SYM(gsl_cdf_ugaussian_Q), DL_SYM(gsl_rng_alloc), DL_SYM(gsl_rng_free),
+	DL_SYM(gsl_rng_set), DL_SYM(gsl_rng_uniform_int), {"gsl_rng_mt19937", (void **)&sym_mt19937},
+	DL_SYM(gsl_set_error_handler_off)};
+
+int gsl_bind(struct vfctl_ctx *ctx)
+{
+	/* GSL 2.7 and 2.8: Debian 12 and 13. */
+	int r = dl_bind(ctx, "libgsl.so.27", symbols, ARRAY_SIZE(symbols));
+
+	if (r < 0) {
+		ctx_clear(ctx);
+		r = dl_bind(ctx, "libgsl.so.28", symbols, ARRAY_SIZE(symbols));
+	}
+	if (r < 0)
+		return ctx_prefix(ctx, r, "statistics need GSL (package libgsl27 or libgsl28)");
+	sym_gsl_set_error_handler_off(); /* by default it ends the program */
+	return 0;
+}
+
+double gsl_normal_tail(double z)
+{
+	return sym_gsl_cdf_ugaussian_Q(z);
+}
+
+double gsl_normal_quantile(double p)
+{
+	return sym_gsl_cdf_ugaussian_Pinv(p);
+}
+
+double gsl_t_tail(double t, double freedom)
+{
+	return sym_gsl_cdf_tdist_Q(t, freedom);
+}
+
+struct gsl_random *gsl_random_new(uint64_t seed)
+{
+	gsl_rng *rng = sym_gsl_rng_alloc(*sym_mt19937);
+
+	if (rng)
+		sym_gsl_rng_set(rng, seed);
+	return (struct gsl_random *)rng;
+}
+
+size_t gsl_random_below(struct gsl_random *random, size_t limit)
+{
+	return sym_gsl_rng_uniform_int((gsl_rng *)random, limit);
+}
+
+void gsl_random_free(struct gsl_random *random)
+{
+	if (random)
+		sym_gsl_rng_free((gsl_rng *)random);
+}

@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "pci/acs.h"
+
+#include <linux/pci_regs.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "host/host.h"
+#include "pci/device.h"
+
+#define EXTENDED_START 0x100 /* of extended capabilities in the configuration space */
+#define CAPABILITIES_MAX 128 /* a broken device may chain them in a circle */
+#define INTEL 0x8086
+/* What the kernel, too, wants of a port before it gives what is below a group of its own. */
+#define NEEDED (PCI_ACS_SV | PCI_ACS_RR | PCI_ACS_CR | PCI_ACS_UF)
+
+static unsigned at16(const uint8_t *config, size_t at)
+{
+	return (unsigned)config[at] | (unsigned)config[at + 1] << 8;
+}
+
+/* 0: it has none. */
+static size_t find_capability(const uint8_t *config, size_t len, uint8_t id)
+{
+	size_t at = config[PCI_CAPABILITY_LIST] & ~3u;
+
+	for (int i = 0; i < CAPABILITIES_MAX && at >= 0x40 && at + 4 <= len; i++) {
+		if (config[at] == id)
+			return at;
+		at = config[at + 1] & ~3u;
+	}
+	return 0;
+}
+
+static size_t find_extended(const uint8_t *config, size_t len, unsigned id)
+{
+	size_t at = EXTENDED_START;
+
+	for (int i = 0; i < CAPABILITIES_MAX && at >= EXTENDED_START && at + 12 <= len; i++) {
+		if (at16(config, at) == id)
+			return at;
+		at = at16(config, at + 2) >> 4 & ~3u;
+	}
+	return 0;
+}
+
+/* Those alone route between functions; what has no PCI Express capability is an old bus. */
+static bool is_routing_port(const uint8_t *config, size_t len)
+{
+	size_t at = find_capability(config, len, PCI_CAP_ID_EXP);
+	unsigned type = at ? (at16(config, at + PCI_EXP_FLAGS) & PCI_EXP_FLAGS_TYPE) >> 4 : 0;
+
+	return at && (type == PCI_EXP_TYPE_ROOT_PORT || type == PCI_EXP_TYPE_DOWNSTREAM);
+}
+
+/*
+ * What it cannot control counts as always on. Root ports in Intel's chipsets from the 100 series
+ * on have 32 bits for each register, so that the control word lies where others have the egress
+ * vector (drivers/pci/quirks.c).
+ */
+static bool is_on(const uint8_t *config, size_t at)
+{
+	unsigned can = at16(config, at + PCI_ACS_CAP) & NEEDED;
+
+	return (at16(config, at + PCI_ACS_CTRL) & can) == can ||
+		(at16(config, PCI_VENDOR_ID) == INTEL && (at16(config, at + 8) & can) == can);
+}
+
+enum vfctl_acs pci_acs_parse(const void *data, size_t len)
+{
+	const uint8_t *config = data;
+	size_t at;
+
+	/* Whoever is not root gets the first 64 bytes. */
+	if (len <= EXTENDED_START)
+		return VFCTL_ACS_UNKNOWN;
+	if (!is_routing_port(config, len))
+		return VFCTL_ACS_ON;
+	at = find_extended(config, len, PCI_EXT_CAP_ID_ACS);
+	return !at ? VFCTL_ACS_ABSENT : is_on(config, at) ? VFCTL_ACS_ON : VFCTL_ACS_OFF;
+}
+
+bool pci_acs_override_in(const char *cmdline)
+{
+	static const char key[] = "pcie_acs_override=";
+
+	for (const char *at = strstr(cmdline, key); at; at = strstr(at + 1, key)) {
+		const char *value = at + sizeof(key) - 1;
+
+		/* "multifunction" alone says nothing of ports. */
+		if ((at == cmdline || strchr(" \t\n", at[-1])) &&
+			(!str_starts(value, "multifunction") ||
+				value[strcspn(value, ", \t\n")] == ','))
+			return true;
+	}
+	return false;
+}
+
+static bool is_overridden(struct vfctl_ctx *ctx)
+{
+	struct host *h = host_of(ctx);
+	_buf_ struct buf text = {0};
+
+	return h->ops->read(h, "/proc/cmdline", &text) == 0 && text.data &&
+		pci_acs_override_in(text.data);
+}
+
+#define PATH_BYTES (sizeof(PCI_SYSFS) + VFCTL_BDF_TEXT + 8)
+
+static const char *path_of(const struct vfctl_bdf *bdf, const char *file, char ret[PATH_BYTES])
+{
+	snprintf(ret, PATH_BYTES, PCI_SYSFS "%s%s",
+		vfctl_bdf_format(bdf, (char[VFCTL_BDF_TEXT]){0}), file);
+	return ret;
+}
+
+/* Without a doubt: that it cannot be read is said in what comes of it. */
+static enum vfctl_acs read_port(struct vfctl_ctx *ctx, const struct vfctl_bdf *port)
+{
+	struct host *h = host_of(ctx);
+	_buf_ struct buf config = {0};
+	char path[PATH_BYTES];
+
+	if (h->ops->read(h, path_of(port, "/config", path), &config) < 0)
+		return VFCTL_ACS_UNKNOWN;
+	return pci_acs_parse(config.data, config.len);
+}
+
+/* The worst of them: off, then absent, then not known. */
+static void weigh(enum vfctl_acs acs, const struct vfctl_bdf *port, enum vfctl_acs *io,
+	struct vfctl_bdf *io_port)
+{
+	static const int weights[] = {[VFCTL_ACS_ON] = 0, [VFCTL_ACS_UNKNOWN] = 1,
+		[VFCTL_ACS_ABSENT] = 2, [VFCTL_ACS_OFF] = 3};
+
+	if (weights[acs] <= weights[*io])
+		return;
+	*io = acs;
+	*io_port = *port;
+}
+
+enum vfctl_acs pci_acs_of_path(struct vfctl_ctx *ctx, const struct vfctl_bdf *pf,
+	struct vfctl_bdf *ret_port)
+{
+	char path[PATH_BYTES], *save = NULL;
+	enum vfctl_acs acs = VFCTL_ACS_ON;
+	struct host *h = host_of(ctx);
+	_free_ char *target = NULL;
+	struct vfctl_bdf port;
+	bool any = false;
+
+	if (h->ops->readlink(h, path_of(pf, "", path), &target) < 0)
+		return VFCTL_ACS_UNKNOWN;
+	/* ../../../devices/pci0000:3a/0000:3a:00.0/0000:3b:00.0 */
+	for (char *part = strtok_r(target, "/", &save); part; part = strtok_r(NULL, "/", &save))
+		if (vfctl_bdf_parse(part, &port) == 0 && vfctl_bdf_compare(&port, pf) != 0) {
+			weigh(read_port(ctx, &port), &port, &acs, ret_port);
+			any = true;
+		}
+	if (!any)
+		acs = VFCTL_ACS_UNKNOWN;
+	return (acs == VFCTL_ACS_ABSENT || acs == VFCTL_ACS_UNKNOWN) && is_overridden(ctx)
+		? VFCTL_ACS_OVERRIDDEN : acs;
+}

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * stats SETS: sample sets made from a seed, each with what vfctl makes of it, for R and SciPy to look
+ * over: a line "kind paired n m", the two samples, our figures.
+ */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "bench/stats.h"
+
+static uint64_t state = 20261123;
+
+static double uniform(void)
+{
+	state ^= state << 13;
+	state ^= state >> 7;
+	state ^= state << 17;
+	return (double)(state >> 11) / 9007199254740992.0;
+}
+
+static double normal(void)
+{
+	double u = uniform(), v = uniform();
+
+	return sqrt(-2 * log(u + 1e-300)) * cos(6.283185307179586 * v);
+}
+
+enum kind { NORMAL, LOGNORMAL, TIES, EQUAL, TWO_VALUES, ZEROS, HUGE_ONES, TINY, SHIFTED, KINDS };
+static const char *const names[] = {"normal", "lognormal", "ties", "equal", "two-values", "zeros",
+	"huge", "tiny", "shifted"};
+
+static double draw(enum kind kind, bool second)
+{
+	switch (kind) {
+	case LOGNORMAL:
+		return exp(normal());
+	case TIES:
+		return round(20 + 3 * normal()) / 4;
+	case EQUAL:
+		return 4.25;
+	case TWO_VALUES:
+		return uniform() < 0.5 ? 1 : 2;
+	case ZEROS:
+		return uniform() < 0.7 ? 0 : uniform();
+	case HUGE_ONES:
+		return normal() * 1e150;
+	case TINY:
+		return normal() * 1e-150;
+	case SHIFTED:
+		return normal() + (second ? 3 : 0);
+	default:
+		return 100 + normal();
+	}
+}
+
+static void print(const double *v, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		printf(i ? " %.17g" : "%.17g", v[i]);
+	putchar('\n');
+}
+
+static int print_figures(struct vfctl_ctx *ctx, bool paired, const double *x, size_t n, const double *y,
+	size_t m)
+{
+	struct sample_summary s;
+	struct difference d;
+	struct interval median;
+	int r = paired ? compare_paired(ctx, x, y, n, 0.95, &d)
+		: compare_unpaired(ctx, x, n, y, m, 0.95, &d);
+
+	if (r == 0)
+		r = sample_summary(x, n, &s);
+	if (r == 0)
+		r = bootstrap_median(ctx, x, n, 0.95, 1, &median);
+	if (r < 0) {
+		fprintf(stderr, "%s\n", vfctl_ctx_error(ctx));
+		return r;
+	}
+	print((double[]){d.p, d.p_t, d.statistic, d.shift, d.shift_interval.low,
+		d.shift_interval.high, d.exact, s.mean, s.stdev, s.p50, s.p90, s.p95, s.p99, s.p99_9,
+		median.low, median.high}, 16);
+	return 0;
+}
+
+int main(int argc, char **argv)
+{
+	long sets = argc == 2 ? strtol(argv[1], NULL, 10) : 0;
+	struct vfctl_ctx *ctx;
+	double *p;
+
+	if (sets < 1 || vfctl_ctx_new(&ctx) < 0)
+		return 2;
+	for (long i = 0; i < sets; i++) {
+		enum kind kind = (enum kind)(i % KINDS);
+		bool paired = i / KINDS % 2;
+		size_t n = 1 + (size_t)(uniform() * (i % 10 ? 20 : 60));
+		size_t m = paired ? n : 1 + (size_t)(uniform() * (i % 10 ? 20 : 60));
+		double x[64], y[64];
+
+		for (size_t k = 0; k < n; k++)
+			x[k] = draw(kind, false);
+		for (size_t k = 0; k < m; k++)
+			y[k] = draw(kind, true);
+		printf("%s %d %zu %zu\n", names[kind], paired, n, m);
+		print(x, n);
+		print(y, m);
+		if (print_figures(ctx, paired, x, n, y, m) < 0)
+			return 1;
+	}
+	/* And many p-values at once. */
+	p = calloc(200, sizeof(*p));
+	for (size_t i = 0; p && i < 200; i++)
+		p[i] = i % 50 == 7 ? NAN : i % 9 ? pow(uniform(), 4) : 0.0125;
+	puts("holm 0 200 200");
+	print(p, 200);
+	if (!p || holm(p, 200) < 0)
+		return 1;
+	print(p, 200);
+	puts("0");
+	free(p);
+	vfctl_ctx_free(ctx);
+	return 0;
+}

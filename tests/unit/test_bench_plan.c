@@ -1,0 +1,337 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Plans of measurements: what is read, what is refused, and the order of what is run. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "base/buf.h"
+#include "base/ctx.h"
+#include "bench/run.h"
+#include "bench/settings.h"
+#include "bench/tunnel.h"
+
+#define ENDS "endpoints:\n  a: {netns: left, device: ens1}\n  b: {netns: right, device: ens2, "   \
+	     "address: 10.9.0.2}\n"
+#define TEST "tests:\n  - {tool: sockperf, transport: udp, size: 64, duration: 1s}\n"
+#define PLAN ENDS "configurations:\n  now: {}\n" TEST
+
+static struct vfctl_ctx *ctx;
+
+static int try(const char *text, struct bench_plan **ret)
+{
+	return bench_plan_parse(ctx, "p.yaml", text, strlen(text), ret);
+}
+
+static struct bench_plan *parse(const char *text)
+{
+	struct bench_plan *plan = NULL;
+
+	if (try(text, &plan) < 0)
+		fail_msg("%s", vfctl_ctx_error(ctx));
+	return plan;
+}
+
+static void the_smallest_plan_has_the_usual(void **state)
+{
+	_bench_plan_ struct bench_plan *p = parse(PLAN);
+
+	assert_string_equal(p->name, "bench");
+	assert_int_equal(p->trials, 15);
+	assert_int_equal(p->warmup, 1);
+	assert_true(p->alpha == 0.05 && p->noise == 0.01);
+	assert_int_equal(p->endpoint_count, 2);
+	assert_int_equal(p->endpoints[0].where, BENCH_NETNS);
+	assert_true(p->endpoints[0].gid_index == UINT32_MAX);
+	assert_string_equal(p->configurations[0].client, "a");
+	assert_string_equal(p->configurations[0].server, "b");
+	assert_string_equal(p->tests[0].name, "sockperf");
+	assert_true(p->tests[0].inline_bytes == UINT32_MAX);
+}
+
+static void every_key_is_read(void **state)
+{
+	_bench_plan_ struct bench_plan *p = parse(
+		"name: all of it\ntrials: 3\nwarmup: 0\nseed: 9\ntimeout: 2m\nalpha: 0.01\nnoise: 2%\n"
+		"baseline: fast\nendpoints:\n"
+		"  vm: {guest: web, rdma: mlx5_0, gid-index: 3, cpus: 0-3}\n"
+		"  peer: {ssh: 'ssh://root@node2:2222', ssh_config: /etc/ssh/bench, address: fd00::2, "
+		"device: ib0}\n"
+		"configurations:\n"
+		"  fast: {client: vm, server: peer, server-settings: {rx-usecs: 0, adaptive-rx: off, "
+		"ipoib-mode: connected, governor: performance, mtu: 65520}}\n"
+		"  wg: {client: vm, server: peer, wireguard: {mtu: 1280}}\n"
+		"tests:\n"
+		"  - {name: lat, tool: ib_send_lat, size: [2, 4KiB], iterations: 1000, events: on, "
+		"inline: 0, options: ['--use-srq'], port: 2000}\n"
+		"  - {name: bw, tool: ib_write_bw, all-sizes: on, threads: [1, 4], "
+		"direction: [forward, both]}\n"
+		"  - {name: mine, tool: command, command: [app, '{address}'], json-path: a.b, unit: ms, "
+		"goal: value, better: higher}\n"
+		"  - {tool: netperf, mode: UDP_RR, transport: udp, duration: 3s, raw-samples: on}\n");
+
+	assert_true(p->noise == 0.02 && p->alpha == 0.01);
+	assert_int_equal(p->timeout_s, 120);
+	assert_int_equal(p->endpoints[1].where, BENCH_SSH);
+	assert_string_equal(p->endpoints[1].ssh_config, "/etc/ssh/bench");
+	assert_int_equal(p->configurations[0].of_server.count, 5);
+	assert_string_equal(p->configurations[0].of_server.v[1].value, "off");
+	assert_int_equal(p->configurations[1].wireguard_mtu, 1280);
+	assert_true(p->tests[0].sizes.v[1] == 4096);
+	assert_true(p->tests[0].events && p->tests[0].inline_bytes == 0);
+	assert_true(p->tests[2].higher_is_better);
+	assert_string_equal(p->tests[1].directions[1], "both");
+}
+
+static void what_cannot_be_is_refused_with_its_place(void **state)
+{
+	static const struct {
+		const char *text, *words;
+	} rows[] = {
+		{"trials: 3\n", "endpoints: the key is missing"},
+		{"endpoints: {}\n", "one at least"},
+		{"endpoints: {'a b': {}}\n", "cannot be a name"},
+		{"endpoints: {a: {netns: x, ssh: y}}\n", "is in one place"},
+		{"endpoints: {a: {netns: '-x'}}\n", "is no name of a place"},
+		{"endpoints: {a: {device: 'a;b'}}\n", "is no name of a place"},
+		{"endpoints: {a: {ssh: 'ssh://-oProxyCommand=x'}}\n", "is no name of a place"},
+		{"endpoints: {a: {cpus: none}}\n", "list of CPUs"},
+		{ENDS "configurations: {now: {client: c}}\n" TEST, "there is no endpoint 'c'"},
+		{"endpoints: {a: {}, b: {}, c: {}}\nconfigurations: {now: {client: a}}\n" TEST,
+			"server: the key is missing"},
+		{"endpoints: {a: {}, b: {address: x}}\nconfigurations: {n: {settings: {mtu: 1500}}}\n" TEST,
+			"has no device"},
+		{ENDS "configurations: {n: {settings: {mtu: 1500}, client-settings: {mtu: 900}}}\n" TEST,
+			"for both ends"},
+		{ENDS "configurations: {n: {settings: {mtu: 1}}}\n" TEST, "68 to 65520"},
+		{ENDS "configurations: {n: {settings: {rx-usec: 1}}}\n" TEST, "rx-usecs"},
+		{"baseline: x\n" PLAN, "there is no configuration 'x'"},
+		{"alpha: 80%\n" PLAN, "0 to 50%"},
+		{"noise: nan\n" PLAN, "0 to 50%"},
+		{ENDS "configurations: {n: {}}\ntests: []\n", "is empty"},
+		{ENDS "configurations: {n: {}}\ntests: [{size: 1}]\n", "name what measures"},
+		{ENDS "configurations: {n: {}}\ntests: [{tool: ping}]\n", "ib_write_lat"},
+		{ENDS "configurations: {n: {}}\ntests: [{tool: command}]\n", "command: the key is missing"},
+		{ENDS "configurations: {n: {}}\ntests: [{tool: command, command: [x]}]\n", "one of them"},
+		{ENDS "configurations: {n: {}}\ntests: [{tool: iperf3, regex: x}]\n", "tool: command"},
+		{ENDS "configurations: {n: {}}\ntests: [{tool: iperf3, size: [1, 1]}]\n", "twice"},
+		{ENDS "configurations: {n: {}}\ntests: [{tool: iperf3, size: -1}]\n", "must be 1 to"},
+		{ENDS "configurations: {n: {}}\ntests: [{tool: iperf3, size: 64KB}]\n", "4KiB"},
+		{ENDS "configurations: {n: {}}\ntests: [{tool: iperf3}, {tool: iperf3}]\n",
+			"another name"},
+		{ENDS "configurations: {n: {}}\ntests: [{tool: ib_send_lat, iterations: 1, duration: 1s}]\n",
+			"not both"},
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		struct bench_plan *plan = NULL;
+
+		if (try(rows[i].text, &plan) == 0)
+			fail_msg("taken: %s", rows[i].text);
+		if (!strstr(vfctl_ctx_error(ctx), rows[i].words) ||
+			strncmp(vfctl_ctx_error(ctx), "p.yaml:", 7) != 0)
+			fail_msg("%s: %s", rows[i].text, vfctl_ctx_error(ctx));
+	}
+}
+
+static int open_text(const char *text, uint64_t seed, struct bench **ret)
+{
+	return bench_new(ctx, parse(text), text, seed, NULL, ret);
+}
+
+static void a_tool_is_asked_only_for_what_it_can(void **state)
+{
+	static const struct {
+		const char *tests, *words;
+	} rows[] = {
+		{"[{tool: sockperf, threads: 2}]", "does not take threads"},
+		{"[{tool: sockperf, iterations: 2}]", "does not take iterations"},
+		{"[{tool: iperf, direction: both}]", "cannot measure the direction"},
+		{"[{tool: ib_send_lat}]", "has no RDMA device"},
+		{"[{tool: ib_atomic_lat, size: 8}]", "does not take size"},
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		_free_ char *text = str_format("%sconfigurations: {n: {}}\ntests: %s\n", ENDS,
+			rows[i].tests);
+		struct bench *b = NULL;
+
+		assert_int_equal(open_text(text, 1, &b), -EINVAL);
+		if (!strstr(vfctl_ctx_error(ctx), rows[i].words))
+			fail_msg("%s: %s", rows[i].tests, vfctl_ctx_error(ctx));
+	}
+}
+
+/* Those that are shipped are read, and ask no tool for what it cannot do. */
+static void every_plan_of_the_documents_can_be_run(void **state)
+{
+	static const char *const names[] = {"latency-moderation", "verbs-latency", "mpi",
+		"throughput-threads", "wireguard", "acceptance", "own-application"};
+
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
+		_free_ char *path = str_format(VFCTL_SOURCE_DIR "/docs/bench/%s.yaml", names[i]);
+		FILE *file = fopen(path, "r");
+		_cleanup_(bench_freep) struct bench *b = NULL;
+		char text[8192];
+		size_t len;
+
+		assert_non_null(file);
+		len = fread(text, 1, sizeof(text) - 1, file);
+		fclose(file);
+		text[len] = '\0';
+		if (open_text(text, 1, &b) < 0)
+			fail_msg("%s: %s", names[i], vfctl_ctx_error(ctx));
+		assert_true(b->turn_count > 0);
+	}
+}
+
+/* ---- order ---- */
+
+#define SWEEP ENDS "trials: 4\nwarmup: 1\nconfigurations:\n  a: {}\n  b: {}\ntests:\n"             \
+		   "  - {tool: iperf3, size: [64, 1024], threads: [1, 2], direction: [forward, reverse]}\n"
+
+static void every_round_has_everything_once(void **state)
+{
+	_cleanup_(bench_freep) struct bench *b = NULL;
+	size_t each = 2 * 8;
+
+	assert_int_equal(open_text(SWEEP, 3, &b), 0);
+	assert_int_equal(b->turn_count, 5 * each);
+	for (size_t round = 0; round < 5; round++) {
+		bool seen[2][8] = {{false}};
+
+		for (size_t i = 0; i < each; i++) {
+			const struct bench_turn *t = &b->turns[round * each + i];
+
+			assert_int_equal(t->trial, round);
+			assert_false(seen[t->configuration][t->point]);
+			seen[t->configuration][t->point] = true;
+		}
+	}
+}
+
+static bool same_order(const struct bench *a, const struct bench *b)
+{
+	for (size_t i = 0; i < a->turn_count; i++)
+		if (a->turns[i].configuration != b->turns[i].configuration ||
+			a->turns[i].point != b->turns[i].point)
+			return false;
+	return true;
+}
+
+static void the_seed_is_the_order(void **state)
+{
+	_cleanup_(bench_freep) struct bench *a = NULL, *again = NULL, *other = NULL;
+
+	assert_int_equal(open_text(SWEEP, 3, &a), 0);
+	assert_int_equal(open_text(SWEEP, 3, &again), 0);
+	assert_int_equal(open_text(SWEEP, 4, &other), 0);
+	assert_true(same_order(a, again));
+	assert_false(same_order(a, other));
+}
+
+/* ---- command lines ---- */
+
+static void command_lines_are_as_the_tools_want_them(void **state)
+{
+	static const struct {
+		const char *tests, *client, *server;
+	} rows[] = {
+		{"{tool: sockperf, transport: udp, size: 64, duration: 1s}",
+			"sockperf ping-pong -i 10.9.0.2 -p 11111 -t 1 -m 64", "sockperf server -p 11111"},
+		{"{tool: sockperf, raw-samples: on}",
+			"sockperf ping-pong -i 10.9.0.2 -p 11111 --tcp -t 5 --full-log /dev/stdout",
+			"sockperf server --tcp -p 11111"},
+		{"{tool: iperf3, threads: 4, direction: both, duration: 2s, port: 7}",
+			"iperf3 -c 10.9.0.2 -p 7 -J -t 2 -P 4 --bidir", "iperf3 -s -1 -p 7"},
+		{"{tool: iperf, direction: reverse, transport: udp}",
+			"iperf -c 10.9.0.2 -p 5001 -y C -t 10 -u -R", "iperf -s -p 5001 -u"},
+		{"{tool: osu_latency, size: 64, iterations: 9}",
+			"mpirun -np 2 --host localhost,10.9.0.2 osu_latency -m 64:64 -i 9", NULL},
+		{"{tool: qperf, mode: tcp_bw}", "qperf 10.9.0.2 -lp 19765 -uu -t 2 tcp_bw",
+			"qperf -lp 19765"},
+		{"{tool: command, command: [app, '--to={address}:{port}', '{size}', 'it''s'], size: 64, "
+		 "regex: '([0-9]+)', port: 9}",
+			"app --to=10.9.0.2:9 64 'it'\\''s'", NULL},
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		_free_ char *text = str_format("%sconfigurations: {n: {}}\ntests: [%s]\n", ENDS,
+			rows[i].tests);
+		_cleanup_(bench_freep) struct bench *b = NULL;
+		_free_ char *client = NULL, *server = NULL;
+
+		assert_int_equal(open_text(text, 1, &b), 0);
+		assert_int_equal(bench_commands(b, 0, &client, &server), 0);
+		assert_string_equal(client, rows[i].client);
+		if (rows[i].server)
+			assert_string_equal(server, rows[i].server);
+		else
+			assert_null(server);
+	}
+}
+
+/* ---- places in the journal ---- */
+
+static void a_place_reads_back_from_its_text(void **state)
+{
+	static const struct bench_plan_endpoint ends[] = {
+		{.where = BENCH_HERE, .device = (char *)"ens1"},
+		{.where = BENCH_NETNS, .at = (char *)"a", .device = (char *)"ens1"},
+		{.where = BENCH_SSH, .at = (char *)"ssh://u@h:22", .ssh_config = (char *)"/etc/x",
+			.device = (char *)"ib0"},
+		{.where = BENCH_GUEST, .at = (char *)"web", .device = (char *)"eth0"},
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(ends); i++) {
+		_free_ char *target = settings_target(&ends[i]), *text = NULL;
+		struct bench_plan_endpoint back;
+
+		assert_int_equal(settings_target_parse(ctx, target, &back, &text), 0);
+		assert_int_equal(back.where, ends[i].where);
+		assert_string_equal(back.at, ends[i].at ? ends[i].at : "");
+		assert_string_equal(back.device, ends[i].device);
+		assert_int_equal(back.ssh_config != NULL, ends[i].ssh_config != NULL);
+		if (back.ssh_config)
+			assert_string_equal(back.ssh_config, ends[i].ssh_config);
+	}
+}
+
+static void a_text_that_is_no_place_is_refused(void **state)
+{
+	static const char *const texts[] = {"", "here", "here:", "x/y", "/:", "moon:a/ens1"};
+
+	for (size_t i = 0; i < ARRAY_SIZE(texts); i++) {
+		struct bench_plan_endpoint back;
+		char *text = NULL;
+
+		assert_int_equal(settings_target_parse(ctx, texts[i], &back, &text), -EBADMSG);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(the_smallest_plan_has_the_usual),
+		cmocka_unit_test(every_key_is_read),
+		cmocka_unit_test(what_cannot_be_is_refused_with_its_place),
+		cmocka_unit_test(a_tool_is_asked_only_for_what_it_can),
+		cmocka_unit_test(every_plan_of_the_documents_can_be_run),
+		cmocka_unit_test(every_round_has_everything_once),
+		cmocka_unit_test(the_seed_is_the_order),
+		cmocka_unit_test(command_lines_are_as_the_tools_want_them),
+		cmocka_unit_test(a_place_reads_back_from_its_text),
+		cmocka_unit_test(a_text_that_is_no_place_is_refused),
+	};
+	int failed;
+
+	if (vfctl_ctx_new(&ctx) < 0)
+		return 1;
+	failed = cmocka_run_group_tests(tests, NULL, NULL);
+	vfctl_ctx_free(ctx);
+	return failed;
+}

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef VFCTL_BENCH_VERBS_H
+#define VFCTL_BENCH_VERBS_H
+
+#include "command.h"
+#include "vfctl/bench.h"
+
+/* A row of `vfctl bench VERB`. Its arguments are in->args[1] and on. */
+struct bench_verb {
+	const char *name;
+	const char *args; /* "DIR..." */
+	size_t min_args, max_args;
+	int (*run)(struct invocation *in);
+};
+
+/* bench_run.c */
+int bench_run_plan(struct invocation *in);
+int bench_run_latency(struct invocation *in);
+int bench_run_throughput(struct invocation *in);
+int bench_run_rdma(struct invocation *in);
+/* bench_report.c */
+int bench_run_report(struct invocation *in);
+int bench_run_compare(struct invocation *in);
+/* bench_data.c */
+int bench_run_history(struct invocation *in);
+int bench_run_import(struct invocation *in);
+int bench_run_parse(struct invocation *in);
+
+/* bench_print.c */
+void bench_print(struct out *out, const struct vfctl_bench_report *report, const char *shape);
+void bench_print_json(struct out *out, const struct vfctl_bench_report *report);
+
+#endif

@@ -1,0 +1,519 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* bench run, latency, throughput, rdma: measure by a plan, or by one made of a few options. */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "bench.h"
+#include "main.h"
+#include "progress.h"
+#include "session.h"
+#include "vfctl/measure.h"
+
+#define PLAN_MAX (256u << 10)
+
+/* ---- what is planned ---- */
+
+static int read_number(struct invocation *in, const char *name, unsigned long max,
+	unsigned long *ret)
+{
+	const char *text = option_of(in, name);
+	char *end;
+
+	if (!text)
+		return EXIT_DONE;
+	errno = 0;
+	*ret = strtoul(text, &end, 10);
+	if (*text < '0' || *text > '9' || *end || errno || *ret < 1 || *ret > max)
+		return usage(in, "--%s must be a number of 1 to %lu, not '%s'", name, max, text);
+	return EXIT_DONE;
+}
+
+/* Without libvirt only guests cannot be reached, which is said where one is asked for. */
+static int read_options(struct invocation *in, struct vfctl_bench_plan_options *ret)
+{
+	unsigned long seed = 0, trials = 0;
+	int status = read_number(in, "seed", UINT32_MAX, &seed);
+
+	if (!status)
+		status = read_number(in, "trials", 1000, &trials);
+	ret->seed = seed;
+	ret->trials = (uint32_t)trials;
+	return status;
+}
+
+static char *read_plan(const char *path, size_t *ret_len)
+{
+	FILE *file = strcmp(path, "-") == 0 ? stdin : fopen(path, "re");
+	char *text = file ? malloc(PLAN_MAX + 1) : NULL;
+
+	if (text) {
+		errno = 0;
+		*ret_len = fread(text, 1, PLAN_MAX + 1, file);
+		if (ferror(file)) {
+			free(text);
+			text = NULL;
+		}
+	}
+	if (file && file != stdin)
+		fclose(file);
+	return text;
+}
+
+static int open_plan(struct invocation *in, const struct vfctl_bench_plan_options *options,
+	struct vfctl_bench **ret)
+{
+	size_t len = 0;
+	char *text = read_plan(in->args[1], &len);
+	int r;
+
+	if (!text)
+		return fail_file(in, in->args[1], errno);
+	r = vfctl_bench_open(in->ctx, in->args[1], text, len, options, ret);
+	free(text);
+	return r < 0 ? fail(in, r) : EXIT_DONE;
+}
+
+/* ---- what is shown before ---- */
+
+static void print_checks(struct invocation *in, const struct vfctl_bench *bench)
+{
+	const struct vfctl_bench_check *checks;
+	size_t count = vfctl_bench_checks(bench, &checks);
+
+	if (in->json)
+		out_open(in->out, "checks", '[');
+	for (size_t i = 0; i < count; i++) {
+		if (in->json) {
+			out_open(in->out, NULL, '{');
+			out_str(in->out, "name", checks[i].name);
+			out_str(in->out, "state", checks[i].state);
+			out_str(in->out, "text", checks[i].text);
+			out_shut(in->out);
+		} else if (strcmp(checks[i].state, "ok") != 0) {
+			warn("%s", checks[i].text);
+		}
+	}
+	if (in->json)
+		out_shut(in->out);
+}
+
+static void print_effects(struct invocation *in, const struct vfctl_bench *bench)
+{
+	const char *text;
+
+	if (in->json)
+		out_open(in->out, "effects", '[');
+	for (size_t i = 0; (text = vfctl_bench_effect(bench, i)); i++) {
+		if (in->json)
+			out_str(in->out, NULL, text);
+		else
+			out_fold(in->out, 2, "%s", text);
+	}
+	if (in->json)
+		out_shut(in->out);
+}
+
+static void print_turn_json(struct out *out, size_t at, const struct vfctl_bench_turn *turn)
+{
+	out_open(out, NULL, '{');
+	out_int(out, "run", (int64_t)at + 1);
+	out_int(out, "trial", turn->trial);
+	out_str(out, "configuration", turn->configuration);
+	out_str(out, "what", turn->what);
+	out_str(out, "client", turn->client);
+	out_str(out, "server", turn->server);
+	out_shut(out);
+}
+
+static void print_turn(struct out *out, size_t at, const struct vfctl_bench_turn *turn)
+{
+	out_cell(out, "%zu", at + 1);
+	if (turn->trial)
+		out_cell(out, "%u", turn->trial);
+	else
+		out_cell(out, "warm-up");
+	out_cell(out, "%s", turn->configuration);
+	out_cell(out, "%s", turn->what);
+	out_cell(out, "%s", turn->client);
+}
+
+static int print_turns(struct invocation *in, const struct vfctl_bench *bench)
+{
+	static const char *const headings[] = {"RUN", "TRIAL", "CONFIGURATION", "WHAT", "CLIENT"};
+	static const signed char give[] = {OUT_STAYS, OUT_STAYS, OUT_STAYS, OUT_WRAPS, OUT_WRAPS_SOON};
+	size_t count = vfctl_bench_turn_count(bench);
+
+	if (in->json)
+		out_open(in->out, "runs", '[');
+	else
+		out_table(in->out, 0, headings, 5);
+	if (!in->json)
+		out_table_fit(in->out, give);
+	for (size_t i = 0; i < count; i++) {
+		struct vfctl_bench_turn turn;
+		int r = vfctl_bench_turn(bench, i, &turn);
+
+		if (r < 0)
+			return r;
+		if (in->json)
+			print_turn_json(in->out, i, &turn);
+		else
+			print_turn(in->out, i, &turn);
+		free(turn.what);
+		free(turn.client);
+		free(turn.server);
+	}
+	if (in->json)
+		out_shut(in->out);
+	else
+		out_table_end(in->out);
+	return 0;
+}
+
+static int print_dry_run(struct invocation *in, const struct vfctl_bench *bench)
+{
+	int r;
+
+	if (in->json)
+		out_open(in->out, NULL, '{');
+	if (in->json) {
+		out_str(in->out, "name", vfctl_bench_name(bench));
+		out_int(in->out, "seed", (int64_t)vfctl_bench_seed(bench));
+	} else {
+		out_line(in->out, "%s: %zu runs in this order (seed %llu)", vfctl_bench_name(bench),
+			vfctl_bench_turn_count(bench), (unsigned long long)vfctl_bench_seed(bench));
+	}
+	print_effects(in, bench);
+	print_checks(in, bench);
+	r = print_turns(in, bench);
+	if (in->json && r == 0)
+		out_shut(in->out);
+	return r < 0 ? fail(in, r) : EXIT_DONE;
+}
+
+/* ---- measured ---- */
+
+static int default_directory(const struct vfctl_bench *bench, char *buf, size_t size)
+{
+	const char *in = geteuid() == 0 ? VFCTL_BENCH_DIR "/" : "";
+	time_t now = time(NULL);
+	char name[96], when[32];
+	struct tm tm;
+	size_t at = 0;
+
+	strftime(when, sizeof(when), "%Y%m%d-%H%M%S", gmtime_r(&now, &tm));
+	for (const char *c = vfctl_bench_name(bench); *c && at < sizeof(name) - 1; c++)
+		name[at++] = strchr(" /\t\"'\\$`", *c) ? '-' : *c;
+	name[at] = '\0';
+	return snprintf(buf, size, "%s%s-%s", in, name[0] == '.' || name[0] == '-' ? "bench" : name,
+		       when) < (int)size
+		? 0
+		: -ENAMETOOLONG;
+}
+
+static int print_result(struct invocation *in, const char *directory)
+{
+	static const struct vfctl_bench_options plain = {.alpha = __builtin_nan(""),
+		.noise = __builtin_nan("")};
+	struct vfctl_bench_report *report;
+	int r = vfctl_bench_report_read(in->ctx, directory, &plain, &report);
+
+	if (r < 0)
+		return fail(in, r);
+	if (in->json) {
+		bench_print_json(in->out, report);
+	} else {
+		bench_print(in->out, report, NULL);
+		out_line(in->out, "%s", "");
+		out_fold(in->out, 2, "The figures are in %s; with pictures: vfctl bench report %s "
+			"--html FILE", directory, directory);
+	}
+	vfctl_bench_report_free(report);
+	return EXIT_DONE;
+}
+
+static int measure(struct invocation *in, struct vfctl_bench *bench, const char *directory)
+{
+	int r;
+
+	if (!in->quiet)
+		fprintf(stderr, "%s: %zu runs into %s (order: seed %llu)\n", vfctl_bench_name(bench),
+			vfctl_bench_turn_count(bench), directory,
+			(unsigned long long)vfctl_bench_seed(bench));
+	if (!in->json)
+		print_checks(in, bench);
+	r = vfctl_bench_run(bench, directory);
+	progress_stop();
+	if (r == -EINTR)
+		return fail_as(in, EXIT_FAILED, r, "interrupted; what was measured is kept, and vfctl bench "
+			"run --resume %s goes on", directory);
+	return r < 0 ? fail(in, r) : print_result(in, directory);
+}
+
+/* Guests are reached through libvirt: it is opened only when a plan names one by its agent. */
+static int look_and_measure(struct invocation *in, struct vfctl_bench *bench, const char *directory)
+{
+	char buf[4096];
+	int r;
+
+	/* From here on there are connections and their files, which do not stay. */
+	catch_signals(in->ctx);
+	r = vfctl_bench_look(bench);
+	if (r < 0)
+		return fail(in, r);
+	if (in->dry_run)
+		return print_dry_run(in, bench);
+	if (!directory && default_directory(bench, buf, sizeof(buf)) < 0)
+		return usage(in, "the name of the result directory would be too long; say --output DIR");
+	return measure(in, bench, directory ? directory : buf);
+}
+
+static void open_libvirt(struct invocation *in, struct vfctl_bench_plan_options *options)
+{
+	if (main_open_hypervisor(in->ctx, option_of(in, "connect"), &options->hypervisor) < 0)
+		options->hypervisor = NULL;
+}
+
+static int with_bench(struct invocation *in, const char *resume, const char *text)
+{
+	struct vfctl_bench_plan_options options = {0};
+	struct vfctl_bench *bench = NULL;
+	int status = read_options(in, &options), r = 0;
+
+	if (status)
+		return status;
+	progress_start();
+	open_libvirt(in, &options);
+	if (resume)
+		r = vfctl_bench_reopen(in->ctx, resume, &options, &bench);
+	else if (text)
+		r = vfctl_bench_open(in->ctx, "the plan of these options", text, strlen(text), &options,
+			&bench);
+	else
+		status = open_plan(in, &options, &bench);
+	if (r < 0)
+		status = fail(in, r);
+	if (!status)
+		status = look_and_measure(in, bench, resume ? resume : option_of(in, "output"));
+	progress_stop();
+	vfctl_bench_close(bench);
+	if (options.hypervisor)
+		options.hypervisor->close(options.hypervisor);
+	return status;
+}
+
+int bench_run_plan(struct invocation *in)
+{
+	const char *resume = option_of(in, "resume");
+
+	if (resume && in->arg_count > 1)
+		return usage(in, "--resume goes on with the plan of its directory; name no other");
+	if (!resume && in->arg_count < 2)
+		return usage(in, "needs a plan: vfctl bench run PLAN.yaml (docs/bench.md has some), or "
+			"--resume DIR");
+	if (resume && (option_of(in, "seed") || option_of(in, "trials") || option_of(in, "output")))
+		return usage(in, "--seed, --trials and --output are those of the result that is gone on "
+			"with");
+	return with_bench(in, resume, NULL);
+}
+
+/* ---- a plan of a few options ---- */
+
+struct text {
+	char data[8192];
+	size_t len;
+	bool full;
+};
+
+static void put(struct text *t, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+static void put(struct text *t, const char *fmt, ...)
+{
+	va_list args;
+	int n;
+
+	va_start(args, fmt);
+	n = vsnprintf(t->data + t->len, sizeof(t->data) - t->len, fmt, args);
+	va_end(args);
+	if (n < 0 || (size_t)n >= sizeof(t->data) - t->len)
+		t->full = true;
+	else
+		t->len += (size_t)n;
+}
+
+/* As a YAML scalar that is nothing but text. */
+static void put_scalar(struct text *t, const char *key, const char *value)
+{
+	put(t, "%s: '", key);
+	for (; *value; value++)
+		put(t, *value == '\'' ? "''" : "%c", *value);
+	put(t, "'");
+}
+
+/* "netns:wire-b", "ssh:root@node2", "guest:web"; without: by ssh at the address. */
+static int put_peer(struct invocation *in, struct text *t, const char *to)
+{
+	static const char *const places[] = {"netns", "ssh", "guest", NULL};
+	const char *on = option_of(in, "on"), *colon = on ? strchr(on, ':') : NULL;
+	size_t i = 0;
+
+	if (!on) {
+		put_scalar(t, "ssh", to);
+		return EXIT_DONE;
+	}
+	if (strcmp(on, "here") == 0)
+		return EXIT_DONE;
+	while (colon && places[i] && strncmp(places[i], on, (size_t)(colon - on)) != 0)
+		i++;
+	if (!colon || !places[i] || !colon[1] || strlen(places[i]) != (size_t)(colon - on))
+		return usage(in, "--on says where the server runs: here, netns:NAME, ssh:[USER@]HOST or "
+			"guest:DOMAIN, not '%s'", on);
+	put_scalar(t, places[i], colon + 1);
+	return EXIT_DONE;
+}
+
+/* "rx-usecs=0 adaptive-rx=off" */
+static int put_settings(struct invocation *in, struct text *t, const char *text)
+{
+	char copy[512], *rest = copy, *word;
+
+	snprintf(copy, sizeof(copy), "%s", text);
+	/* An end whose interface is not named has none that could be set. */
+	put(t, "{%s: {", option_of(in, "peer-device") ? "settings" : "client-settings");
+	while ((word = strsep(&rest, " ,"))) {
+		char *equals = strchr(word, '=');
+
+		if (!*word)
+			continue;
+		if (!equals)
+			return usage(in, "--set takes settings such as 'rx-usecs=0 adaptive-rx=off', "
+				"not '%s'", text);
+		*equals = '\0';
+		put_scalar(t, word, equals + 1);
+		put(t, ", ");
+	}
+	put(t, "}}");
+	return EXIT_DONE;
+}
+
+static int put_configurations(struct invocation *in, struct text *t)
+{
+	unsigned count = 0;
+
+	put(t, "configurations:\n  as-it-is: {}\n");
+	for (size_t i = 0; i < in->option_count; i++) {
+		const char *value = in->options[i].value;
+		int status;
+
+		if (strcmp(in->options[i].name, "set") != 0)
+			continue;
+		put(t, "  ");
+		count++;
+		/* Its name is what it sets, as far as that can be one. */
+		for (const char *c = value; *c && c - value < 48; c++)
+			put(t, "%c", strchr(" ,=", *c) ? '-' : *c);
+		put(t, ": ");
+		status = put_settings(in, t, value);
+		if (status)
+			return status;
+		put(t, "\n");
+	}
+	if (count)
+		put(t, "baseline: as-it-is\n");
+	return EXIT_DONE;
+}
+
+static int put_plan(struct invocation *in, struct text *t, const char *kind, const char *tests)
+{
+	const char *device = in->args[1], *to = option_of(in, "to");
+	const char *peer = option_of(in, "peer-device");
+	bool rdma = strcmp(kind, "rdma") == 0;
+	int status;
+
+	if (!to)
+		return usage(in, "needs the address of the other end: vfctl bench %s %s --to ADDRESS", kind,
+			device);
+	put_scalar(t, "name", kind);
+	put(t, "\nendpoints:\n  client: {");
+	put_scalar(t, rdma ? "rdma" : "device", device);
+	put(t, "}\n  server: {");
+	put_scalar(t, "address", to);
+	put(t, ", ");
+	status = put_peer(in, t, to);
+	if (status)
+		return status;
+	if (peer || rdma) {
+		put(t, ", ");
+		put_scalar(t, rdma ? "rdma" : "device", peer ? peer : device);
+	}
+	put(t, "}\n");
+	status = put_configurations(in, t);
+	put(t, "tests:\n%s", tests);
+	if (!status && t->full)
+		status = usage(in, "the options are too long");
+	return status;
+}
+
+/* "64,1024" as it stands within a list of YAML. */
+static bool is_list(const char *text)
+{
+	return *text && text[strspn(text, "0123456789,KMi B")] == '\0';
+}
+
+struct short_form {
+	const char *kind;
+	const char *sizes, *duration; /* its usual */
+	const char *tests; /* %1$s: sizes, %2$s: duration */
+};
+
+static int run_short(struct invocation *in, const struct short_form *form)
+{
+	const char *sizes = option_of(in, "size"), *duration = option_of(in, "duration");
+	char tests[1024];
+	struct text t = {.len = 0};
+	int status;
+
+	if (sizes && !is_list(sizes))
+		return usage(in, "--size takes numbers of bytes such as 64,1024,4KiB, not '%s'", sizes);
+	if (duration && (strlen(duration) > 8 || duration[strspn(duration, "0123456789smh")]))
+		return usage(in, "--duration takes a time such as 5s, not '%s'", duration);
+	if (!form->sizes && sizes)
+		return usage(in, "--size is for latency and rdma");
+	if (!form->duration && duration)
+		return usage(in, "--duration is for latency and throughput");
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wformat-nonliteral"
+	snprintf(tests, sizeof(tests), form->tests, sizes ? sizes : form->sizes ? form->sizes : "",
+		duration ? duration : form->duration ? form->duration : "");
+#pragma GCC diagnostic pop
+	status = put_plan(in, &t, form->kind, tests);
+	return status ? status : with_bench(in, NULL, t.data);
+}
+
+int bench_run_latency(struct invocation *in)
+{
+	return run_short(in, &(struct short_form){"latency", "64, 1024", "2s",
+		"  - {name: udp-latency, tool: sockperf, transport: udp, size: [%1$s], "
+		"duration: '%2$s', raw-samples: on}\n"});
+}
+
+int bench_run_throughput(struct invocation *in)
+{
+	return run_short(in, &(struct short_form){"throughput", NULL, "5s",
+		"%1$s  - {name: tcp-throughput, tool: iperf3, threads: [1, 2, 4, 8], "
+		"duration: '%2$s'}\n"});
+}
+
+int bench_run_rdma(struct invocation *in)
+{
+	return run_short(in, &(struct short_form){"rdma", "2, 4096", NULL,
+		"  - {name: write-latency, tool: ib_write_lat, size: [%1$s], raw-samples: on, "
+		"inline: 0}\n"
+		"  - {name: read-latency, tool: ib_read_lat, size: [%1$s], raw-samples: on}\n"
+		"  - {name: write-bandwidth, tool: ib_write_bw, size: 65536}\n%2$s"});
+}
