@@ -25,6 +25,9 @@ void vfctl_host_spec_free(struct vfctl_host_spec *spec)
 	for (size_t i = 0; i < spec->pf_count; i++)
 		pf_spec_clear(&spec->pfs[i]);
 	free(spec->pfs);
+	for (size_t i = 0; i < spec->profile_count; i++)
+		profile_clear(&spec->profiles[i]);
+	free(spec->profiles);
 	etcd_spec_free(spec->etcd);
 	strv_free(spec->after_change);
 	strv_free(spec->foreign.pfs);
@@ -211,6 +214,7 @@ static const struct key host_keys[] = {
 	{"guid-pools", read_guid_pools, 0, 0, 0, NULL},
 	{"mac-pools", read_mac_pools, 0, 0, 0, NULL},
 	{"partitions", read_partitions, 0, 0, 0, NULL},
+	{"profiles", read_profiles, 0, 0, 0, NULL},
 	{"pfs", read_pfs, 0, 0, 0, NULL},
 	{"after-change", read_after_change, 0, 0, 0, NULL},
 	{"foreign-domains", read_foreign, 0, 0, 0, NULL},
@@ -235,6 +239,7 @@ static const char *const typical_words[] = {"default", "learned", NULL};
 static const struct shape typical_shape = {.map = &typical_table};
 static const struct shape pool_shape = {.map = &pool_table};
 static const struct shape partition_shape = {.map = &partition_table};
+static const struct shape profile_shape = {.map = &profile_table};
 static const struct shape pf_shape = {.map = &pf_table};
 
 static const struct shape host_shapes[] = {
@@ -247,6 +252,7 @@ static const struct shape host_shapes[] = {
 	{.read = read_guid_pools, .each = &pool_shape, .most = POOLS_MAX},
 	{.read = read_mac_pools, .each = &pool_shape, .most = POOLS_MAX},
 	{.read = read_partitions, .each = &partition_shape, .most = PARTITIONS_MAX},
+	{.read = read_profiles, .each = &profile_shape, .most = 256},
 	{.read = read_pfs, .each = &pf_shape, .most = PFS_MAX},
 	{.read = read_after_change, .map = &after_change_table},
 	{.read = read_foreign, .words = foreign_mode_words, .map = &foreign_table},

@@ -35,9 +35,17 @@ int read_pfs(struct reader *r, const struct key *key, const struct doc_node *val
 void pf_spec_clear(struct vfctl_pf_spec *pf);
 void etcd_spec_free(struct vfctl_etcd_spec *etcd);
 
+/* host_tuning.c */
+int read_profiles(struct reader *r, const struct key *key, const struct doc_node *value,
+	void *object);
+/* A struct vfctl_pf_tuning. */
+int read_pf_tuning(struct reader *r, const struct key *key, const struct doc_node *value,
+	void *object);
+void profile_clear(struct vfctl_profile *p);
+
 /* What their mappings are, for the host's table. */
 extern const struct table pool_table, etcd_table, typical_table, foreign_table, hook_table,
-	pf_table, host_table;
+	pf_table, host_table, profile_table, pf_tuning_table;
 extern const char *const foreign_mode_words[];
 #define POOLS_MAX 1000
 #define PFS_MAX 256

@@ -24,6 +24,7 @@ void pf_spec_clear(struct vfctl_pf_spec *pf)
 	free(pf->serial);
 	free(pf->guid_pool);
 	free(pf->pkey);
+	free(pf->tuning.profile);
 	free(pf->ranges);
 }
 
@@ -265,6 +266,7 @@ static const struct key pf_keys[] = {
 	[RANGES] = {"vfs", read_ranges, 0, 0, 0, NULL},
 	{"mtu", read_u32, P(mtu), MTU_MIN, MTU_MAX, NULL},
 	{"link", read_link, 0, 0, 0, link_words},
+	{"tuning", read_pf_tuning, P(tuning), 0, 0, NULL},
 };
 
 static const struct shape pf_shapes[] = {
@@ -273,6 +275,8 @@ static const struct shape pf_shapes[] = {
 	{.read = read_managed, .kinds = SHAPE_SWITCH},
 	{.read = read_ranges, .map = &range_table, .named = "^[0-9]+(-[0-9]+)?$"},
 	{.read = read_link, .kinds = SHAPE_WORDS},
+	{.read = read_pf_tuning, .kinds = SHAPE_TEXT | SHAPE_FILLED, .pattern = NAME_PATTERN,
+		.map = &pf_tuning_table},
 };
 static const char *const pf_required[] = {"match", NULL};
 const struct table pf_table = {pf_keys, ARRAY_SIZE(pf_keys), pf_shapes, ARRAY_SIZE(pf_shapes),

@@ -10,6 +10,7 @@
 #include "vfctl/cpuset.h"
 #include "vfctl/identity.h"
 #include "vfctl/sriov.h"
+#include "vfctl/tuning.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -61,6 +62,12 @@ struct vfctl_foreign_spec {
 /** What the PF's own network device shall be. */
 enum vfctl_pf_link { VFCTL_PF_LINK_UNSAID, VFCTL_PF_LINK_UP, VFCTL_PF_LINK_DOWN };
 
+/** What the interrupt moderation of a PF shall be. Zeroed: it is left alone. */
+struct vfctl_pf_tuning {
+	char *profile; /**< see vfctl_profile_find(); or NULL */
+	struct vfctl_coalesce coalesce; /**< settings that go before those of the profile */
+};
+
 /** One PF as this host declares it. */
 struct vfctl_pf_spec {
 	char *file;    /**< in which it stands, as it was called when it was read */
@@ -79,6 +86,7 @@ struct vfctl_pf_spec {
 	char *guid_pool, *pkey; /**< as in vfctl_create_options, the P_Key as text; or NULL */
 	uint32_t mtu;		/**< 0: not stated */
 	enum vfctl_pf_link link;
+	struct vfctl_pf_tuning tuning;
 	struct vfctl_vf_range *ranges; /**< ascending, without overlaps, below @p count */
 	size_t range_count;
 };
@@ -95,6 +103,8 @@ struct vfctl_host_spec {
 	size_t partition_count;
 	struct vfctl_pf_spec *pfs; /**< in the order of the file */
 	size_t pf_count;
+	struct vfctl_profile *profiles; /**< of tuning, besides those of vfctl_profile_at() */
+	size_t profile_count;
 	struct vfctl_etcd_spec *etcd; /**< NULL: the host's own store */
 	char **after_change; /**< program and arguments to run after a change of GUIDs or
 			       P_Keys, without a shell; NULL none */
@@ -186,6 +196,17 @@ int vfctl_host_spec_after_change(struct vfctl_ctx *ctx, const struct vfctl_host_
  */
 int vfctl_host_spec_pkey(struct vfctl_ctx *ctx, const struct vfctl_host_spec *spec,
 	const char *text, uint16_t *ret_pkey);
+
+/**
+ * The profile of that name: of host.yaml, else one that every host has.
+ * @param spec  may be NULL.
+ * @return NULL: there is none.
+ */
+const struct vfctl_profile *vfctl_profile_find(const struct vfctl_host_spec *spec,
+	const char *name);
+/** The same; -ENOENT with words that name those there are. */
+int vfctl_profile_need(struct vfctl_ctx *ctx, const struct vfctl_host_spec *spec, const char *name,
+	const struct vfctl_profile **ret);
 
 #ifdef __cplusplus
 }

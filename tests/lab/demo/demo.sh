@@ -271,12 +271,12 @@ tests:
 EOT
 run "cat /tmp/moderation.yaml"
 run_slowly 90 "vfctl bench run /tmp/moderation.yaml --output /tmp/bench --quiet"
-verdict() {
+judged() {
 	vfctl bench report /tmp/bench --json |
 		jq -r --arg name "$1" '.cells[].columns[] | select(.configuration == $name) | .difference.verdict'
 }
-claim_is "1000 us are worse" worse "$(verdict rx-usecs-1000)"
-claim_is "between 3 and 10 us nothing is claimed" "no difference shown" "$(verdict rx-usecs-10)"
+claim_is "1000 us are worse" worse "$(judged rx-usecs-1000)"
+claim_is "between 3 and 10 us nothing is claimed" "no difference shown" "$(judged rx-usecs-10)"
 claim_is "the card has its own moderation again" "$before" "$(moderation)"
 mkdir -p /results
 vfctl bench report /tmp/bench --html /results/bench.html

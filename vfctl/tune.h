@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef VFCTL_TUNE_VERBS_H
+#define VFCTL_TUNE_VERBS_H
+
+#include "command.h"
+#include "vfctl/tuning.h"
+
+/* A row of `vfctl tune VERB`. Its arguments are in->args[1] and on. */
+struct tune_verb {
+	const char *name;
+	const char *args;
+	size_t min_args, max_args;
+	int (*run)(struct invocation *in);
+};
+
+/* tune_profiles.c */
+int tune_run_profiles(struct invocation *in);
+
+#endif
