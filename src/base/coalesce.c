@@ -121,6 +121,14 @@ int vfctl_coalesce_read(struct vfctl_ctx *ctx, const char *text, struct vfctl_co
 	return r;
 }
 
+void vfctl_coalesce_merge(struct vfctl_coalesce *base, const struct vfctl_coalesce *overrides)
+{
+	for (size_t i = 0; i < VFCTL_COALESCE_KEYS; i++)
+		if (overrides->mask & VFCTL_COALESCE_BIT(i))
+			base->values[i] = overrides->values[i];
+	base->mask |= overrides->mask;
+}
+
 /* ---- profiles ---- */
 
 #define BIT VFCTL_COALESCE_BIT

@@ -15,6 +15,7 @@
 #include "sriov/live.h"
 #include "sriov/ops.h"
 #include "sriov/vf_changes.h"
+#include "tuning/coalesce.h"
 #include "workflow/declared.h"
 #include "workflow/recover.h"
 #include "workflow/target.h"
@@ -202,6 +203,36 @@ static int add_link(struct vfctl_ctx *ctx, const struct target *t, const struct 
 	return 0;
 }
 
+/* ---- tuning ---- */
+
+/* What it says, and for the rest its profile. */
+static int tuning_wanted(struct vfctl_ctx *ctx, const struct wanted *w, struct vfctl_coalesce *ret)
+{
+	const struct vfctl_profile *profile = NULL;
+	int r = w->pf->tuning.profile
+		? vfctl_profile_need(ctx, w->spec, w->pf->tuning.profile, &profile) : 0;
+
+	*ret = profile ? profile->coalesce : (struct vfctl_coalesce){0};
+	vfctl_coalesce_merge(ret, &w->pf->tuning.coalesce);
+	return r;
+}
+
+static int add_tuning(struct vfctl_ctx *ctx, const struct target *t, const struct wanted *w,
+	struct vfctl_change *change)
+{
+	struct vfctl_coalesce wanted, now;
+	struct vfctl_tuning_fit fit;
+	int r = tuning_wanted(ctx, w, &wanted);
+
+	if (r < 0 || !wanted.mask)
+		return r;
+	r = coalesce_read(ctx, t->pf, &now);
+	if (r < 0)
+		return ctx_append(ctx, r, "; take tuning: out of its entry in host.yaml");
+	vfctl_tuning_fit(t->pf->driver, t->pf->infiniband, &now, &wanted, &fit);
+	return coalesce_add_step(ctx, t->pf, &fit, &change->steps);
+}
+
 /* @t: the PF, and what it was looked at with; @ret_kept may be NULL. */
 static int plan(struct vfctl_ctx *ctx, const struct target *t, const struct wanted *w,
 	struct vfctl_change **ret_change, char **ret_kept)
@@ -214,6 +245,8 @@ static int plan(struct vfctl_ctx *ctx, const struct target *t, const struct want
 		r = add_settings(ctx, t, w, change, ret_kept);
 	if (r == 0)
 		r = add_link(ctx, t, w, change);
+	if (r == 0)
+		r = add_tuning(ctx, t, w, change);
 	if (r == 0 && change->steps.failed)
 		r = ctx_oom(ctx);
 	if (r == 0)

@@ -91,6 +91,59 @@ size_t vfctl_profile_count(void);
 /** @return NULL past the end. */
 const struct vfctl_profile *vfctl_profile_at(size_t index);
 
+/** What a driver makes of one setting that is wanted. */
+enum vfctl_fit {
+	VFCTL_FIT_IS_SO,   /**< nothing to do */
+	VFCTL_FIT_SET,	   /**< it takes it as it is */
+	VFCTL_FIT_NEAREST, /**< it takes another value, or says the same in another way */
+	VFCTL_FIT_UNUSED,  /**< it has it, but another setting makes it meaningless */
+	VFCTL_FIT_LACKS,   /**< it has no such setting */
+};
+/** "is so", "set", "nearest", "unused", "lacks"; never NULL. */
+const char *vfctl_fit_name(enum vfctl_fit fit);
+
+struct vfctl_fit_row {
+	enum vfctl_coalesce_key key;
+	enum vfctl_fit fit;
+	bool wished;	 /**< false: it stands for another setting */
+	bool known;	 /**< @ref now is */
+	uint32_t now, wanted, gets;
+	const char *why; /**< a sentence, static; NULL: it explains itself */
+};
+
+/** A profile, or settings, for one driver. A plain value. */
+struct vfctl_tuning_fit {
+	struct vfctl_fit_row rows[VFCTL_COALESCE_KEYS];
+	size_t count;
+	struct vfctl_coalesce set; /**< what there shall be in the end, what is so already too */
+	bool changes;		   /**< something of it is not so yet */
+	bool known;		   /**< the driver is in vfctl's table: limits are known */
+	const char *warning;	   /**< what else happens when it is set, static; or NULL */
+};
+
+/**
+ * Fit what is wanted to a driver. Pure: nothing is looked at.
+ * Limits are from each driver's source (docs/tuning.md has the table).
+ * @param driver  of the function, as its driver link in sysfs: "igb", "mlx5_core".
+ * @param infiniband  its network device is IPoIB.
+ * @param now  what the kernel answers (its mask: what the driver has); NULL: not known, the
+ *             table's word counts.
+ */
+void vfctl_tuning_fit(const char *driver, bool infiniband, const struct vfctl_coalesce *now,
+	const struct vfctl_coalesce *wanted, struct vfctl_tuning_fit *ret);
+
+/**
+ * Settings worth measuring with that driver, without the present one and without two that come to the
+ * same: from an interrupt for each packet up to a long window.
+ * @return how many; @p ret has room for VFCTL_CANDIDATES_MAX.
+ */
+#define VFCTL_CANDIDATES_MAX 16
+size_t vfctl_tuning_candidates(const char *driver, bool infiniband,
+	const struct vfctl_coalesce *now, struct vfctl_coalesce *ret);
+
+/** What @p overrides states goes before what @p base states. */
+void vfctl_coalesce_merge(struct vfctl_coalesce *base, const struct vfctl_coalesce *overrides);
+
 #ifdef __cplusplus
 }
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* RTM_GETLINK and RTM_SETLINK as net/core/rtnetlink.c answers them. */
+/* RTM_GETLINK and RTM_SETLINK as net/core/rtnetlink.c answers them; the rest is ethtool.c's. */
 #include <errno.h>
 #include <linux/if.h>
 #include <linux/if_arp.h>
@@ -410,12 +410,14 @@ int sim_exchange(struct host *h, int protocol, const void *request, size_t len,
 	const struct nlmsghdr *rq = request;
 	int left = (int)len;
 
-	if (protocol != NETLINK_ROUTE)
+	if (protocol != NETLINK_ROUTE && protocol != NETLINK_GENERIC)
 		return -EPROTONOSUPPORT;
 	for (; left >= (int)sizeof(*rq) && rq->nlmsg_len <= (unsigned)left; rq = NLMSG_NEXT(rq, left)) {
 		int r = -EOPNOTSUPP;
 
-		if (rq->nlmsg_type == RTM_GETLINK)
+		if (protocol == NETLINK_GENERIC)
+			r = sim_generic(h, rq, ret_reply);
+		else if (rq->nlmsg_type == RTM_GETLINK)
 			r = get_link(h, rq, ret_reply);
 		else if (rq->nlmsg_type == RTM_SETLINK)
 			r = set_link(h, rq);

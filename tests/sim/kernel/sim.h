@@ -18,6 +18,7 @@
  *	.sim/links/NAME      a network device that is no PF; "1": it is up
  *	.sim/iommu           exists when there is an IOMMU
  *	.sim/nvme/NAME       "CONTROLLER VF QUEUES VECTORS" lines of that NVMe controller
+ *	.sim/coalesce/NETDEV	see ethtool.c
  *	.sim/slow            ms that each new VF takes
  */
 struct sim_vf {
@@ -85,6 +86,10 @@ int sim_vf_write(struct host *h, const struct vfctl_bdf *pf, uint32_t vf,
 	const struct sim_vf *state);
 int sim_exchange(struct host *h, int protocol, const void *request, size_t len,
 	unsigned timeout_ms, struct buf *ret_reply);
+
+/* ethtool.c: a request of generic netlink. @return what its acknowledgement says. */
+struct nlmsghdr;
+int sim_generic(struct host *h, const struct nlmsghdr *rq, struct buf *reply);
 
 /*
  * whole.c: do @work as the kernel does, one at a time and to its end; @ret_reply is what it

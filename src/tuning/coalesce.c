@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "tuning/coalesce.h"
+
+#include <errno.h>
+#include <stdio.h>
+
+#include "base/buf.h"
+#include "netlink/ethtool.h"
+#include "sriov/inventory.h"
+
+#define TEXT(bdf) vfctl_bdf_format((bdf), (char[VFCTL_BDF_TEXT]){0})
+#define BIT VFCTL_COALESCE_BIT
+
+int coalesce_read(struct vfctl_ctx *ctx, const struct vfctl_pf *pf, struct vfctl_coalesce *ret)
+{
+	struct nl_coalesce row = {.ifindex = pf->ifindex};
+	int r;
+
+	if (!pf->ifindex)
+		return ctx_fail(ctx, -ENODEV, "%s has no network device here, so there is no interrupt "
+			"moderation to set (is its driver bound, in this network namespace?)",
+			TEXT(&pf->bdf));
+	r = nl_coalesce_read(ctx, &row, 1);
+	if (r < 0)
+		return r;
+	if (row.error == -EOPNOTSUPP)
+		return ctx_fail(ctx, -EOPNOTSUPP, "the driver %s of %s has no interrupt moderation to set",
+			pf->driver, pf->netdev);
+	if (row.error < 0)
+		return ctx_fail(ctx, row.error, "read the interrupt moderation of %s: %s", pf->netdev,
+			row.text[0] ? row.text : strerror(-row.error));
+	*ret = row.values;
+	return 0;
+}
+
+/* ---- the operation ---- */
+
+static int open_pf(struct vfctl_ctx *ctx, const struct op *op, struct vfctl_inventory **ret)
+{
+	struct vfctl_bdf bdf;
+
+	if (vfctl_bdf_parse(op->target, &bdf) < 0)
+		return ctx_fail(ctx, -EBADMSG, "an operation %s has '%s' as its target", op->type->name,
+			op->target);
+	return inventory_read_pf(ctx, &bdf, ret);
+}
+
+/* Of @c those that @of states. A driver that has lost one since answers without it. */
+static struct vfctl_coalesce only(const struct vfctl_coalesce *c, uint32_t of)
+{
+	struct vfctl_coalesce some = *c;
+
+	some.mask &= of;
+	return some;
+}
+
+static int read_text(struct vfctl_ctx *ctx, const struct op *op, const char *text,
+	struct vfctl_coalesce *ret)
+{
+	return vfctl_coalesce_read(ctx, text, ret) < 0
+		? ctx_fail(ctx, -EBADMSG, "an operation %s has the value '%.100s'", op->type->name, text)
+		: 0;
+}
+
+static int observe(struct vfctl_ctx *ctx, const struct op *op, char **ret)
+{
+	_inventory_ struct vfctl_inventory *inv = NULL;
+	struct vfctl_coalesce want, now, some;
+	int r = read_text(ctx, op, op->want, &want);
+
+	if (r == 0)
+		r = open_pf(ctx, op, &inv);
+	if (r == 0)
+		r = coalesce_read(ctx, &inv->pfs[0], &now);
+	if (r < 0)
+		return r;
+	some = only(&now, want.mask);
+	*ret = vfctl_coalesce_format(&some);
+	return *ret ? 0 : ctx_oom(ctx);
+}
+
+/* Which of the settings is it that the driver refuses? Each that it takes stays for the moment. */
+static void find_refused(struct vfctl_ctx *ctx, const struct vfctl_pf *pf,
+	const struct vfctl_coalesce *c, struct buf *ret_names)
+{
+	for (size_t i = 0; i < VFCTL_COALESCE_KEYS; i++) {
+		struct nl_coalesce row = {.ifindex = pf->ifindex, .values = only(c, BIT(i))};
+		_free_ char *text = row.values.mask ? vfctl_coalesce_format(&row.values) : NULL;
+
+		if (text && nl_coalesce_write(ctx, &row, 1) == 0 && row.error < 0)
+			buf_printf(ret_names, "%s%s", ret_names->len ? ", " : "", text);
+	}
+}
+
+static int fail_refused(struct vfctl_ctx *ctx, const struct vfctl_pf *pf,
+	const struct nl_coalesce *row)
+{
+	_free_ char *text = vfctl_coalesce_format(&row->values);
+	_buf_ struct buf refused = {0};
+
+	if (row->error == -EINVAL || row->error == -ERANGE || row->error == -EOPNOTSUPP)
+		find_refused(ctx, pf, &row->values, &refused);
+	return ctx_fail(ctx, row->error, "set the interrupt moderation of %s to %s: the driver %s "
+		"refuses %s: %s; see what it takes with: vfctl tune show %s", pf->netdev,
+		text ? text : "", pf->driver, refused.len ? refused.data : "that",
+		row->text[0] ? row->text : strerror(-row->error), pf->netdev);
+}
+
+/* A driver may say yes and keep what it had (netdevsim does with CQE modes). */
+static int check_kept(struct vfctl_ctx *ctx, const struct vfctl_pf *pf, const struct vfctl_coalesce *want)
+{
+	struct vfctl_coalesce now;
+	_buf_ struct buf lies = {0};
+	int r = coalesce_read(ctx, pf, &now);
+
+	for (size_t i = 0; i < VFCTL_COALESCE_KEYS && r == 0; i++) {
+		struct vfctl_coalesce has = only(&now, BIT(i)), asked = only(want, BIT(i));
+		_free_ char *text = NULL;
+
+		if (!asked.mask || (has.mask && has.values[i] == asked.values[i]))
+			continue;
+		text = vfctl_coalesce_format(&has);
+		buf_printf(&lies, "%s%s", lies.len ? ", " : "", text && *text ? text
+			: vfctl_coalesce_name((enum vfctl_coalesce_key)i));
+	}
+	return r == 0 && lies.len ? ctx_fail(ctx, -EIO, "the driver %s of %s said yes and kept %s; leave "
+		"that setting out of what is asked for", pf->driver, pf->netdev, lies.data) : r;
+}
+
+static int write_text(struct vfctl_ctx *ctx, const struct op *op, const char *text)
+{
+	_inventory_ struct vfctl_inventory *inv = NULL;
+	struct nl_coalesce row = {0};
+	int r = read_text(ctx, op, text, &row.values);
+
+	if (r == 0)
+		r = open_pf(ctx, op, &inv);
+	if (r < 0 || !row.values.mask)
+		return r;
+	row.ifindex = inv->pfs[0].ifindex;
+	if (!row.ifindex)
+		return ctx_fail(ctx, -ENODEV, "%s has no network device here", op->target);
+	r = nl_coalesce_write(ctx, &row, 1);
+	if (r == 0 && row.error < 0)
+		return fail_refused(ctx, &inv->pfs[0], &row);
+	return r < 0 ? r : check_kept(ctx, &inv->pfs[0], &row.values);
+}
+
+static int apply(struct vfctl_ctx *ctx, const struct op *op)
+{
+	return write_text(ctx, op, op->want);
+}
+
+static int revert(struct vfctl_ctx *ctx, const struct op *op)
+{
+	return write_text(ctx, op, op->before);
+}
+
+const struct op_type op_coalesce = {.name = "coalesce", .volatile_ = true, .observe_one = observe,
+	.apply_one = apply, .revert_one = revert};
+
+/* ---- the step ---- */
+
+int coalesce_add_step(struct vfctl_ctx *ctx, const struct vfctl_pf *pf,
+	const struct vfctl_tuning_fit *fit, struct steps *steps)
+{
+	struct vfctl_coalesce before = {0};
+	_free_ char *want = NULL, *had = NULL;
+
+	if (!fit->changes)
+		return 0;
+	for (size_t i = 0; i < fit->count; i++)
+		if (fit->rows[i].known && fit->set.mask & BIT(fit->rows[i].key)) {
+			before.mask |= BIT(fit->rows[i].key);
+			before.values[fit->rows[i].key] = fit->rows[i].now;
+		}
+	want = vfctl_coalesce_format(&fit->set);
+	had = vfctl_coalesce_format(&before);
+	if (!want || !had)
+		return ctx_oom(ctx);
+	step_add_op(steps, &op_coalesce, want, had, TEXT(&pf->bdf),
+		"%s: set the interrupt moderation to %s (was %s)", pf->netdev, want, had);
+	return 0;
+}
