@@ -15,5 +15,8 @@ struct tune_verb {
 
 /* tune_profiles.c */
 int tune_run_profiles(struct invocation *in);
+/* tune_show.c */
+int tune_run_show(struct invocation *in);
+int tune_run_set(struct invocation *in);
 
 #endif

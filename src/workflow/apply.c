@@ -19,6 +19,7 @@
 #include "workflow/declared.h"
 #include "workflow/recover.h"
 #include "workflow/target.h"
+#include "workflow/tune.h"
 #include "workflow/values.h"
 
 #define TEXT(bdf) vfctl_bdf_format((bdf), (char[VFCTL_BDF_TEXT]){0})
@@ -203,34 +204,20 @@ static int add_link(struct vfctl_ctx *ctx, const struct target *t, const struct 
 	return 0;
 }
 
-/* ---- tuning ---- */
-
-/* What it says, and for the rest its profile. */
-static int tuning_wanted(struct vfctl_ctx *ctx, const struct wanted *w, struct vfctl_coalesce *ret)
-{
-	const struct vfctl_profile *profile = NULL;
-	int r = w->pf->tuning.profile
-		? vfctl_profile_need(ctx, w->spec, w->pf->tuning.profile, &profile) : 0;
-
-	*ret = profile ? profile->coalesce : (struct vfctl_coalesce){0};
-	vfctl_coalesce_merge(ret, &w->pf->tuning.coalesce);
-	return r;
-}
-
+/* After the VFs: nothing is tuned for VFs that cannot be made. */
 static int add_tuning(struct vfctl_ctx *ctx, const struct target *t, const struct wanted *w,
 	struct vfctl_change *change)
 {
-	struct vfctl_coalesce wanted, now;
-	struct vfctl_tuning_fit fit;
-	int r = tuning_wanted(ctx, w, &wanted);
+	struct vfctl_pf_moderation m;
+	struct vfctl_coalesce wanted;
+	int r = moderation_wanted(ctx, w->spec, w->pf, &wanted, NULL);
 
 	if (r < 0 || !wanted.mask)
 		return r;
-	r = coalesce_read(ctx, t->pf, &now);
+	r = vfctl_pf_moderation_read(ctx, NULL, t->pf, NULL, &wanted, &m, NULL);
 	if (r < 0)
 		return ctx_append(ctx, r, "; take tuning: out of its entry in host.yaml");
-	vfctl_tuning_fit(t->pf->driver, t->pf->infiniband, &now, &wanted, &fit);
-	return coalesce_add_step(ctx, t->pf, &fit, &change->steps);
+	return coalesce_add_step(ctx, t->pf, &m.fit, &change->steps);
 }
 
 /* @t: the PF, and what it was looked at with; @ret_kept may be NULL. */

@@ -14,6 +14,7 @@
 #include "host/ops.h"
 #include "sim.h"
 #include "sriov/ops.h"
+#include "tuning/coalesce.h"
 #include "state/journal.h"
 #include "workflow/guest_run.h"
 #include "workflow/ops.h"
@@ -100,6 +101,7 @@ static const struct sample samples[] = {
 	{&op_module, "vfio-pci", "loaded", "loaded", false},
 	{&op_pf_mtu, PF, "9000", "2000", false},
 	{&op_pf_link, PF, "down", "up", false},
+	{&op_coalesce, PF, "rx-usecs=0", "rx-usecs=100", false},
 	{&op_file, "/etc/modprobe.d/ours.conf", "options x y=1\n", "options x y=2\n", false},
 	{&op_file, "/etc/modprobe.d/other.conf", "", "options x y=2\n", false},
 };
@@ -200,6 +202,8 @@ static void what_the_journal_holds_may_be_nonsense(void **state)
 		{&op_clean, PF "/0", "{", "["}, {&op_vf_driver, PF "/0", "a", "b"},
 		{&op_vf_driver, PF "/70000", "none", "- -"},
 		{&op_pf_mtu, PF, "many", "-1"}, {&op_pf_mtu, "ens1", "9000", "1500"},
+		{&op_coalesce, PF, "rx-usecs", "rx-usecs=-1"}, {&op_coalesce, "x", "rx-usecs=0", "rx-usecs=3"},
+		{&op_coalesce, PF, "rx-usecs=0", "rx-usecs=2"},
 		{&op_pf_link, PF, "sideways", ""}, {&op_pf_link, PF "/1", "up", "down"},
 		{&op_vf_driver, PF "/0", "none", "one-name-that-is-longer-than-any-driver's -"},
 	};

@@ -56,6 +56,37 @@ void vfctl_declared_free(struct vfctl_declared *declared);
 int vfctl_apply_plan(struct vfctl_ctx *ctx, const struct vfctl_host_spec *spec, size_t index,
 	const char *address, struct vfctl_ids *ids, struct vfctl_change **ret_change);
 
+/** The interrupt moderation of a PF: what is set, what is wanted, what its driver makes of it. */
+struct vfctl_pf_moderation {
+	struct vfctl_coalesce now;
+	struct vfctl_coalesce wanted; /**< mask 0: nothing is */
+	struct vfctl_tuning_fit fit;  /**< of what is wanted; zeroed without */
+};
+
+/**
+ * @param pf    with a network device of this network namespace.
+ * @param wanted  what is asked of the PF; NULL: what @p spec declares for it, be it nothing.
+ * @param ret_profile  the profile that it comes from, owned by @p spec or static; NULL: of none.
+ *                     The pointer itself may be NULL.
+ * @return 0; -ENODEV the PF has no network device here; -EOPNOTSUPP its driver has no
+ * interrupt moderation to set; -ENOENT host.yaml names a profile that there is not.
+ */
+int vfctl_pf_moderation_read(struct vfctl_ctx *ctx, const struct vfctl_inventory *inventory,
+	const struct vfctl_pf *pf, const struct vfctl_host_spec *spec,
+	const struct vfctl_coalesce *wanted, struct vfctl_pf_moderation *ret,
+	const struct vfctl_profile **ret_profile);
+
+/**
+ * Plan to set a PF's interrupt moderation now; what host.yaml declares for it comes back with the
+ * next vfctl_apply_plan(). Nothing is to be done when it is so already.
+ * @param pf  a name of the PF.
+ * @param ret_fit  what the driver makes of it; may be NULL.
+ * @return 0; -ENOENT no such PF; -EOPNOTSUPP the driver takes nothing of what is wanted; as
+ * vfctl_pf_moderation_read().
+ */
+int vfctl_tune_plan(struct vfctl_ctx *ctx, const char *pf, const struct vfctl_coalesce *wanted,
+	bool dry_run, struct vfctl_tuning_fit *ret_fit, struct vfctl_change **ret_change);
+
 #ifdef __cplusplus
 }
 #endif

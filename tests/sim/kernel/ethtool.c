@@ -85,6 +85,12 @@ static int set_mlx4(const values now, const values want)
 	return 0;
 }
 
+/* One that nobody knows. */
+static int set_odd(const values now, const values want)
+{
+	return want[ETHTOOL_A_COALESCE_RX_USECS] % 2 ? 0 : -EINVAL;
+}
+
 static const struct driver {
 	const char *name;
 	uint32_t has;
@@ -116,6 +122,7 @@ static const struct driver {
 			[ETHTOOL_A_COALESCE_TX_MAX_FRAMES_IRQ] = 256,
 			[ETHTOOL_A_COALESCE_USE_ADAPTIVE_RX] = 1,
 			[ETHTOOL_A_COALESCE_RX_USECS_HIGH] = 128}, set_mlx4},
+	{"oddnic", RX_USECS | RX_FRAMES, {[ETHTOOL_A_COALESCE_RX_USECS] = 1}, set_odd},
 };
 
 /* ---- state ---- */
