@@ -122,7 +122,49 @@ static size_t how_many_at_once(const struct vfctl_declared *d, const size_t *cho
 	return AT_ONCE;
 }
 
+/* Before the PFs: pages want memory that is whole. */
+static void apply_host(struct invocation *in, const struct view *v, struct outcome *ret)
+{
+	struct vfctl_change *change = NULL;
+	int r;
+
+	catch_signals(in->ctx);
+	r = vfctl_apply_host_plan(in->ctx, v->spec, &change);
+	if (r == 0)
+		r = vfctl_change_run(in->ctx, change);
+	ret->error = r;
+	if (r == 0 && vfctl_change_pending(change))
+		ret->pending = strdup(vfctl_change_pending(change));
+	if (r < 0)
+		ret->words = strdup(vfctl_ctx_error(in->ctx));
+	vfctl_change_free(change);
+}
+
 /* ---- telling ---- */
+
+/* @o NULL: nothing was to be done, or it could not be planned. */
+static void tell_host(struct invocation *in, const struct vfctl_declared *d, const struct outcome *o)
+{
+	const char *words = o ? o->words : d->host_words, *pending = o ? o->pending : NULL;
+
+	if (in->json) {
+		out_open(in->out, "host", '{');
+		print_declared_host_json(in, d);
+		out_bool(in->out, "changed", o && !o->error);
+		out_str(in->out, "error", words);
+		out_str(in->out, "pending", pending);
+		out_shut(in->out);
+		return;
+	}
+	if (pending)
+		warn("host: %s", pending);
+	if (d->host_error || (o && o->error)) {
+		fflush(stdout);
+		complain_about(in, "host", words ? words : "out of memory");
+	} else if (o && !in->quiet) {
+		out_line(in->out, "host: changed");
+	}
+}
 
 /* What is left for the operator, from now or from a change that was made before. */
 static const char *pending_of(const struct vfctl_declared_pf *pf, const struct outcome *o)
@@ -174,10 +216,10 @@ static const struct outcome *outcome_of(const size_t *chosen, const struct outco
 
 /* Of all PFs that are managed: 0, or 1 when nothing is as it should be, or 4. */
 static int status_of(const struct vfctl_declared *d, const size_t *chosen,
-	const struct outcome *outcomes, size_t count)
+	const struct outcome *outcomes, size_t count, const struct outcome *host)
 {
-	size_t failed = 0, managed = 0;
-	bool stale = false, pending = false;
+	size_t failed = d->host_error || (host && host->error), managed = failed || host;
+	bool stale = host && host->error == -ESTALE, pending = host && host->pending;
 
 	for (size_t i = 0; i < d->count; i++) {
 		const struct outcome *o = outcome_of(chosen, outcomes, count, i);
@@ -193,11 +235,11 @@ static int status_of(const struct vfctl_declared *d, const size_t *chosen,
 }
 
 static int tell(struct invocation *in, const struct view *v, const size_t *chosen,
-	const struct outcome *outcomes, size_t count)
+	const struct outcome *outcomes, size_t count, const struct outcome *host)
 {
 	const struct vfctl_declared *d = v->declared;
-	int status = status_of(d, chosen, outcomes, count);
-	bool changed = false, moved = false;
+	int status = status_of(d, chosen, outcomes, count, host);
+	bool changed = host && !host->error, moved = false;
 
 	for (size_t i = 0; i < count; i++) {
 		changed |= !outcomes[i].error;
@@ -207,8 +249,11 @@ static int tell(struct invocation *in, const struct view *v, const size_t *chose
 	if (in->json) {
 		out_open(in->out, NULL, '{');
 		out_bool(in->out, "changed", changed);
-		out_open(in->out, "pfs", '[');
 	}
+	in->made |= changed;
+	tell_host(in, d, host);
+	if (in->json)
+		out_open(in->out, "pfs", '[');
 	for (size_t i = 0; i < d->count; i++)
 		tell_outcome(in, &d->pfs[i], outcome_of(chosen, outcomes, count, i));
 	if (in->json) {
@@ -226,11 +271,15 @@ static int carry_out(struct invocation *in, const struct view *v)
 	struct outcome *outcomes = calloc(d->count + 1, sizeof(*outcomes));
 	size_t *chosen = calloc(d->count + 1, sizeof(*chosen)), count = 0;
 	struct work work = {v, chosen};
+	struct outcome host = {0};
+	bool of_host = d->host && vfctl_change_count(d->host);
 	int status, r = outcomes && chosen ? 0 : -ENOMEM;
 
 	for (size_t i = 0; r == 0 && i < d->count; i++)
 		if (d->pfs[i].change && vfctl_change_count(d->pfs[i].change))
 			chosen[count++] = i;
+	if (r == 0 && of_host)
+		apply_host(in, v, &host);
 	if (count == 1) {
 		catch_signals(in->ctx);
 		apply_one(in, &work, 0, &outcomes[0]);
@@ -238,9 +287,10 @@ static int carry_out(struct invocation *in, const struct view *v)
 		r = workers_run(in, count, how_many_at_once(d, chosen, count), apply_one, &work,
 			outcomes);
 	}
-	status = r < 0 ? fail(in, r) : tell(in, v, chosen, outcomes, count);
+	status = r < 0 ? fail(in, r) : tell(in, v, chosen, outcomes, count, of_host ? &host : NULL);
 	for (size_t i = 0; outcomes && i < count; i++)
 		outcome_clear(&outcomes[i]);
+	outcome_clear(&host);
 	free(outcomes);
 	free(chosen);
 	return status;
@@ -310,11 +360,19 @@ static int await_devices(struct invocation *in, const char *path, unsigned secon
 static void print_differences(struct invocation *in, const struct vfctl_declared *d,
 	const char *key)
 {
-	bool differs = false;
+	bool differs = declared_host_differs(d);
 
 	for (size_t i = 0; i < d->count; i++)
 		differs |= declared_differs(&d->pfs[i]);
 	out_bool(in->out, key, differs);
+	out_open(in->out, "host", '{');
+	print_declared_host_json(in, d);
+	out_bool(in->out, key, declared_host_differs(d));
+	out_str(in->out, "error", d->host_words);
+	out_str(in->out, "pending", d->host ? vfctl_change_pending(d->host) : NULL);
+	if (d->host)
+		print_operations(in, d->host);
+	out_shut(in->out);
 	out_open(in->out, "pfs", '[');
 	for (size_t i = 0; i < d->count; i++) {
 		out_open(in->out, NULL, '{');
@@ -340,7 +398,7 @@ static int dry_run(struct invocation *in, const struct vfctl_declared *d)
 	} else {
 		print_declared(in, d);
 	}
-	return status_of(d, NULL, NULL, 0);
+	return status_of(d, NULL, NULL, 0, NULL);
 }
 
 static int run_apply(struct invocation *in)
@@ -454,7 +512,7 @@ static int print_status(struct invocation *in, const struct view *v)
 		vfctl_recovery_free(open);
 		return fail(in, r);
 	}
-	differs |= found->unread != NULL;
+	differs |= found->unread != NULL || declared_host_differs(d);
 	for (size_t i = 0; i < found->count; i++)
 		differs |= !found->v[i].note;
 	for (size_t i = 0; i < d->count; i++)

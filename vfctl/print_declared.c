@@ -37,11 +37,37 @@ static void print_one(struct invocation *in, const struct vfctl_declared_pf *pf)
 		out_line(in->out, "  a guest's until it stops, and not as declared: %s", pf->kept);
 }
 
+bool declared_host_differs(const struct vfctl_declared *d)
+{
+	return d->host_error || (d->host && vfctl_change_count(d->host));
+}
+
+static void print_host(struct invocation *in, const struct vfctl_declared *d)
+{
+	if (!declared_host_differs(d))
+		return;
+	out_line(in->out, "host: %s", d->host_error ? d->host_words ? d->host_words : "out of memory"
+		: "differs");
+	for (size_t i = 0; d->host && i < vfctl_change_count(d->host); i++)
+		out_line(in->out, "  %zu. %s", i + 1, vfctl_change_describe(d->host, i));
+	if (d->host && vfctl_change_pending(d->host))
+		out_line(in->out, "  then: %s", vfctl_change_pending(d->host));
+}
+
+void print_declared_host_json(struct invocation *in, const struct vfctl_declared *d)
+{
+	out_open(in->out, "steps", '[');
+	for (size_t i = 0; d->host && i < vfctl_change_count(d->host); i++)
+		out_str(in->out, NULL, vfctl_change_describe(d->host, i));
+	out_shut(in->out);
+}
+
 void print_declared(struct invocation *in, const struct vfctl_declared *declared)
 {
+	print_host(in, declared);
 	for (size_t i = 0; i < declared->count; i++)
 		print_one(in, &declared->pfs[i]);
-	if (!declared->count)
+	if (!declared->count && !declared_host_differs(declared))
 		out_line(in->out, "no PFs are declared (pfs: in host.yaml)");
 }
 

@@ -34,6 +34,7 @@ static const struct vfctl_profile *profile_at(const struct vfctl_host_spec *spec
 static int print_all(struct invocation *in, const struct vfctl_host_spec *spec)
 {
 	static const char *const headings[] = {"PROFILE", "MODERATION", "FOR"};
+	static const signed char give[] = {OUT_STAYS, OUT_WRAPS_SOON, OUT_WRAPS};
 	size_t count = vfctl_profile_count() + spec->profile_count;
 
 	if (in->json) {
@@ -41,7 +42,7 @@ static int print_all(struct invocation *in, const struct vfctl_host_spec *spec)
 		out_open(in->out, "profiles", '[');
 	} else {
 		out_table(in->out, 0, headings, ARRAY_SIZE(headings));
-		out_table_fit(in->out, (const signed char[]){OUT_STAYS, OUT_WRAPS_SOON, OUT_WRAPS});
+		out_table_fit(in->out, give);
 	}
 	for (size_t i = 0; i < count; i++) {
 		const struct vfctl_profile *p = profile_at(spec, i);

@@ -163,7 +163,8 @@ static void print_pf(struct invocation *in, const struct vfctl_pf *pf, const str
 			: ", which takes nothing of what is wanted");
 	print_rows(in->out, m);
 	if (m->wanted.mask && !m->fit.known)
-		out_line(in->out, "  vfctl knows no limits of that driver: what it refuses shows when it is set");
+		out_line(in->out, "  vfctl knows no limits of that driver: what it refuses shows when "
+			"it is set");
 	if (m->fit.warning)
 		out_line(in->out, "  beware: %s", m->fit.warning);
 }
@@ -276,7 +277,8 @@ int tune_run_set(struct invocation *in)
 	if (!status)
 		status = read_wanted(in, h.spec, 2, &wanted, &some);
 	if (!status && !wanted.mask)
-		status = usage(in, "the profile wants nothing of a driver; name settings, such as rx-usecs=0");
+		status = usage(in, "the profile wants nothing of a driver; name settings, such as "
+			"rx-usecs=0");
 	if (status) {
 		host_ids_close(&h);
 		return status;

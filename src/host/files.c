@@ -90,6 +90,16 @@ static int write_new(int dir, const char *name, const char *text)
 	return 0;
 }
 
+/* The last part of a path, for a file of a unit's or a library's own directory ("libvirtd.service.d"). */
+static int make_dir(struct host *h, const char *path)
+{
+	_free_ char *whole = str_format("%s%s", h->root, path);
+
+	if (!whole)
+		return -ENOMEM;
+	return mkdir(whole, 0755) < 0 ? -errno : 0;
+}
+
 int files_replace(struct host *h, const char *path, const char *text)
 {
 	const char *name = strrchr(path, '/') + 1;
@@ -101,6 +111,8 @@ int files_replace(struct host *h, const char *path, const char *text)
 	if (!parent || !fresh)
 		return -ENOMEM;
 	dir = files_open(h, parent, O_RDONLY | O_DIRECTORY);
+	if (dir == -ENOENT && text && make_dir(h, parent) == 0)
+		dir = files_open(h, parent, O_RDONLY | O_DIRECTORY);
 	if (dir < 0)
 		return !text && dir == -ENOENT ? 0 : dir;
 	if (!text)

@@ -28,6 +28,7 @@ void vfctl_host_spec_free(struct vfctl_host_spec *spec)
 	for (size_t i = 0; i < spec->profile_count; i++)
 		profile_clear(&spec->profiles[i]);
 	free(spec->profiles);
+	kernel_spec_clear(&spec->kernel);
 	etcd_spec_free(spec->etcd);
 	strv_free(spec->after_change);
 	strv_free(spec->foreign.pfs);
@@ -214,6 +215,8 @@ static const struct key host_keys[] = {
 	{"guid-pools", read_guid_pools, 0, 0, 0, NULL},
 	{"mac-pools", read_mac_pools, 0, 0, 0, NULL},
 	{"partitions", read_partitions, 0, 0, 0, NULL},
+	{"hugepages", read_hugepages, 0, 0, 0, NULL},
+	{"kernel", read_kernel, 0, 0, 0, NULL},
 	{"profiles", read_profiles, 0, 0, 0, NULL},
 	{"pfs", read_pfs, 0, 0, 0, NULL},
 	{"after-change", read_after_change, 0, 0, 0, NULL},
@@ -239,6 +242,7 @@ static const char *const typical_words[] = {"default", "learned", NULL};
 static const struct shape typical_shape = {.map = &typical_table};
 static const struct shape pool_shape = {.map = &pool_table};
 static const struct shape partition_shape = {.map = &partition_table};
+static const struct shape page_shape = {.map = &page_table};
 static const struct shape profile_shape = {.map = &profile_table};
 static const struct shape pf_shape = {.map = &pf_table};
 
@@ -252,6 +256,8 @@ static const struct shape host_shapes[] = {
 	{.read = read_guid_pools, .each = &pool_shape, .most = POOLS_MAX},
 	{.read = read_mac_pools, .each = &pool_shape, .most = POOLS_MAX},
 	{.read = read_partitions, .each = &partition_shape, .most = PARTITIONS_MAX},
+	{.read = read_hugepages, .each = &page_shape, .most = VFCTL_HUGEPAGES_MAX},
+	{.read = read_kernel, .map = &kernel_table},
 	{.read = read_profiles, .each = &profile_shape, .most = 256},
 	{.read = read_pfs, .each = &pf_shape, .most = PFS_MAX},
 	{.read = read_after_change, .map = &after_change_table},

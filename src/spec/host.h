@@ -42,10 +42,16 @@ int read_profiles(struct reader *r, const struct key *key, const struct doc_node
 int read_pf_tuning(struct reader *r, const struct key *key, const struct doc_node *value,
 	void *object);
 void profile_clear(struct vfctl_profile *p);
+/* host_kernel.c */
+int read_hugepages(struct reader *r, const struct key *key, const struct doc_node *value,
+	void *object);
+int read_kernel(struct reader *r, const struct key *key, const struct doc_node *value, void *object);
+void kernel_spec_clear(struct vfctl_kernel_spec *k);
 
 /* What their mappings are, for the host's table. */
 extern const struct table pool_table, etcd_table, typical_table, foreign_table, hook_table,
-	pf_table, host_table, profile_table, pf_tuning_table;
+	pf_table, host_table, profile_table, pf_tuning_table, page_table,
+	kernel_table;
 extern const char *const foreign_mode_words[];
 #define POOLS_MAX 1000
 #define PFS_MAX 256

@@ -19,7 +19,10 @@
 #define RANGES(...) ((const struct tuning_range[]){__VA_ARGS__, {0, 0, 0}})
 #define MODES(...) ((const uint32_t[]){__VA_ARGS__, 0})
 #define LIMITS(...) ((const struct tuning_limit[]){__VA_ARGS__, {0, NULL, NULL}})
-#define UP_TO(key, high) {key, RANGES({0, high, 1}), NULL}
+#define UP_TO(key, high)                       \
+	{                                      \
+		key, RANGES({0, high, 1}), NULL \
+	}
 
 #define MLX_LIMITS(usecs) LIMITS(UP_TO(VFCTL_RX_USECS, usecs), UP_TO(VFCTL_TX_USECS, usecs), \
 	UP_TO(VFCTL_RX_FRAMES, 65535), UP_TO(VFCTL_TX_FRAMES, 65535))

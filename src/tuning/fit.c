@@ -108,7 +108,8 @@ static void fit_adaptive(struct fitting *f, enum vfctl_coalesce_key adaptive,
 		return;
 	if (!(f->fit->set.mask & BIT(adaptive))) {
 		if (dynamic && has(f, usecs))
-			settle(f, usecs, f->driver->dynamic, "with this driver the value means: follow the load");
+			settle(f, usecs, f->driver->dynamic,
+				"with this driver the value means: follow the load");
 		if (!dynamic)
 			return;
 	}
@@ -200,9 +201,10 @@ size_t vfctl_tuning_candidates(const char *driver, bool infiniband,
 	size_t count = 0;
 
 	for (size_t i = 0; i < ARRAY_SIZE(worth); i++) {
-		struct vfctl_coalesce wanted = {BIT(VFCTL_ADAPTIVE_RX), {[VFCTL_ADAPTIVE_RX] = worth[i].adaptive}};
+		struct vfctl_coalesce wanted = {BIT(VFCTL_ADAPTIVE_RX), {0}};
 		struct vfctl_tuning_fit fit;
 
+		wanted.values[VFCTL_ADAPTIVE_RX] = worth[i].adaptive;
 		if (!worth[i].adaptive) {
 			wanted.mask |= BIT(VFCTL_RX_USECS) | BIT(VFCTL_RX_FRAMES);
 			wanted.values[VFCTL_RX_USECS] = worth[i].usecs;

@@ -16,6 +16,7 @@
 #include "sriov/ops.h"
 #include "sriov/vf_changes.h"
 #include "tuning/coalesce.h"
+#include "tuning/host.h"
 #include "workflow/declared.h"
 #include "workflow/recover.h"
 #include "workflow/target.h"
@@ -23,6 +24,7 @@
 #include "workflow/values.h"
 
 #define TEXT(bdf) vfctl_bdf_format((bdf), (char[VFCTL_BDF_TEXT]){0})
+#define LOCK_KERNEL "kernel" /* pages and settings of the host as a whole */
 #define IDENTITY (VFCTL_ATTR_MAC | VFCTL_ATTR_GUIDS)
 
 /* ---- settings of VFs that are there ---- */
@@ -250,8 +252,11 @@ void vfctl_declared_free(struct vfctl_declared *declared)
 		free(declared->pfs[i].kept);
 		vfctl_change_free(declared->pfs[i].change);
 	}
-	if (declared)
+	if (declared) {
 		free(declared->pfs);
+		free(declared->host_words);
+		vfctl_change_free(declared->host);
+	}
 	free(declared);
 }
 
@@ -357,6 +362,77 @@ static int compare(struct vfctl_ctx *ctx, struct vfctl_snapshot *snapshot,
 	return 0;
 }
 
+/* ---- the host as a whole ---- */
+
+static int plan_host(struct vfctl_ctx *ctx, const struct vfctl_host_spec *spec,
+	struct vfctl_change **ret_change)
+{
+	_change_ struct vfctl_change *change = NULL;
+	int r = change_new(ctx, &change);
+
+	if (r == 0)
+		r = host_tuning_add_steps(ctx, spec, &change->steps, &change->pending);
+	if (r == 0 && change->steps.failed)
+		r = ctx_oom(ctx);
+	if (r == 0)
+		*ret_change = steal(change);
+	return r;
+}
+
+/* What cannot be keeps no PF from being as declared. */
+static int compare_host(struct vfctl_ctx *ctx, const struct vfctl_host_spec *spec,
+	struct vfctl_declared *all)
+{
+	int r = plan_host(ctx, spec, &all->host);
+
+	if (r == -ENOMEM)
+		return r;
+	all->host_error = r;
+	if (r < 0)
+		all->host_words = strdup(vfctl_ctx_error(ctx));
+	ctx_clear(ctx);
+	return 0;
+}
+
+static int lock_host(struct vfctl_ctx *ctx, struct vfctl_change *change, const char *fmt, ...)
+	_printf_(3, 4);
+
+static int lock_host(struct vfctl_ctx *ctx, struct vfctl_change *change, const char *fmt, ...)
+{
+	va_list args;
+	int r;
+
+	va_start(args, fmt);
+	r = change_journal(ctx, change, LOCK_KERNEL, fmt, args);
+	va_end(args);
+	return r;
+}
+
+int vfctl_apply_host_plan(struct vfctl_ctx *ctx, const struct vfctl_host_spec *spec,
+	struct vfctl_change **ret_change)
+{
+	_change_ struct vfctl_change *change = NULL;
+	_close_ int lock = -1;
+	int r = host_check_writable(ctx);
+
+	if (r == 0)
+		r = host_lock(ctx, LOCK_KERNEL, false, &lock);
+	if (r == 0)
+		r = recover_locked(ctx, LOCK_KERNEL);
+	if (r == 0)
+		r = plan_host(ctx, spec, &change);
+	if (r == 0) {
+		change->lock_fd = lock;
+		lock = -1;
+		r = lock_host(ctx, change, "apply kernel settings");
+	}
+	if (r == 0)
+		*ret_change = steal(change);
+	return r;
+}
+
+/* ---- all of them, without locks ---- */
+
 int vfctl_declared_read(struct vfctl_ctx *ctx, struct vfctl_snapshot *snapshot,
 	const struct vfctl_host_spec *spec, struct vfctl_ids *ids, struct vfctl_declared **ret)
 {
@@ -380,6 +456,8 @@ int vfctl_declared_read(struct vfctl_ctx *ctx, struct vfctl_snapshot *snapshot,
 		all->count = i + 1;
 		r = compare(ctx, snapshot, &w, all, &all->pfs[i]);
 	}
+	if (r == 0)
+		r = compare_host(ctx, spec, all);
 	if (r == 0)
 		*ret = steal(all);
 	return r;

@@ -15,6 +15,7 @@
 #include "sim.h"
 #include "sriov/ops.h"
 #include "tuning/coalesce.h"
+#include "tuning/host.h"
 #include "state/journal.h"
 #include "workflow/guest_run.h"
 #include "workflow/ops.h"
@@ -24,6 +25,7 @@
 static char dir[64];
 static struct vfctl_ctx *ctx;
 
+#define NUMA_BALANCING "/proc/sys/kernel/numa_balancing"
 #define PF "0000:10:00.0"
 
 static const char machine[] =
@@ -31,7 +33,8 @@ static const char machine[] =
 	"module vfio-pci\n"
 	"node 0 cpus 0-3 memory 8388608\n"
 	"pf " PF " driver igb netdev ens1 ifindex 2 node 0 total 7 vf_driver igbvf\n"
-	"file /etc/modprobe.d/other.conf text x\n";
+	"file /etc/modprobe.d/other.conf text x\n"
+	"file " NUMA_BALANCING " text 1\n";
 
 static int remove_entry(const char *name, const struct stat *st, int type, struct FTW *ftw)
 {
@@ -102,6 +105,7 @@ static const struct sample samples[] = {
 	{&op_pf_mtu, PF, "9000", "2000", false},
 	{&op_pf_link, PF, "down", "up", false},
 	{&op_coalesce, PF, "rx-usecs=0", "rx-usecs=100", false},
+	{&op_kernel_value, NUMA_BALANCING, "0", "1", false},
 	{&op_file, "/etc/modprobe.d/ours.conf", "options x y=1\n", "options x y=2\n", false},
 	{&op_file, "/etc/modprobe.d/other.conf", "", "options x y=2\n", false},
 };
@@ -204,6 +208,8 @@ static void what_the_journal_holds_may_be_nonsense(void **state)
 		{&op_pf_mtu, PF, "many", "-1"}, {&op_pf_mtu, "ens1", "9000", "1500"},
 		{&op_coalesce, PF, "rx-usecs", "rx-usecs=-1"}, {&op_coalesce, "x", "rx-usecs=0", "rx-usecs=3"},
 		{&op_coalesce, PF, "rx-usecs=0", "rx-usecs=2"},
+		{&op_kernel_value, "/proc/sys/kernel/core_pattern", "x", "y"},
+		{&op_kernel_value, NUMA_BALANCING "/../core_pattern", "x", "y"},
 		{&op_pf_link, PF, "sideways", ""}, {&op_pf_link, PF "/1", "up", "down"},
 		{&op_vf_driver, PF "/0", "none", "one-name-that-is-longer-than-any-driver's -"},
 	};

@@ -128,6 +128,8 @@ static void keys_are_those_of_the_parser(void **state)
 		{SCHEMA_HOST, "partitions/*", "partitions: [{" NO_KEY ": 1}]"},
 		{SCHEMA_HOST, "pfs/*", "pfs: [{" NO_KEY ": 1}]"},
 		{SCHEMA_HOST, "pfs/*/match", "pfs: [{match: {" NO_KEY ": 1}}]"},
+		{SCHEMA_HOST, "hugepages/*", "hugepages: [{" NO_KEY ": 1}]"},
+		{SCHEMA_HOST, "kernel", "kernel: {" NO_KEY ": 1}"},
 		{SCHEMA_HOST, "profiles/*", "profiles: [{" NO_KEY ": 1}]"},
 		{SCHEMA_HOST, "pfs/*/tuning", "pfs: [{tuning: {" NO_KEY ": 1}}]"},
 		{SCHEMA_HOST, "pfs/*/vfs/=", "pfs: [{vfs: {0: {" NO_KEY ": 1}}}]"},

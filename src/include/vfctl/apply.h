@@ -32,6 +32,10 @@ struct vfctl_declared_pf {
 struct vfctl_declared {
 	struct vfctl_declared_pf *pfs; /**< in the order of the file */
 	size_t count;
+	/** Of the host as a whole (hugepages, kernel): a dry run's; NULL with an error. */
+	struct vfctl_change *host;
+	int host_error;	  /**< 0; else why nothing is done about it */
+	char *host_words; /**< the same in words; NULL */
 };
 
 /**
@@ -55,6 +59,14 @@ void vfctl_declared_free(struct vfctl_declared *declared);
  */
 int vfctl_apply_plan(struct vfctl_ctx *ctx, const struct vfctl_host_spec *spec, size_t index,
 	const char *address, struct vfctl_ids *ids, struct vfctl_change **ret_change);
+
+/**
+ * Plan: pages and kernel settings of the host are as declared.
+ * @return 0, also when nothing is to be done; -EBUSY pages that would have to go are in use; -ENOENT
+ * the kernel has no such setting.
+ */
+int vfctl_apply_host_plan(struct vfctl_ctx *ctx, const struct vfctl_host_spec *spec,
+	struct vfctl_change **ret_change);
 
 /** The interrupt moderation of a PF: what is set, what is wanted, what its driver makes of it. */
 struct vfctl_pf_moderation {

@@ -91,6 +91,27 @@ struct vfctl_pf_spec {
 	size_t range_count;
 };
 
+/** Pages of one size on one node. */
+struct vfctl_hugepages {
+	uint32_t node;
+	uint64_t size_bytes; /**< 2 MiB or 1 GiB, or another that the CPU has */
+	uint32_t count;
+};
+#define VFCTL_HUGEPAGES_MAX 64
+
+#define VFCTL_MEMLOCK_UNLIMITED UINT64_MAX
+
+/** What the host as a whole is set to. Zeroed: all is left as it is. */
+struct vfctl_kernel_spec {
+	bool numa_balancing_stated, numa_balancing;
+	char *transparent_hugepages; /**< always, madvise or never; NULL: not stated */
+	bool busy_poll_stated;
+	uint32_t busy_poll_us; /**< net.core.busy_poll and busy_read */
+	char **modules;	       /**< loaded at boot; NULL-terminated, or NULL */
+	uint64_t memlock_bytes; /**< that the libvirt daemon may lock; 0: not stated */
+	char *memlock_group; /**< whose members may lock as much; or NULL */
+};
+
 #define VFCTL_HOOK_TIMEOUT_MS 15000 /**< what a start may wait for vfctl's hook */
 
 /** A host.yaml. Zero-initialised: nothing is declared. */
@@ -105,6 +126,9 @@ struct vfctl_host_spec {
 	size_t pf_count;
 	struct vfctl_profile *profiles; /**< of tuning, besides those of vfctl_profile_at() */
 	size_t profile_count;
+	struct vfctl_hugepages hugepages[VFCTL_HUGEPAGES_MAX];
+	size_t hugepages_count;
+	struct vfctl_kernel_spec kernel;
 	struct vfctl_etcd_spec *etcd; /**< NULL: the host's own store */
 	char **after_change; /**< program and arguments to run after a change of GUIDs or
 			       P_Keys, without a shell; NULL none */

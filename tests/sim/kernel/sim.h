@@ -91,6 +91,9 @@ int sim_exchange(struct host *h, int protocol, const void *request, size_t len,
 struct nlmsghdr;
 int sim_generic(struct host *h, const struct nlmsghdr *rq, struct buf *reply);
 
+/* values.c: a file of one value, outside of PCI. */
+int sim_store_value(struct host *h, const char *path, const char *text);
+
 /*
  * whole.c: do @work as the kernel does, one at a time and to its end; @ret_reply is what it
  * answers besides its result.

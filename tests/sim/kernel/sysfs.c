@@ -436,6 +436,9 @@ static int store(struct host *h, const char *path, const char *text, unsigned ms
 		return sim_mlx4_write(h, path, text);
 	if (str_starts(path, "/sys/class/net/"))
 		return store_net(h, path, text);
+	if (str_starts(path, "/proc/sys/") || str_starts(path, "/sys/kernel/mm/") ||
+		str_starts(path, "/sys/devices/system/node/"))
+		return sim_store_value(h, path, text);
 	if (sscanf(path, "/sys/bus/pci/devices/%31[^/]/%63s", bdf, attr) != 2)
 		return -EACCES;
 	if (!sim_has(h, DEV, bdf))

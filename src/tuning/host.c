@@ -1,0 +1,268 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* What host.yaml says of the host as a whole -> kernel files and settings that differ. */
+#include "tuning/host.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "base/buf.h"
+#include "base/parse.h"
+#include "host/host.h"
+#include "host/ops.h"
+
+#define NUMA_BALANCING "/proc/sys/kernel/numa_balancing"
+#define TRANSPARENT "/sys/kernel/mm/transparent_hugepage/enabled"
+#define BUSY_POLL "/proc/sys/net/core/busy_poll"
+#define BUSY_READ "/proc/sys/net/core/busy_read"
+#define PAGES "/sys/devices/system/node/node%u/hugepages/hugepages-%" PRIu64 "kB/%s"
+#define MODULES "/etc/modules-load.d/vfctl.conf"
+#define LIMITS "/etc/security/limits.d/50-vfctl.conf"
+#define DROP_IN "/etc/systemd/system/%s.d/50-vfctl.conf"
+#define BY_VFCTL "# Written by vfctl apply from host.yaml; a change here is undone by the next one.\n"
+
+/* ---- one value of the kernel ---- */
+
+/* Only these: a journal is a file, and what stands in it is written as root. */
+static bool is_known(const char *path)
+{
+	unsigned node;
+	uint64_t kib;
+	int end = 0;
+
+	if (str_eq(path, NUMA_BALANCING) || str_eq(path, TRANSPARENT) || str_eq(path, BUSY_POLL) ||
+		str_eq(path, BUSY_READ))
+		return true;
+	return sscanf(path, "/sys/devices/system/node/node%u/hugepages/hugepages-%" SCNu64
+			"kB/nr_hugepages%n", &node, &kib, &end) == 2 && end && !path[end];
+}
+
+/* "always [madvise] never" says madvise. */
+static void take_choice(char *text)
+{
+	char *open = strchr(text, '['), *close = open ? strchr(open, ']') : NULL;
+
+	if (!close)
+		return;
+	*close = '\0';
+	memmove(text, open + 1, strlen(open + 1) + 1);
+}
+
+static int read_value(struct vfctl_ctx *ctx, const char *path, char **ret)
+{
+	int r = host_read(ctx, ret, "%s", path);
+
+	if (r == 0)
+		take_choice(*ret);
+	return r;
+}
+
+static int observe(struct vfctl_ctx *ctx, const struct op *op, char **ret)
+{
+	if (!is_known(op->target))
+		return ctx_fail(ctx, -EBADMSG, "an operation %s has '%.100s' as its target", op->type->name,
+			op->target);
+	return read_value(ctx, op->target, ret);
+}
+
+static int write_value(struct vfctl_ctx *ctx, const struct op *op, const char *text)
+{
+	_free_ char *now = NULL;
+	int r = observe(ctx, op, &now);
+
+	if (r < 0 || str_eq(now, text))
+		return r;
+	r = host_write(ctx, text, "%s", op->target);
+	free(steal(now));
+	if (r == 0)
+		r = observe(ctx, op, &now);
+	if (r < 0 || str_eq(now, text))
+		return r;
+	return ctx_fail(ctx, -ENOMEM, "write %s to %s: the kernel made it %s%s", text, op->target, now,
+		strstr(op->target, "hugepages") ? "; memory is in pieces by now: make pages at boot "
+			"(vfctl-apply.service), or on the kernel's command line" : "");
+}
+
+static int apply_value(struct vfctl_ctx *ctx, const struct op *op)
+{
+	return write_value(ctx, op, op->want);
+}
+
+static int revert_value(struct vfctl_ctx *ctx, const struct op *op)
+{
+	return write_value(ctx, op, op->before);
+}
+
+const struct op_type op_kernel_value = {.name = "kernel-value", .volatile_ = true,
+	.observe_one = observe, .apply_one = apply_value, .revert_one = revert_value};
+
+static int add_value(struct vfctl_ctx *ctx, struct steps *steps, const char *path, const char *want,
+	const char *what)
+{
+	_free_ char *now = NULL;
+	int r = read_value(ctx, path, &now);
+
+	if (r == -ENOENT)
+		return ctx_fail(ctx, r, "this kernel has no %s (%s); take it out of host.yaml", what, path);
+	if (r < 0 || str_eq(now, want))
+		return r;
+	step_add_op(steps, &op_kernel_value, want, now, path, "%s: %s (was %s)", what, want, now);
+	return 0;
+}
+
+/* ---- pages ---- */
+
+#define WORDS 32
+
+static const char *size_words(uint64_t bytes, char buf[WORDS])
+{
+	if (bytes >> 20)
+		snprintf(buf, WORDS, "%" PRIu64 " MiB", bytes >> 20);
+	else
+		snprintf(buf, WORDS, "%" PRIu64 " KiB", bytes >> 10);
+	return buf;
+}
+
+/* How many of the @now that there are could go? */
+static int check_free(struct vfctl_ctx *ctx, const struct vfctl_hugepages *h, uint32_t now)
+{
+	_free_ char *text = NULL;
+	char words[WORDS];
+	uint32_t free_pages = 0;
+	int r = host_read(ctx, &text, PAGES, h->node, h->size_bytes >> 10, "free_hugepages");
+
+	if (r == 0 && parse_u32(text, 0, UINT32_MAX, &free_pages) < 0)
+		r = ctx_fail(ctx, -EBADMSG, "free_hugepages of node %u is '%.20s'", h->node, text);
+	if (r < 0 || now <= h->count || now - h->count <= free_pages)
+		return r;
+	return ctx_fail(ctx, -EBUSY, "node %u: of its %u pages of %s %u are in use, so it cannot have "
+		"%u; stop guests there first, or state a higher count", h->node, now,
+		size_words(h->size_bytes, words), now - free_pages, h->count);
+}
+
+static int add_pages(struct vfctl_ctx *ctx, const struct vfctl_hugepages *h, struct steps *steps)
+{
+	_free_ char *path = str_format(PAGES, h->node, h->size_bytes >> 10, "nr_hugepages");
+	_free_ char *text = NULL;
+	char want[16], what[80], words[WORDS];
+	uint32_t now;
+	int r = path ? read_value(ctx, path, &text) : ctx_oom(ctx);
+
+	if (r == -ENOENT)
+		return ctx_fail(ctx, r, "node %u of this host has no pages of %s (%s): %s", h->node,
+			size_words(h->size_bytes, words), path, host_exists(ctx,
+				"/sys/devices/system/node/node%u", h->node)
+				? "the CPU has no such size" : "there is no such node");
+	if (r == 0 && parse_u32(text, 0, UINT32_MAX, &now) < 0)
+		r = ctx_fail(ctx, -EBADMSG, "%s is '%.20s'", path, text);
+	if (r == 0)
+		r = check_free(ctx, h, now);
+	if (r < 0 || now == h->count)
+		return r;
+	snprintf(want, sizeof(want), "%u", h->count);
+	snprintf(what, sizeof(what), "node %u: pages of %s", h->node,
+		size_words(h->size_bytes, words));
+	step_add_op(steps, &op_kernel_value, want, text, path, "%s: %s (was %s)", what, want, text);
+	return 0;
+}
+
+/* ---- files ---- */
+
+static int add_file(struct vfctl_ctx *ctx, struct steps *steps, const char *path, const char *text,
+	bool *io_changed)
+{
+	_free_ char *now = NULL;
+	int r = host_try_read(ctx, &now, "%s", path); /* without the white space at its end */
+
+	if (r < 0 && r != -ENOENT)
+		return ctx_fail(ctx, r, "read %s: %s", path, strerror(-r));
+	if (r == 0 && strlen(text) == strlen(now) + 1 && str_starts(text, now))
+		return 0;
+	*io_changed = true;
+	step_add_op(steps, &op_file, text, r == 0 ? now : "", path, "write %s", path);
+	return 0;
+}
+
+static int add_modules(struct vfctl_ctx *ctx, char *const modules[], struct steps *steps)
+{
+	_buf_ struct buf text = {0};
+	bool changed = false;
+
+	buf_puts(&text, BY_VFCTL);
+	for (size_t i = 0; modules[i]; i++)
+		buf_printf(&text, "%s\n", modules[i]);
+	if (text.failed)
+		return ctx_oom(ctx);
+	return add_file(ctx, steps, MODULES, text.data, &changed);
+}
+
+/* Both forms of the daemon: the one that a host has reads its own. */
+static int add_memlock(struct vfctl_ctx *ctx, const struct vfctl_kernel_spec *k, struct steps *steps,
+	bool *io_daemon)
+{
+	static const char *const daemons[] = {"libvirtd.service", "virtqemud.service"};
+	bool unlimited = k->memlock_bytes == VFCTL_MEMLOCK_UNLIMITED, changed = false;
+	_free_ char *daemon = NULL, *group = NULL;
+	char bytes[32], kib[32];
+	int r = 0;
+
+	snprintf(bytes, sizeof(bytes), "%" PRIu64, k->memlock_bytes);
+	snprintf(kib, sizeof(kib), "%" PRIu64, k->memlock_bytes >> 10);
+	daemon = str_format(BY_VFCTL "[Service]\nLimitMEMLOCK=%s\n", unlimited ? "infinity" : bytes);
+	group = str_format(BY_VFCTL "@%s - memlock %s\n", k->memlock_group ? k->memlock_group : "",
+		unlimited ? "unlimited" : kib);
+	if (!daemon || !group)
+		return ctx_oom(ctx);
+	for (size_t i = 0; i < ARRAY_SIZE(daemons) && r == 0; i++) {
+		_free_ char *path = str_format(DROP_IN, daemons[i]);
+
+		r = path ? add_file(ctx, steps, path, daemon, io_daemon) : ctx_oom(ctx);
+	}
+	if (r == 0 && k->memlock_group)
+		r = add_file(ctx, steps, LIMITS, group, &changed);
+	return r;
+}
+
+/* ---- all ---- */
+
+static int add_settings(struct vfctl_ctx *ctx, const struct vfctl_kernel_spec *k, struct steps *steps)
+{
+	char us[16];
+	int r = 0;
+
+	snprintf(us, sizeof(us), "%u", k->busy_poll_us);
+	if (k->numa_balancing_stated)
+		r = add_value(ctx, steps, NUMA_BALANCING, k->numa_balancing ? "1" : "0",
+			"NUMA balancing");
+	if (r == 0 && k->transparent_hugepages)
+		r = add_value(ctx, steps, TRANSPARENT, k->transparent_hugepages, "transparent huge pages");
+	if (r == 0 && k->busy_poll_stated)
+		r = add_value(ctx, steps, BUSY_POLL, us, "busy polling by poll and select, us");
+	if (r == 0 && k->busy_poll_stated)
+		r = add_value(ctx, steps, BUSY_READ, us, "busy polling by read, us");
+	return r;
+}
+
+int host_tuning_add_steps(struct vfctl_ctx *ctx, const struct vfctl_host_spec *spec,
+	struct steps *steps, char **ret_pending)
+{
+	const struct vfctl_kernel_spec *k = &spec->kernel;
+	bool daemon = false;
+	int r = 0;
+
+	/* Pages first: memory only gets into more pieces. */
+	for (size_t i = 0; i < spec->hugepages_count && r == 0; i++)
+		r = add_pages(ctx, &spec->hugepages[i], steps);
+	if (r == 0)
+		r = add_settings(ctx, k, steps);
+	if (r == 0 && k->modules)
+		r = add_modules(ctx, k->modules, steps);
+	if (r == 0 && k->memlock_bytes)
+		r = add_memlock(ctx, k, steps, &daemon);
+	if (r == 0 && daemon) {
+		*ret_pending = strdup("the libvirt daemon has its new limit of locked memory after: systemctl "
+			"daemon-reload && systemctl try-restart libvirtd virtqemud (guests go on)");
+		r = *ret_pending ? 0 : ctx_oom(ctx);
+	}
+	return r;
+}
