@@ -184,6 +184,7 @@ static const struct key vf_keys[] = {
 	{"msix", read_attr, 0, 0, 0, NULL},
 	{"form", read_word, V(form), 0, 0, form_words},
 	{"port", read_u32, V(port), 1, 255, NULL},
+	{"mtu", read_u32, V(mtu), VFCTL_MTU_MIN, VFCTL_MTU_MAX, NULL},
 	{"cell", read_vf_cell, 0, 0, 0, NULL},
 	{"affinity", read_word, V(affinity), 0, 0, affinity_words},
 	{"apart", read_line, V(apart_name), 1, 32, NULL},

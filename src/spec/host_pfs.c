@@ -11,9 +11,6 @@
 #define RANGES_MAX 4096
 #define VFS_MAX UINT16_MAX
 #define NAME_MAX_BYTES 127 /* of an alternative name: ALTIFNAMSIZ */
-/* IEEE 802.3 without a tag, and what the largest adapters and IPoIB connected mode take. */
-#define MTU_MIN 68
-#define MTU_MAX 65520
 
 void pf_spec_clear(struct vfctl_pf_spec *pf)
 {
@@ -25,6 +22,7 @@ void pf_spec_clear(struct vfctl_pf_spec *pf)
 	free(pf->guid_pool);
 	free(pf->pkey);
 	free(pf->tuning.profile);
+	free(pf->ipoib_mode);
 	free(pf->ranges);
 }
 
@@ -253,6 +251,7 @@ static const char *const driver_words[] = {
 	NULL,
 };
 
+static const char *const ipoib_words[] = {"datagram", "connected", NULL};
 static const char *const link_words[] = {"up", "down", NULL};
 
 static const struct key pf_keys[] = {
@@ -264,7 +263,8 @@ static const struct key pf_keys[] = {
 	[GUID_POOL] = {"guid-pool", read_line, P(guid_pool), 1, VFCTL_ID_NAME_MAX, NULL},
 	[PKEY] = {"pkey", read_line, P(pkey), 1, 64, NULL},
 	[RANGES] = {"vfs", read_ranges, 0, 0, 0, NULL},
-	{"mtu", read_u32, P(mtu), MTU_MIN, MTU_MAX, NULL},
+	{"mtu", read_u32, P(mtu), VFCTL_MTU_MIN, VFCTL_MTU_MAX, NULL},
+	{"ipoib-mode", read_word_text, P(ipoib_mode), 0, 0, ipoib_words},
 	{"link", read_link, 0, 0, 0, link_words},
 	{"tuning", read_pf_tuning, P(tuning), 0, 0, NULL},
 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What is done to the network device of a PF itself: its MTU, and whether it is up. */
+/* What is done to the network device of a PF itself: its MTU, IPoIB mode, and whether it is up. */
 #include "sriov/ops.h"
 
 #include <errno.h>
@@ -73,6 +73,46 @@ static int revert_mtu(struct vfctl_ctx *ctx, const struct op *op)
 
 const struct op_type op_pf_mtu = {.name = "pf-mtu", .volatile_ = true,
 	.observe_one = observe_mtu, .apply_one = apply_mtu, .revert_one = revert_mtu};
+
+/* ---- IPoIB: datagram or connected ---- */
+
+static int observe_mode(struct vfctl_ctx *ctx, const struct op *op, char **ret)
+{
+	_inventory_ struct vfctl_inventory *inv = NULL;
+	int r = open_pf(ctx, op, &inv);
+
+	return r < 0 ? r : host_read(ctx, ret, "/sys/class/net/%s/mode", inv->pfs[0].netdev);
+}
+
+/* Enhanced IPoIB of mlx5 has datagram alone, and says yes to nothing else (ipoib_main.c). */
+static int write_mode(struct vfctl_ctx *ctx, const struct op *op, const char *text)
+{
+	_inventory_ struct vfctl_inventory *inv = NULL;
+	int r = open_pf(ctx, op, &inv);
+
+	if (r < 0)
+		return r;
+	if (!str_eq(text, "datagram") && !str_eq(text, "connected"))
+		return ctx_fail(ctx, -EBADMSG, "an operation %s has the value '%.30s'",
+			op->type->name, text);
+	r = host_write(ctx, text, "/sys/class/net/%s/mode", inv->pfs[0].netdev);
+	return r == -EINVAL || r == -EPERM || r == -EOPNOTSUPP ? ctx_append(ctx, r, "; IPoIB of the "
+		"driver %s has no %s mode (mlx5: only with ib_ipoib's module option ipoib_enhanced=0)",
+		inv->pfs[0].driver, text) : r;
+}
+
+static int apply_mode(struct vfctl_ctx *ctx, const struct op *op)
+{
+	return write_mode(ctx, op, op->want);
+}
+
+static int revert_mode(struct vfctl_ctx *ctx, const struct op *op)
+{
+	return write_mode(ctx, op, op->before);
+}
+
+const struct op_type op_ipoib_mode = {.name = "ipoib-mode", .volatile_ = true,
+	.observe_one = observe_mode, .apply_one = apply_mode, .revert_one = revert_mode};
 
 /* ---- up or down ---- */
 

@@ -260,8 +260,8 @@ int host_tuning_add_steps(struct vfctl_ctx *ctx, const struct vfctl_host_spec *s
 	if (r == 0 && k->memlock_bytes)
 		r = add_memlock(ctx, k, steps, &daemon);
 	if (r == 0 && daemon) {
-		*ret_pending = strdup("the libvirt daemon has its new limit of locked memory after: systemctl "
-			"daemon-reload && systemctl try-restart libvirtd virtqemud (guests go on)");
+		*ret_pending = strdup("the libvirt daemon has its new limit of locked memory after: "
+			"systemctl daemon-reload && systemctl try-restart libvirtd virtqemud (guests go on)");
 		r = *ret_pending ? 0 : ctx_oom(ctx);
 	}
 	return r;

@@ -179,6 +179,29 @@ static int add_settings(struct vfctl_ctx *ctx, const struct target *t, const str
 	return r;
 }
 
+/* Before the MTU: connected mode allows a larger one. */
+static int add_ipoib_mode(struct vfctl_ctx *ctx, const struct target *t, const struct wanted *w,
+	struct vfctl_change *change)
+{
+	const char *want = w->pf->ipoib_mode, *bdf = TEXT(&t->pf->bdf);
+	const struct op op = {&op_ipoib_mode, (char *)bdf, (char *)want, NULL};
+	_free_ char *now = NULL;
+	int r;
+
+	if (!want)
+		return 0;
+	if (!t->pf->infiniband)
+		return ctx_fail(ctx, -EINVAL, "ipoib-mode is for InfiniBand, and %s is Ethernet; take it out "
+			"of its entry in host.yaml", bdf);
+	r = op_observe(ctx, &op, &now);
+	if (r < 0 || str_eq(now, want))
+		return r;
+	step_add_op(&change->steps, &op_ipoib_mode, want, now, bdf, "%s: set IPoIB to %s mode",
+		t->pf->netdev, want);
+	steps_put(&change->steps, change->ids ? 1 : 0);
+	return 0;
+}
+
 /* Before the VFs: some drivers make them only while the PF is up. */
 static int add_link(struct vfctl_ctx *ctx, const struct target *t, const struct wanted *w,
 	struct vfctl_change *change)
@@ -234,6 +257,8 @@ static int plan(struct vfctl_ctx *ctx, const struct target *t, const struct want
 		r = add_settings(ctx, t, w, change, ret_kept);
 	if (r == 0)
 		r = add_link(ctx, t, w, change);
+	if (r == 0)
+		r = add_ipoib_mode(ctx, t, w, change);
 	if (r == 0)
 		r = add_tuning(ctx, t, w, change);
 	if (r == 0 && change->steps.failed)

@@ -78,6 +78,18 @@ void guest_complete_vf(const struct vfctl_pf *pf, const struct vfctl_vf *vf,
 	ret->attrs.mask &= known;
 }
 
+int guest_check_mtu(struct vfctl_ctx *ctx, const struct vfctl_guest_vf *want, const struct vfctl_pf *pf)
+{
+	char name[VFCTL_BDF_TEXT];
+
+	if (!want->mtu || !pf->mtu || want->mtu <= pf->mtu)
+		return 0;
+	vfctl_pf_name(pf, name);
+	return ctx_mistake(ctx, -EINVAL, "line %u: vfs: an MTU of %u is more than %s has (%u), and a PF "
+		"caps its VFs; raise it with mtu: %u in its entry of host.yaml and vfctl apply",
+		want->line, want->mtu, name, pf->mtu, want->mtu);
+}
+
 static const struct vfctl_vf *vf_at(const struct vfctl_pf *pf, uint32_t index)
 {
 	for (uint32_t k = 0; pf && k < pf->num_vfs; k++)
@@ -98,6 +110,9 @@ static int fill_vf(struct vfctl_ctx *ctx, struct vfctl_placed *p, size_t i)
 
 	if (!vf)
 		return 0;
+	r = guest_check_mtu(ctx, want, pf);
+	if (r < 0)
+		return r;
 	guest_complete_vf(pf, vf, &want->attrs, want->form, out);
 	snprintf(device, sizeof(device), "vf%zu", i);
 	r = identities_give(ctx, &p->identities, &want->identity, pf, vf, device, out);

@@ -40,4 +40,7 @@ void guest_complete_vf(const struct vfctl_pf *pf, const struct vfctl_vf *vf,
 	const struct vfctl_vf_attrs *attrs, enum vfctl_vf_form form,
 	struct vfctl_domain_vf *ret);
 
+/* A VF carries no larger packets than its PF does. -EINVAL with what helps. */
+int guest_check_mtu(struct vfctl_ctx *ctx, const struct vfctl_guest_vf *want, const struct vfctl_pf *pf);
+
 #endif

@@ -347,6 +347,9 @@ static int fill_slot(struct vfctl_ctx *ctx, struct redefining *r, const struct s
 		return e;
 	if (pf->unread)
 		return ctx_fail(ctx, -EIO, "nothing is changed: %s", pf->unread);
+	e = guest_check_mtu(ctx, want, pf);
+	if (e < 0)
+		return e;
 	guest_complete_vf(pf, vf, &want->attrs, want->form, out);
 	if (!has)
 		return new_identity(ctx, r, want, pf, vf, out);

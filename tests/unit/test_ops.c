@@ -34,7 +34,8 @@ static const char machine[] =
 	"node 0 cpus 0-3 memory 8388608\n"
 	"pf " PF " driver igb netdev ens1 ifindex 2 node 0 total 7 vf_driver igbvf\n"
 	"file /etc/modprobe.d/other.conf text x\n"
-	"file " NUMA_BALANCING " text 1\n";
+	"file " NUMA_BALANCING " text 1\n"
+	"file /sys/bus/pci/devices/" PF "/net/ens1/mode text datagram\n";
 
 static int remove_entry(const char *name, const struct stat *st, int type, struct FTW *ftw)
 {
@@ -103,6 +104,7 @@ static const struct sample samples[] = {
 	{&op_vf_driver, PF "/0", "none", "host", true},
 	{&op_module, "vfio-pci", "loaded", "loaded", false},
 	{&op_pf_mtu, PF, "9000", "2000", false},
+	{&op_ipoib_mode, PF, "connected", "datagram", false},
 	{&op_pf_link, PF, "down", "up", false},
 	{&op_coalesce, PF, "rx-usecs=0", "rx-usecs=100", false},
 	{&op_kernel_value, NUMA_BALANCING, "0", "1", false},
@@ -210,7 +212,7 @@ static void what_the_journal_holds_may_be_nonsense(void **state)
 		{&op_coalesce, PF, "rx-usecs=0", "rx-usecs=2"},
 		{&op_kernel_value, "/proc/sys/kernel/core_pattern", "x", "y"},
 		{&op_kernel_value, NUMA_BALANCING "/../core_pattern", "x", "y"},
-		{&op_pf_link, PF, "sideways", ""}, {&op_pf_link, PF "/1", "up", "down"},
+		{&op_ipoib_mode, PF, "fast", ""}, {&op_pf_link, PF, "sideways", ""}, {&op_pf_link, PF "/1", "up", "down"},
 		{&op_vf_driver, PF "/0", "none", "one-name-that-is-longer-than-any-driver's -"},
 	};
 

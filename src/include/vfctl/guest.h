@@ -72,6 +72,7 @@ struct vfctl_guest_vf {
 	struct vfctl_vf_attrs attrs;
 	enum vfctl_vf_form form;
 	uint32_t port; /**< physical port of its card, from 1; 0 any */
+	uint32_t mtu;  /**< that the guest will use; 0: no matter. The PF must have as much. */
 	int cell;      /**< VFCTL_CELL_ANY, VFCTL_CELL_EACH, or a cell's number */
 	enum vfctl_affinity affinity;
 	char *apart_name; /**< NULL none */

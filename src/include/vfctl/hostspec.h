@@ -86,6 +86,7 @@ struct vfctl_pf_spec {
 	char *guid_pool, *pkey; /**< as in vfctl_create_options, the P_Key as text; or NULL */
 	uint32_t mtu;		/**< 0: not stated */
 	enum vfctl_pf_link link;
+	char *ipoib_mode; /**< "datagram" or "connected"; NULL: not stated */
 	struct vfctl_pf_tuning tuning;
 	struct vfctl_vf_range *ranges; /**< ascending, without overlaps, below @p count */
 	size_t range_count;

@@ -8,6 +8,10 @@
 
 #include "vfctl/types.h"
 
+/** Of a network device: the least that IPv4 needs, and what IPoIB in connected mode takes. */
+#define VFCTL_MTU_MIN 68
+#define VFCTL_MTU_MAX 65520
+
 #ifdef __cplusplus
 extern "C" {
 #endif

@@ -85,6 +85,8 @@ static void put_netdev(struct host *h, const char *bdf, const struct pairs *p)
 	sim_put(h, infiniband ? "32\n" : "1\n", DEV "/net/%s/type", bdf, name);
 	sim_put(h, up ? "up\n" : "down\n", DEV "/net/%s/operstate", bdf, name);
 	sim_put(h, "1500\n", DEV "/net/%s/mtu", bdf, name);
+	if (infiniband)
+		sim_put(h, "datagram\n", DEV "/net/%s/mode", bdf, name);
 	sim_put(h, str_eq(get(p, "up", "0"), "1") ? "0x1003\n" : "0x1002\n", DEV "/net/%s/flags",
 		bdf, name);
 	sim_put(h, get(p, "speed", "0"), DEV "/net/%s/speed", bdf, name);

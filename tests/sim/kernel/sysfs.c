@@ -420,6 +420,9 @@ static int store_net(struct host *h, const char *path, const char *text)
 		sim_put(h, text, DEV "/net/%s/mtu", bdf, name);
 		return keep(h, bdf, "mtu", (unsigned)value);
 	}
+	if (str_eq(attr, "mode") && sim_has(h, DEV "/net/%s/mode", bdf, name))
+		return str_eq(text, "datagram") || str_eq(text, "connected")
+			? sim_put(h, text, DEV "/net/%s/mode", bdf, name) : -EINVAL;
 	if (!str_eq(attr, "flags"))
 		return -EACCES;
 	sim_put(h, text, DEV "/net/%s/flags", bdf, name);
