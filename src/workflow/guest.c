@@ -84,10 +84,9 @@ int guest_check_mtu(struct vfctl_ctx *ctx, const struct vfctl_guest_vf *want, co
 
 	if (!want->mtu || !pf->mtu || want->mtu <= pf->mtu)
 		return 0;
-	vfctl_pf_name(pf, name);
 	return ctx_mistake(ctx, -EINVAL, "line %u: vfs: an MTU of %u is more than %s has (%u), and a PF "
 		"caps its VFs; raise it with mtu: %u in its entry of host.yaml and vfctl apply",
-		want->line, want->mtu, name, pf->mtu, want->mtu);
+		want->line, want->mtu, vfctl_pf_name(pf, name), pf->mtu, want->mtu);
 }
 
 static const struct vfctl_vf *vf_at(const struct vfctl_pf *pf, uint32_t index)
