@@ -21,7 +21,7 @@
  * Never opened: reading them is slow (vpd: tens of seconds), has effects, waits for
  * device locks held by others, or is of no use.
  */
-static const char *const skipped[] = {"vpd", "rom", "resource*", "remove", "rescan",
+static const char *const skipped[] = {"vpd", "rom", "resource[0-9]*", "remove", "rescan",
 	"reset", "power", "uevent", "config", "firmware_node", "consumer:*", "supplier:*",
 	"subsystem_id_*", "waiting_for_supplier", "statistics", "queues", "msi_irqs",
 	"hw_counters", "counters", "tracing", "nvmem*", "*_crash_notes*", "crash_notes*",
@@ -30,12 +30,14 @@ static const char *const skipped[] = {"vpd", "rom", "resource*", "remove", "resc
 
 /* Directories copied as a whole, and links whose target is all that matters. */
 static const char *const trees[] = {"/sys/devices/system/node", "/sys/devices/system/cpu",
-	"/sys/kernel/iommu_groups", "/sys/kernel/mm/hugepages"};
+	"/sys/kernel/iommu_groups", "/sys/kernel/mm/hugepages", "/sys/class/iommu",
+	"/sys/devices/virtual/iommu"};
 static const char *const link_lists[] = {"/sys/class/net", "/sys/class/infiniband",
 	"/sys/bus/pci/drivers"};
 static const char *const files[] = {"/proc/cpuinfo", "/proc/meminfo", "/proc/version",
 	"/proc/cmdline", "/proc/sys/kernel/osrelease", "/proc/sys/kernel/hostname",
-	"/etc/vfctl/host.yaml"};
+	"/sys/module/vfio_iommu_type1/parameters/allow_unsafe_interrupts",
+	"/sys/kernel/security/lockdown", "/etc/vfctl/host.yaml"};
 
 struct capture {
 	struct vfctl_ctx *ctx;

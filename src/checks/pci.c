@@ -1,0 +1,322 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * The bus: SR-IOV itself, windows for VFs, the IOMMU, links, errors. Each row stands for threads of
+ * people who met it; docs/doctor.md lists them.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/buf.h"
+#include "base/parse.h"
+#include "checks/check.h"
+#include "host/host.h"
+#include "pci/device.h"
+
+#define TEXT(bdf) vfctl_bdf_format((bdf), (char[VFCTL_BDF_TEXT]){0})
+#define DEV "/sys/bus/pci/devices/%s/%s"
+#define VF_BARS 6
+#define FIRST_VF_BAR 7 /* of resource: six BARs and the ROM come before (include/linux/pci.h) */
+
+#define EACH_PF(e, pf)                                            \
+	for (const struct vfctl_pf *pf = (e)->snapshot->inventory->pfs; \
+		pf < (e)->snapshot->inventory->pfs + (e)->snapshot->inventory->pf_count; pf++)
+
+/* ---- SR-IOV is there at all ---- */
+
+/* Cards of Mellanox have it always, and show it only when their firmware is told to. */
+static void check_capability(struct exam *e)
+{
+	_strv_ char **names = NULL;
+
+	if (host_try_list(e->ctx, &names, "/sys/bus/pci/drivers/mlx5_core") < 0)
+		return;
+	for (size_t i = 0; names[i]; i++) {
+		struct vfctl_bdf bdf;
+
+		if (vfctl_bdf_parse(names[i], &bdf) < 0 || pci_has(e->ctx, &bdf, "physfn") ||
+			!pci_has(e->ctx, &bdf, "vendor") ||
+			pci_read_int(e->ctx, &bdf, "sriov_totalvfs", 0) > 0)
+			continue;
+		found(e, names[i], pci_has(e->ctx, &bdf, "sriov_totalvfs")
+			? "sriov_totalvfs of %s is 0" : "%s has no sriov_totalvfs", names[i]);
+	}
+}
+
+/* ---- room for the VFs' registers ---- */
+
+static void check_bars_of(struct exam *e, const struct vfctl_pf *pf, const char *resource)
+{
+	char name[VFCTL_BDF_TEXT];
+	const char *line = resource;
+
+	for (int i = 0; line && i < FIRST_VF_BAR + VF_BARS; i++) {
+		uint64_t start, end, flags;
+
+		if (i >= FIRST_VF_BAR && sscanf(line, "%" SCNx64 " %" SCNx64 " %" SCNx64, &start, &end,
+				&flags) == 3 && !start && flags) {
+			found(e, pf_title(pf, name), "/sys/bus/pci/devices/%s/resource: VF BAR %d has "
+				"no address", TEXT(&pf->bdf), i - FIRST_VF_BAR);
+			return;
+		}
+		line = strchr(line, '\n');
+		line = line ? line + 1 : NULL;
+	}
+}
+
+static void check_bars(struct exam *e)
+{
+	size_t unread = 0;
+
+	EACH_PF(e, pf) {
+		_free_ char *text = NULL;
+
+		if (host_try_read(e->ctx, &text, DEV, TEXT(&pf->bdf), "resource") == 0)
+			check_bars_of(e, pf, text);
+		else
+			unread++;
+	}
+	if (unread)
+		unknown(e, "the file resource of %zu PFs cannot be read", unread);
+}
+
+/* ---- it is still on the bus ---- */
+
+static void check_gone(struct exam *e)
+{
+	static const char all[4] = "\xff\xff\xff\xff";
+	size_t unread = 0;
+
+	EACH_PF(e, pf) {
+		_buf_ struct buf config = {0};
+		char name[VFCTL_BDF_TEXT];
+
+		if (host_try_bytes(e->ctx, &config, DEV, TEXT(&pf->bdf), "config") < 0)
+			unread++;
+		else if (config.len >= sizeof(all) && !memcmp(config.data, all, sizeof(all)))
+			found(e, pf_title(pf, name), "/sys/bus/pci/devices/%s/config reads ff ff ff ff",
+				TEXT(&pf->bdf));
+	}
+	if (unread)
+		unknown(e, "the configuration space of %zu PFs cannot be read", unread);
+}
+
+/* ---- IOMMU ---- */
+
+static bool has_table(struct exam *e)
+{
+	return host_exists(e->ctx, "/sys/firmware/acpi/tables/DMAR") ||
+		host_exists(e->ctx, "/sys/firmware/acpi/tables/IVRS");
+}
+
+static void check_iommu(struct exam *e)
+{
+	_strv_ char **groups = NULL;
+	struct vfctl_ailment *a;
+
+	if (!e->snapshot->inventory->pf_count)
+		return;
+	if (host_try_list(e->ctx, &groups, "/sys/kernel/iommu_groups") < 0) {
+		unknown(e, "/sys/kernel/iommu_groups is not there");
+		return;
+	}
+	if (groups[0])
+		return;
+	a = found(e, "", "/sys/kernel/iommu_groups is empty%s", has_table(e)
+		? "; the firmware has its table (DMAR, IVRS)" : "");
+	if (has_table(e))
+		set_remedy(e, a, "the firmware offers one: boot with intel_iommu=on (Intel), or without "
+			"amd_iommu=off (AMD)");
+}
+
+static void check_remapping(struct exam *e)
+{
+	_strv_ char **units = NULL;
+
+	if (host_try_list(e->ctx, &units, "/sys/class/iommu") < 0)
+		return;
+	for (size_t i = 0; units[i]; i++) {
+		_free_ char *text = NULL;
+		uint64_t ecap;
+
+		if (host_try_read(e->ctx, &text, "/sys/class/iommu/%s/intel-iommu/ecap", units[i]) < 0 ||
+			sscanf(text, "%" SCNx64, &ecap) != 1 || ecap & 1 << 3)
+			continue;
+		found(e, "", "/sys/class/iommu/%s/intel-iommu/ecap is %s: bit 3 is not set", units[i], text);
+		return;
+	}
+}
+
+static void check_unsafe(struct exam *e)
+{
+	static const char path[] = "/sys/module/vfio_iommu_type1/parameters/allow_unsafe_interrupts";
+	_free_ char *text = NULL;
+
+	if (host_try_read(e->ctx, &text, "%s", path) == 0 && (str_eq(text, "Y") || str_eq(text, "1")))
+		found(e, "", "%s is %s", path, text);
+}
+
+/* Of all VFs of a PF, once. */
+static void check_apart(struct exam *e)
+{
+	bool groups = host_exists(e->ctx, "/sys/kernel/iommu_groups");
+	uint32_t unseen = 0;
+
+	EACH_PF(e, pf) {
+		_free_ char *first = NULL;
+		char name[VFCTL_BDF_TEXT];
+		uint32_t count = 0;
+
+		unseen += groups ? 0 : pf->num_vfs;
+		for (uint32_t i = 0; i < pf->num_vfs && groups; i++) {
+			_free_ char *why = NULL;
+
+			if (!vfctl_vf_exposure(e->ctx, pf, &pf->vfs[i], &why))
+				continue;
+			if (!count++)
+				first = steal(why);
+		}
+		if (count)
+			found(e, pf_title(pf, name), "%u of %u VFs; VF %s: %s", count, pf->num_vfs,
+				TEXT(&pf->vfs[0].bdf), first ? first : "");
+	}
+	if (unseen)
+		unknown(e, "whether %u VFs are alone in their IOMMU groups: there is no /sys/kernel/iommu_groups",
+			unseen);
+}
+
+/* ---- links ---- */
+
+struct link {
+	double speed; /* GT/s */
+	int width;
+};
+
+static bool read_link(struct exam *e, const char *bdf, const char *which, struct link *ret)
+{
+	_free_ char *speed = NULL, *width = NULL;
+	char name[32];
+	uint32_t lanes;
+
+	snprintf(name, sizeof(name), "%s_link_speed", which);
+	if (host_try_read(e->ctx, &speed, DEV, bdf, name) < 0)
+		return false;
+	snprintf(name, sizeof(name), "%s_link_width", which);
+	if (host_try_read(e->ctx, &width, DEV, bdf, name) < 0)
+		return false;
+	ret->speed = strtod(speed, NULL);
+	ret->width = parse_u32(width, 0, 64, &lanes) == 0 ? (int)lanes : 0;
+	/* "Unknown", and 255 of a device that is gone. */
+	return ret->speed > 0 && ret->width > 0;
+}
+
+/* Graphics and accelerators slow their links while idle, and that is as it should be. */
+static bool saves_power(const struct vfctl_pf *pf)
+{
+	return pf->class_code >> 16 == 0x03 || pf->class_code >> 16 == 0x12;
+}
+
+/*
+ * What both ends of a link can do is what it should do: the card's own maximum alone gives false
+ * alarms in narrower slots (mej/nhc#90, scitix/sichek#122).
+ */
+static void check_hop(struct exam *e, const char *subject, const char *parent, const char *child)
+{
+	struct link is, down, up, can;
+
+	if (!read_link(e, child, "current", &is) || !read_link(e, child, "max", &down) ||
+		!read_link(e, parent, "max", &up))
+		return;
+	can.speed = down.speed < up.speed ? down.speed : up.speed;
+	can.width = down.width < up.width ? down.width : up.width;
+	if (is.speed < can.speed || is.width < can.width)
+		found(e, subject, "between %s and %s: %g GT/s x%d, both ends can %g GT/s x%d", parent, child,
+			is.speed, is.width, can.speed, can.width);
+}
+
+static void check_links(struct exam *e)
+{
+	EACH_PF(e, pf) {
+		_free_ char *target = NULL;
+		char name[VFCTL_BDF_TEXT], parent[32] = "", *save = NULL;
+
+		if (saves_power(pf) || host_try_link(e->ctx, &target, "/sys/bus/pci/devices/%s",
+			TEXT(&pf->bdf)) < 0)
+			continue;
+		for (char *part = strtok_r(target, "/", &save); part; part = strtok_r(NULL, "/", &save)) {
+			struct vfctl_bdf bdf;
+
+			if (vfctl_bdf_parse(part, &bdf) < 0)
+				continue;
+			if (parent[0])
+				check_hop(e, pf_title(pf, name), parent, part);
+			snprintf(parent, sizeof(parent), "%s", part);
+		}
+	}
+}
+
+/* ---- errors of the link ---- */
+
+/* "TOTAL_ERR_COR 12" */
+static uint64_t total_of(struct exam *e, const char *bdf, const char *file, const char *total)
+{
+	_free_ char *text = NULL;
+	const char *at;
+	uint64_t n;
+
+	if (host_try_read(e->ctx, &text, DEV, bdf, file) < 0)
+		return 0;
+	at = strstr(text, total);
+	return at && sscanf(at + strlen(total), "%" SCNu64, &n) == 1 ? n : 0;
+}
+
+static void check_errors(struct exam *e)
+{
+	EACH_PF(e, pf) {
+		const char *bdf = TEXT(&pf->bdf);
+		uint64_t correctable = total_of(e, bdf, "aer_dev_correctable", "TOTAL_ERR_COR");
+		uint64_t other = total_of(e, bdf, "aer_dev_nonfatal", "TOTAL_ERR_NONFATAL") +
+			total_of(e, bdf, "aer_dev_fatal", "TOTAL_ERR_FATAL");
+		struct vfctl_ailment *a = NULL;
+		char name[VFCTL_BDF_TEXT];
+
+		if (correctable || other)
+			a = found(e, pf_title(pf, name), "/sys/bus/pci/devices/%s/aer_dev_*: %" PRIu64
+				" correctable, %" PRIu64 " others since it booted", bdf, correctable, other);
+		if (a && !other)
+			a->severity = VFCTL_NOTE;
+	}
+}
+
+const struct check pci_checks[] = {
+	{"sriov-capability", VFCTL_NOTE, "a card of Mellanox or NVIDIA that shows no VFs",
+		"SR-IOV is off in its firmware, or in the BIOS",
+		"if it shall have VFs: SR-IOV on in the BIOS, and mlxconfig -d ADDRESS set SRIOV_EN=1 "
+		"NUM_OF_VFS=N, then a cold boot", check_capability},
+	{"vf-bars", VFCTL_WARNING, "VFs cannot be made: their registers have no addresses",
+		"the firmware left too small a window above the card", "in the BIOS \"Above 4G decoding\" and "
+		"a larger MMIO window; else boot with pci=realloc, or make fewer VFs", check_bars},
+	{"device-gone", VFCTL_PROBLEM, "the device does not answer any more",
+		"it fell off the bus, mostly after a reset that failed", "remove and rescan it (echo 1 into its "
+		"remove, then into /sys/bus/pci/rescan); if that does not help, a cold boot", check_gone},
+	{"iommu", VFCTL_PROBLEM, "no VF can be given to a guest: the IOMMU is off",
+		NULL, "VT-d or AMD-Vi on in the BIOS, and intel_iommu=on on the kernel's command line",
+		check_iommu},
+	{"interrupt-remapping", VFCTL_PROBLEM, "a guest with a VF does not start: interrupts are not remapped",
+		"the IOMMU was set up without it", "x2APIC and VT-d on in the BIOS, no nox2apic and no "
+		"intremap=off on the command line; never allow_unsafe_interrupts", check_remapping},
+	{"unsafe-interrupts", VFCTL_WARNING, "a guest with a VF can send any interrupt to the host",
+		NULL, "take vfio_iommu_type1.allow_unsafe_interrupts out of modprobe.d and the command line",
+		check_unsafe},
+	{"vfs-apart", VFCTL_WARNING, "VFs are not kept apart from other devices, or not clean when given on",
+		NULL, "vfctl show VF says why of each; docs/security.md what can be done, and how to accept it",
+		check_apart},
+	{"pcie-link", VFCTL_WARNING, "the link to the card is slower than both of its ends can",
+		"a bad contact, a riser, or a limit in the BIOS", "put the card in anew or into another slot; "
+		"look for a limit of the slot in the BIOS", check_links},
+	{"pcie-errors", VFCTL_WARNING, "the link to the card has errors",
+		"signal quality: slot, riser, dirt", "see whether the count rises (vfctl metrics); then put the "
+		"card in anew, or replace it", check_errors},
+	{.name = NULL},
+};

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Checks, one after the other -> a diagnosis. */
+#include "checks/check.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+
+#include "base/util.h"
+#include "pci/device.h"
+
+const char *vfctl_severity_name(enum vfctl_severity severity)
+{
+	static const char *const names[] = {[VFCTL_NOTE] = "note", [VFCTL_WARNING] = "warning",
+		[VFCTL_PROBLEM] = "problem"};
+
+	return names[severity];
+}
+
+static char *words(const char *fmt, va_list args)
+{
+	char *text;
+
+	return vasprintf(&text, fmt, args) < 0 ? NULL : text;
+}
+
+struct vfctl_ailment *found(struct exam *e, const char *subject, const char *evidence, ...)
+{
+	struct vfctl_diagnosis *d = e->diagnosis;
+	struct vfctl_ailment *a;
+	va_list args;
+
+	if (!array_grow(d->v, d->count)) {
+		e->failed = true;
+		return NULL;
+	}
+	a = &d->v[d->count++];
+	*a = (struct vfctl_ailment){.check = e->check->name, .severity = e->check->severity,
+		.what = e->check->what, .cause = e->check->cause, .remedy = strdup(e->check->remedy)};
+	str_copy(a->subject, sizeof(a->subject), subject);
+	va_start(args, evidence);
+	a->evidence = words(evidence, args);
+	va_end(args);
+	e->failed |= !a->remedy || !a->evidence;
+	return e->failed ? NULL : a;
+}
+
+void set_remedy(struct exam *e, struct vfctl_ailment *a, const char *fmt, ...)
+{
+	va_list args;
+
+	if (!a)
+		return;
+	free(a->remedy);
+	va_start(args, fmt);
+	a->remedy = words(fmt, args);
+	va_end(args);
+	e->failed |= !a->remedy;
+}
+
+void unknown(struct exam *e, const char *why, ...)
+{
+	struct vfctl_diagnosis *d = e->diagnosis;
+	va_list args;
+
+	if (!array_grow(d->unexamined, d->unexamined_count)) {
+		e->failed = true;
+		return;
+	}
+	d->unexamined[d->unexamined_count].check = e->check->name;
+	va_start(args, why);
+	d->unexamined[d->unexamined_count].why = words(why, args);
+	va_end(args);
+	e->failed |= !d->unexamined[d->unexamined_count++].why;
+}
+
+bool is_taken(const struct vfctl_vf *vf)
+{
+	return vf->lease.name[0] || vf->holder.kind == VFCTL_HOLDER_DOMAIN ||
+		vf->holder.kind == VFCTL_HOLDER_VFIO;
+}
+
+const char *pf_title(const struct vfctl_pf *pf, char buf[VFCTL_BDF_TEXT])
+{
+	return vfctl_pf_name(pf, buf);
+}
+
+void exam_run(struct exam *e, const struct check *checks)
+{
+	for (; checks->name && !e->failed; checks++) {
+		e->check = checks;
+		checks->run(e);
+		ctx_clear(e->ctx);
+		e->diagnosis->checks++;
+	}
+}
+
+void vfctl_diagnosis_free(struct vfctl_diagnosis *d)
+{
+	for (size_t i = 0; d && i < d->count; i++) {
+		free(d->v[i].evidence);
+		free(d->v[i].remedy);
+	}
+	for (size_t i = 0; d && i < d->unexamined_count; i++)
+		free(d->unexamined[i].why);
+	if (d) {
+		free(d->v);
+		free(d->unexamined);
+	}
+	free(d);
+}

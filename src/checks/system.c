@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* The rest of the host: who else makes VFs, the libvirt daemon, what the kernel forbids. */
+#include <errno.h>
+#include <fnmatch.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/parse.h"
+#include "checks/check.h"
+#include "host/host.h"
+
+#define CAP_IPC_LOCK 14
+#define CAP_SYS_RESOURCE 24
+
+/* ---- others who make VFs ---- */
+
+static bool says(const char *text, const char *const *words)
+{
+	for (; *words; words++)
+		if (strstr(text, *words))
+			return true;
+	return false;
+}
+
+/* Files of @dir whose name ends so and whose text has one of @words. */
+static void find_files(struct exam *e, const char *dir, const char *pattern, const char *const *words)
+{
+	_strv_ char **names = NULL;
+	int r = host_try_list(e->ctx, &names, "%s", dir);
+
+	if (r == -EACCES)
+		unknown(e, "%s cannot be read", dir);
+	for (size_t i = 0; r == 0 && names[i]; i++) {
+		_free_ char *text = NULL;
+
+		if (fnmatch(pattern, names[i], 0) == 0 &&
+			host_try_read(e->ctx, &text, "%s/%s", dir, names[i]) == 0 && says(text, words))
+			found(e, "", "%s/%s", dir, names[i]);
+	}
+}
+
+static void check_link_files(struct exam *e)
+{
+	static const char *const dirs[] = {"/etc/systemd/network", "/run/systemd/network"};
+	static const char *const words[] = {"[SR-IOV]", "SR-IOVVirtualFunctions=", NULL};
+
+	for (size_t i = 0; i < ARRAY_SIZE(dirs); i++)
+		find_files(e, dirs[i], "*.link", words);
+}
+
+static void check_netplan(struct exam *e)
+{
+	static const char *const words[] = {"virtual-function-count", "embedded-switch-mode", NULL};
+
+	find_files(e, "/etc/netplan", "*.yaml", words);
+}
+
+/* libvirt: "must be listed by PCI address" when a pool has both (cirrax/puppet-libvirt#52). */
+static void check_pools(struct exam *e)
+{
+	static const char dir[] = "/etc/libvirt/qemu/networks";
+	_strv_ char **names = NULL;
+
+	if (host_try_list(e->ctx, &names, "%s", dir) < 0)
+		return;
+	for (size_t i = 0; names[i]; i++) {
+		_free_ char *text = NULL;
+		const char *forward, *end;
+
+		if (fnmatch("*.xml", names[i], 0) || host_try_read(e->ctx, &text, "%s/%s", dir, names[i]) < 0)
+			continue;
+		forward = strstr(text, "<forward");
+		end = forward ? strstr(forward, "</forward>") : NULL;
+		if (!end || !memmem(forward, (size_t)(end - forward), "hostdev", 7))
+			continue;
+		if (memmem(forward, (size_t)(end - forward), "<pf ", 4) &&
+			memmem(forward, (size_t)(end - forward), "<address ", 9))
+			found(e, names[i], "%s/%s has <pf> and <address> in <forward>", dir, names[i]);
+	}
+}
+
+/* ---- the kernel ---- */
+
+/* Kernel lockdown keeps mstconfig from the card (k8snetworkplumbingwg/sriov-network-operator#670). */
+static void check_lockdown(struct exam *e)
+{
+	_free_ char *text = NULL;
+	bool mellanox = false;
+
+	for (size_t i = 0; i < e->snapshot->inventory->pf_count; i++)
+		mellanox |= e->snapshot->inventory->pfs[i].vendor == 0x15b3;
+	if (mellanox && host_try_read(e->ctx, &text, "/sys/kernel/security/lockdown") == 0 &&
+		!strstr(text, "[none]"))
+		found(e, "", "/sys/kernel/security/lockdown is %s", text);
+}
+
+static void check_command_line(struct exam *e)
+{
+	_free_ char *text = NULL;
+
+	if (host_try_read(e->ctx, &text, "/proc/cmdline") < 0) {
+		unknown(e, "/proc/cmdline cannot be read");
+		return;
+	}
+	if (strstr(text, "pcie_acs_override"))
+		found(e, "", "/proc/cmdline has pcie_acs_override");
+}
+
+/* ---- the libvirt daemon, which starts QEMU with its own rights ---- */
+
+static void check_daemon(struct exam *e)
+{
+	_strv_ char **pids = NULL;
+
+	if (host_try_list(e->ctx, &pids, "/proc") < 0)
+		return;
+	for (size_t i = 0; pids[i]; i++) {
+		_free_ char *name = NULL, *status = NULL;
+		const char *at;
+		uint64_t bounding;
+
+		if (pids[i][strspn(pids[i], "0123456789")] ||
+			host_try_read(e->ctx, &name, "/proc/%s/comm", pids[i]) < 0 ||
+			(!str_eq(name, "libvirtd") && !str_eq(name, "virtqemud")) ||
+			host_try_read(e->ctx, &status, "/proc/%s/status", pids[i]) < 0)
+			continue;
+		at = strstr(status, "CapBnd:");
+		if (!at || sscanf(at + 7, "%" SCNx64, &bounding) != 1)
+			continue;
+		if (!(bounding >> CAP_IPC_LOCK & 1) || !(bounding >> CAP_SYS_RESOURCE & 1))
+			found(e, name, "CapBnd in /proc/%s/status lacks %s", pids[i],
+				bounding >> CAP_SYS_RESOURCE & 1 ? "CAP_IPC_LOCK" : "CAP_SYS_RESOURCE");
+	}
+}
+
+/* ---- vfctl's own ---- */
+
+static void check_leases(struct exam *e)
+{
+	if (e->snapshot->leases_error)
+		unknown(e, "leases: %s", e->snapshot->leases_error);
+	if (e->snapshot->domains_error)
+		unknown(e, "domains: %s", e->snapshot->domains_error);
+	if (e->snapshot->inventory->unread)
+		unknown(e, "%s", e->snapshot->inventory->unread);
+	for (size_t i = 0; i < e->snapshot->inventory->pf_count; i++)
+		if (e->snapshot->inventory->pfs[i].unread)
+			unknown(e, "%s", e->snapshot->inventory->pfs[i].unread);
+}
+
+const struct check system_checks[] = {
+	{"link-files", VFCTL_WARNING, "systemd makes or sets VFs as well",
+		"a .link file with an [SR-IOV] section: at boot both work on one PF",
+		"one owner: move it to host.yaml (vfctl export prints it), and take the section out",
+		check_link_files},
+	{"netplan", VFCTL_WARNING, "netplan makes VFs as well", NULL,
+		"one owner: move it to host.yaml (vfctl export prints it), and take the key out", check_netplan},
+	{"network-pool", VFCTL_WARNING, "a libvirt network names its VFs in two ways, and libvirt refuses that",
+		NULL, "one of the two forms: <pf dev='...'/> alone, or addresses alone", check_pools},
+	{"lockdown", VFCTL_NOTE, "the kernel keeps programs such as mstconfig from the card",
+		"Secure Boot", "set the card's parameters with devlink, or in its own BIOS menu", check_lockdown},
+	{"acs-override", VFCTL_WARNING, "IOMMU groups of this host say nothing",
+		"the kernel was told to take ports without ACS for ports with it",
+		"take pcie_acs_override off the command line", check_command_line},
+	{"daemon-rights", VFCTL_PROBLEM, "guests with VFs cannot lock their memory",
+		"the libvirt daemon runs without the right to raise the limit", "let its unit have "
+		"CAP_SYS_RESOURCE and CAP_IPC_LOCK, or state memlock: in host.yaml", check_daemon},
+	{"state", VFCTL_NOTE, "", NULL, "", check_leases},
+	{.name = NULL},
+};

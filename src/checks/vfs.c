@@ -1,0 +1,240 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* PFs and VFs: who drives them, what they carry, what keeps their packets from arriving. */
+#include <errno.h>
+#include <stdio.h>
+
+#include "base/parse.h"
+#include "checks/check.h"
+#include "host/host.h"
+#include "pci/device.h"
+
+#define TEXT(bdf) vfctl_bdf_format((bdf), (char[VFCTL_BDF_TEXT]){0})
+
+#define EACH_PF(e, pf)                                            \
+	for (const struct vfctl_pf *pf = (e)->snapshot->inventory->pfs; \
+		pf < (e)->snapshot->inventory->pfs + (e)->snapshot->inventory->pf_count; pf++)
+#define EACH_VF(pf, vf) \
+	for (const struct vfctl_vf *vf = (pf)->vfs; vf < (pf)->vfs + (pf)->num_vfs; vf++)
+
+#define VF_WORDS 64
+
+static const char *vf_words(const struct vfctl_pf *pf, const struct vfctl_vf *vf, char buf[VF_WORDS])
+{
+	char name[VFCTL_BDF_TEXT];
+
+	snprintf(buf, VF_WORDS, "%s/%u", vfctl_pf_name(pf, name), vf->index);
+	return buf;
+}
+
+/* ---- the PF ---- */
+
+/* Their VFs have a link only while the PF's own interface is up (ixgbevf: "PF still in reset"). */
+static void check_pf_down(struct exam *e)
+{
+	static const char *const drivers[] = {"igb", "ixgbe", "bnxt_en"};
+
+	EACH_PF(e, pf)
+		for (size_t i = 0; i < ARRAY_SIZE(drivers); i++) {
+			struct vfctl_ailment *a;
+			char name[VFCTL_BDF_TEXT];
+			bool taken = false;
+
+			if (!str_eq(pf->driver, drivers[i]) || !pf->netdev[0] || pf->up || !pf->num_vfs)
+				continue;
+			EACH_VF(pf, vf)
+				taken |= is_taken(vf);
+			a = found(e, pf_title(pf, name), "%s is down, and has %u VFs", pf->netdev,
+				pf->num_vfs);
+			if (!a)
+				return;
+			a->severity = taken ? VFCTL_WARNING : VFCTL_NOTE;
+			a->fix = VFCTL_FIX_LINK_UP;
+			snprintf(a->target, sizeof(a->target), "%s", TEXT(&pf->bdf));
+			set_remedy(e, a, "vfctl doctor --fix, or ip link set %s up; for good: link: up in its "
+				"entry of host.yaml", pf->netdev);
+		}
+}
+
+static void check_autoprobe(struct exam *e)
+{
+	EACH_PF(e, pf) {
+		char name[VFCTL_BDF_TEXT];
+
+		if (!pf->autoprobe && !pf->num_vfs && pci_has(e->ctx, &pf->bdf, "sriov_drivers_autoprobe"))
+			found(e, pf_title(pf, name), "sriov_drivers_autoprobe of %s is 0, and it has no VFs",
+				TEXT(&pf->bdf));
+	}
+}
+
+/* What the PF's interface is a port of: "" nothing. */
+static void master_of(struct exam *e, const struct vfctl_pf *pf, char ret[32])
+{
+	_free_ char *target = NULL;
+	const char *slash;
+
+	ret[0] = '\0';
+	if (!pf->netdev[0] || host_try_link(e->ctx, &target, "/sys/class/net/%s/master", pf->netdev) < 0)
+		return;
+	slash = strrchr(target, '/');
+	snprintf(ret, 32, "%s", slash ? slash + 1 : target);
+}
+
+static bool has_guests(const struct vfctl_pf *pf)
+{
+	EACH_VF(pf, vf)
+		if (is_taken(vf))
+			return true;
+	return false;
+}
+
+static void check_bridge(struct exam *e)
+{
+	EACH_PF(e, pf) {
+		char master[32], name[VFCTL_BDF_TEXT];
+
+		master_of(e, pf, master);
+		if (master[0] && has_guests(pf) && host_exists(e->ctx, "/sys/class/net/%s/bridge", master))
+			set_remedy(e, found(e, pf_title(pf, name), "/sys/class/net/%s/master is the bridge %s",
+				pf->netdev, master), "for each guest on the bridge: bridge fdb add MAC dev %s "
+				"self permanent; or give the bridge another card", pf->netdev);
+	}
+}
+
+static void check_ovs(struct exam *e)
+{
+	EACH_PF(e, pf) {
+		char master[32], name[VFCTL_BDF_TEXT];
+
+		master_of(e, pf, master);
+		if (str_eq(master, "ovs-system") && has_guests(pf))
+			found(e, pf_title(pf, name), "/sys/class/net/%s/master is ovs-system", pf->netdev);
+	}
+}
+
+/* ---- VFs ---- */
+
+static void check_macs(struct exam *e)
+{
+	EACH_PF(e, pf)
+		EACH_VF(pf, vf) {
+			char name[VF_WORDS];
+
+			if (pf->infiniband || !is_taken(vf) || !(vf->attrs.mask & VFCTL_ATTR_MAC) ||
+				!vfctl_mac_is_zero(&vf->attrs.mac))
+				continue;
+			set_remedy(e, found(e, vf_words(pf, vf, name), "the kernel reports "
+				"00:00:00:00:00:00 for VF %u of %s", vf->index, pf->netdev),
+				"vfctl set %s/%u mac=... --live --config", pf->netdev, vf->index);
+		}
+}
+
+static void check_guids(struct exam *e)
+{
+	EACH_PF(e, pf)
+		EACH_VF(pf, vf) {
+			bool node = vf->attrs.mask & VFCTL_ATTR_NODE_GUID && vf->attrs.node_guid;
+			bool port = vf->attrs.mask & VFCTL_ATTR_PORT_GUID && vf->attrs.port_guid;
+			char name[VF_WORDS];
+
+			if (!pf->infiniband || !is_taken(vf) || !(vf->attrs.mask & VFCTL_ATTR_GUIDS) ||
+				(node && port))
+				continue;
+			found(e, vf_words(pf, vf, name), "%s GUID of VF %u of %s is 0", node ? "port" : port
+				? "node" : "node and port", vf->index, pf->netdev);
+		}
+}
+
+/* "0000:0000:0000:0000" */
+static bool is_zero_guid(const char *text)
+{
+	return text[0] && text[strspn(text, "0:")] == '\0';
+}
+
+static void check_node_guids(struct exam *e)
+{
+	EACH_PF(e, pf)
+		EACH_VF(pf, vf) {
+			_free_ char *text = NULL;
+			char name[VF_WORDS];
+
+			if (vf->rdma[0] && host_try_read(e->ctx, &text, "/sys/class/infiniband/%s/node_guid",
+				vf->rdma) == 0 && is_zero_guid(text))
+				found(e, vf_words(pf, vf, name), "/sys/class/infiniband/%s/node_guid is %s",
+					vf->rdma, text);
+		}
+}
+
+/* What its lease asks for is no ailment. */
+static bool wants_down(const struct exam *e, const struct vfctl_vf *vf)
+{
+	const struct vfctl_leases *l = e->snapshot->leases;
+
+	for (size_t i = 0; l && i < l->count; i++)
+		for (size_t k = 0; k < l->v[i].vf_count; k++)
+			if (vfctl_bdf_compare(&l->v[i].vfs[k].bdf, &vf->bdf) == 0)
+				return l->v[i].vfs[k].has_intent &&
+					l->v[i].vfs[k].intent.mask & VFCTL_ATTR_LINK_STATE &&
+					l->v[i].vfs[k].intent.link_state == VFCTL_LINK_STATE_DISABLE;
+	return false;
+}
+
+static void check_vf_links(struct exam *e)
+{
+	EACH_PF(e, pf)
+		EACH_VF(pf, vf) {
+			struct vfctl_ailment *a;
+			char name[VF_WORDS];
+
+			if (!is_taken(vf) || !(vf->attrs.mask & VFCTL_ATTR_LINK_STATE) ||
+				vf->attrs.link_state != VFCTL_LINK_STATE_DISABLE || wants_down(e, vf))
+				continue;
+			a = found(e, vf_words(pf, vf, name), "link state of VF %u of %s is disable",
+				vf->index, pf->netdev);
+			if (!a)
+				return;
+			a->fix = VFCTL_FIX_VF_LINK;
+			snprintf(a->target, sizeof(a->target), "%s/%u", TEXT(&pf->bdf), vf->index);
+		}
+}
+
+/* A guest's by its lease, and at work for the host: mostly a network manager took it. */
+static void check_host_uses(struct exam *e)
+{
+	EACH_PF(e, pf)
+		EACH_VF(pf, vf) {
+			char name[VF_WORDS];
+
+			if (vf->lease.name[0] && vf->holder.kind == VFCTL_HOLDER_HOST)
+				found(e, vf_words(pf, vf, name), "leased to domain %s; its network device %s "
+					"is up on this host", vf->lease.name, vf->netdev);
+		}
+}
+
+const struct check vf_checks[] = {
+	{"pf-down", VFCTL_WARNING, "VFs have no link: their PF's interface is down",
+		"with this driver the VFs' link needs the PF up", "ip link set PF up", check_pf_down},
+	{"autoprobe-off", VFCTL_NOTE, "new VFs of this PF will get no driver of the host",
+		"somebody switched it off, or a command was cut short", "if that is not meant: echo 1 into "
+		"sriov_drivers_autoprobe", check_autoprobe},
+	{"bridge", VFCTL_WARNING, "VFs may not reach guests on the bridge that their PF is a port of",
+		"the card's own switch does not know the MACs behind the PF, and floods nothing to it",
+		"bridge fdb add MAC dev PF self permanent", check_bridge},
+	{"ovs", VFCTL_WARNING, "a PF in a bridge of Open vSwitch has VFs in guests",
+		"what VFs send to each other never passes Open vSwitch: its rules do not hold for them",
+		"another PF for one of the two, or switchdev mode with representors", check_ovs},
+	{"vf-mac-zero", VFCTL_WARNING, "a guest's VF has no MAC of the host's: it gets another at each start",
+		NULL, "vfctl set VF mac=... --live --config", check_macs},
+	{"vf-guid-zero", VFCTL_PROBLEM, "a guest's InfiniBand VF has no GUID: no subnet manager serves it",
+		"it was never set, or the VF was made anew", "vfctl set VF guid=... --live --config; the pools of "
+		"host.yaml give one to each", check_guids},
+	{"roce-node-guid", VFCTL_WARNING, "an RDMA device has no node GUID: RDMA CM and verbs will not use it",
+		"its MAC was set after its driver had looked", "bind it to its driver anew: vfctl create sets "
+		"MACs before drivers look", check_node_guids},
+	{"vf-link-down", VFCTL_WARNING, "a guest's VF has its link switched off by the host",
+		"the policy is not follow, and its lease does not ask for that", "vfctl doctor --fix, or vfctl set "
+		"VF link-state=auto --live", check_vf_links},
+	{"host-uses-vf", VFCTL_WARNING, "a VF that is leased to a guest is at work for the host",
+		"NetworkManager or systemd-networkd took it, mostly", "docs/operations.md has what keeps network "
+		"managers from VFs; then vfctl apply", check_host_uses},
+	{.name = NULL},
+};

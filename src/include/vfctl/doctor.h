@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef VFCTL_DOCTOR_H
+#define VFCTL_DOCTOR_H
+
+#include "vfctl/change.h"
+#include "vfctl/hostspec.h"
+#include "vfctl/snapshot.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+enum vfctl_severity {
+	VFCTL_NOTE,    /**< to be known; nothing is wrong */
+	VFCTL_WARNING, /**< it will be slow, or fail at some point */
+	VFCTL_PROBLEM, /**< it does not work */
+};
+/** "note", "warning", "problem"; never NULL. */
+const char *vfctl_severity_name(enum vfctl_severity severity);
+
+/** What vfctl_doctor_fix_plan() does about an ailment. */
+enum vfctl_fix {
+	VFCTL_FIX_NONE,	   /**< it is the administrator's: see the remedy */
+	VFCTL_FIX_HOOK,	   /**< install the hook of this vfctl */
+	VFCTL_FIX_LINK_UP, /**< set the PF's network device up */
+	VFCTL_FIX_VF_LINK, /**< let the VF's link follow the port */
+};
+
+/** Something that is wrong with this host, or will be. */
+struct vfctl_ailment {
+	const char *check;  /**< name of the check, static: "pcie-link" */
+	enum vfctl_severity severity;
+	char subject[64];   /**< a PF, VF, domain or file; "" the host */
+	const char *what;   /**< what is so, a sentence, static */
+	char *evidence;	    /**< what was read, and where */
+	const char *cause;  /**< static; NULL: it is in @ref what */
+	char *remedy;
+	enum vfctl_fix fix;
+	char target[32];    /**< of the fix: a PF's address, or PF/INDEX */
+};
+
+/** A check that could not be made, or not of everything. */
+struct vfctl_unexamined {
+	const char *check;
+	char *why;
+};
+
+struct vfctl_diagnosis {
+	struct vfctl_ailment *v; /**< the worst first; else in the order of the checks */
+	size_t count;
+	struct vfctl_unexamined *unexamined;
+	size_t unexamined_count;
+	size_t checks; /**< that were made */
+	enum vfctl_severity worst; /**< of those above; with none NOTE */
+};
+
+/** A check, for help and documents. */
+struct vfctl_check {
+	const char *name;
+	const char *what; /**< a sentence: what is so when it speaks */
+};
+/** @return false past the end. */
+bool vfctl_check_at(size_t index, struct vfctl_check *ret);
+
+/**
+ * Look for what is known to go wrong on SR-IOV hosts. Nothing is changed. Works on captures, and
+ * without being root: what cannot be read is in the answer.
+ * @param snapshot  of all PFs.
+ * @param spec  what the host declares; NULL: nothing is said of that.
+ * @param subject  a PF's name or a domain's; only what concerns it is told. NULL: all.
+ * @param ret  freed with vfctl_diagnosis_free().
+ * @return 0; -ENOENT there is no such PF or domain; -ENOMEM.
+ */
+int vfctl_doctor_examine(struct vfctl_ctx *ctx, struct vfctl_snapshot *snapshot,
+	const struct vfctl_host_spec *spec, const char *subject, struct vfctl_diagnosis **ret);
+void vfctl_diagnosis_free(struct vfctl_diagnosis *diagnosis);
+
+/**
+ * Plan the fix of one ailment.
+ * @return 0; -EOPNOTSUPP it has none; what the change cannot be planned for.
+ */
+int vfctl_doctor_fix_plan(struct vfctl_ctx *ctx, const struct vfctl_ailment *ailment, bool dry_run,
+	struct vfctl_change **ret_change);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

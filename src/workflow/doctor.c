@@ -1,0 +1,304 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* All checks, with those that need plans and the journal -> what is wrong with this host. */
+#include "vfctl/doctor.h"
+
+#include <errno.h>
+#include <stdio.h>
+
+#include "base/change.h"
+#include "checks/check.h"
+#include "host/host.h"
+#include "sriov/ops.h"
+#include "vfctl/apply.h"
+#include "vfctl/findings.h"
+#include "vfctl/hook.h"
+#include "vfctl/recover.h"
+#include "vfctl/workflow.h"
+#include "workflow/target.h"
+
+/* ---- what the snapshot alone does not tell ---- */
+
+static bool has_leases(const struct exam *e)
+{
+	return e->snapshot->leases && e->snapshot->leases->count;
+}
+
+static void check_hook(struct exam *e)
+{
+	struct vfctl_hook_status status;
+	struct vfctl_ailment *a = NULL;
+
+	if (!has_leases(e))
+		return;
+	if (vfctl_hook_status_read(e->ctx, &status) < 0) {
+		unknown(e, "%s", vfctl_ctx_error(e->ctx));
+		return;
+	}
+	if (!status.installed)
+		a = found(e, "", "%s is not there", VFCTL_HOOK_PATH);
+	else if (!status.executable)
+		a = found(e, "", "%s is not executable, and libvirt skips it in silence", VFCTL_HOOK_PATH);
+	else if (!status.current)
+		a = found(e, "", "%s is not the program of this vfctl", VFCTL_HOOK_PATH);
+	else if (status.daemon_pid && !status.seen_by_daemon)
+		a = found(e, "", "%s is newer than the libvirt daemon (process %d), which looks for hooks when "
+			"it starts", VFCTL_HOOK_PATH, status.daemon_pid);
+	if (a)
+		a->fix = VFCTL_FIX_HOOK;
+	if (a && status.installed && status.executable)
+		a->severity = VFCTL_WARNING;
+}
+
+static void check_journal(struct exam *e)
+{
+	const struct vfctl_recover_options how = {.dry_run = true};
+	struct vfctl_recovery *open = NULL;
+	int r;
+
+	if (host_of(e->ctx)->ops->read_only) /* a capture has no journal */
+		return;
+	r = vfctl_recover(e->ctx, &how, &open);
+	if (r < 0 && !open)
+		unknown(e, "%s", vfctl_ctx_error(e->ctx));
+	for (size_t i = 0; open && i < open->count; i++)
+		if (open->changes[i].outcome != VFCTL_RECOVERED_GOES_ON)
+			found(e, "", "'%s', of process %lld", open->changes[i].story,
+				(long long)open->changes[i].pid);
+	vfctl_recovery_free(open);
+}
+
+static void check_drift(struct exam *e)
+{
+	struct vfctl_declared *declared = NULL;
+
+	if (!e->spec || !e->spec->pf_count)
+		return;
+	if (vfctl_declared_read(e->ctx, e->snapshot, e->spec, NULL, &declared) < 0) {
+		unknown(e, "%s", vfctl_ctx_error(e->ctx));
+		return;
+	}
+	for (size_t i = 0; i < declared->count; i++) {
+		const struct vfctl_declared_pf *pf = &declared->pfs[i];
+
+		if (pf->error)
+			found(e, pf->name, "%s", pf->words ? pf->words : "out of memory");
+		else if (pf->change && vfctl_change_count(pf->change))
+			found(e, pf->name, "%s%s", vfctl_change_describe(pf->change, 0),
+				vfctl_change_count(pf->change) > 1 ? ", and more" : "");
+	}
+	if (declared->host_error)
+		found(e, "", "%s", declared->host_words ? declared->host_words : "out of memory");
+	else if (declared->host && vfctl_change_count(declared->host))
+		found(e, "", "%s", vfctl_change_describe(declared->host, 0));
+	vfctl_declared_free(declared);
+}
+
+static void check_findings(struct exam *e)
+{
+	struct vfctl_findings *findings = NULL;
+
+	if (!e->snapshot->leases || e->snapshot->leases_error)
+		return;
+	vfctl_snapshot_mark_left(e->ctx, e->snapshot, e->spec);
+	if (vfctl_findings_read(e->ctx, e->snapshot, e->spec, &findings) < 0) {
+		unknown(e, "%s", vfctl_ctx_error(e->ctx));
+		return;
+	}
+	for (size_t i = 0; i < findings->count; i++) {
+		const struct vfctl_finding *f = &findings->v[i];
+		struct vfctl_ailment *a = found(e, f->domain[0] ? f->domain : f->vf, "%s", f->words);
+
+		if (a && f->note)
+			a->severity = VFCTL_NOTE;
+		set_remedy(e, a, "%s", f->remedy);
+	}
+	vfctl_findings_free(findings);
+}
+
+static const struct check own_checks[] = {
+	{"hook", VFCTL_PROBLEM, "guests with leased VFs start without vfctl's hook: no MAC, GUID or policy of "
+		"theirs is set", NULL, "vfctl hook install (or vfctl doctor --fix)", check_hook},
+	{"journal", VFCTL_WARNING, "a change was cut short", "its process died",
+		"vfctl recover", check_journal},
+	{"drift", VFCTL_WARNING, "the host is not as host.yaml declares", NULL,
+		"vfctl status prints all of it, vfctl apply puts it right", check_drift},
+	{"leases", VFCTL_WARNING, "leases, domains and VFs do not agree", NULL, "vfctl status",
+		check_findings},
+	{.name = NULL},
+};
+
+/* ---- all of them ---- */
+
+static const struct check *const all_checks[] = {pci_checks, vf_checks, rdma_checks, system_checks,
+	own_checks};
+
+bool vfctl_check_at(size_t index, struct vfctl_check *ret)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(all_checks); i++)
+		for (const struct check *c = all_checks[i]; c->name; c++)
+			if (c->what[0] && index-- == 0) {
+				*ret = (struct vfctl_check){c->name, c->what};
+				return true;
+			}
+	return false;
+}
+
+/* ---- one subject alone ---- */
+
+struct subject {
+	const struct vfctl_pf *pf;	/* NULL: it is a domain */
+	const struct vfctl_lease *lease; /* NULL: it is a PF */
+};
+
+static int find_subject(struct vfctl_ctx *ctx, const struct vfctl_snapshot *s, const char *name,
+	struct subject *ret)
+{
+	*ret = (struct subject){0};
+	if (vfctl_inventory_find_pf(ctx, s->inventory, name, &ret->pf) == 0)
+		return 0;
+	ctx_clear(ctx);
+	ret->pf = NULL;
+	ret->lease = s->leases ? vfctl_leases_find(s->leases, name) : NULL;
+	return ret->lease ? 0 : ctx_mistake(ctx, -ENOENT, "'%s' is no PF of this host and no domain that "
+		"holds a lease (vfctl list shows them)", name);
+}
+
+/* "ens1", "0000:11:00.0", "ens1/3" */
+static bool names_pf(const struct vfctl_pf *pf, const char *subject)
+{
+	char name[VFCTL_BDF_TEXT], bdf[VFCTL_BDF_TEXT];
+	const char *names[] = {vfctl_pf_name(pf, name), vfctl_bdf_format(&pf->bdf, bdf)};
+
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
+		size_t len = strlen(names[i]);
+
+		if (strncmp(subject, names[i], len) == 0 && (!subject[len] || subject[len] == '/'))
+			return true;
+	}
+	return false;
+}
+
+static bool concerns(const struct vfctl_snapshot *s, const struct subject *of, const char *subject)
+{
+	if (!subject[0]) /* the host */
+		return true;
+	if (of->pf)
+		return names_pf(of->pf, subject);
+	if (str_eq(subject, of->lease->domain_name))
+		return true;
+	for (size_t i = 0; i < s->inventory->pf_count; i++)
+		for (size_t k = 0; k < of->lease->vf_count; k++)
+			if (vfctl_bdf_compare(&s->inventory->pfs[i].bdf, &of->lease->vfs[k].pf) == 0 &&
+				names_pf(&s->inventory->pfs[i], subject))
+				return true;
+	return false;
+}
+
+static void keep_only(struct vfctl_diagnosis *d, const struct vfctl_snapshot *s,
+	const struct subject *of)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < d->count; i++) {
+		if (concerns(s, of, d->v[i].subject)) {
+			d->v[kept++] = d->v[i];
+			continue;
+		}
+		free(d->v[i].evidence);
+		free(d->v[i].remedy);
+	}
+	d->count = kept;
+}
+
+/* The worst first; of one severity those found first. */
+static void sort(struct vfctl_diagnosis *d)
+{
+	for (size_t i = 1; i < d->count; i++)
+		for (size_t k = i; k && d->v[k].severity > d->v[k - 1].severity; k--) {
+			struct vfctl_ailment t = d->v[k];
+
+			d->v[k] = d->v[k - 1];
+			d->v[k - 1] = t;
+		}
+	d->worst = d->count ? d->v[0].severity : VFCTL_NOTE;
+}
+
+static void diagnosis_freep(struct vfctl_diagnosis **d)
+{
+	vfctl_diagnosis_free(*d);
+}
+
+int vfctl_doctor_examine(struct vfctl_ctx *ctx, struct vfctl_snapshot *snapshot,
+	const struct vfctl_host_spec *spec, const char *subject, struct vfctl_diagnosis **ret)
+{
+	_cleanup_(diagnosis_freep) struct vfctl_diagnosis *d = calloc(1, sizeof(*d));
+	struct exam e = {.ctx = ctx, .snapshot = snapshot, .spec = spec, .diagnosis = d};
+	struct subject of;
+	int r = d ? 0 : ctx_oom(ctx);
+
+	if (r == 0 && subject)
+		r = find_subject(ctx, snapshot, subject, &of);
+	if (r < 0)
+		return r;
+	for (size_t i = 0; i < ARRAY_SIZE(all_checks); i++)
+		exam_run(&e, all_checks[i]);
+	if (e.failed)
+		return ctx_oom(ctx);
+	if (subject)
+		keep_only(d, snapshot, &of);
+	sort(d);
+	*ret = steal(d);
+	return 0;
+}
+
+/* ---- what can be put right ---- */
+
+static int plan_link_up(struct vfctl_ctx *ctx, const char *pf, bool dry_run,
+	struct vfctl_change **ret_change)
+{
+	_change_ struct vfctl_change *change = NULL;
+	_target_ struct target t = NO_TARGET;
+	const struct target_need need = {.dry_run = dry_run, .only = pf};
+	int r = target_open(ctx, pf, &need, &t);
+
+	if (r == 0)
+		r = change_new(ctx, &change);
+	if (r == 0 && !t.pf->up)
+		step_add_op(&change->steps, &op_pf_link, "up", "down", pf, "%s: set the link up",
+			t.pf->netdev);
+	if (r == 0)
+		r = target_keep(ctx, change, &t, "doctor %s", pf);
+	if (r == 0)
+		*ret_change = steal(change);
+	return r;
+}
+
+static int plan_vf_link(struct vfctl_ctx *ctx, const char *vf, bool dry_run,
+	struct vfctl_change **ret_change)
+{
+	const struct vfctl_set_item item = {.vf = vf, .attrs = {.mask = VFCTL_ATTR_LINK_STATE,
+		.link_state = VFCTL_LINK_STATE_AUTO}};
+	const struct vfctl_set_options live = {.live = true};
+	int r = vfctl_set_plan(ctx, &item, 1, NULL, dry_run, ret_change);
+
+	if (r != -EBUSY) /* a guest runs with it */
+		return r;
+	ctx_clear(ctx);
+	return vfctl_set_plan(ctx, &item, 1, &live, dry_run, ret_change);
+}
+
+int vfctl_doctor_fix_plan(struct vfctl_ctx *ctx, const struct vfctl_ailment *ailment, bool dry_run,
+	struct vfctl_change **ret_change)
+{
+	switch (ailment->fix) {
+	case VFCTL_FIX_HOOK:
+		return vfctl_hook_install_plan(ctx, NULL, ret_change);
+	case VFCTL_FIX_LINK_UP:
+		return plan_link_up(ctx, ailment->target, dry_run, ret_change);
+	case VFCTL_FIX_VF_LINK:
+		return plan_vf_link(ctx, ailment->target, dry_run, ret_change);
+	case VFCTL_FIX_NONE:
+		break;
+	}
+	return ctx_fail(ctx, -EOPNOTSUPP, "nothing can be done about it by itself: %s", ailment->remedy);
+}

@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* doctor: what is wrong with this host, or with a capture of one. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "command.h"
+#include "host_ids.h"
+#include "vfctl/doctor.h"
+
+#define INDENT 10
+
+/* ---- telling ---- */
+
+static const char *fix_word(enum vfctl_fix fix)
+{
+	static const char *const words[] = {[VFCTL_FIX_NONE] = NULL, [VFCTL_FIX_HOOK] = "hook",
+		[VFCTL_FIX_LINK_UP] = "link-up", [VFCTL_FIX_VF_LINK] = "vf-link"};
+
+	return words[fix];
+}
+
+static void print_one(struct out *out, const struct vfctl_ailment *a)
+{
+	out_fold(out, INDENT, "%-9s %s%s%s", vfctl_severity_name(a->severity), a->subject,
+		a->subject[0] ? ": " : "", a->what);
+	out_fold(out, INDENT, "  found   %s", a->evidence);
+	if (a->cause)
+		out_fold(out, INDENT, "  cause   %s", a->cause);
+	out_fold(out, INDENT, "  remedy  %s", a->remedy);
+}
+
+static void print_text(struct invocation *in, const struct vfctl_diagnosis *d)
+{
+	size_t counts[3] = {0};
+
+	for (size_t i = 0; i < d->count; i++) {
+		counts[d->v[i].severity]++;
+		print_one(in->out, &d->v[i]);
+	}
+	for (size_t i = 0; i < d->unexamined_count; i++)
+		out_fold(in->out, INDENT, "%-9s %s: %s", "not seen", d->unexamined[i].check,
+			d->unexamined[i].why);
+	out_line(in->out, "%zu checks: %zu problem%s, %zu warning%s, %zu note%s%s", d->checks,
+		counts[VFCTL_PROBLEM], counts[VFCTL_PROBLEM] == 1 ? "" : "s", counts[VFCTL_WARNING],
+		counts[VFCTL_WARNING] == 1 ? "" : "s", counts[VFCTL_NOTE],
+		counts[VFCTL_NOTE] == 1 ? "" : "s",
+		d->unexamined_count ? "; not all could be looked at" : "");
+}
+
+static void print_json(struct invocation *in, const struct vfctl_diagnosis *d)
+{
+	out_open(in->out, NULL, '{');
+	out_bool(in->out, "healthy", d->worst == VFCTL_NOTE);
+	out_int(in->out, "checks", (int64_t)d->checks);
+	out_open(in->out, "ailments", '[');
+	for (size_t i = 0; i < d->count; i++) {
+		const struct vfctl_ailment *a = &d->v[i];
+
+		out_open(in->out, NULL, '{');
+		out_str(in->out, "check", a->check);
+		out_str(in->out, "severity", vfctl_severity_name(a->severity));
+		out_str(in->out, "subject", a->subject[0] ? a->subject : NULL);
+		out_str(in->out, "what", a->what);
+		out_str(in->out, "evidence", a->evidence);
+		out_str(in->out, "cause", a->cause);
+		out_str(in->out, "remedy", a->remedy);
+		out_str(in->out, "fix", fix_word(a->fix));
+		out_shut(in->out);
+	}
+	out_shut(in->out);
+	out_open(in->out, "unexamined", '[');
+	for (size_t i = 0; i < d->unexamined_count; i++) {
+		out_open(in->out, NULL, '{');
+		out_str(in->out, "check", d->unexamined[i].check);
+		out_str(in->out, "why", d->unexamined[i].why);
+		out_shut(in->out);
+	}
+	out_shut(in->out);
+	out_shut(in->out);
+}
+
+/* ---- putting right ---- */
+
+/* Each by itself: one that cannot be fixed keeps no other from it. */
+static int fix_all(struct invocation *in, const struct vfctl_diagnosis *d)
+{
+	size_t fixed = 0, failed = 0;
+
+	for (size_t i = 0; i < d->count; i++) {
+		const struct vfctl_ailment *a = &d->v[i];
+		struct vfctl_change *change = NULL;
+		int r;
+
+		if (!a->fix)
+			continue;
+		r = vfctl_doctor_fix_plan(in->ctx, a, in->dry_run, &change);
+		for (size_t k = 0; r == 0 && in->dry_run && k < vfctl_change_count(change); k++)
+			out_line(in->out, "would: %s", vfctl_change_describe(change, k));
+		if (r == 0 && !in->dry_run)
+			r = vfctl_change_run(in->ctx, change);
+		vfctl_change_free(change);
+		if (r < 0)
+			complain_about(in, a->check, vfctl_ctx_error(in->ctx));
+		fixed += r == 0;
+		failed += r < 0;
+	}
+	if (!fixed && !failed)
+		out_line(in->out, "nothing that can be put right by itself");
+	in->made |= fixed && !in->dry_run;
+	return failed ? fixed ? EXIT_PARTLY : EXIT_FAILED : EXIT_DONE;
+}
+
+/* ---- the command ---- */
+
+static int examine(struct invocation *in, struct vfctl_diagnosis **ret)
+{
+	struct vfctl_snapshot *snapshot = NULL;
+	struct host_ids h = {0};
+	int status = host_ids_open(in, false, &h), r;
+
+	if (status)
+		return status;
+	r = vfctl_snapshot_read(in->ctx, NULL, &snapshot);
+	if (r == 0)
+		r = vfctl_doctor_examine(in->ctx, snapshot, h.spec, in->arg_count ? in->args[0] : NULL, ret);
+	status = r < 0 ? fail(in, r) : 0;
+	vfctl_snapshot_free(snapshot);
+	host_ids_close(&h);
+	return status;
+}
+
+static int run(struct invocation *in)
+{
+	struct vfctl_diagnosis *d = NULL;
+	int status;
+
+	if (option_of(in, "fix") && in->json)
+		return usage(in, "--fix prints what it does; --json is for what was found");
+	if (in->dry_run && !option_of(in, "fix"))
+		return usage(in, "nothing is changed without --fix; --dry-run goes with it");
+	if (option_of(in, "fix") && !in->dry_run)
+		catch_signals(in->ctx);
+	status = examine(in, &d);
+	if (status)
+		return status;
+	if (option_of(in, "fix"))
+		status = fix_all(in, d);
+	else if (in->json)
+		print_json(in, d);
+	else
+		print_text(in, d);
+	if (!status && !option_of(in, "fix") && d->worst > VFCTL_NOTE)
+		status = EXIT_DRIFT;
+	vfctl_diagnosis_free(d);
+	return status;
+}
+
+static bool check_term(size_t at, const char **ret_name, const char **ret_help)
+{
+	struct vfctl_check check;
+
+	if (!vfctl_check_at(at, &check))
+		return false;
+	*ret_name = check.name;
+	*ret_help = check.what;
+	return true;
+}
+
+static const struct option_row options[] = {
+	{"fix", 0, NULL, "put right what is safe to: install the hook, set a PF's link up, let a VF's link "
+		"follow its port; with --dry-run only tell", NULL},
+};
+
+const struct command cmd_doctor = {
+	.name = "doctor",
+	.args = "[PF|DOMAIN]",
+	.summary = "say what is wrong with this host, why, and what helps",
+	.text = "Looks for what is known to go wrong on SR-IOV hosts, from the BIOS to the guest's lease,\n"
+		"and prints for each what was read, the cause and the remedy. Nothing is changed without\n"
+		"--fix. What cannot be read (without root, on a capture) is said. --host FILE: of a capture\n"
+		"that somebody sent (vfctl capture). The status is 3 when there is a problem or a warning.",
+	.max_args = 1,
+	.operand = OPERAND_ANY,
+	.reads = true,
+	.changes = true,
+	OPTIONS(options),
+	.terms = "checks",
+	.term = check_term,
+	.run = run,
+};
