@@ -143,7 +143,8 @@ static void check_remapping(struct exam *e)
 		if (host_try_read(e->ctx, &text, "/sys/class/iommu/%s/intel-iommu/ecap", units[i]) < 0 ||
 			sscanf(text, "%" SCNx64, &ecap) != 1 || ecap & 1 << 3)
 			continue;
-		found(e, "", "/sys/class/iommu/%s/intel-iommu/ecap is %s: bit 3 is not set", units[i], text);
+		found(e, "", "/sys/class/iommu/%s/intel-iommu/ecap is %s: bit 3 is not "
+		"set", units[i], text);
 		return;
 	}
 }
@@ -182,7 +183,8 @@ static void check_apart(struct exam *e)
 				TEXT(&pf->vfs[0].bdf), first ? first : "");
 	}
 	if (unseen)
-		unknown(e, "whether %u VFs are alone in their IOMMU groups: there is no /sys/kernel/iommu_groups",
+		unknown(e, "whether %u VFs are alone in their IOMMU groups: there is no "
+		"/sys/kernel/iommu_groups",
 			unseen);
 }
 
@@ -231,7 +233,8 @@ static void check_hop(struct exam *e, const char *subject, const char *parent, c
 	can.speed = down.speed < up.speed ? down.speed : up.speed;
 	can.width = down.width < up.width ? down.width : up.width;
 	if (is.speed < can.speed || is.width < can.width)
-		found(e, subject, "between %s and %s: %g GT/s x%d, both ends can %g GT/s x%d", parent, child,
+		found(e, subject, "between %s and %s: %g GT/s x%d, both ends can %g GT/s "
+		"x%d", parent, child,
 			is.speed, is.width, can.speed, can.width);
 }
 
@@ -283,7 +286,8 @@ static void check_errors(struct exam *e)
 
 		if (correctable || other)
 			a = found(e, pf_title(pf, name), "/sys/bus/pci/devices/%s/aer_dev_*: %" PRIu64
-				" correctable, %" PRIu64 " others since it booted", bdf, correctable, other);
+				" correctable, %" PRIu64 " others since it "
+				"booted", bdf, correctable, other);
 		if (a && !other)
 			a->severity = VFCTL_NOTE;
 	}
@@ -295,28 +299,36 @@ const struct check pci_checks[] = {
 		"if it shall have VFs: SR-IOV on in the BIOS, and mlxconfig -d ADDRESS set SRIOV_EN=1 "
 		"NUM_OF_VFS=N, then a cold boot", check_capability},
 	{"vf-bars", VFCTL_WARNING, "VFs cannot be made: their registers have no addresses",
-		"the firmware left too small a window above the card", "in the BIOS \"Above 4G decoding\" and "
+		"the firmware left too small a window above the card", "in the BIOS \"Above 4G "
+		"decoding\" and "
 		"a larger MMIO window; else boot with pci=realloc, or make fewer VFs", check_bars},
 	{"device-gone", VFCTL_PROBLEM, "the device does not answer any more",
-		"it fell off the bus, mostly after a reset that failed", "remove and rescan it (echo 1 into its "
+		"it fell off the bus, mostly after a reset that failed", "remove and rescan it "
+		"(echo 1 into its "
 		"remove, then into /sys/bus/pci/rescan); if that does not help, a cold boot", check_gone},
 	{"iommu", VFCTL_PROBLEM, "no VF can be given to a guest: the IOMMU is off",
 		NULL, "VT-d or AMD-Vi on in the BIOS, and intel_iommu=on on the kernel's command line",
 		check_iommu},
-	{"interrupt-remapping", VFCTL_PROBLEM, "a guest with a VF does not start: interrupts are not remapped",
+	{"interrupt-remapping", VFCTL_PROBLEM, "a guest with a VF does not start: interrupts are "
+		"not remapped",
 		"the IOMMU was set up without it", "x2APIC and VT-d on in the BIOS, no nox2apic and no "
 		"intremap=off on the command line; never allow_unsafe_interrupts", check_remapping},
 	{"unsafe-interrupts", VFCTL_WARNING, "a guest with a VF can send any interrupt to the host",
-		NULL, "take vfio_iommu_type1.allow_unsafe_interrupts out of modprobe.d and the command line",
+		NULL, "take vfio_iommu_type1.allow_unsafe_interrupts out of modprobe.d and the "
+		"command line",
 		check_unsafe},
-	{"vfs-apart", VFCTL_WARNING, "VFs are not kept apart from other devices, or not clean when given on",
-		NULL, "vfctl show VF says why of each; docs/security.md what can be done, and how to accept it",
+	{"vfs-apart", VFCTL_WARNING, "VFs are not kept apart from other devices, or not clean when "
+		"given on",
+		NULL, "vfctl show VF says why of each; docs/security.md what can be done, and how "
+		"to accept it",
 		check_apart},
 	{"pcie-link", VFCTL_WARNING, "the link to the card is slower than both of its ends can",
-		"a bad contact, a riser, or a limit in the BIOS", "put the card in anew or into another slot; "
+		"a bad contact, a riser, or a limit in the BIOS", "put the card in anew or into "
+		"another slot; "
 		"look for a limit of the slot in the BIOS", check_links},
 	{"pcie-errors", VFCTL_WARNING, "the link to the card has errors",
-		"signal quality: slot, riser, dirt", "see whether the count rises (vfctl metrics); then put the "
+		"signal quality: slot, riser, dirt", "see whether the count rises (vfctl metrics); "
+		"then put the "
 		"card in anew, or replace it", check_errors},
 	{.name = NULL},
 };

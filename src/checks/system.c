@@ -155,11 +155,14 @@ const struct check system_checks[] = {
 		"one owner: move it to host.yaml (vfctl export prints it), and take the section out",
 		check_link_files},
 	{"netplan", VFCTL_WARNING, "netplan makes VFs as well", NULL,
-		"one owner: move it to host.yaml (vfctl export prints it), and take the key out", check_netplan},
-	{"network-pool", VFCTL_WARNING, "a libvirt network names its VFs in two ways, and libvirt refuses that",
+		"one owner: move it to host.yaml (vfctl export prints it), and take the key "
+		"out", check_netplan},
+	{"network-pool", VFCTL_WARNING, "a libvirt network names its VFs in two ways, and libvirt "
+		"refuses that",
 		NULL, "one of the two forms: <pf dev='...'/> alone, or addresses alone", check_pools},
 	{"lockdown", VFCTL_NOTE, "the kernel keeps programs such as mstconfig from the card",
-		"Secure Boot", "set the card's parameters with devlink, or in its own BIOS menu", check_lockdown},
+		"Secure Boot", "set the card's parameters with devlink, or in its own BIOS "
+		"menu", check_lockdown},
 	{"acs-override", VFCTL_WARNING, "IOMMU groups of this host say nothing",
 		"the kernel was told to take ports without ACS for ports with it",
 		"take pcie_acs_override off the command line", check_command_line},

@@ -50,7 +50,8 @@ static void check_pf_down(struct exam *e)
 			a->severity = taken ? VFCTL_WARNING : VFCTL_NOTE;
 			a->fix = VFCTL_FIX_LINK_UP;
 			snprintf(a->target, sizeof(a->target), "%s", TEXT(&pf->bdf));
-			set_remedy(e, a, "vfctl doctor --fix, or ip link set %s up; for good: link: up in its "
+			set_remedy(e, a, "vfctl doctor --fix, or ip link set %s up; for good: link: "
+			"up in its "
 				"entry of host.yaml", pf->netdev);
 		}
 }
@@ -61,7 +62,8 @@ static void check_autoprobe(struct exam *e)
 		char name[VFCTL_BDF_TEXT];
 
 		if (!pf->autoprobe && !pf->num_vfs && pci_has(e->ctx, &pf->bdf, "sriov_drivers_autoprobe"))
-			found(e, pf_title(pf, name), "sriov_drivers_autoprobe of %s is 0, and it has no VFs",
+			found(e, pf_title(pf, name), "sriov_drivers_autoprobe of %s is 0, and it "
+			"has no VFs",
 				TEXT(&pf->bdf));
 	}
 }
@@ -94,8 +96,10 @@ static void check_bridge(struct exam *e)
 
 		master_of(e, pf, master);
 		if (master[0] && has_guests(pf) && host_exists(e->ctx, "/sys/class/net/%s/bridge", master))
-			set_remedy(e, found(e, pf_title(pf, name), "/sys/class/net/%s/master is the bridge %s",
-				pf->netdev, master), "for each guest on the bridge: bridge fdb add MAC dev %s "
+			set_remedy(e, found(e, pf_title(pf, name), "/sys/class/net/%s/master is the "
+			"bridge %s",
+				pf->netdev, master), "for each guest on the bridge: bridge fdb add "
+				"MAC dev %s "
 				"self permanent; or give the bridge another card", pf->netdev);
 	}
 }
@@ -205,7 +209,8 @@ static void check_host_uses(struct exam *e)
 			char name[VF_WORDS];
 
 			if (vf->lease.name[0] && vf->holder.kind == VFCTL_HOLDER_HOST)
-				found(e, vf_words(pf, vf, name), "leased to domain %s; its network device %s "
+				found(e, vf_words(pf, vf, name), "leased to domain %s; its network "
+				"device %s "
 					"is up on this host", vf->lease.name, vf->netdev);
 		}
 }
@@ -222,19 +227,25 @@ const struct check vf_checks[] = {
 	{"ovs", VFCTL_WARNING, "a PF in a bridge of Open vSwitch has VFs in guests",
 		"what VFs send to each other never passes Open vSwitch: its rules do not hold for them",
 		"another PF for one of the two, or switchdev mode with representors", check_ovs},
-	{"vf-mac-zero", VFCTL_WARNING, "a guest's VF has no MAC of the host's: it gets another at each start",
+	{"vf-mac-zero", VFCTL_WARNING, "a guest's VF has no MAC of the host's: it gets another at "
+		"each start",
 		NULL, "vfctl set VF mac=... --live --config", check_macs},
 	{"vf-guid-zero", VFCTL_PROBLEM, "a guest's InfiniBand VF has no GUID: no subnet manager serves it",
-		"it was never set, or the VF was made anew", "vfctl set VF guid=... --live --config; the pools of "
+		"it was never set, or the VF was made anew", "vfctl set VF guid=... --live "
+		"--config; the pools of "
 		"host.yaml give one to each", check_guids},
-	{"roce-node-guid", VFCTL_WARNING, "an RDMA device has no node GUID: RDMA CM and verbs will not use it",
-		"its MAC was set after its driver had looked", "bind it to its driver anew: vfctl create sets "
+	{"roce-node-guid", VFCTL_WARNING, "an RDMA device has no node GUID: RDMA CM and verbs will "
+		"not use it",
+		"its MAC was set after its driver had looked", "bind it to its driver anew: vfctl "
+		"create sets "
 		"MACs before drivers look", check_node_guids},
 	{"vf-link-down", VFCTL_WARNING, "a guest's VF has its link switched off by the host",
-		"the policy is not follow, and its lease does not ask for that", "vfctl doctor --fix, or vfctl set "
+		"the policy is not follow, and its lease does not ask for that", "vfctl doctor "
+		"--fix, or vfctl set "
 		"VF link-state=auto --live", check_vf_links},
 	{"host-uses-vf", VFCTL_WARNING, "a VF that is leased to a guest is at work for the host",
-		"NetworkManager or systemd-networkd took it, mostly", "docs/operations.md has what keeps network "
+		"NetworkManager or systemd-networkd took it, mostly", "docs/operations.md has what "
+		"keeps network "
 		"managers from VFs; then vfctl apply", check_host_uses},
 	{.name = NULL},
 };

@@ -28,7 +28,8 @@ static void check_hook(struct exam *e)
 	struct vfctl_hook_status status;
 	struct vfctl_ailment *a = NULL;
 
-	if (!has_leases(e))
+	/* It is the hook of the machine this runs on: of another host nothing is known. */
+	if (!has_leases(e) || !str_eq(host_of(e->ctx)->ops->name, "kernel"))
 		return;
 	if (vfctl_hook_status_read(e->ctx, &status) < 0) {
 		unknown(e, "%s", vfctl_ctx_error(e->ctx));
@@ -41,7 +42,8 @@ static void check_hook(struct exam *e)
 	else if (!status.current)
 		a = found(e, "", "%s is not the program of this vfctl", VFCTL_HOOK_PATH);
 	else if (status.daemon_pid && !status.seen_by_daemon)
-		a = found(e, "", "%s is newer than the libvirt daemon (process %d), which looks for hooks when "
+		a = found(e, "", "%s is newer than the libvirt daemon (process %d), which looks for "
+		"hooks when "
 			"it starts", VFCTL_HOOK_PATH, status.daemon_pid);
 	if (a)
 		a->fix = VFCTL_FIX_HOOK;
@@ -116,7 +118,8 @@ static void check_findings(struct exam *e)
 }
 
 static const struct check own_checks[] = {
-	{"hook", VFCTL_PROBLEM, "guests with leased VFs start without vfctl's hook: no MAC, GUID or policy of "
+	{"hook", VFCTL_PROBLEM, "guests with leased VFs start without vfctl's hook: no MAC, GUID or "
+		"policy of "
 		"theirs is set", NULL, "vfctl hook install (or vfctl doctor --fix)", check_hook},
 	{"journal", VFCTL_WARNING, "a change was cut short", "its process died",
 		"vfctl recover", check_journal},
