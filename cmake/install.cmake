@@ -30,8 +30,10 @@ install(FILES ${generated}/vfctl.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
 install(FILES docs/libvfctl.3 DESTINATION ${CMAKE_INSTALL_MANDIR}/man3)
 
 configure_file(packaging/systemd/vfctl-guid-sync.service.in vfctl-guid-sync.service @ONLY)
+configure_file(packaging/systemd/vfctl-metrics.service.in vfctl-metrics.service @ONLY)
 configure_file(packaging/systemd/vfctl-recover.service.in vfctl-recover.service @ONLY)
 configure_file(packaging/systemd/vfctl-apply.service.in vfctl-apply.service @ONLY)
 install(FILES ${CMAKE_BINARY_DIR}/vfctl-guid-sync.service
+  ${CMAKE_BINARY_DIR}/vfctl-metrics.service packaging/systemd/vfctl-metrics.timer
   ${CMAKE_BINARY_DIR}/vfctl-recover.service ${CMAKE_BINARY_DIR}/vfctl-apply.service
   packaging/systemd/vfctl-guid-sync.timer DESTINATION lib/systemd/system)

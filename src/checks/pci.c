@@ -11,6 +11,7 @@
 #include "base/buf.h"
 #include "base/parse.h"
 #include "checks/check.h"
+#include "checks/health.h"
 #include "host/host.h"
 #include "pci/device.h"
 
@@ -190,105 +191,50 @@ static void check_apart(struct exam *e)
 
 /* ---- links ---- */
 
-struct link {
-	double speed; /* GT/s */
-	int width;
-};
-
-static bool read_link(struct exam *e, const char *bdf, const char *which, struct link *ret)
-{
-	_free_ char *speed = NULL, *width = NULL;
-	char name[32];
-	uint32_t lanes;
-
-	snprintf(name, sizeof(name), "%s_link_speed", which);
-	if (host_try_read(e->ctx, &speed, DEV, bdf, name) < 0)
-		return false;
-	snprintf(name, sizeof(name), "%s_link_width", which);
-	if (host_try_read(e->ctx, &width, DEV, bdf, name) < 0)
-		return false;
-	ret->speed = strtod(speed, NULL);
-	ret->width = parse_u32(width, 0, 64, &lanes) == 0 ? (int)lanes : 0;
-	/* "Unknown", and 255 of a device that is gone. */
-	return ret->speed > 0 && ret->width > 0;
-}
-
 /* Graphics and accelerators slow their links while idle, and that is as it should be. */
 static bool saves_power(const struct vfctl_pf *pf)
 {
 	return pf->class_code >> 16 == 0x03 || pf->class_code >> 16 == 0x12;
 }
 
-/*
- * What both ends of a link can do is what it should do: the card's own maximum alone gives false
- * alarms in narrower slots (mej/nhc#90, scitix/sichek#122).
- */
-static void check_hop(struct exam *e, const char *subject, const char *parent, const char *child)
+static void tell_hop(struct exam *e, const struct vfctl_pf *pf, const struct pci_hop *hop)
 {
-	struct link is, down, up, can;
+	char name[VFCTL_BDF_TEXT];
 
-	if (!read_link(e, child, "current", &is) || !read_link(e, child, "max", &down) ||
-		!read_link(e, parent, "max", &up))
-		return;
-	can.speed = down.speed < up.speed ? down.speed : up.speed;
-	can.width = down.width < up.width ? down.width : up.width;
-	if (is.speed < can.speed || is.width < can.width)
-		found(e, subject, "between %s and %s: %g GT/s x%d, both ends can %g GT/s "
-		"x%d", parent, child,
-			is.speed, is.width, can.speed, can.width);
+	if (hop->gts < hop->gts_possible || hop->lanes < hop->lanes_possible)
+		found(e, pf_title(pf, name), "between %s and %s: %g GT/s x%u, both ends can %g GT/s x%u",
+			hop->parent, hop->child, hop->gts, hop->lanes, hop->gts_possible,
+			hop->lanes_possible);
 }
 
 static void check_links(struct exam *e)
 {
 	EACH_PF(e, pf) {
-		_free_ char *target = NULL;
-		char name[VFCTL_BDF_TEXT], parent[32] = "", *save = NULL;
+		struct pci_hop hops[PCI_HOPS_MAX];
+		size_t count = saves_power(pf) ? 0 : pci_hops_read(e->ctx, &pf->bdf, hops);
 
-		if (saves_power(pf) || host_try_link(e->ctx, &target, "/sys/bus/pci/devices/%s",
-			TEXT(&pf->bdf)) < 0)
-			continue;
-		for (char *part = strtok_r(target, "/", &save); part; part = strtok_r(NULL, "/", &save)) {
-			struct vfctl_bdf bdf;
-
-			if (vfctl_bdf_parse(part, &bdf) < 0)
-				continue;
-			if (parent[0])
-				check_hop(e, pf_title(pf, name), parent, part);
-			snprintf(parent, sizeof(parent), "%s", part);
-		}
+		for (size_t i = 0; i < count; i++)
+			tell_hop(e, pf, &hops[i]);
 	}
 }
 
 /* ---- errors of the link ---- */
 
-/* "TOTAL_ERR_COR 12" */
-static uint64_t total_of(struct exam *e, const char *bdf, const char *file, const char *total)
-{
-	_free_ char *text = NULL;
-	const char *at;
-	uint64_t n;
-
-	if (host_try_read(e->ctx, &text, DEV, bdf, file) < 0)
-		return 0;
-	at = strstr(text, total);
-	return at && sscanf(at + strlen(total), "%" SCNu64, &n) == 1 ? n : 0;
-}
-
 static void check_errors(struct exam *e)
 {
 	EACH_PF(e, pf) {
-		const char *bdf = TEXT(&pf->bdf);
-		uint64_t correctable = total_of(e, bdf, "aer_dev_correctable", "TOTAL_ERR_COR");
-		uint64_t other = total_of(e, bdf, "aer_dev_nonfatal", "TOTAL_ERR_NONFATAL") +
-			total_of(e, bdf, "aer_dev_fatal", "TOTAL_ERR_FATAL");
 		struct vfctl_ailment *a = NULL;
+		struct vfctl_pf_health health;
 		char name[VFCTL_BDF_TEXT];
+		uint64_t others;
 
-		if (correctable || other)
+		vfctl_pf_health_read(e->ctx, pf, &health);
+		others = health.nonfatal_errors + health.fatal_errors;
+		if (health.correctable_errors || others)
 			a = found(e, pf_title(pf, name), "/sys/bus/pci/devices/%s/aer_dev_*: %" PRIu64
-				" correctable, %" PRIu64 " others since it "
-				"booted", bdf, correctable, other);
-		if (a && !other)
+				" correctable, %" PRIu64 " others since it booted", TEXT(&pf->bdf),
+				health.correctable_errors, others);
+		if (a && !others)
 			a->severity = VFCTL_NOTE;
 	}
 }

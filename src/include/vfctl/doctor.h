@@ -82,6 +82,19 @@ void vfctl_diagnosis_free(struct vfctl_diagnosis *diagnosis);
 int vfctl_doctor_fix_plan(struct vfctl_ctx *ctx, const struct vfctl_ailment *ailment, bool dry_run,
 	struct vfctl_change **ret_change);
 
+/** The state of a PF's link to the host, as it counts since the host booted. 0: not known. */
+struct vfctl_pf_health {
+	double link_gts;	    /**< GT/s of each lane, now */
+	double link_gts_possible;   /**< what both ends can */
+	unsigned lanes, lanes_possible;
+	bool errors_known;
+	uint64_t correctable_errors, nonfatal_errors, fatal_errors;
+};
+
+/** Read it from sysfs; what is not there is 0. */
+void vfctl_pf_health_read(struct vfctl_ctx *ctx, const struct vfctl_pf *pf,
+	struct vfctl_pf_health *ret);
+
 #ifdef __cplusplus
 }
 #endif

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* What sysfs says of a function's links and of their errors. */
+#include "checks/health.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/parse.h"
+#include "host/host.h"
+#include "vfctl/doctor.h"
+
+#define DEV "/sys/bus/pci/devices/%s/%s"
+
+/* ---- links ---- */
+
+static bool read_link(struct vfctl_ctx *ctx, const char *bdf, const char *which, double *ret_gts,
+	unsigned *ret_lanes)
+{
+	_free_ char *speed = NULL, *width = NULL;
+	char name[32];
+	uint32_t lanes;
+
+	snprintf(name, sizeof(name), "%s_link_speed", which);
+	if (host_try_read(ctx, &speed, DEV, bdf, name) < 0)
+		return false;
+	snprintf(name, sizeof(name), "%s_link_width", which);
+	if (host_try_read(ctx, &width, DEV, bdf, name) < 0 || parse_u32(width, 1, 64, &lanes) < 0)
+		return false; /* 255 of a device that is gone */
+	*ret_gts = strtod(speed, NULL); /* "16.0 GT/s PCIe", "Unknown" */
+	*ret_lanes = lanes;
+	return *ret_gts > 0;
+}
+
+static bool read_hop(struct vfctl_ctx *ctx, struct pci_hop *hop)
+{
+	unsigned up_lanes, down_lanes;
+	double up, down;
+
+	if (!read_link(ctx, hop->child, "current", &hop->gts, &hop->lanes) ||
+		!read_link(ctx, hop->child, "max", &down, &down_lanes) ||
+		!read_link(ctx, hop->parent, "max", &up, &up_lanes))
+		return false;
+	hop->gts_possible = down < up ? down : up;
+	hop->lanes_possible = down_lanes < up_lanes ? down_lanes : up_lanes;
+	return true;
+}
+
+size_t pci_hops_read(struct vfctl_ctx *ctx, const struct vfctl_bdf *bdf, struct pci_hop *ret)
+{
+	char text[VFCTL_BDF_TEXT], parent[VFCTL_BDF_TEXT] = "", *save = NULL;
+	_free_ char *target = NULL;
+	size_t count = 0;
+
+	if (host_try_link(ctx, &target, "/sys/bus/pci/devices/%s", vfctl_bdf_format(bdf, text)) < 0)
+		return 0;
+	for (char *part = strtok_r(target, "/", &save); part && count < PCI_HOPS_MAX;
+		part = strtok_r(NULL, "/", &save)) {
+		struct pci_hop hop = {.gts = 0};
+		struct vfctl_bdf one;
+
+		if (vfctl_bdf_parse(part, &one) < 0)
+			continue;
+		vfctl_bdf_format(&one, hop.child);
+		str_copy(hop.parent, sizeof(hop.parent), parent);
+		if (parent[0] && read_hop(ctx, &hop))
+			ret[count++] = hop;
+		str_copy(parent, sizeof(parent), hop.child);
+	}
+	return count;
+}
+
+/* ---- errors ---- */
+
+/* "TOTAL_ERR_COR 12" at the end of the file (Documentation/ABI/testing/sysfs-bus-pci-devices-aer_stats). */
+static bool read_total(struct vfctl_ctx *ctx, const char *bdf, const char *file, const char *total,
+	uint64_t *ret)
+{
+	_free_ char *text = NULL;
+	const char *at;
+
+	if (host_try_read(ctx, &text, DEV, bdf, file) < 0)
+		return false;
+	at = strstr(text, total);
+	return at && sscanf(at + strlen(total), "%" SCNu64, ret) == 1;
+}
+
+void vfctl_pf_health_read(struct vfctl_ctx *ctx, const struct vfctl_pf *pf,
+	struct vfctl_pf_health *ret)
+{
+	struct vfctl_pf_health h = {0};
+	struct pci_hop hops[PCI_HOPS_MAX];
+	size_t count = pci_hops_read(ctx, &pf->bdf, hops);
+	char bdf[VFCTL_BDF_TEXT];
+
+	vfctl_bdf_format(&pf->bdf, bdf);
+	if (count) {
+		h.link_gts = hops[count - 1].gts;
+		h.link_gts_possible = hops[count - 1].gts_possible;
+		h.lanes = hops[count - 1].lanes;
+		h.lanes_possible = hops[count - 1].lanes_possible;
+	}
+	h.errors_known = read_total(ctx, bdf, "aer_dev_correctable", "TOTAL_ERR_COR",
+		&h.correctable_errors);
+	h.errors_known |= read_total(ctx, bdf, "aer_dev_nonfatal", "TOTAL_ERR_NONFATAL",
+		&h.nonfatal_errors);
+	h.errors_known |= read_total(ctx, bdf, "aer_dev_fatal", "TOTAL_ERR_FATAL", &h.fatal_errors);
+	*ret = h;
+}

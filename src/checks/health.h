@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef VFCTL_CHECKS_HEALTH_H
+#define VFCTL_CHECKS_HEALTH_H
+
+#include "base/ctx.h"
+#include "vfctl/types.h"
+
+#define PCI_HOPS_MAX 16
+
+/*
+ * One link between a function and the port above it. What both ends can do is what it should do: the
+ * card's own maximum alone gives false alarms in narrower slots (mej/nhc#90, scitix/sichek#122).
+ */
+struct pci_hop {
+	char parent[VFCTL_BDF_TEXT], child[VFCTL_BDF_TEXT];
+	double gts, gts_possible;
+	unsigned lanes, lanes_possible;
+};
+
+/* Those whose speeds are known, from the root down to the function; @ret has PCI_HOPS_MAX. */
+size_t pci_hops_read(struct vfctl_ctx *ctx, const struct vfctl_bdf *bdf, struct pci_hop *ret);
+
+#endif
