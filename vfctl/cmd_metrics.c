@@ -107,8 +107,10 @@ static const struct pf_metric pf_metrics[] = {
 	{"vfctl_pf_vfs_max", "gauge", "", "VFs there could be.", pf_vfs_max},
 	{"vfctl_pf_vfs_leased", "gauge", "", "VFs that are leased to a domain.", pf_leased},
 	{"vfctl_pf_vfs_in_use", "gauge", "", "VFs that somebody has now.", pf_used},
-	{"vfctl_pf_vfs_to_clean", "gauge", "", "VFs that nobody gets before they are cleaned.", pf_to_clean},
-	{"vfctl_pf_pcie_transfers_per_second", "gauge", "", "Speed of each lane of the PCIe link.", link_speed},
+	{"vfctl_pf_vfs_to_clean", "gauge", "", "VFs that nobody gets before they are "
+		"cleaned.", pf_to_clean},
+	{"vfctl_pf_pcie_transfers_per_second", "gauge", "", "Speed of each lane of the PCIe "
+		"link.", link_speed},
 	{"vfctl_pf_pcie_transfers_per_second_possible", "gauge", "", "What both ends of it can.",
 		link_speed_possible},
 	{"vfctl_pf_pcie_lanes", "gauge", "", "Lanes of the PCIe link.", link_lanes},
