@@ -15,7 +15,8 @@
 static const char *fix_word(enum vfctl_fix fix)
 {
 	static const char *const words[] = {[VFCTL_FIX_NONE] = NULL, [VFCTL_FIX_HOOK] = "hook",
-		[VFCTL_FIX_LINK_UP] = "link-up", [VFCTL_FIX_VF_LINK] = "vf-link"};
+		[VFCTL_FIX_LINK_UP] = "link-up", [VFCTL_FIX_VF_LINK] = "vf-link",
+		[VFCTL_FIX_FDB] = "fdb"};
 
 	return words[fix];
 }
@@ -169,7 +170,7 @@ static bool check_term(size_t at, const char **ret_name, const char **ret_help)
 
 static const struct option_row options[] = {
 	{"fix", 0, NULL, "put right what is safe to: install the hook, set a PF's link up, let a VF's link "
-		"follow its port; with --dry-run only tell", NULL},
+		"follow its port, tell a card what is behind its PF; with --dry-run only tell", NULL},
 };
 
 const struct command cmd_doctor = {

@@ -7,6 +7,7 @@
 #include "checks/check.h"
 #include "host/host.h"
 #include "pci/device.h"
+#include "tuning/fdb.h"
 
 #define TEXT(bdf) vfctl_bdf_format((bdf), (char[VFCTL_BDF_TEXT]){0})
 
@@ -89,18 +90,38 @@ static bool has_guests(const struct vfctl_pf *pf)
 	return false;
 }
 
+static void tell_missing(struct exam *e, const struct vfctl_pf *pf, const char *bridge,
+	const struct vfctl_mac *macs, size_t count)
+{
+	char mac[VFCTL_MAC_TEXT], name[VFCTL_BDF_TEXT];
+	struct vfctl_ailment *a = found(e, pf_title(pf, name), "%s is a port of the bridge %s; %zu of the "
+		"MACs behind its other ports, such as %s, are not in the own forwarding table of %s",
+		pf->netdev, bridge, count, vfctl_mac_format(&macs[0], mac), pf->netdev);
+
+	if (!a)
+		return;
+	a->fix = VFCTL_FIX_FDB;
+	snprintf(a->target, sizeof(a->target), "%s", TEXT(&pf->bdf));
+	set_remedy(e, a, "vfctl doctor --fix, or bridge fdb add MAC dev %s self permanent for each, again "
+		"for guests that come later; or give the bridge another card", pf->netdev);
+}
+
 static void check_bridge(struct exam *e)
 {
 	EACH_PF(e, pf) {
-		char master[32], name[VFCTL_BDF_TEXT];
+		_free_ struct vfctl_mac *macs = NULL;
+		char master[32];
+		size_t count;
 
 		master_of(e, pf, master);
-		if (master[0] && has_guests(pf) && host_exists(e->ctx, "/sys/class/net/%s/bridge", master))
-			set_remedy(e, found(e, pf_title(pf, name), "/sys/class/net/%s/master is the "
-			"bridge %s",
-				pf->netdev, master), "for each guest on the bridge: bridge fdb add "
-				"MAC dev %s "
-				"self permanent; or give the bridge another card", pf->netdev);
+		if (!master[0] || !has_guests(pf) ||
+			!host_exists(e->ctx, "/sys/class/net/%s/bridge", master))
+			continue;
+		if (fdb_missing(e->ctx, pf, &macs, &count) < 0)
+			unknown(e, "%s is a port of the bridge %s: %s", pf->netdev, master,
+				vfctl_ctx_error(e->ctx));
+		else if (count)
+			tell_missing(e, pf, master, macs, count);
 	}
 }
 
@@ -221,7 +242,7 @@ const struct check vf_checks[] = {
 	{"autoprobe-off", VFCTL_NOTE, "new VFs of this PF will get no driver of the host",
 		"somebody switched it off, or a command was cut short", "if that is not meant: echo 1 into "
 		"sriov_drivers_autoprobe", check_autoprobe},
-	{"bridge", VFCTL_WARNING, "VFs may not reach guests on the bridge that their PF is a port of",
+	{"bridge", VFCTL_WARNING, "VFs do not reach guests on the bridge that their PF is a port of",
 		"the card's own switch does not know the MACs behind the PF, and floods nothing to it",
 		"bridge fdb add MAC dev PF self permanent", check_bridge},
 	{"ovs", VFCTL_WARNING, "a PF in a bridge of Open vSwitch has VFs in guests",

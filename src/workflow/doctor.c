@@ -9,6 +9,7 @@
 #include "checks/check.h"
 #include "host/host.h"
 #include "sriov/ops.h"
+#include "tuning/fdb.h"
 #include "vfctl/apply.h"
 #include "vfctl/findings.h"
 #include "vfctl/hook.h"
@@ -256,7 +257,18 @@ int vfctl_doctor_examine(struct vfctl_ctx *ctx, struct vfctl_snapshot *snapshot,
 
 /* ---- what can be put right ---- */
 
-static int plan_link_up(struct vfctl_ctx *ctx, const char *pf, bool dry_run,
+static int add_fdb(struct vfctl_ctx *ctx, const struct vfctl_pf *pf, struct steps *steps)
+{
+	_free_ struct vfctl_mac *macs = NULL;
+	size_t count;
+	int r = fdb_missing(ctx, pf, &macs, &count);
+
+	if (r == 0)
+		fdb_add_steps(pf, macs, count, steps);
+	return r;
+}
+
+static int plan_pf(struct vfctl_ctx *ctx, const char *pf, enum vfctl_fix fix, bool dry_run,
 	struct vfctl_change **ret_change)
 {
 	_change_ struct vfctl_change *change = NULL;
@@ -266,7 +278,9 @@ static int plan_link_up(struct vfctl_ctx *ctx, const char *pf, bool dry_run,
 
 	if (r == 0)
 		r = change_new(ctx, &change);
-	if (r == 0 && !t.pf->up)
+	if (r == 0 && fix == VFCTL_FIX_FDB)
+		r = add_fdb(ctx, t.pf, &change->steps);
+	else if (r == 0 && !t.pf->up)
 		step_add_op(&change->steps, &op_pf_link, "up", "down", pf, "%s: set the link up",
 			t.pf->netdev);
 	if (r == 0)
@@ -297,7 +311,8 @@ int vfctl_doctor_fix_plan(struct vfctl_ctx *ctx, const struct vfctl_ailment *ail
 	case VFCTL_FIX_HOOK:
 		return vfctl_hook_install_plan(ctx, NULL, ret_change);
 	case VFCTL_FIX_LINK_UP:
-		return plan_link_up(ctx, ailment->target, dry_run, ret_change);
+	case VFCTL_FIX_FDB:
+		return plan_pf(ctx, ailment->target, ailment->fix, dry_run, ret_change);
 	case VFCTL_FIX_VF_LINK:
 		return plan_vf_link(ctx, ailment->target, dry_run, ret_change);
 	case VFCTL_FIX_NONE:

@@ -15,6 +15,7 @@
 #include "sim.h"
 #include "sriov/ops.h"
 #include "tuning/coalesce.h"
+#include "tuning/fdb.h"
 #include "tuning/host.h"
 #include "state/journal.h"
 #include "workflow/guest_run.h"
@@ -108,6 +109,7 @@ static const struct sample samples[] = {
 	{&op_pf_link, PF, "down", "up", false},
 	{&op_coalesce, PF, "rx-usecs=0", "rx-usecs=100", false},
 	{&op_kernel_value, NUMA_BALANCING, "0", "1", false},
+	{&op_fdb, PF "/02:00:00:00:00:09", "self", "", false},
 	{&op_file, "/etc/modprobe.d/ours.conf", "options x y=1\n", "options x y=2\n", false},
 	{&op_file, "/etc/modprobe.d/other.conf", "", "options x y=2\n", false},
 };
@@ -211,6 +213,7 @@ static void what_the_journal_holds_may_be_nonsense(void **state)
 		{&op_coalesce, PF, "rx-usecs", "rx-usecs=-1"}, {&op_coalesce, "x", "rx-usecs=0", "rx-usecs=3"},
 		{&op_coalesce, PF, "rx-usecs=0", "rx-usecs=2"},
 		{&op_kernel_value, "/proc/sys/kernel/core_pattern", "x", "y"},
+		{&op_fdb, PF, "self", ""}, {&op_fdb, PF "/x", "self", ""}, {&op_fdb, "x/02:00:00:00:00:09", "self", ""},
 		{&op_kernel_value, NUMA_BALANCING "/../core_pattern", "x", "y"},
 		{&op_ipoib_mode, PF, "fast", ""}, {&op_pf_link, PF, "sideways", ""}, {&op_pf_link, PF "/1", "up", "down"},
 		{&op_vf_driver, PF "/0", "none", "one-name-that-is-longer-than-any-driver's -"},

@@ -24,6 +24,7 @@ enum vfctl_fix {
 	VFCTL_FIX_HOOK,	   /**< install the hook of this vfctl */
 	VFCTL_FIX_LINK_UP, /**< set the PF's network device up */
 	VFCTL_FIX_VF_LINK, /**< let the VF's link follow the port */
+	VFCTL_FIX_FDB,	   /**< tell the card which MACs are behind its PF */
 };
 
 /** Something that is wrong with this host, or will be. */

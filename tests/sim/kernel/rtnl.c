@@ -421,6 +421,8 @@ int sim_exchange(struct host *h, int protocol, const void *request, size_t len,
 			r = get_link(h, rq, ret_reply);
 		else if (rq->nlmsg_type == RTM_SETLINK)
 			r = set_link(h, rq);
+		else if (rq->nlmsg_type >= RTM_NEWNEIGH && rq->nlmsg_type <= RTM_GETNEIGH)
+			r = sim_neigh(h, rq, ret_reply);
 		if (rq->nlmsg_flags & NLM_F_ACK || r < 0)
 			acknowledge(ret_reply, rq, r);
 		while (ret_reply->len % 4)

@@ -90,6 +90,8 @@ int sim_exchange(struct host *h, int protocol, const void *request, size_t len,
 /* ethtool.c: a request of generic netlink. @return what its acknowledgement says. */
 struct nlmsghdr;
 int sim_generic(struct host *h, const struct nlmsghdr *rq, struct buf *reply);
+/* neigh.c: one about forwarding tables. */
+int sim_neigh(struct host *h, const struct nlmsghdr *rq, struct buf *reply);
 
 /* values.c: a file of one value, outside of PCI. */
 int sim_store_value(struct host *h, const char *path, const char *text);
