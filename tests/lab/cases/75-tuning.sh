@@ -61,6 +61,22 @@ check "a PF with VFs in its guests' hands is tuned as well" bash -c \
 check_is "the VFs are still there" 2 cat "$pci/$left/sriov_numvfs"
 check "no VFs" vfctl -q destroy "$ens1"
 
+# ---- a bridge on the PF: its card does not know what is behind it ----
+check "a guest with a VF of that PF" bash -c "vfctl -q create $ens2 1 && vfctl define /payload/guests/small.yaml"
+ip link add br0 type bridge && ip link set "$ens2" master br0
+ip link add v0 type veth peer name v1 && ip link set v0 master br0
+bridge fdb add 02:00:00:00:00:07 dev v0 master static
+fdb() { vfctl doctor "$ens2" --json | jq -r '[.ailments[] | select(.check == "bridge").fix] | join(" ")'; }
+check_is "doctor finds the MAC that is missing" fdb fdb
+check "and tells the card" bash -c "vfctl doctor $ens2 --fix 2>&1 | grep 02:00:00:00:00:07"
+check_is "bridge sees it" 02:00:00:00:00:07 bash -c \
+	"bridge fdb show dev $ens2 self | awk '\$1 == \"02:00:00:00:00:07\" { print \$1 }'"
+check_is "and it is an ailment no more" "" fdb
+bridge fdb del 02:00:00:00:00:07 dev "$ens2" self
+ip link del v0; ip link del br0
+check "undefine" vfctl undefine small
+check "no VFs" vfctl -q destroy "$ens2"
+
 # ---- the host as a whole ----
 page=/sys/devices/system/node/node0/hugepages/hugepages-2048kB
 pages=$(cat $page/nr_hugepages) balancing=$(cat /proc/sys/kernel/numa_balancing)
