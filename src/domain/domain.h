@@ -10,6 +10,7 @@
 #define METADATA_PREFIX "vfctl"
 #define METADATA_GUEST "guest"
 #define METADATA_VF "vf"
+#define METADATA_TUNING "tuning" /* tuning.c */
 #define METADATA_SAID "said" /* lines of text: what the guest's file said */
 
 /* view_text.c: numbers and lists as libvirt writes them. */
@@ -33,6 +34,10 @@ int intent_vf_attr(struct vfctl_ctx *ctx, struct vfctl_domain_vf *vf, uint32_t *
 /* All that a VF needs was given and fits together. */
 int intent_vf_check(
 	struct vfctl_ctx *ctx, const struct vfctl_domain_vf *vf, uint32_t given);
+/* tuning.c: nothing is written for a guest that asks for nothing. */
+void tuning_write(struct xml_node *guest, const struct vfctl_guest_tuning *tuning);
+/* False: no such attribute, or no such value. */
+bool tuning_attr(struct vfctl_guest_tuning *tuning, const char *name, const char *value);
 bool lease_id_valid(const char *id);
 const char *form_name(enum vfctl_vf_form form);
 

@@ -75,6 +75,7 @@ void metadata_write(
 	} else {
 		guest = make_guest(domain, request->lease_id);
 	}
+	tuning_write(guest, &request->guest->tuning);
 	for (size_t i = 0; i < request->vf_count; i++) {
 		struct xml_node *node = write_vf(guest, &request->vfs[i]);
 		const struct vfctl_free_vf *place =
@@ -222,7 +223,7 @@ int vfctl_domain_metadata_remove_vf(struct vfctl_ctx *ctx, const char *text,
 			"virsh",
 			vfctl_bdf_format(bdf, name));
 	xml_remove(vf);
-	if (count == 1)
+	if (count == 1 && !xml_child_ns(guest, VFCTL_METADATA_NS, METADATA_TUNING))
 		remove_guest(xml_root(xml));
 	return xml_print(ctx, xml, ret_xml);
 }

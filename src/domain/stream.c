@@ -23,6 +23,9 @@ enum place {
 	METADATA,
 	OUR_GUEST,
 	OUR_VF,
+	OUR_TUNING,
+	CPUTUNE,
+	EMULATOR_PIN,
 	DEVICES,
 	HOST_DEVICE, /* PCI hostdev or hostdev interface */
 	DISK, /* its layers may lie on functions that QEMU drives itself (type nvme) */
@@ -40,7 +43,7 @@ struct stream {
 	struct vfctl_domain_intent *intent;
 	enum place places[DEPTH_MAX + 1];
 	unsigned depth;
-	bool has_name, has_uuid, has_intent;
+	bool has_name, has_uuid, has_intent, has_tuning;
 	bool skip_metadata;
 	unsigned skipped; /* depth within metadata that is not looked at */
 	bool is_host_device; /* the device at hand has shown a host address */
@@ -89,7 +92,7 @@ static enum place in_domain(const char *name, const XML_Char **attrs)
 		const char *name;
 		enum place place;
 	} places[] = {{"name", NAME}, {"uuid", UUID}, {"metadata", METADATA},
-		{"devices", DEVICES}};
+		{"devices", DEVICES}, {"cputune", CPUTUNE}};
 
 	for (size_t i = 0; i < ARRAY_SIZE(places); i++)
 		if (str_eq(places[i].name, name))
@@ -137,7 +140,10 @@ static enum place place_of(enum place parent, const char *name, const XML_Char *
 	case METADATA:
 		return str_eq(name, OURS METADATA_GUEST) ? OUR_GUEST : ELSEWHERE;
 	case OUR_GUEST:
-		return str_eq(name, OURS METADATA_VF) ? OUR_VF : ELSEWHERE;
+		return str_eq(name, OURS METADATA_VF) ? OUR_VF
+			: str_eq(name, OURS METADATA_TUNING) ? OUR_TUNING : ELSEWHERE;
+	case CPUTUNE:
+		return str_eq(name, "emulatorpin") ? EMULATOR_PIN : ELSEWHERE;
 	case DEVICES:
 		return in_devices(name, attrs);
 	case HOST_DEVICE:
@@ -202,6 +208,30 @@ static void begin_vf(struct stream *s, const XML_Char **attrs)
 			"a VF is listed twice in the vfctl element of <metadata>");
 	else
 		s->intent->vfs[s->intent->vf_count++] = vf;
+}
+
+/* Names and bounded numbers, or nothing at all: no start fails for its tuning. */
+static void begin_tuning(struct stream *s, const XML_Char **attrs)
+{
+	struct vfctl_guest_tuning tuning = {0};
+	bool ok = !s->has_tuning;
+
+	for (; ok && attrs[0]; attrs += 2)
+		if (!strchr(attrs[0], NS_SEPARATOR))
+			ok = tuning_attr(&tuning, attrs[0], attrs[1]);
+	s->has_tuning = true;
+	s->intent->tuning_damaged |= !ok;
+	s->intent->tuning = s->intent->tuning_damaged ? (struct vfctl_guest_tuning){0} : tuning;
+}
+
+/* In the form "0-3,8", as libvirt writes it. */
+static void begin_emulator_pin(struct stream *s, const XML_Char **attrs)
+{
+	const char *list = attr(attrs, "cpuset");
+	struct vfctl_cpuset cpus;
+
+	if (list && vfctl_cpuset_parse(list, &cpus) == 0)
+		s->intent->emulator_cpus = cpus;
 }
 
 static int read_field(
@@ -305,6 +335,10 @@ static void XMLCALL on_start(void *data, const XML_Char *name, const XML_Char **
 		begin_guest(s, attrs);
 	else if (place == OUR_VF)
 		begin_vf(s, attrs);
+	else if (place == OUR_TUNING)
+		begin_tuning(s, attrs);
+	else if (place == EMULATOR_PIN)
+		begin_emulator_pin(s, attrs);
 	else if (place == SOURCE_ADDRESS)
 		begin_address(s, attrs);
 	else if (place == MAC)

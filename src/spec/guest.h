@@ -29,11 +29,17 @@ int finish_guest_vf_cells(struct reader *r, const struct doc_node *at,
 	struct vfctl_guest *guest);
 
 /* Their shapes, for the guest's table. */
-extern const struct table cell_table, disk_table, vf_table, xml_table, guest_table;
+extern const struct table cell_table, disk_table, vf_table, xml_table, guest_table,
+	guest_tuning_table;
 
 /* A VF that is asked for without a word more: what a guest may not do unless it is said. */
 extern const struct vfctl_guest_vf guest_vf_unsaid;
 int read_guest_vfs(struct reader *r, const struct key *key, const struct doc_node *value,
+	void *object);
+
+/* guest_tuning.c */
+#define TUNING_NAME_PATTERN "^[A-Za-z0-9][A-Za-z0-9._-]*$"
+int read_guest_tuning(struct reader *r, const struct key *key, const struct doc_node *value,
 	void *object);
 
 int read_guest_xml(struct reader *r, const struct key *key, const struct doc_node *value,

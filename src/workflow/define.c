@@ -250,7 +250,13 @@ int define_locked(struct vfctl_ctx *ctx, const struct define_request *q,
 {
 	_define_ struct define d = {.hv = q->options->hypervisor,
 		.said = guest_said(q->guest, q->template_text)};
-	int r = q->guest->said && !d.said ? ctx_oom(ctx) : define_or_change(ctx, &d, q, change);
+	const struct vfctl_profile *profile;
+	int r = q->guest->said && !d.said ? ctx_oom(ctx) : 0;
+
+	if (r == 0 && q->guest->tuning.profile[0])
+		r = vfctl_profile_need(ctx, q->options->spec, q->guest->tuning.profile, &profile);
+	if (r == 0)
+		r = define_or_change(ctx, &d, q, change);
 
 	if (r == 0)
 		r = guest_journal(ctx, change, d.hv, "define %s", q->guest->name);

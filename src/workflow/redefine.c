@@ -79,6 +79,11 @@ static int read_definition(struct vfctl_ctx *ctx, struct redefining *r)
 		e = metadata_said(ctx, xml, &r->was);
 	if (e == 0)
 		e = vfctl_domain_intent_read(ctx, xml, strlen(xml), false, &r->intent);
+	if (e == 0 && r->q->to) /* it only moves */
+		r->placed->guest->tuning = r->intent.tuning;
+	else if (e == 0)
+		r->edited |= r->intent.tuning_damaged ||
+			!vfctl_guest_tuning_same(&r->intent.tuning, &r->placed->guest->tuning);
 	if (e == 0)
 		e = vfctl_domain_placement(ctx, xml, r->placed->model->topology, &r->now);
 	if (e != -EINVAL)

@@ -176,6 +176,15 @@ static uint64_t hash_of(const char *text)
 	return hash;
 }
 
+static void put_tuning(struct buf *out, const struct vfctl_guest_tuning *t)
+{
+	_free_ char *text = vfctl_guest_tuning_format(t);
+
+	out->failed |= !text;
+	if (text && *text)
+		buf_printf(out, " tuning=(%s)", text);
+}
+
 static int put_vfs(struct vfctl_ctx *ctx, const char *xml, struct buf *out)
 {
 	_free_ struct vfctl_domain_intent *intent = calloc(1, sizeof(*intent));
@@ -189,6 +198,7 @@ static int put_vfs(struct vfctl_ctx *ctx, const char *xml, struct buf *out)
 	}
 	if (r == 0)
 		r = domain_devices(ctx, xml, &devices);
+	put_tuning(out, &intent->tuning);
 	for (size_t i = 0; r == 0 && i < intent->vf_count; i++) {
 		_free_ char *attrs = json_of_attrs(&intent->vfs[i].attrs);
 

@@ -96,6 +96,16 @@ static void put_vfs(const struct redefining *r, struct buf *out)
 				TEXT(&r->intent.vfs[i].bdf));
 }
 
+static void put_tuning(const struct redefining *r, struct buf *out)
+{
+	_free_ char *was = vfctl_guest_tuning_format(&r->intent.tuning);
+	_free_ char *now = vfctl_guest_tuning_format(&r->placed->guest->tuning);
+
+	out->failed |= !was || !now;
+	if (was && now)
+		put_change(out, "tuning", *was ? was : "none", *now ? now : "none");
+}
+
 /* What of the definition is another, but for what the lease's steps say. */
 static int put_definition(struct vfctl_ctx *ctx, const struct redefining *r, struct buf *out)
 {
@@ -106,6 +116,7 @@ static int put_definition(struct vfctl_ctx *ctx, const struct redefining *r, str
 		return e;
 	put_count(out, "vCPUs", r->view->vcpus, view->vcpus);
 	put_count(out, "cells", r->view->cell_count, view->cell_count);
+	put_tuning(r, out);
 	put_vfs(r, out);
 	if (!out->len)
 		buf_puts(out, r->q->to ? "for its new place" : "as its file says");

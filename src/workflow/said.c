@@ -70,6 +70,7 @@ enum change_kind {
 	KIND_MEMORY,
 	KIND_CELLS,
 	KIND_VF,   /* of one VF, or which there are */
+	KIND_TUNING, /* a matter of the metadata alone */
 	KIND_TEXT, /* a text in the definition, which can be replaced, not taken away */
 	KIND_NAME, /* told apart elsewhere */
 };
@@ -84,7 +85,7 @@ static const struct {
 	{"shared_vcpus", KIND_PLACE}, {"node", KIND_PLACE}, {"memory_affinity", KIND_PLACE},
 	{"whole_node", KIND_PLACE}, {"whole_l3", KIND_PLACE}, {"max_distance", KIND_PLACE},
 	{"emulator_cores", KIND_PLACE}, {"iothreads", KIND_PLACE}, {"iothread_cores", KIND_PLACE},
-	{"vfs", KIND_VF}, {"title", KIND_TEXT}, {"description", KIND_TEXT},
+	{"vfs", KIND_VF}, {"tuning", KIND_TUNING}, {"title", KIND_TEXT}, {"description", KIND_TEXT},
 };
 /* Of a VF: where it is, and what it has from pools and partitions for as long as it is there. */
 static const char *const vf_places[] = {"affinity", "cell", "port", "apart", "fabric"};
@@ -176,7 +177,8 @@ static void note(struct said_change *c, enum change_kind kind)
 	c->vcpus |= kind == KIND_VCPUS;
 	c->memory |= kind == KIND_MEMORY;
 	c->cells |= kind == KIND_CELLS;
-	c->place |= kind != KIND_VF && kind != KIND_TEXT && kind != KIND_REFUSED;
+	c->place |= kind != KIND_VF && kind != KIND_TUNING && kind != KIND_TEXT &&
+		kind != KIND_REFUSED;
 }
 
 /* @is_now false: only what @lines has alone. */

@@ -121,6 +121,12 @@ struct vfctl_domain_intent {
 	char lease_id[VFCTL_LEASE_ID_MAX + 1]; /**< empty: it carries no metadata of ours */
 	struct vfctl_domain_vf vfs[VFCTL_GUEST_VFS_MAX];
 	size_t vf_count;
+	/** What it asks of the host's tuning. Nothing when that cannot be read, and then it is
+	 * said so: no start fails for it. */
+	struct vfctl_guest_tuning tuning;
+	bool tuning_damaged;
+	/** CPUs of QEMU's own threads by <cputune><emulatorpin>; empty: not stated. */
+	struct vfctl_cpuset emulator_cpus;
 	/** Host PCI devices in <devices>: hostdevs and hostdev interfaces, VFs or not, and
 	 * VFs that a libvirt network gave, where the XML says which. */
 	struct vfctl_intent_device devices[VFCTL_DOMAIN_DEVICES_MAX];

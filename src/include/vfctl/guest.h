@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "vfctl/placement.h"
+#include "vfctl/tuning.h"
 #include "vfctl/vfattr.h"
 
 #ifdef __cplusplus
@@ -176,6 +177,7 @@ struct vfctl_guest {
 	struct vfctl_guest_vf *vfs;
 	size_t vf_count; /**< entries, not VFs: each has a count */
 	struct vfctl_guest_xml xml;
+	struct vfctl_guest_tuning tuning;
 	/** What its guest.yaml says, a line "vfs[0].vlan=8" for each value; NULL: it is from none. */
 	char *said;
 };

@@ -86,6 +86,31 @@ struct vfctl_profile {
 	bool busy_poll;	  /**< the guest is advised to poll its sockets */
 };
 
+#define VFCTL_GOVERNOR_MAX 31 /**< bytes */
+
+/**
+ * What a guest asks of its host while it runs: a profile, and what it wants otherwise than that
+ * says. A plain value; zero-initialised it asks for nothing.
+ */
+struct vfctl_guest_tuning {
+	char profile[VFCTL_PROFILE_NAME_MAX + 1]; /**< "": none */
+	bool has_cpu_latency;
+	uint32_t cpu_latency_us; /**< as in struct vfctl_profile */
+	char governor[VFCTL_GOVERNOR_MAX + 1]; /**< "": as the profile says */
+	bool has_interrupts;
+	bool interrupts;
+};
+
+/** Does it ask for anything? */
+bool vfctl_guest_tuning_any(const struct vfctl_guest_tuning *tuning);
+bool vfctl_guest_tuning_same(const struct vfctl_guest_tuning *a,
+	const struct vfctl_guest_tuning *b);
+/** "latency governor=performance", for people; the caller frees it; NULL: no memory. */
+char *vfctl_guest_tuning_format(const struct vfctl_guest_tuning *tuning);
+/** The names of profiles and governors: letters, digits, '-', '_', '.', not beginning with one
+ * of the last three; @p max bytes at most. */
+bool vfctl_tuning_name_valid(const char *name, size_t max);
+
 /** Profiles that every host has; host.yaml adds its own, and may have one of the same name. */
 size_t vfctl_profile_count(void);
 /** @return NULL past the end. */
