@@ -143,6 +143,34 @@ int files_readlink(struct host *h, const char *path, char **ret_target)
 	return *ret_target ? 0 : -ENOMEM;
 }
 
+int files_mode(struct host *h, const char *path, unsigned *ret_mode)
+{
+	_close_ int fd = files_open(h, path, O_PATH);
+	struct stat st;
+
+	if (fd < 0)
+		return fd;
+	if (fstat(fd, &st) < 0)
+		return -errno;
+	*ret_mode = st.st_mode & 07777;
+	return 0;
+}
+
+int files_hold(struct host *h, const char *path, const void *data, size_t len, int *ret_fd)
+{
+	_close_ int fd = files_open(h, path, O_WRONLY);
+	ssize_t n;
+
+	if (fd < 0)
+		return fd;
+	n = write(fd, data, len);
+	if (n != (ssize_t)len)
+		return n < 0 ? -errno : -EIO;
+	*ret_fd = fd;
+	fd = -1;
+	return 0;
+}
+
 static void close_dir(DIR **dir)
 {
 	if (*dir)

@@ -339,6 +339,27 @@ int host_nvme_identify(struct vfctl_ctx *ctx, const char *path, unsigned cns,
 	return h->ops->nvme_identify(h, path, cns, ret_data);
 }
 
+int host_may_write(struct vfctl_ctx *ctx, const char *fmt, ...)
+{
+	struct host *h = host_of(ctx);
+	unsigned mode;
+	int r;
+	PATH_OF(path, fmt);
+
+	if (!h || !h->ops->mode)
+		return -EOPNOTSUPP;
+	r = h->ops->mode(h, path, &mode);
+	return r < 0 ? r : (mode & 0200) != 0;
+}
+
+int host_hold(struct vfctl_ctx *ctx, const char *path, const void *data, size_t len, int *ret_fd)
+{
+	struct host *h = host_of(ctx);
+	int r = h && h->ops->hold ? h->ops->hold(h, path, data, len, ret_fd) : -EOPNOTSUPP;
+
+	return r < 0 ? ctx_fail(ctx, r, "hold %s: %s", path, strerror(-r)) : 0;
+}
+
 /* Freed by the caller. */
 static char *find_holder(const struct host *h, const char *name)
 {

@@ -48,6 +48,10 @@ struct host_ops {
 	 * @cns, controllers from 0 on. NULL: devices cannot be asked here.
 	 */
 	int (*nvme_identify)(struct host *h, const char *path, unsigned cns, void *ret_data);
+	/* The permission bits of a file; NULL: not known here. */
+	int (*mode)(struct host *h, const char *path, unsigned *ret_mode);
+	/* Write to a device that heeds it for as long as the descriptor is open. NULL: none here. */
+	int (*hold)(struct host *h, const char *path, const void *data, size_t len, int *ret_fd);
 	/* Take the named lock, alone or with others that share it; the descriptor holds it. */
 	int (*lock)(struct host *h, const char *name, bool shared, unsigned timeout_ms,
 		int *ret_fd);
@@ -130,6 +134,13 @@ int host_load_module(struct vfctl_ctx *ctx, const char *name);
 int host_nvme_identify(struct vfctl_ctx *ctx, const char *path, unsigned cns,
 	uint8_t ret_data[HOST_NVME_DATA]);
 /*
+ * Without words: 1 the file's owner may write it, 0 not even he may, or a negative errno.
+ * Whoever is root may write all the same, as far as the kernel lets him.
+ */
+int host_may_write(struct vfctl_ctx *ctx, const char *fmt, ...) _printf_(2, 3);
+/* With words. The device goes back by itself when @ret_fd is closed, however that comes. */
+int host_hold(struct vfctl_ctx *ctx, const char *path, const void *data, size_t len, int *ret_fd);
+/*
  * Wait for another vfctl that works on @name (a PF address, HOST_LOCK_PLACEMENT) to finish.
  * @ret_fd: close it to let go. -EBUSY when it takes longer than 30 s, or than what is left
  * of the context's budget.
@@ -157,6 +168,8 @@ int files_read(struct host *h, const char *path, struct buf *ret_text);
 int files_write(struct host *h, const char *path, const char *text);
 int files_replace(struct host *h, const char *path, const char *text);
 int files_readlink(struct host *h, const char *path, char **ret_target);
+int files_mode(struct host *h, const char *path, unsigned *ret_mode);
+int files_hold(struct host *h, const char *path, const void *data, size_t len, int *ret_fd);
 int files_list(struct host *h, const char *path, char ***ret_names);
 int files_lock(struct host *h, const char *name, bool shared, unsigned timeout_ms,
 	int *ret_fd);

@@ -10,6 +10,7 @@
 #include "sriov/ops.h"
 #include "state/journal.h"
 #include "state/store.h"
+#include "workflow/guest_tuning.h"
 #include "workflow/identity.h"
 #include "workflow/lease.h"
 #include "workflow/ops.h"
@@ -272,9 +273,20 @@ static bool is_target(const struct op *op, const struct vfctl_lease_vf *vf)
 	return str_eq(op->target, target);
 }
 
+static bool is_on(const struct op *op, const struct vfctl_lease *lease,
+	const struct vfctl_bdf *only)
+{
+	for (size_t k = 0; lease && op->type == &op_guest_attrs && k < lease->vf_count; k++)
+		if (is_target(op, &lease->vfs[k]) &&
+			(!only || vfctl_bdf_compare(&lease->vfs[k].bdf, only) == 0))
+			return true;
+	return false;
+}
+
 /*
  * The effects on VFs that the domain still holds, or on @only, in their order: @ret has room. One
  * that was killed before it had its lease did nothing to them, and they may be another's by now.
+ * What was tuned on the host is taken back with all of them.
  */
 static size_t effects_on(const struct open_change *run, const struct vfctl_lease *lease,
 	const struct vfctl_bdf *only, struct op *ret)
@@ -282,17 +294,18 @@ static size_t effects_on(const struct open_change *run, const struct vfctl_lease
 	size_t n = 0;
 
 	for (size_t i = 0; i < run->op_count; i++)
-		for (size_t k = 0; run->ops[i].type == &op_guest_attrs && k < lease->vf_count; k++)
-			if (is_target(&run->ops[i], &lease->vfs[k]) &&
-				(!only || vfctl_bdf_compare(&lease->vfs[k].bdf, only) == 0))
-				ret[n++] = run->ops[i];
+		if (is_on(&run->ops[i], lease, only) || (!only && tuning_is_effect(&run->ops[i])))
+			ret[n++] = run->ops[i];
 	return n;
 }
 
+/* @lock: see tuning_hand_over(). */
 static int restore(struct vfctl_ctx *ctx, const struct open_change *run,
-	const struct vfctl_lease *lease, const struct vfctl_bdf *only)
+	const struct vfctl_lease *lease, const struct vfctl_bdf *only, int *lock)
 {
 	_free_ struct op *ops = calloc(run->op_count + 1, sizeof(*ops));
+	size_t count;
+	int r;
 
 	if (!ops)
 		return ctx_oom(ctx);
@@ -302,16 +315,19 @@ static int restore(struct vfctl_ctx *ctx, const struct open_change *run,
 	/* The kernel has forgotten. */
 	if (!is_of_this_boot(ctx, run))
 		return 0;
-	return ops_revert(ctx, ops, effects_on(run, lease, only, ops));
+	count = effects_on(run, lease, only, ops);
+	r = tuning_hand_over(ctx, run, ops, &count, lock);
+	return r < 0 ? r : ops_revert(ctx, ops, count);
 }
 
 int run_restore_vf(struct vfctl_ctx *ctx, const struct vfctl_lease *lease,
 	const struct vfctl_bdf *vf)
 {
 	_open_changes_ struct open_changes *runs = NULL;
+	_close_ int lock = -1;
 	int r = journal_read_runs(ctx, lease->domain_uuid, op_types, &runs);
 
-	return r < 0 || !runs->count ? r : restore(ctx, &runs->v[0], lease, vf);
+	return r < 0 || !runs->count ? r : restore(ctx, &runs->v[0], lease, vf, &lock);
 }
 
 int run_restore(struct vfctl_ctx *ctx, const struct vfctl_lease *lease)
@@ -325,6 +341,7 @@ int run_end(struct vfctl_ctx *ctx, const char *uuid)
 	_open_changes_ struct open_changes *runs = NULL;
 	_leases_ struct vfctl_leases *leases = NULL;
 	_store_ struct store *store = NULL;
+	_close_ int lock = -1;
 	bool held;
 	int r = store_open(ctx, STORE_WRITE, &store);
 
@@ -333,8 +350,8 @@ int run_end(struct vfctl_ctx *ctx, const char *uuid)
 	held = r == 0 && leases->count;
 	if (r == 0)
 		r = journal_read_runs(ctx, uuid, op_types, &runs);
-	if (r == 0 && held && runs->count)
-		r = restore(ctx, &runs->v[0], &leases->v[0], NULL);
+	if (r == 0 && runs->count)
+		r = restore(ctx, &runs->v[0], held ? &leases->v[0] : NULL, NULL, &lock);
 	if (r == 0)
 		r = op_revert(ctx, &run);
 	if (r == 0 && runs->count)

@@ -15,6 +15,7 @@
 #include "vfctl/workflow.h"
 #include "workflow/grant.h"
 #include "workflow/guest_run.h"
+#include "workflow/guest_tuning.h"
 #include "workflow/identity.h"
 #include "workflow/lease.h"
 #include "workflow/pf_locks.h"
@@ -103,6 +104,8 @@ static int prepare_vfs(struct hook *h, const struct vfctl_leases *leases)
 {
 	const struct grant_facts facts = {h->spec, &h->intent, leases};
 	const struct vfctl_lease *lease = grant_lease(&facts);
+	struct tuning_start tuning = {.spec = h->spec, .intent = &h->intent, .lease = lease,
+		.vfs = h->grant.vfs, .lock = -1};
 	bool note[VFCTL_GUEST_VFS_MAX] = {false};
 	_steps_ struct steps steps = {0};
 	int r = grant_decide(h->ctx, &facts, &h->grant);
@@ -116,7 +119,13 @@ static int prepare_vfs(struct hook *h, const struct vfctl_leases *leases)
 		r = plan_lease(h, lease, note, &steps);
 	if (r == 0)
 		r = policy_plan(h->ctx, h->grant.vfs, h->grant.count, &steps);
-	return r < 0 ? r : run_add(h->ctx, h->intent.uuid, h->intent.name, &steps);
+	tuning.vf_count = h->grant.count;
+	if (r == 0 && !h->starts)
+		r = tuning_plan(h->ctx, &tuning, &steps);
+	if (r == 0)
+		r = run_add(h->ctx, h->intent.uuid, h->intent.name, &steps);
+	close_fd(&tuning.lock);
+	return r;
 }
 
 static int lock_pfs(struct hook *h, const struct vfctl_leases *leases, struct pf_locks *locks)

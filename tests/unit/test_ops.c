@@ -17,6 +17,7 @@
 #include "tuning/coalesce.h"
 #include "tuning/fdb.h"
 #include "tuning/host.h"
+#include "tuning/ops.h"
 #include "state/journal.h"
 #include "workflow/guest_run.h"
 #include "workflow/ops.h"
@@ -34,6 +35,8 @@ static const char machine[] =
 	"module vfio-pci\n"
 	"node 0 cpus 0-3 memory 8388608\n"
 	"pf " PF " driver igb netdev ens1 ifindex 2 node 0 total 7 vf_driver igbvf\n"
+	"governor 0-3 name powersave\n"
+	"irq 40 of " PF " cpus 0-3\n"
 	"file /etc/modprobe.d/other.conf text x\n"
 	"file " NUMA_BALANCING " text 1\n"
 	"file /sys/bus/pci/devices/" PF "/net/ens1/mode text datagram\n";
@@ -110,6 +113,9 @@ static const struct sample samples[] = {
 	{&op_coalesce, PF, "rx-usecs=0", "rx-usecs=100", false},
 	{&op_kernel_value, NUMA_BALANCING, "0", "1", false},
 	{&op_fdb, PF "/02:00:00:00:00:09", "self", "", false},
+	{&op_cpu_governor, "cpu/2", "performance", "schedutil", false},
+	{&op_irq_affinity, PF "/irq/40", "1-2", "3", false},
+	{&op_irq_keep, PF, "host", "11111111-1111-4111-8111-111111111111", false},
 	{&op_file, "/etc/modprobe.d/ours.conf", "options x y=1\n", "options x y=2\n", false},
 	{&op_file, "/etc/modprobe.d/other.conf", "", "options x y=2\n", false},
 };
@@ -215,7 +221,11 @@ static void what_the_journal_holds_may_be_nonsense(void **state)
 		{&op_kernel_value, "/proc/sys/kernel/core_pattern", "x", "y"},
 		{&op_fdb, PF, "self", ""}, {&op_fdb, PF "/x", "self", ""}, {&op_fdb, "x/02:00:00:00:00:09", "self", ""},
 		{&op_kernel_value, NUMA_BALANCING "/../core_pattern", "x", "y"},
-		{&op_ipoib_mode, PF, "fast", ""}, {&op_pf_link, PF, "sideways", ""}, {&op_pf_link, PF "/1", "up", "down"},
+		{&op_ipoib_mode, PF, "fast", ""}, {&op_pf_link, PF, "sideways", ""},
+		{&op_pf_link, PF "/1", "up", "down"},
+		{&op_cpu_governor, "cpu/x", "a", "b"}, {&op_cpu_governor, "cpu/1", "a", "../b"},
+		{&op_irq_affinity, PF "/irq/", "0", "1"}, {&op_irq_affinity, "../irq/40", "0", "1"},
+		{&op_irq_affinity, PF "/irq/40", "0-3", "x"}, {&op_irq_keep, "../..", "host", ""},
 		{&op_vf_driver, PF "/0", "none", "one-name-that-is-longer-than-any-driver's -"},
 	};
 

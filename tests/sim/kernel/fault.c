@@ -130,6 +130,16 @@ static int fault_load_module(struct host *h, const char *name, unsigned ms)
 	return CALL(h, load_module, name, ms);
 }
 
+static int fault_mode(struct host *h, const char *path, unsigned *ret_mode)
+{
+	return CALL(h, mode, path, ret_mode);
+}
+
+static int fault_hold(struct host *h, const char *path, const void *data, size_t len, int *ret_fd)
+{
+	return CALL(h, hold, path, data, len, ret_fd);
+}
+
 static int fault_lock(struct host *h, const char *name, bool shared, unsigned ms,
 	int *ret_fd)
 {
@@ -165,6 +175,8 @@ static const struct host_ops fault_ops = {
 	.list = fault_list,
 	.exchange = fault_exchange,
 	.load_module = fault_load_module,
+	.mode = fault_mode,
+	.hold = fault_hold,
 	.lock = fault_lock,
 	.sleep = fault_sleep,
 	.audit = fault_audit,

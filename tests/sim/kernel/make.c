@@ -8,16 +8,20 @@
  *	   vf_driver igbvf vendor 0x8086 device 0x10c9 vf_device 10ca class 0x020000
  *	   speed 1000 up 1 carrier 1 caps igb ifindex 2 grant 0 infiniband 0
  *	   reset flr   (one line)
+ *	irq 40 of 0000:10:00.0 cpus 0-3 managed 0    (a vector of that function)
+ *	governor 0-3 name powersave policy 0-1       (cpufreq; CPUs that share a policy)
  * sim-make --dump ROOT prints what a story may have changed.
  */
 #include <dirent.h>
 #include <errno.h>
 #include <stdio.h>
+#include <sys/stat.h>
 
 #include "base/parse.h"
 #include "sim.h"
 #include "vfctl/cpuset.h"
 
+#define CPU "/sys/devices/system/cpu/cpu%d"
 #define DEV "/sys/bus/pci/devices/%s"
 
 /* What each driver's VF operations can do (facts: driver quirks). */
@@ -198,6 +202,40 @@ static void make_node(struct host *h, const char *node, const struct pairs *p)
 	sim_put(h, "MemTotal: 16777216 kB\n", "/proc/meminfo");
 }
 
+/* MSI-X, as vfio and most drivers ask for. */
+static void make_irq(struct host *h, const char *number, const struct pairs *p)
+{
+	const char *cpus = get(p, "cpus", "0");
+	_free_ char *path = str_format("%s/proc/irq/%s/smp_affinity_list", h->root, number);
+	_free_ char *one = str_format("%d\n", atoi(cpus)), *list = str_format("%s\n", cpus);
+
+	sim_put(h, "msix\n", DEV "/msi_irqs/%s", get(p, "of", ""), number);
+	sim_put(h, list, "/proc/irq/%s/smp_affinity_list", number);
+	sim_put(h, one, "/proc/irq/%s/effective_affinity_list", number);
+	if (str_eq(get(p, "managed", "0"), "1") && path)
+		chmod(path, 0444);
+}
+
+static void make_governor(struct host *h, const char *list, const struct pairs *p)
+{
+	struct vfctl_cpuset cpus, policy;
+	_buf_ struct buf shared = {0};
+	bool one = !get(p, "policy", NULL);
+
+	vfctl_cpuset_parse(list, &cpus);
+	vfctl_cpuset_parse(get(p, "policy", ""), &policy);
+	for (int c = vfctl_cpuset_next(&policy, 0); c >= 0; c = vfctl_cpuset_next(&policy, (unsigned)c + 1))
+		buf_printf(&shared, "%d ", c);
+	for (int c = vfctl_cpuset_next(&cpus, 0); c >= 0; c = vfctl_cpuset_next(&cpus, (unsigned)c + 1)) {
+		_free_ char *own = str_format("%d\n", c);
+
+		sim_put(h, get(p, "name", "powersave"), CPU "/cpufreq/scaling_governor", c);
+		sim_put(h, "performance powersave schedutil\n",
+			CPU "/cpufreq/scaling_available_governors", c);
+		sim_put(h, one ? own : shared.data, CPU "/cpufreq/affected_cpus", c);
+	}
+}
+
 static int make_line(struct host *h, char *line)
 {
 	struct pairs p = {0};
@@ -222,6 +260,10 @@ static int make_line(struct host *h, char *line)
 		make_pf(h, name, &p);
 	else if (str_eq(kind, "node") && name)
 		make_node(h, name, &p);
+	else if (str_eq(kind, "irq") && name)
+		make_irq(h, name, &p);
+	else if (str_eq(kind, "governor") && name)
+		make_governor(h, name, &p);
 	else if (str_eq(kind, "file") && name) /* any file: file PATH text VALUE */
 		return sim_put(h, get(&p, "text", ""), "%s", name);
 	else
@@ -286,6 +328,35 @@ static int compare_pfs(const void *a, const void *b)
 	return vfctl_bdf_compare(&x->bdf, &y->bdf);
 }
 
+static void dump_text(struct host *h, const char *what, const char *dir, const char *name,
+	const char *file)
+{
+	_free_ char *text = sim_get(h, "%s/%s%s", dir, name, file);
+
+	if (text)
+		printf("%s %s %s\n", what, name, str_rstrip(text));
+}
+
+/* Governors, where interrupts may go, and the functions that irqbalance leaves alone. */
+static void dump_tuning(struct host *h)
+{
+	static const struct {
+		const char *what, *dir, *prefix, *file;
+	} rows[] = {{"governor", "/sys/devices/system/cpu", "cpu", "/cpufreq/scaling_governor"},
+		{"irq", "/proc/irq", "", "/smp_affinity_list"}, {"kept", "/run/vfctl", "irq-", ""}};
+
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		_strv_ char **names = NULL;
+
+		if (files_list(h, rows[i].dir, &names) < 0)
+			continue;
+		qsort(names, strv_len(names), sizeof(*names), compare_names);
+		for (size_t k = 0; names[k]; k++)
+			if (str_starts(names[k], rows[i].prefix))
+				dump_text(h, rows[i].what, rows[i].dir, names[k], rows[i].file);
+	}
+}
+
 static void dump(struct host *h)
 {
 	struct sim_pf pfs[64];
@@ -304,6 +375,7 @@ static void dump(struct host *h)
 		puts(pfs[i].up == pfs[i].was_up ? "" : pfs[i].up ? " up" : " down");
 		dump_vfs(h, &pfs[i]);
 	}
+	dump_tuning(h);
 }
 
 int main(int argc, char **argv)

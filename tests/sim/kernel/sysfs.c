@@ -433,6 +433,10 @@ static int store(struct host *h, const char *path, const char *text, unsigned ms
 {
 	char bdf[32], attr[64];
 
+	if (str_starts(path, "/proc/irq/"))
+		return sim_irq_write(h, path, text);
+	if (str_starts(path, "/sys/devices/system/cpu/cpu"))
+		return sim_cpufreq_write(h, path, text);
 	if (str_eq(path, "/sys/bus/pci/drivers_probe"))
 		return write_probe(h, text);
 	if (str_starts(path, "/sys/class/infiniband/"))
@@ -611,6 +615,8 @@ static const struct host_ops sim_ops = {
 	.exchange = exchange,
 	.load_module = sim_load_module,
 	.nvme_identify = sim_nvme_identify,
+	.mode = files_mode,
+	.hold = files_hold,
 	.lock = files_lock,
 	.sleep = sim_sleep,
 	.audit = sim_audit,

@@ -1,0 +1,225 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "tuning/ops.h"
+
+#include <errno.h>
+#include <stdio.h>
+
+#include "base/parse.h"
+#include "host/host.h"
+#include "tuning/irq.h"
+#include "vfctl/cpuset.h"
+#include "vfctl/tuning.h"
+
+#define TEXT(bdf) vfctl_bdf_format((bdf), (char[VFCTL_BDF_TEXT]){0})
+#define LIST_TEXT 1024
+
+static int fail_op(struct vfctl_ctx *ctx, const struct op *op, const char *text)
+{
+	return ctx_fail(ctx, -EBADMSG, "an operation %s of '%s' has the value '%.60s'",
+		op->type->name, op->target, text);
+}
+
+/* The words that are there, as a warning. */
+static int only_warn(struct vfctl_ctx *ctx)
+{
+	log_warn(ctx, "%s; it goes on without", vfctl_ctx_error(ctx));
+	ctx_clear(ctx);
+	return 0;
+}
+
+/* Somebody changed it since. */
+static int leave(struct vfctl_ctx *ctx, const struct op *op, const char *what, const char *now)
+{
+	log_warn(ctx, "%s %s is %s, which vfctl did not set: it is left so (before it was %s)", what,
+		op->target, now, op->before[0] ? op->before : "none");
+	ctx_audit(ctx, "%s %s is %s, changed by others: left alone", op->type->name, op->target, now);
+	return 0;
+}
+
+/* ---- governors ---- */
+
+bool op_cpu(const struct op *op, unsigned *ret_cpu)
+{
+	return str_starts(op->target, "cpu/") &&
+		parse_u32(op->target + 4, 0, VFCTL_CPU_MAX - 1, ret_cpu) == 0;
+}
+
+static int check_governor(struct vfctl_ctx *ctx, const struct op *op, const char *text,
+	unsigned *ret_cpu)
+{
+	return op_cpu(op, ret_cpu) && (!*text || vfctl_tuning_name_valid(text, VFCTL_GOVERNOR_MAX))
+		? 0 : fail_op(ctx, op, text);
+}
+
+static int observe_governor(struct vfctl_ctx *ctx, const struct op *op, char **ret)
+{
+	unsigned cpu;
+	int r = check_governor(ctx, op, "", &cpu);
+
+	if (r < 0)
+		return r;
+	r = host_try_read(ctx, ret, CPU_GOVERNOR, cpu);
+	if (r == -ENOENT)
+		return op_say(ctx, "", ret);
+	return r < 0 ? ctx_fail(ctx, r, "read the governor of CPU %u: %s", cpu, strerror(-r)) : 0;
+}
+
+static int apply_governor(struct vfctl_ctx *ctx, const struct op *op)
+{
+	_free_ char *now = NULL;
+	unsigned cpu;
+	int r = check_governor(ctx, op, op->want, &cpu);
+
+	if (r < 0)
+		return r;
+	r = observe_governor(ctx, op, &now);
+	if (r == 0 && (!*now || str_eq(now, op->want)))
+		return 0;
+	if (r == 0)
+		r = host_write(ctx, op->want, CPU_GOVERNOR, cpu);
+	if (r == -EINVAL)
+		ctx_append(ctx, r, "; scaling_available_governors beside it has those of this machine");
+	return r < 0 ? only_warn(ctx) : 0;
+}
+
+static int revert_governor(struct vfctl_ctx *ctx, const struct op *op)
+{
+	_free_ char *now = NULL;
+	unsigned cpu;
+	int r = check_governor(ctx, op, op->before, &cpu);
+
+	if (r == 0)
+		r = observe_governor(ctx, op, &now);
+	/* A CPU that was taken away, or is off, has none. */
+	if (r < 0 || !*now || !*op->before || str_eq(now, op->before))
+		return r;
+	if (op->want && !str_eq(now, op->want))
+		return leave(ctx, op, "the governor of", now);
+	return host_write(ctx, op->before, CPU_GOVERNOR, cpu);
+}
+
+const struct op_type op_cpu_governor = {.name = "cpu-governor", .volatile_ = true,
+	.observe_one = observe_governor, .apply_one = apply_governor,
+	.revert_one = revert_governor};
+
+/* ---- where an interrupt goes ---- */
+
+static int parse_vector(struct vfctl_ctx *ctx, const struct op *op, struct vfctl_bdf *ret_bdf,
+	unsigned *ret_irq)
+{
+	char bdf[VFCTL_BDF_TEXT];
+	const char *slash = strchr(op->target, '/');
+
+	if (!slash || (size_t)(slash - op->target) >= sizeof(bdf) || !str_starts(slash, "/irq/"))
+		return fail_op(ctx, op, "");
+	memcpy(bdf, op->target, (size_t)(slash - op->target));
+	bdf[slash - op->target] = '\0';
+	return vfctl_bdf_parse(bdf, ret_bdf) == 0 &&
+		parse_u32(slash + 5, 0, UINT32_MAX, ret_irq) == 0 ? 0 : fail_op(ctx, op, "");
+}
+
+static int observe_vector(struct vfctl_ctx *ctx, const struct op *op, char **ret)
+{
+	_free_ struct irq_vector *all = NULL;
+	char list[LIST_TEXT] = "";
+	struct vfctl_bdf bdf;
+	size_t count = 0;
+	unsigned irq;
+	int r = parse_vector(ctx, op, &bdf, &irq);
+
+	if (r == 0)
+		r = irq_vectors_read(ctx, &bdf, &all, &count);
+	for (size_t i = 0; i < count; i++)
+		if (all[i].irq == irq)
+			vfctl_cpuset_format(&all[i].cpus, list, sizeof(list));
+	return r < 0 ? r : op_say(ctx, list, ret);
+}
+
+static int write_vector(struct vfctl_ctx *ctx, const struct op *op, const char *text)
+{
+	struct vfctl_cpuset cpus;
+	struct vfctl_bdf bdf;
+	unsigned irq;
+	int r = parse_vector(ctx, op, &bdf, &irq);
+
+	if (r == 0 && (vfctl_cpuset_parse(text, &cpus) < 0 || vfctl_cpuset_empty(&cpus)))
+		r = fail_op(ctx, op, text);
+	return r < 0 ? r : irq_vector_set(ctx, &bdf, irq, &cpus);
+}
+
+static int apply_vector(struct vfctl_ctx *ctx, const struct op *op)
+{
+	int r = write_vector(ctx, op, op->want);
+
+	return r < 0 && r != -EBADMSG ? only_warn(ctx) : r;
+}
+
+static int revert_vector(struct vfctl_ctx *ctx, const struct op *op)
+{
+	_free_ char *now = NULL;
+	int r = observe_vector(ctx, op, &now);
+
+	if (r < 0 || !*now || str_eq(now, op->before))
+		return r;
+	if (op->want && !str_eq(now, op->want))
+		return leave(ctx, op, "the affinity of", now);
+	return write_vector(ctx, op, op->before);
+}
+
+const struct op_type op_irq_affinity = {.name = "irq-affinity", .volatile_ = true,
+	.observe_one = observe_vector, .apply_one = apply_vector, .revert_one = revert_vector};
+
+/* ---- what irqbalance leaves alone ---- */
+
+int irq_kept_by(struct vfctl_ctx *ctx, const struct vfctl_bdf *bdf, char **ret)
+{
+	return host_try_read(ctx, ret, IRQ_KEEP, TEXT(bdf));
+}
+
+static int observe_keep(struct vfctl_ctx *ctx, const struct op *op, char **ret)
+{
+	struct vfctl_bdf bdf;
+	int r = vfctl_bdf_parse(op->target, &bdf) < 0 ? fail_op(ctx, op, "") : 0;
+
+	if (r < 0)
+		return r;
+	r = irq_kept_by(ctx, &bdf, ret);
+	if (r == -ENOENT)
+		return op_say(ctx, "", ret);
+	return r < 0 ? ctx_fail(ctx, r, "read " IRQ_KEEP ": %s", op->target, strerror(-r)) : 0;
+}
+
+static int write_keep(struct vfctl_ctx *ctx, const struct op *op, const char *text)
+{
+	_free_ char *line = *text ? str_format("%s\n", text) : NULL;
+
+	if (*text && !uuid_valid(text) && !str_eq(text, IRQ_KEEP_HOST))
+		return fail_op(ctx, op, text);
+	if (*text && !line)
+		return ctx_oom(ctx);
+	return host_replace(ctx, line, IRQ_KEEP, op->target);
+}
+
+static int apply_keep(struct vfctl_ctx *ctx, const struct op *op)
+{
+	_free_ char *now = NULL;
+	int r = observe_keep(ctx, op, &now);
+
+	if (r == 0 && !str_eq(now, op->want))
+		r = write_keep(ctx, op, op->want);
+	return r < 0 && r != -EBADMSG ? only_warn(ctx) : r;
+}
+
+static int revert_keep(struct vfctl_ctx *ctx, const struct op *op)
+{
+	_free_ char *now = NULL;
+	int r = observe_keep(ctx, op, &now);
+
+	/* Another's by now, or as it was. */
+	if (r < 0 || str_eq(now, op->before) || (op->want && !str_eq(now, op->want)))
+		return r;
+	return write_keep(ctx, op, op->before);
+}
+
+const struct op_type op_irq_keep = {.name = "irq-keep", .volatile_ = true,
+	.observe_one = observe_keep, .apply_one = apply_keep, .revert_one = revert_keep};

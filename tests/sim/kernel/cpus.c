@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Where interrupts go (kernel/irq/proc.c), and the governors of CPUs (drivers/cpufreq/cpufreq.c). */
+#include <errno.h>
+#include <stdio.h>
+
+#include "sim.h"
+#include "vfctl/cpuset.h"
+
+#define CPUFREQ "/sys/devices/system/cpu/cpu%u/cpufreq/"
+
+static int parse(struct host *h, const char *text, struct vfctl_cpuset *ret)
+{
+	_free_ char *all = sim_get(h, "/sys/devices/system/cpu/online");
+	struct vfctl_cpuset online;
+
+	if (!all || vfctl_cpuset_parse(all, &online) < 0 || vfctl_cpuset_parse(text, ret) < 0 ||
+		!vfctl_cpuset_intersects(ret, &online))
+		return -EINVAL;
+	return 0;
+}
+
+/*
+ * A managed one (no write bit) takes nothing. One of the CPUs gets the interrupt, and that at once
+ * unless .sim/irq/N exists: then with the next interrupt, which does not come here.
+ */
+int sim_irq_write(struct host *h, const char *path, const char *text)
+{
+	char list[1024], one[16];
+	struct vfctl_cpuset cpus;
+	unsigned irq, mode;
+	int r;
+
+	if (sscanf(path, "/proc/irq/%u/smp_affinity_list", &irq) != 1)
+		return -EACCES;
+	r = files_mode(h, path, &mode);
+	if (r < 0 || !(mode & 0200))
+		return r < 0 ? r : -EIO;
+	r = parse(h, text, &cpus);
+	if (r < 0)
+		return r;
+	vfctl_cpuset_format(&cpus, list, sizeof(list));
+	sim_put(h, list, "/proc/irq/%u/smp_affinity_list", irq);
+	if (sim_has(h, "/.sim/irq/%u", irq))
+		return 0;
+	snprintf(one, sizeof(one), "%d\n", vfctl_cpuset_next(&cpus, 0));
+	return sim_put(h, one, "/proc/irq/%u/effective_affinity_list", irq);
+}
+
+static bool has_word(const char *words, const char *word)
+{
+	size_t len = strcspn(word, " \n");
+
+	for (; words && *words; words += strcspn(words, " \n"), words += strspn(words, " \n"))
+		if (strcspn(words, " \n") == len && !strncmp(words, word, len))
+			return true;
+	return false;
+}
+
+/* All CPUs of a policy have one governor. */
+int sim_cpufreq_write(struct host *h, const char *path, const char *text)
+{
+	_free_ char *known = NULL, *all = NULL;
+	char *save = NULL;
+	unsigned cpu;
+
+	if (sscanf(path, CPUFREQ, &cpu) != 1 || !strstr(path, "/scaling_governor"))
+		return -EACCES;
+	if (!sim_has(h, CPUFREQ "scaling_governor", cpu))
+		return -ENOENT;
+	known = sim_get(h, CPUFREQ "scaling_available_governors", cpu);
+	all = sim_get(h, CPUFREQ "affected_cpus", cpu);
+	if (!known || !all || !has_word(known, text))
+		return -EINVAL;
+	for (char *word = strtok_r(all, " \n", &save); word; word = strtok_r(NULL, " \n", &save))
+		sim_put(h, text, CPUFREQ "scaling_governor", (unsigned)atoi(word));
+	return 0;
+}
