@@ -3,6 +3,8 @@ configure_file(cmake/vfctl.pc.in vfctl.pc @ONLY)
 install(TARGETS vfctl_shared LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
 install(TARGETS vfctl RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 install(TARGETS vfctl-hook-qemu RUNTIME DESTINATION ${CMAKE_INSTALL_LIBEXECDIR}/vfctl)
+install(PROGRAMS packaging/irqbalance/irqbalance-policy
+  DESTINATION ${CMAKE_INSTALL_LIBEXECDIR}/vfctl)
 install(DIRECTORY src/include/vfctl DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 install(FILES ${CMAKE_BINARY_DIR}/vfctl.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 install(DIRECTORY xml-templates DESTINATION ${CMAKE_INSTALL_DATADIR}/vfctl

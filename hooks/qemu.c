@@ -21,7 +21,9 @@
 #include <unistd.h>
 
 #include "open_host.h"
+#include "tune.h"
 #include "vfctl/domain.h"
+#include "vfctl/guest_tuning.h"
 #include "vfctl/hostspec.h"
 #include "vfctl/workflow.h"
 
@@ -32,7 +34,7 @@
 enum { EXIT_OK = 0, EXIT_REFUSED = 1, EXIT_WRONG_CALL = 2 };
 
 /* Operations libvirt may call that need nothing of us: their input is not even read. */
-static const char *const needed[] = {"prepare", "start", "reconnect", "release"};
+static const char *const needed[] = {"prepare", "start", "started", "reconnect", "release"};
 
 /* What the child tells its parent, in memory that both see. */
 struct shared {
@@ -142,6 +144,24 @@ static int set_origin(struct vfctl_ctx *ctx, const char *const argv[4])
 	return vfctl_ctx_set_origin(ctx, origin);
 }
 
+/* It runs: a daemon that starts again may find it without its watcher. */
+static bool watches_guest(const char *operation)
+{
+	return strcmp(operation, "started") == 0 || strcmp(operation, "reconnect") == 0;
+}
+
+static void watch_guest(struct vfctl_ctx *ctx, const struct vfctl_host_spec *spec, const char *xml,
+	size_t len)
+{
+	char uuid[VFCTL_UUID_TEXT];
+	int r = vfctl_guest_tuning_needed(ctx, spec, xml, len, uuid);
+
+	if (r < 0)
+		log_warning((void *)"tuning", VFCTL_LOG_WARNING, vfctl_ctx_error(ctx));
+	else if (r == 1)
+		tune_detached(uuid);
+}
+
 static int serve(struct vfctl_ctx *ctx, struct shared *shared, const char *const argv[4],
 	const char *xml, size_t len)
 {
@@ -161,6 +181,8 @@ static int serve(struct vfctl_ctx *ctx, struct shared *shared, const char *const
 		set_budget(ctx, shared, spec->hook_timeout_ms);
 	if (r == 0)
 		r = vfctl_hook_qemu(ctx, argv, xml, len, spec);
+	if (r == 0 && watches_guest(argv[1]))
+		watch_guest(ctx, spec, xml, len);
 	vfctl_host_spec_free(spec);
 	return r;
 }
@@ -299,6 +321,9 @@ static int is_needed(const char *operation)
  */
 static bool concerns_us(const char *operation, const char *xml, size_t len)
 {
+	if (strcmp(operation, "started") == 0)
+		return memmem(xml, len, VFCTL_METADATA_NS, strlen(VFCTL_METADATA_NS)) &&
+			memmem(xml, len, ":tuning", strlen(":tuning"));
 	return strcmp(operation, "release") == 0 || vfctl_domain_may_have_devices(xml, len) ||
 		memmem(xml, len, VFCTL_METADATA_NS, strlen(VFCTL_METADATA_NS));
 }
@@ -311,6 +336,8 @@ int main(int argc, char **argv)
 	char *xml;
 	int status = EXIT_OK;
 
+	if (argc == 2 && strcmp(argv[0], TUNE_PROGRAM) == 0)
+		return tune_guest(argv[1]);
 	if (argc != 5) {
 		fputs("usage: 50-vfctl DOMAIN OPERATION SUB-OPERATION EXTRA < domain.xml (libvirt "
 		      "calls it)\n", stderr);

@@ -167,6 +167,55 @@ int known_domains_read(struct vfctl_ctx *ctx, struct known_domains **ret)
 	return r;
 }
 
+/* 1 it is this one; 0 it is another, or cannot be read. */
+static int is_running_domain(struct vfctl_ctx *ctx, const char *file, const char *domain,
+	struct vfctl_domain_intent *io, int *ret_pid)
+{
+	_free_ char *text = NULL;
+	const char *xml;
+	size_t len;
+	int pid, r;
+
+	if (host_try_read(ctx, &text, LIBVIRT_RUNNING "/%s", file) < 0 || !text)
+		return 0;
+	xml = find_domain(text, &len);
+	pid = living_pid(ctx, text);
+	if (!xml || !pid || !memmem(xml, len, domain, strlen(domain)))
+		return 0;
+	r = vfctl_domain_intent_read(ctx, xml, len, false, io);
+	if (r < 0 && r != -ENOMEM) {
+		ctx_clear(ctx);
+		return 0;
+	}
+	if (r < 0 || (!str_eq(io->name, domain) && !str_eq(io->uuid, domain)))
+		return r;
+	*ret_pid = pid;
+	return 1;
+}
+
+int known_domain_find_running(struct vfctl_ctx *ctx, const char *domain,
+	struct vfctl_domain_intent *ret, int *ret_pid)
+{
+	_free_ struct vfctl_domain_intent *intent = calloc(1, sizeof(*intent));
+	_strv_ char **names = NULL;
+	int r = intent ? host_try_list(ctx, &names, LIBVIRT_RUNNING) : ctx_oom(ctx);
+
+	if (r == -EACCES || r == -EPERM)
+		return ctx_fail(ctx, -EACCES, LIBVIRT_RUNNING " cannot be read; try sudo");
+	if (r == -ENOMEM)
+		return r;
+	for (size_t i = 0; r == 0 && names[i]; i++) {
+		size_t len = strlen(names[i]);
+
+		if (len > 4 && str_eq(names[i] + len - 4, ".xml"))
+			r = is_running_domain(ctx, names[i], domain, intent, ret_pid);
+	}
+	if (r == 1)
+		*ret = *intent;
+	return r == 1 ? 0 : r == -ENOMEM ? r
+		: ctx_fail(ctx, -ENOENT, "no domain %.64s runs here", domain);
+}
+
 static int ask_all(struct vfctl_ctx *ctx, const struct vfctl_domain_info *infos, size_t count,
 	struct known_domains *all)
 {

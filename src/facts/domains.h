@@ -39,6 +39,12 @@ int known_domains_ask(struct vfctl_ctx *ctx, struct vfctl_hypervisor *hypervisor
 int known_domains_read(struct vfctl_ctx *ctx, struct known_domains **ret);
 /* The process of the running domain of that status file, if it lives; else 0. */
 int known_domain_pid(struct vfctl_ctx *ctx, const char *dir, const char *name);
+/*
+ * The running domain of that name or UUID, with its metadata, and the process of its QEMU. -ENOENT
+ * when none runs; -EACCES when libvirt's files cannot be read.
+ */
+int known_domain_find_running(struct vfctl_ctx *ctx, const char *domain,
+	struct vfctl_domain_intent *ret, int *ret_pid);
 void known_domains_free(struct known_domains *domains);
 static inline void known_domains_freep(struct known_domains **domains)
 {

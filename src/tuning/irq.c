@@ -180,8 +180,7 @@ static void add_vector(const struct vfctl_bdf *pf, const struct irq_vector *v, c
 
 static bool is_elsewhere(const struct irq_vector *v, const struct vfctl_cpuset *cpus)
 {
-	return !v->managed && (!vfctl_cpuset_within(&v->cpus, cpus) ||
-		!vfctl_cpuset_within(cpus, &v->cpus));
+	return !v->managed && (!vfctl_cpuset_within(&v->cpus, cpus) || vfctl_cpuset_empty(&v->cpus));
 }
 
 int irq_add_pf_steps(struct vfctl_ctx *ctx, const struct vfctl_bdf *pf,

@@ -98,6 +98,12 @@ struct vfctl_cpuset tuning_own_cpus(const struct vfctl_lease *lease)
 
 /* ---- governors that CPUs share ---- */
 
+#define NOTE(start, ...)                                                                 \
+	do {                                                                             \
+		buf_puts(&(start)->left_out, (start)->left_out.len ? "; " : "");        \
+		buf_printf(&(start)->left_out, __VA_ARGS__);                             \
+	} while (0)
+
 #define AFFECTED_CPUS "/sys/devices/system/cpu/cpu%u/cpufreq/affected_cpus"
 #define LOCK_GOVERNORS "cpu-governor"
 #define STRICTEST "performance"
@@ -142,7 +148,7 @@ struct governing {
 	struct vfctl_cpuset own;
 	struct open_changes *runs; /* read when it must be */
 	char boot[VFCTL_UUID_TEXT];
-	size_t missing;
+	size_t missing; /* CPUs without */
 };
 
 static int read_runs(struct vfctl_ctx *ctx, struct governing *g)
@@ -196,15 +202,19 @@ static int plan_cpu(struct vfctl_ctx *ctx, struct governing *g, unsigned cpu, st
 	bool shared;
 	int r = host_try_read(ctx, &now, CPU_GOVERNOR, cpu);
 
-	if (r < 0) {
+	if (r == -ENOMEM)
+		return ctx_oom(ctx);
+	if (r == -ENOENT)
 		g->missing++;
-		return r == -ENOMEM ? ctx_oom(ctx) : 0;
-	}
+	else if (r < 0)
+		NOTE(g->start, "the governor of CPU %u cannot be read: %s", cpu, strerror(-r));
+	if (r < 0)
+		return 0;
 	policy = read_policy(ctx, cpu);
 	shared = !vfctl_cpuset_within(&policy, &g->own);
 	r = shared ? shared_governor(ctx, g, &policy, &governor) : 0;
 	if (r == 0 && !governor)
-		log_warn(ctx, "CPU %u has its governor together with CPUs that are not this guest's: it "
+		NOTE(g->start, "CPU %u has its governor together with CPUs that are not this guest's: it "
 			"stays %s", cpu, now);
 	/* One that is shared is noted though it is right: it may be left to this run. */
 	if (r == 0 && governor && (shared || !str_eq(now, governor)))
@@ -227,7 +237,7 @@ static int plan_governors(struct vfctl_ctx *ctx, struct tuning_start *start, con
 		r = plan_cpu(ctx, &g, (unsigned)c, steps);
 	open_changes_free(g.runs);
 	if (r == 0 && g.missing)
-		log_warn(ctx, "governor %s is left out: %zu of CPUs %s have none (no cpufreq driver)",
+		NOTE(start, "governor %s is left out on %zu of CPUs %s: no cpufreq driver has them",
 			governor, g.missing, list);
 	return r;
 }
@@ -261,7 +271,7 @@ static int plan_wanted(struct vfctl_ctx *ctx, struct tuning_start *start, struct
 		return r;
 	if ((w.governor[0] || w.cpu_latency_us != VFCTL_CPU_LATENCY_UNSAID) &&
 		vfctl_cpuset_empty(&own))
-		log_warn(ctx, "governor and limit of C-states are left out: the guest has no CPUs leased "
+		NOTE(start, "governor and limit of C-states are left out: the guest has no CPUs leased "
 			"for it alone");
 	else if (w.governor[0])
 		r = plan_governors(ctx, start, w.governor, steps);
@@ -273,17 +283,16 @@ int tuning_plan(struct vfctl_ctx *ctx, struct tuning_start *start, struct steps 
 	int r = 0;
 
 	if (start->intent->tuning_damaged)
-		log_warn(ctx, "the tuning in the metadata cannot be read, and is left out; define the "
+		NOTE(start, "the tuning in the metadata cannot be read, and is left out; define the "
 			"guest again with vfctl");
 	else if (vfctl_guest_tuning_any(&start->intent->tuning))
 		r = plan_wanted(ctx, start, steps);
 	if (r == -ENOMEM)
 		return r;
-	if (r < 0) {
-		log_warn(ctx, "%s; it starts without that", vfctl_ctx_error(ctx));
-		ctx_clear(ctx);
-	}
-	return 0;
+	if (r < 0)
+		NOTE(start, "%s; it starts without that", vfctl_ctx_error(ctx));
+	ctx_clear(ctx);
+	return start->left_out.failed ? ctx_oom(ctx) : 0;
 }
 
 /* ---- the end ---- */

@@ -2,6 +2,7 @@
 #ifndef VFCTL_WORKFLOW_GUEST_TUNING_H
 #define VFCTL_WORKFLOW_GUEST_TUNING_H
 
+#include "base/buf.h"
 #include "base/steps.h"
 #include "state/journal.h"
 #include "vfctl/domain.h"
@@ -48,9 +49,13 @@ struct tuning_start {
 	const struct vfctl_domain_vf *vfs; /* that it gets */
 	size_t vf_count;
 	int lock; /* -1; held until the steps are carried out when CPUs share a governor */
+	struct buf left_out; /* what is not to be had, in words; for when the guest starts */
 };
-/* Steps of the start. */
+/* Steps of the start. The words and the lock are the caller's. */
 int tuning_plan(struct vfctl_ctx *ctx, struct tuning_start *start, struct steps *steps);
+
+/* Does vfctl_guest_tuning_watch() go on for that domain? */
+bool tuning_is_watched(struct vfctl_ctx *ctx, const char *uuid);
 
 /* Is it an effect of tuning, which the end of the run takes back whatever its lease is? */
 bool tuning_is_effect(const struct op *op);

@@ -124,6 +124,9 @@ static int prepare_vfs(struct hook *h, const struct vfctl_leases *leases)
 		r = tuning_plan(h->ctx, &tuning, &steps);
 	if (r == 0)
 		r = run_add(h->ctx, h->intent.uuid, h->intent.name, &steps);
+	if (r == 0 && tuning.left_out.len)
+		log_warn(h->ctx, "%s", tuning.left_out.data);
+	buf_free(&tuning.left_out);
 	close_fd(&tuning.lock);
 	return r;
 }

@@ -151,6 +151,30 @@ mark_running() {
 }
 tree() { "$tests/sim-make" --dump "$SIM_ROOT"; }
 
+# vector BDF N CPUS [MODE]: its driver has enabled a vector; 444: a managed one. vectors_gone BDF: it
+# let go of all.
+vector() {
+	put "/proc/irq/$2/smp_affinity_list" "$3"
+	put "/proc/irq/$2/effective_affinity_list" "${3%%[-,]*}"
+	chmod "${4-644}" "$SIM_ROOT/proc/irq/$2/smp_affinity_list"
+	put "$dev/$1/msi_irqs/$2" msix
+}
+vectors_gone() {
+	local n
+	for n in "$SIM_ROOT$dev/$1/msi_irqs/"*; do rm -r "$SIM_ROOT/proc/irq/${n##*/}"; done
+	rm -r "$SIM_ROOT$dev/$1/msi_irqs"
+}
+# until_true COMMAND...: it succeeds within 10 s.
+until_true() {
+	local tries
+	for ((tries = 0; tries < 100; tries++)); do
+		"$@" >/dev/null 2>&1 && return
+		sleep 0.1
+	done
+	echo "never: $*"
+	return 1
+}
+
 # VFIO opens and closes a function.
 hold() {
 	mkdir -p "$SIM_ROOT/.sim/open"
