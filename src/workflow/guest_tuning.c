@@ -313,7 +313,8 @@ static int leave_to(struct vfctl_ctx *ctx, const struct open_change *run, const 
 		const struct op note = {&op_cpu_governor, run->ops[i].target, run->ops[i].want,
 			(char *)before};
 
-		if (!wants_of(&run->ops[i], policy))
+		/* What it wants itself it will not have to be given. */
+		if (!wants_of(&run->ops[i], policy) || str_eq(before, run->ops[i].want))
 			continue;
 		r = run_note(ctx, run->run, "", &note, 1);
 		*ret_left = true;
