@@ -154,11 +154,9 @@ static void watch_guest(struct vfctl_ctx *ctx, const struct vfctl_host_spec *spe
 	size_t len)
 {
 	char uuid[VFCTL_UUID_TEXT];
-	int r = vfctl_guest_tuning_needed(ctx, spec, xml, len, uuid);
 
-	if (r < 0)
-		log_warning((void *)"tuning", VFCTL_LOG_WARNING, vfctl_ctx_error(ctx));
-	else if (r == 1)
+	/* What cannot be read was said when it started. */
+	if (vfctl_guest_tuning_needed(ctx, spec, xml, len, uuid) == 1)
 		tune_detached(uuid);
 }
 

@@ -71,6 +71,53 @@ static void intent_survives_the_domain(void **state)
 	case_clear(&c);
 }
 
+/* Written, read, written again with the first as the template; and all values that it may have. */
+static void tuning_survives_the_domain(void **state)
+{
+	static const char *const yaml[] = {YAML, YAML "tuning: latency\n",
+		YAML "tuning: {cpu-latency-us: 0, governor: performance, interrupts: off}\n",
+		YAML "tuning: {profile: a.b_c-1, cpu-latency-us: 10000, interrupts: on}\n"};
+
+	for (size_t i = 0; i < ARRAY_SIZE(yaml); i++) {
+		_free_ char *xml = NULL, *again = NULL;
+		struct vfctl_domain_intent intent;
+		struct domain_case c;
+
+		case_make(ctx, &c, yaml[i]);
+		xml = render(&c);
+		assert_int_equal(read_intent(xml, &intent), 0);
+		assert_true(vfctl_guest_tuning_same(&intent.tuning, &c.guest->tuning));
+		assert_int_equal(vfctl_guest_tuning_any(&intent.tuning), i > 0);
+		assert_false(intent.tuning_damaged);
+		assert_true(vfctl_cpuset_has(&intent.emulator_cpus, 66));
+		assert_int_equal(vfctl_cpuset_count(&intent.emulator_cpus), 2);
+		c.request.template_text = xml;
+		c.request.template_name = "again";
+		again = render(&c);
+		assert_string_equal(again, xml);
+		case_clear(&c);
+	}
+}
+
+/* Names and bounded numbers, or nothing at all; the rest of the domain is read. */
+static void damaged_tuning_is_nothing(void **state)
+{
+	static const char *const bad[] = {"profile='../x'", "profile=''", "governor='a b'",
+		"cpu-latency-us='10001'", "cpu-latency-us='-1'", "cpu-latency-us=''", "interrupts='2'",
+		"profile='latency' cpus='0-3'", "profile='latency'/><v:tuning profile='latency'",
+		"profile='aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa'"};
+
+	for (size_t i = 0; i < ARRAY_SIZE(bad); i++) {
+		_free_ char *xml = str_format("<domain><name>g</name><metadata><v:guest " NS
+			" lease='l1'><v:tuning %s/></v:guest></metadata><devices/></domain>", bad[i]);
+		struct vfctl_domain_intent intent;
+
+		assert_int_equal(read_intent(xml, &intent), 0);
+		assert_true(intent.tuning_damaged);
+		assert_false(vfctl_guest_tuning_any(&intent.tuning));
+	}
+}
+
 static void foreign_domains_are_told_apart(void **state)
 {
 	static const char *const foreign[] = {
@@ -471,6 +518,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(intent_survives_the_domain),
+		cmocka_unit_test(tuning_survives_the_domain),
+		cmocka_unit_test(damaged_tuning_is_nothing),
 		cmocka_unit_test(foreign_domains_are_told_apart),
 		cmocka_unit_test(devices_are_compared_with_the_intent),
 		cmocka_unit_test(damaged_intents_are_errors),
