@@ -15,6 +15,21 @@ vf_mac() { ip -j link show dev "$1" | jq -r ".[0].vfinfo_list[$2].address"; }
 answers_host() { busybox ping -c 1 -W 2 "$@"; }
 silent_to_host() { ! busybox ping -c 3 -W 3 "$@"; }
 linux() { in_guest linux "$1"; }
+# usage: affinity VF     where its vectors may go, once each
+affinity() { for irq in "$pci/$1"/msi_irqs/*; do cat "/proc/irq/${irq##*/}/smp_affinity_list"; done | sort -u; }
+# usage: lands VF CPUS     each of its vectors goes to one of these
+lands() {
+	local irq cpu
+	for irq in "$pci/$1"/msi_irqs/*; do
+		cpu=$(<"/proc/irq/${irq##*/}/effective_affinity_list")
+		[[ ,$2, == *,$cpu,* ]] || return 1
+	done
+}
+vectors() { find "$pci/$1/msi_irqs" -type f 2>/dev/null | wc -l; }
+cpu_latency() { od -An -td4 -N4 /dev/cpu_dma_latency | tr -d ' '; }
+tuners() { pgrep -fx "vfctl-guest-tuning .*" | wc -l; }
+# usage: tells WORDS     the system's log has it of a guest's tuning
+tells() { journalctl -t vfctl --no-pager | grep 'guest tuning' | grep -q -- "$1"; }
 # usage: by_node NODE     the guest's network device that is on this node of the guest
 by_node() { linux "grep -lx $1 /sys/class/net/*/device/numa_node | cut -d / -f 5"; }
 
@@ -26,12 +41,15 @@ ip link add link "$ens2" name wire100 type vlan id 100
 ip addr add 10.9.0.3/24 dev "$ens2" && ip addr add 10.9.1.3/24 dev wire100 && ip link set wire100 up
 before="$(vfinfo "$ens1") $(vfinfo "$ens2")"
 
+latency_before=$(cpu_latency)
+
 # ---- the guest ----
 check "its first disk: busybox and igbvf" bash "$traffic/make-initrd" /run/lab/initrd
 spec=$(linux_spec linux <<-EOT
 	vcpus: 2
 	cells: 2
 	spare_ports: 1
+	tuning: latency
 	vfs:
 	  - {pf: $ens1, cell: 0, vlan: 100}
 	  - {pf: $ens2, cell: 1}
@@ -77,6 +95,30 @@ check "and no more with it" silent_to_host 10.9.1.1
 check "the VLAN is put back" vfctl set "$ens1/0" vlan=100 --live
 eventually "it answers VLAN 100 again" 20 answers_host 10.9.1.1
 
+# ---- tuning: its profile is latency ----
+emulator=$(virsh emulatorpin linux | awk '$1 == "*:" { print $2 }')
+vf_one=$(vf_of "$left" 0) vf_two=$(vf_of "$right" 0)
+echo "# QEMU's threads on CPUs $emulator; $(vectors "$vf_one") and $(vectors "$vf_two") vectors"
+check "its driver has made vectors of both VFs" test "$(vectors "$vf_one")" -gt 0 -a "$(vectors "$vf_two")" -gt 0
+for vf in "$vf_one" "$vf_two"; do
+	check_is "the vectors of $vf may go to QEMU's CPUs alone" "$emulator" affinity "$vf"
+	eventually "and go there" 30 lands "$vf" "$emulator"
+	check_is "irqbalance is told to leave them" "ban=true" \
+		/usr/libexec/vfctl/irqbalance-policy "$pci/$vf" 1
+done
+check_is "CPUs leave no C-state late" 2 cpu_latency
+check_is "one process looks after it" 1 tuners
+cat /sys/devices/system/cpu/cpu0/cpufreq/scaling_governor 2>/dev/null | sed 's/^/# governor /'
+irq=$(ls "$pci/$vf_one/msi_irqs" | head -1)
+echo 0-3 >"/proc/irq/$irq/smp_affinity_list"
+eventually "a vector that somebody moves is put back" 30 grep -qx "$emulator" "/proc/irq/$irq/smp_affinity_list"
+eventually "which is said" 10 tells "interrupt $irq of VF $vf_one was moved by others; it is put back once"
+check "killed" pkill -9 -fx 'vfctl-guest-tuning .*'
+eventually "it leaves nothing behind" 10 bash -c "[ \$(od -An -td4 -N4 /dev/cpu_dma_latency) = $latency_before ]"
+virsh dumpxml linux | /etc/libvirt/hooks/qemu.d/50-vfctl linux reconnect begin -
+eventually "a daemon that starts again starts it again" 10 bash -c '[ $(od -An -td4 -N4 /dev/cpu_dma_latency) = 2 ]'
+check_is "once" 1 tuners
+
 # ---- trust ----
 check "with trust" vfctl set "$ens1/0" trust=on --live
 check "its root may change the MAC" linux "ip link set $one address 02:00:00:00:00:77"
@@ -110,6 +152,19 @@ check "stop" virsh destroy linux
 eventually "the VFs are as they were before it started" 15 bash -c \
 	"[ '$before' = \"\$(ip -j link show dev $ens1 | jq -c '.[0].vfinfo_list') \$(ip -j link show dev $ens2 | jq -c '.[0].vfinfo_list')\" ]"
 check_is "no interrupt of it is left" "" grep vfio-msix /proc/interrupts
+eventually "nobody looks after it any more" 10 bash -c "! pgrep -fx 'vfctl-guest-tuning .*'"
+check_is "C-states are as they were" "$latency_before" cpu_latency
+check_is "and irqbalance may have the VFs again" "" /usr/libexec/vfctl/irqbalance-policy "$pci/$vf_one" 1
+
+# ---- it is killed ----
+linux_pipes linux
+check "start" virsh start linux
+eventually "C-states are limited" 15 bash -c '[ $(od -An -td4 -N4 /dev/cpu_dma_latency) = 2 ]'
+check "QEMU is killed" kill -9 "$(cat /run/libvirt/qemu/linux.pid)"
+eventually "nobody looks after it any more" 10 bash -c "! pgrep -fx 'vfctl-guest-tuning .*'"
+check_is "C-states are as they were" "$latency_before" cpu_latency
+eventually "the run is over" 15 bash -c "! ls /run/vfctl/irq-*"
+check_is "in the journal as well" 0 bash -c "sqlite3 /var/lib/vfctl/state.db 'select count(*) from change'"
 check "undefine" vfctl undefine linux
 check_is "nothing is leased" 0 bash -c "sqlite3 /var/lib/vfctl/state.db 'select count(*) from lease_vf'"
 ip link del wire100
