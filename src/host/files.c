@@ -78,14 +78,20 @@ int files_write(struct host *h, const char *path, const char *text)
 	return (size_t)n == len ? 0 : -EIO;
 }
 
-static int write_new(int dir, const char *name, const char *text)
+/* What lies below /run is gone with the boot: it need not outlive a loss of power. */
+static bool must_last(const char *path)
+{
+	return !str_starts(path, "/run/");
+}
+
+static int write_new(int dir, const char *name, const char *text, bool lasting)
 {
 	_close_ int fd = openat(dir, name, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
 	size_t len = strlen(text);
 
 	if (fd < 0)
 		return -errno;
-	if (write(fd, text, len) != (ssize_t)len || fsync(fd) < 0)
+	if (write(fd, text, len) != (ssize_t)len || (lasting && fsync(fd) < 0))
 		return errno ? -errno : -ENOSPC;
 	return 0;
 }
@@ -117,7 +123,7 @@ int files_replace(struct host *h, const char *path, const char *text)
 		return !text && dir == -ENOENT ? 0 : dir;
 	if (!text)
 		return unlinkat(dir, name, 0) < 0 && errno != ENOENT ? -errno : 0;
-	r = write_new(dir, fresh, text);
+	r = write_new(dir, fresh, text, must_last(path));
 	if (r == 0 && renameat(dir, fresh, dir, name) < 0)
 		r = -errno;
 	if (r < 0)

@@ -66,17 +66,16 @@ static int observe_governor(struct vfctl_ctx *ctx, const struct op *op, char **r
 
 static int apply_governor(struct vfctl_ctx *ctx, const struct op *op)
 {
-	_free_ char *now = NULL;
 	unsigned cpu;
 	int r = check_governor(ctx, op, op->want, &cpu);
 
 	if (r < 0)
 		return r;
-	r = observe_governor(ctx, op, &now);
-	if (r == 0 && (!*now || str_eq(now, op->want)))
+	r = host_write(ctx, op->want, CPU_GOVERNOR, cpu);
+	if (r == -ENOENT) { /* the CPU was taken away, or is off */
+		ctx_clear(ctx);
 		return 0;
-	if (r == 0)
-		r = host_write(ctx, op->want, CPU_GOVERNOR, cpu);
+	}
 	if (r == -EINVAL)
 		ctx_append(ctx, r, "; scaling_available_governors beside it has those of this machine");
 	return r < 0 ? only_warn(ctx) : 0;

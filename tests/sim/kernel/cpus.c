@@ -71,7 +71,11 @@ int sim_cpufreq_write(struct host *h, const char *path, const char *text)
 	all = sim_get(h, CPUFREQ "affected_cpus", cpu);
 	if (!known || !all || !has_word(known, text))
 		return -EINVAL;
-	for (char *word = strtok_r(all, " \n", &save); word; word = strtok_r(NULL, " \n", &save))
-		sim_put(h, text, CPUFREQ "scaling_governor", (unsigned)atoi(word));
+	for (char *word = strtok_r(all, " \n", &save); word; word = strtok_r(NULL, " \n", &save)) {
+		char other[96];
+
+		snprintf(other, sizeof(other), CPUFREQ "scaling_governor", (unsigned)atoi(word));
+		files_write(h, other, text);
+	}
 	return 0;
 }
