@@ -317,7 +317,9 @@ static int restore(struct vfctl_ctx *ctx, const struct open_change *run,
 		return 0;
 	count = effects_on(run, lease, only, ops);
 	r = tuning_hand_over(ctx, run, ops, &count, lock);
-	return r < 0 ? r : ops_revert(ctx, ops, count);
+	if (r == 0)
+		r = ops_revert(ctx, ops, count);
+	return r < 0 || !lease ? r : tuning_forget_kept(ctx, lease, only);
 }
 
 int run_restore_vf(struct vfctl_ctx *ctx, const struct vfctl_lease *lease,

@@ -255,7 +255,9 @@ static int plan_keeping(struct vfctl_ctx *ctx, const struct tuning_start *start,
 
 		if (r == -ENOMEM)
 			return ctx_oom(ctx);
-		step_op(steps, &op_irq_keep, start->intent->uuid, before ? before : "", "%s",
+		/* One that a former guest left behind is nobody's by now. */
+		step_op(steps, &op_irq_keep, start->intent->uuid,
+			before && str_eq(before, IRQ_KEEP_HOST) ? before : "", "%s",
 			TEXT(&start->vfs[i].bdf));
 	}
 	return 0;
@@ -301,6 +303,28 @@ bool tuning_is_effect(const struct op *op)
 {
 	return op->type == &op_cpu_governor || op->type == &op_irq_affinity ||
 		op->type == &op_irq_keep;
+}
+
+int tuning_forget_kept(struct vfctl_ctx *ctx, const struct vfctl_lease *lease,
+	const struct vfctl_bdf *only)
+{
+	int r = 0;
+
+	for (size_t i = 0; i < lease->vf_count && r == 0; i++) {
+		const struct vfctl_bdf *vf = &lease->vfs[i].bdf;
+
+		if ((!only || vfctl_bdf_compare(vf, only) == 0) &&
+			tuning_is_kept(ctx, lease->domain_uuid, vf))
+			r = host_replace(ctx, NULL, IRQ_KEEP, TEXT(vf));
+	}
+	return r;
+}
+
+bool tuning_is_kept(struct vfctl_ctx *ctx, const char *uuid, const struct vfctl_bdf *vf)
+{
+	_free_ char *kept = NULL;
+
+	return irq_kept_by(ctx, vf, &kept) == 0 && str_eq(kept, uuid);
 }
 
 /* Whoever else wants a governor for one of these CPUs takes it back to @before. */

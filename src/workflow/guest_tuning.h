@@ -59,6 +59,11 @@ bool tuning_is_watched(struct vfctl_ctx *ctx, const char *uuid);
 
 /* Is it an effect of tuning, which the end of the run takes back whatever its lease is? */
 bool tuning_is_effect(const struct op *op);
+/* Is this VF, and by that what becomes of its interrupts, that domain's? */
+bool tuning_is_kept(struct vfctl_ctx *ctx, const char *uuid, const struct vfctl_bdf *vf);
+/* It is no more, nor are (@only NULL) all of the lease: also those that were plugged in. */
+int tuning_forget_kept(struct vfctl_ctx *ctx, const struct vfctl_lease *lease,
+	const struct vfctl_bdf *only);
 /*
  * The end of a run: its governors that another guest's run wants as well are left, and that run
  * takes them back to what they were before this one. @ops, of @run, become those that are to be

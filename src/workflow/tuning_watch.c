@@ -13,6 +13,7 @@
 #include "facts/domains.h"
 #include "host/host.h"
 #include "tuning/irq.h"
+#include "tuning/ops.h"
 #include "vfctl/guest_tuning.h"
 #include "workflow/guest_tuning.h"
 #include "workflow/lease.h"
@@ -23,7 +24,7 @@
 #define LOOK_MS 1000      /* while the guest boots */
 #define LOOK_LATER_MS 5000
 #define LOOKS_AT_FIRST 120
-#define LEASE_LOOKS 12 /* a VF that was plugged in is found after as many */
+#define LEASE_LOOKS 5 /* a VF that was plugged in is found after as many */
 #define WAIT_MS 200
 #define WAIT_MAX_MS 5000 /* for the one of the last run to end */
 #define SETS_MAX 2
@@ -145,6 +146,20 @@ static struct watched_vf *find_vf(struct watch *w, const struct vfctl_bdf *bdf)
 	return NULL;
 }
 
+/*
+ * A VF that was plugged in. One that was taken out is somebody else's: nothing of it is touched.
+ * The run's end takes this away with the rest of what the lease has.
+ */
+static void keep(struct watch *w, const struct vfctl_bdf *vf)
+{
+	char text[VFCTL_BDF_TEXT];
+	const struct op op = {&op_irq_keep, vfctl_bdf_format(vf, text), w->intent.uuid, NULL};
+
+	if (w->wanted.interrupts && !tuning_is_kept(w->ctx, w->intent.uuid, vf))
+		op_apply(w->ctx, &op);
+	ctx_clear(w->ctx);
+}
+
 /* The VFs that it holds by now, and where their vectors go by what others hold. */
 static void look_at_leases(struct watch *w)
 {
@@ -167,6 +182,7 @@ static void look_at_leases(struct watch *w)
 			*vf = (struct watched_vf){.bdf = *bdf};
 		}
 		tuning_vector_cpus(w->ctx, w->spec, leases, &w->intent, bdf, &vf->cpus);
+		keep(w, bdf);
 	}
 	if (!w->looks)
 		hold_latency(w, leases);
@@ -233,7 +249,8 @@ static void look_at_vf(struct watch *w, struct watched_vf *vf)
 	size_t count = 0, moved = 0;
 	char list[512];
 
-	if (vfctl_cpuset_empty(&vf->cpus) || irq_vectors_read(w->ctx, &vf->bdf, &all, &count) < 0) {
+	if (vfctl_cpuset_empty(&vf->cpus) || !tuning_is_kept(w->ctx, w->intent.uuid, &vf->bdf) ||
+		irq_vectors_read(w->ctx, &vf->bdf, &all, &count) < 0) {
 		ctx_clear(w->ctx);
 		return;
 	}
