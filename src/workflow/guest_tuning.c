@@ -109,15 +109,17 @@ struct vfctl_cpuset tuning_own_cpus(const struct vfctl_lease *lease)
 #define STRICTEST "performance"
 
 /* "4 5 6": one policy, which has one governor. It alone where the file is not there. */
-static struct vfctl_cpuset read_policy(struct vfctl_ctx *ctx, unsigned cpu)
+static int read_policy(struct vfctl_ctx *ctx, unsigned cpu, struct vfctl_cpuset *ret)
 {
 	struct vfctl_cpuset policy = {0};
 	_free_ char *text = NULL;
+	int r = host_try_read(ctx, &text, AFFECTED_CPUS, cpu);
 
+	if (r < 0 && r != -ENOENT)
+		return ctx_fail(ctx, r, "read which CPUs have their governor with CPU %u: %s", cpu,
+			strerror(-r));
 	vfctl_cpuset_add(&policy, cpu);
-	if (host_try_read(ctx, &text, AFFECTED_CPUS, cpu) < 0)
-		return policy;
-	for (char *at = text, *end; *at; at = end) {
+	for (char *at = text, *end; at && *at; at = end) {
 		unsigned long other = strtoul(at, &end, 10);
 
 		if (end == at)
@@ -125,7 +127,8 @@ static struct vfctl_cpuset read_policy(struct vfctl_ctx *ctx, unsigned cpu)
 		if (other < VFCTL_CPU_MAX)
 			vfctl_cpuset_add(&policy, (unsigned)other);
 	}
-	return policy;
+	*ret = policy;
+	return 0;
 }
 
 /* The governor that this op of a run wants for a CPU of @policy, or NULL. */
@@ -149,6 +152,8 @@ struct governing {
 	struct open_changes *runs; /* read when it must be */
 	char boot[VFCTL_UUID_TEXT];
 	size_t missing; /* CPUs without */
+	char list[512]; /* of @own */
+	bool begun; /* there is a step */
 };
 
 static int read_runs(struct vfctl_ctx *ctx, struct governing *g)
@@ -194,6 +199,15 @@ static int shared_governor(struct vfctl_ctx *ctx, struct governing *g,
 	return 0;
 }
 
+static void add_governor(struct governing *g, unsigned cpu, const char *governor, const char *now,
+	struct steps *steps)
+{
+	if (!g->begun)
+		step_begin(steps, "governor %s on CPUs %s", g->governor, g->list);
+	g->begun = true;
+	step_op(steps, &op_cpu_governor, governor, now, "cpu/%u", cpu);
+}
+
 static int plan_cpu(struct vfctl_ctx *ctx, struct governing *g, unsigned cpu, struct steps *steps)
 {
 	struct vfctl_cpuset policy;
@@ -210,7 +224,9 @@ static int plan_cpu(struct vfctl_ctx *ctx, struct governing *g, unsigned cpu, st
 		NOTE(g->start, "the governor of CPU %u cannot be read: %s", cpu, strerror(-r));
 	if (r < 0)
 		return 0;
-	policy = read_policy(ctx, cpu);
+	r = read_policy(ctx, cpu, &policy);
+	if (r < 0)
+		return r;
 	shared = !vfctl_cpuset_within(&policy, &g->own);
 	r = shared ? shared_governor(ctx, g, &policy, &governor) : 0;
 	if (r == 0 && !governor)
@@ -218,7 +234,7 @@ static int plan_cpu(struct vfctl_ctx *ctx, struct governing *g, unsigned cpu, st
 			"stays %s", cpu, now);
 	/* One that is shared is noted though it is right: it may be left to this run. */
 	if (r == 0 && governor && (shared || !str_eq(now, governor)))
-		step_op(steps, &op_cpu_governor, governor, now, "cpu/%u", cpu);
+		add_governor(g, cpu, governor, now, steps);
 	return r;
 }
 
@@ -227,18 +243,16 @@ static int plan_governors(struct vfctl_ctx *ctx, struct tuning_start *start, con
 {
 	struct governing g = {.start = start, .governor = governor,
 		.own = tuning_own_cpus(start->lease)};
-	char list[512];
 	int r = 0;
 
-	vfctl_cpuset_format(&g.own, list, sizeof(list));
-	step_begin(steps, "governor %s on CPUs %s", governor, list);
+	vfctl_cpuset_format(&g.own, g.list, sizeof(g.list));
 	for (int c = vfctl_cpuset_next(&g.own, 0); c >= 0 && r == 0;
 		c = vfctl_cpuset_next(&g.own, (unsigned)c + 1))
 		r = plan_cpu(ctx, &g, (unsigned)c, steps);
 	open_changes_free(g.runs);
 	if (r == 0 && g.missing)
 		NOTE(start, "governor %s is left out on %zu of CPUs %s: no cpufreq driver has them",
-			governor, g.missing, list);
+			governor, g.missing, g.list);
 	return r;
 }
 
@@ -351,14 +365,14 @@ static int hand_over_one(struct vfctl_ctx *ctx, const struct open_change *run, c
 {
 	struct vfctl_cpuset policy;
 	unsigned cpu;
-	int r = 0;
+	int r;
 
 	*ret_left = false;
 	if (!op->before || !op_cpu(op, &cpu))
 		return 0;
-	policy = read_policy(ctx, cpu);
-	if (vfctl_cpuset_count(&policy) == 1)
-		return 0;
+	r = read_policy(ctx, cpu, &policy);
+	if (r < 0 || vfctl_cpuset_count(&policy) == 1)
+		return r;
 	if (!*io_runs)
 		r = journal_read_runs(ctx, NULL, op_types, io_runs);
 	for (size_t i = 0; r == 0 && i < (*io_runs)->count; i++)
