@@ -6,7 +6,7 @@
 
 static const struct tune_verb verbs[] = {
 	{"profiles", "", 0, 0, tune_run_profiles},
-	{"show", "[PF [PROFILE] [SETTING=VALUE...]]", 0, ARGS_MAX - 1, tune_run_show},
+	{"show", "[DOMAIN | PF [PROFILE] [SETTING=VALUE...]]", 0, ARGS_MAX - 1, tune_run_show},
 	{"set", "PF [PROFILE] [SETTING=VALUE...]", 2, ARGS_MAX - 1, tune_run_set},
 };
 
@@ -35,7 +35,8 @@ const struct command cmd_tune = {
 	.text = "tune profiles lists the profiles that host.yaml and guest.yaml can name.\n"
 		"tune show [PF] prints the interrupt moderation of PFs beside what host.yaml wants\n"
 		"(tuning: in a PF's entry), and what the driver makes of it; tune show PF latency asks\n"
-		"what a profile, or settings in the words of ethtool -C, would come to. tune set PF\n"
+		"what a profile, or settings in the words of ethtool -C, would come to; tune show DOMAIN\n"
+		"what a running guest has: governors, C-states, where its interrupts go. tune set PF\n"
 		"latency rx-usecs=10 sets it now, the nearest legal value where the driver does not take\n"
 		"the one that was asked for, and reads it back.",
 	.min_args = 1,

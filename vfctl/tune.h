@@ -3,6 +3,7 @@
 #define VFCTL_TUNE_VERBS_H
 
 #include "command.h"
+#include "vfctl/hostspec.h"
 #include "vfctl/tuning.h"
 
 /* A row of `vfctl tune VERB`. Its arguments are in->args[1] and on. */
@@ -18,5 +19,7 @@ int tune_run_profiles(struct invocation *in);
 /* tune_show.c */
 int tune_run_show(struct invocation *in);
 int tune_run_set(struct invocation *in);
+/* tune_domain.c: of the domain that in->args[1] names. */
+int tune_show_domain(struct invocation *in, const struct vfctl_host_spec *spec);
 
 #endif

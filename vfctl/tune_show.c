@@ -202,11 +202,10 @@ static int show(struct invocation *in, const struct vfctl_inventory *inv, const 
 	bool some = false;
 	int status = read_wanted(in, spec, 2, &wanted, &some);
 
-	if (!status && in->arg_count > 1) {
-		int r = vfctl_inventory_find_pf(in->ctx, inv, in->args[1], &pf);
-
-		status = r < 0 ? fail(in, r) : 0;
-	}
+	if (!status && in->arg_count > 1)
+		/* What is no PF is a domain. */
+		if (vfctl_inventory_find_pf(in->ctx, inv, in->args[1], &pf) < 0)
+			return tune_show_domain(in, spec);
 	if (status)
 		return status;
 	if (in->json) {
@@ -234,7 +233,7 @@ int tune_run_show(struct invocation *in)
 
 	if (status)
 		return status;
-	r = vfctl_inventory_read(in->ctx, in->arg_count > 1 ? in->args[1] : NULL, &inv);
+	r = vfctl_inventory_read(in->ctx, NULL, &inv);
 	status = r < 0 ? fail(in, r) : show(in, inv, h.spec);
 	vfctl_inventory_free(inv);
 	host_ids_close(&h);

@@ -106,10 +106,12 @@ static pid_t begin(struct invocation *in, size_t index, struct worker *w,
 	close(fds[0]);
 	setpgid(0, 0);
 	catch_signals(in->ctx);
+	setvbuf(stderr, NULL, _IOLBF, BUFSIZ); /* lines of several workers, each whole */
 	prctl(PR_SET_PDEATHSIG, SIGTERM);
 	if (getppid() != parent)
 		_exit(EXIT_FAILED);
 	one(in, data, index, &outcome);
+	fflush(stderr);
 	send(fds[1], &outcome);
 	_exit(EXIT_DONE);
 }

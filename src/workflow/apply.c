@@ -17,7 +17,9 @@
 #include "sriov/vf_changes.h"
 #include "tuning/coalesce.h"
 #include "tuning/host.h"
+#include "tuning/irq.h"
 #include "workflow/declared.h"
+#include "workflow/guest_tuning.h"
 #include "workflow/recover.h"
 #include "workflow/target.h"
 #include "workflow/tune.h"
@@ -191,7 +193,8 @@ static int add_ipoib_mode(struct vfctl_ctx *ctx, const struct target *t, const s
 	if (!want)
 		return 0;
 	if (!t->pf->infiniband)
-		return ctx_fail(ctx, -EINVAL, "ipoib-mode is for InfiniBand, and %s is Ethernet; take it out "
+		return ctx_fail(ctx, -EINVAL, "ipoib-mode is for InfiniBand, and %s is Ethernet; "
+		"take it out "
 			"of its entry in host.yaml", bdf);
 	r = op_observe(ctx, &op, &now);
 	if (r < 0 || str_eq(now, want))
@@ -233,10 +236,16 @@ static int add_link(struct vfctl_ctx *ctx, const struct target *t, const struct 
 static int add_tuning(struct vfctl_ctx *ctx, const struct target *t, const struct wanted *w,
 	struct vfctl_change *change)
 {
+	const struct vfctl_profile *profile;
 	struct vfctl_pf_moderation m;
 	struct vfctl_coalesce wanted;
-	int r = moderation_wanted(ctx, w->spec, w->pf, &wanted, NULL);
+	struct vfctl_cpuset cpus;
+	int r = moderation_wanted(ctx, w->spec, w->pf, &wanted, &profile);
 
+	if (r == 0 && profile && profile->interrupts) {
+		tuning_housekeeping(ctx, w->spec, t->snapshot->leases, t->pf->numa_node, &cpus);
+		r = irq_add_pf_steps(ctx, &t->pf->bdf, &cpus, &change->steps);
+	}
 	if (r < 0 || !wanted.mask)
 		return r;
 	r = vfctl_pf_moderation_read(ctx, NULL, t->pf, NULL, &wanted, &m, NULL);

@@ -10,6 +10,7 @@
 #include "host/host.h"
 #include "sriov/ops.h"
 #include "tuning/fdb.h"
+#include "tuning/irq.h"
 #include "vfctl/apply.h"
 #include "vfctl/findings.h"
 #include "vfctl/hook.h"
@@ -118,12 +119,27 @@ static void check_findings(struct exam *e)
 	vfctl_findings_free(findings);
 }
 
+/* Whoever asked that interrupts stay somewhere wants to know who moves them. */
+static void check_irqbalance(struct exam *e)
+{
+	_free_ char *words = NULL;
+	bool wanted = has_leases(e);
+
+	for (size_t i = 0; e->spec && i < e->spec->pf_count; i++)
+		wanted |= e->spec->pfs[i].tuning.profile != NULL;
+	words = wanted ? irq_balance_words(e->ctx) : NULL;
+	if (words)
+		found(e, "", "%s", words);
+}
+
 static const struct check own_checks[] = {
 	{"hook", VFCTL_PROBLEM, "guests with leased VFs start without vfctl's hook: no MAC, GUID or "
 		"policy of "
 		"theirs is set", NULL, "vfctl hook install (or vfctl doctor --fix)", check_hook},
 	{"journal", VFCTL_WARNING, "a change was cut short", "its process died",
 		"vfctl recover", check_journal},
+	{"irqbalance", VFCTL_NOTE, "interrupts that vfctl places may be moved", NULL,
+		"docs/tuning.md has how irqbalance asks vfctl", check_irqbalance},
 	{"drift", VFCTL_WARNING, "the host is not as host.yaml declares", NULL,
 		"vfctl status prints all of it, vfctl apply puts it right", check_drift},
 	{"leases", VFCTL_WARNING, "leases, domains and VFs do not agree", NULL, "vfctl status",
