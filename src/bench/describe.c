@@ -139,7 +139,7 @@ int bench_description(const struct bench *bench, char **ret)
 	put_text(&b, "vfctl", VFCTL_VERSION);
 	buf_printf(&b, ",\n  \"seed\": %" PRIu64 ",\n  \"runs\": %zu,\n  \"alpha\": %.10g,\n"
 		       "  \"noise\": %.10g,\n  ",
-		bench->seed, bench->turn_count, plan->alpha, plan->noise);
+		bench->seed, bench_planned_runs(bench), plan->alpha, plan->noise);
 	put_text(&b, "baseline", plan->baseline);
 	buf_printf(&b, ",\n  \"emulated\": %s,\n", bench->survey.emulated ? "true" : "false");
 	put_list(&b, "configurations", bench, plan->configuration_count, put_configuration_at);
@@ -147,6 +147,8 @@ int bench_description(const struct bench *bench, char **ret)
 	put_list(&b, "tools", bench, bench->survey.tool_count, put_tool_at);
 	put_list(&b, "checks", bench, bench->survey.check_count, put_check_at);
 	put_host(&b, &bench->survey);
+	if (bench->searches)
+		buf_printf(&b, "  \"search\": {\"max_seconds\": %.10g},\n", bench->max_seconds);
 	buf_printf(&b, "  \"trials\": %u,\n  \"warmup\": %u\n}\n", plan->trials, plan->warmup);
 	*ret = b.failed ? NULL : buf_steal(&b);
 	return *ret ? 0 : ctx_oom(bench->ctx);

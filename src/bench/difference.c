@@ -412,6 +412,50 @@ int compare_unpaired(struct vfctl_ctx *ctx, const double *first, size_t n, const
 	return 0;
 }
 
+/* ---- one side ---- */
+
+void rank_sums_clear(struct rank_sums *s)
+{
+	free(s->chances);
+	*s = (struct rank_sums){0};
+}
+
+static int fill_rank_sums(size_t n, size_t m, struct rank_sums *io)
+{
+	struct chances chances;
+
+	if (io->n == n && io->m == m)
+		return 0;
+	if (rank_sum_chances(n, m, &chances) < 0)
+		return -ENOMEM;
+	rank_sums_clear(io);
+	*io = (struct rank_sums){n, m, chances.v};
+	return 0;
+}
+
+int chance_of_above(const double *first, size_t n, const double *second, size_t m,
+	struct rank_sums *io, double *ret)
+{
+	size_t above = 0;
+	double p = 0;
+
+	*ret = 1;
+	if (!n || !m)
+		return 0;
+	for (size_t i = 0; i < n; i++)
+		for (size_t k = 0; k < m; k++)
+			above += first[i] > second[k];
+	/* Half of them and fewer have a chance of a half and more. */
+	if (2 * above <= n * m)
+		return 0;
+	if (fill_rank_sums(n, m, io) < 0)
+		return -ENOMEM;
+	for (size_t s = above; s <= n * m; s++)
+		p += io->chances[s];
+	*ret = p;
+	return 0;
+}
+
 /* ---- many comparisons ---- */
 
 int holm(double *p, size_t count)

@@ -7,6 +7,9 @@
 #include <stdio.h>
 #include <time.h>
 
+#include "bench/search.h"
+#include "bench/stats.h"
+
 #define TURNS_MAX 1000000
 
 /* splitmix64: the same order from the same seed, whatever library and machine. */
@@ -100,6 +103,54 @@ static int make_turns(struct bench *b)
 	return 0;
 }
 
+int bench_add_turns(struct bench *b, const size_t *members, size_t count, size_t point,
+	unsigned trial)
+{
+	uint64_t state = b->seed + (uint64_t)b->turn_count * 0xd1342543de82ef95;
+	size_t start = b->turn_count;
+
+	for (size_t i = 0; i < count; i++) {
+		if (!array_grow(b->turns, b->turn_count))
+			return ctx_oom(b->ctx);
+		b->turns[b->turn_count++] = (struct bench_turn){.configuration = members[i],
+			.point = point, .trial = trial};
+	}
+	shuffle(b->turns + start, count, &state);
+	return 0;
+}
+
+size_t bench_planned_runs(const struct bench *b)
+{
+	const struct race_rules rules = {.count = b->plan->configuration_count,
+		.trials = b->plan->trials, .warmup = b->plan->warmup > 0};
+
+	return b->searches ? race_most_runs(&rules) : b->turn_count;
+}
+
+/* A search decides by one number: one cell, measured twice over. */
+static int make_search(struct bench *b)
+{
+	if (b->point_count != 1 || b->points[0].test->all_sizes)
+		return ctx_mistake(b->ctx, -EINVAL, "a search decides by one figure, and this plan has "
+			"%zu to measure: name one test, one size, one number of threads and one "
+			"direction", b->points[0].test->all_sizes ? (size_t)2 : b->point_count);
+	if (b->plan->configuration_count < 2)
+		return ctx_mistake(b->ctx, -EINVAL, "a search needs settings to try besides what is "
+			"there now, and this plan has one configuration");
+	if (b->plan->trials < trials_needed(true, b->plan->alpha, 1) ||
+		b->plan->trials > SEARCH_TRIALS_MAX)
+		return ctx_mistake(b->ctx, -EINVAL, "a search makes %u to %d trials of each setting, not "
+			"%u: with fewer nothing can be shown at all, and more show nothing that matters",
+			trials_needed(true, b->plan->alpha, 1), SEARCH_TRIALS_MAX, b->plan->trials);
+	if (!array_grow(b->points, b->point_count))
+		return ctx_oom(b->ctx);
+	b->points[1] = b->points[0];
+	b->points[0].phase = SEARCH_RACE;
+	b->points[1].phase = SEARCH_CONFIRMATION;
+	b->point_count = 2;
+	return 0;
+}
+
 static void add_names(struct argv *names, const struct bench_plan_settings *of)
 {
 	for (size_t i = 0; i < of->count; i++) {
@@ -165,19 +216,18 @@ static uint64_t seed_of(const struct bench_plan *plan, uint64_t seed)
 	return (uint64_t)(now.tv_sec ^ now.tv_nsec) % 999983 + 1;
 }
 
-static int fill(struct bench *b, const char *text, uint64_t seed,
-	struct vfctl_hypervisor *hypervisor)
+static int fill(struct bench *b, const char *text, const struct bench_how *how)
 {
 	int r = 0;
 
-	b->seed = seed_of(b->plan, seed);
+	b->seed = seed_of(b->plan, how->seed);
 	b->text = strdup(text);
 	b->ends = calloc(b->plan->endpoint_count, sizeof(*b->ends));
 	if (!b->text || !b->ends)
 		return ctx_oom(b->ctx);
 	for (size_t i = 0; i < b->plan->endpoint_count && r == 0; i++) {
 		b->ends[i].place = (struct place){.ctx = b->ctx, .end = &b->plan->endpoints[i],
-			.hypervisor = hypervisor};
+			.hypervisor = how->hypervisor};
 		r = take_names(b, i);
 	}
 	for (size_t i = 0; i < b->plan->test_count && r == 0; i++) {
@@ -189,11 +239,11 @@ static int fill(struct bench *b, const char *text, uint64_t seed,
 		if (r == 0)
 			r = add_points(b, t, tool);
 	}
-	return r < 0 ? r : make_turns(b);
+	return r < 0 ? r : b->searches ? make_search(b) : make_turns(b);
 }
 
-int bench_new(struct vfctl_ctx *ctx, struct bench_plan *plan, const char *text, uint64_t seed,
-	struct vfctl_hypervisor *hypervisor, struct bench **ret)
+int bench_new(struct vfctl_ctx *ctx, struct bench_plan *plan, const char *text,
+	const struct bench_how *how, struct bench **ret)
 {
 	_cleanup_(bench_freep) struct bench *b = calloc(1, sizeof(*b));
 	int r;
@@ -202,8 +252,9 @@ int bench_new(struct vfctl_ctx *ctx, struct bench_plan *plan, const char *text, 
 		bench_plan_free(plan);
 		return ctx_oom(ctx);
 	}
-	*b = (struct bench){.ctx = ctx, .plan = plan};
-	r = fill(b, text, seed, hypervisor);
+	*b = (struct bench){.ctx = ctx, .plan = plan, .searches = how->searches,
+		.max_seconds = how->max_seconds};
+	r = fill(b, text, how);
 	if (r == 0)
 		*ret = steal(b);
 	return r;
@@ -219,6 +270,8 @@ const char *bench_point_words(const struct bench_point *p, char buf[128])
 		at += snprintf(buf + at, 128 - (size_t)at, ", %" PRIu64 " thread%s", p->threads,
 			p->threads == 1 ? "" : "s");
 	if (p->test->directions)
-		snprintf(buf + at, 128 - (size_t)at, ", %s", p->direction);
+		at += snprintf(buf + at, 128 - (size_t)at, ", %s", p->direction);
+	if (p->phase)
+		snprintf(buf + at, 128 - (size_t)at, ", %s", p->phase);
 	return buf;
 }

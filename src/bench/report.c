@@ -6,6 +6,7 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "bench/search.h"
 #include "bench/stats.h"
 
 /* ---- texts ---- */
@@ -565,9 +566,23 @@ static int differ(struct builder *b, size_t cell_at, size_t first, size_t second
 	return r;
 }
 
-static bool comparable(const struct vfctl_bench_cell *cell, size_t first, size_t second)
+/* By the trials of its race a search chose what to measure: they are no evidence for the choice. */
+static bool chose(const struct builder *b, size_t cell)
 {
-	return first != second && cell->columns[first].goal.trials && cell->columns[second].goal.trials;
+	const struct bench_trial *t = b->firsts[cell];
+
+	for (size_t i = 0; b->r->results[0]->search && i < t->parameter_count; i++)
+		if (str_eq(t->parameters[i].name, SEARCH_PHASE))
+			return str_eq(t->parameters[i].value, SEARCH_RACE);
+	return false;
+}
+
+static bool comparable(const struct builder *b, size_t cell_at, size_t first, size_t second)
+{
+	const struct vfctl_bench_cell *cell = &b->r->shown.cells[cell_at];
+
+	return first != second && cell->columns[first].goal.trials &&
+		cell->columns[second].goal.trials && !chose(b, cell_at);
 }
 
 static int compare_column(struct builder *b, size_t cell_at, size_t column)
@@ -612,7 +627,7 @@ static int judge_all(struct builder *b)
 		return ctx_oom(b->ctx);
 	for (size_t i = 0; i < to->cell_count; i++)
 		for (size_t k = 0; k < to->configuration_count; k++)
-			if (comparable(&to->cells[i], to->baseline, k)) {
+			if (comparable(b, i, to->baseline, k)) {
 				all[count] = &to->cells[i].columns[k].difference;
 				p[count] = all[count]->p;
 				count++;
@@ -626,7 +641,7 @@ static int judge_all(struct builder *b)
 		for (size_t k = 0; k < to->configuration_count; k++) {
 			struct vfctl_bench_difference *d = &to->cells[i].columns[k].difference;
 
-			if (comparable(&to->cells[i], to->baseline, k))
+			if (comparable(b, i, to->baseline, k))
 				judge(to, &to->cells[i], d);
 			to->better += d->verdict == VFCTL_BENCH_BETTER;
 			to->worse += d->verdict == VFCTL_BENCH_WORSE;
@@ -661,13 +676,18 @@ static int compare_all(struct builder *b)
 	for (size_t i = 0; i < to->cell_count && r == 0; i++) {
 		mark_best(to, &to->cells[i]);
 		for (size_t k = 0; k < to->configuration_count && r == 0; k++)
-			if (comparable(&to->cells[i], to->baseline, k))
+			if (comparable(b, i, to->baseline, k))
 				r = compare_column(b, i, k);
 	}
 	return r < 0 ? r : judge_all(b);
 }
 
 /* ---- what a reader must know besides ---- */
+
+static bool searched(const struct report *r)
+{
+	return !r->shown.comparison && r->results[0]->search;
+}
 
 /* What was not as it should be before the first run. */
 static int note_checks(struct builder *b, const struct bench_result *result)
@@ -701,7 +721,7 @@ static int take_notes(struct builder *b)
 					to->cells[i].parameters, to->configurations[k].name, c->failed,
 					c->failed + c->goal.trials, c->error));
 		}
-	if (r == 0 && to->made < to->planned)
+	if (r == 0 && to->made < to->planned && !searched(b->r))
 		r = report_note(b->ctx, b->r, str_format("%u of %u planned runs were made: the figures are "
 			"not final", to->made, to->planned));
 	for (size_t i = 0; i < ARRAY_SIZE(b->r->results) && r == 0; i++)
@@ -782,7 +802,9 @@ static int finish(struct builder *b)
 		r = compare_all(b);
 	if (r == 0)
 		r = take_notes(b);
-	return r < 0 ? r : report_advise(b->ctx, b->r);
+	if (r < 0)
+		return r;
+	return searched(b->r) ? search_advise(b->ctx, b->r) : report_advise(b->ctx, b->r);
 }
 
 static void free_builder(struct builder *b)

@@ -241,6 +241,31 @@ static int take_share(const struct reader *r, const struct json *root, const cha
 	return 0;
 }
 
+/* How many times each is measured, and whether that was settled before. */
+static int take_order(const struct reader *r, const struct json *root)
+{
+	const struct json *search = json_member(root, "search");
+	int64_t trials = 0, warmup = 0;
+
+	/* Results that were imported have none. */
+	if (json_member(root, "trials") && (json_number(json_member(root, "trials"), &trials) < 0 ||
+						   trials < 0 || trials > 100000000))
+		return bad(r, "trials", "is no number of trials");
+	if (json_member(root, "warmup") && (json_number(json_member(root, "warmup"), &warmup) < 0 ||
+						   warmup < 0 || warmup > 100000000))
+		return bad(r, "warmup", "is no number of rounds");
+	r->result->trials_each = (unsigned)trials;
+	r->result->warmup = (unsigned)warmup;
+	if (json_kind(search) == JSON_KIND_NULL)
+		return 0;
+	r->result->search = json_kind(search) == JSON_KIND_OBJECT;
+	if (!r->result->search || json_double(json_member(search, "max_seconds"),
+					  &r->result->max_seconds) < 0 ||
+		!(r->result->max_seconds >= 0))
+		return bad(r, "search", "is no object with max_seconds");
+	return 0;
+}
+
 static int take_numbers(const struct reader *r, const struct json *root)
 {
 	int64_t schema = 0, seed = 0, runs = 0;
@@ -258,7 +283,9 @@ static int take_numbers(const struct reader *r, const struct json *root)
 	r->result->seed = (uint64_t)seed;
 	r->result->runs = (unsigned)runs;
 	r->result->emulated = json_flag(json_member(root, "emulated"));
-	error = take_share(r, root, "alpha", 0.05, &r->result->alpha);
+	error = take_order(r, root);
+	if (error == 0)
+		error = take_share(r, root, "alpha", 0.05, &r->result->alpha);
 	if (error == 0 && r->result->alpha <= 0)
 		error = bad(r, "alpha", "is not above 0");
 	return error < 0 ? error : take_share(r, root, "noise", 0.01, &r->result->noise);

@@ -46,6 +46,9 @@ struct bench_result {
 	unsigned runs; /* planned */
 	double alpha, noise;
 	bool emulated;
+	unsigned trials_each, warmup; /* 0: not said */
+	bool search;	    /* its runs were chosen as it went (bench/search.h) */
+	double max_seconds; /* of a search; 0: no limit */
 	struct bench_configuration *configurations;
 	size_t configuration_count;
 	struct bench_test *tests;

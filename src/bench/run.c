@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <sys/stat.h>
@@ -11,6 +12,7 @@
 #include <time.h>
 
 #include "base/parse.h"
+#include "bench/search.h"
 #include "bench/settings.h"
 #include "bench/tunnel.h"
 #include "host/host.h"
@@ -20,7 +22,6 @@
 #define LISTEN_MS 15000
 #define LISTEN_LOOK_MS 10
 #define RUN_MS 15000
-#define FAILED_IN_A_ROW 5
 #define ROOM_MIN (16u << 10) /* bytes; a run prints more than that */
 #define WORDS 300
 
@@ -256,10 +257,11 @@ static int set_end(struct bench *b, struct bench_end *e, const struct bench_plan
 		r = differing(b, e, want, &difference);
 	if (r == 0 && *difference)
 		r = settings_write(&e->place, e->place.end->device, difference);
+	/* Of what is refused a part may have been set. */
+	free(steal(e->now));
 	if (r < 0)
 		return ctx_prefix(b->ctx, r, "configuration %s, endpoint %s", c->name,
 			e->place.end->name);
-	free(e->now);
 	e->now = steal(want);
 	return 0;
 }
@@ -608,6 +610,8 @@ static int add_parameters(struct bench_trial *t, const struct bench_point *p, ui
 		e = add_parameter(t, "threads", "%" PRIu64, p->threads);
 	if (e == 0 && p->test->directions)
 		e = add_parameter(t, "direction", "%s", p->direction);
+	if (e == 0 && p->phase)
+		e = add_parameter(t, SEARCH_PHASE, "%s", p->phase);
 	return e;
 }
 
@@ -716,7 +720,23 @@ static int look_for_room(struct bench *b, const char *dir, int error)
 		"bench run --resume %s goes on)", dir, strerror(ENOSPC), dir);
 }
 
-static int one_run(struct bench *b, const char *dir, size_t at, bool *ret_worked, double *ret_seconds)
+/* With one configuration refused a search goes on without it. */
+static bool is_refusal(const struct bench *b, int error)
+{
+	return b->searches && !b->ctx->cancelled &&
+		(error == -EINVAL || error == -EOPNOTSUPP || error == -EPROTO);
+}
+
+static double goal_of(const struct run *r, const struct bench_reading *reading)
+{
+	const char *goal = tool_goal(r->point->tool, r->point->test);
+	const struct bench_metric *m = reading ? bench_metric_find(reading->rows[0].metrics,
+						 reading->rows[0].metric_count, goal) : NULL;
+
+	return m ? m->value : NAN;
+}
+
+int bench_make(struct bench *b, const char *dir, size_t at, struct bench_made *ret)
 {
 	const struct bench_turn *turn = &b->turns[at];
 	_run_ struct run r = {.b = b, .dir = dir, .at = at, .turn = turn,
@@ -730,19 +750,23 @@ static int one_run(struct bench *b, const char *dir, size_t at, bool *ret_worked
 	struct tm tm;
 	int e = set_all(b, r.configuration);
 
-	if (e == 0)
+	*ret = (struct bench_made){.refused = is_refusal(b, e)};
+	if (ret->refused && !(error = strdup(vfctl_ctx_error(b->ctx))))
+		return ctx_oom(b->ctx);
+	if (e == 0 || ret->refused)
 		e = open_run(&r);
 	if (e < 0)
 		return e;
 	strftime(started, sizeof(started), "%Y-%m-%dT%H:%M:%SZ", gmtime_r(&now, &tm));
-	e = look_for_room(b, dir, measure(&r, &reading));
+	e = ret->refused ? 0 : look_for_room(b, dir, measure(&r, &reading));
 	if (is_final(e) || (e < 0 && b->ctx->cancelled))
 		return b->ctx->cancelled ? -EINTR : e;
 	if (e < 0 && !(error = strdup(vfctl_ctx_error(b->ctx))))
 		return ctx_oom(b->ctx);
-	*ret_worked = e == 0;
-	*ret_seconds = (double)(files_now_ms() - begun) / 1000;
-	e = write_lines(&r, started, *ret_seconds, reading, error);
+	ret->worked = !error;
+	ret->value = goal_of(&r, reading);
+	ret->seconds = (double)(files_now_ms() - begun) / 1000;
+	e = write_lines(&r, started, ret->seconds, reading, error);
 	if (e == 0)
 		tell(&r, reading, error);
 	return e;
@@ -788,8 +812,7 @@ static int measure_all(struct bench *b, const char *dir, const bool *done)
 	for (size_t i = 0; i < b->turn_count; i++)
 		left += !done[i + 1];
 	for (size_t i = 0; i < b->turn_count && e == 0; i++) {
-		bool worked = false;
-		double seconds = 0;
+		struct bench_made run = {0};
 
 		if (done[i + 1])
 			continue;
@@ -797,17 +820,24 @@ static int measure_all(struct bench *b, const char *dir, const bool *done)
 			ctx_doing(b->ctx, "run %zu of %zu, %s; about %.0f s left", i + 1, b->turn_count,
 				b->plan->configurations[b->turns[i].configuration].name,
 				total_s / (double)made * (double)left);
-		e = one_run(b, dir, i, &worked, &seconds);
-		total_s += seconds;
+		e = bench_make(b, dir, i, &run);
+		total_s += run.seconds;
 		made++;
 		left--;
-		failed = worked ? 0 : failed + 1;
-		if (e == 0 && failed == FAILED_IN_A_ROW)
+		failed = run.worked ? 0 : failed + 1;
+		if (e == 0 && failed == BENCH_FAILED_IN_A_ROW)
 			e = ctx_append(b->ctx, -EIO, " (%d runs failed one after the other, so the rest "
 				"waits: when it is put right, vfctl bench run --resume %s goes on)",
-				FAILED_IN_A_ROW, dir);
+				BENCH_FAILED_IN_A_ROW, dir);
 	}
 	return e;
+}
+
+int bench_prepare(struct bench *b, const char *dir)
+{
+	int r = make_raw(b, dir);
+
+	return r < 0 ? r : make_tunnels(b);
 }
 
 int bench_measure(struct bench *b, const char *dir)
@@ -816,13 +846,11 @@ int bench_measure(struct bench *b, const char *dir)
 	_free_ bool *done = NULL;
 	int r = bench_result_read(b->ctx, dir, &result);
 
-	if (r == 0)
-		r = make_raw(b, dir);
 	if (r < 0)
 		return r;
 	done = runs_done(b, result);
 	if (!done)
 		return ctx_oom(b->ctx);
-	r = make_tunnels(b);
+	r = bench_prepare(b, dir);
 	return r < 0 ? r : measure_all(b, dir, done);
 }

@@ -6,12 +6,15 @@
 #include "bench/checks.h"
 #include "bench/tool.h"
 
+#define BENCH_FAILED_IN_A_ROW 5 /* runs: then nothing works any more */
+
 /* One point of what is swept over: a cell of the result, in every configuration. */
 struct bench_point {
 	const struct bench_plan_test *test;
 	const struct tool *tool;
 	uint64_t size, threads; /* 0: not stated, 1 */
 	const char *direction;
+	const char *phase; /* of a search: "race" or "confirmation"; else NULL */
 };
 
 /* A run: which trial, of what. */
@@ -41,17 +44,28 @@ struct bench {
 	struct bench_turn *turns;
 	size_t turn_count;
 	bool tunnels_up;
+	bool searches;	    /* its turns are made as it goes (bench/search.h) */
+	double max_seconds; /* of a search; 0: no limit */
 };
 
-/* What is to be measured and in which order; looks at nothing. @seed 0: the plan's, or the clock's. */
-int bench_new(struct vfctl_ctx *ctx, struct bench_plan *plan, const char *text, uint64_t seed,
-	struct vfctl_hypervisor *hypervisor, struct bench **ret);
+/* How a plan is measured, besides what it says. */
+struct bench_how {
+	uint64_t seed; /* 0: the plan's, or the clock's */
+	struct vfctl_hypervisor *hypervisor;
+	bool searches;
+	double max_seconds;
+};
+/* What is to be measured and in which order; looks at nothing. Takes @plan. */
+int bench_new(struct vfctl_ctx *ctx, struct bench_plan *plan, const char *text,
+	const struct bench_how *how, struct bench **ret);
 void bench_free(struct bench *b);
 static inline void bench_freep(struct bench **b)
 {
 	bench_free(*b);
 }
 
+/* Of a search: the most that it may make. */
+size_t bench_planned_runs(const struct bench *b);
 /* Look at the ends: checks, versions, settings as they are. What fails is in the survey. */
 int bench_look(struct bench *b);
 /* What will be changed, so that it can be put back. */
@@ -70,5 +84,22 @@ const char *bench_point_words(const struct bench_point *p, char buf[128]);
  * that a setting or a file could not be written.
  */
 int bench_measure(struct bench *b, const char *dir);
+
+/* ---- for a search ---- */
+
+/* One run that was made. */
+struct bench_made {
+	bool worked;
+	bool refused;	/* the configuration could not be set; counts as a run that failed */
+	double seconds; /* that it took */
+	double value;	/* of the goal; NAN: it failed */
+};
+/* The directory of what the tools print, and tunnels. */
+int bench_prepare(struct bench *b, const char *dir);
+/* Carry out run @at + 1. As bench_measure(). */
+int bench_make(struct bench *b, const char *dir, size_t at, struct bench_made *ret);
+/* @members of one trial, in an order by the seed, as turns behind the others. */
+int bench_add_turns(struct bench *b, const size_t *members, size_t count, size_t point,
+	unsigned trial);
 
 #endif

@@ -56,6 +56,20 @@ int compare_paired(struct vfctl_ctx *ctx, const double *first, const double *sec
 int compare_unpaired(struct vfctl_ctx *ctx, const double *first, size_t n, const double *second,
 	size_t m, double confidence, struct difference *ret);
 
+/* How often each sum of ranks comes by chance; kept, as it is asked for again. Zeroed: none yet. */
+struct rank_sums {
+	size_t n, m;
+	double *chances;
+};
+void rank_sums_clear(struct rank_sums *s);
+/*
+ * One-sided: the chance that of all pairs (one of each) the first is above the second in so many as
+ * here, where both are drawn alike. Exact; equal ones count for the second, which never makes the
+ * chance too small. What is half of the pairs or fewer is told as 1. -ENOMEM.
+ */
+int chance_of_above(const double *first, size_t n, const double *second, size_t m,
+	struct rank_sums *io, double *ret);
+
 /* Holm's step-down over @count p-values, in place; NAN are passed over. -ENOMEM. */
 int holm(double *p, size_t count);
 /*

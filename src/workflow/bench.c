@@ -14,6 +14,7 @@
 #include "base/lock_holder.h"
 #include "base/parse.h"
 #include "bench/run.h"
+#include "bench/search.h"
 #include "bench/settings.h"
 #include "host/host.h"
 #include "workflow/bench.h"
@@ -68,7 +69,10 @@ int vfctl_bench_open(struct vfctl_ctx *ctx, const char *file, const char *text, 
 		return ctx_blame(ctx, r);
 	if (o->trials)
 		plan->trials = o->trials;
-	r = bench_new(ctx, plan, copy, o->seed, o->hypervisor, &b->bench);
+	r = bench_new(ctx, plan, copy,
+		&(struct bench_how){.seed = o->seed, .hypervisor = o->hypervisor,
+			.searches = o->search, .max_seconds = o->max_seconds},
+		&b->bench);
 	if (r == 0)
 		*ret = steal(b);
 	return r;
@@ -96,7 +100,8 @@ static int read_order(struct vfctl_ctx *ctx, const char *directory,
 {
 	_free_ char *path = str_format("%s/" BENCH_DESCRIPTION, directory), *text = NULL;
 	_json_doc_ struct json *json = NULL;
-	int64_t seed = 0, trials = 0;
+	const struct json *search;
+	int64_t seed = 0, trials = 0, limit = 0;
 	int r = path ? read_text(ctx, path, &text) : ctx_oom(ctx);
 
 	if (r == 0)
@@ -110,6 +115,12 @@ static int read_order(struct vfctl_ctx *ctx, const char *directory,
 			"not measured by vfctl", path);
 	o->seed = (uint64_t)seed;
 	o->trials = (uint32_t)trials;
+	search = json_member(json, "search");
+	o->search = json_kind(search) == JSON_KIND_OBJECT;
+	if (o->search && (json_number(json_member(search, "max_seconds"), &limit) < 0 || limit < 0 ||
+				 limit > UINT32_MAX))
+		return ctx_fail(ctx, -EBADMSG, "%s: \"search\" has no max_seconds", path);
+	o->max_seconds = (uint32_t)limit;
 	return 0;
 }
 
@@ -313,9 +324,11 @@ static int check_same(struct vfctl_bench *b, const char *dir)
 	if (r == 0)
 		r = read_order(b->ctx, dir, &o);
 	if (r < 0 || !str_eq(text, b->bench->text) || o.seed != b->bench->seed ||
-		o.trials != b->bench->plan->trials)
+		o.trials != b->bench->plan->trials || o.search != b->bench->searches ||
+		(double)o.max_seconds != b->bench->max_seconds)
 		return ctx_mistake(b->ctx, -EEXIST, "%s has another result; name another directory, or "
-			"go on with that one: vfctl bench run --resume %s", dir, dir);
+			"go on with that one: vfctl %s --resume %s", dir,
+			r == 0 && o.search ? "tune search" : "bench run", dir);
 	return 0;
 }
 
@@ -374,6 +387,11 @@ static int join(struct vfctl_bench *b, int measured, const char *words, int back
 		"tries again)", words);
 }
 
+static int measure_all(struct vfctl_bench *b, const char *dir)
+{
+	return b->bench->searches ? bench_search(b->bench, dir) : bench_measure(b->bench, dir);
+}
+
 static int measure_with_journal(struct vfctl_bench *b, const char *dir, struct vfctl_change *change)
 {
 	const struct journal *journal = change->entry.journal;
@@ -383,7 +401,7 @@ static int measure_with_journal(struct vfctl_bench *b, const char *dir, struct v
 
 	if (r < 0)
 		return ctx_prefix(b->ctx, r, "nothing is measured");
-	measured = bench_measure(b->bench, dir);
+	measured = measure_all(b, dir);
 	words = strdup(vfctl_ctx_error(b->ctx));
 	back = put_back(b);
 	if (back == 0)
@@ -414,7 +432,7 @@ static int measure_held(struct vfctl_bench *b, const char *dir, const char *lock
 	int r;
 
 	if (!b->steps.count)
-		return bench_measure(b->bench, dir);
+		return measure_all(b, dir);
 	r = change_new(b->ctx, &change);
 	if (r == 0)
 		r = begin_entry(b, change, lock, "bench run %s", dir);

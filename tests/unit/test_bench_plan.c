@@ -140,7 +140,7 @@ static void what_cannot_be_is_refused_with_its_place(void **state)
 
 static int open_text(const char *text, uint64_t seed, struct bench **ret)
 {
-	return bench_new(ctx, parse(text), text, seed, NULL, ret);
+	return bench_new(ctx, parse(text), text, &(struct bench_how){.seed = seed}, ret);
 }
 
 static void a_tool_is_asked_only_for_what_it_can(void **state)

@@ -2,6 +2,7 @@
 #ifndef VFCTL_MEASURE_H
 #define VFCTL_MEASURE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -20,6 +21,8 @@ struct vfctl_bench_plan_options {
 	uint64_t seed;	 /**< of the order; 0: the plan's, or one by the clock */
 	uint32_t trials; /**< 0: the plan's */
 	struct vfctl_hypervisor *hypervisor; /**< for guests by their agent; not owned; may be NULL */
+	bool search;	      /**< look for the best configuration (vfctl/search.h) */
+	uint32_t max_seconds; /**< of a search; 0: no limit */
 };
 
 /**
