@@ -3,7 +3,7 @@
 #define VFCTL_BENCH_VERBS_H
 
 #include "command.h"
-#include "vfctl/bench.h"
+#include "vfctl/measure.h"
 
 /* A row of `vfctl bench VERB`. Its arguments are in->args[1] and on. */
 struct bench_verb {
@@ -18,6 +18,18 @@ int bench_run_plan(struct invocation *in);
 int bench_run_latency(struct invocation *in);
 int bench_run_throughput(struct invocation *in);
 int bench_run_rdma(struct invocation *in);
+/* A plan that is carried out: of the first argument, of a text, or of a result that is gone on with. */
+struct bench_work {
+	const char *resume, *text; /* NULL both: args[1] is a file */
+	bool search;
+	uint32_t max_seconds;
+	/* What is printed; NULL: as bench run prints it. */
+	int (*dry)(struct invocation *in, const struct vfctl_bench *bench);
+	int (*result)(struct invocation *in, const char *directory);
+};
+int bench_work(struct invocation *in, const struct bench_work *work);
+void bench_print_checks(struct invocation *in, const struct vfctl_bench *bench);
+void bench_print_effects(struct invocation *in, const struct vfctl_bench *bench);
 /* bench_report.c */
 int bench_run_report(struct invocation *in);
 int bench_run_compare(struct invocation *in);

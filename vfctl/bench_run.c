@@ -2,7 +2,6 @@
 /* bench run, latency, throughput, rdma: measure by a plan, or by one made of a few options. */
 #include <errno.h>
 #include <fcntl.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,6 +9,7 @@
 #include <unistd.h>
 
 #include "bench.h"
+#include "bench_text.h"
 #include "main.h"
 #include "progress.h"
 #include "session.h"
@@ -81,7 +81,7 @@ static int open_plan(struct invocation *in, const struct vfctl_bench_plan_option
 
 /* ---- what is shown before ---- */
 
-static void print_checks(struct invocation *in, const struct vfctl_bench *bench)
+void bench_print_checks(struct invocation *in, const struct vfctl_bench *bench)
 {
 	const struct vfctl_bench_check *checks;
 	size_t count = vfctl_bench_checks(bench, &checks);
@@ -103,7 +103,7 @@ static void print_checks(struct invocation *in, const struct vfctl_bench *bench)
 		out_shut(in->out);
 }
 
-static void print_effects(struct invocation *in, const struct vfctl_bench *bench)
+void bench_print_effects(struct invocation *in, const struct vfctl_bench *bench)
 {
 	const char *text;
 
@@ -189,8 +189,8 @@ static int print_dry_run(struct invocation *in, const struct vfctl_bench *bench)
 		out_line(in->out, "%s: %zu runs in this order (seed %llu)", vfctl_bench_name(bench),
 			vfctl_bench_turn_count(bench), (unsigned long long)vfctl_bench_seed(bench));
 	}
-	print_effects(in, bench);
-	print_checks(in, bench);
+	bench_print_effects(in, bench);
+	bench_print_checks(in, bench);
 	r = print_turns(in, bench);
 	if (in->json && r == 0)
 		out_shut(in->out);
@@ -238,27 +238,31 @@ static int print_result(struct invocation *in, const char *directory)
 	return EXIT_DONE;
 }
 
-static int measure(struct invocation *in, struct vfctl_bench *bench, const char *directory)
+static int measure(struct invocation *in, const struct bench_work *work, struct vfctl_bench *bench,
+	const char *directory)
 {
 	int r;
 
 	if (!in->quiet)
-		fprintf(stderr, "%s: %zu runs into %s (order: seed %llu)\n", vfctl_bench_name(bench),
-			vfctl_bench_turn_count(bench), directory,
+		fprintf(stderr, "%s: %s%zu runs into %s (order: seed %llu)\n", vfctl_bench_name(bench),
+			work->search ? "at most " : "", vfctl_bench_most_runs(bench), directory,
 			(unsigned long long)vfctl_bench_seed(bench));
 	if (!in->json)
-		print_checks(in, bench);
+		bench_print_checks(in, bench);
 	r = vfctl_bench_run(bench, directory);
 	progress_stop();
 	if (r == -EINTR)
-		return fail_as(in, EXIT_FAILED, r, "interrupted; what was measured is kept, and vfctl bench "
-			"run --resume %s goes on", directory);
-	return r < 0 ? fail(in, r) : print_result(in, directory);
+		return fail_as(in, EXIT_FAILED, r, "interrupted; what was measured is kept, and vfctl %s "
+			"--resume %s goes on", work->search ? "tune search" : "bench run", directory);
+	if (r < 0)
+		return fail(in, r);
+	return work->result ? work->result(in, directory) : print_result(in, directory);
 }
 
-/* Guests are reached through libvirt: it is opened only when a plan names one by its agent. */
-static int look_and_measure(struct invocation *in, struct vfctl_bench *bench, const char *directory)
+static int look_and_measure(struct invocation *in, const struct bench_work *work,
+	struct vfctl_bench *bench)
 {
+	const char *directory = work->resume ? work->resume : option_of(in, "output");
 	char buf[4096];
 	int r;
 
@@ -268,39 +272,48 @@ static int look_and_measure(struct invocation *in, struct vfctl_bench *bench, co
 	if (r < 0)
 		return fail(in, r);
 	if (in->dry_run)
-		return print_dry_run(in, bench);
+		return work->dry ? work->dry(in, bench) : print_dry_run(in, bench);
 	if (!directory && default_directory(bench, buf, sizeof(buf)) < 0)
 		return usage(in, "the name of the result directory would be too long; say --output DIR");
-	return measure(in, bench, directory ? directory : buf);
+	return measure(in, work, bench, directory ? directory : buf);
 }
 
+/* Guests are reached through libvirt: it is opened only when a plan names one by its agent. */
 static void open_libvirt(struct invocation *in, struct vfctl_bench_plan_options *options)
 {
 	if (main_open_hypervisor(in->ctx, option_of(in, "connect"), &options->hypervisor) < 0)
 		options->hypervisor = NULL;
 }
 
-static int with_bench(struct invocation *in, const char *resume, const char *text)
+static int open_bench(struct invocation *in, const struct bench_work *work,
+	const struct vfctl_bench_plan_options *options, struct vfctl_bench **ret)
 {
-	struct vfctl_bench_plan_options options = {0};
+	int r;
+
+	if (!work->resume && !work->text)
+		return open_plan(in, options, ret);
+	if (work->resume)
+		r = vfctl_bench_reopen(in->ctx, work->resume, options, ret);
+	else
+		r = vfctl_bench_open(in->ctx, "the plan of these options", work->text,
+			strlen(work->text), options, ret);
+	return r < 0 ? fail(in, r) : EXIT_DONE;
+}
+
+int bench_work(struct invocation *in, const struct bench_work *work)
+{
+	struct vfctl_bench_plan_options options = {.search = work->search,
+		.max_seconds = work->max_seconds};
 	struct vfctl_bench *bench = NULL;
-	int status = read_options(in, &options), r = 0;
+	int status = read_options(in, &options);
 
 	if (status)
 		return status;
 	progress_start();
 	open_libvirt(in, &options);
-	if (resume)
-		r = vfctl_bench_reopen(in->ctx, resume, &options, &bench);
-	else if (text)
-		r = vfctl_bench_open(in->ctx, "the plan of these options", text, strlen(text), &options,
-			&bench);
-	else
-		status = open_plan(in, &options, &bench);
-	if (r < 0)
-		status = fail(in, r);
+	status = open_bench(in, work, &options, &bench);
 	if (!status)
-		status = look_and_measure(in, bench, resume ? resume : option_of(in, "output"));
+		status = look_and_measure(in, work, bench);
 	progress_stop();
 	vfctl_bench_close(bench);
 	if (options.hypervisor)
@@ -320,149 +333,44 @@ int bench_run_plan(struct invocation *in)
 	if (resume && (option_of(in, "seed") || option_of(in, "trials") || option_of(in, "output")))
 		return usage(in, "--seed, --trials and --output are those of the result that is gone on "
 			"with");
-	return with_bench(in, resume, NULL);
+	return bench_work(in, &(struct bench_work){.resume = resume});
 }
 
 /* ---- a plan of a few options ---- */
 
-struct text {
-	char data[8192];
-	size_t len;
-	bool full;
-};
-
-static void put(struct text *t, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
-static void put(struct text *t, const char *fmt, ...)
-{
-	va_list args;
-	int n;
-
-	va_start(args, fmt);
-	n = vsnprintf(t->data + t->len, sizeof(t->data) - t->len, fmt, args);
-	va_end(args);
-	if (n < 0 || (size_t)n >= sizeof(t->data) - t->len)
-		t->full = true;
-	else
-		t->len += (size_t)n;
-}
-
-/* As a YAML scalar that is nothing but text. */
-static void put_scalar(struct text *t, const char *key, const char *value)
-{
-	put(t, "%s: '", key);
-	for (; *value; value++)
-		put(t, *value == '\'' ? "''" : "%c", *value);
-	put(t, "'");
-}
-
-/* "netns:wire-b", "ssh:root@node2", "guest:web"; without: by ssh at the address. */
-static int put_peer(struct invocation *in, struct text *t, const char *to)
-{
-	static const char *const places[] = {"netns", "ssh", "guest", NULL};
-	const char *on = option_of(in, "on"), *colon = on ? strchr(on, ':') : NULL;
-	size_t i = 0;
-
-	if (!on) {
-		put_scalar(t, "ssh", to);
-		return EXIT_DONE;
-	}
-	if (strcmp(on, "here") == 0)
-		return EXIT_DONE;
-	while (colon && places[i] && strncmp(places[i], on, (size_t)(colon - on)) != 0)
-		i++;
-	if (!colon || !places[i] || !colon[1] || strlen(places[i]) != (size_t)(colon - on))
-		return usage(in, "--on says where the server runs: here, netns:NAME, ssh:[USER@]HOST or "
-			"guest:DOMAIN, not '%s'", on);
-	put_scalar(t, places[i], colon + 1);
-	return EXIT_DONE;
-}
-
-/* "rx-usecs=0 adaptive-rx=off" */
-static int put_settings(struct invocation *in, struct text *t, const char *text)
-{
-	char copy[512], *rest = copy, *word;
-
-	snprintf(copy, sizeof(copy), "%s", text);
-	/* An end whose interface is not named has none that could be set. */
-	put(t, "{%s: {", option_of(in, "peer-device") ? "settings" : "client-settings");
-	while ((word = strsep(&rest, " ,"))) {
-		char *equals = strchr(word, '=');
-
-		if (!*word)
-			continue;
-		if (!equals)
-			return usage(in, "--set takes settings such as 'rx-usecs=0 adaptive-rx=off', "
-				"not '%s'", text);
-		*equals = '\0';
-		put_scalar(t, word, equals + 1);
-		put(t, ", ");
-	}
-	put(t, "}}");
-	return EXIT_DONE;
-}
-
-static int put_configurations(struct invocation *in, struct text *t)
-{
-	unsigned count = 0;
-
-	put(t, "configurations:\n  as-it-is: {}\n");
-	for (size_t i = 0; i < in->option_count; i++) {
-		const char *value = in->options[i].value;
-		int status;
-
-		if (strcmp(in->options[i].name, "set") != 0)
-			continue;
-		put(t, "  ");
-		count++;
-		/* Its name is what it sets, as far as that can be one. */
-		for (const char *c = value; *c && c - value < 48; c++)
-			put(t, "%c", strchr(" ,=", *c) ? '-' : *c);
-		put(t, ": ");
-		status = put_settings(in, t, value);
-		if (status)
-			return status;
-		put(t, "\n");
-	}
-	if (count)
-		put(t, "baseline: as-it-is\n");
-	return EXIT_DONE;
-}
-
-static int put_plan(struct invocation *in, struct text *t, const char *kind, const char *tests)
+static int put_plan(struct invocation *in, struct plan_text *t, const char *kind, const char *tests)
 {
 	const char *device = in->args[1], *to = option_of(in, "to");
 	const char *peer = option_of(in, "peer-device");
 	bool rdma = strcmp(kind, "rdma") == 0;
+	unsigned count = 0;
 	int status;
 
 	if (!to)
 		return usage(in, "needs the address of the other end: vfctl bench %s %s --to ADDRESS", kind,
 			device);
-	put_scalar(t, "name", kind);
-	put(t, "\nendpoints:\n  client: {");
-	put_scalar(t, rdma ? "rdma" : "device", device);
-	put(t, "}\n  server: {");
-	put_scalar(t, "address", to);
-	put(t, ", ");
-	status = put_peer(in, t, to);
+	plan_put_scalar(t, "name", kind);
+	plan_put(t, "\nendpoints:\n  client: {");
+	plan_put_scalar(t, rdma ? "rdma" : "device", device);
+	plan_put(t, "}\n  server: {");
+	plan_put_scalar(t, "address", to);
+	plan_put(t, ", ");
+	status = plan_put_peer(in, t, to);
 	if (status)
 		return status;
 	if (peer || rdma) {
-		put(t, ", ");
-		put_scalar(t, rdma ? "rdma" : "device", peer ? peer : device);
+		plan_put(t, ", ");
+		plan_put_scalar(t, rdma ? "rdma" : "device", peer ? peer : device);
 	}
-	put(t, "}\n");
-	status = put_configurations(in, t);
-	put(t, "tests:\n%s", tests);
+	plan_put(t, "}\n");
+	plan_put(t, "configurations:\n  as-it-is: {}\n");
+	status = plan_put_configurations(in, t, "set", &count);
+	if (count)
+		plan_put(t, "baseline: as-it-is\n");
+	plan_put(t, "tests:\n%s", tests);
 	if (!status && t->full)
 		status = usage(in, "the options are too long");
 	return status;
-}
-
-/* "64,1024" as it stands within a list of YAML. */
-static bool is_list(const char *text)
-{
-	return *text && text[strspn(text, "0123456789,KMi B")] == '\0';
 }
 
 struct short_form {
@@ -475,12 +383,12 @@ static int run_short(struct invocation *in, const struct short_form *form)
 {
 	const char *sizes = option_of(in, "size"), *duration = option_of(in, "duration");
 	char tests[1024];
-	struct text t = {.len = 0};
+	struct plan_text t = {.len = 0};
 	int status;
 
-	if (sizes && !is_list(sizes))
+	if (sizes && !plan_is_list(sizes))
 		return usage(in, "--size takes numbers of bytes such as 64,1024,4KiB, not '%s'", sizes);
-	if (duration && (strlen(duration) > 8 || duration[strspn(duration, "0123456789smh")]))
+	if (duration && !plan_is_time(duration))
 		return usage(in, "--duration takes a time such as 5s, not '%s'", duration);
 	if (!form->sizes && sizes)
 		return usage(in, "--size is for latency and rdma");
@@ -492,7 +400,7 @@ static int run_short(struct invocation *in, const struct short_form *form)
 		duration ? duration : form->duration ? form->duration : "");
 #pragma GCC diagnostic pop
 	status = put_plan(in, &t, form->kind, tests);
-	return status ? status : with_bench(in, NULL, t.data);
+	return status ? status : bench_work(in, &(struct bench_work){.text = t.data});
 }
 
 int bench_run_latency(struct invocation *in)

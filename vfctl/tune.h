@@ -21,5 +21,7 @@ int tune_run_show(struct invocation *in);
 int tune_run_set(struct invocation *in);
 /* tune_domain.c: of the domain that in->args[1] names. */
 int tune_show_domain(struct invocation *in, const struct vfctl_host_spec *spec);
+/* tune_search.c */
+int tune_run_search(struct invocation *in);
 
 #endif

@@ -574,6 +574,8 @@ static int measure(struct run *r, struct bench_reading **ret)
 		e = place_job_wait(r->client, life_ms(r), r->server, &status);
 	if (e == -EPIPE)
 		return fail_server(r, "ended before its client did");
+	if (e == -ETIMEDOUT && !r->point->tool->server)
+		return ctx_append(r->b->ctx, e, " (timeout: in the plan allows more)");
 	if (e == -ETIMEDOUT)
 		return ctx_append(r->b->ctx, e, " (can the client reach port %u of the server? a "
 			"firewall may be between; timeout: in the plan allows more)", port_of(r->point));

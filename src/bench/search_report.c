@@ -64,17 +64,23 @@ static const char *name_of(const struct found *f, size_t candidate)
 	return f->result->configurations[candidate].name;
 }
 
+/* Takes @text; NULL: out of memory. */
+static const char *keep(struct found *f, char *text)
+{
+	if (!text || !array_grow(f->texts, f->text_count)) {
+		free(text);
+		return NULL;
+	}
+	f->texts[f->text_count++] = text;
+	return text;
+}
+
 /* Takes @text. */
 static int say(struct vfctl_ctx *ctx, struct found *f, char *text)
 {
 	struct vfctl_search *s = &f->shown;
 
-	if (!text || !array_grow(f->texts, f->text_count)) {
-		free(text);
-		return ctx_oom(ctx);
-	}
-	f->texts[f->text_count++] = text;
-	if (!array_grow(s->sentences, s->sentence_count))
+	if (!keep(f, text) || !array_grow(s->sentences, s->sentence_count))
 		return ctx_oom(ctx);
 	s->sentences[s->sentence_count++] = text;
 	return 0;
@@ -170,8 +176,10 @@ static int tell_leavers(struct vfctl_ctx *ctx, struct found *f)
 
 /* ---- figures ---- */
 
-static const char *error_of(const struct bench_result *result, const char *configuration)
+/* Kept as long as @f; NULL: nothing failed, or out of memory. */
+static const char *error_of(struct found *f, const char *configuration)
 {
+	const struct bench_result *result = f->result;
 	const char *goal = result->tests[0].goal;
 
 	for (size_t i = 0; i < result->trial_count; i++) {
@@ -182,7 +190,7 @@ static const char *error_of(const struct bench_result *result, const char *confi
 		if (t->error)
 			return t->error;
 		if (!bench_metric_find(t->metrics, t->metric_count, goal))
-			return "the tool gave no such figure";
+			return keep(f, str_format("%s gave no %s", t->tool ? t->tool : "its tool", goal));
 	}
 	return NULL;
 }
@@ -200,7 +208,7 @@ static const char *unit_of(const struct bench_result *result)
 	return "";
 }
 
-static int take_candidate(struct vfctl_ctx *ctx, const struct found *f, size_t i,
+static int take_candidate(struct vfctl_ctx *ctx, struct found *f, size_t i,
 	struct vfctl_search_candidate *ret)
 {
 	static const enum vfctl_search_state states[] = {[RACE_RUNS] = VFCTL_SEARCH_RACES,
@@ -218,7 +226,7 @@ static int take_candidate(struct vfctl_ctx *ctx, const struct found *f, size_t i
 		.median = median_of(e->values, e->worked), .state = states[e->state],
 		.left_after = e->round, .worse_than = e->by,
 		.p = e->state == RACE_WORSE ? e->p : NAN,
-		.error = e->failed ? error_of(f->result, from->name) : NULL};
+		.error = e->failed ? error_of(f, from->name) : NULL};
 	return 0;
 }
 
@@ -278,6 +286,7 @@ static void take_figures(struct found *f, bool over)
 	s->noise = result->noise;
 	s->over = over;
 	s->out_of_time = race->reason == RACE_OUT_OF_TIME;
+	s->fails = race->reason == RACE_BASELINE_FAILS;
 	s->verdict = over ? verdicts[race->verdict] : VFCTL_SEARCH_UNDECIDED;
 	s->baseline = race->rules.baseline;
 	s->leader = race->leader;

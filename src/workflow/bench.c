@@ -156,6 +156,23 @@ size_t vfctl_bench_turn_count(const struct vfctl_bench *b)
 	return b->bench->turn_count;
 }
 
+size_t vfctl_bench_most_runs(const struct vfctl_bench *b)
+{
+	return bench_planned_runs(b->bench);
+}
+
+unsigned vfctl_bench_run_seconds(const struct vfctl_bench *b)
+{
+	return b->bench->point_count ? tool_seconds(b->bench->points[0].test) : 0;
+}
+
+const char *vfctl_bench_configuration_name(const struct vfctl_bench *b, size_t index)
+{
+	return index < b->bench->plan->configuration_count
+		? b->bench->plan->configurations[index].name
+		: NULL;
+}
+
 int vfctl_bench_turn(const struct vfctl_bench *b, size_t index, struct vfctl_bench_turn *ret)
 {
 	const struct bench_turn *turn = &b->bench->turns[index];

@@ -8,6 +8,7 @@
 
 #include "vfctl/bench.h"
 #include "vfctl/hypervisor.h"
+#include "vfctl/tuning.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -66,6 +67,12 @@ int vfctl_bench_look(struct vfctl_bench *bench);
 /** What was found, owned by the bench. */
 size_t vfctl_bench_checks(const struct vfctl_bench *bench,
 	const struct vfctl_bench_check **ret_checks);
+/** Of a search: the most runs that it may make; else vfctl_bench_turn_count(). */
+size_t vfctl_bench_most_runs(const struct vfctl_bench *bench);
+/** A run's time as the plan has it, s; 0: not known. Starting programs comes on top. */
+unsigned vfctl_bench_run_seconds(const struct vfctl_bench *bench);
+/** The name of a configuration; NULL past the end. */
+const char *vfctl_bench_configuration_name(const struct vfctl_bench *bench, size_t index);
 /** What is changed while it is measured and put back afterwards, a line each; NULL past the end. */
 const char *vfctl_bench_effect(const struct vfctl_bench *bench, size_t index);
 
@@ -78,6 +85,15 @@ const char *vfctl_bench_effect(const struct vfctl_bench *bench, size_t index);
  * other, or the errno of what could not be written.
  */
 int vfctl_bench_run(struct vfctl_bench *bench, const char *directory);
+
+/**
+ * Settings worth trying in a search on a network device of this host, by its driver.
+ * @param ret_settings	room for VFCTL_CANDIDATES_MAX (vfctl/tuning.h).
+ * @return 0; -ENODEV no such device; -EOPNOTSUPP it has nothing that is worth it, or the kernel no
+ *	ethtool netlink.
+ */
+int vfctl_search_settings(struct vfctl_ctx *ctx, const char *device,
+	struct vfctl_coalesce *ret_settings, size_t *ret_count);
 
 #ifdef __cplusplus
 }

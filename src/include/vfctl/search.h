@@ -47,6 +47,7 @@ struct vfctl_search {
 	double alpha, noise;
 	bool over;	       /**< measured to its end; else it can be gone on with */
 	bool out_of_time;      /**< its time was up before more could be shown */
+	bool fails;	       /**< the workload does not work with what was there before */
 	enum vfctl_search_verdict verdict;
 	struct vfctl_search_candidate *candidates;
 	size_t candidate_count;
