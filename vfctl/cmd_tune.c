@@ -35,7 +35,7 @@ static const struct option_row options[] = {
 	{"on", 0, "PLACE", "where its server runs: here, netns:NAME, guest:DOMAIN, ssh:[USER@]HOST "
 		"(default: ssh to ADDRESS)", NULL},
 	{"peer-device", 0, "DEVICE", "the other end's interface: it is set alike", NULL},
-	{"goal", 0, "METRIC", "what is to be best: p50 (default), p99, p99_9, mean, throughput, ...", NULL},
+	{"goal", 0, "METRIC", "what is to be best: p50 (default), p99, mean, throughput, ...", NULL},
 	{"try", 0, "SETTINGS", "measure these, such as 'rx-usecs=0 adaptive-rx=off'; may be given several "
 		"times (default: those worth it with the driver)", NULL},
 	{"size", 0, "BYTES", "of a message (default: 64)", NULL},
@@ -66,7 +66,7 @@ const struct command cmd_tune = {
 		"latency rx-usecs=10 sets it now, the nearest legal value where the driver does not take\n"
 		"the one that was asked for, and reads it back.\n"
 		"tune search DEVICE --to ADDRESS measures which setting is best for a workload: latency,\n"
-		"throughput, a --command of yours, or the test of a plan (tune search PLAN.yaml; see bench).\n"
+		"throughput, a --command of yours, or the test of a plan (tune search PLAN.yaml).\n"
 		"Settings that are clearly worse are left out early; the best one is measured again beside\n"
 		"what is there now, and only these figures decide. What was set is put back.",
 	.min_args = 1,

@@ -471,8 +471,8 @@ int tune_run_search(struct invocation *in)
 		return usage(in, "--resume goes on with the search of its directory; name no device or "
 			"plan besides");
 	if (!status && !work.resume && in->arg_count < 2)
-		return usage(in, "needs a device or a plan: vfctl tune search DEVICE --to ADDRESS, vfctl tune "
-			"search PLAN.yaml, or --resume DIR");
+		return usage(in, "needs a device or a plan: vfctl tune search DEVICE --to ADDRESS, "
+			"vfctl tune search PLAN.yaml, or --resume DIR");
 	if (!status)
 		status = read_time(in, "max-time", &work.max_seconds);
 	if (!status && work.resume)

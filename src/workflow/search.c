@@ -26,7 +26,8 @@ static bool is_infiniband(struct vfctl_ctx *ctx, const char *device)
 {
 	_free_ char *type = NULL;
 
-	return host_try_read(ctx, &type, "/sys/class/net/%s/type", device) == 0 && str_eq(type, ARPHRD_INFINIBAND_TEXT);
+	return host_try_read(ctx, &type, "/sys/class/net/%s/type", device) == 0 &&
+		str_eq(type, ARPHRD_INFINIBAND_TEXT);
 }
 
 static int read_now(struct vfctl_ctx *ctx, const char *device, struct vfctl_coalesce *ret)
