@@ -9,6 +9,7 @@ static const struct tune_verb verbs[] = {
 	{"profiles", "", 0, 0, tune_run_profiles},
 	{"show", "[DOMAIN | PF [PROFILE] [SETTING=VALUE...]]", 0, ARGS_MAX - 1, tune_run_show},
 	{"set", "PF [PROFILE] [SETTING=VALUE...]", 2, ARGS_MAX - 1, tune_run_set},
+	{"guest", "DOMAIN|GUEST.yaml --profile NAME", 1, 1, tune_run_guest},
 	{"search", "DEVICE --to ADDRESS", 0, 1, tune_run_search},
 };
 
@@ -27,7 +28,7 @@ static int run(struct invocation *in)
 				in->args[verb->max_args + 1], verb->name, verb->args);
 		return verb->run(in);
 	}
-	return usage(in, "'%s' is not one of: profiles, show, set, search", in->args[0]);
+	return usage(in, "'%s' is not one of: profiles, show, set, guest, search", in->args[0]);
 }
 
 static const struct option_row options[] = {
@@ -48,8 +49,12 @@ static const struct option_row options[] = {
 	{"noise", 0, "SHARE", "smaller differences are none (default: 1%)", NULL},
 	{"max-time", 0, "TIME", "measure no longer than that, such as 30m", NULL},
 	{"seed", 0, "N", "of the order of runs (default: by the clock; it is in the result)", NULL},
-	{"output", 0, "DIR", "where the result goes (default: a new directory in " VFCTL_BENCH_DIR ")", NULL},
+	{"output", 0, "DIR", "of search: where the result goes (default: a new directory in "
+		VFCTL_BENCH_DIR "); of guest: write the files below it", NULL},
 	{"resume", 0, "DIR", "go on with that search", NULL},
+	{"profile", 0, "NAME", "of guest: what it is to be tuned for", NULL},
+	{"cloud-init", 0, "FILE", "of guest: write user-data for cloud-init (-: standard output)", NULL},
+	{"apply", 0, NULL, "of guest: write the files into the running guest by its agent, and set it now", NULL},
 	{"keep", 0, "NAME", "print what was found as a profile for host.yaml", NULL},
 	{"profile-file", 0, "FILE", "of --keep: write it there", NULL},
 };
@@ -65,13 +70,15 @@ const struct command cmd_tune = {
 		"what a running guest has: governors, C-states, where its interrupts go. tune set PF\n"
 		"latency rx-usecs=10 sets it now, the nearest legal value where the driver does not take\n"
 		"the one that was asked for, and reads it back.\n"
+		"tune guest DOMAIN --profile latency writes the guest's half: interrupt moderation of a\n"
+		"passed-through VF belongs to the guest's driver, so the guest gets files for it.\n"
 		"tune search DEVICE --to ADDRESS measures which setting is best for a workload: latency,\n"
 		"throughput, a --command of yours, or the test of a plan (tune search PLAN.yaml).\n"
 		"Settings that are clearly worse are left out early; the best one is measured again beside\n"
 		"what is there now, and only these figures decide. What was set is put back.",
 	.min_args = 1,
 	.max_args = ARGS_MAX,
-	.words = "profiles show set search",
+	.words = "profiles show set guest search",
 	.reads = true,
 	.changes = true,
 	OPTIONS(options),

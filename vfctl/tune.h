@@ -21,6 +21,8 @@ int tune_run_show(struct invocation *in);
 int tune_run_set(struct invocation *in);
 /* tune_domain.c: of the domain that in->args[1] names. */
 int tune_show_domain(struct invocation *in, const struct vfctl_host_spec *spec);
+/* tune_guest.c */
+int tune_run_guest(struct invocation *in);
 /* tune_search.c */
 int tune_run_search(struct invocation *in);
 
