@@ -171,6 +171,16 @@ static int tune_interface(struct tuned *t, const struct vfctl_profile *profile,
 		     : say(t, true, strdup(vf->infiniband ? "IPoIB" : mac), steal(words));
 }
 
+static int say_no_agent(struct vfctl_ctx *ctx, const char *why)
+{
+	_free_ char *words = strdup(why);
+
+	return ctx_fail(ctx, -EOPNOTSUPP, "nothing is set in the guest: %s. The files can be taken there "
+		"in another way: vfctl tune guest --output DIR, or --cloud-init FILE. For --apply install "
+		"qemu-guest-agent in the guest, and give its domain the channel org.qemu.guest_agent.0",
+		words ? words : "no agent");
+}
+
 static int read_links(struct tuned *t)
 {
 	_place_output_ struct place_output o = {0};
@@ -178,9 +188,7 @@ static int read_links(struct tuned *t)
 	int r = run_there(t, argv, NULL, &o);
 
 	if (r == -EOPNOTSUPP)
-		return ctx_append(t->ctx, r, ". The files can be taken there in another way: vfctl tune guest "
-			"--output DIR, or --cloud-init FILE. For --apply install qemu-guest-agent in the "
-			"guest, and give its domain the channel org.qemu.guest_agent.0");
+		return say_no_agent(t->ctx, vfctl_ctx_error(t->ctx));
 	if (r < 0)
 		return r;
 	t->links = strdup(o.out.data ? o.out.data : "");
@@ -196,8 +204,11 @@ int vfctl_guest_tuning_apply(struct vfctl_ctx *ctx, struct vfctl_hypervisor *hyp
 	struct bench_plan_endpoint end = {.name = (char *)"guest", .where = BENCH_GUEST,
 		.at = (char *)domain, .gid_index = UINT32_MAX};
 	struct tuned t = {.ctx = ctx};
-	int r = place_open(ctx, &end, hypervisor, &t.place);
+	int r;
 
+	if (!hypervisor || !hypervisor->agent)
+		return say_no_agent(ctx, "there is no libvirt here that could ask its agent");
+	r = place_open(ctx, &end, hypervisor, &t.place);
 	if (r < 0)
 		return r;
 	r = read_links(&t);
