@@ -114,13 +114,13 @@ static double least_chance(unsigned n)
 }
 
 /*
- * The error that this look may make in each comparison: half of what is left. A look that could
+ * The error that this look may make in each comparison: two thirds of what is left. A look that could
  * show nothing with it makes none. So all looks together spend alpha / (count - 1) at most in a
  * comparison of the really best one with another, and alpha in all comparisons of that.
  */
 static double spend(struct race *race)
 {
-	double level = race->budget / 2;
+	double level = race->budget * 2 / 3;
 
 	if (race->round < LEAST_ROUNDS || level < least_chance(race->round))
 		return 0;

@@ -56,36 +56,6 @@ check "no server is left" no_servers
 check "the page is written" vfctl bench report "$results/moderation" --html /run/lab/moderation.html
 check "it is well formed" xmllint --html --noout /run/lab/moderation.html
 
-# ---- found by search ----
-# usage: searched BASELINE RESULT OPTION...     with that moderation of port 1 as it is
-searched() {
-	local begun=$SECONDS usecs=$1 result=$results/$2 status=0
-	shift 2
-	ip netns exec left ethtool -C "$ens1" rx-usecs "$usecs"
-	ip netns exec left vfctl tune search "$ens1" --to 10.9.0.2 --on netns:right --duration 1s --trials 7 \
-		--seed 7 --output "$result" --json "$@" >"$result.json" || status=1
-	[ "$(usecs left "$ens1")" = "$usecs" ] || status=1
-	ip netns exec left ethtool -C "$ens1" rx-usecs "$before"
-	echo "# $((SECONDS - begun)) s, $(jq -r '.sentences | join("\n# ")' "$result.json")"
-	return $status
-}
-for i in 1 2 3; do
-	check "a search from 1000 us, $i" searched 1000 "search$i" --noise 20% --try rx-usecs=3 --try rx-usecs=250
-	check_is "finds that 3 us are better" "better rx-usecs-3" jq -r '.verdict + " " + .best' "$results/search$i.json"
-	check_is "in less than 90 s" true jq '.seconds < 90' "$results/search$i.json"
-done
-check "a search from 3 us, of 0 and 10" searched 3 search4 --noise 20% --try rx-usecs=0 --try rx-usecs=10
-check_is "shows no difference" "no difference shown" jq -r .verdict "$results/search4.json"
-check "a search of what is worth it with the driver, listed" ip netns exec left \
-	vfctl tune search "$ens1" --to 10.9.0.2 --on netns:right --dry-run
-refuses() {
-	ip netns exec left vfctl tune search "$ens1" --to 10.9.0.2 --on netns:right --duration 1s --trials 6 \
-		--noise 20% --try rx-usecs=5 --try rx-usecs=1000 --output "$results/search5" --json |
-		jq -r '.candidates[1].state, .candidates[2].state, .best' | tr '\n' ' '
-}
-check_is "a value that the driver refuses leaves the race" "fails worse as-it-is " refuses
-check_is "the port has its own moderation" "$before" usecs left "$ens1"
-
 # ---- what cannot be ----
 sed 's/rx-usecs: 10}/rx-usecs: 5}/' /run/lab/moderation.yaml >/run/lab/refused.yaml
 refused() {
