@@ -54,7 +54,8 @@ static const struct option_row options[] = {
 	{"resume", 0, "DIR", "go on with that search", NULL},
 	{"profile", 0, "NAME", "of guest: what it is to be tuned for", NULL},
 	{"cloud-init", 0, "FILE", "of guest: write user-data for cloud-init (-: standard output)", NULL},
-	{"apply", 0, NULL, "of guest: write the files into the running guest by its agent, and set it now", NULL},
+	{"apply", 0, NULL, "of guest: by its agent write the files into the running guest, and set it now",
+		NULL},
 	{"keep", 0, "NAME", "print what was found as a profile for host.yaml", NULL},
 	{"profile-file", 0, "FILE", "of --keep: write it there", NULL},
 };

@@ -91,9 +91,11 @@ static int take_vfs(struct invocation *in, struct guest_half *g, const struct vf
 
 		vfctl_bdf_format(&vf->bdf, bdf);
 		if (!pf) {
-			warn("VF %s: its PF is not there now, so its driver is not known; it is left out", bdf);
+			warn("VF %s: its PF is not there now, so its driver is not known; it is left out",
+				bdf);
 		} else if (!pf->infiniband && !(vf->has_intent && vf->intent.mask & VFCTL_ATTR_MAC)) {
-			warn("VF %s has no MAC of its own by which the guest could know it; it is left out", bdf);
+			warn("VF %s has no MAC of its own by which the guest could know it; it is left "
+				"out", bdf);
 		} else {
 			g->vfs[g->vf_count++] = (struct vfctl_guest_tuning_vf){.mac = vf->intent.mac,
 				.infiniband = pf->infiniband, .rdma = pf->rdma[0], .mtu = g->mtu,
@@ -125,8 +127,8 @@ static int read_profile(struct invocation *in, struct guest_half *g)
 	const char *name = option_of(in, "profile");
 
 	if (!name)
-		return usage(in, "needs a profile: vfctl tune guest %s --profile latency (vfctl tune profiles "
-			"lists them)", in->args[1]);
+		return usage(in, "needs a profile: vfctl tune guest %s --profile latency (vfctl tune "
+			"profiles lists them)", in->args[1]);
 	if (vfctl_profile_need(in->ctx, g->host.spec, name, &g->profile) < 0)
 		return usage(in, "%s", vfctl_ctx_error(in->ctx));
 	return EXIT_DONE;
