@@ -140,8 +140,10 @@ static void tell_block(const struct search *s, const struct race_block *block, s
 			name_of(s, race->leader), block->trial, race->confirm,
 			each * (double)(2 * (race->confirm - race->round) - done));
 	else
-		ctx_doing(s->b->ctx, "round %u of at most %u: %zu of %zu settings in the race",
-			block->trial, race->rules.trials, block->count, race->rules.count);
+		ctx_doing(s->b->ctx, "round %u of at most %u: %zu of %zu settings in the race; %.0f s "
+			"left at most", block->trial, race->rules.trials, block->count, race->rules.count,
+			each * (double)((race->rules.trials - race->round) * block->count +
+				2 * (size_t)race->rules.trials - done));
 }
 
 /* Those that left after the round before. */
