@@ -128,6 +128,36 @@ static int show_coalescing(struct place *p, const char *device, char **ret)
 	return *ret ? 0 : ctx_oom(p->ctx);
 }
 
+/*
+ * igbvf tells 1 after it was set to 0, and refuses to be set to 1 (igbvf/ethtool.c: 0 is an ITR of 4,
+ * in units of a quarter us), so that what was read could not be put back.
+ */
+static int name_what_can_be_set(struct place *p, const char *device, char *io_value, size_t size)
+{
+	_free_ char *path = str_format("/sys/class/net/%s/device/driver", device);
+	char *argv[] = {"readlink", path, NULL};
+	_place_output_ struct place_output o = {0};
+	int r = path ? place_run(p, argv, NULL, RUN_MS, &o) : ctx_oom(p->ctx);
+	const char *slash;
+
+	if (r < 0 || o.status != 0 || !o.out.data)
+		return r;
+	slash = strrchr(str_rstrip(o.out.data), '/');
+	if (slash && str_eq(slash, "/igbvf"))
+		snprintf(io_value, size, "0");
+	return 0;
+}
+
+static int read_coalescing(struct place *p, const char *shown, const char *device, const char *name,
+	char *buf, size_t size)
+{
+	int r = coalescing_value(p, shown, device, name, buf, size);
+
+	if (r == 0 && str_eq(name, "rx-usecs") && str_eq(buf, "1"))
+		r = name_what_can_be_set(p, device, buf, size);
+	return r;
+}
+
 static int read_one(struct place *p, const char *device, const char *name, const char *coalescing,
 	char *buf, size_t size)
 {
@@ -135,7 +165,7 @@ static int read_one(struct place *p, const char *device, const char *name, const
 	int r;
 
 	if (is_coalescing(name))
-		return coalescing_value(p, coalescing, device, name, buf, size);
+		return read_coalescing(p, coalescing, device, name, buf, size);
 	if (str_eq(name, "governor"))
 		path = str_format(GOVERNOR, 0);
 	else

@@ -276,11 +276,15 @@ static void run_ethtool(const struct json *args)
 		guest.status = 76;
 	} else if (strcmp(arg(args, 2), "-C") == 0) {
 		guest.sets++;
-		if (!guest.liar)
+		/* As igbvf does: 1 is refused, and 0 is told as 1. */
+		if (atoi(arg(args, 5)) == 1)
+			guest.status = 1;
+		else if (!guest.liar)
 			guest.usecs = (unsigned)atoi(arg(args, 5));
 	} else {
 		snprintf(guest.out, sizeof(guest.out), "Coalesce parameters for eth1:\n"
-			"Adaptive RX: n/a  TX: n/a\nrx-usecs:\t%u\nrx-frames:\tn/a\n", guest.usecs);
+			"Adaptive RX: n/a  TX: n/a\nrx-usecs:\t%u\nrx-frames:\tn/a\n",
+			guest.usecs ? guest.usecs : 1);
 	}
 }
 
@@ -298,6 +302,8 @@ static void run_program(const struct json *arguments)
 		snprintf(guest.out, sizeof(guest.out), "%s", links);
 	else if (strcmp(program, "ethtool") == 0)
 		run_ethtool(args);
+	else if (strcmp(program, "readlink") == 0)
+		snprintf(guest.out, sizeof(guest.out), "../../../bus/pci/drivers/igbvf\n");
 	else if (strcmp(program, "cat") == 0)
 		snprintf(guest.out, sizeof(guest.out), "1\n");
 	else if (strcmp(program, "install") == 0 && guest.refuses)

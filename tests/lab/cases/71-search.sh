@@ -27,6 +27,7 @@ searched() {
 	local place=$1 device=$2 usecs=$3 result=$results/$4 old status=0
 	shift 4
 	old=$(usecs "$place" "$device")
+	[ "$old" != 1 ] || old=0 # igbvf tells 1 when it was set to 0
 	ip netns exec "$place" ethtool -C "$device" rx-usecs "$usecs"
 	ip netns exec "$place" vfctl tune search "$device" --duration 1s --trials 6 --noise 20% \
 		--output "$result" --json "$@" >"$result.json" || status=1
