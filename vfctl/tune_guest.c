@@ -12,7 +12,7 @@
 #include "main.h"
 #include "session.h"
 #include "tune.h"
-#include "vfctl/guest_tuning.h"
+#include "vfctl/guest_half.h"
 
 struct guest_half {
 	char *domain;
@@ -20,9 +20,9 @@ struct guest_half {
 	struct host_ids host;
 	struct vfctl_snapshot *snapshot;
 	const struct vfctl_profile *profile;
-	struct vfctl_guest_tuning_vf *vfs;
+	struct vfctl_guest_half_vf *vfs;
 	size_t vf_count;
-	struct vfctl_guest_tuning *tuning;
+	struct vfctl_guest_half *tuning;
 	struct vfctl_guest_outcome *outcomes;
 	size_t outcome_count;
 };
@@ -30,7 +30,7 @@ struct guest_half {
 static void clear(struct guest_half *g)
 {
 	vfctl_guest_outcomes_free(g->outcomes, g->outcome_count);
-	vfctl_guest_tuning_free(g->tuning);
+	vfctl_guest_half_free(g->tuning);
 	vfctl_snapshot_free(g->snapshot);
 	host_ids_close(&g->host);
 	free(g->vfs);
@@ -97,7 +97,7 @@ static int take_vfs(struct invocation *in, struct guest_half *g, const struct vf
 			warn("VF %s has no MAC of its own by which the guest could know it; it is left "
 				"out", bdf);
 		} else {
-			g->vfs[g->vf_count++] = (struct vfctl_guest_tuning_vf){.mac = vf->intent.mac,
+			g->vfs[g->vf_count++] = (struct vfctl_guest_half_vf){.mac = vf->intent.mac,
 				.infiniband = pf->infiniband, .rdma = pf->rdma[0], .mtu = g->mtu,
 				.pf_driver = pf->driver};
 		}
@@ -188,7 +188,7 @@ static int write_files(struct invocation *in, const struct guest_half *g, const 
 static int write_cloud_init(struct invocation *in, const struct guest_half *g, const char *path)
 {
 	char *text = NULL;
-	int status, r = vfctl_guest_tuning_cloud_init(in->ctx, g->tuning, &text);
+	int status, r = vfctl_guest_half_cloud_init(in->ctx, g->tuning, &text);
 
 	if (r < 0)
 		return fail(in, r);
@@ -205,7 +205,7 @@ static int apply(struct invocation *in, struct guest_half *g)
 	if (r < 0)
 		return fail(in, r);
 	catch_signals(in->ctx);
-	r = vfctl_guest_tuning_apply(in->ctx, hv, g->domain, g->profile, g->vfs, g->vf_count, g->tuning,
+	r = vfctl_guest_half_apply(in->ctx, hv, g->domain, g->profile, g->vfs, g->vf_count, g->tuning,
 		&g->outcomes, &g->outcome_count);
 	hv->close(hv);
 	return r < 0 ? fail(in, r) : EXIT_DONE;
@@ -307,7 +307,7 @@ static int tune(struct invocation *in, struct guest_half *g)
 		status = read_vfs(in, g);
 	if (status)
 		return status;
-	r = vfctl_guest_tuning_make(in->ctx, g->profile, g->vfs, g->vf_count, &g->tuning);
+	r = vfctl_guest_half_make(in->ctx, g->profile, g->vfs, g->vf_count, &g->tuning);
 	if (r < 0)
 		return fail(in, r);
 	status = carry_out(in, g);

@@ -37,7 +37,7 @@ static const char *table_driver(const char *pf_driver)
 	return str_eq(pf_driver, "rvu_nicpf") ? "rvu_nicvf" : vfctl_guest_driver(pf_driver);
 }
 
-void guest_half_fit(const struct vfctl_profile *profile, const struct vfctl_guest_tuning_vf *vf,
+void guest_half_fit(const struct vfctl_profile *profile, const struct vfctl_guest_half_vf *vf,
 	struct vfctl_tuning_fit *ret)
 {
 	vfctl_tuning_fit(table_driver(vf->pf_driver), vf->infiniband, NULL, &profile->coalesce, ret);
@@ -88,7 +88,7 @@ static bool link_takes(enum vfctl_coalesce_key key, uint32_t value)
 
 /* ---- freed ---- */
 
-void vfctl_guest_tuning_free(struct vfctl_guest_tuning *t)
+void vfctl_guest_half_free(struct vfctl_guest_half *t)
 {
 	if (!t)
 		return;
@@ -106,16 +106,16 @@ void vfctl_guest_tuning_free(struct vfctl_guest_tuning *t)
 	free(t);
 }
 
-static void free_tuning(struct vfctl_guest_tuning **t)
+static void free_tuning(struct vfctl_guest_half **t)
 {
-	vfctl_guest_tuning_free(*t);
+	vfctl_guest_half_free(*t);
 }
 #define _tuning_ _cleanup_(free_tuning)
 
 /* ---- added ---- */
 
 struct making {
-	struct vfctl_guest_tuning *to;
+	struct vfctl_guest_half *to;
 	const struct vfctl_profile *profile;
 	bool failed; /* out of memory */
 };
@@ -123,7 +123,7 @@ struct making {
 /* Takes @text. */
 static void add_file(struct making *m, char *path, char *text)
 {
-	struct vfctl_guest_tuning *t = m->to;
+	struct vfctl_guest_half *t = m->to;
 
 	if (!path || !text || !array_grow(t->files, t->file_count)) {
 		free(path);
@@ -137,7 +137,7 @@ static void add_file(struct making *m, char *path, char *text)
 /* Each once: two VFs of a kind have the same. Takes @text. */
 static void add_note(struct making *m, char *text)
 {
-	struct vfctl_guest_tuning *t = m->to;
+	struct vfctl_guest_half *t = m->to;
 
 	for (size_t i = 0; text && i < t->note_count; i++)
 		if (str_eq(t->notes[i], text)) {
@@ -154,7 +154,7 @@ static void add_note(struct making *m, char *text)
 
 static void add_command(struct making *m, const char *const *words)
 {
-	struct vfctl_guest_tuning *t = m->to;
+	struct vfctl_guest_half *t = m->to;
 	size_t count = 0;
 	char **copy;
 
@@ -193,7 +193,7 @@ static void put_settings(struct buf *b, const struct vfctl_coalesce *set)
  * The first .link file that matches an interface is the only one that is read, so this one says
  * what 99-default.link says, too; only a MAC that the host gave is not to be made another.
  */
-static void add_link(struct making *m, const struct vfctl_guest_tuning_vf *vf,
+static void add_link(struct making *m, const struct vfctl_guest_half_vf *vf,
 	const struct vfctl_tuning_fit *fit)
 {
 	char mac[VFCTL_MAC_TEXT], name[VFCTL_MAC_TEXT];
@@ -229,7 +229,7 @@ static struct vfctl_coalesce beyond_link(const struct vfctl_tuning_fit *fit)
 }
 
 /* What systemd.link has no key for, by ethtool: "NAME VALUE" for each. */
-static void put_rule(struct buf *b, const struct vfctl_guest_tuning_vf *vf,
+static void put_rule(struct buf *b, const struct vfctl_guest_half_vf *vf,
 	const struct vfctl_coalesce *rest)
 {
 	char mac[VFCTL_MAC_TEXT];
@@ -257,7 +257,7 @@ static void put_rule(struct buf *b, const struct vfctl_guest_tuning_vf *vf,
 }
 
 /* What the guest's driver does not do as it is asked, a line each. */
-static void note_fit(struct making *m, const struct vfctl_guest_tuning_vf *vf,
+static void note_fit(struct making *m, const struct vfctl_guest_half_vf *vf,
 	const struct vfctl_tuning_fit *fit)
 {
 	const char *driver = vf->infiniband ? "IPoIB" : vfctl_guest_driver(vf->pf_driver);
@@ -282,7 +282,7 @@ static void note_fit(struct making *m, const struct vfctl_guest_tuning_vf *vf,
 			driver));
 }
 
-static void add_interfaces(struct making *m, const struct vfctl_guest_tuning_vf *vfs, size_t count)
+static void add_interfaces(struct making *m, const struct vfctl_guest_half_vf *vfs, size_t count)
 {
 	_buf_ struct buf rules = {0};
 	bool ipoib = false;
@@ -365,7 +365,7 @@ static void add_advice(struct making *m)
 	add_file(m, strdup(ADVICE), buf_steal(&b));
 }
 
-static bool has_file(const struct vfctl_guest_tuning *t, const char *start)
+static bool has_file(const struct vfctl_guest_half *t, const char *start)
 {
 	for (size_t i = 0; i < t->file_count; i++)
 		if (str_starts(t->files[i].path, start))
@@ -388,10 +388,10 @@ static void add_commands(struct making *m, bool rdma, bool infiniband)
 				     infiniband ? "ib_umad" : NULL, "ib_ipoib", NULL});
 }
 
-int vfctl_guest_tuning_make(struct vfctl_ctx *ctx, const struct vfctl_profile *profile,
-	const struct vfctl_guest_tuning_vf *vfs, size_t count, struct vfctl_guest_tuning **ret)
+int vfctl_guest_half_make(struct vfctl_ctx *ctx, const struct vfctl_profile *profile,
+	const struct vfctl_guest_half_vf *vfs, size_t count, struct vfctl_guest_half **ret)
 {
-	_tuning_ struct vfctl_guest_tuning *t = calloc(1, sizeof(*t));
+	_tuning_ struct vfctl_guest_half *t = calloc(1, sizeof(*t));
 	struct making m = {.to = t, .profile = profile};
 	bool rdma = false, infiniband = false;
 
@@ -441,7 +441,7 @@ static void put_command(struct buf *b, char *const *words)
 	buf_puts(b, "]\n");
 }
 
-int vfctl_guest_tuning_cloud_init(struct vfctl_ctx *ctx, const struct vfctl_guest_tuning *t,
+int vfctl_guest_half_cloud_init(struct vfctl_ctx *ctx, const struct vfctl_guest_half *t,
 	char **ret)
 {
 	_buf_ struct buf b = {0};

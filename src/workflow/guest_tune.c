@@ -135,7 +135,7 @@ static int set_interface(struct tuned *t, const char *device, const char *want, 
 	return r < 0 ? r : *ret_words ? 0 : ctx_oom(t->ctx);
 }
 
-static char *settings_of(const struct vfctl_profile *profile, const struct vfctl_guest_tuning_vf *vf)
+static char *settings_of(const struct vfctl_profile *profile, const struct vfctl_guest_half_vf *vf)
 {
 	struct vfctl_tuning_fit fit;
 	_free_ char *text = NULL;
@@ -148,7 +148,7 @@ static char *settings_of(const struct vfctl_profile *profile, const struct vfctl
 }
 
 static int tune_interface(struct tuned *t, const struct vfctl_profile *profile,
-	const struct vfctl_guest_tuning_vf *vf)
+	const struct vfctl_guest_half_vf *vf)
 {
 	char mac[VFCTL_MAC_TEXT] = "", device[32];
 	_free_ char *want = settings_of(profile, vf), *words = NULL;
@@ -195,10 +195,10 @@ static int read_links(struct tuned *t)
 	return t->links ? 0 : ctx_oom(t->ctx);
 }
 
-int vfctl_guest_tuning_apply(struct vfctl_ctx *ctx, struct vfctl_hypervisor *hypervisor,
+int vfctl_guest_half_apply(struct vfctl_ctx *ctx, struct vfctl_hypervisor *hypervisor,
 	const char *domain, const struct vfctl_profile *profile,
-	const struct vfctl_guest_tuning_vf *vfs, size_t vf_count,
-	const struct vfctl_guest_tuning *tuning, struct vfctl_guest_outcome **ret_outcomes,
+	const struct vfctl_guest_half_vf *vfs, size_t vf_count,
+	const struct vfctl_guest_half *tuning, struct vfctl_guest_outcome **ret_outcomes,
 	size_t *ret_count)
 {
 	struct bench_plan_endpoint end = {.name = (char *)"guest", .where = BENCH_GUEST,

@@ -19,10 +19,10 @@
 
 static struct vfctl_ctx *ctx;
 
-static const struct vfctl_guest_tuning_vf igb = {.mac = {{0x52, 0x54, 0, 0, 0, 1}}, .pf_driver = "igb"};
-static const struct vfctl_guest_tuning_vf mlx5 = {.mac = {{0x52, 0x54, 0, 0, 0, 2}}, .rdma = true,
+static const struct vfctl_guest_half_vf igb = {.mac = {{0x52, 0x54, 0, 0, 0, 1}}, .pf_driver = "igb"};
+static const struct vfctl_guest_half_vf mlx5 = {.mac = {{0x52, 0x54, 0, 0, 0, 2}}, .rdma = true,
 	.pf_driver = "mlx5_core"};
-static const struct vfctl_guest_tuning_vf ipoib = {.infiniband = true, .rdma = true,
+static const struct vfctl_guest_half_vf ipoib = {.infiniband = true, .rdma = true,
 	.pf_driver = "mlx5_core"};
 
 static const struct vfctl_profile *profile(const char *name)
@@ -34,17 +34,17 @@ static const struct vfctl_profile *profile(const char *name)
 	return NULL;
 }
 
-static struct vfctl_guest_tuning *make(const struct vfctl_profile *p,
-	const struct vfctl_guest_tuning_vf *vfs, size_t count)
+static struct vfctl_guest_half *make(const struct vfctl_profile *p,
+	const struct vfctl_guest_half_vf *vfs, size_t count)
 {
-	struct vfctl_guest_tuning *t = NULL;
+	struct vfctl_guest_half *t = NULL;
 
-	if (vfctl_guest_tuning_make(ctx, p, vfs, count, &t) < 0)
+	if (vfctl_guest_half_make(ctx, p, vfs, count, &t) < 0)
 		fail_msg("%s", vfctl_ctx_error(ctx));
 	return t;
 }
 
-static const char *text_of(const struct vfctl_guest_tuning *t, const char *path)
+static const char *text_of(const struct vfctl_guest_half *t, const char *path)
 {
 	for (size_t i = 0; i < t->file_count; i++)
 		if (strcmp(t->files[i].path, path) == 0)
@@ -58,7 +58,7 @@ static void has(const char *text, const char *words)
 		fail_msg("'%s' is not in: %s", words, text ? text : "(no file)");
 }
 
-static void has_note(const struct vfctl_guest_tuning *t, const char *words)
+static void has_note(const struct vfctl_guest_half *t, const char *words)
 {
 	for (size_t i = 0; i < t->note_count; i++)
 		if (strstr(t->notes[i], words))
@@ -71,7 +71,7 @@ static void has_note(const struct vfctl_guest_tuning *t, const char *words)
 
 static void what_igbvf_cannot_do_is_said(void **unused)
 {
-	struct vfctl_guest_tuning *t = make(profile("paper-rx1"), &igb, 1);
+	struct vfctl_guest_half *t = make(profile("paper-rx1"), &igb, 1);
 	const char *link = text_of(t, LINK1);
 
 	has(link, "MACAddress=52:54:00:00:00:01\nDriver=igbvf\n");
@@ -81,12 +81,12 @@ static void what_igbvf_cannot_do_is_said(void **unused)
 	has_note(t, "igbvf with rx-usecs 0 still waits about 1 us");
 	assert_null(text_of(t, "/etc/sysctl.d/90-vfctl.conf"));
 	assert_null(text_of(t, "/etc/security/limits.d/90-vfctl.conf"));
-	vfctl_guest_tuning_free(t);
+	vfctl_guest_half_free(t);
 }
 
 static void rdma_has_modules_limits_and_advice(void **unused)
 {
-	struct vfctl_guest_tuning *t = make(profile("latency"), &mlx5, 1);
+	struct vfctl_guest_half *t = make(profile("latency"), &mlx5, 1);
 
 	has(text_of(t, LINK2), "Driver=mlx5_core\n");
 	has(text_of(t, LINK2), "RxMaxCoalescedFrames=1\nUseAdaptiveRxCoalesce=no\n");
@@ -96,20 +96,20 @@ static void rdma_has_modules_limits_and_advice(void **unused)
 	has(text_of(t, "/etc/security/limits.d/90-vfctl.conf"), "* hard memlock unlimited\n");
 	has(text_of(t, "/etc/vfctl/mpi-advice.txt"), "UCX_IB_PCI_RELAXED_ORDERING=y");
 	has(text_of(t, "/etc/vfctl/mpi-advice.txt"), "This profile is for latency: poll.");
-	vfctl_guest_tuning_free(t);
+	vfctl_guest_half_free(t);
 	t = make(profile("throughput"), &ipoib, 1);
 	has(text_of(t, "/etc/systemd/network/10-vfctl-ipoib.link"), "[Match]\nType=infiniband\n");
 	has(text_of(t, "/etc/modules-load.d/vfctl.conf"), "ib_umad\nib_ipoib\n");
 	has(text_of(t, "/etc/vfctl/mpi-advice.txt"), "block where vCPUs are shared");
-	vfctl_guest_tuning_free(t);
+	vfctl_guest_half_free(t);
 }
 
 /* Of CQE modes systemd knows nothing, and of 0 for two of its keys neither. */
 static void what_link_files_cannot_say_is_a_rule(void **unused)
 {
-	const struct vfctl_guest_tuning_vf bnxt = {.mac = {{0x52, 0x54, 0, 0, 0, 1}}, .pf_driver = "bnxt_en"};
+	const struct vfctl_guest_half_vf bnxt = {.mac = {{0x52, 0x54, 0, 0, 0, 1}}, .pf_driver = "bnxt_en"};
 	struct vfctl_profile own = {.name = (char *)"own"};
-	struct vfctl_guest_tuning *t;
+	struct vfctl_guest_half *t;
 	const char *rules;
 
 	own.coalesce.mask = VFCTL_COALESCE_BIT(VFCTL_CQE_MODE_RX) | VFCTL_COALESCE_BIT(VFCTL_RX_USECS) |
@@ -121,19 +121,19 @@ static void what_link_files_cannot_say_is_a_rule(void **unused)
 	has(rules, "ACTION==\"add\", SUBSYSTEM==\"net\", ATTR{address}==\"52:54:00:00:00:01\", ");
 	has(rules, "RUN+=\"/usr/sbin/ethtool -C $name stats-block-usecs 0 cqe-mode-rx on\"\n");
 	has(text_of(t, LINK1), "RxCoalesceSec=8us\n");
-	vfctl_guest_tuning_free(t);
+	vfctl_guest_half_free(t);
 	own.coalesce.mask = VFCTL_COALESCE_BIT(VFCTL_CQE_MODE_RX);
 	t = make(&own, &mlx5, 1);
 	assert_null(text_of(t, LINK2));
 	assert_non_null(text_of(t, "/etc/udev/rules.d/90-vfctl.rules"));
-	vfctl_guest_tuning_free(t);
+	vfctl_guest_half_free(t);
 }
 
 static void nothing_is_asked_of_a_guest_without_need(void **unused)
 {
-	struct vfctl_guest_tuning *t = NULL;
+	struct vfctl_guest_half *t = NULL;
 
-	assert_int_equal(vfctl_guest_tuning_make(ctx, profile("mixed"), NULL, 0, &t), -ENODATA);
+	assert_int_equal(vfctl_guest_half_make(ctx, profile("mixed"), NULL, 0, &t), -ENODATA);
 	assert_null(t);
 	has(vfctl_ctx_error(ctx), "profile mixed asks nothing");
 }
@@ -175,21 +175,21 @@ static void link_files_have_keys_of_systemd_alone(void **unused)
 
 	for (size_t d = 0; d < ARRAY_SIZE(drivers); d++)
 		for (size_t v = 0; v < ARRAY_SIZE(values); v++) {
-			struct vfctl_guest_tuning_vf vf = igb;
+			struct vfctl_guest_half_vf vf = igb;
 			struct vfctl_profile p = {.name = (char *)"p"};
-			struct vfctl_guest_tuning *t = NULL;
+			struct vfctl_guest_half *t = NULL;
 
 			vf.pf_driver = drivers[d];
 			p.coalesce.mask = VFCTL_COALESCE_BIT(VFCTL_COALESCE_KEYS) - 1;
 			for (size_t i = 0; i < VFCTL_COALESCE_KEYS; i++)
 				p.coalesce.values[i] =
 					vfctl_coalesce_is_switch((enum vfctl_coalesce_key)i) ? values[v] & 1 : values[v];
-			if (vfctl_guest_tuning_make(ctx, &p, &vf, 1, &t) < 0)
+			if (vfctl_guest_half_make(ctx, &p, &vf, 1, &t) < 0)
 				continue;
 			made++;
 			if (text_of(t, LINK1))
 				check_link(text_of(t, LINK1));
-			vfctl_guest_tuning_free(t);
+			vfctl_guest_half_free(t);
 		}
 	assert_true(made > 50);
 }
@@ -206,7 +206,7 @@ static const struct doc_node *value_of(const struct doc_node *map, const char *k
 	return NULL;
 }
 
-static void check_user_data(const struct vfctl_guest_tuning *t, const char *text)
+static void check_user_data(const struct vfctl_guest_half *t, const char *text)
 {
 	struct doc_node *root = NULL;
 	const struct doc_node *files, *commands;
@@ -231,19 +231,19 @@ static void check_user_data(const struct vfctl_guest_tuning *t, const char *text
 
 static void user_data_is_yaml_with_these_files(void **unused)
 {
-	const struct vfctl_guest_tuning_vf vfs[] = {igb, mlx5, ipoib};
+	const struct vfctl_guest_half_vf vfs[] = {igb, mlx5, ipoib};
 
 	for (size_t i = 0; i < vfctl_profile_count(); i++) {
-		struct vfctl_guest_tuning *t = make(vfctl_profile_at(i), vfs, ARRAY_SIZE(vfs));
+		struct vfctl_guest_half *t = make(vfctl_profile_at(i), vfs, ARRAY_SIZE(vfs));
 		char *text = NULL, *again = NULL;
 
-		assert_int_equal(vfctl_guest_tuning_cloud_init(ctx, t, &text), 0);
-		assert_int_equal(vfctl_guest_tuning_cloud_init(ctx, t, &again), 0);
+		assert_int_equal(vfctl_guest_half_cloud_init(ctx, t, &text), 0);
+		assert_int_equal(vfctl_guest_half_cloud_init(ctx, t, &again), 0);
 		assert_string_equal(text, again);
 		check_user_data(t, text);
 		free(text);
 		free(again);
-		vfctl_guest_tuning_free(t);
+		vfctl_guest_half_free(t);
 	}
 }
 
@@ -345,11 +345,11 @@ static struct vfctl_hypervisor hypervisor = {.agent = answer};
 
 static int apply(struct vfctl_guest_outcome **ret, size_t *ret_count)
 {
-	struct vfctl_guest_tuning *t = make(profile("latency"), &igb, 1);
-	int r = vfctl_guest_tuning_apply(ctx, &hypervisor, "web", profile("latency"), &igb, 1, t, ret,
+	struct vfctl_guest_half *t = make(profile("latency"), &igb, 1);
+	int r = vfctl_guest_half_apply(ctx, &hypervisor, "web", profile("latency"), &igb, 1, t, ret,
 		ret_count);
 
-	vfctl_guest_tuning_free(t);
+	vfctl_guest_half_free(t);
 	return r;
 }
 
