@@ -21,6 +21,7 @@ check "the guest goes" vfctl undefine half
 check "and its VF" vfctl destroy "$ens2"
 
 # The host's own igbvf stands for the guest's: it is the same driver under the same udev.
+check "the PF is up" ip link set "$ens2" up
 check "a VF with that MAC, on the host's driver" vfctl create "$ens2" 1 --driver host
 udevadm settle --timeout=30
 vf=$(ls "$pci/$(vf_of "$right" 0)/net")
