@@ -84,7 +84,7 @@ int nl_fdb_set(struct vfctl_ctx *ctx, int ifindex, const struct vfctl_mac *mac, 
 	_buf_ struct buf reply = {0};
 	struct nl_result result;
 	struct nlmsghdr *m = nl_begin(&rq, there ? RTM_NEWNEIGH : RTM_DELNEIGH,
-		there ? NLM_F_CREATE | NLM_F_EXCL : 0, ROOM);
+		there ? NLM_F_CREATE : 0, ROOM);
 	struct ndmsg *nd = m ? mnl_nlmsg_put_extra_header(m, sizeof(*nd)) : NULL;
 	char text[VFCTL_MAC_TEXT];
 	int r;

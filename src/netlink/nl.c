@@ -28,7 +28,7 @@ struct nlmsghdr *nl_begin(struct nl_request *rq, uint16_t type, uint16_t flags, 
 	m = mnl_nlmsg_put_header(rq->data + rq->len);
 	m->nlmsg_type = type;
 	m->nlmsg_flags = NLM_F_REQUEST | flags;
-	if (!(flags & NLM_F_DUMP))
+	if ((flags & NLM_F_DUMP) != NLM_F_DUMP) /* NLM_F_EXCL is one bit of it */
 		m->nlmsg_flags |= NLM_F_ACK;
 	m->nlmsg_seq = ++rq->next_seq;
 	return m;
