@@ -33,6 +33,7 @@ struct op_type {
 	enum op_nature nature;
 	bool volatile_; /* the kernel forgets it when the host boots */
 	bool asks_libvirt; /* its calls need ctx->hypervisor */
+	const char *asks_libvirt_of; /* so do those of targets that begin with this */
 	bool after_all; /* not done while something before it is left to do */
 	/* What is there now, in the words of @want. */
 	int (*observe_one)(struct vfctl_ctx *ctx, const struct op *op, char **ret_text);

@@ -126,6 +126,11 @@ static int status_of(struct agent_job *job, struct buf *out, struct buf *err)
 	json_number(json_member(said, "signal"), &signal_number);
 	job->status = signal_number ? 128 + (int)signal_number : (int)code;
 	job->ended = true;
+	if (json_flag(json_member(said, "out-truncated")) ||
+		json_flag(json_member(said, "err-truncated")))
+		return ctx_fail(job->ctx, -EFBIG, "guest %s: its agent keeps 16 MiB of what a program "
+			"prints, and this one printed more; write ssh: ADDRESS instead of guest:",
+			job->domain);
 	take(json_member(said, "out-data"), out);
 	take(json_member(said, "err-data"), err);
 	return 1;
@@ -217,6 +222,20 @@ int agent_poll(struct agent_job *job, int *ret_status)
 	return e < 0 ? e : r;
 }
 
+/*
+ * The agent forgets a process only when it has told that it ended: one that nobody asked for would be
+ * found again by the next of that number (qga/commands.c, guest_exec_info_find()).
+ */
+static void forget_ended(struct agent_job *job, int64_t pid)
+{
+	_buf_ struct buf out = {0}, err = {0};
+	struct agent_job other = {.ctx = job->ctx, .hypervisor = job->hypervisor,
+		.domain = job->domain, .pid = pid};
+
+	for (int i = 0; i < STOP_POLLS && status_of(&other, &out, &err) == 0; i++)
+		host_sleep_ms(job->ctx, POLL_MS);
+}
+
 void agent_stop(struct agent_job *job)
 {
 	_free_ char *pid = job ? str_format("%" PRId64, job->pid) : NULL;
@@ -227,9 +246,11 @@ void agent_stop(struct agent_job *job)
 	if (!job)
 		return;
 	/* timeout(1) hands the signal on. */
-	if (pid && agent_poll(job, &status) == 0 && exec(job, argv, NULL, false, &killer) == 0)
+	if (pid && agent_poll(job, &status) == 0 && exec(job, argv, NULL, false, &killer) == 0) {
 		for (int i = 0; i < STOP_POLLS && agent_poll(job, &status) == 0; i++)
 			host_sleep_ms(job->ctx, POLL_MS);
+		forget_ended(job, killer);
+	}
 	free_job(job);
 }
 

@@ -440,6 +440,7 @@ static int revert_settings(struct vfctl_ctx *ctx, const struct op *op)
 const struct op_type op_bench_settings = {
 	.name = "bench-settings",
 	.nature = OP_UNDOABLE,
+	.asks_libvirt_of = SETTINGS_OF_GUEST,
 	.observe_one = observe_settings,
 	.apply_one = apply_settings,
 	.revert_one = revert_settings,

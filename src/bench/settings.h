@@ -20,6 +20,7 @@ int settings_write(struct place *p, const char *device, const char *text);
 /* The names in @text; the caller frees them as an array of strings. */
 int settings_names(struct vfctl_ctx *ctx, const char *text, char ***ret);
 
+#define SETTINGS_OF_GUEST "guest:" /* how a target in a guest begins */
 /* "netns:wire-a/ens1": the place and its interface, for whoever puts the settings back. */
 char *settings_target(const struct bench_plan_endpoint *end);
 /* The way back. @ret's texts and @ret_text are the caller's. */

@@ -202,6 +202,7 @@ const struct op_type op_bench_tunnel = {
 	.name = "bench-tunnel",
 	.nature = OP_UNDOABLE,
 	.volatile_ = true,
+	.asks_libvirt_of = SETTINGS_OF_GUEST,
 	.observe_one = observe_tunnel,
 	.apply_one = apply_tunnel,
 	.revert_one = revert_tunnel,

@@ -346,6 +346,23 @@ static int detach(struct vfctl_ctx *ctx, struct vfctl_hypervisor *self, const ch
 
 /* ---- the connection ---- */
 
+/* What helps depends on who refused: libvirt, since nobody answers there, or the agent itself. */
+static int fail_agent(struct vfctl_ctx *ctx, const char *name)
+{
+	const virError *error = sym_virGetLastError();
+	int code = error ? error->code : 0, r = fail(ctx, "ask the guest agent");
+
+	if (code == VIR_ERR_OPERATION_INVALID)
+		return ctx_append(ctx, r, " (virsh start %s)", name);
+	if (code == VIR_ERR_AGENT_UNRESPONSIVE || code == VIR_ERR_ARGUMENT_UNSUPPORTED)
+		return ctx_append(ctx, -EOPNOTSUPP, " (qemu-guest-agent must run in guest %s, and its "
+			"domain have the channel org.qemu.guest_agent.0)", name);
+	if (strstr(vfctl_ctx_error(ctx), "disabled"))
+		return ctx_append(ctx, -EOPNOTSUPP, " (the agent of guest %s forbids it: allow guest-exec "
+			"in its configuration, /etc/sysconfig/qemu-ga or qemu-ga.conf)", name);
+	return r == -EIO ? -EOPNOTSUPP : r;
+}
+
 static int ask_agent(struct vfctl_ctx *ctx, struct vfctl_hypervisor *self, const char *name,
 	const char *command, unsigned timeout_s, char **ret_answer)
 {
@@ -358,11 +375,8 @@ static int ask_agent(struct vfctl_ctx *ctx, struct vfctl_hypervisor *self, const
 	if (r < 0)
 		return r;
 	answer = sym_virDomainQemuAgentCommand(domain, command, (int)timeout_s, 0);
-	if (!answer) {
-		r = fail(ctx, "ask the guest agent");
-		return ctx_append(ctx, r == -EIO ? -EOPNOTSUPP : r, " (qemu-guest-agent must run in guest "
-			"%s, and its domain have the channel org.qemu.guest_agent.0)", name);
-	}
+	if (!answer)
+		return fail_agent(ctx, name);
 	*ret_answer = answer;
 	return 0;
 }

@@ -186,7 +186,9 @@ static int carry_on(struct vfctl_ctx *ctx, const struct open_change *c)
 bool recover_asks_libvirt(const struct open_change *c)
 {
 	for (size_t i = 0; i < c->op_count; i++)
-		if (c->ops[i].type->asks_libvirt)
+		if (c->ops[i].type->asks_libvirt ||
+			(c->ops[i].type->asks_libvirt_of &&
+				str_starts(c->ops[i].target, c->ops[i].type->asks_libvirt_of)))
 			return true;
 	return false;
 }

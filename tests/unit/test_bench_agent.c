@@ -15,13 +15,17 @@
 #include "base/buf.h"
 #include "base/ctx.h"
 #include "bench/place.h"
+#include "bench/settings.h"
+#include "workflow/recover.h"
 
 #define MORE "{\"return\":{\"exited\":false}}"
 
 static struct vfctl_ctx *ctx;
 static const char *started, *state; /* answers to guest-exec and guest-exec-status; NULL: fails */
 static unsigned polls_left; /* so often it has not ended */
-static char asked[2048], killed[256];
+static char asked[2048], killed[256], last[256];
+
+#define KILLER "{\"return\":{\"pid\":88}}"
 
 static int answer(struct vfctl_ctx *c, struct vfctl_hypervisor *self, const char *name,
 	const char *command, unsigned timeout_s, char **ret)
@@ -36,6 +40,9 @@ static int answer(struct vfctl_ctx *c, struct vfctl_hypervisor *self, const char
 		snprintf(killed, sizeof(killed), "%s", command);
 	else if (!is_state)
 		snprintf(asked, sizeof(asked), "%s", command);
+	snprintf(last, sizeof(last), "%s", command);
+	if (!is_state && *killed)
+		text = KILLER;
 	/* What was killed has ended at the next look. */
 	if (is_state && *killed)
 		text = "{\"return\":{\"exited\":true,\"signal\":15}}";
@@ -110,6 +117,8 @@ static void what_goes_wrong_has_words(void **unused)
 	expect(-EBADMSG, "whether process 77 ended", STARTED, "[]");
 	expect(-EBADMSG, "guest agent's answer", STARTED, "{\"return");
 	expect(-ETIMEDOUT, "did not end within", STARTED, MORE);
+	expect(-EFBIG, "this one printed more", STARTED,
+		"{\"return\":{\"exited\":true,\"exitcode\":0,\"out-data\":\"dG9v\",\"out-truncated\":true}}");
 	/* As timeout(1) says that there is no such program. */
 	expect(-ENOENT, "sockperf cannot be run on guest web", STARTED,
 		"{\"return\":{\"exited\":true,\"exitcode\":127}}");
@@ -166,6 +175,8 @@ static void a_job_that_goes_on_is_ended(void **unused)
 	assert_int_equal(place_job_wait(job, 200, NULL, &status), -ETIMEDOUT);
 	place_job_stop(job);
 	assert_non_null(strstr(killed, "[\"-TERM\",\"77\"]"));
+	/* What was asked last is how kill itself ended, for the agent to forget it. */
+	assert_non_null(strstr(last, "\"guest-exec-status\",\"arguments\":{\"pid\":88}"));
 }
 
 static void output_without_room_is_an_error(void **unused)
@@ -192,6 +203,17 @@ static void a_program_here_that_hangs_is_said(void **unused)
 	assert_int_equal(place_open(ctx, &here, NULL, &p), 0);
 	assert_int_equal(place_run(&p, hang, NULL, 200, &o), -ETIMEDOUT);
 	assert_non_null(strstr(vfctl_ctx_error(ctx), "sleep did not end within"));
+}
+
+/* vfctl recover connects to libvirt for what needs it, and for nothing else. */
+static void what_was_set_in_a_guest_asks_libvirt(void **unused)
+{
+	struct op op = {.type = &op_bench_settings, .target = (char *)"guest:web/eth0"};
+	struct open_change change = {.ops = &op, .op_count = 1};
+
+	assert_true(recover_asks_libvirt(&change));
+	op.target = (char *)"netns:web/eth0";
+	assert_false(recover_asks_libvirt(&change));
 }
 
 static int open_all(void **unused)
@@ -224,6 +246,7 @@ int main(void)
 		cmocka_unit_test(a_job_writes_its_files_and_runs_on_its_cpus),
 		cmocka_unit_test(a_job_that_goes_on_is_ended),
 		cmocka_unit_test(output_without_room_is_an_error),
+		cmocka_unit_test(what_was_set_in_a_guest_asks_libvirt),
 		cmocka_unit_test(a_program_here_that_hangs_is_said),
 	};
 
