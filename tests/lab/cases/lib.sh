@@ -25,9 +25,11 @@ ok() {
 
 not_ok() {
 	checks=$((checks + 1)) failures=$((failures + 1))
-	printf 'not ok %d - %s\n' "$checks" "$1"
+	local why=${2:-}
+	# What was seen stands in the line itself as well: a summary shows no others.
+	printf 'not ok %d - %s%s\n' "$checks" "$1" "${why:+ [${why//$'\n'/ | }]}" | cut -c1-400
 	time_check
-	[ -z "${2:-}" ] || printf '# %s\n' "${2//$'\n'/$'\n'# }"
+	[ -z "$why" ] || printf '# %s\n' "${why//$'\n'/$'\n'# }"
 }
 
 # usage: check TEXT COMMAND...     the command succeeds
