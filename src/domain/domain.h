@@ -167,6 +167,7 @@ void device_rewrite(struct xml_node *node, const struct vfctl_domain_vf *vf,
 #define SINCE_CPU_MAXIMUM 7001000
 #define SINCE_ALLOCATION_THREADS 8002000
 #define SINCE_MAXPHYSADDR 8007000
+#define SINCE_MAXPHYSADDR_LIMIT 9003000
 #define SINCE_IOMMUFD 12001000
 /* 12.1 crashed when it plugged an interface with iommufd. */
 #define SINCE_IOMMUFD_INTERFACE 12002000
@@ -226,6 +227,8 @@ int render_check_version(struct render *r);
 void render_set_list(
 	struct xml_node *node, const char *attr, const struct vfctl_cpuset *set);
 int render_cpu(struct render *r);
+/* <maxphysaddr>: room for the memory and the BARs of the guest's devices. */
+void render_address(struct render *r, struct xml_node *cpu, bool host);
 void render_cells(struct render *r, struct xml_node *cpu);
 void render_memory(struct render *r);
 void render_pins(struct render *r);

@@ -4,11 +4,9 @@
 
 #include "domain/domain.h"
 
-#define GIB (UINT64_C(1) << 30)
 
 /* QEMU's own default of 40 address bits ends at 1 TiB, PCI hole and large BARs included.
  */
-#define MAXPHYSADDR_FROM_BYTES (256 * GIB)
 
 /* A feature the template does not mention. */
 static void offer(
@@ -155,15 +153,6 @@ static void render_cache(struct render *r, struct xml_node *cpu, bool host)
 	xml_set(cache, "mode", modes[wanted]);
 }
 
-static void render_address_bits(struct render *r, struct xml_node *cpu, bool host)
-{
-	bool large = r->assignment->memory_bytes >= MAXPHYSADDR_FROM_BYTES;
-	const struct words words = {"passthrough", NULL,
-		host && large && r->version >= SINCE_MAXPHYSADDR ? "passthrough" : NULL};
-
-	render_choice(cpu, "maxphysaddr", "mode", r->guest->xml.maxphysaddr, &words);
-}
-
 /* A VF keeps the guest from migrating; unmigratable, it gets the invariant TSC. */
 static void render_migratable(struct render *r, struct xml_node *cpu, bool host)
 {
@@ -186,7 +175,7 @@ int render_cpu(struct render *r)
 	render_cells(r, cpu);
 	render_migratable(r, cpu, host);
 	render_cache(r, cpu, host);
-	render_address_bits(r, cpu, host);
+	render_address(r, cpu, host);
 	render_clock(r);
 	render_hpet(r);
 	return 0;

@@ -6,8 +6,10 @@
 #include <stdio.h>
 #include <sys/random.h>
 
+#include "facts/address.h"
 #include "facts/snapshot.h"
 #include "host/host.h"
+#include "pci/bars.h"
 #include "sriov/attrs.h"
 
 void vfctl_placed_free(struct vfctl_placed *placed)
@@ -281,6 +283,38 @@ int placed_check(struct vfctl_ctx *ctx, const struct vfctl_placed *placed)
 	return assignment_fits(ctx, placed->guest->name, vfctl_placed_assignment(placed));
 }
 
+/* What the template has of host devices already; one that cannot be read has none, here. */
+static uint64_t bars_of_others(struct vfctl_ctx *ctx, const struct vfctl_placed *placed,
+	const char *template_text)
+{
+	_free_ struct vfctl_domain_intent *intent = calloc(1, sizeof(*intent));
+	uint64_t bytes = 0;
+
+	if (!intent || !template_text || !vfctl_domain_may_have_devices(template_text, strlen(template_text)))
+		return 0;
+	if (vfctl_domain_intent_read(ctx, template_text, strlen(template_text), true, intent) < 0) {
+		ctx_clear(ctx);
+		return 0;
+	}
+	for (size_t i = 0; i < intent->device_count; i++) {
+		bool ours = false;
+
+		for (size_t j = 0; j < placed->vf_count; j++)
+			ours |= vfctl_bdf_compare(&placed->vfs[j].bdf, &intent->devices[i].bdf) == 0;
+		bytes += ours ? 0 : pci_bar_bytes(ctx, &intent->devices[i].bdf);
+	}
+	return bytes;
+}
+
+static void read_address_space(struct vfctl_ctx *ctx, const struct vfctl_placed *placed,
+	const char *template_text, struct vfctl_address_space *ret)
+{
+	*ret = (struct vfctl_address_space){.bar_bytes = bars_of_others(ctx, placed, template_text)};
+	for (size_t i = 0; i < placed->vf_count; i++)
+		ret->bar_bytes += pci_bar_bytes(ctx, &placed->vfs[i].bdf);
+	address_widths_read(ctx, ret);
+}
+
 int vfctl_placed_xml(struct vfctl_ctx *ctx, const struct vfctl_placed *placed,
 	const char *template_text, const char *template_name, uint64_t libvirt_version,
 	char **ret_xml)
@@ -298,5 +332,6 @@ int vfctl_placed_xml(struct vfctl_ctx *ctx, const struct vfctl_placed *placed,
 		r = vfctl_domain_cell_distances(ctx, request.assignment, placed->model->topology,
 			&distances);
 	request.cell_distances = distances;
+	read_address_space(ctx, placed, template_text, &request.address);
 	return r < 0 ? r : vfctl_domain_render(ctx, &request, ret_xml);
 }

@@ -42,6 +42,13 @@ struct vfctl_domain_vf {
 	struct vfctl_vf_attrs attrs;
 };
 
+/** What a guest's address space must hold, and how wide the host can make it. 0: not known. */
+struct vfctl_address_space {
+	unsigned cpu_bits;   /**< of physical addresses on the host */
+	unsigned iommu_bits; /**< of addresses that its narrowest IOMMU translates */
+	uint64_t bar_bytes;  /**< of 64-bit BARs of all devices that the guest is given */
+};
+
 struct vfctl_domain_request {
 	/** A domain XML to complete, and its name for messages. NULL: a bare one. */
 	const char *template_text;
@@ -56,6 +63,7 @@ struct vfctl_domain_request {
 	const unsigned *cell_distances;
 	/** Version of the target, 11003000 for 11.3.0; 0: VFCTL_LIBVIRT_OLDEST. */
 	uint64_t libvirt_version;
+	struct vfctl_address_space address;
 };
 
 /**

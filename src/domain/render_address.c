@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * How many bits the guest's physical addresses have. QEMU gives 40 unless told otherwise, whatever
+ * the host has: 1 TiB for memory and BARs. UEFI firmware puts 64-bit BARs into the topmost eighth
+ * only, and a device whose BARs find no room there is missing in the guest without a word (edk2,
+ * OvmfPkg/Library/PlatformInitLib/MemDetect.c; tianocore/edk2#12997). An IOMMU that translates fewer
+ * bits than the guest uses refuses its BARs: VFIO_MAP_DMA, EINVAL.
+ */
+#include <inttypes.h>
+
+#include "base/util.h"
+#include "domain/domain.h"
+
+#define QEMU_BITS 40
+#define MAXPHYSADDR_FROM_BYTES (UINT64_C(256) << 30)
+#define MAX_BITS 52 /* of x86 */
+#define WINDOW_SHIFT 3 /* an eighth; a quarter in edk2 of 2026-08 and later */
+
+static bool is_uefi(const struct render *r)
+{
+	struct xml_node *os = xml_child(r->domain, "os");
+
+	return os && (xml_get_is(os, "firmware", "efi") ||
+		xml_get_is(xml_child(os, "loader"), "type", "pflash"));
+}
+
+static bool has_room(const struct render *r, unsigned bits)
+{
+	uint64_t bars = r->request->address.bar_bytes, all = UINT64_C(1) << bits;
+
+	if (bars >= all)
+		return false;
+	return is_uefi(r) ? bars <= all >> WINDOW_SHIFT
+			  : r->assignment->memory_bytes <= all - bars;
+}
+
+/* The bits that host and IOMMU both have; 0: not known. */
+static unsigned widest(const struct vfctl_address_space *a)
+{
+	return a->iommu_bits && a->iommu_bits < a->cpu_bits ? a->iommu_bits : a->cpu_bits;
+}
+
+static void warn_of_bars(const struct render *r, unsigned bits, const char *remedy)
+{
+	log_warn(r->ctx, "%s: the BARs of its devices take %" PRIu64 " GiB, and with addresses of %u bits "
+		"the guest's firmware has %" PRIu64 " GiB for them: some device may be missing in the "
+		"guest; %s", r->guest->name, r->request->address.bar_bytes >> 30, bits,
+		(UINT64_C(1) << (is_uefi(r) ? bits - WINDOW_SHIFT : bits)) >> 30, remedy);
+}
+
+/* All that the host has, or as much of it as the IOMMU translates. */
+static void widen(struct render *r, struct xml_node *cpu)
+{
+	const struct vfctl_address_space *a = &r->request->address;
+	struct xml_node *child = render_child(cpu, "maxphysaddr", NULL);
+
+	xml_set(child, "mode", "passthrough");
+	xml_unset(child, "bits");
+	xml_unset(child, "limit");
+	if (!a->bar_bytes || widest(a) == a->cpu_bits)
+		return;
+	if (r->version >= SINCE_MAXPHYSADDR_LIMIT) {
+		xml_setf(child, "limit", "%u", widest(a));
+		return;
+	}
+	xml_set(child, "mode", "emulate");
+	xml_setf(child, "bits", "%u", widest(a));
+}
+
+/* QEMU's 40 bits are more than the IOMMU translates. */
+static void narrow(struct render *r, struct xml_node *cpu)
+{
+	struct xml_node *child = render_child(cpu, "maxphysaddr", NULL);
+
+	xml_set(child, "mode", "emulate");
+	xml_unset(child, "limit");
+	xml_setf(child, "bits", "%u", r->request->address.iommu_bits);
+}
+
+static void choose(struct render *r, struct xml_node *cpu, bool host)
+{
+	const struct vfctl_address_space *a = &r->request->address;
+	bool large = r->assignment->memory_bytes >= MAXPHYSADDR_FROM_BYTES;
+	unsigned bits = QEMU_BITS;
+
+	if (r->version < SINCE_MAXPHYSADDR) {
+		if (!has_room(r, QEMU_BITS))
+			warn_of_bars(r, QEMU_BITS, "libvirt 8.7 can give it more bits (maxphysaddr)");
+		return;
+	}
+	if (a->bar_bytes && a->iommu_bits && a->iommu_bits < QEMU_BITS) {
+		narrow(r, cpu);
+		bits = a->iommu_bits;
+	} else if (host && (large || !has_room(r, QEMU_BITS))) {
+		widen(r, cpu);
+		bits = widest(a) ? widest(a) : MAX_BITS;
+	}
+	if (!has_room(r, bits))
+		warn_of_bars(r, bits, is_uefi(r) ? "SeaBIOS has no such limit (a template without "
+			"firmware='efi'), and cpu: host-passthrough has all bits of the host"
+			: "give it fewer of them");
+}
+
+void render_address(struct render *r, struct xml_node *cpu, bool host)
+{
+	enum vfctl_choice choice = r->guest->xml.maxphysaddr;
+
+	if (choice == VFCTL_CHOICE_OFF)
+		xml_remove_children(cpu, "maxphysaddr");
+	else if (choice == VFCTL_CHOICE_ON)
+		widen(r, cpu);
+	else if (!xml_child(cpu, "maxphysaddr"))
+		choose(r, cpu, host);
+}

@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef VFCTL_PCI_BARS_H
+#define VFCTL_PCI_BARS_H
+
+#include <stdint.h>
+
+#include "base/ctx.h"
+#include "vfctl/types.h"
+
+/* What the function's 64-bit memory BARs take, in bytes. 0: none, or they cannot be read. */
+uint64_t pci_bar_bytes(struct vfctl_ctx *ctx, const struct vfctl_bdf *bdf);
+
+#endif
