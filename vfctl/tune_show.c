@@ -124,6 +124,56 @@ static void print_row_json(struct out *out, const struct vfctl_fit_row *row, boo
 	out_shut(out);
 }
 
+/* ---- what is read beside it ---- */
+
+#define LARGE_READS 4096 /* bytes */
+
+static void print_bus_json(struct invocation *in, const struct vfctl_pf *pf)
+{
+	struct vfctl_pci_express e;
+	bool known = vfctl_pf_pci_express_read(in->ctx, pf, &e) == 0, on;
+
+	if (known) {
+		out_open(in->out, "pci_express", '{');
+		out_int(in->out, "max_read_request_bytes", e.max_read_request_bytes);
+		out_int(in->out, "max_payload_bytes", e.max_payload_bytes);
+		out_bool(in->out, "relaxed_ordering", e.relaxed_ordering);
+		out_shut(in->out);
+	} else {
+		out_null(in->out, "pci_express");
+	}
+	known = vfctl_pf_rdma_adaptive_read(in->ctx, pf, &on) == 0;
+	if (known) {
+		out_open(in->out, "rdma", '{');
+		out_str(in->out, "device", pf->rdma);
+		out_bool(in->out, "adaptive_moderation", on);
+		out_shut(in->out);
+	} else {
+		out_null(in->out, "rdma");
+	}
+}
+
+/* The registers are set by tools of their own: their owner is the firmware, or whoever tunes it. */
+static void print_bus(struct invocation *in, const struct vfctl_pf *pf)
+{
+	struct vfctl_pci_express e;
+	bool on;
+
+	if (vfctl_pf_rdma_adaptive_read(in->ctx, pf, &on) == 0)
+		out_line(in->out, "  RDMA device %s: adaptive moderation %s, for queues that the kernel's own "
+			"users make", pf->rdma, on ? "on" : "off");
+	if (vfctl_pf_pci_express_read(in->ctx, pf, &e) < 0)
+		return;
+	out_line(in->out, "  PCIe: reads of up to %u bytes, payload %u, relaxed ordering %s",
+		e.max_read_request_bytes, e.max_payload_bytes, e.relaxed_ordering ? "on" : "off");
+	if (!strcmp(pf->driver, "mlx5_core") && e.max_read_request_bytes < LARGE_READS)
+		out_fold(in->out, 4, "    larger reads (up to 4096) may help large messages: bits 14 to 12 of "
+			"setpci CAP_EXP+8.w; measure it, vfctl bench");
+	if (!e.relaxed_ordering)
+		out_fold(in->out, 4, "    with relaxed ordering off here its VFs have none either: bit 4 of "
+			"setpci CAP_EXP+8.w, or the firmware's PCI_WR_ORDERING");
+}
+
 static void print_json(struct out *out, const struct vfctl_pf *pf, const struct vfctl_pf_moderation *m,
 	const struct vfctl_profile *profile)
 {
@@ -184,13 +234,16 @@ static int show_one(struct invocation *in, const struct vfctl_inventory *inv, co
 			print_json(in->out, pf, &m, profile);
 		else
 			out_str(in->out, "unread", vfctl_ctx_error(in->ctx));
+		print_bus_json(in, pf);
 		out_shut(in->out);
 	} else if (r == 0) {
 		print_pf(in, pf, &m, profile);
-	} else if (in->arg_count > 1) {
+		print_bus(in, pf);
+	} else if (in->arg_count > 1 && r != -EOPNOTSUPP) {
 		return fail(in, r);
 	} else {
 		out_line(in->out, "%s: %s", vfctl_pf_name(pf, name), vfctl_ctx_error(in->ctx));
+		print_bus(in, pf);
 	}
 	return r == -ENOMEM ? fail(in, r) : 0;
 }

@@ -6,49 +6,19 @@
 #include <string.h>
 
 #include "host/host.h"
+#include "pci/config.h"
 #include "pci/device.h"
 
 #define EXTENDED_START 0x100 /* of extended capabilities in the configuration space */
-#define CAPABILITIES_MAX 128 /* a broken device may chain them in a circle */
 #define INTEL 0x8086
 /* What the kernel, too, wants of a port before it gives what is below a group of its own. */
 #define NEEDED (PCI_ACS_SV | PCI_ACS_RR | PCI_ACS_CR | PCI_ACS_UF)
 
-static unsigned at16(const uint8_t *config, size_t at)
-{
-	return (unsigned)config[at] | (unsigned)config[at + 1] << 8;
-}
-
-/* 0: it has none. */
-static size_t find_capability(const uint8_t *config, size_t len, uint8_t id)
-{
-	size_t at = config[PCI_CAPABILITY_LIST] & ~3u;
-
-	for (int i = 0; i < CAPABILITIES_MAX && at >= 0x40 && at + 4 <= len; i++) {
-		if (config[at] == id)
-			return at;
-		at = config[at + 1] & ~3u;
-	}
-	return 0;
-}
-
-static size_t find_extended(const uint8_t *config, size_t len, unsigned id)
-{
-	size_t at = EXTENDED_START;
-
-	for (int i = 0; i < CAPABILITIES_MAX && at >= EXTENDED_START && at + 12 <= len; i++) {
-		if (at16(config, at) == id)
-			return at;
-		at = at16(config, at + 2) >> 4 & ~3u;
-	}
-	return 0;
-}
-
 /* Those alone route between functions; what has no PCI Express capability is an old bus. */
 static bool is_routing_port(const uint8_t *config, size_t len)
 {
-	size_t at = find_capability(config, len, PCI_CAP_ID_EXP);
-	unsigned type = at ? (at16(config, at + PCI_EXP_FLAGS) & PCI_EXP_FLAGS_TYPE) >> 4 : 0;
+	size_t at = config_capability(config, len, PCI_CAP_ID_EXP);
+	unsigned type = at ? (config_u16(config, at + PCI_EXP_FLAGS) & PCI_EXP_FLAGS_TYPE) >> 4 : 0;
 
 	return at && (type == PCI_EXP_TYPE_ROOT_PORT || type == PCI_EXP_TYPE_DOWNSTREAM);
 }
@@ -60,10 +30,10 @@ static bool is_routing_port(const uint8_t *config, size_t len)
  */
 static bool is_on(const uint8_t *config, size_t at)
 {
-	unsigned can = at16(config, at + PCI_ACS_CAP) & NEEDED;
+	unsigned can = config_u16(config, at + PCI_ACS_CAP) & NEEDED;
 
-	return (at16(config, at + PCI_ACS_CTRL) & can) == can ||
-		(at16(config, PCI_VENDOR_ID) == INTEL && (at16(config, at + 8) & can) == can);
+	return (config_u16(config, at + PCI_ACS_CTRL) & can) == can ||
+		(config_u16(config, PCI_VENDOR_ID) == INTEL && (config_u16(config, at + 8) & can) == can);
 }
 
 enum vfctl_acs pci_acs_parse(const void *data, size_t len)
@@ -76,7 +46,7 @@ enum vfctl_acs pci_acs_parse(const void *data, size_t len)
 		return VFCTL_ACS_UNKNOWN;
 	if (!is_routing_port(config, len))
 		return VFCTL_ACS_ON;
-	at = find_extended(config, len, PCI_EXT_CAP_ID_ACS);
+	at = config_extended(config, len, PCI_EXT_CAP_ID_ACS);
 	return !at ? VFCTL_ACS_ABSENT : is_on(config, at) ? VFCTL_ACS_ON : VFCTL_ACS_OFF;
 }
 

@@ -6,33 +6,16 @@
 #include <stdio.h>
 
 #include "host/host.h"
+#include "pci/config.h"
 #include "pci/device.h"
-
-#define EXTENDED_START 0x100 /* of extended capabilities in the configuration space */
-#define CAPABILITIES_MAX 128 /* a broken device may chain them in a circle */
-
-static uint32_t word_at(const uint8_t *config, size_t at)
-{
-	return (uint32_t)config[at] | (uint32_t)config[at + 1] << 8 |
-		(uint32_t)config[at + 2] << 16 | (uint32_t)config[at + 3] << 24;
-}
 
 /* Two words, the upper one first for people. */
 static void parse_device(const uint8_t *config, size_t len, char ret[PCI_SERIAL_TEXT])
 {
-	size_t at = EXTENDED_START;
+	size_t at = config_extended(config, len, PCI_EXT_CAP_ID_DSN);
 
-	for (int i = 0; i < CAPABILITIES_MAX && at >= EXTENDED_START && at + 12 <= len; i++) {
-		uint32_t head = word_at(config, at);
-
-		if (PCI_EXT_CAP_ID(head) == PCI_EXT_CAP_ID_DSN) {
-			for (int k = 0; k < 8; k++)
-				snprintf(ret + 3 * k, 4, k < 7 ? "%02x-" : "%02x",
-					config[at + 11 - (size_t)k]);
-			return;
-		}
-		at = PCI_EXT_CAP_NEXT(head);
-	}
+	for (int k = 0; at && k < 8; k++)
+		snprintf(ret + 3 * k, 4, k < 7 ? "%02x-" : "%02x", config[at + 11 - (size_t)k]);
 }
 
 /* Fields of a key of two letters, a length and a text. */

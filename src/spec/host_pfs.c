@@ -242,6 +242,17 @@ static int read_managed(struct reader *r, const struct key *key, const struct do
 	return error;
 }
 
+/* One that is not stated is left alone. */
+static int read_rdma_adaptive(struct reader *r, const struct key *key, const struct doc_node *value,
+	void *object)
+{
+	struct vfctl_pf_spec *pf = object;
+	const struct key into = {key->name, read_switch, 0, 0, 0, NULL};
+
+	pf->rdma_adaptive_stated = true;
+	return read_switch(r, &into, value, &pf->rdma_adaptive);
+}
+
 enum { MATCH, MANAGED, COUNT, DRIVER, KEEP, GUID_POOL, PKEY, RANGES };
 
 static const char *const driver_words[] = {
@@ -265,6 +276,7 @@ static const struct key pf_keys[] = {
 	[RANGES] = {"vfs", read_ranges, 0, 0, 0, NULL},
 	{"mtu", read_u32, P(mtu), VFCTL_MTU_MIN, VFCTL_MTU_MAX, NULL},
 	{"ipoib-mode", read_word_text, P(ipoib_mode), 0, 0, ipoib_words},
+	{"rdma-adaptive-moderation", read_rdma_adaptive, 0, 0, 0, NULL},
 	{"link", read_link, 0, 0, 0, link_words},
 	{"tuning", read_pf_tuning, P(tuning), 0, 0, NULL},
 };
@@ -273,6 +285,7 @@ static const struct shape pf_shapes[] = {
 	{.read = read_match, .kinds = SHAPE_TEXT | SHAPE_FILLED, .min = 1, .max = NAME_MAX_BYTES,
 		.map = &match_table},
 	{.read = read_managed, .kinds = SHAPE_SWITCH},
+	{.read = read_rdma_adaptive, .kinds = SHAPE_SWITCH},
 	{.read = read_ranges, .map = &range_table, .named = "^[0-9]+(-[0-9]+)?$"},
 	{.read = read_link, .kinds = SHAPE_WORDS},
 	{.read = read_pf_tuning, .kinds = SHAPE_TEXT | SHAPE_FILLED, .pattern = NAME_PATTERN,

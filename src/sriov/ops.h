@@ -19,10 +19,11 @@
  * op_module       -    a kernel module, loaded
  * op_pf_mtu       PF   the MTU of its network device
  * op_ipoib_mode   PF   datagram or connected
+ * op_rdma_adaptive PF  on or off: adaptive moderation of its RDMA device
  * op_pf_link      PF   "up" or "down"
  */
 extern const struct op_type op_autoprobe, op_numvfs, op_vf_attrs, op_vf_identity,
-	op_guest_attrs, op_vf_driver, op_module, op_pf_mtu, op_ipoib_mode, op_pf_link;
+	op_guest_attrs, op_vf_driver, op_module, op_pf_mtu, op_ipoib_mode, op_rdma_adaptive, op_pf_link;
 
 const char *vf_driver_word(enum vfctl_vf_driver driver);
 /* The driver that a VF has and its override, as op_vf_driver's before; the caller frees it. */

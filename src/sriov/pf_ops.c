@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What is done to the network device of a PF itself: its MTU, IPoIB mode, and whether it is up. */
+/* What is done to a PF's own devices: MTU, IPoIB mode, adaptive moderation, and whether it is up. */
 #include "sriov/ops.h"
 
 #include <errno.h>
@@ -8,23 +8,30 @@
 
 #include "base/parse.h"
 #include "host/host.h"
+#include "netlink/rdma.h"
 #include "sriov/inventory.h"
 
 #define UP "up"
 #define DOWN "down"
+
+static int open_function(struct vfctl_ctx *ctx, const struct op *op,
+	struct vfctl_inventory **ret_inventory)
+{
+	struct vfctl_bdf bdf;
+
+	if (vfctl_bdf_parse(op->target, &bdf) < 0)
+		return ctx_fail(ctx, -EBADMSG, "an operation %s has '%s' as its target",
+			op->type->name, op->target);
+	return inventory_read_pf(ctx, &bdf, ret_inventory);
+}
 
 /* The PF as it is now; it must have a network device. */
 static int open_pf(struct vfctl_ctx *ctx, const struct op *op,
 	struct vfctl_inventory **ret_inventory)
 {
 	_inventory_ struct vfctl_inventory *inv = NULL;
-	struct vfctl_bdf bdf;
-	int r;
+	int r = open_function(ctx, op, &inv);
 
-	if (vfctl_bdf_parse(op->target, &bdf) < 0)
-		return ctx_fail(ctx, -EBADMSG, "an operation %s has '%s' as its target",
-			op->type->name, op->target);
-	r = inventory_read_pf(ctx, &bdf, &inv);
 	if (r < 0)
 		return r;
 	if (!inv->pfs[0].netdev[0])
@@ -113,6 +120,63 @@ static int revert_mode(struct vfctl_ctx *ctx, const struct op *op)
 
 const struct op_type op_ipoib_mode = {.name = "ipoib-mode", .volatile_ = true,
 	.observe_one = observe_mode, .apply_one = apply_mode, .revert_one = revert_mode};
+
+/* ---- the completion queues of the kernel's own RDMA users ---- */
+
+static int open_rdma(struct vfctl_ctx *ctx, const struct op *op, struct vfctl_inventory **ret_inv)
+{
+	int r = open_function(ctx, op, ret_inv);
+
+	return r < 0 || (*ret_inv)->pfs[0].rdma[0] ? r : ctx_fail(ctx, -ENODEV, "%s has no RDMA device (is "
+		"the driver's RDMA half loaded, such as mlx5_ib?)", op->target);
+}
+
+static int observe_adaptive(struct vfctl_ctx *ctx, const struct op *op, char **ret)
+{
+	_inventory_ struct vfctl_inventory *inv = NULL;
+	bool on;
+	int r = open_rdma(ctx, op, &inv);
+
+	if (r == 0)
+		r = nl_rdma_adaptive_read(ctx, inv->pfs[0].rdma, &on);
+	return r < 0 ? r : op_say(ctx, on ? "on" : "off", ret);
+}
+
+static int write_adaptive(struct vfctl_ctx *ctx, const struct op *op, const char *text)
+{
+	_inventory_ struct vfctl_inventory *inv = NULL;
+	int r = open_rdma(ctx, op, &inv);
+
+	if (r < 0)
+		return r;
+	if (!str_eq(text, "on") && !str_eq(text, "off"))
+		return ctx_fail(ctx, -EBADMSG, "an operation %s has the value '%.30s'", op->type->name, text);
+	return nl_rdma_adaptive_write(ctx, inv->pfs[0].rdma, str_eq(text, "on"));
+}
+
+static int apply_adaptive(struct vfctl_ctx *ctx, const struct op *op)
+{
+	_free_ char *now = NULL;
+	int r = write_adaptive(ctx, op, op->want);
+
+	/* A driver that says yes and does no such thing. */
+	if (r == 0)
+		r = observe_adaptive(ctx, op, &now);
+	return r == 0 && !str_eq(now, op->want) ? ctx_fail(ctx, -EIO, "the kernel took adaptive moderation "
+		"%s for %s and still has it %s", op->want, op->target, now) : r;
+}
+
+static int revert_adaptive(struct vfctl_ctx *ctx, const struct op *op)
+{
+	_free_ char *now = NULL;
+	int r = observe_adaptive(ctx, op, &now);
+
+	/* What the kernel refused to change it would refuse to set again. */
+	return r < 0 || str_eq(now, op->before) ? r : write_adaptive(ctx, op, op->before);
+}
+
+const struct op_type op_rdma_adaptive = {.name = "rdma-adaptive-moderation", .volatile_ = true,
+	.observe_one = observe_adaptive, .apply_one = apply_adaptive, .revert_one = revert_adaptive};
 
 /* ---- up or down ---- */
 

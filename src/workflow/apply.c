@@ -193,15 +193,33 @@ static int add_ipoib_mode(struct vfctl_ctx *ctx, const struct target *t, const s
 	if (!want)
 		return 0;
 	if (!t->pf->infiniband)
-		return ctx_fail(ctx, -EINVAL, "ipoib-mode is for InfiniBand, and %s is Ethernet; "
-		"take it out "
-			"of its entry in host.yaml", bdf);
+		return ctx_fail(ctx, -EINVAL, "ipoib-mode is for InfiniBand, and %s is Ethernet; take it "
+			"out of its entry in host.yaml", bdf);
 	r = op_observe(ctx, &op, &now);
 	if (r < 0 || str_eq(now, want))
 		return r;
 	step_add_op(&change->steps, &op_ipoib_mode, want, now, bdf, "%s: set IPoIB to %s mode",
 		t->pf->netdev, want);
 	steps_put(&change->steps, change->ids ? 1 : 0);
+	return 0;
+}
+
+static int add_rdma_adaptive(struct vfctl_ctx *ctx, const struct target *t, const struct wanted *w,
+	struct vfctl_change *change)
+{
+	const char *want = w->pf->rdma_adaptive ? "on" : "off", *bdf = TEXT(&t->pf->bdf);
+	const struct op op = {&op_rdma_adaptive, (char *)bdf, (char *)want, NULL};
+	_free_ char *now = NULL;
+	int r;
+
+	if (!w->pf->rdma_adaptive_stated)
+		return 0;
+	r = op_observe(ctx, &op, &now);
+	if (r < 0)
+		return ctx_append(ctx, r, "; take rdma-adaptive-moderation out of its entry in host.yaml");
+	if (!str_eq(now, want))
+		step_add_op(&change->steps, &op_rdma_adaptive, want, now, bdf, "%s: turn adaptive moderation "
+			"of %s %s", t->pf->netdev[0] ? t->pf->netdev : bdf, t->pf->rdma, want);
 	return 0;
 }
 
@@ -268,6 +286,8 @@ static int plan(struct vfctl_ctx *ctx, const struct target *t, const struct want
 		r = add_link(ctx, t, w, change);
 	if (r == 0)
 		r = add_ipoib_mode(ctx, t, w, change);
+	if (r == 0)
+		r = add_rdma_adaptive(ctx, t, w, change);
 	if (r == 0)
 		r = add_tuning(ctx, t, w, change);
 	if (r == 0 && change->steps.failed)

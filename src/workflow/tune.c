@@ -4,6 +4,8 @@
 
 #include <errno.h>
 
+#include "netlink/rdma.h"
+#include "pci/express.h"
 #include "tuning/coalesce.h"
 #include "vfctl/apply.h"
 #include "workflow/declared.h"
@@ -62,6 +64,17 @@ int vfctl_pf_moderation_read(struct vfctl_ctx *ctx, const struct vfctl_inventory
 	if (ret_profile)
 		*ret_profile = profile;
 	return 0;
+}
+
+int vfctl_pf_pci_express_read(struct vfctl_ctx *ctx, const struct vfctl_pf *pf,
+	struct vfctl_pci_express *ret)
+{
+	return pci_express_read(ctx, &pf->bdf, ret);
+}
+
+int vfctl_pf_rdma_adaptive_read(struct vfctl_ctx *ctx, const struct vfctl_pf *pf, bool *ret_on)
+{
+	return pf->rdma[0] ? nl_rdma_adaptive_read(ctx, pf->rdma, ret_on) : -ENODEV;
 }
 
 int vfctl_tune_plan(struct vfctl_ctx *ctx, const char *pf, const struct vfctl_coalesce *wanted,

@@ -29,12 +29,14 @@ static struct vfctl_ctx *ctx;
 
 #define NUMA_BALANCING "/proc/sys/kernel/numa_balancing"
 #define PF "0000:10:00.0"
+#define RDMA_PF "0000:20:00.0"
 
 static const char machine[] =
 	"iommu\n"
 	"module vfio-pci\n"
 	"node 0 cpus 0-3 memory 8388608\n"
 	"pf " PF " driver igb netdev ens1 ifindex 2 node 0 total 7 vf_driver igbvf\n"
+	"pf " RDMA_PF " driver mlx5_core netdev ib0 ifindex 3 node 0 total 4 infiniband 1 rdma mlx5_0\n"
 	"governor 0-3 name powersave\n"
 	"irq 40 of " PF " cpus 0-3\n"
 	"file /etc/modprobe.d/other.conf text x\n"
@@ -109,6 +111,7 @@ static const struct sample samples[] = {
 	{&op_module, "vfio-pci", "loaded", "loaded", false},
 	{&op_pf_mtu, PF, "9000", "2000", false},
 	{&op_ipoib_mode, PF, "connected", "datagram", false},
+	{&op_rdma_adaptive, RDMA_PF, "on", "off", false},
 	{&op_pf_link, PF, "down", "up", false},
 	{&op_coalesce, PF, "rx-usecs=0", "rx-usecs=100", false},
 	{&op_kernel_value, NUMA_BALANCING, "0", "1", false},
@@ -221,7 +224,8 @@ static void what_the_journal_holds_may_be_nonsense(void **state)
 		{&op_kernel_value, "/proc/sys/kernel/core_pattern", "x", "y"},
 		{&op_fdb, PF, "self", ""}, {&op_fdb, PF "/x", "self", ""}, {&op_fdb, "x/02:00:00:00:00:09", "self", ""},
 		{&op_kernel_value, NUMA_BALANCING "/../core_pattern", "x", "y"},
-		{&op_ipoib_mode, PF, "fast", ""}, {&op_pf_link, PF, "sideways", ""},
+		{&op_ipoib_mode, PF, "fast", ""},
+		{&op_rdma_adaptive, PF, "on", "off"}, {&op_rdma_adaptive, RDMA_PF, "on", "maybe"}, {&op_pf_link, PF, "sideways", ""},
 		{&op_pf_link, PF "/1", "up", "down"},
 		{&op_cpu_governor, "cpu/x", "a", "b"}, {&op_cpu_governor, "cpu/1", "a", "../b"},
 		{&op_irq_affinity, PF "/irq/", "0", "1"}, {&op_irq_affinity, "../irq/40", "0", "1"},

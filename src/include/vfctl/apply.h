@@ -68,6 +68,24 @@ int vfctl_apply_plan(struct vfctl_ctx *ctx, const struct vfctl_host_spec *spec, 
 int vfctl_apply_host_plan(struct vfctl_ctx *ctx, const struct vfctl_host_spec *spec,
 	struct vfctl_change **ret_change);
 
+/** What a PF's PCI Express capability is set to. */
+struct vfctl_pci_express {
+	unsigned max_read_request_bytes; /**< 128 .. 16384: the most that it reads at once */
+	unsigned max_payload_bytes;	 /**< likewise: the most in one packet of a write */
+	bool relaxed_ordering; /**< its writes may pass each other; VFs follow their PF */
+};
+
+/** @return 0; -EACCES only root may read it; -ENODATA it has no such capability, or the errno. */
+int vfctl_pf_pci_express_read(struct vfctl_ctx *ctx, const struct vfctl_pf *pf,
+	struct vfctl_pci_express *ret);
+
+/**
+ * Adaptive moderation of the completion queues that the kernel's own users make on a PF's RDMA
+ * device (NVMe over Fabrics, NFS, SRP, iSER; neither IPoIB nor programs).
+ * @return 0; -ENODEV it has no RDMA device; -EOPNOTSUPP the kernel does not tell.
+ */
+int vfctl_pf_rdma_adaptive_read(struct vfctl_ctx *ctx, const struct vfctl_pf *pf, bool *ret_on);
+
 /** The interrupt moderation of a PF: what is set, what is wanted, what its driver makes of it. */
 struct vfctl_pf_moderation {
 	struct vfctl_coalesce now;

@@ -87,6 +87,9 @@ struct vfctl_pf_spec {
 	uint32_t mtu;		/**< 0: not stated */
 	enum vfctl_pf_link link;
 	char *ipoib_mode; /**< "datagram" or "connected"; NULL: not stated */
+	/** Adaptive moderation of its RDMA device (rdma dev set): of the completion queues that the
+	 * kernel's own users make. */
+	bool rdma_adaptive_stated, rdma_adaptive;
 	struct vfctl_pf_tuning tuning;
 	struct vfctl_vf_range *ranges; /**< ascending, without overlaps, below @p count */
 	size_t range_count;

@@ -410,13 +410,15 @@ int sim_exchange(struct host *h, int protocol, const void *request, size_t len,
 	const struct nlmsghdr *rq = request;
 	int left = (int)len;
 
-	if (protocol != NETLINK_ROUTE && protocol != NETLINK_GENERIC)
+	if (protocol != NETLINK_ROUTE && protocol != NETLINK_GENERIC && protocol != NETLINK_RDMA)
 		return -EPROTONOSUPPORT;
 	for (; left >= (int)sizeof(*rq) && rq->nlmsg_len <= (unsigned)left; rq = NLMSG_NEXT(rq, left)) {
 		int r = -EOPNOTSUPP;
 
 		if (protocol == NETLINK_GENERIC)
 			r = sim_generic(h, rq, ret_reply);
+		else if (protocol == NETLINK_RDMA)
+			r = sim_nldev(h, rq, ret_reply);
 		else if (rq->nlmsg_type == RTM_GETLINK)
 			r = get_link(h, rq, ret_reply);
 		else if (rq->nlmsg_type == RTM_SETLINK)

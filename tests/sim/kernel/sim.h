@@ -93,6 +93,9 @@ int sim_generic(struct host *h, const struct nlmsghdr *rq, struct buf *reply);
 /* neigh.c: one about forwarding tables. */
 int sim_neigh(struct host *h, const struct nlmsghdr *rq, struct buf *reply);
 
+/* nldev.c: one about RDMA devices. */
+int sim_nldev(struct host *h, const struct nlmsghdr *rq, struct buf *reply);
+
 /* values.c: a file of one value, outside of PCI. */
 int sim_store_value(struct host *h, const char *path, const char *text);
 
