@@ -116,6 +116,14 @@ check_is "state as ibv_devinfo" "$(ibv_devinfo -d rxe0 | awk '$1 == "state:" { p
 check_is "QPs as ibv_devinfo" "$(ibv_devinfo -v -d rxe0 | awk '$1 == "max_qp:" { print $2 }')" bash -c \
 	"vfctl show rxe0 --json | jq -r .max_qp"
 check_is "link layer" ethernet bash -c "vfctl show rxe0 --json | jq -r .ports[0].link_layer"
+# ---- adaptive moderation, on the real nldev ----
+adaptive() { rdma -d -j dev show rxe0 | jq -r '.[0]["adaptive-moderation"]'; }
+check_is "adaptive moderation as rdma says" "$(adaptive)" /payload/bin/nladaptive rxe0
+check_is "turned on" on /payload/bin/nladaptive rxe0 on
+check_is "rdma sees it" on adaptive
+check_is "and off" off /payload/bin/nladaptive rxe0 off
+check_is "as well" off adaptive
+check_fails "a device that there is not" /payload/bin/nladaptive rxe1 on
 rdma link delete rxe0
 ip link set "$(link_of "$right")" down
 finish
