@@ -59,7 +59,9 @@ static int read_view(struct invocation *in, struct list_view *view)
 
 	*view = (struct list_view){.ctx = in->ctx, .pfs = option_of(in, "pfs"),
 		.free = option_of(in, "free"), .all = option_of(in, "all"),
-		.no_headings = option_of(in, "noheadings")};
+		.health = option_of(in, "health"), .no_headings = option_of(in, "noheadings")};
+	if (view->health && (view->free || view->all || names || view->no_headings))
+		return usage(in, "--health is of PFs' links, in a table of its own");
 	if (view->pfs && view->free)
 		return usage(in, "--free is of VFs, and --pfs shows none");
 	if (in->json && (names || view->no_headings))
@@ -141,6 +143,7 @@ static const struct option_row options[] = {
 	{"noheadings", 'n', NULL, "no headings", NULL},
 	{"free", 0, NULL, "only VFs that a guest may be given", NULL},
 	{"pfs", 0, NULL, "only the PFs", NULL},
+	{"health", 0, NULL, "how the PFs' links are: PCIe, port, errors that they counted", NULL},
 	{"all", 'a', NULL, "a row for each VF: free VFs that are alike else share one", NULL},
 };
 

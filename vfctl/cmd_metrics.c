@@ -98,6 +98,13 @@ METRIC(link_lanes_possible, health->lanes_possible, health->lanes)
 METRIC(errors_correctable, health->correctable_errors, health->errors_known)
 METRIC(errors_nonfatal, health->nonfatal_errors, health->errors_known)
 METRIC(errors_fatal, health->fatal_errors, health->errors_known)
+METRIC(rx_errors, health->rx_errors, health->counters_known)
+METRIC(tx_errors, health->tx_errors, health->counters_known)
+METRIC(rx_missed, health->rx_missed, health->counters_known)
+METRIC(link_downs, health->link_downs, health->counters_known)
+METRIC(symbol_errors, health->symbol_errors, health->port_known)
+METRIC(port_receive_errors, health->port_receive_errors, health->port_known)
+METRIC(port_downs, health->port_downs, health->port_known)
 
 static const struct pf_metric pf_metrics[] = {
 	{"vfctl_pf_up", "gauge", "", "1: the PF's network device is up.", pf_up},
@@ -119,6 +126,16 @@ static const struct pf_metric pf_metrics[] = {
 		errors_correctable},
 	{"vfctl_pf_pcie_nonfatal_errors", "counter", "_total", "AER errors since boot.", errors_nonfatal},
 	{"vfctl_pf_pcie_fatal_errors", "counter", "_total", "AER errors since boot.", errors_fatal},
+	{"vfctl_pf_receive_errors", "counter", "_total", "Bad packets that came in.", rx_errors},
+	{"vfctl_pf_transmit_errors", "counter", "_total", "Packets that could not go out.", tx_errors},
+	{"vfctl_pf_receive_missed", "counter", "_total", "Packets that found no place: the host was too "
+		"slow.", rx_missed},
+	{"vfctl_pf_link_downs", "counter", "_total", "Times that the link went down.", link_downs},
+	{"vfctl_pf_port_symbol_errors", "counter", "_total", "Of port 1 of the RDMA device.",
+		symbol_errors},
+	{"vfctl_pf_port_receive_errors", "counter", "_total", "Of port 1 of the RDMA device.",
+		port_receive_errors},
+	{"vfctl_pf_port_downs", "counter", "_total", "Of port 1 of the RDMA device.", port_downs},
 };
 
 static void put_pf(struct view *v, const struct pf_metric *m, const struct vfctl_pf *pf,

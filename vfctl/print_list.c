@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "command.h"
+#include "print_health.h"
 #include "print_host.h"
 
 #define FOLD_MIN 8 /* VFs that are worth folding into one row */
@@ -250,6 +251,8 @@ void print_list(struct out *out, const struct vfctl_snapshot *snapshot,
 	else if (!snapshot->inventory->pf_count)
 		out_line(out, "no device of this host offers SR-IOV (is it enabled in firmware "
 			"and BIOS?)");
+	else if (view->health)
+		print_health(out, view->ctx, snapshot->inventory, view->only);
 	else
 		print_tables(out, snapshot->inventory, view);
 }
@@ -260,6 +263,8 @@ static void put_pf(struct out *out, const struct list_view *view, const struct v
 {
 	out_open(out, NULL, '{');
 	put_pf_fields(out, pf);
+	if (view->health)
+		print_health_json(out, view->ctx, pf);
 	if (!view->pfs)
 		out_open(out, "vfs", '[');
 	for (uint32_t i = 0; !view->pfs && i < pf->num_vfs; i++)

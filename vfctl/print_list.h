@@ -12,6 +12,7 @@ struct list_view {
 	bool free;		     /* VFs that a guest may be given, no others */
 	bool all;		     /* a row for each VF, however alike they are */
 	unsigned allowed;	     /* exposed so a guest may have them all the same: host.yaml */
+	bool health;		     /* how the PFs' links are */
 	bool no_headings;
 	struct columns columns; /* one table of these, for scripts; none: tables for a person */
 };

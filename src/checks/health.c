@@ -86,6 +86,36 @@ static bool read_total(struct vfctl_ctx *ctx, const char *bdf, const char *file,
 	return at && sscanf(at + strlen(total), "%" SCNu64, ret) == 1;
 }
 
+/* ---- counters ---- */
+
+static bool read_count(struct vfctl_ctx *ctx, const char *dir, const char *name, uint64_t *ret)
+{
+	_free_ char *text = NULL;
+
+	return host_try_read(ctx, &text, "%s/%s", dir, name) == 0 && sscanf(text, "%" SCNu64, ret) == 1;
+}
+
+/* Documentation/ABI/testing/sysfs-class-net-statistics, sysfs-class-infiniband. */
+static void read_counters(struct vfctl_ctx *ctx, const struct vfctl_pf *pf, struct vfctl_pf_health *h)
+{
+	char dir[128];
+
+	if (pf->netdev[0]) {
+		snprintf(dir, sizeof(dir), "/sys/class/net/%s/statistics", pf->netdev);
+		h->counters_known = read_count(ctx, dir, "rx_errors", &h->rx_errors);
+		read_count(ctx, dir, "tx_errors", &h->tx_errors);
+		read_count(ctx, dir, "rx_missed_errors", &h->rx_missed);
+		snprintf(dir, sizeof(dir), "/sys/class/net/%s", pf->netdev);
+		read_count(ctx, dir, "carrier_down_count", &h->link_downs);
+	}
+	if (pf->rdma[0]) {
+		snprintf(dir, sizeof(dir), "/sys/class/infiniband/%s/ports/1/counters", pf->rdma);
+		h->port_known = read_count(ctx, dir, "symbol_error", &h->symbol_errors);
+		read_count(ctx, dir, "port_rcv_errors", &h->port_receive_errors);
+		read_count(ctx, dir, "link_downed", &h->port_downs);
+	}
+}
+
 void vfctl_pf_health_read(struct vfctl_ctx *ctx, const struct vfctl_pf *pf,
 	struct vfctl_pf_health *ret)
 {
@@ -106,5 +136,6 @@ void vfctl_pf_health_read(struct vfctl_ctx *ctx, const struct vfctl_pf *pf,
 	h.errors_known |= read_total(ctx, bdf, "aer_dev_nonfatal", "TOTAL_ERR_NONFATAL",
 		&h.nonfatal_errors);
 	h.errors_known |= read_total(ctx, bdf, "aer_dev_fatal", "TOTAL_ERR_FATAL", &h.fatal_errors);
+	read_counters(ctx, pf, &h);
 	*ret = h;
 }

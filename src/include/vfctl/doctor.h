@@ -83,13 +83,20 @@ void vfctl_diagnosis_free(struct vfctl_diagnosis *diagnosis);
 int vfctl_doctor_fix_plan(struct vfctl_ctx *ctx, const struct vfctl_ailment *ailment, bool dry_run,
 	struct vfctl_change **ret_change);
 
-/** The state of a PF's link to the host, as it counts since the host booted. 0: not known. */
+/** The state of a PF's links, as its driver and the kernel count since they were loaded. */
 struct vfctl_pf_health {
+	/* PCIe, the last hop; 0: not known */
 	double link_gts;	    /**< GT/s of each lane, now */
 	double link_gts_possible;   /**< what both ends can */
 	unsigned lanes, lanes_possible;
-	bool errors_known;
+	bool errors_known; /**< of the next three: AER */
 	uint64_t correctable_errors, nonfatal_errors, fatal_errors;
+	bool counters_known; /**< of its network device */
+	uint64_t rx_errors, tx_errors;
+	uint64_t rx_missed; /**< packets that found no place: the host was too slow */
+	uint64_t link_downs;
+	bool port_known; /**< of port 1 of its RDMA device */
+	uint64_t symbol_errors, port_receive_errors, port_downs;
 };
 
 /** Read it from sysfs; what is not there is 0. */
