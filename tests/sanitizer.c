@@ -9,7 +9,8 @@
  */
 const char *__asan_default_options(void);
 
-const char *__asan_default_options(void)
+/* A test may have options of its own. */
+__attribute__((weak)) const char *__asan_default_options(void)
 {
 	return "intercept_tls_get_addr=0";
 }

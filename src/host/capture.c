@@ -35,7 +35,7 @@ static const char *const trees[] = {"/sys/devices/system/node", "/sys/devices/sy
 static const char *const link_lists[] = {"/sys/class/net", "/sys/class/infiniband",
 	"/sys/bus/pci/drivers"};
 static const char *const files[] = {"/proc/cpuinfo", "/proc/meminfo", "/proc/version",
-	"/proc/cmdline", "/proc/sys/kernel/osrelease", "/proc/sys/kernel/hostname",
+	"/proc/cmdline", "/proc/uptime", "/proc/sys/kernel/osrelease", "/proc/sys/kernel/hostname",
 	"/sys/module/vfio_iommu_type1/parameters/allow_unsafe_interrupts",
 	"/sys/kernel/security/lockdown", "/etc/vfctl/host.yaml"};
 
@@ -249,6 +249,34 @@ static int record_netlink(struct capture *c)
 	return r;
 }
 
+/*
+ * Those lines alone that may concern SR-IOV: a log holds much else about people. Who may not read it
+ * sends none.
+ */
+static int record_log(struct capture *c)
+{
+	static const char *const words[] = {"SR-IOV", "vfio", "VFIO", "DMAR", "AMD-Vi", " VF", "VFs", "poof",
+		"mlx5", "mlx4", "igb", "ixgbe", "i40e", "iavf", "ice ", "bnxt", "NETDEV WATCHDOG", "PF "};
+	_buf_ struct buf all = {0}, kept = {0};
+	char *save = NULL;
+
+	if (host_kernel_log(c->ctx, &all) < 0)
+		return 0;
+	buf_add(&kept, "", 0);
+	for (char *line = all.data ? strtok_r(all.data, "\n", &save) : NULL; line;
+		line = strtok_r(NULL, "\n", &save)) {
+		bool wanted = false;
+
+		for (size_t i = 0; i < ARRAY_SIZE(words) && !wanted; i++)
+			wanted = strstr(line, words[i]);
+		if (wanted)
+			buf_printf(&kept, "%s\n", line);
+	}
+	if (all.failed || kept.failed)
+		return -ENOMEM;
+	return put_file(c, CAPTURE_LOG, kept.data ? kept.data : "", kept.len);
+}
+
 static int copy_all(struct capture *c)
 {
 	int r = copy_pci(c);
@@ -259,6 +287,8 @@ static int copy_all(struct capture *c)
 		r = copy_links(c, link_lists[i]);
 	for (size_t i = 0; r == 0 && i < ARRAY_SIZE(files); i++)
 		r = copy_file(c, files[i]);
+	if (r == 0)
+		r = record_log(c);
 	return r == 0 ? record_netlink(c) : r;
 }
 

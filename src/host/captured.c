@@ -129,6 +129,11 @@ static void captured_free(struct host *h)
 	files_free(h);
 }
 
+static int captured_kernel_log(struct host *h, struct buf *ret_text)
+{
+	return captured_read(h, CAPTURE_LOG, ret_text);
+}
+
 static const struct host_ops captured_ops = {
 	.name = "capture",
 	.read_only = true,
@@ -138,6 +143,7 @@ static const struct host_ops captured_ops = {
 	.readlink = captured_readlink,
 	.list = captured_list,
 	.exchange = captured_exchange,
+	.kernel_log = captured_kernel_log,
 	.load_module = refuse_module,
 	.lock = refuse_lock,
 	.check = captured_check,

@@ -339,6 +339,13 @@ int host_nvme_identify(struct vfctl_ctx *ctx, const char *path, unsigned cns,
 	return h->ops->nvme_identify(h, path, cns, ret_data);
 }
 
+int host_kernel_log(struct vfctl_ctx *ctx, struct buf *ret_text)
+{
+	struct host *h = host_of(ctx);
+
+	return h && h->ops->kernel_log ? h->ops->kernel_log(h, ret_text) : -EOPNOTSUPP;
+}
+
 int host_may_write(struct vfctl_ctx *ctx, const char *fmt, ...)
 {
 	struct host *h = host_of(ctx);

@@ -48,6 +48,8 @@ struct host_ops {
 	 * @cns, controllers from 0 on. NULL: devices cannot be asked here.
 	 */
 	int (*nvme_identify)(struct host *h, const char *path, unsigned cns, void *ret_data);
+	/* The kernel's log as it is now, a line each with level and time, "<4>[  1.5] text". NULL: none. */
+	int (*kernel_log)(struct host *h, struct buf *ret_text);
 	/* The permission bits of a file; NULL: not known here. */
 	int (*mode)(struct host *h, const char *path, unsigned *ret_mode);
 	/* Write to a device that heeds it for as long as the descriptor is open. NULL: none here. */
@@ -133,6 +135,8 @@ int host_load_module(struct vfctl_ctx *ctx, const char *name);
 /* Without words; -EOPNOTSUPP where devices cannot be asked. */
 int host_nvme_identify(struct vfctl_ctx *ctx, const char *path, unsigned cns,
 	uint8_t ret_data[HOST_NVME_DATA]);
+/* Without words; a capture has those lines alone that concern SR-IOV. -EOPNOTSUPP: none is kept. */
+int host_kernel_log(struct vfctl_ctx *ctx, struct buf *ret_text);
 /*
  * Without words: 1 the file's owner may write it, 0 not even he may, or a negative errno.
  * Whoever is root may write all the same, as far as the kernel lets him.
@@ -188,5 +192,6 @@ int captured_host_new(struct vfctl_ctx *ctx, const char *path, struct host **ret
 /* Where a capture keeps the answer to a link request (shared with its writer). */
 #define CAPTURE_LINKS "/netlink/links.bin"
 #define CAPTURE_VFS "/netlink/vfs-%d.bin"
+#define CAPTURE_LOG "/kernel.log"
 
 #endif

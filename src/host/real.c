@@ -10,6 +10,7 @@
 #include <spawn.h>
 #include <stdio.h>
 #include <sys/ioctl.h>
+#include <sys/klog.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/un.h>
@@ -265,6 +266,26 @@ static int real_nvme_identify(struct host *h, const char *path, unsigned cns, vo
 	return r == 0 ? 0 : -EIO; /* its own status: it knows no such structure */
 }
 
+/* ---- the kernel's log ---- */
+
+/* syslog(2) */
+#define READ_ALL 3
+#define BUFFER_SIZE 10
+
+static int real_kernel_log(struct host *h, struct buf *ret_text)
+{
+	int size = klogctl(BUFFER_SIZE, NULL, 0), got;
+	_free_ char *text = size > 0 ? malloc((size_t)size) : NULL;
+
+	if (!text)
+		return size < 0 ? -errno : -ENOMEM;
+	got = klogctl(READ_ALL, text, size);
+	if (got < 0)
+		return -errno;
+	buf_add(ret_text, text, (size_t)got);
+	return ret_text->failed ? -ENOMEM : 0;
+}
+
 /* ---- the system's log ---- */
 
 /* LOG_AUTHPRIV | LOG_NOTICE (syslog.h): what was done to the host with privilege. */
@@ -330,6 +351,7 @@ static const struct host_ops real_ops = {
 	.exchange = real_exchange,
 	.load_module = real_load_module,
 	.nvme_identify = real_nvme_identify,
+	.kernel_log = real_kernel_log,
 	.mode = files_mode,
 	.hold = files_hold,
 	.lock = files_lock,

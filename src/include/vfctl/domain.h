@@ -83,6 +83,25 @@ int vfctl_domain_render(struct vfctl_ctx *ctx, const struct vfctl_domain_request
 	char **ret_xml);
 
 /**
+ * What a guest's firmware has for the 64-bit BARs of its devices.
+ * @param bits  of the guest's physical addresses, 32 .. 52.
+ * @return bytes: an eighth of all for UEFI (edk2 before 2026-08), what memory leaves for others.
+ */
+uint64_t vfctl_domain_bar_room(bool uefi, unsigned bits, uint64_t memory_bytes);
+
+/** How wide a domain's addresses are. */
+struct vfctl_domain_address {
+	bool uefi;	  /**< its firmware; else SeaBIOS, or a kernel that is booted by itself */
+	bool passthrough; /**< all bits of the host, or @ref limit if that is not 0 */
+	unsigned bits;	  /**< else these: QEMU's 40 unless the domain says */
+	unsigned limit;
+	bool iommufd; /**< some device asks for it */
+};
+/** @return 0; -EINVAL it is no domain XML; -ENOPKG without libxml2; -ENOMEM. */
+int vfctl_domain_address_read(struct vfctl_ctx *ctx, const char *xml,
+	struct vfctl_domain_address *ret);
+
+/**
  * The host's distances between the nodes that the guest's cells are on.
  * @param ret_distances  cell_count * cell_count values; free() them.
  * @return 0; -EINVAL when the host lacks one of the nodes; -ENOMEM.

@@ -30,8 +30,9 @@ const char *vfctl_ctx_host_root(struct vfctl_ctx *ctx);
 /**
  * Record what vfctl reads of this host: PCI functions with their attributes, NUMA nodes
  * and CPUs, network and RDMA devices, and the kernel's link messages. Nothing of the
- * host's secrets is read: no keys, no process list, no file contents outside sysfs and
- * /proc/cpuinfo, meminfo, version, cmdline.
+ * host's secrets is read: no keys, no process list, no file contents outside sysfs but
+ * /proc/cpuinfo, meminfo, version, cmdline, uptime and host.yaml; of the kernel's log those lines
+ * that concern SR-IOV, where it may be read.
  * @param path  a file that must not exist yet: tar, packed with gzip if it ends in .gz or
  * .tgz.
  * @return 0; -EEXIST; -EACCES; another negative errno.

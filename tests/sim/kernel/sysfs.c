@@ -589,6 +589,17 @@ static int sim_nvme_identify(struct host *h, const char *path, unsigned cns, voi
 	return 0;
 }
 
+static int sim_kernel_log(struct host *h, struct buf *ret_text)
+{
+	_free_ char *text = sim_get(h, "/.sim/kernel-log");
+
+	if (text && str_starts(text, "EPERM"))
+		return -EPERM;
+	if (text)
+		buf_add(ret_text, text, strlen(text));
+	return ret_text->failed ? -ENOMEM : 0;
+}
+
 static void sim_sleep(struct host *h, unsigned ms)
 {
 	_free_ char *from = str_format("%s/.sim/late.xml", h->root);
@@ -618,6 +629,7 @@ static const struct host_ops sim_ops = {
 	.exchange = exchange,
 	.load_module = sim_load_module,
 	.nvme_identify = sim_nvme_identify,
+	.kernel_log = sim_kernel_log,
 	.mode = files_mode,
 	.hold = files_hold,
 	.lock = files_lock,

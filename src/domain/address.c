@@ -8,6 +8,7 @@
  */
 #include <inttypes.h>
 
+#include "base/parse.h"
 #include "base/util.h"
 #include "domain/domain.h"
 
@@ -16,22 +17,32 @@
 #define MAX_BITS 52 /* of x86 */
 #define WINDOW_SHIFT 3 /* an eighth; a quarter in edk2 of 2026-08 and later */
 
-static bool is_uefi(const struct render *r)
+static bool uses_uefi(const struct xml_node *domain)
 {
-	struct xml_node *os = xml_child(r->domain, "os");
+	struct xml_node *os = xml_child(domain, "os");
 
 	return os && (xml_get_is(os, "firmware", "efi") ||
 		xml_get_is(xml_child(os, "loader"), "type", "pflash"));
 }
 
+static bool is_uefi(const struct render *r)
+{
+	return uses_uefi(r->domain);
+}
+
+uint64_t vfctl_domain_bar_room(bool uefi, unsigned bits, uint64_t memory_bytes)
+{
+	uint64_t all = UINT64_C(1) << bits;
+
+	if (uefi)
+		return all >> WINDOW_SHIFT;
+	return memory_bytes < all ? all - memory_bytes : 0;
+}
+
 static bool has_room(const struct render *r, unsigned bits)
 {
-	uint64_t bars = r->request->address.bar_bytes, all = UINT64_C(1) << bits;
-
-	if (bars >= all)
-		return false;
-	return is_uefi(r) ? bars <= all >> WINDOW_SHIFT
-			  : r->assignment->memory_bytes <= all - bars;
+	return r->request->address.bar_bytes <=
+		vfctl_domain_bar_room(is_uefi(r), bits, r->assignment->memory_bytes);
 }
 
 /* The bits that host and IOMMU both have; 0: not known. */
@@ -45,7 +56,7 @@ static void warn_of_bars(const struct render *r, unsigned bits, const char *reme
 	log_warn(r->ctx, "%s: the BARs of its devices take %" PRIu64 " GiB, and with addresses of %u bits "
 		"the guest's firmware has %" PRIu64 " GiB for them: some device may be missing in the "
 		"guest; %s", r->guest->name, r->request->address.bar_bytes >> 30, bits,
-		(UINT64_C(1) << (is_uefi(r) ? bits - WINDOW_SHIFT : bits)) >> 30, remedy);
+		vfctl_domain_bar_room(is_uefi(r), bits, r->assignment->memory_bytes) >> 30, remedy);
 }
 
 /* All that the host has, or as much of it as the IOMMU translates. */
@@ -111,4 +122,41 @@ void render_address(struct render *r, struct xml_node *cpu, bool host)
 		widen(r, cpu);
 	else if (!xml_child(cpu, "maxphysaddr"))
 		choose(r, cpu, host);
+}
+
+/* ---- of a domain as it is ---- */
+
+static unsigned number_of(const struct xml_node *node, const char *attr)
+{
+	const char *text = xml_get(node, attr);
+	unsigned n = 0;
+
+	return text && parse_u32(text, 1, MAX_BITS, &n) == 0 ? n : 0;
+}
+
+static bool uses_iommufd(const struct xml_node *domain)
+{
+	xml_each(device, xml_child(domain, "devices"), NULL)
+		if (xml_get_is(xml_child(device, "driver"), "iommufd", "yes"))
+			return true;
+	return xml_get_is(xml_child(domain, "iommufd"), "enabled", "yes");
+}
+
+int vfctl_domain_address_read(struct vfctl_ctx *ctx, const char *text,
+	struct vfctl_domain_address *ret)
+{
+	_xml_ struct xml *xml = NULL;
+	const struct xml_node *domain, *node;
+	int r = xml_parse_domain(ctx, "domain", text, &xml);
+
+	if (r < 0)
+		return r;
+	domain = xml_root(xml);
+	node = xml_child(xml_child(domain, "cpu"), "maxphysaddr");
+	*ret = (struct vfctl_domain_address){.uefi = uses_uefi(domain), .iommufd = uses_iommufd(domain),
+		.passthrough = xml_get_is(node, "mode", "passthrough"),
+		.bits = number_of(node, "bits"), .limit = number_of(node, "limit")};
+	if (!ret->bits)
+		ret->bits = QEMU_BITS;
+	return 0;
 }
