@@ -6,6 +6,7 @@
  */
 #include "bench/tool.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <stdarg.h>
@@ -279,14 +280,27 @@ static void netperf_server(struct argv *a, const struct tool_run *run)
 	argv_add(a, "%u", run->port);
 }
 
-static bool is_stream(const struct bench_plan_test *t)
+#define NETPERF_TEST 32
+
+/* Its own names are TCP_RR and the like; tcp-rr and tcp_rr mean the same. */
+static const char *netperf_test(const struct bench_plan_test *t, char buf[NETPERF_TEST])
 {
-	return t->mode && strstr(t->mode, "STREAM");
+	size_t i = 0;
+
+	if (!t->mode)
+		return t->udp ? "UDP_RR" : "TCP_RR";
+	for (; t->mode[i] && i < NETPERF_TEST - 1; i++)
+		buf[i] = t->mode[i] == '-' ? '_' : (char)toupper((unsigned char)t->mode[i]);
+	buf[i] = '\0';
+	return buf;
 }
 
 static void netperf_client(struct argv *a, const struct tool_run *run)
 {
 	const struct bench_plan_test *t = run->test;
+	char buf[NETPERF_TEST];
+	const char *test = netperf_test(t, buf);
+	bool stream = strstr(test, "STREAM");
 
 	argv_add(a, "netperf");
 	argv_add(a, "-H");
@@ -296,13 +310,13 @@ static void netperf_client(struct argv *a, const struct tool_run *run)
 	argv_add(a, "-l");
 	argv_add(a, "%u", t->duration_s ? t->duration_s : 10);
 	argv_add(a, "-t");
-	argv_add(a, "%s", t->mode ? t->mode : t->udp ? "UDP_RR" : "TCP_RR");
+	argv_add(a, "%s", test);
 	argv_add(a, "-c");
 	argv_add(a, "-C");
 	argv_add(a, "--");
 	if (run->size) {
-		argv_add(a, is_stream(t) ? "-m" : "-r");
-		if (is_stream(t))
+		argv_add(a, stream ? "-m" : "-r");
+		if (stream)
 			argv_add(a, "%" PRIu64, run->size);
 		else
 			argv_add(a, "%" PRIu64 ",%" PRIu64, run->size, run->size);
@@ -455,7 +469,7 @@ static bool measures_throughput(const struct tool *tool, const struct bench_plan
 	if (tool->parser == BENCH_QPERF)
 		return test->mode && strstr(test->mode, "_bw");
 	if (tool->parser == BENCH_NETPERF)
-		return is_stream(test);
+		return strstr(netperf_test(test, (char[NETPERF_TEST]){0}), "STREAM");
 	return tool->higher_is_better;
 }
 
