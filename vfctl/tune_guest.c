@@ -12,6 +12,7 @@
 #include "main.h"
 #include "session.h"
 #include "tune.h"
+#include "vfctl/guest_tuning.h"
 #include "vfctl/guest_half.h"
 
 struct guest_half {
@@ -19,6 +20,7 @@ struct guest_half {
 	uint32_t mtu;
 	struct host_ids host;
 	struct vfctl_snapshot *snapshot;
+	struct vfctl_guest_tuning asked;
 	const struct vfctl_profile *profile;
 	struct vfctl_guest_half_vf *vfs;
 	size_t vf_count;
@@ -47,7 +49,7 @@ static bool is_file(const char *text)
 		(len > 5 && strcmp(text + len - 5, ".yaml") == 0);
 }
 
-/* Of guest.yaml its name counts, and an MTU that all of its VFs have. */
+/* Of guest.yaml its name and its tuning count, and an MTU that all of its VFs have. */
 static int read_name(struct invocation *in, struct guest_half *g)
 {
 	struct vfctl_guest *guest = NULL;
@@ -61,6 +63,7 @@ static int read_name(struct invocation *in, struct guest_half *g)
 	if (status)
 		return status;
 	g->domain = strdup(guest->name);
+	g->asked = guest->tuning;
 	g->mtu = guest->vf_count ? guest->vfs[0].mtu : 0;
 	for (size_t i = 1; i < guest->vf_count; i++)
 		if (guest->vfs[i].mtu != g->mtu)
@@ -122,13 +125,19 @@ static int read_vfs(struct invocation *in, struct guest_half *g)
 	return take_vfs(in, g, lease);
 }
 
+/* The one that is named, or that its file or its definition asks for. */
 static int read_profile(struct invocation *in, struct guest_half *g)
 {
 	const char *name = option_of(in, "profile");
 
+	if (!name && !g->asked.profile[0])
+		/* One that cannot be read asks for nothing. */
+		vfctl_guest_tuning_asked(in->ctx, g->domain, &g->asked);
+	if (!name && g->asked.profile[0])
+		name = g->asked.profile;
 	if (!name)
-		return usage(in, "needs a profile: vfctl tune guest %s --profile latency (vfctl tune "
-			"profiles lists them)", in->args[1]);
+		return usage(in, "%s asks for no profile itself, so name one: vfctl tune guest %s --profile "
+			"latency (vfctl tune profiles lists them)", g->domain, in->args[1]);
 	if (vfctl_profile_need(in->ctx, g->host.spec, name, &g->profile) < 0)
 		return usage(in, "%s", vfctl_ctx_error(in->ctx));
 	return EXIT_DONE;

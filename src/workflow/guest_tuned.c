@@ -136,3 +136,22 @@ int vfctl_guest_tuning_read(struct vfctl_ctx *ctx, const struct vfctl_host_spec 
 		*ret = steal(t);
 	return r;
 }
+
+int vfctl_guest_tuning_asked(struct vfctl_ctx *ctx, const char *domain,
+	struct vfctl_guest_tuning *ret)
+{
+	_free_ struct vfctl_domain_intent *intent = calloc(1, sizeof(*intent));
+	_free_ char *xml = NULL;
+	int r = intent ? host_try_read(ctx, &xml, LIBVIRT_DEFINITIONS "/%s.xml", domain) : ctx_oom(ctx);
+
+	if (r == -ENOENT)
+		return ctx_fail(ctx, r, "libvirt has no definition of %s", domain);
+	if (r < 0)
+		return intent ? ctx_fail(ctx, r, LIBVIRT_DEFINITIONS "/%s.xml: %s", domain, strerror(-r)) : r;
+	r = vfctl_domain_intent_read(ctx, xml, strlen(xml), false, intent);
+	if (r == 0 && intent->tuning_damaged)
+		r = ctx_fail(ctx, -EINVAL, "the tuning in the metadata of %s cannot be read", domain);
+	if (r == 0)
+		*ret = intent->tuning;
+	return r;
+}

@@ -61,6 +61,14 @@ int vfctl_guest_tuning_read(struct vfctl_ctx *ctx, const struct vfctl_host_spec 
 void vfctl_guest_tuned_free(struct vfctl_guest_tuned *tuned);
 
 /**
+ * What the definition of a domain asks for, whether it runs or not; zeroed: nothing.
+ * @return 0; -ENOENT it is not defined here; -EACCES libvirt's files cannot be read; -EINVAL its
+ * metadata is damaged; -ENOMEM.
+ */
+int vfctl_guest_tuning_asked(struct vfctl_ctx *ctx, const char *domain,
+	struct vfctl_guest_tuning *ret);
+
+/**
  * Does this domain need vfctl_guest_tuning_watch() while it runs?
  * @param ret_uuid  of the domain; set when it does.
  * @return 1 or 0; -EINVAL for what is no domain; -ENOMEM.
