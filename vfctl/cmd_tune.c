@@ -52,7 +52,7 @@ static const struct option_row options[] = {
 	{"output", 0, "DIR", "of search: where the result goes (default: a new directory in "
 		VFCTL_BENCH_DIR "); of guest: write the files below it", NULL},
 	{"resume", 0, "DIR", "go on with that search", NULL},
-	{"profile", 0, "NAME", "of guest: what it is to be tuned for (default: what it asks for itself)", NULL},
+	{"profile", 0, "NAME", "of guest: what it is tuned for (default: what it asks for itself)", NULL},
 	{"cloud-init", 0, "FILE", "of guest: write user-data for cloud-init (-: standard output)", NULL},
 	{"apply", 0, NULL, "of guest: by its agent write the files into the running guest, and set it now",
 		NULL},

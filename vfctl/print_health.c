@@ -80,7 +80,8 @@ void print_health(struct out *out, struct vfctl_ctx *ctx, const struct vfctl_inv
 	}
 	out_table_end(out);
 	out_fold(out, 0, "PCIe errors are correctable/nonfatal/fatal (AER); a port's, of RDMA, symbol "
-		"errors/receive errors/times down; missed: the host was too slow. vfctl doctor says what helps.");
+		"errors/receive errors/times down; missed: the host was too slow. vfctl doctor says "
+		"what helps.");
 }
 
 /* ---- JSON ---- */

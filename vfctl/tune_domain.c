@@ -46,14 +46,13 @@ static void print_text(struct out *out, const struct vfctl_guest_tuned *t)
 			t->governor[0] ? ", wanted " : "", t->governor);
 	if (t->cpu_latency_us != VFCTL_CPU_LATENCY_UNSAID)
 		out_line(out, "  C-states    of more than %u us are %s", t->cpu_latency_us, t->watched
-			? "not entered while it runs" : "entered: nobody holds the limit (is the "
-			"hook installed?)");
+			? "not entered while it runs" : "entered: nobody holds the limit (is the hook "
+				"installed?)");
 	if (t->interrupts || t->vector_count)
 		print_vectors(out, t);
 	if (t->vector_count && t->may_be_posted)
-		out_fold(out, 2, "  Interrupts may be posted straight into the guest on this "
-		"machine: for those "
-			"the CPUs above mean nothing.");
+		out_fold(out, 2, "  Interrupts may be posted straight into the guest on this machine: "
+			"for those the CPUs above mean nothing.");
 	if (t->irqbalance)
 		out_fold(out, 2, "  %s", t->irqbalance);
 	out_fold(out, 2, "  The moderation of its VFs belongs to the guest's driver: vfctl tune guest %s.",
@@ -110,12 +109,10 @@ int tune_show_domain(struct invocation *in, const struct vfctl_host_spec *spec)
 
 	if (r < 0)
 		return r == -ENOENT ? fail_as(in, EXIT_USAGE, r, "'%s' is no PF of this host and no "
-		"domain that "
-			"runs here", in->args[1]) : fail(in, r);
+			"domain that runs here", in->args[1]) : fail(in, r);
 	if (in->arg_count > 2)
 		r = usage(in, "profiles and settings are for a PF; what a guest asks for is in its "
-		"guest.yaml "
-			"(tuning:)");
+			"guest.yaml (tuning:)");
 	else if (in->json)
 		print_json(in->out, tuned);
 	else

@@ -119,9 +119,9 @@ static int read_vfs(struct invocation *in, struct guest_half *g)
 		return fail_as(in, EXIT_FAILED, -EACCES, "%s", g->snapshot->leases_error);
 	lease = vfctl_leases_find(g->snapshot->leases, g->domain);
 	if (!lease)
-		return fail_as(in, EXIT_FAILED, -ENOENT, "guest %s has no VFs here yet, so which drivers it "
-			"needs is not known; vfctl define it first (its files can be made before its first "
-			"start)", g->domain);
+		return fail_as(in, EXIT_FAILED, -ENOENT, "guest %s has no VFs here yet, so which "
+			"drivers it needs is not known; vfctl define it first (its files can be made "
+			"before its first start)", g->domain);
 	return take_vfs(in, g, lease);
 }
 
@@ -136,8 +136,8 @@ static int read_profile(struct invocation *in, struct guest_half *g)
 	if (!name && g->asked.profile[0])
 		name = g->asked.profile;
 	if (!name)
-		return usage(in, "%s asks for no profile itself, so name one: vfctl tune guest %s --profile "
-			"latency (vfctl tune profiles lists them)", g->domain, in->args[1]);
+		return usage(in, "%s asks for no profile itself, so name one: vfctl tune guest %s "
+			"--profile latency (vfctl tune profiles lists them)", g->domain, in->args[1]);
 	if (vfctl_profile_need(in->ctx, g->host.spec, name, &g->profile) < 0)
 		return usage(in, "%s", vfctl_ctx_error(in->ctx));
 	return EXIT_DONE;

@@ -160,18 +160,18 @@ static void print_bus(struct invocation *in, const struct vfctl_pf *pf)
 	bool on;
 
 	if (vfctl_pf_rdma_adaptive_read(in->ctx, pf, &on) == 0)
-		out_line(in->out, "  RDMA device %s: adaptive moderation %s, for queues that the kernel's own "
-			"users make", pf->rdma, on ? "on" : "off");
+		out_line(in->out, "  RDMA device %s: adaptive moderation %s, for queues that the "
+			"kernel's own users make", pf->rdma, on ? "on" : "off");
 	if (vfctl_pf_pci_express_read(in->ctx, pf, &e) < 0)
 		return;
 	out_line(in->out, "  PCIe: reads of up to %u bytes, payload %u, relaxed ordering %s",
 		e.max_read_request_bytes, e.max_payload_bytes, e.relaxed_ordering ? "on" : "off");
 	if (!strcmp(pf->driver, "mlx5_core") && e.max_read_request_bytes < LARGE_READS)
-		out_fold(in->out, 4, "    larger reads (up to 4096) may help large messages: bits 14 to 12 of "
-			"setpci CAP_EXP+8.w; measure it, vfctl bench");
+		out_fold(in->out, 4, "    larger reads (up to 4096) may help large messages: bits 14 "
+			"to 12 of setpci CAP_EXP+8.w; measure it, vfctl bench");
 	if (!e.relaxed_ordering)
-		out_fold(in->out, 4, "    with relaxed ordering off here its VFs have none either: bit 4 of "
-			"setpci CAP_EXP+8.w, or the firmware's PCI_WR_ORDERING");
+		out_fold(in->out, 4, "    with relaxed ordering off here its VFs have none either: bit "
+			"4 of setpci CAP_EXP+8.w, or the firmware's PCI_WR_ORDERING");
 }
 
 static void print_json(struct out *out, const struct vfctl_pf *pf, const struct vfctl_pf_moderation *m,
@@ -248,7 +248,8 @@ static int show_one(struct invocation *in, const struct vfctl_inventory *inv, co
 	return r == -ENOMEM ? fail(in, r) : 0;
 }
 
-static int show(struct invocation *in, const struct vfctl_inventory *inv, const struct vfctl_host_spec *spec)
+static int show(struct invocation *in, const struct vfctl_inventory *inv,
+	const struct vfctl_host_spec *spec)
 {
 	struct vfctl_coalesce wanted = {0};
 	const struct vfctl_pf *pf = NULL;
@@ -272,8 +273,8 @@ static int show(struct invocation *in, const struct vfctl_inventory *inv, const 
 		out_shut(in->out);
 		out_shut(in->out);
 	} else if (!status) {
-		out_fold(in->out, 0, "These are the PFs' own queues. Those of a VF in a guest belong to the "
-			"guest's driver: vfctl tune guest.");
+		out_fold(in->out, 0, "These are the PFs' own queues. Those of a VF in a guest belong "
+			"to the guest's driver: vfctl tune guest.");
 	}
 	return status;
 }

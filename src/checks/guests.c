@@ -71,8 +71,8 @@ static void look_at_bars(struct exam *e, const struct guest *g)
 		return;
 	room = vfctl_domain_bar_room(g->address.uefi, bits, 0);
 	if (g->bar_bytes > room)
-		found(e, g->domain->name, "its devices' BARs take %" PRIu64 " GiB, and with addresses of %u bits "
-			"%s has %" PRIu64 " GiB for them", g->bar_bytes >> 30, bits,
+		found(e, g->domain->name, "its devices' BARs take %" PRIu64 " GiB, and with addresses "
+			"of %u bits %s has %" PRIu64 " GiB for them", g->bar_bytes >> 30, bits,
 			g->address.uefi ? "UEFI" : "the guest", room >> 30);
 }
 
@@ -90,8 +90,8 @@ static void look_at_width(struct exam *e, const struct guest *g)
 	bits = bits_of(g, &host);
 	/* UEFI puts BARs at the top; SeaBIOS right behind the memory. */
 	if (g->address.uefi && host.iommu_bits && bits > host.iommu_bits && g->bar_bytes)
-		found(e, g->domain->name, "its addresses have %u bits, and /sys/class/iommu tells of an IOMMU "
-			"that translates %u", bits, host.iommu_bits);
+		found(e, g->domain->name, "its addresses have %u bits, and /sys/class/iommu tells of "
+			"an IOMMU that translates %u", bits, host.iommu_bits);
 }
 
 static void check_guest_width(struct exam *e)
@@ -115,12 +115,15 @@ static void check_guest_iommufd(struct exam *e)
 }
 
 const struct check guest_checks[] = {
-	{"guest-bars", VFCTL_WARNING, "a device may be missing in a guest: its firmware has no room for the "
-		"BARs", "the guest's physical addresses are too few", "<maxphysaddr mode='passthrough'/> in "
-		"<cpu> (vfctl define writes it), or SeaBIOS", check_guest_bars},
-	{"guest-addresses", VFCTL_WARNING, "a guest may not start, or not reach its devices: its addresses are "
-		"wider than the IOMMU's", "QEMU and the CPU have more bits than the IOMMU translates",
-		"<maxphysaddr mode='emulate' bits='N'/> in <cpu> with the IOMMU's bits (vfctl define writes it)",
+	{"guest-bars", VFCTL_WARNING, "a device may be missing in a guest: its firmware has no room "
+		"for the BARs", "the guest's physical addresses are too few",
+		"<maxphysaddr mode='passthrough'/> in <cpu> (vfctl define writes it), or "
+		"SeaBIOS", check_guest_bars},
+	{"guest-addresses", VFCTL_WARNING, "a guest may not start, or not reach its devices: its "
+		"addresses are wider than the "
+		"IOMMU's", "QEMU and the CPU have more bits than the IOMMU translates",
+		"<maxphysaddr mode='emulate' bits='N'/> in <cpu> with the IOMMU's bits (vfctl define "
+		"writes it)",
 		check_guest_width},
 	{"guest-iommufd", VFCTL_PROBLEM, "a guest does not start: it asks for what this kernel has not",
 		"Debian's kernels up to 7.3 are built without IOMMUFD", "leave iommufd out of the guest",

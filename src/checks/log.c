@@ -167,8 +167,8 @@ static void check_log(struct exam *e)
 	if (r < 0 || !log.data) {
 		/* Once for all of them. */
 		if (r < 0 && e->check == log_checks)
-			unknown(e, r == -EOPNOTSUPP || r == -ENOENT ? "this capture holds nothing of the "
-				"kernel's log" : "the kernel's log cannot be read: %s", strerror(-r));
+			unknown(e, r == -EOPNOTSUPP || r == -ENOENT ? "this capture holds nothing of "
+				"the kernel's log" : "the kernel's log cannot be read: %s", strerror(-r));
 		return;
 	}
 	for (char *line = strtok_r(log.data, "\n", &save); line; line = strtok_r(NULL, "\n", &save))
@@ -184,33 +184,37 @@ static void check_log(struct exam *e)
 const struct check log_checks[] = {
 	{"log-spoof", VFCTL_WARNING, "a guest sends with addresses that are not its VF's",
 		"a bridge, containers or a bond in the guest; or a guest that pretends to be another",
-		"give the VF the MAC that it uses (vfctl set VF mac=...), or trust it: vfctl set VF trust=on "
-		"spoofchk=off", check_log},
+		"give the VF the MAC that it uses (vfctl set VF mac=...), or trust it: vfctl set VF "
+		"trust=on spoofchk=off", check_log},
 	{"log-trust", VFCTL_WARNING, "a guest asks its VF for more than it may have",
-		"MACs, VLANs or promiscuous mode are for trusted VFs", "vfctl set VF trust=on --live --config, "
-		"if the guest may; else fewer MACs in the guest", check_log},
+		"MACs, VLANs or promiscuous mode are for trusted VFs",
+		"vfctl set VF trust=on --live --config, if the guest may; else fewer MACs in the "
+		"guest", check_log},
 	{"log-no-room", VFCTL_WARNING, "VFs could not be made: the kernel found no room for them",
-		"the BIOS gave the slot too small a window, or too few bus numbers", "above-4G decoding and "
-		"SR-IOV in the BIOS; pci=realloc (bus numbers: pci=assign-busses) on the kernel's command line; "
-		"or fewer VFs", check_log},
-	{"log-pf-reset", VFCTL_WARNING, "a VF's driver waited for its PF in vain", "the PF is down, or its "
-		"driver is being reset", "ip link set PF up", check_log},
-	{"log-vf-lost", VFCTL_WARNING, "a VF's driver does not reach its PF", "the PF was reset while the VF "
-		"was at work, or the PF's driver and the VF's do not fit each other", "another version of the "
-		"PF's driver or firmware; a new start of the guest helps for now", check_log},
+		"the BIOS gave the slot too small a window, or too few bus numbers",
+		"above-4G decoding and SR-IOV in the BIOS; pci=realloc (bus numbers: "
+		"pci=assign-busses) on the kernel's command line; or fewer VFs", check_log},
+	{"log-pf-reset", VFCTL_WARNING, "a VF's driver waited for its PF in vain", "the PF is down, or "
+		"its driver is being reset", "ip link set PF up", check_log},
+	{"log-vf-lost", VFCTL_WARNING, "a VF's driver does not reach its PF",
+	"the PF was reset while the VF was at work, or the PF's driver and the VF's do not fit each other",
+		"another version of the PF's driver or firmware; a new start of the guest helps for "
+		"now", check_log},
 	{"log-remapping", VFCTL_PROBLEM, "a guest with a VF was refused: interrupts are not remapped",
-		"interrupt remapping is off in the BIOS, or x2apic is", "switch it on in the BIOS; never "
-		"allow_unsafe_interrupts", check_log},
-	{"log-memlock", VFCTL_WARNING, "a guest with a VF could not lock its memory", "the daemon's limit is "
-		"below what the guest's memory takes", "memtune/hard_limit in the domain (vfctl define writes "
-		"it), or LimitMEMLOCK of the daemon", check_log},
+		"interrupt remapping is off in the BIOS, or x2apic is", "switch it on in the BIOS; "
+			"never allow_unsafe_interrupts", check_log},
+	{"log-memlock", VFCTL_WARNING, "a guest with a VF could not lock its memory",
+	"the daemon's limit is below what the guest's memory "
+		"takes", "memtune/hard_limit in the domain (vfctl define "
+			"writes it), or LimitMEMLOCK of the daemon", check_log},
 	{"log-lag", VFCTL_WARNING, "VFs were bound to a driver when the bond was made: no VF-LAG",
-		"mlx5 makes it only while no VF has a driver", "unbind the VFs, make the bond anew, bind them",
+		"mlx5 makes it only while no VF has a driver",
+		"unbind the VFs, make the bond anew, bind them",
 		check_log},
-	{"log-dma", VFCTL_WARNING, "the IOMMU refused what a device wanted of memory", "a guest's driver that "
-		"is broken, or a device that was not reset", "look at which VF it is (the line names it) and "
-		"stop its guest", check_log},
-	{"log-device", VFCTL_WARNING, "a card's driver says that the card is not well", "firmware, or a queue "
-		"that got stuck", "devlink health; a newer firmware", check_log},
+	{"log-dma", VFCTL_WARNING, "the IOMMU refused what a device wanted of memory",
+	"a guest's driver that is broken, or a device that was not reset",
+		"look at which VF it is (the line names it) and stop its guest", check_log},
+	{"log-device", VFCTL_WARNING, "a card's driver says that the card is not well",
+	"firmware, or a queue that got stuck", "devlink health; a newer firmware", check_log},
 	{.name = NULL},
 };

@@ -127,8 +127,8 @@ static void check_iommu(struct exam *e)
 	a = found(e, "", "/sys/kernel/iommu_groups is empty%s", has_table(e)
 		? "; the firmware has its table (DMAR, IVRS)" : "");
 	if (has_table(e))
-		set_remedy(e, a, "the firmware offers one: boot with intel_iommu=on (Intel), or without "
-			"amd_iommu=off (AMD)");
+		set_remedy(e, a, "the firmware offers one: boot with intel_iommu=on (Intel), or "
+			"without amd_iommu=off (AMD)");
 }
 
 static void check_remapping(struct exam *e)
@@ -145,7 +145,7 @@ static void check_remapping(struct exam *e)
 			sscanf(text, "%" SCNx64, &ecap) != 1 || ecap & 1 << 3)
 			continue;
 		found(e, "", "/sys/class/iommu/%s/intel-iommu/ecap is %s: bit 3 is not "
-		"set", units[i], text);
+			"set", units[i], text);
 		return;
 	}
 }
@@ -185,7 +185,7 @@ static void check_apart(struct exam *e)
 	}
 	if (unseen)
 		unknown(e, "whether %u VFs are alone in their IOMMU groups: there is no "
-		"/sys/kernel/iommu_groups",
+			"/sys/kernel/iommu_groups",
 			unseen);
 }
 
@@ -246,35 +246,33 @@ const struct check pci_checks[] = {
 		"NUM_OF_VFS=N, then a cold boot", check_capability},
 	{"vf-bars", VFCTL_WARNING, "VFs cannot be made: their registers have no addresses",
 		"the firmware left too small a window above the card", "in the BIOS \"Above 4G "
-		"decoding\" and "
-		"a larger MMIO window; else boot with pci=realloc, or make fewer VFs", check_bars},
+			"decoding\" and a larger MMIO window; else boot with pci=realloc, or make "
+			"fewer VFs", check_bars},
 	{"device-gone", VFCTL_PROBLEM, "the device does not answer any more",
-		"it fell off the bus, mostly after a reset that failed", "remove and rescan it "
-		"(echo 1 into its "
-		"remove, then into /sys/bus/pci/rescan); if that does not help, a cold boot", check_gone},
+		"it fell off the bus, mostly after a reset that failed", "remove and rescan it (echo 1 "
+			"into its remove, then into /sys/bus/pci/rescan); if that does not help, a "
+			"cold boot", check_gone},
 	{"iommu", VFCTL_PROBLEM, "no VF can be given to a guest: the IOMMU is off",
 		NULL, "VT-d or AMD-Vi on in the BIOS, and intel_iommu=on on the kernel's command line",
 		check_iommu},
-	{"interrupt-remapping", VFCTL_PROBLEM, "a guest with a VF does not start: interrupts are "
-		"not remapped",
+	{"interrupt-remapping", VFCTL_PROBLEM, "a guest with a VF does not start: interrupts are not "
+		"remapped",
 		"the IOMMU was set up without it", "x2APIC and VT-d on in the BIOS, no nox2apic and no "
-		"intremap=off on the command line; never allow_unsafe_interrupts", check_remapping},
+			"intremap=off on the command line; never allow_unsafe_interrupts", check_remapping},
 	{"unsafe-interrupts", VFCTL_WARNING, "a guest with a VF can send any interrupt to the host",
-		NULL, "take vfio_iommu_type1.allow_unsafe_interrupts out of modprobe.d and the "
-		"command line",
+		NULL, "take vfio_iommu_type1.allow_unsafe_interrupts out of modprobe.d and the command "
+			"line",
 		check_unsafe},
 	{"vfs-apart", VFCTL_WARNING, "VFs are not kept apart from other devices, or not clean when "
 		"given on",
-		NULL, "vfctl show VF says why of each; docs/security.md what can be done, and how "
-		"to accept it",
+		NULL, "vfctl show VF says why of each; docs/security.md what can be done, and how to "
+			"accept it",
 		check_apart},
 	{"pcie-link", VFCTL_WARNING, "the link to the card is slower than both of its ends can",
 		"a bad contact, a riser, or a limit in the BIOS", "put the card in anew or into "
-		"another slot; "
-		"look for a limit of the slot in the BIOS", check_links},
+			"another slot; look for a limit of the slot in the BIOS", check_links},
 	{"pcie-errors", VFCTL_WARNING, "the link to the card has errors",
 		"signal quality: slot, riser, dirt", "see whether the count rises (vfctl metrics); "
-		"then put the "
-		"card in anew, or replace it", check_errors},
+			"then put the card in anew, or replace it", check_errors},
 	{.name = NULL},
 };

@@ -162,13 +162,13 @@ const struct check system_checks[] = {
 		NULL, "one of the two forms: <pf dev='...'/> alone, or addresses alone", check_pools},
 	{"lockdown", VFCTL_NOTE, "the kernel keeps programs such as mstconfig from the card",
 		"Secure Boot", "set the card's parameters with devlink, or in its own BIOS "
-		"menu", check_lockdown},
+			"menu", check_lockdown},
 	{"acs-override", VFCTL_WARNING, "IOMMU groups of this host say nothing",
 		"the kernel was told to take ports without ACS for ports with it",
 		"take pcie_acs_override off the command line", check_command_line},
 	{"daemon-rights", VFCTL_PROBLEM, "guests with VFs cannot lock their memory",
 		"the libvirt daemon runs without the right to raise the limit", "let its unit have "
-		"CAP_SYS_RESOURCE and CAP_IPC_LOCK, or state memlock: in host.yaml", check_daemon},
+			"CAP_SYS_RESOURCE and CAP_IPC_LOCK, or state memlock: in host.yaml", check_daemon},
 	{"state", VFCTL_NOTE, "", NULL, "", check_leases},
 	{.name = NULL},
 };

@@ -51,9 +51,8 @@ static void check_pf_down(struct exam *e)
 			a->severity = taken ? VFCTL_WARNING : VFCTL_NOTE;
 			a->fix = VFCTL_FIX_LINK_UP;
 			snprintf(a->target, sizeof(a->target), "%s", TEXT(&pf->bdf));
-			set_remedy(e, a, "vfctl doctor --fix, or ip link set %s up; for good: link: "
-			"up in its "
-				"entry of host.yaml", pf->netdev);
+			set_remedy(e, a, "vfctl doctor --fix, or ip link set %s up; for good: link: up "
+				"in its entry of host.yaml", pf->netdev);
 		}
 }
 
@@ -63,8 +62,8 @@ static void check_autoprobe(struct exam *e)
 		char name[VFCTL_BDF_TEXT];
 
 		if (!pf->autoprobe && !pf->num_vfs && pci_has(e->ctx, &pf->bdf, "sriov_drivers_autoprobe"))
-			found(e, pf_title(pf, name), "sriov_drivers_autoprobe of %s is 0, and it "
-			"has no VFs",
+			found(e, pf_title(pf, name), "sriov_drivers_autoprobe of %s is 0, and it has "
+				"no VFs",
 				TEXT(&pf->bdf));
 	}
 }
@@ -94,16 +93,16 @@ static void tell_missing(struct exam *e, const struct vfctl_pf *pf, const char *
 	const struct vfctl_mac *macs, size_t count)
 {
 	char mac[VFCTL_MAC_TEXT], name[VFCTL_BDF_TEXT];
-	struct vfctl_ailment *a = found(e, pf_title(pf, name), "%s is a port of the bridge %s; %zu of the "
-		"MACs behind its other ports, such as %s, are not in the own forwarding table of %s",
+	struct vfctl_ailment *a = found(e, pf_title(pf, name), "%s is a port of the bridge %s; %zu of "
+		"the MACs behind its other ports, such as %s, are not in the own forwarding table of %s",
 		pf->netdev, bridge, count, vfctl_mac_format(&macs[0], mac), pf->netdev);
 
 	if (!a)
 		return;
 	a->fix = VFCTL_FIX_FDB;
 	snprintf(a->target, sizeof(a->target), "%s", TEXT(&pf->bdf));
-	set_remedy(e, a, "vfctl doctor --fix, or bridge fdb add MAC dev %s self permanent for each, again "
-		"for guests that come later; or give the bridge another card", pf->netdev);
+	set_remedy(e, a, "vfctl doctor --fix, or bridge fdb add MAC dev %s self permanent for each, "
+		"again for guests that come later; or give the bridge another card", pf->netdev);
 }
 
 static void check_bridge(struct exam *e)
@@ -231,8 +230,7 @@ static void check_host_uses(struct exam *e)
 
 			if (vf->lease.name[0] && vf->holder.kind == VFCTL_HOLDER_HOST)
 				found(e, vf_words(pf, vf, name), "leased to domain %s; its network "
-				"device %s "
-					"is up on this host", vf->lease.name, vf->netdev);
+					"device %s is up on this host", vf->lease.name, vf->netdev);
 		}
 }
 
@@ -240,33 +238,29 @@ const struct check vf_checks[] = {
 	{"pf-down", VFCTL_WARNING, "VFs have no link: their PF's interface is down",
 		"with this driver the VFs' link needs the PF up", "ip link set PF up", check_pf_down},
 	{"autoprobe-off", VFCTL_NOTE, "new VFs of this PF will get no driver of the host",
-		"somebody switched it off, or a command was cut short", "if that is not meant: echo 1 into "
-		"sriov_drivers_autoprobe", check_autoprobe},
+		"somebody switched it off, or a command was cut short", "if that is not meant: echo 1 "
+			"into sriov_drivers_autoprobe", check_autoprobe},
 	{"bridge", VFCTL_WARNING, "VFs do not reach guests on the bridge that their PF is a port of",
 		"the card's own switch does not know the MACs behind the PF, and floods nothing to it",
 		"bridge fdb add MAC dev PF self permanent", check_bridge},
 	{"ovs", VFCTL_WARNING, "a PF in a bridge of Open vSwitch has VFs in guests",
 		"what VFs send to each other never passes Open vSwitch: its rules do not hold for them",
 		"another PF for one of the two, or switchdev mode with representors", check_ovs},
-	{"vf-mac-zero", VFCTL_WARNING, "a guest's VF has no MAC of the host's: it gets another at "
-		"each start",
+	{"vf-mac-zero", VFCTL_WARNING, "a guest's VF has no MAC of the host's: it gets another at each "
+		"start",
 		NULL, "vfctl set VF mac=... --live --config", check_macs},
 	{"vf-guid-zero", VFCTL_PROBLEM, "a guest's InfiniBand VF has no GUID: no subnet manager serves it",
-		"it was never set, or the VF was made anew", "vfctl set VF guid=... --live "
-		"--config; the pools of "
-		"host.yaml give one to each", check_guids},
-	{"roce-node-guid", VFCTL_WARNING, "an RDMA device has no node GUID: RDMA CM and verbs will "
-		"not use it",
+		"it was never set, or the VF was made anew", "vfctl set VF guid=... --live --config; "
+			"the pools of host.yaml give one to each", check_guids},
+	{"roce-node-guid", VFCTL_WARNING, "an RDMA device has no node GUID: RDMA CM and verbs will not "
+		"use it",
 		"its MAC was set after its driver had looked", "bind it to its driver anew: vfctl "
-		"create sets "
-		"MACs before drivers look", check_node_guids},
+			"create sets MACs before drivers look", check_node_guids},
 	{"vf-link-down", VFCTL_WARNING, "a guest's VF has its link switched off by the host",
-		"the policy is not follow, and its lease does not ask for that", "vfctl doctor "
-		"--fix, or vfctl set "
-		"VF link-state=auto --live", check_vf_links},
+		"the policy is not follow, and its lease does not ask for that", "vfctl doctor --fix, "
+			"or vfctl set VF link-state=auto --live", check_vf_links},
 	{"host-uses-vf", VFCTL_WARNING, "a VF that is leased to a guest is at work for the host",
 		"NetworkManager or systemd-networkd took it, mostly", "docs/operations.md has what "
-		"keeps network "
-		"managers from VFs; then vfctl apply", check_host_uses},
+			"keeps network managers from VFs; then vfctl apply", check_host_uses},
 	{.name = NULL},
 };

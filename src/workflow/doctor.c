@@ -45,8 +45,7 @@ static void check_hook(struct exam *e)
 		a = found(e, "", "%s is not the program of this vfctl", VFCTL_HOOK_PATH);
 	else if (status.daemon_pid && !status.seen_by_daemon)
 		a = found(e, "", "%s is newer than the libvirt daemon (process %d), which looks for "
-		"hooks when "
-			"it starts", VFCTL_HOOK_PATH, status.daemon_pid);
+			"hooks when it starts", VFCTL_HOOK_PATH, status.daemon_pid);
 	if (a)
 		a->fix = VFCTL_FIX_HOOK;
 	if (a && status.installed && status.executable)
@@ -134,8 +133,7 @@ static void check_irqbalance(struct exam *e)
 
 static const struct check own_checks[] = {
 	{"hook", VFCTL_PROBLEM, "guests with leased VFs start without vfctl's hook: no MAC, GUID or "
-		"policy of "
-		"theirs is set", NULL, "vfctl hook install (or vfctl doctor --fix)", check_hook},
+		"policy of theirs is set", NULL, "vfctl hook install (or vfctl doctor --fix)", check_hook},
 	{"journal", VFCTL_WARNING, "a change was cut short", "its process died",
 		"vfctl recover", check_journal},
 	{"irqbalance", VFCTL_NOTE, "interrupts that vfctl places may be moved", NULL,
@@ -179,8 +177,8 @@ static int find_subject(struct vfctl_ctx *ctx, const struct vfctl_snapshot *s, c
 	ctx_clear(ctx);
 	ret->pf = NULL;
 	ret->lease = s->leases ? vfctl_leases_find(s->leases, name) : NULL;
-	return ret->lease ? 0 : ctx_mistake(ctx, -ENOENT, "'%s' is no PF of this host and no domain that "
-		"holds a lease (vfctl list shows them)", name);
+	return ret->lease ? 0 : ctx_mistake(ctx, -ENOENT, "'%s' is no PF of this host and no domain "
+		"that holds a lease (vfctl list shows them)", name);
 }
 
 /* "ens1", "0000:11:00.0", "ens1/3" */
