@@ -127,23 +127,31 @@ static int check_kept(struct vfctl_ctx *ctx, const struct vfctl_pf *pf, const st
 		"that setting out of what is asked for", pf->driver, pf->netdev, lies.data) : r;
 }
 
+int coalesce_write(struct vfctl_ctx *ctx, const struct vfctl_pf *pf,
+	const struct vfctl_coalesce *values)
+{
+	struct nl_coalesce row = {.ifindex = pf->ifindex, .values = *values};
+	int r;
+
+	if (!values->mask)
+		return 0;
+	if (!pf->ifindex)
+		return ctx_fail(ctx, -ENODEV, "%s has no network device here", TEXT(&pf->bdf));
+	r = nl_coalesce_write(ctx, &row, 1);
+	if (r == 0 && row.error < 0)
+		return fail_refused(ctx, pf, &row);
+	return r < 0 ? r : check_kept(ctx, pf, values);
+}
+
 static int write_text(struct vfctl_ctx *ctx, const struct op *op, const char *text)
 {
 	_inventory_ struct vfctl_inventory *inv = NULL;
-	struct nl_coalesce row = {0};
-	int r = read_text(ctx, op, text, &row.values);
+	struct vfctl_coalesce values;
+	int r = read_text(ctx, op, text, &values);
 
 	if (r == 0)
 		r = open_pf(ctx, op, &inv);
-	if (r < 0 || !row.values.mask)
-		return r;
-	row.ifindex = inv->pfs[0].ifindex;
-	if (!row.ifindex)
-		return ctx_fail(ctx, -ENODEV, "%s has no network device here", op->target);
-	r = nl_coalesce_write(ctx, &row, 1);
-	if (r == 0 && row.error < 0)
-		return fail_refused(ctx, &inv->pfs[0], &row);
-	return r < 0 ? r : check_kept(ctx, &inv->pfs[0], &row.values);
+	return r < 0 ? r : coalesce_write(ctx, &inv->pfs[0], &values);
 }
 
 static int apply(struct vfctl_ctx *ctx, const struct op *op)

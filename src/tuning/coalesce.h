@@ -18,6 +18,13 @@ extern const struct op_type op_coalesce;
  */
 int coalesce_read(struct vfctl_ctx *ctx, const struct vfctl_pf *pf, struct vfctl_coalesce *ret);
 
+/*
+ * Set what @values states, all of it or nothing, and read it back. @return 0; -EIO the driver took it
+ * and kept something else; -ENODEV; what the driver refuses it with.
+ */
+int coalesce_write(struct vfctl_ctx *ctx, const struct vfctl_pf *pf,
+	const struct vfctl_coalesce *values);
+
 /* The step that makes @fit so, if something of it is not. */
 int coalesce_add_step(struct vfctl_ctx *ctx, const struct vfctl_pf *pf,
 	const struct vfctl_tuning_fit *fit, struct steps *steps);
