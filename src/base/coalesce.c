@@ -87,7 +87,6 @@ char *vfctl_coalesce_format(const struct vfctl_coalesce *c)
 {
 	struct buf text = {0};
 
-	buf_add(&text, "", 0);
 	for (size_t i = 0; i < VFCTL_COALESCE_KEYS; i++) {
 		if (!(c->mask & VFCTL_COALESCE_BIT(i)))
 			continue;
@@ -97,7 +96,7 @@ char *vfctl_coalesce_format(const struct vfctl_coalesce *c)
 		else
 			buf_printf(&text, "%u", c->values[i]);
 	}
-	return text.len ? buf_steal(&text) : strdup("");
+	return buf_steal(&text);
 }
 
 int vfctl_coalesce_read(struct vfctl_ctx *ctx, const char *text, struct vfctl_coalesce *ret)

@@ -46,21 +46,34 @@ static struct bare find_bare(const uint8_t data[HOST_NVME_DATA], uint32_t vfs)
 	return bare;
 }
 
-void nvme_warn_bare(struct vfctl_ctx *ctx, const struct vfctl_bdf *pf)
+/* @ret_path: its device file. */
+static struct bare look(struct vfctl_ctx *ctx, const struct vfctl_bdf *pf, char ret_path[64])
 {
 	_free_ uint8_t *data = NULL;
 	_strv_ char **names = NULL;
-	char path[64], text[VFCTL_BDF_TEXT];
-	struct bare bare;
 
 	if (pci_read_hex(ctx, pf, "class") != CLASS_NVME ||
 		pci_children(ctx, pf, "nvme", &names) < 0 || !names[0])
-		return;
-	snprintf(path, sizeof(path), "/dev/%s", names[0]);
+		return (struct bare){0};
+	snprintf(ret_path, 64, "/dev/%s", names[0]);
 	data = calloc(1, HOST_NVME_DATA);
-	if (!data || host_nvme_identify(ctx, path, CNS_SECONDARIES, data) < 0)
-		return;
-	bare = find_bare(data, links_count(ctx, pf));
+	if (!data || host_nvme_identify(ctx, ret_path, CNS_SECONDARIES, data) < 0)
+		return (struct bare){0};
+	return find_bare(data, links_count(ctx, pf));
+}
+
+unsigned nvme_bare_vfs(struct vfctl_ctx *ctx, const struct vfctl_bdf *pf)
+{
+	char path[64];
+
+	return look(ctx, pf, path).count;
+}
+
+void nvme_warn_bare(struct vfctl_ctx *ctx, const struct vfctl_bdf *pf)
+{
+	char path[64], text[VFCTL_BDF_TEXT];
+	struct bare bare = look(ctx, pf, path);
+
 	if (bare.count)
 		log_warn(ctx, "%s: %u NVMe VF%s no queues or no interrupts yet, and cannot be used "
 			"before; give VF %u some: nvme virt-mgmt %s -c %u -r 0 -a 8 -n QUEUES, the same "
