@@ -143,18 +143,13 @@ static void print_report(struct invocation *in, struct out *out, const struct vf
 }
 
 /* The old file or the new one, never half of one. */
-static int write_report(struct invocation *in, const char *path, const struct vfctl_selftest *t)
+static int write_report(struct invocation *in, struct vfctl_output *output,
+	const struct vfctl_selftest *t)
 {
-	struct vfctl_output *output = NULL;
-	struct out *out = NULL;
-	FILE *file = NULL;
+	FILE *file = fdopen(dup(vfctl_output_fd(output)), "w");
+	struct out *out = file ? out_new(file) : NULL;
 	bool good = false;
-	int r = vfctl_output_open(in->ctx, path, true, &output);
 
-	if (r < 0)
-		return fail(in, r);
-	file = fdopen(dup(vfctl_output_fd(output)), "w");
-	out = file ? out_new(file) : NULL;
 	if (out) {
 		print_report(in, out, t);
 		good = out_close(out);
@@ -162,12 +157,9 @@ static int write_report(struct invocation *in, const char *path, const struct vf
 	if (file && fclose(file) != 0)
 		good = false;
 	if (!good)
-		r = fail_as(in, EXIT_FAILED, -EIO, "the report could not be written to %s; the test is over and "
-			"the PF as it was", path);
-	else if (vfctl_output_commit(in->ctx, output) < 0)
-		r = fail(in, -EIO);
-	vfctl_output_free(output);
-	return r;
+		return fail_as(in, EXIT_FAILED, -EIO, "the report could not be written to %s; the test is over "
+			"and the PF as it was", option_of(in, "output"));
+	return vfctl_output_commit(in->ctx, output) < 0 ? fail(in, -EIO) : EXIT_DONE;
 }
 
 /* ---- the command ---- */
@@ -201,16 +193,23 @@ static int print_plan(struct invocation *in, const struct vfctl_selftest *t)
 static int test(struct invocation *in, struct vfctl_selftest *t)
 {
 	const char *path = option_of(in, "output");
-	int status = EXIT_DONE, r;
+	struct vfctl_output *output = NULL;
+	int status = EXIT_DONE, r = 0;
 
-	catch_signals(in->ctx);
-	r = vfctl_selftest_run(t);
-	if (r < 0)
-		return fail(in, r);
+	/* Can it be written there? Before the card is touched. */
 	if (path)
-		status = write_report(in, path, t);
+		r = vfctl_output_open(in->ctx, path, true, &output);
+	if (r == 0) {
+		catch_signals(in->ctx);
+		r = vfctl_selftest_run(t);
+	}
+	if (r < 0)
+		status = fail(in, r);
+	else if (output)
+		status = write_report(in, output, t);
 	else
 		print_report(in, in->out, t);
+	vfctl_output_free(output);
 	if (!status && vfctl_selftest_differences(t))
 		status = EXIT_DRIFT;
 	return status;

@@ -87,8 +87,8 @@ static int add_vfs_back(struct vfctl_selftest *t, struct steps *steps)
 
 	snprintf(count, sizeof(count), "%u", pf->num_vfs);
 	step_add_op(steps, &op_autoprobe, "0", pf->autoprobe ? "1" : "0", t->bdf,
-		"whether drivers probe its VFs");
-	step_begin(steps, "its VFs: %u, their attributes and drivers", pf->num_vfs);
+		"%s: drivers %sprobe new VFs", t->name, pf->autoprobe ? "" : "do not ");
+	step_begin(steps, "%s: %u VF%s", t->name, pf->num_vfs, pf->num_vfs == 1 ? "" : "s");
 	for (uint32_t i = 0; i < pf->num_vfs; i++) {
 		_free_ char *driver = NULL;
 		int r = vf_driver_text(t->ctx, &pf->vfs[i], &driver);
@@ -113,15 +113,15 @@ static int add_vfs_back(struct vfctl_selftest *t, struct steps *steps)
 static int add_moderation_back(struct vfctl_selftest *t, struct steps *steps)
 {
 	struct vfctl_coalesce values = t->moderation, modes = t->moderation;
-	_free_ char *first = NULL, *then = NULL;
+	_free_ char *first = NULL, *then = NULL, *all = vfctl_coalesce_format(&t->moderation);
 
 	values.values[VFCTL_ADAPTIVE_RX] = values.values[VFCTL_ADAPTIVE_TX] = 0;
 	modes.mask &= BIT(VFCTL_ADAPTIVE_RX) | BIT(VFCTL_ADAPTIVE_TX);
 	first = vfctl_coalesce_format(&values);
 	then = vfctl_coalesce_format(&modes);
-	if (!first || !then)
+	if (!first || !then || !all)
 		return ctx_oom(t->ctx);
-	step_begin(steps, "its interrupt moderation");
+	step_begin(steps, "%s: %s", t->name, all);
 	if (*then)
 		step_op(steps, &op_coalesce, then, then, "%s", t->bdf);
 	step_op(steps, &op_coalesce, first, first, "%s", t->bdf);
@@ -139,11 +139,11 @@ static int add_port_back(struct vfctl_selftest *t, struct steps *steps)
 	r = op_observe(t->ctx, &mtu, &now);
 	if (r < 0)
 		return r;
-	step_add_op(steps, &op_pf_mtu, now, now, t->bdf, "its MTU: %s", now);
+	step_add_op(steps, &op_pf_mtu, now, now, t->bdf, "%s: an MTU of %s", t->name, now);
 	return t->moderation.mask ? add_moderation_back(t, steps) : 0;
 }
 
-static int plan_back(struct vfctl_selftest *t)
+static int plan_back(struct vfctl_selftest *t, const char *name)
 {
 	int r = change_new(t->ctx, &t->change);
 
@@ -153,7 +153,7 @@ static int plan_back(struct vfctl_selftest *t)
 		r = add_port_back(t, &t->change->steps);
 	if (r == 0 && t->change->steps.failed)
 		r = ctx_oom(t->ctx);
-	return r < 0 ? r : target_keep(t->ctx, t->change, &t->target, "selftest %s", t->bdf);
+	return r < 0 ? r : target_keep(t->ctx, t->change, &t->target, "selftest %s", name);
 }
 
 /* ---- opened ---- */
@@ -171,6 +171,7 @@ static void read_kernel(struct vfctl_selftest *t)
 static void read_card(struct vfctl_selftest *t)
 {
 	vfctl_bdf_format(&t->pf->bdf, t->bdf);
+	t->name = vfctl_pf_name(t->pf, t->bdf);
 	snprintf(t->device_id, sizeof(t->device_id), "%04x:%04x", t->pf->vendor, t->pf->device);
 	read_kernel(t);
 	t->moderates = tuning_driver_find(t->pf->driver, t->pf->infiniband);
@@ -202,7 +203,7 @@ int vfctl_selftest_open(struct vfctl_ctx *ctx, const char *pf, bool dry_run,
 	read_card(t);
 	r = selftest_plan(t);
 	if (r == 0)
-		r = plan_back(t);
+		r = plan_back(t, pf);
 	if (r == 0)
 		*ret = steal(t);
 	return r;
@@ -300,6 +301,11 @@ static int put_back(struct vfctl_selftest *t)
 	t->ctx->cancelled = 0;
 	ctx_doing(t->ctx, "putting everything back as it was");
 	r = revert_all(t);
+	/* What failed for the moment may work the second time, and what is back is not written again. */
+	if (r < 0 && !vfctl_ctx_unfinished(t->ctx)) {
+		ctx_clear(t->ctx);
+		r = revert_all(t);
+	}
 	t->ctx->cancelled = cancelled;
 	return r < 0 ? ctx_prefix(t->ctx, -ESTALE, "not everything is as before (vfctl recover tries again); "
 		"this could not be undone") : 0;

@@ -31,6 +31,7 @@ struct vfctl_selftest {
 	struct vfctl_ctx *ctx;
 	struct target target;
 	const struct vfctl_pf *pf; /* as it was at first */
+	const char *name; /* for people */
 	char bdf[VFCTL_BDF_TEXT], device_id[12], kernel[32];
 	struct vfctl_change *change; /* how to put it back; as long as it is tried it is in the journal */
 	struct vfctl_coalesce moderation; /* what the driver has; mask 0: nothing, or it cannot be read */

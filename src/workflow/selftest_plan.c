@@ -111,6 +111,8 @@ static void add_attr(struct vfctl_selftest *t, const char *const keys[3],
 
 static void add_attributes(struct vfctl_selftest *t)
 {
+	if (!t->pf->infiniband && !t->pf->ifindex) /* such as NVMe */
+		return;
 	if (t->pf->infiniband) {
 		for (size_t i = 0; i < ARRAY_SIZE(infiniband); i++)
 			add_attr(t, infiniband[i].keys, infiniband[i].values, infiniband[i].decides);
@@ -118,10 +120,8 @@ static void add_attributes(struct vfctl_selftest *t)
 	}
 	for (size_t i = 0; i < ARRAY_SIZE(ethernet); i++)
 		add_attr(t, ethernet[i].keys, ethernet[i].values, ethernet[i].decides);
-	if (t->pf->ifindex) {
-		add(t, "attributes", selftest_try_refused_mac, "a multicast MAC is refused");
-		add(t, "attributes", selftest_try_refused_vf, "a VF that is not there is refused");
-	}
+	add(t, "attributes", selftest_try_refused_mac, "a multicast MAC is refused");
+	add(t, "attributes", selftest_try_refused_vf, "a VF that is not there is refused");
 }
 
 static void add_functions(struct vfctl_selftest *t)

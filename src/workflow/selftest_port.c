@@ -75,16 +75,18 @@ static int make_room(struct vfctl_selftest *t, const struct trial *x)
 		if (!vfctl_coalesce_is_switch(x->key) && now.values.mask & BIT(modes[i]) &&
 			now.values.values[modes[i]])
 			r = write_one(t, modes[i], 0, &row);
-	for (size_t i = 0; i < t->count && r == 0 && now.values.values[x->key] == x->value; i++) {
+	if (r < 0 || now.values.values[x->key] != x->value)
+		return r;
+	for (size_t i = 0; i < t->count; i++) {
 		const struct trial *other = &t->trials[i];
 
 		if (other->try == selftest_try_coalesce && other->key == x->key &&
-			other->value != x->value && other->expect != EXPECT_REFUSED) {
-			r = write_one(t, x->key, other->value, &row);
+			other->value != x->value && other->expect != EXPECT_REFUSED &&
+			write_one(t, x->key, other->value, &row) == 0)
 			break;
-		}
 	}
-	return r;
+	ctx_clear(t->ctx);
+	return 0;
 }
 
 void selftest_try_coalesce(struct vfctl_selftest *t, struct trial *x)

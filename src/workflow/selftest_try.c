@@ -67,7 +67,8 @@ void selftest_judge(struct vfctl_selftest *t, struct trial *x, int r)
 static void judge_refusal(struct vfctl_selftest *t, struct trial *x, int error)
 {
 	if (error < 0)
-		selftest_say(t, x, VFCTL_SELFTEST_PASS, "%s", errno_name(error));
+		selftest_say(t, x, is_unsupported(error) ? VFCTL_SELFTEST_UNSUPPORTED
+			: VFCTL_SELFTEST_PASS, "%s", errno_name(error));
 	else
 		selftest_say(t, x, VFCTL_SELFTEST_FAIL, "it was taken");
 }

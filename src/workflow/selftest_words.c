@@ -12,13 +12,13 @@ static bool is_part(char c)
 	return isalnum((unsigned char)c) || c == ':' || c == '.' || c == '_' || c == '-';
 }
 
-/* "x" a hex digit, anything else itself. The length of the match at @text; 0: none. */
+/* "h" a hex digit, anything else itself. The length of the match at @text; 0: none. */
 static size_t match(const char *text, const char *pattern)
 {
 	size_t n = 0;
 
 	for (; pattern[n]; n++)
-		if (pattern[n] == 'x' ? !isxdigit((unsigned char)text[n]) : text[n] != pattern[n])
+		if (pattern[n] == 'h' ? !isxdigit((unsigned char)text[n]) : text[n] != pattern[n])
 			return 0;
 	return isxdigit((unsigned char)text[n]) ? 0 : n;
 }
@@ -26,14 +26,15 @@ static size_t match(const char *text, const char *pattern)
 static const struct {
 	const char *pattern, *word;
 } patterns[] = { /* longer ones first */
-	{"xxxxxxxx-xxxx-xxxx-xxxx-xxxxxxxxxxxx", "UUID"},
-	{"xx:xx:xx:xx:xx:xx:xx:xx", "GUID"},
-	{"xxxx:xxxx:xxxx:xxxx", "GUID"},
-	{"0xxxxxxxxxxxxxxxxx", "GUID"},
-	{"xxxxxxxxxxxxxxxx", "GUID"},
-	{"xx:xx:xx:xx:xx:xx", "MAC"},
-	{"xxxx:xx:xx.x", "ADDRESS"},
-	{"xx:xx.x", "ADDRESS"},
+	{"hhhhhhhh-hhhh-hhhh-hhhh-hhhhhhhhhhhh", "UUID"},
+	{"hh:hh:hh:hh:hh:hh:hh:hh", "GUID"},
+	{"hhhh:hhhh:hhhh:hhhh", "GUID"},
+	{"0xhhhhhhhhhhhhhhhh", "GUID"},
+	{"hhhhhhhhhhhhhhhh", "GUID"},
+	{"hh:hh:hh:hh:hh:hh", "MAC"},
+	{"hhhhh:hh:hh.h", "ADDRESS"}, /* VMD */
+	{"hhhh:hh:hh.h", "ADDRESS"},
+	{"hh:hh.h", "ADDRESS"},
 };
 
 /* A name alone, or with what a driver or udev adds for a VF's device ("ens1" in "ens1v0"). */

@@ -125,6 +125,11 @@ static const struct driver {
 	{"oddnic", RX_USECS | RX_FRAMES, {[ETHTOOL_A_COALESCE_RX_USECS] = 1}, set_odd},
 };
 
+/* The enhanced IPoIB of mlx5 (ipoib/ethtool.c). */
+static const struct driver mlx5_ipoib = {"mlx5_core",
+	RX_USECS | TX_USECS | RX_FRAMES | TX_FRAMES | ADAPTIVE_RX | ADAPTIVE_TX,
+	{[ETHTOOL_A_COALESCE_RX_USECS] = 8, [ETHTOOL_A_COALESCE_TX_USECS] = 16}, set_mlx5};
+
 /* ---- state ---- */
 
 static const struct driver *driver_of(struct host *h, const struct sim_pf *pf)
@@ -137,6 +142,8 @@ static const struct driver *driver_of(struct host *h, const struct sim_pf *pf)
 	if (h->ops->readlink(h, path, &target) < 0)
 		return NULL;
 	name = strrchr(target, '/') ? strrchr(target, '/') + 1 : target;
+	if (pf->infiniband && str_eq(name, mlx5_ipoib.name))
+		return &mlx5_ipoib;
 	for (size_t i = 0; i < ARRAY_SIZE(drivers); i++)
 		if (str_eq(drivers[i].name, name))
 			return &drivers[i];

@@ -1,0 +1,82 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# shellcheck shell=bash
+# CASE_BOOT 2
+# CASE_TIMEOUT 900
+# vfctl selftest on the lab's cards, with their own drivers and the real kernel.
+. "$(dirname "$0")/lib.sh"
+
+ens1=$(link_of "$left") ens2=$(link_of "$right")
+# exits STATUS COMMAND...: it ends with that status
+exits() {
+	local status=0 text
+	text=$("${@:2}" 2>&1) || status=$?
+	[ "$status" = "$1" ] || { echo "status $status: $text"; return 1; }
+}
+# Of a report: outcome AREA NAME
+outcome() { jq -r ".trials[] | select(.area == \"$2\" and .name == \"$3\").outcome" "$1"; }
+odd() { jq -r '[.trials[] | select(.differs or .outcome == "fail") | .area + " " + .name + ": " + (.words // "")] | join("; ")' "$1"; }
+# What a PF has, by others' words.
+state() {
+	cat "$pci/$1"/sriov_{numvfs,drivers_autoprobe} "$pci/$1/net/"*/mtu 2>/dev/null
+	readlink "$pci/$1"/virtfn*/driver 2>/dev/null
+	[ ! -d "$pci/$1/net" ] || { ethtool -c "$(link_of "$1")" 2>/dev/null; ip -d link show "$(link_of "$1")" | grep ' vf '; }
+}
+running() { pgrep -x vfctl >/dev/null; }
+
+# ---- igb: the tables are the card's own ----
+check_fails "nothing without --yes" vfctl selftest "$ens1"
+state "$left" >/tmp/before
+check "igb: nothing differs from the tables" vfctl -q selftest "$ens1" --yes --json --output /tmp/igb.json
+check_is "no trial failed" "" odd /tmp/igb.json
+for trial in "create|7 VFs" "create|3 VFs" "create|1 VF" "create|8 VFs are refused" "isolation|IOMMU groups of 7 VFs" \
+	"attributes|mac" "attributes|vlan=100 qos=3" "attributes|trust=on" "attributes|spoofchk=off" \
+	"attributes|a multicast MAC is refused" "driver|vfio-pci" "driver|the host's own" "reset|a VF by itself" \
+	"moderation|rx-usecs=10000" "moderation|rx-usecs=10001 is refused" "moderation|rx-usecs=2 is refused" "mtu|9000"; do
+	check_is "igb: ${trial#*|}" pass outcome /tmp/igb.json "${trial%|*}" "${trial#*|}"
+done
+check_is "igb: no link state" not-supported outcome /tmp/igb.json attributes link-state=enable
+check_is "igb: no minimum rate" not-supported outcome /tmp/igb.json attributes "min-rate=50 max-rate=200"
+check_is "the PF is as before" "" bash -c "$(declare -f state link_of); pci=$pci; state $left | diff /tmp/before -"
+check_fails "the report has no address, name or MAC" grep -E "$left|$ens1|52:54|([0-9a-f]{2}:){3}" /tmp/igb.json
+check_is "and nothing is left to recover" "nothing to recover" vfctl recover
+
+# ---- VFs that are there already, and what they have ----
+check "2 idle VFs, one with policy" bash -c "vfctl -q create $ens2 2 && vfctl -q set $ens2/1 mac=02:00:00:00:00:42 vlan=9 trust=on"
+state "$right" >/tmp/before
+check "text, of the other card" bash -c "COLUMNS=160 vfctl -q selftest $ens2 --yes >/tmp/igb.txt"
+check_is "its VFs are there again, as they were" "" bash -c "$(declare -f state link_of); pci=$pci; state $right | diff /tmp/before -"
+# killed SECONDS SIGNAL: the self-test, after that time
+killed() {
+	vfctl -q selftest "$ens2" --yes >/tmp/killed 2>&1 &
+	local pid=$!
+	sleep "$1"
+	kill -"$2" "$pid" 2>/dev/null
+	wait "$pid" 2>/dev/null
+}
+for second in 0.4 0.9 1.5 2.2 3 4 5.5; do
+	killed $second KILL
+	check "killed after $second s: recover" vfctl -q recover
+	check_is "all as before" "" bash -c "$(declare -f state link_of); pci=$pci; state $right | diff /tmp/before -"
+done
+killed 2 TERM
+check_is "interrupted: all as before at its end" "" bash -c "$(declare -f state link_of); pci=$pci; state $right | diff /tmp/before -"
+check "it says so" grep -q "everything is as before" /tmp/killed
+
+# ---- a VF in use ----
+check "the host uses a VF" bash -c "vfctl -q create $ens2 2 --driver host && ip link set \$(ls $pci/\$(basename \$(readlink $pci/$right/virtfn0))/net) up"
+check_fails "then it is refused" vfctl selftest "$ens2" --yes
+check_is "and nothing was touched" 2 cat "$pci/$right/sriov_numvfs"
+ip link set "$(ls "$pci/$(vf_of "$right" 0)/net")" down
+check "no VFs" vfctl -q destroy "$ens2"
+
+# ---- a card that is no network card ----
+state "$nvme" >/tmp/before
+check "NVMe" vfctl -q selftest "$nvme" --yes --json --output /tmp/nvme.json
+check_is "no trial failed" "" odd /tmp/nvme.json
+check_is "4 VFs" pass outcome /tmp/nvme.json create "4 VFs"
+check_is "vfio-pci" pass outcome /tmp/nvme.json driver vfio-pci
+check_is "the PF is as before" "" bash -c "$(declare -f state link_of); pci=$pci; state $nvme | diff /tmp/before -"
+COLUMNS=160 vfctl -q selftest "$nvme" --yes >/tmp/nvme.txt 2>&1
+cp /tmp/igb.json /tmp/igb.txt /tmp/nvme.json /tmp/nvme.txt /results/
+sed 's/^/# /' /tmp/igb.txt /tmp/nvme.txt
+finish
