@@ -79,7 +79,7 @@ static int check_pf(struct vfctl_ctx *ctx, const struct vfctl_pf *pf)
 
 /* ---- how to put it back ---- */
 
-/* Taken back from its end: no driver probes, then the VFs as they were, and probing as it was. */
+/* No driver probes, then the VFs come back as they were, then probing is as it was. */
 static int add_vfs_back(struct vfctl_selftest *t, struct steps *steps)
 {
 	const struct vfctl_pf *pf = t->pf;
@@ -147,10 +147,11 @@ static int plan_back(struct vfctl_selftest *t, const char *name)
 {
 	int r = change_new(t->ctx, &t->change);
 
-	if (r == 0)
-		r = add_vfs_back(t, &t->change->steps);
+	/* Taken back from its end: what moderation igb takes depends on how many VFs there are. */
 	if (r == 0)
 		r = add_port_back(t, &t->change->steps);
+	if (r == 0)
+		r = add_vfs_back(t, &t->change->steps);
 	if (r == 0 && t->change->steps.failed)
 		r = ctx_oom(t->ctx);
 	return r < 0 ? r : target_keep(t->ctx, t->change, &t->target, "selftest %s", name);

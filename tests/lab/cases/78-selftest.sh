@@ -45,20 +45,26 @@ check "2 idle VFs, one with policy" bash -c "vfctl -q create $ens2 2 && vfctl -q
 state "$right" >/tmp/before
 check "text, of the other card" bash -c "COLUMNS=160 vfctl -q selftest $ens2 --yes >/tmp/igb.txt"
 check_is "its VFs are there again, as they were" "" bash -c "$(declare -f state link_of); pci=$pci; state $right | diff /tmp/before -"
-# killed SECONDS SIGNAL: the self-test, after that time
+# killed SECONDS SIGNAL PF: the self-test of it, after that time
 killed() {
-	vfctl -q selftest "$ens2" --yes >/tmp/killed 2>&1 &
+	vfctl -q selftest "$3" --yes >/tmp/killed 2>&1 &
 	local pid=$!
 	sleep "$1"
 	kill -"$2" "$pid" 2>/dev/null
 	wait "$pid" 2>/dev/null
 }
-for second in 0.4 0.9 1.5 2.2 3 4 5.5; do
-	killed $second KILL
+state "$left" >/tmp/before1
+for second in 1 5 11 23; do
+	killed $second KILL "$ens2"
 	check "killed after $second s: recover" vfctl -q recover
 	check_is "all as before" "" bash -c "$(declare -f state link_of); pci=$pci; state $right | diff /tmp/before -"
 done
-killed 2 TERM
+for second in 3 16; do
+	killed $second KILL "$ens1"
+	check "killed after $second s, without VFs before: recover" vfctl -q recover
+	check_is "all as before" "" bash -c "$(declare -f state link_of); pci=$pci; state $left | diff /tmp/before1 -"
+done
+killed 4 TERM "$ens2"
 check_is "interrupted: all as before at its end" "" bash -c "$(declare -f state link_of); pci=$pci; state $right | diff /tmp/before -"
 check "it says so" grep -q "everything is as before" /tmp/killed
 
