@@ -69,8 +69,8 @@ static int check_pf(struct vfctl_ctx *ctx, const struct vfctl_pf *pf)
 		return ctx_fail(ctx, -EOPNOTSUPP, "the PF itself is on %s; give it back to its own driver "
 			"first", pf->driver);
 	if (modparam_is_needed(pf))
-		return ctx_fail(ctx, -EOPNOTSUPP, "the driver %s makes VFs only when its module is loaded, so "
-			"there is nothing that a self-test could try", pf->driver);
+		return ctx_fail(ctx, -EOPNOTSUPP, "the driver %s makes VFs only when its module is loaded, "
+			"so there is nothing that a self-test could try", pf->driver);
 	if (!pf->total_vfs)
 		return ctx_fail(ctx, -EOPNOTSUPP, "this PF can have no VFs (sriov_totalvfs is 0); the "
 			"firmware's setting says how many");

@@ -18,6 +18,8 @@
 #include "vfctl/sriov.h"
 #include "workflow/selftest.h"
 
+#define LINK_WAIT_MS 200
+#define LINK_TRIES 75
 #define TEXT(bdf) vfctl_bdf_format((bdf), (char[VFCTL_BDF_TEXT]){0})
 
 /* ---- outcomes ---- */
@@ -127,14 +129,24 @@ static double now_ms(void)
 
 /* ---- VFs ---- */
 
+static int remove_vfs(struct vfctl_selftest *t)
+{
+	const struct op none = {&op_numvfs, t->bdf, (char *)"0", NULL};
+
+	return ops_apply(t->ctx, &none, 1);
+}
+
 void selftest_try_create(struct vfctl_selftest *t, struct trial *x)
 {
 	const struct vfctl_create_options options = {.count = x->count,
 		.driver = VFCTL_VF_DRIVER_NONE};
 	struct vfctl_change *change = NULL;
-	double start = now_ms();
-	int r = vfctl_create_plan(t->ctx, t->bdf, &options, true, &change);
+	double start;
+	int r = remove_vfs(t); /* which takes time as well */
 
+	start = now_ms();
+	if (r == 0)
+		r = vfctl_create_plan(t->ctx, t->bdf, &options, true, &change);
 	if (r == 0)
 		r = selftest_carry_out(t, change);
 	x->ms = now_ms() - start;
@@ -154,9 +166,8 @@ void selftest_try_too_many(struct vfctl_selftest *t, struct trial *x)
 
 void selftest_try_destroy(struct vfctl_selftest *t, struct trial *x)
 {
-	const struct op none = {&op_numvfs, t->bdf, (char *)"0", NULL};
 	double start = now_ms();
-	int r = ops_apply(t->ctx, &none, 1);
+	int r = remove_vfs(t);
 
 	x->ms = now_ms() - start;
 	selftest_judge(t, x, r);
@@ -195,6 +206,26 @@ void selftest_try_groups(struct vfctl_selftest *t, struct trial *x)
 
 /* ---- attributes of VF 0 ---- */
 
+/*
+ * igb and others know a link's speed only when there is a link, and igb's goes down for seconds when the
+ * number of VFs changes (igb_sriov_reinit()).
+ */
+static bool wait_for_link(struct vfctl_selftest *t)
+{
+	for (int tries = 0; tries < LINK_TRIES && !t->ctx->cancelled; tries++) {
+		_inventory_ struct vfctl_inventory *inv = NULL;
+		const struct vfctl_pf *pf;
+		int r = vfctl_inventory_read(t->ctx, t->bdf, &inv);
+
+		if (r == 0)
+			r = vfctl_inventory_find_pf(t->ctx, inv, t->bdf, &pf);
+		if (r < 0 || pf->carrier || !t->pf->carrier)
+			return r == 0 && pf->carrier;
+		host_sleep_ms(t->ctx, LINK_WAIT_MS);
+	}
+	return false;
+}
+
 void selftest_try_attrs(struct vfctl_selftest *t, struct trial *x)
 {
 	_inventory_ struct vfctl_inventory *inv = NULL;
@@ -206,6 +237,10 @@ void selftest_try_attrs(struct vfctl_selftest *t, struct trial *x)
 
 	if (!name || !find_vf(t, x, &inv, &vf))
 		return;
+	if (x->attrs.mask & VFCTL_ATTR_RATE && !wait_for_link(t)) {
+		selftest_say(t, x, VFCTL_SELFTEST_UNTRIED, "the port has no link, and a rate needs one");
+		return;
+	}
 	r = vfctl_set_plan(t->ctx, &item, 1, NULL, true, &change);
 	if (r == 0 && !vfctl_change_count(change)) {
 		selftest_say(t, x, VFCTL_SELFTEST_UNTRIED, "it is so already");
@@ -215,9 +250,6 @@ void selftest_try_attrs(struct vfctl_selftest *t, struct trial *x)
 	if (r == 0)
 		r = selftest_carry_out(t, change);
 	selftest_judge(t, x, r);
-	/* igb and others know a link's speed only when there is a link. */
-	if (x->outcome == VFCTL_SELFTEST_FAIL && x->attrs.mask & VFCTL_ATTR_RATE && !t->pf->carrier)
-		selftest_say(t, x, VFCTL_SELFTEST_UNTRIED, "the port has no link, and a rate needs one");
 }
 
 /* vfctl writes no such thing: straight to the kernel. */
