@@ -48,10 +48,13 @@ seconds_for_500_kB() {
 
 # ---- Linux guests ----
 
-# usage: linux_spec NAME < YAML     the rest of the guest.yaml; prints where it is
+# usage: linux_spec NAME [XML] < YAML     the rest of the guest.yaml, and more devices for the
+# template; prints where it is
 linux_spec() {
+	local template
 	mkdir -p /run/lab
-	sed "s/NAME/$1/" "$traffic/linux.xml" >"/run/lab/$1.xml"
+	template=$(sed "s/NAME/$1/" "$traffic/linux.xml")
+	printf '%s\n' "${template/'</devices>'/"${2:-}</devices>"}" >"/run/lab/$1.xml"
 	{
 		cat <<-EOT
 			name: $1
