@@ -7,12 +7,13 @@
 #include <linux/ethtool_netlink.h>
 #include <linux/genetlink.h>
 
+#include "netlink/genl.h"
+
 /* Linux 5.15: newer than some headers. */
 #define A_USE_CQE_MODE_TX 24
 #define A_USE_CQE_MODE_RX 25
 
-#define FAMILY_ROOM 64
-#define ROW_ROOM (GENL_HDRLEN + 16 + VFCTL_COALESCE_KEYS * 8)
+#define ROW_ROOM (16 + VFCTL_COALESCE_KEYS * 8)
 
 static const uint16_t attributes[VFCTL_COALESCE_KEYS] = {
 	[VFCTL_RX_USECS] = ETHTOOL_A_COALESCE_RX_USECS,
@@ -41,57 +42,12 @@ static const uint16_t attributes[VFCTL_COALESCE_KEYS] = {
 	[VFCTL_CQE_MODE_RX] = A_USE_CQE_MODE_RX,
 };
 
-static struct nlmsghdr *begin(struct nl_request *rq, uint16_t family, uint8_t command, size_t room)
-{
-	struct nlmsghdr *m = nl_begin(rq, family, 0, room);
-	struct genlmsghdr *g = m ? mnl_nlmsg_put_extra_header(m, sizeof(*g)) : NULL;
-
-	if (g)
-		*g = (struct genlmsghdr){.cmd = command, .version = 1};
-	return m;
-}
-
-static const struct genlmsghdr *generic(const struct nlmsghdr *m, uint16_t family)
-{
-	return m->nlmsg_type == family && mnl_nlmsg_get_payload_len(m) >= GENL_HDRLEN
-		? mnl_nlmsg_get_payload(m) : NULL;
-}
-
-/* ---- which number the family has on this kernel ---- */
-
-static uint16_t family_in(const struct buf *reply)
-{
-	const struct nlattr *attr;
-	const struct nlmsghdr *m;
-	size_t at = 0;
-
-	while ((m = nl_next(reply, &at))) {
-		if (!generic(m, GENL_ID_CTRL))
-			continue;
-		mnl_attr_for_each(attr, m, GENL_HDRLEN)
-			if (mnl_attr_get_type(attr) == CTRL_ATTR_FAMILY_ID &&
-				mnl_attr_get_payload_len(attr) >= sizeof(uint16_t))
-				return mnl_attr_get_u16(attr);
-	}
-	return 0;
-}
-
 static int find_family(struct vfctl_ctx *ctx, uint16_t *ret)
 {
-	_nl_request_ struct nl_request rq = {0};
-	_buf_ struct buf reply = {0};
-	struct nl_result result;
-	struct nlmsghdr *m = begin(&rq, GENL_ID_CTRL, CTRL_CMD_GETFAMILY, FAMILY_ROOM);
-	int r;
+	int r = genl_find_family(ctx, ETHTOOL_GENL_NAME, ret);
 
-	if (!m)
-		return ctx_oom(ctx);
-	mnl_attr_put_strz(m, CTRL_ATTR_FAMILY_NAME, ETHTOOL_GENL_NAME);
-	nl_end(&rq, m);
-	r = nl_talk(ctx, NETLINK_GENERIC, &rq, &reply, &result);
 	if (r < 0)
 		return r;
-	*ret = result.error == 0 ? family_in(&reply) : 0;
 	return *ret ? 0 : ctx_fail(ctx, -EOPNOTSUPP, "this kernel has no ethtool netlink (Linux 5.7 has), "
 		"so interrupt moderation can be neither read nor set");
 }
@@ -145,8 +101,8 @@ static void read_message(const struct nlmsghdr *m, struct nl_coalesce *rows, siz
 
 static bool put_row(struct nl_request *rq, uint16_t family, bool write, const struct nl_coalesce *row)
 {
-	struct nlmsghdr *m = begin(rq, family,
-		write ? ETHTOOL_MSG_COALESCE_SET : ETHTOOL_MSG_COALESCE_GET, ROW_ROOM);
+	struct nlmsghdr *m = genl_begin(rq, family,
+		write ? ETHTOOL_MSG_COALESCE_SET : ETHTOOL_MSG_COALESCE_GET, 0, ROW_ROOM);
 	struct nlattr *header;
 
 	if (!m)
@@ -198,7 +154,7 @@ int nl_coalesce_read(struct vfctl_ctx *ctx, struct nl_coalesce *rows, size_t cou
 		rows[i].values.mask = 0;
 	r = talk(ctx, false, rows, count, family, &reply);
 	while (r == 0 && (m = nl_next(&reply, &at)))
-		if (generic(m, family))
+		if (genl_of(m, family))
 			read_message(m, rows, count);
 	return r;
 }
