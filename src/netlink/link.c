@@ -535,3 +535,25 @@ int nl_vfs_write(struct vfctl_ctx *ctx, int ifindex, struct nl_vf_set *rows, siz
 	}
 	return 0;
 }
+
+int nl_link_set_master(struct vfctl_ctx *ctx, int ifindex, int master)
+{
+	_nl_request_ struct nl_request rq = {0};
+	_buf_ struct buf reply = {0};
+	struct nl_result result;
+	struct nlmsghdr *m = nl_begin(&rq, RTM_SETLINK, 0, REQUEST_ROOM);
+	struct ifinfomsg *info = m ? mnl_nlmsg_put_extra_header(m, sizeof(*info)) : NULL;
+	int r;
+
+	if (!info)
+		return ctx_oom(ctx);
+	info->ifi_family = AF_UNSPEC;
+	info->ifi_index = ifindex;
+	mnl_attr_put_u32(m, IFLA_MASTER, (uint32_t)master);
+	nl_end(&rq, m);
+	r = nl_talk(ctx, NETLINK_ROUTE, &rq, &reply, &result);
+	if (r < 0 || result.error == 0)
+		return r;
+	return ctx_fail(ctx, result.error, "the kernel refused: %s (%s)",
+		result.text[0] ? result.text : strerror(-result.error), errno_name(result.error));
+}

@@ -78,4 +78,10 @@ struct nl_vf_set {
  */
 int nl_vfs_write(struct vfctl_ctx *ctx, int ifindex, struct nl_vf_set *rows, size_t count);
 
+/*
+ * Make a device a port of another (a bridge, a bond); @master 0: of none. The kernel's words are in
+ * the context's.
+ */
+int nl_link_set_master(struct vfctl_ctx *ctx, int ifindex, int master);
+
 #endif

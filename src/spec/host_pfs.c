@@ -23,6 +23,7 @@ void pf_spec_clear(struct vfctl_pf_spec *pf)
 	free(pf->pkey);
 	free(pf->tuning.profile);
 	free(pf->ipoib_mode);
+	free(pf->bridge);
 	free(pf->ranges);
 }
 
@@ -229,6 +230,45 @@ static int read_link(struct reader *r, const struct key *key, const struct doc_n
 	return error;
 }
 
+static const char *const eswitch_words[] = {"legacy", "switchdev", NULL};
+
+static int read_eswitch(struct reader *r, const struct key *key, const struct doc_node *value,
+	void *object)
+{
+	const struct key into = {key->name, read_word, 0, 0, 0, key->words};
+	struct vfctl_pf_spec *pf = object;
+	unsigned index = 0;
+	int error = read_word(r, &into, value, &index);
+
+	if (error == 0)
+		pf->eswitch = index ? VFCTL_ESWITCH_SWITCHDEV : VFCTL_ESWITCH_LEGACY;
+	return error;
+}
+
+static const struct key representor_keys[] = {
+	{"bridge", read_line, P(bridge), 1, 15, NULL},
+};
+static const char *const representors_required[] = {"bridge", NULL};
+static const struct table representors_table = {representor_keys, ARRAY_SIZE(representor_keys), NULL, 0,
+	representors_required};
+
+static int read_representors(struct reader *r, const struct key *key, const struct doc_node *value,
+	void *object)
+{
+	_free_ char *path = str_format("%s%s.", r->path, key->name);
+	struct reader inner = {.ctx = r->ctx, .path = path};
+	struct vfctl_pf_spec *pf = object;
+	int error;
+
+	if (!path)
+		return ctx_oom(r->ctx);
+	error = reader_map(&inner, value, representor_keys, ARRAY_SIZE(representor_keys), pf, NULL);
+	if (error == 0 && !pf->bridge)
+		error = reader_fail(r, value, key->name, -EINVAL, "it says nothing; name the bridge, as in "
+			"representors: {bridge: br0}");
+	return error;
+}
+
 /* "off" for one that is left alone. */
 static int read_managed(struct reader *r, const struct key *key, const struct doc_node *value,
 	void *object)
@@ -253,7 +293,7 @@ static int read_rdma_adaptive(struct reader *r, const struct key *key, const str
 	return read_switch(r, &into, value, &pf->rdma_adaptive);
 }
 
-enum { MATCH, MANAGED, COUNT, DRIVER, KEEP, GUID_POOL, PKEY, RANGES };
+enum { MATCH, MANAGED, COUNT, DRIVER, KEEP, GUID_POOL, PKEY, RANGES, ESWITCH, REPRESENTORS };
 
 static const char *const driver_words[] = {
 	[VFCTL_VF_DRIVER_VFIO] = "vfio-pci",
@@ -274,6 +314,8 @@ static const struct key pf_keys[] = {
 	[GUID_POOL] = {"guid-pool", read_line, P(guid_pool), 1, VFCTL_ID_NAME_MAX, NULL},
 	[PKEY] = {"pkey", read_line, P(pkey), 1, 64, NULL},
 	[RANGES] = {"vfs", read_ranges, 0, 0, 0, NULL},
+	[ESWITCH] = {"eswitch", read_eswitch, 0, 0, 0, eswitch_words},
+	[REPRESENTORS] = {"representors", read_representors, 0, 0, 0, NULL},
 	{"mtu", read_u32, P(mtu), VFCTL_MTU_MIN, VFCTL_MTU_MAX, NULL},
 	{"ipoib-mode", read_word_text, P(ipoib_mode), 0, 0, ipoib_words},
 	{"rdma-adaptive-moderation", read_rdma_adaptive, 0, 0, 0, NULL},
@@ -288,6 +330,8 @@ static const struct shape pf_shapes[] = {
 	{.read = read_rdma_adaptive, .kinds = SHAPE_SWITCH},
 	{.read = read_ranges, .map = &range_table, .named = "^[0-9]+(-[0-9]+)?$"},
 	{.read = read_link, .kinds = SHAPE_WORDS},
+	{.read = read_eswitch, .kinds = SHAPE_WORDS},
+	{.read = read_representors, .map = &representors_table},
 	{.read = read_pf_tuning, .kinds = SHAPE_TEXT | SHAPE_FILLED, .pattern = NAME_PATTERN,
 		.map = &pf_tuning_table},
 };
@@ -324,6 +368,9 @@ static int check_pf(struct reader *r, const struct doc_node *node, const struct 
 		return reader_fail(r, seen[RANGES], "vfs", -EINVAL,
 			"there is no VF %" PRIu32 ": count is %" PRIu32 ", so the last is %" PRIu32,
 			last->last, pf->count, pf->count - 1);
+	if (seen[REPRESENTORS] && pf->eswitch != VFCTL_ESWITCH_SWITCHDEV)
+		return reader_fail(r, seen[REPRESENTORS], "representors", -EINVAL,
+			"VFs have representors in switchdev mode alone; add eswitch: switchdev");
 	if (pf->keep_identities && (seen[GUID_POOL] || seen[PKEY]))
 		return reader_fail(r, seen[KEEP], "keep-identities", -EINVAL,
 			"the VFs keep what their driver chose, and guid-pool and pkey would "

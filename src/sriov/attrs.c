@@ -9,6 +9,7 @@
 #include "netlink/link.h"
 #include "pci/device.h"
 #include "sriov/bound.h"
+#include "sriov/eswitch.h"
 
 #define TEXT(bdf) vfctl_bdf_format((bdf), (char[VFCTL_BDF_TEXT]){0})
 #define RETRIES 20
@@ -122,6 +123,9 @@ static const char *hint_of(const struct nl_vf_set *row, const struct vfctl_pf *p
 {
 	if (row->bits & VFCTL_ATTR_GUIDS)
 		return guid_hint(row->error);
+	if (row->error == -EOPNOTSUPP && pf->eswitch == VFCTL_ESWITCH_SWITCHDEV)
+		return "; in switchdev mode that is for the VF's representor on this host to do (bridge "
+		       "vlan, tc), or the PF goes back to legacy mode";
 	if (row->error == -EOPNOTSUPP)
 		return "; this driver cannot set it";
 	if (row->error == -EPERM)
@@ -248,14 +252,30 @@ static bool asks_for(const struct vf_wish *wishes, size_t count, uint32_t bits)
 /* What the PF's VFs have now: the kernel's answer, and what else its driver tells. */
 struct now {
 	struct nl_vfs infos;
+	struct eswitch_rates rates; /* in switchdev mode */
 	const struct ib_guid_ops *way;
 };
 
 static void now_clear(struct now *now)
 {
 	nl_vfs_free(&now->infos);
+	eswitch_rates_clear(&now->rates);
 }
 #define _now_ _cleanup_(now_clear)
+
+static bool has_devlink_rates(const struct vfctl_pf *pf)
+{
+	return pf->eswitch == VFCTL_ESWITCH_SWITCHDEV;
+}
+
+static int now_read(struct vfctl_ctx *ctx, const struct vfctl_pf *pf, struct now *now)
+{
+	int r = nl_vfs_read(ctx, pf->ifindex, &now->infos);
+
+	if (r == 0 && has_devlink_rates(pf))
+		r = eswitch_rates_read(ctx, &pf->bdf, &now->rates);
+	return r;
+}
 
 /* False: the kernel knows no such VF. */
 static bool now_of(struct vfctl_ctx *ctx, const struct vfctl_pf *pf, const struct now *now,
@@ -264,6 +284,8 @@ static bool now_of(struct vfctl_ctx *ctx, const struct vfctl_pf *pf, const struc
 	const struct nl_vf *info = nl_vfs_find(&now->infos, vf);
 
 	*ret = info ? info->attrs : (struct vfctl_vf_attrs){0};
+	if (has_devlink_rates(pf))
+		eswitch_rates_of(&now->rates, vf, ret);
 	if (now->way->read)
 		now->way->read(ctx, pf, vf, ret);
 	return info || ret->mask;
@@ -277,7 +299,7 @@ static int verify(struct vfctl_ctx *ctx, const struct vfctl_pf *pf,
 	int r = 0;
 
 	if (asks_for(wishes, count, NETLINK_BITS & ~way->takes))
-		r = nl_vfs_read(ctx, pf->ifindex, &now.infos);
+		r = now_read(ctx, pf, &now);
 	for (size_t i = 0; i < count && r == 0; i++) {
 		struct vfctl_vf_attrs has;
 		const char *what = now_of(ctx, pf, &now, wishes[i].vf, &has)
@@ -307,12 +329,13 @@ static int write_netlink(struct vfctl_ctx *ctx, const struct vfctl_pf *pf,
 	const struct ib_guid_ops *way, const struct vf_wish *wishes, size_t count)
 {
 	_free_ struct nl_vf_set *rows = calloc(count * ARRAY_SIZE(attr_classes), sizeof(*rows));
+	const uint32_t others = has_devlink_rates(pf) ? VFCTL_ATTR_RATE : 0;
 	size_t n = 0;
 
 	if (!rows)
 		return ctx_oom(ctx);
 	for (size_t i = 0; i < count; i++)
-		n += add_rows(&wishes[i], ~way->takes, rows + n);
+		n += add_rows(&wishes[i], ~way->takes & ~others, rows + n);
 	if (!n)
 		return 0;
 	if (!pf->ifindex)
@@ -401,6 +424,8 @@ int attrs_write(struct vfctl_ctx *ctx, const struct vfctl_pf *pf,
 		r = check_known(ctx, pf, way, wishes, count);
 	if (r == 0 && count)
 		r = write_netlink(ctx, pf, way, wishes, count);
+	if (r == 0 && has_devlink_rates(pf) && asks_for(wishes, count, VFCTL_ATTR_RATE))
+		r = eswitch_rates_write(ctx, pf, wishes, count);
 	if (r == 0)
 		r = write_by_way(ctx, pf, way, wishes, count);
 	if (r == 0)
@@ -463,7 +488,7 @@ int attrs_restore(struct vfctl_ctx *ctx, const struct vfctl_pf *pf, struct vf_wi
 	size_t count)
 {
 	_now_ struct now now = {.way = ib_guid_ops_of(ctx, pf)};
-	int r = pf->ifindex ? nl_vfs_read(ctx, pf->ifindex, &now.infos) : 0;
+	int r = pf->ifindex ? now_read(ctx, pf, &now) : 0;
 
 	for (size_t i = 0; i < count && r == 0; i++) {
 		struct vfctl_vf_attrs has;

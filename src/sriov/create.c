@@ -9,6 +9,7 @@
 
 #include "base/json.h"
 #include "sriov/create.h"
+#include "sriov/eswitch.h"
 #include "sriov/holder.h"
 #include "sriov/vf_changes.h"
 #include "sriov/modparam.h"
@@ -258,6 +259,8 @@ static int plan_rebind(struct vfctl_ctx *ctx, struct create *c, struct steps *st
 
 	if (r == 0)
 		r = create_add_identity_step(ctx, c, steps);
+	if (r == 0 && c->mode_between)
+		r = eswitch_add_steps(ctx, c->pf, c->options->eswitch, steps);
 	if (r < 0 || !count)
 		return r;
 	add_load_step(ctx, steps, c);
@@ -299,10 +302,15 @@ static int plan_steps(struct vfctl_ctx *ctx, struct create *c, struct steps *ste
 			pf->num_vfs == 1 ? "" : "s");
 		r = add_remove(ctx, pf, steps);
 	}
+	if (c->mode_first)
+		eswitch_add_step(pf, c->options->eswitch, steps);
 	step_begin(steps, "%s: create %u VF%s", c->name, c->count, plural);
 	add_count(pf, c->count, 0, steps);
 	if (r == 0)
 		r = create_add_identity_step(ctx, c, steps);
+	/* What is set in one mode is forgotten in the other, and bound VFs stand in its way. */
+	if (c->mode_between)
+		eswitch_add_step(pf, c->options->eswitch, steps);
 	if (r == 0)
 		r = add_settings(ctx, c, steps);
 	if (host) {
@@ -318,6 +326,16 @@ static int plan_steps(struct vfctl_ctx *ctx, struct create *c, struct steps *ste
 		add_autoprobe(c, pf->autoprobe, steps);
 	}
 	return r;
+}
+
+/* When does the mode change, if it does? */
+static int plan_mode(struct vfctl_ctx *ctx, struct create *c)
+{
+	int r = eswitch_changes(ctx, c->pf, c->options->eswitch);
+
+	c->mode_first = r > 0 && eswitch_needs_no_vfs(c->pf);
+	c->mode_between = r > 0 && !c->mode_first;
+	return r < 0 ? r : 0;
 }
 
 static bool wants_identities(const struct vfctl_pf *pf,
@@ -338,12 +356,17 @@ int vf_changes_plan_create(struct vfctl_ctx *ctx, const struct vfctl_inventory *
 		.facts.leases = leases, .options = options};
 	int r = check_create(ctx, pf, options);
 
+	if (r == 0)
+		r = plan_mode(ctx, &c);
 	if (r < 0)
 		return r;
 	if (pf->num_vfs != options->count && modparam_is_needed(pf))
 		return modparam_plan(ctx, inv, pf, options->count,
 			options->driver == VFCTL_VF_DRIVER_HOST, ret_change);
-	if (pf->num_vfs && pf->num_vfs != options->count)
+	if (c.mode_first && pf->num_vfs)
+		r = vf_changes_check_idle(ctx, pf, "the driver changes the eswitch mode only without VFs, so "
+			"they would go for it");
+	else if (pf->num_vfs && pf->num_vfs != options->count)
 		r = vf_changes_check_idle(ctx, pf, "changing the number of VFs would take it away");
 	if (r < 0)
 		return r;
@@ -353,7 +376,7 @@ int vf_changes_plan_create(struct vfctl_ctx *ctx, const struct vfctl_inventory *
 	snprintf(c.name, sizeof(c.name), "%s", vfctl_pf_name(pf, (char[VFCTL_BDF_TEXT]){0}));
 	if (wants_identities(pf, options))
 		r = create_plan_identities(ctx, inv, &c);
-	if (r == 0 && pf->num_vfs == options->count)
+	if (r == 0 && pf->num_vfs == options->count && !c.mode_first)
 		r = plan_rebind(ctx, &c, &change->steps);
 	else if (r == 0)
 		r = plan_steps(ctx, &c, &change->steps);

@@ -13,6 +13,7 @@
 #include "netlink/link.h"
 #include "pci/acs.h"
 #include "pci/device.h"
+#include "sriov/eswitch.h"
 #include "sriov/holder.h"
 #include "sriov/inventory.h"
 #include "sriov/links.h"
@@ -216,6 +217,17 @@ enum depth {
 	DEPTH_ALL,    /* and what its own directory in sysfs tells, and who has it */
 };
 
+/* In switchdev mode rtnetlink knows nothing of rates. */
+static int read_rates(struct vfctl_ctx *ctx, struct vfctl_pf *pf)
+{
+	_cleanup_(eswitch_rates_clear) struct eswitch_rates rates = {0};
+	int r = eswitch_rates_read(ctx, &pf->bdf, &rates);
+
+	for (uint32_t i = 0; i < pf->num_vfs && r == 0; i++)
+		eswitch_rates_of(&rates, pf->vfs[i].index, &pf->vfs[i].attrs);
+	return r;
+}
+
 static int read_vfs(struct vfctl_ctx *ctx, struct vfctl_pf *pf, const struct nl_links *links,
 	enum depth depth)
 {
@@ -243,7 +255,13 @@ static int read_vfs(struct vfctl_ctx *ctx, struct vfctl_pf *pf, const struct nl_
 		if (depth == DEPTH_ALL)
 			holder_of_vf(ctx, pf, &pf->vfs[i], links);
 	}
-	return 0;
+	if (pf->num_vfs && pf->eswitch == VFCTL_ESWITCH_SWITCHDEV)
+		r = read_rates(ctx, pf);
+	else
+		r = 0;
+	if (r < 0 && r != -ENOMEM)
+		add_doubt(ctx, &pf->unread);
+	return r == -ENOMEM ? r : 0;
 }
 
 static bool answers_to(const struct vfctl_pf *pf, const char *name)
@@ -276,6 +294,23 @@ static bool concerns(const struct vfctl_pf *pf, const char *only)
 	return name && answers_to(pf, name);
 }
 
+#define CLASS_NETWORK 0x02
+
+/* Not of one without a driver: then there is nobody to ask. */
+static void read_eswitch(struct vfctl_ctx *ctx, struct vfctl_pf *pf, enum depth depth)
+{
+	if (pf->class_code >> 16 != CLASS_NETWORK || !pf->driver[0] || pci_driver_is_vfio(pf->driver))
+		return;
+	if (eswitch_read(ctx, &pf->bdf, &pf->eswitch) < 0)
+		add_doubt(ctx, &pf->unread);
+	if (depth == DEPTH_ALL && pf->eswitch != VFCTL_ESWITCH_NONE && pf->eswitch != VFCTL_ESWITCH_LEGACY)
+		representors_read(ctx, pf);
+	/* Whoever may not ask for the mode sees what it brings. */
+	for (uint32_t i = 0; pf->eswitch == VFCTL_ESWITCH_UNKNOWN && i < pf->num_vfs; i++)
+		if (pf->vfs[i].representor[0])
+			pf->eswitch = VFCTL_ESWITCH_SWITCHDEV;
+}
+
 /* One PF with its VFs; of those @only does not concern, no more than the links say. */
 static int read_one(struct vfctl_ctx *ctx, struct vfctl_pf *pf, const struct nl_links *links,
 	const char *only, enum depth depth)
@@ -287,6 +322,8 @@ static int read_one(struct vfctl_ctx *ctx, struct vfctl_pf *pf, const struct nl_
 		return ctx_oom(ctx);
 	if (!pf->vfs)
 		r = links_read(ctx, &pf->bdf, &pf->vfs, &pf->num_vfs);
+	if (r == 0)
+		read_eswitch(ctx, pf, depth);
 	if (depth == DEPTH_ALL && pf->num_vfs)
 		pf->acs = pci_acs_of_path(ctx, &pf->bdf, &pf->acs_port);
 	if (r == 0 && concerns(pf, only))

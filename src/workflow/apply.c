@@ -11,6 +11,7 @@
 #include "base/vfattr.h"
 #include "host/host.h"
 #include "pci/device.h"
+#include "sriov/eswitch.h"
 #include "sriov/inventory.h"
 #include "sriov/live.h"
 #include "sriov/ops.h"
@@ -150,7 +151,7 @@ static int plan_vfs(struct vfctl_ctx *ctx, const struct target *t, const struct 
 	struct vfctl_create_options options = {.count = w->pf->count, .driver = w->pf->vf_driver,
 		.keep_identities = w->pf->keep_identities, .ids = w->ids,
 		.guid_pool = w->pf->guid_pool, .ranges = w->pf->ranges,
-		.range_count = w->pf->range_count};
+		.range_count = w->pf->range_count, .eswitch = w->pf->eswitch};
 	int r = 0;
 
 	if (!w->pf->counted)
@@ -250,6 +251,63 @@ static int add_link(struct vfctl_ctx *ctx, const struct target *t, const struct 
 	return 0;
 }
 
+/* Of a PF whose VFs stay as they are, or go: when they are made, that has it (sriov/create.c). */
+static int add_mode(struct vfctl_ctx *ctx, const struct target *t, const struct wanted *w,
+	struct vfctl_change *change)
+{
+	const struct vfctl_pf *pf = t->pf;
+	int r = w->pf->count ? 0 : eswitch_changes(ctx, pf, w->pf->eswitch);
+
+	if (r <= 0)
+		return r;
+	if (w->pf->counted) {
+		eswitch_add_step(pf, w->pf->eswitch, &change->steps);
+		return 0;
+	}
+	if (pf->num_vfs && eswitch_needs_no_vfs(pf))
+		return ctx_fail(ctx, -EBUSY, "the driver %s changes the eswitch mode only without VFs, and "
+			"there are %u; add count: to its entry in host.yaml, so that they are made again",
+			pf->driver, pf->num_vfs);
+	return eswitch_add_steps(ctx, pf, w->pf->eswitch, &change->steps);
+}
+
+static int check_bridge(struct vfctl_ctx *ctx, const char *bridge)
+{
+	if (host_exists(ctx, "/sys/class/net/%s/bridge", bridge))
+		return 0;
+	if (host_exists(ctx, "/sys/class/net/%s", bridge))
+		return ctx_fail(ctx, -EOPNOTSUPP, "%s, which the representors shall be ports of, is no bridge of "
+			"the kernel; one of Open vSwitch takes them itself: ovs-vsctl add-port %s REPRESENTOR",
+			bridge, bridge);
+	return ctx_fail(ctx, -ENOENT, "there is no bridge %s, which the representors shall be ports of; make "
+		"it first: ip link add %s type bridge", bridge, bridge);
+}
+
+/* Last: what is not there yet comes with the VFs or the mode, and goes with them. */
+static int add_representors(struct vfctl_ctx *ctx, const struct target *t, const struct wanted *w,
+	struct vfctl_change *change)
+{
+	const struct vfctl_pf *pf = t->pf;
+	bool stay = (!w->pf->counted || pf->num_vfs == w->pf->count) && pf->eswitch == w->pf->eswitch;
+	uint32_t count = w->pf->counted ? w->pf->count : pf->num_vfs, begun = 0;
+	int r = w->pf->bridge && count ? check_bridge(ctx, w->pf->bridge) : 0;
+
+	for (uint32_t i = 0; w->pf->bridge && i < count && r == 0; i++) {
+		_free_ char *now = NULL;
+
+		if (stay)
+			r = representor_bridge(ctx, pf->vfs[i].representor, &now);
+		if (r < 0 || (now && str_eq(now, w->pf->bridge)))
+			continue;
+		if (!begun++)
+			step_begin(&change->steps, "%s: make the representors of its VFs ports of %s",
+				vfctl_pf_name(pf, (char[VFCTL_BDF_TEXT]){0}), w->pf->bridge);
+		step_op(&change->steps, &op_representor, w->pf->bridge, now, "%s/%u", TEXT(&pf->bdf),
+			stay ? pf->vfs[i].index : i);
+	}
+	return r;
+}
+
 /* After the VFs: nothing is tuned for VFs that cannot be made. */
 static int add_tuning(struct vfctl_ctx *ctx, const struct target *t, const struct wanted *w,
 	struct vfctl_change *change)
@@ -281,7 +339,11 @@ static int plan(struct vfctl_ctx *ctx, const struct target *t, const struct want
 			      : plan_vfs(ctx, t, w, &change);
 
 	if (r == 0)
+		r = add_mode(ctx, t, w, change);
+	if (r == 0)
 		r = add_settings(ctx, t, w, change, ret_kept);
+	if (r == 0)
+		r = add_representors(ctx, t, w, change);
 	if (r == 0)
 		r = add_link(ctx, t, w, change);
 	if (r == 0)

@@ -17,6 +17,7 @@
 #include "host/host.h"
 #include "host/ops.h"
 #include "pci/device.h"
+#include "sriov/eswitch.h"
 #include "sriov/holder.h"
 #include "sriov/vf_changes.h"
 #include "sriov/ops.h"
@@ -41,7 +42,7 @@ const struct op_type *const op_types[] = {&op_autoprobe, &op_numvfs, &op_vf_attr
 	&op_vf_identity, &op_guest_attrs, &op_vf_driver, &op_module, &op_pf_mtu,
 	&op_ipoib_mode,
 	&op_rdma_adaptive,
-	&op_pf_link, &op_coalesce, &op_kernel_value, &op_fdb, &op_file,
+	&op_pf_link, &op_eswitch, &op_representor, &op_coalesce, &op_kernel_value, &op_fdb, &op_file,
 	&op_claim, &op_unclaim, &op_lease,
 	&op_unlease, &op_lease_vf, &op_unlease_vf, &op_policy, &op_unrun, &op_domain, &op_undomain,
 	&op_definition, &op_plugged, &op_run, &op_run_vf,
@@ -99,6 +100,16 @@ static int check_driver(struct vfctl_ctx *ctx, const struct op *op, const struct
 		op->target, vf_describe_user(vf, words, sizeof(words)));
 }
 
+/* Nor is a mode changed under a guest: rather it stays as it was left. */
+static int check_eswitch(struct vfctl_ctx *ctx, const struct op *op, const struct vfctl_pf *pf)
+{
+	enum vfctl_eswitch before;
+
+	if (!eswitch_parse(op->before, &before) || before == pf->eswitch)
+		return 0;
+	return eswitch_check_unused(ctx, pf, before);
+}
+
 static const struct vfctl_vf *find_vf(const struct vfctl_pf *pf, const char *slash)
 {
 	uint32_t index;
@@ -134,7 +145,11 @@ static int check_ops(struct vfctl_ctx *ctx, const struct open_change *c,
 	for (size_t i = 0; i < c->op_count && r == 0; i++) {
 		const struct op *op = &c->ops[i];
 
-		if (op->before && str_starts(op->target, c->lock))
+		if (!op->before || !str_starts(op->target, c->lock))
+			continue;
+		if (op->type == &op_eswitch)
+			r = check_eswitch(ctx, op, pf);
+		else
 			r = op->type == &op_numvfs ? check_numvfs(ctx, op, pf)
 						   : check_vf(ctx, op, pf);
 	}

@@ -30,6 +30,7 @@ static struct vfctl_ctx *ctx;
 #define NUMA_BALANCING "/proc/sys/kernel/numa_balancing"
 #define PF "0000:10:00.0"
 #define RDMA_PF "0000:20:00.0"
+#define MLX "0000:30:00.0"
 
 static const char machine[] =
 	"iommu\n"
@@ -37,6 +38,11 @@ static const char machine[] =
 	"node 0 cpus 0-3 memory 8388608\n"
 	"pf " PF " driver igb netdev ens1 ifindex 2 node 0 total 7 vf_driver igbvf\n"
 	"pf " RDMA_PF " driver mlx5_core netdev ib0 ifindex 3 node 0 total 4 infiniband 1 rdma mlx5_0\n"
+	"pf " MLX " driver mlx5_core netdev ens5 ifindex 5 node 0 total 8 vf_driver mlx5_core\n"
+	"file /sys/class/net/br0/bridge/x text 1\n"
+	"file /sys/class/net/br0/ifindex text 50\n"
+	"file /sys/class/net/br1/bridge/x text 1\n"
+	"file /sys/class/net/br1/ifindex text 51\n"
 	"governor 0-3 name powersave\n"
 	"irq 40 of " PF " cpus 0-3\n"
 	"file /etc/modprobe.d/other.conf text x\n"
@@ -113,6 +119,8 @@ static const struct sample samples[] = {
 	{&op_ipoib_mode, PF, "connected", "datagram", false},
 	{&op_rdma_adaptive, RDMA_PF, "on", "off", false},
 	{&op_pf_link, PF, "down", "up", false},
+	{&op_eswitch, MLX, "switchdev", "legacy", false},
+	{&op_representor, MLX "/1", "br0", "br1", true},
 	{&op_coalesce, PF, "rx-usecs=0", "rx-usecs=100", false},
 	{&op_kernel_value, NUMA_BALANCING, "0", "1", false},
 	{&op_fdb, PF "/02:00:00:00:00:09", "self", "", false},
@@ -147,6 +155,13 @@ static void make_vfs(void)
 	assert_int_equal(ops_apply(ctx, &vfs, 1), 0);
 }
 
+static void make_representors(void)
+{
+	const struct op ops[] = {{&op_numvfs, MLX, "2", "0"}, {&op_eswitch, MLX, "switchdev", "legacy"}};
+
+	assert_int_equal(ops_apply(ctx, ops, 2), 0);
+}
+
 /* From what there was to one value, to another, and all the way back. */
 static void goes_there_and_back(const struct sample *s)
 {
@@ -154,7 +169,9 @@ static void goes_there_and_back(const struct sample *s)
 	struct op second = {s->type, s->target, s->other, s->want};
 	_free_ char *before = NULL;
 
-	if (s->needs_vfs)
+	if (s->type == &op_representor)
+		make_representors();
+	else if (s->needs_vfs)
 		make_vfs();
 	op.before = before = observe(&op);
 	assert_int_equal(ops_apply(ctx, &op, 1), 0);
@@ -226,6 +243,9 @@ static void what_the_journal_holds_may_be_nonsense(void **state)
 		{&op_kernel_value, NUMA_BALANCING "/../core_pattern", "x", "y"},
 		{&op_ipoib_mode, PF, "fast", ""},
 		{&op_rdma_adaptive, PF, "on", "off"}, {&op_rdma_adaptive, RDMA_PF, "on", "maybe"}, {&op_pf_link, PF, "sideways", ""},
+		{&op_eswitch, PF, "fast", "none"}, {&op_eswitch, "x", "legacy", "legacy"},
+		{&op_representor, PF, "br0", "br1"}, {&op_representor, "x/1", "br0", "br1"},
+		{&op_representor, PF "/1", "br0", "br1"},
 		{&op_pf_link, PF "/1", "up", "down"},
 		{&op_cpu_governor, "cpu/x", "a", "b"}, {&op_cpu_governor, "cpu/1", "a", "../b"},
 		{&op_irq_affinity, PF "/irq/", "0", "1"}, {&op_irq_affinity, "../irq/40", "0", "1"},

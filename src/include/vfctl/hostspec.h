@@ -91,6 +91,8 @@ struct vfctl_pf_spec {
 	 * kernel's own users make. */
 	bool rdma_adaptive_stated, rdma_adaptive;
 	struct vfctl_pf_tuning tuning;
+	enum vfctl_eswitch eswitch; /**< LEGACY or SWITCHDEV; UNKNOWN: not stated */
+	char *bridge; /**< that the VFs' representors are ports of; NULL: not stated */
 	struct vfctl_vf_range *ranges; /**< ascending, without overlaps, below @p count */
 	size_t range_count;
 };

@@ -55,6 +55,8 @@ struct vfctl_vf {
 	/** Nobody has it, and what its last guest left was not taken back: that of its lease, by the
 	 * hook (vfctl_recover() does it); or of one that is not leased: vfctl_snapshot_mark_left(). */
 	bool to_clean;
+	/** The network device of this host that stands for it in switchdev mode; "" none. */
+	char representor[16];
 };
 
 /** Whether the ports above a PF keep what its VFs send from other devices (ACS). */
@@ -68,6 +70,15 @@ enum vfctl_acs {
 	/** ABSENT or UNKNOWN, and the kernel was told to take ports without ACS for ports with it
 	 * (pcie_acs_override): its groups say nothing. */
 	VFCTL_ACS_OVERRIDDEN,
+};
+
+/** How the switch inside a card brings packets to its VFs. */
+enum vfctl_eswitch {
+	VFCTL_ESWITCH_UNKNOWN = 0, /**< not read: not root, or a capture without it */
+	VFCTL_ESWITCH_NONE,	   /**< the driver has no modes */
+	VFCTL_ESWITCH_LEGACY,	   /**< by MAC and VLAN, as each VF's policy says */
+	VFCTL_ESWITCH_SWITCHDEV,   /**< as the rules say that its representors have on the host */
+	VFCTL_ESWITCH_INACTIVE,	   /**< switchdev, and packets wait until it is made active */
 };
 
 /** One physical function with SR-IOV, and its VFs. */
@@ -101,6 +112,7 @@ struct vfctl_pf {
 	 * NULL: nothing. What depends on it is unknown, so no change is planned on this PF.
 	 */
 	char *unread;
+	enum vfctl_eswitch eswitch;
 };
 
 /** What a host's SR-IOV devices look like: an immutable snapshot. */
@@ -139,6 +151,9 @@ int vfctl_inventory_find_vf(struct vfctl_ctx *ctx, const struct vfctl_inventory 
 const char *vfctl_pf_name(const struct vfctl_pf *pf, char buf[VFCTL_BDF_TEXT]);
 /** "none", "domain", "vfio", "netns", "host". */
 const char *vfctl_holder_kind_name(enum vfctl_holder_kind kind);
+
+/** "unknown", "none", "legacy", "switchdev", "switchdev_inactive"; never NULL. */
+const char *vfctl_eswitch_name(enum vfctl_eswitch mode);
 
 /** "unknown", "on", "off", "absent", "overridden". */
 const char *vfctl_acs_name(enum vfctl_acs acs);

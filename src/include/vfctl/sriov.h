@@ -7,6 +7,7 @@
 
 #include "vfctl/change.h"
 #include "vfctl/context.h"
+#include "vfctl/inventory.h"
 #include "vfctl/vfattr.h"
 
 #ifdef __cplusplus
@@ -48,6 +49,7 @@ struct vfctl_create_options {
 	 * not changed for it. NULL: nothing. */
 	const struct vfctl_vf_range *ranges;
 	size_t range_count;
+	enum vfctl_eswitch eswitch; /**< LEGACY or SWITCHDEV; UNKNOWN (zero): the mode stays */
 };
 
 /**

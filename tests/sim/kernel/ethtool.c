@@ -5,6 +5,7 @@
  * .sim/coalesce-forgets: attributes that are taken and not kept, as netdevsim's CQE mode.
  */
 #include <errno.h>
+#include <linux/devlink.h>
 #include <linux/ethtool_netlink.h>
 #include <linux/genetlink.h>
 #include <linux/netlink.h>
@@ -205,14 +206,17 @@ static void end(struct buf *b, size_t at)
 		((struct nlmsghdr *)(void *)(b->data + at))->nlmsg_len = (uint32_t)(b->len - at);
 }
 
-static int get_family(const struct nlmsghdr *rq, struct buf *reply)
+static int get_family(struct host *h, const struct nlmsghdr *rq, struct buf *reply)
 {
 	const char *name = (const char *)NLMSG_DATA(rq) + GENL_HDRLEN + NLA_HDRLEN;
 	uint16_t id = FAMILY;
 	size_t at;
 
-	if (rq->nlmsg_len < NLMSG_LENGTH(GENL_HDRLEN + NLA_HDRLEN + sizeof(ETHTOOL_GENL_NAME)) ||
-		!str_eq(name, ETHTOOL_GENL_NAME))
+	if (rq->nlmsg_len < NLMSG_LENGTH(GENL_HDRLEN + NLA_HDRLEN + sizeof(ETHTOOL_GENL_NAME)))
+		return -ENOENT;
+	if (str_eq(name, DEVLINK_GENL_NAME) && !sim_has(h, "/.sim/no-devlink"))
+		id = SIM_DEVLINK;
+	else if (!str_eq(name, ETHTOOL_GENL_NAME))
 		return -ENOENT;
 	at = begin(reply, rq, GENL_ID_CTRL, CTRL_CMD_NEWFAMILY);
 	put(reply, CTRL_ATTR_FAMILY_ID, &id, sizeof(id));
@@ -306,6 +310,8 @@ static int coalesce(struct host *h, const struct nlmsghdr *rq, struct buf *reply
 int sim_generic(struct host *h, const struct nlmsghdr *rq, struct buf *reply)
 {
 	if (rq->nlmsg_type == GENL_ID_CTRL)
-		return get_family(rq, reply);
+		return get_family(h, rq, reply);
+	if (rq->nlmsg_type == SIM_DEVLINK)
+		return sim_devlink(h, rq, reply);
 	return rq->nlmsg_type == FAMILY ? coalesce(h, rq, reply) : -ENOENT;
 }

@@ -273,6 +273,25 @@ static int make_line(struct host *h, char *line)
 
 /* ---- what it looks like now ---- */
 
+/* Of a VF in switchdev mode: whose port it is, whether it is up, and the rates of devlink. */
+static void dump_representor(struct host *h, const struct sim_pf *pf, unsigned index)
+{
+	char text[VFCTL_BDF_TEXT], name[16], path[64];
+	_free_ char *flags = NULL, *master = NULL, *rate = NULL;
+
+	sim_representor_name(pf, index, name);
+	flags = sim_get(h, "/sys/class/net/%s/flags", name);
+	if (!flags)
+		return;
+	snprintf(path, sizeof(path), "/sys/class/net/%s/master", name);
+	if (files_readlink(h, path, &master) < 0)
+		master = NULL;
+	rate = sim_get(h, "/.sim/rate/%s.%u", vfctl_bdf_format(&pf->bdf, text), index);
+	printf("    representor=%s %s master=%s devlink rate (max, share)=%s\n", name,
+		strtoul(flags, NULL, 0) & 1 ? "up" : "down", master ? strrchr(master, '/') + 1 : "-",
+		rate ? rate : "-");
+}
+
 static void dump_vf(struct host *h, const struct sim_pf *pf, unsigned index)
 {
 	char text[VFCTL_BDF_TEXT], path[96], mac[VFCTL_MAC_TEXT];
@@ -296,6 +315,7 @@ static void dump_vf(struct host *h, const struct sim_pf *pf, unsigned index)
 		override ? override : "-", vfctl_mac_format(&m, mac), vf.vlan, vf.qos,
 		__builtin_bswap16(vf.proto), vf.min_rate, vf.max_rate, vf.spoofchk, vf.trust,
 		vf.link_state);
+	dump_representor(h, pf, index);
 	if (vf.node_guid || vf.port_guid)
 		printf("    node_guid=%016llx port_guid=%016llx\n",
 			(unsigned long long)vf.node_guid, (unsigned long long)vf.port_guid);
@@ -372,9 +392,13 @@ static void dump(struct host *h)
 			autoprobe ? autoprobe : "-");
 		if (pfs[i].mtu && pfs[i].mtu != 1500)
 			printf(" mtu=%u", pfs[i].mtu);
+		if (sim_eswitch(h, &pfs[i].bdf))
+			printf(" eswitch=%u", sim_eswitch(h, &pfs[i].bdf));
 		puts(pfs[i].up == pfs[i].was_up ? "" : pfs[i].up ? " up" : " down");
 		dump_vfs(h, &pfs[i]);
 	}
+	if (sim_has(h, "/.sim/disturbed"))
+		puts("DISTURBED: a mode changed while a guest had a VF");
 	dump_tuning(h);
 }
 

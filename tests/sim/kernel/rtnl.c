@@ -119,9 +119,11 @@ static void end(struct buf *b, size_t at)
 static void acknowledge(struct buf *b, const struct nlmsghdr *rq, int error)
 {
 	struct nlmsgerr body = {.error = error, .msg = *rq};
-	size_t at = begin(b, rq, NLMSG_ERROR, NLM_F_CAPPED);
+	size_t at = begin(b, rq, NLMSG_ERROR, sim_words[0] ? NLM_F_CAPPED | NLM_F_ACK_TLVS : NLM_F_CAPPED);
 
 	buf_add(b, &body, sizeof(body));
+	if (sim_words[0])
+		put_attr(b, NLMSGERR_ATTR_MSG, sim_words, strlen(sim_words) + 1);
 	end(b, at);
 }
 
@@ -348,6 +350,21 @@ static uint32_t vf_of(const struct nlattr *attr)
 	return *(const uint32_t *)(const void *)data;
 }
 
+/*
+ * In switchdev mode a VF's policy is its representor's: mlx5 (esw/legacy.c) refuses all of these but
+ * VLAN 0; ice refuses trust. Rates are devlink's.
+ */
+static bool is_legacy_only(struct host *h, const struct sim_pf *pf, uint16_t type, const void *data)
+{
+	if (sim_eswitch(h, &pf->bdf) != 1)
+		return false;
+	if (type == IFLA_VF_VLAN)
+		return ((const struct ifla_vf_vlan *)data)->vlan;
+	if (type == IFLA_VF_VLAN_LIST)
+		return ((const struct ifla_vf_vlan_info *)(const void *)((const char *)data + NLA_HDRLEN))->vlan;
+	return type == IFLA_VF_RATE || type == IFLA_VF_SPOOFCHK || type == IFLA_VF_TRUST;
+}
+
 static int set_nest(struct host *h, const struct sim_pf *pf, const struct nlattr *nest)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(setters); i++) {
@@ -360,7 +377,8 @@ static int set_nest(struct host *h, const struct sim_pf *pf, const struct nlattr
 			continue;
 		if (attr->nla_len < NLA_HDRLEN + setters[i].size)
 			return -ERANGE;
-		if (!(pf->caps & setters[i].cap))
+		if (!(pf->caps & setters[i].cap) ||
+			is_legacy_only(h, pf, setters[i].type, (const char *)attr + NLA_HDRLEN))
 			return -EOPNOTSUPP;
 		index = vf_of(attr);
 		if (index >= pf->num_vfs || sim_vf_read(h, &pf->bdf, index, &vf) < 0)
@@ -378,6 +396,39 @@ static int set_nest(struct host *h, const struct sim_pf *pf, const struct nlattr
 	return 0;
 }
 
+/* The network device of that number; NULL: there is none. The caller frees it. */
+static char *find_netdev(struct host *h, int ifindex)
+{
+	_strv_ char **names = NULL;
+
+	if (h->ops->list(h, "/sys/class/net", &names) < 0)
+		return NULL;
+	for (size_t i = 0; names[i]; i++) {
+		_free_ char *number = sim_get(h, "/sys/class/net/%s/ifindex", names[i]);
+
+		if (number && atoi(number) == ifindex)
+			return strdup(names[i]);
+	}
+	return NULL;
+}
+
+/* IFLA_MASTER: do_set_master() */
+static int set_master(struct host *h, int ifindex, int master)
+{
+	_free_ char *name = find_netdev(h, ifindex), *bridge = master ? find_netdev(h, master) : NULL;
+	_free_ char *target = bridge ? str_format("../%s", bridge) : NULL;
+
+	if (!name)
+		return -ENODEV;
+	sim_remove(h, "/sys/class/net/%s/master", name);
+	if (!master)
+		return 0;
+	if (!bridge)
+		return -EINVAL;
+	return sim_has(h, "/sys/class/net/%s/bridge", bridge)
+		? sim_put_link(h, target, "/sys/class/net/%s/master", name) : -EOPNOTSUPP;
+}
+
 static int set_link(struct host *h, const struct nlmsghdr *rq)
 {
 	const struct ifinfomsg *info = NLMSG_DATA(rq);
@@ -387,6 +438,8 @@ static int set_link(struct host *h, const struct nlmsghdr *rq)
 	size_t count = sim_pfs_read(h, pfs, PFS_MAX), i = 0;
 	int r = 0;
 
+	if ((list->nla_type & NLA_TYPE_MASK) == IFLA_MASTER)
+		return set_master(h, info->ifi_index, *(const int *)(const void *)(list + 1));
 	while (i < count && (int)pfs[i].ifindex != info->ifi_index)
 		i++;
 	if (i == count)
@@ -415,6 +468,7 @@ int sim_exchange(struct host *h, int protocol, const void *request, size_t len,
 	for (; left >= (int)sizeof(*rq) && rq->nlmsg_len <= (unsigned)left; rq = NLMSG_NEXT(rq, left)) {
 		int r = -EOPNOTSUPP;
 
+		sim_words[0] = '\0';
 		if (protocol == NETLINK_GENERIC)
 			r = sim_generic(h, rq, ret_reply);
 		else if (protocol == NETLINK_RDMA)

@@ -19,6 +19,7 @@
  *	.sim/iommu           exists when there is an IOMMU
  *	.sim/nvme/NAME       "CONTROLLER VF QUEUES VECTORS" lines of that NVMe controller
  *	.sim/coalesce/NETDEV	see ethtool.c
+ *	.sim/eswitch/BDF	see devlink.c, which has more
  *	.sim/slow            ms that each new VF takes
  */
 struct sim_vf {
@@ -89,7 +90,19 @@ int sim_exchange(struct host *h, int protocol, const void *request, size_t len,
 
 /* ethtool.c: a request of generic netlink. @return what its acknowledgement says. */
 struct nlmsghdr;
+#define SIM_DEVLINK 0x16 /* the number that its family has here */
 int sim_generic(struct host *h, const struct nlmsghdr *rq, struct buf *reply);
+/*
+ * devlink.c: of the family devlink; the mode of a PF, and representors, which come and go with VFs in
+ * switchdev mode. The words of the answer, with an error or without; "" none.
+ */
+int sim_devlink(struct host *h, const struct nlmsghdr *rq, struct buf *reply);
+unsigned sim_eswitch(struct host *h, const struct vfctl_bdf *pf);
+void sim_representor_add(struct host *h, const struct sim_pf *pf, unsigned vf);
+void sim_representor_drop(struct host *h, const struct sim_pf *pf, unsigned vf);
+void sim_representor_name(const struct sim_pf *pf, unsigned vf, char name[16]);
+int sim_representor_index(const struct sim_pf *pf, unsigned vf);
+extern char sim_words[160];
 /* neigh.c: one about forwarding tables. */
 int sim_neigh(struct host *h, const struct nlmsghdr *rq, struct buf *reply);
 

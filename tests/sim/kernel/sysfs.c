@@ -265,6 +265,7 @@ static void add_vf(struct host *h, const struct sim_pf *pf, unsigned index)
 	add_group(h, vf);
 	sim_vf_write(h, &pf->bdf, index, &state);
 	sim_rdma_add_vf(h, pf, index);
+	sim_representor_add(h, pf, index);
 	if (get_number(h, pf_text, "sriov_drivers_autoprobe"))
 		probe(h, vf);
 }
@@ -300,6 +301,7 @@ static void drop_vf(struct host *h, const struct sim_pf *pf, unsigned index)
 	sim_remove(h, "/sys/devices/sim/%s", vf);
 	sim_remove(h, "/.sim/vf/%s.%u", TEXT(&pf->bdf), index);
 	sim_rdma_drop_vf(h, pf, index);
+	sim_representor_drop(h, pf, index);
 }
 
 /* Removal goes up by index and waits, with the lock held, at one that VFIO has open. */
@@ -400,6 +402,15 @@ static int keep(struct host *h, const char *bdf, const char *key, unsigned value
 	return sim_put(h, now, "/.sim/pf/%s", bdf);
 }
 
+/* The PF's own, and no representor of a VF. */
+static bool is_uplink(struct host *h, const char *bdf, const char *name)
+{
+	struct vfctl_bdf at;
+	struct sim_pf pf;
+
+	return vfctl_bdf_parse(bdf, &at) == 0 && sim_pf_read(h, &at, &pf) == 0 && str_eq(pf.netdev, name);
+}
+
 /* /sys/class/net/NAME/mtu and flags of a PF's network device. */
 static int store_net(struct host *h, const char *path, const char *text)
 {
@@ -426,7 +437,7 @@ static int store_net(struct host *h, const char *path, const char *text)
 	if (!str_eq(attr, "flags"))
 		return -EACCES;
 	sim_put(h, text, DEV "/net/%s/flags", bdf, name);
-	return keep(h, bdf, "up", value & 1);
+	return is_uplink(h, bdf, name) ? keep(h, bdf, "up", value & 1) : 0;
 }
 
 static int store(struct host *h, const char *path, const char *text, unsigned ms)

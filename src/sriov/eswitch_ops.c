@@ -1,0 +1,287 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* The mode of a PF's switch, and the bridge that a representor is a port of, as operations. */
+#include <errno.h>
+#include <linux/if.h>
+#include <stdio.h>
+
+#include "base/parse.h"
+#include "host/host.h"
+#include "sriov/eswitch.h"
+#include "sriov/holder.h"
+#include "sriov/inventory.h"
+#include "sriov/ops.h"
+
+static int fail_target(struct vfctl_ctx *ctx, const struct op *op)
+{
+	return ctx_fail(ctx, -EBADMSG, "an operation %s has '%s' as its target", op->type->name,
+		op->target);
+}
+
+static int fail_value(struct vfctl_ctx *ctx, const struct op *op, const char *text)
+{
+	return ctx_fail(ctx, -EBADMSG, "an operation %s has the value '%.30s'", op->type->name, text);
+}
+
+/* ---- the mode ---- */
+
+static int observe_mode(struct vfctl_ctx *ctx, const struct op *op, char **ret)
+{
+	enum vfctl_eswitch mode = VFCTL_ESWITCH_UNKNOWN;
+	struct vfctl_bdf pf;
+	int r = vfctl_bdf_parse(op->target, &pf) < 0 ? fail_target(ctx, op) : eswitch_read(ctx, &pf, &mode);
+
+	return r < 0 ? r : op_say(ctx, vfctl_eswitch_name(mode), ret);
+}
+
+static const char *mode_hint(int error)
+{
+	switch (error) {
+	case -EBUSY:
+		return "; groups of rates must go first (devlink port function rate show), and a reset of "
+		       "the firmware must have ended";
+	case -EPERM:
+		return "; are you root? Cards with Socket Direct do not change it";
+	case -EINVAL:
+		return "; is the PF's network device in another network namespace? It must be where its "
+		       "devlink is";
+	case -EOPNOTSUPP:
+		return "; the driver has no such mode, or something stands in its way: VFs that are there "
+		       "(ice), IPsec offloads or traps (mlx5)";
+	default:
+		return "; dmesg may say why";
+	}
+}
+
+/* A mode takes all that VFs send and get to pieces: no guest may have one. */
+static int check_unused(struct vfctl_ctx *ctx, const struct vfctl_bdf *pf)
+{
+	_inventory_ struct vfctl_inventory *inv = NULL;
+	char words[256];
+	int r = inventory_read_pf(ctx, pf, &inv);
+
+	if (r < 0)
+		return r;
+	holder_name_all(ctx, inv);
+	for (uint32_t i = 0; i < inv->pfs[0].num_vfs; i++)
+		if (vf_is_open(&inv->pfs[0].vfs[i]))
+			return ctx_fail(ctx, -EBUSY, "VF %u is %s, so the eswitch mode stays as it is",
+				inv->pfs[0].vfs[i].index,
+				vf_describe_user(&inv->pfs[0].vfs[i], words, sizeof(words)));
+	return 0;
+}
+
+static int check_mode(struct vfctl_ctx *ctx, const struct vfctl_bdf *pf, const char *want)
+{
+	enum vfctl_eswitch now = VFCTL_ESWITCH_UNKNOWN;
+	int r = eswitch_read(ctx, pf, &now);
+
+	if (r == 0 && !str_eq(vfctl_eswitch_name(now), want))
+		return ctx_fail(ctx, -EIO, "the driver said yes to eswitch mode %s and has %s (dmesg may "
+			"say why)", want, vfctl_eswitch_name(now));
+	return r;
+}
+
+static int write_mode(struct vfctl_ctx *ctx, const struct op *op, const char *text)
+{
+	const struct nl_devlink device = {"pci", op->target};
+	enum vfctl_eswitch want, now = VFCTL_ESWITCH_UNKNOWN;
+	struct vfctl_bdf pf;
+	int r = vfctl_bdf_parse(op->target, &pf) < 0 ? fail_target(ctx, op) : 0;
+
+	if (r == 0 && !eswitch_parse(text, &want))
+		r = fail_value(ctx, op, text);
+	if (r == 0)
+		r = eswitch_read(ctx, &pf, &now);
+	if (r < 0 || now == want)
+		return r;
+	r = check_unused(ctx, &pf);
+	if (r < 0)
+		return r;
+	ctx_doing(ctx, "changing the eswitch mode of %s", op->target);
+	r = nl_eswitch_write(ctx, &device, eswitch_number(want));
+	if (r < 0)
+		return ctx_append(ctx, r, "%s", mode_hint(r));
+	return check_mode(ctx, &pf, text);
+}
+
+static int apply_mode(struct vfctl_ctx *ctx, const struct op *op)
+{
+	return write_mode(ctx, op, op->want);
+}
+
+static int revert_mode(struct vfctl_ctx *ctx, const struct op *op)
+{
+	return write_mode(ctx, op, op->before);
+}
+
+const struct op_type op_eswitch = {.name = "eswitch", .volatile_ = true, .observe_one = observe_mode,
+	.apply_one = apply_mode, .revert_one = revert_mode};
+
+/* ---- representors ---- */
+
+#define NO_BRIDGE "-"
+#define WAIT_MS 50
+#define WAIT_TRIES 100
+
+/* The PF of these ops as it is now: representors go and come with VFs and with the mode. */
+static int open_pf(struct vfctl_ctx *ctx, const struct op *op, struct vfctl_inventory **ret_inventory)
+{
+	size_t len = strcspn(op->target, "/");
+	char text[VFCTL_BDF_TEXT] = "";
+	struct vfctl_bdf pf;
+
+	if (len < sizeof(text))
+		memcpy(text, op->target, len);
+	return vfctl_bdf_parse(text, &pf) < 0 ? fail_target(ctx, op) : inventory_read_pf(ctx, &pf, ret_inventory);
+}
+
+/* "" it has none. */
+static int find_representor(struct vfctl_ctx *ctx, const struct op *op, const struct vfctl_pf *pf,
+	const char **ret_name)
+{
+	const char *slash = strchr(op->target, '/');
+	uint32_t index;
+
+	if (!slash || parse_u32(slash + 1, 0, UINT16_MAX, &index) < 0)
+		return fail_target(ctx, op);
+	*ret_name = "";
+	for (uint32_t i = 0; i < pf->num_vfs; i++)
+		if (pf->vfs[i].index == index)
+			*ret_name = pf->vfs[i].representor;
+	return 0;
+}
+
+int representor_bridge(struct vfctl_ctx *ctx, const char *netdev, char **ret)
+{
+	_free_ char *target = NULL;
+	const char *slash;
+	int r = netdev[0] ? host_try_link(ctx, &target, "/sys/class/net/%s/master", netdev) : -ENOENT;
+
+	if (r < 0 && r != -ENOENT)
+		return ctx_fail(ctx, r, "read which bridge %s is a port of: %s", netdev, strerror(-r));
+	slash = target ? strrchr(target, '/') : NULL;
+	return op_say(ctx, slash ? slash + 1 : NO_BRIDGE, ret);
+}
+
+static int observe_ports(struct vfctl_ctx *ctx, const struct op *ops, size_t count, char **ret_texts)
+{
+	_inventory_ struct vfctl_inventory *inv = NULL;
+	int r = open_pf(ctx, ops, &inv);
+
+	for (size_t i = 0; i < count && r == 0; i++) {
+		const char *name;
+
+		r = find_representor(ctx, &ops[i], &inv->pfs[0], &name);
+		if (r == 0)
+			r = representor_bridge(ctx, name, &ret_texts[i]);
+	}
+	return r;
+}
+
+static int read_index(struct vfctl_ctx *ctx, const char *netdev, int *ret)
+{
+	_free_ char *text = NULL;
+	int r = host_read(ctx, &text, "/sys/class/net/%s/ifindex", netdev);
+
+	if (r == 0 && parse_int(text, 1, INT32_MAX, ret) < 0)
+		r = ctx_fail(ctx, -EBADMSG, "/sys/class/net/%s/ifindex has '%.20s'", netdev, text);
+	return r;
+}
+
+static bool is_unnamed(struct vfctl_ctx *ctx, const struct vfctl_pf *pf)
+{
+	for (uint32_t i = 0; i < pf->num_vfs; i++) {
+		_free_ char *text = NULL;
+
+		if (pf->vfs[i].representor[0] && host_try_read(ctx, &text, "/sys/class/net/%s/ifindex",
+			pf->vfs[i].representor) == 0 && !host_exists(ctx, "/run/udev/data/n%s", text))
+			return true;
+	}
+	return false;
+}
+
+/*
+ * udev gives a device its name when it has just come, and the kernel refused that of one that is up
+ * (before 6.2): they are let be until then, for 5 s at most, and found again.
+ */
+static int open_named(struct vfctl_ctx *ctx, const struct op *op, struct vfctl_inventory **ret_inventory)
+{
+	int r = open_pf(ctx, op, ret_inventory);
+
+	for (int i = 0; r == 0 && i < WAIT_TRIES && host_exists(ctx, "/run/udev/control") &&
+		is_unnamed(ctx, &(*ret_inventory)->pfs[0]); i++) {
+		vfctl_inventory_free(steal(*ret_inventory));
+		host_sleep_ms(ctx, WAIT_MS);
+		r = open_pf(ctx, op, ret_inventory);
+	}
+	return r;
+}
+
+static int set_up(struct vfctl_ctx *ctx, const char *netdev)
+{
+	_free_ char *text = NULL;
+	unsigned flags;
+	char number[16];
+	int r = host_read(ctx, &text, "/sys/class/net/%s/flags", netdev);
+
+	if (r == 0 && sscanf(text, "%x", &flags) != 1)
+		r = ctx_fail(ctx, -EBADMSG, "/sys/class/net/%s/flags has '%.20s'", netdev, text);
+	if (r < 0 || flags & IFF_UP)
+		return r;
+	snprintf(number, sizeof(number), "0x%x", flags | IFF_UP);
+	return host_write(ctx, number, "/sys/class/net/%s/flags", netdev);
+}
+
+static int fail_none(struct vfctl_ctx *ctx, const struct op *op)
+{
+	return ctx_fail(ctx, -ENOENT, "VF %s has no representor on this host (a network device with the "
+		"phys_switch_id of its PF and pfNvf%s as phys_port_name)", op->target,
+		strchr(op->target, '/') + 1);
+}
+
+static int join(struct vfctl_ctx *ctx, const struct op *op, const struct vfctl_pf *pf, const char *bridge)
+{
+	bool none = str_eq(bridge, NO_BRIDGE);
+	int ifindex, master = 0;
+	const char *name;
+	int r = find_representor(ctx, op, pf, &name);
+
+	if (r < 0 || (!name[0] && none)) /* it went with its VF, or with the mode */
+		return r;
+	if (!name[0])
+		return fail_none(ctx, op);
+	if (!none)
+		r = read_index(ctx, bridge, &master);
+	if (r == 0)
+		r = read_index(ctx, name, &ifindex);
+	if (r == 0)
+		r = nl_link_set_master(ctx, ifindex, master);
+	if (r < 0)
+		return ctx_prefix(ctx, r, none ? "take %s, the representor of VF %s, out of its bridge"
+			: "make %s, the representor of VF %s, a port of a bridge", name, op->target);
+	return none ? 0 : set_up(ctx, name);
+}
+
+static int apply_ports(struct vfctl_ctx *ctx, const struct op *ops, size_t count)
+{
+	_inventory_ struct vfctl_inventory *inv = NULL;
+	int r = open_named(ctx, ops, &inv);
+
+	for (size_t i = 0; i < count && r == 0; i++)
+		r = join(ctx, &ops[i], &inv->pfs[0], ops[i].want);
+	return r;
+}
+
+static int revert_ports(struct vfctl_ctx *ctx, const struct op *ops, size_t count)
+{
+	_inventory_ struct vfctl_inventory *inv = NULL;
+	int r = open_pf(ctx, ops, &inv);
+
+	for (size_t i = 0; i < count && r == 0; i++)
+		if (ops[i].before)
+			r = join(ctx, &ops[i], &inv->pfs[0], ops[i].before);
+	return r;
+}
+
+const struct op_type op_representor = {.name = "representor", .volatile_ = true,
+	.observe = observe_ports, .apply = apply_ports, .revert = revert_ports};

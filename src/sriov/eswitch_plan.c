@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * A PF's switch goes into another mode: what must be undone before, and done after, in the order of
+ * its driver. What a mode forgets (rates) is given again.
+ */
+#include <errno.h>
+
+#include "base/json.h"
+#include "sriov/eswitch.h"
+#include "sriov/holder.h"
+#include "sriov/ops.h"
+#include "sriov/vf_changes.h"
+
+#define TEXT(bdf) vfctl_bdf_format((bdf), (char[VFCTL_BDF_TEXT]){0})
+
+int eswitch_changes(struct vfctl_ctx *ctx, const struct vfctl_pf *pf, enum vfctl_eswitch want)
+{
+	if (want == VFCTL_ESWITCH_UNKNOWN || pf->eswitch == want ||
+		(want == VFCTL_ESWITCH_LEGACY && pf->eswitch == VFCTL_ESWITCH_NONE))
+		return 0;
+	if (pf->eswitch == VFCTL_ESWITCH_UNKNOWN)
+		return ctx_fail(ctx, -EPERM, "its eswitch mode cannot be read, so it is not known whether it is "
+			"%s; are you root?", vfctl_eswitch_name(want));
+	if (pf->eswitch == VFCTL_ESWITCH_NONE)
+		return ctx_fail(ctx, -EOPNOTSUPP, "the driver %s has no %s mode%s; take eswitch: out of its "
+			"entry in host.yaml", pf->driver[0] ? pf->driver : "(none)", vfctl_eswitch_name(want),
+			pf->infiniband ? " on an InfiniBand port" : "");
+	return 1;
+}
+
+void eswitch_add_step(const struct vfctl_pf *pf, enum vfctl_eswitch want, struct steps *steps)
+{
+	char name[VFCTL_BDF_TEXT];
+
+	step_add_op(steps, &op_eswitch, vfctl_eswitch_name(want), vfctl_eswitch_name(pf->eswitch),
+		TEXT(&pf->bdf), "%s: set the eswitch to %s mode", vfctl_pf_name(pf, name),
+		vfctl_eswitch_name(want));
+}
+
+int eswitch_check_unused(struct vfctl_ctx *ctx, const struct vfctl_pf *pf, enum vfctl_eswitch want)
+{
+	char name[VFCTL_BDF_TEXT], words[256];
+
+	for (uint32_t i = 0; i < pf->num_vfs; i++)
+		if (vf_is_open(&pf->vfs[i]) || pf->vfs[i].lease.running)
+			return ctx_fail(ctx, -EBUSY, "%s/%u (%s) is %s, and would lose its link while the eswitch "
+				"goes into %s mode; stop or detach that first", vfctl_pf_name(pf, name),
+				pf->vfs[i].index, TEXT(&pf->vfs[i].bdf),
+				vf_describe_user(&pf->vfs[i], words, sizeof(words)), vfctl_eswitch_name(want));
+	return 0;
+}
+
+/* ---- VFs that stay ---- */
+
+static bool has_rate(const struct vfctl_vf *vf)
+{
+	return vf->attrs.mask & VFCTL_ATTR_RATE && (vf->attrs.min_rate_mbps || vf->attrs.max_rate_mbps);
+}
+
+/* @after: when the mode is there; else when it has been taken back. */
+static int add_rates(struct vfctl_ctx *ctx, const struct vfctl_pf *pf, bool after, struct steps *steps)
+{
+	for (uint32_t i = 0; i < pf->num_vfs; i++) {
+		struct vfctl_vf_attrs rates = pf->vfs[i].attrs;
+		_free_ char *text = NULL;
+
+		if (!has_rate(&pf->vfs[i]))
+			continue;
+		rates.mask &= VFCTL_ATTR_RATE;
+		text = json_of_attrs(&rates);
+		if (!text)
+			return ctx_oom(ctx);
+		step_op(steps, &op_vf_attrs, after ? text : NULL, after ? NULL : text, "%s/%u", TEXT(&pf->bdf),
+			pf->vfs[i].index);
+	}
+	return 0;
+}
+
+static int add_drivers(struct vfctl_ctx *ctx, const struct vfctl_pf *pf, bool back, struct steps *steps)
+{
+	for (uint32_t i = 0; i < pf->num_vfs; i++) {
+		const struct vfctl_vf *vf = &pf->vfs[i];
+		_free_ char *had = NULL;
+		int r;
+
+		if (!vf->driver[0])
+			continue;
+		r = vf_driver_text(ctx, vf, &had);
+		if (r < 0)
+			return r;
+		step_op(steps, &op_vf_driver, back ? had : VF_NO_DRIVER, back ? "- " VF_NO_DRIVER : had, "%s/%u",
+			TEXT(&pf->bdf), vf->index);
+	}
+	return 0;
+}
+
+int eswitch_add_steps(struct vfctl_ctx *ctx, const struct vfctl_pf *pf, enum vfctl_eswitch want,
+	struct steps *steps)
+{
+	char name[VFCTL_BDF_TEXT];
+	uint32_t bound = 0, rated = 0;
+	int r = eswitch_check_unused(ctx, pf, want);
+
+	for (uint32_t i = 0; i < pf->num_vfs; i++) {
+		bound += pf->vfs[i].driver[0] != '\0';
+		rated += has_rate(&pf->vfs[i]);
+	}
+	if (r == 0 && bound) {
+		step_begin(steps, "%s: unbind %u VF%s while the eswitch changes its mode",
+			vfctl_pf_name(pf, name), bound, bound == 1 ? "" : "s");
+		r = add_drivers(ctx, pf, false, steps);
+	}
+	if (r == 0 && rated) {
+		step_begin(steps, "%s: the rates of %u VF%s go with the mode", vfctl_pf_name(pf, name), rated,
+			rated == 1 ? "" : "s");
+		r = add_rates(ctx, pf, false, steps);
+	}
+	eswitch_add_step(pf, want, steps);
+	if (r == 0 && rated) {
+		step_begin(steps, "%s: give %u VF%s the rates again", vfctl_pf_name(pf, name), rated,
+			rated == 1 ? "" : "s");
+		r = add_rates(ctx, pf, true, steps);
+	}
+	if (r == 0 && bound) {
+		step_begin(steps, "%s: bind the VFs to their drivers again", vfctl_pf_name(pf, name));
+		r = add_drivers(ctx, pf, true, steps);
+	}
+	return r;
+}
