@@ -122,6 +122,13 @@ static void print_remarks(struct invocation *in, const struct vfctl_pf *pf)
 	}
 }
 
+/* Legacy is what each PF has at boot. */
+static void print_eswitch(struct invocation *in, const struct vfctl_pf *pf)
+{
+	if (pf->eswitch == VFCTL_ESWITCH_SWITCHDEV)
+		out_line(in->out, "    eswitch: switchdev");
+}
+
 static void print_pf(struct invocation *in, const struct vfctl_pf *pf)
 {
 	char name[VFCTL_BDF_TEXT];
@@ -138,6 +145,7 @@ static void print_pf(struct invocation *in, const struct vfctl_pf *pf)
 		out_line(in->out, "    mtu: %u", pf->mtu);
 	if (pf->netdev[0] && pf->up)
 		out_line(in->out, "    link: up");
+	print_eswitch(in, pf);
 	print_settings(in, pf);
 	print_remarks(in, pf);
 	if (pf->unread)

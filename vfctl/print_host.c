@@ -113,10 +113,18 @@ void print_vf_json(struct out *out, const char *key, const struct vfctl_pf *pf,
 	put_lease_of(out, vf);
 	put_name(out, "defined_in", vf->defined_in);
 	out_bool(out, "to_clean", vf->to_clean);
+	put_name(out, "representor", vf->representor);
 	out_str(out, "exposed", exposed && *exposed ? exposed : NULL);
 	if (device)
 		print_rdma_json(out, "rdma_device", device);
 	out_shut(out);
+}
+
+static void put_eswitch(struct out *out, enum vfctl_eswitch mode)
+{
+	bool has = mode != VFCTL_ESWITCH_UNKNOWN && mode != VFCTL_ESWITCH_NONE;
+
+	out_str(out, "eswitch", has ? vfctl_eswitch_name(mode) : NULL);
 }
 
 void put_pf_fields(struct out *out, const struct vfctl_pf *pf)
@@ -155,6 +163,7 @@ void put_pf_fields(struct out *out, const struct vfctl_pf *pf)
 	out_str(out, "acs", vfctl_acs_name(pf->acs));
 	out_str(out, "acs_port", pf->acs == VFCTL_ACS_OFF || pf->acs == VFCTL_ACS_ABSENT
 		? BDF(&pf->acs_port) : NULL);
+	put_eswitch(out, pf->eswitch);
 	out_str(out, "read_error", pf->unread);
 }
 
@@ -249,6 +258,8 @@ void print_pf(struct out *out, struct vfctl_ctx *ctx, const struct vfctl_pf *pf)
 			link_words(pf, link));
 	if (!vfctl_mac_is_zero(&pf->mac))
 		out_line(out, "  MAC          %s", vfctl_mac_format(&pf->mac, text));
+	if (pf->eswitch > VFCTL_ESWITCH_NONE)
+		out_line(out, "  eswitch      %s", vfctl_eswitch_name(pf->eswitch));
 	out_line(out, "  VFs          %u of at most %u", pf->num_vfs, pf->total_vfs);
 	if (!pf->autoprobe)
 		out_line(out, "  autoprobe    off: new VFs get no driver by themselves");
@@ -270,6 +281,8 @@ void print_vf(struct out *out, const struct vfctl_pf *pf, const struct vfctl_vf 
 		out_line(out, "  netdev       %s", vf->netdev);
 	if (vf->rdma[0])
 		out_line(out, "  RDMA         %s", vf->rdma);
+	if (vf->representor[0])
+		out_line(out, "  representor  %s", vf->representor);
 	if (vf->numa_node >= 0)
 		out_line(out, "  NUMA node    %d", vf->numa_node);
 	else

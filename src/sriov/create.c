@@ -335,6 +335,7 @@ static int plan_mode(struct vfctl_ctx *ctx, struct create *c)
 
 	c->mode_first = r > 0 && eswitch_needs_no_vfs(c->pf);
 	c->mode_between = r > 0 && !c->mode_first;
+	c->anew = c->pf->num_vfs != c->count || c->mode_first;
 	return r < 0 ? r : 0;
 }
 
@@ -376,7 +377,7 @@ int vf_changes_plan_create(struct vfctl_ctx *ctx, const struct vfctl_inventory *
 	snprintf(c.name, sizeof(c.name), "%s", vfctl_pf_name(pf, (char[VFCTL_BDF_TEXT]){0}));
 	if (wants_identities(pf, options))
 		r = create_plan_identities(ctx, inv, &c);
-	if (r == 0 && pf->num_vfs == options->count && !c.mode_first)
+	if (r == 0 && !c.anew)
 		r = plan_rebind(ctx, &c, &change->steps);
 	else if (r == 0)
 		r = plan_steps(ctx, &c, &change->steps);

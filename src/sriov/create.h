@@ -20,6 +20,7 @@ struct create {
 	uint16_t pkey; /* 0: none */
 	const struct vfctl_create_options *options; /* what else was asked */
 	uint32_t keys; /* VFCTL_ATTR_PKEY where the host writes it (mlx4) */
+	bool anew; /* all VFs are made, whatever there is now */
 	bool mode_first, mode_between; /* the eswitch mode: before the VFs, or before they are bound */
 	uint32_t lacks; /* attributes this driver has no notion of */
 };

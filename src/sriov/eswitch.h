@@ -21,6 +21,8 @@ bool eswitch_parse(const char *word, enum vfctl_eswitch *ret);
  * take it with VFs there, and their drivers let go of them meanwhile.
  */
 bool eswitch_needs_no_vfs(const struct vfctl_pf *pf);
+/* Will VFs that are there go for that, and be made again? */
+bool eswitch_renews_vfs(const struct vfctl_pf *pf, enum vfctl_eswitch want);
 
 /* The number of a mode that can be set. */
 uint16_t eswitch_number(enum vfctl_eswitch mode);

@@ -28,13 +28,24 @@ int eswitch_changes(struct vfctl_ctx *ctx, const struct vfctl_pf *pf, enum vfctl
 	return 1;
 }
 
-void eswitch_add_step(const struct vfctl_pf *pf, enum vfctl_eswitch want, struct steps *steps)
+static void begin_mode(const struct vfctl_pf *pf, enum vfctl_eswitch want, struct steps *steps)
 {
 	char name[VFCTL_BDF_TEXT];
 
-	step_add_op(steps, &op_eswitch, vfctl_eswitch_name(want), vfctl_eswitch_name(pf->eswitch),
-		TEXT(&pf->bdf), "%s: set the eswitch to %s mode", vfctl_pf_name(pf, name),
+	step_begin(steps, "%s: set the eswitch to %s mode", vfctl_pf_name(pf, name),
 		vfctl_eswitch_name(want));
+}
+
+static void add_op(const struct vfctl_pf *pf, enum vfctl_eswitch want, struct steps *steps)
+{
+	step_op(steps, &op_eswitch, vfctl_eswitch_name(want), vfctl_eswitch_name(pf->eswitch), "%s",
+		TEXT(&pf->bdf));
+}
+
+void eswitch_add_step(const struct vfctl_pf *pf, enum vfctl_eswitch want, struct steps *steps)
+{
+	begin_mode(pf, want, steps);
+	add_op(pf, want, steps);
 }
 
 int eswitch_check_unused(struct vfctl_ctx *ctx, const struct vfctl_pf *pf, enum vfctl_eswitch want)
@@ -76,6 +87,23 @@ static int add_rates(struct vfctl_ctx *ctx, const struct vfctl_pf *pf, bool afte
 	return 0;
 }
 
+/* Representors go with the mode: taken back, they are ports of their bridges again. */
+static int add_ports(struct vfctl_ctx *ctx, const struct vfctl_pf *pf, struct steps *steps)
+{
+	int r = 0;
+
+	for (uint32_t i = 0; i < pf->num_vfs && r == 0; i++) {
+		_free_ char *bridge = NULL;
+
+		if (!pf->vfs[i].representor[0])
+			continue;
+		r = representor_bridge(ctx, pf->vfs[i].representor, &bridge);
+		if (r == 0 && !str_eq(bridge, "-"))
+			step_op(steps, &op_representor, NULL, bridge, "%s/%u", TEXT(&pf->bdf), pf->vfs[i].index);
+	}
+	return r;
+}
+
 static int add_drivers(struct vfctl_ctx *ctx, const struct vfctl_pf *pf, bool back, struct steps *steps)
 {
 	for (uint32_t i = 0; i < pf->num_vfs; i++) {
@@ -110,12 +138,12 @@ int eswitch_add_steps(struct vfctl_ctx *ctx, const struct vfctl_pf *pf, enum vfc
 			vfctl_pf_name(pf, name), bound, bound == 1 ? "" : "s");
 		r = add_drivers(ctx, pf, false, steps);
 	}
-	if (r == 0 && rated) {
-		step_begin(steps, "%s: the rates of %u VF%s go with the mode", vfctl_pf_name(pf, name), rated,
-			rated == 1 ? "" : "s");
+	begin_mode(pf, want, steps);
+	if (r == 0)
+		r = add_ports(ctx, pf, steps);
+	if (r == 0)
 		r = add_rates(ctx, pf, false, steps);
-	}
-	eswitch_add_step(pf, want, steps);
+	add_op(pf, want, steps);
 	if (r == 0 && rated) {
 		step_begin(steps, "%s: give %u VF%s the rates again", vfctl_pf_name(pf, name), rated,
 			rated == 1 ? "" : "s");

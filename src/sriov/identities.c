@@ -121,7 +121,7 @@ static int read_live(struct vfctl_ctx *ctx, const struct vfctl_inventory *inv,
 {
 	int r = live_from_inventory(ctx, inv, ret);
 
-	if (r == 0 && c->pf->num_vfs != c->count)
+	if (r == 0 && c->anew)
 		live_drop_vfs_of(ret, &c->pf->bdf);
 	return r;
 }
@@ -139,7 +139,7 @@ int create_plan_identities(struct vfctl_ctx *ctx, const struct vfctl_inventory *
 		return r;
 	c->wishes = calloc(c->count, sizeof(*c->wishes));
 	for (uint32_t i = 0; c->wishes && i < c->count; i++) {
-		if (pf->num_vfs != c->count)
+		if (c->anew)
 			wish_identity(c, i, NULL);
 		else if (has_none(&pf->vfs[i]) && !vf_is_busy(&pf->vfs[i]))
 			wish_identity(c, pf->vfs[i].index, &pf->vfs[i].bdf);
@@ -163,7 +163,7 @@ static int add_identity_op(struct vfctl_ctx *ctx, const struct create *c,
 {
 	_free_ char *want = json_of_attrs(&wish->attrs), *before = NULL;
 
-	for (uint32_t i = 0; c->pf->num_vfs == c->count && i < c->pf->num_vfs; i++)
+	for (uint32_t i = 0; !c->anew && i < c->pf->num_vfs; i++)
 		if (c->pf->vfs[i].index == wish->vf) {
 			const struct vfctl_vf_attrs had = attrs_before(&c->pf->vfs[i].attrs,
 				&wish->attrs);

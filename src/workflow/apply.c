@@ -171,7 +171,8 @@ static int add_settings(struct vfctl_ctx *ctx, const struct target *t, const str
 	_cleanup_(settings_clear) struct settings s = {0};
 	int r;
 
-	if (!w->pf->counted || t->pf->num_vfs != w->pf->count)
+	if (!w->pf->counted || t->pf->num_vfs != w->pf->count ||
+		eswitch_renews_vfs(t->pf, w->pf->eswitch))
 		return 0;
 	r = find_settings(ctx, t->pf, w->pf, &s);
 	if (r == 0 && s.count)
