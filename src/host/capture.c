@@ -3,7 +3,10 @@
 #include <errno.h>
 #include <fnmatch.h>
 #include <limits.h>
+#include <linux/devlink.h>
+#include <linux/genetlink.h>
 #include <linux/rtnetlink.h>
+#include <stddef.h>
 #include <stdio.h>
 
 #include "base/parse.h"
@@ -277,6 +280,113 @@ static int record_log(struct capture *c)
 	return put_file(c, CAPTURE_LOG, kept.data ? kept.data : "", kept.len);
 }
 
+/* ---- devlink: what netlink/devlink.c asks ---- */
+
+/* A request of generic netlink with up to two texts as attributes. */
+struct generic {
+	struct nlmsghdr head;
+	struct genlmsghdr generic;
+	char attrs[96];
+};
+
+static void put_text(struct generic *rq, uint16_t type, const char *text)
+{
+	size_t at = rq->head.nlmsg_len - offsetof(struct generic, attrs), size = strlen(text) + 1;
+	struct nlattr attr = {.nla_len = (uint16_t)(NLA_HDRLEN + size), .nla_type = type};
+
+	if (at + NLA_HDRLEN + NLA_ALIGN(size) > sizeof(rq->attrs))
+		return;
+	memcpy(rq->attrs + at, &attr, sizeof(attr));
+	memcpy(rq->attrs + at + NLA_HDRLEN, text, size);
+	rq->head.nlmsg_len += (uint32_t)(NLA_HDRLEN + NLA_ALIGN(size));
+}
+
+static struct generic generic_of(uint16_t family, uint8_t command, uint16_t flags)
+{
+	return (struct generic){.head = {.nlmsg_len = offsetof(struct generic, attrs),
+		.nlmsg_type = family, .nlmsg_flags = NLM_F_REQUEST | flags, .nlmsg_seq = 1},
+		.generic = {.cmd = command, .version = 1}};
+}
+
+static int record(struct capture *c, const struct generic *rq, const char *path, struct buf *ret_reply)
+{
+	struct host *h = host_of(c->ctx);
+	int r;
+
+	buf_reset(ret_reply);
+	r = h->ops->exchange(h, NETLINK_GENERIC, rq, rq->head.nlmsg_len, REPLY_TIMEOUT_MS, ret_reply);
+	if (r < 0)
+		return is_fatal(r) ? r : 0;
+	return put_file(c, path, ret_reply->data, ret_reply->len);
+}
+
+/* The family's number in the kernel's answer; 0: it has none. */
+static uint16_t family_in(const struct buf *reply)
+{
+	struct nlmsghdr head;
+	struct nlattr attr;
+	uint16_t id = 0;
+
+	if (reply->len < NLMSG_LENGTH(GENL_HDRLEN))
+		return 0;
+	memcpy(&head, reply->data, sizeof(head));
+	for (size_t at = NLMSG_LENGTH(GENL_HDRLEN); head.nlmsg_type == GENL_ID_CTRL &&
+		at + sizeof(attr) + sizeof(id) <= reply->len && at < head.nlmsg_len;
+		at += NLA_ALIGN(attr.nla_len)) {
+		memcpy(&attr, reply->data + at, sizeof(attr));
+		if (attr.nla_len < sizeof(attr))
+			return 0;
+		if (attr.nla_type == CTRL_ATTR_FAMILY_ID)
+			memcpy(&id, reply->data + at + NLA_HDRLEN, sizeof(id));
+	}
+	return id;
+}
+
+static int record_modes(struct capture *c, uint16_t family)
+{
+	struct host *h = host_of(c->ctx);
+	_buf_ struct buf reply = {0};
+	_strv_ char **names = NULL;
+	int r = 0;
+
+	if (h->ops->list(h, "/sys/bus/pci/devices", &names) < 0)
+		return 0;
+	for (size_t i = 0; names[i] && r == 0; i++) {
+		struct generic rq = generic_of(family, DEVLINK_CMD_ESWITCH_GET, NLM_F_ACK);
+		char path[64];
+
+		if (!host_exists(c->ctx, "/sys/bus/pci/devices/%s/sriov_totalvfs", names[i]))
+			continue;
+		put_text(&rq, DEVLINK_ATTR_BUS_NAME, "pci");
+		put_text(&rq, DEVLINK_ATTR_DEV_NAME, names[i]);
+		snprintf(path, sizeof(path), CAPTURE_ESWITCH, names[i]);
+		r = record(c, &rq, path, &reply);
+	}
+	return r;
+}
+
+static int record_devlink(struct capture *c)
+{
+	static const uint8_t dumps[] = {DEVLINK_CMD_PORT_GET, DEVLINK_CMD_RATE_GET,
+		DEVLINK_CMD_HEALTH_REPORTER_GET};
+	struct generic rq = generic_of(GENL_ID_CTRL, CTRL_CMD_GETFAMILY, NLM_F_ACK);
+	_buf_ struct buf reply = {0};
+	uint16_t family;
+	int r;
+
+	put_text(&rq, CTRL_ATTR_FAMILY_NAME, DEVLINK_GENL_NAME);
+	r = record(c, &rq, CAPTURE_DEVLINK_FAMILY, &reply);
+	family = r == 0 ? family_in(&reply) : 0;
+	for (size_t i = 0; family && r == 0 && i < ARRAY_SIZE(dumps); i++) {
+		struct generic dump = generic_of(family, dumps[i], NLM_F_DUMP);
+		char path[64];
+
+		snprintf(path, sizeof(path), CAPTURE_DEVLINK_DUMP, dumps[i]);
+		r = record(c, &dump, path, &reply);
+	}
+	return r == 0 && family ? record_modes(c, family) : r;
+}
+
 static int copy_all(struct capture *c)
 {
 	int r = copy_pci(c);
@@ -289,7 +399,9 @@ static int copy_all(struct capture *c)
 		r = copy_file(c, files[i]);
 	if (r == 0)
 		r = record_log(c);
-	return r == 0 ? record_netlink(c) : r;
+	if (r == 0)
+		r = record_netlink(c);
+	return r == 0 ? record_devlink(c) : r;
 }
 
 static bool ends_with(const char *text, const char *end)

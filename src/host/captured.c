@@ -6,6 +6,8 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/devlink.h>
+#include <linux/genetlink.h>
 #include <linux/openat2.h>
 #include <linux/rtnetlink.h>
 #include <stdio.h>
@@ -103,7 +105,49 @@ static int captured_list(struct host *h, const char *path, char ***ret_names)
 	return r < 0 ? r : spend(c, strv_len(*ret_names));
 }
 
-/* Only what vfctl asks of links was captured: all links, or one with its VFs. */
+/* The text of an attribute of a request of generic netlink; NULL: there is none. */
+static const char *text_in(const struct nlmsghdr *m, uint16_t type)
+{
+	const char *at = (const char *)m + NLMSG_LENGTH(GENL_HDRLEN), *stop = (const char *)m + m->nlmsg_len;
+
+	while (at + NLA_HDRLEN <= stop) {
+		const struct nlattr *attr = (const void *)at;
+
+		if (attr->nla_type == type && attr->nla_len > NLA_HDRLEN && at + attr->nla_len <= stop &&
+			at[attr->nla_len - 1] == '\0')
+			return at + NLA_HDRLEN;
+		if (attr->nla_len < NLA_HDRLEN)
+			return NULL;
+		at += NLA_ALIGN(attr->nla_len);
+	}
+	return NULL;
+}
+
+/* Of generic netlink devlink alone: its number, dumps, and modes. False: it is no such question. */
+static bool find_devlink(const struct nlmsghdr *m, size_t len, char *path, size_t size)
+{
+	const struct genlmsghdr *g = NLMSG_DATA(m);
+	const char *name;
+
+	if (len < NLMSG_LENGTH(GENL_HDRLEN) || m->nlmsg_len > len)
+		return false;
+	if (m->nlmsg_type == GENL_ID_CTRL) {
+		name = text_in(m, CTRL_ATTR_FAMILY_NAME);
+		snprintf(path, size, CAPTURE_DEVLINK_FAMILY);
+		return name && str_eq(name, DEVLINK_GENL_NAME);
+	}
+	if ((m->nlmsg_flags & NLM_F_DUMP) == NLM_F_DUMP) {
+		snprintf(path, size, CAPTURE_DEVLINK_DUMP, g->cmd);
+		return true;
+	}
+	name = text_in(m, DEVLINK_ATTR_DEV_NAME);
+	if (g->cmd != DEVLINK_CMD_ESWITCH_GET || !name || strchr(name, '/'))
+		return false;
+	snprintf(path, size, CAPTURE_ESWITCH, name);
+	return true;
+}
+
+/* Only what vfctl asks of links was captured: all links, or one with its VFs; and of devlink. */
 static int captured_exchange(struct host *h, int protocol, const void *request,
 	size_t len, unsigned timeout_ms, struct buf *ret_reply)
 {
@@ -112,6 +156,10 @@ static int captured_exchange(struct host *h, int protocol, const void *request,
 	char path[64];
 	int r;
 
+	if (protocol == NETLINK_GENERIC && find_devlink(m, len, path, sizeof(path))) {
+		r = captured_read(h, path, ret_reply);
+		return r == -ENOENT ? -EOPNOTSUPP : r;
+	}
 	if (protocol != NETLINK_ROUTE || len < NLMSG_LENGTH(sizeof(*info)) ||
 		m->nlmsg_type != RTM_GETLINK)
 		return -EROFS;

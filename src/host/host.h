@@ -193,5 +193,9 @@ int captured_host_new(struct vfctl_ctx *ctx, const char *path, struct host **ret
 #define CAPTURE_LINKS "/netlink/links.bin"
 #define CAPTURE_VFS "/netlink/vfs-%d.bin"
 #define CAPTURE_LOG "/kernel.log"
+/* Of devlink: its number on that kernel, the dump of a command, and of a PF the mode of its switch. */
+#define CAPTURE_DEVLINK_FAMILY "/netlink/devlink.bin"
+#define CAPTURE_DEVLINK_DUMP "/netlink/devlink-%u.bin"
+#define CAPTURE_ESWITCH "/netlink/eswitch-%s.bin"
 
 #endif

@@ -47,8 +47,8 @@ int eswitch_add_steps(struct vfctl_ctx *ctx, const struct vfctl_pf *pf, enum vfc
  * phys_port_name is "pfNvfM". Names are udev's and may be anything.
  */
 void representors_read(struct vfctl_ctx *ctx, struct vfctl_pf *pf);
-/* The bridge that a network device is a port of; "-" none. The caller frees it. */
-int representor_bridge(struct vfctl_ctx *ctx, const char *netdev, char **ret);
+/* As op_representor has it: the bridge that it is a port of, or "-", and " down" unless it is up. */
+int representor_text(struct vfctl_ctx *ctx, const char *netdev, char **ret);
 
 /* ---- what VFs may send, in switchdev mode ---- */
 

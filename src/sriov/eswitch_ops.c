@@ -120,6 +120,7 @@ const struct op_type op_eswitch = {.name = "eswitch", .volatile_ = true, .observ
 /* ---- representors ---- */
 
 #define NO_BRIDGE "-"
+#define DOWN " down"
 #define WAIT_MS 50
 #define WAIT_TRIES 100
 
@@ -151,16 +152,34 @@ static int find_representor(struct vfctl_ctx *ctx, const struct op *op, const st
 	return 0;
 }
 
-int representor_bridge(struct vfctl_ctx *ctx, const char *netdev, char **ret)
+static int read_flags(struct vfctl_ctx *ctx, const char *netdev, unsigned *ret)
+{
+	_free_ char *text = NULL;
+	int r = host_read(ctx, &text, "/sys/class/net/%s/flags", netdev);
+
+	if (r == 0 && sscanf(text, "%x", ret) != 1)
+		r = ctx_fail(ctx, -EBADMSG, "/sys/class/net/%s/flags has '%.20s'", netdev, text);
+	return r;
+}
+
+int representor_text(struct vfctl_ctx *ctx, const char *netdev, char **ret)
 {
 	_free_ char *target = NULL;
 	const char *slash;
-	int r = netdev[0] ? host_try_link(ctx, &target, "/sys/class/net/%s/master", netdev) : -ENOENT;
+	unsigned flags = 0;
+	int r;
 
+	if (!netdev[0]) /* what is not there is in no bridge */
+		return op_say(ctx, NO_BRIDGE DOWN, ret);
+	r = host_try_link(ctx, &target, "/sys/class/net/%s/master", netdev);
 	if (r < 0 && r != -ENOENT)
 		return ctx_fail(ctx, r, "read which bridge %s is a port of: %s", netdev, strerror(-r));
+	r = read_flags(ctx, netdev, &flags);
+	if (r < 0)
+		return r;
 	slash = target ? strrchr(target, '/') : NULL;
-	return op_say(ctx, slash ? slash + 1 : NO_BRIDGE, ret);
+	*ret = str_format("%s%s", slash ? slash + 1 : NO_BRIDGE, flags & IFF_UP ? "" : DOWN);
+	return *ret ? 0 : ctx_oom(ctx);
 }
 
 static int observe_ports(struct vfctl_ctx *ctx, const struct op *ops, size_t count, char **ret_texts)
@@ -173,7 +192,7 @@ static int observe_ports(struct vfctl_ctx *ctx, const struct op *ops, size_t cou
 
 		r = find_representor(ctx, &ops[i], &inv->pfs[0], &name);
 		if (r == 0)
-			r = representor_bridge(ctx, name, &ret_texts[i]);
+			r = representor_text(ctx, name, &ret_texts[i]);
 	}
 	return r;
 }
@@ -217,18 +236,15 @@ static int open_named(struct vfctl_ctx *ctx, const struct op *op, struct vfctl_i
 	return r;
 }
 
-static int set_up(struct vfctl_ctx *ctx, const char *netdev)
+static int set_link(struct vfctl_ctx *ctx, const char *netdev, bool up)
 {
-	_free_ char *text = NULL;
 	unsigned flags;
 	char number[16];
-	int r = host_read(ctx, &text, "/sys/class/net/%s/flags", netdev);
+	int r = read_flags(ctx, netdev, &flags);
 
-	if (r == 0 && sscanf(text, "%x", &flags) != 1)
-		r = ctx_fail(ctx, -EBADMSG, "/sys/class/net/%s/flags has '%.20s'", netdev, text);
-	if (r < 0 || flags & IFF_UP)
+	if (r < 0 || !(flags & IFF_UP) == !up)
 		return r;
-	snprintf(number, sizeof(number), "0x%x", flags | IFF_UP);
+	snprintf(number, sizeof(number), "0x%x", flags ^ IFF_UP);
 	return host_write(ctx, number, "/sys/class/net/%s/flags", netdev);
 }
 
@@ -239,27 +255,45 @@ static int fail_none(struct vfctl_ctx *ctx, const struct op *op)
 		strchr(op->target, '/') + 1);
 }
 
-static int join(struct vfctl_ctx *ctx, const struct op *op, const struct vfctl_pf *pf, const char *bridge)
+/* "br0", "-", or either with " down". */
+static bool split_text(const char *text, char ret_bridge[16], bool *ret_up)
 {
-	bool none = str_eq(bridge, NO_BRIDGE);
+	size_t len = strcspn(text, " ");
+
+	if (!len || len >= 16 || (text[len] && !str_eq(text + len, DOWN)))
+		return false;
+	memcpy(ret_bridge, text, len);
+	ret_bridge[len] = '\0';
+	*ret_up = !text[len];
+	return strchr(ret_bridge, '/') == NULL;
+}
+
+/* The bridge last: whoever comes after a crash here sees that it is not one of its ports. */
+static int join(struct vfctl_ctx *ctx, const struct op *op, const struct vfctl_pf *pf, const char *text)
+{
 	int ifindex, master = 0;
+	char bridge[16];
 	const char *name;
+	bool up, none;
 	int r = find_representor(ctx, op, pf, &name);
 
-	if (r < 0 || (!name[0] && none)) /* it went with its VF, or with the mode */
+	if (r == 0 && !split_text(text, bridge, &up))
+		r = fail_value(ctx, op, text);
+	if (r < 0)
 		return r;
-	if (!name[0])
-		return fail_none(ctx, op);
+	none = str_eq(bridge, NO_BRIDGE);
+	if (!name[0]) /* it went with its VF, or with the mode */
+		return none ? 0 : fail_none(ctx, op);
 	if (!none)
 		r = read_index(ctx, bridge, &master);
 	if (r == 0)
 		r = read_index(ctx, name, &ifindex);
 	if (r == 0)
+		r = set_link(ctx, name, up);
+	if (r == 0)
 		r = nl_link_set_master(ctx, ifindex, master);
-	if (r < 0)
-		return ctx_prefix(ctx, r, none ? "take %s, the representor of VF %s, out of its bridge"
-			: "make %s, the representor of VF %s, a port of a bridge", name, op->target);
-	return none ? 0 : set_up(ctx, name);
+	return r < 0 ? ctx_prefix(ctx, r, none ? "take %s, the representor of VF %s, out of its bridge"
+		: "make %s, the representor of VF %s, a port of a bridge", name, op->target) : 0;
 }
 
 static int apply_ports(struct vfctl_ctx *ctx, const struct op *ops, size_t count)

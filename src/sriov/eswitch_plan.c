@@ -97,8 +97,8 @@ static int add_ports(struct vfctl_ctx *ctx, const struct vfctl_pf *pf, struct st
 
 		if (!pf->vfs[i].representor[0])
 			continue;
-		r = representor_bridge(ctx, pf->vfs[i].representor, &bridge);
-		if (r == 0 && !str_eq(bridge, "-"))
+		r = representor_text(ctx, pf->vfs[i].representor, &bridge);
+		if (r == 0)
 			step_op(steps, &op_representor, NULL, bridge, "%s/%u", TEXT(&pf->bdf), pf->vfs[i].index);
 	}
 	return r;

@@ -297,7 +297,7 @@ static int add_representors(struct vfctl_ctx *ctx, const struct target *t, const
 		_free_ char *now = NULL;
 
 		if (stay)
-			r = representor_bridge(ctx, pf->vfs[i].representor, &now);
+			r = representor_text(ctx, pf->vfs[i].representor, &now);
 		if (r < 0 || (now && str_eq(now, w->pf->bridge)))
 			continue;
 		if (!begun++)

@@ -4,6 +4,7 @@
 
 #include "fuzz.h"
 #include "host/host.h"
+#include "netlink/devlink.h"
 #include "netlink/link.h"
 
 struct answer {
@@ -78,6 +79,32 @@ static void write_vfs(struct vfctl_ctx *ctx)
 			strlen(rows[i].text) < sizeof(rows[i].text));
 }
 
+static void read_devlink(struct vfctl_ctx *ctx, size_t size)
+{
+	static const struct nl_devlink device = {"pci", "0000:10:00.0"};
+	struct nl_reporters reporters = {0};
+	struct nl_ports ports = {0};
+	struct nl_rates rates = {0};
+	uint16_t mode;
+
+	if (nl_eswitch_read(ctx, &device, &mode) < 0)
+		FUZZ_CHECK(*vfctl_ctx_error(ctx));
+	if (nl_ports_read(ctx, &device, &ports) == 0)
+		for (size_t i = 0; i < ports.count; i++)
+			FUZZ_CHECK(ports.v[i].address_len <= NL_ADDRESS && strlen(ports.v[i].netdev) < NL_NAME);
+	FUZZ_CHECK(ports.count <= size);
+	nl_ports_find_vf(&ports, 0);
+	nl_ports_free(&ports);
+	if (nl_rates_read(ctx, &device, &rates) == 0)
+		for (size_t i = 0; i < rates.count; i++)
+			FUZZ_CHECK(strlen(rates.v[i].node) < NL_RATE_NAME);
+	nl_rates_free(&rates);
+	if (nl_reporters_read(ctx, &device, &reporters) == 0)
+		for (size_t i = 0; i < reporters.count; i++)
+			FUZZ_CHECK(strlen(reporters.v[i].name) < sizeof(reporters.v[i].name));
+	nl_reporters_free(&reporters);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	static char nowhere[] = "";
@@ -90,6 +117,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	read_links(ctx);
 	read_vfs(ctx, size);
 	write_vfs(ctx);
+	read_devlink(ctx, size);
 	vfctl_ctx_free(ctx);
 	return 0;
 }
