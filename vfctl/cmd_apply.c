@@ -7,6 +7,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "apply_lag.h"
 #include "command.h"
 #include "host_ids.h"
 #include "main.h"
@@ -216,7 +217,8 @@ static const struct outcome *outcome_of(const size_t *chosen, const struct outco
 
 /* Of all PFs that are managed: 0, or 1 when nothing is as it should be, or 4. */
 static int status_of(const struct vfctl_declared *d, const size_t *chosen,
-	const struct outcome *outcomes, size_t count, const struct outcome *host)
+	const struct outcome *outcomes, size_t count, const struct outcome *host,
+	const struct lag_outcome *lags)
 {
 	size_t failed = d->host_error || (host && host->error), managed = failed || host;
 	bool stale = host && host->error == -ESTALE, pending = host && host->pending;
@@ -229,16 +231,22 @@ static int status_of(const struct vfctl_declared *d, const size_t *chosen,
 		stale |= o && o->error == -ESTALE;
 		pending |= pending_of(&d->pfs[i], o) != NULL;
 	}
+	for (size_t i = 0; i < d->lag_count; i++) {
+		managed++;
+		failed += lags ? lags[i].o.error != 0 : d->lags[i].error != 0;
+		stale |= lags && lags[i].o.error == -ESTALE;
+	}
 	if (stale || (failed && failed < managed))
 		return EXIT_PARTLY;
 	return failed ? EXIT_FAILED : pending ? EXIT_DRIFT : EXIT_DONE;
 }
 
 static int tell(struct invocation *in, const struct view *v, const size_t *chosen,
-	const struct outcome *outcomes, size_t count, const struct outcome *host)
+	const struct outcome *outcomes, size_t count, const struct outcome *host,
+	const struct lag_outcome *lags)
 {
 	const struct vfctl_declared *d = v->declared;
-	int status = status_of(d, chosen, outcomes, count, host);
+	int status = status_of(d, chosen, outcomes, count, host, lags);
 	bool changed = host && !host->error, moved = false;
 
 	for (size_t i = 0; i < count; i++) {
@@ -246,6 +254,8 @@ static int tell(struct invocation *in, const struct view *v, const size_t *chose
 		in->made |= changed;
 		moved |= outcomes[i].moved;
 	}
+	for (size_t i = 0; i < d->lag_count; i++)
+		changed |= lags[i].changed;
 	if (in->json) {
 		out_open(in->out, NULL, '{');
 		out_bool(in->out, "changed", changed);
@@ -256,10 +266,11 @@ static int tell(struct invocation *in, const struct view *v, const size_t *chose
 		out_open(in->out, "pfs", '[');
 	for (size_t i = 0; i < d->count; i++)
 		tell_outcome(in, &d->pfs[i], outcome_of(chosen, outcomes, count, i));
-	if (in->json) {
+	if (in->json)
 		out_shut(in->out);
+	tell_lags(in, d, lags);
+	if (in->json)
 		out_shut(in->out);
-	}
 	if (moved && run_after_change(in, v->spec) && status == EXIT_DONE)
 		status = EXIT_PARTLY;
 	return status;
@@ -270,10 +281,11 @@ static int carry_out(struct invocation *in, const struct view *v)
 	const struct vfctl_declared *d = v->declared;
 	struct outcome *outcomes = calloc(d->count + 1, sizeof(*outcomes));
 	size_t *chosen = calloc(d->count + 1, sizeof(*chosen)), count = 0;
+	struct lag_outcome *lags = calloc(d->lag_count + 1, sizeof(*lags));
 	struct work work = {v, chosen};
 	struct outcome host = {0};
 	bool of_host = d->host && vfctl_change_count(d->host);
-	int status, r = outcomes && chosen ? 0 : -ENOMEM;
+	int status, r = outcomes && chosen && lags ? 0 : -ENOMEM;
 
 	for (size_t i = 0; r == 0 && i < d->count; i++)
 		if (d->pfs[i].change && vfctl_change_count(d->pfs[i].change))
@@ -287,10 +299,13 @@ static int carry_out(struct invocation *in, const struct view *v)
 		r = workers_run(in, count, how_many_at_once(d, chosen, count), apply_one, &work,
 			outcomes);
 	}
-	status = r < 0 ? fail(in, r) : tell(in, v, chosen, outcomes, count, of_host ? &host : NULL);
+	if (r == 0)
+		apply_lags(in, v->spec, d, count > 0, lags);
+	status = r < 0 ? fail(in, r) : tell(in, v, chosen, outcomes, count, of_host ? &host : NULL, lags);
 	for (size_t i = 0; outcomes && i < count; i++)
 		outcome_clear(&outcomes[i]);
 	outcome_clear(&host);
+	lag_outcomes_free(lags, d->lag_count);
 	free(outcomes);
 	free(chosen);
 	return status;
@@ -364,6 +379,8 @@ static void print_differences(struct invocation *in, const struct vfctl_declared
 
 	for (size_t i = 0; i < d->count; i++)
 		differs |= declared_differs(&d->pfs[i]);
+	for (size_t i = 0; i < d->lag_count; i++)
+		differs |= declared_lag_differs(&d->lags[i]);
 	out_bool(in->out, key, differs);
 	out_open(in->out, "host", '{');
 	print_declared_host_json(in, d);
@@ -386,6 +403,7 @@ static void print_differences(struct invocation *in, const struct vfctl_declared
 		out_shut(in->out);
 	}
 	out_shut(in->out);
+	print_lag_differences(in, d, key);
 }
 
 static int dry_run(struct invocation *in, const struct vfctl_declared *d)
@@ -398,7 +416,7 @@ static int dry_run(struct invocation *in, const struct vfctl_declared *d)
 	} else {
 		print_declared(in, d);
 	}
-	return status_of(d, NULL, NULL, 0, NULL);
+	return status_of(d, NULL, NULL, 0, NULL, NULL);
 }
 
 static int run_apply(struct invocation *in)
@@ -517,6 +535,8 @@ static int print_status(struct invocation *in, const struct view *v)
 		differs |= !found->v[i].note;
 	for (size_t i = 0; i < d->count; i++)
 		differs |= declared_differs(&d->pfs[i]);
+	for (size_t i = 0; i < d->lag_count; i++)
+		differs |= declared_lag_differs(&d->lags[i]);
 	if (in->json) {
 		out_open(in->out, NULL, '{');
 		print_differences(in, d, "drift");

@@ -62,11 +62,47 @@ void print_declared_host_json(struct invocation *in, const struct vfctl_declared
 	out_shut(in->out);
 }
 
+bool declared_lag_differs(const struct vfctl_declared_lag *lag)
+{
+	return lag->error || (lag->change && vfctl_change_count(lag->change));
+}
+
+static void print_lag(struct invocation *in, const struct vfctl_declared_lag *lag)
+{
+	if (lag->error)
+		out_line(in->out, "lag %s: %s", lag->spec->bond, lag->words ? lag->words : "out of memory");
+	else
+		out_line(in->out, "lag %s: %s", lag->spec->bond, declared_lag_differs(lag) ? "differs"
+			: "as declared");
+	for (size_t i = 0; lag->change && i < vfctl_change_count(lag->change); i++)
+		out_line(in->out, "  %zu. %s", i + 1, vfctl_change_describe(lag->change, i));
+	if (lag->change && vfctl_change_pending(lag->change))
+		out_line(in->out, "  note: %s", vfctl_change_pending(lag->change));
+}
+
+void print_declared_lag_json(struct invocation *in, const struct vfctl_declared_lag *lag)
+{
+	out_str(in->out, "bond", lag->spec->bond);
+	out_str(in->out, "mode", lag->spec->mode);
+	out_open(in->out, "pfs", '[');
+	for (char **pf = lag->spec->pfs; *pf; pf++)
+		out_str(in->out, NULL, *pf);
+	out_shut(in->out);
+	out_str(in->out, "file", lag->spec->file);
+	out_int(in->out, "line", lag->spec->line);
+	out_open(in->out, "steps", '[');
+	for (size_t i = 0; lag->change && i < vfctl_change_count(lag->change); i++)
+		out_str(in->out, NULL, vfctl_change_describe(lag->change, i));
+	out_shut(in->out);
+}
+
 void print_declared(struct invocation *in, const struct vfctl_declared *declared)
 {
 	print_host(in, declared);
 	for (size_t i = 0; i < declared->count; i++)
 		print_one(in, &declared->pfs[i]);
+	for (size_t i = 0; i < declared->lag_count; i++)
+		print_lag(in, &declared->lags[i]);
 	if (!declared->count && !declared_host_differs(declared))
 		out_line(in->out, "no PFs are declared (pfs: in host.yaml)");
 }

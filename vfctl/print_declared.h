@@ -14,6 +14,11 @@ void print_declared(struct invocation *in, const struct vfctl_declared *declared
 /* What is common to all JSON about one; the object is open, and stays so. */
 void print_declared_json(struct invocation *in, const struct vfctl_declared_pf *pf);
 
+/* Is there anything to do about this VF-LAG? */
+bool declared_lag_differs(const struct vfctl_declared_lag *lag);
+/* What is common to all JSON about one; the object is open, and stays so. */
+void print_declared_lag_json(struct invocation *in, const struct vfctl_declared_lag *lag);
+
 /* Is something to be done about the host as a whole? */
 bool declared_host_differs(const struct vfctl_declared *d);
 /* Its steps, as members of an object that is open. */

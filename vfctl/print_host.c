@@ -127,6 +127,12 @@ static void put_eswitch(struct out *out, enum vfctl_eswitch mode)
 	out_str(out, "eswitch", has ? vfctl_eswitch_name(mode) : NULL);
 }
 
+static void put_lag(struct out *out, const struct vfctl_pf *pf)
+{
+	put_name(out, "bond", pf->bond);
+	out_str(out, "lag", pf->bond[0] && pf->lag ? vfctl_lag_name(pf->lag) : NULL);
+}
+
 void put_pf_fields(struct out *out, const struct vfctl_pf *pf)
 {
 	char text[16];
@@ -164,6 +170,7 @@ void put_pf_fields(struct out *out, const struct vfctl_pf *pf)
 	out_str(out, "acs_port", pf->acs == VFCTL_ACS_OFF || pf->acs == VFCTL_ACS_ABSENT
 		? BDF(&pf->acs_port) : NULL);
 	put_eswitch(out, pf->eswitch);
+	put_lag(out, pf);
 	out_str(out, "read_error", pf->unread);
 }
 
@@ -260,6 +267,8 @@ void print_pf(struct out *out, struct vfctl_ctx *ctx, const struct vfctl_pf *pf)
 		out_line(out, "  MAC          %s", vfctl_mac_format(&pf->mac, text));
 	if (pf->eswitch > VFCTL_ESWITCH_NONE)
 		out_line(out, "  eswitch      %s", vfctl_eswitch_name(pf->eswitch));
+	if (pf->bond[0])
+		out_line(out, "  bond         %s; VF-LAG %s", pf->bond, vfctl_lag_name(pf->lag));
 	out_line(out, "  VFs          %u of at most %u", pf->num_vfs, pf->total_vfs);
 	if (!pf->autoprobe)
 		out_line(out, "  autoprobe    off: new VFs get no driver by themselves");

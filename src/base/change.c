@@ -9,7 +9,7 @@ int change_new(struct vfctl_ctx *ctx, struct vfctl_change **ret_change)
 
 	if (!change)
 		return ctx_oom(ctx);
-	change->lock_fd = change->placement_fd = -1;
+	change->lock_fd = change->placement_fd = change->other_fd = -1;
 	*ret_change = change;
 	return 0;
 }
@@ -114,5 +114,6 @@ void vfctl_change_free(struct vfctl_change *change)
 	free(change->result);
 	close_fd(&change->lock_fd);
 	close_fd(&change->placement_fd);
+	close_fd(&change->other_fd);
 	free(change);
 }

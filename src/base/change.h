@@ -14,6 +14,7 @@ struct vfctl_change {
 	bool ids_changed; /* GUIDs, MACs or P_Keys change hands */
 	int lock_fd; /* -1: a dry run holds no lock */
 	int placement_fd;
+	int other_fd; /* the lock of another PF; -1: it is of one */
 	/* What its operations ask; not owned, and NULL where they ask none. */
 	struct vfctl_hypervisor *hypervisor;
 	struct vfctl_ids *ids;

@@ -25,6 +25,9 @@ void vfctl_host_spec_free(struct vfctl_host_spec *spec)
 	for (size_t i = 0; i < spec->pf_count; i++)
 		pf_spec_clear(&spec->pfs[i]);
 	free(spec->pfs);
+	for (size_t i = 0; i < spec->lag_count; i++)
+		lag_spec_clear(&spec->lags[i]);
+	free(spec->lags);
 	for (size_t i = 0; i < spec->profile_count; i++)
 		profile_clear(&spec->profiles[i]);
 	free(spec->profiles);
@@ -219,6 +222,7 @@ static const struct key host_keys[] = {
 	{"kernel", read_kernel, 0, 0, 0, NULL},
 	{"profiles", read_profiles, 0, 0, 0, NULL},
 	{"pfs", read_pfs, 0, 0, 0, NULL},
+	{"lag", read_lags, 0, 0, 0, NULL},
 	{"after-change", read_after_change, 0, 0, 0, NULL},
 	{"foreign-domains", read_foreign, 0, 0, 0, NULL},
 	{"hook", read_hook, 0, 0, 0, NULL},
@@ -245,6 +249,7 @@ static const struct shape partition_shape = {.map = &partition_table};
 static const struct shape page_shape = {.map = &page_table};
 static const struct shape profile_shape = {.map = &profile_table};
 static const struct shape pf_shape = {.map = &pf_table};
+static const struct shape lag_shape = {.map = &lag_table};
 
 static const struct shape host_shapes[] = {
 	{.read = read_name_text, .kinds = SHAPE_TEXT, .pattern = NAME_PATTERN},
@@ -260,6 +265,7 @@ static const struct shape host_shapes[] = {
 	{.read = read_kernel, .map = &kernel_table},
 	{.read = read_profiles, .each = &profile_shape, .most = 256},
 	{.read = read_pfs, .each = &pf_shape, .most = PFS_MAX},
+	{.read = read_lags, .each = &lag_shape, .most = LAGS_MAX},
 	{.read = read_after_change, .map = &after_change_table},
 	{.read = read_foreign, .words = foreign_mode_words, .map = &foreign_table},
 	{.read = read_hook, .map = &hook_table},

@@ -33,6 +33,9 @@ int read_hook(struct reader *r, const struct key *key, const struct doc_node *va
 int read_pfs(struct reader *r, const struct key *key, const struct doc_node *value,
 	void *object);
 void pf_spec_clear(struct vfctl_pf_spec *pf);
+/* host_lag.c */
+int read_lags(struct reader *r, const struct key *key, const struct doc_node *value, void *object);
+void lag_spec_clear(struct vfctl_lag_spec *lag);
 void etcd_spec_free(struct vfctl_etcd_spec *etcd);
 
 /* host_tuning.c */
@@ -50,11 +53,12 @@ void kernel_spec_clear(struct vfctl_kernel_spec *k);
 
 /* What their mappings are, for the host's table. */
 extern const struct table pool_table, etcd_table, typical_table, foreign_table, hook_table,
-	pf_table, host_table, profile_table, pf_tuning_table, page_table,
+	pf_table, lag_table, host_table, profile_table, pf_tuning_table, page_table,
 	kernel_table;
 extern const char *const foreign_mode_words[];
 #define POOLS_MAX 1000
 #define PFS_MAX 256
+#define LAGS_MAX 64
 #define NAME_PATTERN "^[A-Za-z0-9][A-Za-z0-9._-]*$"
 
 /* A name of ours: letters, digits, '-', '_', '.', beginning with a letter or digit;

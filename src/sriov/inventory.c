@@ -15,6 +15,7 @@
 #include "pci/device.h"
 #include "sriov/eswitch.h"
 #include "sriov/holder.h"
+#include "sriov/lag.h"
 #include "sriov/inventory.h"
 #include "sriov/links.h"
 
@@ -305,6 +306,8 @@ static void read_eswitch(struct vfctl_ctx *ctx, struct vfctl_pf *pf, enum depth 
 		add_doubt(ctx, &pf->unread);
 	if (depth == DEPTH_ALL && pf->eswitch != VFCTL_ESWITCH_NONE && pf->eswitch != VFCTL_ESWITCH_LEGACY)
 		representors_read(ctx, pf);
+	if (depth == DEPTH_ALL)
+		lag_read(ctx, pf);
 	/* Whoever may not ask for the mode sees what it brings. */
 	for (uint32_t i = 0; pf->eswitch == VFCTL_ESWITCH_UNKNOWN && i < pf->num_vfs; i++)
 		if (pf->vfs[i].representor[0])

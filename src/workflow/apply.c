@@ -21,6 +21,7 @@
 #include "tuning/irq.h"
 #include "workflow/declared.h"
 #include "workflow/guest_tuning.h"
+#include "workflow/lag.h"
 #include "workflow/recover.h"
 #include "workflow/target.h"
 #include "workflow/tune.h"
@@ -370,6 +371,11 @@ void vfctl_declared_free(struct vfctl_declared *declared)
 		vfctl_change_free(declared->pfs[i].change);
 	}
 	if (declared) {
+		for (size_t i = 0; i < declared->lag_count; i++) {
+			free(declared->lags[i].words);
+			vfctl_change_free(declared->lags[i].change);
+		}
+		free(declared->lags);
 		free(declared->pfs);
 		free(declared->host_words);
 		vfctl_change_free(declared->host);
@@ -575,6 +581,8 @@ int vfctl_declared_read(struct vfctl_ctx *ctx, struct vfctl_snapshot *snapshot,
 	}
 	if (r == 0)
 		r = compare_host(ctx, spec, all);
+	if (r == 0)
+		r = lag_compare(ctx, snapshot->inventory, spec, all);
 	if (r == 0)
 		*ret = steal(all);
 	return r;

@@ -19,6 +19,7 @@
 #include "pci/device.h"
 #include "sriov/eswitch.h"
 #include "sriov/holder.h"
+#include "sriov/lag.h"
 #include "sriov/vf_changes.h"
 #include "sriov/ops.h"
 #include "tuning/coalesce.h"
@@ -42,7 +43,7 @@ const struct op_type *const op_types[] = {&op_autoprobe, &op_numvfs, &op_vf_attr
 	&op_vf_identity, &op_guest_attrs, &op_vf_driver, &op_module, &op_pf_mtu,
 	&op_ipoib_mode,
 	&op_rdma_adaptive,
-	&op_pf_link, &op_eswitch, &op_representor, &op_coalesce, &op_kernel_value, &op_fdb, &op_file,
+	&op_pf_link, &op_eswitch, &op_representor, &op_bond, &op_lag, &op_coalesce, &op_kernel_value, &op_fdb, &op_file,
 	&op_claim, &op_unclaim, &op_lease,
 	&op_unlease, &op_lease_vf, &op_unlease_vf, &op_policy, &op_unrun, &op_domain, &op_undomain,
 	&op_definition, &op_plugged, &op_run, &op_run_vf,
@@ -137,7 +138,7 @@ static int check_vf(struct vfctl_ctx *ctx, const struct op *op, const struct vfc
 	return vf_changes_check_unused(ctx, vf, &back);
 }
 
-static int check_ops(struct vfctl_ctx *ctx, const struct open_change *c,
+static int check_ops(struct vfctl_ctx *ctx, const struct open_change *c, const char *address,
 	const struct vfctl_pf *pf)
 {
 	int r = 0;
@@ -145,7 +146,7 @@ static int check_ops(struct vfctl_ctx *ctx, const struct open_change *c,
 	for (size_t i = 0; i < c->op_count && r == 0; i++) {
 		const struct op *op = &c->ops[i];
 
-		if (!op->before || !str_starts(op->target, c->lock))
+		if (!op->before || !str_starts(op->target, address))
 			continue;
 		if (op->type == &op_eswitch)
 			r = check_eswitch(ctx, op, pf);
@@ -164,19 +165,43 @@ static bool is_of_pf(const struct open_change *c)
 	return false;
 }
 
-static int check_untaken(struct vfctl_ctx *ctx, const struct open_change *c)
+static int check_pf(struct vfctl_ctx *ctx, const struct open_change *c, const char *address)
 {
 	_snapshot_ struct vfctl_snapshot *snapshot = NULL;
 	const struct vfctl_pf *pf;
-	int r = is_of_pf(c) ? vfctl_snapshot_read(ctx, c->lock, &snapshot) : 0;
+	int r = vfctl_snapshot_read(ctx, address, &snapshot);
 
-	if (r < 0 || !snapshot)
+	if (r < 0)
 		return r;
 	forget_definitions(snapshot);
 	r = snapshot_need_leases(ctx, snapshot);
 	if (r == 0)
-		r = vfctl_inventory_find_pf(ctx, snapshot->inventory, c->lock, &pf);
-	return r < 0 ? r : check_ops(ctx, c, pf);
+		r = vfctl_inventory_find_pf(ctx, snapshot->inventory, address, &pf);
+	return r < 0 ? r : check_ops(ctx, c, address, pf);
+}
+
+/* A change of two PFs has the lock of the first in its entry: the VFs of the second one's drivers. */
+static bool find_other(const struct open_change *c, char ret[VFCTL_BDF_TEXT])
+{
+	for (size_t i = 0; i < c->op_count; i++) {
+		size_t len = strcspn(c->ops[i].target, "/");
+		struct vfctl_bdf bdf;
+
+		if (c->ops[i].type != &op_vf_driver || len >= VFCTL_BDF_TEXT || str_starts(c->ops[i].target, c->lock))
+			continue;
+		snprintf(ret, VFCTL_BDF_TEXT, "%.*s", (int)len, c->ops[i].target);
+		if (vfctl_bdf_parse(ret, &bdf) == 0)
+			return true;
+	}
+	return false;
+}
+
+static int check_untaken(struct vfctl_ctx *ctx, const struct open_change *c)
+{
+	char other[VFCTL_BDF_TEXT];
+	int r = is_of_pf(c) ? check_pf(ctx, c, c->lock) : 0;
+
+	return r == 0 && is_of_pf(c) && find_other(c, other) ? check_pf(ctx, c, other) : r;
 }
 
 /* ---- one change ---- */

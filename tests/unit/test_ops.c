@@ -13,6 +13,7 @@
 #include "host/host.h"
 #include "host/ops.h"
 #include "sim.h"
+#include "sriov/lag.h"
 #include "sriov/ops.h"
 #include "tuning/coalesce.h"
 #include "tuning/fdb.h"
@@ -39,6 +40,7 @@ static const char machine[] =
 	"pf " PF " driver igb netdev ens1 ifindex 2 node 0 total 7 vf_driver igbvf\n"
 	"pf " RDMA_PF " driver mlx5_core netdev ib0 ifindex 3 node 0 total 4 infiniband 1 rdma mlx5_0\n"
 	"pf " MLX " driver mlx5_core netdev ens5 ifindex 5 node 0 total 8 vf_driver mlx5_core\n"
+	"file /sys/class/net/bonding_masters text x\n"
 	"file /sys/class/net/br0/bridge/x text 1\n"
 	"file /sys/class/net/br0/ifindex text 50\n"
 	"file /sys/class/net/br1/bridge/x text 1\n"
@@ -121,6 +123,7 @@ static const struct sample samples[] = {
 	{&op_pf_link, PF, "down", "up", false},
 	{&op_eswitch, MLX, "switchdev", "legacy", false},
 	{&op_representor, MLX "/1", "br0", "br1", true},
+	{&op_bond, "bond0", "active-backup ens1 ens5", "802.3ad ens5", false},
 	{&op_coalesce, PF, "rx-usecs=0", "rx-usecs=100", false},
 	{&op_kernel_value, NUMA_BALANCING, "0", "1", false},
 	{&op_fdb, PF "/02:00:00:00:00:09", "self", "", false},
@@ -208,6 +211,8 @@ static const struct op_type *const guests[] = {&op_claim, &op_unclaim, &op_lease
 	&op_lease_vf, &op_unlease_vf, &op_policy, &op_unrun, &op_domain, &op_undomain, &op_definition,
 	&op_plugged, &op_run, &op_run_vf, &op_intent, &op_definition_vf, &op_run_had,
 	&op_lease_shape, &op_shape_later, &op_vf_leaves, &op_redefine,
+	/* It waits for what a bond brings, and has nothing to take back: the story lag. */
+	&op_lag,
 	/* These touch the machine itself: in the lab. */
 	&op_hook_program, &op_hook_reload};
 
@@ -244,6 +249,7 @@ static void what_the_journal_holds_may_be_nonsense(void **state)
 		{&op_ipoib_mode, PF, "fast", ""},
 		{&op_rdma_adaptive, PF, "on", "off"}, {&op_rdma_adaptive, RDMA_PF, "on", "maybe"}, {&op_pf_link, PF, "sideways", ""},
 		{&op_eswitch, PF, "fast", "none"}, {&op_eswitch, "x", "legacy", "legacy"},
+		{&op_bond, "../bond0", "-", "-"}, {&op_bond, "bond0", "-", "802.3ad ../x"}, {&op_bond, "bond0", "-", ""},
 		{&op_representor, PF, "br0", "br1"}, {&op_representor, "x/1", "br0", "br1"},
 		{&op_representor, PF "/1", "br0", "br1"},
 		{&op_pf_link, PF "/1", "up", "down"},

@@ -29,6 +29,14 @@ struct vfctl_declared_pf {
 	char *kept;   /**< what differs and stays so while a guest has it, in words; or NULL */
 };
 
+/** One entry of host.yaml's list of VF-LAGs. */
+struct vfctl_declared_lag {
+	const struct vfctl_lag_spec *spec; /**< owned by the declaration */
+	int error;    /**< 0; else why nothing is done about it */
+	char *words;  /**< the same in words; NULL */
+	struct vfctl_change *change; /**< a dry run's; NULL with an error */
+};
+
 struct vfctl_declared {
 	struct vfctl_declared_pf *pfs; /**< in the order of the file */
 	size_t count;
@@ -36,6 +44,8 @@ struct vfctl_declared {
 	struct vfctl_change *host;
 	int host_error;	  /**< 0; else why nothing is done about it */
 	char *host_words; /**< the same in words; NULL */
+	struct vfctl_declared_lag *lags; /**< in the order of the file */
+	size_t lag_count;
 };
 
 /**
@@ -59,6 +69,16 @@ void vfctl_declared_free(struct vfctl_declared *declared);
  */
 int vfctl_apply_plan(struct vfctl_ctx *ctx, const struct vfctl_host_spec *spec, size_t index,
 	const char *address, struct vfctl_ids *ids, struct vfctl_change **ret_change);
+
+/**
+ * Plan: the two PFs of entry @p index of the list of VF-LAGs are one port for their VFs. After the PFs
+ * themselves: their switches must be in switchdev mode. Both are locked.
+ * @return 0, also when nothing is to be done; -EINVAL they are not two ports of one card, or differ in
+ * what the driver wants alike; -EBUSY somebody has a VF of one, or a port is in another bond;
+ * -EOPNOTSUPP the driver knows no VF-LAG; -ENODEV a PF has no network device here.
+ */
+int vfctl_apply_lag_plan(struct vfctl_ctx *ctx, const struct vfctl_host_spec *spec, size_t index,
+	struct vfctl_change **ret_change);
 
 /**
  * Plan: pages and kernel settings of the host are as declared.

@@ -97,6 +97,15 @@ struct vfctl_pf_spec {
 	size_t range_count;
 };
 
+/** Two ports of one card that are one for their VFs (VF-LAG). */
+struct vfctl_lag_spec {
+	char *file; /**< in which it stands */
+	unsigned line;
+	char *bond;  /**< network device */
+	char *mode;  /**< "active-backup", "balance-xor" or "802.3ad" */
+	char **pfs; /**< two names of PFs; NULL-terminated */
+};
+
 /** Pages of one size on one node. */
 struct vfctl_hugepages {
 	uint32_t node;
@@ -130,6 +139,8 @@ struct vfctl_host_spec {
 	size_t partition_count;
 	struct vfctl_pf_spec *pfs; /**< in the order of the file */
 	size_t pf_count;
+	struct vfctl_lag_spec *lags; /**< in the order of the file */
+	size_t lag_count;
 	struct vfctl_profile *profiles; /**< of tuning, besides those of vfctl_profile_at() */
 	size_t profile_count;
 	struct vfctl_hugepages hugepages[VFCTL_HUGEPAGES_MAX];

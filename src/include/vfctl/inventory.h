@@ -81,6 +81,13 @@ enum vfctl_eswitch {
 	VFCTL_ESWITCH_INACTIVE,	   /**< switchdev, and packets wait until it is made active */
 };
 
+/** What a driver makes of a bond of its PFs: one port for their VFs, or nothing. */
+enum vfctl_lag {
+	VFCTL_LAG_UNKNOWN = 0, /**< not read: not root, or the driver does not tell */
+	VFCTL_LAG_OFF,	       /**< a bond of the host alone */
+	VFCTL_LAG_ACTIVE,
+};
+
 /** One physical function with SR-IOV, and its VFs. */
 struct vfctl_pf {
 	struct vfctl_bdf bdf;
@@ -113,6 +120,8 @@ struct vfctl_pf {
 	 */
 	char *unread;
 	enum vfctl_eswitch eswitch;
+	char bond[16];	    /**< that its network device is a port of; "" none */
+	enum vfctl_lag lag; /**< of that bond */
 };
 
 /** What a host's SR-IOV devices look like: an immutable snapshot. */
@@ -152,6 +161,8 @@ const char *vfctl_pf_name(const struct vfctl_pf *pf, char buf[VFCTL_BDF_TEXT]);
 /** "none", "domain", "vfio", "netns", "host". */
 const char *vfctl_holder_kind_name(enum vfctl_holder_kind kind);
 
+/** "unknown", "off", "active"; never NULL. */
+const char *vfctl_lag_name(enum vfctl_lag lag);
 /** "unknown", "none", "legacy", "switchdev", "switchdev_inactive"; never NULL. */
 const char *vfctl_eswitch_name(enum vfctl_eswitch mode);
 

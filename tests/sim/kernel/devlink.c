@@ -258,6 +258,7 @@ static int change_mode(struct host *h, const struct sim_pf *pf, unsigned mode)
 	name_uplink(h, pf, on);
 	for (unsigned i = 0; on && i < pf->num_vfs; i++)
 		sim_representor_add(h, pf, i);
+	sim_lag_look(h);
 	return 0;
 }
 

@@ -377,6 +377,27 @@ static void dump_tuning(struct host *h)
 	}
 }
 
+/* Bonds, and what mlx5 makes of them. */
+static void dump_bonds(struct host *h)
+{
+	_strv_ char **names = NULL, **pfs = NULL;
+
+	if (files_list(h, "/sys/class/net", &names) == 0)
+		qsort(names, strv_len(names), sizeof(*names), compare_names);
+	for (size_t i = 0; names && names[i]; i++) {
+		_free_ char *mode = sim_get(h, "/sys/class/net/%s/bonding/mode", names[i]);
+		_free_ char *ports = sim_get(h, "/sys/class/net/%s/bonding/slaves", names[i]);
+		_free_ char *flags = sim_get(h, "/sys/class/net/%s/flags", names[i]);
+
+		if (mode)
+			printf("bond %s %s (%s) flags=%s\n", names[i], mode, ports ? ports : "", flags ? flags : "");
+	}
+	if (files_list(h, "/sys/kernel/debug/mlx5", &pfs) == 0)
+		qsort(pfs, strv_len(pfs), sizeof(*pfs), compare_names);
+	for (size_t i = 0; pfs && pfs[i]; i++)
+		dump_text(h, "lag", "/sys/kernel/debug/mlx5/", pfs[i], "/lag/state");
+}
+
 static void dump(struct host *h)
 {
 	struct sim_pf pfs[64];
@@ -397,6 +418,7 @@ static void dump(struct host *h)
 		puts(pfs[i].up == pfs[i].was_up ? "" : pfs[i].up ? " up" : " down");
 		dump_vfs(h, &pfs[i]);
 	}
+	dump_bonds(h);
 	if (sim_has(h, "/.sim/disturbed"))
 		puts("DISTURBED: a mode changed while a guest had a VF");
 	dump_tuning(h);

@@ -103,6 +103,12 @@ void sim_representor_drop(struct host *h, const struct sim_pf *pf, unsigned vf);
 void sim_representor_name(const struct sim_pf *pf, unsigned vf, char name[16]);
 int sim_representor_index(const struct sim_pf *pf, unsigned vf);
 extern char sim_words[160];
+/* bond.c: a write to a bond, or to the list of them; and the look that mlx5 has at it. */
+bool sim_is_bond(struct host *h, const char *path);
+int sim_bond_write(struct host *h, const char *path, const char *text);
+void sim_lag_look(struct host *h);
+/* sysfs.c: a network device's file. */
+int sim_store_net(struct host *h, const char *path, const char *text);
 /* neigh.c: one about forwarding tables. */
 int sim_neigh(struct host *h, const struct nlmsghdr *rq, struct buf *reply);
 

@@ -412,7 +412,7 @@ static bool is_uplink(struct host *h, const char *bdf, const char *name)
 }
 
 /* /sys/class/net/NAME/mtu and flags of a PF's network device. */
-static int store_net(struct host *h, const char *path, const char *text)
+int sim_store_net(struct host *h, const char *path, const char *text)
 {
 	char name[16], attr[16], at[64];
 	_free_ char *target = NULL;
@@ -451,7 +451,7 @@ static int store(struct host *h, const char *path, const char *text, unsigned ms
 	if (str_starts(path, "/sys/class/infiniband/"))
 		return sim_mlx4_write(h, path, text);
 	if (str_starts(path, "/sys/class/net/"))
-		return store_net(h, path, text);
+		return sim_is_bond(h, path) ? sim_bond_write(h, path, text) : sim_store_net(h, path, text);
 	if (str_starts(path, "/proc/sys/") || str_starts(path, "/sys/kernel/mm/") ||
 		str_starts(path, "/sys/devices/system/node/"))
 		return sim_store_value(h, path, text);

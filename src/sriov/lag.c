@@ -1,0 +1,303 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* VF-LAG: the ports of a card as one for its VFs. A bond of its PFs, and what the driver makes of it. */
+#include "sriov/lag.h"
+
+#include <errno.h>
+#include <linux/if.h>
+#include <stdio.h>
+
+#include "base/buf.h"
+#include "host/host.h"
+#include "pci/device.h"
+#include "sriov/inventory.h"
+
+#define TEXT(bdf) vfctl_bdf_format((bdf), (char[VFCTL_BDF_TEXT]){0})
+#define NET "/sys/class/net/"
+#define MASTERS "/sys/class/net/bonding_masters"
+#define MIIMON_MS "100" /* without it a bond does not look whether its ports have a link */
+#define WAIT_MS 100
+#define WAIT_TRIES 100
+
+/* ---- reading ---- */
+
+static int compare_texts(const void *a, const void *b)
+{
+	return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+/* The words of a text of theirs; freed by the caller. */
+static char **split(const char *text)
+{
+	char **words = NULL;
+	size_t count = 0;
+
+	for (const char *at = text; *at; at += strspn(at, " ")) {
+		size_t len = strcspn(at, " ");
+
+		if (!array_grow(words, count) || !array_grow(words, count + 1))
+			break;
+		words[count] = strndup(at, len);
+		if (!words[count])
+			break;
+		words[++count] = NULL;
+		at += len;
+	}
+	if (!words)
+		words = calloc(1, sizeof(*words));
+	return words;
+}
+
+int lag_bond_text(struct vfctl_ctx *ctx, const char *bond, char **ret)
+{
+	_free_ char *mode = NULL, *ports = NULL;
+	_strv_ char **names = NULL;
+	_buf_ struct buf text = {0};
+	int r;
+
+	if (!host_exists(ctx, NET "%s/bonding", bond))
+		return op_say(ctx, LAG_NO_BOND, ret);
+	r = host_read(ctx, &mode, NET "%s/bonding/mode", bond);
+	if (r == 0)
+		r = host_read(ctx, &ports, NET "%s/bonding/slaves", bond);
+	if (r < 0)
+		return r;
+	names = split(ports);
+	if (!names)
+		return ctx_oom(ctx);
+	qsort(names, strv_len(names), sizeof(*names), compare_texts);
+	buf_printf(&text, "%.*s", (int)strcspn(mode, " "), mode); /* "802.3ad 4" */
+	for (size_t i = 0; names[i]; i++)
+		buf_printf(&text, " %s", names[i]);
+	*ret = buf_steal(&text);
+	return *ret ? 0 : ctx_oom(ctx);
+}
+
+/*
+ * mlx5 says it in debugfs (lag/debugfs.c), for root; else the name of the RDMA device that both ports
+ * have together tells, unless udev has given it another. ice does not say.
+ */
+static enum vfctl_lag read_state(struct vfctl_ctx *ctx, const struct vfctl_pf *pf)
+{
+	_free_ char *state = NULL;
+
+	if (host_try_read(ctx, &state, "/sys/kernel/debug/mlx5/%s/lag/state", TEXT(&pf->bdf)) == 0)
+		return str_eq(state, "active") ? VFCTL_LAG_ACTIVE : VFCTL_LAG_OFF;
+	free(host_take_doubt(ctx));
+	return str_starts(pf->rdma, "mlx5_bond_") ? VFCTL_LAG_ACTIVE : VFCTL_LAG_UNKNOWN;
+}
+
+void lag_read(struct vfctl_ctx *ctx, struct vfctl_pf *pf)
+{
+	_free_ char *target = NULL;
+	const char *slash;
+	char *doubt = host_take_doubt(ctx);
+
+	pf->bond[0] = '\0';
+	pf->lag = VFCTL_LAG_UNKNOWN;
+	if (pf->netdev[0] && host_try_link(ctx, &target, NET "%s/master", pf->netdev) == 0) {
+		slash = strrchr(target, '/');
+		slash = slash ? slash + 1 : target;
+		if (host_exists(ctx, NET "%s/bonding", slash))
+			str_copy(pf->bond, sizeof(pf->bond), slash);
+	}
+	if (pf->bond[0])
+		pf->lag = read_state(ctx, pf);
+	if (doubt) { /* of what was read before */
+		free(host_take_doubt(ctx));
+		ctx->doubt = doubt;
+	}
+}
+
+const char *vfctl_lag_name(enum vfctl_lag lag)
+{
+	static const char *const names[] = {[VFCTL_LAG_UNKNOWN] = "unknown", [VFCTL_LAG_OFF] = "off",
+		[VFCTL_LAG_ACTIVE] = "active"};
+
+	return (size_t)lag < ARRAY_SIZE(names) ? names[lag] : names[0];
+}
+
+/* ---- the bond ---- */
+
+static int set_link(struct vfctl_ctx *ctx, const char *netdev, bool up)
+{
+	_free_ char *text = NULL;
+	unsigned flags;
+	char number[16];
+	int r = host_read(ctx, &text, NET "%s/flags", netdev);
+
+	if (r == 0 && sscanf(text, "%x", &flags) != 1)
+		r = ctx_fail(ctx, -EBADMSG, NET "%s/flags has '%.20s'", netdev, text);
+	if (r < 0 || !(flags & IFF_UP) == !up)
+		return r;
+	snprintf(number, sizeof(number), "0x%x", flags ^ IFF_UP);
+	return host_write(ctx, number, NET "%s/flags", netdev);
+}
+
+static bool has(char *const *words, const char *word)
+{
+	for (size_t i = 0; words[i]; i++)
+		if (str_eq(words[i], word))
+			return true;
+	return false;
+}
+
+static int write_signed(struct vfctl_ctx *ctx, char sign, const char *name, const char *path)
+{
+	char text[32];
+
+	snprintf(text, sizeof(text), "%c%.20s", sign, name);
+	return host_write(ctx, text, "%s", path);
+}
+
+static int write_port(struct vfctl_ctx *ctx, const char *bond, char sign, const char *port)
+{
+	_free_ char *path = str_format(NET "%s/bonding/slaves", bond);
+	int r = path ? 0 : ctx_oom(ctx);
+
+	/* bond_enslave() takes no device that is up. */
+	if (r == 0 && sign == '+')
+		r = set_link(ctx, port, false);
+	if (r == 0)
+		r = write_signed(ctx, sign, port, path);
+	return r < 0 ? ctx_prefix(ctx, r, sign == '+' ? "make %s a port of %s" : "take %s out of %s", port, bond)
+		     : 0;
+}
+
+/* Words of "MODE PORT PORT": the ports from 1 on. */
+static int change_ports(struct vfctl_ctx *ctx, const char *bond, char *const *now, char *const *want)
+{
+	bool other_mode = now[0] && !str_eq(now[0], want[0]);
+	int r = 0;
+
+	for (size_t i = 1; now[0] && now[i] && r == 0; i++)
+		if (other_mode || !has(want + 1, now[i]))
+			r = write_port(ctx, bond, '-', now[i]);
+	/* The mode is one of a bond that is down and has no ports. */
+	if (r == 0 && other_mode)
+		r = set_link(ctx, bond, false);
+	if (r == 0 && other_mode)
+		r = host_write(ctx, want[0], NET "%s/bonding/mode", bond);
+	for (size_t i = 1; want[i] && r == 0; i++)
+		if (other_mode || !has(now + 1, want[i]))
+			r = write_port(ctx, bond, '+', want[i]);
+	return r == 0 && want[1] ? set_link(ctx, bond, true) : r;
+}
+
+static int make_bond(struct vfctl_ctx *ctx, const char *bond)
+{
+	int r = 0;
+
+	if (!host_exists(ctx, MASTERS))
+		r = host_load_module(ctx, "bonding");
+	if (r == 0 && !host_exists(ctx, NET "%s", bond))
+		r = write_signed(ctx, '+', bond, MASTERS);
+	return r < 0 ? r : host_write(ctx, MIIMON_MS, NET "%s/bonding/miimon", bond);
+}
+
+static bool is_name(const char *text)
+{
+	return text[0] && strlen(text) < 16 && !strchr(text, '/') && !str_eq(text, ".") && !str_eq(text, "..");
+}
+
+static int check_words(struct vfctl_ctx *ctx, const struct op *op, const char *text, char *const *words)
+{
+	bool bad = !is_name(op->target) || !words[0];
+
+	for (size_t i = 0; words[i]; i++)
+		bad |= !is_name(words[i]);
+	return bad ? ctx_fail(ctx, -EBADMSG, "an operation %s of '%.20s' has the value '%.60s'", op->type->name,
+		op->target, text) : 0;
+}
+
+static int write_bond(struct vfctl_ctx *ctx, const struct op *op, const char *text)
+{
+	_strv_ char **want = split(text), **had = NULL;
+	_free_ char *now = NULL;
+	int r = want ? check_words(ctx, op, text, want) : ctx_oom(ctx);
+
+	if (r == 0)
+		r = lag_bond_text(ctx, op->target, &now);
+	if (r < 0 || str_eq(now, text))
+		return r;
+	if (str_eq(text, LAG_NO_BOND))
+		return write_signed(ctx, '-', op->target, MASTERS);
+	if (str_eq(now, LAG_NO_BOND)) {
+		r = make_bond(ctx, op->target);
+		free(steal(now));
+		if (r == 0)
+			r = lag_bond_text(ctx, op->target, &now);
+	}
+	if (r < 0)
+		return r;
+	had = split(now);
+	return had ? change_ports(ctx, op->target, had, want) : ctx_oom(ctx);
+}
+
+static int observe_bond(struct vfctl_ctx *ctx, const struct op *op, char **ret)
+{
+	return is_name(op->target) ? lag_bond_text(ctx, op->target, ret)
+		: ctx_fail(ctx, -EBADMSG, "an operation bond has '%.20s' as its target", op->target);
+}
+
+static int apply_bond(struct vfctl_ctx *ctx, const struct op *op)
+{
+	return write_bond(ctx, op, op->want);
+}
+
+static int revert_bond(struct vfctl_ctx *ctx, const struct op *op)
+{
+	return write_bond(ctx, op, op->before);
+}
+
+const struct op_type op_bond = {.name = "bond", .volatile_ = true, .observe_one = observe_bond,
+	.apply_one = apply_bond, .revert_one = revert_bond};
+
+/* ---- what the driver makes of it ---- */
+
+static int read_pf(struct vfctl_ctx *ctx, const struct op *op, enum vfctl_lag *ret)
+{
+	_inventory_ struct vfctl_inventory *inv = NULL;
+	struct vfctl_bdf bdf;
+	int r = vfctl_bdf_parse(op->target, &bdf) < 0
+		? ctx_fail(ctx, -EBADMSG, "an operation lag has '%.20s' as its target", op->target)
+		: inventory_read_pf(ctx, &bdf, &inv);
+
+	if (r == 0)
+		*ret = inv->pfs[0].bond[0] ? inv->pfs[0].lag : VFCTL_LAG_OFF;
+	return r;
+}
+
+static int observe_lag(struct vfctl_ctx *ctx, const struct op *op, char **ret)
+{
+	enum vfctl_lag state = VFCTL_LAG_UNKNOWN;
+	int r = read_pf(ctx, op, &state);
+
+	return r < 0 ? r : op_say(ctx, vfctl_lag_name(state), ret);
+}
+
+/* The driver looks a moment after the bond has changed, and again while it is at something else. */
+static int apply_lag(struct vfctl_ctx *ctx, const struct op *op)
+{
+	enum vfctl_lag state = VFCTL_LAG_UNKNOWN;
+	int r = read_pf(ctx, op, &state);
+
+	for (int i = 0; r == 0 && state == VFCTL_LAG_OFF && i < WAIT_TRIES && !ctx->cancelled; i++) {
+		ctx_doing(ctx, "waiting for the driver to make the ports one for VFs");
+		host_sleep_ms(ctx, WAIT_MS);
+		r = read_pf(ctx, op, &state);
+	}
+	if (r == 0 && state == VFCTL_LAG_OFF)
+		return ctx_fail(ctx, -ETIMEDOUT, "the bond is there, and the driver has made no VF-LAG of it "
+			"within %d s: dmesg may say why (more than 64 VFs on a port need a newer firmware; both "
+			"ports need the same RoCE state; nobody else's device may be in the bond)",
+			WAIT_TRIES * WAIT_MS / 1000);
+	return r;
+}
+
+static int revert_lag(struct vfctl_ctx *ctx, const struct op *op)
+{
+	return 0; /* it went with the bond */
+}
+
+const struct op_type op_lag = {.name = "lag", .volatile_ = true, .observe_one = observe_lag,
+	.apply_one = apply_lag, .revert_one = revert_lag};
