@@ -35,7 +35,8 @@ uint16_t eswitch_number(enum vfctl_eswitch mode);
  */
 int eswitch_changes(struct vfctl_ctx *ctx, const struct vfctl_pf *pf, enum vfctl_eswitch want);
 /* -EBUSY: somebody has a VF of the PF, naming who. */
-int eswitch_check_unused(struct vfctl_ctx *ctx, const struct vfctl_pf *pf, enum vfctl_eswitch want);
+#define ESWITCH_MEANWHILE "the eswitch changes its mode"
+int eswitch_check_unused(struct vfctl_ctx *ctx, const struct vfctl_pf *pf, const char *meanwhile);
 /* The step alone. */
 void eswitch_add_step(const struct vfctl_pf *pf, enum vfctl_eswitch want, struct steps *steps);
 /* With VFs that are there and stay: their drivers let go of them meanwhile, and their rates come again. */

@@ -48,16 +48,16 @@ void eswitch_add_step(const struct vfctl_pf *pf, enum vfctl_eswitch want, struct
 	add_op(pf, want, steps);
 }
 
-int eswitch_check_unused(struct vfctl_ctx *ctx, const struct vfctl_pf *pf, enum vfctl_eswitch want)
+int eswitch_check_unused(struct vfctl_ctx *ctx, const struct vfctl_pf *pf, const char *meanwhile)
 {
 	char name[VFCTL_BDF_TEXT], words[256];
 
 	for (uint32_t i = 0; i < pf->num_vfs; i++)
 		if (vf_is_open(&pf->vfs[i]) || pf->vfs[i].lease.running)
-			return ctx_fail(ctx, -EBUSY, "%s/%u (%s) is %s, and would lose its link while the eswitch "
-				"goes into %s mode; stop or detach that first", vfctl_pf_name(pf, name),
-				pf->vfs[i].index, TEXT(&pf->vfs[i].bdf),
-				vf_describe_user(&pf->vfs[i], words, sizeof(words)), vfctl_eswitch_name(want));
+			return ctx_fail(ctx, -EBUSY, "%s/%u (%s) is %s, and would lose its link while %s; stop or "
+				"detach that first", vfctl_pf_name(pf, name), pf->vfs[i].index,
+				TEXT(&pf->vfs[i].bdf), vf_describe_user(&pf->vfs[i], words, sizeof(words)),
+				meanwhile);
 	return 0;
 }
 
@@ -127,7 +127,7 @@ int eswitch_add_steps(struct vfctl_ctx *ctx, const struct vfctl_pf *pf, enum vfc
 {
 	char name[VFCTL_BDF_TEXT];
 	uint32_t bound = 0, rated = 0;
-	int r = eswitch_check_unused(ctx, pf, want);
+	int r = eswitch_check_unused(ctx, pf, ESWITCH_MEANWHILE);
 
 	for (uint32_t i = 0; i < pf->num_vfs; i++) {
 		bound += pf->vfs[i].driver[0] != '\0';

@@ -253,9 +253,9 @@ static int add_steps(struct vfctl_ctx *ctx, const struct lag *l, struct vfctl_ch
 	int r = 0;
 
 	for (size_t i = 0; i < 2 && r == 0; i++)
-		r = eswitch_check_unused(ctx, l->pfs[i], VFCTL_ESWITCH_SWITCHDEV);
+		r = eswitch_check_unused(ctx, l->pfs[i], "the driver makes a VF-LAG of both ports");
 	if (r < 0)
-		return ctx_prefix(ctx, r, "the VFs of both ports must be let go for a VF-LAG");
+		return r;
 	r = add_drivers(ctx, l, false, &change->steps);
 	add_bond(l, &change->steps);
 	if (is_mlx5(l))

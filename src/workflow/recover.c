@@ -108,7 +108,7 @@ static int check_eswitch(struct vfctl_ctx *ctx, const struct op *op, const struc
 
 	if (!eswitch_parse(op->before, &before) || before == pf->eswitch)
 		return 0;
-	return eswitch_check_unused(ctx, pf, before);
+	return eswitch_check_unused(ctx, pf, ESWITCH_MEANWHILE);
 }
 
 static const struct vfctl_vf *find_vf(const struct vfctl_pf *pf, const char *slash)
