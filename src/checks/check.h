@@ -41,7 +41,7 @@ const char *pf_title(const struct vfctl_pf *pf, char buf[VFCTL_BDF_TEXT]);
 
 /* What each file of checks has, ended by a row without a name. */
 extern const struct check pci_checks[], vf_checks[], system_checks[], rdma_checks[], log_checks[],
-	guest_checks[];
+	guest_checks[], eswitch_checks[];
 
 void exam_run(struct exam *e, const struct check *checks);
 

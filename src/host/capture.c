@@ -199,6 +199,38 @@ static int copy_links(struct capture *c, const char *dir)
 	return 0;
 }
 
+/* What bonds are, and what mlx5 makes of them: sriov/lag.c. */
+static int copy_bonds(struct capture *c)
+{
+	struct host *h = host_of(c->ctx);
+	_strv_ char **nets = NULL, **cards = NULL;
+	int r = 0;
+
+	if (h->ops->list(h, "/sys/class/net", &nets) < 0)
+		return 0;
+	for (size_t i = 0; nets[i] && r == 0; i++) {
+		_free_ char *entry = str_format("/sys/class/net/%s", nets[i]), *target = NULL, *dir = NULL;
+		_free_ char *bonding = NULL;
+
+		if (!host_exists(c->ctx, "/sys/class/net/%s/bonding", nets[i]))
+			continue;
+		dir = entry && h->ops->readlink(h, entry, &target) == 0 ? device_path(target) : steal(entry);
+		bonding = dir ? str_format("%s/bonding", dir) : NULL;
+		r = bonding ? copy_tree(c, bonding, 0) : -ENOMEM;
+	}
+	if (r < 0 || h->ops->list(h, "/sys/kernel/debug/mlx5", &cards) < 0)
+		return r;
+	for (size_t i = 0; cards[i] && r == 0; i++) {
+		_free_ char *state = str_format("/sys/kernel/debug/mlx5/%s/lag/state", cards[i]);
+
+		if (!state)
+			return -ENOMEM;
+		if (host_exists(c->ctx, "%s", state))
+			r = copy_file(c, state);
+	}
+	return r;
+}
+
 /* The same requests that netlink/link.c makes, answered as they came. */
 static int record_links(struct capture *c, int ifindex)
 {
@@ -399,6 +431,8 @@ static int copy_all(struct capture *c)
 		r = copy_file(c, files[i]);
 	if (r == 0)
 		r = record_log(c);
+	if (r == 0)
+		r = copy_bonds(c);
 	if (r == 0)
 		r = record_netlink(c);
 	return r == 0 ? record_devlink(c) : r;

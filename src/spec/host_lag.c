@@ -48,10 +48,12 @@ static int read_lag(struct reader *r, const struct doc_node *node, void *object)
 			error = reader_fail(r, node, lag_keys[i].name, -EINVAL, "the key is missing; write "
 				"{bond: bond0, mode: 802.3ad, pfs: [ens1f0, ens1f1]}");
 	if (error == 0 && strlen(lag->bond) > 15)
-		error = reader_fail(r, seen[0], "bond", -EINVAL, "a network device's name has 15 characters at "
+		error = reader_fail(r, seen[0], "bond", -EINVAL,
+			"a network device's name has 15 characters at "
 			"most");
 	if (error == 0 && (strv_len(lag->pfs) != 2 || str_eq(lag->pfs[0], lag->pfs[1])))
-		error = reader_fail(r, seen[2], "pfs", -EINVAL, "it must name two PFs, the ports of one card");
+		error = reader_fail(r, seen[2], "pfs", -EINVAL,
+			"it must name two PFs, the ports of one card");
 	for (size_t i = 0; error == 0 && i + 1 < spec->lag_count; i++)
 		if (str_eq(spec->lags[i].bond, lag->bond))
 			error = reader_fail(r, seen[0], "bond", -EEXIST, "the bond is declared twice");

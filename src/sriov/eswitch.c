@@ -239,8 +239,10 @@ static int write_rows(struct vfctl_ctx *ctx, const struct vfctl_pf *pf, struct n
 
 	for (size_t i = 0; i < count && r == 0; i++)
 		if (rows[i].error < 0)
-			r = ctx_fail(ctx, rows[i].error, "set rate of port %u of %s: the kernel (driver %s, by "
-				"devlink) refused: %s (%s)", rows[i].port, vfctl_pf_name(pf, name), pf->driver,
+			r = ctx_fail(ctx, rows[i].error, "set rate of port %u of %s: the kernel "
+				"(driver %s, by "
+				"devlink) refused: %s (%s)", rows[i].port, vfctl_pf_name(pf, name),
+				pf->driver,
 				rows[i].text[0] ? rows[i].text : strerror(-rows[i].error),
 				errno_name(rows[i].error));
 	return r;

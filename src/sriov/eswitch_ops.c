@@ -133,7 +133,8 @@ static int open_pf(struct vfctl_ctx *ctx, const struct op *op, struct vfctl_inve
 
 	if (len < sizeof(text))
 		memcpy(text, op->target, len);
-	return vfctl_bdf_parse(text, &pf) < 0 ? fail_target(ctx, op) : inventory_read_pf(ctx, &pf, ret_inventory);
+	return vfctl_bdf_parse(text, &pf) < 0 ? fail_target(ctx, op) : inventory_read_pf(ctx, &pf,
+		ret_inventory);
 }
 
 /* "" it has none. */

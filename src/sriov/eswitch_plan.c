@@ -19,11 +19,14 @@ int eswitch_changes(struct vfctl_ctx *ctx, const struct vfctl_pf *pf, enum vfctl
 		(want == VFCTL_ESWITCH_LEGACY && pf->eswitch == VFCTL_ESWITCH_NONE))
 		return 0;
 	if (pf->eswitch == VFCTL_ESWITCH_UNKNOWN)
-		return ctx_fail(ctx, -EPERM, "its eswitch mode cannot be read, so it is not known whether it is "
+		return ctx_fail(ctx, -EPERM, "its eswitch mode cannot be read, so it is not known "
+			"whether it is "
 			"%s; are you root?", vfctl_eswitch_name(want));
 	if (pf->eswitch == VFCTL_ESWITCH_NONE)
-		return ctx_fail(ctx, -EOPNOTSUPP, "the driver %s has no %s mode%s; take eswitch: out of its "
-			"entry in host.yaml", pf->driver[0] ? pf->driver : "(none)", vfctl_eswitch_name(want),
+		return ctx_fail(ctx, -EOPNOTSUPP, "the driver %s has no %s mode%s; take eswitch: "
+			"out of its "
+			"entry in host.yaml", pf->driver[0] ? pf->driver : "(none)",
+			vfctl_eswitch_name(want),
 			pf->infiniband ? " on an InfiniBand port" : "");
 	return 1;
 }
@@ -54,7 +57,8 @@ int eswitch_check_unused(struct vfctl_ctx *ctx, const struct vfctl_pf *pf, const
 
 	for (uint32_t i = 0; i < pf->num_vfs; i++)
 		if (vf_is_open(&pf->vfs[i]) || pf->vfs[i].lease.running)
-			return ctx_fail(ctx, -EBUSY, "%s/%u (%s) is %s, and would lose its link while %s; stop or "
+			return ctx_fail(ctx, -EBUSY, "%s/%u (%s) is %s, and would lose its link "
+				"while %s; stop or "
 				"detach that first", vfctl_pf_name(pf, name), pf->vfs[i].index,
 				TEXT(&pf->vfs[i].bdf), vf_describe_user(&pf->vfs[i], words, sizeof(words)),
 				meanwhile);
@@ -81,7 +85,8 @@ static int add_rates(struct vfctl_ctx *ctx, const struct vfctl_pf *pf, bool afte
 		text = json_of_attrs(&rates);
 		if (!text)
 			return ctx_oom(ctx);
-		step_op(steps, &op_vf_attrs, after ? text : NULL, after ? NULL : text, "%s/%u", TEXT(&pf->bdf),
+		step_op(steps, &op_vf_attrs, after ? text : NULL, after ? NULL : text, "%s/%u",
+			TEXT(&pf->bdf),
 			pf->vfs[i].index);
 	}
 	return 0;
@@ -99,7 +104,8 @@ static int add_ports(struct vfctl_ctx *ctx, const struct vfctl_pf *pf, struct st
 			continue;
 		r = representor_text(ctx, pf->vfs[i].representor, &bridge);
 		if (r == 0)
-			step_op(steps, &op_representor, NULL, bridge, "%s/%u", TEXT(&pf->bdf), pf->vfs[i].index);
+			step_op(steps, &op_representor, NULL, bridge, "%s/%u", TEXT(&pf->bdf),
+				pf->vfs[i].index);
 	}
 	return r;
 }
@@ -116,7 +122,8 @@ static int add_drivers(struct vfctl_ctx *ctx, const struct vfctl_pf *pf, bool ba
 		r = vf_driver_text(ctx, vf, &had);
 		if (r < 0)
 			return r;
-		step_op(steps, &op_vf_driver, back ? had : VF_NO_DRIVER, back ? "- " VF_NO_DRIVER : had, "%s/%u",
+		step_op(steps, &op_vf_driver, back ? had : VF_NO_DRIVER, back
+			? "- " VF_NO_DRIVER : had, "%s/%u",
 			TEXT(&pf->bdf), vf->index);
 	}
 	return 0;

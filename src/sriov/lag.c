@@ -159,7 +159,8 @@ static int write_port(struct vfctl_ctx *ctx, const char *bond, char sign, const 
 		r = set_link(ctx, port, false);
 	if (r == 0)
 		r = write_signed(ctx, sign, port, path);
-	return r < 0 ? ctx_prefix(ctx, r, sign == '+' ? "make %s a port of %s" : "take %s out of %s", port, bond)
+	return r < 0 ? ctx_prefix(ctx, r, sign == '+' ? "make %s a port of %s" : "take %s out of "
+		"%s", port, bond)
 		     : 0;
 }
 
@@ -196,7 +197,8 @@ static int make_bond(struct vfctl_ctx *ctx, const char *bond)
 
 static bool is_name(const char *text)
 {
-	return text[0] && strlen(text) < 16 && !strchr(text, '/') && !str_eq(text, ".") && !str_eq(text, "..");
+	return text[0] && strlen(text) < 16 && !strchr(text, '/') && !str_eq(text, ".") &&
+		!str_eq(text, "..");
 }
 
 static int check_words(struct vfctl_ctx *ctx, const struct op *op, const char *text, char *const *words)
@@ -205,7 +207,8 @@ static int check_words(struct vfctl_ctx *ctx, const struct op *op, const char *t
 
 	for (size_t i = 0; words[i]; i++)
 		bad |= !is_name(words[i]);
-	return bad ? ctx_fail(ctx, -EBADMSG, "an operation %s of '%.20s' has the value '%.60s'", op->type->name,
+	return bad ? ctx_fail(ctx, -EBADMSG, "an operation %s of '%.20s' has the value '%.60s'",
+		op->type->name,
 		op->target, text) : 0;
 }
 
@@ -287,8 +290,10 @@ static int apply_lag(struct vfctl_ctx *ctx, const struct op *op)
 		r = read_pf(ctx, op, &state);
 	}
 	if (r == 0 && state == VFCTL_LAG_OFF)
-		return ctx_fail(ctx, -ETIMEDOUT, "the bond is there, and the driver has made no VF-LAG of it "
-			"within %d s: dmesg may say why (more than 64 VFs on a port need a newer firmware; both "
+		return ctx_fail(ctx, -ETIMEDOUT, "the bond is there, and the driver has made no "
+			"VF-LAG of it "
+			"within %d s: dmesg may say why (more than 64 VFs on a port need a newer "
+			"firmware; both "
 			"ports need the same RoCE state; nobody else's device may be in the bond)",
 			WAIT_TRIES * WAIT_MS / 1000);
 	return r;

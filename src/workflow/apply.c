@@ -221,7 +221,8 @@ static int add_rdma_adaptive(struct vfctl_ctx *ctx, const struct target *t, cons
 	if (r < 0)
 		return ctx_append(ctx, r, "; take rdma-adaptive-moderation out of its entry in host.yaml");
 	if (!str_eq(now, want))
-		step_add_op(&change->steps, &op_rdma_adaptive, want, now, bdf, "%s: turn adaptive moderation "
+		step_add_op(&change->steps, &op_rdma_adaptive, want, now, bdf,
+			"%s: turn adaptive moderation "
 			"of %s %s", t->pf->netdev[0] ? t->pf->netdev : bdf, t->pf->rdma, want);
 	return 0;
 }
@@ -278,10 +279,13 @@ static int check_bridge(struct vfctl_ctx *ctx, const char *bridge)
 	if (host_exists(ctx, "/sys/class/net/%s/bridge", bridge))
 		return 0;
 	if (host_exists(ctx, "/sys/class/net/%s", bridge))
-		return ctx_fail(ctx, -EOPNOTSUPP, "%s, which the representors shall be ports of, is no bridge of "
-			"the kernel; one of Open vSwitch takes them itself: ovs-vsctl add-port %s REPRESENTOR",
+		return ctx_fail(ctx, -EOPNOTSUPP, "%s, which the representors shall be ports of, is "
+			"no bridge of "
+			"the kernel; one of Open vSwitch takes them itself: ovs-vsctl add-port %s "
+			"REPRESENTOR",
 			bridge, bridge);
-	return ctx_fail(ctx, -ENOENT, "there is no bridge %s, which the representors shall be ports of; make "
+	return ctx_fail(ctx, -ENOENT, "there is no bridge %s, which the representors shall be ports "
+		"of; make "
 		"it first: ip link add %s type bridge", bridge, bridge);
 }
 

@@ -54,7 +54,8 @@ static int check_card(struct vfctl_ctx *ctx, const struct lag *l)
 	const struct vfctl_pf *a = l->pfs[0], *b = l->pfs[1];
 
 	if (!same_card(&a->bdf, &b->bdf) || !str_eq(a->driver, b->driver))
-		return ctx_fail(ctx, -EINVAL, "%s (%s) and %s (%s) are not two ports of one card; a VF-LAG is of "
+		return ctx_fail(ctx, -EINVAL, "%s (%s) and %s (%s) are not two ports of one card; a "
+			"VF-LAG is of "
 			"the ports of one", NAME(a), TEXT(&a->bdf), NAME(b), TEXT(&b->bdf));
 	if (!is_mlx5(l) && !str_eq(a->driver, "ice"))
 		return ctx_fail(ctx, -EOPNOTSUPP, "the driver %s knows no VF-LAG (mlx5_core and ice do)",
@@ -63,11 +64,13 @@ static int check_card(struct vfctl_ctx *ctx, const struct lag *l)
 		const struct vfctl_pf *other = &l->inventory->pfs[i];
 
 		if (other != a && other != b && same_card(&other->bdf, &a->bdf))
-			return ctx_fail(ctx, -EINVAL, "the card has another port, %s (%s), and a VF-LAG takes all "
+			return ctx_fail(ctx, -EINVAL, "the card has another port, %s (%s), and a "
+				"VF-LAG takes all "
 				"ports of a card", NAME(other), TEXT(&other->bdf));
 	}
 	if (!is_mlx5(l) && !str_eq(l->lag->mode, "active-backup"))
-		return ctx_fail(ctx, -EOPNOTSUPP, "the driver ice makes a VF-LAG of mode active-backup, not of %s",
+		return ctx_fail(ctx, -EOPNOTSUPP, "the driver ice makes a VF-LAG of mode "
+			"active-backup, not of %s",
 			l->lag->mode);
 	return 0;
 }
@@ -78,11 +81,14 @@ static int check_netdevs(struct vfctl_ctx *ctx, const struct lag *l)
 		const struct vfctl_pf *pf = l->pfs[i];
 
 		if (!pf->netdev[0])
-			return ctx_fail(ctx, -ENODEV, "%s has no network device here; is it in another network "
-				"namespace? It must be where its devlink is: ip -n NAMESPACE link set DEVICE netns 1",
+			return ctx_fail(ctx, -ENODEV, "%s has no network device here; is it in "
+				"another network "
+				"namespace? It must be where its devlink is: ip -n NAMESPACE link "
+				"set DEVICE netns 1",
 				TEXT(&pf->bdf));
 		if (pf->infiniband)
-			return ctx_fail(ctx, -EOPNOTSUPP, "%s is InfiniBand; a VF-LAG is of Ethernet ports", NAME(pf));
+			return ctx_fail(ctx, -EOPNOTSUPP, "%s is InfiniBand; a VF-LAG is of "
+				"Ethernet ports", NAME(pf));
 	}
 	return 0;
 }
@@ -109,8 +115,10 @@ static int check_modes(struct vfctl_ctx *ctx, const struct lag *l)
 		enum vfctl_eswitch mode = mode_of(ctx, l, l->pfs[i]);
 
 		if (mode != VFCTL_ESWITCH_SWITCHDEV)
-			return ctx_fail(ctx, -EINVAL, "the eswitch of %s is in mode %s, and both ports of a VF-LAG "
-				"need switchdev; add eswitch: switchdev to its entry under pfs:", NAME(l->pfs[i]),
+			return ctx_fail(ctx, -EINVAL, "the eswitch of %s is in mode %s, and both "
+				"ports of a VF-LAG "
+				"need switchdev; add eswitch: switchdev to its entry under pfs:",
+				NAME(l->pfs[i]),
 				vfctl_eswitch_name(mode));
 	}
 	return 0;
@@ -123,8 +131,10 @@ static int check_roce(struct vfctl_ctx *ctx, const struct lag *l)
 
 	if (!is_mlx5(l) || a->lag == VFCTL_LAG_ACTIVE || !a->rdma[0] == !b->rdma[0])
 		return 0;
-	return ctx_fail(ctx, -EINVAL, "%s has an RDMA device and %s has none, and both need the same: set the "
-		"devlink parameter enable_roce of both alike (devlink dev param set pci/ADDRESS ...; devlink dev "
+	return ctx_fail(ctx, -EINVAL, "%s has an RDMA device and %s has none, and both need the "
+		"same: set the "
+		"devlink parameter enable_roce of both alike (devlink dev param set pci/ADDRESS "
+		"...; devlink dev "
 		"reload)", NAME(a->rdma[0] ? a : b), NAME(a->rdma[0] ? b : a));
 }
 
@@ -142,8 +152,10 @@ static int check_routes(struct vfctl_ctx *ctx, const struct vfctl_pf *pf)
 		size_t len = strcspn(line, "\t ");
 
 		if (len == strlen(pf->netdev) && strncmp(line, pf->netdev, len) == 0)
-			return ctx_fail(ctx, -EBUSY, "this host has routes through %s, which end when it becomes a "
-				"port of a bond; move its addresses to the bond first, or let the network manager make "
+			return ctx_fail(ctx, -EBUSY, "this host has routes through %s, which end "
+				"when it becomes a "
+				"port of a bond; move its addresses to the bond first, or let the "
+				"network manager make "
 				"the bond", pf->netdev);
 	}
 	return 0;
@@ -166,7 +178,8 @@ static int check_masters(struct vfctl_ctx *ctx, const struct lag *l)
 		slash = strrchr(target, '/');
 		slash = slash ? slash + 1 : target;
 		if (!str_eq(slash, l->lag->bond))
-			return ctx_fail(ctx, -EBUSY, "%s is a port of %s; take it out of that first: ip link set %s "
+			return ctx_fail(ctx, -EBUSY, "%s is a port of %s; take it out of that "
+				"first: ip link set %s "
 				"nomaster", netdev, slash, netdev);
 	}
 	return 0;
@@ -185,7 +198,8 @@ static int check_bond(struct vfctl_ctx *ctx, const struct lag *l)
 			if (strlen(l->pfs[i]->netdev) == len && strncmp(at, l->pfs[i]->netdev, len) == 0)
 				len = 0;
 		if (len)
-			return ctx_fail(ctx, -EBUSY, "%.*s is a port of %s as well, and a VF-LAG has its two PFs "
+			return ctx_fail(ctx, -EBUSY, "%.*s is a port of %s as well, and a VF-LAG "
+				"has its two PFs "
 				"alone; take it out first", (int)len, at, l->lag->bond);
 	}
 	return 0;
@@ -216,10 +230,12 @@ static int add_drivers(struct vfctl_ctx *ctx, const struct lag *l, bool back, st
 				continue;
 			if (!bound++)
 				step_begin(steps, back ? "%s: bind the VFs to their drivers again"
-					: "%s: unbind the VFs of both ports, or the driver makes no VF-LAG", l->lag->bond);
+					: "%s: unbind the VFs of both ports, or the driver makes no "
+					"VF-LAG", l->lag->bond);
 			r = vf_driver_text(ctx, vf, &had);
 			if (r == 0)
-				step_op(steps, &op_vf_driver, back ? had : VF_NO_DRIVER, back ? "- " VF_NO_DRIVER : had,
+				step_op(steps, &op_vf_driver, back ? had : VF_NO_DRIVER, back
+					? "- " VF_NO_DRIVER : had,
 					"%s/%u", TEXT(&l->pfs[p]->bdf), vf->index);
 		}
 	return r;
@@ -279,7 +295,8 @@ static int find_pfs(struct vfctl_ctx *ctx, struct lag *l)
 			return ctx_fail(ctx, -EIO, "nothing is changed: %s", l->pfs[i]->unread);
 	}
 	if (l->pfs[0] == l->pfs[1])
-		return ctx_fail(ctx, -EINVAL, "%s and %s are one PF; a VF-LAG has two", l->lag->pfs[0], l->lag->pfs[1]);
+		return ctx_fail(ctx, -EINVAL, "%s and %s are one PF; a VF-LAG has two",
+			l->lag->pfs[0], l->lag->pfs[1]);
 	if (vfctl_bdf_compare(&l->pfs[0]->bdf, &l->pfs[1]->bdf) > 0) {
 		const struct vfctl_pf *first = l->pfs[1];
 
@@ -291,19 +308,22 @@ static int find_pfs(struct vfctl_ctx *ctx, struct lag *l)
 
 static int check_all(struct vfctl_ctx *ctx, const struct lag *l)
 {
-	int (*const checks[])(struct vfctl_ctx *ctx, const struct lag *l) = {check_card, check_netdevs,
-		check_modes, check_roce, check_masters};
-	int r = 0;
+	int r = check_card(ctx, l);
 
-	for (size_t i = 0; i < ARRAY_SIZE(checks) && r == 0; i++)
-		r = checks[i](ctx, l);
-	return r;
+	if (r == 0)
+		r = check_netdevs(ctx, l);
+	if (r == 0)
+		r = check_modes(ctx, l);
+	if (r == 0)
+		r = check_roce(ctx, l);
+	return r < 0 ? r : check_masters(ctx, l);
 }
 
 int lag_plan(struct vfctl_ctx *ctx, const struct vfctl_inventory *inv, const struct vfctl_host_spec *spec,
 	const struct vfctl_lag_spec *lag, bool planned, struct vfctl_change *change)
 {
-	_cleanup_(lag_clear) struct lag l = {.spec = spec, .lag = lag, .inventory = inv, .planned = planned};
+	_cleanup_(lag_clear) struct lag l = {.spec = spec, .lag = lag, .inventory = inv,
+		.planned = planned};
 	int r = find_pfs(ctx, &l);
 
 	if (r == 0)
@@ -317,7 +337,8 @@ int lag_plan(struct vfctl_ctx *ctx, const struct vfctl_inventory *inv, const str
 	if (!str_eq(l.now, l.want) || (is_mlx5(&l) && l.pfs[0]->lag == VFCTL_LAG_OFF))
 		return add_steps(ctx, &l, change);
 	if (l.pfs[0]->lag == VFCTL_LAG_UNKNOWN)
-		change->pending = str_format("whether the driver has made a VF-LAG of %s is not known here: %s",
+		change->pending = str_format("whether the driver has made a VF-LAG of %s is not "
+			"known here: %s",
 			lag->bond, is_mlx5(&l) ? "/sys/kernel/debug is for root, and must be mounted"
 					       : "ice says it in dmesg alone");
 	return 0;
@@ -325,7 +346,8 @@ int lag_plan(struct vfctl_ctx *ctx, const struct vfctl_inventory *inv, const str
 
 /* ---- the entries ---- */
 
-int lag_compare(struct vfctl_ctx *ctx, const struct vfctl_inventory *inv, const struct vfctl_host_spec *spec,
+int lag_compare(struct vfctl_ctx *ctx, const struct vfctl_inventory *inv,
+	const struct vfctl_host_spec *spec,
 	struct vfctl_declared *all)
 {
 	all->lags = calloc(spec->lag_count + 1, sizeof(*all->lags));

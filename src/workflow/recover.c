@@ -43,7 +43,8 @@ const struct op_type *const op_types[] = {&op_autoprobe, &op_numvfs, &op_vf_attr
 	&op_vf_identity, &op_guest_attrs, &op_vf_driver, &op_module, &op_pf_mtu,
 	&op_ipoib_mode,
 	&op_rdma_adaptive,
-	&op_pf_link, &op_eswitch, &op_representor, &op_bond, &op_lag, &op_coalesce, &op_kernel_value, &op_fdb, &op_file,
+	&op_pf_link, &op_eswitch, &op_representor, &op_bond, &op_lag, &op_coalesce,
+	&op_kernel_value, &op_fdb, &op_file,
 	&op_claim, &op_unclaim, &op_lease,
 	&op_unlease, &op_lease_vf, &op_unlease_vf, &op_policy, &op_unrun, &op_domain, &op_undomain,
 	&op_definition, &op_plugged, &op_run, &op_run_vf,
@@ -187,7 +188,8 @@ static bool find_other(const struct open_change *c, char ret[VFCTL_BDF_TEXT])
 		size_t len = strcspn(c->ops[i].target, "/");
 		struct vfctl_bdf bdf;
 
-		if (c->ops[i].type != &op_vf_driver || len >= VFCTL_BDF_TEXT || str_starts(c->ops[i].target, c->lock))
+		if (c->ops[i].type != &op_vf_driver || len >= VFCTL_BDF_TEXT ||
+			str_starts(c->ops[i].target, c->lock))
 			continue;
 		snprintf(ret, VFCTL_BDF_TEXT, "%.*s", (int)len, c->ops[i].target);
 		if (vfctl_bdf_parse(ret, &bdf) == 0)

@@ -118,6 +118,30 @@ static void what_is_not_said_has_defaults(void **state)
 	vfctl_host_spec_free(s);
 }
 
+static void eswitches_and_bonds(void **state)
+{
+	struct vfctl_host_spec *s = parse("pfs:\n"
+		"  - {match: a, count: 2, eswitch: switchdev, representors: {bridge: br0}}\n"
+		"  - {match: b, eswitch: legacy}\n"
+		"  - {match: c}\n"
+		"lag:\n"
+		"  - {bond: bond0, mode: 802.3ad, pfs: [a, 'b']}\n"
+		"  - {bond: bond1, mode: active-backup, pfs: [c, d]}\n");
+
+	assert_int_equal(s->pfs[0].eswitch, VFCTL_ESWITCH_SWITCHDEV);
+	assert_string_equal(s->pfs[0].bridge, "br0");
+	assert_int_equal(s->pfs[1].eswitch, VFCTL_ESWITCH_LEGACY);
+	assert_int_equal(s->pfs[2].eswitch, VFCTL_ESWITCH_UNKNOWN);
+	assert_null(s->pfs[2].bridge);
+	assert_int_equal(s->lag_count, 2);
+	assert_string_equal(s->lags[0].bond, "bond0");
+	assert_string_equal(s->lags[0].mode, "802.3ad");
+	assert_string_equal(s->lags[0].pfs[1], "b");
+	assert_null(s->lags[0].pfs[2]);
+	assert_int_equal(s->lags[1].line, 7);
+	vfctl_host_spec_free(s);
+}
+
 #define POOL(more) "guid-pools: [{name: p, " more "}]\n"
 #define RANGE(range) POOL("ranges: ['" range "']")
 #define MACS(range) "mac-pools: [{name: m, ranges: ['" range "']}]\n"
@@ -138,6 +162,13 @@ static void errors_say_where_and_what(void **state)
 		{"shared-cpus: '1'\nshared-ratio: 0", "'0' is not allowed; it must be a number from 1"},
 		{"shared-cpus: '1'\nshared-ratio: 65", "'65' is not allowed"},
 		{"shared-ratio: 4", "there are no CPUs to share"},
+		{"pfs: [{match: a, eswitch: on}]", "'on' is not allowed; it must be legacy or switchdev"},
+		{"pfs: [{match: a, managed: off, eswitch: legacy}]", "the PF is not managed"},
+		{"pfs: [{match: a, eswitch: legacy, representors: {bridge: b}}]", "add eswitch: switchdev"},
+		{"lag: [{bond: b, mode: 802.3ad, pfs: [a, b]}, {bond: b, mode: 802.3ad, pfs: [c, d]}]",
+			"the bond is declared twice"},
+		{"lag: [{bond: b, mode: 802.3ad, pfs: [a, b, c]}]", "lag[0].pfs"},
+		{"lag: [{bond: b, pfs: [a, b]}]", "lag[0].mode: the key is missing"},
 		{"typical: always", "it must be a list of guests, learned, or default"},
 		{"typical: [{cells: 2}]", "typical[0].vcpus: the key is missing"},
 		{"typical: [{vcpus: 3, cells: 2}]", "3 vCPUs are not alike in 2 cells"},
@@ -323,6 +354,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(every_key_is_read),
 		cmocka_unit_test(what_is_not_said_has_defaults),
+		cmocka_unit_test(eswitches_and_bonds),
 		cmocka_unit_test(errors_say_where_and_what),
 		cmocka_unit_test(a_range_is_split_at_the_group_bit),
 		cmocka_unit_test(all_guids_there_are_fit_a_pool),

@@ -132,6 +132,8 @@ static void keys_are_those_of_the_parser(void **state)
 		{SCHEMA_HOST, "hugepages/*", "hugepages: [{" NO_KEY ": 1}]"},
 		{SCHEMA_HOST, "kernel", "kernel: {" NO_KEY ": 1}"},
 		{SCHEMA_HOST, "profiles/*", "profiles: [{" NO_KEY ": 1}]"},
+		{SCHEMA_HOST, "pfs/*/representors", "pfs: [{representors: {" NO_KEY ": 1}}]"},
+		{SCHEMA_HOST, "lag/*", "lag: [{" NO_KEY ": 1}]"},
 		{SCHEMA_HOST, "pfs/*/tuning", "pfs: [{tuning: {" NO_KEY ": 1}}]"},
 		{SCHEMA_HOST, "pfs/*/vfs/=", "pfs: [{vfs: {0: {" NO_KEY ": 1}}}]"},
 		{SCHEMA_HOST, "after-change", "after-change: {" NO_KEY ": 1}"},
