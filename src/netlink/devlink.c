@@ -303,24 +303,34 @@ static bool put_rate(struct nl_request *rq, uint16_t family, const struct nl_dev
 	return true;
 }
 
-int nl_rates_write(struct vfctl_ctx *ctx, const struct nl_devlink *d, struct nl_rate *rows, size_t count)
+#define BATCH 128 /* of more, the acknowledgements would not find room in the socket */
+
+static int write_batch(struct vfctl_ctx *ctx, uint16_t family, const struct nl_devlink *d,
+	struct nl_rate *rows, size_t count)
 {
-	_free_ struct nl_result *results = calloc(count + 1, sizeof(*results));
+	struct nl_result results[BATCH];
 	_nl_request_ struct nl_request rq = {0};
 	_buf_ struct buf reply = {0};
-	uint16_t family;
-	int r = count ? find_family(ctx, &family) : 0;
+	int r;
 
-	if (r < 0 || !count)
-		return r;
 	for (size_t i = 0; i < count; i++)
-		if (!results || !put_rate(&rq, family, d, &rows[i]))
+		if (!put_rate(&rq, family, d, &rows[i]))
 			return ctx_oom(ctx);
 	r = nl_talk(ctx, NETLINK_GENERIC, &rq, &reply, results);
 	for (size_t i = 0; i < count && r == 0; i++) {
 		rows[i].error = results[i].error;
 		str_copy(rows[i].text, sizeof(rows[i].text), results[i].text);
 	}
+	return r;
+}
+
+int nl_rates_write(struct vfctl_ctx *ctx, const struct nl_devlink *d, struct nl_rate *rows, size_t count)
+{
+	uint16_t family;
+	int r = count ? find_family(ctx, &family) : 0;
+
+	for (size_t done = 0; done < count && r == 0; done += BATCH)
+		r = write_batch(ctx, family, d, rows + done, count - done < BATCH ? count - done : BATCH);
 	return r;
 }
 

@@ -92,7 +92,7 @@ struct nl_rates {
 
 int nl_rates_read(struct vfctl_ctx *ctx, const struct nl_devlink *device, struct nl_rates *ret);
 void nl_rates_free(struct nl_rates *rates);
-/* All in one datagram; every row is tried. @return 0 when the kernel answered all. */
+/* In as few datagrams as may be; every row is tried. @return 0 when the kernel answered all. */
 int nl_rates_write(struct vfctl_ctx *ctx, const struct nl_devlink *device, struct nl_rate *rows,
 	size_t count);
 
