@@ -275,7 +275,7 @@ static int join(struct vfctl_ctx *ctx, const struct op *op, const struct vfctl_p
 	int ifindex, master = 0;
 	char bridge[16];
 	const char *name;
-	bool up, none;
+	bool up = false, none;
 	int r = find_representor(ctx, op, pf, &name);
 
 	if (r == 0 && !split_text(text, bridge, &up))
