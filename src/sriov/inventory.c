@@ -297,22 +297,26 @@ static bool concerns(const struct vfctl_pf *pf, const char *only)
 
 #define CLASS_NETWORK 0x02
 
-/* Not of one whose driver has none, or that has no driver: then there is nobody to ask. */
-static bool may_have_eswitch(const struct vfctl_pf *pf)
+/* None of these has eswitch_mode_get: they need not be asked, and the hook is in a hurry. */
+static bool has_no_eswitch(const char *driver)
 {
-	/* None of them has eswitch_mode_get, and the hook is in a hurry. */
-	static const char *const without[] = {"igb", "ixgbe", "i40e", "mlx4_core"};
+	static const char *const drivers[] = {"igb", "ixgbe", "i40e", "mlx4_core"};
 
-	for (size_t i = 0; i < ARRAY_SIZE(without); i++)
-		if (str_eq(pf->driver, without[i]))
-			return false;
-	return pf->class_code >> 16 == CLASS_NETWORK && pf->driver[0] && !pci_driver_is_vfio(pf->driver);
+	for (size_t i = 0; i < ARRAY_SIZE(drivers); i++)
+		if (str_eq(driver, drivers[i]))
+			return true;
+	return false;
 }
 
 static void read_eswitch(struct vfctl_ctx *ctx, struct vfctl_pf *pf, enum depth depth)
 {
-	if (!may_have_eswitch(pf))
+	/* Without a driver there is nobody to ask. */
+	if (pf->class_code >> 16 != CLASS_NETWORK || !pf->driver[0] || pci_driver_is_vfio(pf->driver))
 		return;
+	if (has_no_eswitch(pf->driver)) {
+		pf->eswitch = VFCTL_ESWITCH_NONE;
+		return;
+	}
 	if (eswitch_read(ctx, &pf->bdf, &pf->eswitch) < 0)
 		add_doubt(ctx, &pf->unread);
 	if (depth == DEPTH_ALL && pf->eswitch != VFCTL_ESWITCH_NONE && pf->eswitch != VFCTL_ESWITCH_LEGACY)
