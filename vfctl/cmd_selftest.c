@@ -74,13 +74,13 @@ static void print_text(struct out *out, const struct vfctl_selftest *t)
 		out_cell(out, "%s", x.words ? x.words : "");
 	}
 	out_table_end(out);
-	out_line(out, "%zu trials: %zu passed, %zu failed, %zu not supported, %zu not tried; the PF is as "
-		"it was",
+	out_line(out, "%zu trials: %zu passed, %zu failed, %zu not supported, %zu not tried; the PF is "
+		"as it was",
 		vfctl_selftest_count(t), count_of(t, VFCTL_SELFTEST_PASS), count_of(t, VFCTL_SELFTEST_FAIL),
 		count_of(t, VFCTL_SELFTEST_UNSUPPORTED), count_of(t, VFCTL_SELFTEST_UNTRIED));
 	if (differences)
-		out_line(out, "%zu came out otherwise than they should; (!) otherwise than vfctl's tables "
-			"say of the driver", differences);
+		out_line(out, "%zu came out otherwise than they should; (!) otherwise than vfctl's "
+			"tables say of the driver", differences);
 }
 
 static const char *outcome_word(enum vfctl_selftest_outcome outcome)
@@ -158,8 +158,8 @@ static int write_report(struct invocation *in, struct vfctl_output *output,
 	if (file && fclose(file) != 0)
 		good = false;
 	if (!good)
-		return fail_as(in, EXIT_FAILED, -EIO, "the report could not be written to %s; the test is "
-			"over and the PF as it was", option_of(in, "output"));
+		return fail_as(in, EXIT_FAILED, -EIO, "the report could not be written to %s; the test "
+			"is over and the PF as it was", option_of(in, "output"));
 	return vfctl_output_commit(in->ctx, output) < 0 ? fail(in, -EIO) : EXIT_DONE;
 }
 
@@ -223,8 +223,8 @@ static int run(struct invocation *in)
 
 	if (!in->dry_run && !option_of(in, "yes"))
 		return usage(in, "a self-test makes and removes all VFs of %s, and changes its MTU and "
-			"interrupt moderation, so that its link may go down for moments; all is put back. "
-			"Say --yes to begin, or --dry-run to see what is tried", in->args[0]);
+			"interrupt moderation, so that its link may go down for moments; all is put "
+			"back. Say --yes to begin, or --dry-run to see what is tried", in->args[0]);
 	r = vfctl_selftest_open(in->ctx, in->args[0], in->dry_run, &t);
 	if (r < 0)
 		return fail(in, r);

@@ -53,8 +53,7 @@ static void check_lag(struct exam *e)
 				(!a->num_vfs && !b->num_vfs))
 				continue;
 			found(e, pf_title(a, name), "/sys/kernel/debug/mlx5/%s/lag/state is not "
-				"active; %s and %s "
-				"are ports of %s, both in switchdev mode", TEXT(&a->bdf),
+				"active; %s and %s are ports of %s, both in switchdev mode", TEXT(&a->bdf),
 				a->netdev, b->netdev,
 				a->bond);
 		}
@@ -65,9 +64,8 @@ static void check_netns(struct exam *e)
 {
 	EACH_PF(e, pf)
 		if (has_modes(pf) && !pf->netdev[0])
-			found(e, TEXT(&pf->bdf), "its driver %s is bound, its devlink is here, and "
-				"no network "
-				"device of it is", pf->driver);
+			found(e, TEXT(&pf->bdf), "its driver %s is bound, its devlink is here, and no "
+				"network device of it is", pf->driver);
 }
 
 static void check_health(struct exam *e)
@@ -91,26 +89,24 @@ static void check_health(struct exam *e)
 }
 
 const struct check eswitch_checks[] = {
-	{"eswitch-mixed", VFCTL_WARNING, "two ports in one bond have eswitches in different modes: "
-		"the card "
-		"makes no VF-LAG of them, in silence", NULL,
-		"the same eswitch: for both in host.yaml, lag: with the "
-		"bond, and vfctl apply", check_mixed},
-	{"lag-off", VFCTL_WARNING, "the card does not know that its ports are a bond: VFs lose "
-	"their link with "
-		"one port", "VFs had drivers when the bond was made, it came before switchdev mode, "
-		"another device is "
-		"in it, or RoCE is on for one port alone", "lag: in host.yaml and vfctl apply, "
-		"which does it in the "
-		"order that the driver needs; guests must let go of the VFs for it", check_lag},
-	{"eswitch-netns", VFCTL_WARNING, "a PF's network device is in another network namespace "
-	"than its devlink: "
-		"its eswitch mode cannot change, and the attributes of its VFs cannot be set", NULL,
+	{"eswitch-mixed", VFCTL_WARNING, "two ports in one bond have eswitches in different modes: the "
+		"card makes no VF-LAG of them, in silence", NULL,
+		"the same eswitch: for both in host.yaml, lag: with the bond, and vfctl "
+		"apply", check_mixed},
+	{"lag-off", VFCTL_WARNING, "the card does not know that its ports are a bond: VFs lose their "
+		"link with one "
+		"port", "VFs had drivers when the bond was made, it came before switchdev mode, "
+			"another device is in it, or RoCE is on for one port "
+			"alone", "lag: in host.yaml and vfctl apply, which "
+			"does it in the order that the driver needs; guests must let go of the VFs for "
+			"it", check_lag},
+	{"eswitch-netns", VFCTL_WARNING, "a PF's network device is in another network namespace than "
+		"its devlink: its eswitch mode cannot change, and the attributes of its VFs cannot be "
+		"set", NULL,
 		"ip -n NAMESPACE link set DEVICE netns 1", check_netns},
 	{"devlink-health", VFCTL_PROBLEM, "the driver reports an error of the card that it has not "
-	"recovered from",
-		NULL, "devlink health diagnose and dump show it; devlink health recover tries "
-		"again; a firmware that "
-		"does not answer wants a reset of the card", check_health},
+		"recovered from",
+		NULL, "devlink health diagnose and dump show it; devlink health recover tries again; a "
+			"firmware that does not answer wants a reset of the card", check_health},
 	{.name = NULL},
 };

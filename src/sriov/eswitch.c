@@ -220,9 +220,9 @@ static int fill_rows(struct vfctl_ctx *ctx, const struct vfctl_pf *pf, const str
 			return r;
 		leaf = find_rate(rates, wishes[i].vf);
 		if (!leaf)
-			return ctx_fail(ctx, -EOPNOTSUPP, "set rate of %s/%u: in switchdev mode rates are "
-				"devlink's, and the driver %s has none for this VF (devlink port function "
-				"rate show)", vfctl_pf_name(pf, name), wishes[i].vf, pf->driver);
+			return ctx_fail(ctx, -EOPNOTSUPP, "set rate of %s/%u: in switchdev mode rates "
+				"are devlink's, and the driver %s has none for this VF (devlink port "
+				"function rate show)", vfctl_pf_name(pf, name), wishes[i].vf, pf->driver);
 		rows[n++] = (struct nl_rate){.port = leaf->port, .bits = NL_RATE_MAX | NL_RATE_SHARE,
 			.tx_max = wishes[i].attrs.max_rate_mbps * NL_RATE_MBPS,
 			.tx_share = wishes[i].attrs.min_rate_mbps * NL_RATE_MBPS};
@@ -240,8 +240,8 @@ static int write_rows(struct vfctl_ctx *ctx, const struct vfctl_pf *pf, struct n
 	for (size_t i = 0; i < count && r == 0; i++)
 		if (rows[i].error < 0)
 			r = ctx_fail(ctx, rows[i].error, "set rate of port %u of %s: the kernel "
-				"(driver %s, by "
-				"devlink) refused: %s (%s)", rows[i].port, vfctl_pf_name(pf, name),
+				"(driver %s, by devlink) refused: %s "
+				"(%s)", rows[i].port, vfctl_pf_name(pf, name),
 				pf->driver,
 				rows[i].text[0] ? rows[i].text : strerror(-rows[i].error),
 				errno_name(rows[i].error));

@@ -37,16 +37,16 @@ static const char *mode_hint(int error)
 {
 	switch (error) {
 	case -EBUSY:
-		return "; groups of rates must go first (devlink port function rate show), and a reset of "
-		       "the firmware must have ended";
+		return "; groups of rates must go first (devlink port function rate show), and a reset "
+		       "of the firmware must have ended";
 	case -EPERM:
 		return "; are you root? Cards with Socket Direct do not change it";
 	case -EINVAL:
-		return "; is the PF's network device in another network namespace? It must be where its "
-		       "devlink is";
+		return "; is the PF's network device in another network namespace? It must be where "
+		       "its devlink is";
 	case -EOPNOTSUPP:
-		return "; the driver has no such mode, or something stands in its way: VFs that are there "
-		       "(ice), IPsec offloads or traps (mlx5)";
+		return "; the driver has no such mode, or something stands in its way: VFs that are "
+		       "there (ice), IPsec offloads or traps (mlx5)";
 	default:
 		return "; dmesg may say why";
 	}
@@ -76,8 +76,8 @@ static int check_mode(struct vfctl_ctx *ctx, const struct vfctl_bdf *pf, const c
 	int r = eswitch_read(ctx, pf, &now);
 
 	if (r == 0 && !str_eq(vfctl_eswitch_name(now), want))
-		return ctx_fail(ctx, -EIO, "the driver said yes to eswitch mode %s and has %s (dmesg may "
-			"say why)", want, vfctl_eswitch_name(now));
+		return ctx_fail(ctx, -EIO, "the driver said yes to eswitch mode %s and has %s (dmesg "
+			"may say why)", want, vfctl_eswitch_name(now));
 	return r;
 }
 
@@ -251,8 +251,8 @@ static int set_link(struct vfctl_ctx *ctx, const char *netdev, bool up)
 
 static int fail_none(struct vfctl_ctx *ctx, const struct op *op)
 {
-	return ctx_fail(ctx, -ENOENT, "VF %s has no representor on this host (a network device with the "
-		"phys_switch_id of its PF and pfNvf%s as phys_port_name)", op->target,
+	return ctx_fail(ctx, -ENOENT, "VF %s has no representor on this host (a network device with "
+		"the phys_switch_id of its PF and pfNvf%s as phys_port_name)", op->target,
 		strchr(op->target, '/') + 1);
 }
 

@@ -20,12 +20,10 @@ int eswitch_changes(struct vfctl_ctx *ctx, const struct vfctl_pf *pf, enum vfctl
 		return 0;
 	if (pf->eswitch == VFCTL_ESWITCH_UNKNOWN)
 		return ctx_fail(ctx, -EPERM, "its eswitch mode cannot be read, so it is not known "
-			"whether it is "
-			"%s; are you root?", vfctl_eswitch_name(want));
+			"whether it is %s; are you root?", vfctl_eswitch_name(want));
 	if (pf->eswitch == VFCTL_ESWITCH_NONE)
-		return ctx_fail(ctx, -EOPNOTSUPP, "the driver %s has no %s mode%s; take eswitch: "
-			"out of its "
-			"entry in host.yaml", pf->driver[0] ? pf->driver : "(none)",
+		return ctx_fail(ctx, -EOPNOTSUPP, "the driver %s has no %s mode%s; take eswitch: out "
+			"of its entry in host.yaml", pf->driver[0] ? pf->driver : "(none)",
 			vfctl_eswitch_name(want),
 			pf->infiniband ? " on an InfiniBand port" : "");
 	return 1;
@@ -57,9 +55,8 @@ int eswitch_check_unused(struct vfctl_ctx *ctx, const struct vfctl_pf *pf, const
 
 	for (uint32_t i = 0; i < pf->num_vfs; i++)
 		if (vf_is_open(&pf->vfs[i]) || pf->vfs[i].lease.running)
-			return ctx_fail(ctx, -EBUSY, "%s/%u (%s) is %s, and would lose its link "
-				"while %s; stop or "
-				"detach that first", vfctl_pf_name(pf, name), pf->vfs[i].index,
+			return ctx_fail(ctx, -EBUSY, "%s/%u (%s) is %s, and would lose its link while "
+				"%s; stop or detach that first", vfctl_pf_name(pf, name), pf->vfs[i].index,
 				TEXT(&pf->vfs[i].bdf), vf_describe_user(&pf->vfs[i], words, sizeof(words)),
 				meanwhile);
 	return 0;

@@ -55,8 +55,7 @@ static int check_card(struct vfctl_ctx *ctx, const struct lag *l)
 
 	if (!same_card(&a->bdf, &b->bdf) || !str_eq(a->driver, b->driver))
 		return ctx_fail(ctx, -EINVAL, "%s (%s) and %s (%s) are not two ports of one card; a "
-			"VF-LAG is of "
-			"the ports of one", NAME(a), TEXT(&a->bdf), NAME(b), TEXT(&b->bdf));
+			"VF-LAG is of the ports of one", NAME(a), TEXT(&a->bdf), NAME(b), TEXT(&b->bdf));
 	if (!is_mlx5(l) && !str_eq(a->driver, "ice"))
 		return ctx_fail(ctx, -EOPNOTSUPP, "the driver %s knows no VF-LAG (mlx5_core and ice do)",
 			a->driver[0] ? a->driver : "(none)");
@@ -65,8 +64,7 @@ static int check_card(struct vfctl_ctx *ctx, const struct lag *l)
 
 		if (other != a && other != b && same_card(&other->bdf, &a->bdf))
 			return ctx_fail(ctx, -EINVAL, "the card has another port, %s (%s), and a "
-				"VF-LAG takes all "
-				"ports of a card", NAME(other), TEXT(&other->bdf));
+				"VF-LAG takes all ports of a card", NAME(other), TEXT(&other->bdf));
 	}
 	if (!is_mlx5(l) && !str_eq(l->lag->mode, "active-backup"))
 		return ctx_fail(ctx, -EOPNOTSUPP, "the driver ice makes a VF-LAG of mode "
@@ -81,14 +79,13 @@ static int check_netdevs(struct vfctl_ctx *ctx, const struct lag *l)
 		const struct vfctl_pf *pf = l->pfs[i];
 
 		if (!pf->netdev[0])
-			return ctx_fail(ctx, -ENODEV, "%s has no network device here; is it in "
-				"another network "
-				"namespace? It must be where its devlink is: ip -n NAMESPACE link "
-				"set DEVICE netns 1",
+			return ctx_fail(ctx, -ENODEV, "%s has no network device here; is it in another "
+				"network namespace? It must be where its devlink is: ip -n NAMESPACE "
+				"link set DEVICE netns 1",
 				TEXT(&pf->bdf));
 		if (pf->infiniband)
-			return ctx_fail(ctx, -EOPNOTSUPP, "%s is InfiniBand; a VF-LAG is of "
-				"Ethernet ports", NAME(pf));
+			return ctx_fail(ctx, -EOPNOTSUPP, "%s is InfiniBand; a VF-LAG is of Ethernet "
+				"ports", NAME(pf));
 	}
 	return 0;
 }
@@ -115,9 +112,9 @@ static int check_modes(struct vfctl_ctx *ctx, const struct lag *l)
 		enum vfctl_eswitch mode = mode_of(ctx, l, l->pfs[i]);
 
 		if (mode != VFCTL_ESWITCH_SWITCHDEV)
-			return ctx_fail(ctx, -EINVAL, "the eswitch of %s is in mode %s, and both "
-				"ports of a VF-LAG "
-				"need switchdev; add eswitch: switchdev to its entry under pfs:",
+			return ctx_fail(ctx, -EINVAL, "the eswitch of %s is in mode %s, and both ports "
+				"of a VF-LAG need switchdev; add eswitch: switchdev to its entry under "
+				"pfs:",
 				NAME(l->pfs[i]),
 				vfctl_eswitch_name(mode));
 	}
@@ -131,11 +128,9 @@ static int check_roce(struct vfctl_ctx *ctx, const struct lag *l)
 
 	if (!is_mlx5(l) || a->lag == VFCTL_LAG_ACTIVE || !a->rdma[0] == !b->rdma[0])
 		return 0;
-	return ctx_fail(ctx, -EINVAL, "%s has an RDMA device and %s has none, and both need the "
-		"same: set the "
-		"devlink parameter enable_roce of both alike (devlink dev param set pci/ADDRESS "
-		"...; devlink dev "
-		"reload)", NAME(a->rdma[0] ? a : b), NAME(a->rdma[0] ? b : a));
+	return ctx_fail(ctx, -EINVAL, "%s has an RDMA device and %s has none, and both need the same: "
+		"set the devlink parameter enable_roce of both alike (devlink dev param set "
+		"pci/ADDRESS ...; devlink dev reload)", NAME(a->rdma[0] ? a : b), NAME(a->rdma[0] ? b : a));
 }
 
 /* ---- the bond ---- */
@@ -152,11 +147,9 @@ static int check_routes(struct vfctl_ctx *ctx, const struct vfctl_pf *pf)
 		size_t len = strcspn(line, "\t ");
 
 		if (len == strlen(pf->netdev) && strncmp(line, pf->netdev, len) == 0)
-			return ctx_fail(ctx, -EBUSY, "this host has routes through %s, which end "
-				"when it becomes a "
-				"port of a bond; move its addresses to the bond first, or let the "
-				"network manager make "
-				"the bond", pf->netdev);
+			return ctx_fail(ctx, -EBUSY, "this host has routes through %s, which end when "
+				"it becomes a port of a bond; move its addresses to the bond first, or "
+				"let the network manager make the bond", pf->netdev);
 	}
 	return 0;
 }
@@ -178,9 +171,8 @@ static int check_masters(struct vfctl_ctx *ctx, const struct lag *l)
 		slash = strrchr(target, '/');
 		slash = slash ? slash + 1 : target;
 		if (!str_eq(slash, l->lag->bond))
-			return ctx_fail(ctx, -EBUSY, "%s is a port of %s; take it out of that "
-				"first: ip link set %s "
-				"nomaster", netdev, slash, netdev);
+			return ctx_fail(ctx, -EBUSY, "%s is a port of %s; take it out of that first: "
+				"ip link set %s nomaster", netdev, slash, netdev);
 	}
 	return 0;
 }
@@ -198,9 +190,8 @@ static int check_bond(struct vfctl_ctx *ctx, const struct lag *l)
 			if (strlen(l->pfs[i]->netdev) == len && strncmp(at, l->pfs[i]->netdev, len) == 0)
 				len = 0;
 		if (len)
-			return ctx_fail(ctx, -EBUSY, "%.*s is a port of %s as well, and a VF-LAG "
-				"has its two PFs "
-				"alone; take it out first", (int)len, at, l->lag->bond);
+			return ctx_fail(ctx, -EBUSY, "%.*s is a port of %s as well, and a VF-LAG has "
+				"its two PFs alone; take it out first", (int)len, at, l->lag->bond);
 	}
 	return 0;
 }
@@ -231,7 +222,7 @@ static int add_drivers(struct vfctl_ctx *ctx, const struct lag *l, bool back, st
 			if (!bound++)
 				step_begin(steps, back ? "%s: bind the VFs to their drivers again"
 					: "%s: unbind the VFs of both ports, or the driver makes no "
-					"VF-LAG", l->lag->bond);
+						"VF-LAG", l->lag->bond);
 			r = vf_driver_text(ctx, vf, &had);
 			if (r == 0)
 				step_op(steps, &op_vf_driver, back ? had : VF_NO_DRIVER, back
@@ -337,8 +328,8 @@ int lag_plan(struct vfctl_ctx *ctx, const struct vfctl_inventory *inv, const str
 	if (!str_eq(l.now, l.want) || (is_mlx5(&l) && l.pfs[0]->lag == VFCTL_LAG_OFF))
 		return add_steps(ctx, &l, change);
 	if (l.pfs[0]->lag == VFCTL_LAG_UNKNOWN)
-		change->pending = str_format("whether the driver has made a VF-LAG of %s is not "
-			"known here: %s",
+		change->pending = str_format("whether the driver has made a VF-LAG of %s is not known "
+			"here: %s",
 			lag->bond, is_mlx5(&l) ? "/sys/kernel/debug is for root, and must be mounted"
 					       : "ice says it in dmesg alone");
 	return 0;

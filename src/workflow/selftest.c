@@ -55,8 +55,8 @@ static int check_idle(struct vfctl_ctx *ctx, const struct vfctl_pf *pf)
 
 	for (uint32_t i = 0; i < pf->num_vfs; i++)
 		if (vf_is_busy(&pf->vfs[i]))
-			return ctx_fail(ctx, -EBUSY, "%s/%u is %s; a self-test takes all VFs of the PF away "
-				"for some time: stop or detach that first", vfctl_pf_name(pf, name),
+			return ctx_fail(ctx, -EBUSY, "%s/%u is %s; a self-test takes all VFs of the PF "
+				"away for some time: stop or detach that first", vfctl_pf_name(pf, name),
 				pf->vfs[i].index, vf_describe_user(&pf->vfs[i], words, sizeof(words)));
 	return 0;
 }
@@ -66,11 +66,11 @@ static int check_pf(struct vfctl_ctx *ctx, const struct vfctl_pf *pf)
 	if (!pf->driver[0])
 		return ctx_fail(ctx, -ENODEV, "no driver is bound to the PF, and only a driver can make VFs");
 	if (pci_driver_is_vfio(pf->driver))
-		return ctx_fail(ctx, -EOPNOTSUPP, "the PF itself is on %s; give it back to its own driver "
-			"first", pf->driver);
+		return ctx_fail(ctx, -EOPNOTSUPP, "the PF itself is on %s; give it back to its own "
+			"driver first", pf->driver);
 	if (modparam_is_needed(pf))
-		return ctx_fail(ctx, -EOPNOTSUPP, "the driver %s makes VFs only when its module is loaded, "
-			"so there is nothing that a self-test could try", pf->driver);
+		return ctx_fail(ctx, -EOPNOTSUPP, "the driver %s makes VFs only when its module is "
+			"loaded, so there is nothing that a self-test could try", pf->driver);
 	if (!pf->total_vfs)
 		return ctx_fail(ctx, -EOPNOTSUPP, "this PF can have no VFs (sriov_totalvfs is 0); the "
 			"firmware's setting says how many");
@@ -143,6 +143,15 @@ static int add_port_back(struct vfctl_selftest *t, struct steps *steps)
 	return t->moderation.mask ? add_moderation_back(t, steps) : 0;
 }
 
+/* Without VFs, so before them: it is the first that is taken back. */
+static void add_eswitch_back(struct vfctl_selftest *t, struct steps *steps)
+{
+	const char *mode = vfctl_eswitch_name(t->pf->eswitch);
+
+	if (t->pf->eswitch == VFCTL_ESWITCH_LEGACY || t->pf->eswitch == VFCTL_ESWITCH_SWITCHDEV)
+		step_add_op(steps, &op_eswitch, mode, mode, t->bdf, "%s: eswitch in %s mode", t->name, mode);
+}
+
 static int plan_back(struct vfctl_selftest *t, const char *name)
 {
 	int r = change_new(t->ctx, &t->change);
@@ -152,6 +161,8 @@ static int plan_back(struct vfctl_selftest *t, const char *name)
 		r = add_port_back(t, &t->change->steps);
 	if (r == 0)
 		r = add_vfs_back(t, &t->change->steps);
+	if (r == 0)
+		add_eswitch_back(t, &t->change->steps);
 	if (r == 0 && t->change->steps.failed)
 		r = ctx_oom(t->ctx);
 	return r < 0 ? r : target_keep(t->ctx, t->change, &t->target, "selftest %s", name);
@@ -308,8 +319,8 @@ static int put_back(struct vfctl_selftest *t)
 		r = revert_all(t);
 	}
 	t->ctx->cancelled = cancelled;
-	return r < 0 ? ctx_prefix(t->ctx, -ESTALE, "not everything is as before (vfctl recover tries again); "
-		"this could not be undone") : 0;
+	return r < 0 ? ctx_prefix(t->ctx, -ESTALE, "not everything is as before (vfctl recover tries "
+		"again); this could not be undone") : 0;
 }
 
 int vfctl_selftest_run(struct vfctl_selftest *t)

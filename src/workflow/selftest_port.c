@@ -134,7 +134,36 @@ void selftest_try_mtu(struct vfctl_selftest *t, struct trial *x)
 
 /* ---- eswitch ---- */
 
+static int change_mode(struct vfctl_selftest *t, const char *from, const char *to)
+{
+	struct vfctl_change *change = NULL;
+	int r = change_new(t->ctx, &change);
+
+	if (r < 0)
+		return r;
+	step_add_op(&change->steps, &op_eswitch, to, from, t->bdf, "set the eswitch to %s mode", to);
+	return selftest_carry_out(t, change);
+}
+
+/* The last of all, without VFs: no driver minds then. */
 void selftest_try_eswitch(struct vfctl_selftest *t, struct trial *x)
 {
-	selftest_say(t, x, VFCTL_SELFTEST_UNTRIED, "left as it is");
+	enum vfctl_eswitch now = t->pf->eswitch;
+	const char *is = vfctl_eswitch_name(now);
+	const char *other = vfctl_eswitch_name(now == VFCTL_ESWITCH_LEGACY ? VFCTL_ESWITCH_SWITCHDEV
+		: VFCTL_ESWITCH_LEGACY);
+	int r;
+
+	if (now == VFCTL_ESWITCH_NONE) {
+		selftest_say(t, x, VFCTL_SELFTEST_UNSUPPORTED, "the driver has no modes");
+		return;
+	}
+	if (now != VFCTL_ESWITCH_LEGACY && now != VFCTL_ESWITCH_SWITCHDEV) {
+		selftest_say(t, x, VFCTL_SELFTEST_UNTRIED, "its mode cannot be read");
+		return;
+	}
+	r = change_mode(t, is, other);
+	if (r == 0)
+		r = change_mode(t, other, is);
+	selftest_judge(t, x, r);
 }

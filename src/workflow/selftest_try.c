@@ -55,8 +55,8 @@ void selftest_judge(struct vfctl_selftest *t, struct trial *x, int r)
 	}
 	x->differs = r == 0 ? x->expect == EXPECT_REFUSED : x->expect == EXPECT_TAKEN;
 	if (r == 0 && x->differs)
-		selftest_say(t, x, VFCTL_SELFTEST_FAIL, "it was taken, and vfctl's table says that this "
-			"driver refuses it");
+		selftest_say(t, x, VFCTL_SELFTEST_FAIL, "it was taken, and vfctl's table says that "
+			"this driver refuses it");
 	else if (r == 0)
 		x->outcome = VFCTL_SELFTEST_PASS;
 	else if (is_unsupported(r) || x->expect == EXPECT_REFUSED)
@@ -199,8 +199,8 @@ void selftest_try_groups(struct vfctl_selftest *t, struct trial *x)
 		shared += r == 0 && sharers[0];
 	}
 	if (r == 0 && shared)
-		r = ctx_fail(t->ctx, -EPERM, "%u of %u VFs share their IOMMU group with another function; "
-			"a slot with ACS keeps them apart", shared, pf->num_vfs);
+		r = ctx_fail(t->ctx, -EPERM, "%u of %u VFs share their IOMMU group with another "
+			"function; a slot with ACS keeps them apart", shared, pf->num_vfs);
 	selftest_judge(t, x, r);
 }
 
@@ -366,8 +366,8 @@ void selftest_try_reset(struct vfctl_selftest *t, struct trial *x)
 	r = pci_can_reset(t->ctx, &vf->bdf, &t->pf->bdf);
 	ctx_clear(t->ctx);
 	if (r <= 0) {
-		selftest_say(t, x, VFCTL_SELFTEST_UNSUPPORTED, r == 0 ? "it has no reset of its own, only "
-			"that of its whole bus" : "the kernel does not say how it can be reset");
+		selftest_say(t, x, VFCTL_SELFTEST_UNSUPPORTED, r == 0 ? "it has no reset of its own, "
+			"only that of its whole bus" : "the kernel does not say how it can be reset");
 		return;
 	}
 	start = now_ms();
