@@ -25,26 +25,24 @@ static int compare_texts(const void *a, const void *b)
 	return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-/* The words of a text of theirs; freed by the caller. */
+/* The words of a text; freed by the caller. NULL: out of memory. */
 static char **split(const char *text)
 {
-	char **words = NULL;
+	_strv_ char **words = calloc(1, sizeof(*words));
 	size_t count = 0;
 
-	for (const char *at = text; *at; at += strspn(at, " ")) {
+	for (const char *at = text; words && *at; at += strspn(at, " ")) {
 		size_t len = strcspn(at, " ");
 
-		if (!array_grow(words, count) || !array_grow(words, count + 1))
-			break;
+		if (!array_grow(words, count + 1))
+			return NULL;
 		words[count] = strndup(at, len);
 		if (!words[count])
-			break;
+			return NULL;
 		words[++count] = NULL;
 		at += len;
 	}
-	if (!words)
-		words = calloc(1, sizeof(*words));
-	return words;
+	return steal(words);
 }
 
 int lag_bond_text(struct vfctl_ctx *ctx, const char *bond, char **ret)
