@@ -464,6 +464,9 @@ static int input_file(const struct place *p, const char *input, int *ret)
 	return 0;
 }
 
+/* A guest may be busy, swapped out or emulated: what a program takes here, many times over. */
+#define GUEST_PATIENCE 4
+
 int place_run(struct place *p, char *const argv[], const char *input, unsigned timeout_ms,
 	struct place_output *ret)
 {
@@ -473,8 +476,8 @@ int place_run(struct place *p, char *const argv[], const char *input, unsigned t
 	int r = cancelled(p);
 
 	if (r == 0 && p->end->where == BENCH_GUEST) {
-		r = agent_run(p->ctx, p->hypervisor, p->end->at, argv, input, timeout_ms, &o.out,
-			&o.err, &o.status);
+		r = agent_run(p->ctx, p->hypervisor, p->end->at, argv, input, GUEST_PATIENCE * timeout_ms,
+			&o.out, &o.err, &o.status);
 	} else if (r == 0) {
 		r = input_file(p, input, &in);
 		if (r == 0)

@@ -189,7 +189,7 @@ static int observe_ports(struct vfctl_ctx *ctx, const struct op *ops, size_t cou
 	int r = open_pf(ctx, ops, &inv);
 
 	for (size_t i = 0; i < count && r == 0; i++) {
-		const char *name;
+		const char *name = "";
 
 		r = find_representor(ctx, &ops[i], &inv->pfs[0], &name);
 		if (r == 0)
@@ -274,7 +274,7 @@ static int join(struct vfctl_ctx *ctx, const struct op *op, const struct vfctl_p
 {
 	int ifindex, master = 0;
 	char bridge[16];
-	const char *name;
+	const char *name = "";
 	bool up = false, none;
 	int r = find_representor(ctx, op, pf, &name);
 
