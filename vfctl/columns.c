@@ -203,6 +203,28 @@ static const char *text_defined_in(const struct column_row *r, char buf[COLUMN_T
 	return r->vf ? r->vf->defined_in : "";
 }
 
+/* Legacy mode is what everybody expects: it is not told. */
+static const char *text_eswitch(const struct column_row *r, char buf[COLUMN_TEXT])
+{
+	bool told = r->pf->eswitch == VFCTL_ESWITCH_SWITCHDEV || r->pf->eswitch == VFCTL_ESWITCH_INACTIVE;
+
+	return told ? vfctl_eswitch_name(r->pf->eswitch) : "";
+}
+
+static const char *text_bond(const struct column_row *r, char buf[COLUMN_TEXT])
+{
+	if (!r->pf->bond[0])
+		return "";
+	snprintf(buf, COLUMN_TEXT, "%s%s%s", r->pf->bond, r->pf->lag ? ", VF-LAG " : "",
+		r->pf->lag ? vfctl_lag_name(r->pf->lag) : "");
+	return buf;
+}
+
+static const char *text_representor(const struct column_row *r, char buf[COLUMN_TEXT])
+{
+	return r->vf ? r->vf->representor : "";
+}
+
 /* What goes first when there is no room: a VF's node is its PF's, its group is in show. */
 static const struct column table[] = {
 	{"pf", "name of the PF", text_pf, false, OUT_STAYS},
@@ -217,6 +239,9 @@ static const struct column table[] = {
 	{"rdma", "RDMA device on this host", text_rdma, true, OUT_STAYS},
 	{"vfs", "VFs the PF has / can have", text_vfs, false, OUT_STAYS},
 	{"link", "link of the PF", text_link, false, OUT_WRAPS},
+	{"eswitch", "mode of the PF's switch, if it is not legacy", text_eswitch, false, OUT_STAYS},
+	{"bond", "that the PF is a port of, and whether its VFs have it as well", text_bond, false, OUT_WRAPS},
+	{"representor", "network device of the host that stands for the VF", text_representor, true, OUT_STAYS},
 	{"identity", "MAC or, of InfiniBand, port GUID", text_identity, true, OUT_STAYS},
 	{"policy", "attributes that are not at their defaults", text_policy, false, OUT_WRAPS_SOON},
 	{"exposed", "why it is not kept apart, though a guest has it: group, acs, reset", text_exposed,

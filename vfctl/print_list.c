@@ -149,6 +149,17 @@ static void drop_unsaid(struct columns *columns, const char *name, const struct 
 	columns->count = kept;
 }
 
+/* And what few hosts have is one only where there is something to say. */
+static void add_representor(struct columns *columns, const struct list_view *view,
+	const struct vfctl_pf *pf)
+{
+	for (uint32_t i = 0; i < pf->num_vfs; i++)
+		if (has_vf(view, pf, i) && pf->vfs[i].representor[0]) {
+			columns->v[columns->count++] = column_find("representor");
+			return;
+		}
+}
+
 static void print_vf_table(struct out *out, const struct list_view *view,
 	const struct vfctl_pf *pf)
 {
@@ -158,6 +169,7 @@ static void print_vf_table(struct out *out, const struct list_view *view,
 
 	columns_add_default(&columns, false);
 	drop_unsaid(&columns, "exposed", view, pf);
+	add_representor(&columns, view, pf);
 	begin_fitting(out, 2, &columns, view->no_headings, give);
 	for (uint32_t i = 0; i < pf->num_vfs; i += count) {
 		struct column_row row = {pf, &pf->vfs[i], view->ctx};
@@ -198,6 +210,20 @@ static void warn_snapshot(const struct vfctl_snapshot *snapshot)
 		warn_unread(snapshot->inventory->pfs[i].unread);
 }
 
+static void add_said_of_pfs(struct columns *columns, const char *name, const struct vfctl_inventory *inv,
+	const struct list_view *view)
+{
+	const struct column *column = column_find(name);
+	char text[COLUMN_TEXT];
+
+	for (size_t i = 0; i < inv->pf_count; i++)
+		if (has_pf(view, &inv->pfs[i]) && *column_text(column,
+			&(struct column_row){.pf = &inv->pfs[i]}, text)) {
+			columns->v[columns->count++] = column;
+			return;
+		}
+}
+
 static void print_pf_table(struct out *out, const struct vfctl_inventory *inv,
 	const struct list_view *view)
 {
@@ -205,6 +231,8 @@ static void print_pf_table(struct out *out, const struct vfctl_inventory *inv,
 	struct columns columns = {0};
 
 	columns_add_default(&columns, true);
+	add_said_of_pfs(&columns, "eswitch", inv, view);
+	add_said_of_pfs(&columns, "bond", inv, view);
 	begin_fitting(out, 0, &columns, view->no_headings, give);
 	for (size_t i = 0; i < inv->pf_count; i++)
 		if (has_pf(view, &inv->pfs[i]))
