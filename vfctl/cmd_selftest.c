@@ -54,7 +54,7 @@ static void put_time(struct out *out, double ms)
 		out_cell(out, "%.1f s", ms / 1000);
 }
 
-static void print_text(struct out *out, const struct vfctl_selftest *t)
+static void print_text(struct out *out, const struct vfctl_selftest *t, bool is_back)
 {
 	static const char *const headings[] = {"OUTCOME", "AREA", "TRIAL", "TIME", "WHAT WAS SEEN"};
 	static const signed char give[] = {OUT_STAYS, OUT_STAYS, OUT_STAYS, OUT_STAYS, OUT_WRAPS_SOON};
@@ -74,10 +74,10 @@ static void print_text(struct out *out, const struct vfctl_selftest *t)
 		out_cell(out, "%s", x.words ? x.words : "");
 	}
 	out_table_end(out);
-	out_line(out, "%zu trials: %zu passed, %zu failed, %zu not supported, %zu not tried; the PF is "
-		"as it was",
+	out_line(out, "%zu trials: %zu passed, %zu failed, %zu not supported, %zu not tried; the PF is %s",
 		vfctl_selftest_count(t), count_of(t, VFCTL_SELFTEST_PASS), count_of(t, VFCTL_SELFTEST_FAIL),
-		count_of(t, VFCTL_SELFTEST_UNSUPPORTED), count_of(t, VFCTL_SELFTEST_UNTRIED));
+		count_of(t, VFCTL_SELFTEST_UNSUPPORTED), count_of(t, VFCTL_SELFTEST_UNTRIED),
+		is_back ? "as it was" : "not as it was");
 	if (differences)
 		out_line(out, "%zu came out otherwise than they should; (!) otherwise than vfctl's "
 			"tables say of the driver", differences);
@@ -140,7 +140,7 @@ static void print_report(struct invocation *in, struct out *out, const struct vf
 	if (in->json)
 		print_json(out, t);
 	else
-		print_text(out, t);
+		print_text(out, t, true);
 }
 
 /* The old file or the new one, never half of one. */
@@ -204,6 +204,9 @@ static int test(struct invocation *in, struct vfctl_selftest *t)
 		catch_signals(in->ctx);
 		r = vfctl_selftest_run(t);
 	}
+	/* What was tried is known, be it put back or not. */
+	if (r == -ESTALE && !output && !in->json)
+		print_text(in->out, t, false);
 	if (r < 0)
 		status = fail(in, r);
 	else if (output)
@@ -222,9 +225,9 @@ static int run(struct invocation *in)
 	int r, status;
 
 	if (!in->dry_run && !option_of(in, "yes"))
-		return usage(in, "a self-test makes and removes all VFs of %s, and changes its MTU and "
-			"interrupt moderation, so that its link may go down for moments; all is put "
-			"back. Say --yes to begin, or --dry-run to see what is tried", in->args[0]);
+		return usage(in, "a self-test makes and removes all VFs of %s, and changes its MTU, "
+			"interrupt moderation and eswitch mode, so that its link may go down for moments; "
+			"all is put back. Say --yes to begin, or --dry-run to see what is tried", in->args[0]);
 	r = vfctl_selftest_open(in->ctx, in->args[0], in->dry_run, &t);
 	if (r < 0)
 		return fail(in, r);
@@ -244,9 +247,9 @@ const struct command cmd_selftest = {
 	.summary = "try on a PF that nobody uses everything vfctl does, put it back, and report",
 	.text = "Makes 1, 2, half and all VFs and times that; sets each attribute of a VF and reads it\n"
 		"back; resets a VF and binds it to vfio-pci and its own driver; sets the interrupt\n"
-		"moderation at and beyond each limit, and the MTU; and holds what it sees against vfctl's\n"
-		"tables of the driver. Refused while a VF of the PF is in use, leased or in a domain's\n"
-		"definition. Everything is put back, also after Ctrl-C; after a kill by vfctl recover.\n"
+		"moderation at and beyond each limit, the MTU and the eswitch's mode; and holds what it\n"
+		"sees against vfctl's tables of the driver. Refused while a VF of the PF is in use, leased\n"
+		"or in a domain's definition, and while the PF is a port of a bridge or bond. Everything is put back, also after Ctrl-C; after a kill by vfctl recover.\n"
 		"The report names neither host nor card, so that it can be sent: docs/hardware.md lists\n"
 		"those that came. The status is 3 when something failed or differs from the tables.",
 	.min_args = 1,

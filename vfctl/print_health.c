@@ -60,10 +60,13 @@ static void put_port(struct out *out, const struct vfctl_pf_health *h)
 void print_health(struct out *out, struct vfctl_ctx *ctx, const struct vfctl_inventory *inv,
 	const struct vfctl_pf *only)
 {
-	static const char *const headings[] = {"PF", "LINK", "RX ERRORS", "TX ERRORS", "MISSED", "PCIE",
-		"PCIE ERRORS", "PORT ERRORS"};
+	static const char *const headings[] = {"PF", "LINK", "RX ERR", "TX ERR", "MISSED", "PCIE",
+		"PCIE ERR", "PORT ERR"};
+	static const signed char give[] = {OUT_STAYS, OUT_WRAPS, OUT_STAYS, OUT_STAYS, OUT_STAYS,
+		OUT_WRAPS_SOON, OUT_STAYS, OUT_STAYS};
 
 	out_table(out, 0, headings, ARRAY_SIZE(headings));
+	out_table_fit(out, give);
 	for (size_t i = 0; i < inv->pf_count; i++) {
 		const struct vfctl_pf *pf = &inv->pfs[i];
 		struct vfctl_pf_health h;

@@ -115,8 +115,8 @@ static void check_guest_iommufd(struct exam *e)
 const struct check guest_checks[] = {
 	{"guest-bars", VFCTL_WARNING, "a device may be missing in a guest: its firmware has no room "
 		"for the BARs", "the guest's physical addresses are too few",
-		"<maxphysaddr mode='passthrough'/> in <cpu> (vfctl define writes it), or "
-		"SeaBIOS", check_guest_bars},
+		"<maxphysaddr mode='passthrough'/> in <cpu> (vfctl define chooses it by need, where "
+		"neither the template nor xml: of guest.yaml does), or SeaBIOS", check_guest_bars},
 	{"guest-addresses", VFCTL_WARNING, "a guest may not start, or not reach its devices: its "
 		"addresses are wider than the "
 		"IOMMU's", "QEMU and the CPU have more bits than the IOMMU translates",

@@ -17,6 +17,14 @@
 #define MAX_BITS 52 /* of x86 */
 #define WINDOW_SHIFT 3 /* an eighth; a quarter in edk2 of 2026-08 and later */
 
+static unsigned number_of(const struct xml_node *node, const char *attr)
+{
+	const char *text = xml_get(node, attr);
+	unsigned n = 0;
+
+	return text && parse_u32(text, 1, MAX_BITS, &n) == 0 ? n : 0;
+}
+
 static bool uses_uefi(const struct xml_node *domain)
 {
 	struct xml_node *os = xml_child(domain, "os");
@@ -112,6 +120,22 @@ static void choose(struct render *r, struct xml_node *cpu, bool host)
 			: "give it fewer of them");
 }
 
+/* What somebody chose stays, and what comes of it is said. */
+static void look_at_chosen(const struct render *r, const struct xml_node *cpu)
+{
+	const struct vfctl_address_space *a = &r->request->address;
+	const struct xml_node *node = xml_child(cpu, "maxphysaddr");
+	unsigned bits = node ? number_of(node, "bits") : 0;
+
+	if (xml_get_is(node, "mode", "passthrough"))
+		bits = widest(a) ? widest(a) : MAX_BITS;
+	else if (!bits)
+		bits = QEMU_BITS;
+	if (!has_room(r, bits))
+		warn_of_bars(r, bits, "leave maxphysaddr out of the template and of xml: in guest.yaml, and it "
+			"is chosen by need");
+}
+
 void render_address(struct render *r, struct xml_node *cpu, bool host)
 {
 	enum vfctl_choice choice = r->guest->xml.maxphysaddr;
@@ -120,19 +144,14 @@ void render_address(struct render *r, struct xml_node *cpu, bool host)
 		xml_remove_children(cpu, "maxphysaddr");
 	else if (choice == VFCTL_CHOICE_ON)
 		widen(r, cpu);
-	else if (!xml_child(cpu, "maxphysaddr"))
+	else if (!xml_child(cpu, "maxphysaddr")) {
 		choose(r, cpu, host);
+		return;
+	}
+	look_at_chosen(r, cpu);
 }
 
 /* ---- of a domain as it is ---- */
-
-static unsigned number_of(const struct xml_node *node, const char *attr)
-{
-	const char *text = xml_get(node, attr);
-	unsigned n = 0;
-
-	return text && parse_u32(text, 1, MAX_BITS, &n) == 0 ? n : 0;
-}
 
 static bool uses_iommufd(const struct xml_node *domain)
 {

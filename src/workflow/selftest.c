@@ -56,9 +56,44 @@ static int check_idle(struct vfctl_ctx *ctx, const struct vfctl_pf *pf)
 	for (uint32_t i = 0; i < pf->num_vfs; i++)
 		if (vf_is_busy(&pf->vfs[i]))
 			return ctx_fail(ctx, -EBUSY, "%s/%u is %s; a self-test takes all VFs of the PF "
-				"away for some time: stop or detach that first", vfctl_pf_name(pf, name),
-				pf->vfs[i].index, vf_describe_user(&pf->vfs[i], words, sizeof(words)));
+				"away for some time: stop that, or detach the VF from it, first",
+				vfctl_pf_name(pf, name), pf->vfs[i].index,
+				vf_describe_user(&pf->vfs[i], words, sizeof(words)));
 	return 0;
+}
+
+int selftest_check_idle(struct vfctl_selftest *t)
+{
+	_snapshot_ struct vfctl_snapshot *now = NULL;
+	const struct vfctl_pf *pf = NULL;
+	int r = vfctl_snapshot_read(t->ctx, t->bdf, &now);
+
+	if (r == 0)
+		r = vfctl_inventory_find_pf(t->ctx, now->inventory, t->bdf, &pf);
+	return r < 0 ? r : check_idle(t->ctx, pf);
+}
+
+/* ---- is the host's own traffic on it? ---- */
+
+static int check_master(struct vfctl_ctx *ctx, const char *netdev, const char *what)
+{
+	_free_ char *master = NULL;
+
+	if (!netdev[0] || host_try_link(ctx, &master, "/sys/class/net/%s/master", netdev) < 0)
+		return 0;
+	return ctx_fail(ctx, -EBUSY, "%s%s is a port of %s, which a self-test would cut off: take it out "
+		"(ip link set %s nomaster) first", what, netdev,
+		strrchr(master, '/') ? strrchr(master, '/') + 1 : master, netdev);
+}
+
+/* A bond of two ports may be one for the VFs of both: it would not come back by itself. */
+static int check_ports(struct vfctl_ctx *ctx, const struct vfctl_pf *pf)
+{
+	int r = check_master(ctx, pf->netdev, "");
+
+	for (uint32_t i = 0; i < pf->num_vfs && r == 0; i++)
+		r = check_master(ctx, pf->vfs[i].representor, "the representor ");
+	return r;
 }
 
 static int check_pf(struct vfctl_ctx *ctx, const struct vfctl_pf *pf)
@@ -74,7 +109,9 @@ static int check_pf(struct vfctl_ctx *ctx, const struct vfctl_pf *pf)
 	if (!pf->total_vfs)
 		return ctx_fail(ctx, -EOPNOTSUPP, "this PF can have no VFs (sriov_totalvfs is 0); the "
 			"firmware's setting says how many");
-	return check_idle(ctx, pf);
+	if (check_idle(ctx, pf) < 0)
+		return -EBUSY;
+	return check_ports(ctx, pf);
 }
 
 /* ---- how to put it back ---- */
@@ -275,8 +312,9 @@ static void try_all(struct vfctl_selftest *t)
 		struct trial *x = &t->trials[i];
 
 		/* A write that goes on in the kernel holds the PF: nothing more can be said of it. */
-		if (t->ctx->cancelled || vfctl_ctx_unfinished(t->ctx)) {
+		if (t->ctx->cancelled || vfctl_ctx_unfinished(t->ctx) || t->taken) {
 			selftest_say(t, x, VFCTL_SELFTEST_UNTRIED, t->ctx->cancelled ? "interrupted"
+				: t->taken ? "somebody took a VF"
 				: "a write before it goes on in the kernel");
 			continue;
 		}
@@ -310,6 +348,11 @@ static int put_back(struct vfctl_selftest *t)
 	sig_atomic_t cancelled = t->ctx->cancelled;
 	int r;
 
+	/* Not under a guest: the entry stays, and recover looks again. */
+	r = t->taken ? selftest_check_idle(t) : 0;
+	if (r < 0)
+		return ctx_prefix(t->ctx, -ESTALE, "not everything is as before (when that is over, vfctl "
+			"recover puts it back)");
 	t->ctx->cancelled = 0;
 	ctx_doing(t->ctx, "putting everything back as it was");
 	r = revert_all(t);

@@ -41,6 +41,7 @@ struct vfctl_selftest {
 	struct trial *trials;
 	size_t count;
 	bool failed; /* out of memory while adding */
+	bool taken;  /* somebody took a VF meanwhile: nothing more is tried */
 };
 
 /* selftest_plan.c: all that is tried on this PF, in order. */
@@ -68,6 +69,8 @@ void selftest_try_eswitch(struct vfctl_selftest *t, struct trial *x);
 void selftest_judge(struct vfctl_selftest *t, struct trial *x, int r);
 void selftest_say(struct vfctl_selftest *t, struct trial *x, enum vfctl_selftest_outcome outcome,
 	const char *fmt, ...) _printf_(4, 5);
+/* -EBUSY: somebody has a VF by now, whose name the words have. */
+int selftest_check_idle(struct vfctl_selftest *t);
 /* Carry out an inner change, which the outer one puts back. Frees it. */
 int selftest_carry_out(struct vfctl_selftest *t, struct vfctl_change *change);
 /* VF 0 as it is now; -ENOENT: there is none. */

@@ -159,7 +159,8 @@ void selftest_try_eswitch(struct vfctl_selftest *t, struct trial *x)
 		return;
 	}
 	if (now != VFCTL_ESWITCH_LEGACY && now != VFCTL_ESWITCH_SWITCHDEV) {
-		selftest_say(t, x, VFCTL_SELFTEST_UNTRIED, "its mode cannot be read");
+		selftest_say(t, x, VFCTL_SELFTEST_UNTRIED, now == VFCTL_ESWITCH_UNKNOWN
+			? "its mode cannot be read" : "it is in the mode %s", is);
 		return;
 	}
 	r = change_mode(t, is, other);

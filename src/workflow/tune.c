@@ -4,6 +4,7 @@
 
 #include <errno.h>
 
+#include "host/host.h"
 #include "netlink/rdma.h"
 #include "pci/express.h"
 #include "tuning/coalesce.h"
@@ -51,7 +52,8 @@ int vfctl_pf_moderation_read(struct vfctl_ctx *ctx, const struct vfctl_inventory
 	const struct vfctl_pf_spec *entry = wanted ? NULL : entry_of(ctx, inventory, pf, spec);
 	const struct vfctl_profile *profile = NULL;
 	struct vfctl_pf_moderation m = {0};
-	int r = coalesce_read(ctx, pf, &m.now);
+	int r = host_of(ctx)->ops->read_only ? ctx_fail(ctx, -EOPNOTSUPP, "a capture does not hold the "
+		"interrupt moderation of its PFs") : coalesce_read(ctx, pf, &m.now);
 
 	if (r == 0 && entry)
 		r = moderation_wanted(ctx, spec, entry, &m.wanted, &profile);
