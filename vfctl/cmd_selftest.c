@@ -227,7 +227,8 @@ static int run(struct invocation *in)
 	if (!in->dry_run && !option_of(in, "yes"))
 		return usage(in, "a self-test makes and removes all VFs of %s, and changes its MTU, "
 			"interrupt moderation and eswitch mode, so that its link may go down for moments; "
-			"all is put back. Say --yes to begin, or --dry-run to see what is tried", in->args[0]);
+			"all is put back. Say --yes to begin, or --dry-run to see what is tried",
+			in->args[0]);
 	r = vfctl_selftest_open(in->ctx, in->args[0], in->dry_run, &t);
 	if (r < 0)
 		return fail(in, r);
@@ -249,7 +250,8 @@ const struct command cmd_selftest = {
 		"back; resets a VF and binds it to vfio-pci and its own driver; sets the interrupt\n"
 		"moderation at and beyond each limit, the MTU and the eswitch's mode; and holds what it\n"
 		"sees against vfctl's tables of the driver. Refused while a VF of the PF is in use, leased\n"
-		"or in a domain's definition, and while the PF is a port of a bridge or bond. Everything is put back, also after Ctrl-C; after a kill by vfctl recover.\n"
+		"or in a domain's definition, and while the PF is a port of a bridge or bond. Everything\n"
+		"is put back, also after Ctrl-C; after a kill by vfctl recover.\n"
 		"The report names neither host nor card, so that it can be sent: docs/hardware.md lists\n"
 		"those that came. The status is 3 when something failed or differs from the tables.",
 	.min_args = 1,

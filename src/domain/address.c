@@ -132,8 +132,8 @@ static void look_at_chosen(const struct render *r, const struct xml_node *cpu)
 	else if (!bits)
 		bits = QEMU_BITS;
 	if (!has_room(r, bits))
-		warn_of_bars(r, bits, "leave maxphysaddr out of the template and of xml: in guest.yaml, and it "
-			"is chosen by need");
+		warn_of_bars(r, bits, "leave maxphysaddr out of the template and of xml: in guest.yaml, "
+			"and it is chosen by need");
 }
 
 void render_address(struct render *r, struct xml_node *cpu, bool host)
