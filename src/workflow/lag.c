@@ -205,6 +205,17 @@ static int read_bond(struct vfctl_ctx *ctx, struct lag *l)
 	return l->want ? lag_bond_text(ctx, l->lag->bond, &l->now) : ctx_oom(ctx);
 }
 
+int lag_check_other(struct vfctl_ctx *ctx, const struct vfctl_inventory *inv, const struct vfctl_pf *pf,
+	const char *meanwhile)
+{
+	int r = 0;
+
+	for (size_t i = 0; i < inv->pf_count && pf->lag == VFCTL_LAG_ACTIVE && r == 0; i++)
+		if (&inv->pfs[i] != pf && str_eq(inv->pfs[i].bond, pf->bond))
+			r = eswitch_check_unused(ctx, &inv->pfs[i], meanwhile);
+	return r;
+}
+
 /* ---- steps ---- */
 
 static int add_drivers(struct vfctl_ctx *ctx, const struct lag *l, bool back, struct steps *steps)
@@ -232,13 +243,12 @@ static int add_drivers(struct vfctl_ctx *ctx, const struct lag *l, bool back, st
 	return r;
 }
 
-/* Taken back, the ports are up again as they were. */
+/* Taken back, the ports are up again as they were. These also tell recover which two PFs it is of. */
 static void add_links(const struct lag *l, struct steps *steps)
 {
 	for (size_t i = 0; i < 2; i++)
-		if (!l->pfs[i]->bond[0])
-			step_op(steps, &op_pf_link, NULL, l->pfs[i]->up ? "up" : "down", "%s",
-				TEXT(&l->pfs[i]->bdf));
+		step_op(steps, &op_pf_link, NULL, l->pfs[i]->up ? "up" : "down", "%s",
+			TEXT(&l->pfs[i]->bdf));
 }
 
 static void add_bond(const struct lag *l, struct steps *steps)

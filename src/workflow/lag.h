@@ -13,6 +13,13 @@
 int lag_plan(struct vfctl_ctx *ctx, const struct vfctl_inventory *inv, const struct vfctl_host_spec *spec,
 	const struct vfctl_lag_spec *lag, bool planned, struct vfctl_change *change);
 
+/*
+ * -EBUSY: somebody has a VF of another port of the VF-LAG that the PF is in, and that goes with what is
+ * done to this one. Without a VF-LAG: 0. The inventory has the VFs of all PFs.
+ */
+int lag_check_other(struct vfctl_ctx *ctx, const struct vfctl_inventory *inv, const struct vfctl_pf *pf,
+	const char *meanwhile);
+
 /* All of them, for vfctl_declared_read(). */
 int lag_compare(struct vfctl_ctx *ctx, const struct vfctl_inventory *inv, const struct vfctl_host_spec *spec,
 	struct vfctl_declared *all);

@@ -30,6 +30,7 @@
 #include "workflow/bench.h"
 #include "workflow/clean.h"
 #include "workflow/guest_run.h"
+#include "workflow/lag.h"
 #include "workflow/ops.h"
 
 /*
@@ -103,13 +104,27 @@ static int check_driver(struct vfctl_ctx *ctx, const struct op *op, const struct
 }
 
 /* Nor is a mode changed under a guest: rather it stays as it was left. */
-static int check_eswitch(struct vfctl_ctx *ctx, const struct op *op, const struct vfctl_pf *pf)
+static int check_eswitch(struct vfctl_ctx *ctx, const struct op *op, const struct vfctl_inventory *inv,
+	const struct vfctl_pf *pf)
 {
 	enum vfctl_eswitch before;
+	int r;
 
 	if (!eswitch_parse(op->before, &before) || before == pf->eswitch)
 		return 0;
-	return eswitch_check_unused(ctx, pf, ESWITCH_MEANWHILE);
+	r = eswitch_check_unused(ctx, pf, ESWITCH_MEANWHILE);
+	return r < 0 ? r : lag_check_other(ctx, inv, pf, ESWITCH_MEANWHILE);
+}
+
+/* A bond is of all VFs of its ports, whether the change named them or not. */
+static int check_bond(struct vfctl_ctx *ctx, const struct op *op, const struct vfctl_pf *pf)
+{
+	_free_ char *now = NULL;
+	int r = lag_bond_text(ctx, op->target, &now);
+
+	if (r < 0 || op_is(op->type, op->before, now))
+		return r;
+	return eswitch_check_unused(ctx, pf, "the VF-LAG of both ports is taken apart");
 }
 
 static const struct vfctl_vf *find_vf(const struct vfctl_pf *pf, const char *slash)
@@ -140,17 +155,19 @@ static int check_vf(struct vfctl_ctx *ctx, const struct op *op, const struct vfc
 }
 
 static int check_ops(struct vfctl_ctx *ctx, const struct open_change *c, const char *address,
-	const struct vfctl_pf *pf)
+	const struct vfctl_inventory *inv, const struct vfctl_pf *pf)
 {
 	int r = 0;
 
 	for (size_t i = 0; i < c->op_count && r == 0; i++) {
 		const struct op *op = &c->ops[i];
 
-		if (!op->before || !str_starts(op->target, address))
+		if (op->type == &op_bond && op->before)
+			r = check_bond(ctx, op, pf);
+		if (!op->before || !str_starts(op->target, address) || r < 0)
 			continue;
 		if (op->type == &op_eswitch)
-			r = check_eswitch(ctx, op, pf);
+			r = check_eswitch(ctx, op, inv, pf);
 		else
 			r = op->type == &op_numvfs ? check_numvfs(ctx, op, pf)
 						   : check_vf(ctx, op, pf);
@@ -166,11 +183,20 @@ static bool is_of_pf(const struct open_change *c)
 	return false;
 }
 
+/* The VFs of another PF have a part in it. */
+static bool has_mode(const struct open_change *c)
+{
+	for (size_t i = 0; i < c->op_count; i++)
+		if (c->ops[i].type == &op_eswitch)
+			return true;
+	return false;
+}
+
 static int check_pf(struct vfctl_ctx *ctx, const struct open_change *c, const char *address)
 {
 	_snapshot_ struct vfctl_snapshot *snapshot = NULL;
 	const struct vfctl_pf *pf;
-	int r = vfctl_snapshot_read(ctx, address, &snapshot);
+	int r = vfctl_snapshot_read(ctx, has_mode(c) ? NULL : address, &snapshot);
 
 	if (r < 0)
 		return r;
@@ -178,18 +204,18 @@ static int check_pf(struct vfctl_ctx *ctx, const struct open_change *c, const ch
 	r = snapshot_need_leases(ctx, snapshot);
 	if (r == 0)
 		r = vfctl_inventory_find_pf(ctx, snapshot->inventory, address, &pf);
-	return r < 0 ? r : check_ops(ctx, c, address, pf);
+	return r < 0 ? r : check_ops(ctx, c, address, snapshot->inventory, pf);
 }
 
-/* A change of two PFs has the lock of the first in its entry: the VFs of the second one's drivers. */
+/* A change of two PFs has the lock of the first in its entry: the second one's link, and its VFs' drivers. */
 static bool find_other(const struct open_change *c, char ret[VFCTL_BDF_TEXT])
 {
 	for (size_t i = 0; i < c->op_count; i++) {
 		size_t len = strcspn(c->ops[i].target, "/");
 		struct vfctl_bdf bdf;
 
-		if (c->ops[i].type != &op_vf_driver || len >= VFCTL_BDF_TEXT ||
-			str_starts(c->ops[i].target, c->lock))
+		if ((c->ops[i].type != &op_vf_driver && c->ops[i].type != &op_pf_link) ||
+			len >= VFCTL_BDF_TEXT || str_starts(c->ops[i].target, c->lock))
 			continue;
 		snprintf(ret, VFCTL_BDF_TEXT, "%.*s", (int)len, c->ops[i].target);
 		if (vfctl_bdf_parse(ret, &bdf) == 0)
