@@ -9,6 +9,7 @@
 #include "sriov/eswitch.h"
 #include "sriov/holder.h"
 #include "sriov/inventory.h"
+#include "sriov/lag.h"
 #include "sriov/ops.h"
 
 static int fail_target(struct vfctl_ctx *ctx, const struct op *op)
@@ -52,8 +53,7 @@ static const char *mode_hint(int error)
 	}
 }
 
-/* A mode takes all that VFs send and get to pieces: no guest may have one. */
-static int check_unused(struct vfctl_ctx *ctx, const struct vfctl_bdf *pf)
+static int check_unused_pf(struct vfctl_ctx *ctx, const struct vfctl_bdf *pf, struct vfctl_inventory **ret)
 {
 	_inventory_ struct vfctl_inventory *inv = NULL;
 	char words[256];
@@ -64,10 +64,27 @@ static int check_unused(struct vfctl_ctx *ctx, const struct vfctl_bdf *pf)
 	holder_name_all(ctx, inv);
 	for (uint32_t i = 0; i < inv->pfs[0].num_vfs; i++)
 		if (vf_is_open(&inv->pfs[0].vfs[i]))
-			return ctx_fail(ctx, -EBUSY, "VF %u is %s, so the eswitch mode stays as it is",
+			return ctx_fail(ctx, -EBUSY, "VF %u of %s is %s, so the eswitch mode stays as it is",
 				inv->pfs[0].vfs[i].index,
+				vfctl_pf_name(&inv->pfs[0], (char[VFCTL_BDF_TEXT]){0}),
 				vf_describe_user(&inv->pfs[0].vfs[i], words, sizeof(words)));
+	*ret = steal(inv);
 	return 0;
+}
+
+/*
+ * A mode takes all that VFs send and get to pieces, and a VF-LAG with it: no guest may have one of this
+ * PF, or of the other port.
+ */
+static int check_unused(struct vfctl_ctx *ctx, const struct vfctl_bdf *pf)
+{
+	_inventory_ struct vfctl_inventory *inv = NULL, *second = NULL;
+	struct vfctl_bdf other;
+	int r = check_unused_pf(ctx, pf, &inv);
+
+	if (r == 0)
+		r = lag_other(ctx, &inv->pfs[0], &other);
+	return r <= 0 ? r : check_unused_pf(ctx, &other, &second);
 }
 
 static int check_mode(struct vfctl_ctx *ctx, const struct vfctl_bdf *pf, const char *want)

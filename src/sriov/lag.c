@@ -114,6 +114,34 @@ const char *vfctl_lag_name(enum vfctl_lag lag)
 	return (size_t)lag < ARRAY_SIZE(names) ? names[lag] : names[0];
 }
 
+static bool port_address(struct vfctl_ctx *ctx, const char *netdev, struct vfctl_bdf *ret)
+{
+	_free_ char *target = NULL;
+	const char *slash;
+
+	if (host_try_link(ctx, &target, NET "%s/device", netdev) < 0)
+		return false;
+	slash = strrchr(target, '/');
+	return vfctl_bdf_parse(slash ? slash + 1 : target, ret) == 0;
+}
+
+int lag_other(struct vfctl_ctx *ctx, const struct vfctl_pf *pf, struct vfctl_bdf *ret)
+{
+	_free_ char *ports = NULL;
+	_strv_ char **names = NULL;
+	int r = pf->lag == VFCTL_LAG_ACTIVE ? host_read(ctx, &ports, NET "%s/bonding/slaves", pf->bond) : 0;
+
+	if (r < 0 || !ports)
+		return r;
+	names = split(ports);
+	if (!names)
+		return ctx_oom(ctx);
+	for (size_t i = 0; names[i]; i++)
+		if (port_address(ctx, names[i], ret) && vfctl_bdf_compare(ret, &pf->bdf) != 0)
+			return 1;
+	return 0;
+}
+
 /* ---- the bond ---- */
 
 static int set_link(struct vfctl_ctx *ctx, const char *netdev, bool up)

@@ -19,4 +19,7 @@ int lag_bond_text(struct vfctl_ctx *ctx, const char *bond, char **ret);
 /* Fill in the bond that a PF is a port of, and the state of its VF-LAG. */
 void lag_read(struct vfctl_ctx *ctx, struct vfctl_pf *pf);
 
+/* The other PF of the VF-LAG that this one is in. @return 1; 0 there is none; negative errno. */
+int lag_other(struct vfctl_ctx *ctx, const struct vfctl_pf *pf, struct vfctl_bdf *ret);
+
 #endif

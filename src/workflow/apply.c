@@ -336,14 +336,26 @@ static int add_tuning(struct vfctl_ctx *ctx, const struct target *t, const struc
 	return coalesce_add_step(ctx, t->pf, &m.fit, &change->steps);
 }
 
+/* In a VF-LAG the mode of one port is of the other one's VFs as well. */
+static int check_other_port(struct vfctl_ctx *ctx, const struct target *t, const struct wanted *w)
+{
+	int r = eswitch_changes(ctx, t->pf, w->pf->eswitch);
+
+	if (r < 0) /* told where the step would be added */
+		ctx_clear(ctx);
+	return r <= 0 ? 0 : lag_check_other(ctx, t->snapshot->inventory, t->pf, ESWITCH_MEANWHILE);
+}
+
 /* @t: the PF, and what it was looked at with; @ret_kept may be NULL. */
 static int plan(struct vfctl_ctx *ctx, const struct target *t, const struct wanted *w,
 	struct vfctl_change **ret_change, char **ret_kept)
 {
 	_change_ struct vfctl_change *change = NULL;
 	int r = t->pf->unread ? ctx_fail(ctx, -EIO, "nothing is changed: %s", t->pf->unread)
-			      : plan_vfs(ctx, t, w, &change);
+			      : check_other_port(ctx, t, w);
 
+	if (r == 0)
+		r = plan_vfs(ctx, t, w, &change);
 	if (r == 0)
 		r = add_mode(ctx, t, w, change);
 	if (r == 0)
