@@ -37,19 +37,26 @@ int pf_locks_add_of(struct vfctl_ctx *ctx, struct pf_locks *locks, const char *d
 	return r;
 }
 
+/* The guest's own VFs are looked at in any case. */
+static void warn(struct vfctl_ctx *ctx)
+{
+	log_warn(ctx, "%s", vfctl_ctx_error(ctx));
+	ctx_clear(ctx);
+}
+
 int pf_locks_take(struct vfctl_ctx *ctx, struct pf_locks *locks)
 {
 	char text[VFCTL_BDF_TEXT];
 	int r = 0;
 
+	for (size_t i = 0; i < locks->count; i++)
+		if (recover_both(ctx, vfctl_bdf_format(&locks->pfs[i], text)) < 0)
+			warn(ctx);
 	for (size_t i = 0; i < locks->count && r == 0; i++) {
 		r = host_lock(ctx, vfctl_bdf_format(&locks->pfs[i], text), false,
 			&locks->fds[i]);
-		/* The guest's own VFs are looked at in any case. */
-		if (r == 0 && recover_locked(ctx, text) < 0) {
-			log_warn(ctx, "%s", vfctl_ctx_error(ctx));
-			ctx_clear(ctx);
-		}
+		if (r == 0 && recover_locked(ctx, text) < 0)
+			warn(ctx);
 	}
 	return r;
 }

@@ -370,6 +370,67 @@ int recover_locked(struct vfctl_ctx *ctx, const char *lock)
 	return recover_under(ctx, lock, "", &finished);
 }
 
+/* @ret_lock: of an open change of two PFs, this one the second. 1; 0 there is none. */
+static int find_first(struct vfctl_ctx *ctx, const char *lock, char **ret_lock)
+{
+	_open_changes_ struct open_changes *open = NULL;
+	char other[VFCTL_BDF_TEXT];
+	int r = journal_read(ctx, NULL, op_types, &open);
+
+	if (r < 0)
+		return ctx_prefix(ctx, r, "nothing is changed while the journal cannot be read");
+	for (size_t i = 0; i < open->count; i++) {
+		const struct open_change *c = &open->v[i];
+
+		if (str_eq(c->lock, lock) || !is_of_pf(c) || !find_other(c, other) || !str_eq(other, lock))
+			continue;
+		*ret_lock = strdup(c->lock);
+		return *ret_lock ? 1 : ctx_oom(ctx);
+	}
+	return 0;
+}
+
+int recover_both(struct vfctl_ctx *ctx, const char *lock)
+{
+	for (;;) {
+		_free_ char *first = NULL;
+		_close_ int fd = -1;
+		int r = find_first(ctx, lock, &first);
+
+		if (r <= 0)
+			return r;
+		r = host_lock(ctx, first, false, &fd);
+		if (r == 0)
+			r = recover_locked(ctx, first);
+		if (r < 0)
+			return r;
+	}
+}
+
+int recover_lock(struct vfctl_ctx *ctx, const char *lock, int *ret_fd)
+{
+	for (;;) {
+		_free_ char *first = NULL;
+		_close_ int fd = -1;
+		int r = recover_both(ctx, lock);
+
+		if (r == 0)
+			r = host_lock(ctx, lock, false, &fd);
+		if (r == 0)
+			r = recover_locked(ctx, lock);
+		/* Begun and cut short while this waited for the lock? */
+		if (r == 0)
+			r = find_first(ctx, lock, &first);
+		if (r < 0)
+			return r;
+		if (r == 0) {
+			*ret_fd = fd;
+			fd = -1;
+			return 0;
+		}
+	}
+}
+
 int recover_pfs(struct vfctl_ctx *ctx)
 {
 	_open_changes_ struct open_changes *open = NULL;

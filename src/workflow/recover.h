@@ -26,7 +26,14 @@ bool recover_asks_libvirt(const struct open_change *change);
  */
 int recover_locked(struct vfctl_ctx *ctx, const char *lock);
 /*
- * The same for the locks of all PFs, each taken for it: before VFs are chosen. Changes that go
+ * The same for changes of two PFs whose second one this is: their entry is under the lock of the first.
+ * No lock of a PF is held.
+ */
+int recover_both(struct vfctl_ctx *ctx, const char *lock);
+/* Lock a PF, and take back all that was left open of it. No lock of another PF is held. */
+int recover_lock(struct vfctl_ctx *ctx, const char *lock, int *ret_fd);
+/*
+ * What is open under the locks of all PFs, each taken for it: before VFs are chosen. Changes that go
  * on are waited for.
  */
 int recover_pfs(struct vfctl_ctx *ctx);

@@ -60,8 +60,7 @@ static int lock_pf(struct vfctl_ctx *ctx, const char *name, bool is_vf, int *ret
 		  : vfctl_inventory_find_pf(ctx, inv, name, &pf);
 	if (r < 0)
 		return explain(ctx, inv, r);
-	r = host_lock(ctx, vfctl_bdf_format(&pf->bdf, text), false, ret_fd);
-	return r < 0 ? r : recover_locked(ctx, text);
+	return recover_lock(ctx, vfctl_bdf_format(&pf->bdf, text), ret_fd);
 }
 
 static int lock(struct vfctl_ctx *ctx, const char *name, const struct target_need *need,
