@@ -90,19 +90,39 @@ static int check_netdevs(struct vfctl_ctx *ctx, const struct lag *l)
 	return 0;
 }
 
+/* Its entry under pfs:; NULL: it has none. */
+static const struct vfctl_pf_spec *entry_of(struct vfctl_ctx *ctx, const struct lag *l,
+	const struct vfctl_pf *pf)
+{
+	for (size_t i = 0; i < l->spec->pf_count; i++) {
+		const struct vfctl_pf *meant;
+
+		if (declared_find(ctx, l->inventory, &l->spec->pfs[i], &meant) == 0 && meant == pf)
+			return &l->spec->pfs[i];
+		ctx_clear(ctx);
+	}
+	return NULL;
+}
+
+static int check_managed(struct vfctl_ctx *ctx, const struct lag *l)
+{
+	for (size_t i = 0; i < 2; i++) {
+		const struct vfctl_pf_spec *entry = entry_of(ctx, l, l->pfs[i]);
+
+		if (entry && entry->unmanaged)
+			return ctx_fail(ctx, -EINVAL, "%s is not managed (managed: off in its entry "
+				"under pfs:), so it becomes no port of a bond; take one of the two out",
+				NAME(l->pfs[i]));
+	}
+	return 0;
+}
+
 /* The mode that the PF has when this is carried out. */
 static enum vfctl_eswitch mode_of(struct vfctl_ctx *ctx, const struct lag *l, const struct vfctl_pf *pf)
 {
-	for (size_t i = 0; l->planned && i < l->spec->pf_count; i++) {
-		const struct vfctl_pf *meant;
+	const struct vfctl_pf_spec *entry = l->planned ? entry_of(ctx, l, pf) : NULL;
 
-		if (!l->spec->pfs[i].eswitch)
-			continue;
-		if (declared_find(ctx, l->inventory, &l->spec->pfs[i], &meant) == 0 && meant == pf)
-			return l->spec->pfs[i].eswitch;
-		ctx_clear(ctx);
-	}
-	return pf->eswitch;
+	return entry && entry->eswitch ? entry->eswitch : pf->eswitch;
 }
 
 /* A bond that comes before the mode makes a LAG of the host alone, and VFs never get into it. */
@@ -309,8 +329,10 @@ static int find_pfs(struct vfctl_ctx *ctx, struct lag *l)
 
 static int check_all(struct vfctl_ctx *ctx, const struct lag *l)
 {
-	int r = check_card(ctx, l);
+	int r = check_managed(ctx, l);
 
+	if (r == 0)
+		r = check_card(ctx, l);
 	if (r == 0)
 		r = check_netdevs(ctx, l);
 	if (r == 0)
