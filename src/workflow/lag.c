@@ -59,12 +59,12 @@ static int check_card(struct vfctl_ctx *ctx, const struct lag *l)
 	if (!is_mlx5(l) && !str_eq(a->driver, "ice"))
 		return ctx_fail(ctx, -EOPNOTSUPP, "the driver %s knows no VF-LAG (mlx5_core and ice do)",
 			a->driver[0] ? a->driver : "(none)");
-	for (size_t i = 0; i < l->inventory->pf_count; i++) {
+	for (size_t i = 0; i < l->inventory->pf_count && is_mlx5(l); i++) {
 		const struct vfctl_pf *other = &l->inventory->pfs[i];
 
 		if (other != a && other != b && same_card(&other->bdf, &a->bdf))
-			return ctx_fail(ctx, -EINVAL, "the card has another port, %s (%s), and a "
-				"VF-LAG takes all ports of a card", NAME(other), TEXT(&other->bdf));
+			return ctx_fail(ctx, -EINVAL, "the card has another port, %s (%s), and mlx5 makes "
+				"a VF-LAG of all ports of a card", NAME(other), TEXT(&other->bdf));
 	}
 	if (!is_mlx5(l) && !str_eq(l->lag->mode, "active-backup"))
 		return ctx_fail(ctx, -EOPNOTSUPP, "the driver ice makes a VF-LAG of mode "
