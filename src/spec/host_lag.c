@@ -29,6 +29,24 @@ static const char *const lag_required[] = {"bond", "mode", "pfs", NULL};
 const struct table lag_table = {lag_keys, ARRAY_SIZE(lag_keys), lag_shapes, ARRAY_SIZE(lag_shapes),
 	lag_required};
 
+/* A port is of one bond. */
+static int check_twice(struct reader *r, const struct vfctl_host_spec *spec,
+	const struct vfctl_lag_spec *lag, const struct doc_node *const *seen)
+{
+	int error = 0;
+
+	for (const struct vfctl_lag_spec *other = spec->lags; error == 0 && other < lag; other++) {
+		if (str_eq(other->bond, lag->bond))
+			error = reader_fail(r, seen[0], "bond", -EEXIST, "the bond is declared twice");
+		for (size_t i = 0; error == 0 && i < 4; i++)
+			if (str_eq(other->pfs[i / 2], lag->pfs[i % 2]))
+				error = reader_fail(r, seen[2]->items[i % 2], "pfs", -EEXIST, "%s is in "
+					"the bond %s as well; a PF is a port of one", lag->pfs[i % 2],
+					other->bond);
+	}
+	return error;
+}
+
 static int read_lag(struct reader *r, const struct doc_node *node, void *object)
 {
 	const struct doc_node *seen[ARRAY_SIZE(lag_keys)] = {0};
@@ -54,10 +72,7 @@ static int read_lag(struct reader *r, const struct doc_node *node, void *object)
 	if (error == 0 && (strv_len(lag->pfs) != 2 || str_eq(lag->pfs[0], lag->pfs[1])))
 		error = reader_fail(r, seen[2], "pfs", -EINVAL,
 			"it must name two PFs, the ports of one card");
-	for (size_t i = 0; error == 0 && i + 1 < spec->lag_count; i++)
-		if (str_eq(spec->lags[i].bond, lag->bond))
-			error = reader_fail(r, seen[0], "bond", -EEXIST, "the bond is declared twice");
-	return error;
+	return error < 0 ? error : check_twice(r, spec, lag, seen);
 }
 
 int read_lags(struct reader *r, const struct key *key, const struct doc_node *value, void *object)
