@@ -117,26 +117,24 @@ static int check_managed(struct vfctl_ctx *ctx, const struct lag *l)
 	return 0;
 }
 
-/* The mode that the PF has when this is carried out. */
-static enum vfctl_eswitch mode_of(struct vfctl_ctx *ctx, const struct lag *l, const struct vfctl_pf *pf)
-{
-	const struct vfctl_pf_spec *entry = l->planned ? entry_of(ctx, l, pf) : NULL;
-
-	return entry && entry->eswitch ? entry->eswitch : pf->eswitch;
-}
-
 /* A bond that comes before the mode makes a LAG of the host alone, and VFs never get into it. */
 static int check_modes(struct vfctl_ctx *ctx, const struct lag *l)
 {
 	for (size_t i = 0; i < 2; i++) {
-		enum vfctl_eswitch mode = mode_of(ctx, l, l->pfs[i]);
+		const struct vfctl_pf *pf = l->pfs[i];
+		const struct vfctl_pf_spec *entry = entry_of(ctx, l, pf);
+		enum vfctl_eswitch stated = entry ? entry->eswitch : VFCTL_ESWITCH_UNKNOWN;
+		enum vfctl_eswitch mode = l->planned && stated ? stated : pf->eswitch;
 
-		if (mode != VFCTL_ESWITCH_SWITCHDEV)
-			return ctx_fail(ctx, -EINVAL, "the eswitch of %s is in mode %s, and both ports "
-				"of a VF-LAG need switchdev; add eswitch: switchdev to its entry under "
-				"pfs:",
-				NAME(l->pfs[i]),
-				vfctl_eswitch_name(mode));
+		if (mode == VFCTL_ESWITCH_SWITCHDEV)
+			continue;
+		if (stated == VFCTL_ESWITCH_SWITCHDEV)
+			return ctx_fail(ctx, -EINVAL, "%s is not as declared: its eswitch is in mode %s, "
+				"and both ports of a VF-LAG need switchdev; what keeps it from that is "
+				"said of its own entry", NAME(pf), vfctl_eswitch_name(mode));
+		return ctx_fail(ctx, -EINVAL, "the eswitch of %s is in mode %s, and both ports of a "
+			"VF-LAG need switchdev; add eswitch: switchdev to its entry under pfs:", NAME(pf),
+			vfctl_eswitch_name(mode));
 	}
 	return 0;
 }
