@@ -315,6 +315,8 @@ static int apply_lag(struct vfctl_ctx *ctx, const struct op *op)
 		host_sleep_ms(ctx, WAIT_MS);
 		r = read_pf(ctx, op, &state);
 	}
+	if (r == 0 && state == VFCTL_LAG_OFF && ctx->cancelled)
+		return ctx_fail(ctx, -EINTR, "interrupted; rolled back");
 	if (r == 0 && state == VFCTL_LAG_OFF)
 		return ctx_fail(ctx, -ETIMEDOUT, "the bond is there, and the driver has made no VF-LAG "
 			"of it within %d s: dmesg may say why (more than 64 VFs on a port need a newer "

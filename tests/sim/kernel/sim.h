@@ -21,6 +21,7 @@
  *	.sim/coalesce/NETDEV	see ethtool.c
  *	.sim/eswitch/BDF	see devlink.c, which has more
  *	.sim/slow            ms that each new VF takes
+ *	.sim/sleeps          exists: what waits really does
  */
 struct sim_vf {
 	uint8_t mac[32];

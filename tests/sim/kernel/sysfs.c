@@ -618,6 +618,8 @@ static void sim_sleep(struct host *h, unsigned ms)
 
 	if (from && to)
 		rename(from, to);
+	if (sim_has(h, "/.sim/sleeps"))
+		files_sleep(h, ms);
 }
 
 static void sim_audit(struct host *h, const char *text)
