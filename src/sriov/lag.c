@@ -3,10 +3,12 @@
 #include "sriov/lag.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <linux/if.h>
 #include <stdio.h>
 
 #include "base/buf.h"
+#include "base/parse.h"
 #include "host/host.h"
 #include "pci/device.h"
 #include "sriov/inventory.h"
@@ -280,6 +282,55 @@ static int revert_bond(struct vfctl_ctx *ctx, const struct op *op)
 
 const struct op_type op_bond = {.name = "bond", .volatile_ = true, .observe_one = observe_bond,
 	.apply_one = apply_bond, .revert_one = revert_bond};
+
+/* ---- does it look at its ports' links? ---- */
+
+static int observe_miimon(struct vfctl_ctx *ctx, const struct op *op, char **ret)
+{
+	if (!is_name(op->target))
+		return ctx_fail(ctx, -EBADMSG, "an operation bond-miimon has '%.20s' as its target",
+			op->target);
+	if (!host_exists(ctx, NET "%s/bonding", op->target))
+		return op_say(ctx, LAG_NO_BOND, ret);
+	return host_read(ctx, ret, NET "%s/bonding/miimon", op->target);
+}
+
+static int write_miimon(struct vfctl_ctx *ctx, const struct op *op, const char *text)
+{
+	_free_ char *now = NULL;
+	int ms, r = observe_miimon(ctx, op, &now);
+
+	if (r == 0 && parse_int(text, 0, INT_MAX, &ms) < 0)
+		r = ctx_fail(ctx, -EBADMSG, "an operation bond-miimon has the value '%.20s'", text);
+	return r < 0 || str_eq(now, text) ? r : host_write(ctx, text, NET "%s/bonding/miimon", op->target);
+}
+
+static int apply_miimon(struct vfctl_ctx *ctx, const struct op *op)
+{
+	return write_miimon(ctx, op, op->want);
+}
+
+static int revert_miimon(struct vfctl_ctx *ctx, const struct op *op)
+{
+	/* A bond that went since is none to be put back. */
+	return is_name(op->target) && !host_exists(ctx, NET "%s/bonding", op->target) ? 0
+		: write_miimon(ctx, op, op->before);
+}
+
+const struct op_type op_miimon = {.name = "bond-miimon", .volatile_ = true,
+	.observe_one = observe_miimon, .apply_one = apply_miimon, .revert_one = revert_miimon};
+
+/* Not one that asks by ARP: to set the other ends that (bond_option_miimon_set()). */
+void lag_add_miimon(struct vfctl_ctx *ctx, const char *bond, struct steps *steps)
+{
+	_free_ char *now = NULL, *arp = NULL;
+
+	if (host_try_read(ctx, &now, NET "%s/bonding/miimon", bond) < 0 || !str_eq(now, "0") ||
+		(host_try_read(ctx, &arp, NET "%s/bonding/arp_interval", bond) == 0 && !str_eq(arp, "0")))
+		return;
+	step_add_op(steps, &op_miimon, MIIMON_MS, "0", bond, "%s: let it look at the links of its ports, "
+		"every " MIIMON_MS " ms (miimon)", bond);
+}
 
 /* ---- what the driver makes of it ---- */
 

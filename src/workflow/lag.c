@@ -356,13 +356,14 @@ int lag_plan(struct vfctl_ctx *ctx, const struct vfctl_inventory *inv, const str
 	if (r < 0)
 		return r;
 	if (!str_eq(l.now, l.want) || (is_mlx5(&l) && l.pfs[0]->lag == VFCTL_LAG_OFF))
-		return add_steps(ctx, &l, change);
-	if (l.pfs[0]->lag == VFCTL_LAG_UNKNOWN)
+		r = add_steps(ctx, &l, change);
+	else if (l.pfs[0]->lag == VFCTL_LAG_UNKNOWN)
 		change->pending = str_format("whether the driver has made a VF-LAG of %s is not known "
 			"here: %s",
 			lag->bond, is_mlx5(&l) ? "/sys/kernel/debug is for root, and must be mounted"
 					       : "ice says it in dmesg alone");
-	return 0;
+	lag_add_miimon(ctx, lag->bond, &change->steps);
+	return r;
 }
 
 /* ---- the entries ---- */

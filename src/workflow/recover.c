@@ -44,7 +44,7 @@ const struct op_type *const op_types[] = {&op_autoprobe, &op_numvfs, &op_vf_attr
 	&op_vf_identity, &op_guest_attrs, &op_vf_driver, &op_module, &op_pf_mtu,
 	&op_ipoib_mode,
 	&op_rdma_adaptive,
-	&op_pf_link, &op_eswitch, &op_representor, &op_bond, &op_lag, &op_coalesce,
+	&op_pf_link, &op_eswitch, &op_representor, &op_bond, &op_lag, &op_miimon, &op_coalesce,
 	&op_kernel_value, &op_fdb, &op_file,
 	&op_claim, &op_unclaim, &op_lease,
 	&op_unlease, &op_lease_vf, &op_unlease_vf, &op_policy, &op_unrun, &op_domain, &op_undomain,

@@ -41,6 +41,7 @@ static const char machine[] =
 	"pf " RDMA_PF " driver mlx5_core netdev ib0 ifindex 3 node 0 total 4 infiniband 1 rdma mlx5_0\n"
 	"pf " MLX " driver mlx5_core netdev ens5 ifindex 5 node 0 total 8 vf_driver mlx5_core\n"
 	"file /sys/class/net/bonding_masters text x\n"
+	"file /sys/class/net/bond1/bonding/miimon text 0\n"
 	"file /sys/class/net/br0/bridge/x text 1\n"
 	"file /sys/class/net/br0/ifindex text 50\n"
 	"file /sys/class/net/br1/bridge/x text 1\n"
@@ -124,6 +125,7 @@ static const struct sample samples[] = {
 	{&op_eswitch, MLX, "switchdev", "legacy", false},
 	{&op_representor, MLX "/1", "br0", "br1", true},
 	{&op_bond, "bond0", "active-backup ens1 ens5", "802.3ad ens5", false},
+	{&op_miimon, "bond1", "100", "0", false},
 	{&op_coalesce, PF, "rx-usecs=0", "rx-usecs=100", false},
 	{&op_kernel_value, NUMA_BALANCING, "0", "1", false},
 	{&op_fdb, PF "/02:00:00:00:00:09", "self", "", false},
@@ -250,6 +252,7 @@ static void what_the_journal_holds_may_be_nonsense(void **state)
 		{&op_rdma_adaptive, PF, "on", "off"}, {&op_rdma_adaptive, RDMA_PF, "on", "maybe"}, {&op_pf_link, PF, "sideways", ""},
 		{&op_eswitch, PF, "fast", "none"}, {&op_eswitch, "x", "legacy", "legacy"},
 		{&op_bond, "../bond0", "-", "-"}, {&op_bond, "bond0", "-", "802.3ad ../x"}, {&op_bond, "bond0", "-", ""},
+		{&op_miimon, "../bond0", "100", "0"}, {&op_miimon, "bond1", "100", "often"},
 		{&op_representor, PF, "br0", "br1"}, {&op_representor, "x/1", "br0", "br1"},
 		{&op_representor, PF "/1", "br0", "br1"},
 		{&op_pf_link, PF "/1", "up", "down"},
