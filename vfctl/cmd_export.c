@@ -125,8 +125,18 @@ static void print_remarks(struct invocation *in, const struct vfctl_pf *pf)
 /* Legacy is what each PF has at boot. */
 static void print_eswitch(struct invocation *in, const struct vfctl_pf *pf)
 {
-	if (pf->eswitch == VFCTL_ESWITCH_SWITCHDEV)
-		out_line(in->out, "    eswitch: switchdev");
+	const char *bridge = pf->num_vfs ? pf->vfs[0].bridge : "";
+	uint32_t same = 0;
+
+	if (pf->eswitch != VFCTL_ESWITCH_SWITCHDEV)
+		return;
+	out_line(in->out, "    eswitch: switchdev");
+	while (same < pf->num_vfs && strcmp(pf->vfs[same].bridge, bridge) == 0)
+		same++;
+	if (same < pf->num_vfs)
+		out_line(in->out, "    # the representors of its VFs are ports of different bridges, or of none");
+	else if (bridge[0])
+		out_line(in->out, "    representors: {bridge: %s}", bridge);
 }
 
 static void print_pf(struct invocation *in, const struct vfctl_pf *pf)
@@ -152,6 +162,46 @@ static void print_pf(struct invocation *in, const struct vfctl_pf *pf)
 		out_line(in->out, "    # not all of it could be read: %s", pf->unread);
 }
 
+/* Both are as a VF-LAG needs it, and as far as it is told, it is one. */
+static bool are_lag(const struct vfctl_pf *a, const struct vfctl_pf *b)
+{
+	static const char *const modes[] = {"active-backup", "balance-xor", "802.3ad"};
+	bool known = false;
+
+	for (size_t i = 0; i < sizeof(modes) / sizeof(modes[0]); i++)
+		known |= strcmp(a->bond_mode, modes[i]) == 0;
+	return known && strcmp(a->bond, b->bond) == 0 && a->lag != VFCTL_LAG_OFF &&
+		a->eswitch == VFCTL_ESWITCH_SWITCHDEV && b->eswitch == VFCTL_ESWITCH_SWITCHDEV &&
+		a->bdf.domain == b->bdf.domain && a->bdf.bus == b->bdf.bus && a->bdf.slot == b->bdf.slot;
+}
+
+static size_t count_ports(const struct vfctl_inventory *inv, const char *bond)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < inv->pf_count; i++)
+		n += strcmp(inv->pfs[i].bond, bond) == 0;
+	return n;
+}
+
+static void print_lags(struct invocation *in, const struct vfctl_inventory *inv)
+{
+	bool begun = false;
+
+	for (size_t i = 0; i < inv->pf_count; i++)
+		for (size_t k = i + 1; k < inv->pf_count; k++) {
+			const struct vfctl_pf *a = &inv->pfs[i], *b = &inv->pfs[k];
+
+			if (!a->bond[0] || !are_lag(a, b) || count_ports(inv, a->bond) != 2)
+				continue;
+			if (!begun)
+				out_line(in->out, "lag:");
+			begun = true;
+			out_line(in->out, "  - {bond: %s, mode: %s, pfs: [%s, %s]}", a->bond, a->bond_mode,
+				a->netdev, b->netdev);
+		}
+}
+
 static int run(struct invocation *in)
 {
 	struct vfctl_snapshot *snapshot = NULL;
@@ -165,6 +215,7 @@ static int run(struct invocation *in)
 		out_line(in->out, "# this host has no PF with SR-IOV");
 	for (size_t i = 0; i < snapshot->inventory->pf_count; i++)
 		print_pf(in, &snapshot->inventory->pfs[i]);
+	print_lags(in, snapshot->inventory);
 	vfctl_snapshot_free(snapshot);
 	return EXIT_DONE;
 }

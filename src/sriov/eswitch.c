@@ -115,6 +115,21 @@ static void take(struct vfctl_ctx *ctx, struct vfctl_pf *pf, const char *switch_
 			str_copy(pf->vfs[i].representor, sizeof(pf->vfs[i].representor), netdev);
 }
 
+/* ovs-system and a bond are masters as well, and no bridges. */
+static void read_bridge(struct vfctl_ctx *ctx, struct vfctl_vf *vf)
+{
+	_free_ char *target = NULL;
+	const char *slash;
+
+	if (!vf->representor[0] ||
+		host_try_link(ctx, &target, "/sys/class/net/%s/master", vf->representor) < 0)
+		return;
+	slash = strrchr(target, '/');
+	slash = slash ? slash + 1 : target;
+	if (host_exists(ctx, "/sys/class/net/%s/bridge", slash))
+		str_copy(vf->bridge, sizeof(vf->bridge), slash);
+}
+
 /*
  * Since Linux 5.8 they stand in the PF's own net/ directory. Before, anywhere; and the ports of one
  * card have the same switch id there, so the number of the PF tells whose they are.
@@ -133,10 +148,11 @@ void representors_read(struct vfctl_ctx *ctx, struct vfctl_pf *pf)
 			take(ctx, pf, id, own[i], true);
 	for (uint32_t i = 0; i < pf->num_vfs; i++)
 		found += pf->vfs[i].representor[0] != '\0';
-	if (found || host_try_list(ctx, &all, "/sys/class/net") < 0)
-		return;
-	for (size_t i = 0; all[i]; i++)
-		take(ctx, pf, id, all[i], false);
+	if (!found && host_try_list(ctx, &all, "/sys/class/net") == 0)
+		for (size_t i = 0; all[i]; i++)
+			take(ctx, pf, id, all[i], false);
+	for (uint32_t i = 0; i < pf->num_vfs; i++)
+		read_bridge(ctx, &pf->vfs[i]);
 }
 
 /* ---- rates ---- */

@@ -88,11 +88,11 @@ static enum vfctl_lag read_state(struct vfctl_ctx *ctx, const struct vfctl_pf *p
 
 void lag_read(struct vfctl_ctx *ctx, struct vfctl_pf *pf)
 {
-	_free_ char *target = NULL;
+	_free_ char *target = NULL, *mode = NULL;
 	const char *slash;
 	char *doubt = host_take_doubt(ctx);
 
-	pf->bond[0] = '\0';
+	pf->bond[0] = pf->bond_mode[0] = '\0';
 	pf->lag = VFCTL_LAG_UNKNOWN;
 	if (pf->netdev[0] && host_try_link(ctx, &target, NET "%s/master", pf->netdev) == 0) {
 		slash = strrchr(target, '/');
@@ -100,8 +100,13 @@ void lag_read(struct vfctl_ctx *ctx, struct vfctl_pf *pf)
 		if (host_exists(ctx, NET "%s/bonding", slash))
 			str_copy(pf->bond, sizeof(pf->bond), slash);
 	}
-	if (pf->bond[0])
+	if (pf->bond[0]) {
 		pf->lag = read_state(ctx, pf);
+		if (host_try_read(ctx, &mode, NET "%s/bonding/mode", pf->bond) == 0) {
+			mode[strcspn(mode, " ")] = '\0';
+			str_copy(pf->bond_mode, sizeof(pf->bond_mode), mode);
+		}
+	}
 	if (doubt) { /* of what was read before */
 		free(host_take_doubt(ctx));
 		ctx->doubt = doubt;

@@ -57,6 +57,7 @@ struct vfctl_vf {
 	bool to_clean;
 	/** The network device of this host that stands for it in switchdev mode; "" none. */
 	char representor[16];
+	char bridge[16]; /**< of the kernel, that the representor is a port of; "" none */
 };
 
 /** Whether the ports above a PF keep what its VFs send from other devices (ACS). */
@@ -121,6 +122,7 @@ struct vfctl_pf {
 	char *unread;
 	enum vfctl_eswitch eswitch;
 	char bond[16];	    /**< that its network device is a port of; "" none */
+	char bond_mode[16]; /**< "802.3ad", ...; "" not read */
 	enum vfctl_lag lag; /**< of that bond */
 };
 
