@@ -153,23 +153,84 @@ static int check_roce(struct vfctl_ctx *ctx, const struct lag *l)
 
 /* ---- the bond ---- */
 
-/* An address on it would be out of reach once it is a port. */
-static int check_routes(struct vfctl_ctx *ctx, const struct vfctl_pf *pf)
+static bool is_word(const char *line, size_t len, const char *word)
+{
+	return len == strlen(word) && strncmp(line, word, len) == 0;
+}
+
+/* "Iface Destination ...": IPv4. */
+static bool has_route4(struct vfctl_ctx *ctx, const char *netdev)
 {
 	_free_ char *text = NULL;
 	char *save = NULL;
 
 	if (host_try_read(ctx, &text, "/proc/net/route") < 0)
-		return 0;
-	for (char *line = strtok_r(text, "\n", &save); line; line = strtok_r(NULL, "\n", &save)) {
-		size_t len = strcspn(line, "\t ");
+		return false;
+	for (char *line = strtok_r(text, "\n", &save); line; line = strtok_r(NULL, "\n", &save))
+		if (is_word(line, strcspn(line, "\t "), netdev))
+			return true;
+	return false;
+}
 
-		if (len == strlen(pf->netdev) && strncmp(line, pf->netdev, len) == 0)
-			return ctx_fail(ctx, -EBUSY, "this host has routes through %s, which end when "
-				"it becomes a port of a bond; move its addresses to the bond first, or "
-				"let the network manager make the bond", pf->netdev);
+/* fe80::/10 and ff00::/8: each device that is up has them. */
+static bool is_everywhere(const char *destination)
+{
+	return str_starts(destination, "fe8") || str_starts(destination, "fe9") ||
+		str_starts(destination, "fea") || str_starts(destination, "feb") ||
+		str_starts(destination, "ff");
+}
+
+/* "DESTINATION LENGTH ... DEVICE", the addresses as 32 digits; the name is the last word. */
+static bool has_route6(struct vfctl_ctx *ctx, const char *netdev)
+{
+	_free_ char *text = NULL;
+	char *save = NULL;
+
+	if (host_try_read(ctx, &text, "/proc/net/ipv6_route") < 0)
+		return false;
+	for (char *line = strtok_r(text, "\n", &save); line; line = strtok_r(NULL, "\n", &save)) {
+		const char *name = strrchr(line, ' ');
+
+		if (name && str_eq(name + 1, netdev) && !is_everywhere(line))
+			return true;
 	}
-	return 0;
+	return false;
+}
+
+/* VLANs of a port and what else stands on it: /sys/class/net/PORT/upper_NAME. */
+static const char *find_route(struct vfctl_ctx *ctx, const char *netdev, char *const *entries)
+{
+	if (has_route4(ctx, netdev) || has_route6(ctx, netdev))
+		return netdev;
+	for (size_t i = 0; entries[i]; i++) {
+		const char *upper = entries[i] + strlen("upper_");
+
+		if (str_starts(entries[i], "upper_") &&
+			(has_route4(ctx, upper) || has_route6(ctx, upper)))
+			return upper;
+	}
+	return NULL;
+}
+
+/* An address on it would be out of reach once it is a port. */
+static int check_routes(struct vfctl_ctx *ctx, const struct vfctl_pf *pf)
+{
+	_strv_ char **entries = NULL;
+	static char *none[] = {NULL};
+	const char *through;
+
+	if (host_try_list(ctx, &entries, "/sys/class/net/%s", pf->netdev) == -ENOMEM)
+		return ctx_oom(ctx);
+	through = find_route(ctx, pf->netdev, entries ? entries : none);
+	if (!through)
+		return 0;
+	if (!str_eq(through, pf->netdev))
+		return ctx_fail(ctx, -EBUSY, "this host has routes through %s, which stands on %s, and they "
+			"end when that becomes a port of a bond; make it on the bond instead first",
+			through, pf->netdev);
+	return ctx_fail(ctx, -EBUSY, "this host has routes through %s, which end when it becomes a port of "
+		"a bond; move its addresses to the bond first, or let the network manager make the bond",
+		pf->netdev);
 }
 
 static int check_masters(struct vfctl_ctx *ctx, const struct lag *l)
