@@ -103,7 +103,7 @@ void print_declared(struct invocation *in, const struct vfctl_declared *declared
 		print_one(in, &declared->pfs[i]);
 	for (size_t i = 0; i < declared->lag_count; i++)
 		print_lag(in, &declared->lags[i]);
-	if (!declared->count && !declared_host_differs(declared))
+	if (!declared->count && !declared->lag_count && !declared_host_differs(declared))
 		out_line(in->out, "no PFs are declared (pfs: in host.yaml)");
 }
 

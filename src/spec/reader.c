@@ -125,13 +125,23 @@ static const struct key *find(const struct key *keys, size_t count, const char *
 	return NULL;
 }
 
+/* "lag[0].", as keys in it are named, is without the point here. */
+static int fail_no_map(const struct reader *r, const struct doc_node *node, const char *first)
+{
+	size_t len = strlen(r->path);
+
+	if (!len)
+		return doc_fail(r->ctx, node, -EINVAL, "the file must be keys with values, such as %s: ...",
+			first);
+	return doc_fail(r->ctx, node, -EINVAL, "%.*s: must be keys with values, such as %s: ...",
+		(int)(len - 1), r->path, first);
+}
+
 int reader_map(struct reader *r, const struct doc_node *node, const struct key *keys,
 	size_t count, void *object, const struct doc_node **ret_seen)
 {
 	if (node->kind != DOC_MAP)
-		return doc_fail(r->ctx, node, -EINVAL,
-			"%s must be keys with values, such as %s: ...",
-			*r->path ? r->path : "the file", keys[0].name);
+		return fail_no_map(r, node, keys[0].name);
 	for (size_t i = 0; i < node->count; i++) {
 		const struct key *key = find(keys, count, node->keys[i]->text);
 		int error;

@@ -179,7 +179,7 @@ static void errors_say_where_and_what(void **state)
 		{"host: 'a b'", "h.yaml:1:7: host: 'a b'"},
 		{"host: -a", "begin with a letter"},
 		{"guid-pools: {}", "must be a list"},
-		{"guid-pools: [x]", "guid-pools[0]. must be keys"},
+		{"guid-pools: [x]", "guid-pools[0]: must be keys"},
 		{"guid-pools: [{ranges: ['0x1..0x2']}]", "guid-pools[0].name: the key is missing"},
 		{POOL("strategy: hash"), "pool p has no values"},
 		{POOL("ranges: []"), "pool p has no values"},
