@@ -117,7 +117,7 @@ check_is "QPs as ibv_devinfo" "$(ibv_devinfo -v -d rxe0 | awk '$1 == "max_qp:" {
 	"vfctl show rxe0 --json | jq -r .max_qp"
 check_is "link layer" ethernet bash -c "vfctl show rxe0 --json | jq -r .ports[0].link_layer"
 # ---- adaptive moderation, on the real nldev ----
-adaptive() { rdma -d -j dev show rxe0 | jq -r '.[0]["adaptive-moderation"]'; }
+adaptive() { rdma -d -j dev show rxe0 | jq -r 'if .[0]["adaptive-moderation"] then "on" else "off" end'; }
 check_is "adaptive moderation as rdma says" "$(adaptive)" /payload/bin/nladaptive rxe0
 check_is "turned on" on /payload/bin/nladaptive rxe0 on
 check_is "rdma sees it" on adaptive

@@ -23,6 +23,12 @@ state() {
 }
 running() { pgrep -x vfctl >/dev/null; }
 
+# Cases before this one leave them down; igb's VFs get no MAC and no rate then.
+for link in "$ens1" "$ens2"; do
+	check "$link up" ip link set "$link" up
+	eventually "it has a link" 90 grep -qx 1 "/sys/class/net/$link/carrier"
+done
+
 # ---- igb: the tables are the card's own ----
 check_fails "nothing without --yes" vfctl selftest "$ens1"
 state "$left" >/tmp/before
