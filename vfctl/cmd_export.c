@@ -134,7 +134,7 @@ static void print_eswitch(struct invocation *in, const struct vfctl_pf *pf)
 	while (same < pf->num_vfs && strcmp(pf->vfs[same].bridge, bridge) == 0)
 		same++;
 	if (same < pf->num_vfs)
-		out_line(in->out, "    # the representors of its VFs are ports of different bridges, or of none");
+		out_line(in->out, "    # the representors of its VFs are not all ports of one bridge");
 	else if (bridge[0])
 		out_line(in->out, "    representors: {bridge: %s}", bridge);
 }
