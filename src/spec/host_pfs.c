@@ -217,13 +217,21 @@ static int read_ranges(struct reader *r, const struct key *key, const struct doc
 
 /* ---- one PF ---- */
 
+/* Which of the key's words it is: for values of which the first is "not stated". */
+static int read_which(struct reader *r, const struct key *key, const struct doc_node *value,
+	unsigned *ret_index)
+{
+	const struct key into = {key->name, read_word, 0, 0, 0, key->words};
+
+	return read_word(r, &into, value, ret_index);
+}
+
 static int read_link(struct reader *r, const struct key *key, const struct doc_node *value,
 	void *object)
 {
-	const struct key into = {key->name, read_word, 0, 0, 0, key->words};
 	struct vfctl_pf_spec *pf = object;
 	unsigned index = 0;
-	int error = read_word(r, &into, value, &index);
+	int error = read_which(r, key, value, &index);
 
 	if (error == 0)
 		pf->link = index ? VFCTL_PF_LINK_DOWN : VFCTL_PF_LINK_UP;
@@ -235,10 +243,9 @@ static const char *const eswitch_words[] = {"legacy", "switchdev", NULL};
 static int read_eswitch(struct reader *r, const struct key *key, const struct doc_node *value,
 	void *object)
 {
-	const struct key into = {key->name, read_word, 0, 0, 0, key->words};
 	struct vfctl_pf_spec *pf = object;
 	unsigned index = 0;
-	int error = read_word(r, &into, value, &index);
+	int error = read_which(r, key, value, &index);
 
 	if (error == 0)
 		pf->eswitch = index ? VFCTL_ESWITCH_SWITCHDEV : VFCTL_ESWITCH_LEGACY;

@@ -170,16 +170,6 @@ static int find_representor(struct vfctl_ctx *ctx, const struct op *op, const st
 	return 0;
 }
 
-static int read_flags(struct vfctl_ctx *ctx, const char *netdev, unsigned *ret)
-{
-	_free_ char *text = NULL;
-	int r = host_read(ctx, &text, "/sys/class/net/%s/flags", netdev);
-
-	if (r == 0 && sscanf(text, "%x", ret) != 1)
-		r = ctx_fail(ctx, -EBADMSG, "/sys/class/net/%s/flags has '%.20s'", netdev, text);
-	return r;
-}
-
 int representor_text(struct vfctl_ctx *ctx, const char *netdev, char **ret)
 {
 	_free_ char *target = NULL;
@@ -192,7 +182,7 @@ int representor_text(struct vfctl_ctx *ctx, const char *netdev, char **ret)
 	r = host_try_link(ctx, &target, "/sys/class/net/%s/master", netdev);
 	if (r < 0 && r != -ENOENT)
 		return ctx_fail(ctx, r, "read which bridge %s is a port of: %s", netdev, strerror(-r));
-	r = read_flags(ctx, netdev, &flags);
+	r = netdev_flags_read(ctx, netdev, &flags);
 	if (r < 0)
 		return r;
 	slash = target ? strrchr(target, '/') : NULL;
@@ -258,7 +248,7 @@ static int set_link(struct vfctl_ctx *ctx, const char *netdev, bool up)
 {
 	unsigned flags;
 	char number[16];
-	int r = read_flags(ctx, netdev, &flags);
+	int r = netdev_flags_read(ctx, netdev, &flags);
 
 	if (r < 0 || !(flags & IFF_UP) == !up)
 		return r;

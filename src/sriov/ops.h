@@ -35,4 +35,7 @@ int vf_driver_text(struct vfctl_ctx *ctx, const struct vfctl_vf *vf, char **ret_
 /* Is a VF kept without a driver by its override? */
 #define VF_NO_DRIVER "none"
 
+/* IFF_ flags of a network device; with words. */
+int netdev_flags_read(struct vfctl_ctx *ctx, const char *netdev, unsigned *ret);
+
 #endif

@@ -180,7 +180,7 @@ const struct op_type op_rdma_adaptive = {.name = "rdma-adaptive-moderation", .vo
 
 /* ---- up or down ---- */
 
-static int read_flags(struct vfctl_ctx *ctx, const char *netdev, unsigned *ret)
+int netdev_flags_read(struct vfctl_ctx *ctx, const char *netdev, unsigned *ret)
 {
 	_free_ char *text = NULL;
 	int r = host_read(ctx, &text, "/sys/class/net/%s/flags", netdev);
@@ -197,7 +197,7 @@ static int observe_link(struct vfctl_ctx *ctx, const struct op *op, char **ret)
 	int r = open_pf(ctx, op, &inv);
 
 	if (r == 0)
-		r = read_flags(ctx, inv->pfs[0].netdev, &flags);
+		r = netdev_flags_read(ctx, inv->pfs[0].netdev, &flags);
 	return r < 0 ? r : op_say(ctx, flags & IFF_UP ? UP : DOWN, ret);
 }
 
@@ -213,7 +213,7 @@ static int write_link(struct vfctl_ctx *ctx, const struct op *op, const char *te
 		r = ctx_fail(ctx, -EBADMSG, "an operation %s has the value '%.30s'",
 			op->type->name, text);
 	if (r == 0)
-		r = read_flags(ctx, inv->pfs[0].netdev, &flags);
+		r = netdev_flags_read(ctx, inv->pfs[0].netdev, &flags);
 	if (r < 0 || !(flags & IFF_UP) == str_eq(text, DOWN))
 		return r;
 	snprintf(number, sizeof(number), "0x%x", flags ^ IFF_UP);
