@@ -33,7 +33,6 @@ DL_FN(sqlite3_prepare_v2);
 DL_FN(sqlite3_reset);
 DL_FN(sqlite3_sql);
 DL_FN(sqlite3_step);
-DL_FN(sqlite3_wal_autocheckpoint);
 
 static const struct dl_symbol symbols[] = {
 	DL_SYM(sqlite3_bind_int64), DL_SYM(sqlite3_bind_text), DL_SYM(sqlite3_busy_handler),
@@ -43,8 +42,7 @@ static const struct dl_symbol symbols[] = {
 	DL_SYM(sqlite3_extended_errcode), DL_SYM(sqlite3_finalize), DL_SYM(sqlite3_get_autocommit),
 	DL_SYM(sqlite3_open_v2),
 	DL_SYM(sqlite3_prepare_v2), DL_SYM(sqlite3_clear_bindings), DL_SYM(sqlite3_reset),
-	DL_SYM(sqlite3_sql), DL_SYM(sqlite3_step), DL_SYM(sqlite3_db_config),
-	DL_SYM(sqlite3_wal_autocheckpoint)};
+	DL_SYM(sqlite3_sql), DL_SYM(sqlite3_step), DL_SYM(sqlite3_db_config)};
 
 /* Another command's transaction takes milliseconds. */
 #define BUSY_TIMEOUT_MS 10000
@@ -61,6 +59,7 @@ struct db {
 	size_t sharers; /* besides who opened it */
 	sqlite3_stmt *idle[IDLE_MAX];
 	size_t next_idle; /* the slot that is given up next */
+	bool leaves_log;
 	unsigned busy_ms; /* waited so far for the statement at hand */
 };
 
@@ -290,10 +289,17 @@ int db_open(struct vfctl_ctx *ctx, const char *path, bool write, struct db **ret
 		return ctx_oom(ctx);
 	if (sym_sqlite3_open_v2(path, &db->handle, flags | SQLITE_OPEN_NOFOLLOW, NULL))
 		return fail(db);
-	/* The log stays when the last one closes: making and removing it at each call is slow. */
+	/*
+	 * The log's file stays when the last one closes, for making and removing it at each call is
+	 * slow, but it is empty then. What of a log is in the database already is known in the index
+	 * alone, which the next to open it makes anew: a log that is not cut off is read, and grows,
+	 * with each run (walIndexRecover() and sqlite3WalClose() of SQLite's wal.c).
+	 */
 	sym_sqlite3_file_control(db->handle, NULL, SQLITE_FCNTL_PERSIST_WAL, &keep);
 	sym_sqlite3_busy_handler(db->handle, wait_for_others, db);
 	r = db_exec(db, "PRAGMA foreign_keys = ON");
+	if (r == 0 && write)
+		r = db_exec(db, "PRAGMA journal_size_limit = 0");
 	if (r == 0)
 		*ret_db = steal(db);
 	return r;
@@ -342,12 +348,21 @@ int db_mend(struct vfctl_ctx *ctx, const char *path)
 }
 
 /* SQLite reads the whole log when it is opened: a long one would cost more than it saves. */
-#define LOG_PAGES 100
+#define LOG_BYTES (128 << 10)
 
 void db_leave_log(struct db *db)
 {
-	sym_sqlite3_db_config(db->handle, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);
-	sym_sqlite3_wal_autocheckpoint(db->handle, LOG_PAGES);
+	db->leaves_log = true;
+}
+
+/* The last to close brings the log into the file, unless it is told not to. */
+static void choose_log(struct db *db)
+{
+	_free_ char *log = db->leaves_log ? str_format("%s-wal", db->path) : NULL;
+	struct stat st;
+
+	if (log && stat(log, &st) == 0 && st.st_size <= LOG_BYTES)
+		sym_sqlite3_db_config(db->handle, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);
 }
 
 void db_close(struct db *db)
@@ -358,8 +373,10 @@ void db_close(struct db *db)
 		db->ctx->state = NULL;
 	for (size_t i = 0; i < IDLE_MAX && db->handle; i++)
 		sym_sqlite3_finalize(db->idle[i]);
-	if (db->handle)
+	if (db->handle) {
+		choose_log(db);
 		sym_sqlite3_close(db->handle);
+	}
 	free(db->path);
 	free(db);
 }
