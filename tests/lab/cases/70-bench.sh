@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
+# CASE_BOOT 3
 # shellcheck shell=bash
-# CASE_BOOT 2
 # vfctl bench on real interfaces: the emulated card throttles interrupts as the real one does, so the
 # moderation of a port, and of a VF, is there to be found; and where nothing differs nothing may be.
 # shellcheck source=tests/lab/cases/lib.sh

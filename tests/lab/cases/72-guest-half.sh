@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
+# CASE_BOOT 3
 # shellcheck shell=bash
-# CASE_BOOT 2
 # The guest's half of a profile, read by the udev and the igbvf that a guest has.
 . "$(dirname "$0")/lib.sh"
 

@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
+# CASE_BOOT 3
 # shellcheck shell=bash
 # What igb's VFs do not have, on the real rtnetlink and ethtool netlink: netdevsim, whose VFs are no PCI
 # functions, by the code that set and tune set use (tests/lab/nlset.c). Looked at with ip and ethtool.

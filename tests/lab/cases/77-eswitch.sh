@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
+# CASE_BOOT 3
 # shellcheck shell=bash
 # devlink as the kernel has it: modes, representors, rates, health, on netdevsim, by the code that apply
 # uses (tests/lab/nldevlink.c). Looked at with devlink(8), ip and sysfs.

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # shellcheck shell=bash
-# CASE_BOOT 2
 # CASE_TIMEOUT 900
 # vfctl selftest on the lab's cards, with their own drivers and the real kernel.
 . "$(dirname "$0")/lib.sh"
