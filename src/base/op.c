@@ -31,10 +31,11 @@ static int apply(struct vfctl_ctx *ctx, const struct op *ops, size_t count)
 	int r = 0;
 
 	if (type->apply)
-		return type->apply(ctx, ops, count);
-	for (size_t i = 0; i < count && r == 0; i++)
+		r = type->apply(ctx, ops, count);
+	for (size_t i = 0; !type->apply && i < count && r == 0; i++)
 		r = type->apply_one(ctx, &ops[i]);
-	return r;
+	/* Kernel and libvirt mean "busy", and whoever runs the change would plan it anew. */
+	return r == -EAGAIN && !type->may_be_stale ? -EBUSY : r;
 }
 
 /* The first failure, when all are tried. */

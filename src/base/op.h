@@ -35,6 +35,7 @@ struct op_type {
 	bool asks_libvirt; /* its calls need ctx->hypervisor */
 	const char *asks_libvirt_of; /* so do those of targets that begin with this */
 	bool after_all; /* not done while something before it is left to do */
+	bool may_be_stale; /* -EAGAIN of it: what it was planned on has changed, plan it anew */
 	/* What is there now, in the words of @want. */
 	int (*observe_one)(struct vfctl_ctx *ctx, const struct op *op, char **ret_text);
 	/* Carry out, and look at the host again: what does not read back is a failure. */

@@ -299,7 +299,7 @@ static int wait_removal(struct vfctl_ctx *ctx, struct removal *state, unsigned t
 	if (ctx->cancelled)
 		return ctx_fail(ctx, -EINTR, "interrupted while waiting for the guest to let go of "
 			"the device; it may still do so");
-	return ctx_fail(ctx, -EAGAIN, "the guest did not let go of the device within %u s (is an "
+	return ctx_fail(ctx, -ETIMEDOUT, "the guest did not let go of the device within %u s (is an "
 		"operating system running in it that handles hot-unplug?); it stays attached",
 		timeout_ms / 1000);
 }

@@ -257,7 +257,8 @@ static bool same_claim(const char *text, const char *observed)
 
 /* They stay with a lease that stays. */
 const struct op_type op_claim = {.name = "claim", .nature = OP_HOLDS, .observe_one = say_held,
-	.apply_one = claim, .revert_one = take_back_claim, .same = same_claim};
+	.may_be_stale = true, .apply_one = claim, .revert_one = take_back_claim,
+	.same = same_claim};
 /* Nobody else gets what a VF still has that could not be returned. */
 const struct op_type op_unclaim = {.name = "unclaim", .nature = OP_COMMIT, .after_all = true,
 	.observe_one = say_held, .apply_one = unclaim};

@@ -65,7 +65,7 @@ struct vfctl_hypervisor {
 		const char *device_xml, unsigned affect);
 	/**
 	 * Take a device away. For a running domain waits until the guest let go of it.
-	 * -EAGAIN when it does not within @p timeout_ms.
+	 * -ETIMEDOUT when it does not within @p timeout_ms.
 	 */
 	int (*detach)(struct vfctl_ctx *ctx, struct vfctl_hypervisor *self, const char *uuid,
 		const char *device_xml, unsigned affect, unsigned timeout_ms);
