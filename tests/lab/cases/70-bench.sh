@@ -44,12 +44,21 @@ cat >/run/lab/moderation.yaml <<-EOT
 	tests:
 	  - {name: udp, tool: sockperf, transport: udp, size: 64, duration: 1s}
 EOT
+# By hand, with a file "long" in the payload: the values between as well.
+between=()
+[ ! -e /payload/long ] || between=(100 250 500)
+for value in "${between[@]}"; do
+	sed -i "/  rx1000:/i\  rx$value: {settings: {rx-usecs: $value}}" /run/lab/moderation.yaml
+done
 check "the plan is shown, and nothing is set" vfctl bench run /run/lab/moderation.yaml --dry-run
 check_is "the port is as it was" "$before" usecs left "$ens1"
 check "moderation is measured" vfctl bench run /run/lab/moderation.yaml --output "$results/moderation" --seed 7
 vfctl bench report "$results/moderation" | sed 's/^/# /'
 check_is "between 3 and 10 us nothing is claimed" "no difference shown" verdict moderation rx10
 check_is "1000 us are worse" worse verdict moderation rx1000
+for value in "${between[@]}"; do
+	[ "$value" = 100 ] || check_is "$value us are worse" worse verdict moderation "rx$value"
+done
 check_is "it is called emulated" true jq .emulated "$results/moderation/bench.json"
 check_is "the port has its own moderation again" "$before" usecs left "$ens1"
 check "no server is left" no_servers
