@@ -190,18 +190,27 @@ static int wait_for_others(void *data, int tries)
 
 #define STATE_DIR_DEFAULT "/var/lib/vfctl"
 
+static bool is_left_alone(const struct stat *st)
+{
+	return st->st_uid != geteuid() || !(st->st_mode & 077);
+}
+
 /* Not more than its owner may do, whatever the umask and whoever made it. */
 static int make_private(struct vfctl_ctx *ctx, const char *path, int flags, mode_t mode)
 {
-	_close_ int fd = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC | flags);
+	_close_ int fd = -1;
 	struct stat st;
 
+	/* As it mostly is; a link is refused below. */
+	if (lstat(path, &st) == 0 && !S_ISLNK(st.st_mode) && is_left_alone(&st))
+		return 0;
+	fd = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC | flags);
 	/* Not there, or not ours: then SQLite says what is wrong. */
 	if (fd < 0 && (errno == ENOENT || errno == EACCES))
 		return 0;
 	if (fd < 0 || fstat(fd, &st) < 0)
 		return ctx_fail(ctx, -errno, "open %s: %s", path, strerror(errno));
-	if (st.st_uid != geteuid() || !(st.st_mode & 077))
+	if (is_left_alone(&st))
 		return 0;
 	if (fchmod(fd, mode) < 0)
 		return errno == EROFS ? 0 : ctx_fail(ctx, -errno, "make %s private: %s", path,
