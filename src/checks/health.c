@@ -9,6 +9,7 @@
 
 #include "base/parse.h"
 #include "host/host.h"
+#include "pci/device.h"
 #include "vfctl/doctor.h"
 
 #define DEV "/sys/bus/pci/devices/%s/%s"
@@ -49,24 +50,16 @@ static bool read_hop(struct vfctl_ctx *ctx, struct pci_hop *hop)
 
 size_t pci_hops_read(struct vfctl_ctx *ctx, const struct vfctl_bdf *bdf, struct pci_hop *ret)
 {
-	char text[VFCTL_BDF_TEXT], parent[VFCTL_BDF_TEXT] = "", *save = NULL;
-	_free_ char *target = NULL;
-	size_t count = 0;
+	struct vfctl_bdf path[PCI_PATH_MAX];
+	size_t length = pci_path(ctx, bdf, path), count = 0;
 
-	if (host_try_link(ctx, &target, "/sys/bus/pci/devices/%s", vfctl_bdf_format(bdf, text)) < 0)
-		return 0;
-	for (char *part = strtok_r(target, "/", &save); part && count < PCI_HOPS_MAX;
-		part = strtok_r(NULL, "/", &save)) {
+	for (size_t i = 1; i < length && count < PCI_HOPS_MAX; i++) {
 		struct pci_hop hop = {.gts = 0};
-		struct vfctl_bdf one;
 
-		if (vfctl_bdf_parse(part, &one) < 0)
-			continue;
-		vfctl_bdf_format(&one, hop.child);
-		str_copy(hop.parent, sizeof(hop.parent), parent);
-		if (parent[0] && read_hop(ctx, &hop))
+		vfctl_bdf_format(&path[i - 1], hop.parent);
+		vfctl_bdf_format(&path[i], hop.child);
+		if (read_hop(ctx, &hop))
 			ret[count++] = hop;
-		str_copy(parent, sizeof(parent), hop.child);
 	}
 	return count;
 }
@@ -84,6 +77,21 @@ static bool read_total(struct vfctl_ctx *ctx, const char *bdf, const char *file,
 		return false;
 	at = strstr(text, total);
 	return at && sscanf(at + strlen(total), "%" SCNu64, ret) == 1;
+}
+
+bool pci_errors_read(struct vfctl_ctx *ctx, const struct vfctl_bdf *bdf, uint64_t *ret_correctable,
+	uint64_t *ret_others)
+{
+	uint64_t nonfatal = 0, fatal = 0;
+	char text[VFCTL_BDF_TEXT];
+
+	vfctl_bdf_format(bdf, text);
+	if (!read_total(ctx, text, "aer_dev_correctable", "TOTAL_ERR_COR", ret_correctable))
+		return false;
+	read_total(ctx, text, "aer_dev_nonfatal", "TOTAL_ERR_NONFATAL", &nonfatal);
+	read_total(ctx, text, "aer_dev_fatal", "TOTAL_ERR_FATAL", &fatal);
+	*ret_others = nonfatal + fatal;
+	return true;
 }
 
 /* ---- counters ---- */

@@ -20,4 +20,8 @@ struct pci_hop {
 /* Those whose speeds are known, from the root down to the function; @ret has PCI_HOPS_MAX. */
 size_t pci_hops_read(struct vfctl_ctx *ctx, const struct vfctl_bdf *bdf, struct pci_hop *ret);
 
+/* What AER counted at that function since the boot; false: nothing does. */
+bool pci_errors_read(struct vfctl_ctx *ctx, const struct vfctl_bdf *bdf, uint64_t *ret_correctable,
+	uint64_t *ret_others);
+
 #endif

@@ -161,21 +161,24 @@ static bool uses_iommufd(const struct xml_node *domain)
 	return xml_get_is(xml_child(domain, "iommufd"), "enabled", "yes");
 }
 
-int vfctl_domain_address_read(struct vfctl_ctx *ctx, const char *text,
-	struct vfctl_domain_address *ret)
+void view_read_address(const struct xml_node *domain, struct vfctl_domain_address *ret)
 {
-	_xml_ struct xml *xml = NULL;
-	const struct xml_node *domain, *node;
-	int r = xml_parse_domain(ctx, "domain", text, &xml);
+	const struct xml_node *node = xml_child(xml_child(domain, "cpu"), "maxphysaddr");
 
-	if (r < 0)
-		return r;
-	domain = xml_root(xml);
-	node = xml_child(xml_child(domain, "cpu"), "maxphysaddr");
 	*ret = (struct vfctl_domain_address){.uefi = uses_uefi(domain), .iommufd = uses_iommufd(domain),
 		.passthrough = xml_get_is(node, "mode", "passthrough"),
 		.bits = number_of(node, "bits"), .limit = number_of(node, "limit")};
 	if (!ret->bits)
 		ret->bits = QEMU_BITS;
-	return 0;
+}
+
+int vfctl_domain_address_read(struct vfctl_ctx *ctx, const char *text,
+	struct vfctl_domain_address *ret)
+{
+	_xml_ struct xml *xml = NULL;
+	int r = xml_parse_domain(ctx, "domain", text, &xml);
+
+	if (r == 0)
+		view_read_address(xml_root(xml), ret);
+	return r;
 }

@@ -27,6 +27,9 @@ int view_read_cells(struct vfctl_ctx *ctx, const struct xml_node *domain,
 	struct vfctl_domain_view *view);
 int view_read_pins(struct vfctl_ctx *ctx, const struct xml_node *domain,
 	struct vfctl_domain_view *view);
+/* address.c, memlock.c: of a <domain>. */
+void view_read_address(const struct xml_node *domain, struct vfctl_domain_address *ret);
+int view_read_memlock(struct vfctl_ctx *ctx, const struct xml_node *domain, struct vfctl_memlock *ret);
 
 /* intent.c: one VF as attributes; shared by writer and both readers. */
 int intent_vf_attr(struct vfctl_ctx *ctx, struct vfctl_domain_vf *vf, uint32_t *given,

@@ -56,18 +56,11 @@ static int read_size(struct vfctl_ctx *ctx, const struct xml_node *node, uint64_
 	return text ? view_bytes(ctx, node, text, ret) : 0;
 }
 
-int vfctl_domain_memlock_read(
-	struct vfctl_ctx *ctx, const char *text, struct vfctl_memlock *ret)
+int view_read_memlock(struct vfctl_ctx *ctx, const struct xml_node *domain, struct vfctl_memlock *ret)
 {
 	struct vfctl_memlock m = {0};
-	_xml_ struct xml *xml = NULL;
-	struct xml_node *domain;
-	int r = xml_parse_domain(ctx, "domain", text, &xml);
+	int r = read_size(ctx, xml_child(domain, "memory"), &m.memory_bytes);
 
-	if (r < 0)
-		return r;
-	domain = xml_root(xml);
-	r = read_size(ctx, xml_child(domain, "memory"), &m.memory_bytes);
 	if (r == 0)
 		r = read_size(ctx, xml_child(xml_child(domain, "memtune"), "hard_limit"),
 			&m.hard_limit_bytes);
@@ -80,6 +73,15 @@ int vfctl_domain_memlock_read(
 	}
 	*ret = m;
 	return 0;
+}
+
+int vfctl_domain_memlock_read(
+	struct vfctl_ctx *ctx, const char *text, struct vfctl_memlock *ret)
+{
+	_xml_ struct xml *xml = NULL;
+	int r = xml_parse_domain(ctx, "domain", text, &xml);
+
+	return r < 0 ? r : view_read_memlock(ctx, xml_root(xml), ret);
 }
 
 static char *size_text(uint64_t bytes)

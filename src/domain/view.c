@@ -106,6 +106,15 @@ static void read_mac(const struct xml_node *device, struct vfctl_domain_device *
 	item->has_mac = text && vfctl_mac_parse(text, &item->mac) == 0;
 }
 
+/* One that does not fit is no driver's name. */
+static void read_model(const struct xml_node *device, struct vfctl_domain_device *item)
+{
+	const char *text = xml_get(xml_child(device, "driver"), "model");
+
+	if (text)
+		str_copy(item->model, sizeof(item->model), text);
+}
+
 static int add_device(
 	struct vfctl_ctx *ctx, struct xml_node *device, struct vfctl_domain_view *view)
 {
@@ -121,6 +130,7 @@ static int add_device(
 		return r;
 	item.has_guest = r > 0;
 	read_mac(device, &item);
+	read_model(device, &item);
 	if (view->device_count == VFCTL_DOMAIN_DEVICES_MAX)
 		return ctx_fail(ctx, -E2BIG, FILE_NAME ":%u: more than %d host devices",
 			xml_line(device), VFCTL_DOMAIN_DEVICES_MAX);
@@ -248,8 +258,11 @@ int vfctl_domain_read(
 		r = view_read_cells(ctx, domain, view);
 	if (r == 0)
 		r = read_devices(ctx, domain, view);
+	if (r == 0)
+		r = view_read_memlock(ctx, domain, &view->memlock);
 	if (r < 0)
 		return r;
+	view_read_address(domain, &view->address);
 	if (!view->name)
 		return ctx_fail(ctx, -EINVAL, FILE_NAME ":%u: <domain> lacks <name>",
 			xml_line(domain));

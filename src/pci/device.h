@@ -46,6 +46,13 @@ int pci_reset(struct vfctl_ctx *ctx, const struct vfctl_bdf *bdf);
 int pci_link_function(struct vfctl_ctx *ctx, const struct vfctl_bdf *bdf, const char *link,
 	struct vfctl_bdf *ret_bdf);
 
+#define PCI_PATH_MAX 16
+/*
+ * The functions that lead to it, from the root port down, itself the last; @ret has PCI_PATH_MAX.
+ * 0 when its place cannot be read.
+ */
+size_t pci_path(struct vfctl_ctx *ctx, const struct vfctl_bdf *bdf, struct vfctl_bdf *ret);
+
 #define PCI_ROOT_UNKNOWN UINT32_MAX /* as VFCTL_ROOT_UNKNOWN */
 /*
  * The root complex the function hangs below, domain << 8 | bus, or PCI_ROOT_UNKNOWN. A

@@ -9,6 +9,21 @@
 #define TEXT(bdf) vfctl_bdf_format((bdf), (char[VFCTL_BDF_TEXT]){0})
 #define CLASS_NETWORK 0x02
 
+size_t pci_path(struct vfctl_ctx *ctx, const struct vfctl_bdf *bdf, struct vfctl_bdf *ret)
+{
+	_free_ char *target = NULL;
+	char *save = NULL;
+	size_t count = 0;
+
+	if (host_try_link(ctx, &target, PCI_SYSFS "%s", TEXT(bdf)) < 0)
+		return 0;
+	/* ../../../devices/pci0000:3a/0000:3a:00.0/0000:3b:00.0 */
+	for (char *part = strtok_r(target, "/", &save); part && count < PCI_PATH_MAX;
+		part = strtok_r(NULL, "/", &save))
+		count += vfctl_bdf_parse(part, &ret[count]) == 0;
+	return count;
+}
+
 uint32_t pci_root(struct vfctl_ctx *ctx, const struct vfctl_bdf *bdf)
 {
 	_free_ char *target = NULL;

@@ -242,6 +242,7 @@ struct vfctl_domain_device {
 	struct vfctl_bdf guest;
 	bool has_mac; /**< of an interface */
 	struct vfctl_mac mac;
+	char model[32]; /**< the driver that it wants on the host (<driver model=''>); "" libvirt's choice */
 };
 
 /** A PCI controller of a domain. */
@@ -263,6 +264,19 @@ struct vfctl_domain_cell {
 	uint64_t page_bytes; /**< VFCTL_PAGES_BASE without huge pages or without a size */
 	struct vfctl_cpuset memory_nodes; /**< of the host; empty: nothing is said */
 	bool memory_strict;
+};
+
+/** No limit; also a need that has none. */
+#define VFCTL_MEMLOCK_UNLIMITED UINT64_MAX
+
+/** What decides how much memory a guest locks. */
+struct vfctl_memlock {
+	uint64_t memory_bytes;
+	uint64_t hard_limit_bytes; /**< <memtune><hard_limit>; 0 none */
+	bool locked;		   /**< <memoryBacking><locked> */
+	bool iommu;		   /**< a virtual IOMMU */
+	uint32_t vfio_devices;	   /**< VFs and other devices under VFIO */
+	uint32_t others;	   /**< vDPA interfaces and NVMe disks */
 };
 
 /** The resources a domain takes, whoever wrote it. Freed as a whole. */
@@ -290,6 +304,8 @@ struct vfctl_domain_view {
 	size_t controller_count;
 	struct vfctl_bdf *guest_addresses; /**< in use, sorted */
 	size_t guest_address_count;
+	struct vfctl_domain_address address; /**< as vfctl_domain_address_read() */
+	struct vfctl_memlock memlock;	     /**< as vfctl_domain_memlock_read() */
 };
 
 /**
@@ -322,19 +338,6 @@ int vfctl_domain_placement(struct vfctl_ctx *ctx, const char *xml,
 	const struct vfctl_topology *topology, struct vfctl_assignment **ret);
 /** NULL is allowed. */
 void vfctl_domain_placement_free(struct vfctl_assignment *assignment);
-
-/** No limit; also a need that has none. */
-#define VFCTL_MEMLOCK_UNLIMITED UINT64_MAX
-
-/** What decides how much memory a guest locks. */
-struct vfctl_memlock {
-	uint64_t memory_bytes;
-	uint64_t hard_limit_bytes; /**< <memtune><hard_limit>; 0 none */
-	bool locked;		   /**< <memoryBacking><locked> */
-	bool iommu;		   /**< a virtual IOMMU */
-	uint32_t vfio_devices;	   /**< VFs and other devices under VFIO */
-	uint32_t others;	   /**< vDPA interfaces and NVMe disks */
-};
 
 /**
  * The limit of locked memory that libvirt sets for a guest, bytes: the hard limit where
