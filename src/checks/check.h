@@ -18,6 +18,8 @@ struct check {
 	void (*run)(struct exam *e);
 };
 
+struct guest_list;
+
 struct exam {
 	struct vfctl_ctx *ctx;
 	struct vfctl_snapshot *snapshot;
@@ -25,6 +27,7 @@ struct exam {
 	const struct check *check; /* the one that is made now */
 	struct vfctl_diagnosis *diagnosis;
 	bool failed; /* out of memory */
+	struct guest_list *guests; /* checks/guest.h; NULL: not read yet */
 };
 
 /* It is so. The result may be changed: severity, remedy (its own), fix; NULL when out of memory. */
@@ -39,10 +42,16 @@ bool is_taken(const struct vfctl_vf *vf);
 /* "ens1", or the address. */
 const char *pf_title(const struct vfctl_pf *pf, char buf[VFCTL_BDF_TEXT]);
 
+#define VF_TITLE 64
+/* "ens1/3" */
+const char *vf_title(const struct vfctl_pf *pf, const struct vfctl_vf *vf, char buf[VF_TITLE]);
+
 /* What each file of checks has, ended by a row without a name. */
 extern const struct check pci_checks[], vf_checks[], system_checks[], rdma_checks[], log_checks[],
-	guest_checks[], eswitch_checks[];
+	guest_checks[], place_checks[], process_checks[], eswitch_checks[];
 
 void exam_run(struct exam *e, const struct check *checks);
+/* What was read for it goes; the diagnosis stays. */
+void exam_end(struct exam *e);
 
 #endif

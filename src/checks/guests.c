@@ -1,115 +1,352 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Domains with host devices, as libvirt keeps them: what will not work when they start. */
 #include <errno.h>
+#include <fnmatch.h>
 #include <inttypes.h>
 #include <stdio.h>
 
-#include "checks/check.h"
+#include "checks/guest.h"
 #include "facts/address.h"
-#include "facts/domains.h"
+#include "facts/memlock.h"
 #include "host/host.h"
-#include "pci/bars.h"
+#include "pci/device.h"
 
-struct guest {
-	const struct known_domain *domain;
-	struct vfctl_domain_address address;
-	uint64_t bar_bytes;
-};
+#define TEXT(bdf) vfctl_bdf_format((bdf), (char[VFCTL_BDF_TEXT]){0})
+#define MIB(bytes) (((bytes) + (1 << 20) - 1) >> 20)
 
-static int read_guest(struct exam *e, const struct known_domain *domain, struct guest *ret)
-{
-	_free_ char *xml = NULL;
-	int r = host_try_read(e->ctx, &xml, LIBVIRT_DEFINITIONS "/%s.xml", domain->name);
-
-	*ret = (struct guest){.domain = domain};
-	if (r == 0)
-		r = vfctl_domain_address_read(e->ctx, xml, &ret->address);
-	if (r < 0)
-		ctx_clear(e->ctx);
-	for (size_t i = 0; i < domain->device_count; i++)
-		ret->bar_bytes += pci_bar_bytes(e->ctx, &domain->devices[i]);
-	return r;
-}
-
-static void each_guest(struct exam *e, void (*look)(struct exam *e, const struct guest *g))
-{
-	_known_domains_ struct known_domains *domains = NULL;
-
-	if (known_domains_read(e->ctx, &domains) < 0) {
-		e->failed = true;
-		return;
-	}
-	for (size_t i = 0; i < domains->count; i++) {
-		struct guest g;
-
-		/* What runs is looked at by its definition: that is what the next start has. */
-		if (domains->v[i].pid || !domains->v[i].device_count)
-			continue;
-		if (read_guest(e, &domains->v[i], &g) == 0)
-			look(e, &g);
-		else if (e->check == guest_checks) /* once for all of them */
-			unknown(e, "the definition of %s cannot be read", domains->v[i].name);
-	}
-}
+/* ---- addresses ---- */
 
 static unsigned bits_of(const struct guest *g, const struct vfctl_address_space *host)
 {
-	if (!g->address.passthrough)
-		return g->address.bits;
-	return g->address.limit && g->address.limit < host->cpu_bits ? g->address.limit : host->cpu_bits;
+	const struct vfctl_domain_address *a = &g->view->address;
+
+	if (!a->passthrough)
+		return a->bits;
+	return a->limit && a->limit < host->cpu_bits ? a->limit : host->cpu_bits;
 }
 
-static void look_at_bars(struct exam *e, const struct guest *g)
+static void look_at_bars(struct exam *e, const struct guest *g, void *host)
 {
-	struct vfctl_address_space host = {0};
+	unsigned bits = bits_of(g, host);
 	uint64_t room;
-	unsigned bits;
 
-	address_widths_read(e->ctx, &host);
-	bits = bits_of(g, &host);
 	if (!bits)
 		return;
-	room = vfctl_domain_bar_room(g->address.uefi, bits, 0);
+	room = vfctl_domain_bar_room(g->view->address.uefi, bits, 0);
 	if (g->bar_bytes > room)
-		found(e, g->domain->name, "its devices' BARs take %" PRIu64 " GiB, and with addresses "
+		found(e, g->name, "its devices' BARs take %" PRIu64 " GiB, and with addresses "
 			"of %u bits %s has %" PRIu64 " GiB for them", g->bar_bytes >> 30, bits,
-			g->address.uefi ? "UEFI" : "the guest", room >> 30);
+			g->view->address.uefi ? "UEFI" : "the guest", room >> 30);
 }
 
 static void check_guest_bars(struct exam *e)
 {
-	each_guest(e, look_at_bars);
+	struct vfctl_address_space host = {0};
+
+	tell_unread_guests(e);
+	address_widths_read(e->ctx, &host);
+	each_guest(e, look_at_bars, &host);
 }
 
-static void look_at_width(struct exam *e, const struct guest *g)
+static void look_at_width(struct exam *e, const struct guest *g, void *data)
 {
-	struct vfctl_address_space host = {0};
-	unsigned bits;
+	const struct vfctl_address_space *host = data;
+	unsigned bits = bits_of(g, host);
 
-	address_widths_read(e->ctx, &host);
-	bits = bits_of(g, &host);
 	/* UEFI puts BARs at the top; SeaBIOS right behind the memory. */
-	if (g->address.uefi && host.iommu_bits && bits > host.iommu_bits && g->bar_bytes)
-		found(e, g->domain->name, "its addresses have %u bits, and /sys/class/iommu tells of "
-			"an IOMMU that translates %u", bits, host.iommu_bits);
+	if (g->view->address.uefi && host->iommu_bits && bits > host->iommu_bits && g->bar_bytes)
+		found(e, g->name, "its addresses have %u bits, and /sys/class/iommu tells of "
+			"an IOMMU that translates %u", bits, host->iommu_bits);
 }
 
 static void check_guest_width(struct exam *e)
 {
-	each_guest(e, look_at_width);
+	struct vfctl_address_space host = {0};
+
+	address_widths_read(e->ctx, &host);
+	each_guest(e, look_at_width, &host);
 }
 
-static void look_at_iommufd(struct exam *e, const struct guest *g)
+/* ---- memory ---- */
+
+/* VFIO pins all memory once, or behind a virtual IOMMU once for each device. */
+static uint64_t pinned(const struct vfctl_memlock *m)
 {
-	if (g->address.iommufd && !host_exists(e->ctx, "/dev/iommu"))
-		found(e, g->domain->name, "its definition asks for iommufd, and there is no /dev/iommu");
+	uint64_t times = m->others + (m->iommu ? m->vfio_devices : m->vfio_devices > 0), bytes;
+
+	return __builtin_mul_overflow(times, m->memory_bytes, &bytes) ? UINT64_MAX : bytes;
+}
+
+/* libvirt makes of it both the limit of locked memory and that of the guest's control group. */
+static void look_at_hard_limit(struct exam *e, const struct guest *g, void *data)
+{
+	struct vfctl_memlock m = g->view->memlock;
+	uint64_t limit = m.hard_limit_bytes, need = pinned(&m);
+	struct vfctl_ailment *a;
+	char devices[64] = "";
+
+	if (!limit || limit >= need)
+		return;
+	if (m.iommu && m.vfio_devices > 1)
+		snprintf(devices, sizeof(devices), ", once for each of %u devices behind its virtual IOMMU",
+			m.vfio_devices);
+	a = found(e, g->name, "its devices lock %" PRIu64 " MiB (its memory%s), and <hard_limit> is "
+		"%" PRIu64 " MiB", MIB(need), devices, MIB(limit));
+	m.hard_limit_bytes = 0;
+	m.locked = false;
+	set_remedy(e, a, "take <hard_limit> out of <memtune>: libvirt then computes it; or make it %"
+		PRIu64 " MiB at least", MIB(vfctl_domain_memlock_need(&m, 0)));
+}
+
+static void look_at_limit(struct exam *e, const struct guest *g, void *data)
+{
+	uint64_t limit = *(uint64_t *)data, need = vfctl_domain_memlock_need(&g->view->memlock, 0);
+	char much[32] = "all memory";
+
+	if (need <= limit)
+		return;
+	if (need != VFCTL_MEMLOCK_UNLIMITED)
+		snprintf(much, sizeof(much), "%" PRIu64 " MiB", MIB(need));
+	set_remedy(e, found(e, g->name, "it locks %s; the libvirt daemon may lock %" PRIu64 " KiB, and "
+		"has no CAP_SYS_RESOURCE to raise that", much, limit >> 10),
+		"leave the daemon CAP_SYS_RESOURCE, or LimitMEMLOCK=infinity in its unit (kernel: {memlock: "
+		"unlimited} in host.yaml writes that); then start it again");
+}
+
+static void check_guest_memory(struct exam *e)
+{
+	uint64_t limit;
+
+	each_guest(e, look_at_hard_limit, NULL);
+	if (memlock_limit(e->ctx, &limit))
+		each_guest(e, look_at_limit, &limit);
+}
+
+/* ---- iommufd ---- */
+
+static void look_at_iommufd(struct exam *e, const struct guest *g, void *data)
+{
+	if (g->view->address.iommufd && !host_exists(e->ctx, "/dev/iommu"))
+		found(e, g->name, "its definition asks for iommufd, and there is no /dev/iommu");
 }
 
 static void check_guest_iommufd(struct exam *e)
 {
 	/* A capture has neither domains nor /dev. */
 	if (!host_of(e->ctx)->ops->read_only)
-		each_guest(e, look_at_iommufd);
+		each_guest(e, look_at_iommufd, NULL);
+}
+
+/* ---- IOMMU groups ---- */
+
+/*
+ * VFIO opens a group only while no driver of the host uses DMA in it: none, VFIO's own, pci-stub
+ * and bridges may stay (drivers/iommu/iommu.c, iommu_group_claim_dma_owner()).
+ */
+static bool spoils_group(struct exam *e, const struct guest *g, const struct vfctl_bdf *other,
+	char driver[PCI_DRIVER_NAME])
+{
+	return !guest_has(g, other) && pci_driver(e->ctx, other, driver) == 0 && driver[0] &&
+		!pci_driver_is_vfio(driver) && !str_eq(driver, "pci-stub") &&
+		pci_read_hex(e->ctx, other, "class") >> 16 != 0x06;
+}
+
+static void look_at_group(struct exam *e, const struct guest *g, const struct vfctl_bdf *device)
+{
+	_strv_ char **names = NULL;
+
+	if (host_try_list(e->ctx, &names, PCI_SYSFS "%s/iommu_group/devices", TEXT(device)) < 0)
+		return;
+	for (size_t i = 0; names[i]; i++) {
+		char driver[PCI_DRIVER_NAME];
+		struct vfctl_bdf other;
+
+		if (vfctl_bdf_parse(names[i], &other) < 0 || vfctl_bdf_compare(&other, device) == 0 ||
+			!spoils_group(e, g, &other, driver))
+			continue;
+		set_remedy(e, found(e, g->name, "%s, which it has, shares its IOMMU group with %s, which "
+			"the driver %s has", TEXT(device), names[i], driver),
+			"give the guest %s as well, or bind that to vfio-pci; or put the card into a slot "
+			"with ACS", names[i]);
+		return;
+	}
+}
+
+static void look_at_groups(struct exam *e, const struct guest *g, void *data)
+{
+	/* Of VFs the check vfs-apart speaks. */
+	for (size_t i = 0; i < g->view->device_count; i++)
+		if (!vf_at(e, &g->view->devices[i].source, NULL))
+			look_at_group(e, g, &g->view->devices[i].source);
+}
+
+static void check_guest_group(struct exam *e)
+{
+	each_guest(e, look_at_groups, NULL);
+}
+
+/* ---- VFIO's drivers ---- */
+
+/* modules.dep and modules.builtin of the kernel that runs; NULL: they are not here. */
+static char *read_modules(struct exam *e, const char *file)
+{
+	_free_ char *release = NULL;
+	char *text = NULL;
+
+	if (host_try_read(e->ctx, &release, "/proc/sys/kernel/osrelease") < 0 ||
+		host_try_read(e->ctx, &text, "/lib/modules/%s/%s", release, file) < 0)
+		return NULL;
+	return text;
+}
+
+/* Module names take - and _ for the same. */
+static bool lists_module(const char *text, const char *name)
+{
+	size_t len = strlen(name);
+
+	for (const char *at = text; (at = strchr(at, '/')); at++) {
+		size_t i = 0;
+
+		while (i < len && (at[1 + i] == name[i] || (strchr("-_", at[1 + i]) && at[1 + i] &&
+			strchr("-_", name[i]))))
+			i++;
+		if (i == len && str_starts(at + 1 + len, ".ko"))
+			return true;
+	}
+	return false;
+}
+
+struct modules {
+	char *loadable, *builtin;
+};
+
+static void look_at_models(struct exam *e, const struct guest *g, void *data)
+{
+	struct modules *m = data;
+
+	for (size_t i = 0; i < g->view->device_count; i++) {
+		const struct vfctl_domain_device *d = &g->view->devices[i];
+
+		if (!d->model[0] || pci_driver_is_here(e->ctx, d->model))
+			continue;
+		if (!m->loadable)
+			m->loadable = read_modules(e, "modules.dep");
+		if (!m->builtin)
+			m->builtin = read_modules(e, "modules.builtin");
+		if (!m->loadable || lists_module(m->loadable, d->model) ||
+			(m->builtin && lists_module(m->builtin, d->model)))
+			continue;
+		set_remedy(e, found(e, g->name, "%s shall have the driver %s (<driver model=>), and "
+			"modules.dep of this kernel has no such module", TEXT(&d->source), d->model),
+			"a kernel that has %s; or leave model= out: libvirt then takes the best driver "
+			"that there is", d->model);
+		return;
+	}
+}
+
+static void check_guest_driver(struct exam *e)
+{
+	struct modules m = {0};
+
+	each_guest(e, look_at_models, &m);
+	free(m.loadable);
+	free(m.builtin);
+}
+
+/* ---- migration ---- */
+
+/*
+ * "alias vfio_pci:v000015B3d0000101Esv*sd*bc*sc*i* mlx5_vfio_pci": a driver of VFIO for this device
+ * alone. vfio-pci's own alias is one for all devices.
+ */
+static bool variant_of(const char *aliases, const char *modalias, char ret[PCI_DRIVER_NAME])
+{
+	static const char key[] = "alias vfio_pci:";
+
+	for (const char *at = aliases; (at = strstr(at, key)); at++) {
+		char pattern[128], module[PCI_DRIVER_NAME];
+
+		if (sscanf(at + sizeof(key) - 1, "%127s %31s", pattern, module) == 2 &&
+			!str_starts(pattern, "v*") && fnmatch(pattern, modalias, 0) == 0) {
+			str_copy(ret, PCI_DRIVER_NAME, module);
+			return true;
+		}
+	}
+	return false;
+}
+
+static const struct vfctl_vf *first_of_guests(const struct vfctl_pf *pf)
+{
+	for (uint32_t i = 0; i < pf->num_vfs; i++)
+		if (is_taken(&pf->vfs[i]) || pf->vfs[i].defined_in[0])
+			return &pf->vfs[i];
+	return NULL;
+}
+
+/* VFs of one PF that a guest has, or will have at its start, by vfio-pci itself. */
+struct generic {
+	const struct vfctl_pf *pf;
+	const struct vfctl_vf *first;
+	size_t count;
+};
+
+static void count_generic(struct generic *all, const struct vfctl_vf *vf)
+{
+	all->first = all->first ? all->first : vf;
+	all->count++;
+}
+
+/* libvirt chooses the best driver where the definition names none and it may bind (since 10.0). */
+static void look_at_generic(struct exam *e, const struct guest *g, void *data)
+{
+	struct generic *all = data;
+
+	for (size_t i = 0; i < g->view->device_count; i++) {
+		const struct vfctl_domain_device *d = &g->view->devices[i];
+		const struct vfctl_pf *pf = NULL;
+		const struct vfctl_vf *vf = vf_at(e, &d->source, &pf);
+
+		if (vf && pf == all->pf && vf->holder.kind != VFCTL_HOLDER_DOMAIN &&
+			(str_eq(d->model, "vfio-pci") ||
+				(!d->managed && !d->model[0] && str_eq(vf->driver, "vfio-pci"))))
+			count_generic(all, vf);
+	}
+}
+
+static void tell_generic(struct exam *e, const struct vfctl_pf *pf, const char *variant)
+{
+	struct generic all = {.pf = pf};
+	char title[VFCTL_BDF_TEXT];
+
+	for (uint32_t i = 0; i < pf->num_vfs; i++)
+		if (pf->vfs[i].holder.kind == VFCTL_HOLDER_DOMAIN && str_eq(pf->vfs[i].driver, "vfio-pci"))
+			count_generic(&all, &pf->vfs[i]);
+	each_guest(e, look_at_generic, &all);
+	if (all.count)
+		set_remedy(e, found(e, pf_title(pf, title), "guests have %zu of its VFs by vfio-pci, such as "
+			"%s; modules.alias of this kernel has %s for them", all.count,
+			TEXT(&all.first->bdf), variant),
+			"where they shall migrate: <driver model='%s'/> and managed='yes' in their "
+			"<hostdev>, from the next start on", variant);
+}
+
+/* VFs of a PF are alike: one is asked for all. */
+static void check_migration(struct exam *e)
+{
+	const struct vfctl_inventory *inv = e->snapshot->inventory;
+	_free_ char *aliases = NULL;
+
+	for (size_t i = 0; i < inv->pf_count; i++) {
+		const struct vfctl_vf *vf = first_of_guests(&inv->pfs[i]);
+		char variant[PCI_DRIVER_NAME];
+		_free_ char *modalias = NULL;
+
+		if (vf && !aliases && !(aliases = read_modules(e, "modules.alias")))
+			return;
+		if (vf && host_try_read(e->ctx, &modalias, PCI_SYSFS "%s/modalias", TEXT(&vf->bdf)) == 0 &&
+			str_starts(modalias, "pci:") && variant_of(aliases, modalias + 4, variant))
+			tell_generic(e, &inv->pfs[i], variant);
+	}
 }
 
 const struct check guest_checks[] = {
@@ -123,8 +360,19 @@ const struct check guest_checks[] = {
 		"<maxphysaddr mode='emulate' bits='N'/> in <cpu> with the IOMMU's bits (vfctl define "
 		"writes it)",
 		check_guest_width},
+	{"guest-memory", VFCTL_PROBLEM, "a guest does not start: it may lock less memory than its devices "
+		"need", "VFIO locks all memory of a guest, behind a virtual IOMMU once for each device",
+		"a larger limit", check_guest_memory},
 	{"guest-iommufd", VFCTL_PROBLEM, "a guest does not start: it asks for what this kernel has not",
 		"Debian's kernels up to 7.3 are built without IOMMUFD", "leave iommufd out of the guest",
 		check_guest_iommufd},
+	{"guest-group", VFCTL_PROBLEM, "a guest does not start: another device of its device's IOMMU group "
+		"is the host's (\"group is not viable\")", NULL, "give the guest all of the group",
+		check_guest_group},
+	{"guest-driver", VFCTL_PROBLEM, "a guest does not start: this kernel has not the driver that it "
+		"names", NULL, "leave model= out", check_guest_driver},
+	{"guest-migration", VFCTL_NOTE, "guests cannot be migrated with their VFs as they are",
+		"vfio-pci, which drives any device, cannot move a VF's state; this kernel has a driver for "
+		"these VFs that can", "<driver model=>", check_migration},
 	{.name = NULL},
 };

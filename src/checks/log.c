@@ -27,6 +27,11 @@ static const struct sentence sentences[] = {
 	{"log-no-room", {"not enough MMIO resources for SR-IOV", NULL}, true}, /* pci/iov.c */
 	{"log-no-room", {"SR-IOV: bus number out of range", NULL}, true},
 	{"log-no-room", {"can't enable", "out of range of"}, true},
+	{"log-vectors", {"MSI-X interrupts available for SR-IOV", NULL}, true}, /* ice_sriov.c */
+	{"log-vectors", {"Not enough vectors to support", "VFs"}, true}, /* the same, before 5.18 */
+	{"log-vectors", {"failed to set MSI-X vector counts VF", NULL}, true}, /* mlx5 sriov.c */
+	{"log-in-use", {"Device is currently in use, task", NULL}, false}, /* vfio_main.c */
+	{"log-in-use", {"sriov_numvfs_store+0x", NULL}, false}, /* hung_task.c prints its stack */
 	{"log-pf-reset", {"PF still in reset state", NULL}, true}, /* ixgbevf, igbvf */
 	{"log-vf-lost", {"Failed to communicate with PF", NULL}, true}, /* iavf */
 	{"log-vf-lost", {"Unable to communicate with the PF", NULL}, true},
@@ -194,6 +199,13 @@ const struct check log_checks[] = {
 		"the BIOS gave the slot too small a window, or too few bus numbers",
 		"above-4G decoding and SR-IOV in the BIOS; pci=realloc (bus numbers: "
 		"pci=assign-busses) on the kernel's command line; or fewer VFs", check_log},
+	{"log-vectors", VFCTL_WARNING, "VFs could not be made, or have too few queues: the card ran out of "
+		"interrupt vectors", "on hosts with many CPUs the PF's own driver, and that of its RDMA "
+		"device, take most of them", "fewer VFs; fewer queues for the PF (ethtool -L PF combined N); "
+		"ice: without irdma, or devlink's msix_vec_per_pf_max", check_log},
+	{"log-in-use", VFCTL_WARNING, "a removal of VFs waited for a guest that has one of them",
+		"the kernel takes a VF away from whoever drives it, and VFIO waits until it is closed",
+		"stop the guest; vfctl destroy and create refuse in time, and say who has the VF", check_log},
 	{"log-pf-reset", VFCTL_WARNING, "a VF's driver waited for its PF in vain", "the PF is down, or "
 		"its driver is being reset", "ip link set PF up", check_log},
 	{"log-vf-lost", VFCTL_WARNING, "a VF's driver does not reach its PF",

@@ -5,12 +5,13 @@
  */
 #include <errno.h>
 #include <inttypes.h>
+#include <linux/pci_regs.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/buf.h"
 #include "base/parse.h"
-#include "checks/check.h"
+#include "checks/guest.h"
 #include "checks/health.h"
 #include "host/host.h"
 #include "pci/device.h"
@@ -26,23 +27,43 @@
 
 /* ---- SR-IOV is there at all ---- */
 
-/* Cards of Mellanox have it always, and show it only when their firmware is told to. */
-static void check_capability(struct exam *e)
+/*
+ * Cards of these drivers have it always (of igb and ixgbe some have not), and show it only when their
+ * firmware, or the BIOS, is told to.
+ */
+static const char *const vf_drivers[] = {"mlx5_core", "i40e", "ice"};
+
+static bool shows_no_vfs(struct exam *e, const char *name)
+{
+	struct vfctl_bdf bdf;
+
+	return vfctl_bdf_parse(name, &bdf) == 0 && !pci_has(e->ctx, &bdf, "physfn") &&
+		pci_has(e->ctx, &bdf, "vendor") && pci_read_int(e->ctx, &bdf, "sriov_totalvfs", 0) <= 0;
+}
+
+static void check_driver(struct exam *e, const char *driver)
 {
 	_strv_ char **names = NULL;
 
-	if (host_try_list(e->ctx, &names, "/sys/bus/pci/drivers/mlx5_core") < 0)
+	if (host_try_list(e->ctx, &names, "/sys/bus/pci/drivers/%s", driver) < 0)
 		return;
 	for (size_t i = 0; names[i]; i++) {
-		struct vfctl_bdf bdf;
+		struct vfctl_ailment *a;
 
-		if (vfctl_bdf_parse(names[i], &bdf) < 0 || pci_has(e->ctx, &bdf, "physfn") ||
-			!pci_has(e->ctx, &bdf, "vendor") ||
-			pci_read_int(e->ctx, &bdf, "sriov_totalvfs", 0) > 0)
+		if (!shows_no_vfs(e, names[i]))
 			continue;
-		found(e, names[i], pci_has(e->ctx, &bdf, "sriov_totalvfs")
+		a = found(e, names[i], host_exists(e->ctx, DEV, names[i], "sriov_totalvfs")
 			? "sriov_totalvfs of %s is 0" : "%s has no sriov_totalvfs", names[i]);
+		if (!str_eq(driver, "mlx5_core"))
+			set_remedy(e, a, "if it shall have VFs: SR-IOV on in the BIOS, and in the card's own "
+				"page of it, then a cold boot");
 	}
+}
+
+static void check_capability(struct exam *e)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(vf_drivers); i++)
+		check_driver(e, vf_drivers[i]);
 }
 
 /* ---- room for the VFs' registers ---- */
@@ -84,21 +105,58 @@ static void check_bars(struct exam *e)
 
 /* ---- it is still on the bus ---- */
 
-static void check_gone(struct exam *e)
+/* A VF has no ids of its own, so that they read all ones; its header type does not (SR-IOV, 3.4.1). */
+static bool is_gone(struct exam *e, const struct vfctl_bdf *bdf, bool vf, bool *ret_read)
 {
 	static const char all[4] = "\xff\xff\xff\xff";
+	size_t at = vf ? PCI_CACHE_LINE_SIZE : PCI_VENDOR_ID;
+	_buf_ struct buf config = {0};
+
+	*ret_read = host_try_bytes(e->ctx, &config, DEV, TEXT(bdf), "config") == 0;
+	return *ret_read && config.len >= at + sizeof(all) && !memcmp(config.data + at, all, sizeof(all));
+}
+
+/* What sleeps would be woken up by a look at it. */
+static bool sleeps(struct exam *e, const struct vfctl_bdf *bdf)
+{
+	_free_ char *state = NULL;
+
+	return host_try_read(e->ctx, &state, DEV, TEXT(bdf), "power_state") == 0 &&
+		str_eq(state, "D3cold");
+}
+
+/* Many VFs of one card go together, and a look at each takes a millisecond. */
+#define LOOKS_MAX 32
+
+static void look_at_devices(struct exam *e, const struct guest *g, void *data)
+{
+	unsigned *looks = data;
+
+	for (size_t i = 0; i < g->view->device_count; i++) {
+		const struct vfctl_bdf *bdf = &g->view->devices[i].source;
+		bool vf = pci_has(e->ctx, bdf, "physfn"), read;
+
+		if ((*looks)++ < LOOKS_MAX && !sleeps(e, bdf) && is_gone(e, bdf, vf, &read))
+			found(e, g->name, "/sys/bus/pci/devices/%s/config, of a device that it has, reads "
+				"ff ff ff ff", TEXT(bdf));
+	}
+}
+
+static void check_gone(struct exam *e)
+{
+	unsigned looks = 0;
 	size_t unread = 0;
 
 	EACH_PF(e, pf) {
-		_buf_ struct buf config = {0};
 		char name[VFCTL_BDF_TEXT];
+		bool read;
 
-		if (host_try_bytes(e->ctx, &config, DEV, TEXT(&pf->bdf), "config") < 0)
-			unread++;
-		else if (config.len >= sizeof(all) && !memcmp(config.data, all, sizeof(all)))
+		if (is_gone(e, &pf->bdf, false, &read))
 			found(e, pf_title(pf, name), "/sys/bus/pci/devices/%s/config reads ff ff ff ff",
 				TEXT(&pf->bdf));
+		unread += !read;
 	}
+	each_guest(e, look_at_devices, &looks);
 	if (unread)
 		unknown(e, "the configuration space of %zu PFs cannot be read", unread);
 }
@@ -131,11 +189,23 @@ static void check_iommu(struct exam *e)
 			"without amd_iommu=off (AMD)");
 }
 
+/* Documentation/admin-guide/kernel-parameters.txt */
+static bool is_switched_off(struct exam *e)
+{
+	_free_ char *text = NULL;
+
+	if (host_try_read(e->ctx, &text, "/proc/cmdline") < 0 ||
+		(!strstr(text, "intremap=off") && !strstr(text, "nointremap")))
+		return false;
+	found(e, "", "/proc/cmdline has %s", strstr(text, "nointremap") ? "nointremap" : "intremap=off");
+	return true;
+}
+
 static void check_remapping(struct exam *e)
 {
 	_strv_ char **units = NULL;
 
-	if (host_try_list(e->ctx, &units, "/sys/class/iommu") < 0)
+	if (is_switched_off(e) || host_try_list(e->ctx, &units, "/sys/class/iommu") < 0)
 		return;
 	for (size_t i = 0; units[i]; i++) {
 		_free_ char *text = NULL;
@@ -220,6 +290,42 @@ static void check_links(struct exam *e)
 
 /* ---- errors of the link ---- */
 
+/* Of ports that are above several PFs the first one's is told. */
+static bool is_told(const struct exam *e, const struct vfctl_pf *pf, const struct vfctl_bdf *port)
+{
+	EACH_PF(e, other) {
+		struct vfctl_bdf path[PCI_PATH_MAX];
+		size_t length = other < pf ? pci_path(e->ctx, &other->bdf, path) : 0;
+
+		for (size_t i = 0; i < length; i++)
+			if (vfctl_bdf_compare(&path[i], port) == 0)
+				return true;
+	}
+	return false;
+}
+
+/* Each end of a link counts what it saw: the ports above the card. */
+static void check_ports_above(struct exam *e, const struct vfctl_pf *pf)
+{
+	struct vfctl_bdf path[PCI_PATH_MAX];
+	size_t length = pci_path(e->ctx, &pf->bdf, path);
+
+	for (size_t i = 0; i + 1 < length; i++) {
+		uint64_t correctable = 0, others = 0;
+		struct vfctl_ailment *a;
+		char name[VFCTL_BDF_TEXT];
+
+		if (!pci_errors_read(e->ctx, &path[i], &correctable, &others) || (!correctable && !others) ||
+			is_told(e, pf, &path[i]))
+			continue;
+		a = found(e, pf_title(pf, name), "/sys/bus/pci/devices/%s/aer_dev_*, of a port above it: %"
+			PRIu64 " correctable, %" PRIu64 " others since it booted", TEXT(&path[i]),
+			correctable, others);
+		if (a && !others)
+			a->severity = VFCTL_NOTE;
+	}
+}
+
 static void check_errors(struct exam *e)
 {
 	EACH_PF(e, pf) {
@@ -236,11 +342,12 @@ static void check_errors(struct exam *e)
 				health.correctable_errors, others);
 		if (a && !others)
 			a->severity = VFCTL_NOTE;
+		check_ports_above(e, pf);
 	}
 }
 
 const struct check pci_checks[] = {
-	{"sriov-capability", VFCTL_NOTE, "a card of Mellanox or NVIDIA that shows no VFs",
+	{"sriov-capability", VFCTL_NOTE, "a card that can have VFs shows none",
 		"SR-IOV is off in its firmware, or in the BIOS",
 		"if it shall have VFs: SR-IOV on in the BIOS, and mlxconfig -d ADDRESS set SRIOV_EN=1 "
 		"NUM_OF_VFS=N, then a cold boot", check_capability},

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Ports of InfiniBand PFs: link, subnet manager, what vfctl show says of them. */
+#include "base/util.h"
 #include "checks/check.h"
+#include "host/host.h"
 #include "vfctl/rdma.h"
 
 static void check_port(struct exam *e, const char *name, const struct vfctl_rdma_device *device,
@@ -33,8 +35,79 @@ static void check_ports(struct exam *e)
 	}
 }
 
+/* ---- VFs that the host has, for containers or itself ---- */
+
+/* Two files, for there may be a thousand: "1: DOWN", and "5: LinkUp". */
+static bool is_unserved(struct exam *e, const char *rdma)
+{
+	_free_ char *state = NULL, *phys = NULL;
+
+	return host_try_read(e->ctx, &state, "/sys/class/infiniband/%s/ports/1/state", rdma) == 0 &&
+		str_starts(state, "1:") &&
+		host_try_read(e->ctx, &phys, "/sys/class/infiniband/%s/ports/1/phys_state", rdma) == 0 &&
+		str_starts(phys, "5:");
+}
+
+static bool is_active(struct exam *e, const char *rdma)
+{
+	_free_ char *state = NULL;
+
+	return host_try_read(e->ctx, &state, "/sys/class/infiniband/%s/ports/1/state", rdma) == 0 &&
+		str_starts(state, "4:");
+}
+
+/* The policy keeps them down, or they have no GUID, or the subnet manager does not know VFs. */
+static void tell_unserved(struct exam *e, const struct vfctl_pf *pf, const struct vfctl_vf *vf,
+	size_t count)
+{
+	struct vfctl_rdma_device *device = NULL;
+	char text[VFCTL_FINDING_TEXT] = "", name[VFCTL_BDF_TEXT], title[VF_TITLE];
+	struct vfctl_ailment *a;
+	unsigned i = 0;
+
+	if (vfctl_rdma_read(e->ctx, vf->rdma, &device) == 0 && device->port_count) {
+		device->is_vf = true;
+		vfctl_rdma_finding(device, &device->ports[0], &i, text);
+	}
+	a = found(e, pf_title(pf, name), "%s is active; %s of VF %u is linked up and down, with LID %u%s",
+		pf->rdma, vf->rdma, vf->index, device && device->port_count ? device->ports[0].lid : 0,
+		count > 1 ? ", and others" : "");
+	vf_title(pf, vf, title);
+	if (vf->attrs.mask & VFCTL_ATTR_LINK_STATE && vf->attrs.link_state == VFCTL_LINK_STATE_DISABLE)
+		set_remedy(e, a, "its link state is disable: vfctl set %s link-state=auto", title);
+	else if (device && device->port_count && !device->ports[0].guid)
+		set_remedy(e, a, "it has no GUID: vfctl set %s guid=..., and bind its driver again", title);
+	else if (text[0])
+		set_remedy(e, a, "%s", text);
+	vfctl_rdma_free(device);
+}
+
+static void check_vf_ports(struct exam *e)
+{
+	const struct vfctl_inventory *inv = e->snapshot->inventory;
+
+	for (size_t i = 0; i < inv->pf_count; i++) {
+		const struct vfctl_pf *pf = &inv->pfs[i];
+		const struct vfctl_vf *first = NULL;
+		size_t count = 0;
+
+		/* Where the PF's own port is down, that is the ailment. */
+		if (!pf->infiniband || !pf->rdma[0] || !pf->num_vfs || !is_active(e, pf->rdma))
+			continue;
+		for (uint32_t k = 0; k < pf->num_vfs; k++)
+			if (pf->vfs[k].rdma[0] && is_unserved(e, pf->vfs[k].rdma)) {
+				first = first ? first : &pf->vfs[k];
+				count++;
+			}
+		if (first)
+			tell_unserved(e, pf, first, count);
+	}
+}
+
 const struct check rdma_checks[] = {
 	{"infiniband-port", VFCTL_WARNING, "an InfiniBand port that VFs hang on is not as it should be",
 		NULL, "what stands there says what helps; vfctl show PF has all of the port", check_ports},
+	{"infiniband-vf", VFCTL_WARNING, "an InfiniBand VF of the host has a link and stays down: no subnet "
+		"manager serves it", NULL, "a subnet manager that knows VFs", check_vf_ports},
 	{.name = NULL},
 };

@@ -6,7 +6,8 @@
 #include <stdio.h>
 
 #include "base/util.h"
-#include "pci/device.h"
+#include "checks/guest.h"
+#include "host/host.h"
 
 const char *vfctl_severity_name(enum vfctl_severity severity)
 {
@@ -84,14 +85,29 @@ const char *pf_title(const struct vfctl_pf *pf, char buf[VFCTL_BDF_TEXT])
 	return vfctl_pf_name(pf, buf);
 }
 
+const char *vf_title(const struct vfctl_pf *pf, const struct vfctl_vf *vf, char buf[VF_TITLE])
+{
+	char name[VFCTL_BDF_TEXT];
+
+	snprintf(buf, VF_TITLE, "%s/%u", vfctl_pf_name(pf, name), vf->index);
+	return buf;
+}
+
 void exam_run(struct exam *e, const struct check *checks)
 {
 	for (; checks->name && !e->failed; checks++) {
 		e->check = checks;
 		checks->run(e);
 		ctx_clear(e->ctx);
+		/* What could not be read here is no doubt of anything that is decided later. */
+		free(host_take_doubt(e->ctx));
 		e->diagnosis->checks++;
 	}
+}
+
+void exam_end(struct exam *e)
+{
+	exam_forget_guests(e);
 }
 
 void vfctl_diagnosis_free(struct vfctl_diagnosis *d)

@@ -8,6 +8,7 @@
 
 #include "base/parse.h"
 #include "checks/check.h"
+#include "facts/memlock.h"
 #include "host/host.h"
 
 #define CAP_IPC_LOCK 14
@@ -76,7 +77,7 @@ static void check_pools(struct exam *e)
 			continue;
 		if (memmem(forward, (size_t)(end - forward), "<pf ", 4) &&
 			memmem(forward, (size_t)(end - forward), "<address ", 9))
-			found(e, names[i], "%s/%s has <pf> and <address> in <forward>", dir, names[i]);
+			found(e, "", "%s/%s has <pf> and <address> in <forward>", dir, names[i]);
 	}
 }
 
@@ -128,9 +129,12 @@ static void check_daemon(struct exam *e)
 		at = strstr(status, "CapBnd:");
 		if (!at || sscanf(at + 7, "%" SCNx64, &bounding) != 1)
 			continue;
-		if (!(bounding >> CAP_IPC_LOCK & 1) || !(bounding >> CAP_SYS_RESOURCE & 1))
-			found(e, name, "CapBnd in /proc/%s/status lacks %s", pids[i],
-				bounding >> CAP_SYS_RESOURCE & 1 ? "CAP_IPC_LOCK" : "CAP_SYS_RESOURCE");
+		if ((bounding >> CAP_IPC_LOCK & 1 && bounding >> CAP_SYS_RESOURCE & 1) ||
+			memlock_is_unlimited(e->ctx, (uint32_t)atoi(pids[i])))
+			continue;
+		found(e, "", "CapBnd of %s in /proc/%s/status lacks %s, and its Max locked memory is limited",
+			name, pids[i],
+			bounding >> CAP_SYS_RESOURCE & 1 ? "CAP_IPC_LOCK" : "CAP_SYS_RESOURCE");
 	}
 }
 
@@ -168,7 +172,9 @@ const struct check system_checks[] = {
 		"take pcie_acs_override off the command line", check_command_line},
 	{"daemon-rights", VFCTL_PROBLEM, "guests with VFs cannot lock their memory",
 		"the libvirt daemon runs without the right to raise the limit", "let its unit have "
-			"CAP_SYS_RESOURCE and CAP_IPC_LOCK, or state memlock: in host.yaml", check_daemon},
+			"CAP_SYS_RESOURCE and CAP_IPC_LOCK (CapabilityBoundingSet=), or "
+			"LimitMEMLOCK=infinity (kernel: {memlock: unlimited} in host.yaml writes that)",
+		check_daemon},
 	{"state", VFCTL_NOTE, "", NULL, "", check_leases},
 	{.name = NULL},
 };

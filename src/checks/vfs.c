@@ -17,16 +17,6 @@
 #define EACH_VF(pf, vf) \
 	for (const struct vfctl_vf *vf = (pf)->vfs; vf < (pf)->vfs + (pf)->num_vfs; vf++)
 
-#define VF_WORDS 64
-
-static const char *vf_words(const struct vfctl_pf *pf, const struct vfctl_vf *vf, char buf[VF_WORDS])
-{
-	char name[VFCTL_BDF_TEXT];
-
-	snprintf(buf, VF_WORDS, "%s/%u", vfctl_pf_name(pf, name), vf->index);
-	return buf;
-}
-
 /* ---- the PF ---- */
 
 /* Their VFs have a link only while the PF's own interface is up (ixgbevf: "PF still in reset"). */
@@ -137,18 +127,64 @@ static void check_ovs(struct exam *e)
 
 /* ---- VFs ---- */
 
+/* What its lease asks for; NULL: nothing. */
+static const struct vfctl_vf_attrs *intent_of(const struct exam *e, const struct vfctl_vf *vf)
+{
+	const struct vfctl_leases *leases = e->snapshot->leases;
+	const struct vfctl_lease_vf *leased = NULL;
+
+	for (size_t i = 0; leases && i < leases->count && !leased; i++)
+		for (size_t k = 0; k < leases->v[i].vf_count && !leased; k++)
+			if (vfctl_bdf_compare(&leases->v[i].vfs[k].bdf, &vf->bdf) == 0)
+				leased = &leases->v[i].vfs[k];
+	return leased && leased->has_intent ? &leased->intent : NULL;
+}
+
+/* It is off, and the hook writes these when it starts. */
+static bool gets_at_start(const struct exam *e, const struct vfctl_vf *vf, uint32_t attrs)
+{
+	const struct vfctl_vf_attrs *intent = intent_of(e, vf);
+
+	return vf->holder.kind == VFCTL_HOLDER_NONE && intent && (intent->mask & attrs) == attrs;
+}
+
+/* What its lease asks for is no ailment. */
+static bool wants_down(const struct exam *e, const struct vfctl_vf *vf)
+{
+	const struct vfctl_vf_attrs *intent = intent_of(e, vf);
+
+	return intent && intent->mask & VFCTL_ATTR_LINK_STATE &&
+		intent->link_state == VFCTL_LINK_STATE_DISABLE;
+}
+
+/* No identity changes under a guest that runs, nor of a VF that a definition has without a lease. */
+static void tell_identity(struct exam *e, const struct vfctl_vf *vf, const char *title, const char *attr,
+	struct vfctl_ailment *a)
+{
+	bool domain = vf->holder.kind == VFCTL_HOLDER_DOMAIN;
+
+	if (vf->lease.name[0])
+		set_remedy(e, a, "vfctl set %s %s=... --config%s", title, attr,
+			vf->holder.kind == VFCTL_HOLDER_NONE ? "" : ", then a new start of the guest");
+	else if (domain || vf->defined_in[0])
+		set_remedy(e, a, "while %s is off: vfctl adopt leases the VF to it, then vfctl set %s %s=... "
+			"--config", domain ? vf->holder.name : vf->defined_in, title, attr);
+	else
+		set_remedy(e, a, "end the program that has the VF, then vfctl set %s %s=...", title, attr);
+}
+
 static void check_macs(struct exam *e)
 {
 	EACH_PF(e, pf)
 		EACH_VF(pf, vf) {
-			char name[VF_WORDS];
+			char name[VF_TITLE];
 
 			if (pf->infiniband || !is_taken(vf) || !(vf->attrs.mask & VFCTL_ATTR_MAC) ||
-				!vfctl_mac_is_zero(&vf->attrs.mac))
+				!vfctl_mac_is_zero(&vf->attrs.mac) || gets_at_start(e, vf, VFCTL_ATTR_MAC))
 				continue;
-			set_remedy(e, found(e, vf_words(pf, vf, name), "the kernel reports "
-				"00:00:00:00:00:00 for VF %u of %s", vf->index, pf->netdev),
-				"vfctl set %s/%u mac=... --live --config", pf->netdev, vf->index);
+			vf_title(pf, vf, name);
+			tell_identity(e, vf, name, "mac", found(e, name, "the kernel reports "
+				"00:00:00:00:00:00 for VF %u of %s", vf->index, pf->netdev));
 		}
 }
 
@@ -158,13 +194,14 @@ static void check_guids(struct exam *e)
 		EACH_VF(pf, vf) {
 			bool node = vf->attrs.mask & VFCTL_ATTR_NODE_GUID && vf->attrs.node_guid;
 			bool port = vf->attrs.mask & VFCTL_ATTR_PORT_GUID && vf->attrs.port_guid;
-			char name[VF_WORDS];
+			char name[VF_TITLE];
 
 			if (!pf->infiniband || !is_taken(vf) || !(vf->attrs.mask & VFCTL_ATTR_GUIDS) ||
-				(node && port))
+				(node && port) || gets_at_start(e, vf, VFCTL_ATTR_GUIDS))
 				continue;
-			found(e, vf_words(pf, vf, name), "%s GUID of VF %u of %s is 0", node ? "port" : port
-				? "node" : "node and port", vf->index, pf->netdev);
+			vf_title(pf, vf, name);
+			tell_identity(e, vf, name, "guid", found(e, name, "%s GUID of VF %u of %s is 0",
+				node ? "port" : port ? "node" : "node and port", vf->index, pf->netdev));
 		}
 }
 
@@ -179,27 +216,13 @@ static void check_node_guids(struct exam *e)
 	EACH_PF(e, pf)
 		EACH_VF(pf, vf) {
 			_free_ char *text = NULL;
-			char name[VF_WORDS];
+			char name[VF_TITLE];
 
 			if (vf->rdma[0] && host_try_read(e->ctx, &text, "/sys/class/infiniband/%s/node_guid",
 				vf->rdma) == 0 && is_zero_guid(text))
-				found(e, vf_words(pf, vf, name), "/sys/class/infiniband/%s/node_guid is %s",
+				found(e, vf_title(pf, vf, name), "/sys/class/infiniband/%s/node_guid is %s",
 					vf->rdma, text);
 		}
-}
-
-/* What its lease asks for is no ailment. */
-static bool wants_down(const struct exam *e, const struct vfctl_vf *vf)
-{
-	const struct vfctl_leases *l = e->snapshot->leases;
-
-	for (size_t i = 0; l && i < l->count; i++)
-		for (size_t k = 0; k < l->v[i].vf_count; k++)
-			if (vfctl_bdf_compare(&l->v[i].vfs[k].bdf, &vf->bdf) == 0)
-				return l->v[i].vfs[k].has_intent &&
-					l->v[i].vfs[k].intent.mask & VFCTL_ATTR_LINK_STATE &&
-					l->v[i].vfs[k].intent.link_state == VFCTL_LINK_STATE_DISABLE;
-	return false;
 }
 
 static void check_vf_links(struct exam *e)
@@ -207,12 +230,12 @@ static void check_vf_links(struct exam *e)
 	EACH_PF(e, pf)
 		EACH_VF(pf, vf) {
 			struct vfctl_ailment *a;
-			char name[VF_WORDS];
+			char name[VF_TITLE];
 
 			if (!is_taken(vf) || !(vf->attrs.mask & VFCTL_ATTR_LINK_STATE) ||
 				vf->attrs.link_state != VFCTL_LINK_STATE_DISABLE || wants_down(e, vf))
 				continue;
-			a = found(e, vf_words(pf, vf, name), "link state of VF %u of %s is disable",
+			a = found(e, vf_title(pf, vf, name), "link state of VF %u of %s is disable",
 				vf->index, pf->netdev);
 			if (!a)
 				return;
@@ -226,10 +249,10 @@ static void check_host_uses(struct exam *e)
 {
 	EACH_PF(e, pf)
 		EACH_VF(pf, vf) {
-			char name[VF_WORDS];
+			char name[VF_TITLE];
 
 			if (vf->lease.name[0] && vf->holder.kind == VFCTL_HOLDER_HOST)
-				found(e, vf_words(pf, vf, name), "leased to domain %s; its network "
+				found(e, vf_title(pf, vf, name), "leased to domain %s; its network "
 					"device %s is up on this host", vf->lease.name, vf->netdev);
 		}
 }
@@ -248,10 +271,9 @@ const struct check vf_checks[] = {
 		"another PF for one of the two, or switchdev mode with representors", check_ovs},
 	{"vf-mac-zero", VFCTL_WARNING, "a guest's VF has no MAC of the host's: it gets another at each "
 		"start",
-		NULL, "vfctl set VF mac=... --live --config", check_macs},
+		NULL, "vfctl set VF mac=...", check_macs},
 	{"vf-guid-zero", VFCTL_PROBLEM, "a guest's InfiniBand VF has no GUID: no subnet manager serves it",
-		"it was never set, or the VF was made anew", "vfctl set VF guid=... --live --config; "
-			"the pools of host.yaml give one to each", check_guids},
+		"it was never set, or the VF was made anew", "vfctl set VF guid=...", check_guids},
 	{"roce-node-guid", VFCTL_WARNING, "an RDMA device has no node GUID: RDMA CM and verbs will not "
 		"use it",
 		"its MAC was set after its driver had looked", "bind it to its driver anew: vfctl "

@@ -76,15 +76,32 @@ static uint32_t find_daemon(struct vfctl_ctx *ctx)
 	return 0;
 }
 
+bool memlock_is_unlimited(struct vfctl_ctx *ctx, uint32_t pid)
+{
+	uint64_t limit;
+
+	return read_limit(ctx, pid, &limit) && limit == VFCTL_MEMLOCK_UNLIMITED;
+}
+
+bool memlock_limit(struct vfctl_ctx *ctx, uint64_t *ret)
+{
+	uint32_t pid = find_daemon(ctx);
+	uint64_t limit;
+
+	if (!pid || !read_limit(ctx, pid, &limit) || may_raise(ctx, pid))
+		return false;
+	*ret = limit;
+	return limit != VFCTL_MEMLOCK_UNLIMITED;
+}
+
 static int judge(struct vfctl_ctx *ctx, const char *name, const char *xml,
 	uint64_t libvirt_version, char **ret_warning)
 {
 	struct vfctl_memlock guest;
-	uint32_t pid = find_daemon(ctx);
 	uint64_t limit;
 	int r;
 
-	if (!pid || !read_limit(ctx, pid, &limit) || may_raise(ctx, pid))
+	if (!memlock_limit(ctx, &limit))
 		return 0;
 	r = vfctl_domain_memlock_read(ctx, xml, &guest);
 	if (r < 0)

@@ -2,6 +2,7 @@
 #ifndef VFCTL_FACTS_MEMLOCK_H
 #define VFCTL_FACTS_MEMLOCK_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "base/ctx.h"
@@ -12,5 +13,10 @@
  */
 void memlock_warn(
 	struct vfctl_ctx *ctx, const char *name, const char *xml, uint64_t libvirt_version);
+
+/* The bytes that this host's libvirt daemon lets a guest lock at most; false: as many as it needs. */
+bool memlock_limit(struct vfctl_ctx *ctx, uint64_t *ret);
+/* May what that process starts lock all memory, whatever rights it has? */
+bool memlock_is_unlimited(struct vfctl_ctx *ctx, uint32_t pid);
 
 #endif

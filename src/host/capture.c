@@ -291,7 +291,8 @@ static int record_netlink(struct capture *c)
 static int record_log(struct capture *c)
 {
 	static const char *const words[] = {"SR-IOV", "vfio", "VFIO", "DMAR", "AMD-Vi", " VF", "VFs", "poof",
-		"mlx5", "mlx4", "igb", "ixgbe", "i40e", "iavf", "ice ", "bnxt", "NETDEV WATCHDOG", "PF "};
+		"mlx5", "mlx4", "igb", "ixgbe", "i40e", "iavf", "ice ", "bnxt", "NETDEV WATCHDOG", "PF ",
+		"sriov_numvfs"};
 	_buf_ struct buf all = {0}, kept = {0};
 	char *save = NULL;
 

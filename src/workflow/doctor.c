@@ -3,10 +3,12 @@
 #include "vfctl/doctor.h"
 
 #include <errno.h>
+#include <fnmatch.h>
 #include <stdio.h>
 
 #include "base/change.h"
 #include "checks/check.h"
+#include "facts/domains.h"
 #include "host/host.h"
 #include "sriov/ops.h"
 #include "tuning/fdb.h"
@@ -16,6 +18,7 @@
 #include "vfctl/hook.h"
 #include "vfctl/recover.h"
 #include "vfctl/workflow.h"
+#include "workflow/doctor.h"
 #include "workflow/target.h"
 
 /* ---- what the snapshot alone does not tell ---- */
@@ -131,11 +134,34 @@ static void check_irqbalance(struct exam *e)
 		found(e, "", "%s", words);
 }
 
+/* VFs are gone after a boot, and what declares them makes them only where it is started. */
+static void check_boot(struct exam *e)
+{
+	static const char unit[] = "vfctl-apply.service";
+	_strv_ char **names = NULL;
+
+	if (!e->spec || !e->spec->pf_count || !host_exists(e->ctx, "/run/systemd/system") ||
+		!host_exists(e->ctx, "/etc/vfctl/host.yaml") ||
+		host_try_list(e->ctx, &names, "/etc/systemd/system") < 0)
+		return;
+	for (size_t i = 0; names[i]; i++)
+		if ((fnmatch("*.wants", names[i], 0) == 0 || fnmatch("*.requires", names[i], 0) == 0) &&
+			host_exists(e->ctx, "/etc/systemd/system/%s/%s", names[i], unit))
+			return;
+	found(e, "", "/etc/vfctl/host.yaml declares VFs, and nothing below /etc/systemd/system wants %s",
+		unit);
+}
+
 static const struct check own_checks[] = {
 	{"hook", VFCTL_PROBLEM, "guests with leased VFs start without vfctl's hook: no MAC, GUID or "
 		"policy of theirs is set", NULL, "vfctl hook install (or vfctl doctor --fix)", check_hook},
 	{"journal", VFCTL_WARNING, "a change was cut short", "its process died",
 		"vfctl recover", check_journal},
+	{"boot", VFCTL_NOTE, "after the next boot there are no VFs before somebody makes them", NULL,
+		"systemctl enable vfctl-apply.service: it makes them before libvirtd starts guests",
+		check_boot},
+	{"guest-mtu", VFCTL_WARNING, "a guest's large packets are lost: its PF's MTU is below the guest's",
+		"a PF caps its VFs", "a larger MTU of the PF", doctor_check_mtu},
 	{"irqbalance", VFCTL_NOTE, "interrupts that vfctl places may be moved", NULL,
 		"docs/tuning.md has how irqbalance asks vfctl", check_irqbalance},
 	{"drift", VFCTL_WARNING, "the host is not as host.yaml declares", NULL,
@@ -148,7 +174,7 @@ static const struct check own_checks[] = {
 /* ---- all of them ---- */
 
 static const struct check *const all_checks[] = {pci_checks, vf_checks, eswitch_checks, rdma_checks,
-	log_checks, guest_checks, system_checks, own_checks};
+	process_checks, log_checks, guest_checks, place_checks, system_checks, own_checks};
 
 bool vfctl_check_at(size_t index, struct vfctl_check *ret)
 {
@@ -165,7 +191,8 @@ bool vfctl_check_at(size_t index, struct vfctl_check *ret)
 
 struct subject {
 	const struct vfctl_pf *pf;	/* NULL: it is a domain */
-	const struct vfctl_lease *lease; /* NULL: it is a PF */
+	const struct vfctl_lease *lease; /* of the domain; NULL: it has none */
+	const char *domain;
 };
 
 static int find_subject(struct vfctl_ctx *ctx, const struct vfctl_snapshot *s, const char *name,
@@ -177,8 +204,12 @@ static int find_subject(struct vfctl_ctx *ctx, const struct vfctl_snapshot *s, c
 	ctx_clear(ctx);
 	ret->pf = NULL;
 	ret->lease = s->leases ? vfctl_leases_find(s->leases, name) : NULL;
-	return ret->lease ? 0 : ctx_mistake(ctx, -ENOENT, "'%s' is no PF of this host and no domain "
-		"that holds a lease (vfctl list shows them)", name);
+	ret->domain = ret->lease ? ret->lease->domain_name : name;
+	if (ret->lease || (name[0] && !strchr(name, '/') &&
+		host_exists(ctx, LIBVIRT_DEFINITIONS "/%s.xml", name)))
+		return 0;
+	return ctx_mistake(ctx, -ENOENT, "'%s' is no PF of this host and no domain "
+		"that libvirt has defined (vfctl list and virsh list --all show them)", name);
 }
 
 /* "ens1", "0000:11:00.0", "ens1/3" */
@@ -202,9 +233,9 @@ static bool concerns(const struct vfctl_snapshot *s, const struct subject *of, c
 		return true;
 	if (of->pf)
 		return names_pf(of->pf, subject);
-	if (str_eq(subject, of->lease->domain_name))
+	if (str_eq(subject, of->domain))
 		return true;
-	for (size_t i = 0; i < s->inventory->pf_count; i++)
+	for (size_t i = 0; of->lease && i < s->inventory->pf_count; i++)
 		for (size_t k = 0; k < of->lease->vf_count; k++)
 			if (vfctl_bdf_compare(&s->inventory->pfs[i].bdf, &of->lease->vfs[k].pf) == 0 &&
 				names_pf(&s->inventory->pfs[i], subject))
@@ -260,6 +291,7 @@ int vfctl_doctor_examine(struct vfctl_ctx *ctx, struct vfctl_snapshot *snapshot,
 		return r;
 	for (size_t i = 0; i < ARRAY_SIZE(all_checks); i++)
 		exam_run(&e, all_checks[i]);
+	exam_end(&e);
 	if (e.failed)
 		return ctx_oom(ctx);
 	if (subject)

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "checks/guest.h"
+
+#include <stdio.h>
+
+#include "facts/domains.h"
+#include "host/host.h"
+#include "pci/bars.h"
+
+/* Kept in struct exam: each definition is read and taken apart once. */
+struct guest_list {
+	struct guest *v;
+	size_t count;
+};
+
+static void read_guest(struct exam *e, const struct known_domain *domain, struct guest *g)
+{
+	int r = host_try_read(e->ctx, &g->xml, LIBVIRT_DEFINITIONS "/%s.xml", domain->name);
+
+	str_copy(g->name, sizeof(g->name), domain->name);
+	if (r == 0 && g->xml)
+		r = vfctl_domain_read(e->ctx, g->xml, &g->view);
+	if (r < 0)
+		ctx_clear(e->ctx);
+	for (size_t i = 0; i < domain->device_count; i++)
+		g->bar_bytes += pci_bar_bytes(e->ctx, &domain->devices[i]);
+}
+
+static const struct guest_list *guests_of(struct exam *e)
+{
+	_known_domains_ struct known_domains *domains = NULL;
+	struct guest_list *all;
+
+	if (e->guests)
+		return e->guests;
+	all = e->guests = calloc(1, sizeof(*all));
+	if (!all || known_domains_read(e->ctx, &domains) < 0) {
+		e->failed = true;
+		return all;
+	}
+	for (size_t i = 0; i < domains->count; i++) {
+		/* A running one has a second row for its definition. */
+		if (domains->v[i].pid || !domains->v[i].device_count)
+			continue;
+		if (!array_grow(all->v, all->count)) {
+			e->failed = true;
+			break;
+		}
+		read_guest(e, &domains->v[i], &all->v[all->count++]);
+	}
+	return all;
+}
+
+void each_guest(struct exam *e, void (*look)(struct exam *e, const struct guest *g, void *data),
+	void *data)
+{
+	const struct guest_list *all = guests_of(e);
+
+	for (size_t i = 0; all && i < all->count && !e->failed; i++)
+		if (all->v[i].view)
+			look(e, &all->v[i], data);
+}
+
+void tell_unread_guests(struct exam *e)
+{
+	const struct guest_list *all = guests_of(e);
+
+	for (size_t i = 0; all && i < all->count; i++)
+		if (!all->v[i].view)
+			unknown(e, "the definition of %s cannot be read", all->v[i].name);
+}
+
+void exam_forget_guests(struct exam *e)
+{
+	for (size_t i = 0; e->guests && i < e->guests->count; i++) {
+		vfctl_domain_view_free(e->guests->v[i].view);
+		free(e->guests->v[i].xml);
+	}
+	if (e->guests)
+		free(e->guests->v);
+	free(e->guests);
+	e->guests = NULL;
+}
+
+const struct vfctl_vf *vf_at(const struct exam *e, const struct vfctl_bdf *bdf,
+	const struct vfctl_pf **ret_pf)
+{
+	const struct vfctl_inventory *inv = e->snapshot->inventory;
+
+	for (size_t i = 0; i < inv->pf_count; i++)
+		for (uint32_t k = 0; k < inv->pfs[i].num_vfs; k++)
+			if (vfctl_bdf_compare(&inv->pfs[i].vfs[k].bdf, bdf) == 0) {
+				if (ret_pf)
+					*ret_pf = &inv->pfs[i];
+				return &inv->pfs[i].vfs[k];
+			}
+	return NULL;
+}
+
+bool guest_has(const struct guest *g, const struct vfctl_bdf *bdf)
+{
+	for (size_t i = 0; i < g->view->device_count; i++)
+		if (vfctl_bdf_compare(&g->view->devices[i].source, bdf) == 0)
+			return true;
+	return false;
+}

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef VFCTL_CHECKS_GUEST_H
+#define VFCTL_CHECKS_GUEST_H
+
+#include "checks/check.h"
+#include "vfctl/domain.h"
+
+/*
+ * A domain with host devices by its definition, which is what its next start has, running or not.
+ * Read once for all checks.
+ */
+struct guest {
+	char name[256];
+	char *xml;			/* its definition; NULL: it cannot be read */
+	struct vfctl_domain_view *view; /* the same; NULL: it is none */
+	uint64_t bar_bytes;		/* of its devices */
+};
+
+/* Those whose definition can be read. */
+void each_guest(struct exam *e, void (*look)(struct exam *e, const struct guest *g, void *data),
+	void *data);
+/* Of those that cannot be, once for all checks. */
+void tell_unread_guests(struct exam *e);
+void exam_forget_guests(struct exam *e);
+
+/* The VF at that address; NULL: it is none of this host's. @ret_pf may be NULL. */
+const struct vfctl_vf *vf_at(const struct exam *e, const struct vfctl_bdf *bdf,
+	const struct vfctl_pf **ret_pf);
+bool guest_has(const struct guest *g, const struct vfctl_bdf *bdf);
+
+#endif

@@ -1,0 +1,260 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Processes of this host that wait in the kernel, or have what was promised to a guest. */
+#include <ctype.h>
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/parse.h"
+#include "checks/guest.h"
+#include "facts/domains.h"
+#include "host/host.h"
+#include "pci/device.h"
+
+#define TEXT(bdf) vfctl_bdf_format((bdf), (char[VFCTL_BDF_TEXT]){0})
+
+/* ---- writes that hang ---- */
+
+/*
+ * Where whoever writes to sriov_numvfs may wait: VFIO for a VF that is open (vfio_main.c,
+ * vfio_unregister_group_dev()), the file for another writer, drivers for their card. To look at a
+ * process's whole stack takes longer, so only these are.
+ */
+static bool may_write(const char *wchan)
+{
+	static const char *const places[] = {"vfio_", "sriov_", "i40e_", "ice_", "ixgbe_", "igb_",
+		"mlx5_", "bnxt_", "pci_", "device_", "msleep"};
+
+	for (size_t i = 0; i < ARRAY_SIZE(places); i++)
+		if (str_starts(wchan, places[i]))
+			return true;
+	return false;
+}
+
+struct writer {
+	const char *pid;
+	char name[64];
+	struct vfctl_bdf pf; /* @has_pf: which one */
+	bool has_pf;
+	bool for_vfio; /* it waits until a process closes its VF */
+};
+
+/* The PF whose sriov_numvfs it has open. */
+static void find_pf(struct exam *e, struct writer *w)
+{
+	_strv_ char **fds = NULL;
+
+	if (host_try_list(e->ctx, &fds, "/proc/%s/fd", w->pid) < 0)
+		return;
+	for (size_t i = 0; fds[i] && !w->has_pf; i++) {
+		_free_ char *target = NULL;
+		char *slash;
+
+		if (host_try_link(e->ctx, &target, "/proc/%s/fd/%s", w->pid, fds[i]) < 0)
+			continue;
+		slash = strrchr(target, '/');
+		if (!slash || !str_eq(slash, "/sriov_numvfs"))
+			continue;
+		*slash = '\0';
+		slash = strrchr(target, '/');
+		w->has_pf = slash && vfctl_bdf_parse(slash + 1, &w->pf) == 0;
+	}
+}
+
+static bool is_writer(struct exam *e, const char *pid, struct writer *ret)
+{
+	_free_ char *wchan = NULL, *stack = NULL, *name = NULL;
+
+	if (host_try_read(e->ctx, &wchan, "/proc/%s/wchan", pid) < 0 || !may_write(wchan) ||
+		host_try_read(e->ctx, &stack, "/proc/%s/stack", pid) < 0 ||
+		!strstr(stack, "sriov_numvfs_store"))
+		return false;
+	*ret = (struct writer){.pid = pid, .for_vfio = strstr(stack, "vfio_")};
+	if (host_try_read(e->ctx, &name, "/proc/%s/comm", pid) == 0)
+		snprintf(ret->name, sizeof(ret->name), "%s", name);
+	find_pf(e, ret);
+	return true;
+}
+
+/*
+ * The kernel takes the links between a PF and a VF away before it waits for whoever has the VF open
+ * (drivers/pci/iov.c, pci_iov_remove_virtfn()): a VF of that PF is known by its number alone.
+ */
+static bool is_vf_of(struct exam *e, const struct vfctl_bdf *pf, const struct vfctl_bdf *vf)
+{
+	int offset = pci_read_int(e->ctx, pf, "sriov_offset", -1);
+	int stride = pci_read_int(e->ctx, pf, "sriov_stride", -1);
+	int total = pci_read_int(e->ctx, pf, "sriov_totalvfs", 0);
+	int away = (vf->bus << 8 | vf->slot << 3 | vf->function) -
+		(pf->bus << 8 | pf->slot << 3 | pf->function) - offset;
+
+	return offset > 0 && stride > 0 && pf->domain == vf->domain && away >= 0 &&
+		away % stride == 0 && away / stride < total;
+}
+
+/* Is this "/dev/vfio/12", of a group that a VF of that PF is in? */
+static bool is_group_of(struct exam *e, const char *path, const struct vfctl_bdf *pf,
+	struct vfctl_bdf *ret_vf)
+{
+	_strv_ char **names = NULL;
+
+	if (!str_starts(path, "/dev/vfio/") || !isdigit((unsigned char)path[10]) ||
+		host_try_list(e->ctx, &names, "/sys/kernel/iommu_groups/%s/devices", path + 10) < 0)
+		return false;
+	for (size_t i = 0; names[i]; i++)
+		if (vfctl_bdf_parse(names[i], ret_vf) == 0 && is_vf_of(e, pf, ret_vf))
+			return true;
+	return false;
+}
+
+static bool has_vf_of(struct exam *e, const char *pid, const struct vfctl_bdf *pf,
+	struct vfctl_bdf *ret_vf)
+{
+	_strv_ char **fds = NULL;
+
+	if (host_try_list(e->ctx, &fds, "/proc/%s/fd", pid) < 0)
+		return false;
+	for (size_t i = 0; fds[i]; i++) {
+		_free_ char *target = NULL;
+
+		if (host_try_link(e->ctx, &target, "/proc/%s/fd/%s", pid, fds[i]) == 0 &&
+			is_group_of(e, target, pf, ret_vf))
+			return true;
+	}
+	return false;
+}
+
+struct holder_words {
+	char who[160], stop[200];
+};
+
+/* "web" of a libvirt domain, else the program. */
+static void name_holder(struct exam *e, const char *pid, const struct vfctl_bdf *vf,
+	struct holder_words *ret)
+{
+	_known_domains_ struct known_domains *domains = NULL;
+	_free_ char *comm = NULL;
+	int number = atoi(pid); /* all digits: the caller looked */
+
+	if (known_domains_read(e->ctx, &domains) < 0)
+		e->failed = true;
+	for (size_t i = 0; domains && i < domains->count; i++)
+		if (domains->v[i].pid == number) {
+			snprintf(ret->who, sizeof(ret->who), "; the guest %.100s has %s open",
+				domains->v[i].name, TEXT(vf));
+			snprintf(ret->stop, sizeof(ret->stop), "virsh shutdown (or destroy) %.100s",
+				domains->v[i].name);
+			return;
+		}
+	if (host_try_read(e->ctx, &comm, "/proc/%s/comm", pid) < 0)
+		return;
+	snprintf(ret->who, sizeof(ret->who), "; process %s (%.32s) has %s open", pid, comm, TEXT(vf));
+	snprintf(ret->stop, sizeof(ret->stop), "end process %s (%.32s)", pid, comm);
+}
+
+static void find_holder(struct exam *e, char *const *pids, const struct writer *w,
+	struct holder_words *ret)
+{
+	struct vfctl_bdf vf;
+
+	*ret = (struct holder_words){.stop = "stop the guest, or the program, that has one of its VFs"};
+	for (size_t i = 0; w->has_pf && pids[i]; i++)
+		if (isdigit((unsigned char)pids[i][0]) && has_vf_of(e, pids[i], &w->pf, &vf)) {
+			name_holder(e, pids[i], &vf, ret);
+			return;
+		}
+}
+
+static void tell_writer(struct exam *e, char *const *pids, const struct writer *w)
+{
+	const struct vfctl_inventory *inv = e->snapshot->inventory;
+	char text[VFCTL_BDF_TEXT], where[64] = "";
+	const char *title = "";
+	struct holder_words holder = {.who = ""};
+	struct vfctl_ailment *a;
+
+	if (w->has_pf) {
+		title = vfctl_bdf_format(&w->pf, text);
+		snprintf(where, sizeof(where), " of %s", title);
+		for (size_t i = 0; i < inv->pf_count; i++)
+			if (vfctl_bdf_compare(&inv->pfs[i].bdf, &w->pf) == 0)
+				title = pf_title(&inv->pfs[i], text);
+	}
+	if (w->for_vfio)
+		find_holder(e, pids, w, &holder);
+	a = found(e, title, "process %s (%s) is in a write to sriov_numvfs%s%s (/proc/%s/stack)%s", w->pid,
+		w->name, where, w->for_vfio ? ", which waits until a VF is closed" : "", w->pid,
+		holder.who);
+	if (!a)
+		return;
+	/* The driver may be at work on it: that lasts as long as there are VFs to make. */
+	if (!w->for_vfio) {
+		a->severity = VFCTL_NOTE;
+		set_remedy(e, a, "if it stays so for minutes, the kernel's log says what the driver waits "
+			"for; only a reboot ends a write that hangs in a driver");
+		return;
+	}
+	set_remedy(e, a, "%s: the write then ends by itself, and by no signal; vfctl destroy and create "
+		"refuse while a VF is in use", holder.stop);
+}
+
+static void check_writes(struct exam *e)
+{
+	_strv_ char **pids = NULL;
+	_free_ char *first = NULL;
+	int r;
+
+	if (host_of(e->ctx)->ops->read_only) /* a capture has no processes */
+		return;
+	r = host_try_read(e->ctx, &first, "/proc/1/stack");
+	if (r == -EACCES || r == -EPERM) {
+		unknown(e, "what processes wait for in the kernel: only root is told");
+		return;
+	}
+	if (host_try_list(e->ctx, &pids, "/proc") < 0)
+		return;
+	for (size_t i = 0; pids[i] && !e->failed; i++) {
+		struct writer w;
+
+		if (isdigit((unsigned char)pids[i][0]) && is_writer(e, pids[i], &w))
+			tell_writer(e, pids, &w);
+	}
+}
+
+/* ---- VFs that somebody else has ---- */
+
+/* A start that is under way has its lease marked, before QEMU has anything open. */
+static void look_at_holder(struct exam *e, const struct vfctl_pf *pf, const struct vfctl_vf *vf)
+{
+	char title[VF_TITLE];
+
+	if (vf->holder.kind != VFCTL_HOLDER_VFIO || vf->lease.running ||
+		(!vf->lease.name[0] && !vf->defined_in[0]))
+		return;
+	set_remedy(e, found(e, vf_title(pf, vf, title), "%s has /dev/vfio/%d open; the VF is %s %s, "
+		"which does not run", vf->holder.name[0] ? vf->holder.name : "a process that cannot be "
+		"named", vf->iommu_group, vf->lease.name[0] ? "leased to domain" : "in the definition of",
+		vf->lease.name[0] ? vf->lease.name : vf->defined_in),
+		"end that process, or give the guest another VF; programs such as DPDK's find VFs by "
+		"themselves: tell them which are theirs");
+}
+
+static void check_open(struct exam *e)
+{
+	const struct vfctl_inventory *inv = e->snapshot->inventory;
+
+	/* Whoever may not see libvirt's guests would take each for a stranger. */
+	if (e->snapshot->domains_error)
+		return;
+	for (size_t i = 0; i < inv->pf_count; i++)
+		for (uint32_t k = 0; k < inv->pfs[i].num_vfs; k++)
+			look_at_holder(e, &inv->pfs[i], &inv->pfs[i].vfs[k]);
+}
+
+const struct check process_checks[] = {
+	{"write-hangs", VFCTL_PROBLEM, "a process is stuck in a write to sriov_numvfs, and so is whoever "
+		"works on that PF next", NULL, "stop the guest that has the VF", check_writes},
+	{"vf-open", VFCTL_PROBLEM, "a guest will not start: another process has its VF open",
+		"libvirt says \"Device or resource busy\" of /dev/vfio then", "end that process", check_open},
+	{.name = NULL},
+};
