@@ -23,7 +23,9 @@ static const struct sentence sentences[] = {
 	{"log-spoof", {"poofed packets detected", NULL}, false}, /* ixgbe, igb */
 	{"log-spoof", {"Spoof event(s) detected on VF", NULL}, false}, /* igb */
 	{"log-trust", {"is not trusted", "VF"}, true}, /* i40e, ice, ixgbe */
-	{"log-trust", {"attempted to override administratively set MAC", NULL}, true}, /* ixgbe, igb */
+	/* igb says so at each start of a VF's driver, of the same MAC as well (igb_set_vf_mac_addr()). */
+	{"log-trust", {"attempted to override administratively set MAC", "ixgbe"}, true},
+	{"log-trust", {"attempting to override administratively set MAC", NULL}, true}, /* i40e, ice */
 	{"log-no-room", {"not enough MMIO resources for SR-IOV", NULL}, true}, /* pci/iov.c */
 	{"log-no-room", {"SR-IOV: bus number out of range", NULL}, true},
 	{"log-no-room", {"can't enable", "out of range of"}, true},

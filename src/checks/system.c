@@ -57,7 +57,22 @@ static void check_netplan(struct exam *e)
 	find_files(e, "/etc/netplan", "*.yaml", words);
 }
 
-/* libvirt: "must be listed by PCI address" when a pool has both (cirrax/puppet-libvirt#52). */
+/* Between <forward> and its end; false: it is no network of VFs. */
+static bool find_forward(const char *text, const char **ret_start, const char **ret_end)
+{
+	const char *start = strstr(text, "<forward"), *end = start ? strstr(start, "</forward>") : NULL;
+
+	if (!end || !memmem(start, (size_t)(end - start), "hostdev", 7))
+		return false;
+	*ret_start = start;
+	*ret_end = end;
+	return true;
+}
+
+/*
+ * libvirt refuses network devices by their names there, as it defines or starts the network ("listed by
+ * PCI address", cirrax/puppet-libvirt#52). Of <pf> beside addresses it takes no notice.
+ */
 static void check_pools(struct exam *e)
 {
 	static const char dir[] = "/etc/libvirt/qemu/networks";
@@ -67,17 +82,21 @@ static void check_pools(struct exam *e)
 		return;
 	for (size_t i = 0; names[i]; i++) {
 		_free_ char *text = NULL;
-		const char *forward, *end;
+		const char *start, *end, *tag;
 
-		if (fnmatch("*.xml", names[i], 0) || host_try_read(e->ctx, &text, "%s/%s", dir, names[i]) < 0)
+		if (fnmatch("*.xml", names[i], 0) ||
+			host_try_read(e->ctx, &text, "%s/%s", dir, names[i]) < 0 ||
+			!find_forward(text, &start, &end))
 			continue;
-		forward = strstr(text, "<forward");
-		end = forward ? strstr(forward, "</forward>") : NULL;
-		if (!end || !memmem(forward, (size_t)(end - forward), "hostdev", 7))
-			continue;
-		if (memmem(forward, (size_t)(end - forward), "<pf ", 4) &&
-			memmem(forward, (size_t)(end - forward), "<address ", 9))
-			found(e, "", "%s/%s has <pf> and <address> in <forward>", dir, names[i]);
+		tag = memchr(start, '>', (size_t)(end - start));
+		if (memmem(start, (size_t)(end - start), "<interface ", 11) ||
+			(tag && memmem(start, (size_t)(tag - start), " dev=", 5)))
+			found(e, "", "%s/%s has a network device by its name in <forward>, and libvirt does "
+				"not start it", dir, names[i]);
+		else if (memmem(start, (size_t)(end - start), "<pf ", 4) &&
+			memmem(start, (size_t)(end - start), "<address ", 9))
+			found(e, "", "%s/%s has <pf> and <address> in <forward>: libvirt gives the VFs at "
+				"those addresses alone", dir, names[i]);
 	}
 }
 
@@ -161,8 +180,7 @@ const struct check system_checks[] = {
 	{"netplan", VFCTL_WARNING, "netplan makes VFs as well", NULL,
 		"one owner: move it to host.yaml (vfctl export prints it), and take the key "
 		"out", check_netplan},
-	{"network-pool", VFCTL_WARNING, "a libvirt network names its VFs in two ways, and libvirt "
-		"refuses that",
+	{"network-pool", VFCTL_WARNING, "a libvirt network does not give the VFs that its definition names",
 		NULL, "one of the two forms: <pf dev='...'/> alone, or addresses alone", check_pools},
 	{"lockdown", VFCTL_NOTE, "the kernel keeps programs such as mstconfig from the card",
 		"Secure Boot", "set the card's parameters with devlink, or in its own BIOS "
