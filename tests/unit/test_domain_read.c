@@ -394,6 +394,35 @@ static void view_of_our_own_domain(void **state)
 	case_clear(&c);
 }
 
+/* The same as the readers of each part alone. */
+static void view_of_what_devices_take(void **state)
+{
+	static const char xml[] =
+		"<domain><name>d</name><memory unit='MiB'>64</memory><os firmware='efi'/>"
+		"<memtune><hard_limit unit='MiB'>32</hard_limit></memtune>"
+		"<cpu><maxphysaddr mode='passthrough' limit='39'/></cpu><devices><iommu model='intel'/>"
+		"<hostdev type='pci'><driver name='vfio' model='mlx5_vfio_pci'/><source><address bus='3'/>"
+		"</source></hostdev><hostdev type='pci'><driver model='a-name-of-more-characters-than-a-"
+		"driver-has'/><source><address bus='4'/></source></hostdev></devices></domain>";
+	struct vfctl_domain_address address;
+	struct vfctl_domain_view *view = NULL;
+	struct vfctl_memlock memlock;
+
+	assert_int_equal(vfctl_domain_read(ctx, xml, &view), 0);
+	assert_int_equal(vfctl_domain_address_read(ctx, xml, &address), 0);
+	assert_int_equal(vfctl_domain_memlock_read(ctx, xml, &memlock), 0);
+	assert_string_equal(view->devices[0].model, "mlx5_vfio_pci");
+	assert_string_equal(view->devices[1].model, "");
+	assert_true(view->address.uefi && view->address.passthrough && address.uefi);
+	assert_int_equal(view->address.limit, 39);
+	assert_int_equal(view->address.bits, address.bits);
+	assert_int_equal(view->memlock.hard_limit_bytes, 32 << 20);
+	assert_int_equal(view->memlock.vfio_devices, 2);
+	assert_true(view->memlock.iommu);
+	assert_memory_equal(&view->memlock, &memlock, sizeof(memlock));
+	vfctl_domain_view_free(view);
+}
+
 static void view_of_foreign_domains(void **state)
 {
 	static const char xml[] =
@@ -528,6 +557,7 @@ int main(void)
 		cmocka_unit_test(big_input_is_bounded),
 		cmocka_unit_test(vf_is_added_and_removed),
 		cmocka_unit_test(view_of_our_own_domain),
+		cmocka_unit_test(view_of_what_devices_take),
 		cmocka_unit_test(view_of_foreign_domains),
 		cmocka_unit_test(view_of_cells),
 		cmocka_unit_test(views_that_cannot_be),
