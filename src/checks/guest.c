@@ -3,12 +3,12 @@
 
 #include <stdio.h>
 
-#include "facts/domains.h"
 #include "host/host.h"
 #include "pci/bars.h"
 
 /* Kept in struct exam: each definition is read and taken apart once. */
 struct guest_list {
+	struct known_domains *domains;
 	struct guest *v;
 	size_t count;
 };
@@ -28,16 +28,17 @@ static void read_guest(struct exam *e, const struct known_domain *domain, struct
 
 static const struct guest_list *guests_of(struct exam *e)
 {
-	_known_domains_ struct known_domains *domains = NULL;
+	const struct known_domains *domains;
 	struct guest_list *all;
 
 	if (e->guests)
 		return e->guests;
 	all = e->guests = calloc(1, sizeof(*all));
-	if (!all || known_domains_read(e->ctx, &domains) < 0) {
+	if (!all || known_domains_read(e->ctx, &all->domains) < 0) {
 		e->failed = true;
 		return all;
 	}
+	domains = all->domains;
 	for (size_t i = 0; i < domains->count; i++) {
 		/* A running one has a second row for its definition. */
 		if (domains->v[i].pid || !domains->v[i].device_count)
@@ -49,6 +50,13 @@ static const struct guest_list *guests_of(struct exam *e)
 		read_guest(e, &domains->v[i], &all->v[all->count++]);
 	}
 	return all;
+}
+
+const struct known_domains *exam_domains(struct exam *e)
+{
+	const struct guest_list *all = guests_of(e);
+
+	return all ? all->domains : NULL;
 }
 
 void each_guest(struct exam *e, void (*look)(struct exam *e, const struct guest *g, void *data),
@@ -76,8 +84,10 @@ void exam_forget_guests(struct exam *e)
 		vfctl_domain_view_free(e->guests->v[i].view);
 		free(e->guests->v[i].xml);
 	}
-	if (e->guests)
+	if (e->guests) {
+		known_domains_free(e->guests->domains);
 		free(e->guests->v);
+	}
 	free(e->guests);
 	e->guests = NULL;
 }

@@ -3,6 +3,7 @@
 #define VFCTL_CHECKS_GUEST_H
 
 #include "checks/check.h"
+#include "facts/domains.h"
 #include "vfctl/domain.h"
 
 /*
@@ -16,6 +17,8 @@ struct guest {
 	uint64_t bar_bytes;		/* of its devices */
 };
 
+/* libvirt's domains with host devices, running ones with their process; NULL: out of memory. */
+const struct known_domains *exam_domains(struct exam *e);
 /* Those whose definition can be read. */
 void each_guest(struct exam *e, void (*look)(struct exam *e, const struct guest *g, void *data),
 	void *data);

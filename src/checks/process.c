@@ -7,7 +7,6 @@
 
 #include "base/parse.h"
 #include "checks/guest.h"
-#include "facts/domains.h"
 #include "host/host.h"
 #include "pci/device.h"
 
@@ -132,12 +131,10 @@ struct holder_words {
 static void name_holder(struct exam *e, const char *pid, const struct vfctl_bdf *vf,
 	struct holder_words *ret)
 {
-	_known_domains_ struct known_domains *domains = NULL;
+	const struct known_domains *domains = exam_domains(e);
 	_free_ char *comm = NULL;
 	int number = atoi(pid); /* all digits: the caller looked */
 
-	if (known_domains_read(e->ctx, &domains) < 0)
-		e->failed = true;
 	for (size_t i = 0; domains && i < domains->count; i++)
 		if (domains->v[i].pid == number) {
 			snprintf(ret->who, sizeof(ret->who), "; the guest %.100s has %s open",
@@ -239,6 +236,57 @@ static void look_at_holder(struct exam *e, const struct vfctl_pf *pf, const stru
 		"themselves: tell them which are theirs");
 }
 
+/* The process that has "/dev/vfio/GROUP" open; false: none that can be seen. */
+static bool find_opener(struct exam *e, int group, char ret[64])
+{
+	_strv_ char **pids = NULL;
+	char path[32];
+
+	snprintf(path, sizeof(path), "/dev/vfio/%d", group);
+	if (host_try_list(e->ctx, &pids, "/proc") < 0)
+		return false;
+	for (size_t i = 0; pids[i]; i++) {
+		_free_ char *name = NULL;
+		_strv_ char **fds = NULL;
+
+		if (!isdigit((unsigned char)pids[i][0]) ||
+			host_try_list(e->ctx, &fds, "/proc/%s/fd", pids[i]) < 0)
+			continue;
+		for (size_t k = 0; fds[k]; k++) {
+			_free_ char *target = NULL;
+
+			if (host_try_link(e->ctx, &target, "/proc/%s/fd/%s", pids[i], fds[k]) < 0 ||
+				!str_eq(target, path) ||
+				host_try_read(e->ctx, &name, "/proc/%s/comm", pids[i]) < 0)
+				continue;
+			snprintf(ret, 64, "%.32s (pid %.10s)", name, pids[i]);
+			return true;
+		}
+	}
+	return false;
+}
+
+/* Devices that are no VFs, such as GPUs: open while no domain that has them runs, or starts. */
+static void look_at_others(struct exam *e, const struct guest *g, void *data)
+{
+	const struct known_domains *domains = exam_domains(e);
+
+	for (size_t i = 0; i < g->view->device_count; i++) {
+		const struct vfctl_bdf *bdf = &g->view->devices[i].source;
+		char driver[PCI_DRIVER_NAME], who[64];
+		bool runs = false;
+
+		if (vf_at(e, bdf, NULL) || pci_driver(e->ctx, bdf, driver) < 0 ||
+			!pci_driver_is_vfio(driver) || pci_read_int(e->ctx, bdf, "enable", 0) <= 0)
+			continue;
+		for (size_t k = 0; domains && k < domains->count; k++)
+			runs |= domains->v[k].pid && known_domain_has(&domains->v[k], bdf);
+		if (!runs && find_opener(e, pci_iommu_group(e->ctx, bdf), who) && !str_starts(who, "qemu"))
+			set_remedy(e, found(e, g->name, "%s has /dev/vfio/%d open, the group of %s", who,
+				pci_iommu_group(e->ctx, bdf), TEXT(bdf)), "end that process");
+	}
+}
+
 static void check_open(struct exam *e)
 {
 	const struct vfctl_inventory *inv = e->snapshot->inventory;
@@ -249,12 +297,13 @@ static void check_open(struct exam *e)
 	for (size_t i = 0; i < inv->pf_count; i++)
 		for (uint32_t k = 0; k < inv->pfs[i].num_vfs; k++)
 			look_at_holder(e, &inv->pfs[i], &inv->pfs[i].vfs[k]);
+	each_guest(e, look_at_others, NULL);
 }
 
 const struct check process_checks[] = {
 	{"write-hangs", VFCTL_PROBLEM, "a process is stuck in a write to sriov_numvfs, and so is whoever "
 		"works on that PF next", NULL, "stop the guest that has the VF", check_writes},
-	{"vf-open", VFCTL_PROBLEM, "a guest will not start: another process has its VF open",
+	{"vf-open", VFCTL_PROBLEM, "a guest will not start: another process has its device open",
 		"libvirt says \"Device or resource busy\" of /dev/vfio then", "end that process", check_open},
 	{.name = NULL},
 };

@@ -162,6 +162,7 @@ vfctl -q destroy "$ens1"
 vfctl -q create "$ens1" 7 &
 for _ in {1..100}; do
 	[ "$(sqlite3 /var/lib/vfctl/state.db 'SELECT count(*) FROM change' 2>/dev/null)" != 1 ] || break
+	sleep 0.05
 done
 kill -KILL $!
 wait $! 2>/dev/null
