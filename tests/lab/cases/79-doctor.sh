@@ -29,6 +29,7 @@ exits() {
 	[ "$got" = "$want" ] || { echo "status $got: $(cat /tmp/out)"; return 1; }
 }
 
+dmesg -C # of the cases before
 check_is "a healthy host: nothing" "" names
 check "and the status is 0" exits 0 vfctl doctor
 
