@@ -430,11 +430,25 @@ static void print_vfs(struct out *out, const struct vfctl_host_model *m,
 	put_line(out, "", "%s", text);
 }
 
+/* What list shows of it: legacy mode, and what is not known, are not told. */
+static void add_switch(const struct vfctl_model_pf *p, char *text, size_t size)
+{
+	size_t len = 0;
+
+	text[0] = '\0';
+	if (p->eswitch == VFCTL_ESWITCH_SWITCHDEV || p->eswitch == VFCTL_ESWITCH_INACTIVE)
+		len = (size_t)snprintf(text, size, "; %s", vfctl_eswitch_name(p->eswitch));
+	if (p->bond && len < size)
+		snprintf(text + len, size - len, "; in %s%s%s", p->bond, p->lag ? ", VF-LAG " : "",
+			p->lag ? vfctl_lag_name(p->lag) : "");
+}
+
 static void print_pf(struct out *out, const struct vfctl_host_model *m,
 	const struct vfctl_model_pf *p)
 {
 	const char *fabric = vfctl_fabric_name(p->fabric);
 	char root[VFCTL_BDF_TEXT], number[32], port[32] = "", made[64], below[48] = "";
+	char inside[128];
 
 	snprintf(number, sizeof(number), "fabric %d", p->fabric);
 	if (p->port)
@@ -442,8 +456,9 @@ static void print_pf(struct out *out, const struct vfctl_host_model *m,
 	if (vfctl_root_format(p->root, root)[0])
 		snprintf(below, sizeof(below), ", root complex %s", root);
 	snprintf(made, sizeof(made), "%u of %u VFs made", p->num_vfs, p->max_vfs);
-	put_line(out, "PF", "%s%s%s: %s%s%s; %s", pf_name(p), *pf_name(p) ? " " : "",
-		BDF(&p->bdf), fabric ? fabric : number, port, below, made);
+	add_switch(p, inside, sizeof(inside));
+	put_line(out, "PF", "%s%s%s: %s%s%s; %s%s", pf_name(p), *pf_name(p) ? " " : "",
+		BDF(&p->bdf), fabric ? fabric : number, port, below, made, inside);
 	if (p->num_vfs)
 		print_vfs(out, m, p);
 }

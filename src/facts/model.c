@@ -121,7 +121,10 @@ static int add_pf(struct vfctl_ctx *ctx, const struct vfctl_pf *pf, struct vfctl
 		.port = pci_port(ctx, &pf->bdf), .root = pci_root(ctx, &pf->bdf),
 		.num_vfs = pf->num_vfs,
 		.max_vfs = pf->total_vfs > pf->num_vfs ? pf->total_vfs : pf->num_vfs};
-	return p->names ? 0 : ctx_oom(ctx);
+	p->eswitch = pf->eswitch;
+	p->lag = pf->lag;
+	p->bond = pf->bond[0] ? strdup(pf->bond) : NULL;
+	return p->names && (p->bond || !pf->bond[0]) ? 0 : ctx_oom(ctx);
 }
 
 const struct vfctl_model_pf *model_pf(const struct vfctl_host_model *m,

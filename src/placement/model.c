@@ -3,6 +3,12 @@
 
 #include <stdio.h>
 
+static void free_pf(struct vfctl_model_pf *pf)
+{
+	strv_free(pf->names);
+	free(pf->bond);
+}
+
 static void free_occupant(struct vfctl_occupant *o)
 {
 	free(o->name);
@@ -17,7 +23,7 @@ void vfctl_model_free(struct vfctl_host_model *model)
 	if (!model)
 		return;
 	for (size_t i = 0; i < model->pf_count; i++)
-		strv_free(model->pfs[i].names);
+		free_pf(&model->pfs[i]);
 	for (size_t i = 0; i < model->occupant_count; i++)
 		free_occupant(&model->occupants[i]);
 	vfctl_topology_free(model->topology);

@@ -176,6 +176,23 @@ static void put_vf(struct buf *b, const struct vfctl_free_vf *vf)
 	buf_puts(b, "}");
 }
 
+static void put_text(struct buf *b, const char *key, const char *text)
+{
+	buf_printf(b, ", \"%s\": ", key);
+	if (text)
+		json_put(b, text);
+	else
+		buf_puts(b, "null");
+}
+
+/* As list has them: a driver without modes is null, as what is not known. */
+static void put_switch(struct buf *b, const struct vfctl_model_pf *p)
+{
+	put_text(b, "eswitch", p->eswitch > VFCTL_ESWITCH_NONE ? vfctl_eswitch_name(p->eswitch) : NULL);
+	put_text(b, "bond", p->bond);
+	put_text(b, "lag", p->bond && p->lag ? vfctl_lag_name(p->lag) : NULL);
+}
+
 static void put_pfs(struct buf *b, const struct vfctl_host_model *m)
 {
 	char text[VFCTL_BDF_TEXT];
@@ -193,7 +210,9 @@ static void put_pfs(struct buf *b, const struct vfctl_host_model *m)
 		}
 		buf_puts(b, "]");
 		put_place(b, p->node, p->fabric, p->port, p->root);
-		buf_printf(b, ", \"num_vfs\": %u, \"max_vfs\": %u}", p->num_vfs, p->max_vfs);
+		buf_printf(b, ", \"num_vfs\": %u, \"max_vfs\": %u", p->num_vfs, p->max_vfs);
+		put_switch(b, p);
+		buf_puts(b, "}");
 	}
 	close_list(b, m->pf_count, ",");
 }

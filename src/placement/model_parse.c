@@ -220,6 +220,9 @@ static int read_pf(struct reading *r, const struct json *value, void *object)
 		PLACE(struct vfctl_model_pf),
 		PF("num_vfs", model_read_u32, num_vfs, MODEL_VFS_MAX, true),
 		PF("max_vfs", model_read_u32, max_vfs, MODEL_VFS_MAX, true),
+		PF("eswitch", model_read_eswitch, eswitch, 0, false),
+		PF("bond", model_read_text, bond, 0, false),
+		PF("lag", model_read_lag, lag, 0, false),
 	};
 	struct vfctl_host_model *model = object;
 

@@ -293,3 +293,32 @@ int model_read_uuid(struct reading *r, const struct member *m, const struct json
 		str_copy(AT(char), 37, text);
 	return error;
 }
+
+int model_read_eswitch(struct reading *r, const struct member *m, const struct json *value,
+	void *object)
+{
+	const char *text = json_text(value);
+
+	if (json_kind(value) == JSON_KIND_NULL)
+		return 0;
+	for (int i = VFCTL_ESWITCH_LEGACY; text && i <= VFCTL_ESWITCH_INACTIVE; i++)
+		if (str_eq(vfctl_eswitch_name((enum vfctl_eswitch)i), text)) {
+			*AT(enum vfctl_eswitch) = (enum vfctl_eswitch)i;
+			return 0;
+		}
+	return model_bad(r, "it is legacy, switchdev, switchdev_inactive or null");
+}
+
+int model_read_lag(struct reading *r, const struct member *m, const struct json *value, void *object)
+{
+	const char *text = json_text(value);
+
+	if (json_kind(value) == JSON_KIND_NULL)
+		return 0;
+	for (int i = VFCTL_LAG_OFF; text && i <= VFCTL_LAG_ACTIVE; i++)
+		if (str_eq(vfctl_lag_name((enum vfctl_lag)i), text)) {
+			*AT(enum vfctl_lag) = (enum vfctl_lag)i;
+			return 0;
+		}
+	return model_bad(r, "it is active, off or null");
+}

@@ -64,5 +64,7 @@ MODEL_READER(root);
 MODEL_READER(fabric);
 MODEL_READER(text); /* or null */
 MODEL_READER(uuid);
+MODEL_READER(eswitch); /* or null */
+MODEL_READER(lag);     /* or null */
 
 #endif

@@ -166,6 +166,14 @@ void style_name_pf(const struct vfctl_host_model *m, const struct vfctl_model_pf
 		buf_printf(text, " %s", vfctl_bdf_format(&pf->bdf, address));
 	if (fabric)
 		buf_printf(text, " %s", fabric);
+	if (pf->eswitch == VFCTL_ESWITCH_SWITCHDEV || pf->eswitch == VFCTL_ESWITCH_INACTIVE)
+		buf_printf(text, ", %s", vfctl_eswitch_name(pf->eswitch));
+	if (pf->bond) {
+		buf_puts(text, ", in ");
+		put_name(text, pf->bond);
+		if (pf->lag)
+			buf_printf(text, ", VF-LAG %s", vfctl_lag_name(pf->lag));
+	}
 	put_place(m, pf, text);
 }
 

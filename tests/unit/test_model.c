@@ -37,7 +37,8 @@ static const char good[] = "{\n"
 	"\"promises\": [{\"node\": 1, \"page_bytes\": 0, \"bytes\": 4096, \"taken\": true}],\n"
 	"\"pfs\": [{\"address\": \"0000:3b:00.0\", \"names\": [\"ens1\", \"mlx5_0\"],\n"
 	"  \"node\": 0, \"fabric\": \"infiniband\", \"port\": 1, \"root\": \"0000:3a\",\n"
-	"  \"num_vfs\": 3, \"max_vfs\": 8}],\n"
+	"  \"num_vfs\": 3, \"max_vfs\": 8, \"eswitch\": \"switchdev\", \"bond\": \"bond0\",\n"
+	"  \"lag\": \"active\"}],\n"
 	"\"free_vfs\": [{\"address\": \"0000:3b:00.1\", \"pf\": \"0000:3b:00.0\", \"index\": 0,\n"
 	"  \"node\": 0, \"fabric\": \"infiniband\", \"port\": 1, \"root\": \"0000:3a\"}],\n"
 	"\"occupants\": [\n"
@@ -216,7 +217,11 @@ static const struct {
 	{"\"0000:3b:00.1\"", "\"0000:3b:00.0\"", "free_vfs[0].address: 0000:3b:00.0 is its PF"},
 	{"\"pf\": \"0000:3b:00.0\"", "\"pf\": \"0000:3c:00.0\"", "free_vfs[0].pf: 0000:3c:00.0 is not "
 		"in pfs"},
-	{"\"max_vfs\": 8}]", "\"max_vfs\": 8}, {\"address\": \"0000:3c:00.0\", \"names\": [\"x\", "
+	{"\"switchdev\"", "\"switch\"", "pfs[0].eswitch: it is legacy, switchdev"},
+	{"\"switchdev\"", "1", "pfs[0].eswitch: it is legacy, switchdev"},
+	{"\"lag\": \"active\"", "\"lag\": \"unknown\"", "pfs[0].lag: it is active, off"},
+	{"\"bond0\"", "7", "pfs[0].bond: it is a whole number"},
+	{"\"active\"}]", "\"active\"}, {\"address\": \"0000:3c:00.0\", \"names\": [\"x\", "
 		"\"mlx5_0\"], \"num_vfs\": 0, \"max_vfs\": 1}]", "pfs[1].names: pfs[0] is called mlx5_0 too"},
 	{"\"name\": \"b\", \"cpus\": \"7\"", "\"name\": \"b\", \"cpus\": \"5\"", "occupants[1].cpus: "
 		"CPU 5 is held by a too"},

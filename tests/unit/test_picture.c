@@ -97,7 +97,7 @@ static const char odd[] = "{\"nodes\": ["
 	"\"package\": 0}, {\"cpus\": \"2\", \"node\": 1, \"package\": 0}],"
 	"\"pfs\": [{\"address\": \"0000:10:00.0\", \"names\": [\"a<b&\\\"\"], \"node\": 5, "
 	"\"num_vfs\": 2, \"max_vfs\": 2}, {\"address\": \"0000:10:00.1\", \"num_vfs\": 0, "
-	"\"max_vfs\": 1}],"
+	"\"max_vfs\": 1, \"eswitch\": \"switchdev\", \"bond\": \"<b>\", \"lag\": \"off\"}],"
 	"\"free_vfs\": [{\"address\": \"0000:10:00.3\", \"pf\": \"0000:10:00.0\", \"index\": 1}],"
 	"\"reserved_cpus\": \"2\", \"occupants\": ["
 	"{\"name\": \"first\", \"cpus\": \"0,40\", \"memory\": [{\"node\": 1, "
@@ -138,7 +138,8 @@ static void each_holder_has_its_colour(void **state)
 	assert_cpu_colour(&xml, 1, STYLE_FREE);
 	assert_cpu_colour(&xml, 2, STYLE_HOST);
 	assert_non_null(strstr(xml.data, "name=\"PF a&lt;b&amp;&quot; 0000:10:00.0, node 5\""));
-	assert_non_null(strstr(xml.data, "name=\"PF 0000:10:00.1, of no node\""));
+	assert_non_null(strstr(xml.data, "name=\"PF 0000:10:00.1, switchdev, in &lt;b&gt;, VF-LAG off, "
+		"of no node\""));
 	assert_non_null(strstr(xml.data, "name=\"VF 0 first\""));
 	assert_non_null(strstr(xml.data, "name=\"VF 1 free\""));
 	assert_non_null(strstr(xml.data, "name=\"first: 2 CPUs, 2 MiB\""));

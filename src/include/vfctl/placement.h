@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "vfctl/cpuset.h"
+#include "vfctl/inventory.h"
 #include "vfctl/topology.h"
 #include "vfctl/types.h"
 
@@ -84,6 +85,10 @@ struct vfctl_model_pf {
 	uint32_t root;
 	uint32_t num_vfs; /**< VFs it has, held or not */
 	uint32_t max_vfs; /**< VFs it could have */
+	/* To be shown: the planner looks at none of these. */
+	enum vfctl_eswitch eswitch;
+	char *bond;	    /**< that its network device is a port of; NULL none */
+	enum vfctl_lag lag; /**< of that bond */
 };
 
 /** Memory that somebody holds or will hold when started. */
