@@ -153,6 +153,56 @@ static void put_pf(struct view *v, const struct pf_metric *m, const struct vfctl
 	fprintf(v->file, "} %.17g\n", value);
 }
 
+/* ---- what drivers watch by themselves ---- */
+
+struct reporters {
+	struct vfctl_pf_reporter *v;
+	size_t count;
+};
+
+static const struct {
+	const char *name, *type, *suffix, *help;
+} reporter_metrics[] = {
+	{"vfctl_pf_devlink_state", "gauge", "", "1: the health reporter is in an error."},
+	{"vfctl_pf_devlink_errors", "counter", "_total", "Errors that it saw."},
+	{"vfctl_pf_devlink_recoveries", "counter", "_total", "Of those: that it recovered from."},
+};
+
+static void put_reporter(struct view *v, size_t metric, const struct vfctl_pf *pf,
+	const struct vfctl_pf_reporter *r)
+{
+	const uint64_t values[] = {r->error, r->errors, r->recoveries};
+	char name[VFCTL_BDF_TEXT], address[VFCTL_BDF_TEXT];
+
+	fprintf(v->file, "%s%s", reporter_metrics[metric].name, reporter_metrics[metric].suffix);
+	put_label(v->file, "pf", vfctl_pf_name(pf, name), '{');
+	put_label(v->file, "address", vfctl_bdf_format(&pf->bdf, address), ',');
+	put_label(v->file, "driver", pf->driver, ',');
+	put_label(v->file, "reporter", r->name, ',');
+	fprintf(v->file, "} %" PRIu64 "\n", values[metric]);
+}
+
+static int put_reporters(struct view *v)
+{
+	const struct vfctl_inventory *inv = v->snapshot->inventory;
+	struct reporters *all = calloc(inv->pf_count + 1, sizeof(*all));
+
+	if (!all)
+		return -ENOMEM;
+	for (size_t i = 0; i < inv->pf_count; i++)
+		vfctl_pf_reporters_read(v->ctx, &inv->pfs[i], &all[i].v, &all[i].count);
+	for (size_t k = 0; k < ARRAY_SIZE(reporter_metrics); k++) {
+		head(v, reporter_metrics[k].name, reporter_metrics[k].type, reporter_metrics[k].help);
+		for (size_t i = 0; i < inv->pf_count; i++)
+			for (size_t n = 0; n < all[i].count; n++)
+				put_reporter(v, k, &inv->pfs[i], &all[i].v[n]);
+	}
+	for (size_t i = 0; i < inv->pf_count; i++)
+		free(all[i].v);
+	free(all);
+	return 0;
+}
+
 static int put_pfs(struct view *v)
 {
 	const struct vfctl_inventory *inv = v->snapshot->inventory;
@@ -235,6 +285,8 @@ static int put_all(struct view *v)
 {
 	int r = put_pfs(v);
 
+	if (r == 0)
+		r = put_reporters(v);
 	put_leases(v);
 	put_pools(v);
 	put_state(v);

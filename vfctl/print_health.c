@@ -2,6 +2,7 @@
 /* list --health: what each PF's links do and count. */
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "print_health.h"
 
@@ -57,13 +58,44 @@ static void put_port(struct out *out, const struct vfctl_pf_health *h)
 		out_cell(out, "%s", "");
 }
 
+/* A PF's reporters; none while they are not known. */
+struct reporters {
+	struct vfctl_pf_reporter *v;
+	size_t count;
+	bool known;
+};
+
+static void read_reporters(struct vfctl_ctx *ctx, const struct vfctl_pf *pf, struct reporters *ret)
+{
+	*ret = (struct reporters){0};
+	ret->known = vfctl_pf_reporters_read(ctx, pf, &ret->v, &ret->count) == 0;
+}
+
+/* "ok", or those alone that counted something: "tx 3, fw_fatal 1 (in error)". */
+static void put_reporters(struct out *out, struct vfctl_ctx *ctx, const struct vfctl_pf *pf)
+{
+	struct reporters all;
+	char text[512];
+	size_t len = 0;
+
+	read_reporters(ctx, pf, &all);
+	snprintf(text, sizeof(text), "%s", all.count ? "ok" : "");
+	for (size_t i = 0; i < all.count && len < sizeof(text); i++)
+		if (all.v[i].errors || all.v[i].error)
+			len += (size_t)snprintf(text + len, sizeof(text) - len, "%s%s %" PRIu64 "%s",
+				len ? ", " : "", all.v[i].name, all.v[i].errors,
+				all.v[i].error ? " (in error)" : "");
+	out_cell(out, "%s", text);
+	free(all.v);
+}
+
 void print_health(struct out *out, struct vfctl_ctx *ctx, const struct vfctl_inventory *inv,
 	const struct vfctl_pf *only)
 {
 	static const char *const headings[] = {"PF", "LINK", "RX ERR", "TX ERR", "MISSED", "PCIE",
-		"PCIE ERR", "PORT ERR"};
+		"PCIE ERR", "PORT ERR", "DEVLINK"};
 	static const signed char give[] = {OUT_STAYS, OUT_WRAPS, OUT_STAYS, OUT_STAYS, OUT_STAYS,
-		OUT_WRAPS_SOON, OUT_STAYS, OUT_STAYS};
+		OUT_WRAPS_SOON, OUT_STAYS, OUT_STAYS, OUT_WRAPS_SOON};
 
 	out_table(out, 0, headings, ARRAY_SIZE(headings));
 	out_table_fit(out, give);
@@ -80,11 +112,12 @@ void print_health(struct out *out, struct vfctl_ctx *ctx, const struct vfctl_inv
 		put_counters(out, &h);
 		put_pcie(out, &h);
 		put_port(out, &h);
+		put_reporters(out, ctx, pf);
 	}
 	out_table_end(out);
 	out_fold(out, 0, "PCIe errors are correctable/nonfatal/fatal (AER); a port's, of RDMA, symbol "
-		"errors/receive errors/times down; missed: the host was too slow. vfctl doctor says "
-		"what helps.");
+		"errors/receive errors/times down; missed: the host was too slow; devlink: "
+		"what the driver's health reporters counted. vfctl doctor says what helps.");
 }
 
 /* ---- JSON ---- */
@@ -95,6 +128,28 @@ static void put_count(struct out *out, const char *key, bool known, uint64_t val
 		out_int(out, key, (int64_t)value);
 	else
 		out_null(out, key);
+}
+
+static void put_reporters_json(struct out *out, struct vfctl_ctx *ctx, const struct vfctl_pf *pf)
+{
+	struct reporters all;
+
+	read_reporters(ctx, pf, &all);
+	if (!all.known) {
+		out_null(out, "reporters");
+		return;
+	}
+	out_open(out, "reporters", '[');
+	for (size_t i = 0; i < all.count; i++) {
+		out_open(out, NULL, '{');
+		out_str(out, "name", all.v[i].name);
+		out_str(out, "state", all.v[i].error ? "error" : "healthy");
+		out_int(out, "errors", (int64_t)all.v[i].errors);
+		out_int(out, "recoveries", (int64_t)all.v[i].recoveries);
+		out_shut(out);
+	}
+	out_shut(out);
+	free(all.v);
 }
 
 void print_health_json(struct out *out, struct vfctl_ctx *ctx, const struct vfctl_pf *pf)
@@ -117,5 +172,6 @@ void print_health_json(struct out *out, struct vfctl_ctx *ctx, const struct vfct
 	put_count(out, "symbol_errors", h.port_known, h.symbol_errors);
 	put_count(out, "port_receive_errors", h.port_known, h.port_receive_errors);
 	put_count(out, "port_downs", h.port_known, h.port_downs);
+	put_reporters_json(out, ctx, pf);
 	out_shut(out);
 }

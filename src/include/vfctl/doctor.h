@@ -103,6 +103,23 @@ struct vfctl_pf_health {
 void vfctl_pf_health_read(struct vfctl_ctx *ctx, const struct vfctl_pf *pf,
 	struct vfctl_pf_health *ret);
 
+/** What a PF's driver watches by itself and tells devlink of: its firmware, its queues. */
+struct vfctl_pf_reporter {
+	char name[32]; /**< "fw", "fw_fatal", "tx" */
+	bool error;    /**< in an error that it has not recovered from */
+	uint64_t errors, recoveries; /**< since the driver was loaded */
+};
+
+/**
+ * Ask devlink for the health reporters of a PF. Those of one name, of several ports, are one: their
+ * counts together.
+ * @param ret_reporters  freed with free(); NULL when there are none.
+ * @return 0, also for a driver that has none; -EOPNOTSUPP a kernel without devlink, or a capture
+ * without its answers; what the kernel said otherwise.
+ */
+int vfctl_pf_reporters_read(struct vfctl_ctx *ctx, const struct vfctl_pf *pf,
+	struct vfctl_pf_reporter **ret_reporters, size_t *ret_count);
+
 #ifdef __cplusplus
 }
 #endif
