@@ -29,6 +29,8 @@ static struct vfctl_vf_attrs settings_of(const struct vfctl_vf *vf, bool identit
 		drop |= VFCTL_ATTR_SPOOFCHK;
 	if (!a.trust)
 		drop |= VFCTL_ATTR_TRUST;
+	if (!a.query_rss)
+		drop |= VFCTL_ATTR_QUERY_RSS;
 	if (a.link_state == VFCTL_LINK_STATE_AUTO)
 		drop |= VFCTL_ATTR_LINK_STATE;
 	if (!identities || vfctl_mac_is_zero(&a.mac))

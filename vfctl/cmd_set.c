@@ -190,14 +190,14 @@ const struct command cmd_set = {
 	.args = "VF... ATTRIBUTE=VALUE...",
 	.summary = "set attributes of VFs of one PF, all or none, and read them back",
 	.text = "A VF is PF/INDEX, several are PF/FIRST-LAST. Attributes: mac, vlan (0-4094), qos\n"
-		"(0-7), proto (802.1Q, 802.1ad), max-rate and min-rate (Mbit/s), spoofchk and trust\n"
-		"(on, off), link-state (auto, enable, disable), msix (vectors). A VLAN without qos\n"
-		"or proto has qos 0 and 802.1Q. InfiniBand: guid (node and port), node-guid,\n"
+		"(0-7), proto (802.1Q, 802.1ad), max-rate and min-rate (Mbit/s), spoofchk, trust and\n"
+		"query-rss (on, off), link-state (auto, enable, disable), msix (vectors). A VLAN\n"
+		"without qos or proto has qos 0 and 802.1Q. InfiniBand: guid (node and port), node-guid,\n"
 		"port-guid, link-state (also follow, up, down), and on ConnectX-3 pkey (0x1 to\n"
 		"0x7fff, :full or :limited behind it). The MAC, the GUIDs and the vectors of a VF\n"
 		"in use cannot change. A VF that is leased to a domain has again what it was leased\n"
 		"with when that starts; --config changes the lease and the domain's definition.\n"
-		"Trust, a VLAN and rates of a VF that nobody has are taken off it before a guest\n"
+		"Trust, query-rss, a VLAN and rates of a VF that nobody has are taken off it before a guest\n"
 		"gets it, unless host.yaml states them: a guest's own belong into its file.",
 	.max_args = ARGS_MAX,
 	.operand = OPERAND_VF,

@@ -147,6 +147,7 @@ static uint32_t plain_bits(const struct vfctl_vf_attrs *a)
 	plain |= a->max_rate_mbps ? 0 : VFCTL_ATTR_MAX_RATE;
 	plain |= a->spoofchk ? VFCTL_ATTR_SPOOFCHK : 0;
 	plain |= a->trust ? 0 : VFCTL_ATTR_TRUST;
+	plain |= a->query_rss ? 0 : VFCTL_ATTR_QUERY_RSS;
 	plain |= a->link_state == VFCTL_LINK_STATE_AUTO ? VFCTL_ATTR_LINK_STATE : 0;
 	return plain;
 }
@@ -262,6 +263,7 @@ static const struct column table[] = {
 	{"spoofchk", "whether a forged source address is dropped", NULL, false, OUT_STAYS},
 	{"trust", "whether the guest may change its MAC and see other traffic", NULL, false, OUT_STAYS},
 	{"link-state", "auto, enable or disable", NULL, false, OUT_STAYS},
+	{"query-rss", "whether the guest may ask the PF for its RSS table and key", NULL, false, OUT_STAYS},
 	{"node-guid", "node GUID of an InfiniBand VF", NULL, true, OUT_STAYS},
 	{"port-guid", "port GUID of an InfiniBand VF", NULL, true, OUT_STAYS},
 	{"pkey", "partition of an InfiniBand VF", NULL, false, OUT_STAYS},

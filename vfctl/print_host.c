@@ -66,6 +66,10 @@ void put_attrs(struct out *out, const struct vfctl_vf_attrs *a)
 		out_null(out, "trust");
 	out_str(out, "link_state", a->mask & VFCTL_ATTR_LINK_STATE ?
 		vfctl_link_state_name(a->link_state) : NULL);
+	if (a->mask & VFCTL_ATTR_QUERY_RSS)
+		out_bool(out, "query_rss", a->query_rss);
+	else
+		out_null(out, "query_rss");
 	put_guid(out, "node_guid", a, VFCTL_ATTR_NODE_GUID, a->node_guid);
 	put_guid(out, "port_guid", a, VFCTL_ATTR_PORT_GUID, a->port_guid);
 	out_str(out, "pkey", a->mask & VFCTL_ATTR_PKEY ?

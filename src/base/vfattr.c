@@ -180,6 +180,8 @@ static const struct attr attr_table[] = {
 		"on or off"},
 	{"link-state", VFCTL_ATTR_LINK_STATE, MEMBER(link_state), 0, read_link_state,
 		print_link_state, "auto, enable or disable (follow, up or down)"},
+	{"query-rss", VFCTL_ATTR_QUERY_RSS, MEMBER(query_rss), 0, read_switch, print_switch,
+		"on or off"},
 	{"msix", VFCTL_ATTR_MSIX, MEMBER(msix), VFCTL_MSIX_MAX, read_u32, print_u32,
 		"0 (the device's default) to 2048"},
 	{"node-guid", VFCTL_ATTR_NODE_GUID, MEMBER(node_guid), 0, read_guid, print_guid,
@@ -214,7 +216,8 @@ const char *vfctl_vf_attr_name(const char *word)
 	} others[] = {{"max-tx-rate", "max-rate"}, {"min-tx-rate", "min-rate"}, {"rate", "max-rate"},
 		{"state", "link-state"}, {"policy", "link-state"}, {"spoof", "spoofchk"},
 		{"spoofcheck", "spoofchk"}, {"address", "mac"}, {"lladdr", "mac"}, {"vlan-proto", "proto"},
-		{"vlan-qos", "qos"}, {"node", "node-guid"}, {"port", "port-guid"}, {"guid", "guid"}};
+		{"vlan-qos", "qos"}, {"query-rss-en", "query-rss"}, {"node", "node-guid"},
+		{"port", "port-guid"}, {"guid", "guid"}};
 
 	for (size_t i = 0; i < ARRAY_SIZE(others); i++)
 		if (same_word(word, others[i].word))
@@ -231,12 +234,9 @@ static int fail_unknown(struct vfctl_ctx *ctx, const char *key)
 
 	if (ours)
 		return ctx_mistake(ctx, -ENOENT, "%s: no such VF attribute; here it is %s", key, ours);
-	if (str_eq(key, "query_rss") || str_eq(key, "query-rss"))
-		return ctx_mistake(ctx, -ENOENT, "%s: vfctl does not set it; allow it with: ip link set "
-			"PF vf INDEX query_rss on", key);
 	return ctx_mistake(ctx, -ENOENT, "%s: no such VF attribute; known are mac, vlan, qos, proto, "
-		"min-rate, max-rate, spoofchk, trust, link-state, msix, node-guid, port-guid, guid (both), "
-		"pkey", key);
+		"min-rate, max-rate, spoofchk, trust, link-state, query-rss, msix, node-guid, port-guid, "
+		"guid (both), pkey", key);
 }
 
 int vfctl_vf_attrs_parse(struct vfctl_ctx *ctx, const char *key, const char *value,

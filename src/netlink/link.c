@@ -257,6 +257,9 @@ static void read_vf(const struct nlattr *nest, struct nl_vf *vf)
 		case IFLA_VF_LINK_STATE:
 			read_link_state(attr, &vf->attrs);
 			break;
+		case IFLA_VF_RSS_QUERY_EN:
+			read_setting(attr, &vf->attrs.query_rss, VFCTL_ATTR_QUERY_RSS, &vf->attrs.mask);
+			break;
 		case IFLA_VF_IB_NODE_GUID:
 			read_guid(attr, &vf->attrs.node_guid, VFCTL_ATTR_NODE_GUID,
 				&vf->attrs.mask);
@@ -457,6 +460,13 @@ static void put_link_state(struct nlmsghdr *m, uint32_t vf, const struct vfctl_v
 	mnl_attr_put(m, IFLA_VF_LINK_STATE, sizeof(s), &s);
 }
 
+static void put_query_rss(struct nlmsghdr *m, uint32_t vf, const struct vfctl_vf_attrs *a)
+{
+	struct ifla_vf_rss_query_en s = {vf, a->query_rss};
+
+	mnl_attr_put(m, IFLA_VF_RSS_QUERY_EN, sizeof(s), &s);
+}
+
 /* In host order (rtnetlink carries a plain u64; iproute2's get_guid() builds the same). */
 static void put_node_guid(struct nlmsghdr *m, uint32_t vf, const struct vfctl_vf_attrs *a)
 {
@@ -482,6 +492,7 @@ static const struct {
 	{VFCTL_ATTR_SPOOFCHK, put_spoofchk},
 	{VFCTL_ATTR_TRUST, put_trust},
 	{VFCTL_ATTR_LINK_STATE, put_link_state},
+	{VFCTL_ATTR_QUERY_RSS, put_query_rss},
 	{VFCTL_ATTR_NODE_GUID, put_node_guid},
 	{VFCTL_ATTR_PORT_GUID, put_port_guid},
 };

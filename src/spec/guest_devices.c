@@ -158,6 +158,7 @@ static const char *const form_words[] = {"auto", "interface", "hostdev", NULL};
 static const char *const min_rate[] = {"min-rate", NULL};
 static const char *const max_rate[] = {"max-rate", NULL};
 static const char *const link_state[] = {"link-state", NULL};
+static const char *const query_rss[] = {"query-rss", NULL};
 
 enum { VF_PF, VF_MAC, VF_FABRIC, VF_GUID, VF_GUID_POOL, VF_PKEY };
 
@@ -180,6 +181,7 @@ static const struct key vf_keys[] = {
 	{"max_rate_mbps", read_attr, 0, 0, 0, max_rate},
 	{"spoofchk", read_attr, 0, 0, 0, NULL},
 	{"trust", read_attr, 0, 0, 0, NULL},
+	{"query_rss", read_attr, 0, 0, 0, query_rss},
 	{"link_state", read_attr, 0, 0, 0, link_state},
 	{"msix", read_attr, 0, 0, 0, NULL},
 	{"form", read_word, V(form), 0, 0, form_words},

@@ -122,6 +122,7 @@ static const struct key range_keys[] = {
 	{"max-rate-mbps", read_vf_attr, 0, 0, 0, max_rate},
 	{"spoofchk", read_vf_attr, 0, 0, 0, NULL},
 	{"trust", read_vf_attr, 0, 0, 0, NULL},
+	{"query-rss", read_vf_attr, 0, 0, 0, NULL},
 	{"link-state", read_vf_attr, 0, 0, 0, NULL},
 };
 

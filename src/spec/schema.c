@@ -127,6 +127,7 @@ static bool may_be_attr(struct alternatives *a, const char *name)
 		{"msix", NULL, VFCTL_MSIX_MAX, NULL},
 		{"spoofchk", NULL, 0, NULL},
 		{"trust", NULL, 0, NULL},
+		{"query-rss", NULL, 0, NULL},
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {

@@ -26,13 +26,15 @@ static const struct attr_class {
 	{VFCTL_ATTR_SPOOFCHK, "spoofchk"},
 	{VFCTL_ATTR_TRUST, "trust"},
 	{VFCTL_ATTR_LINK_STATE, "link-state"},
+	{VFCTL_ATTR_QUERY_RSS, "query-rss"},
 	{VFCTL_ATTR_NODE_GUID, "node GUID"},
 	{VFCTL_ATTR_PORT_GUID, "port GUID"},
 };
 
 #define NETLINK_BITS                                                                     \
 	(VFCTL_ATTR_MAC | VFCTL_ATTR_VLAN | VFCTL_ATTR_RATE | VFCTL_ATTR_SPOOFCHK |      \
-		VFCTL_ATTR_TRUST | VFCTL_ATTR_LINK_STATE | VFCTL_ATTR_GUIDS)
+		VFCTL_ATTR_TRUST | VFCTL_ATTR_LINK_STATE | VFCTL_ATTR_QUERY_RSS |        \
+		VFCTL_ATTR_GUIDS)
 
 static const char *class_name(uint32_t bits)
 {
@@ -87,6 +89,8 @@ void attrs_drop_equal(struct vfctl_vf_attrs *wish, const struct vfctl_vf_attrs *
 		same |= VFCTL_ATTR_TRUST;
 	if (wish->link_state == now->link_state)
 		same |= VFCTL_ATTR_LINK_STATE;
+	if (wish->query_rss == now->query_rss)
+		same |= VFCTL_ATTR_QUERY_RSS;
 	if (wish->node_guid == now->node_guid)
 		same |= VFCTL_ATTR_NODE_GUID;
 	if (wish->port_guid == now->port_guid)
@@ -232,6 +236,8 @@ static const char *difference(const struct vfctl_vf_attrs *wish,
 		return "trust";
 	if (both & VFCTL_ATTR_LINK_STATE && wish->link_state != now->link_state)
 		return "link-state";
+	if (both & VFCTL_ATTR_QUERY_RSS && wish->query_rss != now->query_rss)
+		return "query-rss";
 	if (both & VFCTL_ATTR_NODE_GUID && wish->node_guid != now->node_guid)
 		return "node GUID";
 	if (both & VFCTL_ATTR_PORT_GUID && wish->port_guid != now->port_guid)

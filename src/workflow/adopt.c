@@ -110,6 +110,8 @@ static struct vfctl_vf_attrs policy_of(const struct vfctl_intent_device *device,
 		bits |= now->mask & VFCTL_ATTR_MAX_RATE;
 	if (now->link_state != VFCTL_LINK_STATE_AUTO)
 		bits |= now->mask & VFCTL_ATTR_LINK_STATE;
+	if (now->query_rss)
+		bits |= now->mask & VFCTL_ATTR_QUERY_RSS;
 	if (now->vlan && !device->interface)
 		bits |= now->mask & VFCTL_ATTR_VLAN;
 	if (!vfctl_mac_is_zero(&now->mac))

@@ -128,6 +128,8 @@ static uint32_t exceeding(const struct vfctl_vf_attrs *asked,
 		more &= ~(uint32_t)VFCTL_ATTR_TRUST;
 	if (asked->spoofchk)
 		more &= ~(uint32_t)VFCTL_ATTR_SPOOFCHK;
+	if (!asked->query_rss)
+		more &= ~(uint32_t)VFCTL_ATTR_QUERY_RSS;
 	if (leased->mask & VFCTL_ATTR_MAX_RATE ?
 		!is_more_rate(asked->max_rate_mbps, leased->max_rate_mbps) : true)
 		more &= ~(uint32_t)VFCTL_ATTR_MAX_RATE;
@@ -293,6 +295,8 @@ static const char *beyond_limits(const struct vfctl_foreign_spec *spec,
 		return "a minimum rate takes from others, and is given by lease only";
 	if (a->mask & VFCTL_ATTR_MSIX && a->msix)
 		return "interrupt vectors are given by lease only";
+	if (a->mask & VFCTL_ATTR_QUERY_RSS && a->query_rss)
+		return "RSS queries (query-rss) are allowed by lease only";
 	if (a->mask & VFCTL_ATTR_PKEY)
 		return "a P_Key is given by lease only";
 	if (a->mask & VFCTL_ATTR_VLAN_QOS && a->qos)

@@ -79,10 +79,16 @@ static struct vfctl_vf_attrs complete_policy(const struct vfctl_vf_attrs *want,
 		wish.mask |= VFCTL_ATTR_LINK_STATE;
 		wish.link_state = VFCTL_LINK_STATE_AUTO;
 	}
+	if (now->attrs.mask & VFCTL_ATTR_QUERY_RSS && !(wish.mask & VFCTL_ATTR_QUERY_RSS)) {
+		wish.mask |= VFCTL_ATTR_QUERY_RSS;
+		wish.query_rss = false;
+	}
 	if (!(now->attrs.mask & VFCTL_ATTR_SPOOFCHK) && wish.spoofchk)
 		wish.mask &= ~(uint32_t)VFCTL_ATTR_SPOOFCHK;
 	if (!(now->attrs.mask & VFCTL_ATTR_TRUST) && !wish.trust)
 		wish.mask &= ~(uint32_t)VFCTL_ATTR_TRUST;
+	if (!(now->attrs.mask & VFCTL_ATTR_QUERY_RSS) && !wish.query_rss)
+		wish.mask &= ~(uint32_t)VFCTL_ATTR_QUERY_RSS;
 	/* mlx4 has no node GUID; P_Keys are mapped on the host by mlx4 alone. */
 	if (now->attrs.mask & VFCTL_ATTR_PORT_GUID && !(now->attrs.mask & VFCTL_ATTR_NODE_GUID))
 		wish.mask &= ~(uint32_t)VFCTL_ATTR_NODE_GUID;

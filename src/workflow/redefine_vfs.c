@@ -262,7 +262,7 @@ static const struct {
 	{VFCTL_ATTR_VLAN_ID, "vlan"}, {VFCTL_ATTR_VLAN_QOS, "qos"},
 	{VFCTL_ATTR_VLAN_PROTO, "proto"}, {VFCTL_ATTR_MIN_RATE, "min_rate_mbps"},
 	{VFCTL_ATTR_MAX_RATE, "max_rate_mbps"}, {VFCTL_ATTR_LINK_STATE, "link_state"},
-	{VFCTL_ATTR_MSIX, "msix"},
+	{VFCTL_ATTR_QUERY_RSS, "query_rss"}, {VFCTL_ATTR_MSIX, "msix"},
 };
 
 /* Did the file ask for it, of any VF, when the domain was defined? */

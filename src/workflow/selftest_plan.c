@@ -76,6 +76,8 @@ static const struct {
 	{{"link-state"}, {"enable"}, VFCTL_ATTR_LINK_STATE},
 	{{"link-state"}, {"disable"}, VFCTL_ATTR_LINK_STATE},
 	{{"link-state"}, {"auto"}, VFCTL_ATTR_LINK_STATE},
+	{{"query-rss"}, {"on"}, VFCTL_ATTR_QUERY_RSS},
+	{{"query-rss"}, {"off"}, VFCTL_ATTR_QUERY_RSS},
 }, infiniband[] = {
 	{{"node-guid"}, {"02:76:66:63:74:6c:00:01"}, VFCTL_ATTR_NODE_GUID},
 	{{"port-guid"}, {"02:76:66:63:74:6c:00:02"}, VFCTL_ATTR_PORT_GUID},

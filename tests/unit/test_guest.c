@@ -66,7 +66,7 @@ static void every_key_is_read(void **state)
 		"vfs:\n"
 		"  - pf: mlx5_0\n    mac: 02:00:00:00:00:01\n    vlan: 100\n    qos: 3\n"
 		"    proto: 802.1ad\n    max_rate_mbps: 1000\n    min_rate_mbps: 10\n"
-		"    spoofchk: off\n    trust: on\n    link_state: enable\n"
+		"    spoofchk: off\n    trust: on\n    link_state: enable\n    query_rss: on\n"
 		"    form: hostdev\n"
 		"  - {pf: any, count: 2, mac: auto}\n");
 
@@ -96,6 +96,7 @@ static void every_key_is_read(void **state)
 	assert_int_equal(g->vfs[0].attrs.max_rate_mbps, 1000);
 	assert_false(g->vfs[0].attrs.spoofchk);
 	assert_true(g->vfs[0].attrs.trust);
+	assert_true(g->vfs[0].attrs.query_rss);
 	assert_int_equal(g->vfs[0].form, VFCTL_FORM_HOSTDEV);
 	assert_null(g->vfs[1].pf);
 	assert_int_equal(g->vfs[1].attrs.mask, VFCTL_ATTR_SPOOFCHK | VFCTL_ATTR_TRUST);

@@ -127,6 +127,7 @@ static void unknown_is_not_off(void **state)
 	assert_int_equal(nl_vfs_read(ctx, 2, &vfs), 0);
 	assert_true(vfs.v[0].attrs.mask & VFCTL_ATTR_SPOOFCHK);
 	assert_false(vfs.v[0].attrs.mask & VFCTL_ATTR_TRUST);
+	assert_false(vfs.v[0].attrs.mask & VFCTL_ATTR_QUERY_RSS);
 	nl_vfs_free(&vfs);
 	assert_int_equal(nl_vfs_read(ctx, 99, &vfs), -ENODEV);
 }
@@ -153,12 +154,33 @@ static void rows_succeed_and_fail_one_by_one(void **state)
 	nl_vfs_free(&vfs);
 }
 
+/* A driver that keeps it says so for each VF (IFLA_VF_RSS_QUERY_EN). */
+static void rss_queries_are_set_and_read(void **state)
+{
+	struct nl_vf_set row = {.vf = 1, .bits = VFCTL_ATTR_QUERY_RSS, .attrs = {.query_rss = true}};
+	struct nl_vfs vfs = {0};
+
+	make_vfs(2, SIM_QUERY_RSS, false);
+	assert_int_equal(nl_vfs_write(ctx, 2, &row, 1), 0);
+	assert_int_equal(row.error, 0);
+	assert_int_equal(nl_vfs_read(ctx, 2, &vfs), 0);
+	for (uint32_t i = 0; i < 2; i++) {
+		assert_true(vfs.v[i].attrs.mask & VFCTL_ATTR_QUERY_RSS);
+		assert_int_equal(vfs.v[i].attrs.query_rss, i == 1);
+	}
+	nl_vfs_free(&vfs);
+	make_vfs(2, SIM_TRUST, false);
+	assert_int_equal(nl_vfs_write(ctx, 2, &row, 1), 0);
+	assert_int_equal(row.error, -EOPNOTSUPP);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(every_vf_is_read_however_long_the_list),
 		cmocka_unit_test(a_missing_vf_does_not_shift_the_others),
 		cmocka_unit_test(unknown_is_not_off),
+		cmocka_unit_test(rss_queries_are_set_and_read),
 		cmocka_unit_test(rows_succeed_and_fail_one_by_one),
 	};
 

@@ -64,6 +64,9 @@ static void values_are_read_strictly(void **state)
 		{"pkey", "", -EINVAL},
 		{"pkey", "0x10:", -EINVAL},
 		{"pkey", "0x10:Full", -EINVAL},
+		{"query-rss", "on", 0},
+		{"query-rss", "key", -EINVAL},
+		{"query_rss", "on", -ENOENT},
 		{"msix", "2048", 0},
 		{"msix", "2049", -ERANGE},
 		{"color", "red", -ENOENT},
@@ -89,7 +92,7 @@ static void what_is_printed_reads_back(void **state)
 	static const char *const pairs[][2] = {{"mac", "02:00:00:00:00:01"},
 		{"vlan", "100"}, {"qos", "3"}, {"proto", "802.1ad"}, {"min-rate", "10"},
 		{"max-rate", "1000"}, {"spoofchk", "on"}, {"trust", "off"},
-		{"link-state", "disable"}, {"msix", "16"},
+		{"link-state", "disable"}, {"query-rss", "on"}, {"msix", "16"},
 		{"node-guid", "02:00:c9:00:00:00:00:01"},
 		{"port-guid", "02:00:c9:00:00:00:00:02"}, {"pkey", "0x0010:limited"}};
 	struct vfctl_vf_attrs attrs = {0};

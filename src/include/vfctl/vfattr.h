@@ -33,6 +33,7 @@ enum {
 	VFCTL_ATTR_NODE_GUID = 1 << 10,
 	VFCTL_ATTR_PORT_GUID = 1 << 11,
 	VFCTL_ATTR_PKEY = 1 << 12,
+	VFCTL_ATTR_QUERY_RSS = 1 << 13,
 
 	/** What only an InfiniBand VF has. */
 	VFCTL_ATTR_GUIDS = VFCTL_ATTR_NODE_GUID | VFCTL_ATTR_PORT_GUID,
@@ -77,6 +78,7 @@ struct vfctl_vf_attrs {
 	 * subnet manager gives it to the port; on mlx4 the host maps it too. */
 	uint16_t pkey;
 	uint32_t msix; /**< vectors, 0 (the device's default) .. VFCTL_MSIX_MAX */
+	bool query_rss; /**< it may ask the PF how that spreads what comes in, and for the key of it */
 };
 
 /** Bytes that hold any printed value of one attribute, its NUL included. */
@@ -84,8 +86,8 @@ struct vfctl_vf_attrs {
 
 /**
  * Read one attribute and add it to @p io. Keys: mac, vlan, qos, proto (802.1Q, 802.1ad),
- * min-rate and max-rate (Mbit/s), spoofchk and trust (on, off), link-state (auto, enable,
- * disable), msix, node-guid and port-guid (any spelling; guid gives
+ * min-rate and max-rate (Mbit/s), spoofchk, trust and query-rss (on, off), link-state (auto,
+ * enable, disable), msix, node-guid and port-guid (any spelling; guid gives
  * both the same), pkey ("0x0010:limited"). Each key once. Rules that span keys are vfctl_vf_attrs_check()'s.
  * @param io  unchanged on failure.
  * @return 0; -ENOENT for an unknown key; -EEXIST for a key given before; -EINVAL for a

@@ -47,6 +47,11 @@ for key in trust spoofchk; do
 		check_is "and we" $value of $key 3
 	done
 done
+for value in on off; do
+	check "query-rss $value" nl 2 query-rss=$value
+	check_is "ip shows it" "$([ $value = on ] && echo true || echo false)" by_ip .query_rss_en 2
+	check_is "and we" $value of query-rss 2
+done
 check "a MAC" nl 3 mac=02:00:00:00:00:33
 check_is "ip shows it" 02:00:00:00:00:33 by_ip .address 3
 check_is "nothing of VF 0 changed" "50 200 auto" by_ip '"\(.rate.min_tx) \(.rate.max_tx) \(.link_state)"' 0

@@ -31,7 +31,7 @@ static const struct {
 } drivers[] = {
 	{"igb", SIM_MAC | SIM_VLAN | SIM_RATE | SIM_SPOOFCHK | SIM_TRUST | SIM_RATE_NEEDS_LINK},
 	{"ixgbe", SIM_MAC | SIM_VLAN | SIM_RATE | SIM_SPOOFCHK | SIM_TRUST | SIM_LINK_STATE |
-		SIM_RATE_NEEDS_LINK},
+		SIM_QUERY_RSS | SIM_RATE_NEEDS_LINK},
 	{"i40e", SIM_MAC | SIM_VLAN | SIM_RATE | SIM_SPOOFCHK | SIM_TRUST | SIM_LINK_STATE},
 	{"ice", SIM_MAC | SIM_VLAN | SIM_VLAN_AD | SIM_RATE | SIM_MIN_RATE | SIM_SPOOFCHK |
 		SIM_TRUST | SIM_LINK_STATE},
@@ -315,6 +315,8 @@ static void dump_vf(struct host *h, const struct sim_pf *pf, unsigned index)
 		override ? override : "-", vfctl_mac_format(&m, mac), vf.vlan, vf.qos,
 		__builtin_bswap16(vf.proto), vf.min_rate, vf.max_rate, vf.spoofchk, vf.trust,
 		vf.link_state);
+	if (vf.query_rss)
+		puts("    query_rss=1");
 	dump_representor(h, pf, index);
 	if (vf.node_guid || vf.port_guid)
 		printf("    node_guid=%016llx port_guid=%016llx\n",

@@ -58,7 +58,7 @@ static void put_vf(struct buf *b, const struct sim_pf *pf, uint32_t i, const str
 	struct ifla_vf_tx_rate tx_rate = {i, vf->max_rate};
 	struct ifla_vf_spoofchk spoofchk = {i, pf->caps & SIM_SPOOFCHK ? vf->spoofchk : ~0u};
 	struct ifla_vf_link_state state = {i, vf->link_state};
-	struct ifla_vf_rss_query_en rss = {i, ~0u};
+	struct ifla_vf_rss_query_en rss = {i, pf->caps & SIM_QUERY_RSS ? vf->query_rss : ~0u};
 	struct ifla_vf_trust trust = {i, pf->caps & SIM_TRUST ? vf->trust : ~0u};
 	size_t nest = nest_start(b, IFLA_VF_INFO);
 
@@ -290,6 +290,12 @@ static int set_trust(const struct sim_pf *pf, const void *data, struct sim_vf *v
 	return 0;
 }
 
+static int set_query_rss(const struct sim_pf *pf, const void *data, struct sim_vf *vf)
+{
+	vf->query_rss = ((const struct ifla_vf_rss_query_en *)data)->setting != 0;
+	return 0;
+}
+
 /* Attributes stand at multiples of 4, and the struct has a u64. */
 static uint64_t guid_of(const void *data)
 {
@@ -319,6 +325,7 @@ static const struct setter setters[] = {
 	{IFLA_VF_RATE, sizeof(struct ifla_vf_rate), SIM_RATE, set_rate},
 	{IFLA_VF_SPOOFCHK, sizeof(struct ifla_vf_spoofchk), SIM_SPOOFCHK, set_spoofchk},
 	{IFLA_VF_LINK_STATE, sizeof(struct ifla_vf_link_state), SIM_LINK_STATE, set_link_state},
+	{IFLA_VF_RSS_QUERY_EN, sizeof(struct ifla_vf_rss_query_en), SIM_QUERY_RSS, set_query_rss},
 	{IFLA_VF_TRUST, sizeof(struct ifla_vf_trust), SIM_TRUST, set_trust},
 	{IFLA_VF_IB_NODE_GUID, sizeof(struct ifla_vf_guid), SIM_GUID, set_node_guid},
 	{IFLA_VF_IB_PORT_GUID, sizeof(struct ifla_vf_guid), SIM_GUID, set_port_guid},

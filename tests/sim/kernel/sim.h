@@ -30,6 +30,7 @@ struct sim_vf {
 	uint32_t min_rate, max_rate;
 	uint32_t spoofchk, trust, link_state;
 	uint64_t node_guid, port_guid;
+	uint32_t query_rss;
 };
 
 /* What a PF driver's VF operations can do (facts from drivers/net/ethernet/...). */
@@ -44,6 +45,7 @@ enum {
 	SIM_LINK_STATE = 1 << 7,
 	SIM_GUID = 1 << 8,
 	SIM_RATE_NEEDS_LINK = 1 << 9,
+	SIM_QUERY_RSS = 1 << 10,
 };
 
 struct sim_pf {
