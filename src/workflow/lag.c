@@ -17,6 +17,7 @@
 #include "workflow/declared.h"
 #include "workflow/lag.h"
 #include "workflow/recover.h"
+#include "workflow/routes.h"
 #include "workflow/target.h"
 
 #define TEXT(bdf) vfctl_bdf_format((bdf), (char[VFCTL_BDF_TEXT]){0})
@@ -153,75 +154,19 @@ static int check_roce(struct vfctl_ctx *ctx, const struct lag *l)
 
 /* ---- the bond ---- */
 
-static bool is_word(const char *line, size_t len, const char *word)
-{
-	return len == strlen(word) && strncmp(line, word, len) == 0;
-}
-
-/* "Iface Destination ...": IPv4. */
-static bool has_route4(struct vfctl_ctx *ctx, const char *netdev)
-{
-	_free_ char *text = NULL;
-	char *save = NULL;
-
-	if (host_try_read(ctx, &text, "/proc/net/route") < 0)
-		return false;
-	for (char *line = strtok_r(text, "\n", &save); line; line = strtok_r(NULL, "\n", &save))
-		if (is_word(line, strcspn(line, "\t "), netdev))
-			return true;
-	return false;
-}
-
-/* fe80::/10 and ff00::/8: each device that is up has them. */
-static bool is_everywhere(const char *destination)
-{
-	return str_starts(destination, "fe8") || str_starts(destination, "fe9") ||
-		str_starts(destination, "fea") || str_starts(destination, "feb") ||
-		str_starts(destination, "ff");
-}
-
-/* "DESTINATION LENGTH ... DEVICE", the addresses as 32 digits; the name is the last word. */
-static bool has_route6(struct vfctl_ctx *ctx, const char *netdev)
-{
-	_free_ char *text = NULL;
-	char *save = NULL;
-
-	if (host_try_read(ctx, &text, "/proc/net/ipv6_route") < 0)
-		return false;
-	for (char *line = strtok_r(text, "\n", &save); line; line = strtok_r(NULL, "\n", &save)) {
-		const char *name = strrchr(line, ' ');
-
-		if (name && str_eq(name + 1, netdev) && !is_everywhere(line))
-			return true;
-	}
-	return false;
-}
-
-/* VLANs of a port and what else stands on it: /sys/class/net/PORT/upper_NAME. */
-static const char *find_route(struct vfctl_ctx *ctx, const char *netdev, char *const *entries)
-{
-	if (has_route4(ctx, netdev) || has_route6(ctx, netdev))
-		return netdev;
-	for (size_t i = 0; entries[i]; i++) {
-		const char *upper = entries[i] + strlen("upper_");
-
-		if (str_starts(entries[i], "upper_") &&
-			(has_route4(ctx, upper) || has_route6(ctx, upper)))
-			return upper;
-	}
-	return NULL;
-}
-
 /* An address on it would be out of reach once it is a port. */
 static int check_routes(struct vfctl_ctx *ctx, const struct vfctl_pf *pf)
 {
-	_strv_ char **entries = NULL;
-	static char *none[] = {NULL};
+	_routes_ struct routes routes = {0};
+	_strv_ char **names = NULL;
 	const char *through;
+	int r = routes_read(ctx, &routes);
 
-	if (host_try_list(ctx, &entries, "/sys/class/net/%s", pf->netdev) == -ENOMEM)
-		return ctx_oom(ctx);
-	through = find_route(ctx, pf->netdev, entries ? entries : none);
+	if (r == 0)
+		r = routes_devices(ctx, pf->netdev, &names);
+	if (r < 0)
+		return r;
+	through = routes_through(&routes, names, false);
 	if (!through)
 		return 0;
 	if (!str_eq(through, pf->netdev))
