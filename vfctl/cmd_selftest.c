@@ -35,9 +35,23 @@ static size_t count_of(const struct vfctl_selftest *t, enum vfctl_selftest_outco
 	return n;
 }
 
+/* From what the tables say. */
+static bool differs(const struct vfctl_selftest *t)
+{
+	struct vfctl_selftest_trial x;
+
+	for (size_t i = 0; vfctl_selftest_trial(t, i, &x); i++)
+		if (x.differs)
+			return true;
+	return false;
+}
+
 static void print_head(struct out *out, const struct vfctl_selftest_card *c)
 {
-	out_line(out, "%s %s, driver %s, %" PRIu32 " VF%s, kernel %s, vfctl " VFCTL_VERSION, kind_of(c),
+	const char *kind = kind_of(c);
+
+	out_line(out, "%s %s, driver %s, %" PRIu32 " VF%s, kernel %s, vfctl " VFCTL_VERSION,
+		strcmp(kind, "other") ? kind : "Function of another kind",
 		c->device_id, c->driver, c->total_vfs, c->total_vfs == 1 ? "" : "s",
 		c->kernel[0] ? c->kernel : "unknown");
 	if (!c->moderation_known && !c->attributes_known)
@@ -79,8 +93,9 @@ static void print_text(struct out *out, const struct vfctl_selftest *t, bool is_
 		count_of(t, VFCTL_SELFTEST_UNSUPPORTED), count_of(t, VFCTL_SELFTEST_UNTRIED),
 		is_back ? "as it was" : "not as it was");
 	if (differences)
-		out_line(out, "%zu came out otherwise than they should; (!) otherwise than vfctl's "
-			"tables say of the driver", differences);
+		out_line(out, "%zu came out otherwise than %s should%s", differences,
+			differences == 1 ? "it" : "they",
+			differs(t) ? "; (!) otherwise than vfctl's tables say of the driver" : "");
 }
 
 static const char *outcome_word(enum vfctl_selftest_outcome outcome)
@@ -221,6 +236,8 @@ static int test(struct invocation *in, struct vfctl_selftest *t)
 
 static int run(struct invocation *in)
 {
+	unsigned flags = (in->dry_run ? VFCTL_SELFTEST_DRY_RUN : 0u) |
+		(option_of(in, "force") ? VFCTL_SELFTEST_FORCE : 0u);
 	struct vfctl_selftest *t = NULL;
 	int r, status;
 
@@ -229,7 +246,7 @@ static int run(struct invocation *in)
 			"interrupt moderation and eswitch mode, so that its link may go down for moments; "
 			"all is put back. Say --yes to begin, or --dry-run to see what is tried",
 			in->args[0]);
-	r = vfctl_selftest_open(in->ctx, in->args[0], in->dry_run, &t);
+	r = vfctl_selftest_open(in->ctx, in->args[0], flags, &t);
 	if (r < 0)
 		return fail(in, r);
 	status = in->dry_run ? print_plan(in, t) : test(in, t);
@@ -239,6 +256,7 @@ static int run(struct invocation *in)
 
 static const struct option_row options[] = {
 	{"yes", 'y', NULL, "begin: for some time the PF has other VFs, MTU and moderation than now", NULL},
+	{"force", 0, NULL, "also while this host's default route or connections go over the PF", NULL},
 	{"output", 0, "FILE", "write the report there (with --json: as JSON)", NULL},
 };
 
@@ -250,8 +268,10 @@ const struct command cmd_selftest = {
 		"back; resets a VF and binds it to vfio-pci and its own driver; sets the interrupt\n"
 		"moderation at and beyond each limit, the MTU and the eswitch's mode; and holds what it\n"
 		"sees against vfctl's tables of the driver. Refused while a VF of the PF is in use, leased\n"
-		"or in a domain's definition, and while the PF is a port of a bridge or bond. Everything\n"
-		"is put back, also after Ctrl-C; after a kill by vfctl recover.\n"
+		"or in a domain's definition, while the PF is a port of a bridge or bond, and (without\n"
+		"--force) while this host's default route or a TCP connection, such as your own ssh\n"
+		"session, goes over it. Everything is put back, also after Ctrl-C; after a kill by\n"
+		"vfctl recover.\n"
 		"The report names neither host nor card, so that it can be sent: docs/hardware.md lists\n"
 		"those that came. The status is 3 when something failed or differs from the tables.",
 	.min_args = 1,

@@ -249,9 +249,12 @@ static int probe(struct vfctl_ctx *ctx, const struct vfctl_bdf *bdf, const char 
 			break;
 		log_debug(ctx, "%s: no driver yet", TEXT(bdf));
 	}
+	if (!wanted)
+		return ctx_fail(ctx, -ENODEV, "%s: no driver of this host took the function%s%s (is its "
+			"module there? dmesg may say more)", TEXT(bdf), driver[0] ? ", which is on " : "",
+			driver);
 	return ctx_fail(ctx, -ENODEV, "%s: %s did not take the function (it is on %s; dmesg "
-		"says why)", TEXT(bdf), wanted ? wanted : "no driver",
-		driver[0] ? driver : "no driver");
+		"says why)", TEXT(bdf), wanted, driver[0] ? driver : "no driver");
 }
 
 int pci_bind(struct vfctl_ctx *ctx, const struct vfctl_bdf *bdf, const char *driver)

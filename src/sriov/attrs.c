@@ -8,6 +8,7 @@
 #include "infiniband/vf.h"
 #include "netlink/link.h"
 #include "pci/device.h"
+#include "pci/vectors.h"
 #include "sriov/bound.h"
 #include "sriov/eswitch.h"
 
@@ -196,15 +197,49 @@ static int write_rows(struct vfctl_ctx *ctx, const struct vfctl_pf *pf,
 
 static int write_msix(struct vfctl_ctx *ctx, const struct vf_wish *wish)
 {
+	unsigned now = pci_vectors(ctx, &wish->bdf);
 	char text[12];
 	int r;
 
+	/* So many already, perhaps with a driver by now, which would keep the kernel from it. */
+	if (now && now == wish->attrs.msix)
+		return 0;
 	snprintf(text, sizeof(text), "%u", wish->attrs.msix);
 	r = host_write(ctx, text, PCI_SYSFS "%s/sriov_vf_msix_count", TEXT(&wish->bdf));
 	if (r == -EBUSY)
 		return ctx_append(ctx, r, "; the VF must have no driver for this");
 	if (r == -EOPNOTSUPP || r == -ENOENT)
 		return ctx_append(ctx, r, "; the PF's driver cannot set it");
+	if (r < 0 || !wish->attrs.msix)
+		return r;
+	now = pci_vectors(ctx, &wish->bdf);
+	return now && now != wish->attrs.msix ? ctx_fail(ctx, -EIO, "VF %s: the kernel accepted %s vectors, "
+		"and its MSI-X capability has %u", TEXT(&wish->bdf), text, now) : 0;
+}
+
+static bool has_more(struct vfctl_ctx *ctx, const struct vf_wish *wish)
+{
+	return wish->attrs.msix && pci_vectors(ctx, &wish->bdf) > wish->attrs.msix;
+}
+
+/* Those that get fewer first: the card has a number for all its VFs together. */
+static int write_vectors(struct vfctl_ctx *ctx, const struct vf_wish *wishes, size_t count)
+{
+	bool lost = false, known;
+	int r = 0;
+
+	for (int turn = 0; turn < 2; turn++)
+		for (size_t i = 0; i < count && r == 0; i++) {
+			if (!(wishes[i].attrs.mask & VFCTL_ATTR_MSIX) ||
+				(turn == 0 && !has_more(ctx, &wishes[i])))
+				continue;
+			known = pci_vectors(ctx, &wishes[i].bdf);
+			r = write_msix(ctx, &wishes[i]);
+			if (r < 0 && lost)
+				return ctx_append(ctx, -ESTALE, "; and this could not be undone: the VFs "
+					"before it have their new number of vectors");
+			lost |= !known; /* what was there goes, and nobody can put it back */
+		}
 	return r;
 }
 
@@ -308,10 +343,15 @@ static int verify(struct vfctl_ctx *ctx, const struct vfctl_pf *pf,
 		r = now_read(ctx, pf, &now);
 	for (size_t i = 0; i < count && r == 0; i++) {
 		struct vfctl_vf_attrs has;
-		const char *what = now_of(ctx, pf, &now, wishes[i].vf, &has)
-			? difference(&wishes[i].attrs, &has) : "presence";
+		const char *what;
 
-		if (what && wishes[i].attrs.mask & ~(uint32_t)VFCTL_ATTR_MSIX)
+		if (!(wishes[i].attrs.mask & ~(uint32_t)VFCTL_ATTR_MSIX))
+			continue;
+		if (!now_of(ctx, pf, &now, wishes[i].vf, &has))
+			return ctx_fail(ctx, -EIO, "%s/%u: the kernel accepted it, and reports nothing of "
+				"this VF; is it still there?", vfctl_pf_name(pf, name), wishes[i].vf);
+		what = difference(&wishes[i].attrs, &has);
+		if (what)
 			r = ctx_fail(ctx, -EIO, "%s/%u: the kernel accepted %s but reports another "
 				"value; the driver %s did not apply it", vfctl_pf_name(pf, name),
 				wishes[i].vf, what, pf->driver);
@@ -423,7 +463,6 @@ int attrs_write(struct vfctl_ctx *ctx, const struct vfctl_pf *pf,
 	const struct vf_wish *wishes, size_t count)
 {
 	const struct ib_guid_ops *way = ib_guid_ops_of(ctx, pf);
-	bool written = false;
 	int r = host_check_writable(ctx);
 
 	if (r == 0)
@@ -438,16 +477,9 @@ int attrs_write(struct vfctl_ctx *ctx, const struct vfctl_pf *pf,
 		r = verify(ctx, pf, way, wishes, count);
 	if (r == 0)
 		audit(ctx, pf, wishes, count);
-	/* Last: what was there cannot be read, so it cannot be put back. */
-	for (size_t i = 0; i < count && r == 0; i++) {
-		if (!(wishes[i].attrs.mask & VFCTL_ATTR_MSIX))
-			continue;
-		r = write_msix(ctx, &wishes[i]);
-		if (r < 0 && written)
-			return ctx_append(ctx, -ESTALE, "; and this could not be undone: the VFs "
-				"before it have their new number of vectors");
-		written = true;
-	}
+	/* Last: what was there may not be known, so that it cannot be put back. */
+	if (r == 0)
+		r = write_vectors(ctx, wishes, count);
 	for (size_t i = 0; i < count && r == 0; i++)
 		if (wishes[i].rebind && !way->live && wishes[i].attrs.mask & VFCTL_ATTR_GUIDS)
 			r = bound_rebind(ctx, &wishes[i]);

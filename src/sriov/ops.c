@@ -163,7 +163,7 @@ static int write_count(struct vfctl_ctx *ctx, const struct vfctl_bdf *pf, uint32
 	if (r == 0 || r == -ETIMEDOUT || r == -EACCES)
 		return r;
 	if (count)
-		snprintf(what, sizeof(what), "%u VFs", count);
+		snprintf(what, sizeof(what), "%u VF%s", count, count == 1 ? "" : "s");
 	return ctx_fail(ctx, r, "the kernel refused %s (%s: %s)", what, errno_name(r),
 		numvfs_hint(r));
 }

@@ -5,6 +5,7 @@
 
 #include "base/buf.h"
 #include "base/json.h"
+#include "pci/vectors.h"
 #include "sriov/holder.h"
 #include "sriov/vf_changes.h"
 #include "sriov/ops.h"
@@ -81,6 +82,19 @@ static const struct vfctl_vf *vf_of(const struct set *s, const struct vf_wish *w
 	return NULL;
 }
 
+/* The number of its vectors is read for that alone. */
+static struct vfctl_vf_attrs had_before(struct vfctl_ctx *ctx, const struct vfctl_vf *vf,
+	const struct vfctl_vf_attrs *wish)
+{
+	struct vfctl_vf_attrs had = attrs_before(&vf->attrs, wish);
+
+	if (wish->mask & VFCTL_ATTR_MSIX)
+		had.msix = pci_vectors(ctx, &vf->bdf);
+	if (had.msix)
+		had.mask |= VFCTL_ATTR_MSIX;
+	return had;
+}
+
 /*
  * A VF whose GUID changes is bound again for that: it then has the driver that it had. Taken
  * back, its driver comes first: one that lost it half way gets its GUID by the bind after.
@@ -91,7 +105,7 @@ static int add_ops(struct vfctl_ctx *ctx, const struct set *s, struct steps *ste
 
 	for (size_t i = 0; i < s->count; i++) {
 		const struct vfctl_vf *vf = vf_of(s, &s->wishes[i]);
-		const struct vfctl_vf_attrs had = attrs_before(&vf->attrs, &s->wishes[i].attrs);
+		const struct vfctl_vf_attrs had = had_before(ctx, vf, &s->wishes[i].attrs);
 		_free_ char *want = json_of_attrs(&s->wishes[i].attrs);
 		_free_ char *before = json_of_attrs(&had);
 

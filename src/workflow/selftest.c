@@ -11,6 +11,7 @@
 #include "base/json.h"
 #include "host/host.h"
 #include "pci/device.h"
+#include "pci/vectors.h"
 #include "sriov/holder.h"
 #include "sriov/modparam.h"
 #include "sriov/ops.h"
@@ -73,31 +74,10 @@ int selftest_check_idle(struct vfctl_selftest *t)
 	return r < 0 ? r : check_idle(t->ctx, pf);
 }
 
-/* ---- is the host's own traffic on it? ---- */
-
-static int check_master(struct vfctl_ctx *ctx, const char *netdev, const char *what)
+static int check_pf(struct vfctl_ctx *ctx, const struct vfctl_pf *pf, unsigned flags)
 {
-	_free_ char *master = NULL;
+	int r;
 
-	if (!netdev[0] || host_try_link(ctx, &master, "/sys/class/net/%s/master", netdev) < 0)
-		return 0;
-	return ctx_fail(ctx, -EBUSY, "%s%s is a port of %s, which a self-test would cut off: take it out "
-		"(ip link set %s nomaster) first", what, netdev,
-		strrchr(master, '/') ? strrchr(master, '/') + 1 : master, netdev);
-}
-
-/* A bond of two ports may be one for the VFs of both: it would not come back by itself. */
-static int check_ports(struct vfctl_ctx *ctx, const struct vfctl_pf *pf)
-{
-	int r = check_master(ctx, pf->netdev, "");
-
-	for (uint32_t i = 0; i < pf->num_vfs && r == 0; i++)
-		r = check_master(ctx, pf->vfs[i].representor, "the representor ");
-	return r;
-}
-
-static int check_pf(struct vfctl_ctx *ctx, const struct vfctl_pf *pf)
-{
 	if (!pf->driver[0])
 		return ctx_fail(ctx, -ENODEV, "no driver is bound to the PF, and only a driver can make VFs");
 	if (pci_driver_is_vfio(pf->driver))
@@ -109,12 +89,32 @@ static int check_pf(struct vfctl_ctx *ctx, const struct vfctl_pf *pf)
 	if (!pf->total_vfs)
 		return ctx_fail(ctx, -EOPNOTSUPP, "this PF can have no VFs (sriov_totalvfs is 0); the "
 			"firmware's setting says how many");
-	if (check_idle(ctx, pf) < 0)
-		return -EBUSY;
-	return check_ports(ctx, pf);
+	r = check_idle(ctx, pf);
+	if (r == 0)
+		r = selftest_check_ports(ctx, pf);
+	return r < 0 || flags & VFCTL_SELFTEST_FORCE ? r : selftest_check_traffic(ctx, pf);
 }
 
 /* ---- how to put it back ---- */
+
+/* Its attributes, and the number of its vectors where the driver gives VFs one of their own. */
+static int add_attrs_back(struct vfctl_selftest *t, const struct vfctl_vf *vf, struct steps *steps)
+{
+	struct vfctl_vf_attrs attrs = vf->attrs;
+	_free_ char *text = NULL;
+
+	if (pci_has(t->ctx, &vf->bdf, "sriov_vf_msix_count"))
+		attrs.msix = pci_vectors(t->ctx, &vf->bdf);
+	if (attrs.msix)
+		attrs.mask |= VFCTL_ATTR_MSIX;
+	if (!attrs.mask)
+		return 0;
+	text = json_of_attrs(&attrs);
+	if (!text)
+		return ctx_oom(t->ctx);
+	step_op(steps, &op_vf_attrs, NULL, text, "%s/%u", t->bdf, vf->index);
+	return 0;
+}
 
 /* No driver probes, then the VFs come back as they were, then probing is as it was. */
 static int add_vfs_back(struct vfctl_selftest *t, struct steps *steps)
@@ -134,12 +134,11 @@ static int add_vfs_back(struct vfctl_selftest *t, struct steps *steps)
 			return r;
 		step_op(steps, &op_vf_driver, NULL, driver, "%s/%u", t->bdf, pf->vfs[i].index);
 	}
-	for (uint32_t i = 0; i < pf->num_vfs && (pf->vf_info || pf->infiniband); i++) {
-		_free_ char *attrs = json_of_attrs(&pf->vfs[i].attrs);
+	for (uint32_t i = 0; i < pf->num_vfs; i++) {
+		int r = add_attrs_back(t, &pf->vfs[i], steps);
 
-		if (!attrs)
-			return ctx_oom(t->ctx);
-		step_op(steps, &op_vf_attrs, NULL, attrs, "%s/%u", t->bdf, pf->vfs[i].index);
+		if (r < 0)
+			return r;
 	}
 	step_op(steps, &op_numvfs, ANY, count, "%s", t->bdf);
 	step_op(steps, &op_autoprobe, "0", "0", "%s", t->bdf);
@@ -230,10 +229,10 @@ static void read_card(struct vfctl_selftest *t)
 	ctx_clear(t->ctx);
 }
 
-int vfctl_selftest_open(struct vfctl_ctx *ctx, const char *pf, bool dry_run,
+int vfctl_selftest_open(struct vfctl_ctx *ctx, const char *pf, unsigned flags,
 	struct vfctl_selftest **ret)
 {
-	const struct target_need need = {.dry_run = dry_run, .alone = true};
+	const struct target_need need = {.dry_run = flags & VFCTL_SELFTEST_DRY_RUN, .alone = true};
 	_cleanup_(closep) struct vfctl_selftest *t = calloc(1, sizeof(*t));
 	int r;
 
@@ -245,7 +244,7 @@ int vfctl_selftest_open(struct vfctl_ctx *ctx, const char *pf, bool dry_run,
 	if (r == 0)
 		r = target_open(ctx, pf, &need, &t->target);
 	if (r == 0)
-		r = check_pf(ctx, t->target.pf);
+		r = check_pf(ctx, t->target.pf, flags);
 	if (r < 0)
 		return r;
 	t->pf = t->target.pf;

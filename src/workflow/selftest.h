@@ -15,6 +15,7 @@ struct trial {
 	char area[16], name[64];
 	void (*try)(struct vfctl_selftest *t, struct trial *x);
 	enum expectation expect;
+	bool asks; /* nobody knows: that it is refused is an answer, and no failure */
 	/* What it is tried with; which of them count is @try's affair. */
 	uint32_t count, value;
 	enum vfctl_vf_driver driver;
@@ -41,6 +42,7 @@ struct vfctl_selftest {
 	struct trial *trials;
 	size_t count;
 	bool failed; /* out of memory while adding */
+	bool own_identities; /* the driver takes none of vfctl's, so VFs are made with the card's */
 	bool taken;  /* somebody took a VF meanwhile: nothing more is tried */
 };
 
@@ -51,6 +53,7 @@ int selftest_plan(struct vfctl_selftest *t);
 void selftest_try_create(struct vfctl_selftest *t, struct trial *x);
 void selftest_try_too_many(struct vfctl_selftest *t, struct trial *x);
 void selftest_try_groups(struct vfctl_selftest *t, struct trial *x);
+void selftest_try_no_netdev(struct vfctl_selftest *t, struct trial *x);
 void selftest_try_attrs(struct vfctl_selftest *t, struct trial *x);
 void selftest_try_refused_mac(struct vfctl_selftest *t, struct trial *x);
 void selftest_try_refused_vf(struct vfctl_selftest *t, struct trial *x);
@@ -69,6 +72,10 @@ void selftest_try_eswitch(struct vfctl_selftest *t, struct trial *x);
 void selftest_judge(struct vfctl_selftest *t, struct trial *x, int r);
 void selftest_say(struct vfctl_selftest *t, struct trial *x, enum vfctl_selftest_outcome outcome,
 	const char *fmt, ...) _printf_(4, 5);
+/* selftest_host.c: -EBUSY: the PF, or what stands for a VF of it, is a port of a bridge or bond. */
+int selftest_check_ports(struct vfctl_ctx *ctx, const struct vfctl_pf *pf);
+/* -EBUSY: the host's own traffic goes over it: its default route, or a connection. */
+int selftest_check_traffic(struct vfctl_ctx *ctx, const struct vfctl_pf *pf);
 /* -EBUSY: somebody has a VF by now, whose name the words have. */
 int selftest_check_idle(struct vfctl_selftest *t);
 /* Carry out an inner change, which the outer one puts back. Frees it. */

@@ -7,6 +7,7 @@
 #include "workflow/selftest.h"
 
 #define BIT VFCTL_COALESCE_BIT
+#define CLASS_NETWORK 0x02
 
 /* The trial added last; what it is tried with is filled in by the caller. */
 static struct trial *add(struct vfctl_selftest *t, const char *area,
@@ -47,7 +48,6 @@ static void add_creations(struct vfctl_selftest *t)
 		last = counts[i];
 		x = add(t, "create", selftest_try_create, "%u VF%s", last, last == 1 ? "" : "s");
 		x->count = last;
-		x->expect = EXPECT_TAKEN;
 		if (last == total)
 			add(t, "isolation", selftest_try_groups, "IOMMU groups of %u VF%s", total,
 				total == 1 ? "" : "s");
@@ -112,12 +112,21 @@ static void add_attr(struct vfctl_selftest *t, const char *const keys[3],
 	for (size_t i = 0; i < 3 && keys[i]; i++)
 		vfctl_vf_attrs_parse(t->ctx, keys[i], values[i], &x->attrs);
 	x->expect = expect_attr(t, decides);
+	x->asks = x->expect == EXPECT_NOTHING;
+}
+
+static bool is_network(const struct vfctl_selftest *t)
+{
+	return t->pf->class_code >> 16 == CLASS_NETWORK;
 }
 
 static void add_attributes(struct vfctl_selftest *t)
 {
-	if (!t->pf->infiniband && !t->pf->ifindex) /* such as NVMe */
+	if (!t->pf->infiniband && !t->pf->ifindex) {
+		if (is_network(t)) /* and not such as NVMe */
+			add(t, "attributes", selftest_try_no_netdev, "of a VF");
 		return;
+	}
 	if (t->pf->infiniband) {
 		for (size_t i = 0; i < ARRAY_SIZE(infiniband); i++)
 			add_attr(t, infiniband[i].keys, infiniband[i].values, infiniband[i].decides);
@@ -131,7 +140,7 @@ static void add_attributes(struct vfctl_selftest *t)
 
 static void add_functions(struct vfctl_selftest *t)
 {
-	add(t, "vectors", selftest_try_msix, "MSI-X vectors of a VF");
+	add(t, "vectors", selftest_try_msix, "MSI-X vectors of a VF")->asks = true;
 	add(t, "reset", selftest_try_reset, "a VF by itself");
 	add(t, "driver", selftest_try_driver, "vfio-pci")->driver = VFCTL_VF_DRIVER_VFIO;
 	add(t, "driver", selftest_try_driver, "the host's own")->driver = VFCTL_VF_DRIVER_HOST;
@@ -159,6 +168,7 @@ static void add_value(struct vfctl_selftest *t, enum vfctl_coalesce_key key, uin
 	x->key = key;
 	x->value = value;
 	x->expect = expect;
+	x->asks = expect == EXPECT_NOTHING;
 }
 
 static void add_beyond(struct vfctl_selftest *t, enum vfctl_coalesce_key key, uint32_t value)
@@ -239,23 +249,27 @@ static void add_port(struct vfctl_selftest *t)
 	static const uint32_t mtus[] = {9000, 1500}, ipoib_mtus[] = {1500, 2044};
 	const uint32_t *tried = t->pf->infiniband ? ipoib_mtus : mtus;
 
-	if (!t->pf->ifindex)
+	if (!t->pf->ifindex) {
+		if (is_network(t))
+			add(t, "moderation", selftest_try_no_netdev, "settings, and the MTU");
 		return;
+	}
 	add_moderation(t);
-	for (size_t i = 0; i < ARRAY_SIZE(mtus); i++)
-		add(t, "mtu", selftest_try_mtu, "%u", tried[i])->value = tried[i];
+	for (size_t i = 0; i < ARRAY_SIZE(mtus); i++) {
+		struct trial *x = add(t, "mtu", selftest_try_mtu, "%u", tried[i]);
+
+		x->value = tried[i];
+		x->asks = true;
+	}
 	add(t, "eswitch", selftest_try_eswitch, "legacy and switchdev");
 }
 
 int selftest_plan(struct vfctl_selftest *t)
 {
-	struct trial *x;
-
 	add_creations(t);
 	add_attributes(t);
 	add_functions(t);
-	x = add(t, "create", selftest_try_destroy, "no VFs");
-	x->expect = EXPECT_TAKEN;
+	add(t, "create", selftest_try_destroy, "no VFs");
 	add_port(t);
 	return t->failed ? ctx_oom(t->ctx) : 0;
 }

@@ -12,6 +12,7 @@
 #include "host/host.h"
 #include "netlink/link.h"
 #include "pci/device.h"
+#include "pci/vectors.h"
 #include "sriov/inventory.h"
 #include "sriov/nvme.h"
 #include "sriov/ops.h"
@@ -44,6 +45,12 @@ static bool is_unsupported(int r)
 	return r == -EOPNOTSUPP || r == -EPROTONOSUPPORT;
 }
 
+/* What drivers say of a thing or a value that they do not have, besides the errno that is for that. */
+static bool is_refusal(int r)
+{
+	return r == -EINVAL || r == -ERANGE || r == -EPERM || r == -EACCES || r == -ENOSYS;
+}
+
 void selftest_judge(struct vfctl_selftest *t, struct trial *x, int r)
 {
 	_free_ char *why = strdup(vfctl_ctx_error(t->ctx));
@@ -68,6 +75,8 @@ void selftest_judge(struct vfctl_selftest *t, struct trial *x, int r)
 		x->outcome = VFCTL_SELFTEST_PASS;
 	else if (is_unsupported(r) || x->expect == EXPECT_REFUSED)
 		selftest_say(t, x, VFCTL_SELFTEST_UNSUPPORTED, "%s", errno_name(r));
+	else if (x->asks && is_refusal(r))
+		selftest_say(t, x, VFCTL_SELFTEST_UNSUPPORTED, "refused: %s", errno_name(r));
 	else
 		selftest_say(t, x, VFCTL_SELFTEST_FAIL, "%s", why ? why : "");
 }
@@ -145,10 +154,10 @@ static int remove_vfs(struct vfctl_selftest *t)
 	return r < 0 ? r : ops_apply(t->ctx, &none, 1);
 }
 
-void selftest_try_create(struct vfctl_selftest *t, struct trial *x)
+static int create(struct vfctl_selftest *t, struct trial *x)
 {
 	const struct vfctl_create_options options = {.count = x->count,
-		.driver = VFCTL_VF_DRIVER_NONE};
+		.driver = VFCTL_VF_DRIVER_NONE, .keep_identities = t->own_identities};
 	struct vfctl_change *change = NULL;
 	double start;
 	int r = remove_vfs(t); /* which takes time as well */
@@ -159,7 +168,45 @@ void selftest_try_create(struct vfctl_selftest *t, struct trial *x)
 	if (r == 0)
 		r = selftest_carry_out(t, change);
 	x->ms = now_ms() - start;
+	return r;
+}
+
+/*
+ * A driver that makes VFs and takes no MACs or GUIDs of them: what it says to those has a row of its own, and
+ * all others would not be tried.
+ */
+static bool create_bare(struct vfctl_selftest *t, struct trial *x)
+{
+	_free_ char *why = strdup(vfctl_ctx_error(t->ctx));
+
+	ctx_clear(t->ctx);
+	t->own_identities = true;
+	if (create(t, x) == 0) {
+		selftest_say(t, x, VFCTL_SELFTEST_PASS, "with --keep-identities; without: %s",
+			why ? why : "");
+		return true;
+	}
+	t->own_identities = false;
+	ctx_fail(t->ctx, -EIO, "%s", why ? why : "");
+	return false;
+}
+
+void selftest_try_create(struct vfctl_selftest *t, struct trial *x)
+{
+	bool bare = t->own_identities;
+	int r = create(t, x);
+
+	if (r < 0 && !bare && !t->taken && !t->ctx->cancelled && !vfctl_ctx_unfinished(t->ctx) &&
+		r != -ENOENT && r != -EOPNOTSUPP && create_bare(t, x))
+		return;
+	if (r == -ENOENT) { /* drivers/pci/iov.c: it has no sriov_configure() */
+		selftest_say(t, x, VFCTL_SELFTEST_UNSUPPORTED, "%s", vfctl_ctx_error(t->ctx));
+		ctx_clear(t->ctx);
+		return;
+	}
 	selftest_judge(t, x, r);
+	if (r == 0 && bare)
+		selftest_say(t, x, VFCTL_SELFTEST_PASS, "with --keep-identities");
 }
 
 void selftest_try_too_many(struct vfctl_selftest *t, struct trial *x)
@@ -235,6 +282,18 @@ static bool wait_for_link(struct vfctl_selftest *t)
 	return false;
 }
 
+/* What a driver takes and never tells of cannot be held against what it was given. */
+static void say_unreported(struct vfctl_selftest *t, struct trial *x)
+{
+	_inventory_ struct vfctl_inventory *inv = NULL;
+	const struct vfctl_vf *vf;
+
+	if (selftest_first_vf(t, &inv, &vf) == 0 && x->attrs.mask & ~vf->attrs.mask)
+		selftest_say(t, x, VFCTL_SELFTEST_PASS, "it was taken; the driver does not report it, so "
+			"whether the card does it is not known");
+	ctx_clear(t->ctx);
+}
+
 void selftest_try_attrs(struct vfctl_selftest *t, struct trial *x)
 {
 	_inventory_ struct vfctl_inventory *inv = NULL;
@@ -251,6 +310,12 @@ void selftest_try_attrs(struct vfctl_selftest *t, struct trial *x)
 		return;
 	}
 	r = vfctl_set_plan(t->ctx, &item, 1, NULL, true, &change);
+	if (r == -EOPNOTSUPP) { /* vfctl's own words say more than the kernel would */
+		x->differs = x->expect == EXPECT_TAKEN;
+		selftest_say(t, x, VFCTL_SELFTEST_UNSUPPORTED, "%s", vfctl_ctx_error(t->ctx));
+		ctx_clear(t->ctx);
+		return;
+	}
 	if (r == 0 && !vfctl_change_count(change)) {
 		selftest_say(t, x, VFCTL_SELFTEST_UNTRIED, "it is so already");
 		vfctl_change_free(change);
@@ -259,6 +324,14 @@ void selftest_try_attrs(struct vfctl_selftest *t, struct trial *x)
 	if (r == 0)
 		r = selftest_carry_out(t, change);
 	selftest_judge(t, x, r);
+	if (r == 0 && x->outcome == VFCTL_SELFTEST_PASS)
+		say_unreported(t, x);
+}
+
+void selftest_try_no_netdev(struct vfctl_selftest *t, struct trial *x)
+{
+	selftest_say(t, x, VFCTL_SELFTEST_UNTRIED, "the PF has no network device here, and they go "
+		"through that");
 }
 
 /* vfctl writes no such thing: straight to the kernel. */
@@ -291,6 +364,21 @@ void selftest_try_refused_vf(struct vfctl_selftest *t, struct trial *x)
 
 /* ---- the function ---- */
 
+static int try_vectors(struct vfctl_selftest *t, const struct vfctl_vf *vf, unsigned count)
+{
+	char text[12];
+	unsigned now;
+	int r;
+
+	snprintf(text, sizeof(text), "%u", count);
+	r = host_write(t->ctx, text, PCI_SYSFS "%s/sriov_vf_msix_count", TEXT(&vf->bdf));
+	if (r < 0 || !count)
+		return r;
+	now = pci_vectors(t->ctx, &vf->bdf);
+	return now && now != count ? ctx_fail(t->ctx, -EIO, "%u were taken, and the VF's MSI-X capability "
+		"has %u", count, now) : 0;
+}
+
 void selftest_try_msix(struct vfctl_selftest *t, struct trial *x)
 {
 	_inventory_ struct vfctl_inventory *inv = NULL;
@@ -305,8 +393,7 @@ void selftest_try_msix(struct vfctl_selftest *t, struct trial *x)
 	}
 	/* 0 is the device's default again (Documentation/ABI/testing/sysfs-bus-pci). */
 	for (int i = 0; i < 3 && r == 0; i++)
-		r = host_write(t->ctx, (const char *const[]){"4", "2", "0"}[i],
-			PCI_SYSFS "%s/sriov_vf_msix_count", TEXT(&vf->bdf));
+		r = try_vectors(t, vf, (const unsigned[]){4, 2, 0}[i]);
 	selftest_judge(t, x, r);
 }
 
@@ -359,6 +446,11 @@ void selftest_try_driver(struct vfctl_selftest *t, struct trial *x)
 	if (r == 0)
 		r = selftest_carry_out(t, change);
 	x->ms = now_ms() - start;
+	if (r == -ENODEV && x->driver == VFCTL_VF_DRIVER_HOST) { /* of the host, not of the card */
+		selftest_say(t, x, VFCTL_SELFTEST_UNSUPPORTED, "%s", vfctl_ctx_error(t->ctx));
+		ctx_clear(t->ctx);
+		return;
+	}
 	selftest_judge(t, x, r);
 }
 

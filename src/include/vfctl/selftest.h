@@ -47,14 +47,20 @@ struct vfctl_selftest_card {
 
 struct vfctl_selftest;
 
+enum {
+	VFCTL_SELFTEST_DRY_RUN = 1, /**< take no lock: the trials may be listed, but not run */
+	VFCTL_SELFTEST_FORCE = 2,   /**< also while the host's own traffic goes over the PF */
+};
+
 /**
  * Look at a PF and list what is to be tried on it. Nothing is changed.
  * @param pf	   name of the PF, see vfctl_inventory_find_pf().
- * @param dry_run  take no lock: the trials may be listed, but not run.
+ * @param flags   VFCTL_SELFTEST_ bits.
  * @return 0; -ENOENT no such PF; -EBUSY one of its VFs is in use, leased or in a domain's definition (the
- *	words name the first); -EOPNOTSUPP its driver makes no VFs while it runs; -EROFS a captured host.
+ *	words name the first), it is a port of a bridge or bond, or this host's default route or a TCP
+ *	connection goes over it; -EOPNOTSUPP its driver makes no VFs while it runs; -EROFS a captured host.
  */
-int vfctl_selftest_open(struct vfctl_ctx *ctx, const char *pf, bool dry_run,
+int vfctl_selftest_open(struct vfctl_ctx *ctx, const char *pf, unsigned flags,
 	struct vfctl_selftest **ret_selftest);
 /** Free it, and let go of its locks. NULL is allowed. */
 void vfctl_selftest_close(struct vfctl_selftest *selftest);

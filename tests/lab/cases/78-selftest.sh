@@ -39,6 +39,7 @@ for trial in "create|7 VFs" "create|3 VFs" "create|1 VF" "create|8 VFs are refus
 	"moderation|rx-usecs=10000" "moderation|rx-usecs=10001 is refused" "moderation|rx-usecs=2 is refused" "mtu|9000"; do
 	check_is "igb: ${trial#*|}" pass outcome /tmp/igb.json "${trial%|*}" "${trial#*|}"
 done
+check_is "igb: no RSS queries" not-supported outcome /tmp/igb.json attributes query-rss=on
 check_is "igb: no link state" not-supported outcome /tmp/igb.json attributes link-state=enable
 check_is "igb: no minimum rate" not-supported outcome /tmp/igb.json attributes "min-rate=50 max-rate=200"
 check_is "the PF is as before" "" bash -c "$(declare -f state link_of); pci=$pci; state $left | diff /tmp/before -"
@@ -79,6 +80,40 @@ check_fails "then it is refused" vfctl selftest "$ens2" --yes
 check_is "and nothing was touched" 2 cat "$pci/$right/sriov_numvfs"
 ip link set "$(ls "$pci/$(vf_of "$right" 0)/net")" down
 check "no VFs" vfctl -q destroy "$ens2"
+
+# ---- the host's own traffic ----
+# refused WORDS...: the self-test of ens1 is refused with all of them
+refused() {
+	local text word
+	text=$(vfctl selftest "$ens1" --yes 2>&1) && { echo "it was not refused"; return 1; }
+	for word; do [[ $text == *"$word"* ]] || { echo "$text"; return 1; }; done
+}
+check "the default route over the PF" bash -c "ip addr add 10.97.0.2/24 dev $ens1 && ip route add default via 10.97.0.1 dev $ens1"
+check "then it is refused" refused "this host's default route goes through $ens1, and" --force
+check "--force does it" vfctl selftest "$ens1" --force --dry-run
+ip route del default
+check "over a VLAN on it, IPv6" bash -c "ip link add link $ens1 name lab7 type vlan id 7 && ip link set lab7 up &&
+	ip -6 addr add 2001:db8:97::2/64 dev lab7 nodad && ip -6 route add default via 2001:db8:97::1 dev lab7"
+check "it is refused as well" refused "goes through lab7, which stands on $ens1"
+ip link del lab7
+check "neither: it is not refused" vfctl selftest "$ens1" --dry-run
+# A connection that goes over it: made over another device, whose peer's route then moves.
+check "a peer" bash -c "ip netns add peer && ip link add lab0 type veth peer name lab1 netns peer &&
+	ip addr add 10.96.0.1/24 dev lab0 && ip link set lab0 up &&
+	ip -n peer addr add 10.96.0.2/24 dev lab1 && ip -n peer link set lab1 up"
+sleep 60 | busybox nc -l -p 5022 >/dev/null &
+server=$!
+sleep 1
+sleep 60 | ip netns exec peer busybox nc 10.96.0.1 5022 >/dev/null &
+eventually "it is connected" 20 bash -c "ss -Htn state established '( sport = :5022 )' | grep -q ."
+check "not over the PF: it is not refused" vfctl selftest "$ens1" --dry-run
+check "its route moves to the PF" ip route add 10.96.0.2/32 dev "$ens1"
+check "then it is refused" refused "a connection of this host (its TCP port 5022) goes through $ens1, and"
+kill $server 2>/dev/null
+ip netns del peer
+ip link del lab0 2>/dev/null
+ip route del 10.96.0.2/32 dev "$ens1" 2>/dev/null
+ip addr del 10.97.0.2/24 dev "$ens1"
 
 # ---- a card that is no network card ----
 state "$nvme" >/tmp/before

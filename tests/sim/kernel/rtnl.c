@@ -88,13 +88,17 @@ static void put_vfs(struct host *h, struct buf *b, const struct sim_pf *pf)
 	uint32_t number = pf->num_vfs;
 	size_t list;
 
+	struct sim_pf told = *pf;
+
+	if (sim_has(h, "/.sim/untold")) /* a driver that takes settings and tells of none */
+		told.caps = 0;
 	put_attr(b, IFLA_NUM_VF, &number, sizeof(number));
 	list = nest_start(b, IFLA_VFINFO_LIST);
 	for (uint32_t i = 0; i < pf->num_vfs; i++) {
 		struct sim_vf vf;
 
 		if (sim_vf_read(h, &pf->bdf, i, &vf) == 0)
-			put_vf(b, pf, i, &vf);
+			put_vf(b, &told, i, &vf);
 	}
 	nest_end(b, list);
 }
@@ -372,6 +376,15 @@ static bool is_legacy_only(struct host *h, const struct sim_pf *pf, uint16_t typ
 	return type == IFLA_VF_RATE || type == IFLA_VF_SPOOFCHK || type == IFLA_VF_TRUST;
 }
 
+/* A driver that says the same to everything: .sim/vf-error/BDF. */
+static int refuse_all(struct host *h, const struct sim_pf *pf)
+{
+	char text[VFCTL_BDF_TEXT];
+	_free_ char *error = sim_get(h, "/.sim/vf-error/%s", vfctl_bdf_format(&pf->bdf, text));
+
+	return error ? -atoi(error) : 0;
+}
+
 static int set_nest(struct host *h, const struct sim_pf *pf, const struct nlattr *nest)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(setters); i++) {
@@ -387,6 +400,9 @@ static int set_nest(struct host *h, const struct sim_pf *pf, const struct nlattr
 		if (!(pf->caps & setters[i].cap) ||
 			is_legacy_only(h, pf, setters[i].type, (const char *)attr + NLA_HDRLEN))
 			return -EOPNOTSUPP;
+		r = refuse_all(h, pf);
+		if (r < 0)
+			return r;
 		index = vf_of(attr);
 		if (index >= pf->num_vfs || sim_vf_read(h, &pf->bdf, index, &vf) < 0)
 			return -EINVAL;

@@ -20,6 +20,8 @@
  *	.sim/nvme/NAME       "CONTROLLER VF QUEUES VECTORS" lines of that NVMe controller
  *	.sim/coalesce/NETDEV	see ethtool.c
  *	.sim/eswitch/BDF	see devlink.c, which has more
+ *	.sim/msix/BDF        of a PF: its driver gives VFs a number of vectors each; what is in it is
+ *	                     the default, which VFs then have in their configuration space
  *	.sim/slow            ms that each new VF takes
  *	.sim/sleeps          exists: what waits really does
  */
@@ -151,6 +153,7 @@ int sim_enable(struct host *h, const struct vfctl_bdf *bdf, unsigned count);
 
 /* Files of the tree, below the root, made with their directories; who reads sees all or nothing. */
 int sim_put(struct host *h, const char *text, const char *fmt, ...) _printf_(3, 4);
+int sim_put_bytes(struct host *h, const void *data, size_t len, const char *fmt, ...) _printf_(4, 5);
 int sim_put_link(struct host *h, const char *target, const char *fmt, ...) _printf_(3, 4);
 char *sim_get(struct host *h, const char *fmt, ...) _printf_(2, 3);
 int sim_remove(struct host *h, const char *fmt, ...) _printf_(2, 3);

@@ -229,6 +229,20 @@ static void add_group(struct host *h, const char *bdf)
 	sim_put_link(h, "dev", "/sys/kernel/iommu_groups/%u/devices/%s", group, bdf);
 }
 
+/* An MSI-X capability alone, of a table of @vectors; 0: as many as VFs of the PF have by default. */
+static void put_vectors(struct host *h, const char *pf, const char *vf, unsigned vectors)
+{
+	_free_ char *text = sim_get(h, "/.sim/msix/%s", pf);
+	unsigned count = vectors ? vectors : text ? (unsigned)atoi(text) : 0;
+	uint8_t config[256] = {[0x34] = 0x60, [0x60] = 0x11};
+
+	if (!text || !*text)
+		return;
+	config[0x62] = (uint8_t)(count - 1);
+	config[0x63] = (uint8_t)((count - 1) >> 8);
+	sim_put_bytes(h, config, sizeof(config), DEV "/config", vf);
+}
+
 static void add_vf(struct host *h, const struct sim_pf *pf, unsigned index)
 {
 	const char *pf_text = TEXT(&pf->bdf);
@@ -258,6 +272,7 @@ static void add_vf(struct host *h, const struct sim_pf *pf, unsigned index)
 	}
 	if (pf->infiniband || sim_has(h, "/.sim/msix/%s", pf_text))
 		sim_put(h, "", DEV "/sriov_vf_msix_count", vf);
+	put_vectors(h, pf_text, vf, 0);
 	up = str_format("../%s", pf_text);
 	sim_put_link(h, up, DEV "/physfn", vf);
 	down = str_format("../%s", vf);
@@ -384,12 +399,14 @@ static int write_autoprobe(struct host *h, const char *bdf, const char *text)
 
 static int write_msix(struct host *h, const char *bdf, const char *text)
 {
-	_free_ char *driver = get_driver(h, bdf);
+	_free_ char *driver = get_driver(h, bdf), *pf = get_pf_of(h, bdf);
 
 	if (!sim_has(h, DEV "/sriov_vf_msix_count", bdf))
 		return -ENOENT;
 	if (driver)
 		return -EBUSY;
+	if (pf && !sim_has(h, "/.sim/ignore/msix"))
+		put_vectors(h, pf, bdf, (unsigned)atoi(text));
 	return sim_put(h, text, DEV "/sriov_vf_msix_count", bdf);
 }
 

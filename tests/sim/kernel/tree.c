@@ -48,6 +48,13 @@ int sim_put(struct host *h, const char *text, const char *fmt, ...)
 	return put_whole(h, path, text, strlen(text));
 }
 
+int sim_put_bytes(struct host *h, const void *data, size_t len, const char *fmt, ...)
+{
+	PATH_OF(path, h, fmt);
+
+	return put_whole(h, path, data, len);
+}
+
 int sim_put_link(struct host *h, const char *target, const char *fmt, ...)
 {
 	PATH_OF(path, h, fmt);

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef VFCTL_PCI_VECTORS_H
+#define VFCTL_PCI_VECTORS_H
+
+#include "base/ctx.h"
+#include "vfctl/types.h"
+
+/*
+ * The MSI-X vectors of a function: the Table Size of its capability, which is what a write to a VF's
+ * sriov_vf_msix_count changes (Documentation/ABI/testing/sysfs-bus-pci; the file itself is write-only).
+ * @return 0: not known. Only root is shown more than the first 64 bytes, and the capability is behind them.
+ */
+unsigned pci_vectors(struct vfctl_ctx *ctx, const struct vfctl_bdf *bdf);
+
+#endif
