@@ -11,6 +11,7 @@
 #include "host/host.h"
 #include "infiniband/vf.h"
 #include "pci/device.h"
+#include "pci/vectors.h"
 #include "sriov/attrs.h"
 #include "sriov/bound.h"
 #include "sriov/inventory.h"
@@ -289,6 +290,23 @@ static int parse_attrs(struct vfctl_ctx *ctx, const struct op *op, const char *t
 	return 0;
 }
 
+static bool has_vectors(const char *text)
+{
+	return text && strstr(text, "\"msix\"");
+}
+
+/* With the number of its vectors where the op is about that, and it can be read. */
+static char *observed_attrs(struct vfctl_ctx *ctx, const struct op *op, const struct vfctl_vf *vf)
+{
+	struct vfctl_vf_attrs now = vf->attrs;
+
+	if (has_vectors(op->want) || has_vectors(op->before))
+		now.msix = pci_vectors(ctx, &vf->bdf);
+	if (now.msix)
+		now.mask |= VFCTL_ATTR_MSIX;
+	return json_of_attrs(&now);
+}
+
 static int observe_attrs(struct vfctl_ctx *ctx, const struct op *ops, size_t count,
 	char **ret_texts)
 {
@@ -302,7 +320,7 @@ static int observe_attrs(struct vfctl_ctx *ctx, const struct op *ops, size_t cou
 		r = find_op_vf(ctx, &ops[i], pf, &vf);
 		if (r < 0 || !vf)
 			return r;
-		ret_texts[i] = json_of_attrs(&vf->attrs);
+		ret_texts[i] = observed_attrs(ctx, &ops[i], vf);
 		if (!ret_texts[i])
 			return ctx_oom(ctx);
 	}
@@ -313,9 +331,12 @@ static bool same_attrs(const char *text, const char *observed)
 {
 	struct vfctl_vf_attrs a, b;
 
-	/* Vectors cannot be read back. */
-	return json_to_attrs(text, &a) == 0 && json_to_attrs(observed, &b) == 0 &&
-		!(a.mask & ~attrs_equal(&a, &b) & ~(uint32_t)VFCTL_ATTR_MSIX);
+	if (json_to_attrs(text, &a) < 0 || json_to_attrs(observed, &b) < 0)
+		return false;
+	/* How many vectors are the default nobody says, nor everywhere how many there are. */
+	if (!a.msix || !(b.mask & VFCTL_ATTR_MSIX))
+		a.mask &= ~(uint32_t)VFCTL_ATTR_MSIX;
+	return !(a.mask & ~attrs_equal(&a, &b));
 }
 
 /* What the ops want, or had before; VFs that are not there any more are left out of the latter. */

@@ -292,6 +292,18 @@ static void dump_representor(struct host *h, const struct sim_pf *pf, unsigned i
 		rate ? rate : "-");
 }
 
+/* Of the capability that sysfs.c gives VFs where their number can be set; 0: there is none. */
+static unsigned vectors_of(struct host *h, const char *bdf)
+{
+	_buf_ struct buf config = {0};
+	char path[64];
+
+	snprintf(path, sizeof(path), DEV "/config", bdf);
+	if (h->ops->read(h, path, &config) < 0 || config.len < 0x64 || config.data[0x60] != 0x11)
+		return 0;
+	return ((unsigned)(uint8_t)config.data[0x62] | (unsigned)(uint8_t)config.data[0x63] << 8) + 1;
+}
+
 static void dump_vf(struct host *h, const struct sim_pf *pf, unsigned index)
 {
 	char text[VFCTL_BDF_TEXT], path[96], mac[VFCTL_MAC_TEXT];
@@ -317,6 +329,8 @@ static void dump_vf(struct host *h, const struct sim_pf *pf, unsigned index)
 		vf.link_state);
 	if (vf.query_rss)
 		puts("    query_rss=1");
+	if (vectors_of(h, bdf))
+		printf("    vectors=%u\n", vectors_of(h, bdf));
 	dump_representor(h, pf, index);
 	if (vf.node_guid || vf.port_guid)
 		printf("    node_guid=%016llx port_guid=%016llx\n",
