@@ -44,6 +44,8 @@ const char *pf_title(const struct vfctl_pf *pf, char buf[VFCTL_BDF_TEXT]);
 
 #define VF_TITLE 64
 /* "ens1/3" */
+/* What its lease asks for; NULL: nothing. */
+const struct vfctl_vf_attrs *vf_intent(const struct exam *e, const struct vfctl_vf *vf);
 const char *vf_title(const struct vfctl_pf *pf, const struct vfctl_vf *vf, char buf[VF_TITLE]);
 
 /* What each file of checks has, ended by a row without a name. */

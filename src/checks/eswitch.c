@@ -75,7 +75,7 @@ static void check_health(struct exam *e)
 		const struct nl_devlink device = {"pci", vfctl_bdf_format(&pf->bdf, text)};
 		struct nl_reporters all = {0};
 
-		if (!has_modes(pf) || nl_reporters_read(e->ctx, &device, &all) < 0)
+		if (nl_reporters_read(e->ctx, &device, &all) < 0)
 			continue;
 		for (size_t i = 0; i < all.count; i++)
 			if (all.v[i].error)

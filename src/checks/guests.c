@@ -137,18 +137,47 @@ static void check_guest_iommufd(struct exam *e)
 		each_guest(e, look_at_iommufd, NULL);
 }
 
+/* ---- what the host has not ---- */
+
+/* Of leased VFs that are not there the check leases speaks. */
+static bool is_leased(const struct exam *e, const struct vfctl_bdf *bdf)
+{
+	const struct vfctl_leases *leases = e->snapshot->leases;
+
+	return leases && vfctl_leases_find_vf(leases, bdf);
+}
+
+static void look_at_missing(struct exam *e, const struct guest *g, void *data)
+{
+	for (size_t i = 0; i < g->view->device_count; i++) {
+		const struct vfctl_bdf *bdf = &g->view->devices[i].source;
+
+		if (!host_exists(e->ctx, PCI_SYSFS "%s", TEXT(bdf)) && !is_leased(e, bdf)) {
+			found(e, g->name, "%s, which it has, is not in /sys/bus/pci/devices", TEXT(bdf));
+			return;
+		}
+	}
+}
+
+static void check_guest_device(struct exam *e)
+{
+	each_guest(e, look_at_missing, NULL);
+}
+
 /* ---- IOMMU groups ---- */
+
+#define CLASS_PCI_BRIDGE 0x0604
 
 /*
  * VFIO opens a group only while no driver of the host uses DMA in it: none, VFIO's own, pci-stub
- * and bridges may stay (drivers/iommu/iommu.c, iommu_group_claim_dma_owner()).
+ * and PCI bridges may stay (drivers/iommu/iommu.c, iommu_group_claim_dma_owner()).
  */
 static bool spoils_group(struct exam *e, const struct guest *g, const struct vfctl_bdf *other,
 	char driver[PCI_DRIVER_NAME])
 {
 	return !guest_has(g, other) && pci_driver(e->ctx, other, driver) == 0 && driver[0] &&
 		!pci_driver_is_vfio(driver) && !str_eq(driver, "pci-stub") &&
-		pci_read_hex(e->ctx, other, "class") >> 16 != 0x06;
+		pci_read_hex(e->ctx, other, "class") >> 8 != CLASS_PCI_BRIDGE;
 }
 
 static void look_at_group(struct exam *e, const struct guest *g, const struct vfctl_bdf *device)
@@ -366,6 +395,9 @@ const struct check guest_checks[] = {
 	{"guest-iommufd", VFCTL_PROBLEM, "a guest does not start: it asks for what this kernel has not",
 		"Debian's kernels up to 7.3 are built without IOMMUFD", "leave iommufd out of the guest",
 		check_guest_iommufd},
+	{"guest-device", VFCTL_WARNING, "a guest does not start: this host has not the device that it names",
+		"VFs that were not made since the boot, or a card that was moved", "vfctl create (or apply) makes "
+			"VFs; else take the device out of the definition", check_guest_device},
 	{"guest-group", VFCTL_PROBLEM, "a guest does not start: another device of its device's IOMMU group "
 		"is the host's (\"group is not viable\")", NULL, "give the guest all of the group",
 		check_guest_group},

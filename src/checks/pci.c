@@ -157,6 +157,8 @@ static void check_gone(struct exam *e)
 		unread += !read;
 	}
 	each_guest(e, look_at_devices, &looks);
+	if (looks > LOOKS_MAX)
+		unknown(e, "%u devices of guests: %d were looked at", looks - LOOKS_MAX, LOOKS_MAX);
 	if (unread)
 		unknown(e, "the configuration space of %zu PFs cannot be read", unread);
 }

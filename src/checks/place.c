@@ -290,6 +290,18 @@ static unsigned vectors_of(struct exam *e, const struct vfctl_bdf *bdf, struct v
 		PCI_MSIX_FLAGS_QSIZE) + 1;
 }
 
+/* By what keeps it: a lease, for whose guest the hook sets it; else the VF itself. */
+static void tell_vectors(struct exam *e, const struct guest *g, const struct vfctl_vf *vf, const char *title,
+	unsigned want, struct vfctl_ailment *a)
+{
+	if (vf->lease.name[0])
+		set_remedy(e, a, "vfctl set %s msix=%u --config (msix: in its file keeps it), then a new start "
+			"of the guest", title, want);
+	else
+		set_remedy(e, a, "while %s is off: vfctl adopt leases the VF to it, then vfctl set %s msix=%u "
+			"--config", g->name, title, want);
+}
+
 /* One for what the card has to say, and one for the queues of each vCPU (mlx5, ice). */
 static void look_at_vectors(struct exam *e, const struct guest *g, void *data)
 {
@@ -297,21 +309,23 @@ static void look_at_vectors(struct exam *e, const struct guest *g, void *data)
 		const struct vfctl_pf *pf = NULL;
 		const struct vfctl_vf *vf = vf_at(e, &g->view->devices[i].source, &pf);
 		unsigned want = g->view->vcpus + 1, have;
+		const struct vfctl_vf_attrs *intent;
 		char title[VF_TITLE];
 		int total;
 
 		total = vf ? pci_read_int(e->ctx, &pf->bdf, "sriov_vf_total_msix", 0) : 0;
-		if (total < (int)want)
+		intent = vf ? vf_intent(e, vf) : NULL;
+		/* It gets them when it starts. */
+		if (total < (int)want || (intent && intent->mask & VFCTL_ATTR_MSIX && intent->msix >= want))
 			continue;
 		have = vectors_of(e, &vf->bdf, data);
 		/* The card shares them out: the others have as many, and keep them. */
 		if (!have || have >= want || (uint64_t)have * (pf->num_vfs - 1) + want > (uint64_t)total)
 			continue;
-		set_remedy(e, found(e, vf_title(pf, vf, title), "the VF has %u MSI-X vectors, the guest %s "
-			"has %u vCPUs; sriov_vf_total_msix of %s is %d, for %u VFs", have, g->name,
-			g->view->vcpus, TEXT(&pf->bdf), total, pf->num_vfs),
-			"while the guest is off: vfctl set %s msix=%u (msix: in its file keeps it)",
-			vf_title(pf, vf, title), want);
+		vf_title(pf, vf, title);
+		tell_vectors(e, g, vf, title, want, found(e, title, "the VF has %u MSI-X vectors, the guest "
+			"%s has %u vCPUs; sriov_vf_total_msix of %s is %d, for %u VFs", have, g->name,
+			g->view->vcpus, TEXT(&pf->bdf), total, pf->num_vfs));
 	}
 }
 

@@ -32,6 +32,7 @@ static bool may_write(const char *wchan)
 
 struct writer {
 	const char *pid;
+	char thread[32]; /* "900", or "900/task/901" */
 	char name[64];
 	struct vfctl_bdf pf; /* @has_pf: which one */
 	bool has_pf;
@@ -60,15 +61,37 @@ static void find_pf(struct exam *e, struct writer *w)
 	}
 }
 
-static bool is_writer(struct exam *e, const char *pid, struct writer *ret)
+static bool is_writing(struct exam *e, const char *thread, struct writer *io)
 {
-	_free_ char *wchan = NULL, *stack = NULL, *name = NULL;
+	_free_ char *wchan = NULL, *stack = NULL;
 
-	if (host_try_read(e->ctx, &wchan, "/proc/%s/wchan", pid) < 0 || !may_write(wchan) ||
-		host_try_read(e->ctx, &stack, "/proc/%s/stack", pid) < 0 ||
+	if (host_try_read(e->ctx, &wchan, "/proc/%s/wchan", thread) < 0 || !may_write(wchan) ||
+		host_try_read(e->ctx, &stack, "/proc/%s/stack", thread) < 0 ||
 		!strstr(stack, "sriov_numvfs_store"))
 		return false;
-	*ret = (struct writer){.pid = pid, .for_vfio = strstr(stack, "vfio_")};
+	str_copy(io->thread, sizeof(io->thread), thread);
+	io->for_vfio = strstr(stack, "vfio_");
+	return true;
+}
+
+/* Operators in Go, and daemons, have threads for such work. */
+static bool is_writer(struct exam *e, const char *pid, struct writer *ret)
+{
+	_free_ char *name = NULL;
+	_strv_ char **threads = NULL;
+	char thread[32];
+	bool some;
+
+	*ret = (struct writer){.pid = pid};
+	some = is_writing(e, pid, ret);
+	if (!some && host_try_list(e->ctx, &threads, "/proc/%s/task", pid) < 0)
+		return false;
+	for (size_t i = 0; !some && threads[i]; i++) {
+		snprintf(thread, sizeof(thread), "%.10s/task/%.10s", pid, threads[i]);
+		some = !str_eq(threads[i], pid) && is_writing(e, thread, ret);
+	}
+	if (!some)
+		return false;
 	if (host_try_read(e->ctx, &name, "/proc/%s/comm", pid) == 0)
 		snprintf(ret->name, sizeof(ret->name), "%s", name);
 	find_pf(e, ret);
@@ -180,13 +203,14 @@ static void tell_writer(struct exam *e, char *const *pids, const struct writer *
 	if (w->for_vfio)
 		find_holder(e, pids, w, &holder);
 	a = found(e, title, "process %s (%s) is in a write to sriov_numvfs%s%s (/proc/%s/stack)%s", w->pid,
-		w->name, where, w->for_vfio ? ", which waits until a VF is closed" : "", w->pid,
+		w->name, where, w->for_vfio ? ", which waits until a VF is closed" : "", w->thread,
 		holder.who);
 	if (!a)
 		return;
 	/* The driver may be at work on it: that lasts as long as there are VFs to make. */
 	if (!w->for_vfio) {
 		a->severity = VFCTL_NOTE;
+		a->what = "a process is writing to sriov_numvfs";
 		set_remedy(e, a, "if it stays so for minutes, the kernel's log says what the driver waits "
 			"for; only a reboot ends a write that hangs in a driver");
 		return;

@@ -93,6 +93,18 @@ const char *vf_title(const struct vfctl_pf *pf, const struct vfctl_vf *vf, char 
 	return buf;
 }
 
+const struct vfctl_vf_attrs *vf_intent(const struct exam *e, const struct vfctl_vf *vf)
+{
+	const struct vfctl_leases *leases = e->snapshot->leases;
+	const struct vfctl_lease_vf *leased = NULL;
+
+	for (size_t i = 0; leases && i < leases->count && !leased; i++)
+		for (size_t k = 0; k < leases->v[i].vf_count && !leased; k++)
+			if (vfctl_bdf_compare(&leases->v[i].vfs[k].bdf, &vf->bdf) == 0)
+				leased = &leases->v[i].vfs[k];
+	return leased && leased->has_intent ? &leased->intent : NULL;
+}
+
 void exam_run(struct exam *e, const struct check *checks)
 {
 	for (; checks->name && !e->failed; checks++) {

@@ -95,6 +95,12 @@ static void tell_missing(struct exam *e, const struct vfctl_pf *pf, const char *
 		"again for guests that come later; or give the bridge another card", pf->netdev);
 }
 
+/* In switchdev mode it is the representors that guests are reached by, and rules that see all. */
+static bool switches_itself(const struct vfctl_pf *pf)
+{
+	return pf->eswitch != VFCTL_ESWITCH_SWITCHDEV && pf->eswitch != VFCTL_ESWITCH_INACTIVE;
+}
+
 static void check_bridge(struct exam *e)
 {
 	EACH_PF(e, pf) {
@@ -103,7 +109,7 @@ static void check_bridge(struct exam *e)
 		size_t count;
 
 		master_of(e, pf, master);
-		if (!master[0] || !has_guests(pf) ||
+		if (!master[0] || !has_guests(pf) || !switches_itself(pf) ||
 			!host_exists(e->ctx, "/sys/class/net/%s/bridge", master))
 			continue;
 		if (fdb_missing(e->ctx, pf, &macs, &count) < 0)
@@ -120,30 +126,17 @@ static void check_ovs(struct exam *e)
 		char master[32], name[VFCTL_BDF_TEXT];
 
 		master_of(e, pf, master);
-		if (str_eq(master, "ovs-system") && has_guests(pf))
+		if (str_eq(master, "ovs-system") && has_guests(pf) && switches_itself(pf))
 			found(e, pf_title(pf, name), "/sys/class/net/%s/master is ovs-system", pf->netdev);
 	}
 }
 
 /* ---- VFs ---- */
 
-/* What its lease asks for; NULL: nothing. */
-static const struct vfctl_vf_attrs *intent_of(const struct exam *e, const struct vfctl_vf *vf)
-{
-	const struct vfctl_leases *leases = e->snapshot->leases;
-	const struct vfctl_lease_vf *leased = NULL;
-
-	for (size_t i = 0; leases && i < leases->count && !leased; i++)
-		for (size_t k = 0; k < leases->v[i].vf_count && !leased; k++)
-			if (vfctl_bdf_compare(&leases->v[i].vfs[k].bdf, &vf->bdf) == 0)
-				leased = &leases->v[i].vfs[k];
-	return leased && leased->has_intent ? &leased->intent : NULL;
-}
-
 /* It is off, and the hook writes these when it starts. */
 static bool gets_at_start(const struct exam *e, const struct vfctl_vf *vf, uint32_t attrs)
 {
-	const struct vfctl_vf_attrs *intent = intent_of(e, vf);
+	const struct vfctl_vf_attrs *intent = vf_intent(e, vf);
 
 	return vf->holder.kind == VFCTL_HOLDER_NONE && intent && (intent->mask & attrs) == attrs;
 }
@@ -151,7 +144,7 @@ static bool gets_at_start(const struct exam *e, const struct vfctl_vf *vf, uint3
 /* What its lease asks for is no ailment. */
 static bool wants_down(const struct exam *e, const struct vfctl_vf *vf)
 {
-	const struct vfctl_vf_attrs *intent = intent_of(e, vf);
+	const struct vfctl_vf_attrs *intent = vf_intent(e, vf);
 
 	return intent && intent->mask & VFCTL_ATTR_LINK_STATE &&
 		intent->link_state == VFCTL_LINK_STATE_DISABLE;
@@ -239,6 +232,9 @@ static void check_vf_links(struct exam *e)
 				vf->index, pf->netdev);
 			if (!a)
 				return;
+			set_remedy(e, a, "vfctl doctor --fix, or vfctl set %s link-state=auto%s", name,
+				vf->holder.kind == VFCTL_HOLDER_DOMAIN ? " --live" : vf->lease.name[0]
+					? " --config" : "");
 			a->fix = VFCTL_FIX_VF_LINK;
 			snprintf(a->target, sizeof(a->target), "%s/%u", TEXT(&pf->bdf), vf->index);
 		}
@@ -279,8 +275,8 @@ const struct check vf_checks[] = {
 		"its MAC was set after its driver had looked", "bind it to its driver anew: vfctl "
 			"create sets MACs before drivers look", check_node_guids},
 	{"vf-link-down", VFCTL_WARNING, "a guest's VF has its link switched off by the host",
-		"the policy is not follow, and its lease does not ask for that", "vfctl doctor --fix, "
-			"or vfctl set VF link-state=auto --live", check_vf_links},
+		"the policy is not follow, and its lease does not ask for that", "vfctl doctor --fix",
+		check_vf_links},
 	{"host-uses-vf", VFCTL_WARNING, "a VF that is leased to a guest is at work for the host",
 		"NetworkManager or systemd-networkd took it, mostly", "docs/operations.md has what "
 			"keeps network managers from VFs; then vfctl apply", check_host_uses},

@@ -227,19 +227,54 @@ static bool names_pf(const struct vfctl_pf *pf, const char *subject)
 	return false;
 }
 
+/* By its lease, by its definition, or because it runs with it. */
+static bool is_of(const struct vfctl_vf *vf, const char *domain)
+{
+	return str_eq(vf->lease.name, domain) || str_eq(vf->defined_in, domain) ||
+		(vf->holder.kind == VFCTL_HOLDER_DOMAIN && str_eq(vf->holder.name, domain));
+}
+
+/* A VF of the domain, or the PF of one: not what other guests have of that PF. */
+static bool names_any_of(const struct vfctl_pf *pf, const struct subject *of, const char *subject)
+{
+	char bdf[VFCTL_BDF_TEXT], title[VF_TITLE];
+	bool some = false;
+
+	for (uint32_t i = 0; i < pf->num_vfs; i++) {
+		if (!is_of(&pf->vfs[i], of->domain))
+			continue;
+		some = true;
+		if (str_eq(subject, vf_title(pf, &pf->vfs[i], title)) ||
+			str_eq(subject, vfctl_bdf_format(&pf->vfs[i].bdf, bdf)))
+			return true;
+	}
+	for (size_t i = 0; of->lease && i < of->lease->vf_count; i++)
+		some |= vfctl_bdf_compare(&of->lease->vfs[i].pf, &pf->bdf) == 0;
+	return some && !strchr(subject, '/') && names_pf(pf, subject);
+}
+
+/* One of its VFs that is not there. */
+static bool names_absent(const struct vfctl_lease *lease, const char *subject)
+{
+	char bdf[VFCTL_BDF_TEXT];
+
+	for (size_t i = 0; lease && i < lease->vf_count; i++)
+		if (str_eq(subject, vfctl_bdf_format(&lease->vfs[i].bdf, bdf)))
+			return true;
+	return false;
+}
+
 static bool concerns(const struct vfctl_snapshot *s, const struct subject *of, const char *subject)
 {
 	if (!subject[0]) /* the host */
 		return true;
 	if (of->pf)
 		return names_pf(of->pf, subject);
-	if (str_eq(subject, of->domain))
+	if (str_eq(subject, of->domain) || names_absent(of->lease, subject))
 		return true;
-	for (size_t i = 0; of->lease && i < s->inventory->pf_count; i++)
-		for (size_t k = 0; k < of->lease->vf_count; k++)
-			if (vfctl_bdf_compare(&s->inventory->pfs[i].bdf, &of->lease->vfs[k].pf) == 0 &&
-				names_pf(&s->inventory->pfs[i], subject))
-				return true;
+	for (size_t i = 0; i < s->inventory->pf_count; i++)
+		if (names_any_of(&s->inventory->pfs[i], of, subject))
+			return true;
 	return false;
 }
 
