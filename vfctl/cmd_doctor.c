@@ -118,13 +118,17 @@ static int examine(struct invocation *in, struct vfctl_diagnosis **ret)
 {
 	struct vfctl_snapshot *snapshot = NULL;
 	struct host_ids h = {0};
-	int status = host_ids_open(in, false, &h), r;
+	struct vfctl_doctor_options options = {.subject = in->arg_count ? in->args[0] : NULL};
+	int status = host_ids_try(in, &h), r;
 
 	if (status)
 		return status;
+	options.spec = h.spec;
+	options.spec_error = h.error;
+	options.spec_words = h.words;
 	r = vfctl_snapshot_read(in->ctx, NULL, &snapshot);
 	if (r == 0)
-		r = vfctl_doctor_examine(in->ctx, snapshot, h.spec, in->arg_count ? in->args[0] : NULL, ret);
+		r = vfctl_doctor_examine(in->ctx, snapshot, &options, ret);
 	status = r < 0 ? fail(in, r) : 0;
 	vfctl_snapshot_free(snapshot);
 	host_ids_close(&h);

@@ -296,13 +296,15 @@ static int put_all(struct view *v)
 
 static int look(struct invocation *in, struct view *v)
 {
+	const struct vfctl_doctor_options options = {.spec = v->host.spec, .spec_error = v->host.error,
+		.spec_words = v->host.words};
 	int r = vfctl_snapshot_read(in->ctx, NULL, &v->snapshot);
 
 	if (r == 0)
 		vfctl_snapshot_mark_left(in->ctx, v->snapshot, v->host.spec);
 	if (r == 0 && v->host.spec && v->host.spec->pf_count)
 		r = vfctl_declared_read(in->ctx, v->snapshot, v->host.spec, v->host.ids, &v->declared);
-	return r < 0 ? r : vfctl_doctor_examine(in->ctx, v->snapshot, v->host.spec, NULL, &v->diagnosis);
+	return r < 0 ? r : vfctl_doctor_examine(in->ctx, v->snapshot, &options, &v->diagnosis);
 }
 
 /* The old file or the new one, never half of one: a scrape may come at any moment. */
@@ -327,7 +329,7 @@ static int run(struct invocation *in)
 {
 	const char *path = option_of(in, "output");
 	struct view v = {.ctx = in->ctx};
-	int status = host_ids_open(in, false, &v.host), r;
+	int status = host_ids_try(in, &v.host), r;
 
 	if (status)
 		return status;

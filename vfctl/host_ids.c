@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "host_ids.h"
 
+#include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 int host_ids_open(struct invocation *in, bool write, struct host_ids *ret)
 {
@@ -11,8 +13,25 @@ int host_ids_open(struct invocation *in, bool write, struct host_ids *ret)
 	return r < 0 ? fail(in, r) : 0;
 }
 
+int host_ids_try(struct invocation *in, struct host_ids *ret)
+{
+	int r;
+
+	if (option_of(in, "host-yaml"))
+		return host_ids_open(in, false, ret);
+	r = vfctl_host_ids_open(in->ctx, NULL, false, &ret->spec, &ret->ids);
+	if (r == 0)
+		return 0;
+	ret->words = r == -ENOMEM ? NULL : strdup(vfctl_ctx_error(in->ctx));
+	if (!ret->words)
+		return fail(in, -ENOMEM);
+	ret->error = r;
+	return 0;
+}
+
 void host_ids_close(struct host_ids *h)
 {
+	free(h->words);
 	vfctl_ids_close(h->ids);
 	vfctl_host_spec_free(h->spec);
 	*h = (struct host_ids){0};

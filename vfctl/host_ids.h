@@ -9,10 +9,17 @@
 struct host_ids {
 	struct vfctl_host_spec *spec;
 	struct vfctl_ids *ids; /* NULL: none declared */
+	int error; /* of host_ids_try(): what kept them from being read, and in words */
+	char *words;
 };
 
 /* 0, or the exit status, the reason printed. */
 int host_ids_open(struct invocation *in, bool write, struct host_ids *ret);
+/*
+ * The same to look at the host, which is worth it without host.yaml as well: that the host's own
+ * cannot be read is in @ret, and no failure. One that was named fails.
+ */
+int host_ids_try(struct invocation *in, struct host_ids *ret);
 void host_ids_close(struct host_ids *h);
 
 /*

@@ -24,6 +24,8 @@ struct exam {
 	struct vfctl_ctx *ctx;
 	struct vfctl_snapshot *snapshot;
 	const struct vfctl_host_spec *spec;
+	int spec_error; /* why there is none, and in words; 0: none is declared */
+	const char *spec_words;
 	const struct check *check; /* the one that is made now */
 	struct vfctl_diagnosis *diagnosis;
 	bool failed; /* out of memory */

@@ -73,10 +73,30 @@ static void check_journal(struct exam *e)
 	vfctl_recovery_free(open);
 }
 
+/* A typo in host.yaml is found out here, or at the next boot, when there are no VFs. */
+static void tell_unread(struct exam *e)
+{
+	struct vfctl_ailment *a;
+
+	if (e->spec_error == -EACCES || e->spec_error == -EPERM) {
+		unknown(e, "%s", e->spec_words);
+		return;
+	}
+	a = found(e, "", "%s", e->spec_words);
+	if (!a)
+		return;
+	a->severity = VFCTL_PROBLEM;
+	a->what = "host.yaml cannot be read";
+	set_remedy(e, a, "mend it (vfctl apply --dry-run says whether it can be read): vfctl apply does "
+		"nothing until then, at boot neither");
+}
+
 static void check_drift(struct exam *e)
 {
 	struct vfctl_declared *declared = NULL;
 
+	if (e->spec_error)
+		tell_unread(e);
 	if (!e->spec || !e->spec->pf_count)
 		return;
 	if (vfctl_declared_read(e->ctx, e->snapshot, e->spec, NULL, &declared) < 0) {
@@ -313,15 +333,18 @@ static void diagnosis_freep(struct vfctl_diagnosis **d)
 }
 
 int vfctl_doctor_examine(struct vfctl_ctx *ctx, struct vfctl_snapshot *snapshot,
-	const struct vfctl_host_spec *spec, const char *subject, struct vfctl_diagnosis **ret)
+	const struct vfctl_doctor_options *options, struct vfctl_diagnosis **ret)
 {
+	static const struct vfctl_doctor_options none = {0};
+	const struct vfctl_doctor_options *o = options ? options : &none;
 	_cleanup_(diagnosis_freep) struct vfctl_diagnosis *d = calloc(1, sizeof(*d));
-	struct exam e = {.ctx = ctx, .snapshot = snapshot, .spec = spec, .diagnosis = d};
+	struct exam e = {.ctx = ctx, .snapshot = snapshot, .spec = o->spec, .spec_error = o->spec_error,
+		.spec_words = o->spec_words ? o->spec_words : "", .diagnosis = d};
 	struct subject of;
 	int r = d ? 0 : ctx_oom(ctx);
 
-	if (r == 0 && subject)
-		r = find_subject(ctx, snapshot, subject, &of);
+	if (r == 0 && o->subject)
+		r = find_subject(ctx, snapshot, o->subject, &of);
 	if (r < 0)
 		return r;
 	for (size_t i = 0; i < ARRAY_SIZE(all_checks); i++)
@@ -329,7 +352,7 @@ int vfctl_doctor_examine(struct vfctl_ctx *ctx, struct vfctl_snapshot *snapshot,
 	exam_end(&e);
 	if (e.failed)
 		return ctx_oom(ctx);
-	if (subject)
+	if (o->subject)
 		keep_only(d, snapshot, &of);
 	sort(d);
 	*ret = steal(d);

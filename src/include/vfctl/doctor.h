@@ -63,17 +63,27 @@ struct vfctl_check {
 /** @return false past the end. */
 bool vfctl_check_at(size_t index, struct vfctl_check *ret);
 
+/** What is looked at, besides the host; all zero is fine. */
+struct vfctl_doctor_options {
+	const struct vfctl_host_spec *spec; /**< what the host declares; NULL: nothing is said of that */
+	/** What kept @ref spec from being read: a negative errno (-EACCES and -EPERM: this user may not),
+	 * and the words. 0: nothing did. */
+	int spec_error;
+	const char *spec_words;
+	/** A PF's name or a domain's; only what concerns it is told. NULL: all. */
+	const char *subject;
+};
+
 /**
  * Look for what is known to go wrong on SR-IOV hosts. Nothing is changed. Works on captures, and
  * without being root: what cannot be read is in the answer.
  * @param snapshot  of all PFs.
- * @param spec  what the host declares; NULL: nothing is said of that.
- * @param subject  a PF's name or a domain's; only what concerns it is told. NULL: all.
+ * @param options  NULL: all zero; borrowed during the call.
  * @param ret  freed with vfctl_diagnosis_free().
  * @return 0; -ENOENT there is no such PF or domain; -ENOMEM.
  */
 int vfctl_doctor_examine(struct vfctl_ctx *ctx, struct vfctl_snapshot *snapshot,
-	const struct vfctl_host_spec *spec, const char *subject, struct vfctl_diagnosis **ret);
+	const struct vfctl_doctor_options *options, struct vfctl_diagnosis **ret);
 void vfctl_diagnosis_free(struct vfctl_diagnosis *diagnosis);
 
 /**
