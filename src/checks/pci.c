@@ -195,12 +195,18 @@ static void check_iommu(struct exam *e)
 static bool is_switched_off(struct exam *e)
 {
 	_free_ char *text = NULL;
+	char *save = NULL;
 
-	if (host_try_read(e->ctx, &text, "/proc/cmdline") < 0 ||
-		(!strstr(text, "intremap=off") && !strstr(text, "nointremap")))
+	if (host_try_read(e->ctx, &text, "/proc/cmdline") < 0)
 		return false;
-	found(e, "", "/proc/cmdline has %s", strstr(text, "nointremap") ? "nointremap" : "intremap=off");
-	return true;
+	for (char *word = strtok_r(text, " \t\n", &save); word; word = strtok_r(NULL, " \t\n", &save))
+		/* A list: intremap=nosid,off (drivers/iommu/irq_remapping.c) */
+		if (str_eq(word, "nointremap") || (str_starts(word, "intremap=") &&
+			(strstr(word, "=off") || strstr(word, ",off")))) {
+			found(e, "", "/proc/cmdline has %s", word);
+			return true;
+		}
+	return false;
 }
 
 static void check_remapping(struct exam *e)

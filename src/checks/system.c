@@ -24,6 +24,25 @@ static bool says(const char *text, const char *const *words)
 	return false;
 }
 
+/* A line whose first character is "#" or ";" says nothing (systemd.syntax(7)). */
+static void drop_comment_lines(char *text)
+{
+	char *to = text;
+
+	for (const char *line = text; *line;) {
+		size_t len = strcspn(line, "\n");
+		char first = line[strspn(line, " \t")];
+
+		len += line[len] == '\n';
+		if (first != '#' && first != ';') {
+			memmove(to, line, len);
+			to += len;
+		}
+		line += len;
+	}
+	*to = '\0';
+}
+
 /* Files of @dir whose name ends so and whose text has one of @words. */
 static void find_files(struct exam *e, const char *dir, const char *pattern, const char *const *words)
 {
@@ -35,8 +54,11 @@ static void find_files(struct exam *e, const char *dir, const char *pattern, con
 	for (size_t i = 0; r == 0 && names[i]; i++) {
 		_free_ char *text = NULL;
 
-		if (fnmatch(pattern, names[i], 0) == 0 &&
-			host_try_read(e->ctx, &text, "%s/%s", dir, names[i]) == 0 && says(text, words))
+		if (fnmatch(pattern, names[i], 0) != 0 ||
+			host_try_read(e->ctx, &text, "%s/%s", dir, names[i]) < 0)
+			continue;
+		drop_comment_lines(text);
+		if (says(text, words))
 			found(e, "", "%s/%s", dir, names[i]);
 	}
 }
@@ -55,6 +77,21 @@ static void check_netplan(struct exam *e)
 	static const char *const words[] = {"virtual-function-count", "embedded-switch-mode", NULL};
 
 	find_files(e, "/etc/netplan", "*.yaml", words);
+}
+
+static void drop_xml_comments(char *text)
+{
+	char *start = text;
+
+	while ((start = strstr(start, "<!--"))) {
+		const char *end = strstr(start + 4, "-->");
+
+		if (!end) {
+			*start = '\0';
+			return;
+		}
+		memmove(start, end + 3, strlen(end + 3) + 1);
+	}
 }
 
 /* Between <forward> and its end; false: it is no network of VFs. */
@@ -85,8 +122,10 @@ static void check_pools(struct exam *e)
 		const char *start, *end, *tag;
 
 		if (fnmatch("*.xml", names[i], 0) ||
-			host_try_read(e->ctx, &text, "%s/%s", dir, names[i]) < 0 ||
-			!find_forward(text, &start, &end))
+			host_try_read(e->ctx, &text, "%s/%s", dir, names[i]) < 0)
+			continue;
+		drop_xml_comments(text);
+		if (!find_forward(text, &start, &end))
 			continue;
 		tag = memchr(start, '>', (size_t)(end - start));
 		if (memmem(start, (size_t)(end - start), "<interface ", 11) ||
