@@ -273,7 +273,37 @@ static void check_gpu_acs(struct exam *e)
 
 struct vectors {
 	unsigned reads;
+	int *totals; /* of each PF of the inventory; below 0: see total_of() */
 };
+
+#define TOTAL_UNREAD (-1)
+#define TOTAL_HANGS (-2)
+
+/*
+ * What a PF has for its VFs; 0: it has no such file, TOTAL_HANGS: whoever reads it waits for a process
+ * that has the PF's lock. Once for each PF.
+ */
+static int total_of(struct exam *e, const struct vfctl_pf *pf, struct vectors *v)
+{
+	int *total = &v->totals[pf - e->snapshot->inventory->pfs];
+	_free_ char *text = NULL;
+	int r;
+
+	if (*total != TOTAL_UNREAD)
+		return *total;
+	*total = 0;
+	if (!pci_has(e->ctx, &pf->bdf, "sriov_vf_total_msix"))
+		return 0;
+	r = host_try_read_slow(e->ctx, &text, PCI_SYSFS "%s/sriov_vf_total_msix", TEXT(&pf->bdf));
+	if (r == -ETIMEDOUT) {
+		unknown(e, "sriov_vf_total_msix of %s: a process that hangs in the kernel keeps it from "
+			"being read", TEXT(&pf->bdf));
+		*total = TOTAL_HANGS;
+	} else if (r < 0 || parse_int(text, 0, INT32_MAX, total) < 0) {
+		*total = 0;
+	}
+	return *total;
+}
 
 /* The size of its MSI-X table; 0: it has none, or it cannot be read. */
 static unsigned vectors_of(struct exam *e, const struct vfctl_bdf *bdf, struct vectors *v)
@@ -313,7 +343,7 @@ static void look_at_vectors(struct exam *e, const struct guest *g, void *data)
 		char title[VF_TITLE];
 		int total;
 
-		total = vf ? pci_read_int(e->ctx, &pf->bdf, "sriov_vf_total_msix", 0) : 0;
+		total = vf ? total_of(e, pf, data) : 0;
 		intent = vf ? vf_intent(e, vf) : NULL;
 		/* It gets them when it starts. */
 		if (total < (int)want || (intent && intent->mask & VFCTL_ATTR_MSIX && intent->msix >= want))
@@ -331,8 +361,16 @@ static void look_at_vectors(struct exam *e, const struct guest *g, void *data)
 
 static void check_vectors(struct exam *e)
 {
-	struct vectors v = {0};
+	size_t count = e->snapshot->inventory->pf_count;
+	_free_ int *totals = calloc(count + 1, sizeof(*totals));
+	struct vectors v = {.totals = totals};
 
+	if (!totals) {
+		e->failed = true;
+		return;
+	}
+	for (size_t i = 0; i < count; i++)
+		totals[i] = TOTAL_UNREAD;
 	each_guest(e, look_at_vectors, &v);
 	if (v.reads > READS_MAX)
 		unknown(e, "the vectors of %u VFs: %d were looked at", v.reads - READS_MAX, READS_MAX);

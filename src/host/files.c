@@ -34,14 +34,11 @@ int files_open(struct host *h, const char *path, int flags)
 	return fd < 0 ? -errno : fd;
 }
 
-int files_read(struct host *h, const char *path, struct buf *ret_text)
+int files_read_open(int fd, const char *path, struct buf *ret_text)
 {
-	_close_ int fd = files_open(h, path, O_RDONLY | O_NOCTTY | O_NONBLOCK);
 	char block[4096];
 	ssize_t n;
 
-	if (fd < 0)
-		return fd;
 	for (;;) {
 		n = read(fd, block, sizeof(block));
 		if (n < 0 && errno == EINTR)
@@ -59,6 +56,13 @@ int files_read(struct host *h, const char *path, struct buf *ret_text)
 		return -errno;
 	buf_add(ret_text, "", 0);
 	return ret_text->failed ? -ENOMEM : 0;
+}
+
+int files_read(struct host *h, const char *path, struct buf *ret_text)
+{
+	_close_ int fd = files_open(h, path, O_RDONLY | O_NOCTTY | O_NONBLOCK);
+
+	return fd < 0 ? fd : files_read_open(fd, path, ret_text);
 }
 
 int files_write(struct host *h, const char *path, const char *text)

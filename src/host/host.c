@@ -11,6 +11,8 @@
 #define LOCK_TIMEOUT_MS 30000
 #define LOCK_TELL_MS 1000
 #define REPLY_TIMEOUT_MS 10000
+/* A lock that is held for longer is held by somebody who hangs. */
+#define READ_TIMEOUT_MS 2000
 #define MODULE_TIMEOUT_MS 60000
 /* What a write of a roll-back may take although the budget is used up. */
 #define WRITE_LEAST_MS 1000
@@ -129,6 +131,23 @@ int host_try_read(struct vfctl_ctx *ctx, char **ret_text, const char *fmt, ...)
 {
 	PATH_OF(path, fmt);
 	return try_read(ctx, path, ret_text);
+}
+
+int host_try_read_slow(struct vfctl_ctx *ctx, char **ret_text, const char *fmt, ...)
+{
+	PATH_OF(path, fmt);
+	struct host *h = host_of(ctx);
+	_buf_ struct buf text = {0};
+	int r;
+
+	if (!h || !h->ops->read_slow)
+		return h ? try_read(ctx, path, ret_text) : -ENOMEM;
+	ctx_doing(ctx, "reading %s", path);
+	r = note(ctx, path, h->ops->read_slow(h, path, ctx_time_left(ctx, READ_TIMEOUT_MS), &text));
+	if (r < 0)
+		return r;
+	*ret_text = str_rstrip(buf_steal(&text));
+	return 0;
 }
 
 int host_try_bytes(struct vfctl_ctx *ctx, struct buf *ret_bytes, const char *fmt, ...)

@@ -22,6 +22,11 @@ struct host_ops {
 	/* A whole file; -EFBIG past HOST_FILE_MAX. */
 	int (*read)(struct host *h, const char *path, struct buf *ret_text);
 	/*
+	 * The same of a file whose reader may wait in the kernel for ever: in a child process, which
+	 * is left behind with -ETIMEDOUT. NULL: no file is like that here.
+	 */
+	int (*read_slow)(struct host *h, const char *path, unsigned timeout_ms, struct buf *ret_text);
+	/*
 	 * The whole value in one write(2). With a deadline (timeout_ms > 0) the write is
 	 * made by a child process, for sriov_numvfs may block for ever; -ETIMEDOUT leaves
 	 * that child behind.
@@ -96,6 +101,12 @@ void host_set(struct vfctl_ctx *ctx, struct host *h);
  */
 int host_try_read(struct vfctl_ctx *ctx, char **ret_text, const char *fmt, ...)
 	_printf_(3, 4);
+/*
+ * The same in a child process, for files that the kernel shows only to whoever gets the device's lock,
+ * as sriov_vf_total_msix (drivers/pci/iov.c): a writer that hangs in sriov_numvfs keeps that. -ETIMEDOUT.
+ */
+int host_try_read_slow(struct vfctl_ctx *ctx, char **ret_text, const char *fmt, ...)
+	_printf_(3, 4);
 /* The same of what is no text. */
 int host_try_bytes(struct vfctl_ctx *ctx, struct buf *ret_bytes, const char *fmt, ...)
 	_printf_(3, 4);
@@ -169,6 +180,8 @@ int host_check_writable(struct vfctl_ctx *ctx);
 /* Shared by the tables. */
 int files_open(struct host *h, const char *path, int flags);
 int files_read(struct host *h, const char *path, struct buf *ret_text);
+/* The same, of a descriptor that is open. */
+int files_read_open(int fd, const char *path, struct buf *ret_text);
 int files_write(struct host *h, const char *path, const char *text);
 int files_replace(struct host *h, const char *path, const char *text);
 int files_readlink(struct host *h, const char *path, char **ret_target);

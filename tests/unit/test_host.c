@@ -67,11 +67,44 @@ static void a_budget_bounds_every_write_and_lock(void **state)
 	remove(dir);
 }
 
+/* To open a FIFO that nobody writes blocks, as the read of a file does whose lock somebody has. */
+static void a_read_that_may_hang_is_given_up(void **state)
+{
+	char dir[] = "/tmp/vfctl-test-XXXXXX", path[64];
+	_buf_ struct buf text = {0};
+	struct vfctl_ctx *ctx;
+	char *read = NULL;
+	struct host *h;
+	FILE *file;
+
+	assert_non_null(mkdtemp(dir));
+	snprintf(path, sizeof(path), "%s/file", dir);
+	assert_int_equal(mkfifo(path, 0600), 0);
+	assert_int_equal(real_host_new(&h), 0);
+	assert_int_equal(h->ops->read_slow(h, path, 200, &text), -ETIMEDOUT);
+	assert_int_equal(text.len, 0);
+	remove(path);
+	assert_int_equal(h->ops->read_slow(h, path, 2000, &text), -ENOENT);
+	h->ops->free(h);
+	file = fopen(path, "w");
+	assert_non_null(file);
+	fputs("2048\n", file);
+	fclose(file);
+	assert_int_equal(vfctl_ctx_new(&ctx), 0);
+	assert_int_equal(host_try_read_slow(ctx, &read, "%s", path), 0);
+	assert_string_equal(read, "2048");
+	free(read);
+	vfctl_ctx_free(ctx);
+	remove(path);
+	remove(dir);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_child_left_behind_holds_no_pipe_of_its_parent),
 		cmocka_unit_test(a_budget_bounds_every_write_and_lock),
+		cmocka_unit_test(a_read_that_may_hang_is_given_up),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

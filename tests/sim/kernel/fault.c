@@ -85,6 +85,11 @@ static int fault_read(struct host *h, const char *path, struct buf *ret)
 	return CALL(h, read, path, ret);
 }
 
+static int fault_read_slow(struct host *h, const char *path, unsigned ms, struct buf *ret)
+{
+	return CALL(h, read_slow, path, ms, ret);
+}
+
 static int fault_write(struct host *h, const char *path, const char *text, unsigned ms)
 {
 	if (fault_of(h)->late && now(h)) {
@@ -186,6 +191,7 @@ static void fault_free(struct host *h)
 static const struct host_ops fault_ops = {
 	.name = "fault",
 	.read = fault_read,
+	.read_slow = fault_read_slow,
 	.write = fault_write,
 	.replace = fault_replace,
 	.readlink = fault_readlink,

@@ -23,6 +23,8 @@
  *	.sim/msix/BDF        of a PF: its driver gives VFs a number of vectors each; what is in it is
  *	                     the default, which VFs then have in their configuration space
  *	.sim/slow            ms that each new VF takes
+ *	.sim/locked/BDF      exists while a process hangs in the kernel with that device's lock: reads of
+ *	                     files that wait for it never end
  *	.sim/sleeps          exists: what waits really does
  */
 struct sim_vf {
