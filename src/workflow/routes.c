@@ -36,7 +36,7 @@ static bool parse_route4(const char *line, struct route *ret)
 	unsigned to = 0, flags = 0, mask = 0;
 
 	*ret = (struct route){0};
-	if (sscanf(line, "%15s %8x %*8x %4x %*d %*d %*d %8x", ret->netdev, &to, &flags, &mask) < 2)
+	if (sscanf(line, "%15s %8x %*8x %4x %*d %*d %*d %8x", ret->netdev, &to, &flags, &mask) != 4)
 		return false;
 	memcpy(ret->prefix, &to, sizeof(to));
 	ret->bits = (unsigned)__builtin_popcount(mask);
@@ -142,11 +142,21 @@ int routes_devices(struct vfctl_ctx *ctx, const char *netdev, char ***ret_names)
 	return r;
 }
 
+/*
+ * Two halves, 0.0.0.0/1 and 128.0.0.0/1, are a default route that leaves another in place, as VPNs make
+ * it; 2000::/3 is all there is of IPv6.
+ */
+static bool is_default(const struct route *route)
+{
+	return route->bits <= (route->ipv6 ? 3 : 1);
+}
+
 const char *routes_through(const struct routes *routes, char *const *names, bool default_only)
 {
 	for (size_t i = 0; names[i]; i++)
 		for (size_t k = 0; k < routes->count; k++)
-			if (str_eq(routes->v[k].netdev, names[i]) && (!default_only || !routes->v[k].bits))
+			if (str_eq(routes->v[k].netdev, names[i]) &&
+				(!default_only || is_default(&routes->v[k])))
 				return names[i];
 	return NULL;
 }
