@@ -396,8 +396,9 @@ const struct check guest_checks[] = {
 		"Debian's kernels up to 7.3 are built without IOMMUFD", "leave iommufd out of the guest",
 		check_guest_iommufd},
 	{"guest-device", VFCTL_WARNING, "a guest does not start: this host has not the device that it names",
-		"VFs that were not made since the boot, or a card that was moved", "vfctl create (or apply) makes "
-			"VFs; else take the device out of the definition", check_guest_device},
+		"VFs that were not made since the boot, or a card that was moved",
+		"vfctl create (or apply) makes VFs; else take the device out of the definition",
+		check_guest_device},
 	{"guest-group", VFCTL_PROBLEM, "a guest does not start: another device of its device's IOMMU group "
 		"is the host's (\"group is not viable\")", NULL, "give the guest all of the group",
 		check_guest_group},

@@ -325,11 +325,11 @@ static void tell_vectors(struct exam *e, const struct guest *g, const struct vfc
 	unsigned want, struct vfctl_ailment *a)
 {
 	if (vf->lease.name[0])
-		set_remedy(e, a, "vfctl set %s msix=%u --config (msix: in its file keeps it), then a new start "
-			"of the guest", title, want);
+		set_remedy(e, a, "vfctl set %s msix=%u --config (msix: in its file keeps it), then a new "
+			"start of the guest", title, want);
 	else
-		set_remedy(e, a, "while %s is off: vfctl adopt leases the VF to it, then vfctl set %s msix=%u "
-			"--config", g->name, title, want);
+		set_remedy(e, a, "while %s is off: vfctl adopt leases the VF to it, then vfctl set %s "
+			"msix=%u --config", g->name, title, want);
 }
 
 /* One for what the card has to say, and one for the queues of each vCPU (mlx5, ice). */
