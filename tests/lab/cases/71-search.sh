@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# CASE_BOOT 3
 # shellcheck shell=bash
 # CASE_TIMEOUT 1200
 # vfctl tune search on real interfaces: the emulated card throttles interrupts as the real one does. What
