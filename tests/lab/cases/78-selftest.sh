@@ -102,15 +102,16 @@ check "neither: it is not refused" vfctl selftest "$ens1" --dry-run
 check "a peer" bash -c "ip netns add peer && ip link add lab0 type veth peer name lab1 netns peer &&
 	ip addr add 10.96.0.1/24 dev lab0 && ip link set lab0 up &&
 	ip -n peer addr add 10.96.0.2/24 dev lab1 && ip -n peer link set lab1 up"
-sleep 60 | busybox nc -l -p 5022 >/dev/null &
+sleep 60 2>/dev/null | busybox nc -l -p 5022 >/dev/null 2>&1 &
 server=$!
 sleep 1
-sleep 60 | ip netns exec peer busybox nc 10.96.0.1 5022 >/dev/null &
+sleep 60 2>/dev/null | ip netns exec peer busybox nc 10.96.0.1 5022 >/dev/null 2>&1 &
+client=$!
 eventually "it is connected" 20 bash -c "ss -Htn state established '( sport = :5022 )' | grep -q ."
 check "not over the PF: it is not refused" vfctl selftest "$ens1" --dry-run
 check "its route moves to the PF" ip route add 10.96.0.2/32 dev "$ens1"
 check "then it is refused" refused "a connection of this host (its TCP port 5022) goes through $ens1, and"
-kill $server 2>/dev/null
+kill $client $server 2>/dev/null
 ip netns del peer
 ip link del lab0 2>/dev/null
 ip route del 10.96.0.2/32 dev "$ens1" 2>/dev/null
