@@ -168,6 +168,8 @@ int host_try_lock(struct vfctl_ctx *ctx, const char *name, int *ret_fd);
  * VF cannot be removed between being chosen and being leased.
  */
 #define HOST_LOCK_PLACEMENT "placement"
+/* Locks of interfaces that are measured begin so: no change of a PF waits for one. */
+#define HOST_LOCK_BENCH "bench-"
 void host_sleep_ms(struct vfctl_ctx *ctx, unsigned ms);
 /*
  * -E2BIG with words when a captured host described so much that reading it was given up;

@@ -11,6 +11,7 @@
 #include "base/parse.h"
 #include "host/host.h"
 #include "pci/device.h"
+#include "sriov/eswitch.h"
 #include "sriov/inventory.h"
 
 #define TEXT(bdf) vfctl_bdf_format((bdf), (char[VFCTL_BDF_TEXT]){0})
@@ -389,3 +390,14 @@ static int revert_lag(struct vfctl_ctx *ctx, const struct op *op)
 
 const struct op_type op_lag = {.name = "lag", .volatile_ = true, .observe_one = observe_lag,
 	.apply_one = apply_lag, .revert_one = revert_lag};
+
+int lag_check_other(struct vfctl_ctx *ctx, const struct vfctl_inventory *inv, const struct vfctl_pf *pf,
+	const char *meanwhile)
+{
+	int r = 0;
+
+	for (size_t i = 0; i < inv->pf_count && pf->lag == VFCTL_LAG_ACTIVE && r == 0; i++)
+		if (&inv->pfs[i] != pf && str_eq(inv->pfs[i].bond, pf->bond))
+			r = eswitch_check_unused(ctx, &inv->pfs[i], meanwhile);
+	return r;
+}

@@ -26,4 +26,11 @@ void lag_read(struct vfctl_ctx *ctx, struct vfctl_pf *pf);
 /* The other PF of the VF-LAG that this one is in. @return 1; 0 there is none; negative errno. */
 int lag_other(struct vfctl_ctx *ctx, const struct vfctl_pf *pf, struct vfctl_bdf *ret);
 
+/*
+ * -EBUSY: somebody has a VF of another port of the VF-LAG that the PF is in, and that goes with what is
+ * done to this one. Without a VF-LAG: 0. The inventory has the VFs of all PFs.
+ */
+int lag_check_other(struct vfctl_ctx *ctx, const struct vfctl_inventory *inv, const struct vfctl_pf *pf,
+	const char *meanwhile);
+
 #endif

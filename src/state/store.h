@@ -31,7 +31,7 @@ static inline void store_closep(struct store **store)
 
 /*
  * Insert a lease with all it holds. Whether its domain runs, and what its VFs had before, is the
- * journal's (workflow/guest_run.h). -EEXIST, naming the holder, when anything is taken.
+ * journal's (lease/guest_run.h). -EEXIST, naming the holder, when anything is taken.
  */
 int store_take(struct store *store, const struct vfctl_lease *lease);
 /* The same, and count the guest among those that are asked for here; and both undone. */

@@ -16,9 +16,8 @@
 #include "bench/run.h"
 #include "bench/search.h"
 #include "bench/settings.h"
+#include "change/recover.h"
 #include "host/host.h"
-#include "workflow/bench.h"
-#include "workflow/recover.h"
 
 #define PLAN "plan.yaml"
 
@@ -233,7 +232,7 @@ static int lock_name(struct vfctl_bench *b, const struct bench_plan_endpoint *en
 
 	of.device = of.device ? of.device : of.rdma;
 	target = settings_target(&of);
-	*ret = target ? str_format(BENCH_LOCK "%s", target) : NULL;
+	*ret = target ? str_format(HOST_LOCK_BENCH "%s", target) : NULL;
 	if (!*ret)
 		return ctx_oom(b->ctx);
 	for (char *c = *ret; *c; c++)

@@ -7,6 +7,7 @@
 #include <stdio.h>
 
 #include "base/change.h"
+#include "change/target.h"
 #include "checks/check.h"
 #include "facts/domains.h"
 #include "host/host.h"
@@ -19,7 +20,6 @@
 #include "vfctl/recover.h"
 #include "vfctl/workflow.h"
 #include "workflow/doctor.h"
-#include "workflow/target.h"
 
 /* ---- what the snapshot alone does not tell ---- */
 

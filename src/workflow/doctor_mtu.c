@@ -8,9 +8,9 @@
 #include "base/parse.h"
 #include "checks/guest.h"
 #include "domain/domain.h"
+#include "lease/said.h"
 #include "vfctl/doctor.h"
 #include "workflow/doctor.h"
-#include "workflow/said.h"
 
 #define KEY_MAX 32
 #define VALUE_MAX 64

@@ -8,17 +8,17 @@
 
 #include "base/change.h"
 #include "base/owner.h"
+#include "change/recover.h"
 #include "facts/domains.h"
 #include "facts/snapshot.h"
+#include "guest/guest.h"
 #include "host/host.h"
+#include "lease/identity.h"
+#include "lease/lease.h"
+#include "lease/lease_text.h"
+#include "lease/ops.h"
 #include "vfctl/recover.h"
 #include "vfctl/workflow.h"
-#include "workflow/guest.h"
-#include "workflow/identity.h"
-#include "workflow/lease.h"
-#include "workflow/lease_text.h"
-#include "workflow/ops.h"
-#include "workflow/recover.h"
 
 struct rebuild {
 	struct vfctl_snapshot *snapshot;

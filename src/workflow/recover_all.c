@@ -2,12 +2,12 @@
 /* vfctl recover: every change whose process died, and every run that libvirt did not end. */
 #include <errno.h>
 
+#include "change/pf_locks.h"
+#include "change/recover.h"
 #include "facts/domains.h"
 #include "host/host.h"
+#include "lease/guest_run.h"
 #include "vfctl/hypervisor.h"
-#include "workflow/guest_run.h"
-#include "workflow/pf_locks.h"
-#include "workflow/recover.h"
 
 struct recovery {
 	struct vfctl_recovery public;

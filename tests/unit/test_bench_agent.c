@@ -16,7 +16,7 @@
 #include "base/ctx.h"
 #include "bench/place.h"
 #include "bench/settings.h"
-#include "workflow/recover.h"
+#include "change/recover.h"
 
 #define MORE "{\"return\":{\"exited\":false}}"
 

@@ -12,11 +12,11 @@
 #include "base/steps.h"
 #include "host/host.h"
 #include "sim.h"
+#include "lease/guest_tuning.h"
 #include "state/store.h"
 #include "tuning/irq.h"
 #include "tuning/ops.h"
 #include "vfctl/guest_tuning.h"
-#include "workflow/guest_tuning.h"
 
 #define PF "0000:10:00.0"
 #define UUID "11111111-1111-4111-8111-111111111111"

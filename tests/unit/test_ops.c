@@ -10,20 +10,21 @@
 #include <cmocka.h>
 
 #include "base/steps.h"
+#include "hook/hook_install.h"
 #include "host/host.h"
 #include "host/ops.h"
 #include "sim.h"
+#include "change/recover.h"
+#include "lease/clean.h"
+#include "lease/guest_run.h"
+#include "lease/ops.h"
 #include "sriov/lag.h"
 #include "sriov/ops.h"
+#include "state/journal.h"
 #include "tuning/coalesce.h"
 #include "tuning/fdb.h"
 #include "tuning/host.h"
 #include "tuning/ops.h"
-#include "state/journal.h"
-#include "workflow/guest_run.h"
-#include "workflow/ops.h"
-#include "workflow/clean.h"
-#include "workflow/recover.h"
 
 static char dir[64];
 static struct vfctl_ctx *ctx;

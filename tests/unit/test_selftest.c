@@ -6,7 +6,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "workflow/selftest.h"
+#include "selftest/selftest.h"
 
 static char *names[] = {(char *)"ens1f0", (char *)"enp1s0np0", (char *)"mlx5_0", NULL};
 

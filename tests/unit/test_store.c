@@ -11,11 +11,11 @@
 #include <cmocka.h>
 
 #include "base/json.h"
+#include "lease/guest_run.h"
 #include "sriov/ops.h"
 #include "state/journal.h"
 #include "state/sqlite.h"
 #include "state/store.h"
-#include "workflow/guest_run.h"
 
 static char dir[64], path[96];
 static struct vfctl_ctx *ctx;

@@ -1,0 +1,466 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * What processes that died left half done: the journal's open changes -> is the host as
+ * wanted, or must it go back? -> operations taken back, in reverse. An open change whose lock
+ * is free has a dead owner: a living one holds it.
+ */
+#include "change/recover.h"
+
+#include <errno.h>
+#include <stdio.h>
+
+#include "base/json.h"
+#include "base/parse.h"
+#include "facts/snapshot.h"
+#include "host/host.h"
+#include "host/ops.h"
+#include "pci/device.h"
+#include "sriov/eswitch.h"
+#include "sriov/holder.h"
+#include "sriov/lag.h"
+#include "sriov/ops.h"
+#include "sriov/vf_changes.h"
+#include "vfctl/hypervisor.h"
+
+/* What the kernel has forgotten since need not be taken back. */
+static size_t drop_forgotten(struct open_change *c)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < c->op_count; i++) {
+		if (c->ops[i].type->volatile_) {
+			op_clear(&c->ops[i]);
+			free(c->words[i]);
+			continue;
+		}
+		c->words[kept] = c->words[i];
+		c->ops[kept++] = c->ops[i];
+	}
+	c->op_count = kept;
+	return kept;
+}
+
+/* ---- VFs that somebody took since then stay his: a guest may run with them ---- */
+
+/* Definitions of domains that are off held nobody back before the change either. */
+static void forget_definitions(struct vfctl_snapshot *s)
+{
+	for (size_t i = 0; i < s->inventory->pf_count; i++)
+		for (uint32_t k = 0; k < s->inventory->pfs[i].num_vfs; k++)
+			s->inventory->pfs[i].vfs[k].defined_in[0] = '\0';
+}
+
+static int check_numvfs(struct vfctl_ctx *ctx, const struct op *op, const struct vfctl_pf *pf)
+{
+	char now[12];
+
+	snprintf(now, sizeof(now), "%u", pf->num_vfs);
+	return str_eq(now, op->before) ? 0 : vf_changes_check_idle(ctx, pf,
+		"its number of VFs cannot go back to what it was before");
+}
+
+static int check_driver(struct vfctl_ctx *ctx, const struct op *op, const struct vfctl_vf *vf)
+{
+	_free_ char *now = NULL;
+	char words[256];
+	int r = vf_driver_text(ctx, vf, &now);
+
+	if (r < 0 || op_is(op->type, op->before, now))
+		return r;
+	return ctx_fail(ctx, -EBUSY, "VF %s is %s; its driver cannot go back to what it was before",
+		op->target, vf_describe_user(vf, words, sizeof(words)));
+}
+
+/* Nor is a mode changed under a guest: rather it stays as it was left. */
+static int check_eswitch(struct vfctl_ctx *ctx, const struct op *op, const struct vfctl_inventory *inv,
+	const struct vfctl_pf *pf)
+{
+	enum vfctl_eswitch before;
+	int r;
+
+	if (!eswitch_parse(op->before, &before) || before == pf->eswitch)
+		return 0;
+	r = eswitch_check_unused(ctx, pf, ESWITCH_MEANWHILE);
+	return r < 0 ? r : lag_check_other(ctx, inv, pf, ESWITCH_MEANWHILE);
+}
+
+/* A bond is of all VFs of its ports, whether the change named them or not. */
+static int check_bond(struct vfctl_ctx *ctx, const struct op *op, const struct vfctl_pf *pf)
+{
+	_free_ char *now = NULL;
+	int r = lag_bond_text(ctx, op->target, &now);
+
+	if (r < 0 || op_is(op->type, op->before, now))
+		return r;
+	return eswitch_check_unused(ctx, pf, "the VF-LAG of both ports is taken apart");
+}
+
+static const struct vfctl_vf *find_vf(const struct vfctl_pf *pf, const char *slash)
+{
+	uint32_t index;
+
+	if (!slash || parse_u32(slash + 1, 0, UINT16_MAX, &index) < 0)
+		return NULL;
+	for (uint32_t i = 0; i < pf->num_vfs; i++)
+		if (pf->vfs[i].index == index)
+			return &pf->vfs[i];
+	return NULL;
+}
+
+static int check_vf(struct vfctl_ctx *ctx, const struct op *op, const struct vfctl_pf *pf)
+{
+	const struct vfctl_vf *vf = find_vf(pf, strchr(op->target, '/'));
+	struct vfctl_vf_attrs back;
+
+	if (!vf || !(vf_is_open(vf) || vf->lease.running))
+		return 0;
+	if (op->type == &op_vf_driver)
+		return check_driver(ctx, op, vf);
+	if (json_to_attrs(op->before, &back) < 0)
+		return 0; /* whoever takes it back says so */
+	attrs_drop_equal(&back, &vf->attrs);
+	return vf_changes_check_unused(ctx, vf, &back);
+}
+
+static int check_ops(struct vfctl_ctx *ctx, const struct open_change *c, const char *address,
+	const struct vfctl_inventory *inv, const struct vfctl_pf *pf)
+{
+	int r = 0;
+
+	for (size_t i = 0; i < c->op_count && r == 0; i++) {
+		const struct op *op = &c->ops[i];
+
+		if (op->type == &op_bond && op->before)
+			r = check_bond(ctx, op, pf);
+		if (!op->before || !str_starts(op->target, address) || r < 0)
+			continue;
+		if (op->type == &op_eswitch)
+			r = check_eswitch(ctx, op, inv, pf);
+		else
+			r = op->type == &op_numvfs ? check_numvfs(ctx, op, pf)
+						   : check_vf(ctx, op, pf);
+	}
+	return r;
+}
+
+static bool is_of_pf(const struct open_change *c)
+{
+	for (size_t i = 0; i < c->op_count; i++)
+		if (str_starts(c->ops[i].target, c->lock))
+			return true;
+	return false;
+}
+
+/* The VFs of another PF have a part in it. */
+static bool has_mode(const struct open_change *c)
+{
+	for (size_t i = 0; i < c->op_count; i++)
+		if (c->ops[i].type == &op_eswitch)
+			return true;
+	return false;
+}
+
+static int check_pf(struct vfctl_ctx *ctx, const struct open_change *c, const char *address)
+{
+	_snapshot_ struct vfctl_snapshot *snapshot = NULL;
+	const struct vfctl_pf *pf;
+	int r = vfctl_snapshot_read(ctx, has_mode(c) ? NULL : address, &snapshot);
+
+	if (r < 0)
+		return r;
+	forget_definitions(snapshot);
+	r = snapshot_need_leases(ctx, snapshot);
+	if (r == 0)
+		r = vfctl_inventory_find_pf(ctx, snapshot->inventory, address, &pf);
+	return r < 0 ? r : check_ops(ctx, c, address, snapshot->inventory, pf);
+}
+
+/* A change of two PFs has the lock of the first in its entry: the second one's link, and its VFs' drivers. */
+static bool find_other(const struct open_change *c, char ret[VFCTL_BDF_TEXT])
+{
+	for (size_t i = 0; i < c->op_count; i++) {
+		size_t len = strcspn(c->ops[i].target, "/");
+		struct vfctl_bdf bdf;
+
+		if ((c->ops[i].type != &op_vf_driver && c->ops[i].type != &op_pf_link) ||
+			len >= VFCTL_BDF_TEXT || str_starts(c->ops[i].target, c->lock))
+			continue;
+		snprintf(ret, VFCTL_BDF_TEXT, "%.*s", (int)len, c->ops[i].target);
+		if (vfctl_bdf_parse(ret, &bdf) == 0)
+			return true;
+	}
+	return false;
+}
+
+static int check_untaken(struct vfctl_ctx *ctx, const struct open_change *c)
+{
+	char other[VFCTL_BDF_TEXT];
+	int r = is_of_pf(c) ? check_pf(ctx, c, c->lock) : 0;
+
+	return r == 0 && is_of_pf(c) && find_other(c, other) ? check_pf(ctx, c, other) : r;
+}
+
+/* ---- one change ---- */
+
+static int take_back(struct vfctl_ctx *ctx, const struct open_change *c)
+{
+	log_warn(ctx, "'%s' of process %lld was cut short: it is taken back", c->story,
+		(long long)c->pid);
+	ctx_audit(ctx, "recover: '%s' of process %lld is taken back", c->story,
+		(long long)c->pid);
+	return ops_revert(ctx, c->ops, c->op_count);
+}
+
+static int carry_on(struct vfctl_ctx *ctx, const struct open_change *c)
+{
+	log_warn(ctx, "'%s' of process %lld was cut short: it is carried on", c->story,
+		(long long)c->pid);
+	ctx_audit(ctx, "recover: '%s' of process %lld is carried on", c->story,
+		(long long)c->pid);
+	return ops_finish(ctx, c->ops, c->op_count);
+}
+
+bool recover_asks_libvirt(const struct open_change *c)
+{
+	for (size_t i = 0; i < c->op_count; i++)
+		if (c->ops[i].type->asks_libvirt ||
+			(c->ops[i].type->asks_libvirt_of &&
+				str_starts(c->ops[i].target, c->ops[i].type->asks_libvirt_of)))
+			return true;
+	return false;
+}
+
+/*
+ * libvirt carries a call to its end also when whoever made it is dead, and nobody can tell whether
+ * one still goes on. Looked at too early, a domain would come when its lease is taken back.
+ */
+#define LIBVIRT_CALL_MS 3000
+
+static int are_done(struct vfctl_ctx *ctx, const struct open_change *c, bool dry_run)
+{
+	int r = ops_are_done(ctx, c->ops, c->op_count);
+
+	if (r != 0 || dry_run || !recover_asks_libvirt(c))
+		return r;
+	ctx_doing(ctx, "waiting for libvirt to end the call of a vfctl that died");
+	host_sleep_ms(ctx, LIBVIRT_CALL_MS);
+	return ops_are_done(ctx, c->ops, c->op_count);
+}
+
+/* Forward when it went too far to go back. */
+static int back_or_forth(struct vfctl_ctx *ctx, const struct open_change *c, bool dry_run,
+	enum vfctl_recovered *ret)
+{
+	int r = are_done(ctx, c, dry_run);
+
+	*ret = VFCTL_RECOVERED_DONE;
+	if (r != 0)
+		return r;
+	r = ops_are_committed(ctx, c->ops, c->op_count);
+	*ret = r == 1 ? VFCTL_RECOVERED_FINISHED : VFCTL_RECOVERED_UNDONE;
+	if (r == 1)
+		return dry_run ? 0 : carry_on(ctx, c);
+	if (r == 0)
+		r = check_untaken(ctx, c);
+	return r == 0 && !dry_run ? take_back(ctx, c) : r;
+}
+
+/* Its VFs went with it; should it come back, then without any. */
+static bool pf_is_gone(struct vfctl_ctx *ctx, const char *pf)
+{
+	return !host_exists(ctx, PCI_SYSFS "%s", pf);
+}
+
+/* Its lock is held, so nobody else works on it. */
+int recover_one(struct vfctl_ctx *ctx, struct open_change *c,
+	const struct vfctl_recover_options *options, enum vfctl_recovered *ret)
+{
+	char boot[VFCTL_UUID_TEXT];
+	int r = 0;
+
+	*ret = VFCTL_RECOVERED_FAILED;
+	boot_id_read(ctx, boot);
+	if (options->accept) {
+		*ret = VFCTL_RECOVERED_ACCEPTED;
+	} else if (c->unknown) {
+		return ctx_fail(ctx, -EBADMSG, "a newer vfctl began it: this one knows no operation "
+			"'%s'", c->unknown);
+	} else if (c->boot[0] && boot[0] && !str_eq(c->boot, boot) && !drop_forgotten(c)) {
+		*ret = VFCTL_RECOVERED_REBOOTED;
+	} else if (is_of_pf(c) && pf_is_gone(ctx, c->lock) && !drop_forgotten(c)) {
+		*ret = VFCTL_RECOVERED_UNPLUGGED;
+	} else if (recover_asks_libvirt(c) && !ctx->hypervisor) {
+		*ret = VFCTL_RECOVERED_WAITS;
+		return 0;
+	} else {
+		r = back_or_forth(ctx, c, options->dry_run, ret);
+	}
+	if (r < 0) {
+		*ret = VFCTL_RECOVERED_FAILED;
+		return r;
+	}
+	return options->dry_run ? 0 : journal_end(ctx, c->id);
+}
+
+/* ---- before a change ---- */
+
+/* @ret_finished: was @story carried on to its end? */
+static int recover_under(struct vfctl_ctx *ctx, const char *lock, const char *story,
+	bool *ret_finished)
+{
+	static const struct vfctl_recover_options all = {0};
+	_open_changes_ struct open_changes *open = NULL;
+	enum vfctl_recovered outcome;
+	int r = journal_read(ctx, lock, op_types, &open);
+
+	if (r < 0)
+		return ctx_prefix(ctx, r, "nothing is changed while the journal cannot be read");
+	for (size_t i = 0; r == 0 && i < open->count; i++) {
+		r = recover_one(ctx, &open->v[i], &all, &outcome);
+		if (r < 0)
+			return ctx_prefix(ctx, r, "'%s' was cut short and cannot be taken back (look "
+				"with vfctl recover; to leave the host as it is: vfctl recover --accept)",
+				open->v[i].story);
+		/* Only what is planned for a guest comes with libvirt at hand. */
+		if (outcome == VFCTL_RECOVERED_WAITS && !str_eq(lock, HOST_LOCK_PLACEMENT))
+			return ctx_fail(ctx, -EBUSY, "'%s' was cut short and waits for libvirt: run "
+				"vfctl recover first", open->v[i].story);
+		*ret_finished |= outcome == VFCTL_RECOVERED_FINISHED &&
+			str_eq(open->v[i].story, story);
+	}
+	return r;
+}
+
+int recover_locked(struct vfctl_ctx *ctx, const char *lock)
+{
+	bool finished = false;
+
+	return recover_under(ctx, lock, "", &finished);
+}
+
+/* @ret_lock: of an open change of two PFs, this one the second. 1; 0 there is none. */
+static int find_first(struct vfctl_ctx *ctx, const char *lock, char **ret_lock)
+{
+	_open_changes_ struct open_changes *open = NULL;
+	char other[VFCTL_BDF_TEXT];
+	int r = journal_read(ctx, NULL, op_types, &open);
+
+	if (r < 0)
+		return ctx_prefix(ctx, r, "nothing is changed while the journal cannot be read");
+	for (size_t i = 0; i < open->count; i++) {
+		const struct open_change *c = &open->v[i];
+
+		if (str_eq(c->lock, lock) || !is_of_pf(c) || !find_other(c, other) || !str_eq(other, lock))
+			continue;
+		*ret_lock = strdup(c->lock);
+		return *ret_lock ? 1 : ctx_oom(ctx);
+	}
+	return 0;
+}
+
+int recover_both(struct vfctl_ctx *ctx, const char *lock)
+{
+	for (;;) {
+		_free_ char *first = NULL;
+		_close_ int fd = -1;
+		int r = find_first(ctx, lock, &first);
+
+		if (r <= 0)
+			return r;
+		r = host_lock(ctx, first, false, &fd);
+		if (r == 0)
+			r = recover_locked(ctx, first);
+		if (r < 0)
+			return r;
+	}
+}
+
+int recover_lock(struct vfctl_ctx *ctx, const char *lock, int *ret_fd)
+{
+	for (;;) {
+		_free_ char *first = NULL;
+		_close_ int fd = -1;
+		int r = recover_both(ctx, lock);
+
+		if (r == 0)
+			r = host_lock(ctx, lock, false, &fd);
+		if (r == 0)
+			r = recover_locked(ctx, lock);
+		/* Begun and cut short while this waited for the lock? */
+		if (r == 0)
+			r = find_first(ctx, lock, &first);
+		if (r < 0)
+			return r;
+		if (r == 0) {
+			*ret_fd = fd;
+			fd = -1;
+			return 0;
+		}
+	}
+}
+
+int recover_pfs(struct vfctl_ctx *ctx)
+{
+	_open_changes_ struct open_changes *open = NULL;
+	int r = journal_read(ctx, NULL, op_types, &open);
+
+	for (size_t i = 0; r == 0 && i < open->count; i++) {
+		_close_ int lock = -1;
+
+		/* Its owner waits for no PF: guests' changes are recover_guests()'s. */
+		if (str_eq(open->v[i].lock, HOST_LOCK_PLACEMENT) ||
+			str_starts(open->v[i].lock, HOST_LOCK_BENCH))
+			continue;
+		r = host_lock(ctx, open->v[i].lock, false, &lock);
+		if (r == 0)
+			r = recover_locked(ctx, open->v[i].lock);
+	}
+	return r;
+}
+
+bool recover_guests(struct vfctl_ctx *ctx, struct vfctl_hypervisor *hypervisor,
+	const char *story)
+{
+	struct vfctl_hypervisor *outer = ctx->hypervisor;
+	bool finished = false;
+
+	ctx->hypervisor = hypervisor->uri ? NULL : hypervisor;
+	if (recover_under(ctx, HOST_LOCK_PLACEMENT, story ? story : "", &finished) < 0) {
+		log_warn(ctx, "%s", vfctl_ctx_error(ctx));
+		ctx_clear(ctx);
+	}
+	ctx->hypervisor = outer;
+	return finished;
+}
+
+/* ---- the entry ---- */
+
+int change_journal(struct vfctl_ctx *ctx, struct vfctl_change *change, const char *lock,
+	const char *fmt, va_list args)
+{
+	struct journal_entry *entry = &change->entry;
+	char *story;
+	int n = vasprintf(&story, fmt, args);
+
+	entry->story = n < 0 ? NULL : story;
+	entry->lock = strdup(lock);
+	if (!entry->story || !entry->lock)
+		return ctx_oom(ctx);
+	boot_id_read(ctx, entry->boot);
+	entry->journal = &state_journal;
+	return 0;
+}
+
+int guest_journal(struct vfctl_ctx *ctx, struct vfctl_change *change,
+	struct vfctl_hypervisor *hypervisor, const char *fmt, ...)
+{
+	va_list args;
+	int r = 0;
+
+	change->hypervisor = hypervisor;
+	va_start(args, fmt);
+	if (!hypervisor || !hypervisor->uri)
+		r = change_journal(ctx, change, HOST_LOCK_PLACEMENT, fmt, args);
+	va_end(args);
+	return r;
+}

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef VFCTL_CHANGE_RECOVER_H
+#define VFCTL_CHANGE_RECOVER_H
+
+#include <stdarg.h>
+
+#include "base/change.h"
+#include "state/journal.h"
+#include "vfctl/recover.h"
+
+/* Everything vfctl can do to a host (workflow/op_types.c); NULL-terminated. */
+extern const struct op_type *const op_types[];
+
+/*
+ * One open change, with its lock held: closed when it is done, else taken back or carried on. What
+ * that would be alone with a dry run.
+ */
+int recover_one(struct vfctl_ctx *ctx, struct open_change *change,
+	const struct vfctl_recover_options *options, enum vfctl_recovered *ret);
+/* Can it be recovered with libvirt at hand only? */
+bool recover_asks_libvirt(const struct open_change *change);
+
+/*
+ * Before a change begins, with the lock of that name held: what a process that died left open
+ * under it is taken back. An error says which change stands in the way.
+ */
+int recover_locked(struct vfctl_ctx *ctx, const char *lock);
+/*
+ * The same for changes of two PFs whose second one this is: their entry is under the lock of the first.
+ * No lock of a PF is held.
+ */
+int recover_both(struct vfctl_ctx *ctx, const char *lock);
+/* Lock a PF, and take back all that was left open of it. No lock of another PF is held. */
+int recover_lock(struct vfctl_ctx *ctx, const char *lock, int *ret_fd);
+/*
+ * What is open under the locks of all PFs, each taken for it: before VFs are chosen. Changes that go
+ * on are waited for.
+ */
+int recover_pfs(struct vfctl_ctx *ctx);
+/*
+ * The same for the changes of guests, with the placement lock held and libvirt at hand. What
+ * cannot be recovered is a warning: it is another guest's. True: @story (which may be NULL)
+ * was carried on to its end.
+ */
+bool recover_guests(struct vfctl_ctx *ctx, struct vfctl_hypervisor *hypervisor,
+	const char *story);
+
+/* While it goes on the change is in the journal, under the name of the lock that it holds. */
+int change_journal(struct vfctl_ctx *ctx, struct vfctl_change *change, const char *lock,
+	const char *fmt, va_list args);
+/* The same for a change of a guest: under the placement lock, unless it is in another libvirt than
+ * the system's. NULL: it asks none. */
+int guest_journal(struct vfctl_ctx *ctx, struct vfctl_change *change,
+	struct vfctl_hypervisor *hypervisor, const char *fmt, ...) _printf_(4, 5);
+
+#endif

@@ -1,0 +1,428 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * adopt: VFs that a domain has without a lease, whoever wrote it, are leased to it with what they
+ * have. Its devices stay as they are; our metadata is all that its definition gets. And the way back.
+ */
+#include <errno.h>
+
+#include "base/buf.h"
+#include "base/vfattr.h"
+#include "change/recover.h"
+#include "domain/domain.h"
+#include "guest/attach.h"
+#include "host/host.h"
+#include "lease/lease_text.h"
+#include "lease/ops.h"
+#include "lease/said.h"
+#include "lease/values.h"
+#include "sriov/holder.h"
+
+#define TEXT(bdf) vfctl_bdf_format((bdf), (char[VFCTL_BDF_TEXT]){0})
+#define NETWORK "/etc/libvirt/qemu/networks/%s.xml"
+
+struct adopting {
+	struct attach a;
+	struct vfctl_ids *ids;
+	struct vfctl_domain_intent intent; /* what its definition has */
+	struct vfctl_domain_vf vfs[VFCTL_GUEST_VFS_MAX]; /* those that it gets a lease of */
+	size_t count;
+	size_t has; /* VFs that are leased to it already */
+};
+
+static void adopting_freep(struct adopting **adopting)
+{
+	if (*adopting)
+		attach_clear(&(*adopting)->a);
+	free(*adopting);
+}
+#define _adopting_ _cleanup_(adopting_freep)
+
+/* ---- what cannot be adopted ---- */
+
+static int check_network(struct vfctl_ctx *ctx, const struct adopting *o, const char *name)
+{
+	_free_ char *text = NULL;
+	int r = strchr(name, '/') ? -EINVAL : host_try_read(ctx, &text, NETWORK, name);
+
+	if (r < 0)
+		return 0; /* another libvirt's */
+	r = network_is_pool(ctx, text);
+	if (r == -EINVAL) {
+		ctx_clear(ctx);
+		return 0;
+	}
+	if (r != 1)
+		return r;
+	return ctx_fail(ctx, -EINVAL, "domain %s takes a VF of libvirt's network %s, which picks one "
+		"at each start, so that none can be leased to it; replace that <interface> by one of "
+		"type='hostdev', or take it out and run: vfctl attach %s --pf PF", attach_name(&o->a),
+		name, attach_name(&o->a));
+}
+
+static int check_networks(struct vfctl_ctx *ctx, const struct adopting *o)
+{
+	_strv_ char **names = NULL;
+	int r = domain_networks(ctx, o->a.config.xml, &names);
+
+	for (size_t i = 0; r == 0 && names[i]; i++)
+		r = check_network(ctx, o, names[i]);
+	return r;
+}
+
+/* Another domain's, by its lease, its definition or its running QEMU; or the host's own. */
+static int check_free(struct vfctl_ctx *ctx, const struct adopting *o, const struct vfctl_pf *pf,
+	const struct vfctl_vf *vf)
+{
+	const struct vfctl_lease *lease = vfctl_leases_find_vf(o->a.snapshot->leases, &vf->bdf);
+	bool own = str_eq(vf->holder.uuid, attach_uuid(&o->a));
+	char words[256], text[VFCTL_BDF_TEXT];
+
+	if (pf->unread)
+		return ctx_fail(ctx, -EIO, "nothing is changed: %s", pf->unread);
+	for (size_t i = 0; i < o->a.domains->count; i++) {
+		const struct known_domain *d = &o->a.domains->v[i];
+
+		if (!str_eq(d->uuid, attach_uuid(&o->a)) && known_domain_has(d, &vf->bdf))
+			return ctx_fail(ctx, -EBUSY, "%s/%u is a device of domain %s too; take it out "
+				"of one of them (virsh edit)", vfctl_pf_name(pf, text), vf->index, d->name);
+	}
+	if (!lease && (own || (vf->holder.kind != VFCTL_HOLDER_VFIO &&
+		vf->holder.kind != VFCTL_HOLDER_DOMAIN)))
+		return 0;
+	return ctx_fail(ctx, -EBUSY, "%s/%u is %s; take it out of domain %s (virsh edit %s)",
+		vfctl_pf_name(pf, text), vf->index, vf_describe_user(vf, words, sizeof(words)),
+		attach_name(&o->a), attach_name(&o->a));
+}
+
+/* ---- with what each is leased ---- */
+
+/* What differs from what a VF has by itself; libvirt sets MAC and VLAN of an <interface>. */
+static struct vfctl_vf_attrs policy_of(const struct vfctl_intent_device *device,
+	const struct vfctl_vf_attrs *now)
+{
+	struct vfctl_vf_attrs own = {.mask = VFCTL_ATTR_SPOOFCHK | VFCTL_ATTR_TRUST, .spoofchk = true,
+		.proto = VFCTL_VLAN_8021Q};
+	uint32_t bits = now->mask & (VFCTL_ATTR_SPOOFCHK | VFCTL_ATTR_TRUST | VFCTL_ATTR_GUIDS);
+
+	if (now->min_rate_mbps)
+		bits |= now->mask & VFCTL_ATTR_MIN_RATE;
+	if (now->max_rate_mbps)
+		bits |= now->mask & VFCTL_ATTR_MAX_RATE;
+	if (now->link_state != VFCTL_LINK_STATE_AUTO)
+		bits |= now->mask & VFCTL_ATTR_LINK_STATE;
+	if (now->query_rss)
+		bits |= now->mask & VFCTL_ATTR_QUERY_RSS;
+	if (now->vlan && !device->interface)
+		bits |= now->mask & VFCTL_ATTR_VLAN;
+	if (!vfctl_mac_is_zero(&now->mac))
+		bits |= now->mask & VFCTL_ATTR_MAC;
+	attrs_copy(&own, now, bits);
+	if (device->interface && device->has_mac) {
+		own.mask |= VFCTL_ATTR_MAC;
+		own.mac = device->mac;
+	}
+	if (device->interface && device->vlan) {
+		own.mask |= VFCTL_ATTR_VLAN_ID;
+		own.vlan = device->vlan;
+	}
+	return own;
+}
+
+static void warn_risk(struct vfctl_ctx *ctx, const char *name, const struct vfctl_domain_vf *vf)
+{
+	const struct vfctl_vf_attrs *a = &vf->attrs;
+
+	if (a->mask & VFCTL_ATTR_TRUST && a->trust)
+		log_warn(ctx, "VF %s of domain %s is trusted, and stays so; else: vfctl set %s trust=off "
+			"--config", TEXT(&vf->bdf), name, TEXT(&vf->bdf));
+	if (a->mask & VFCTL_ATTR_SPOOFCHK && !a->spoofchk)
+		log_warn(ctx, "the spoof check of VF %s of domain %s is off, and stays so; else: vfctl set "
+			"%s spoofchk=on --config", TEXT(&vf->bdf), name, TEXT(&vf->bdf));
+}
+
+/* A value that a pool here may give is the domain's from now on, so that nobody else gets it. */
+static int claim(struct vfctl_ctx *ctx, struct adopting *o, const struct vfctl_vf_attrs *a)
+{
+	bool guid = a->mask & VFCTL_ATTR_PORT_GUID, mac = a->mask & VFCTL_ATTR_MAC;
+	enum vfctl_id_kind kind = guid ? VFCTL_ID_GUID : VFCTL_ID_MAC;
+	uint64_t value = guid ? a->port_guid : mac ? mac_number(&a->mac) : 0;
+	char device[16];
+	int r;
+
+	if (!value || !o->ids || !vfctl_ids_pool_of(o->ids, kind, value))
+		return 0;
+	r = identities_new_device(ctx, &o->a.identities, device);
+	return r < 0 ? r : identities_add(ctx, &o->a.identities, kind, value, device, 0);
+}
+
+/* Those that only a derived identity is left for get that: a MAC that changes at each boot is none. */
+static int identify(struct vfctl_ctx *ctx, struct adopting *o, const struct vfctl_pf *pf,
+	const struct vfctl_vf *vf, struct vfctl_domain_vf *io)
+{
+	const struct vfctl_identity_want nothing = {0};
+	_identities_ struct identities derived = {0};
+	int r;
+
+	identities_open(ctx, &derived, NULL, attach_uuid(&o->a), attach_name(&o->a), false);
+	r = identities_give(ctx, &derived, &nothing, pf, vf, "", io);
+	return r < 0 ? r : claim(ctx, o, &io->attrs);
+}
+
+static int add_vf(struct vfctl_ctx *ctx, struct adopting *o, const struct vfctl_pf *pf,
+	const struct vfctl_vf *vf, const struct vfctl_intent_device *device)
+{
+	struct vfctl_vf_attrs attrs = policy_of(device, &vf->attrs);
+	struct vfctl_domain_vf *out = &o->vfs[o->count];
+	_free_ char *exposed = NULL;
+	int r = check_free(ctx, o, pf, vf);
+
+	if (r < 0)
+		return r;
+	if (vfctl_vf_exposure(ctx, pf, vf, &exposed) && exposed)
+		log_warn(ctx, "VF %s of domain %s %s", TEXT(&vf->bdf), attach_name(&o->a), exposed);
+	if (device->interface && device->vlan == VFCTL_INTENT_VLAN_ODD)
+		return ctx_fail(ctx, -EINVAL, "the <interface> of VF %s in domain %s names several "
+			"VLANs, which libvirt refuses for a VF; leave one there (virsh edit %s)",
+			TEXT(&vf->bdf), attach_name(&o->a), attach_name(&o->a));
+	if (o->count + o->has >= VFCTL_GUEST_VFS_MAX)
+		return ctx_fail(ctx, -E2BIG, "domain %s has more than %d VFs", attach_name(&o->a),
+			VFCTL_GUEST_VFS_MAX);
+	guest_complete_vf(pf, vf, &attrs, device->interface ? VFCTL_FORM_INTERFACE
+		: VFCTL_FORM_HOSTDEV, out);
+	r = identify(ctx, o, pf, vf, out);
+	o->count += r == 0;
+	return r;
+}
+
+static int find_vfs(struct vfctl_ctx *ctx, struct adopting *o)
+{
+	int r = vfctl_domain_intent_read(ctx, o->a.config.xml, strlen(o->a.config.xml), true,
+		&o->intent);
+
+	identities_open(ctx, &o->a.identities, o->ids, attach_uuid(&o->a), attach_name(&o->a), false);
+	for (size_t i = 0; r == 0 && i < o->intent.device_count; i++) {
+		const struct vfctl_intent_device *device = &o->intent.devices[i];
+		const struct vfctl_pf *pf;
+		const struct vfctl_vf *vf;
+
+		if (attach_leased(&o->a, &device->bdf))
+			o->has++;
+		else if (vfctl_inventory_find_vf(ctx, o->a.snapshot->inventory,
+			TEXT(&device->bdf), &pf, &vf) == 0)
+			r = add_vf(ctx, o, pf, vf, device);
+		else
+			ctx_clear(ctx); /* no VF: a whole device that is passed through */
+	}
+	if (r < 0 || o->count)
+		return r;
+	return o->has ? ctx_fail(ctx, -EALREADY, "all VFs of domain %s are leased to it",
+		attach_name(&o->a))
+		      : ctx_fail(ctx, -EALREADY, "domain %s has no VF of this host", attach_name(&o->a));
+}
+
+static int check_values(struct vfctl_ctx *ctx, const struct adopting *o)
+{
+	struct value_facts facts = {.leases = o->a.snapshot->leases, .changing = o->vfs,
+		.changing_count = o->count};
+	int r = live_from_inventory(ctx, o->a.snapshot->inventory, &facts.live);
+
+	if (r == 0)
+		r = values_check(ctx, ROAD_GUEST, &facts, attach_uuid(&o->a), o->vfs, o->count, NULL);
+	live_values_clear(&facts.live);
+	return r;
+}
+
+/* ---- steps ---- */
+
+static void put_words(const struct vfctl_vf_attrs *attrs, struct buf *words)
+{
+	char value[VFCTL_ATTR_TEXT];
+	const char *key;
+	size_t i = 0;
+
+	while (vfctl_vf_attrs_next(attrs, &i, &key, value))
+		buf_printf(words, " %s=%s", key, value);
+}
+
+static int add_definition(struct vfctl_ctx *ctx, struct adopting *o, struct steps *steps)
+{
+	int r = 0;
+
+	o->a.config_xml = strdup(o->a.config.xml);
+	if (!o->a.config_xml)
+		return ctx_oom(ctx);
+	for (size_t i = 0; r == 0 && i < o->count; i++) {
+		_free_ char *before = steal(o->a.config_xml);
+
+		r = vfctl_domain_metadata_add_vf(ctx, before, o->a.lease_id, &o->vfs[i],
+			&o->a.config_xml);
+	}
+	if (r < 0)
+		return r;
+	step_begin(steps, "note in the definition of domain %s what its VFs are leased with; its "
+		"devices stay as they are", attach_name(&o->a));
+	return attach_add_definition_op(ctx, &o->a, steps);
+}
+
+static struct vfctl_lease_vf row_of(const struct vfctl_domain_vf *vf)
+{
+	return (struct vfctl_lease_vf){.bdf = vf->bdf, .pf = vf->pf, .index = vf->index,
+		.has_intent = true, .intent = vf->attrs};
+}
+
+static int add_lease(struct vfctl_ctx *ctx, const struct adopting *o, size_t i,
+	struct vfctl_lease_vf *rows, struct steps *steps)
+{
+	struct vfctl_lease lease = {.domain_name = (char *)attach_name(&o->a), .vfs = rows,
+		.vf_count = o->count};
+	_free_ char *want = NULL;
+
+	str_copy(lease.id, sizeof(lease.id), o->a.lease_id);
+	want = o->a.new_lease ? lease_to_text(&lease, NULL)
+			      : lease_vf_to_text(o->a.lease_id, &rows[i], false);
+	if (!want)
+		return ctx_oom(ctx);
+	if (o->a.new_lease && i == 0)
+		step_op(steps, &op_lease, want, "", "%s", attach_uuid(&o->a));
+	else if (!o->a.new_lease)
+		step_op(steps, &op_lease_vf, want, "", "%s/%s", attach_uuid(&o->a), TEXT(&rows[i].bdf));
+	return 0;
+}
+
+/* The lease comes last: of a domain that runs it is not taken back. */
+static int add_steps(struct vfctl_ctx *ctx, struct adopting *o, struct vfctl_change *change)
+{
+	_free_ struct vfctl_lease_vf *rows = calloc(o->count + 1, sizeof(*rows));
+	int r = rows ? identities_add_step(ctx, &o->a.identities, change) : ctx_oom(ctx);
+
+	if (r == 0)
+		r = add_definition(ctx, o, &change->steps);
+	for (size_t i = 0; r == 0 && i < o->count; i++)
+		rows[i] = row_of(&o->vfs[i]);
+	for (size_t i = 0; r == 0 && i < o->count; i++) {
+		_buf_ struct buf words = {0};
+
+		put_words(&o->vfs[i].attrs, &words);
+		step_begin(&change->steps, "lease VF %s to domain %s with%s", TEXT(&o->vfs[i].bdf),
+			attach_name(&o->a), words.data ? words.data : " nothing set");
+		r = add_lease(ctx, o, i, rows, &change->steps);
+		warn_risk(ctx, attach_name(&o->a), &o->vfs[i]);
+	}
+	if (r < 0)
+		return r;
+	change->result = str_format("domain %s is adopted: %zu VF%s leased to it%s", attach_name(&o->a),
+		o->count, o->count == 1 ? " is" : "s are", o->a.live.name
+		? "; it runs on as it is, and gets their policy at its next start" : "");
+	return change->result ? 0 : ctx_oom(ctx);
+}
+
+/* Its CPUs and memory would stay without a lease. */
+static int check_not_ours(struct vfctl_ctx *ctx, const struct adopting *o)
+{
+	bool ours = false;
+	int r = o->a.new_lease ? said_is_defined(ctx, o->a.config.xml, attach_name(&o->a), &ours) : 0;
+
+	if (r < 0 || !ours)
+		return r;
+	return ctx_fail(ctx, -EPERM, "vfctl defined domain %s, but its lease is lost; lease to it again "
+		"what it has: vfctl recover --rebuild", attach_name(&o->a));
+}
+
+int vfctl_adopt_plan(struct vfctl_ctx *ctx, struct vfctl_hypervisor *hypervisor,
+	const char *domain, struct vfctl_ids *ids, bool dry_run, struct vfctl_change **ret_change)
+{
+	_adopting_ struct adopting *o = calloc(1, sizeof(*o));
+	_change_ struct vfctl_change *change = NULL;
+	int r;
+
+	if (!o)
+		return ctx_oom(ctx);
+	o->a.hv = hypervisor;
+	o->ids = ids;
+	r = attach_open(ctx, hypervisor, domain, VFCTL_AFFECT_CONFIG, dry_run, &o->a, &change);
+	if (r == 0)
+		r = attach_name_lease(ctx, &o->a);
+	if (r == 0)
+		r = check_not_ours(ctx, o);
+	if (r == 0)
+		r = known_domains_ask(ctx, hypervisor, &o->a.domains);
+	if (r == 0)
+		r = check_networks(ctx, o);
+	if (r == 0)
+		r = find_vfs(ctx, o);
+	if (r == 0)
+		r = check_values(ctx, o);
+	if (r == 0)
+		r = add_steps(ctx, o, change);
+	if (r == 0)
+		r = guest_journal(ctx, change, hypervisor, "adopt %s", domain);
+	r = change_planned(ctx, change, r);
+	if (r == 0)
+		*ret_change = steal(change);
+	return r;
+}
+
+/* ---- the way back ---- */
+
+static int check_adopted(struct vfctl_ctx *ctx, const struct adopting *o,
+	const struct vfctl_lease *lease)
+{
+	const char *name = attach_name(&o->a);
+
+	if (!lease)
+		return ctx_fail(ctx, -EALREADY, "domain %s holds no lease", name);
+	if (lease->cell_count)
+		return ctx_fail(ctx, -EPERM, "domain %s was defined by vfctl, not adopted; to remove it: "
+			"vfctl undefine %s", name, name);
+	if (o->a.live.name)
+		return ctx_fail(ctx, -EBUSY, "domain %s is running; stop it first: virsh shutdown %s",
+			name, name);
+	return 0;
+}
+
+static int add_end_steps(struct vfctl_ctx *ctx, struct adopting *o,
+	const struct vfctl_lease *lease, struct vfctl_change *change)
+{
+	_free_ char *before = str_format("%s%s", lease->id, lease->running ? OP_RUNNING : "");
+	int r = before ? metadata_remove(ctx, o->a.config.xml, &o->a.config_xml) : ctx_oom(ctx);
+
+	if (r < 0)
+		return r;
+	step_begin(&change->steps, "take vfctl's notes out of the definition of domain %s; its devices "
+		"stay as they are", attach_name(&o->a));
+	r = attach_add_definition_op(ctx, &o->a, &change->steps);
+	if (r < 0)
+		return r;
+	step_add_op(&change->steps, &op_unlease, "", before, lease->domain_uuid,
+		"release what domain %s holds (%zu VF%s)", lease->domain_name, lease->vf_count,
+		lease->vf_count == 1 ? "" : "s");
+	return identities_add_return_step(ctx, &o->a.identities, change);
+}
+
+int vfctl_adopt_end_plan(struct vfctl_ctx *ctx, struct vfctl_hypervisor *hypervisor,
+	const char *domain, struct vfctl_ids *ids, bool dry_run, struct vfctl_change **ret_change)
+{
+	_adopting_ struct adopting *o = calloc(1, sizeof(*o));
+	_change_ struct vfctl_change *change = NULL;
+	const struct vfctl_lease *lease = NULL;
+	int r;
+
+	if (!o)
+		return ctx_oom(ctx);
+	o->a.hv = hypervisor;
+	r = attach_open(ctx, hypervisor, domain, VFCTL_AFFECT_CONFIG, dry_run, &o->a, &change);
+	if (r == 0) {
+		lease = vfctl_leases_find_uuid(o->a.snapshot->leases, attach_uuid(&o->a));
+		r = check_adopted(ctx, o, lease);
+	}
+	if (r == 0)
+		r = identities_of_domain(ctx, ids, attach_uuid(&o->a), NULL, &o->a.identities);
+	if (r == 0)
+		r = add_end_steps(ctx, o, lease, change);
+	if (r == 0)
+		r = guest_journal(ctx, change, hypervisor, "adopt %s --end", domain);
+	r = change_planned(ctx, change, r);
+	if (r == 0)
+		*ret_change = steal(change);
+	return r;
+}

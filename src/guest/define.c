@@ -1,0 +1,419 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* define and undefine: lease, then libvirt; libvirt, then the lease. */
+#include <errno.h>
+#include <stdio.h>
+
+#include "base/change.h"
+#include "change/pf_locks.h"
+#include "change/recover.h"
+#include "domain/domain.h"
+#include "facts/memlock.h"
+#include "facts/snapshot.h"
+#include "guest/define.h"
+#include "guest/guest.h"
+#include "guest/redefine.h"
+#include "host/host.h"
+#include "lease/clean.h"
+#include "lease/lease.h"
+#include "lease/lease_text.h"
+#include "lease/ops.h"
+#include "lease/policy.h"
+#include "lease/said.h"
+#include "lease/values.h"
+#include "state/store.h"
+
+#define TEXT(bdf) vfctl_bdf_format((bdf), (char[VFCTL_BDF_TEXT]){0})
+
+struct define {
+	struct vfctl_placed *placed;
+	char *said; /* by the guest's file; NULL: there is none */
+	struct vfctl_hypervisor *hv;
+	char *xml;
+	struct vfctl_lease lease; /* cells and vfs owned here */
+	struct asked_shape shape;
+};
+
+static void define_clear(struct define *d)
+{
+	vfctl_placed_free(d->placed);
+	free(d->said);
+	free(d->xml);
+	lease_clear(&d->lease);
+}
+#define _define_ _cleanup_(define_clear)
+
+static void fill_shape(struct define *d)
+{
+	const struct vfctl_guest *g = d->placed->guest;
+	const struct vfctl_assignment *a = vfctl_placed_assignment(d->placed);
+
+	d->shape = (struct asked_shape){.vcpus = g->vcpus - g->shared_vcpus,
+		.isolated = g->threads == VFCTL_THREADS_ISOLATE, .cells = (uint32_t)a->cell_count,
+		.vfs = (uint32_t)a->vf_count, .memory_bytes = a->memory_bytes,
+		.page_bytes = a->page_bytes};
+}
+
+static int fill_lease(struct vfctl_ctx *ctx, struct define *d)
+{
+	const struct vfctl_assignment *a = vfctl_placed_assignment(d->placed);
+	struct vfctl_lease *l = &d->lease;
+
+	fill_shape(d);
+	str_copy(l->id, sizeof(l->id), d->placed->lease_id);
+	str_copy(l->domain_uuid, sizeof(l->domain_uuid), d->placed->guest->uuid);
+	l->domain_name = d->placed->guest->name;
+	if (a->emulator_shared)
+		l->qemu_cpus = a->emulator_cpus;
+	return lease_fill(ctx, a, d->placed->vfs, d->placed->vf_count, l);
+}
+
+/* The lease's domain is there, under another name. */
+static bool renamed(struct vfctl_ctx *ctx, struct vfctl_hypervisor *hv,
+	const struct vfctl_lease *lease, char ret_name[128])
+{
+	struct vfctl_domain_info info;
+
+	if (hv->get(ctx, hv, lease->domain_uuid, true, &info) < 0) {
+		ctx_clear(ctx);
+		return false;
+	}
+	snprintf(ret_name, 128, "%.127s", info.name);
+	vfctl_domain_info_clear(&info);
+	return true;
+}
+
+int find_existing(struct vfctl_ctx *ctx, struct vfctl_hypervisor *hv,
+	const struct vfctl_guest *guest, struct vfctl_domain_info *ret)
+{
+	const char *const names[] = {guest->name, guest->uuid};
+
+	for (size_t i = 0; i < ARRAY_SIZE(names) && names[i]; i++) {
+		int r = hv->get(ctx, hv, names[i], true, ret);
+
+		if (r != -ENOENT)
+			return r < 0 ? r : 1;
+	}
+	ctx_clear(ctx);
+	return 0;
+}
+
+/* No lease is left of a domain of that name or UUID. */
+static int check_new(struct vfctl_ctx *ctx, struct vfctl_hypervisor *hv,
+	const struct vfctl_guest *guest, const struct vfctl_leases *leases)
+{
+	const struct vfctl_lease *old = vfctl_leases_find_uuid(leases, guest->uuid);
+	char now_called[128];
+
+	if (!old)
+		old = vfctl_leases_find(leases, guest->name);
+	if (old && renamed(ctx, hv, old, now_called))
+		return ctx_fail(ctx, -EEXIST, "the domain that libvirt calls %s now holds its lease "
+			"under the name %s until its next start; choose another name until then",
+			now_called, old->domain_name);
+	if (old)
+		return ctx_fail(ctx, -EEXIST, "libvirt has no domain %s, but one of that name holds "
+			"a lease still (a define that was cut short, or somebody undefined it); end "
+			"that with: vfctl undefine %s", guest->name, old->domain_name);
+	return 0;
+}
+
+/* Nobody else has its MACs and GUIDs, be they from a pool or not. */
+static int check_values(struct vfctl_ctx *ctx, const struct vfctl_placed *placed)
+{
+	struct value_facts facts = {.leases = placed->snapshot->leases,
+		.changing = placed->vfs, .changing_count = placed->vf_count};
+	int r = live_from_inventory(ctx, placed->snapshot->inventory, &facts.live);
+
+	if (r == 0)
+		r = values_check(ctx, ROAD_GUEST, &facts, placed->guest->uuid, placed->vfs,
+			placed->vf_count, NULL);
+	live_values_clear(&facts.live);
+	return r;
+}
+
+/* "1024 MiB of node 0 and 2048 MiB of node 1" */
+static void put_memory(const struct vfctl_lease *l, struct buf *text)
+{
+	for (size_t i = 0; i < l->cell_count; i++)
+		buf_printf(text, "%s%llu MiB of node %d", i ? " and " : "",
+			(unsigned long long)l->cells[i].memory_bytes >> 20,
+			l->cells[i].memory_node);
+}
+
+/* ", a part of CPU 5" */
+static void put_qemu(const struct vfctl_lease *l, struct buf *text)
+{
+	char cpus[256];
+
+	vfctl_cpuset_format(&l->qemu_cpus, cpus, sizeof(cpus));
+	if (cpus[0])
+		buf_printf(text, ", CPU%s %s for QEMU's threads together with other guests,",
+			vfctl_cpuset_count(&l->qemu_cpus) == 1 ? "" : "s", cpus);
+}
+
+static int add_define_steps(struct vfctl_ctx *ctx, struct define *d,
+	const struct vfctl_host_spec *spec, struct vfctl_change *change)
+{
+	_free_ char *text = lease_to_text(&d->lease, &d->shape);
+	_buf_ struct buf memory = {0}, vfs = {0}, qemu = {0};
+	struct steps *steps = &change->steps;
+	const char *uuid = d->lease.domain_uuid;
+	char cpus[512];
+	int r = text ? identities_add_step(ctx, &d->placed->identities, change) : ctx_oom(ctx);
+
+	if (r == 0)
+		r = clean_add_steps(ctx, d->placed->snapshot, spec, d->placed->vfs,
+			d->placed->vf_count, steps);
+	for (size_t i = 0; i < d->lease.vf_count; i++)
+		buf_printf(&vfs, "%s%s", i ? ", " : d->lease.vf_count > 1 ? " and VFs " : " and VF ",
+			TEXT(&d->lease.vfs[i].bdf));
+	put_memory(&d->lease, &memory);
+	put_qemu(&d->lease, &qemu);
+	vfctl_cpuset_format(&d->lease.cpus, cpus, sizeof(cpus));
+	step_begin(steps, "lease CPUs %s%s and %s%s to domain %s", cpus,
+		qemu.data ? qemu.data : "", memory.data ? memory.data : "no memory",
+		vfs.data ? vfs.data : "", d->lease.domain_name);
+	step_op(steps, &op_lease, text, "", "%s", uuid);
+	step_add_op(steps, &op_domain, d->xml, "", uuid, "define domain %s in libvirt",
+		d->lease.domain_name);
+	return r;
+}
+
+static int make_xml(struct vfctl_ctx *ctx, struct define *d, const char *template_text,
+	const char *template_name)
+{
+	_free_ char *xml = NULL;
+	int r = vfctl_placed_xml(ctx, d->placed, template_text, template_name, d->hv->version, &xml);
+
+	if (r < 0)
+		return r;
+	memlock_warn(ctx, d->placed->guest->name, xml, d->hv->version);
+	if (d->said)
+		return metadata_set_said(ctx, xml, d->said, &d->xml);
+	d->xml = steal(xml);
+	return 0;
+}
+
+/* One that is new here: @change gets the steps. */
+static int define_placed(struct vfctl_ctx *ctx, struct define *d, const struct define_request *q,
+	struct vfctl_change *change)
+{
+	int r = check_new(ctx, d->hv, q->guest, d->placed->snapshot->leases);
+
+	if (r == 0)
+		r = placed_check(ctx, d->placed);
+	if (r == 0 && !q->dry_run)
+		r = placed_take_identities(ctx, d->placed, q->options->ids);
+	if (r == 0)
+		r = check_values(ctx, d->placed);
+	if (r == 0)
+		r = make_xml(ctx, d, q->template_text, q->template_name);
+	if (r == 0)
+		r = fill_lease(ctx, d);
+	if (r == 0)
+		r = add_define_steps(ctx, d, q->options->spec, change);
+	if (r < 0)
+		return r;
+	change->result = str_format("domain %s is defined; start it with: virsh start %s",
+		q->guest->name, q->guest->name);
+	return change->result ? 0 : ctx_oom(ctx);
+}
+
+static int define_new(struct vfctl_ctx *ctx, struct define *d, const struct define_request *q,
+	struct vfctl_change *change)
+{
+	int r = q->assignment ? placed_of_batch(ctx, q->guest, q->options, q->assignment, &d->placed)
+			      : vfctl_place(ctx, q->guest, q->options, &d->placed);
+
+	return r < 0 ? r : define_placed(ctx, d, q, change);
+}
+
+static int define_or_change(struct vfctl_ctx *ctx, struct define *d,
+	const struct define_request *q, struct vfctl_change *change)
+{
+	struct vfctl_domain_info info = {0};
+	int r = find_existing(ctx, d->hv, q->guest, &info);
+
+	if (r == 1) {
+		const struct redefine_request again = {.guest = q->guest, .options = q->options,
+			.said = d->said, .info = &info, .dry_run = q->dry_run};
+
+		r = guest_redefine(ctx, &again, change);
+		vfctl_domain_info_clear(&info);
+		return r;
+	}
+	return r < 0 ? r : define_new(ctx, d, q, change);
+}
+
+int define_locked(struct vfctl_ctx *ctx, const struct define_request *q,
+	struct vfctl_change *change)
+{
+	_define_ struct define d = {.hv = q->options->hypervisor,
+		.said = guest_said(q->guest, q->template_text)};
+	const struct vfctl_profile *profile;
+	int r = q->guest->said && !d.said ? ctx_oom(ctx) : 0;
+
+	if (r == 0 && q->guest->tuning.profile[0])
+		r = vfctl_profile_need(ctx, q->options->spec, q->guest->tuning.profile, &profile);
+	if (r == 0)
+		r = define_or_change(ctx, &d, q, change);
+
+	if (r == 0)
+		r = guest_journal(ctx, change, d.hv, "define %s", q->guest->name);
+	return change_planned(ctx, change, r);
+}
+
+int define_lock(struct vfctl_ctx *ctx, struct vfctl_hypervisor *hypervisor, int *ret_fd)
+{
+	int r = host_lock(ctx, HOST_LOCK_PLACEMENT, false, ret_fd);
+
+	if (r < 0)
+		return r;
+	recover_guests(ctx, hypervisor, NULL);
+	return recover_pfs(ctx);
+}
+
+int vfctl_define_plan(struct vfctl_ctx *ctx, struct vfctl_guest *guest,
+	const struct vfctl_place_options *options, const char *template_text,
+	const char *template_name, bool dry_run, struct vfctl_change **ret_change)
+{
+	const struct define_request q = {guest, options, template_text, template_name, NULL, dry_run};
+	_change_ struct vfctl_change *change = NULL;
+	int r = change_new(ctx, &change);
+
+	if (r == 0 && !dry_run)
+		r = define_lock(ctx, options->hypervisor, &change->placement_fd);
+	if (r == 0)
+		r = define_locked(ctx, &q, change);
+	if (r == 0)
+		*ret_change = steal(change);
+	return r;
+}
+
+/* ---- undefine ---- */
+
+struct undefine {
+	struct vfctl_hypervisor *hv;
+	struct vfctl_domain_info info; /* name NULL: libvirt does not know it */
+	struct vfctl_leases *leases;
+	const struct vfctl_lease *lease; /* NULL: it holds none */
+	struct identities identities;
+};
+
+static void undefine_clear(struct undefine *u)
+{
+	identities_clear(&u->identities);
+	vfctl_domain_info_clear(&u->info);
+	vfctl_leases_free(u->leases);
+}
+#define _undefine_ _cleanup_(undefine_clear)
+
+/* Not placed by vfctl, or only given a VF: its definition is not ours to remove. */
+static int check_ours(struct vfctl_ctx *ctx, const struct undefine *u, bool force)
+{
+	const char *name = u->info.name;
+
+	if (force || !name || (u->lease && u->lease->cell_count))
+		return 0;
+	return ctx_fail(ctx, -EPERM, "domain %s was not defined by vfctl; to remove its definition "
+		"all the same: vfctl undefine %s --force%s%s%s%s%s", name, name,
+		u->lease ? "; to take its VFs only: vfctl detach " : "", u->lease ? name : "",
+		u->lease ? "; to end its lease and leave it as it is: vfctl adopt " : "",
+		u->lease ? name : "", u->lease ? " --end" : "");
+}
+
+static int find_domain(struct vfctl_ctx *ctx, const char *name, struct undefine *u)
+{
+	int r = vfctl_leases_read(ctx, &u->leases);
+
+	if (r == 0)
+		r = u->hv->get(ctx, u->hv, name, true, &u->info);
+	if (r < 0 && r != -ENOENT)
+		return r;
+	u->lease = r == 0 ? vfctl_leases_find_uuid(u->leases, u->info.uuid)
+			  : vfctl_leases_find(u->leases, name);
+	ctx_clear(ctx);
+	if (r == 0 && u->info.active)
+		return ctx_fail(ctx, -EBUSY, "domain %s is running; stop it first: virsh shutdown "
+			"%s", u->info.name, u->info.name);
+	return 0;
+}
+
+/* A define that was killed early left no more than these. */
+static int find_identities(struct vfctl_ctx *ctx, struct vfctl_ids *ids, const char *name,
+	struct undefine *u)
+{
+	char uuid[VFCTL_UUID_TEXT] = "";
+	int r = 0;
+
+	if (u->info.name || u->lease)
+		str_copy(uuid, sizeof(uuid), u->info.name ? u->info.uuid : u->lease->domain_uuid);
+	else if (ids)
+		r = identities_find_domain(ctx, ids, name, uuid);
+	if (r == 0)
+		r = identities_of_domain(ctx, uuid[0] ? ids : NULL, uuid, NULL, &u->identities);
+	if (r == 0 && !u->info.name && !u->lease && !u->identities.count)
+		return ctx_fail(ctx, -EALREADY, "libvirt knows no domain %s, and it holds no lease, "
+			"no GUID and no MAC here", name);
+	return r;
+}
+
+static int add_undefine_steps(struct vfctl_ctx *ctx, struct undefine *u, unsigned drop,
+	struct vfctl_change *change)
+{
+	const struct vfctl_lease *l = u->lease;
+	struct steps *steps = &change->steps;
+
+	if (u->info.name && u->info.persistent) {
+		_free_ char *before = domain_drops(drop);
+
+		if (!before)
+			return ctx_oom(ctx);
+		step_add_op(steps, &op_undomain, "", before, u->info.uuid,
+			"undefine domain %s in libvirt", u->info.name);
+	}
+	if (l) {
+		_free_ char *before = str_format("%s%s", l->id, l->running ? OP_RUNNING : "");
+
+		if (!before)
+			return ctx_oom(ctx);
+		step_add_op(steps, &op_unlease, "", before, l->domain_uuid,
+			"release what domain %s holds (%zu VF%s)", l->domain_name, l->vf_count,
+			l->vf_count == 1 ? "" : "s");
+	}
+	return identities_add_return_step(ctx, &u->identities, change);
+}
+
+int vfctl_undefine_plan(struct vfctl_ctx *ctx, struct vfctl_hypervisor *hypervisor,
+	const char *domain, const struct vfctl_undefine_options *options, bool dry_run,
+	struct vfctl_change **ret_change)
+{
+	_change_ struct vfctl_change *change = NULL;
+	_undefine_ struct undefine u = {.hv = hypervisor};
+	_free_ char *story = str_format("undefine %s", domain);
+	bool finished = false;
+	int r = change_new(ctx, &change);
+
+	if (r == 0 && !dry_run)
+		r = host_lock(ctx, HOST_LOCK_PLACEMENT, false, &change->placement_fd);
+	if (r < 0)
+		return r;
+	if (!dry_run)
+		finished = recover_guests(ctx, hypervisor, story);
+	r = find_domain(ctx, domain, &u);
+	if (r == 0)
+		r = check_ours(ctx, &u, options->force);
+	if (r == 0)
+		r = find_identities(ctx, options->ids, domain, &u);
+	/* An earlier one that was cut short has now been carried on. */
+	if (r == -EALREADY && finished)
+		ctx_clear(ctx);
+	if (r == 0)
+		r = guest_journal(ctx, change, hypervisor, "undefine %s", domain);
+	if (r == 0)
+		r = add_undefine_steps(ctx, &u, options->drop, change);
+	r = change_planned(ctx, change, r);
+	if (r == 0)
+		*ret_change = steal(change);
+	return r;
+}

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef VFCTL_GUEST_DEFINE_H
+#define VFCTL_GUEST_DEFINE_H
+
+#include "base/change.h"
+#include "vfctl/workflow.h"
+
+struct define_request {
+	struct vfctl_guest *guest;
+	const struct vfctl_place_options *options;
+	const char *template_text, *template_name;
+	const struct vfctl_assignment *assignment; /* of one that was placed with others */
+	bool dry_run;
+};
+
+/* 1: libvirt has a domain of that name or UUID, which it would redefine in silence. */
+int find_existing(struct vfctl_ctx *ctx, struct vfctl_hypervisor *hv,
+	const struct vfctl_guest *guest, struct vfctl_domain_info *ret);
+/* The placement lock, with everything recovered that was cut short. */
+int define_lock(struct vfctl_ctx *ctx, struct vfctl_hypervisor *hypervisor, int *ret_fd);
+/* With that lock held: define a guest, or change it where it is. */
+int define_locked(struct vfctl_ctx *ctx, const struct define_request *request,
+	struct vfctl_change *change);
+
+#endif

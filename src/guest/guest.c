@@ -1,0 +1,337 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* A guest from its file to its place: snapshot, model, wants, plan, VFs, domain XML. */
+#include "guest/guest.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <sys/random.h>
+
+#include "facts/address.h"
+#include "facts/snapshot.h"
+#include "host/host.h"
+#include "pci/bars.h"
+#include "sriov/attrs.h"
+
+void vfctl_placed_free(struct vfctl_placed *placed)
+{
+	if (!placed)
+		return;
+	identities_clear(&placed->identities);
+	vfctl_plan_free(placed->plan);
+	vfctl_requests_free(placed->requests);
+	vfctl_model_free(placed->model);
+	vfctl_snapshot_free(placed->snapshot);
+	free(placed->vfs);
+	free(placed);
+}
+
+static void placed_freep(struct vfctl_placed **placed)
+{
+	vfctl_placed_free(*placed);
+}
+
+/* A random UUID (RFC 9562, version 4). */
+int guest_make_uuid(struct vfctl_ctx *ctx, char ret[37])
+{
+	uint8_t b[16];
+	char *p = ret;
+
+	if (getrandom(b, sizeof(b), 0) != (ssize_t)sizeof(b))
+		return ctx_fail(ctx, -EIO, "the kernel gave no random bytes for a UUID");
+	b[6] = (uint8_t)((b[6] & 0x0f) | 0x40);
+	b[8] = (uint8_t)((b[8] & 0x3f) | 0x80);
+	for (int i = 0; i < 16; i++)
+		p += sprintf(p, i == 4 || i == 6 || i == 8 || i == 10 ? "-%02x" : "%02x", b[i]);
+	return 0;
+}
+
+static int make_plan(struct vfctl_ctx *ctx, struct vfctl_placed *p)
+{
+	int r = vfctl_requests_make(ctx, p->model, &p->guest, 1, &p->requests);
+
+	return r < 0 ? r : vfctl_plan_make(ctx, p->model, p->requests->v, 1, NULL, &p->plan);
+}
+
+/* ---- the VFs it got ---- */
+
+static const struct vfctl_pf *pf_at(const struct vfctl_placed *p, const struct vfctl_bdf *bdf)
+{
+	for (size_t i = 0; i < p->snapshot->inventory->pf_count; i++)
+		if (vfctl_bdf_compare(&p->snapshot->inventory->pfs[i].bdf, bdf) == 0)
+			return &p->snapshot->inventory->pfs[i];
+	return NULL;
+}
+
+void guest_complete_vf(const struct vfctl_pf *pf, const struct vfctl_vf *vf,
+	const struct vfctl_vf_attrs *attrs, enum vfctl_vf_form form,
+	struct vfctl_domain_vf *ret)
+{
+	/* A MAC may be what an InfiniBand VF's GUID derives from. */
+	uint32_t known = pf->infiniband ? VFCTL_ATTR_LINK_STATE | VFCTL_ATTR_MSIX |
+		VFCTL_ATTR_INFINIBAND | VFCTL_ATTR_MAC : UINT32_MAX & ~VFCTL_ATTR_INFINIBAND;
+
+	*ret = (struct vfctl_domain_vf){.bdf = vf->bdf, .pf = pf->bdf, .index = vf->index,
+		.infiniband = pf->infiniband, .form = form, .attrs = *attrs};
+	/* No network card: nothing to set, and only a <hostdev> can carry it. */
+	if (pf->class_code >> 16 != 0x02) {
+		known = 0;
+		ret->form = VFCTL_FORM_HOSTDEV;
+	}
+	ret->attrs.mask &= known;
+}
+
+int guest_check_mtu(struct vfctl_ctx *ctx, const struct vfctl_guest_vf *want, const struct vfctl_pf *pf)
+{
+	char name[VFCTL_BDF_TEXT];
+
+	if (!want->mtu || !pf->mtu || want->mtu <= pf->mtu)
+		return 0;
+	return ctx_mistake(ctx, -EINVAL, "line %u: vfs: an MTU of %u is more than %s has (%u), and a PF "
+		"caps its VFs; raise it with mtu: %u in its entry of host.yaml and vfctl apply",
+		want->line, want->mtu, vfctl_pf_name(pf, name), pf->mtu, want->mtu);
+}
+
+static const struct vfctl_vf *vf_at(const struct vfctl_pf *pf, uint32_t index)
+{
+	for (uint32_t k = 0; pf && k < pf->num_vfs; k++)
+		if (pf->vfs[k].index == index)
+			return &pf->vfs[k];
+	return NULL;
+}
+
+static int fill_vf(struct vfctl_ctx *ctx, struct vfctl_placed *p, size_t i)
+{
+	const struct vfctl_assignment *a = &p->plan->assignments[0];
+	const struct vfctl_guest_vf *want = &p->guest->vfs[a->vf_wants[i]];
+	const struct vfctl_pf *pf = pf_at(p, &a->vfs[i].pf);
+	const struct vfctl_vf *vf = vf_at(pf, a->vfs[i].index);
+	struct vfctl_domain_vf *out = &p->vfs[p->vf_count];
+	char device[32];
+	int r;
+
+	if (!vf)
+		return 0;
+	r = guest_check_mtu(ctx, want, pf);
+	if (r < 0)
+		return r;
+	guest_complete_vf(pf, vf, &want->attrs, want->form, out);
+	snprintf(device, sizeof(device), "vf%zu", i);
+	r = identities_give(ctx, &p->identities, &want->identity, pf, vf, device, out);
+	if (r < 0)
+		return ctx_prefix(ctx, r, "line %u: vfs", want->line);
+	p->vf_count++;
+	return 0;
+}
+
+static int fill_vfs(struct vfctl_ctx *ctx, struct vfctl_placed *p, struct vfctl_ids *ids,
+	bool take, bool optional)
+{
+	const struct vfctl_assignment *a = &p->plan->assignments[0];
+	int r = 0;
+
+	free(p->vfs);
+	p->vf_count = 0;
+	p->vfs = calloc(a->vf_count + 1, sizeof(*p->vfs));
+	if (!p->vfs)
+		return ctx_oom(ctx);
+	identities_clear(&p->identities);
+	identities_open(ctx, &p->identities, ids, p->guest->uuid, p->guest->name, take);
+	p->identities.optional = optional;
+	if (ids && take)
+		r = identities_note_live(ctx, ids, p->snapshot->inventory, p->snapshot->leases);
+	for (size_t i = 0; i < a->vf_count && r == 0; i++)
+		r = fill_vf(ctx, p, i);
+	return r;
+}
+
+int placed_take_identities(struct vfctl_ctx *ctx, struct vfctl_placed *placed,
+	struct vfctl_ids *ids)
+{
+	return ids ? fill_vfs(ctx, placed, ids, true, false) : 0;
+}
+
+static int need_uuid(struct vfctl_ctx *ctx, struct vfctl_guest *guest)
+{
+	char uuid[37];
+	int r = guest->uuid ? 0 : guest_make_uuid(ctx, uuid);
+
+	if (r == 0 && !guest->uuid)
+		guest->uuid = strdup(uuid);
+	return r < 0 || guest->uuid ? r : ctx_oom(ctx);
+}
+
+/* The guest has a UUID, and the host was read. */
+static int begin_placed(struct vfctl_ctx *ctx, struct vfctl_guest *guest, struct vfctl_placed *p)
+{
+	int r = need_uuid(ctx, guest);
+
+	if (r < 0)
+		return r;
+	p->guest = guest;
+	snprintf(p->lease_id, sizeof(p->lease_id), "%s", guest->uuid);
+	r = vfctl_snapshot_read(ctx, NULL, &p->snapshot);
+	return r < 0 ? r : snapshot_need_leases(ctx, p->snapshot);
+}
+
+static void *copy_of(const void *array, size_t count, size_t size)
+{
+	void *copy = calloc(count + 1, size);
+
+	if (copy && count)
+		memcpy(copy, array, count * size);
+	return copy;
+}
+
+/* The place alone, without its reasons. */
+static int copy_place(struct vfctl_ctx *ctx, const struct vfctl_assignment *from,
+	struct vfctl_assignment *ret)
+{
+	*ret = *from;
+	ret->reasons = NULL;
+	ret->remedies = NULL;
+	ret->reason_count = ret->remedy_count = 0;
+	ret->cells = copy_of(from->cells, from->cell_count, sizeof(*from->cells));
+	ret->vcpus = copy_of(from->vcpus, from->vcpu_count, sizeof(*from->vcpus));
+	ret->vfs = copy_of(from->vfs, from->vf_count, sizeof(*from->vfs));
+	ret->vf_wants = copy_of(from->vf_wants, from->vf_count, sizeof(*from->vf_wants));
+	ret->vf_cells = copy_of(from->vf_cells, from->vf_count, sizeof(*from->vf_cells));
+	return ret->cells && ret->vcpus && ret->vfs && ret->vf_wants && ret->vf_cells
+		? 0 : ctx_oom(ctx);
+}
+
+int placed_of_batch(struct vfctl_ctx *ctx, struct vfctl_guest *guest,
+	const struct vfctl_place_options *options, const struct vfctl_assignment *assignment,
+	struct vfctl_placed **ret_placed)
+{
+	_cleanup_(placed_freep) struct vfctl_placed *p = calloc(1, sizeof(*p));
+	int r = p ? begin_placed(ctx, guest, p) : ctx_oom(ctx);
+
+	if (r == 0)
+		r = vfctl_model_read(ctx, p->snapshot, options, &p->model);
+	if (r < 0)
+		return r;
+	p->plan = calloc(1, sizeof(*p->plan));
+	if (p->plan)
+		p->plan->assignments = calloc(1, sizeof(*p->plan->assignments));
+	if (!p->plan || !p->plan->assignments)
+		return ctx_oom(ctx);
+	p->plan->count = 1;
+	r = copy_place(ctx, assignment, &p->plan->assignments[0]);
+	if (r == 0)
+		r = fill_vfs(ctx, p, options->ids, false, false);
+	if (r == 0)
+		*ret_placed = steal(p);
+	return r;
+}
+
+int vfctl_place(struct vfctl_ctx *ctx, struct vfctl_guest *guest,
+	const struct vfctl_place_options *options, struct vfctl_placed **ret_placed)
+{
+	_cleanup_(placed_freep) struct vfctl_placed *p = calloc(1, sizeof(*p));
+	int r = p ? begin_placed(ctx, guest, p) : ctx_oom(ctx);
+
+	if (r == 0)
+		r = vfctl_model_read(ctx, p->snapshot, options, &p->model);
+	if (r == 0)
+		r = make_plan(ctx, p);
+	if (r == 0)
+		r = fill_vfs(ctx, p, options->ids, false, options->without_identities);
+	if (r == 0)
+		*ret_placed = steal(p);
+	return r;
+}
+
+const struct vfctl_assignment *vfctl_placed_assignment(const struct vfctl_placed *placed)
+{
+	return &placed->plan->assignments[0];
+}
+
+const struct vfctl_domain_vf *vfctl_placed_vfs(const struct vfctl_placed *placed,
+	size_t *ret_count)
+{
+	*ret_count = placed->vf_count;
+	return placed->vfs;
+}
+
+const struct vfctl_plan *vfctl_placed_plan(const struct vfctl_placed *placed)
+{
+	return placed->plan;
+}
+
+const struct vfctl_host_model *vfctl_placed_model(const struct vfctl_placed *placed)
+{
+	return placed->model;
+}
+
+/* The refusal in one line: what is short, and what would make it fit. */
+int assignment_fits(struct vfctl_ctx *ctx, const char *name, const struct vfctl_assignment *a)
+{
+	_buf_ struct buf words = {0};
+
+	if (a->refusal == VFCTL_REFUSAL_NONE)
+		return 0;
+	for (size_t i = 0; i < a->reason_count; i++)
+		if (a->reasons[i].kind == VFCTL_REASON_SHORT ||
+			a->reasons[i].kind == VFCTL_REASON_REMEDY)
+			buf_printf(&words, "%s%s", words.len ? "; " : "", a->reasons[i].text);
+	return ctx_fail(ctx, -ENOSPC, "%s does not fit: %s", name,
+		words.data ? words.data : vfctl_refusal_name(a->refusal));
+}
+
+int placed_check(struct vfctl_ctx *ctx, const struct vfctl_placed *placed)
+{
+	return assignment_fits(ctx, placed->guest->name, vfctl_placed_assignment(placed));
+}
+
+/* What the template has of host devices already; one that cannot be read has none, here. */
+static uint64_t bars_of_others(struct vfctl_ctx *ctx, const struct vfctl_placed *placed,
+	const char *template_text)
+{
+	_free_ struct vfctl_domain_intent *intent = calloc(1, sizeof(*intent));
+	uint64_t bytes = 0;
+
+	if (!intent || !template_text || !vfctl_domain_may_have_devices(template_text, strlen(template_text)))
+		return 0;
+	if (vfctl_domain_intent_read(ctx, template_text, strlen(template_text), true, intent) < 0) {
+		ctx_clear(ctx);
+		return 0;
+	}
+	for (size_t i = 0; i < intent->device_count; i++) {
+		bool ours = false;
+
+		for (size_t j = 0; j < placed->vf_count; j++)
+			ours |= vfctl_bdf_compare(&placed->vfs[j].bdf, &intent->devices[i].bdf) == 0;
+		bytes += ours ? 0 : pci_bar_bytes(ctx, &intent->devices[i].bdf);
+	}
+	return bytes;
+}
+
+static void read_address_space(struct vfctl_ctx *ctx, const struct vfctl_placed *placed,
+	const char *template_text, struct vfctl_address_space *ret)
+{
+	*ret = (struct vfctl_address_space){.bar_bytes = bars_of_others(ctx, placed, template_text)};
+	for (size_t i = 0; i < placed->vf_count; i++)
+		ret->bar_bytes += pci_bar_bytes(ctx, &placed->vfs[i].bdf);
+	address_widths_read(ctx, ret);
+}
+
+int vfctl_placed_xml(struct vfctl_ctx *ctx, const struct vfctl_placed *placed,
+	const char *template_text, const char *template_name, uint64_t libvirt_version,
+	char **ret_xml)
+{
+	struct vfctl_domain_request request = {
+		.template_text = template_text, .template_name = template_name,
+		.guest = placed->guest, .assignment = vfctl_placed_assignment(placed),
+		.lease_id = placed->lease_id, .vfs = placed->vfs, .vf_count = placed->vf_count,
+		.libvirt_version = libvirt_version,
+	};
+	_free_ unsigned *distances = NULL;
+	int r = placed_check(ctx, placed);
+
+	if (r == 0)
+		r = vfctl_domain_cell_distances(ctx, request.assignment, placed->model->topology,
+			&distances);
+	request.cell_distances = distances;
+	read_address_space(ctx, placed, template_text, &request.address);
+	return r < 0 ? r : vfctl_domain_render(ctx, &request, ret_xml);
+}

@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* One move of a rebalance, carried out: the guest as its file asked for it, on other nodes. */
+#include <errno.h>
+
+#include "base/change.h"
+#include "change/recover.h"
+#include "domain/domain.h"
+#include "facts/snapshot.h"
+#include "guest/define.h"
+#include "guest/guest.h"
+#include "guest/redefine.h"
+#include "guest/words.h"
+#include "lease/lease.h"
+
+struct moving {
+	const struct vfctl_place_options *options;
+	struct vfctl_domain_info info;
+	char *said;
+	struct vfctl_guest *guest;
+	struct vfctl_snapshot *snapshot;
+	struct vfctl_host_model *model;
+	struct vfctl_rebalance *rebalance;
+};
+
+static void moving_clear(struct moving *m)
+{
+	vfctl_rebalance_free(m->rebalance);
+	vfctl_model_free(m->model);
+	vfctl_snapshot_free(m->snapshot);
+	vfctl_guest_free(m->guest);
+	free(m->said);
+	vfctl_domain_info_clear(&m->info);
+}
+
+/* Its VFs keep what they are leased with: who wrote the metadata has no say in that. */
+static int read_guest(struct vfctl_ctx *ctx, struct moving *m)
+{
+	int r = metadata_said(ctx, m->info.xml, &m->said);
+
+	if (r == 0 && !m->said)
+		return ctx_fail(ctx, -EEXIST, "what the file of domain %s asked for is not known, so it "
+			"cannot be asked for elsewhere; define it with its file: vfctl define", m->info.name);
+	if (r == 0)
+		r = words_to_guest(ctx, m->said, &m->guest);
+	if (r == -EBADMSG)
+		return ctx_append(ctx, -EEXIST, "; others changed the definition of domain %s: define "
+			"it with its file: vfctl define", m->info.name);
+	if (r < 0)
+		return r;
+	for (size_t i = 0; i < m->guest->vf_count; i++)
+		m->guest->vfs[i].attrs = (struct vfctl_vf_attrs){.proto = VFCTL_VLAN_8021Q};
+	free(m->guest->name); /* it may have been renamed since */
+	m->guest->name = strdup(m->info.name);
+	return m->guest->name ? 0 : ctx_oom(ctx);
+}
+
+static int propose(struct vfctl_ctx *ctx, struct moving *m, const struct vfctl_assignment **ret)
+{
+	int r = vfctl_snapshot_read(ctx, NULL, &m->snapshot);
+
+	if (r == 0)
+		r = snapshot_need_all(ctx, m->snapshot);
+	if (r == 0)
+		r = vfctl_model_read(ctx, m->snapshot, m->options, &m->model);
+	if (r == 0)
+		r = vfctl_model_read_words(ctx, m->model, m->options->hypervisor);
+	if (r == 0)
+		r = vfctl_plan_rebalance(ctx, m->model, NULL, &m->rebalance);
+	for (size_t i = 0; r == 0 && i < m->rebalance->move_count; i++) {
+		const struct vfctl_move *move = &m->rebalance->moves[i];
+
+		if (str_eq(m->model->occupants[move->occupant].uuid, m->info.uuid))
+			*ret = move->to;
+	}
+	return r;
+}
+
+/* By the name that its lease has, or had before somebody renamed it. */
+static int find_domain(struct vfctl_ctx *ctx, struct moving *m, const char *domain)
+{
+	struct vfctl_hypervisor *hv = m->options->hypervisor;
+	_leases_ struct vfctl_leases *leases = NULL;
+	const struct vfctl_lease *lease;
+	int r = hv->get(ctx, hv, domain, true, &m->info);
+
+	if (r != -ENOENT)
+		return ctx_blame(ctx, r);
+	if (vfctl_leases_read(ctx, &leases) < 0)
+		return r;
+	lease = vfctl_leases_find(leases, domain);
+	if (!lease || lease->transient)
+		return ctx_blame(ctx, hv->get(ctx, hv, domain, true, &m->info));
+	r = hv->get(ctx, hv, lease->domain_uuid, true, &m->info);
+	if (r != -ENOENT)
+		return ctx_blame(ctx, r);
+	return ctx_fail(ctx, -ENOENT, "libvirt does not know domain %s any more, and it still has a "
+		"lease; vfctl undefine %s ends it", lease->domain_name, lease->domain_name);
+}
+
+/* Does @o have what @to is to have? */
+static bool is_on(const struct vfctl_occupant *o, const struct vfctl_assignment *to)
+{
+	bool on = vfctl_cpuset_intersects(&o->cpus, &to->held_cpus);
+
+	for (size_t i = 0; i < o->vf_count; i++)
+		for (size_t k = 0; k < to->vf_count; k++)
+			on |= vfctl_bdf_compare(&o->vfs[i].bdf, &to->vfs[k].bdf) == 0;
+	return on;
+}
+
+/* The move that makes room for @move; NULL: none has to. */
+static const struct vfctl_move *first_before(const struct moving *m, const struct vfctl_move *move)
+{
+	for (size_t i = 0; i < m->rebalance->move_count; i++) {
+		const struct vfctl_move *other = &m->rebalance->moves[i];
+
+		if (other != move && is_on(&m->model->occupants[other->occupant], move->to))
+			return other;
+	}
+	return NULL;
+}
+
+/* It found no room (the words are there): because others of the proposal have to move first? */
+static int fail_no_room(struct vfctl_ctx *ctx, const struct moving *m,
+	const struct vfctl_assignment *to, int r)
+{
+	const struct vfctl_move *own = m->rebalance->moves, *before;
+	const char *name = m->info.name, *other;
+
+	while (own->to != to)
+		own++;
+	before = first_before(m, own);
+	if (!before)
+		return r;
+	other = m->model->occupants[before->occupant].name;
+	return ctx_fail(ctx, r, "domain %s is to have the place of domain %s, which is to move too; "
+		"first: vfctl move %s (should each wait for the other: vfctl undefine %s, vfctl move %s, "
+		"then vfctl define with the file of %s)", name, other, other, other, name, other);
+}
+
+static bool is_ours(const struct moving *m)
+{
+	const struct vfctl_lease *l = vfctl_leases_find_uuid(m->snapshot->leases, m->info.uuid);
+
+	return l && l->cell_count;
+}
+
+static int plan_move(struct vfctl_ctx *ctx, struct moving *m, const char *domain, bool dry_run,
+	struct vfctl_change *change)
+{
+	struct redefine_request request = {.options = m->options, .info = &m->info,
+		.dry_run = dry_run};
+	int r = find_domain(ctx, m, domain);
+
+	if (r == 0)
+		r = propose(ctx, m, &request.to);
+	if (r < 0)
+		return r;
+	if (!is_ours(m))
+		return ctx_fail(ctx, -EEXIST, "vfctl did not define domain %s, and moves its own guests "
+			"only", m->info.name);
+	if (!request.to)
+		return ctx_fail(ctx, -EALREADY, "no move of domain %s makes more guests local (vfctl plan "
+			"--rebalance)", m->info.name);
+	r = read_guest(ctx, m);
+	if (r < 0)
+		return r;
+	request.guest = m->guest;
+	request.said = m->said;
+	r = guest_redefine(ctx, &request, change);
+	return r == -ENOSPC ? fail_no_room(ctx, m, request.to, r) : r;
+}
+
+int vfctl_move_plan(struct vfctl_ctx *ctx, const char *domain,
+	const struct vfctl_place_options *options, bool dry_run, struct vfctl_change **ret_change)
+{
+	_cleanup_(moving_clear) struct moving m = {.options = options};
+	_change_ struct vfctl_change *change = NULL;
+	int r = change_new(ctx, &change);
+
+	if (r == 0 && !dry_run)
+		r = define_lock(ctx, options->hypervisor, &change->placement_fd);
+	if (r == 0)
+		r = plan_move(ctx, &m, domain, dry_run, change);
+	if (r == 0)
+		r = guest_journal(ctx, change, options->hypervisor, "move %s", domain);
+	r = change_planned(ctx, change, r);
+	if (r == 0)
+		*ret_change = steal(change);
+	return r;
+}

@@ -1,0 +1,360 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* A guest whose domain is there already: is it as its file asks, and if not, what makes it so? */
+#include "guest/redefine.h"
+
+#include <errno.h>
+#include <inttypes.h>
+
+#include "facts/memlock.h"
+#include "facts/snapshot.h"
+#include "guest/redefining.h"
+#include "lease/lease_text.h"
+#include "lease/ops.h"
+#include "lease/values.h"
+
+static void redefining_clear(struct redefining *r)
+{
+	vfctl_placed_free(r->placed);
+	lease_clear(&r->shape);
+	lease_clear(&r->new_shape);
+	free(r->was);
+	said_change_clear(&r->said);
+	vfctl_domain_view_free(r->view);
+	vfctl_domain_placement_free(r->now);
+	identities_clear(&r->lost);
+	free(r->xml);
+}
+
+static void redefining_freep(struct redefining **r)
+{
+	if (*r)
+		redefining_clear(*r);
+	free(*r);
+}
+
+/* ---- what is there ---- */
+
+static int check_lease(struct vfctl_ctx *ctx, const struct redefining *r)
+{
+	const struct vfctl_domain_info *info = r->q->info;
+	bool ours = false;
+	int e = r->lease || !info->persistent ? 0
+		: said_is_defined(ctx, info->xml, info->name, &ours);
+
+	if (e < 0)
+		return e;
+	if (ours)
+		return ctx_fail(ctx, -EEXIST, "vfctl defined domain %s, but its lease is lost; lease to it "
+			"again what it has: vfctl recover --rebuild", info->name);
+	if (!r->lease || !r->lease->cell_count || !info->persistent)
+		return ctx_fail(ctx, -EEXIST, "libvirt has a domain %s already, which vfctl did not "
+			"define; remove it (vfctl undefine %s --force), or choose another name",
+			info->name, info->name);
+	if (!str_eq(r->q->guest->name, info->name))
+		return ctx_fail(ctx, -EEXIST, "the domain of that UUID is called %s; rename it (virsh "
+			"domrename %s %s), or write its name into the file", info->name, info->name,
+			r->q->guest->name);
+	if (r->q->guest->uuid && !str_eq(r->q->guest->uuid, info->uuid))
+		return ctx_fail(ctx, -EEXIST, "libvirt has a domain %s already, and its UUID is %s; "
+			"write that into the file, or choose another name", info->name, info->uuid);
+	return 0;
+}
+
+/* What its definition needs, which is less than the lease has while a former run goes on. */
+static int read_shape(struct vfctl_ctx *ctx, struct redefining *r)
+{
+	const struct op later = {&op_shape_later, (char *)r->q->info->uuid, NULL, NULL};
+	_free_ char *text = NULL, *whole = lease_shape_to_text(r->lease);
+	int e = whole ? op_observe(ctx, &later, &text) : ctx_oom(ctx);
+
+	return e < 0 ? e : lease_shape_from_text(ctx, *text ? text : whole, &r->shape);
+}
+
+static int read_definition(struct vfctl_ctx *ctx, struct redefining *r)
+{
+	const char *xml = r->q->info->xml;
+	int e = vfctl_domain_read(ctx, xml, &r->view);
+
+	if (e == 0)
+		e = metadata_said(ctx, xml, &r->was);
+	if (e == 0)
+		e = vfctl_domain_intent_read(ctx, xml, strlen(xml), false, &r->intent);
+	if (e == 0 && r->q->to) /* it only moves */
+		r->placed->guest->tuning = r->intent.tuning;
+	else if (e == 0)
+		r->edited |= r->intent.tuning_damaged ||
+			!vfctl_guest_tuning_same(&r->intent.tuning, &r->placed->guest->tuning);
+	if (e == 0)
+		e = vfctl_domain_placement(ctx, xml, r->placed->model->topology, &r->now);
+	if (e != -EINVAL)
+		return e;
+	ctx_prefix(ctx, e, "others changed the definition");
+	return ctx_append(ctx, -EEXIST, "; put that back (virsh edit %s), or define it anew: vfctl "
+		"undefine %s, then define", r->q->info->name, r->q->info->name);
+}
+
+static int read_all(struct vfctl_ctx *ctx, struct redefining *r)
+{
+	struct vfctl_placed *p = r->placed;
+	int e = vfctl_snapshot_read(ctx, NULL, &p->snapshot);
+
+	if (e == 0)
+		e = r->q->to ? snapshot_need_all(ctx, p->snapshot)
+			     : snapshot_need_leases(ctx, p->snapshot);
+	if (e < 0)
+		return e;
+	r->lease = vfctl_leases_find_uuid(p->snapshot->leases, r->q->info->uuid);
+	e = check_lease(ctx, r);
+	if (e < 0)
+		return e;
+	if (!p->guest->uuid)
+		p->guest->uuid = strdup(r->q->info->uuid);
+	if (!p->guest->uuid)
+		return ctx_oom(ctx);
+	str_copy(p->lease_id, sizeof(p->lease_id), r->lease->id);
+	r->running = r->q->info->active;
+	e = vfctl_model_read(ctx, p->snapshot, r->q->options, &p->model);
+	if (e == 0)
+		e = read_shape(ctx, r);
+	return e < 0 ? e : read_definition(ctx, r);
+}
+
+/* ---- what others changed ---- */
+
+static int fail_others(struct vfctl_ctx *ctx, const struct redefining *r, const char *what)
+{
+	return ctx_fail(ctx, -EEXIST, "domain %s was changed by others since it was defined: %s; put "
+		"that back (virsh edit %s), or define it anew: vfctl undefine %s, then define",
+		r->q->info->name, what, r->q->info->name, r->q->info->name);
+}
+
+static int check_amounts(struct vfctl_ctx *ctx, const struct redefining *r)
+{
+	const struct vfctl_guest *g = r->q->guest;
+	_buf_ struct buf what = {0};
+
+	if (!r->said.vcpus && !r->said.place && r->was && r->view->vcpus != g->vcpus)
+		buf_printf(&what, "it has %" PRIu32 " vCPUs, its file asks for %" PRIu32,
+			r->view->vcpus, g->vcpus);
+	if (!r->said.memory && !r->said.place && r->was &&
+		r->view->memory_bytes != r->shape.memory_bytes)
+		buf_printf(&what, "%sit has %" PRIu64 " MiB of memory, its lease %" PRIu64,
+			what.len ? ", and " : "", r->view->memory_bytes >> 20,
+			r->shape.memory_bytes >> 20);
+	return what.len ? fail_others(ctx, r, what.data) : 0;
+}
+
+/* The pins say what the lease holds. */
+static int check_pins(struct vfctl_ctx *ctx, const struct redefining *r)
+{
+	struct vfctl_cpuset beyond = r->now->held_cpus;
+	_buf_ struct buf what = {0};
+	char list[256];
+
+	vfctl_cpuset_andnot(&beyond, &r->shape.cpus);
+	if (vfctl_cpuset_empty(&beyond))
+		return 0;
+	vfctl_cpuset_format(&beyond, list, sizeof(list));
+	buf_printf(&what, "its vCPUs are pinned to CPUs that its lease does not hold (%s)", list);
+	return fail_others(ctx, r, what.data);
+}
+
+/* ---- what its file asks ---- */
+
+static int compare_said(struct vfctl_ctx *ctx, struct redefining *r)
+{
+	if (!r->was && r->q->said)
+		log_warn(ctx, "what the file of domain %s said when it was defined is not known: only its "
+			"vCPUs, memory and VFs are compared", r->q->info->name);
+	if (r->was && r->q->said)
+		said_compare(r->q->said, r->was, &r->said);
+	if (r->said.refused.failed)
+		return ctx_oom(ctx);
+	if (!r->said.refused_count)
+		return 0;
+	return ctx_fail(ctx, -EEXIST, "domain %s is there already, and this is not changed in it: %s; "
+		"to define it anew: vfctl undefine %s, then define", r->q->info->name,
+		r->said.refused.data, r->q->info->name);
+}
+
+static bool amounts_differ(const struct redefining *r)
+{
+	return r->view->vcpus != r->q->guest->vcpus ||
+		(!r->was && r->view->memory_bytes != r->q->guest->memory_bytes);
+}
+
+static int fail_nothing(struct vfctl_ctx *ctx, const struct redefining *r)
+{
+	_buf_ struct buf besides = {0};
+
+	for (size_t i = 0; i < r->intent.vf_count; i++)
+		if (r->attached[i])
+			buf_printf(&besides, "%s%s", besides.len ? ", " : "; it has besides, by vfctl "
+				"attach: ", vfctl_bdf_format(&r->intent.vfs[i].bdf,
+				(char[VFCTL_BDF_TEXT]){0}));
+	return ctx_fail(ctx, -EALREADY, "domain %s is defined as its file asks%s", r->q->info->name,
+		besides.data ? besides.data : "");
+}
+
+/* Does a VF answer each entry? */
+static bool has_all(const struct redefining *r)
+{
+	for (size_t s = 0; s < r->slot_count; s++)
+		if (r->slots[s].has < 0 || r->slots[s].moves)
+			return false;
+	return true;
+}
+
+/* 0 there is something to do. */
+static int look(struct vfctl_ctx *ctx, struct redefining *r)
+{
+	int e = compare_said(ctx, r);
+
+	if (e == 0)
+		e = check_amounts(ctx, r);
+	if (e == 0)
+		e = check_pins(ctx, r);
+	if (e == 0)
+		e = redefine_match(ctx, r);
+	if (e < 0)
+		return e;
+	if (!r->q->to && !r->said.any && !r->edited && !amounts_differ(r) &&
+		!redefine_vfs_differ(ctx, r))
+		return fail_nothing(ctx, r);
+	r->place = r->q->to || r->said.place || amounts_differ(r) || !has_all(r);
+	return 0;
+}
+
+/* ---- what it will be ---- */
+
+static const struct vfctl_domain_vf *find_staying(const struct vfctl_placed *p,
+	const struct vfctl_bdf *vf)
+{
+	for (size_t i = 0; i < p->vf_count; i++)
+		if (vfctl_bdf_compare(&p->vfs[i].bdf, vf) == 0)
+			return &p->vfs[i];
+	return NULL;
+}
+
+/* A value may go from one VF of the domain to another, and from one that leaves it. */
+static int check_values(struct vfctl_ctx *ctx, const struct redefining *r)
+{
+	const struct vfctl_placed *p = r->placed;
+	const struct vfctl_leases *all = p->snapshot->leases;
+	_free_ struct vfctl_lease *leases = calloc(all->count + 1, sizeof(*leases));
+	_free_ struct vfctl_lease_vf *rows = calloc(r->lease->vf_count + 1, sizeof(*rows));
+	struct vfctl_leases without = {leases, all->count};
+	struct value_facts facts = {.leases = &without, .changing = p->vfs,
+		.changing_count = p->vf_count};
+	struct vfctl_lease *own;
+	int e = leases && rows ? live_from_inventory(ctx, p->snapshot->inventory, &facts.live)
+			       : ctx_oom(ctx);
+
+	if (e < 0)
+		return e;
+	memcpy(leases, all->v, all->count * sizeof(*leases));
+	own = &leases[r->lease - all->v];
+	own->vfs = rows;
+	own->vf_count = 0;
+	for (size_t i = 0; i < r->lease->vf_count; i++) {
+		const struct vfctl_lease_vf *vf = &r->lease->vfs[i];
+		const struct vfctl_domain_vf *then = find_staying(p, &vf->bdf);
+
+		rows[own->vf_count] = *vf;
+		if (then)
+			rows[own->vf_count++].intent = then->attrs;
+		else
+			p->vfs[facts.changing_count++] = (struct vfctl_domain_vf){.bdf = vf->bdf,
+				.pf = vf->pf, .index = vf->index,
+				.attrs.mask = VFCTL_ATTR_MAC | VFCTL_ATTR_GUIDS};
+	}
+	e = values_check_twins(ctx, p->vfs, p->vf_count);
+	if (e == 0)
+		e = values_check(ctx, ROAD_GUEST, &facts, p->guest->uuid, p->vfs, p->vf_count, NULL);
+	live_values_clear(&facts.live);
+	return e;
+}
+
+/* What attach gave stands without a place in the metadata. */
+static int forget_attached(struct vfctl_ctx *ctx, const struct redefining *r, const char *xml,
+	char **ret)
+{
+	struct vfctl_bdf vfs[VFCTL_GUEST_VFS_MAX];
+	size_t count = 0;
+
+	for (size_t i = 0; i < r->intent.vf_count; i++) {
+		bool answers = !r->attached[i];
+
+		for (size_t s = 0; s < r->slot_count; s++)
+			answers |= r->slots[s].has == (int)i;
+		if (!answers)
+			vfs[count++] = r->intent.vfs[i].bdf;
+	}
+	return metadata_forget_places(ctx, xml, vfs, count, ret);
+}
+
+/* Its own definition is the template: what others wrote there stays. */
+static int make_xml(struct vfctl_ctx *ctx, struct redefining *r)
+{
+	const struct vfctl_domain_info *info = r->q->info;
+	uint64_t version = r->q->options->hypervisor->version;
+	_free_ char *xml = NULL, *done = NULL;
+	int e = vfctl_placed_xml(ctx, r->placed, info->xml, "its definition", version, &xml);
+
+	if (e < 0)
+		return e;
+	memlock_warn(ctx, info->name, xml, version);
+	e = forget_attached(ctx, r, xml, &done);
+	if (e == 0 && r->q->said)
+		return metadata_set_said(ctx, done, r->q->said, &r->xml);
+	r->xml = steal(done);
+	return e;
+}
+
+/* The CPUs, memory and cells of the place; where it stays, what it has. */
+static int make_shape(struct vfctl_ctx *ctx, struct redefining *r)
+{
+	const struct vfctl_assignment *a = vfctl_placed_assignment(r->placed);
+	_free_ char *text = NULL;
+
+	if (r->place) {
+		if (a->emulator_shared)
+			r->new_shape.qemu_cpus = a->emulator_cpus;
+		return lease_fill(ctx, a, NULL, 0, &r->new_shape);
+	}
+	text = lease_shape_to_text(&r->shape);
+	return text ? lease_shape_from_text(ctx, text, &r->new_shape) : ctx_oom(ctx);
+}
+
+static int make(struct vfctl_ctx *ctx, struct redefining *r)
+{
+	int e = redefine_place(ctx, r);
+
+	if (e == 0)
+		e = redefine_fill_vfs(ctx, r);
+	if (e == 0)
+		e = check_values(ctx, r);
+	if (e == 0)
+		e = make_shape(ctx, r);
+	return e < 0 ? e : make_xml(ctx, r);
+}
+
+int guest_redefine(struct vfctl_ctx *ctx, const struct redefine_request *request,
+	struct vfctl_change *change)
+{
+	_cleanup_(redefining_freep) struct redefining *r = calloc(1, sizeof(*r));
+	int e;
+
+	if (r)
+		r->placed = calloc(1, sizeof(*r->placed));
+	if (!r || !r->placed)
+		return ctx_oom(ctx);
+	r->q = request;
+	r->placed->guest = request->guest;
+	e = read_all(ctx, r);
+	if (e == 0)
+		e = look(ctx, r);
+	if (e == 0)
+		e = make(ctx, r);
+	return e < 0 ? e : redefine_add_steps(ctx, r, change);
+}

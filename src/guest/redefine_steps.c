@@ -1,0 +1,421 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* The steps of a guest that is defined anew: each says what was and what will be. */
+#include <errno.h>
+#include <inttypes.h>
+
+#include "base/json.h"
+#include "base/owner.h"
+#include "guest/redefining.h"
+#include "lease/clean.h"
+#include "lease/lease_text.h"
+#include "lease/ops.h"
+
+#define TEXT(bdf) vfctl_bdf_format((bdf), (char[VFCTL_BDF_TEXT]){0})
+
+static const struct vfctl_domain_vf *will_have(const struct redefining *r,
+	const struct vfctl_bdf *vf)
+{
+	for (size_t i = 0; i < r->placed->vf_count; i++)
+		if (vfctl_bdf_compare(&r->placed->vfs[i].bdf, vf) == 0)
+			return &r->placed->vfs[i];
+	return NULL;
+}
+
+/* ---- words ---- */
+
+/* The value of that attribute, or "none". */
+static const char *value_of(const struct vfctl_vf_attrs *attrs, const char *key,
+	char value[VFCTL_ATTR_TEXT])
+{
+	const char *own;
+	size_t i = 0;
+
+	while (vfctl_vf_attrs_next(attrs, &i, &own, value))
+		if (str_eq(own, key))
+			return value;
+	return "none";
+}
+
+static void put_change(struct buf *out, const char *what, const char *was, const char *now)
+{
+	if (!str_eq(was, now))
+		buf_printf(out, "%s%s %s -> %s", out->len ? ", " : "", what, was, now);
+}
+
+/* "vlan 7 -> 8, trust off -> on" */
+static void put_attrs(struct buf *out, const struct vfctl_vf_attrs *was,
+	const struct vfctl_vf_attrs *now)
+{
+	char value[VFCTL_ATTR_TEXT], other[VFCTL_ATTR_TEXT];
+	const char *key;
+	size_t i = 0;
+
+	while (vfctl_vf_attrs_next(now, &i, &key, value))
+		put_change(out, key, value_of(was, key, other), value);
+	for (i = 0; vfctl_vf_attrs_next(was, &i, &key, value);)
+		if (str_eq(value_of(now, key, other), "none"))
+			put_change(out, key, value, "none");
+}
+
+static void put_list(struct buf *out, const char *what, const struct vfctl_cpuset *was,
+	const struct vfctl_cpuset *now)
+{
+	char a[512], b[512];
+
+	vfctl_cpuset_format(was, a, sizeof(a));
+	vfctl_cpuset_format(now, b, sizeof(b));
+	put_change(out, what, a[0] ? a : "none", b[0] ? b : "none");
+}
+
+static void put_count(struct buf *out, const char *what, size_t was, size_t now)
+{
+	_free_ char *a = str_format("%zu", was), *b = str_format("%zu", now);
+
+	out->failed |= !a || !b;
+	if (a && b)
+		put_change(out, what, a, b);
+}
+
+static bool had(const struct redefining *r, const struct vfctl_bdf *vf)
+{
+	for (size_t i = 0; i < r->intent.vf_count; i++)
+		if (vfctl_bdf_compare(&r->intent.vfs[i].bdf, vf) == 0)
+			return true;
+	return false;
+}
+
+static void put_vfs(const struct redefining *r, struct buf *out)
+{
+	for (size_t i = 0; i < r->placed->vf_count; i++)
+		if (!had(r, &r->placed->vfs[i].bdf))
+			buf_printf(out, "%swith VF %s", out->len ? ", " : "",
+				TEXT(&r->placed->vfs[i].bdf));
+	for (size_t i = 0; i < r->intent.vf_count; i++)
+		if (!will_have(r, &r->intent.vfs[i].bdf))
+			buf_printf(out, "%swithout VF %s", out->len ? ", " : "",
+				TEXT(&r->intent.vfs[i].bdf));
+}
+
+static void put_tuning(const struct redefining *r, struct buf *out)
+{
+	_free_ char *was = vfctl_guest_tuning_format(&r->intent.tuning);
+	_free_ char *now = vfctl_guest_tuning_format(&r->placed->guest->tuning);
+
+	out->failed |= !was || !now;
+	if (was && now)
+		put_change(out, "tuning", *was ? was : "none", *now ? now : "none");
+}
+
+/* What of the definition is another, but for what the lease's steps say. */
+static int put_definition(struct vfctl_ctx *ctx, const struct redefining *r, struct buf *out)
+{
+	struct vfctl_domain_view *view = NULL;
+	int e = vfctl_domain_read(ctx, r->xml, &view);
+
+	if (e < 0)
+		return e;
+	put_count(out, "vCPUs", r->view->vcpus, view->vcpus);
+	put_count(out, "cells", r->view->cell_count, view->cell_count);
+	put_tuning(r, out);
+	put_vfs(r, out);
+	if (!out->len)
+		buf_puts(out, r->q->to ? "for its new place" : "as its file says");
+	vfctl_domain_view_free(view);
+	return 0;
+}
+
+/* "512 MiB of node 0 in pages of 2 MiB and 512 MiB of node 1" */
+static void put_memory(struct buf *out, const struct vfctl_lease *l)
+{
+	for (size_t i = 0; i < l->cell_count; i++) {
+		const struct vfctl_lease_cell *c = &l->cells[i];
+
+		buf_printf(out, "%s%" PRIu64 " MiB of node %d", i ? " and " : "",
+			c->memory_bytes >> 20, c->memory_node);
+		if (c->page_bytes)
+			buf_printf(out, " in pages of %" PRIu64 " MiB", c->page_bytes >> 20);
+	}
+}
+
+/* "CPUs 0-1 -> 0-3, memory 512 MiB of node 0 -> 1024 MiB of node 1" */
+static void put_shape(struct buf *out, const struct vfctl_lease *was,
+	const struct vfctl_lease *now)
+{
+	_buf_ struct buf a = {0}, b = {0};
+
+	put_memory(&a, was);
+	put_memory(&b, now);
+	put_list(out, "CPUs", &was->cpus, &now->cpus);
+	put_list(out, "QEMU's shared CPUs", &was->qemu_cpus, &now->qemu_cpus);
+	put_change(out, "memory", a.data ? a.data : "none", b.data ? b.data : "none");
+	out->failed |= a.failed || b.failed;
+}
+
+/* ---- the lease's CPUs and memory ---- */
+
+static int add_cells(struct vfctl_ctx *ctx, struct vfctl_lease *io, const struct vfctl_lease *more)
+{
+	struct vfctl_lease_cell *cells = reallocarray(io->cells,
+		io->cell_count + more->cell_count + 1, sizeof(*cells));
+
+	if (!cells)
+		return ctx_oom(ctx);
+	io->cells = cells;
+	for (size_t i = 0; i < more->cell_count; i++) {
+		const struct vfctl_lease_cell *c = &more->cells[i];
+		size_t k = 0;
+
+		while (k < io->cell_count && (cells[k].memory_node != c->memory_node ||
+			cells[k].page_bytes != c->page_bytes || cells[k].node != c->node))
+			k++;
+		if (k == io->cell_count)
+			cells[io->cell_count++] = *c;
+		else if (cells[k].memory_bytes < c->memory_bytes)
+			cells[k].memory_bytes = c->memory_bytes;
+		if (cells[k].shared_vcpus < c->shared_vcpus)
+			cells[k].shared_vcpus = c->shared_vcpus;
+	}
+	return 0;
+}
+
+/* What the run has, and what the next one needs. */
+static int join_shapes(struct vfctl_ctx *ctx, const struct redefining *r, struct vfctl_lease *ret)
+{
+	_free_ char *text = lease_shape_to_text(r->lease);
+	int e = text ? lease_shape_from_text(ctx, text, ret) : ctx_oom(ctx);
+
+	if (e == 0)
+		e = add_cells(ctx, ret, &r->new_shape);
+	vfctl_cpuset_or(&ret->cpus, &r->new_shape.cpus);
+	vfctl_cpuset_or(&ret->qemu_cpus, &r->new_shape.qemu_cpus);
+	/* A core of its own carries its QEMU's threads as well. */
+	vfctl_cpuset_andnot(&ret->qemu_cpus, &ret->cpus);
+	ret->memory_bytes = 0;
+	for (size_t i = 0; i < ret->cell_count; i++)
+		ret->memory_bytes += ret->cells[i].memory_bytes;
+	return e;
+}
+
+static int add_shape_steps(struct vfctl_ctx *ctx, const struct redefining *r, struct steps *steps)
+{
+	_cleanup_(lease_clear) struct vfctl_lease both = {0};
+	_free_ char *had = lease_shape_to_text(r->lease), *need = lease_shape_to_text(&r->shape);
+	_free_ char *final = lease_shape_to_text(&r->new_shape), *now = NULL;
+	_buf_ struct buf words = {0};
+	const char *name = r->q->info->name;
+	int e = had && need && final ? 0 : ctx_oom(ctx);
+
+	if (e < 0 || str_eq(need, final))
+		return e;
+	if (r->running)
+		e = join_shapes(ctx, r, &both);
+	now = lease_shape_to_text(r->running ? &both : &r->new_shape);
+	if (e < 0 || !now)
+		return e < 0 ? e : ctx_oom(ctx);
+	put_shape(&words, &r->shape, &r->new_shape);
+	step_begin(steps, "change what is leased to domain %s: %s%s", name, words.data ? words.data
+		: "shared vCPUs", r->running ? "; until it stops, both" : "");
+	step_op(steps, &op_lease_shape, now, had, "%s", r->q->info->uuid);
+	if (r->running)
+		step_op(steps, &op_shape_later, final, need, "%s", r->q->info->uuid);
+	return 0;
+}
+
+/* ---- its VFs ---- */
+
+/* One that has it already, with something else from now on. */
+static int add_intent(struct vfctl_ctx *ctx, const struct redefining *r,
+	const struct vfctl_domain_vf *vf, const struct vfctl_lease_vf *has, struct steps *steps)
+{
+	_free_ char *want = json_of_attrs(&vf->attrs), *before = json_of_attrs(&has->intent);
+	_buf_ struct buf words = {0};
+
+	put_attrs(&words, &has->intent, &vf->attrs);
+	if (!want || !before || words.failed)
+		return ctx_oom(ctx);
+	if (!words.len)
+		return 0;
+	step_begin(steps, "change what VF %s is leased with to domain %s: %s", TEXT(&vf->bdf),
+		r->q->info->name, words.data);
+	step_op(steps, &op_intent, want, before, "%s/%s", r->q->info->uuid, TEXT(&vf->bdf));
+	return 0;
+}
+
+static int add_vf(struct vfctl_ctx *ctx, const struct redefining *r,
+	const struct vfctl_domain_vf *vf, struct steps *steps)
+{
+	const struct vfctl_lease_vf row = {.bdf = vf->bdf, .pf = vf->pf, .index = vf->index,
+		.has_intent = true, .intent = vf->attrs};
+	_free_ char *want = lease_vf_to_text(r->lease->id, &row, false);
+
+	if (!want)
+		return ctx_oom(ctx);
+	step_begin(steps, "lease VF %s to domain %s", TEXT(&vf->bdf), r->q->info->name);
+	step_op(steps, &op_lease_vf, want, "", "%s/%s", r->q->info->uuid, TEXT(&vf->bdf));
+	return 0;
+}
+
+static int add_vf_steps(struct vfctl_ctx *ctx, const struct redefining *r, struct steps *steps)
+{
+	int e = 0;
+
+	for (size_t i = 0; e == 0 && i < r->placed->vf_count; i++) {
+		const struct vfctl_domain_vf *vf = &r->placed->vfs[i];
+		const struct vfctl_lease_vf *has = redefine_leased(r, &vf->bdf);
+
+		if (!has)
+			e = clean_add_steps(ctx, r->placed->snapshot, r->q->options->spec, vf, 1,
+				steps);
+		if (e == 0)
+			e = has ? add_intent(ctx, r, vf, has, steps) : add_vf(ctx, r, vf, steps);
+	}
+	return e;
+}
+
+/* ---- what it has no more ---- */
+
+static bool leaves(const struct redefining *r, const struct vfctl_lease_vf *vf)
+{
+	return !vf->transient && !will_have(r, &vf->bdf);
+}
+
+static bool carries(const struct vfctl_vf_attrs *a, enum vfctl_id_kind kind, uint64_t value)
+{
+	return kind == VFCTL_ID_GUID ? a->mask & VFCTL_ATTR_PORT_GUID && a->port_guid == value
+				     : a->mask & VFCTL_ATTR_MAC && mac_number(&a->mac) == value;
+}
+
+/* Does one of its VFs have the value afterwards? */
+static bool has_value(const struct redefining *r, enum vfctl_id_kind kind, uint64_t value)
+{
+	for (size_t i = 0; i < r->placed->vf_count; i++)
+		if (carries(&r->placed->vfs[i].attrs, kind, value))
+			return true;
+	return false;
+}
+
+static bool had_value(const struct redefining *r, const struct vfctl_id *id)
+{
+	for (size_t i = 0; i < r->lease->vf_count; i++)
+		if (carries(&r->lease->vfs[i].intent, id->kind, id->value))
+			return true;
+	return false;
+}
+
+/* Its MAC or GUID went to another VF of the domain. */
+static bool hands_on(const struct redefining *r, const struct vfctl_vf_attrs *a)
+{
+	return (a->mask & VFCTL_ATTR_MAC && has_value(r, VFCTL_ID_MAC, mac_number(&a->mac))) ||
+		(a->mask & VFCTL_ATTR_PORT_GUID && has_value(r, VFCTL_ID_GUID, a->port_guid));
+}
+
+static int add_leaving(struct vfctl_ctx *ctx, const struct redefining *r,
+	const struct vfctl_lease_vf *vf, struct steps *steps)
+{
+	_free_ char *before = str_format("%s" OP_OFF, r->lease->id);
+	const char *uuid = r->q->info->uuid, *at = TEXT(&vf->bdf);
+
+	if (!before)
+		return ctx_oom(ctx);
+	if (r->running) {
+		step_begin(steps, "end the lease of VF %s when domain %s stops", at, r->q->info->name);
+		step_op(steps, &op_vf_leaves, hands_on(r, &vf->intent) ? VF_LEAVES
+			: VF_LEAVES_WITH_VALUES, "", "%s/%s", uuid, at);
+	} else {
+		step_begin(steps, "return VF %s to what it was and end its lease", at);
+		step_op(steps, &op_unlease_vf, "", before, "%s/%s", uuid, at);
+	}
+	return 0;
+}
+
+static int add_leave_steps(struct vfctl_ctx *ctx, const struct redefining *r, struct steps *steps)
+{
+	int e = 0;
+
+	for (size_t i = 0; e == 0 && i < r->lease->vf_count; i++)
+		if (leaves(r, &r->lease->vfs[i]))
+			e = add_leaving(ctx, r, &r->lease->vfs[i], steps);
+	return e;
+}
+
+/* Values of pools that none of its VFs has any more; a run that goes on keeps its own to its end. */
+static int find_lost(struct vfctl_ctx *ctx, struct redefining *r)
+{
+	size_t kept = 0;
+	int e = identities_of_domain(ctx, r->running ? NULL : r->q->options->ids, r->q->info->uuid,
+		NULL, &r->lost);
+
+	for (size_t i = 0; e == 0 && i < r->lost.count; i++)
+		if (had_value(r, &r->lost.given[i]) &&
+			!has_value(r, r->lost.given[i].kind, r->lost.given[i].value)) {
+			r->lost.had[kept] = r->lost.had[i];
+			r->lost.given[kept++] = r->lost.given[i];
+		}
+	r->lost.count = kept;
+	return e;
+}
+
+/* ---- all ---- */
+
+static int add_definition_step(struct vfctl_ctx *ctx, const struct redefining *r,
+	struct steps *steps)
+{
+	_free_ char *want = NULL, *before = NULL;
+	_buf_ struct buf words = {0};
+	int e = put_definition(ctx, r, &words);
+
+	if (e == 0)
+		e = redefine_text(ctx, r->xml, &want);
+	if (e == 0)
+		e = redefine_text(ctx, r->q->info->xml, &before);
+	if (e < 0 || words.failed)
+		return e < 0 ? e : ctx_oom(ctx);
+	step_begin(steps, "change the definition of domain %s: %s", r->q->info->name,
+		words.data);
+	step_op(steps, &op_redefine, want, before, "%s", r->q->info->uuid);
+	return 0;
+}
+
+/* What ends with a run needs one that the hook has begun, or none at all. */
+static int check_run(struct vfctl_ctx *ctx, const struct redefining *r)
+{
+	_free_ char *has = lease_shape_to_text(&r->shape), *needs = lease_shape_to_text(&r->new_shape);
+	const char *name = r->q->info->name;
+	bool less = !has || !needs || !str_eq(has, needs);
+
+	for (size_t i = 0; i < r->lease->vf_count; i++)
+		less |= leaves(r, &r->lease->vfs[i]);
+	if (!less || r->lease->running == r->running)
+		return 0;
+	if (r->running)
+		return ctx_fail(ctx, -EBUSY, "domain %s runs, and vfctl's hook did not see its start: "
+			"nobody would end what that run holds; stop it first: virsh shutdown %s", name,
+			name);
+	return ctx_fail(ctx, -EBUSY, "the last run of domain %s was not ended; do that first: vfctl "
+		"release %s", name, name);
+}
+
+int redefine_add_steps(struct vfctl_ctx *ctx, struct redefining *r, struct vfctl_change *change)
+{
+	struct steps *steps = &change->steps;
+	int e = check_run(ctx, r);
+
+	if (e == 0)
+		e = find_lost(ctx, r);
+	if (e == 0)
+		e = identities_add_step(ctx, &r->placed->identities, change);
+	if (e == 0)
+		e = add_shape_steps(ctx, r, steps);
+	if (e == 0)
+		e = add_vf_steps(ctx, r, steps);
+	if (e == 0)
+		e = add_definition_step(ctx, r, steps);
+	if (e == 0)
+		e = add_leave_steps(ctx, r, steps);
+	if (e < 0)
+		return e;
+	change->result = str_format("domain %s is %s%s", r->q->info->name, !r->q->to ? "defined anew"
+		: r->running ? "defined for its new place" : "moved", r->running ? "; it runs as it was "
+		"until it is stopped and started again" : "");
+	return change->result ? identities_add_return_step(ctx, &r->lost, change) : ctx_oom(ctx);
+}

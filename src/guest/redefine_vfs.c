@@ -1,0 +1,400 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* The VFs of a guest that is defined anew: which answers which entry, and what each has then. */
+#include <errno.h>
+
+#include "base/owner.h"
+#include "base/vfattr.h"
+#include "guest/redefining.h"
+
+#define TEXT(bdf) vfctl_bdf_format((bdf), (char[VFCTL_BDF_TEXT]){0})
+
+/* ---- what the file asks for ---- */
+
+static void add_slot(struct redefining *r, size_t entry, int cell)
+{
+	if (r->slot_count < VFCTL_GUEST_VFS_MAX)
+		r->slots[r->slot_count++] = (struct slot){.entry = entry, .cell = cell, .has = -1};
+}
+
+static void make_slots(struct redefining *r)
+{
+	const struct vfctl_guest *g = r->q->guest;
+
+	for (size_t i = 0; i < g->vf_count; i++) {
+		const struct vfctl_guest_vf *want = &g->vfs[i];
+		size_t cells = want->cell == VFCTL_CELL_EACH ? g->cell_count : 1;
+
+		for (size_t c = 0; c < cells; c++)
+			for (uint32_t n = 0; n < want->count; n++)
+				add_slot(r, i, want->cell == VFCTL_CELL_EACH ? (int)c : want->cell);
+	}
+}
+
+/* ---- what there is ---- */
+
+const struct vfctl_lease_vf *redefine_leased(const struct redefining *r,
+	const struct vfctl_bdf *vf)
+{
+	for (size_t i = 0; i < r->lease->vf_count; i++)
+		if (vfctl_bdf_compare(&r->lease->vfs[i].bdf, vf) == 0)
+			return &r->lease->vfs[i];
+	return NULL;
+}
+
+static int check_vf(struct vfctl_ctx *ctx, const struct redefining *r, const struct vfctl_bdf *vf)
+{
+	const char *name = r->q->info->name;
+
+	if (!vfctl_domain_intent_device(&r->intent, vf) && !redefine_leased(r, vf))
+		return ctx_fail(ctx, -EEXIST, "vfctl's metadata in domain %s names VF %s, which is no "
+			"device of it and not leased to it; take that out: vfctl detach %s --vf %s", name,
+			TEXT(vf), name, TEXT(vf));
+	if (!vfctl_domain_intent_device(&r->intent, vf))
+		return ctx_fail(ctx, -EEXIST, "VF %s was taken out of the devices of domain %s; end its "
+			"lease (vfctl detach %s --vf %s), or put the device back", TEXT(vf), name, name,
+			TEXT(vf));
+	if (!redefine_leased(r, vf))
+		return ctx_fail(ctx, -EEXIST, "VF %s of domain %s is not leased to it; lease it with: "
+			"vfctl attach %s --vf %s", TEXT(vf), name, name, TEXT(vf));
+	return 0;
+}
+
+static bool is_named(const struct vfctl_domain_intent *intent, const struct vfctl_bdf *vf)
+{
+	for (size_t i = 0; i < intent->vf_count; i++)
+		if (vfctl_bdf_compare(&intent->vfs[i].bdf, vf) == 0)
+			return true;
+	return false;
+}
+
+/* Without its metadata it would look like one that left: its device and MAC would stay, unleased. */
+static int check_named(struct vfctl_ctx *ctx, const struct redefining *r)
+{
+	const char *name = r->q->info->name;
+
+	for (size_t i = 0; i < r->lease->vf_count; i++) {
+		const struct vfctl_lease_vf *vf = &r->lease->vfs[i];
+
+		if (!vf->transient && !is_named(&r->intent, &vf->bdf) &&
+			vfctl_domain_intent_device(&r->intent, &vf->bdf))
+			return ctx_fail(ctx, -EEXIST, "vfctl's metadata of VF %s was taken out of domain "
+				"%s, which still has the VF; put that back (virsh edit %s), or define it "
+				"anew: vfctl undefine %s, then define", TEXT(&vf->bdf), name, name, name);
+	}
+	return 0;
+}
+
+/* What a VF has is what it was leased with: whoever defines domains may have written the metadata. */
+static void take_leased(struct redefining *r, struct vfctl_domain_vf *vf)
+{
+	const struct vfctl_lease_vf *row = redefine_leased(r, &vf->bdf);
+	struct vfctl_vf_attrs said = vf->attrs;
+
+	vf->pf = row->pf;
+	vf->index = row->index;
+	if (!row->has_intent)
+		return; /* an older vfctl's: its next start believes the metadata, once */
+	vf->attrs = row->intent;
+	r->edited |= said.mask != row->intent.mask ||
+		(attrs_equal(&said, &row->intent) & said.mask) != said.mask;
+}
+
+/* An entry of vfctl define says where the VF is on the host. */
+static int read_attached(struct vfctl_ctx *ctx, struct redefining *r)
+{
+	_free_ struct vfctl_free_vf *places = NULL;
+	size_t count = 0;
+	int e = metadata_read_places(ctx, r->q->info->xml, &places, &count);
+
+	for (size_t i = 0; e == 0 && i < r->intent.vf_count; i++)
+		for (size_t k = 0; k < count; k++)
+			if (vfctl_bdf_compare(&places[k].bdf, &r->intent.vfs[i].bdf) == 0)
+				r->attached[i] = places[k].node < 0 &&
+					places[k].root == VFCTL_ROOT_UNKNOWN;
+	return e;
+}
+
+/* ---- which answers which ---- */
+
+/* @exact: it is as the entry asks; else it may become so. */
+static bool fits(struct vfctl_ctx *ctx, const struct redefining *r,
+	const struct vfctl_guest_vf *want, const struct vfctl_domain_vf *have, bool exact)
+{
+	const struct vfctl_inventory *inv = r->placed->snapshot->inventory;
+	const struct vfctl_pf *pf, *asked;
+	struct vfctl_domain_vf as_asked;
+	const struct vfctl_vf *vf;
+
+	if (vfctl_inventory_find_vf(ctx, inv, TEXT(&have->bdf), &pf, &vf) < 0 ||
+		(want->pf && (vfctl_inventory_find_pf(ctx, inv, want->pf, &asked) < 0 ||
+			asked != pf)) ||
+		(want->fabric != VFCTL_VF_FABRIC_ANY &&
+			(want->fabric == VFCTL_VF_FABRIC_INFINIBAND) != pf->infiniband))
+		return false;
+	guest_complete_vf(pf, vf, &want->attrs, want->form, &as_asked);
+	return !exact || (as_asked.form == have->form &&
+		!(as_asked.attrs.mask & ~attrs_equal(&as_asked.attrs, &have->attrs)));
+}
+
+/* A matching, as entries may overlap; one round: exact or not, those of the file or attached. */
+struct round {
+	bool fits[VFCTL_GUEST_VFS_MAX][VFCTL_GUEST_VFS_MAX];
+	bool tried[VFCTL_GUEST_VFS_MAX];
+	int slot_of[VFCTL_GUEST_VFS_MAX]; /* of a VF; -1 none */
+	size_t vf_count;
+};
+
+/* One that no slot has, so that VFs keep their order; else one that another can do without. */
+static bool find_one(struct round *m, int slot)
+{
+	for (size_t i = 0; i < m->vf_count; i++)
+		if (m->fits[slot][i] && !m->tried[i] && m->slot_of[i] < 0) {
+			m->slot_of[i] = slot;
+			return true;
+		}
+	for (size_t i = 0; i < m->vf_count; i++) {
+		if (!m->fits[slot][i] || m->tried[i])
+			continue;
+		m->tried[i] = true;
+		if (find_one(m, m->slot_of[i])) {
+			m->slot_of[i] = slot;
+			return true;
+		}
+	}
+	return false;
+}
+
+static void match_round(struct vfctl_ctx *ctx, struct redefining *r, struct round *m, bool exact,
+	bool attached)
+{
+	m->vf_count = r->intent.vf_count;
+	memset(m->fits, 0, sizeof(m->fits));
+	memset(m->slot_of, 0xff, sizeof(m->slot_of));
+	for (size_t s = 0; s < r->slot_count; s++) {
+		if (r->slots[s].has >= 0)
+			continue;
+		for (size_t i = 0; i < m->vf_count; i++)
+			m->fits[s][i] = !r->kept[i] && r->attached[i] == attached && fits(ctx, r,
+				&r->q->guest->vfs[r->slots[s].entry], &r->intent.vfs[i], exact);
+		memset(m->tried, 0, sizeof(m->tried));
+		find_one(m, (int)s);
+	}
+	for (size_t i = 0; i < m->vf_count; i++)
+		if (m->slot_of[i] >= 0) {
+			r->slots[m->slot_of[i]].has = (int)i;
+			r->kept[i] = true;
+		}
+}
+
+static bool is_of_fabric(struct vfctl_ctx *ctx, const struct redefining *r,
+	const struct vfctl_guest_vf *want, const struct vfctl_domain_vf *have)
+{
+	const struct vfctl_pf *pf;
+
+	if (want->pf)
+		return vfctl_inventory_find_pf(ctx, r->placed->snapshot->inventory, want->pf,
+			&pf) == 0 && pf->infiniband == have->infiniband;
+	return want->fabric == VFCTL_VF_FABRIC_ANY ||
+		(want->fabric == VFCTL_VF_FABRIC_INFINIBAND) == have->infiniband;
+}
+
+/* An entry that asks for another PF now: the guest's MAC or GUID goes with it. */
+static void match_moving(struct vfctl_ctx *ctx, struct redefining *r)
+{
+	bool taken[VFCTL_GUEST_VFS_MAX] = {false};
+
+	for (size_t s = 0; s < r->slot_count; s++)
+		for (size_t i = 0; r->slots[s].has < 0 && i < r->intent.vf_count; i++) {
+			if (r->kept[i] || taken[i] || r->attached[i] || !is_of_fabric(ctx, r,
+				&r->q->guest->vfs[r->slots[s].entry], &r->intent.vfs[i]))
+				continue;
+			taken[i] = r->slots[s].moves = true;
+			r->slots[s].has = (int)i;
+		}
+}
+
+int redefine_match(struct vfctl_ctx *ctx, struct redefining *r)
+{
+	_free_ struct round *m = calloc(1, sizeof(*m));
+	int e = m ? read_attached(ctx, r) : ctx_oom(ctx);
+
+	for (size_t i = 0; e == 0 && i < r->intent.vf_count; i++)
+		e = check_vf(ctx, r, &r->intent.vfs[i].bdf);
+	if (e == 0)
+		e = check_named(ctx, r);
+	if (e < 0)
+		return e;
+	for (size_t i = 0; i < r->intent.vf_count; i++)
+		take_leased(r, &r->intent.vfs[i]);
+	make_slots(r);
+	for (int attached = 0; attached < 2; attached++) {
+		match_round(ctx, r, m, true, attached);
+		match_round(ctx, r, m, false, attached);
+	}
+	match_moving(ctx, r);
+	/* What was attached the file need not know. */
+	for (size_t i = 0; i < r->intent.vf_count; i++)
+		r->kept[i] |= r->attached[i];
+	ctx_clear(ctx);
+	return 0;
+}
+
+bool redefine_vfs_differ(struct vfctl_ctx *ctx, const struct redefining *r)
+{
+	bool differ = false;
+
+	for (size_t i = 0; i < r->intent.vf_count; i++)
+		differ |= !r->kept[i];
+	for (size_t s = 0; s < r->slot_count; s++)
+		differ |= r->slots[s].has < 0 || r->slots[s].moves || !fits(ctx, r,
+			&r->q->guest->vfs[r->slots[s].entry], &r->intent.vfs[r->slots[s].has], true);
+	ctx_clear(ctx);
+	return differ;
+}
+
+/* ---- what each has then ---- */
+
+/* The keys of guest.yaml by which an attribute is asked for. */
+static const struct {
+	uint32_t bit;
+	const char *key;
+} asked_by[] = {
+	{VFCTL_ATTR_VLAN_ID, "vlan"}, {VFCTL_ATTR_VLAN_QOS, "qos"},
+	{VFCTL_ATTR_VLAN_PROTO, "proto"}, {VFCTL_ATTR_MIN_RATE, "min_rate_mbps"},
+	{VFCTL_ATTR_MAX_RATE, "max_rate_mbps"}, {VFCTL_ATTR_LINK_STATE, "link_state"},
+	{VFCTL_ATTR_QUERY_RSS, "query_rss"}, {VFCTL_ATTR_MSIX, "msix"},
+};
+
+/* Did the file ask for it, of any VF, when the domain was defined? */
+static bool was_asked(const struct redefining *r, const char *key)
+{
+	const char *line = r->was ? r->was : "";
+	size_t len = strlen(key);
+
+	for (; *line; line += strcspn(line, "\n")) {
+		size_t to;
+
+		line += strspn(line, " \t\n");
+		to = strcspn(line, "=\n");
+		if (!strncmp(line, "vfs[", 4) && to > len && line[to - len - 1] == '.' &&
+			!strncmp(line + to - len, key, len))
+			return true;
+	}
+	return false;
+}
+
+/* What the file does not say stays as it is, but for what it said once. */
+static void keep_others(const struct redefining *r, const struct vfctl_vf_attrs *has,
+	struct vfctl_vf_attrs *io)
+{
+	uint32_t stay = has->mask & ~io->mask;
+
+	for (size_t i = 0; !r->q->to && i < ARRAY_SIZE(asked_by); i++)
+		if (was_asked(r, asked_by[i].key))
+			stay &= ~asked_by[i].bit;
+	attrs_copy(io, has, stay);
+	/* Priority and protocol are a tag's. */
+	if (!(io->mask & VFCTL_ATTR_VLAN_ID) || !io->vlan)
+		io->mask &= ~(uint32_t)(VFCTL_ATTR_VLAN_QOS | VFCTL_ATTR_VLAN_PROTO);
+}
+
+/* The name under which the domain has the value that @asked asks for; else a new one. */
+static int name_device(struct vfctl_ctx *ctx, const struct redefining *r,
+	const struct vfctl_vf_attrs *asked, char device[16])
+{
+	bool guid = asked->mask & VFCTL_ATTR_PORT_GUID;
+	struct vfctl_ids *ids = r->q->options->ids;
+	struct vfctl_id id;
+	int e = -ENOENT;
+
+	if (ids && (guid || asked->mask & VFCTL_ATTR_MAC))
+		e = vfctl_ids_find(ids, guid ? VFCTL_ID_GUID : VFCTL_ID_MAC,
+			guid ? asked->port_guid : mac_number(&asked->mac), &id);
+	if (e < 0 && e != -ENOENT)
+		return e;
+	ctx_clear(ctx);
+	if (e == 0 && str_eq(id.owner.domain_uuid, r->q->info->uuid)) {
+		str_copy(device, 16, id.owner.device);
+		return 0;
+	}
+	return identities_new_device(ctx, &r->placed->identities, device);
+}
+
+static int new_identity(struct vfctl_ctx *ctx, struct redefining *r,
+	const struct vfctl_guest_vf *want, const struct vfctl_pf *pf, const struct vfctl_vf *vf,
+	struct vfctl_domain_vf *out)
+{
+	char device[16];
+	int e = name_device(ctx, r, &out->attrs, device);
+
+	if (e == 0)
+		e = identities_give(ctx, &r->placed->identities, &want->identity, pf, vf, device,
+			out);
+	return e < 0 ? ctx_prefix(ctx, e, "line %u: vfs", want->line) : 0;
+}
+
+static int fill_slot(struct vfctl_ctx *ctx, struct redefining *r, const struct slot *s,
+	const struct vfctl_bdf *bdf, struct vfctl_domain_vf *out)
+{
+	const struct vfctl_guest_vf *want = &r->q->guest->vfs[s->entry];
+	const struct vfctl_domain_vf *has = s->has < 0 ? NULL : &r->intent.vfs[s->has];
+	const uint32_t identity = VFCTL_ATTR_MAC | VFCTL_ATTR_GUIDS;
+	const struct vfctl_pf *pf;
+	const struct vfctl_vf *vf;
+	int e = vfctl_inventory_find_vf(ctx, r->placed->snapshot->inventory, TEXT(bdf), &pf, &vf);
+
+	if (e < 0)
+		return e;
+	if (pf->unread)
+		return ctx_fail(ctx, -EIO, "nothing is changed: %s", pf->unread);
+	e = guest_check_mtu(ctx, want, pf);
+	if (e < 0)
+		return e;
+	guest_complete_vf(pf, vf, &want->attrs, want->form, out);
+	if (!has)
+		return new_identity(ctx, r, want, pf, vf, out);
+	if (out->attrs.mask & identity &&
+		out->attrs.mask & identity & ~attrs_equal(&out->attrs, &has->attrs))
+		e = new_identity(ctx, r, want, pf, vf, out);
+	keep_others(r, &has->attrs, &out->attrs);
+	/* As a new one has it. */
+	if (out->infiniband && !(out->attrs.mask & VFCTL_ATTR_LINK_STATE)) {
+		out->attrs.mask |= VFCTL_ATTR_LINK_STATE;
+		out->attrs.link_state = VFCTL_LINK_STATE_AUTO;
+	}
+	return e;
+}
+
+/* A VF of its own that stays; or, when its entry goes to another PF, that of the plan. */
+int redefine_fill_vfs(struct vfctl_ctx *ctx, struct redefining *r)
+{
+	const struct vfctl_place_options *o = r->q->options;
+	const struct vfctl_assignment *a = vfctl_placed_assignment(r->placed);
+	struct vfctl_placed *p = r->placed;
+	int e = 0;
+
+	/* Room also for those that leave it. */
+	p->vfs = calloc(r->slot_count + r->intent.vf_count + r->lease->vf_count + 1, sizeof(*p->vfs));
+	if (!p->vfs)
+		return ctx_oom(ctx);
+	identities_open(ctx, &p->identities, o->ids, r->q->info->uuid, r->q->guest->name,
+		!r->q->dry_run);
+	if (o->ids && !r->q->dry_run)
+		e = identities_note_live(ctx, o->ids, p->snapshot->inventory, p->snapshot->leases);
+	for (size_t s = 0; e == 0 && s < r->slot_count; s++) {
+		const struct slot *slot = &r->slots[s];
+
+		e = fill_slot(ctx, r, slot, slot->has < 0 || r->place ? &a->vfs[s].bdf
+			: &r->intent.vfs[slot->has].bdf, &p->vfs[p->vf_count]);
+		p->vf_count += e == 0;
+	}
+	for (size_t i = 0; e == 0 && i < r->intent.vf_count; i++) {
+		bool answers = false;
+
+		for (size_t s = 0; s < r->slot_count; s++)
+			answers |= r->slots[s].has == (int)i;
+		if (r->attached[i] && !answers)
+			p->vfs[p->vf_count++] = r->intent.vfs[i];
+	}
+	return e;
+}

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * vfctl release: what a run left behind when libvirt did not call the hook at its end. The run
+ * is in the journal, and what takes it back is what the hook would have done.
+ */
+#include <errno.h>
+
+#include "base/change.h"
+#include "change/recover.h"
+#include "facts/domains.h"
+#include "host/host.h"
+#include "lease/lease.h"
+#include "lease/ops.h"
+#include "vfctl/workflow.h"
+
+/* libvirt says "active" from the moment on in which it calls the hook. */
+static int check_off(struct vfctl_ctx *ctx, struct vfctl_hypervisor *hv,
+	const struct vfctl_lease *lease)
+{
+	struct vfctl_domain_info info;
+	bool active;
+	int r = hv ? hv->get(ctx, hv, lease->domain_uuid, false, &info) : -ENOENT;
+
+	if (r < 0) {
+		if (hv && r == -ENOENT)
+			ctx_clear(ctx);
+		return r == -ENOENT ? 0 : r;
+	}
+	active = info.active;
+	vfctl_domain_info_clear(&info);
+	return active ? ctx_fail(ctx, -EBUSY, "domain %s is running or being started; its VFs are "
+		"returned when it stops", lease->domain_name) : 0;
+}
+
+static int find_lease(struct vfctl_ctx *ctx, struct vfctl_hypervisor *hv, const char *domain,
+	struct vfctl_leases **ret_leases, const struct vfctl_lease **ret)
+{
+	_known_domains_ struct known_domains *domains = NULL;
+	int r = vfctl_leases_read(ctx, ret_leases);
+
+	if (r == 0)
+		r = known_domains_read(ctx, &domains);
+	if (r < 0)
+		return r;
+	*ret = vfctl_leases_find(*ret_leases, domain);
+	if (!*ret)
+		return ctx_fail(ctx, -EALREADY, "no domain %s holds a lease here (vfctl list shows "
+			"those that do)", domain);
+	if (known_domains_runs(domains, (*ret)->domain_uuid))
+		return ctx_fail(ctx, -EBUSY, "domain %s is running; its VFs are returned when it "
+			"stops", (*ret)->domain_name);
+	r = check_off(ctx, hv, *ret);
+	if (r < 0)
+		return r;
+	if (domains->unread && !hv)
+		return ctx_fail(ctx, -EACCES, "nothing is changed while it is not known whether "
+			"the domain runs: %s", domains->unread);
+	return 0;
+}
+
+int vfctl_release_plan(struct vfctl_ctx *ctx, struct vfctl_hypervisor *hypervisor,
+	const char *domain, bool dry_run, struct vfctl_change **ret_change)
+{
+	_change_ struct vfctl_change *change = NULL;
+	_leases_ struct vfctl_leases *leases = NULL;
+	_free_ char *left = NULL;
+	const struct vfctl_lease *lease = NULL;
+	int r = change_new(ctx, &change);
+
+	if (r == 0 && !dry_run)
+		r = host_lock(ctx, HOST_LOCK_PLACEMENT, false, &change->placement_fd);
+	if (r == 0)
+		r = find_lease(ctx, hypervisor, domain, &leases, &lease);
+	if (r == 0)
+		r = guest_journal(ctx, change, NULL, "release %s", domain);
+	if (r == 0)
+		r = op_observe(ctx, &(struct op){&op_unrun, (char *)lease->domain_uuid, NULL, NULL},
+			&left);
+	r = change_planned(ctx, change, r);
+	if (r < 0)
+		return r;
+	if (left && left[0]) {
+		step_begin(&change->steps, "give the VFs of domain %s what they had before its "
+			"last run%s", lease->domain_name,
+			lease->transient ? ", and end its lease" : "");
+		step_op(&change->steps, &op_unrun, "", lease->running ? "left" OP_RUNNING : "left",
+			"%s", lease->domain_uuid);
+	}
+	*ret_change = steal(change);
+	return 0;
+}

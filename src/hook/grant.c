@@ -1,0 +1,384 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "hook/grant.h"
+
+#include <errno.h>
+#include <stdio.h>
+
+#include "base/vfattr.h"
+#include "lease/identity.h"
+#include "pci/device.h"
+#include "sriov/inventory.h"
+#include "sriov/live.h"
+#include "vfctl/snapshot.h"
+
+#define TEXT(bdf) vfctl_bdf_format((bdf), (char[VFCTL_BDF_TEXT]){0})
+
+static const struct vfctl_foreign_spec *foreign_of(const struct grant_facts *f)
+{
+	static const struct vfctl_foreign_spec nothing = {0};
+
+	return f->spec ? &f->spec->foreign : &nothing;
+}
+
+/* ---- leases ---- */
+
+static const struct vfctl_lease *own_lease(const struct grant_facts *f)
+{
+	for (size_t i = 0; f->intent->uuid[0] && i < f->leases->count; i++)
+		if (str_eq(f->leases->v[i].domain_uuid, f->intent->uuid))
+			return &f->leases->v[i];
+	return NULL;
+}
+
+const struct vfctl_lease *grant_lease(const struct grant_facts *facts)
+{
+	const struct vfctl_lease *lease = own_lease(facts);
+
+	return lease && !lease->transient ? lease : NULL;
+}
+
+static const struct vfctl_lease_vf *lease_vf(const struct vfctl_lease *lease,
+	const struct vfctl_bdf *vf)
+{
+	for (size_t i = 0; lease && i < lease->vf_count; i++)
+		if (vfctl_bdf_compare(&lease->vfs[i].bdf, vf) == 0)
+			return &lease->vfs[i];
+	return NULL;
+}
+
+static int fail_leased(struct vfctl_ctx *ctx, const struct grant_facts *f,
+	const struct vfctl_bdf *vf, const struct vfctl_lease *lease)
+{
+	const char *name = f->intent->name;
+
+	if (f->spec && f->spec->leased_vfs_warn) {
+		log_warn(ctx, "it starts with VF %s, which is leased to domain %s (host.yaml says "
+			"leased-vfs: warn)", TEXT(vf), lease->domain_name);
+		ctx_audit(ctx, "started with VF %s, which is leased to domain %s", TEXT(vf),
+			lease->domain_name);
+		return 0;
+	}
+	ctx_audit(ctx, "refused: VF %s is leased to domain %s", TEXT(vf), lease->domain_name);
+	return ctx_fail(ctx, -EBUSY, "VF %s is leased to domain %s; take it out of %s (virsh "
+		"detach-device), or end that lease: vfctl detach %s --vf %s", TEXT(vf),
+		lease->domain_name, name, lease->domain_name, TEXT(vf));
+}
+
+/* A PF that is passed through takes all its VFs with it, whoever has them. */
+static int check_pf(struct vfctl_ctx *ctx, const struct grant_facts *f,
+	const struct vfctl_bdf *device)
+{
+	for (size_t i = 0; i < f->leases->count; i++)
+		for (size_t k = 0; k < f->leases->v[i].vf_count; k++) {
+			const struct vfctl_lease_vf *vf = &f->leases->v[i].vfs[k];
+
+			if (vfctl_bdf_compare(&vf->pf, device))
+				continue;
+			ctx_audit(ctx, "refused: %s is the PF of VF %s, leased to domain %s", TEXT(device),
+				TEXT(&vf->bdf), f->leases->v[i].domain_name);
+			return ctx_fail(ctx, -EBUSY, "device %s is the PF of VF %s, which is leased to "
+				"domain %s: with it that VF would go; take the PF out of %s (virsh "
+				"detach-device)", TEXT(device), TEXT(&vf->bdf),
+				f->leases->v[i].domain_name, f->intent->name);
+		}
+	return 0;
+}
+
+int grant_check_devices(struct vfctl_ctx *ctx, const struct grant_facts *facts)
+{
+	const struct vfctl_domain_intent *intent = facts->intent;
+	bool strict = foreign_of(facts)->mode == VFCTL_FOREIGN_REFUSE;
+	int r = 0;
+
+	for (size_t i = 0; i < intent->device_count && r == 0; i++) {
+		const struct vfctl_bdf *vf = &intent->devices[i].bdf;
+		const struct vfctl_lease *l = vfctl_leases_find_vf(facts->leases, vf);
+
+		if (l && !str_eq(l->domain_uuid, intent->uuid))
+			r = fail_leased(ctx, facts, vf, l);
+		else if (!l)
+			r = check_pf(ctx, facts, vf);
+		if (r == 0 && !l && strict && pci_has(ctx, vf, "physfn"))
+			r = ctx_fail(ctx, -EPERM, "VF %s is not leased to domain %s, and this host "
+				"gives VFs by lease only (foreign-domains: refuse); lease it with: "
+				"vfctl attach %s --vf %s", TEXT(vf), intent->name, intent->name,
+				TEXT(vf));
+	}
+	return r;
+}
+
+/* ---- more than was leased ---- */
+
+/* A rate of 0 is no limit at all. */
+static bool is_more_rate(uint32_t asked, uint32_t leased)
+{
+	return leased && (!asked || asked > leased);
+}
+
+/*
+ * What the metadata asks for and the lease does not hold: another identity or network, or
+ * more trust. Less trust and less of the line it may ask for.
+ */
+static uint32_t exceeding(const struct vfctl_vf_attrs *asked,
+	const struct vfctl_vf_attrs *leased)
+{
+	uint32_t more = asked->mask & ~attrs_equal(asked, leased);
+
+	if (!asked->trust)
+		more &= ~(uint32_t)VFCTL_ATTR_TRUST;
+	if (asked->spoofchk)
+		more &= ~(uint32_t)VFCTL_ATTR_SPOOFCHK;
+	if (!asked->query_rss)
+		more &= ~(uint32_t)VFCTL_ATTR_QUERY_RSS;
+	if (leased->mask & VFCTL_ATTR_MAX_RATE ?
+		!is_more_rate(asked->max_rate_mbps, leased->max_rate_mbps) : true)
+		more &= ~(uint32_t)VFCTL_ATTR_MAX_RATE;
+	/* None is what is given when nothing is said. */
+	if (!(leased->mask & VFCTL_ATTR_VLAN_ID) && !asked->vlan)
+		more &= ~(uint32_t)VFCTL_ATTR_VLAN;
+	if (!(leased->mask & VFCTL_ATTR_MIN_RATE) && !asked->min_rate_mbps)
+		more &= ~(uint32_t)VFCTL_ATTR_MIN_RATE;
+	return more;
+}
+
+/* The value of the attribute @bit, or "nothing". */
+static const char *attr_text(const struct vfctl_vf_attrs *a, uint32_t bit,
+	char value[VFCTL_ATTR_TEXT], const char **ret_key)
+{
+	struct vfctl_vf_attrs one = *a;
+	size_t i = 0;
+
+	one.mask &= bit;
+	if (!vfctl_vf_attrs_next(&one, &i, ret_key, value))
+		str_copy(value, VFCTL_ATTR_TEXT, "nothing");
+	return value;
+}
+
+static int fail_more(struct vfctl_ctx *ctx, const struct grant_facts *f,
+	const struct vfctl_domain_vf *asked, const struct vfctl_vf_attrs *leased, uint32_t more)
+{
+	uint32_t bit = more & -more;
+	char want[VFCTL_ATTR_TEXT], has[VFCTL_ATTR_TEXT];
+	const char *key = "", *unused;
+
+	attr_text(&asked->attrs, bit, want, &key);
+	attr_text(leased, bit, has, &unused);
+	ctx_audit(ctx, "refused: VF %s: %s=%s asked by the metadata, %s leased", TEXT(&asked->bdf),
+		key, want, has);
+	return ctx_fail(ctx, -EPERM, "the metadata of domain %s asks for %s=%s on VF %s, but it is "
+		"leased with %s; an administrator changes that with: vfctl set %s %s=%s --config",
+		f->intent->name, key, want, TEXT(&asked->bdf), has, TEXT(&asked->bdf), key, want);
+}
+
+/* ---- what libvirt sets itself, after us ---- */
+
+static int check_device(struct vfctl_ctx *ctx, const struct grant_facts *f,
+	const struct vfctl_domain_vf *vf)
+{
+	const struct vfctl_intent_device *d = vfctl_domain_intent_device(f->intent, &vf->bdf);
+	uint16_t vlan = vf->attrs.mask & VFCTL_ATTR_VLAN_ID ? vf->attrs.vlan : 0;
+	char is[VFCTL_MAC_TEXT], shall[VFCTL_MAC_TEXT];
+
+	if (!d || !d->interface)
+		return 0;
+	if (d->vlan == VFCTL_INTENT_VLAN_ODD)
+		return ctx_fail(ctx, -EINVAL, "the <interface> of VF %s in domain %s names several "
+			"VLANs, which libvirt refuses for a VF; it is leased with VLAN %u",
+			TEXT(&vf->bdf), f->intent->name, vlan);
+	if (d->vlan != vlan)
+		return ctx_fail(ctx, -EINVAL, "the <interface> of VF %s in domain %s says VLAN %u, "
+			"which libvirt would set, but it is leased with %u; put that back (virsh "
+			"edit), or change both: vfctl set %s vlan=%u --config", TEXT(&vf->bdf),
+			f->intent->name, d->vlan, vlan, TEXT(&vf->bdf), d->vlan);
+	if (d->has_mac && vf->attrs.mask & VFCTL_ATTR_MAC &&
+		memcmp(&d->mac, &vf->attrs.mac, sizeof(d->mac)))
+		return ctx_fail(ctx, -EINVAL, "the <interface> of VF %s in domain %s says MAC %s, "
+			"which libvirt would set, but it is leased with %s; put that back (virsh "
+			"edit), or change both: vfctl set %s mac=%s --config", TEXT(&vf->bdf),
+			f->intent->name, vfctl_mac_format(&d->mac, is),
+			vfctl_mac_format(&vf->attrs.mac, shall), TEXT(&vf->bdf), is);
+	return 0;
+}
+
+/* libvirt gives the VF the MAC of its <interface>: that is asked for as well. */
+static struct vfctl_domain_vf with_device(const struct grant_facts *f,
+	const struct vfctl_domain_vf *vf)
+{
+	const struct vfctl_intent_device *d = vfctl_domain_intent_device(f->intent, &vf->bdf);
+	struct vfctl_domain_vf all = *vf;
+
+	if (d && d->interface && d->has_mac && !(all.attrs.mask & VFCTL_ATTR_MAC)) {
+		all.attrs.mask |= VFCTL_ATTR_MAC;
+		all.attrs.mac = d->mac;
+	}
+	return all;
+}
+
+static int give(struct vfctl_ctx *ctx, const struct grant_facts *f, struct grant *g,
+	const struct vfctl_domain_vf *vf, enum grant_source source)
+{
+	if (g->count == VFCTL_GUEST_VFS_MAX)
+		return ctx_fail(ctx, -E2BIG, "more than %d VFs", VFCTL_GUEST_VFS_MAX);
+	g->sources[g->count] = source;
+	g->vfs[g->count] = with_device(f, vf);
+	return check_device(ctx, f, &g->vfs[g->count++]);
+}
+
+static const struct vfctl_domain_vf *asked_vf(const struct vfctl_domain_intent *intent,
+	const struct vfctl_bdf *vf)
+{
+	for (size_t i = 0; i < intent->vf_count; i++)
+		if (vfctl_bdf_compare(&intent->vfs[i].bdf, vf) == 0)
+			return &intent->vfs[i];
+	return NULL;
+}
+
+/* A VF of the lease that the domain starts with, whether its metadata still names it or not. */
+static int give_leased(struct vfctl_ctx *ctx, const struct grant_facts *f, struct grant *g,
+	const struct vfctl_lease_vf *leased)
+{
+	const struct vfctl_domain_vf *asked = asked_vf(f->intent, &leased->bdf);
+	struct vfctl_domain_vf vf = {.bdf = leased->bdf, .pf = leased->pf,
+		.index = leased->index, .attrs = leased->intent};
+	uint32_t more;
+
+	if (!vfctl_domain_intent_device(f->intent, &leased->bdf))
+		return 0;
+	if (!leased->has_intent)
+		return asked ? give(ctx, f, g, asked, GRANT_OLD_LEASE) : 0;
+	more = asked ? exceeding(&asked->attrs, &leased->intent) : 0;
+	if (more)
+		return fail_more(ctx, f, asked, &leased->intent, more);
+	if (asked)
+		attrs_copy(&vf.attrs, &asked->attrs, UINT32_MAX);
+	return give(ctx, f, g, &vf, GRANT_LEASE);
+}
+
+/* ---- what nobody leased ---- */
+
+static int fail_foreign(struct vfctl_ctx *ctx, const struct grant_facts *f,
+	const struct vfctl_domain_vf *vf, const char *why)
+{
+	const char *name = f->intent->name;
+
+	ctx_audit(ctx, "refused: VF %s, which is not leased to it: %s", TEXT(&vf->bdf), why);
+	return ctx_fail(ctx, -EPERM, "the metadata of domain %s names VF %s, which is not leased "
+		"to it: %s; lease it with: vfctl attach %s --vf %s", name, TEXT(&vf->bdf), why,
+		name, TEXT(&vf->bdf));
+}
+
+static bool is_given_pf(struct vfctl_ctx *ctx, const struct vfctl_foreign_spec *spec,
+	const struct vfctl_inventory *inv)
+{
+	const struct vfctl_pf *pf;
+	bool found = false;
+
+	for (char **name = spec->pfs; name && *name && !found; name++)
+		found = vfctl_inventory_find_pf(ctx, inv, *name, &pf) == 0;
+	ctx_clear(ctx);
+	return found;
+}
+
+static const char *beyond_limits(const struct vfctl_foreign_spec *spec,
+	const struct vfctl_vf_attrs *a)
+{
+	if (a->mask & VFCTL_ATTR_TRUST && a->trust && !spec->trust)
+		return "host.yaml does not let it have trust on";
+	if (a->mask & VFCTL_ATTR_SPOOFCHK && !a->spoofchk && !spec->spoofchk_off)
+		return "host.yaml does not let it switch the spoof check off";
+	if (a->mask & VFCTL_ATTR_VLAN_ID && a->vlan && !vfctl_cpuset_has(&spec->vlans, a->vlan))
+		return "host.yaml does not let it have that VLAN";
+	if (spec->max_rate_mbps && (!(a->mask & VFCTL_ATTR_MAX_RATE) || !a->max_rate_mbps ||
+		a->max_rate_mbps > spec->max_rate_mbps))
+		return "host.yaml wants a max-rate stated, and none above its limit";
+	if (a->mask & VFCTL_ATTR_MIN_RATE && a->min_rate_mbps)
+		return "a minimum rate takes from others, and is given by lease only";
+	if (a->mask & VFCTL_ATTR_MSIX && a->msix)
+		return "interrupt vectors are given by lease only";
+	if (a->mask & VFCTL_ATTR_QUERY_RSS && a->query_rss)
+		return "RSS queries (query-rss) are allowed by lease only";
+	if (a->mask & VFCTL_ATTR_PKEY)
+		return "a P_Key is given by lease only";
+	if (a->mask & VFCTL_ATTR_VLAN_QOS && a->qos)
+		return "a VLAN priority is given by lease only";
+	if (a->mask & VFCTL_ATTR_VLAN_PROTO && a->proto != VFCTL_VLAN_8021Q)
+		return "802.1ad is given by lease only";
+	if (a->mask & VFCTL_ATTR_LINK_STATE && a->link_state != VFCTL_LINK_STATE_AUTO)
+		return "a link state other than the port's is given by lease only";
+	return NULL;
+}
+
+/* The VF's own, or reserved for this very domain: nothing is taken from a pool by starting. */
+static int check_identity(struct vfctl_ctx *ctx, const struct grant_facts *f,
+	const struct vfctl_domain_vf *vf, const struct vfctl_vf_attrs *now)
+{
+	uint32_t other = vf->attrs.mask & (VFCTL_ATTR_MAC | VFCTL_ATTR_GUIDS) &
+		~attrs_equal(&vf->attrs, now);
+	struct vfctl_vf_attrs left = vf->attrs;
+	int r;
+
+	left.mask &= other;
+	r = left.mask ? identities_are_of(ctx, f->intent->uuid, &left) : 1;
+	if (r == 0)
+		return fail_foreign(ctx, f, vf, "its MAC or GUID is neither the VF's own nor "
+			"reserved for the domain (vfctl guid reserve)");
+	return r < 0 ? r : 0;
+}
+
+static int check_apart(struct vfctl_ctx *ctx, const struct grant_facts *f,
+	const struct vfctl_pf *pf, const struct vfctl_vf *vf)
+{
+	_free_ char *words = NULL;
+
+	if (!(vfctl_vf_exposure(ctx, pf, vf, &words) & ~f->spec->vfs_allowed))
+		return 0;
+	ctx_audit(ctx, "refused: VF %s: it %s", TEXT(&vf->bdf), words ? words : "is exposed");
+	return ctx_fail(ctx, -EPERM, "the metadata of domain %s names VF %s, which is given to no "
+		"guest: it %s", f->intent->name, TEXT(&vf->bdf), words ? words : "is exposed");
+}
+
+static int give_foreign(struct vfctl_ctx *ctx, const struct grant_facts *f, struct grant *g,
+	const struct vfctl_domain_vf *vf)
+{
+	const struct vfctl_foreign_spec *spec = foreign_of(f);
+	_inventory_ struct vfctl_inventory *inv = NULL;
+	struct vfctl_domain_vf all;
+	const struct vfctl_pf *pf;
+	const struct vfctl_vf *now;
+	const char *why;
+	int r;
+
+	if (spec->mode != VFCTL_FOREIGN_FREE_VFS)
+		return fail_foreign(ctx, f, vf, "this host acts on leases only (foreign-domains in "
+			"host.yaml)");
+	r = inventory_read_pf(ctx, &vf->pf, &inv);
+	if (r == 0)
+		r = vfctl_inventory_find_vf(ctx, inv, TEXT(&vf->bdf), &pf, &now);
+	if (r < 0)
+		return r;
+	why = is_given_pf(ctx, spec, inv) ? beyond_limits(spec, &vf->attrs)
+					  : "host.yaml does not give the VFs of its PF";
+	if (why)
+		return fail_foreign(ctx, f, vf, why);
+	r = check_apart(ctx, f, pf, now);
+	if (r < 0)
+		return r;
+	all = with_device(f, vf);
+	r = check_identity(ctx, f, &all, &now->attrs);
+	return r < 0 ? r : give(ctx, f, g, vf, GRANT_FOREIGN);
+}
+
+int grant_decide(struct vfctl_ctx *ctx, const struct grant_facts *facts, struct grant *ret)
+{
+	const struct vfctl_domain_intent *intent = facts->intent;
+	const struct vfctl_lease *lease = grant_lease(facts);
+	int r = 0;
+
+	ret->count = 0;
+	for (size_t i = 0; lease && i < lease->vf_count && r == 0; i++)
+		r = give_leased(ctx, facts, ret, &lease->vfs[i]);
+	for (size_t i = 0; i < intent->vf_count && r == 0; i++)
+		if (!lease_vf(lease, &intent->vfs[i].bdf))
+			r = give_foreign(ctx, facts, ret, &intent->vfs[i]);
+	return r;
+}

@@ -1,0 +1,307 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * The libvirt hook: domain XML on stdin and what the domain leased -> what it may have ->
+ * policy written and read back; at release everything returned. libvirt is never called: it
+ * waits for us (docs/architecture.md). The PFs' locks are held meanwhile: prepare ends well only
+ * if the policy is on the VFs, and nobody else changes it until release.
+ */
+#include <errno.h>
+#include <stdio.h>
+
+#include "base/json.h"
+#include "change/pf_locks.h"
+#include "hook/grant.h"
+#include "host/host.h"
+#include "lease/guest_run.h"
+#include "lease/guest_tuning.h"
+#include "lease/identity.h"
+#include "lease/lease.h"
+#include "lease/policy.h"
+#include "lease/values.h"
+#include "pci/device.h"
+#include "state/store.h"
+#include "vfctl/workflow.h"
+
+#define TEXT(bdf) vfctl_bdf_format((bdf), (char[VFCTL_BDF_TEXT]){0})
+
+struct hook {
+	struct vfctl_ctx *ctx;
+	const struct vfctl_host_spec *spec;
+	struct vfctl_domain_intent intent;
+	struct grant grant;
+	bool starts; /* libvirt prepared it before */
+};
+
+/* ---- the run, as operations ---- */
+
+static int add_vf_step(struct hook *h, const struct vfctl_domain_vf *vf, struct steps *steps)
+{
+	_free_ char *json = json_of_attrs(&vf->attrs);
+	_free_ char *want = json ? str_format("%s/%u %s", TEXT(&vf->pf), vf->index, json) : NULL;
+
+	if (!want)
+		return ctx_oom(h->ctx);
+	step_begin(steps, "VF %s is that domain's, with these values", TEXT(&vf->bdf));
+	step_op(steps, &op_run_vf, want, NULL, "%s/%s", h->intent.uuid, TEXT(&vf->bdf));
+	return 0;
+}
+
+/* What the domain holds from now on. One that starts was prepared before, and holds it. */
+static int plan_lease(struct hook *h, const struct vfctl_lease *lease, const bool *note,
+	struct steps *steps)
+{
+	_free_ char *want = str_format("%s %s", lease ? lease->id : h->intent.uuid,
+		h->intent.name);
+	int r = want ? 0 : ctx_oom(h->ctx);
+
+	if (!lease || !lease->running)
+		step_add_op(steps, &op_run, want, "", h->intent.uuid, "domain %s runs%s",
+			h->intent.name, lease ? "" : ", with a lease for this run");
+	for (size_t i = 0; i < h->grant.count && r == 0; i++)
+		if (note[i] || h->grant.sources[i] != GRANT_LEASE)
+			r = add_vf_step(h, &h->grant.vfs[i], steps);
+	return r;
+}
+
+/* ---- prepare ---- */
+
+static int check_intent(struct vfctl_ctx *ctx, const struct vfctl_domain_intent *intent)
+{
+	const struct vfctl_domain_vf *vf = vfctl_domain_intent_missing(intent);
+
+	if (!intent->uuid[0] && (intent->lease_id[0] || intent->device_count))
+		return ctx_fail(ctx, -EINVAL, "the domain XML has no UUID");
+	if (vf)
+		return ctx_fail(ctx, -EINVAL, "the metadata names VF %s but the domain has no such "
+			"device; remove it with: vfctl detach %s --vf %s --config", TEXT(&vf->bdf),
+			intent->name, TEXT(&vf->bdf));
+	return 0;
+}
+
+/* The values that were granted are live on no other function of this host. */
+static int check_values(struct hook *h, const struct vfctl_leases *leases, bool *ret_note)
+{
+	struct value_facts facts = {.leases = leases, .changing = h->grant.vfs,
+		.changing_count = h->grant.count};
+	uint32_t mask = 0;
+	int r = 0;
+
+	for (size_t i = 0; i < h->grant.count; i++)
+		mask |= h->grant.vfs[i].attrs.mask;
+	if (mask & VFCTL_ATTR_MAC)
+		r = live_macs_read(h->ctx, &facts.live);
+	if (r == 0 && mask & VFCTL_ATTR_GUIDS)
+		r = live_guids_add(h->ctx, &facts.live);
+	if (r == 0)
+		r = values_check(h->ctx, ROAD_START, &facts, h->intent.uuid, h->grant.vfs,
+			h->grant.count, ret_note);
+	live_values_clear(&facts.live);
+	return r;
+}
+
+/* With the locks held. A failure leaves all as it was. */
+static int prepare_vfs(struct hook *h, const struct vfctl_leases *leases)
+{
+	const struct grant_facts facts = {h->spec, &h->intent, leases};
+	const struct vfctl_lease *lease = grant_lease(&facts);
+	struct tuning_start tuning = {.spec = h->spec, .intent = &h->intent, .lease = lease,
+		.vfs = h->grant.vfs, .lock = -1};
+	bool note[VFCTL_GUEST_VFS_MAX] = {false};
+	_steps_ struct steps steps = {0};
+	int r = grant_decide(h->ctx, &facts, &h->grant);
+
+	/* A leased domain runs guarded though it has no VF yet: one may be plugged into it. */
+	if (r < 0 || (!h->grant.count && !lease))
+		return r;
+	if (h->grant.count)
+		r = check_values(h, leases, note);
+	if (r == 0)
+		r = plan_lease(h, lease, note, &steps);
+	if (r == 0)
+		r = policy_plan(h->ctx, h->grant.vfs, h->grant.count, &steps);
+	tuning.vf_count = h->grant.count;
+	if (r == 0 && !h->starts)
+		r = tuning_plan(h->ctx, &tuning, &steps);
+	if (r == 0)
+		r = run_add(h->ctx, h->intent.uuid, h->intent.name, &steps);
+	if (r == 0 && tuning.left_out.len)
+		log_warn(h->ctx, "%s", tuning.left_out.data);
+	buf_free(&tuning.left_out);
+	close_fd(&tuning.lock);
+	return r;
+}
+
+static int lock_pfs(struct hook *h, const struct vfctl_leases *leases, struct pf_locks *locks)
+{
+	const struct vfctl_lease *own = vfctl_leases_find_uuid(leases, h->intent.uuid);
+	int r = 0;
+
+	/* What is no PF fails later, with words; a lock of any name would stay for ever. */
+	for (size_t i = 0; i < h->intent.vf_count && r == 0; i++)
+		if (pci_has(h->ctx, &h->intent.vfs[i].pf, "sriov_totalvfs"))
+			r = pf_locks_add(h->ctx, locks, &h->intent.vfs[i].pf);
+	for (size_t i = 0; own && i < own->vf_count && r == 0; i++)
+		r = pf_locks_add(h->ctx, locks, &own->vfs[i].pf);
+	return r < 0 ? r : pf_locks_take(h->ctx, locks);
+}
+
+static bool has_transient(const struct vfctl_lease *lease)
+{
+	bool some = lease && lease->transient;
+
+	for (size_t i = 0; lease && i < lease->vf_count; i++)
+		some |= lease->vfs[i].transient;
+	return some;
+}
+
+/*
+ * Something is left of a run that was never released: the host went down, or the hook was
+ * killed. libvirt prepares no domain that runs; at its start this run has its VFs already.
+ */
+static int end_stale(struct hook *h, struct store *store, struct vfctl_leases **io)
+{
+	bool left = has_transient(vfctl_leases_find_uuid(*io, h->intent.uuid));
+	enum run_state state;
+	int r = run_look(h->ctx, h->intent.uuid, &state);
+
+	if (r < 0 || (h->starts ? state == RUN_GOES_ON : state == RUN_NONE && !left))
+		return r;
+	r = run_end(h->ctx, h->intent.uuid);
+	if (r < 0)
+		return r;
+	vfctl_leases_free(*io);
+	*io = NULL;
+	return store_read(store, NULL, io);
+}
+
+static int prepare_locked(struct hook *h)
+{
+	_leases_ struct vfctl_leases *leases = NULL;
+	_store_ struct store *store = NULL;
+	int r = store_open(h->ctx, STORE_WRITE, &store);
+
+	if (r == 0)
+		r = store_read(store, NULL, &leases);
+	if (r == 0)
+		r = end_stale(h, store, &leases);
+	return r < 0 ? r : prepare_vfs(h, leases);
+}
+
+static int prepare(struct hook *h)
+{
+	struct grant_facts facts = {h->spec, &h->intent, NULL};
+	_leases_ struct vfctl_leases *leases = NULL;
+	_pf_locks_ struct pf_locks locks = {.count = 0};
+	_store_ struct store *store = NULL; /* for all that follows: opened once */
+	int r = check_intent(h->ctx, &h->intent);
+
+	if (r == 0 && h->intent.vf_count)
+		r = store_open(h->ctx, STORE_WRITE, &store);
+	if (r == 0 && store)
+		store_leave_log(store); /* a guest waits for its start */
+	if (r == 0)
+		r = vfctl_leases_read(h->ctx, &leases);
+	if (r < 0)
+		return r;
+	facts.leases = leases;
+	r = grant_check_devices(h->ctx, &facts);
+	if (r < 0 || (!h->intent.vf_count && !vfctl_leases_find_uuid(leases, h->intent.uuid)))
+		return r;
+	r = lock_pfs(h, leases, &locks);
+	return r < 0 ? r : prepare_locked(h);
+}
+
+/*
+ * By now libvirt has chosen the VFs that it gives from a network's pool, and set their MAC and
+ * VLAN; QEMU does not run yet. A VF that is leased to the domain gets its policy now if it
+ * had none at prepare; the others were looked at before, but may have been leased since.
+ */
+static int start(struct hook *h)
+{
+	_leases_ struct vfctl_leases *leases = NULL;
+	_pf_locks_ struct pf_locks locks = {.count = 0};
+	struct grant_facts facts = {h->spec, &h->intent, NULL};
+	int r = vfctl_leases_read(h->ctx, &leases);
+
+	if (r < 0)
+		return r;
+	h->starts = true;
+	facts.leases = leases;
+	r = grant_check_devices(h->ctx, &facts);
+	if (r < 0 || !grant_lease(&facts))
+		return r;
+	r = lock_pfs(h, leases, &locks);
+	return r < 0 ? r : prepare_locked(h);
+}
+
+/* ---- the rest of a run ---- */
+
+#define RETURN_WITH "; what it may hold is returned with: vfctl release %s"
+
+/* A daemon that starts again finds the guest running: so does a lease that says otherwise. */
+static int reconnect(struct hook *h)
+{
+	_leases_ struct vfctl_leases *leases = NULL;
+	const struct vfctl_lease *own;
+	int r = vfctl_leases_read(h->ctx, &leases);
+
+	own = r == 0 ? vfctl_leases_find_uuid(leases, h->intent.uuid) : NULL;
+	return own && own->running ? run_mark(h->ctx, own->domain_uuid, own->id, h->intent.name) : r;
+}
+
+/* By the UUID: what the metadata says by now is no matter. */
+static int release(struct hook *h)
+{
+	_leases_ struct vfctl_leases *leases = NULL;
+	_pf_locks_ struct pf_locks locks = {.count = 0};
+	int r = vfctl_leases_read(h->ctx, &leases);
+
+	if (r == 0 && !vfctl_leases_find_uuid(leases, h->intent.uuid))
+		return 0;
+	if (r == 0)
+		r = lock_pfs(h, leases, &locks);
+	if (r < 0)
+		return ctx_append(h->ctx, r, RETURN_WITH, h->intent.name);
+	return run_end(h->ctx, h->intent.uuid);
+}
+
+/*
+ * Operations that need work (docs/architecture.md). migrate and restore come before prepare,
+ * which does it all; stopped comes before libvirt gave the VFs back.
+ */
+static const struct {
+	const char *operation;
+	int (*run)(struct hook *h);
+	bool may_fail; /* a failure stops the guest's start */
+	bool reads_metadata;
+} operations[] = {
+	{"prepare", prepare, true, true},
+	{"start", start, true, true},
+	{"reconnect", reconnect, false, false},
+	{"release", release, false, false},
+};
+
+int vfctl_hook_qemu(struct vfctl_ctx *ctx, const char *const argv[4], const char *xml,
+	size_t len, const struct vfctl_host_spec *spec)
+{
+	_free_ struct hook *h = calloc(1, sizeof(*h));
+	int r = 0;
+
+	if (!h)
+		return ctx_oom(ctx);
+	h->ctx = ctx;
+	h->spec = spec;
+	for (size_t i = 0; i < ARRAY_SIZE(operations); i++) {
+		if (!str_eq(argv[1], operations[i].operation))
+			continue;
+		r = vfctl_domain_intent_read(ctx, xml, len, !operations[i].reads_metadata,
+			&h->intent);
+		if (r == 0)
+			r = operations[i].run(h);
+		if (r < 0 && !operations[i].may_fail) {
+			log_warn(ctx, "%s", vfctl_ctx_error(ctx));
+			r = 0;
+		}
+	}
+	return r;
+}

@@ -1,0 +1,249 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "vfctl/hook.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <sys/sendfile.h>
+#include <sys/stat.h>
+
+#include "base/change.h"
+#include "base/parse.h"
+#include "hook/hook_install.h"
+#include "host/host.h"
+
+#define HOOK_DIR "/etc/libvirt/hooks/qemu.d"
+#define HOOK_NEW HOOK_DIR "/.50-vfctl.new"
+#define RELOAD_STAMP "/run/vfctl/hook-reload"
+
+/* ---- the daemon ---- */
+
+/* libvirtd, or the qemu driver's own daemon; both write their pid where they run. */
+static int find_daemon(void)
+{
+	static const char *const files[] = {"/run/virtqemud.pid", "/run/libvirtd.pid",
+		"/run/libvirt/virtqemud.pid", "/run/libvirt/libvirtd.pid"};
+
+	for (size_t i = 0; i < ARRAY_SIZE(files); i++) {
+		FILE *file = fopen(files[i], "re");
+		int pid = 0;
+
+		if (!file)
+			continue;
+		if (fscanf(file, "%d", &pid) != 1)
+			pid = 0;
+		fclose(file);
+		if (pid > 0 && (kill(pid, 0) == 0 || errno == EPERM))
+			return pid;
+	}
+	return 0;
+}
+
+static int64_t changed_at(const char *path)
+{
+	struct stat st;
+
+	return stat(path, &st) == 0 ? st.st_mtime : -1;
+}
+
+/* A process's directory in /proc carries the time it started. */
+static int64_t started_at(int pid)
+{
+	char path[32];
+
+	snprintf(path, sizeof(path), "/proc/%d", pid);
+	return changed_at(path);
+}
+
+/* One that does not run any more looks when it starts. */
+static int apply_reload(struct vfctl_ctx *ctx, const struct op *op)
+{
+	int pid = find_daemon(), fd;
+
+	if (pid && kill(pid, SIGHUP) < 0)
+		return ctx_fail(ctx, -errno, "tell the libvirt daemon (pid %d) to look for hooks: "
+			"%s", pid, strerror(errno));
+	mkdir("/run/vfctl", 0755);
+	fd = open(RELOAD_STAMP, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+	if (fd >= 0)
+		close(fd);
+	return 0;
+}
+
+/* ---- files ---- */
+
+static bool same_content(const char *a, const char *b)
+{
+	_cleanup_(buf_free) struct buf x = {0}, y = {0};
+	struct host here = {.root_fd = -1};
+
+	return files_read(&here, a, &x) == 0 && files_read(&here, b, &y) == 0 &&
+		x.len == y.len && memcmp(x.data, y.data, x.len) == 0;
+}
+
+/* Beside the running program (a build tree), or where the package puts it. */
+static int find_program(struct vfctl_ctx *ctx, const char *given, char **ret)
+{
+	_free_ char *beside = NULL;
+	char self[4096];
+	ssize_t n = readlink("/proc/self/exe", self, sizeof(self) - 1);
+	const char *tries[3];
+
+	if (n > 0) {
+		self[n] = '\0';
+		*strrchr(self, '/') = '\0';
+		beside = str_format("%s/vfctl-hook-qemu", self);
+	}
+	tries[0] = given;
+	tries[1] = VFCTL_LIBEXECDIR "/vfctl-hook-qemu";
+	tries[2] = beside;
+	for (size_t i = 0; i < (given ? 1 : ARRAY_SIZE(tries)); i++)
+		if (tries[i] && access(tries[i], R_OK) == 0) {
+			*ret = strdup(tries[i]);
+			return *ret ? 0 : ctx_oom(ctx);
+		}
+	if (given)
+		return ctx_mistake(ctx, -ENOENT, "there is no hook program %s", given);
+	return ctx_fail(ctx, -ENOENT, "there is no hook program " VFCTL_LIBEXECDIR
+		"/vfctl-hook-qemu");
+}
+
+static int copy_to(const char *from, const char *to)
+{
+	_close_ int in = open(from, O_RDONLY | O_CLOEXEC);
+	_close_ int out = open(to, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0755);
+	struct stat st;
+	off_t done = 0;
+
+	if (in < 0 || out < 0 || fstat(in, &st) < 0)
+		return -errno;
+	while (done < st.st_size)
+		if (sendfile(out, in, &done, (size_t)(st.st_size - done)) <= 0)
+			return -errno;
+	return fchmod(out, 0755) < 0 || fsync(out) < 0 ? -errno : 0;
+}
+
+static int install(struct vfctl_ctx *ctx, const char *program)
+{
+	int r;
+
+	mkdir("/etc/libvirt", 0755);
+	mkdir("/etc/libvirt/hooks", 0755);
+	mkdir(HOOK_DIR, 0755);
+	r = copy_to(program, HOOK_NEW);
+	if (r == 0 && rename(HOOK_NEW, VFCTL_HOOK_PATH) < 0)
+		r = -errno;
+	if (r < 0) {
+		unlink(HOOK_NEW);
+		return ctx_fail(ctx, r, "write %s: %s%s", VFCTL_HOOK_PATH, strerror(-r),
+			r == -EACCES || r == -ENOENT ? " (are you root?)" : "");
+	}
+	return 0;
+}
+
+static int apply_program(struct vfctl_ctx *ctx, const struct op *op)
+{
+	if (op->want[0])
+		return install(ctx, op->want);
+	if (unlink(VFCTL_HOOK_PATH) < 0 && errno != ENOENT)
+		return ctx_fail(ctx, -errno, "remove %s: %s", VFCTL_HOOK_PATH, strerror(errno));
+	return 0;
+}
+
+static int observe_program(struct vfctl_ctx *ctx, const struct op *op, char **ret)
+{
+	bool is = op->want[0] && same_content(op->want, VFCTL_HOOK_PATH);
+	bool there = access(VFCTL_HOOK_PATH, F_OK) == 0;
+
+	return op_say(ctx, is ? op->want : there ? "another" : "", ret);
+}
+
+static int observe_reload(struct vfctl_ctx *ctx, const struct op *op, char **ret)
+{
+	struct vfctl_hook_status status;
+	int r = vfctl_hook_status_read(ctx, &status);
+
+	return r < 0 ? r : op_say(ctx, status.seen_by_daemon ? "seen" : "", ret);
+}
+
+/*
+ * Both stay when a later step fails: a hook does nothing for domains that are not vfctl's. No
+ * journal either: the copy is one rename, and a daemon that was not told is told by the next
+ * `hook install`.
+ */
+const struct op_type op_hook_program = {.name = "hook-program", .nature = OP_KEPT,
+	.observe_one = observe_program, .apply_one = apply_program};
+const struct op_type op_hook_reload = {.name = "hook-reload", .nature = OP_KEPT,
+	.observe_one = observe_reload, .apply_one = apply_reload};
+
+static void add_reload(struct steps *steps)
+{
+	int pid = find_daemon();
+
+	if (pid)
+		step_add_op(steps, &op_hook_reload, "seen", NULL, "libvirt",
+			"tell the libvirt daemon (pid %d) to look for hooks again", pid);
+}
+
+int vfctl_hook_install_plan(struct vfctl_ctx *ctx, const char *program,
+	struct vfctl_change **ret_change)
+{
+	_change_ struct vfctl_change *change = NULL;
+	struct vfctl_hook_status status;
+	_free_ char *found = NULL;
+	int r = host_check_writable(ctx);
+
+	if (r == 0)
+		r = change_new(ctx, &change);
+	if (r == 0)
+		r = find_program(ctx, program, &found);
+	if (r == 0)
+		r = vfctl_hook_status_read(ctx, &status);
+	if (r < 0)
+		return r;
+	if (!status.executable || !same_content(found, VFCTL_HOOK_PATH))
+		step_add_op(&change->steps, &op_hook_program, found, NULL, VFCTL_HOOK_PATH,
+			"copy %s to %s", found, VFCTL_HOOK_PATH);
+	if (change->steps.count || !status.seen_by_daemon)
+		add_reload(&change->steps);
+	*ret_change = steal(change);
+	return 0;
+}
+
+int vfctl_hook_remove_plan(struct vfctl_ctx *ctx, struct vfctl_change **ret_change)
+{
+	_change_ struct vfctl_change *change = NULL;
+	int r = host_check_writable(ctx);
+
+	if (r == 0)
+		r = change_new(ctx, &change);
+	if (r < 0)
+		return r;
+	if (access(VFCTL_HOOK_PATH, F_OK) == 0) {
+		step_add_op(&change->steps, &op_hook_program, "", NULL, VFCTL_HOOK_PATH,
+			"remove %s", VFCTL_HOOK_PATH);
+		add_reload(&change->steps);
+	}
+	*ret_change = steal(change);
+	return 0;
+}
+
+int vfctl_hook_status_read(struct vfctl_ctx *ctx, struct vfctl_hook_status *ret_status)
+{
+	struct vfctl_hook_status s = {.daemon_pid = find_daemon()};
+	_free_ char *program = NULL;
+	int64_t told, installed = changed_at(VFCTL_HOOK_PATH);
+
+	s.installed = installed >= 0;
+	s.executable = access(VFCTL_HOOK_PATH, X_OK) == 0;
+	if (find_program(ctx, NULL, &program) == 0)
+		s.current = same_content(program, VFCTL_HOOK_PATH);
+	ctx_clear(ctx);
+	told = changed_at(RELOAD_STAMP);
+	if (s.daemon_pid && started_at(s.daemon_pid) > told)
+		told = started_at(s.daemon_pid);
+	s.seen_by_daemon = s.installed && (!s.daemon_pid || told >= installed);
+	*ret_status = s;
+	return 0;
+}

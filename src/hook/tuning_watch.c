@@ -1,0 +1,348 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * One process beside each running guest that wants it: C-states stay limited while it holds
+ * /dev/cpu_dma_latency, and vectors of VFs, which come and go with the guest's driver and of
+ * which nobody is told, are looked for and put on their CPUs.
+ */
+#include <errno.h>
+#include <poll.h>
+#include <stdio.h>
+#include <sys/syscall.h>
+
+#include "base/parse.h"
+#include "facts/domains.h"
+#include "host/host.h"
+#include "lease/guest_tuning.h"
+#include "lease/lease.h"
+#include "tuning/irq.h"
+#include "tuning/ops.h"
+#include "vfctl/guest_tuning.h"
+
+#define TEXT(bdf) vfctl_bdf_format((bdf), (char[VFCTL_BDF_TEXT]){0})
+
+#define LATENCY_DEVICE "/dev/cpu_dma_latency"
+#define LOOK_MS 1000      /* while the guest boots */
+#define LOOK_LATER_MS 5000
+#define LOOKS_AT_FIRST 120
+#define LEASE_LOOKS 5 /* a VF that was plugged in is found after as many */
+#define WAIT_MS 200
+#define WAIT_MAX_MS 5000 /* for the one of the last run to end */
+#define SETS_MAX 2
+
+/* A vector that was put somewhere. */
+struct placed_vector {
+	unsigned irq, sets;
+	bool told;
+};
+
+struct watched_vf {
+	struct vfctl_bdf bdf;
+	struct vfctl_cpuset cpus;
+	struct placed_vector *placed;
+	size_t placed_count, seen; /* of @seen vectors */
+};
+
+struct watch {
+	struct vfctl_ctx *ctx;
+	const struct vfctl_host_spec *spec;
+	struct vfctl_domain_intent intent;
+	struct tuning_wanted wanted;
+	int pid, pidfd, latency, lock;
+	struct watched_vf vfs[VFCTL_GUEST_VFS_MAX];
+	size_t vf_count;
+	unsigned looks;
+};
+
+static void watch_freep(struct watch **w)
+{
+	if (!*w)
+		return;
+	close_fd(&(*w)->pidfd);
+	close_fd(&(*w)->latency);
+	close_fd(&(*w)->lock);
+	for (size_t i = 0; i < (*w)->vf_count; i++)
+		free((*w)->vfs[i].placed);
+	free(*w);
+}
+
+static void lock_name(char ret[64], const char *uuid)
+{
+	snprintf(ret, 64, "tuning-%.36s", uuid);
+}
+
+bool tuning_is_watched(struct vfctl_ctx *ctx, const char *uuid)
+{
+	_close_ int fd = -1;
+	char name[64];
+	int r;
+
+	lock_name(name, uuid);
+	r = host_exists(ctx, HOST_LOCK_DIR "/%s.lock", name) ? host_try_lock(ctx, name, &fd) : 0;
+	ctx_clear(ctx);
+	return r == -EBUSY;
+}
+
+/* ---- the beginning ---- */
+
+static void wait_ms(int ms)
+{
+	(void)poll(NULL, 0, ms);
+}
+
+/* One for each run. That of the last may be about to see its end. */
+static int take_lock(struct watch *w, const char *uuid)
+{
+	char name[64];
+	int r, waited = 0;
+
+	lock_name(name, uuid);
+	while ((r = host_try_lock(w->ctx, name, &w->lock)) == -EBUSY && waited < WAIT_MAX_MS) {
+		wait_ms(WAIT_MS);
+		waited += WAIT_MS;
+	}
+	return r;
+}
+
+static int find_domain(struct watch *w, const char *uuid)
+{
+	int r, waited = 0;
+
+	while ((r = known_domain_find_running(w->ctx, uuid, &w->intent, &w->pid)) == -ENOENT &&
+		waited < WAIT_MAX_MS) {
+		wait_ms(WAIT_MS);
+		waited += WAIT_MS;
+	}
+	if (r < 0)
+		return r;
+	w->pidfd = (int)syscall(SYS_pidfd_open, w->pid, 0);
+	return w->pidfd >= 0 ? 0 : ctx_fail(w->ctx, -ENOENT, "process %d of domain %s has ended",
+		w->pid, w->intent.name);
+}
+
+/* As pm_qos takes it: 32 bits of the machine (Documentation/power/pm_qos_interface.rst). */
+static void hold_latency(struct watch *w, const struct vfctl_leases *leases)
+{
+	const struct vfctl_cpuset own = tuning_own_cpus(
+		vfctl_leases_find_uuid(leases, w->intent.uuid));
+	int32_t us = (int32_t)w->wanted.cpu_latency_us;
+
+	if (w->wanted.cpu_latency_us == VFCTL_CPU_LATENCY_UNSAID || vfctl_cpuset_empty(&own))
+		return;
+	if (host_hold(w->ctx, LATENCY_DEVICE, &us, sizeof(us), &w->latency) < 0)
+		ctx_audit(w->ctx, "C-states are not limited: %s", vfctl_ctx_error(w->ctx));
+	else
+		ctx_audit(w->ctx, "C-states of more than %d us are not entered on this host while it "
+			"runs", us);
+	ctx_clear(w->ctx);
+}
+
+/* ---- vectors ---- */
+
+static struct watched_vf *find_vf(struct watch *w, const struct vfctl_bdf *bdf)
+{
+	for (size_t i = 0; i < w->vf_count; i++)
+		if (vfctl_bdf_compare(&w->vfs[i].bdf, bdf) == 0)
+			return &w->vfs[i];
+	return NULL;
+}
+
+/*
+ * A VF that was plugged in. One that was taken out is somebody else's: nothing of it is touched.
+ * The run's end takes this away with the rest of what the lease has.
+ */
+static void keep(struct watch *w, const struct vfctl_bdf *vf)
+{
+	char text[VFCTL_BDF_TEXT];
+	const struct op op = {&op_irq_keep, vfctl_bdf_format(vf, text), w->intent.uuid, NULL};
+
+	if (w->wanted.interrupts && !tuning_is_kept(w->ctx, w->intent.uuid, vf))
+		op_apply(w->ctx, &op);
+	ctx_clear(w->ctx);
+}
+
+/* The VFs that it holds by now, and where their vectors go by what others hold. */
+static void look_at_leases(struct watch *w)
+{
+	_leases_ struct vfctl_leases *leases = NULL;
+	const struct vfctl_lease *lease;
+
+	if (vfctl_leases_read(w->ctx, &leases) < 0) {
+		ctx_clear(w->ctx);
+		return;
+	}
+	lease = vfctl_leases_find_uuid(leases, w->intent.uuid);
+	for (size_t i = 0; lease && i < lease->vf_count; i++) {
+		const struct vfctl_bdf *bdf = &lease->vfs[i].bdf;
+		struct watched_vf *vf = find_vf(w, bdf);
+
+		if (!vf && w->vf_count == ARRAY_SIZE(w->vfs))
+			return;
+		if (!vf) {
+			vf = &w->vfs[w->vf_count++];
+			*vf = (struct watched_vf){.bdf = *bdf};
+		}
+		tuning_vector_cpus(w->ctx, w->spec, leases, &w->intent, bdf, &vf->cpus);
+		keep(w, bdf);
+	}
+	if (!w->looks)
+		hold_latency(w, leases);
+}
+
+static struct placed_vector *find_placed(struct watched_vf *vf, unsigned irq)
+{
+	for (size_t i = 0; i < vf->placed_count; i++)
+		if (vf->placed[i].irq == irq)
+			return &vf->placed[i];
+	if (!array_grow(vf->placed, vf->placed_count))
+		return NULL;
+	vf->placed[vf->placed_count] = (struct placed_vector){.irq = irq};
+	return &vf->placed[vf->placed_count++];
+}
+
+static void tell(struct watch *w, struct placed_vector *p, const struct watched_vf *vf,
+	const char *words)
+{
+	if (!p->told)
+		ctx_audit(w->ctx, "interrupt %u of VF %s: %s", p->irq, TEXT(&vf->bdf), words);
+	p->told = true;
+}
+
+static void tell_moved(struct watch *w, struct placed_vector *p, const struct watched_vf *vf)
+{
+	_free_ char *why = irq_balance_words(w->ctx);
+
+	ctx_audit(w->ctx, "interrupt %u of VF %s was moved by others; %s", p->irq, TEXT(&vf->bdf),
+		p->sets < SETS_MAX ? "it is put back once" : "it is left there");
+	if (why)
+		ctx_audit(w->ctx, "%s", why);
+	p->told = p->sets >= SETS_MAX;
+}
+
+/* @return was it put there? */
+static bool place(struct watch *w, struct watched_vf *vf, const struct irq_vector *v)
+{
+	struct placed_vector *p = find_placed(vf, v->irq);
+	bool there = !vfctl_cpuset_empty(&v->cpus) && vfctl_cpuset_within(&v->cpus, &vf->cpus);
+	int r;
+
+	if (!p || p->told || there)
+		return false;
+	if (v->managed) {
+		tell(w, p, vf, "the kernel spreads it by itself (managed); it stays where it is");
+		return false;
+	}
+	if (p->sets)
+		tell_moved(w, p, vf);
+	if (p->told)
+		return false;
+	r = irq_vector_set(w->ctx, &vf->bdf, v->irq, &vf->cpus);
+	if (r < 0 && r != -ENOENT)
+		tell(w, p, vf, vfctl_ctx_error(w->ctx));
+	ctx_clear(w->ctx);
+	p->sets++;
+	return r == 0;
+}
+
+static void look_at_vf(struct watch *w, struct watched_vf *vf)
+{
+	_free_ struct irq_vector *all = NULL;
+	size_t count = 0, moved = 0;
+	char list[512];
+
+	if (vfctl_cpuset_empty(&vf->cpus) || !tuning_is_kept(w->ctx, w->intent.uuid, &vf->bdf) ||
+		irq_vectors_read(w->ctx, &vf->bdf, &all, &count) < 0) {
+		ctx_clear(w->ctx);
+		return;
+	}
+	if (count != vf->seen) /* the guest's driver was loaded, or went: others by the same numbers */
+		vf->placed_count = 0;
+	vf->seen = count;
+	for (size_t i = 0; i < count; i++)
+		moved += place(w, vf, &all[i]);
+	if (!moved)
+		return;
+	vfctl_cpuset_format(&vf->cpus, list, sizeof(list));
+	ctx_audit(w->ctx, "%zu of %zu interrupts of VF %s to CPUs %s%s", moved, count, TEXT(&vf->bdf),
+		list, irq_may_be_posted(w->ctx) ? " (where the machine posts them to vCPUs, pinning has "
+		"no effect)" : "");
+}
+
+static void look(struct watch *w)
+{
+	if (w->looks % LEASE_LOOKS == 0)
+		look_at_leases(w);
+	for (size_t i = 0; w->wanted.interrupts && i < w->vf_count; i++)
+		look_at_vf(w, &w->vfs[i]);
+	w->looks++;
+}
+
+/* ---- until it ends ---- */
+
+/* Of a guest that only has its C-states limited nothing need be looked at. */
+static int pause_ms(const struct watch *w)
+{
+	return !w->wanted.interrupts ? -1 : w->looks < LOOKS_AT_FIRST ? LOOK_MS : LOOK_LATER_MS;
+}
+
+static void watch_guest(struct watch *w)
+{
+	struct pollfd end = {.fd = w->pidfd, .events = POLLIN};
+	int n;
+
+	do {
+		look(w);
+		n = poll(&end, 1, pause_ms(w));
+	} while (n == 0 || (n < 0 && errno == EINTR));
+}
+
+static int begin(struct watch *w, const char *uuid)
+{
+	char origin[128];
+	int r = take_lock(w, uuid);
+
+	if (r == 0)
+		r = find_domain(w, uuid);
+	if (r < 0)
+		return r;
+	snprintf(origin, sizeof(origin), "guest tuning, domain %s", uuid);
+	r = vfctl_ctx_set_origin(w->ctx, origin);
+	return r < 0 ? r : tuning_resolve(w->ctx, w->spec, &w->intent.tuning, &w->wanted);
+}
+
+int vfctl_guest_tuning_watch(struct vfctl_ctx *ctx, const struct vfctl_host_spec *spec,
+	const char *uuid)
+{
+	_cleanup_(watch_freep) struct watch *w = calloc(1, sizeof(*w));
+	int r;
+
+	if (!w)
+		return ctx_oom(ctx);
+	*w = (struct watch){.ctx = ctx, .spec = spec, .pidfd = -1, .latency = -1, .lock = -1};
+	if (!uuid_valid(uuid))
+		return ctx_fail(ctx, -EINVAL, "'%.40s' is no UUID", uuid);
+	r = begin(w, uuid);
+	if (r == -EBUSY) { /* another does it */
+		ctx_clear(ctx);
+		return 0;
+	}
+	if (r == 0)
+		watch_guest(w);
+	return r;
+}
+
+int vfctl_guest_tuning_needed(struct vfctl_ctx *ctx, const struct vfctl_host_spec *spec,
+	const char *xml, size_t len, char ret_uuid[VFCTL_UUID_TEXT])
+{
+	_free_ struct vfctl_domain_intent *intent = calloc(1, sizeof(*intent));
+	struct tuning_wanted w;
+	int r = intent ? vfctl_domain_intent_read(ctx, xml, len, false, intent) : ctx_oom(ctx);
+
+	if (r < 0 || !intent->uuid[0] || !vfctl_guest_tuning_any(&intent->tuning))
+		return r;
+	if (tuning_resolve(ctx, spec, &intent->tuning, &w) < 0) { /* it was said at its start */
+		ctx_clear(ctx);
+		return 0;
+	}
+	str_copy(ret_uuid, VFCTL_UUID_TEXT, intent->uuid);
+	return w.interrupts || w.cpu_latency_us != VFCTL_CPU_LATENCY_UNSAID;
+}

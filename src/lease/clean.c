@@ -1,0 +1,354 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * What a guest, or whoever had a VF before, left on it: found on the VF itself, and taken from it
+ * before the next guest has it. A run takes back what it did; this is for what no run knows of.
+ */
+#include "lease/clean.h"
+
+#include <errno.h>
+#include <stdio.h>
+
+#include "base/json.h"
+#include "base/parse.h"
+#include "base/vfattr.h"
+#include "change/pf_locks.h"
+#include "change/recover.h"
+#include "facts/snapshot.h"
+#include "host/host.h"
+#include "lease/declared.h"
+#include "lease/lease.h"
+#include "pci/device.h"
+#include "sriov/attrs.h"
+#include "sriov/holder.h"
+#include "sriov/inventory.h"
+#include "sriov/ops.h"
+
+#define TEXT(bdf) vfctl_bdf_format((bdf), (char[VFCTL_BDF_TEXT]){0})
+#define NAME(pf) vfctl_pf_name((pf), (char[VFCTL_BDF_TEXT]){0})
+
+/* ---- what is left ---- */
+
+/* Of a VF that host.yaml says nothing of. Spoof check and link state are not looked for: some
+ * drivers begin with others (mlx5: no spoof check), and each start of a guest writes them. */
+static struct vfctl_vf_attrs safe_values(const struct vfctl_vf_attrs *declared)
+{
+	struct vfctl_vf_attrs safe = {.mask = VFCTL_ATTR_TRUST | VFCTL_ATTR_VLAN | VFCTL_ATTR_RATE |
+		VFCTL_ATTR_QUERY_RSS, .proto = VFCTL_VLAN_8021Q};
+
+	if (declared)
+		attrs_copy(&safe, declared, safe.mask);
+	return safe;
+}
+
+/* A lease of another VF says that it is its guest's. */
+static bool is_of_lease(const struct vfctl_leases *leases, const struct vfctl_mac *mac)
+{
+	for (size_t i = 0; i < leases->count; i++)
+		for (size_t k = 0; k < leases->v[i].vf_count; k++) {
+			const struct vfctl_vf_attrs *a = &leases->v[i].vfs[k].intent;
+
+			if (a->mask & VFCTL_ATTR_MAC && memcmp(&a->mac, mac, sizeof(*mac)) == 0)
+				return true;
+		}
+	return false;
+}
+
+/* What it shall have instead; its mask is 0 when nothing is left. */
+static struct vfctl_vf_attrs what_is_left(const struct vfctl_snapshot *s, const struct vfctl_pf *pf,
+	const struct vfctl_vf *vf, const struct vfctl_vf_attrs *declared)
+{
+	struct vfctl_vf_attrs want = safe_values(declared);
+
+	want.mask &= vf->attrs.mask;
+	attrs_drop_equal(&want, &vf->attrs);
+	if (!pf->infiniband && vf->attrs.mask & VFCTL_ATTR_MAC && !vfctl_mac_is_zero(&pf->mac) &&
+		!(declared && declared->mask & VFCTL_ATTR_MAC) &&
+		is_of_lease(s->leases, &vf->attrs.mac)) {
+		want.mask |= VFCTL_ATTR_MAC;
+		want.mac = mac_derive(&pf->mac, vf->index, 0);
+	}
+	attrs_complete(&want, &vf->attrs);
+	return want;
+}
+
+/* One that the host uses is the host's: what it has it has for that. */
+static bool may_be_left(const struct vfctl_vf *vf)
+{
+	return !vf_is_busy(vf) && (!vf->driver[0] || pci_driver_is_vfio(vf->driver));
+}
+
+/* The entry of host.yaml that means the PF; NULL: none, or that cannot be told. */
+static const struct vfctl_pf_spec *entry_of(struct vfctl_ctx *ctx, const struct vfctl_snapshot *s,
+	const struct vfctl_host_spec *spec, const struct vfctl_pf *pf)
+{
+	const struct vfctl_pf_spec *entry = NULL;
+	const struct vfctl_pf *meant;
+
+	for (size_t i = 0; spec && !entry && i < spec->pf_count; i++)
+		if (declared_find(ctx, s->inventory, &spec->pfs[i], &meant) == 0 && meant == pf)
+			entry = &spec->pfs[i];
+	ctx_clear(ctx);
+	return entry;
+}
+
+static const struct vfctl_vf_attrs *declared_of(const struct vfctl_pf_spec *entry, uint32_t vf)
+{
+	for (size_t i = 0; entry && i < entry->range_count; i++)
+		if (vf >= entry->ranges[i].first && vf <= entry->ranges[i].last)
+			return &entry->ranges[i].attrs;
+	return NULL;
+}
+
+/* Is it to be cleaned? With what it shall have. */
+static bool is_left(struct vfctl_ctx *ctx, const struct vfctl_snapshot *s,
+	const struct vfctl_host_spec *spec, const struct vfctl_pf *pf, const struct vfctl_vf *vf,
+	struct vfctl_vf_attrs *ret_want)
+{
+	const struct vfctl_pf_spec *entry;
+
+	if (pf->unread || !may_be_left(vf))
+		return false;
+	*ret_want = what_is_left(s, pf, vf, NULL);
+	if (!ret_want->mask)
+		return false;
+	/* Seldom: then what is declared is looked for. */
+	entry = entry_of(ctx, s, spec, pf);
+	*ret_want = what_is_left(s, pf, vf, declared_of(entry, vf->index));
+	return ret_want->mask && !(entry && entry->unmanaged);
+}
+
+void vfctl_snapshot_mark_left(struct vfctl_ctx *ctx, struct vfctl_snapshot *s,
+	const struct vfctl_host_spec *spec)
+{
+	struct vfctl_vf_attrs want;
+
+	/* Whose a VF is must be known, and what is declared for it: not so of a captured host. */
+	if (host_of(ctx)->ops->read_only || s->leases_error || s->domains_error)
+		return;
+	for (size_t i = 0; i < s->inventory->pf_count; i++)
+		for (uint32_t k = 0; k < s->inventory->pfs[i].num_vfs; k++) {
+			struct vfctl_vf *vf = &s->inventory->pfs[i].vfs[k];
+
+			vf->to_clean |= is_left(ctx, s, spec, &s->inventory->pfs[i], vf, &want);
+		}
+}
+
+/* ---- the operation ---- */
+
+/* The VF; NULL: it went with its PF, and what was left with it. @ret_leased: it is somebody's. */
+static int find_vf(struct vfctl_ctx *ctx, const struct op *op,
+	struct vfctl_inventory **ret_inventory, const struct vfctl_vf **ret, bool *ret_leased)
+{
+	_leases_ struct vfctl_leases *leases = NULL;
+	const struct vfctl_pf *pf;
+	int r = vfctl_inventory_read(ctx, op->target, ret_inventory);
+
+	*ret = NULL;
+	*ret_leased = false;
+	if (r == 0)
+		r = vfctl_inventory_find_vf(ctx, *ret_inventory, op->target, &pf, ret);
+	if (r == -ENOENT) {
+		ctx_clear(ctx);
+		return 0;
+	}
+	if (r == 0 && pf->unread)
+		r = ctx_fail(ctx, -EIO, "nothing is changed: %s", pf->unread);
+	if (r == 0)
+		r = vfctl_leases_read(ctx, &leases);
+	*ret_leased = r == 0 && vfctl_leases_find_vf(leases, &(*ret)->bdf);
+	return r;
+}
+
+static int observe_clean(struct vfctl_ctx *ctx, const struct op *op, char **ret)
+{
+	_inventory_ struct vfctl_inventory *inv = NULL;
+	const struct vfctl_vf *vf;
+	bool leased;
+	int r = find_vf(ctx, op, &inv, &vf, &leased);
+
+	if (r < 0)
+		return r;
+	if (!vf || leased)
+		return op_say(ctx, op->want, ret);
+	*ret = json_of_attrs(&vf->attrs);
+	return *ret ? 0 : ctx_oom(ctx);
+}
+
+static bool same_values(const char *text, const char *observed)
+{
+	return op_guest_attrs.same(text, observed);
+}
+
+static int lock_pf(struct vfctl_ctx *ctx, const struct op *op, struct pf_locks *locks)
+{
+	char text[VFCTL_BDF_TEXT];
+	struct vfctl_bdf pf;
+	int r;
+
+	snprintf(text, sizeof(text), "%.*s", (int)strcspn(op->target, "/"), op->target);
+	if (vfctl_bdf_parse(text, &pf) < 0)
+		return ctx_fail(ctx, -EBADMSG, "an operation %s has '%s' as its target",
+			op->type->name, op->target);
+	r = pf_locks_add(ctx, locks, &pf);
+	return r < 0 ? r : pf_locks_take(ctx, locks);
+}
+
+static int check_unused(struct vfctl_ctx *ctx, const struct op *op, const struct vfctl_vf *vf,
+	bool leased)
+{
+	char words[192];
+
+	if (!vf)
+		return ctx_fail(ctx, -ENOENT, "VF %s is not there any more", op->target);
+	if (leased)
+		return ctx_fail(ctx, -EBUSY, "VF %s is leased by now", op->target);
+	if (vf_is_open(vf))
+		return ctx_fail(ctx, -EBUSY, "VF %s is %s by now", op->target,
+			vf_describe_user(vf, words, sizeof(words)));
+	return 0;
+}
+
+static int apply_clean(struct vfctl_ctx *ctx, const struct op *op)
+{
+	const struct op write = {&op_guest_attrs, op->target, op->want, NULL};
+	_pf_locks_ struct pf_locks locks = {.count = 0};
+	_inventory_ struct vfctl_inventory *inv = NULL;
+	const struct vfctl_vf *vf = NULL;
+	bool leased;
+	int r = lock_pf(ctx, op, &locks);
+
+	if (r == 0)
+		r = find_vf(ctx, op, &inv, &vf, &leased);
+	if (r == 0)
+		r = check_unused(ctx, op, vf, leased);
+	if (r < 0)
+		return r;
+	r = pci_reset(ctx, &vf->bdf);
+	return r < 0 ? ctx_append(ctx, r, "; nobody gets VF %s so (dmesg says why)", op->target)
+		     : op_apply(ctx, &write);
+}
+
+/* What was left is nobody's wish, but a change that fails leaves all as it was. */
+static int revert_clean(struct vfctl_ctx *ctx, const struct op *op)
+{
+	const struct op write = {&op_guest_attrs, op->target, op->want, op->before};
+	_pf_locks_ struct pf_locks locks = {.count = 0};
+	_inventory_ struct vfctl_inventory *inv = NULL;
+	const struct vfctl_vf *vf;
+	bool leased;
+	int r = lock_pf(ctx, op, &locks);
+
+	if (r == 0)
+		r = find_vf(ctx, op, &inv, &vf, &leased);
+	return r < 0 || !vf || leased || vf_is_open(vf) ? r : op_revert(ctx, &write);
+}
+
+const struct op_type op_clean = {.name = "clean", .volatile_ = true,
+	.observe_one = observe_clean, .apply_one = apply_clean, .revert_one = revert_clean,
+	.same = same_values};
+
+/* ---- steps ---- */
+
+static void put_words(const struct vfctl_vf_attrs *had, const struct vfctl_vf_attrs *want,
+	struct buf *words)
+{
+	char value[VFCTL_ATTR_TEXT];
+	struct vfctl_vf_attrs left = *had;
+	const char *key;
+	size_t i = 0;
+
+	left.mask &= want->mask & ~attrs_equal(had, want);
+	while (vfctl_vf_attrs_next(&left, &i, &key, value))
+		buf_printf(words, "%s%s=%s", words->len ? " " : "", key, value);
+}
+
+/* When there is something left on it. */
+static int add_step(struct vfctl_ctx *ctx, const struct vfctl_snapshot *s,
+	const struct vfctl_host_spec *spec, const struct vfctl_pf *pf, const struct vfctl_vf *vf,
+	struct steps *steps)
+{
+	_free_ char *want = NULL, *before = NULL;
+	struct vfctl_vf_attrs attrs, had;
+	_buf_ struct buf words = {0};
+
+	if (!is_left(ctx, s, spec, pf, vf, &attrs))
+		return 0;
+	had = attrs_before(&vf->attrs, &attrs);
+	want = json_of_attrs(&attrs);
+	before = json_of_attrs(&had);
+	put_words(&had, &attrs, &words);
+	if (!want || !before || words.failed)
+		return ctx_oom(ctx);
+	step_begin(steps, "clean VF %s/%u of what was left on it: %s", NAME(pf), vf->index,
+		words.data ? words.data : "");
+	step_op(steps, &op_clean, want, before, "%s/%u", TEXT(&pf->bdf), vf->index);
+	return 0;
+}
+
+int clean_add_steps(struct vfctl_ctx *ctx, const struct vfctl_snapshot *snapshot,
+	const struct vfctl_host_spec *spec, const struct vfctl_domain_vf *vfs, size_t count,
+	struct steps *steps)
+{
+	const struct vfctl_pf *pf;
+	const struct vfctl_vf *vf;
+	int r = 0;
+
+	for (size_t i = 0; i < count && r == 0; i++) {
+		r = vfctl_inventory_find_vf(ctx, snapshot->inventory, TEXT(&vfs[i].bdf), &pf, &vf);
+		if (r == 0)
+			r = add_step(ctx, snapshot, spec, pf, vf, steps);
+	}
+	return r;
+}
+
+/* ---- vfctl recover --clean ---- */
+
+static bool any_of_run(const struct vfctl_snapshot *s)
+{
+	for (size_t i = 0; i < s->inventory->pf_count; i++)
+		for (uint32_t k = 0; k < s->inventory->pfs[i].num_vfs; k++)
+			if (s->inventory->pfs[i].vfs[k].to_clean)
+				return true;
+	return false;
+}
+
+static int add_all(struct vfctl_ctx *ctx, const struct vfctl_snapshot *s,
+	const struct vfctl_host_spec *spec, struct vfctl_change *change)
+{
+	int r = 0;
+
+	for (size_t i = 0; i < s->inventory->pf_count; i++) {
+		const struct vfctl_pf *pf = &s->inventory->pfs[i];
+
+		for (uint32_t k = 0; k < pf->num_vfs && r == 0; k++)
+			r = add_step(ctx, s, spec, pf, &pf->vfs[k], &change->steps);
+	}
+	if (r < 0 || change->steps.count)
+		return r;
+	return ctx_fail(ctx, -EALREADY, any_of_run(s)
+		? "no VF that nobody has is to be cleaned; what a guest's run left on those that are "
+		  "leased to it: vfctl recover" : "no VF is to be cleaned");
+}
+
+int vfctl_clean_plan(struct vfctl_ctx *ctx, const struct vfctl_host_spec *spec, bool dry_run,
+	struct vfctl_change **ret_change)
+{
+	_snapshot_ struct vfctl_snapshot *snapshot = NULL;
+	_change_ struct vfctl_change *change = NULL;
+	int r = change_new(ctx, &change);
+
+	if (r == 0 && !dry_run)
+		r = host_lock(ctx, HOST_LOCK_PLACEMENT, false, &change->placement_fd);
+	if (r == 0)
+		r = vfctl_snapshot_read(ctx, NULL, &snapshot);
+	if (r == 0)
+		r = snapshot_need_all(ctx, snapshot);
+	if (r == 0)
+		r = add_all(ctx, snapshot, spec, change);
+	if (r == 0)
+		r = guest_journal(ctx, change, NULL, "recover --clean");
+	r = change_planned(ctx, change, r);
+	if (r == 0)
+		*ret_change = steal(change);
+	return r;
+}

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef VFCTL_LEASE_CLEAN_H
+#define VFCTL_LEASE_CLEAN_H
+
+#include "base/change.h"
+#include "vfctl/workflow.h"
+
+/*
+ * op_clean  "PF/INDEX"  a VF that nobody has: reset, where the kernel offers that, and with these
+ *                       values, as JSON. One that is leased by now has gone on to its guest: then
+ *                       it counts as done, and is not taken back.
+ */
+extern const struct op_type op_clean;
+
+/*
+ * Before VFs are handed out: a step for each of them that is to be cleaned. The others, and those
+ * that somebody has, are passed over.
+ */
+int clean_add_steps(struct vfctl_ctx *ctx, const struct vfctl_snapshot *snapshot,
+	const struct vfctl_host_spec *spec, const struct vfctl_domain_vf *vfs, size_t count,
+	struct steps *steps);
+
+#endif

@@ -1,0 +1,258 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* What a guest's change does in libvirt: domains, their definitions and devices. */
+#include <errno.h>
+#include <stdio.h>
+
+#include "base/buf.h"
+#include "lease/ops.h"
+#include "vfctl/domain.h"
+#include "vfctl/hypervisor.h"
+
+#define DEFINED "defined"
+#define PLUGGED "plugged"
+
+/* What is observed is a text's first word or line; the rest is what it takes to get there. */
+static bool begins_with(const char *text, const char *observed, const char *ends)
+{
+	size_t len = strcspn(text, ends);
+
+	return len == strlen(observed) && !strncmp(text, observed, len);
+}
+
+/* 1 it knows the domain; 0 it does not. */
+static int ask(struct vfctl_ctx *ctx, const struct op *op, bool config,
+	struct vfctl_domain_info *ret)
+{
+	struct vfctl_hypervisor *hv = ctx->hypervisor;
+	char uuid[VFCTL_UUID_TEXT];
+	int r;
+
+	if (!hv)
+		return ctx_fail(ctx, -ENOTCONN, "libvirt must be asked for domain %s", op->target);
+	op_uuid(op, uuid);
+	r = hv->get(ctx, hv, uuid, config, ret);
+	if (r == -ENOENT)
+		ctx_clear(ctx);
+	return r == -ENOENT ? 0 : r < 0 ? r : 1;
+}
+
+static int domain_text(struct vfctl_ctx *ctx, const struct op *op, char **ret)
+{
+	struct vfctl_domain_info info = {0};
+	int r = ask(ctx, op, true, &info);
+	bool defined = r == 1 && info.persistent;
+
+	vfctl_domain_info_clear(&info);
+	return r < 0 ? r : op_say(ctx, defined ? DEFINED : "", ret);
+}
+
+static bool same_domain(const char *text, const char *observed)
+{
+	return !text[0] == !observed[0];
+}
+
+static int define_one(struct vfctl_ctx *ctx, const struct op *op)
+{
+	return ctx->hypervisor->define(ctx, ctx->hypervisor, op->want);
+}
+
+static int undefine_one(struct vfctl_ctx *ctx, const struct op *op)
+{
+	struct vfctl_domain_info info = {0};
+	int r = ask(ctx, op, true, &info);
+
+	if (r == 1 && info.active)
+		r = ctx_fail(ctx, -EBUSY, "domain %s runs by now: it stays", info.name);
+	else if (r == 1)
+		r = ctx->hypervisor->undefine(ctx, ctx->hypervisor, op->target, 0);
+	vfctl_domain_info_clear(&info);
+	return r;
+}
+
+static const struct {
+	unsigned bit;
+	const char *word;
+} drops[] = {{VFCTL_DROP_NVRAM, " nvram"}, {VFCTL_DROP_MANAGED_SAVE, " managed-save"},
+	{VFCTL_DROP_SNAPSHOTS, " snapshots"}};
+
+char *domain_drops(unsigned drop)
+{
+	_buf_ struct buf text = {0};
+
+	buf_puts(&text, DEFINED);
+	for (size_t i = 0; i < ARRAY_SIZE(drops); i++)
+		if (drop & drops[i].bit)
+			buf_puts(&text, drops[i].word);
+	return text.failed ? NULL : buf_steal(&text);
+}
+
+static int undefine_for_good(struct vfctl_ctx *ctx, const struct op *op)
+{
+	unsigned drop = 0;
+
+	for (size_t i = 0; i < ARRAY_SIZE(drops); i++)
+		if (strstr(op->before, drops[i].word))
+			drop |= drops[i].bit;
+	return ctx->hypervisor->undefine(ctx, ctx->hypervisor, op->target, drop);
+}
+
+static int by_address(const void *a, const void *b)
+{
+	return vfctl_bdf_compare(a, b);
+}
+
+static bool is_in_intent(const struct vfctl_domain_intent *intent, const struct vfctl_bdf *bdf)
+{
+	for (size_t i = 0; i < intent->vf_count; i++)
+		if (vfctl_bdf_compare(&intent->vfs[i].bdf, bdf) == 0)
+			return true;
+	return false;
+}
+
+int domain_devices(struct vfctl_ctx *ctx, const char *xml, char **ret_text)
+{
+	_free_ struct vfctl_domain_intent *intent = calloc(1, sizeof(*intent));
+	_free_ struct vfctl_bdf *all = NULL;
+	_buf_ struct buf text = {0};
+	char name[VFCTL_BDF_TEXT];
+	size_t n = 0;
+	int r = intent ? vfctl_domain_intent_read(ctx, xml, strlen(xml), false, intent)
+		       : ctx_oom(ctx);
+
+	/* Somebody else wrote into our metadata: the devices are what they are. */
+	if (r == -EINVAL)
+		r = vfctl_domain_intent_read(ctx, xml, strlen(xml), true, intent);
+	if (r < 0)
+		return r;
+	ctx_clear(ctx);
+	all = calloc(intent->device_count + intent->vf_count + 1, sizeof(*all));
+	if (!all)
+		return ctx_oom(ctx);
+	for (size_t i = 0; i < intent->device_count; i++)
+		all[n++] = intent->devices[i].bdf;
+	for (size_t i = 0; i < intent->vf_count; i++)
+		if (!vfctl_domain_intent_device(intent, &intent->vfs[i].bdf))
+			all[n++] = intent->vfs[i].bdf;
+	qsort(all, n, sizeof(*all), by_address);
+	buf_puts(&text, "");
+	for (size_t i = 0; i < n; i++)
+		buf_printf(&text, "%s%s%s%s", i ? " " : "",
+			vfctl_domain_intent_device(intent, &all[i]) ? "" : "no:",
+			vfctl_bdf_format(&all[i], name), is_in_intent(intent, &all[i]) ? "*" : "");
+	if (text.failed)
+		return ctx_oom(ctx);
+	*ret_text = buf_steal(&text);
+	return 0;
+}
+
+static int definition_text(struct vfctl_ctx *ctx, const struct op *op, char **ret)
+{
+	struct vfctl_domain_info info = {0};
+	int r = ask(ctx, op, true, &info);
+
+	if (r == 1)
+		r = domain_devices(ctx, info.xml, ret);
+	else if (r == 0)
+		r = op_say(ctx, "", ret);
+	vfctl_domain_info_clear(&info);
+	return r;
+}
+
+/* An older vfctl knew nothing of what our metadata says: "no:" words and '*' do not count. */
+static bool same_devices(const char *text, const char *observed)
+{
+	while (*text || *observed) {
+		size_t len;
+
+		observed += strspn(observed, " *");
+		text += strspn(text, " ");
+		len = strcspn(observed, " *");
+		if (str_starts(observed, "no:")) {
+			observed += len;
+			continue;
+		}
+		if (len != strcspn(text, " ") || strncmp(text, observed, len))
+			return false;
+		text += len;
+		observed += len;
+	}
+	return true;
+}
+
+/* The devices, and behind them what was written down of each. */
+static bool same_definition(const char *text, const char *observed)
+{
+	return strchr(text, '\n') ? begins_with(text, observed, "\n") : same_devices(text, observed);
+}
+
+static int define_with(struct vfctl_ctx *ctx, const struct op *op)
+{
+	const char *xml = strchr(op->want, '\n');
+
+	return xml ? ctx->hypervisor->define(ctx, ctx->hypervisor, xml + 1)
+		   : ctx_fail(ctx, -EBADMSG, "a definition of domain %s has no XML", op->target);
+}
+
+/* One that was undefined since stays so. */
+static int redefine(struct vfctl_ctx *ctx, const struct op *op)
+{
+	_free_ char *now = NULL;
+	int r = domain_text(ctx, op, &now);
+
+	return r == 0 && now[0] ? ctx->hypervisor->define(ctx, ctx->hypervisor, op->before) : r;
+}
+
+static int plugged_text(struct vfctl_ctx *ctx, const struct op *op, char **ret)
+{
+	_free_ struct vfctl_domain_intent *intent = calloc(1, sizeof(*intent));
+	struct vfctl_domain_info info = {0};
+	char uuid[VFCTL_UUID_TEXT];
+	bool plugged = false;
+	struct vfctl_bdf vf;
+	int r = intent ? op_vf(ctx, op, uuid, &vf) : ctx_oom(ctx);
+
+	if (r == 0)
+		r = ask(ctx, op, false, &info);
+	if (r == 1 && info.active)
+		r = vfctl_domain_intent_read(ctx, info.xml, strlen(info.xml), true, intent);
+	for (size_t i = 0; r >= 0 && i < intent->device_count; i++)
+		plugged |= vfctl_bdf_compare(&intent->devices[i].bdf, &vf) == 0;
+	vfctl_domain_info_clear(&info);
+	return r < 0 ? r : op_say(ctx, plugged ? PLUGGED : "", ret);
+}
+
+/* "" too begins what is wanted. */
+static bool same_plugged(const char *text, const char *observed)
+{
+	return begins_with(text, observed, " \n");
+}
+
+/* "plugged\nXML", and "plugged MILLISECONDS\nXML" before it is taken away. */
+static int plug(struct vfctl_ctx *ctx, const struct op *op)
+{
+	struct vfctl_hypervisor *hv = ctx->hypervisor;
+	const char *xml = strchr(op->want[0] ? op->want : op->before, '\n');
+	char uuid[VFCTL_UUID_TEXT];
+	uint32_t timeout_ms = 0;
+
+	op_uuid(op, uuid);
+	if (!xml)
+		return ctx_fail(ctx, -EBADMSG, "a device of domain %s has no XML", uuid);
+	if (op->want[0])
+		return hv->attach(ctx, hv, uuid, xml + 1, VFCTL_AFFECT_LIVE);
+	sscanf(op->before, PLUGGED " %u", &timeout_ms);
+	return hv->detach(ctx, hv, uuid, xml + 1, VFCTL_AFFECT_LIVE, timeout_ms);
+}
+
+const struct op_type op_domain = {.name = "domain", .asks_libvirt = true,
+	.observe_one = domain_text, .apply_one = define_one, .revert_one = undefine_one,
+	.same = same_domain};
+const struct op_type op_undomain = {.name = "undomain", .nature = OP_COMMIT,
+	.asks_libvirt = true, .observe_one = domain_text, .apply_one = undefine_for_good,
+	.same = same_domain};
+const struct op_type op_definition = {.name = "definition", .asks_libvirt = true,
+	.observe_one = definition_text, .apply_one = define_with, .revert_one = redefine,
+	.same = same_definition};
+const struct op_type op_plugged = {.name = "plugged", .nature = OP_COMMIT,
+	.volatile_ = true, .asks_libvirt = true, .observe_one = plugged_text,
+	.apply_one = plug, .same = same_plugged};

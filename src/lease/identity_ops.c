@@ -1,0 +1,346 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Values as an operation has them: "mac 02:00:00:00:00:01 vf0, guid 0011:2233:4455:6677 vf1 0x8001
+ * for NAME" -> the domain's (or the host's), or nobody's. Recovery knows no pools: it looks at
+ * the host's own store.
+ */
+#include <errno.h>
+#include <stdio.h>
+
+#include "base/buf.h"
+#include "base/owner.h"
+#include "lease/identity.h"
+#include "lease/ops.h"
+#include "state/ids_sqlite.h"
+#include "vfctl/hostspec.h"
+
+#define FOR " for "
+
+/* ---- the text ---- */
+
+static void put_value(struct buf *out, const struct vfctl_id *id)
+{
+	char text[VFCTL_ID_TEXT];
+
+	buf_printf(out, "%s%s %s", out->len ? ", " : "", vfctl_id_kind_name(id->kind),
+		vfctl_id_format(id->kind, id->value, text));
+}
+
+/* What claims it: with its device, and the P_Key that goes with it. */
+static void put_claim(struct buf *out, const struct vfctl_id *id)
+{
+	put_value(out, id);
+	buf_printf(out, " %s", id->owner.device);
+	if (id->pkey)
+		buf_printf(out, " 0x%04x", id->pkey);
+}
+
+static bool read_value(const char *text, size_t len, struct vfctl_id *ret)
+{
+	char kind[8], value[VFCTL_ID_TEXT], pkey[8] = "0";
+	struct vfctl_mac mac;
+	_free_ char *one = strndup(text, len);
+
+	*ret = (struct vfctl_id){0};
+	if (!one || sscanf(one, "%7s %23s %64s %7s", kind, value, ret->owner.device, pkey) < 2)
+		return false;
+	ret->pkey = (uint16_t)strtoul(pkey, NULL, 16);
+	if (str_eq(kind, vfctl_id_kind_name(VFCTL_ID_GUID)))
+		return vfctl_guid_parse(value, &ret->value) == 0;
+	ret->kind = VFCTL_ID_MAC;
+	if (!str_eq(kind, vfctl_id_kind_name(VFCTL_ID_MAC)) || vfctl_mac_parse(value, &mac) < 0)
+		return false;
+	ret->value = mac_number(&mac);
+	return true;
+}
+
+struct values {
+	struct vfctl_id *v;
+	size_t count;
+};
+
+static void values_clear(struct values *values)
+{
+	free(values->v);
+}
+#define _values_ _cleanup_(values_clear)
+
+static bool is_among(const struct values *values, const struct vfctl_id *id)
+{
+	for (size_t i = 0; i < values->count; i++)
+		if (values->v[i].kind == id->kind && values->v[i].value == id->value)
+			return true;
+	return false;
+}
+
+static int read_values(struct vfctl_ctx *ctx, const char *text, struct values *ret)
+{
+	const char *name = strstr(text, FOR), *end = name ? name : text + strlen(text);
+
+	for (const char *at = text; at < end;) {
+		size_t len = strcspn(at, ",");
+		struct vfctl_id *id;
+
+		if (!array_grow(ret->v, ret->count))
+			return ctx_oom(ctx);
+		id = &ret->v[ret->count++];
+		if (!read_value(at, at + len < end ? len : (size_t)(end - at), id))
+			return ctx_fail(ctx, -EBADMSG, "'%s' are no MACs and GUIDs", text);
+		if (name)
+			str_copy(id->owner.domain_name, sizeof(id->owner.domain_name),
+				name + strlen(FOR));
+		at += len + strspn(at + len, ", ");
+	}
+	return 0;
+}
+
+/* ---- whose they are ---- */
+
+static const char *owner_of(const struct op *op)
+{
+	return str_eq(op->target, IDENTITY_HOST) ? "" : op->target;
+}
+
+static void close_store(struct id_store **store)
+{
+	if (*store)
+		(*store)->ops->close(*store);
+}
+#define _id_store_ _cleanup_(close_store)
+
+/* Those of @text, without those of @but, that are leased to the owner now. */
+static int held_of(struct vfctl_ctx *ctx, const struct op *op, const char *text, const char *but,
+	struct values *ret)
+{
+	_values_ struct values all = {0}, others = {0};
+	_id_store_ struct id_store *store = NULL;
+	int r = read_values(ctx, text, &all);
+
+	if (r == 0)
+		r = read_values(ctx, but, &others);
+	if (r == 0)
+		r = id_sqlite_open(ctx, false, &store);
+	if (r == -ENOENT) {
+		ctx_clear(ctx);
+		return 0; /* nothing was ever given */
+	}
+	for (size_t i = 0; i < all.count && r >= 0; i++) {
+		struct vfctl_id id;
+
+		if (is_among(&others, &all.v[i]))
+			continue;
+		r = identity_find_of(store, owner_of(op), all.v[i].kind, all.v[i].value, &id);
+		if (r == 1 && !array_grow(ret->v, ret->count))
+			r = ctx_oom(ctx);
+		if (r == 1)
+			ret->v[ret->count++] = id;
+	}
+	return r < 0 ? r : 0;
+}
+
+static int say_held(struct vfctl_ctx *ctx, const struct op *op, char **ret)
+{
+	_values_ struct values held = {0};
+	_buf_ struct buf text = {0};
+	int r = held_of(ctx, op, op->want[0] ? op->want : op->before, "", &held);
+
+	buf_puts(&text, "");
+	for (size_t i = 0; i < held.count; i++)
+		put_value(&text, &held.v[i]);
+	if (r == 0 && text.failed)
+		return ctx_oom(ctx);
+	if (r == 0)
+		*ret = buf_steal(&text);
+	return r;
+}
+
+/* ---- nobody's again ---- */
+
+/* By whoever has the pools, and the fleet with them; else here, and the fleet is told by a sync. */
+static int release_here(struct vfctl_ctx *ctx, const struct values *held, bool used)
+{
+	_id_store_ struct id_store *store = NULL;
+	int r = id_sqlite_open(ctx, true, &store);
+
+	for (size_t i = 0; i < held->count && r == 0; i++)
+		r = identity_forget(store, &held->v[i], used);
+	return r;
+}
+
+static int release_all(struct vfctl_ctx *ctx, const struct values *held, bool used)
+{
+	int r, end;
+
+	if (!held->count)
+		return 0;
+	if (!ctx->ids || ctx->cancelled)
+		return release_here(ctx, held, used);
+	r = vfctl_ids_begin(ctx->ids);
+	if (r < 0)
+		return r;
+	for (size_t i = 0; i < held->count && r == 0; i++)
+		r = vfctl_ids_release(ctx->ids, held->v[i].kind, held->v[i].value,
+			&held->v[i].owner, !used);
+	end = vfctl_ids_end(ctx->ids, r == 0);
+	return r < 0 ? r : end;
+}
+
+/* They were on a device, so they rest before the pool gives them again. */
+static int unclaim(struct vfctl_ctx *ctx, const struct op *op)
+{
+	_values_ struct values held = {0};
+	int r = held_of(ctx, op, op->before, "", &held);
+
+	return r < 0 ? r : release_all(ctx, &held, true);
+}
+
+/* Never written to a device, so nothing need rest. */
+static int take_back_claim(struct vfctl_ctx *ctx, const struct op *op)
+{
+	_values_ struct values held = {0};
+	int r = held_of(ctx, op, op->want, op->before, &held);
+
+	return r < 0 ? r : release_all(ctx, &held, false);
+}
+
+/* ---- the owner's ---- */
+
+/* One that its owner has already is not written again. */
+static int claim_one(struct vfctl_ctx *ctx, struct vfctl_id *id)
+{
+	struct vfctl_id now;
+	int r = vfctl_ids_find(ctx->ids, id->kind, id->value, &now);
+
+	if (r == 0 && now.state == VFCTL_ID_LEASED && now.pkey == id->pkey &&
+		id_same_owner(&now.owner, &id->owner))
+		return 0;
+	if (r < 0 && r != -ENOENT)
+		return r;
+	ctx_clear(ctx);
+	return vfctl_ids_claim(ctx->ids, id->kind, id->value, &id->owner, id->pkey, &now);
+}
+
+/* All or none: one commit, however many VFs there are. */
+static int claim(struct vfctl_ctx *ctx, const struct op *op)
+{
+	_values_ struct values values = {0};
+	int r = read_values(ctx, op->want, &values), end;
+
+	if (r == 0 && !ctx->ids)
+		r = ctx_fail(ctx, -ENOTCONN, "the pools of %s are not at hand", op->want);
+	if (r == 0)
+		r = vfctl_ids_begin(ctx->ids);
+	if (r < 0)
+		return r;
+	for (size_t i = 0; i < values.count && r == 0; i++) {
+		struct vfctl_id_owner *owner = &values.v[i].owner;
+
+		str_copy(owner->host, sizeof(owner->host), vfctl_ids_spec(ctx->ids)->host);
+		str_copy(owner->domain_uuid, sizeof(owner->domain_uuid), owner_of(op));
+		r = claim_one(ctx, &values.v[i]);
+	}
+	end = vfctl_ids_end(ctx->ids, r == 0);
+	/* Between planning and this another vfctl may have had the same thought. */
+	if (r == -EEXIST)
+		return ctx_append(ctx, -EAGAIN, " (since this was planned: do it again)");
+	return r < 0 ? r : end;
+}
+
+/*
+ * The steps behind it say whether the change is done: a value that somebody released since is
+ * no reason to take back a guest that is whole.
+ */
+static bool same_claim(const char *text, const char *observed)
+{
+	return true;
+}
+
+/* They stay with a lease that stays. */
+const struct op_type op_claim = {.name = "claim", .nature = OP_HOLDS, .observe_one = say_held,
+	.may_be_stale = true, .apply_one = claim, .revert_one = take_back_claim,
+	.same = same_claim};
+/* Nobody else gets what a VF still has that could not be returned. */
+const struct op_type op_unclaim = {.name = "unclaim", .nature = OP_COMMIT, .after_all = true,
+	.observe_one = say_held, .apply_one = unclaim};
+
+/* ---- steps ---- */
+
+#define NAMED_MAX 4 /* more values than this are told by the first and the last */
+
+static char *describe(const struct identities *io)
+{
+	_buf_ struct buf words = {0};
+	char text[VFCTL_ID_TEXT], last[VFCTL_ID_TEXT];
+
+	if (io->count > NAMED_MAX)
+		return str_format("%zu values, %s to %s", io->count,
+			vfctl_id_format(io->given[0].kind, io->given[0].value, text),
+			vfctl_id_format(io->given[io->count - 1].kind,
+				io->given[io->count - 1].value, last));
+	for (size_t i = 0; i < io->count; i++)
+		buf_printf(&words, "%s%s%s%s", i ? ", " : "",
+			vfctl_id_format(io->given[i].kind, io->given[i].value, text),
+			io->given[i].pool[0] ? " of pool " : "", io->given[i].pool);
+	return words.data ? buf_steal(&words) : NULL;
+}
+
+static void add_op(const struct identities *io, struct steps *steps, const struct op_type *type)
+{
+	const char *owner = io->given[0].owner.domain_uuid, *name = io->owner.domain_name;
+	_buf_ struct buf values = {0}, had = {0};
+	bool claims = type == &op_claim;
+
+	buf_puts(&values, "");
+	buf_puts(&had, "");
+	for (size_t i = 0; i < io->count; i++) {
+		if (claims)
+			put_claim(&values, &io->given[i]);
+		if (!claims || io->had[i])
+			put_value(&had, &io->given[i]);
+	}
+	if (claims && name[0])
+		buf_printf(&values, FOR "%s", name);
+	if (values.failed || had.failed)
+		steps->failed = true;
+	else
+		step_op(steps, type, values.data, had.data, "%s", owner[0] ? owner : IDENTITY_HOST);
+}
+
+/* The step is added; what it needs goes with the change. */
+static int hand_over(struct identities *io, struct vfctl_change *change)
+{
+	change->ids = io->ids;
+	change->ids_changed = true;
+	identities_clear(io);
+	return 0;
+}
+
+int identities_add_step(struct vfctl_ctx *ctx, struct identities *io, struct vfctl_change *change)
+{
+	_free_ char *words = describe(io);
+
+	if (!io->count)
+		return 0;
+	if (!words)
+		return ctx_oom(ctx);
+	if (io->owner.domain_uuid[0])
+		step_begin(&change->steps, "domain %s gets %s", io->owner.domain_name, words);
+	else
+		step_begin(&change->steps, "note as the VFs' own: %s", words);
+	add_op(io, &change->steps, &op_claim);
+	return hand_over(io, change);
+}
+
+int identities_add_return_step(struct vfctl_ctx *ctx, struct identities *io,
+	struct vfctl_change *change)
+{
+	_free_ char *words = describe(io);
+
+	if (!io->count)
+		return 0;
+	if (!words)
+		return ctx_oom(ctx);
+	step_begin(&change->steps, "give back %s", words);
+	add_op(io, &change->steps, &op_unclaim);
+	return hand_over(io, change);
+}

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef VFCTL_LEASE_LEASE_H
+#define VFCTL_LEASE_LEASE_H
+
+#include "base/ctx.h"
+#include "vfctl/domain.h"
+#include "vfctl/lease.h"
+
+/*
+ * What a placement holds, as a lease: cells, CPUs, memory, and the VFs with what they are
+ * leased with. Id, domain and QEMU's shared CPUs are the caller's. lease_clear() frees it.
+ */
+int lease_fill(struct vfctl_ctx *ctx, const struct vfctl_assignment *a,
+	const struct vfctl_domain_vf *vfs, size_t vf_count, struct vfctl_lease *io);
+/* What lease_fill() made; the name is not the lease's. */
+void lease_clear(struct vfctl_lease *lease);
+
+static inline void leases_freep(struct vfctl_leases **leases)
+{
+	vfctl_leases_free(*leases);
+}
+#define _leases_ _cleanup_(leases_freep)
+
+/* The lease of one domain, if it has any; @ret NULL: there is no state file yet. */
+int lease_read(struct vfctl_ctx *ctx, const char *uuid, struct vfctl_leases **ret);
+/* In the first of @leases (which may be NULL). */
+const struct vfctl_lease_vf *lease_find_vf(const struct vfctl_leases *leases,
+	const struct vfctl_bdf *vf);
+
+#endif

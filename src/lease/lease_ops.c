@@ -1,0 +1,424 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Leases of domains and of single VFs, and the policy of a VF that is plugged in. */
+#include <errno.h>
+
+#include "base/json.h"
+#include "change/pf_locks.h"
+#include "facts/domains.h"
+#include "host/host.h"
+#include "lease/guest_run.h"
+#include "lease/lease.h"
+#include "lease/lease_text.h"
+#include "lease/ops.h"
+#include "lease/policy.h"
+#include "state/store.h"
+
+#define SET "set"
+#define LEFT "left"
+#define STATUS_FILE_MS 2000 /* libvirt writes it shortly after a device is gone */
+
+static int lease_id(struct vfctl_ctx *ctx, const struct op *op, char **ret)
+{
+	_leases_ struct vfctl_leases *leases = NULL;
+	char uuid[VFCTL_UUID_TEXT];
+	struct vfctl_bdf vf;
+	bool held;
+	int r;
+
+	op_uuid(op, uuid);
+	r = lease_read(ctx, uuid, &leases);
+	held = leases && leases->count;
+	if (r == 0 && strchr(op->target, '/')) {
+		r = op_vf(ctx, op, uuid, &vf);
+		held = r == 0 && lease_find_vf(leases, &vf);
+	}
+	return r < 0 ? r : op_say(ctx, held ? leases->v[0].id : "", ret);
+}
+
+/* The row of the running domain that has this VF; NULL: none. */
+static const struct known_domain *plugged_in(const struct known_domains *all, const char *uuid,
+	const struct vfctl_bdf *vf)
+{
+	for (size_t i = 0; i < all->count; i++)
+		if (all->v[i].pid && str_eq(all->v[i].uuid, uuid) &&
+			known_domain_has(&all->v[i], vf))
+			return &all->v[i];
+	return NULL;
+}
+
+/* By libvirt's files: whoever holds a PF's lock must not call libvirt. */
+static int check_unplugged(struct vfctl_ctx *ctx, const struct vfctl_lease *lease)
+{
+	_known_domains_ struct known_domains *all = NULL;
+	char vf[VFCTL_BDF_TEXT];
+	int r = known_domains_read(ctx, &all);
+
+	for (size_t i = 0; r == 0 && i < lease->vf_count; i++)
+		if (plugged_in(all, lease->domain_uuid, &lease->vfs[i].bdf))
+			return ctx_fail(ctx, -EBUSY, "domain %s runs with VF %s, and keeps its lease",
+				lease->domain_name, vfctl_bdf_format(&lease->vfs[i].bdf, vf));
+	return r;
+}
+
+/* The same of one VF of it. */
+static int check_vf_unplugged(struct vfctl_ctx *ctx, const struct vfctl_lease *lease,
+	const struct vfctl_lease_vf *vf)
+{
+	struct vfctl_lease alone = *lease;
+
+	alone.vfs = (struct vfctl_lease_vf *)vf;
+	alone.vf_count = 1;
+	return check_unplugged(ctx, &alone);
+}
+
+static int take_lease(struct vfctl_ctx *ctx, const struct op *op)
+{
+	_lease_text_ struct lease_text t = {0};
+	_store_ struct store *store = NULL;
+	int r = lease_from_text(ctx, op->want, &t);
+
+	if (r < 0)
+		return r;
+	str_copy(t.lease.domain_uuid, sizeof(t.lease.domain_uuid), op->target);
+	r = store_open(ctx, STORE_WRITE, &store);
+	if (r == 0)
+		r = t.is_asked ? store_take_asked(store, &t.lease, &t.asked)
+			       : store_take(store, &t.lease);
+	return r == 0 && t.lease.running
+		? run_mark(ctx, op->target, t.lease.id, t.lease.domain_name) : r;
+}
+
+static int drop_lease(struct vfctl_ctx *ctx, const struct op *op)
+{
+	_leases_ struct vfctl_leases *leases = NULL;
+	_lease_text_ struct lease_text t = {0};
+	_store_ struct store *store = NULL;
+	int r = lease_read(ctx, op->target, &leases);
+
+	if (r < 0 || !leases || !leases->count || !lease_text_is(op->want, leases->v[0].id))
+		return r;
+	if (strchr(op->want, ' '))
+		r = lease_from_text(ctx, op->want, &t);
+	else /* an older vfctl's */
+		t.lease.running = t.lease.transient = true;
+	if (r < 0 || (leases->v[0].transient && !t.lease.transient))
+		return r; /* the hook was faster: it is the run's */
+	if (leases->v[0].running && !t.lease.running)
+		return ctx_fail(ctx, -EBUSY, "domain %s has been started meanwhile, and keeps its "
+			"lease", leases->v[0].domain_name);
+	r = check_unplugged(ctx, &leases->v[0]);
+	if (r == 0)
+		r = store_open(ctx, STORE_WRITE, &store);
+	if (r < 0)
+		return r;
+	return t.is_asked ? store_drop_asked(store, leases->v[0].id, &t.asked)
+			  : store_drop(store, leases->v[0].id);
+}
+
+static int set_intent(struct vfctl_ctx *ctx, const struct vfctl_bdf *vf, const char *json)
+{
+	struct vfctl_vf_attrs intent;
+	_store_ struct store *store = NULL;
+	int r = json_to_attrs(json, &intent);
+
+	if (r < 0)
+		return ctx_fail(ctx, r, "what a VF was leased with cannot be read");
+	r = store_open(ctx, STORE_WRITE, &store);
+	return r < 0 ? r : store_set_intent(store, vf, &intent);
+}
+
+/* It has it already when an attach was cut short, or its device was taken out by others. */
+static int lease_vf(struct vfctl_ctx *ctx, const struct op *op)
+{
+	_leases_ struct vfctl_leases *leases = NULL;
+	_store_ struct store *store = NULL;
+	char uuid[VFCTL_UUID_TEXT];
+	struct vfctl_lease_vf row;
+	struct vfctl_bdf vf;
+	bool running;
+	int r = op_vf(ctx, op, uuid, &vf);
+
+	if (r == 0)
+		r = lease_vf_from_text(ctx, op->want, &row, &running);
+	if (r == 0)
+		r = lease_read(ctx, uuid, &leases);
+	if (r == 0 && (!leases || !leases->count))
+		r = ctx_fail(ctx, -ENOENT, "domain %s holds no lease any more", uuid);
+	if (r == 0)
+		r = store_open(ctx, STORE_WRITE, &store);
+	if (r < 0)
+		return r;
+	r = lease_find_vf(leases, &vf) ? store_set_intent(store, &vf, &row.intent)
+				       : store_add_vf(store, leases->v[0].id, &row);
+	return r == 0 && running
+		? run_mark(ctx, uuid, leases->v[0].id, leases->v[0].domain_name) : r;
+}
+
+static int drop_vf(struct vfctl_ctx *ctx, const struct op *op)
+{
+	const char *json = strchr(op->before, '{');
+	_leases_ struct vfctl_leases *leases = NULL;
+	_store_ struct store *store = NULL;
+	const struct vfctl_lease_vf *row;
+	char uuid[VFCTL_UUID_TEXT];
+	struct vfctl_bdf vf;
+	int r = op_vf(ctx, op, uuid, &vf);
+
+	if (r == 0)
+		r = lease_read(ctx, uuid, &leases);
+	row = r == 0 ? lease_find_vf(leases, &vf) : NULL;
+	if (!row || json)
+		return row ? set_intent(ctx, &vf, json) : r;
+	r = check_vf_unplugged(ctx, &leases->v[0], row);
+	if (r == 0)
+		r = store_open(ctx, STORE_WRITE, &store);
+	return r < 0 ? r : store_remove_vf(store, leases->v[0].id, &vf);
+}
+
+/* Somebody started it since it was looked at: its VFs are its own until that run ends. */
+static int end_with_run(struct vfctl_ctx *ctx, struct store *store,
+	const struct vfctl_lease *lease)
+{
+	log_warn(ctx, "domain %s has been started meanwhile: what it holds is released when it "
+		"stops", lease->domain_name);
+	return store_make_transient(store, lease->id);
+}
+
+/* With its PFs' locks: what the lease is now counts, not what it was before. */
+static int end_locked(struct vfctl_ctx *ctx, const char *uuid, bool was_running)
+{
+	_leases_ struct vfctl_leases *now = NULL;
+	_store_ struct store *store = NULL;
+	int r = store_open(ctx, STORE_WRITE, &store);
+
+	if (r == 0)
+		r = store_read(store, uuid, &now);
+	if (r < 0 || !now->count)
+		return r;
+	if (now->v[0].running && !was_running)
+		return end_with_run(ctx, store, &now->v[0]);
+	r = run_restore(ctx, &now->v[0]);
+	return r < 0 ? r : store_drop(store, now->v[0].id);
+}
+
+/* Those of the PFs of all VFs that the domain holds; @ret_held false: it holds nothing. */
+static int lock_pfs(struct vfctl_ctx *ctx, const char *uuid, struct pf_locks *locks,
+	bool *ret_held)
+{
+	_leases_ struct vfctl_leases *leases = NULL;
+	int r = lease_read(ctx, uuid, &leases);
+
+	*ret_held = r == 0 && leases && leases->count;
+	for (size_t i = 0; r == 0 && *ret_held && i < leases->v[0].vf_count; i++)
+		r = pf_locks_add(ctx, locks, &leases->v[0].vfs[i].pf);
+	return r == 0 && *ret_held ? pf_locks_take(ctx, locks) : r;
+}
+
+static int end_lease(struct vfctl_ctx *ctx, const struct op *op)
+{
+	_pf_locks_ struct pf_locks locks = {.count = 0};
+	bool held;
+	int r = lock_pfs(ctx, op->target, &locks, &held);
+
+	return r < 0 || !held ? r : end_locked(ctx, op->target, strstr(op->before, OP_RUNNING));
+}
+
+/* With its PF's lock held. A lease that the VF alone made ends with it. */
+static int end_vf_locked(struct vfctl_ctx *ctx, const char *uuid, const struct vfctl_bdf *vf)
+{
+	_leases_ struct vfctl_leases *leases = NULL;
+	_store_ struct store *store = NULL;
+	const struct vfctl_lease *lease;
+	int r = store_open(ctx, STORE_WRITE, &store);
+
+	if (r == 0)
+		r = store_read(store, uuid, &leases);
+	if (r < 0 || !lease_find_vf(leases, vf))
+		return r;
+	lease = &leases->v[0];
+	r = run_restore_vf(ctx, lease, vf);
+	if (r < 0)
+		return r;
+	/* It held nothing else: the domain was not defined with vfctl. */
+	return lease->vf_count == 1 && lease->node < 0 ? store_drop(store, lease->id)
+						       : store_remove_vf(store, lease->id, vf);
+}
+
+static int lock_pf_of(struct vfctl_ctx *ctx, const char *uuid, const struct vfctl_bdf *vf,
+	struct pf_locks *locks)
+{
+	_leases_ struct vfctl_leases *leases = NULL;
+	const struct vfctl_lease_vf *row;
+	int r = lease_read(ctx, uuid, &leases);
+
+	row = r == 0 ? lease_find_vf(leases, vf) : NULL;
+	if (row)
+		r = pf_locks_add(ctx, locks, &row->pf);
+	return row && r == 0 ? pf_locks_take(ctx, locks) : r;
+}
+
+/* Somebody started it since it was looked at, perhaps with the VF in it still. */
+static int check_not_started(struct vfctl_ctx *ctx, const struct op *op, const char *uuid,
+	const struct vfctl_bdf *vf)
+{
+	_leases_ struct vfctl_leases *leases = NULL;
+	int r = lease_read(ctx, uuid, &leases);
+
+	if (r < 0 || !leases || !leases->count || !leases->v[0].running ||
+		!strstr(op->before, OP_OFF))
+		return r;
+	return ctx_fail(ctx, -EBUSY, "domain %s has been started meanwhile; the VF stays its own "
+		"until it stops, then: vfctl detach %s --vf %s", leases->v[0].domain_name,
+		leases->v[0].domain_name, vfctl_bdf_format(vf, (char[VFCTL_BDF_TEXT]){0}));
+}
+
+/* The guest let go of it, and libvirt's file may be a moment behind. */
+static int await_unplugged(struct vfctl_ctx *ctx, const char *uuid, const struct vfctl_bdf *vf)
+{
+	for (unsigned waited_ms = 0;; waited_ms += 100) {
+		_known_domains_ struct known_domains *all = NULL;
+		int r = known_domains_read(ctx, &all);
+
+		if (r < 0 || !plugged_in(all, uuid, vf))
+			return r;
+		ctx_doing(ctx, "waiting for libvirt's file to show that the VF is gone");
+		if (waited_ms >= STATUS_FILE_MS)
+			return ctx_fail(ctx, -EBUSY, "the running domain has VF %s again",
+				vfctl_bdf_format(vf, (char[VFCTL_BDF_TEXT]){0}));
+		host_sleep_ms(ctx, 100);
+	}
+}
+
+/* The PF's lock is held from the look on: a start would be given the VF in between. */
+static int end_vf(struct vfctl_ctx *ctx, const struct op *op)
+{
+	_pf_locks_ struct pf_locks locks = {.count = 0};
+	char uuid[VFCTL_UUID_TEXT];
+	struct vfctl_bdf vf;
+	int r = op_vf(ctx, op, uuid, &vf);
+
+	if (r == 0)
+		r = lock_pf_of(ctx, uuid, &vf, &locks);
+	if (r == 0)
+		r = check_not_started(ctx, op, uuid, &vf);
+	if (r == 0)
+		r = await_unplugged(ctx, uuid, &vf);
+	return r < 0 ? r : end_vf_locked(ctx, uuid, &vf);
+}
+
+const struct op_type op_lease = {.name = "lease", .nature = OP_HOLDS,
+	.observe_one = lease_id, .apply_one = take_lease, .revert_one = drop_lease,
+	.same = lease_text_is};
+const struct op_type op_unlease = {.name = "unlease", .nature = OP_COMMIT,
+	.observe_one = lease_id, .apply_one = end_lease, .same = lease_text_is};
+const struct op_type op_lease_vf = {.name = "lease-vf", .nature = OP_HOLDS,
+	.observe_one = lease_id, .apply_one = lease_vf, .revert_one = drop_vf,
+	.same = lease_text_is};
+const struct op_type op_unlease_vf = {.name = "unlease-vf", .nature = OP_COMMIT,
+	.observe_one = lease_id, .apply_one = end_vf, .same = lease_text_is};
+
+/* ---- identity and policy of a VF that is plugged in ---- */
+
+/* Whether it was written nobody can tell: what was there before is in the run. */
+static int policy_text(struct vfctl_ctx *ctx, const struct op *op, char **ret)
+{
+	int r = lease_id(ctx, op, ret);
+
+	if (r < 0 || !(*ret)[0])
+		return r;
+	free(*ret);
+	return op_say(ctx, SET, ret);
+}
+
+static int set_policy(struct vfctl_ctx *ctx, const struct op *op)
+{
+	_leases_ struct vfctl_leases *leases = NULL;
+	_pf_locks_ struct pf_locks locks = {.count = 0};
+	_steps_ struct steps steps = {0};
+	const struct vfctl_lease_vf *row;
+	char uuid[VFCTL_UUID_TEXT];
+	struct vfctl_domain_vf vf;
+	int r = op_vf(ctx, op, uuid, &vf.bdf);
+
+	if (r == 0)
+		r = lock_pf_of(ctx, uuid, &vf.bdf, &locks);
+	if (r == 0)
+		r = lease_read(ctx, uuid, &leases);
+	row = r == 0 ? lease_find_vf(leases, &vf.bdf) : NULL;
+	if (r == 0 && !row)
+		r = ctx_fail(ctx, -ENOENT, "VF %s is leased to that domain no more", op->target);
+	if (r < 0)
+		return r;
+	vf = (struct vfctl_domain_vf){.bdf = row->bdf, .pf = row->pf, .index = row->index,
+		.attrs = row->intent};
+	r = policy_plan(ctx, &vf, 1, &steps);
+	return r < 0 ? r : run_add(ctx, uuid, leases->v[0].domain_name, &steps);
+}
+
+static int restore_one(struct vfctl_ctx *ctx, const struct op *op)
+{
+	_leases_ struct vfctl_leases *leases = NULL;
+	_pf_locks_ struct pf_locks locks = {.count = 0};
+	const struct vfctl_lease_vf *row;
+	char uuid[VFCTL_UUID_TEXT];
+	struct vfctl_bdf vf;
+	int r = op_vf(ctx, op, uuid, &vf);
+
+	if (r == 0)
+		r = lock_pf_of(ctx, uuid, &vf, &locks);
+	if (r == 0)
+		r = lease_read(ctx, uuid, &leases);
+	row = r == 0 ? lease_find_vf(leases, &vf) : NULL;
+	if (!row)
+		return r;
+	/* libvirt's answer was lost, and the guest has it after all. */
+	r = check_vf_unplugged(ctx, &leases->v[0], row);
+	return r < 0 ? r : run_restore_vf(ctx, &leases->v[0], &vf);
+}
+
+const struct op_type op_policy = {.name = "policy", .volatile_ = true,
+	.observe_one = policy_text, .apply_one = set_policy, .revert_one = restore_one};
+
+
+/* ---- what a run left behind ---- */
+
+static bool is_left(const struct vfctl_lease *lease)
+{
+	bool left = lease->running || lease->transient;
+
+	for (size_t i = 0; i < lease->vf_count; i++)
+		left |= lease->vfs[i].saved.mask || lease->vfs[i].transient;
+	return left;
+}
+
+static int what_is_left(struct vfctl_ctx *ctx, const struct op *op, char **ret)
+{
+	_leases_ struct vfctl_leases *leases = NULL;
+	int r = lease_read(ctx, op->target, &leases);
+
+	return r < 0 ? r : op_say(ctx, leases && leases->count && is_left(&leases->v[0]) ? LEFT : "",
+		ret);
+}
+
+static int end_run(struct vfctl_ctx *ctx, const struct op *op)
+{
+	_leases_ struct vfctl_leases *now = NULL;
+	_pf_locks_ struct pf_locks locks = {.count = 0};
+	bool held;
+	int r = lock_pfs(ctx, op->target, &locks, &held);
+
+	if (r == 0 && held)
+		r = lease_read(ctx, op->target, &now);
+	if (r < 0 || !now || !now->count)
+		return r;
+	if (now->v[0].running && !strstr(op->before, OP_RUNNING))
+		return ctx_fail(ctx, -EBUSY, "domain %s has been started meanwhile; its VFs are "
+			"returned when it stops", now->v[0].domain_name);
+	r = run_end(ctx, op->target);
+	/* Of several VFs some have got theirs back. */
+	return r < 0 ? ctx_append(ctx, -ESTALE, " (that is left to do: release %s)",
+		now->v[0].domain_name) : 0;
+}
+
+const struct op_type op_unrun = {.name = "unrun", .nature = OP_COMMIT,
+	.observe_one = what_is_left, .apply_one = end_run, .same = lease_text_is};

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "lease/ops.h"
+
+#include <errno.h>
+#include <stdio.h>
+
+#include "lease/lease.h"
+
+void op_uuid(const struct op *op, char ret[VFCTL_UUID_TEXT])
+{
+	snprintf(ret, VFCTL_UUID_TEXT, "%.*s", (int)strcspn(op->target, "/"), op->target);
+}
+
+int op_vf(struct vfctl_ctx *ctx, const struct op *op, char ret_uuid[VFCTL_UUID_TEXT],
+	struct vfctl_bdf *ret)
+{
+	const char *slash = strchr(op->target, '/');
+
+	op_uuid(op, ret_uuid);
+	return slash && vfctl_bdf_parse(slash + 1, ret) == 0 ? 0 : ctx_fail(ctx, -EBADMSG,
+		"an operation %s has '%s' as its target", op->type->name, op->target);
+}
+
+int op_leased_vf(struct vfctl_ctx *ctx, const struct op *op, struct vfctl_leases **ret,
+	const struct vfctl_lease_vf **ret_vf)
+{
+	char uuid[VFCTL_UUID_TEXT];
+	struct vfctl_bdf bdf;
+	int r = op_vf(ctx, op, uuid, &bdf);
+
+	if (r == 0)
+		r = lease_read(ctx, uuid, ret);
+	*ret_vf = r == 0 ? lease_find_vf(*ret, &bdf) : NULL;
+	return r;
+}

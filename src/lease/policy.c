@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "lease/policy.h"
+
+#include <errno.h>
+#include <stdio.h>
+
+#include "base/json.h"
+#include "base/vfattr.h"
+#include "sriov/attrs.h"
+#include "sriov/holder.h"
+#include "sriov/inventory.h"
+#include "sriov/ops.h"
+#include "vfctl/snapshot.h"
+
+#define TEXT(bdf) vfctl_bdf_format((bdf), (char[VFCTL_BDF_TEXT]){0})
+
+static struct vfctl_vf *find_index(const struct vfctl_pf *pf, uint32_t index)
+{
+	for (uint32_t i = 0; i < pf->num_vfs; i++)
+		if (pf->vfs[i].index == index)
+			return &pf->vfs[i];
+	return NULL;
+}
+
+/* The VF must still be the function that was leased: VFs made anew may have moved. */
+static int check_vf(struct vfctl_ctx *ctx, struct vfctl_inventory *inventory,
+	const struct vfctl_domain_vf *want, const struct vfctl_vf **ret)
+{
+	struct vfctl_pf *pf = &inventory->pfs[0];
+	struct vfctl_vf *vf = find_index(pf, want->index);
+	char name[VFCTL_BDF_TEXT], words[192];
+	int r;
+
+	if (!vf)
+		return ctx_fail(ctx, -ENOENT, "PF %s (%s) has no VF %u; it has %u VFs; make them "
+			"with: vfctl create %s N", vfctl_pf_name(pf, name), TEXT(&pf->bdf),
+			want->index, pf->num_vfs, vfctl_pf_name(pf, name));
+	if (vfctl_bdf_compare(&vf->bdf, &want->bdf))
+		return ctx_fail(ctx, -ENOENT, "VF %u of PF %s is %s now, not %s as when the domain "
+			"was defined; take it out and give the domain another (vfctl detach, vfctl "
+			"attach), or make as many VFs as there were", want->index,
+			vfctl_pf_name(pf, name), TEXT(&vf->bdf),
+			TEXT(&want->bdf));
+	r = inventory_complete(ctx, pf, vf);
+	if (r < 0)
+		return r;
+	/* Its guest does not run yet, so whoever has it open is somebody else. */
+	if (vf_is_open(vf)) {
+		holder_name_all(ctx, inventory);
+		return ctx_fail(ctx, -EBUSY, "%s/%u (%s) is %s", vfctl_pf_name(pf, name), vf->index,
+			TEXT(&vf->bdf), vf_describe_user(vf, words, sizeof(words)));
+	}
+	*ret = vf;
+	return 0;
+}
+
+/*
+ * A guest that states no VLAN or rate gets none, and no trust: what an earlier user left
+ * would be taken over otherwise. Safe defaults a driver knows nothing of are not insisted on.
+ */
+static struct vfctl_vf_attrs complete_policy(const struct vfctl_vf_attrs *want,
+	const struct vfctl_vf *now)
+{
+	static const struct vfctl_vf_attrs safe = {
+		.mask = VFCTL_ATTR_SPOOFCHK | VFCTL_ATTR_TRUST, .spoofchk = true};
+	struct vfctl_vf_attrs wish = *want;
+
+	attrs_copy(&wish, &safe, ~wish.mask);
+	if (now->attrs.mask & VFCTL_ATTR_VLAN_ID && !(wish.mask & VFCTL_ATTR_VLAN_ID)) {
+		wish.mask |= VFCTL_ATTR_VLAN_ID;
+		wish.vlan = 0;
+	}
+	if (now->attrs.mask & VFCTL_ATTR_MAX_RATE || wish.mask & VFCTL_ATTR_RATE) {
+		wish.min_rate_mbps = wish.mask & VFCTL_ATTR_MIN_RATE ? wish.min_rate_mbps : 0;
+		wish.max_rate_mbps = wish.mask & VFCTL_ATTR_MAX_RATE ? wish.max_rate_mbps : 0;
+		wish.mask |= VFCTL_ATTR_RATE;
+	}
+	if (now->attrs.mask & VFCTL_ATTR_LINK_STATE && !(wish.mask & VFCTL_ATTR_LINK_STATE)) {
+		wish.mask |= VFCTL_ATTR_LINK_STATE;
+		wish.link_state = VFCTL_LINK_STATE_AUTO;
+	}
+	if (now->attrs.mask & VFCTL_ATTR_QUERY_RSS && !(wish.mask & VFCTL_ATTR_QUERY_RSS)) {
+		wish.mask |= VFCTL_ATTR_QUERY_RSS;
+		wish.query_rss = false;
+	}
+	if (!(now->attrs.mask & VFCTL_ATTR_SPOOFCHK) && wish.spoofchk)
+		wish.mask &= ~(uint32_t)VFCTL_ATTR_SPOOFCHK;
+	if (!(now->attrs.mask & VFCTL_ATTR_TRUST) && !wish.trust)
+		wish.mask &= ~(uint32_t)VFCTL_ATTR_TRUST;
+	if (!(now->attrs.mask & VFCTL_ATTR_QUERY_RSS) && !wish.query_rss)
+		wish.mask &= ~(uint32_t)VFCTL_ATTR_QUERY_RSS;
+	/* mlx4 has no node GUID; P_Keys are mapped on the host by mlx4 alone. */
+	if (now->attrs.mask & VFCTL_ATTR_PORT_GUID && !(now->attrs.mask & VFCTL_ATTR_NODE_GUID))
+		wish.mask &= ~(uint32_t)VFCTL_ATTR_NODE_GUID;
+	if (!(now->attrs.mask & VFCTL_ATTR_LINK_STATE) &&
+		wish.link_state == VFCTL_LINK_STATE_AUTO)
+		wish.mask &= ~(uint32_t)VFCTL_ATTR_LINK_STATE;
+	if (!(now->attrs.mask & VFCTL_ATTR_PKEY))
+		wish.mask &= ~(uint32_t)VFCTL_ATTR_PKEY;
+	return wish;
+}
+
+static struct vfctl_vf_attrs wish_for(const struct vfctl_domain_vf *want,
+	const struct vfctl_vf *now)
+{
+	struct vfctl_vf_attrs wish = complete_policy(&want->attrs, now);
+
+	attrs_complete(&wish, &now->attrs);
+	attrs_drop_equal(&wish, &now->attrs);
+	return wish;
+}
+
+uint32_t vfctl_lease_vf_policy(const struct vfctl_lease_vf *leased, const struct vfctl_vf *now,
+	struct vfctl_vf_attrs *ret_want)
+{
+	struct vfctl_vf_attrs want = {0};
+
+	if (leased->has_intent)
+		want = complete_policy(&leased->intent, now);
+	*ret_want = want;
+	return want.mask & now->attrs.mask & ~attrs_equal(&want, &now->attrs);
+}
+
+static bool seen_before(const struct vfctl_domain_vf *vfs, size_t i)
+{
+	for (size_t k = 0; k < i; k++)
+		if (vfctl_bdf_compare(&vfs[k].pf, &vfs[i].pf) == 0)
+			return true;
+	return false;
+}
+
+static int add_op(struct vfctl_ctx *ctx, const struct vfctl_bdf *pf, const struct vfctl_vf *now,
+	const struct vfctl_vf_attrs *wish, struct steps *steps)
+{
+	const struct vfctl_vf_attrs had = attrs_before(&now->attrs, wish);
+	_free_ char *want = json_of_attrs(wish), *before = json_of_attrs(&had);
+
+	if (!want || !before)
+		return ctx_oom(ctx);
+	step_op(steps, &op_guest_attrs, want, before, "%s/%u", TEXT(pf), now->index);
+	return 0;
+}
+
+/* The VFs of one PF among @vfs, as one step. */
+static int plan_pf(struct vfctl_ctx *ctx, const struct vfctl_domain_vf *vfs, size_t count,
+	const struct vfctl_bdf *pf, struct steps *steps)
+{
+	_inventory_ struct vfctl_inventory *inv = NULL;
+	char name[VFCTL_BDF_TEXT];
+	int r = inventory_read_values(ctx, pf, &inv);
+	bool begun = false;
+
+	for (size_t i = 0; i < count && r == 0; i++) {
+		const struct vfctl_vf *now = NULL;
+		struct vfctl_vf_attrs wish;
+
+		if (vfctl_bdf_compare(&vfs[i].pf, pf))
+			continue;
+		r = check_vf(ctx, inv, &vfs[i], &now);
+		if (r < 0)
+			return r;
+		wish = wish_for(&vfs[i], now);
+		if (!wish.mask)
+			continue;
+		if (!begun)
+			step_begin(steps, "set identity and policy of VFs of PF %s and read them back",
+				vfctl_pf_name(&inv->pfs[0], name));
+		begun = true;
+		r = add_op(ctx, pf, now, &wish, steps);
+	}
+	return r;
+}
+
+int policy_plan(struct vfctl_ctx *ctx, const struct vfctl_domain_vf *vfs, size_t count,
+	struct steps *steps)
+{
+	int r = 0;
+
+	for (size_t i = 0; i < count && r == 0; i++)
+		if (!seen_before(vfs, i))
+			r = plan_pf(ctx, vfs, count, &vfs[i].pf, steps);
+	return r;
+}

@@ -1,0 +1,314 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* A guest that is defined anew: its lease takes another shape, its definition another text. */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "base/buf.h"
+#include "base/json.h"
+#include "change/recover.h"
+#include "domain/domain.h"
+#include "lease/guest_run.h"
+#include "lease/lease.h"
+#include "lease/lease_text.h"
+#include "lease/ops.h"
+#include "state/journal.h"
+#include "state/store.h"
+#include "vfctl/hypervisor.h"
+
+#define GONE "gone"
+
+/* ---- CPUs, memory and cells ---- */
+
+static int shape_text(struct vfctl_ctx *ctx, const struct op *op, char **ret)
+{
+	_leases_ struct vfctl_leases *leases = NULL;
+	int r = lease_read(ctx, op->target, &leases);
+
+	if (r < 0 || !leases || !leases->count)
+		return r < 0 ? r : op_say(ctx, "", ret);
+	*ret = lease_shape_to_text(&leases->v[0]);
+	return *ret ? 0 : ctx_oom(ctx);
+}
+
+/* @must: a lease that is gone is a failure. */
+static int set_shape(struct vfctl_ctx *ctx, const char *uuid, const char *text, bool must)
+{
+	_cleanup_(lease_clear) struct vfctl_lease shape = {0};
+	_leases_ struct vfctl_leases *leases = NULL;
+	_store_ struct store *store = NULL;
+	int r = lease_shape_from_text(ctx, text, &shape);
+
+	if (r == 0)
+		r = store_open(ctx, STORE_WRITE, &store);
+	if (r == 0)
+		r = store_read(store, uuid, &leases);
+	if (r < 0)
+		return r;
+	if (!leases->count)
+		return must ? ctx_fail(ctx, -ENOENT, "domain %s holds no lease any more", uuid) : 0;
+	return store_set_shape(store, leases->v[0].id, &shape);
+}
+
+static int want_shape(struct vfctl_ctx *ctx, const struct op *op)
+{
+	return set_shape(ctx, op->target, op->want, true);
+}
+
+static int former_shape(struct vfctl_ctx *ctx, const struct op *op)
+{
+	return set_shape(ctx, op->target, op->before, false);
+}
+
+const struct op_type op_lease_shape = {.name = "lease-shape", .nature = OP_HOLDS,
+	.observe_one = shape_text, .apply_one = want_shape, .revert_one = former_shape};
+
+/* ---- the same at the end of the run ---- */
+
+/* What its run says that the lease is afterwards; the last word counts. */
+static int later_text(struct vfctl_ctx *ctx, const struct op *op, char **ret)
+{
+	_open_changes_ struct open_changes *runs = NULL;
+	const char *text = "";
+	int r = journal_read_runs(ctx, op->target, op_types, &runs);
+
+	for (size_t i = 0; r == 0 && runs->count && i < runs->v[0].op_count; i++)
+		if (runs->v[0].ops[i].type == &op_lease_shape && runs->v[0].ops[i].before)
+			text = runs->v[0].ops[i].before;
+	return r < 0 ? r : op_say(ctx, text, ret);
+}
+
+static int note_later(struct vfctl_ctx *ctx, const struct op *op)
+{
+	const struct op note = {&op_lease_shape, op->target, op->want, op->want};
+	_leases_ struct vfctl_leases *leases = NULL;
+	int r = lease_read(ctx, op->target, &leases);
+
+	if (r < 0)
+		return r;
+	if (!leases || !leases->count || !leases->v[0].running)
+		return ctx_fail(ctx, -EBUSY, "domain %s was stopped meanwhile; do that again",
+			op->target);
+	return run_note(ctx, op->target, leases->v[0].domain_name, &note, 1);
+}
+
+static int forget_later(struct vfctl_ctx *ctx, const struct op *op)
+{
+	const struct op note = {&op_lease_shape, op->target, op->want, op->want};
+
+	return journal_forget(ctx, op->target, &note);
+}
+
+const struct op_type op_shape_later = {.name = "shape-later", .observe_one = later_text,
+	.apply_one = note_later, .revert_one = forget_later};
+
+/* ---- a VF that the running guest still has ---- */
+
+static int leaves_text(struct vfctl_ctx *ctx, const struct op *op, char **ret)
+{
+	_leases_ struct vfctl_leases *leases = NULL;
+	const struct vfctl_lease_vf *vf;
+	int r = op_leased_vf(ctx, op, &leases, &vf);
+
+	return r < 0 ? r : op_say(ctx, !vf ? GONE : vf->returns_identity ? VF_LEAVES_WITH_VALUES
+		: vf->transient ? VF_LEAVES : "", ret);
+}
+
+/* One that has left already is as it was wanted. */
+static bool same_leaving(const char *text, const char *observed)
+{
+	return str_eq(text, observed) || (*text && str_eq(observed, GONE));
+}
+
+static int set_leaving(struct vfctl_ctx *ctx, const struct op *op, const char *text)
+{
+	_leases_ struct vfctl_leases *leases = NULL;
+	_store_ struct store *store = NULL;
+	const struct vfctl_lease_vf *vf;
+	int r = op_leased_vf(ctx, op, &leases, &vf);
+
+	if (r < 0 || !vf)
+		return r;
+	if (*text && !leases->v[0].running)
+		return ctx_fail(ctx, -EBUSY, "domain %s was stopped meanwhile; do that again",
+			leases->v[0].domain_name);
+	r = store_open(ctx, STORE_WRITE, &store);
+	return r < 0 ? r : store_set_leaving(store, &vf->bdf, !*text ? STORE_STAYS
+		: str_eq(text, VF_LEAVES) ? STORE_LEAVES : STORE_LEAVES_WITH_VALUES);
+}
+
+static int let_leave(struct vfctl_ctx *ctx, const struct op *op)
+{
+	return set_leaving(ctx, op, op->want);
+}
+
+static int let_stay(struct vfctl_ctx *ctx, const struct op *op)
+{
+	return set_leaving(ctx, op, "");
+}
+
+const struct op_type op_vf_leaves = {.name = "vf-leaves", .observe_one = leaves_text,
+	.apply_one = let_leave, .revert_one = let_stay, .same = same_leaving};
+
+/* ---- the definition ---- */
+
+static void view_freep(struct vfctl_domain_view **view)
+{
+	vfctl_domain_view_free(*view);
+}
+
+static void put_set(struct buf *out, const char *key, const struct vfctl_cpuset *set)
+{
+	char list[1024];
+
+	vfctl_cpuset_format(set, list, sizeof(list));
+	buf_printf(out, " %s=%s", key, list);
+}
+
+/* libvirt indents what stands in the metadata. */
+static uint64_t hash_of(const char *text)
+{
+	uint64_t hash = UINT64_C(0xcbf29ce484222325);
+
+	for (const char *p = text; p && *p; p++)
+		if (!strchr(" \t\n", *p))
+			hash = (hash ^ (uint8_t)*p) * UINT64_C(0x100000001b3); /* FNV-1a */
+	return hash;
+}
+
+static void put_tuning(struct buf *out, const struct vfctl_guest_tuning *t)
+{
+	_free_ char *text = vfctl_guest_tuning_format(t);
+
+	out->failed |= !text;
+	if (text && *text)
+		buf_printf(out, " tuning=(%s)", text);
+}
+
+static int put_vfs(struct vfctl_ctx *ctx, const char *xml, struct buf *out)
+{
+	_free_ struct vfctl_domain_intent *intent = calloc(1, sizeof(*intent));
+	_free_ char *devices = NULL;
+	int r = intent ? vfctl_domain_intent_read(ctx, xml, strlen(xml), false, intent)
+		       : ctx_oom(ctx);
+
+	if (r == -EINVAL) { /* somebody else wrote into our metadata */
+		ctx_clear(ctx);
+		r = 0;
+	}
+	if (r == 0)
+		r = domain_devices(ctx, xml, &devices);
+	put_tuning(out, &intent->tuning);
+	for (size_t i = 0; r == 0 && i < intent->vf_count; i++) {
+		_free_ char *attrs = json_of_attrs(&intent->vfs[i].attrs);
+
+		out->failed |= !attrs;
+		buf_printf(out, " %s", attrs ? attrs : "");
+	}
+	buf_printf(out, " %s", devices ? devices : "");
+	return r;
+}
+
+/* What stays the same whatever libvirt makes of the text. */
+static int put_summary(struct vfctl_ctx *ctx, const char *xml, struct buf *out)
+{
+	_cleanup_(view_freep) struct vfctl_domain_view *view = NULL;
+	_free_ char *said = NULL;
+	int r = vfctl_domain_read(ctx, xml, &view);
+
+	if (r == 0)
+		r = metadata_said(ctx, xml, &said);
+	if (r < 0)
+		return r;
+	buf_printf(out, "vcpus=%" PRIu32 " memory=%" PRIu64 " pages=%" PRIu64 " cells=%zu", view->vcpus,
+		view->memory_bytes, view->page_bytes, view->cell_count);
+	for (uint32_t i = 0; i < view->vcpus; i++)
+		put_set(out, "pin", &view->vcpu_pins[i]);
+	put_set(out, "emulator", &view->emulator_cpus);
+	put_set(out, "iothreads", &view->iothread_cpus);
+	put_set(out, "nodes", &view->memory_nodes);
+	buf_printf(out, " said=%016" PRIx64, hash_of(said));
+	return put_vfs(ctx, xml, out);
+}
+
+int redefine_text(struct vfctl_ctx *ctx, const char *xml, char **ret_text)
+{
+	_buf_ struct buf out = {0};
+	int r = put_summary(ctx, xml, &out);
+
+	buf_printf(&out, "\n%s", xml);
+	if (r < 0 || out.failed)
+		return r < 0 ? r : ctx_oom(ctx);
+	*ret_text = buf_steal(&out);
+	return 0;
+}
+
+/* "" libvirt has no definition of it. */
+static int definition_now(struct vfctl_ctx *ctx, const struct op *op, char **ret_xml)
+{
+	struct vfctl_hypervisor *hv = ctx->hypervisor;
+	struct vfctl_domain_info info = {0};
+	int r = hv ? hv->get(ctx, hv, op->target, true, &info)
+		   : ctx_fail(ctx, -ENOTCONN, "libvirt must be asked for domain %s", op->target);
+
+	if (r == -ENOENT) {
+		ctx_clear(ctx);
+		return op_say(ctx, "", ret_xml);
+	}
+	if (r == 0)
+		*ret_xml = info.persistent ? steal(info.xml) : strdup("");
+	vfctl_domain_info_clear(&info);
+	return r < 0 || *ret_xml ? r : ctx_oom(ctx);
+}
+
+static int summary_text(struct vfctl_ctx *ctx, const struct op *op, char **ret)
+{
+	_buf_ struct buf out = {0};
+	_free_ char *xml = NULL;
+	int r = definition_now(ctx, op, &xml);
+
+	buf_puts(&out, "");
+	if (r == 0 && *xml)
+		r = put_summary(ctx, xml, &out);
+	if (r < 0 || out.failed)
+		return r < 0 ? r : ctx_oom(ctx);
+	*ret = buf_steal(&out);
+	return 0;
+}
+
+static bool same_summary(const char *text, const char *observed)
+{
+	size_t len = strcspn(text, "\n");
+
+	return len == strlen(observed) && !strncmp(text, observed, len);
+}
+
+/* One that was undefined since stays so. */
+static int define_text(struct vfctl_ctx *ctx, const struct op *op, const char *text, bool must)
+{
+	const char *xml = strchr(text, '\n');
+	_free_ char *now = NULL;
+	int r = definition_now(ctx, op, &now);
+
+	if (r < 0 || (!*now && !must))
+		return r;
+	if (!*now)
+		return ctx_fail(ctx, -ENOENT, "libvirt has no definition of domain %s any more",
+			op->target);
+	return xml ? ctx->hypervisor->define(ctx, ctx->hypervisor, xml + 1)
+		   : ctx_fail(ctx, -EBADMSG, "a definition of domain %s has no XML", op->target);
+}
+
+static int define_new(struct vfctl_ctx *ctx, const struct op *op)
+{
+	return define_text(ctx, op, op->want, true);
+}
+
+static int define_former(struct vfctl_ctx *ctx, const struct op *op)
+{
+	return define_text(ctx, op, op->before, false);
+}
+
+const struct op_type op_redefine = {.name = "redefine", .asks_libvirt = true,
+	.observe_one = summary_text, .apply_one = define_new, .revert_one = define_former,
+	.same = same_summary};

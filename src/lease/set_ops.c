@@ -1,0 +1,230 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* What `set` changes beside the VF itself: its lease, its domain's definition, its run. */
+#include "lease/ops.h"
+
+#include <errno.h>
+#include <stdio.h>
+
+#include "base/json.h"
+#include "base/vfattr.h"
+#include "lease/guest_run.h"
+#include "lease/lease.h"
+#include "sriov/ops.h"
+#include "state/journal.h"
+#include "vfctl/domain.h"
+#include "vfctl/hypervisor.h"
+
+static void info_clear(struct vfctl_domain_info *info)
+{
+	vfctl_domain_info_clear(info);
+}
+#define _info_ _cleanup_(info_clear)
+
+static int parse_attrs(struct vfctl_ctx *ctx, const struct op *op, const char *text,
+	struct vfctl_vf_attrs *ret)
+{
+	return json_to_attrs(text, ret) < 0 ? ctx_fail(ctx, -EBADMSG, "an operation %s of %s has "
+		"the value '%.100s'", op->type->name, op->target, text) : 0;
+}
+
+static bool same_json(const char *text, const char *observed)
+{
+	struct vfctl_vf_attrs a, b;
+
+	return json_to_attrs(text, &a) == 0 && json_to_attrs(observed, &b) == 0 &&
+		a.mask == b.mask && (attrs_equal(&a, &b) & a.mask) == a.mask;
+}
+
+/* ---- what the VF is leased with ---- */
+
+static int leased_with(struct vfctl_ctx *ctx, const struct op *op, char **ret)
+{
+	_leases_ struct vfctl_leases *leases = NULL;
+	const struct vfctl_lease_vf *vf = NULL;
+	int r = op_leased_vf(ctx, op, &leases, &vf);
+
+	if (r == 0)
+		*ret = vf ? json_of_attrs(&vf->intent) : strdup("");
+	return r < 0 || *ret ? r : ctx_oom(ctx);
+}
+
+/* @text NULL: it goes back, unless the domain gave up the VF meanwhile. */
+static int put_intent(struct vfctl_ctx *ctx, const struct op *op, const char *text)
+{
+	_leases_ struct vfctl_leases *leases = NULL;
+	_store_ struct store *store = NULL;
+	const struct vfctl_lease_vf *vf = NULL;
+	struct vfctl_vf_attrs attrs;
+	int r = parse_attrs(ctx, op, text ? text : op->before, &attrs);
+
+	if (r == 0)
+		r = op_leased_vf(ctx, op, &leases, &vf);
+	if (r == 0 && !vf)
+		return text ? ctx_fail(ctx, -ENOENT, "VF %s is leased to that domain no more",
+			op->target) : 0;
+	if (r == 0)
+		r = store_open(ctx, STORE_WRITE, &store);
+	return r < 0 ? r : store_set_intent(store, &vf->bdf, &attrs);
+}
+
+static int want_intent(struct vfctl_ctx *ctx, const struct op *op)
+{
+	return put_intent(ctx, op, op->want);
+}
+
+static int take_back_intent(struct vfctl_ctx *ctx, const struct op *op)
+{
+	return put_intent(ctx, op, NULL);
+}
+
+const struct op_type op_intent = {.name = "intent", .observe_one = leased_with,
+	.apply_one = want_intent, .revert_one = take_back_intent, .same = same_json};
+
+/* ---- the VF in the definition of its domain ---- */
+
+/* 1 libvirt has a definition of it; 0 it has none. */
+static int read_definition(struct vfctl_ctx *ctx, const struct op *op, struct vfctl_bdf *ret_vf,
+	struct vfctl_domain_info *ret)
+{
+	struct vfctl_hypervisor *hv = ctx->hypervisor;
+	char uuid[VFCTL_UUID_TEXT];
+	int r = op_vf(ctx, op, uuid, ret_vf);
+
+	if (r == 0)
+		r = hv ? hv->get(ctx, hv, uuid, true, ret)
+		       : ctx_fail(ctx, -ENOTCONN, "libvirt must be asked for domain %s", op->target);
+	if (r == -ENOENT)
+		ctx_clear(ctx);
+	return r == -ENOENT ? 0 : r < 0 ? r : 1;
+}
+
+static int defined_attrs(struct vfctl_ctx *ctx, const struct op *op, char **ret)
+{
+	_free_ struct vfctl_domain_intent *intent = calloc(1, sizeof(*intent));
+	_info_ struct vfctl_domain_info info = {0};
+	struct vfctl_vf_attrs attrs = {0};
+	struct vfctl_bdf vf;
+	int r = intent ? read_definition(ctx, op, &vf, &info) : ctx_oom(ctx);
+
+	if (r == 1)
+		r = vfctl_domain_metadata_read(ctx, info.xml, strlen(info.xml), intent);
+	if (r == -ENOENT) {
+		ctx_clear(ctx);
+		r = 0;
+	}
+	for (size_t i = 0; r == 0 && i < intent->vf_count; i++)
+		if (vfctl_bdf_compare(&intent->vfs[i].bdf, &vf) == 0)
+			attrs = intent->vfs[i].attrs;
+	if (r == 0)
+		*ret = json_of_attrs(&attrs);
+	return r < 0 || *ret ? r : ctx_oom(ctx);
+}
+
+/* What was asked for stands there; more may. */
+static bool same_definition(const char *text, const char *observed)
+{
+	struct vfctl_vf_attrs a, b;
+
+	return json_to_attrs(text, &a) == 0 && json_to_attrs(observed, &b) == 0 &&
+		!(a.mask & ~attrs_equal(&a, &b));
+}
+
+static int define_one(struct vfctl_ctx *ctx, const struct op *op)
+{
+	_info_ struct vfctl_domain_info info = {0};
+	_free_ char *changed = NULL;
+	struct vfctl_vf_attrs attrs;
+	struct vfctl_bdf vf;
+	int r = parse_attrs(ctx, op, op->want, &attrs);
+
+	if (r == 0)
+		r = read_definition(ctx, op, &vf, &info);
+	if (r <= 0)
+		return r;
+	r = vfctl_domain_change_vf(ctx, info.xml, &vf, &attrs, &changed);
+	return r < 0 ? r : ctx->hypervisor->define(ctx, ctx->hypervisor, changed);
+}
+
+/* One that was undefined since stays so. */
+static int redefine_one(struct vfctl_ctx *ctx, const struct op *op)
+{
+	_info_ struct vfctl_domain_info info = {0};
+	struct vfctl_bdf vf;
+	int r = read_definition(ctx, op, &vf, &info);
+
+	return r == 1 ? ctx->hypervisor->define(ctx, ctx->hypervisor, op->before) : r;
+}
+
+const struct op_type op_definition_vf = {.name = "definition-vf", .asks_libvirt = true,
+	.observe_one = defined_attrs, .apply_one = define_one, .revert_one = redefine_one,
+	.same = same_definition};
+
+/* ---- what the VF had, for the end of its domain's run ---- */
+
+static int what_it_had(struct vfctl_ctx *ctx, const struct op *op, char **ret)
+{
+	_leases_ struct vfctl_leases *leases = NULL;
+	const struct vfctl_lease_vf *vf = NULL;
+	int r = op_leased_vf(ctx, op, &leases, &vf);
+
+	if (r == 0)
+		*ret = vf ? json_of_attrs(&vf->saved) : strdup("");
+	return r < 0 || *ret ? r : ctx_oom(ctx);
+}
+
+/* The first that was noted counts. */
+static bool same_had(const char *text, const char *observed)
+{
+	struct vfctl_vf_attrs a, b;
+
+	return json_to_attrs(text, &a) == 0 && json_to_attrs(observed, &b) == 0 &&
+		!(a.mask & ~b.mask);
+}
+
+/* In the run, or out of it again. What was noted before stays as it was noted. */
+static int change_had(struct vfctl_ctx *ctx, const struct op *op, bool revert)
+{
+	_free_ char *target = NULL, *json = NULL;
+	_leases_ struct vfctl_leases *leases = NULL;
+	const struct vfctl_lease_vf *vf = NULL;
+	const struct vfctl_lease *lease;
+	struct vfctl_vf_attrs attrs;
+	char pf[VFCTL_BDF_TEXT], uuid[VFCTL_UUID_TEXT];
+	struct vfctl_bdf bdf;
+	struct op note;
+	int r = parse_attrs(ctx, op, op->want, &attrs);
+
+	if (r == 0)
+		r = op_vf(ctx, op, uuid, &bdf);
+	if (r == 0)
+		r = run_close_old(ctx, uuid);
+	if (r == 0)
+		r = op_leased_vf(ctx, op, &leases, &vf);
+	if (r < 0 || !vf)
+		return r;
+	if (!revert)
+		attrs.mask &= ~vf->saved.mask;
+	lease = vfctl_leases_find_vf(leases, &vf->bdf);
+	target = str_format("%s/%u", vfctl_bdf_format(&vf->pf, pf), vf->index);
+	json = json_of_attrs(&attrs);
+	note = (struct op){&op_guest_attrs, target, json, json};
+	if (!target || !json)
+		return ctx_oom(ctx);
+	if (revert)
+		return journal_forget(ctx, lease->domain_uuid, &note);
+	return attrs.mask ? run_note(ctx, lease->domain_uuid, lease->domain_name, &note, 1) : 0;
+}
+
+static int note_had(struct vfctl_ctx *ctx, const struct op *op)
+{
+	return change_had(ctx, op, false);
+}
+
+static int forget_had(struct vfctl_ctx *ctx, const struct op *op)
+{
+	return change_had(ctx, op, true);
+}
+
+const struct op_type op_run_had = {.name = "run-had", .nature = OP_HOLDS,
+	.observe_one = what_it_had, .apply_one = note_had, .revert_one = forget_had,
+	.same = same_had};

@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "lease/values.h"
+
+#include <errno.h>
+#include <time.h>
+
+#include "state/ids_sqlite.h"
+
+#define TEXT(bdf) vfctl_bdf_format((bdf), (char[VFCTL_BDF_TEXT]){0})
+
+static const unsigned accepted[] = {
+	[ROAD_GUEST] = VALUE_FREE | VALUE_OWN | VALUE_RESERVE, /* which its claim takes */
+	[ROAD_SET] = VALUE_FREE | VALUE_OWN,
+	/* Seen live while nobody had it, as on this VF: it is given to nobody else. */
+	[ROAD_START] = VALUE_FREE | VALUE_OWN | VALUE_RESERVE | VALUE_COOLING | VALUE_QUARANTINED,
+};
+
+struct check {
+	struct vfctl_ctx *ctx;
+	enum value_road road;
+	struct value_facts facts;
+	struct id_store *rows; /* NULL: nothing was ever given */
+	const char *domain_uuid;
+};
+
+static void close_check(struct check *c)
+{
+	if (c->rows)
+		c->rows->ops->close(c->rows);
+}
+
+static int find_row(struct check *c, enum vfctl_id_kind kind, uint64_t value,
+	struct vfctl_id *row)
+{
+	int r = c->rows ? c->rows->ops->find(c->rows, kind, value, row) : -ENOENT;
+
+	c->facts.row = r == 0 ? row : NULL;
+	if (r == -ENOENT && c->rows)
+		ctx_clear(c->ctx);
+	return r == -ENOENT ? 0 : r;
+}
+
+static int check_value(struct check *c, const struct vfctl_domain_vf *vf,
+	enum vfctl_id_kind kind, uint64_t value, bool *ret_note)
+{
+	const struct value_claim claim = {.kind = kind, .value = value,
+		.domain_uuid = c->domain_uuid, .pf = &vf->pf, .vf = vf->index};
+	struct value_answer answer;
+	struct vfctl_id row;
+	int r = value ? find_row(c, kind, value, &row) : 0;
+
+	if (r < 0 || !value)
+		return r;
+	answer = value_ask(&c->facts, &claim);
+	if (!(answer.verdict & accepted[c->road]))
+		return value_fail(c->ctx, &claim, &answer, c->facts.now);
+	if (ret_note && kind == VFCTL_ID_GUID && c->facts.row)
+		*ret_note |= row.state == VFCTL_ID_RESTING || row.state == VFCTL_ID_BLOCK;
+	return 0;
+}
+
+static int check_vf(struct check *c, const struct vfctl_domain_vf *vf, bool *ret_note)
+{
+	const struct vfctl_vf_attrs *a = &vf->attrs;
+	int r = 0;
+
+	if (a->mask & VFCTL_ATTR_MAC)
+		r = check_value(c, vf, VFCTL_ID_MAC, mac_number(&a->mac), NULL);
+	if (r == 0 && a->mask & VFCTL_ATTR_PORT_GUID)
+		r = check_value(c, vf, VFCTL_ID_GUID, a->port_guid, ret_note);
+	if (r == 0 && a->mask & VFCTL_ATTR_NODE_GUID &&
+		!(a->mask & VFCTL_ATTR_PORT_GUID && a->port_guid == a->node_guid))
+		r = check_value(c, vf, VFCTL_ID_GUID, a->node_guid, NULL);
+	return r;
+}
+
+static int check_twins(struct vfctl_ctx *ctx, const struct vfctl_domain_vf *a,
+	const struct vfctl_domain_vf *b)
+{
+	const struct vfctl_vf_attrs *of = &a->attrs;
+	enum vfctl_id_kind kind = VFCTL_ID_GUID;
+	uint64_t value = 0;
+	char text[VFCTL_ID_TEXT];
+
+	if (of->mask & VFCTL_ATTR_MAC && attrs_carry(&b->attrs, VFCTL_ID_MAC,
+		mac_number(&of->mac))) {
+		kind = VFCTL_ID_MAC;
+		value = mac_number(&of->mac);
+	} else if (of->mask & VFCTL_ATTR_PORT_GUID && attrs_carry(&b->attrs, kind,
+		of->port_guid)) {
+		value = of->port_guid;
+	} else if (of->mask & VFCTL_ATTR_NODE_GUID && attrs_carry(&b->attrs, kind,
+		of->node_guid)) {
+		value = of->node_guid;
+	}
+	if (!value)
+		return 0;
+	return ctx_fail(ctx, -EEXIST, "VFs %s and %s would both have %s; give one of them another",
+		TEXT(&a->bdf), TEXT(&b->bdf), vfctl_id_format(kind, value, text));
+}
+
+int values_check_twins(struct vfctl_ctx *ctx, const struct vfctl_domain_vf *vfs, size_t count)
+{
+	int r = 0;
+
+	for (size_t i = 0; i < count && r == 0; i++)
+		for (size_t k = 0; k < i && r == 0; k++)
+			r = check_twins(ctx, &vfs[i], &vfs[k]);
+	return r;
+}
+
+static bool has_values(const struct vfctl_domain_vf *vfs, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		if (vfs[i].attrs.mask & (VFCTL_ATTR_MAC | VFCTL_ATTR_GUIDS))
+			return true;
+	return false;
+}
+
+static int open_rows(struct check *c)
+{
+	int r = id_sqlite_open(c->ctx, false, &c->rows);
+
+	if (r == -ENOENT)
+		ctx_clear(c->ctx);
+	return r == -ENOENT ? 0 : r;
+}
+
+int values_check(struct vfctl_ctx *ctx, enum value_road road, const struct value_facts *facts,
+	const char *domain_uuid, const struct vfctl_domain_vf *vfs, size_t count,
+	bool *ret_note)
+{
+	_cleanup_(close_check) struct check c = {ctx, road, *facts, NULL, domain_uuid};
+	int r = has_values(vfs, count) ? open_rows(&c) : 0;
+
+	c.facts.now = (int64_t)time(NULL);
+	for (size_t i = 0; i < count && r == 0; i++)
+		r = check_vf(&c, &vfs[i], ret_note ? &ret_note[i] : NULL);
+	return r < 0 ? r : values_check_twins(ctx, vfs, count);
+}

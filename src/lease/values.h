@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef VFCTL_LEASE_VALUES_H
+#define VFCTL_LEASE_VALUES_H
+
+#include "sriov/live.h"
+#include "vfctl/domain.h"
+
+/* On which road values are given: what each may pass by differs. */
+enum value_road {
+	ROAD_GUEST, /* define and attach: the pools say themselves what they give */
+	ROAD_SET,   /* a value chosen by hand, for a VF */
+	ROAD_START, /* the hook: what rests or was seen live may be the guest's own */
+};
+
+/*
+ * May each VF have its MAC and GUIDs? They are nobody else's (base/owner.h), and no two of
+ * these VFs share one. Of @facts the row is looked up here, in the host's own store.
+ * @domain_uuid: whose they will be; "" the host's own. @ret_note (NULL: nothing is noted): one
+ * for each VF; its GUID is nobody's, and must be the domain's for as long as it runs.
+ * @return 0; -EEXIST with words that name who has the value, and where.
+ */
+int values_check(struct vfctl_ctx *ctx, enum value_road road, const struct value_facts *facts,
+	const char *domain_uuid, const struct vfctl_domain_vf *vfs, size_t count,
+	bool *ret_note);
+/* The last of these alone: no two of them share a value. */
+int values_check_twins(struct vfctl_ctx *ctx, const struct vfctl_domain_vf *vfs, size_t count);
+
+#endif

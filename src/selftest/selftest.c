@@ -1,0 +1,392 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * vfctl selftest: a PF nobody uses -> what is there, as operations that put it back -> into the journal
+ * -> trials, each an ordinary change without an entry of its own -> everything put back. The PF's lock is
+ * held from the first look to the end, so whoever comes after a death puts it back first.
+ */
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+
+#include "base/json.h"
+#include "host/host.h"
+#include "pci/device.h"
+#include "pci/vectors.h"
+#include "selftest/selftest.h"
+#include "sriov/holder.h"
+#include "sriov/modparam.h"
+#include "sriov/ops.h"
+#include "tuning/coalesce.h"
+
+#define BIT VFCTL_COALESCE_BIT
+/* As what is wanted: no number of VFs that is observed. The change is done when it is taken back. */
+#define ANY "any"
+
+const char *vfctl_selftest_outcome_name(enum vfctl_selftest_outcome outcome)
+{
+	static const char *const names[] = {[VFCTL_SELFTEST_UNTRIED] = "not tried",
+		[VFCTL_SELFTEST_PASS] = "pass", [VFCTL_SELFTEST_UNSUPPORTED] = "not supported",
+		[VFCTL_SELFTEST_FAIL] = "fail"};
+
+	return names[outcome];
+}
+
+void vfctl_selftest_close(struct vfctl_selftest *t)
+{
+	if (!t)
+		return;
+	for (size_t i = 0; i < t->count; i++)
+		free(t->trials[i].words);
+	free(t->trials);
+	vfctl_change_free(t->change);
+	target_clear(&t->target);
+	free(t);
+}
+
+static void closep(struct vfctl_selftest **t)
+{
+	vfctl_selftest_close(*t);
+}
+
+/* ---- may it be tested? ---- */
+
+static int check_idle(struct vfctl_ctx *ctx, const struct vfctl_pf *pf)
+{
+	char name[VFCTL_BDF_TEXT], words[256];
+
+	for (uint32_t i = 0; i < pf->num_vfs; i++)
+		if (vf_is_busy(&pf->vfs[i]))
+			return ctx_fail(ctx, -EBUSY, "%s/%u is %s; a self-test takes all VFs of the PF "
+				"away for some time: stop that, or detach the VF from it, first",
+				vfctl_pf_name(pf, name), pf->vfs[i].index,
+				vf_describe_user(&pf->vfs[i], words, sizeof(words)));
+	return 0;
+}
+
+int selftest_check_idle(struct vfctl_selftest *t)
+{
+	_snapshot_ struct vfctl_snapshot *now = NULL;
+	const struct vfctl_pf *pf = NULL;
+	int r = vfctl_snapshot_read(t->ctx, t->bdf, &now);
+
+	if (r == 0)
+		r = vfctl_inventory_find_pf(t->ctx, now->inventory, t->bdf, &pf);
+	return r < 0 ? r : check_idle(t->ctx, pf);
+}
+
+static int check_pf(struct vfctl_ctx *ctx, const struct vfctl_pf *pf, unsigned flags)
+{
+	int r;
+
+	if (!pf->driver[0])
+		return ctx_fail(ctx, -ENODEV, "no driver is bound to the PF, and only a driver can make VFs");
+	if (pci_driver_is_vfio(pf->driver))
+		return ctx_fail(ctx, -EOPNOTSUPP, "the PF itself is on %s; give it back to its own "
+			"driver first", pf->driver);
+	if (modparam_is_needed(pf))
+		return ctx_fail(ctx, -EOPNOTSUPP, "the driver %s makes VFs only when its module is "
+			"loaded, so there is nothing that a self-test could try", pf->driver);
+	if (!pf->total_vfs)
+		return ctx_fail(ctx, -EOPNOTSUPP, "this PF can have no VFs (sriov_totalvfs is 0); the "
+			"firmware's setting says how many");
+	r = check_idle(ctx, pf);
+	if (r == 0)
+		r = selftest_check_ports(ctx, pf);
+	return r < 0 || flags & VFCTL_SELFTEST_FORCE ? r : selftest_check_traffic(ctx, pf);
+}
+
+/* ---- how to put it back ---- */
+
+/* Its attributes, and the number of its vectors where the driver gives VFs one of their own. */
+static int add_attrs_back(struct vfctl_selftest *t, const struct vfctl_vf *vf, struct steps *steps)
+{
+	struct vfctl_vf_attrs attrs = vf->attrs;
+	_free_ char *text = NULL;
+
+	if (pci_has(t->ctx, &vf->bdf, "sriov_vf_msix_count"))
+		attrs.msix = pci_vectors(t->ctx, &vf->bdf);
+	if (attrs.msix)
+		attrs.mask |= VFCTL_ATTR_MSIX;
+	if (!attrs.mask)
+		return 0;
+	text = json_of_attrs(&attrs);
+	if (!text)
+		return ctx_oom(t->ctx);
+	step_op(steps, &op_vf_attrs, NULL, text, "%s/%u", t->bdf, vf->index);
+	return 0;
+}
+
+/* No driver probes, then the VFs come back as they were, then probing is as it was. */
+static int add_vfs_back(struct vfctl_selftest *t, struct steps *steps)
+{
+	const struct vfctl_pf *pf = t->pf;
+	char count[12];
+
+	snprintf(count, sizeof(count), "%u", pf->num_vfs);
+	step_add_op(steps, &op_autoprobe, "0", pf->autoprobe ? "1" : "0", t->bdf,
+		"%s: drivers %sprobe new VFs", t->name, pf->autoprobe ? "" : "do not ");
+	step_begin(steps, "%s: %u VF%s", t->name, pf->num_vfs, pf->num_vfs == 1 ? "" : "s");
+	for (uint32_t i = 0; i < pf->num_vfs; i++) {
+		_free_ char *driver = NULL;
+		int r = vf_driver_text(t->ctx, &pf->vfs[i], &driver);
+
+		if (r < 0)
+			return r;
+		step_op(steps, &op_vf_driver, NULL, driver, "%s/%u", t->bdf, pf->vfs[i].index);
+	}
+	for (uint32_t i = 0; i < pf->num_vfs; i++) {
+		int r = add_attrs_back(t, &pf->vfs[i], steps);
+
+		if (r < 0)
+			return r;
+	}
+	step_op(steps, &op_numvfs, ANY, count, "%s", t->bdf);
+	step_op(steps, &op_autoprobe, "0", "0", "%s", t->bdf);
+	return 0;
+}
+
+/* What a driver follows the load with it takes no values beside: those first, then the modes. */
+static int add_moderation_back(struct vfctl_selftest *t, struct steps *steps)
+{
+	struct vfctl_coalesce values = t->moderation, modes = t->moderation;
+	_free_ char *first = NULL, *then = NULL, *all = vfctl_coalesce_format(&t->moderation);
+
+	values.values[VFCTL_ADAPTIVE_RX] = values.values[VFCTL_ADAPTIVE_TX] = 0;
+	modes.mask &= BIT(VFCTL_ADAPTIVE_RX) | BIT(VFCTL_ADAPTIVE_TX);
+	first = vfctl_coalesce_format(&values);
+	then = vfctl_coalesce_format(&modes);
+	if (!first || !then || !all)
+		return ctx_oom(t->ctx);
+	step_begin(steps, "%s: %s", t->name, all);
+	if (*then)
+		step_op(steps, &op_coalesce, then, then, "%s", t->bdf);
+	step_op(steps, &op_coalesce, first, first, "%s", t->bdf);
+	return 0;
+}
+
+static int add_port_back(struct vfctl_selftest *t, struct steps *steps)
+{
+	const struct op mtu = {&op_pf_mtu, t->bdf, NULL, NULL};
+	_free_ char *now = NULL;
+	int r = 0;
+
+	if (!t->pf->ifindex)
+		return 0;
+	r = op_observe(t->ctx, &mtu, &now);
+	if (r < 0)
+		return r;
+	step_add_op(steps, &op_pf_mtu, now, now, t->bdf, "%s: an MTU of %s", t->name, now);
+	return t->moderation.mask ? add_moderation_back(t, steps) : 0;
+}
+
+/* Without VFs, so before them: it is the first that is taken back. */
+static void add_eswitch_back(struct vfctl_selftest *t, struct steps *steps)
+{
+	const char *mode = vfctl_eswitch_name(t->pf->eswitch);
+
+	if (t->pf->eswitch == VFCTL_ESWITCH_LEGACY || t->pf->eswitch == VFCTL_ESWITCH_SWITCHDEV)
+		step_add_op(steps, &op_eswitch, mode, mode, t->bdf, "%s: eswitch in %s mode", t->name, mode);
+}
+
+static int plan_back(struct vfctl_selftest *t, const char *name)
+{
+	int r = change_new(t->ctx, &t->change);
+
+	/* Taken back from its end: what moderation igb takes depends on how many VFs there are. */
+	if (r == 0)
+		r = add_port_back(t, &t->change->steps);
+	if (r == 0)
+		r = add_vfs_back(t, &t->change->steps);
+	if (r == 0)
+		add_eswitch_back(t, &t->change->steps);
+	if (r == 0 && t->change->steps.failed)
+		r = ctx_oom(t->ctx);
+	return r < 0 ? r : target_keep(t->ctx, t->change, &t->target, "selftest %s", name);
+}
+
+/* ---- opened ---- */
+
+/* Without what a builder of kernels appended: that may be anybody's name. */
+static void read_kernel(struct vfctl_selftest *t)
+{
+	_free_ char *release = NULL;
+
+	if (host_try_read(t->ctx, &release, "/proc/sys/kernel/osrelease") < 0)
+		return;
+	snprintf(t->kernel, sizeof(t->kernel), "%.*s", (int)strspn(release, "0123456789."), release);
+}
+
+static void read_card(struct vfctl_selftest *t)
+{
+	vfctl_bdf_format(&t->pf->bdf, t->bdf);
+	t->name = vfctl_pf_name(t->pf, t->bdf);
+	snprintf(t->device_id, sizeof(t->device_id), "%04x:%04x", t->pf->vendor, t->pf->device);
+	read_kernel(t);
+	t->moderates = tuning_driver_find(t->pf->driver, t->pf->infiniband);
+	t->caps = vf_caps_find(t->pf);
+	if (t->pf->ifindex)
+		t->moderation_error = coalesce_read(t->ctx, t->pf, &t->moderation);
+	ctx_clear(t->ctx);
+}
+
+int vfctl_selftest_open(struct vfctl_ctx *ctx, const char *pf, unsigned flags,
+	struct vfctl_selftest **ret)
+{
+	const struct target_need need = {.dry_run = flags & VFCTL_SELFTEST_DRY_RUN, .alone = true};
+	_cleanup_(closep) struct vfctl_selftest *t = calloc(1, sizeof(*t));
+	int r;
+
+	if (!t)
+		return ctx_oom(ctx);
+	t->ctx = ctx;
+	t->target = NO_TARGET;
+	r = host_check_writable(ctx);
+	if (r == 0)
+		r = target_open(ctx, pf, &need, &t->target);
+	if (r == 0)
+		r = check_pf(ctx, t->target.pf, flags);
+	if (r < 0)
+		return r;
+	t->pf = t->target.pf;
+	read_card(t);
+	r = selftest_plan(t);
+	if (r == 0)
+		r = plan_back(t, pf);
+	if (r == 0)
+		*ret = steal(t);
+	return r;
+}
+
+/* ---- what it says ---- */
+
+void vfctl_selftest_card(const struct vfctl_selftest *t, struct vfctl_selftest_card *ret)
+{
+	*ret = (struct vfctl_selftest_card){.driver = t->pf->driver, .device_id = t->device_id,
+		.kernel = t->kernel, .class_code = t->pf->class_code, .infiniband = t->pf->infiniband,
+		.speed_mbps = t->pf->speed_mbps, .total_vfs = t->pf->total_vfs,
+		.moderation_known = t->moderates, .attributes_known = t->caps};
+}
+
+size_t vfctl_selftest_count(const struct vfctl_selftest *t)
+{
+	return t->count;
+}
+
+bool vfctl_selftest_trial(const struct vfctl_selftest *t, size_t index,
+	struct vfctl_selftest_trial *ret)
+{
+	const struct trial *x = index < t->count ? &t->trials[index] : NULL;
+
+	if (x)
+		*ret = (struct vfctl_selftest_trial){.area = x->area, .name = x->name,
+			.outcome = x->outcome, .differs = x->differs,
+			.ms = x->ms < 0 ? NAN : x->ms, .words = x->words};
+	return x;
+}
+
+size_t vfctl_selftest_differences(const struct vfctl_selftest *t)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < t->count; i++)
+		count += t->trials[i].differs || t->trials[i].outcome == VFCTL_SELFTEST_FAIL;
+	return count;
+}
+
+/* ---- tried, and put back ---- */
+
+/* Its steps are told of by the row alone: each that is taken back here was to be. */
+static void try_one(struct vfctl_selftest *t, struct trial *x)
+{
+	vfctl_log_fn log = t->ctx->log;
+
+	t->ctx->log = NULL;
+	x->try(t, x);
+	t->ctx->log = log;
+}
+
+static void try_all(struct vfctl_selftest *t)
+{
+	for (size_t i = 0; i < t->count; i++) {
+		struct trial *x = &t->trials[i];
+
+		/* A write that goes on in the kernel holds the PF: nothing more can be said of it. */
+		if (t->ctx->cancelled || vfctl_ctx_unfinished(t->ctx) || t->taken) {
+			selftest_say(t, x, VFCTL_SELFTEST_UNTRIED, t->ctx->cancelled ? "interrupted"
+				: t->taken ? "somebody took a VF"
+				: "a write before it goes on in the kernel");
+			continue;
+		}
+		ctx_doing(t->ctx, "%zu of %zu: %s: %s", i + 1, t->count, x->area, x->name);
+		log_info(t->ctx, "%s: %s", x->area, x->name);
+		try_one(t, x);
+	}
+}
+
+/* Of one entry; every step is tried. */
+static int revert_all(struct vfctl_selftest *t)
+{
+	const struct steps *steps = &t->change->steps;
+	_free_ char *words = NULL;
+	int r = 0;
+
+	for (size_t i = steps->count; i-- > 0;) {
+		int e = ops_revert(t->ctx, steps->v[i].ops, steps->v[i].op_count);
+
+		if (e < 0 && r == 0) {
+			r = e;
+			words = steal(t->ctx->error);
+		}
+	}
+	return r < 0 ? ctx_fail(t->ctx, r, "%s", words ? words : "") : 0;
+}
+
+/* That it was interrupted is a reason to put it back, not to leave it. */
+static int put_back(struct vfctl_selftest *t)
+{
+	sig_atomic_t cancelled = t->ctx->cancelled;
+	int r;
+
+	/* Not under a guest: the entry stays, and recover looks again. */
+	r = t->taken ? selftest_check_idle(t) : 0;
+	if (r < 0)
+		return ctx_prefix(t->ctx, -ESTALE, "not everything is as before (when that is over, vfctl "
+			"recover puts it back)");
+	t->ctx->cancelled = 0;
+	ctx_doing(t->ctx, "putting everything back as it was");
+	r = revert_all(t);
+	/* What failed for the moment may work the second time, and what is back is not written again. */
+	if (r < 0 && !vfctl_ctx_unfinished(t->ctx)) {
+		ctx_clear(t->ctx);
+		r = revert_all(t);
+	}
+	t->ctx->cancelled = cancelled;
+	return r < 0 ? ctx_prefix(t->ctx, -ESTALE, "not everything is as before (vfctl recover tries "
+		"again); this could not be undone") : 0;
+}
+
+int vfctl_selftest_run(struct vfctl_selftest *t)
+{
+	const struct journal_entry *entry = &t->change->entry;
+	int64_t id = 0;
+	int r = entry->journal->begin(t->ctx, entry, &t->change->steps, &id);
+
+	if (r < 0)
+		return ctx_prefix(t->ctx, r, "nothing is tried");
+	ctx_audit(t->ctx, "selftest %s: begins", t->bdf);
+	try_all(t);
+	ctx_clear(t->ctx);
+	r = put_back(t);
+	ctx_audit(t->ctx, "selftest %s: %s", t->bdf, r < 0 ? vfctl_ctx_error(t->ctx)
+		: "everything is as before");
+	if (r < 0) {
+		entry->journal->leave(t->ctx);
+		return r;
+	}
+	/* An entry that stays is closed by whoever looks at it next: all of it was taken back. */
+	if (entry->journal->end(t->ctx, id) < 0)
+		log_warn(t->ctx, "the test is over, and stays in the journal until the next command: %s",
+			vfctl_ctx_error(t->ctx));
+	ctx_clear(t->ctx);
+	return t->ctx->cancelled ? ctx_fail(t->ctx, -EINTR, "interrupted; everything is as before") : 0;
+}

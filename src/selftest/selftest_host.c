@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Is the host's own traffic on the PF? Its link goes down for moments, with some drivers for seconds. */
+#include <errno.h>
+#include <stdio.h>
+
+#include "host/host.h"
+#include "host/routes.h"
+#include "selftest/selftest.h"
+
+#define SSH_PORT 22
+
+static int check_master(struct vfctl_ctx *ctx, const char *netdev, const char *what)
+{
+	_free_ char *master = NULL;
+
+	if (!netdev[0] || host_try_link(ctx, &master, "/sys/class/net/%s/master", netdev) < 0)
+		return 0;
+	return ctx_fail(ctx, -EBUSY, "%s%s is a port of %s, which a self-test would cut off: take it out "
+		"(ip link set %s nomaster) first", what, netdev,
+		strrchr(master, '/') ? strrchr(master, '/') + 1 : master, netdev);
+}
+
+/* A bond of two ports may be one for the VFs of both: it would not come back by itself. */
+int selftest_check_ports(struct vfctl_ctx *ctx, const struct vfctl_pf *pf)
+{
+	int r = check_master(ctx, pf->netdev, "");
+
+	for (uint32_t i = 0; i < pf->num_vfs && r == 0; i++)
+		r = check_master(ctx, pf->vfs[i].representor, "the representor ");
+	return r;
+}
+
+static int refuse(struct vfctl_ctx *ctx, const struct vfctl_pf *pf, const char *through, const char *what)
+{
+	bool itself = str_eq(through, pf->netdev);
+	const char *stands = itself ? "" : ", which stands on ";
+
+	return ctx_fail(ctx, -EBUSY, "%s goes through %s%s%s, and a self-test takes its link down for "
+		"moments: test another port, or move that to one first; --force, best at the machine's own "
+		"console, tests it all the same", what, through, stands, itself ? "" : pf->netdev);
+}
+
+static int check_connections(struct vfctl_ctx *ctx, const struct vfctl_pf *pf, const struct routes *routes,
+	char *const *names)
+{
+	const char *through;
+	unsigned port;
+	char what[96];
+	int r = routes_connection(ctx, routes, names, &through, &port);
+
+	if (r <= 0)
+		return r;
+	snprintf(what, sizeof(what), port == SSH_PORT ? "an ssh session of this host (its port %u)"
+		: "a connection of this host (its TCP port %u)", port);
+	return refuse(ctx, pf, through, what);
+}
+
+int selftest_check_traffic(struct vfctl_ctx *ctx, const struct vfctl_pf *pf)
+{
+	_routes_ struct routes routes = {0};
+	_strv_ char **names = NULL;
+	const char *through;
+	int r = pf->netdev[0] ? routes_read(ctx, &routes) : 0;
+
+	if (r < 0 || !routes.count)
+		return r;
+	r = routes_devices(ctx, pf->netdev, &names);
+	if (r < 0)
+		return r;
+	through = routes_through(&routes, names, true);
+	return through ? refuse(ctx, pf, through, "this host's default route")
+		       : check_connections(ctx, pf, &routes, names);
+}

@@ -1,0 +1,643 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * host.yaml's PFs and the host -> for each PF the change that makes it so: its link, the VFs,
+ * what they have. What a guest has now stays as the guest's lease says.
+ */
+#include "vfctl/apply.h"
+
+#include <errno.h>
+#include <stdio.h>
+
+#include "base/vfattr.h"
+#include "change/recover.h"
+#include "change/target.h"
+#include "host/host.h"
+#include "lease/declared.h"
+#include "lease/guest_tuning.h"
+#include "lease/values.h"
+#include "pci/device.h"
+#include "sriov/eswitch.h"
+#include "sriov/inventory.h"
+#include "sriov/lag.h"
+#include "sriov/live.h"
+#include "sriov/ops.h"
+#include "sriov/vf_changes.h"
+#include "tuning/coalesce.h"
+#include "tuning/host.h"
+#include "tuning/irq.h"
+#include "vfs/lag.h"
+#include "vfs/lifecycle.h"
+#include "vfs/tune.h"
+
+#define TEXT(bdf) vfctl_bdf_format((bdf), (char[VFCTL_BDF_TEXT]){0})
+#define LOCK_KERNEL "kernel" /* pages and settings of the host as a whole */
+#define IDENTITY (VFCTL_ATTR_MAC | VFCTL_ATTR_GUIDS)
+
+/* ---- settings of VFs that are there ---- */
+
+/* What differs on the VFs that nobody's guest has. */
+struct settings {
+	struct vfctl_set_item *items;
+	char (*names)[VFCTL_BDF_TEXT + 12];
+	size_t count;
+	struct buf kept; /* VFs that differ and are a guest's */
+};
+
+static void settings_clear(struct settings *s)
+{
+	free(s->items);
+	free(s->names);
+	buf_free(&s->kept);
+}
+
+static const struct vfctl_vf_attrs *asked_of(const struct vfctl_pf_spec *spec, uint32_t vf)
+{
+	for (size_t i = 0; i < spec->range_count; i++)
+		if (vf >= spec->ranges[i].first && vf <= spec->ranges[i].last)
+			return &spec->ranges[i].attrs;
+	return NULL;
+}
+
+/* Its lease says what it has until it stops. */
+static bool is_guests(const struct vfctl_vf *vf)
+{
+	return vf->lease.running || vf->holder.kind == VFCTL_HOLDER_DOMAIN ||
+		vf->holder.kind == VFCTL_HOLDER_VFIO;
+}
+
+static int find_settings(struct vfctl_ctx *ctx, const struct vfctl_pf *pf,
+	const struct vfctl_pf_spec *spec, struct settings *s)
+{
+	s->items = calloc(pf->num_vfs + 1, sizeof(*s->items));
+	s->names = calloc(pf->num_vfs + 1, sizeof(*s->names));
+	if (!s->items || !s->names)
+		return ctx_oom(ctx);
+	for (uint32_t i = 0; i < pf->num_vfs; i++) {
+		const struct vfctl_vf *vf = &pf->vfs[i];
+		const struct vfctl_vf_attrs *asked = asked_of(spec, vf->index);
+		struct vfctl_vf_attrs differs = asked ? *asked : (struct vfctl_vf_attrs){0};
+
+		attrs_complete(&differs, &vf->attrs);
+		attrs_drop_equal(&differs, &vf->attrs);
+		if (!differs.mask)
+			continue;
+		if (is_guests(vf)) {
+			buf_printf(&s->kept, "%s%u", s->kept.len ? ", " : "VF ", vf->index);
+			continue;
+		}
+		snprintf(s->names[s->count], sizeof(*s->names), "%s/%u", TEXT(&pf->bdf), vf->index);
+		s->items[s->count] = (struct vfctl_set_item){s->names[s->count], *asked};
+		s->items[s->count++].attrs.mask &= differs.mask;
+	}
+	return 0;
+}
+
+/* ---- MACs and GUIDs that the file gives ---- */
+
+/* Those of VFs that get theirs now: all new ones, of present ones those that differ. */
+static size_t list_given(const struct vfctl_pf *pf, const struct vfctl_pf_spec *spec,
+	struct vfctl_domain_vf *ret)
+{
+	size_t n = 0;
+
+	for (uint32_t i = 0; i < spec->count; i++) {
+		const struct vfctl_vf_attrs *asked = asked_of(spec, i);
+		struct vfctl_domain_vf vf = {.pf = pf->bdf, .index = i};
+
+		if (!asked || !(asked->mask & IDENTITY))
+			continue;
+		vf.attrs = *asked;
+		for (uint32_t k = 0; pf->num_vfs == spec->count && k < pf->num_vfs; k++)
+			if (pf->vfs[k].index == i) {
+				vf.bdf = pf->vfs[k].bdf;
+				attrs_drop_equal(&vf.attrs, &pf->vfs[k].attrs);
+			}
+		vf.attrs.mask &= IDENTITY;
+		if (vf.attrs.mask)
+			ret[n++] = vf;
+	}
+	return n;
+}
+
+static int check_given(struct vfctl_ctx *ctx, const struct target *t,
+	const struct vfctl_pf_spec *spec)
+{
+	_free_ struct vfctl_domain_vf *given = calloc(spec->count + 1, sizeof(*given));
+	struct value_facts facts = {.leases = t->snapshot->leases, .changing = given};
+	int r = given ? 0 : ctx_oom(ctx);
+
+	if (r == 0)
+		facts.changing_count = list_given(t->pf, spec, given);
+	if (r < 0 || !facts.changing_count)
+		return r;
+	r = live_from_inventory(ctx, t->snapshot->inventory, &facts.live);
+	if (r == 0 && t->pf->num_vfs != spec->count)
+		live_drop_vfs_of(&facts.live, &t->pf->bdf);
+	if (r == 0)
+		r = values_check(ctx, ROAD_SET, &facts, "", given, facts.changing_count, NULL);
+	live_values_clear(&facts.live);
+	return r;
+}
+
+/* ---- one PF ---- */
+
+struct wanted {
+	const struct vfctl_host_spec *spec;
+	const struct vfctl_pf_spec *pf;
+	struct vfctl_ids *ids;
+	bool dry_run;
+};
+
+static int plan_vfs(struct vfctl_ctx *ctx, const struct target *t, const struct wanted *w,
+	struct vfctl_change **ret_change)
+{
+	struct vfctl_create_options options = {.count = w->pf->count, .driver = w->pf->vf_driver,
+		.keep_identities = w->pf->keep_identities, .ids = w->ids,
+		.guid_pool = w->pf->guid_pool, .ranges = w->pf->ranges,
+		.range_count = w->pf->range_count, .eswitch = w->pf->eswitch};
+	int r = 0;
+
+	if (!w->pf->counted)
+		return change_new(ctx, ret_change);
+	if (!w->pf->count)
+		return destroy_plan_on(ctx, t, w->ids, ret_change);
+	if (w->pf->pkey)
+		r = vfctl_host_spec_pkey(ctx, w->spec, w->pf->pkey, &options.pkey);
+	if (r == 0)
+		r = check_given(ctx, t, w->pf);
+	return r < 0 ? r : create_plan_on(ctx, t, &options, w->dry_run, ret_change);
+}
+
+static int add_settings(struct vfctl_ctx *ctx, const struct target *t, const struct wanted *w,
+	struct vfctl_change *change, char **ret_kept)
+{
+	_cleanup_(settings_clear) struct settings s = {0};
+	int r;
+
+	if (!w->pf->counted || t->pf->num_vfs != w->pf->count ||
+		eswitch_renews_vfs(t->pf, w->pf->eswitch))
+		return 0;
+	r = find_settings(ctx, t->pf, w->pf, &s);
+	if (r == 0 && s.count)
+		r = vf_changes_add_set(ctx, t->snapshot->inventory, t->pf, s.items, s.count,
+			&change->steps);
+	if (r == 0 && s.kept.len && ret_kept)
+		*ret_kept = buf_steal(&s.kept);
+	return r;
+}
+
+/* Before the MTU: connected mode allows a larger one. */
+static int add_ipoib_mode(struct vfctl_ctx *ctx, const struct target *t, const struct wanted *w,
+	struct vfctl_change *change)
+{
+	const char *want = w->pf->ipoib_mode, *bdf = TEXT(&t->pf->bdf);
+	const struct op op = {&op_ipoib_mode, (char *)bdf, (char *)want, NULL};
+	_free_ char *now = NULL;
+	int r;
+
+	if (!want)
+		return 0;
+	if (!t->pf->infiniband)
+		return ctx_fail(ctx, -EINVAL, "ipoib-mode is for InfiniBand, and %s is Ethernet; take it "
+			"out of its entry in host.yaml", bdf);
+	r = op_observe(ctx, &op, &now);
+	if (r < 0 || str_eq(now, want))
+		return r;
+	step_add_op(&change->steps, &op_ipoib_mode, want, now, bdf, "%s: set IPoIB to %s mode",
+		t->pf->netdev, want);
+	steps_put(&change->steps, change->ids ? 1 : 0);
+	return 0;
+}
+
+static int add_rdma_adaptive(struct vfctl_ctx *ctx, const struct target *t, const struct wanted *w,
+	struct vfctl_change *change)
+{
+	const char *want = w->pf->rdma_adaptive ? "on" : "off", *bdf = TEXT(&t->pf->bdf);
+	const struct op op = {&op_rdma_adaptive, (char *)bdf, (char *)want, NULL};
+	_free_ char *now = NULL;
+	int r;
+
+	if (!w->pf->rdma_adaptive_stated)
+		return 0;
+	r = op_observe(ctx, &op, &now);
+	if (r < 0)
+		return ctx_append(ctx, r, "; take rdma-adaptive-moderation out of its entry in host.yaml");
+	if (!str_eq(now, want))
+		step_add_op(&change->steps, &op_rdma_adaptive, want, now, bdf,
+			"%s: turn adaptive moderation "
+			"of %s %s", t->pf->netdev[0] ? t->pf->netdev : bdf, t->pf->rdma, want);
+	return 0;
+}
+
+/* Before the VFs: some drivers make them only while the PF is up. */
+static int add_link(struct vfctl_ctx *ctx, const struct target *t, const struct wanted *w,
+	struct vfctl_change *change)
+{
+	const struct vfctl_pf *pf = t->pf;
+	bool up = w->pf->link == VFCTL_PF_LINK_UP;
+	size_t place = change->ids ? 1 : 0;
+	char want[12], before[12];
+
+	if ((w->pf->mtu || w->pf->link) && !pf->netdev[0])
+		return ctx_fail(ctx, -ENODEV, "it has no network device here, so mtu and link cannot "
+			"be set (is its driver bound?)");
+	if (w->pf->link && up != pf->up) {
+		step_add_op(&change->steps, &op_pf_link, up ? "up" : "down", up ? "down" : "up",
+			TEXT(&pf->bdf), "%s: set the link %s", pf->netdev, up ? "up" : "down");
+		steps_put(&change->steps, place);
+	}
+	if (w->pf->mtu && w->pf->mtu != pf->mtu) {
+		snprintf(want, sizeof(want), "%u", w->pf->mtu);
+		snprintf(before, sizeof(before), "%u", pf->mtu);
+		step_add_op(&change->steps, &op_pf_mtu, want, before, TEXT(&pf->bdf),
+			"%s: set the MTU to %s", pf->netdev, want);
+		steps_put(&change->steps, place);
+	}
+	return 0;
+}
+
+/* Of a PF whose VFs stay as they are, or go: when they are made, that has it (sriov/create.c). */
+static int add_mode(struct vfctl_ctx *ctx, const struct target *t, const struct wanted *w,
+	struct vfctl_change *change)
+{
+	const struct vfctl_pf *pf = t->pf;
+	int r = w->pf->count ? 0 : eswitch_changes(ctx, pf, w->pf->eswitch);
+
+	if (r <= 0)
+		return r;
+	if (w->pf->counted) {
+		eswitch_add_step(pf, w->pf->eswitch, &change->steps);
+		return 0;
+	}
+	if (pf->num_vfs && eswitch_needs_no_vfs(pf))
+		return ctx_fail(ctx, -EBUSY, "the driver %s changes the eswitch mode only without VFs, and "
+			"there are %u; add count: to its entry in host.yaml, so that they are made again",
+			pf->driver, pf->num_vfs);
+	return eswitch_add_steps(ctx, pf, w->pf->eswitch, &change->steps);
+}
+
+static int check_bridge(struct vfctl_ctx *ctx, const char *bridge)
+{
+	if (host_exists(ctx, "/sys/class/net/%s/bridge", bridge))
+		return 0;
+	if (host_exists(ctx, "/sys/class/net/%s", bridge))
+		return ctx_fail(ctx, -EOPNOTSUPP, "%s, which the representors shall be ports of, is "
+			"no bridge of "
+			"the kernel; one of Open vSwitch takes them itself: ovs-vsctl add-port %s "
+			"REPRESENTOR",
+			bridge, bridge);
+	return ctx_fail(ctx, -ENOENT, "there is no bridge %s, which the representors shall be ports "
+		"of; make "
+		"it first: ip link add %s type bridge", bridge, bridge);
+}
+
+/* Last: what is not there yet comes with the VFs or the mode, and goes with them. */
+static int add_representors(struct vfctl_ctx *ctx, const struct target *t, const struct wanted *w,
+	struct vfctl_change *change)
+{
+	const struct vfctl_pf *pf = t->pf;
+	bool stay = (!w->pf->counted || pf->num_vfs == w->pf->count) && pf->eswitch == w->pf->eswitch;
+	uint32_t count = w->pf->counted ? w->pf->count : pf->num_vfs, begun = 0;
+	int r = w->pf->bridge && count ? check_bridge(ctx, w->pf->bridge) : 0;
+
+	for (uint32_t i = 0; w->pf->bridge && i < count && r == 0; i++) {
+		_free_ char *now = NULL;
+
+		if (stay)
+			r = representor_text(ctx, pf->vfs[i].representor, &now);
+		if (r < 0 || (now && str_eq(now, w->pf->bridge)))
+			continue;
+		if (!begun++)
+			step_begin(&change->steps, "%s: make the representors of its VFs ports of %s",
+				vfctl_pf_name(pf, (char[VFCTL_BDF_TEXT]){0}), w->pf->bridge);
+		step_op(&change->steps, &op_representor, w->pf->bridge, now, "%s/%u", TEXT(&pf->bdf),
+			stay ? pf->vfs[i].index : i);
+	}
+	return r;
+}
+
+/* After the VFs: nothing is tuned for VFs that cannot be made. */
+static int add_tuning(struct vfctl_ctx *ctx, const struct target *t, const struct wanted *w,
+	struct vfctl_change *change)
+{
+	const struct vfctl_profile *profile;
+	struct vfctl_pf_moderation m;
+	struct vfctl_coalesce wanted;
+	struct vfctl_cpuset cpus;
+	int r = moderation_wanted(ctx, w->spec, w->pf, &wanted, &profile);
+
+	if (r == 0 && profile && profile->interrupts) {
+		tuning_housekeeping(ctx, w->spec, t->snapshot->leases, t->pf->numa_node, &cpus);
+		r = irq_add_pf_steps(ctx, &t->pf->bdf, &cpus, &change->steps);
+	}
+	if (r < 0 || !wanted.mask)
+		return r;
+	r = vfctl_pf_moderation_read(ctx, NULL, t->pf, NULL, &wanted, &m, NULL);
+	if (r < 0)
+		return ctx_append(ctx, r, "; take tuning: out of its entry in host.yaml");
+	return coalesce_add_step(ctx, t->pf, &m.fit, &change->steps);
+}
+
+/* In a VF-LAG the mode of one port is of the other one's VFs as well. */
+static int check_other_port(struct vfctl_ctx *ctx, const struct target *t, const struct wanted *w)
+{
+	int r = eswitch_changes(ctx, t->pf, w->pf->eswitch);
+
+	if (r < 0) /* told where the step would be added */
+		ctx_clear(ctx);
+	return r <= 0 ? 0 : lag_check_other(ctx, t->snapshot->inventory, t->pf, ESWITCH_MEANWHILE);
+}
+
+/* @t: the PF, and what it was looked at with; @ret_kept may be NULL. */
+static int plan(struct vfctl_ctx *ctx, const struct target *t, const struct wanted *w,
+	struct vfctl_change **ret_change, char **ret_kept)
+{
+	_change_ struct vfctl_change *change = NULL;
+	int r = t->pf->unread ? ctx_fail(ctx, -EIO, "nothing is changed: %s", t->pf->unread)
+			      : check_other_port(ctx, t, w);
+
+	if (r == 0)
+		r = plan_vfs(ctx, t, w, &change);
+	if (r == 0)
+		r = add_mode(ctx, t, w, change);
+	if (r == 0)
+		r = add_settings(ctx, t, w, change, ret_kept);
+	if (r == 0)
+		r = add_representors(ctx, t, w, change);
+	if (r == 0)
+		r = add_link(ctx, t, w, change);
+	if (r == 0)
+		r = add_ipoib_mode(ctx, t, w, change);
+	if (r == 0)
+		r = add_rdma_adaptive(ctx, t, w, change);
+	if (r == 0)
+		r = add_tuning(ctx, t, w, change);
+	if (r == 0 && change->steps.failed)
+		r = ctx_oom(ctx);
+	if (r == 0)
+		*ret_change = steal(change);
+	return r;
+}
+
+/* ---- all of them, without locks ---- */
+
+void vfctl_declared_free(struct vfctl_declared *declared)
+{
+	for (size_t i = 0; declared && i < declared->count; i++) {
+		free(declared->pfs[i].words);
+		free(declared->pfs[i].kept);
+		vfctl_change_free(declared->pfs[i].change);
+	}
+	if (declared) {
+		for (size_t i = 0; i < declared->lag_count; i++) {
+			free(declared->lags[i].words);
+			vfctl_change_free(declared->lags[i].change);
+		}
+		free(declared->lags);
+		free(declared->pfs);
+		free(declared->host_words);
+		vfctl_change_free(declared->host);
+	}
+	free(declared);
+}
+
+static void declared_freep(struct vfctl_declared **declared)
+{
+	vfctl_declared_free(*declared);
+}
+
+static int fail_twice(struct vfctl_ctx *ctx, const struct vfctl_declared_pf *a,
+	const struct vfctl_declared_pf *b)
+{
+	if (str_eq(a->spec->file, b->spec->file))
+		return ctx_mistake(ctx, -EEXIST, "the entries of lines %u and %u of host.yaml both "
+			"mean %s (%s); each PF has one entry", a->spec->line, b->spec->line, b->name,
+			b->address);
+	return ctx_mistake(ctx, -EEXIST, "the entries in %s:%u and %s:%u both mean %s (%s); each PF has "
+		"one entry", a->spec->file, a->spec->line, b->spec->file, b->spec->line, b->name,
+		b->address);
+}
+
+/* Which PF is it, and is it no other entry's? */
+static int find(struct vfctl_ctx *ctx, const struct vfctl_inventory *inv,
+	struct vfctl_declared *all, struct vfctl_declared_pf *d, const struct vfctl_pf **ret)
+{
+	_free_ char *words = declared_words(d->spec);
+	int r = declared_find(ctx, inv, d->spec, ret);
+
+	snprintf(d->name, sizeof(d->name), "%.60s", words ? words : "");
+	if (r < 0)
+		return r;
+	snprintf(d->name, sizeof(d->name), "%s", vfctl_pf_name(*ret, (char[VFCTL_BDF_TEXT]){0}));
+	vfctl_bdf_format(&(*ret)->bdf, d->address);
+	for (struct vfctl_declared_pf *other = all->pfs; other < d; other++)
+		if (str_eq(other->address, d->address)) {
+			fail_twice(ctx, other, d);
+			return -EEXIST;
+		}
+	return 0;
+}
+
+static bool is_twice(const struct vfctl_declared *all, const struct vfctl_declared_pf *d)
+{
+	for (const struct vfctl_declared_pf *other = all->pfs; other < d; other++)
+		if (d->address[0] && str_eq(other->address, d->address))
+			return true;
+	return false;
+}
+
+/* The driver link is there before the driver has done its work. */
+static bool is_starting(const struct vfctl_pf *pf)
+{
+	return !pf->driver[0] || (pf->class_code >> 16 == 0x02 && !pf->netdev[0] &&
+		!pf->rdma[0] && !pci_driver_is_vfio(pf->driver));
+}
+
+/*
+ * Udev renames a network device, if at all, before it writes its file of it (systemd,
+ * src/libsystemd/sd-device: /run/udev/data/n and the interface's number).
+ */
+static bool is_being_named(struct vfctl_ctx *ctx, const struct vfctl_pf *pf)
+{
+	return pf->ifindex && host_exists(ctx, "/run/udev/control") &&
+		!host_exists(ctx, "/run/udev/data/n%d", pf->ifindex);
+}
+
+/* There is something to do, and it cannot be done yet. */
+static int check_started(struct vfctl_ctx *ctx, const struct vfctl_pf *pf,
+	const struct vfctl_declared_pf *d, int r)
+{
+	if (!d->settling || !is_starting(pf) || (r == 0 && !d->change->steps.count))
+		return r;
+	if (!pf->driver[0])
+		return ctx_fail(ctx, -ENODEV, "it has no driver yet; load the module of its driver "
+			"(lspci -k -s %s names it), or wait for it with --wait", d->address);
+	return ctx_fail(ctx, -ENODEV, "its driver %s has not made a network device yet; wait for it "
+		"with --wait, or look at dmesg", pf->driver);
+}
+
+static int compare(struct vfctl_ctx *ctx, struct vfctl_snapshot *snapshot,
+	const struct wanted *w, struct vfctl_declared *all, struct vfctl_declared_pf *d)
+{
+	struct target t = {.snapshot = snapshot, .lock_fd = -1, .placement_fd = -1,
+		.declared = true};
+	int r = find(ctx, snapshot->inventory, all, d, &t.pf);
+
+	if (is_twice(all, d))
+		return r;
+	if (r == 0 && !d->spec->unmanaged) {
+		r = plan(ctx, &t, w, &d->change, &d->kept);
+		d->settling = is_starting(t.pf) || is_being_named(ctx, t.pf);
+		r = check_started(ctx, t.pf, d, r);
+	}
+	if (r == -ENOMEM)
+		return r;
+	if (r < 0) {
+		vfctl_change_free(d->change);
+		d->change = NULL;
+	}
+	d->error = r;
+	if (r < 0)
+		d->words = strdup(vfctl_ctx_error(ctx));
+	ctx_clear(ctx);
+	return 0;
+}
+
+/* ---- the host as a whole ---- */
+
+static int plan_host(struct vfctl_ctx *ctx, const struct vfctl_host_spec *spec,
+	struct vfctl_change **ret_change)
+{
+	_change_ struct vfctl_change *change = NULL;
+	int r = change_new(ctx, &change);
+
+	if (r == 0)
+		r = host_tuning_add_steps(ctx, spec, &change->steps, &change->pending);
+	if (r == 0 && change->steps.failed)
+		r = ctx_oom(ctx);
+	if (r == 0)
+		*ret_change = steal(change);
+	return r;
+}
+
+/* What cannot be keeps no PF from being as declared. */
+static int compare_host(struct vfctl_ctx *ctx, const struct vfctl_host_spec *spec,
+	struct vfctl_declared *all)
+{
+	int r = plan_host(ctx, spec, &all->host);
+
+	if (r == -ENOMEM)
+		return r;
+	all->host_error = r;
+	if (r < 0)
+		all->host_words = strdup(vfctl_ctx_error(ctx));
+	ctx_clear(ctx);
+	return 0;
+}
+
+static int lock_host(struct vfctl_ctx *ctx, struct vfctl_change *change, const char *fmt, ...)
+	_printf_(3, 4);
+
+static int lock_host(struct vfctl_ctx *ctx, struct vfctl_change *change, const char *fmt, ...)
+{
+	va_list args;
+	int r;
+
+	va_start(args, fmt);
+	r = change_journal(ctx, change, LOCK_KERNEL, fmt, args);
+	va_end(args);
+	return r;
+}
+
+int vfctl_apply_host_plan(struct vfctl_ctx *ctx, const struct vfctl_host_spec *spec,
+	struct vfctl_change **ret_change)
+{
+	_change_ struct vfctl_change *change = NULL;
+	_close_ int lock = -1;
+	int r = host_check_writable(ctx);
+
+	if (r == 0)
+		r = host_lock(ctx, LOCK_KERNEL, false, &lock);
+	if (r == 0)
+		r = recover_locked(ctx, LOCK_KERNEL);
+	if (r == 0)
+		r = plan_host(ctx, spec, &change);
+	if (r == 0) {
+		change->lock_fd = lock;
+		lock = -1;
+		r = lock_host(ctx, change, "apply kernel settings");
+	}
+	if (r == 0)
+		*ret_change = steal(change);
+	return r;
+}
+
+/* ---- all of them, without locks ---- */
+
+int vfctl_declared_read(struct vfctl_ctx *ctx, struct vfctl_snapshot *snapshot,
+	const struct vfctl_host_spec *spec, struct vfctl_ids *ids, struct vfctl_declared **ret)
+{
+	_cleanup_(declared_freep) struct vfctl_declared *all = calloc(1, sizeof(*all));
+	int r = all ? 0 : ctx_oom(ctx);
+
+	/* Whoever may not read them sees the difference all the same; to change it is another matter. */
+	if (r == 0 && snapshot_need_leases(ctx, snapshot) < 0) {
+		log_warn(ctx, "%s", vfctl_ctx_error(ctx));
+		ctx_clear(ctx);
+	}
+	if (r == 0) {
+		all->pfs = calloc(spec->pf_count + 1, sizeof(*all->pfs));
+		r = all->pfs ? 0 : ctx_oom(ctx);
+	}
+	for (size_t i = 0; r == 0 && i < spec->pf_count; i++) {
+		const struct wanted w = {spec, &spec->pfs[i], ids, true};
+
+		all->pfs[i].index = i;
+		all->pfs[i].spec = &spec->pfs[i];
+		all->count = i + 1;
+		r = compare(ctx, snapshot, &w, all, &all->pfs[i]);
+	}
+	if (r == 0)
+		r = compare_host(ctx, spec, all);
+	if (r == 0)
+		r = lag_compare(ctx, snapshot->inventory, spec, all);
+	if (r == 0)
+		*ret = steal(all);
+	return r;
+}
+
+/* ---- one of them, to be carried out ---- */
+
+/* Names move: udev gives them while drivers probe. */
+static int check_same(struct vfctl_ctx *ctx, const struct target *t,
+	const struct vfctl_pf_spec *spec, const char *address)
+{
+	const struct vfctl_pf *pf;
+	int r = declared_find(ctx, t->snapshot->inventory, spec, &pf);
+
+	if (r == 0 && pf != t->pf)
+		return ctx_fail(ctx, -EAGAIN, "%s was meant when the host was looked at, and %s is now: "
+			"its names have moved; run this again", address, TEXT(&pf->bdf));
+	return r;
+}
+
+int vfctl_apply_plan(struct vfctl_ctx *ctx, const struct vfctl_host_spec *spec, size_t index,
+	const char *address, struct vfctl_ids *ids, struct vfctl_change **ret_change)
+{
+	const struct wanted w = {spec, &spec->pfs[index], ids, false};
+	_change_ struct vfctl_change *change = NULL;
+	_target_ struct target t = NO_TARGET;
+	const struct target_need need = {.dry_run = false};
+	int r = target_open(ctx, address, &need, &t);
+
+	t.declared = true;
+	if (r == 0)
+		r = check_same(ctx, &t, w.pf, address);
+	if (r == 0)
+		r = plan(ctx, &t, &w, &change, NULL);
+	if (r == 0)
+		r = target_keep(ctx, change, &t, "apply %s", address);
+	if (r == 0)
+		*ret_change = steal(change);
+	return r;
+}

@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* create, destroy: lock the PF, read a snapshot, plan. */
+#include "vfs/lifecycle.h"
+
+#include <errno.h>
+
+#include "host/host.h"
+#include "lease/identity.h"
+#include "sriov/inventory.h"
+#include "sriov/vf_changes.h"
+
+/* Are there, or will there be, VFs without a GUID? */
+static bool needs_guids(const struct vfctl_pf *pf, const struct vfctl_create_options *o)
+{
+	if (!pf->infiniband || o->keep_identities || o->count > pf->total_vfs)
+		return false;
+	for (uint32_t i = 0; i < pf->num_vfs; i++)
+		if (vfctl_guid_fault(pf->vfs[i].attrs.port_guid))
+			return true;
+	return pf->num_vfs != o->count;
+}
+
+/* @ret_guids: one for each VF, or NULL when no pool is to give them. */
+static int take_guids(struct vfctl_ctx *ctx, const struct target *t,
+	const struct vfctl_create_options *o, bool dry_run, struct identities *identities,
+	uint64_t **ret_guids)
+{
+	const struct vfctl_inventory *inv = t->snapshot->inventory;
+	const struct vfctl_id_pool *pool;
+	int r = identities_find_pool(ctx, o->ids, o->guid_pool, inv, t->pf, &pool);
+
+	if (r == 0 && o->pkey && t->pf->infiniband && !needs_guids(t->pf, o) && !t->declared)
+		return ctx_fail(ctx, -EEXIST, "the VFs are there already, with their GUIDs; change "
+			"the P_Key of one with: vfctl guid reserve --device %s/INDEX --pkey P_KEY",
+			vfctl_bdf_format(&t->pf->bdf, (char[VFCTL_BDF_TEXT]){0}));
+	if (r < 0 || !pool || !needs_guids(t->pf, o))
+		return r;
+	*ret_guids = calloc(o->count, sizeof(**ret_guids));
+	if (!*ret_guids)
+		return ctx_oom(ctx);
+	identities_open(ctx, identities, o->ids, "", "", !dry_run);
+	if (!dry_run)
+		r = identities_note_live(ctx, o->ids, inv, t->snapshot->leases);
+	return r < 0 ? r : identities_give_pf(ctx, identities, pool, t->pf, o->count, o->pkey,
+		*ret_guids);
+}
+
+int create_plan_on(struct vfctl_ctx *ctx, const struct target *t,
+	const struct vfctl_create_options *options, bool dry_run,
+	struct vfctl_change **ret_change)
+{
+	_change_ struct vfctl_change *change = NULL;
+	_identities_ struct identities identities = {0};
+	_free_ uint64_t *guids = NULL;
+	int r = take_guids(ctx, t, options, dry_run, &identities, &guids);
+
+	if (r == 0)
+		r = vf_changes_plan_create(ctx, t->snapshot->inventory, t->snapshot->leases, t->pf,
+			options, guids, &change);
+	if (r == 0)
+		r = identities_add_step(ctx, &identities, change);
+	if (r == 0 && change->ids)
+		steps_put(&change->steps, 0);
+	if (r == 0)
+		*ret_change = steal(change);
+	return r;
+}
+
+int destroy_plan_on(struct vfctl_ctx *ctx, const struct target *t, struct vfctl_ids *ids,
+	struct vfctl_change **ret_change)
+{
+	_change_ struct vfctl_change *change = NULL;
+	_identities_ struct identities identities = {0};
+	int r = identities_of_pf(ctx, ids, t->pf, &identities);
+
+	if (r == 0)
+		r = vf_changes_plan_destroy(ctx, t->snapshot->inventory, t->pf, &change);
+	if (r == 0)
+		r = identities_add_return_step(ctx, &identities, change);
+	if (r == 0)
+		*ret_change = steal(change);
+	return r;
+}
+
+int vfctl_create_plan(struct vfctl_ctx *ctx, const char *pf,
+	const struct vfctl_create_options *options, bool dry_run,
+	struct vfctl_change **ret_change)
+{
+	_change_ struct vfctl_change *change = NULL;
+	_target_ struct target t = NO_TARGET;
+	const struct target_need need = {.dry_run = dry_run, .alone = true};
+	int r = target_open(ctx, pf, &need, &t);
+
+	if (r == 0)
+		snapshot_allow(t.snapshot, options->despite);
+	if (r == 0)
+		r = create_plan_on(ctx, &t, options, dry_run, &change);
+	if (r == 0)
+		r = target_keep(ctx, change, &t, "create %s %u", pf, options->count);
+	if (r == 0)
+		*ret_change = steal(change);
+	return r;
+}
+
+int vfctl_destroy_plan(struct vfctl_ctx *ctx, struct vfctl_ids *ids, const char *pf,
+	const char *despite, bool dry_run, struct vfctl_change **ret_change)
+{
+	_change_ struct vfctl_change *change = NULL;
+	_target_ struct target t = NO_TARGET;
+	const struct target_need need = {.dry_run = dry_run, .only = pf};
+	int r = target_open(ctx, pf, &need, &t);
+
+	if (r == 0)
+		snapshot_allow(t.snapshot, despite);
+	if (r == 0)
+		r = destroy_plan_on(ctx, &t, ids, &change);
+	if (r == 0)
+		r = target_keep(ctx, change, &t, "destroy %s", pf);
+	if (r == 0)
+		*ret_change = steal(change);
+	return r;
+}

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Everything vfctl can do to a host: the rows of all rooms in one table. */
+#include "bench/settings.h"
+#include "bench/tunnel.h"
+#include "change/recover.h"
+#include "hook/hook_install.h"
+#include "host/ops.h"
+#include "lease/clean.h"
+#include "lease/guest_run.h"
+#include "lease/ops.h"
+#include "sriov/eswitch.h"
+#include "sriov/lag.h"
+#include "sriov/ops.h"
+#include "tuning/coalesce.h"
+#include "tuning/fdb.h"
+#include "tuning/host.h"
+#include "tuning/ops.h"
+
+/*
+ * Weak: a program that measures nothing, as the hook, has none of that code, nor its names here. They
+ * are the last, so that the table then ends with them.
+ */
+extern const struct op_type op_bench_settings __attribute__((weak));
+extern const struct op_type op_bench_tunnel __attribute__((weak));
+
+const struct op_type *const op_types[] = {&op_autoprobe, &op_numvfs, &op_vf_attrs,
+	&op_vf_identity, &op_guest_attrs, &op_vf_driver, &op_module, &op_pf_mtu,
+	&op_ipoib_mode,
+	&op_rdma_adaptive,
+	&op_pf_link, &op_eswitch, &op_representor, &op_bond, &op_lag, &op_miimon, &op_coalesce,
+	&op_kernel_value, &op_fdb, &op_file,
+	&op_claim, &op_unclaim, &op_lease,
+	&op_unlease, &op_lease_vf, &op_unlease_vf, &op_policy, &op_unrun, &op_domain, &op_undomain,
+	&op_definition, &op_plugged, &op_run, &op_run_vf,
+	&op_intent, &op_definition_vf, &op_run_had,
+	&op_lease_shape, &op_shape_later, &op_vf_leaves, &op_redefine, &op_clean,
+	&op_cpu_governor, &op_irq_affinity, &op_irq_keep,
+	&op_hook_program, &op_hook_reload, &op_bench_settings, &op_bench_tunnel, NULL};
