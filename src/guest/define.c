@@ -67,19 +67,20 @@ static int fill_lease(struct vfctl_ctx *ctx, struct define *d)
 	return lease_fill(ctx, a, d->placed->vfs, d->placed->vf_count, l);
 }
 
-/* The lease's domain is there, under another name. */
-static bool renamed(struct vfctl_ctx *ctx, struct vfctl_hypervisor *hv,
+/* 1: the lease's domain is there, under another name; 0: libvirt does not know it. */
+static int find_renamed(struct vfctl_ctx *ctx, struct vfctl_hypervisor *hv,
 	const struct vfctl_lease *lease, char ret_name[128])
 {
 	struct vfctl_domain_info info;
+	int r = hv->get(ctx, hv, lease->domain_uuid, true, &info);
 
-	if (hv->get(ctx, hv, lease->domain_uuid, true, &info) < 0) {
+	if (r == -ENOENT)
 		ctx_clear(ctx);
-		return false;
-	}
+	if (r < 0)
+		return r == -ENOENT ? 0 : r;
 	snprintf(ret_name, 128, "%.127s", info.name);
 	vfctl_domain_info_clear(&info);
-	return true;
+	return 1;
 }
 
 int find_existing(struct vfctl_ctx *ctx, struct vfctl_hypervisor *hv,
@@ -103,18 +104,20 @@ static int check_new(struct vfctl_ctx *ctx, struct vfctl_hypervisor *hv,
 {
 	const struct vfctl_lease *old = vfctl_leases_find_uuid(leases, guest->uuid);
 	char now_called[128];
+	int r;
 
 	if (!old)
 		old = vfctl_leases_find(leases, guest->name);
-	if (old && renamed(ctx, hv, old, now_called))
+	r = old ? find_renamed(ctx, hv, old, now_called) : 0;
+	if (r == 1)
 		return ctx_fail(ctx, -EEXIST, "the domain that libvirt calls %s now holds its lease "
 			"under the name %s until its next start; choose another name until then",
 			now_called, old->domain_name);
-	if (old)
+	if (r == 0 && old)
 		return ctx_fail(ctx, -EEXIST, "libvirt has no domain %s, but one of that name holds "
 			"a lease still (a define that was cut short, or somebody undefined it); end "
 			"that with: vfctl undefine %s", guest->name, old->domain_name);
-	return 0;
+	return r;
 }
 
 /* Nobody else has its MACs and GUIDs, be they from a pool or not. */
@@ -322,18 +325,30 @@ static int check_ours(struct vfctl_ctx *ctx, const struct undefine *u, bool forc
 		u->lease ? name : "", u->lease ? " --end" : "");
 }
 
+/* libvirt knows no domain of that name, but a lease may. Its domain is another one if it is there still. */
+static int find_left(struct vfctl_ctx *ctx, const char *name, struct undefine *u)
+{
+	char now_called[128];
+	int r;
+
+	ctx_clear(ctx);
+	u->lease = vfctl_leases_find(u->leases, name);
+	r = u->lease ? find_renamed(ctx, u->hv, u->lease, now_called) : 0;
+	return r != 1 ? r : ctx_fail(ctx, -ENOENT, "libvirt knows no domain %s any more: it is called %s "
+		"now, and still has its lease; to remove it: vfctl undefine %s", name, now_called,
+		now_called);
+}
+
 static int find_domain(struct vfctl_ctx *ctx, const char *name, struct undefine *u)
 {
 	int r = vfctl_leases_read(ctx, &u->leases);
 
 	if (r == 0)
 		r = u->hv->get(ctx, u->hv, name, true, &u->info);
-	if (r < 0 && r != -ENOENT)
-		return r;
-	u->lease = r == 0 ? vfctl_leases_find_uuid(u->leases, u->info.uuid)
-			  : vfctl_leases_find(u->leases, name);
-	ctx_clear(ctx);
-	if (r == 0 && u->info.active)
+	if (r < 0)
+		return r == -ENOENT && u->leases ? find_left(ctx, name, u) : r;
+	u->lease = vfctl_leases_find_uuid(u->leases, u->info.uuid);
+	if (u->info.active)
 		return ctx_fail(ctx, -EBUSY, "domain %s is running; stop it first: virsh shutdown "
 			"%s", u->info.name, u->info.name);
 	return 0;

@@ -197,7 +197,9 @@ static int end_locked(struct vfctl_ctx *ctx, const char *uuid, bool was_running)
 		return r;
 	if (now->v[0].running && !was_running)
 		return end_with_run(ctx, store, &now->v[0]);
-	r = run_restore(ctx, &now->v[0]);
+	r = check_unplugged(ctx, &now->v[0]);
+	if (r == 0)
+		r = run_restore(ctx, &now->v[0]);
 	return r < 0 ? r : store_drop(store, now->v[0].id);
 }
 

@@ -114,14 +114,32 @@ static int fail(struct vfctl_ctx *ctx, const char *what)
 
 /* ---- domains ---- */
 
+/* That there is none is known when libvirt says so: a daemon that went away meanwhile says nothing. */
+static int fail_find(struct vfctl_ctx *ctx, const char *kind, const char *name, const char *option)
+{
+	const virError *error = sym_virGetLastError();
+
+	if (!error || error->code != VIR_ERR_NO_DOMAIN)
+		return fail(ctx, "look for the domain");
+	return ctx_fail(ctx, -ENOENT, "libvirt knows no domain %s%s (virsh list --all%s shows them)", kind,
+		name, option);
+}
+
 /* By the UUID alone: a domain may be named like another's UUID. */
 static int find_uuid(struct vfctl_ctx *ctx, struct vfctl_hypervisor *self, const char *uuid,
 	virDomainPtr *ret)
 {
 	ctx_doing(ctx, WAITING);
 	*ret = sym_virDomainLookupByUUIDString(conn_of(self), uuid);
-	return *ret ? 0 : ctx_fail(ctx, -ENOENT, "libvirt knows no domain of UUID %s (virsh list "
-		"--all --uuid shows them)", uuid);
+	return *ret ? 0 : fail_find(ctx, "of UUID ", uuid, " --uuid");
+}
+
+/* @name is no UUID, or no domain has it. */
+static bool may_be_name(void)
+{
+	const virError *error = sym_virGetLastError();
+
+	return error && (error->code == VIR_ERR_NO_DOMAIN || error->code == VIR_ERR_INVALID_ARG);
 }
 
 /* What a person typed: a UUID, or when no domain has that, a name. */
@@ -132,11 +150,10 @@ static int find(struct vfctl_ctx *ctx, struct vfctl_hypervisor *self, const char
 
 	ctx_doing(ctx, WAITING);
 	domain = sym_virDomainLookupByUUIDString(conn_of(self), name);
-	if (!domain)
+	if (!domain && may_be_name())
 		domain = sym_virDomainLookupByName(conn_of(self), name);
 	if (!domain)
-		return ctx_fail(ctx, -ENOENT, "libvirt knows no domain %s (virsh list --all "
-			"shows them)", name);
+		return fail_find(ctx, "", name, "");
 	*ret = domain;
 	return 0;
 }
