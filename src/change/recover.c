@@ -22,13 +22,34 @@
 #include "sriov/vf_changes.h"
 #include "vfctl/hypervisor.h"
 
-/* What the kernel has forgotten since need not be taken back. */
-static size_t drop_forgotten(struct open_change *c)
+/* Its VFs went with it; should it come back, then without any. */
+static bool pf_is_gone(struct vfctl_ctx *ctx, const char *pf)
+{
+	return !host_exists(ctx, PCI_SYSFS "%s", pf);
+}
+
+/* What is done to no function, as to a bond, goes with the PF whose lock the change has. */
+static bool is_unplugged(struct vfctl_ctx *ctx, const struct open_change *c, const struct op *op)
+{
+	size_t len = strcspn(op->target, "/");
+	char text[VFCTL_BDF_TEXT];
+	struct vfctl_bdf bdf;
+
+	snprintf(text, sizeof(text), "%.*s", (int)len, op->target);
+	return pf_is_gone(ctx, len < sizeof(text) && vfctl_bdf_parse(text, &bdf) == 0 ? text : c->lock);
+}
+
+/*
+ * What the kernel has forgotten since need not be taken back: all of it, or (@unplugged) what was done
+ * to functions that are not there. How many operations are left.
+ */
+static size_t drop_forgotten(struct vfctl_ctx *ctx, struct open_change *c, bool unplugged)
 {
 	size_t kept = 0;
 
 	for (size_t i = 0; i < c->op_count; i++) {
-		if (c->ops[i].type->volatile_) {
+		if (c->ops[i].type->volatile_ &&
+			(!unplugged || is_unplugged(ctx, c, &c->ops[i]))) {
 			op_clear(&c->ops[i]);
 			free(c->words[i]);
 			continue;
@@ -195,9 +216,11 @@ static bool find_other(const struct open_change *c, char ret[VFCTL_BDF_TEXT])
 static int check_untaken(struct vfctl_ctx *ctx, const struct open_change *c)
 {
 	char other[VFCTL_BDF_TEXT];
+	struct vfctl_bdf bdf;
 	int r = is_of_pf(c) ? check_pf(ctx, c, c->lock) : 0;
 
-	return r == 0 && is_of_pf(c) && find_other(c, other) ? check_pf(ctx, c, other) : r;
+	return r == 0 && vfctl_bdf_parse(c->lock, &bdf) == 0 && find_other(c, other)
+		? check_pf(ctx, c, other) : r;
 }
 
 /* ---- one change ---- */
@@ -265,12 +288,6 @@ static int back_or_forth(struct vfctl_ctx *ctx, const struct open_change *c, boo
 	return r == 0 && !dry_run ? take_back(ctx, c) : r;
 }
 
-/* Its VFs went with it; should it come back, then without any. */
-static bool pf_is_gone(struct vfctl_ctx *ctx, const char *pf)
-{
-	return !host_exists(ctx, PCI_SYSFS "%s", pf);
-}
-
 /* Its lock is held, so nobody else works on it. */
 int recover_one(struct vfctl_ctx *ctx, struct open_change *c,
 	const struct vfctl_recover_options *options, enum vfctl_recovered *ret)
@@ -285,9 +302,10 @@ int recover_one(struct vfctl_ctx *ctx, struct open_change *c,
 	} else if (c->unknown) {
 		return ctx_fail(ctx, -EBADMSG, "a newer vfctl began it: this one knows no operation "
 			"'%s'", c->unknown);
-	} else if (c->boot[0] && boot[0] && !str_eq(c->boot, boot) && !drop_forgotten(c)) {
+	} else if (c->boot[0] && boot[0] && !str_eq(c->boot, boot) &&
+		!drop_forgotten(ctx, c, false)) {
 		*ret = VFCTL_RECOVERED_REBOOTED;
-	} else if (is_of_pf(c) && pf_is_gone(ctx, c->lock) && !drop_forgotten(c)) {
+	} else if (is_of_pf(c) && !drop_forgotten(ctx, c, true)) {
 		*ret = VFCTL_RECOVERED_UNPLUGGED;
 	} else if (recover_asks_libvirt(c) && !ctx->hypervisor) {
 		*ret = VFCTL_RECOVERED_WAITS;
