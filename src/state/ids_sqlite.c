@@ -164,22 +164,37 @@ static int page(struct id_store *store, const struct vfctl_id_filter *filter,
 
 /* ---- changing ---- */
 
+/* A clock may differ by so much from the one by which a rest began: hosts of a fleet, a leap. */
+#define CLOCK_SLACK_S (24 * 3600)
+
+/* The clock was ahead when the rest began: it begins now, and not where that clock was. */
+static int rest_anew(struct ids_db *s, const struct vfctl_id *was, int64_t now)
+{
+	struct vfctl_id io = *was;
+
+	io.since = now;
+	io.until = now + (was->until - was->since);
+	return row_change(s->db, was, &io);
+}
+
 /* Give back values of the pool whose rest is over: 1 when there may be more. */
 static int expire(struct ids_db *s, const char *pool)
 {
 	struct vfctl_id over[IDS_EXPIRE_BATCH];
 	_query_ struct query *q = NULL;
+	int64_t now = ids_db_now(s);
 	size_t n = 0;
 	/* One that the fleet has not been told of is needed until then. */
 	int r = query_new(s->db, &q, "SELECT " ID_COLUMNS " FROM identity WHERE pool = ? AND "
-		"state = 2 AND until <= ? AND pending = 0 ORDER BY until LIMIT ?", "sii", pool,
-		ids_db_now(s), (int64_t)IDS_EXPIRE_BATCH);
+		"state = 2 AND (until <= ? OR since > ?) AND pending = 0 ORDER BY until LIMIT ?",
+		"siii", pool, now, now + CLOCK_SLACK_S, (int64_t)IDS_EXPIRE_BATCH);
 
 	while (r >= 0 && n < ARRAY_SIZE(over) && (r = query_step(q)) == 1)
 		id_read(q, &over[n++]);
 	query_free(steal(q));
 	for (size_t i = 0; i < n && r >= 0; i++)
-		r = row_change(s->db, &over[i], NULL);
+		r = over[i].until > now ? rest_anew(s, &over[i], now)
+					: row_change(s->db, &over[i], NULL);
 	return r < 0 ? r : n == ARRAY_SIZE(over);
 }
 
