@@ -30,7 +30,18 @@ struct hook {
 	struct vfctl_domain_intent intent;
 	struct grant grant;
 	bool starts; /* libvirt prepared it before */
+	struct store *store; /* once it is known that there is work: opened once for all of it */
 };
+
+/* libvirt waits: the log is left to the next, as long as it is short. */
+static int open_store(struct hook *h)
+{
+	int r = h->store ? 0 : store_open(h->ctx, STORE_WRITE, &h->store);
+
+	if (r == 0)
+		store_leave_log(h->store);
+	return r;
+}
 
 /* ---- the run, as operations ---- */
 
@@ -158,7 +169,7 @@ static bool has_transient(const struct vfctl_lease *lease)
  * Something is left of a run that was never released: the host went down, or the hook was
  * killed. libvirt prepares no domain that runs; at its start this run has its VFs already.
  */
-static int end_stale(struct hook *h, struct store *store, struct vfctl_leases **io)
+static int end_stale(struct hook *h, struct vfctl_leases **io)
 {
 	bool left = has_transient(vfctl_leases_find_uuid(*io, h->intent.uuid));
 	enum run_state state;
@@ -171,19 +182,18 @@ static int end_stale(struct hook *h, struct store *store, struct vfctl_leases **
 		return r;
 	vfctl_leases_free(*io);
 	*io = NULL;
-	return store_read(store, NULL, io);
+	return store_read(h->store, NULL, io);
 }
 
 static int prepare_locked(struct hook *h)
 {
 	_leases_ struct vfctl_leases *leases = NULL;
-	_store_ struct store *store = NULL;
-	int r = store_open(h->ctx, STORE_WRITE, &store);
+	int r = open_store(h);
 
 	if (r == 0)
-		r = store_read(store, NULL, &leases);
+		r = store_read(h->store, NULL, &leases);
 	if (r == 0)
-		r = end_stale(h, store, &leases);
+		r = end_stale(h, &leases);
 	return r < 0 ? r : prepare_vfs(h, leases);
 }
 
@@ -192,13 +202,10 @@ static int prepare(struct hook *h)
 	struct grant_facts facts = {h->spec, &h->intent, NULL};
 	_leases_ struct vfctl_leases *leases = NULL;
 	_pf_locks_ struct pf_locks locks = {.count = 0};
-	_store_ struct store *store = NULL; /* for all that follows: opened once */
 	int r = check_intent(h->ctx, &h->intent);
 
 	if (r == 0 && h->intent.vf_count)
-		r = store_open(h->ctx, STORE_WRITE, &store);
-	if (r == 0 && store)
-		store_leave_log(store); /* a guest waits for its start */
+		r = open_store(h);
 	if (r == 0)
 		r = vfctl_leases_read(h->ctx, &leases);
 	if (r < 0)
@@ -230,7 +237,9 @@ static int start(struct hook *h)
 	r = grant_check_devices(h->ctx, &facts);
 	if (r < 0 || !grant_lease(&facts))
 		return r;
-	r = lock_pfs(h, leases, &locks);
+	r = open_store(h);
+	if (r == 0)
+		r = lock_pfs(h, leases, &locks);
 	return r < 0 ? r : prepare_locked(h);
 }
 
@@ -258,6 +267,8 @@ static int release(struct hook *h)
 
 	if (r == 0 && !vfctl_leases_find_uuid(leases, h->intent.uuid))
 		return 0;
+	if (r == 0)
+		r = open_store(h);
 	if (r == 0)
 		r = lock_pfs(h, leases, &locks);
 	if (r < 0)
@@ -298,6 +309,7 @@ int vfctl_hook_qemu(struct vfctl_ctx *ctx, const char *const argv[4], const char
 			&h->intent);
 		if (r == 0)
 			r = operations[i].run(h);
+		store_close(h->store);
 		if (r < 0 && !operations[i].may_fail) {
 			log_warn(ctx, "%s", vfctl_ctx_error(ctx));
 			r = 0;
