@@ -422,10 +422,10 @@ int assign_guest(struct vfctl_ctx *ctx, struct assigning *z, const struct vfctl_
 	const struct chosen *chosen, struct vfctl_assignment *a)
 {
 	size_t cells = chosen->option.cell_count;
-	struct job job;
+	struct demand demand;
 	int r = 0;
 
-	job_init(z->capacity, request, 0, &job);
+	demand_init(z->capacity, request, 0, &demand);
 	a->cells = calloc(cells, sizeof(*a->cells));
 	a->vcpus = calloc(request->vcpus, sizeof(*a->vcpus));
 	if (!a->cells || !a->vcpus)
@@ -439,7 +439,7 @@ int assign_guest(struct vfctl_ctx *ctx, struct assigning *z, const struct vfctl_
 			"itself; please report it with vfctl topology --json", request->name,
 			a->vcpu_count, request->vcpus);
 	if (r == 0)
-		r = give_vfs(ctx, z, chosen, job.vfs, a);
+		r = give_vfs(ctx, z, chosen, demand.vfs, a);
 	if (r < 0)
 		return r;
 	a->node = a->cells[0].node;

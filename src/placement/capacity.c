@@ -104,7 +104,7 @@ static void add_core(struct capacity *s, size_t number, const struct vfctl_cpuse
 {
 	struct capacity_core *core = &s->cores[number];
 	int at = core->node;
-	struct room *room;
+	struct node_free *room;
 
 	core->taken = core_meets(s, number, &s->taken);
 	if (at < 0 || (core->taken && core_meets(s, number, kept)))
@@ -378,7 +378,7 @@ static void locate_group(const struct capacity *s, struct vf_group *g, int node)
 	for (unsigned i = 0; i < s->node_count; i++)
 		if (capacity_has(g->local, i))
 			g->socket |= s->nodes[i].neighbours;
-	g->home = g->local ? (unsigned)__builtin_ctzll(g->local) : (unsigned)s->node_count;
+	g->home_node = g->local ? (unsigned)__builtin_ctzll(g->local) : (unsigned)s->node_count;
 }
 
 static struct sort_key key_of(const struct vfctl_free_vf *vf, size_t at)
@@ -580,7 +580,7 @@ int capacity_new(struct vfctl_ctx *ctx, const struct vfctl_host_model *model,
 /* ---- room for the next guests ---- */
 
 /* Where no core carries QEMU's threads yet, the next guest takes the smallest for that. */
-uint32_t capacity_open_threads(const struct capacity *s, const struct room *room)
+uint32_t capacity_open_threads(const struct capacity *s, const struct node_free *room)
 {
 	for (unsigned c = 0; c < s->class_count && s->next_share && !room->seats; c++)
 		if (room->cores[c])
@@ -588,7 +588,7 @@ uint32_t capacity_open_threads(const struct capacity *s, const struct room *room
 	return room->threads;
 }
 
-uint32_t capacity_usable_threads(const struct capacity *s, const struct room *room)
+uint32_t capacity_usable_threads(const struct capacity *s, const struct node_free *room)
 {
 	uint32_t open = capacity_open_threads(s, room);
 	uint64_t bytes = 0, threads;
@@ -599,7 +599,7 @@ uint32_t capacity_usable_threads(const struct capacity *s, const struct room *ro
 	return threads < open ? (uint32_t)threads : open;
 }
 
-uint64_t capacity_threads_within(const struct capacity *s, const struct room *rooms, uint64_t slack)
+uint64_t capacity_threads_within(const struct capacity *s, const struct node_free *rooms, uint64_t slack)
 {
 	uint64_t open = 0, all = 0;
 

@@ -18,7 +18,7 @@
 #define SEATS_HOST UINT16_MAX
 
 /* Free on one node. */
-struct room {
+struct node_free {
 	uint64_t memory[CAPACITY_PAGES_MAX]; /* bytes, by the capacity's page sizes */
 	uint32_t threads;		 /* of whole free cores */
 	uint32_t shared;		 /* shared vCPUs it can still carry */
@@ -49,7 +49,7 @@ struct vf_group {
 	int node;	/* index, or -1: unknown */
 	uint64_t local; /* nodes it is local to, by index; 0 unknown */
 	uint64_t socket; /* nodes on the packages of those */
-	unsigned home;	/* the lowest of @local; node_count for none */
+	unsigned home_node; /* the lowest of @local; node_count for none */
 	uint8_t network; /* number of its fabric in the outlook */
 	uint16_t free;
 	size_t *vfs; /* indexes in the model, by the VFs' index */
@@ -69,7 +69,7 @@ struct capacity {
 	const struct vfctl_host_model *model;
 	size_t node_count;
 	struct capacity_node nodes[CAPACITY_NODES_MAX];
-	struct room start[CAPACITY_NODES_MAX];
+	struct node_free start[CAPACITY_NODES_MAX];
 	unsigned farthest; /* distance in the matrix */
 	unsigned class_count;
 	uint32_t class_threads[CAPACITY_CLASSES_MAX]; /* ascending */
@@ -116,11 +116,11 @@ static inline bool capacity_has(uint64_t nodes, unsigned node)
 unsigned capacity_vf_distance(const struct capacity *s, const struct vf_group *group, unsigned node);
 bool capacity_group_answers(const struct vf_group *group, const struct vfctl_vf_want *want);
 /* Threads of a node that next guests can have beside what QEMU's threads take of it. */
-uint32_t capacity_open_threads(const struct capacity *s, const struct room *room);
+uint32_t capacity_open_threads(const struct capacity *s, const struct node_free *room);
 /* Of these, what memory is left for as well. */
-uint32_t capacity_usable_threads(const struct capacity *s, const struct room *room);
+uint32_t capacity_usable_threads(const struct capacity *s, const struct node_free *room);
 /* Open threads of all nodes, and of the others @slack at most. */
-uint64_t capacity_threads_within(const struct capacity *s, const struct room *rooms, uint64_t slack);
+uint64_t capacity_threads_within(const struct capacity *s, const struct node_free *rooms, uint64_t slack);
 
 /* memory.c: free bytes of a node in pages of one size, before this plan. */
 uint64_t memory_free(const struct vfctl_host_model *model, const bool *leave_out,

@@ -13,9 +13,9 @@ static bool fits_in(struct search *s, size_t cells, struct option_list *list)
 {
 	for (size_t enough = FEW_WAYS;; enough = 0) {
 		list->enough = enough;
-		if (options_make(s->capacity, s->jobs, s->capacity->start, cells, true, list) < 0)
+		if (options_make(s->capacity, s->demands, s->capacity->start, cells, true, list) < 0)
 			s->error = ctx_oom(s->ctx);
-		if (s->error || job_has_option(s, s->jobs, list))
+		if (s->error || demand_has_option(s, s->demands, list))
 			return true;
 		if (!enough || list->count < enough)
 			return false;
@@ -25,11 +25,11 @@ static bool fits_in(struct search *s, size_t cells, struct option_list *list)
 /* True after an error as well. */
 static bool fits(struct search *s, struct option_list *list, bool *ret_cut)
 {
-	const struct job *job = s->jobs;
-	size_t cells = job->request->cell_count ? job->most_cells : 1;
+	const struct demand *demand = s->demands;
+	size_t cells = demand->request->cell_count ? demand->most_cells : 1;
 
 	*ret_cut = false;
-	for (; cells <= job->most_cells; cells++) {
+	for (; cells <= demand->most_cells; cells++) {
 		if (fits_in(s, cells, list))
 			return true;
 		*ret_cut |= list->cut;
@@ -43,20 +43,20 @@ int search_fit(struct vfctl_ctx *ctx, const struct capacity *capacity,
 	struct limit limit = {.cancelled = &ctx->cancelled, .deadline_ms = deadline_ms};
 	_cleanup_(options_clear) struct option_list list = {.limit = &limit,
 		.max_work = io->steps * WORK_PER_STEP};
-	struct job job;
-	struct search s = {.ctx = ctx, .capacity = capacity, .jobs = &job, .count = 1};
+	struct demand demand;
+	struct search s = {.ctx = ctx, .capacity = capacity, .demands = &demand, .count = 1};
 	uint64_t steps = FIRST_STEPS;
 	bool cut = false;
 
-	job_init(capacity, request, 0, &job);
-	job.reach = match_reach(capacity, &job);
-	if (!job.reach || match_begin(capacity, &s.flow) < 0)
+	demand_init(capacity, request, 0, &demand);
+	demand.reach = match_reach(capacity, &demand);
+	if (!demand.reach || match_begin(capacity, &s.flow) < 0)
 		s.error = ctx_oom(ctx);
 	io->fits = !s.error && fits(&s, &list, &cut);
 	io->sure = io->fits || !cut;
 	steps += list.work / WORK_PER_STEP;
 	io->steps -= steps < io->steps ? steps : io->steps;
-	free(job.reach);
+	free(demand.reach);
 	flow_clear(&s.flow);
 	return s.error;
 }

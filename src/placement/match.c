@@ -66,15 +66,15 @@ static struct reach reach_of(const struct capacity *capacity, const struct vfctl
 	return (struct reach){near & group->local, near & loose};
 }
 
-struct reach *match_reach(const struct capacity *capacity, const struct job *job)
+struct reach *match_reach(const struct capacity *capacity, const struct demand *demand)
 {
-	size_t wants = job->request->want_count, groups = capacity->group_count;
+	size_t wants = demand->request->want_count, groups = capacity->group_count;
 	struct reach *reach = calloc(wants * groups + 1, sizeof(*reach));
 
 	for (size_t w = 0; reach && w < wants; w++)
 		for (size_t g = 0; g < groups; g++)
-			reach[w * groups + g] = reach_of(capacity, &job->request->wants[w],
-				&capacity->groups[g], job->request->max_distance);
+			reach[w * groups + g] = reach_of(capacity, &demand->request->wants[w],
+				&capacity->groups[g], demand->request->max_distance);
 	return reach;
 }
 
@@ -85,17 +85,17 @@ uint64_t match_nodes(const struct option *o, const struct opt_cell *cells, int c
 
 /* ---- demands ---- */
 
-static size_t list_demands(const struct job *job, size_t cell_count,
-	struct demand ret[DEMANDS_MAX])
+static size_t list_needs(const struct demand *demand, size_t cell_count,
+	struct need ret[NEEDS_MAX])
 {
 	size_t n = 0;
 
-	for (uint32_t w = 0; w < job->request->want_count; w++) {
-		const struct vfctl_vf_want *want = &job->request->wants[w];
+	for (uint32_t w = 0; w < demand->request->want_count; w++) {
+		const struct vfctl_vf_want *want = &demand->request->wants[w];
 		size_t times = want->cell == VFCTL_CELL_EACH ? cell_count : 1;
 
-		for (size_t k = 0; k < times && n < DEMANDS_MAX; k++)
-			ret[n++] = (struct demand){.want = w, .count = (uint16_t)want->count,
+		for (size_t k = 0; k < times && n < NEEDS_MAX; k++)
+			ret[n++] = (struct need){.want = w, .count = (uint16_t)want->count,
 				.cell = want->cell == VFCTL_CELL_EACH ? (int)k :
 					want->cell >= 0 ? want->cell : VFCTL_CELL_ANY};
 	}
@@ -116,11 +116,11 @@ static unsigned nearest_distance(const struct capacity *capacity, const struct v
 }
 
 /* One want by itself: false when there are too few VFs for it. */
-static bool floor_of(const struct capacity *capacity, const struct job *job,
-	const struct demand *demand, uint64_t nodes, bool local, unsigned *ret_distance)
+static bool floor_of(const struct capacity *capacity, const struct demand *demand,
+	const struct need *need, uint64_t nodes, bool local, unsigned *ret_distance)
 {
-	const struct vfctl_vf_want *want = &job->request->wants[demand->want];
-	const struct reach *reach = &job->reach[demand->want * capacity->group_count];
+	const struct vfctl_vf_want *want = &demand->request->wants[need->want];
+	const struct reach *reach = &demand->reach[need->want * capacity->group_count];
 	bool far = want->affinity != VFCTL_AFFINITY_ANY;
 	unsigned best = UINT32_MAX;
 	uint32_t there = 0;
@@ -140,19 +140,19 @@ static bool floor_of(const struct capacity *capacity, const struct job *job,
 	return there >= want->count;
 }
 
-bool match_floor(const struct capacity *capacity, const struct job *job, const struct option *o,
+bool match_floor(const struct capacity *capacity, const struct demand *demand, const struct option *o,
 	const struct opt_cell *cells, uint64_t *ret_distance)
 {
-	struct demand demands[DEMANDS_MAX];
-	size_t count = list_demands(job, o->cell_count, demands);
+	struct need needs[NEEDS_MAX];
+	size_t count = list_needs(demand, o->cell_count, needs);
 	uint64_t sum = 0;
 	unsigned d;
 
 	for (size_t i = 0; i < count; i++) {
-		if (!floor_of(capacity, job, &demands[i], match_nodes(o, cells, demands[i].cell),
+		if (!floor_of(capacity, demand, &needs[i], match_nodes(o, cells, needs[i].cell),
 			    o->local, &d))
 			return false;
-		sum += (uint64_t)d * WEIGHT_VF * job->request->wants[demands[i].want].count;
+		sum += (uint64_t)d * WEIGHT_VF * demand->request->wants[needs[i].want].count;
 	}
 	*ret_distance = sum;
 	return true;
@@ -193,7 +193,7 @@ struct apart {
 struct builder {
 	const struct capacity *capacity;
 	struct flow *flow;
-	const struct job *job;
+	const struct demand *demand;
 	int64_t unit; /* cost of a distance of 1 */
 	struct apart *apart; /* freed by who made the builder */
 	size_t apart_count;
@@ -226,10 +226,10 @@ static int apart_node(struct builder *b, uint32_t set, const struct vf_group *gr
 	return r < 0 ? r : (int)a->node;
 }
 
-static int connect_demand(struct builder *b, struct demand *d, const struct option *o,
+static int connect_need(struct builder *b, struct need *d, const struct option *o,
 	const struct opt_cell *cells)
 {
-	const struct vfctl_vf_want *want = &b->job->request->wants[d->want];
+	const struct vfctl_vf_want *want = &b->demand->request->wants[d->want];
 	uint64_t nodes = match_nodes(o, cells, d->cell);
 	int node = flow_node(b->flow), to, r = 0;
 	unsigned distance;
@@ -239,7 +239,7 @@ static int connect_demand(struct builder *b, struct demand *d, const struct opti
 	d->node = (unsigned)node;
 	for (size_t g = 0; g < b->capacity->group_count && r == 0; g++) {
 		if (!match_allows(b->capacity, want, &b->capacity->groups[g], nodes,
-			    b->job->request->max_distance, o->local, &distance))
+			    b->demand->request->max_distance, o->local, &distance))
 			continue;
 		to = want->apart ? apart_node(b, want->apart, &b->capacity->groups[g]) : (int)g;
 		if (to < 0)
@@ -274,11 +274,11 @@ static uint16_t send_direct(struct flow *f, unsigned node, uint16_t units)
 }
 
 /* VFs of a guest that stays are those it has. */
-static int add_home(const struct capacity *capacity, struct flow *flow, const struct home *home,
-	uint64_t nodes, int64_t unit)
+static int add_current(const struct capacity *capacity, struct flow *flow,
+	const struct current_place *current, uint64_t nodes, int64_t unit)
 {
-	for (size_t i = 0; i < home->vf_count; i++) {
-		const struct vf_group *g = &capacity->groups[home->groups[i]];
+	for (size_t i = 0; i < current->vf_count; i++) {
+		const struct vf_group *g = &capacity->groups[current->groups[i]];
 		int node = flow_node(flow), r;
 		unsigned best = UINT32_MAX;
 
@@ -287,7 +287,7 @@ static int add_home(const struct capacity *capacity, struct flow *flow, const st
 
 			best = d < best ? d : best;
 		}
-		r = node < 0 ? node : flow_edge(flow, (unsigned)node, home->groups[i], 1,
+		r = node < 0 ? node : flow_edge(flow, (unsigned)node, current->groups[i], 1,
 			unit * WEIGHT_VF * (best - 10));
 		if (r < 0)
 			return r;
@@ -297,25 +297,25 @@ static int add_home(const struct capacity *capacity, struct flow *flow, const st
 	return 1;
 }
 
-int match_add(const struct capacity *capacity, struct flow *flow, const struct job *job,
+int match_add(const struct capacity *capacity, struct flow *flow, const struct demand *demand,
 	const struct option *o, const struct opt_cell *cells)
 {
-	struct builder b = {.capacity = capacity, .flow = flow, .job = job, .unit = 1};
-	struct demand demands[DEMANDS_MAX];
+	struct builder b = {.capacity = capacity, .flow = flow, .demand = demand, .unit = 1};
+	struct need needs[NEEDS_MAX];
 	size_t count;
 	int r = 1;
 
 	if (o->stay)
-		return add_home(capacity, flow, job->home, o->nodes, 1);
-	count = list_demands(job, o->cell_count, demands);
+		return add_current(capacity, flow, demand->current, o->nodes, 1);
+	count = list_needs(demand, o->cell_count, needs);
 	for (size_t i = 0; i < count && r > 0; i++) {
-		uint16_t left = demands[i].count;
+		uint16_t left = needs[i].count;
 
-		r = connect_demand(&b, &demands[i], o, cells);
-		if (r == 0 && !job->request->wants[demands[i].want].apart)
-			left = (uint16_t)(left - send_direct(flow, demands[i].node, left));
+		r = connect_need(&b, &needs[i], o, cells);
+		if (r == 0 && !demand->request->wants[needs[i].want].apart)
+			left = (uint16_t)(left - send_direct(flow, needs[i].node, left));
 		if (r == 0)
-			r = left ? flow_send(flow, demands[i].node, sink_of(capacity), left) : 1;
+			r = left ? flow_send(flow, needs[i].node, sink_of(capacity), left) : 1;
 	}
 	free(b.apart);
 	return r;
@@ -352,7 +352,7 @@ static struct scale make_scale(const struct capacity *capacity, uint64_t units)
 }
 
 /* To the sink through a place: the VFs of a fabric on a node, dearer the fewer are left. */
-static int build_place(const struct capacity *capacity, const struct room *room,
+static int build_place(const struct capacity *capacity, const struct node_free *room,
 	const struct scale *scale, size_t fabric, uint32_t vfs, struct flow *flow)
 {
 	uint32_t threads = room ? capacity_usable_threads(capacity, room) : 0;
@@ -373,7 +373,7 @@ static int build_place(const struct capacity *capacity, const struct room *room,
 	return r;
 }
 
-static int build_groups(const struct capacity *capacity, const struct room *rooms,
+static int build_groups(const struct capacity *capacity, const struct node_free *rooms,
 	const struct scale *scale, struct flow *flow)
 {
 	size_t fabrics = capacity->outlook.fabric_count, first = capacity->group_count + 1;
@@ -390,7 +390,7 @@ static int build_groups(const struct capacity *capacity, const struct room *room
 		most = capacity->groups[g].free > most ? capacity->groups[g].free : most;
 	for (size_t g = 0; g < capacity->group_count && r == 0; g++) {
 		const struct vf_group *group = &capacity->groups[g];
-		size_t place = first + group->home * fabrics + group->network;
+		size_t place = first + group->home_node * fabrics + group->network;
 
 		/* The square of what is left shrinks by 2 (all - k) + 1 with the k-th. */
 		for (uint32_t k = 1; k <= group->free && r == 0; k++)
@@ -400,9 +400,9 @@ static int build_groups(const struct capacity *capacity, const struct room *room
 	return r;
 }
 
-/* What flows from the demand's node, unit for unit. */
-static void read_demand(const struct capacity *capacity, const struct builder *b,
-	const struct demand *d, struct given_vf *out, size_t *count)
+/* What flows from the need's node, unit for unit. */
+static void read_need(const struct capacity *capacity, const struct builder *b,
+	const struct need *d, struct given_vf *out, size_t *count)
 {
 	const struct flow *f = b->flow;
 
@@ -431,33 +431,33 @@ static void read_demand(const struct capacity *capacity, const struct builder *b
 	}
 }
 
-struct flow_job {
-	struct demand demands[DEMANDS_MAX];
-	size_t demand_count;
+struct flow_demand {
+	struct need needs[NEEDS_MAX];
+	size_t need_count;
 	struct builder builder;
 };
 
-static int send_job(const struct capacity *capacity, struct flow *flow, const struct job *job,
-	const struct chosen *c, const struct scale *scale, struct flow_job *fj)
+static int send_demand(const struct capacity *capacity, struct flow *flow, const struct demand *demand,
+	const struct chosen *c, const struct scale *scale, struct flow_demand *fj)
 {
 	int r = 1;
 
-	fj->builder = (struct builder){.capacity = capacity, .flow = flow, .job = job,
+	fj->builder = (struct builder){.capacity = capacity, .flow = flow, .demand = demand,
 		.unit = scale->distance};
 	if (c->option.stay)
-		return add_home(capacity, flow, job->home, c->option.nodes, scale->distance);
-	fj->demand_count = list_demands(job, c->option.cell_count, fj->demands);
-	for (size_t i = 0; i < fj->demand_count && r > 0; i++) {
-		r = connect_demand(&fj->builder, &fj->demands[i], &c->option, c->cells);
+		return add_current(capacity, flow, demand->current, c->option.nodes, scale->distance);
+	fj->need_count = list_needs(demand, c->option.cell_count, fj->needs);
+	for (size_t i = 0; i < fj->need_count && r > 0; i++) {
+		r = connect_need(&fj->builder, &fj->needs[i], &c->option, c->cells);
 		if (r == 0)
-			r = flow_send(flow, fj->demands[i].node, sink_of(capacity),
-				fj->demands[i].count);
+			r = flow_send(flow, fj->needs[i].node, sink_of(capacity),
+				fj->needs[i].count);
 	}
 	return r;
 }
 
-static int sum_up(const struct capacity *capacity, const struct chosen *chosen, const struct job *jobs,
-	size_t count, const struct room *rooms, struct leaf *ret)
+static int sum_up(const struct capacity *capacity, const struct chosen *chosen, const struct demand *demands,
+	size_t count, const struct node_free *rooms, struct leaf *ret)
 {
 	struct outlook_vfs left[CAPACITY_NODES_MAX + 1];
 	uint32_t usable[CAPACITY_NODES_MAX];
@@ -468,12 +468,12 @@ static int sum_up(const struct capacity *capacity, const struct chosen *chosen, 
 		return -ENOMEM;
 	outlook_vfs_at_start(capacity, left);
 	for (size_t i = 0; i < count; i++)
-		for (size_t k = 0; chosen[i].placed && k < jobs[i].vfs; k++)
+		for (size_t k = 0; chosen[i].placed && k < demands[i].vfs; k++)
 			used[chosen[i].vfs[k].group]++;
 	for (size_t g = 0; g < capacity->group_count; g++) {
 		uint64_t n = capacity->groups[g].free - used[g];
 
-		left[capacity->groups[g].home].of[capacity->groups[g].network] -= used[g];
+		left[capacity->groups[g].home_node].of[capacity->groups[g].network] -= used[g];
 		ret->balance += n * n;
 	}
 	outlook_usable(capacity, rooms, usable);
@@ -483,39 +483,39 @@ static int sum_up(const struct capacity *capacity, const struct chosen *chosen, 
 	return 1;
 }
 
-int match_all(const struct capacity *capacity, const struct job *jobs, struct chosen *chosen,
-	size_t count, const struct room *rooms, uint64_t *io_work, struct leaf *ret)
+int match_all(const struct capacity *capacity, const struct demand *demands, struct chosen *chosen,
+	size_t count, const struct node_free *rooms, uint64_t *io_work, struct leaf *ret)
 {
 	_cleanup_(flow_clear) struct flow flow = {0};
-	_free_ struct flow_job *fj = NULL;
+	_free_ struct flow_demand *fj = NULL;
 	struct scale scale;
 	uint64_t units = 0;
 	int r = 1;
 
 	for (size_t i = 0; i < count; i++)
-		units += chosen[i].placed ? jobs[i].vfs : 0;
+		units += chosen[i].placed ? demands[i].vfs : 0;
 	if (units) {
 		fj = calloc(count, sizeof(*fj));
 		scale = make_scale(capacity, units);
 		r = fj ? build_groups(capacity, rooms, &scale, &flow) : -ENOMEM;
 		r = r < 0 ? r : 1;
 		for (size_t i = 0; i < count && r > 0; i++)
-			if (chosen[i].placed && jobs[i].vfs)
-				r = send_job(capacity, &flow, &jobs[i], &chosen[i], &scale, &fj[i]);
+			if (chosen[i].placed && demands[i].vfs)
+				r = send_demand(capacity, &flow, &demands[i], &chosen[i], &scale, &fj[i]);
 	}
 	for (size_t i = 0; i < count && r > 0 && units; i++) {
 		size_t n = 0;
 
-		if (!chosen[i].placed || !jobs[i].vfs)
+		if (!chosen[i].placed || !demands[i].vfs)
 			continue;
-		for (size_t k = 0; chosen[i].option.stay && k < jobs[i].vfs; k++)
-			chosen[i].vfs[n++] = (struct given_vf){.group = jobs[i].home->groups[k],
+		for (size_t k = 0; chosen[i].option.stay && k < demands[i].vfs; k++)
+			chosen[i].vfs[n++] = (struct given_vf){.group = demands[i].current->groups[k],
 				.want = (uint16_t)k, .cell = VFCTL_CELL_ANY};
-		for (size_t d = 0; !chosen[i].option.stay && d < fj[i].demand_count; d++)
-			read_demand(capacity, &fj[i].builder, &fj[i].demands[d], chosen[i].vfs, &n);
+		for (size_t d = 0; !chosen[i].option.stay && d < fj[i].need_count; d++)
+			read_need(capacity, &fj[i].builder, &fj[i].needs[d], chosen[i].vfs, &n);
 	}
 	for (size_t i = 0; fj && i < count; i++)
 		free(fj[i].builder.apart);
 	*io_work += flow.work;
-	return r > 0 ? sum_up(capacity, chosen, jobs, count, rooms, ret) : r;
+	return r > 0 ? sum_up(capacity, chosen, demands, count, rooms, ret) : r;
 }

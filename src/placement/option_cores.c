@@ -25,7 +25,7 @@ static bool is_wasteful(const struct gen *g, const struct vector *v, uint32_t vc
 }
 
 /* Cores from the class @class down that hold @left more vCPUs, @each of a core used. */
-static void fill_classes(struct gen *g, const struct room *room, unsigned class,
+static void fill_classes(struct gen *g, const struct node_free *room, unsigned class,
 	uint32_t left, uint32_t vcpus, bool one_each, struct vector *v, struct vector *list,
 	size_t *count)
 {
@@ -49,7 +49,7 @@ static void fill_classes(struct gen *g, const struct room *room, unsigned class,
 	}
 }
 
-static void even_vectors(struct gen *g, const struct room *room, uint32_t vcpus,
+static void even_vectors(struct gen *g, const struct node_free *room, uint32_t vcpus,
 	struct vector *list, size_t *count)
 {
 	for (unsigned c = g->capacity->class_count; c-- > 0;) {
@@ -63,7 +63,7 @@ static void even_vectors(struct gen *g, const struct room *room, uint32_t vcpus,
 	}
 }
 
-size_t option_vectors(struct gen *g, const struct room *room, uint32_t vcpus,
+size_t option_vectors(struct gen *g, const struct node_free *room, uint32_t vcpus,
 	struct vector list[VECTORS_MAX])
 {
 	enum vfctl_threads policy = g->r->threads;
@@ -127,7 +127,7 @@ uint32_t option_held_cores(const struct opt_cell *cell)
 bool option_l3(const struct gen *g, struct opt_cell *cell)
 {
 	uint32_t size = g->capacity->nodes[cell->node].l3_cores, cores = option_held_cores(cell);
-	const struct room *room = &g->rooms[cell->node];
+	const struct node_free *room = &g->rooms[cell->node];
 
 	cell->l3 = 0;
 	if (!g->r->whole_l3)

@@ -315,7 +315,7 @@ static bool have_vfs(const struct gen *g)
 	const struct option o = {.nodes = g->used, .cell_count = (uint8_t)g->count};
 	uint64_t distance;
 
-	return match_floor(g->capacity, g->job, &o, g->cells, &distance);
+	return match_floor(g->capacity, g->demand, &o, g->cells, &distance);
 }
 
 /* Threads stay idle only where no split in whole cores is to be had. */

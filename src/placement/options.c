@@ -92,7 +92,7 @@ static uint32_t form_of(const struct gen *g)
 			best = g->capacity->class_threads[c];
 	if (g->r->threads == VFCTL_THREADS_PREFER && g->threads < best)
 		form++;
-	return g->job->request->cell_count ? form : form + most - least;
+	return g->demand->request->cell_count ? form : form + most - least;
 }
 
 static void find_room(struct gen *g)
@@ -110,7 +110,7 @@ static void find_room(struct gen *g)
 static uint64_t room_after(const struct gen *g, const struct option *o)
 {
 	uint64_t sum = g->room, nodes = o->nodes;
-	struct room rooms[CAPACITY_NODES_MAX];
+	struct node_free rooms[CAPACITY_NODES_MAX];
 	uint32_t usable[CAPACITY_NODES_MAX];
 
 	memcpy(usable, g->node_threads, g->capacity->node_count * sizeof(*usable));
@@ -118,13 +118,13 @@ static uint64_t room_after(const struct gen *g, const struct option *o)
 		nodes |= UINT64_C(1) << g->cells[k].memory_node;
 	for (uint64_t left = nodes; left; left &= left - 1)
 		rooms[__builtin_ctzll(left)] = g->rooms[__builtin_ctzll(left)];
-	option_take(g->capacity, g->job, o, g->cells, rooms);
+	option_take(g->capacity, g->demand, o, g->cells, rooms);
 	for (uint64_t left = nodes; left; left &= left - 1) {
 		unsigned n = (unsigned)__builtin_ctzll(left);
 		struct outlook_vfs vfs = g->node_vfs[n];
 
 		for (size_t f = 0; capacity_has(o->nodes, n) && f < OUTLOOK_FABRICS_MAX; f++)
-			vfs.of[f] -= vfs.of[f] < g->job->vfs ? vfs.of[f] : g->job->vfs;
+			vfs.of[f] -= vfs.of[f] < g->demand->vfs ? vfs.of[f] : g->demand->vfs;
 		usable[n] = capacity_usable_threads(g->capacity, &rooms[n]);
 		sum -= g->node_room[n];
 		sum += outlook_node(g->capacity, usable[n], &vfs);
@@ -137,7 +137,7 @@ static void finish_as(struct gen *g, struct option *o, bool local)
 	o->local = local;
 	g->list->work += 4 + 2 * g->count + g->r->want_count * (1 + g->capacity->group_count / 8) +
 		g->capacity->node_count / 4;
-	if (!match_floor(g->capacity, g->job, o, g->cells, &o->vf_distance))
+	if (!match_floor(g->capacity, g->demand, o, g->cells, &o->vf_distance))
 		return;
 	o->room = g->list->enough ? 0 : room_after(g, o);
 	if (!push(g, o))
@@ -255,7 +255,7 @@ void option_place_cores(struct gen *g)
 
 bool option_can_hold(const struct gen *g, unsigned node)
 {
-	const struct room *room = &g->rooms[node];
+	const struct node_free *room = &g->rooms[node];
 
 	if (!g->capacity->nodes[node].has_cpus || capacity_has(g->used, node) ||
 		(g->r->node != VFCTL_NODE_NONE && g->capacity->nodes[node].id != g->r->node))
@@ -274,7 +274,7 @@ bool option_has_twin(const struct gen *g, unsigned node)
 {
 	uint64_t twins = g->capacity->nodes[node].twins & ((UINT64_C(1) << node) - 1) & ~g->used;
 
-	if (g->rooms[node].touched || g->job->home || g->job->no_twins)
+	if (g->rooms[node].touched || g->demand->current || g->demand->no_twins)
 		return false;
 	for (; twins; twins &= twins - 1)
 		if (!g->rooms[__builtin_ctzll(twins)].touched)
@@ -285,7 +285,7 @@ bool option_has_twin(const struct gen *g, unsigned node)
 bool option_cell_fits(const struct gen *g, size_t cell, unsigned node)
 {
 	const struct opt_cell *c = &g->cells[cell];
-	const struct room *room = &g->rooms[node];
+	const struct node_free *room = &g->rooms[node];
 	uint32_t alone = c->vcpus - c->shared;
 
 	if (c->shared > room->shared)
@@ -425,7 +425,7 @@ static void make_for_page(struct gen *g, size_t cell_count)
 /* Where the guest is: its cores, its memory and its VFs as they are. */
 static void make_stay(struct gen *g)
 {
-	const struct home *h = g->job->home;
+	const struct current_place *h = g->demand->current;
 	struct option o = {.cell_count = (uint8_t)h->cell_count, .threads = 1, .stay = true,
 		.local = true};
 	struct vector vectors[VECTORS_MAX];
@@ -457,16 +457,16 @@ static void make_stay(struct gen *g)
 		g->error = -ENOMEM;
 }
 
-int options_make(const struct capacity *capacity, const struct job *job, const struct room *rooms,
+int options_make(const struct capacity *capacity, const struct demand *demand, const struct node_free *rooms,
 	size_t cell_count, bool last, struct option_list *list)
 {
-	struct gen g = {.capacity = capacity, .job = job, .r = job->request, .rooms = rooms,
+	struct gen g = {.capacity = capacity, .demand = demand, .r = demand->request, .rooms = rooms,
 		.list = list, .last = last};
 
 	list->count = list->cell_count = 0;
 	list->cut = list->partial = false;
 	find_room(&g);
-	if (job->home)
+	if (demand->current)
 		make_stay(&g);
 	for (unsigned p = capacity->page_count; p-- > 0 && !g.error;) {
 		g.page = p;
@@ -476,7 +476,7 @@ int options_make(const struct capacity *capacity, const struct job *job, const s
 	return g.error;
 }
 
-static void take_cores(struct room *room, const uint16_t *cores, const struct capacity *capacity)
+static void take_cores(struct node_free *room, const uint16_t *cores, const struct capacity *capacity)
 {
 	for (unsigned c = 0; c < capacity->class_count; c++) {
 		uint16_t n = cores[c] < room->cores[c] ? cores[c] : room->cores[c];
@@ -488,7 +488,7 @@ static void take_cores(struct room *room, const uint16_t *cores, const struct ca
 }
 
 /* Cores of the groups that no vCPU runs on are held as well. */
-static void take_whole_l3(const struct capacity *capacity, struct room *room,
+static void take_whole_l3(const struct capacity *capacity, struct node_free *room,
 	const struct opt_cell *cell)
 {
 	uint32_t rest = (uint32_t)cell->l3 * capacity->nodes[cell->node].l3_cores -
@@ -503,7 +503,7 @@ static void take_whole_l3(const struct capacity *capacity, struct room *room,
 	room->l3_whole = (uint16_t)(room->l3_whole - cell->l3);
 }
 
-static void take_seat(struct room *room, const struct opt_cell *cell, const struct capacity *capacity)
+static void take_seat(struct node_free *room, const struct opt_cell *cell, const struct capacity *capacity)
 {
 	if (cell->qemu == QEMU_NEW)
 		room->seats = (uint16_t)(capacity->class_threads[cell->qemu_class] *
@@ -513,11 +513,11 @@ static void take_seat(struct room *room, const struct opt_cell *cell, const stru
 		room->seats--;
 }
 
-void option_take(const struct capacity *capacity, const struct job *job, const struct option *o,
-	const struct opt_cell *cells, struct room *rooms)
+void option_take(const struct capacity *capacity, const struct demand *demand, const struct option *o,
+	const struct opt_cell *cells, struct node_free *rooms)
 {
 	for (size_t k = 0; k < o->cell_count; k++) {
-		struct room *room = &rooms[cells[k].node];
+		struct node_free *room = &rooms[cells[k].node];
 		uint64_t *memory = &rooms[cells[k].memory_node].memory[o->page];
 		uint16_t size = capacity->nodes[cells[k].node].l3_cores;
 
@@ -526,13 +526,13 @@ void option_take(const struct capacity *capacity, const struct job *job, const s
 		take_seat(room, &cells[k], capacity);
 		if (cells[k].l3)
 			take_whole_l3(capacity, room, &cells[k]);
-		if (job->request->whole_node)
+		if (demand->request->whole_node)
 			take_cores(room, room->cores, capacity);
 		if (size && room->core_count / size < room->l3_whole)
 			room->l3_whole = (uint16_t)(room->core_count / size);
 		room->shared -= cells[k].shared < room->shared ? cells[k].shared : room->shared;
 		*memory -= cells[k].memory < *memory ? cells[k].memory : *memory;
-		if (job->request->whole_node) {
+		if (demand->request->whole_node) {
 			room->shared = 0;
 			memset(room->memory, 0, sizeof(room->memory));
 		}

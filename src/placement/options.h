@@ -16,9 +16,9 @@ struct vector {
 
 struct gen {
 	const struct capacity *capacity;
-	const struct job *job;
+	const struct demand *demand;
 	const struct vfctl_request *r;
-	const struct room *rooms;
+	const struct node_free *rooms;
 	struct option_list *list;
 	const struct vfctl_cell_want *wants; /* given cells, or the one */
 	size_t count;
@@ -35,7 +35,7 @@ struct gen {
 };
 
 /* option_cores.c: core counts that hold so many vCPUs by the request's policy. */
-size_t option_vectors(struct gen *g, const struct room *room, uint32_t vcpus,
+size_t option_vectors(struct gen *g, const struct node_free *room, uint32_t vcpus,
 	struct vector list[VECTORS_MAX]);
 /* Cores that the guest takes of a node when its QEMU's threads are beside the cell there. */
 uint32_t option_extra_cores(const struct gen *g, unsigned node);

@@ -53,7 +53,7 @@ void outlook_vfs_at_start(const struct capacity *s, struct outlook_vfs *ret)
 {
 	memset(ret, 0, (s->node_count + 1) * sizeof(*ret));
 	for (size_t g = 0; g < s->group_count; g++)
-		ret[s->groups[g].home].of[s->groups[g].network] += s->groups[g].free;
+		ret[s->groups[g].home_node].of[s->groups[g].network] += s->groups[g].free;
 }
 
 /* ---- kinds and their prices ---- */
@@ -194,7 +194,7 @@ void outlook_init(struct capacity *s)
 
 /* ---- what a state is worth ---- */
 
-void outlook_usable(const struct capacity *s, const struct room *rooms, uint32_t *ret)
+void outlook_usable(const struct capacity *s, const struct node_free *rooms, uint32_t *ret)
 {
 	for (unsigned n = 0; n < s->node_count; n++)
 		ret[n] = capacity_usable_threads(s, &rooms[n]);
@@ -287,7 +287,7 @@ static uint64_t most_of_kind(const struct capacity *s, const struct outlook_kind
 	return sum;
 }
 
-uint64_t outlook_most(const struct capacity *s, const struct room *rooms, uint64_t threads,
+uint64_t outlook_most(const struct capacity *s, const struct node_free *rooms, uint64_t threads,
 	uint64_t slack, uint64_t taken)
 {
 	uint64_t all = capacity_threads_within(s, rooms, slack), most = 0, sum = 0;

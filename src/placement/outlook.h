@@ -17,7 +17,7 @@
 #define OUTLOOK_SCALE 100000
 
 struct capacity;
-struct room;
+struct node_free;
 
 struct outlook_kind {
 	uint32_t threads; /* of each of its cells */
@@ -44,7 +44,7 @@ struct outlook_vfs {
 /* Decide kinds and prices by what the capacity has free; its groups get their fabric's number. */
 void outlook_init(struct capacity *capacity);
 /* Threads that next guests can have, of each node (CAPACITY_NODES_MAX at most). */
-void outlook_usable(const struct capacity *s, const struct room *rooms, uint32_t *ret);
+void outlook_usable(const struct capacity *s, const struct node_free *rooms, uint32_t *ret);
 /* What a node of so many usable threads is worth by itself. */
 uint64_t outlook_node(const struct capacity *s, uint32_t threads, const struct outlook_vfs *vfs);
 /* What all nodes are worth together, for guests over several. */
@@ -56,7 +56,7 @@ uint64_t outlook_vf_worth(const struct capacity *capacity, uint32_t threads, siz
  * More than this no plan can leave that takes so many threads and VFs more; of the threads
  * @slack may be such that the next guests could not have had.
  */
-uint64_t outlook_most(const struct capacity *capacity, const struct room *rooms, uint64_t threads,
+uint64_t outlook_most(const struct capacity *capacity, const struct node_free *rooms, uint64_t threads,
 	uint64_t slack, uint64_t vfs);
 /* Free VFs of each node at the beginning; the last entry: of unknown place. */
 void outlook_vfs_at_start(const struct capacity *capacity, struct outlook_vfs *ret);

@@ -39,7 +39,7 @@ const struct vfctl_free_vf *capacity_vf(const struct capacity *capacity, size_t 
 bool reason_add(struct vfctl_assignment *a, enum vfctl_reason_kind kind, const char *fmt, ...)
 	_printf_(3, 4);
 bool explain_choice(struct vfctl_assignment *a, const struct capacity *capacity,
-	const struct vfctl_request *request, const struct room *left);
+	const struct vfctl_request *request, const struct node_free *left);
 /* "ens1" or the address of a PF. */
 const char *pf_words(const struct vfctl_host_model *model, const struct vfctl_bdf *pf,
 	char buf[64]);

@@ -131,16 +131,16 @@ static int check_input(struct vfctl_ctx *ctx, const struct vfctl_host_model *mod
 
 /* ---- the search and what comes of it ---- */
 
-static int make_jobs(struct vfctl_ctx *ctx, const struct capacity *capacity,
-	const struct vfctl_request *requests, size_t count, struct job **ret)
+static int make_demands(struct vfctl_ctx *ctx, const struct capacity *capacity,
+	const struct vfctl_request *requests, size_t count, struct demand **ret)
 {
-	struct job *jobs = calloc(count + 1, sizeof(*jobs));
+	struct demand *demands = calloc(count + 1, sizeof(*demands));
 
-	if (!jobs)
+	if (!demands)
 		return ctx_oom(ctx);
 	for (size_t i = 0; i < count; i++)
-		job_init(capacity, &requests[i], i, &jobs[i]);
-	*ret = jobs;
+		demand_init(capacity, &requests[i], i, &demands[i]);
+	*ret = demands;
 	return 0;
 }
 
@@ -192,13 +192,13 @@ static int assign_all(struct vfctl_ctx *ctx, const struct capacity *capacity,
 void plan_take(const struct capacity *capacity, const struct vfctl_request *request,
 	const struct chosen *chosen, struct capacity *after)
 {
-	struct job job;
+	struct demand demand;
 
 	if (!chosen->placed)
 		return;
-	job_init(capacity, request, 0, &job);
-	option_take(capacity, &job, &chosen->option, chosen->cells, after->start);
-	for (size_t k = 0; k < job.vfs; k++)
+	demand_init(capacity, request, 0, &demand);
+	option_take(capacity, &demand, &chosen->option, chosen->cells, after->start);
+	for (size_t k = 0; k < demand.vfs; k++)
 		after->groups[chosen->vfs[k].group].free--;
 }
 
@@ -251,17 +251,17 @@ static int fill_plan(struct vfctl_ctx *ctx, const struct capacity *capacity,
 
 /* Which guests may be split though a node has room for them: false when there is none more. */
 static bool may_split_more(const struct capacity *capacity, const struct vfctl_request *requests,
-	size_t count, const struct search_result *found, bool placed_too, struct job *jobs)
+	size_t count, const struct search_result *found, bool placed_too, struct demand *demands)
 {
 	bool more = false;
 
 	for (size_t i = 0; i < count; i++) {
 		bool placed = found->chosen[i].placed;
 
-		job_init(capacity, &requests[i], i, &jobs[i]);
-		jobs[i].must_split = (placed_too || !placed) && !requests[i].cell_count &&
-			jobs[i].most_cells > 1;
-		more |= jobs[i].must_split && placed == placed_too;
+		demand_init(capacity, &requests[i], i, &demands[i]);
+		demands[i].must_split = (placed_too || !placed) && !requests[i].cell_count &&
+			demands[i].most_cells > 1;
+		more |= demands[i].must_split && placed == placed_too;
 	}
 	return more;
 }
@@ -310,20 +310,20 @@ static int run(struct vfctl_ctx *ctx, const struct capacity *capacity,
 {
 	struct vfctl_plan_options limits = {.max_steps = limit->max_steps,
 		.timeout_ms = time_left(limit->deadline_ms, count > 1 ? 60 : 100)};
-	_free_ struct job *jobs = NULL;
+	_free_ struct demand *demands = NULL;
 	struct search_result next;
-	int r = make_jobs(ctx, capacity, requests, count, &jobs);
+	int r = make_demands(ctx, capacity, requests, count, &demands);
 
 	if (count > 1) /* three searches at most */
 		limits.max_steps = (limits.max_steps + 1) / 2;
 	if (r == 0)
-		r = search_run(ctx, capacity, jobs, count, 0, &limits, ret);
+		r = search_run(ctx, capacity, demands, count, 0, &limits, ret);
 	for (int placed_too = 0; r == 0 && count > 1 && placed_too < 2; placed_too++) {
 		if (ret->value[VFCTL_LEVEL_PLACED] == count ||
-			!may_split_more(capacity, requests, count, ret, placed_too, jobs))
+			!may_split_more(capacity, requests, count, ret, placed_too, demands))
 			continue;
 		limits.timeout_ms = time_left(limit->deadline_ms, 60);
-		r = search_run(ctx, capacity, jobs, count, ret->value[VFCTL_LEVEL_PLACED], &limits,
+		r = search_run(ctx, capacity, demands, count, ret->value[VFCTL_LEVEL_PLACED], &limits,
 			&next);
 		if (r == 0)
 			take_better(ret, &next, count);

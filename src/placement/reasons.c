@@ -62,7 +62,7 @@ static bool has_one_node(const struct capacity *capacity)
 /* ---- where and why ---- */
 
 static bool explain_nodes(struct vfctl_assignment *a, const struct capacity *capacity,
-	const struct vfctl_request *request, const struct room *left)
+	const struct vfctl_request *request, const struct node_free *left)
 {
 	_buf_ struct buf line = {0};
 
@@ -226,7 +226,7 @@ static bool explain_memory(struct vfctl_assignment *a, const struct capacity *ca
 }
 
 bool explain_choice(struct vfctl_assignment *a, const struct capacity *capacity,
-	const struct vfctl_request *request, const struct room *left)
+	const struct vfctl_request *request, const struct node_free *left)
 {
 	bool ok = explain_nodes(a, capacity, request, left);
 

@@ -23,11 +23,11 @@ struct rebalancing {
 	const struct vfctl_host_model *model;
 	struct capacity *capacity;
 	struct resident *residents;
-	struct home *homes;
+	struct current_place *currents;
 	size_t *occupants; /* of each resident */
 	bool *leave_out;
 	struct vfctl_request *requests;
-	struct job *jobs;
+	struct demand *demands;
 	size_t count;
 };
 
@@ -36,11 +36,11 @@ static void clear(struct rebalancing *b)
 	for (size_t i = 0; b->residents && i < b->count; i++)
 		resident_clear(&b->residents[i]);
 	free(b->residents);
-	free(b->homes);
+	free(b->currents);
 	free(b->occupants);
 	free(b->leave_out);
 	free(b->requests);
-	free(b->jobs);
+	free(b->demands);
 	capacity_free(b->capacity);
 }
 
@@ -71,10 +71,10 @@ static unsigned memory_node(const struct capacity *capacity, const struct vfctl_
 	return at < 0 ? node : (unsigned)at;
 }
 
-static void find_home(const struct rebalancing *b, size_t i)
+static void find_current(const struct rebalancing *b, size_t i)
 {
 	const struct vfctl_occupant *o = &b->model->occupants[b->occupants[i]];
-	struct home *h = &b->homes[i];
+	struct current_place *h = &b->currents[i];
 
 	for (unsigned n = 0; n < b->capacity->node_count; n++)
 		if (vfctl_cpuset_intersects(&o->cpus, &b->model->topology->nodes[n].cpus))
@@ -94,13 +94,13 @@ static int allocate(struct rebalancing *b)
 	size_t n = b->model->occupant_count + 1;
 
 	b->residents = calloc(n, sizeof(*b->residents));
-	b->homes = calloc(n, sizeof(*b->homes));
+	b->currents = calloc(n, sizeof(*b->currents));
 	b->occupants = calloc(n, sizeof(*b->occupants));
 	b->leave_out = calloc(n, sizeof(*b->leave_out));
 	b->requests = calloc(n, sizeof(*b->requests));
-	b->jobs = calloc(n, sizeof(*b->jobs));
-	return b->residents && b->homes && b->occupants && b->leave_out && b->requests &&
-		b->jobs ? 0 : ctx_oom(b->ctx);
+	b->demands = calloc(n, sizeof(*b->demands));
+	return b->residents && b->currents && b->occupants && b->leave_out && b->requests &&
+		b->demands ? 0 : ctx_oom(b->ctx);
 }
 
 static int open_all(struct rebalancing *b)
@@ -123,9 +123,9 @@ static int open_all(struct rebalancing *b)
 	if (r == 0)
 		r = capacity_new(b->ctx, b->model, b->leave_out, share, &b->capacity);
 	for (size_t i = 0; r == 0 && i < b->count; i++) {
-		find_home(b, i);
-		job_init(b->capacity, &b->requests[i], i, &b->jobs[i]);
-		b->jobs[i].home = &b->homes[i];
+		find_current(b, i);
+		demand_init(b->capacity, &b->requests[i], i, &b->demands[i]);
+		b->demands[i].current = &b->currents[i];
 	}
 	return r;
 }
@@ -133,7 +133,7 @@ static int open_all(struct rebalancing *b)
 /* Is the guest local where it is? */
 static bool is_local(const struct rebalancing *b, size_t i)
 {
-	const struct home *h = &b->homes[i];
+	const struct current_place *h = &b->currents[i];
 	uint64_t nodes = 0;
 	bool local = true;
 
@@ -185,7 +185,7 @@ static int fill_moved(const struct rebalancing *b, const struct search_result *r
 				&b->model->topology->cores[c].cpus, &o->cpus);
 		if (assign_keep_vfs(&z, o) < 0)
 			r = ctx_oom(b->ctx);
-		ret->plan->assignments[i].node = b->capacity->nodes[b->homes[i].nodes[0]].id;
+		ret->plan->assignments[i].node = b->capacity->nodes[b->currents[i].nodes[0]].id;
 		ret->local_after += result->chosen[i].option.local;
 	}
 	for (size_t i = 0; r == 0 && i < b->count; i++) {
@@ -280,7 +280,7 @@ int vfctl_plan_rebalance(struct vfctl_ctx *ctx, const struct vfctl_host_model *m
 	if (r == 0)
 		r = open_all(&b);
 	if (r == 0)
-		r = search_run(ctx, b.capacity, b.jobs, b.count, 0, options, &result);
+		r = search_run(ctx, b.capacity, b.demands, b.count, 0, options, &result);
 	if (r == 0)
 		r = make_result(&b, &result, ret);
 	search_result_clear(&result, b.count);

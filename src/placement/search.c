@@ -71,10 +71,10 @@ static bool step(struct search *s)
 
 /* ---- leaves ---- */
 
-static void keep(struct search *s, const struct room *rooms, const score sum)
+static void keep(struct search *s, const struct node_free *rooms, const score sum)
 {
 	for (size_t i = 0; i < s->count; i++) {
-		struct chosen *to = &s->best[s->jobs[i].index];
+		struct chosen *to = &s->best[s->demands[i].index];
 		const struct chosen *from = &s->now[i];
 
 		to->placed = from->placed;
@@ -82,8 +82,8 @@ static void keep(struct search *s, const struct room *rooms, const score sum)
 			continue;
 		to->option = from->option;
 		memcpy(to->cells, from->cells, from->option.cell_count * sizeof(*to->cells));
-		if (s->jobs[i].vfs)
-			memcpy(to->vfs, from->vfs, s->jobs[i].vfs * sizeof(*to->vfs));
+		if (s->demands[i].vfs)
+			memcpy(to->vfs, from->vfs, s->demands[i].vfs * sizeof(*to->vfs));
 	}
 	memcpy(s->best_rooms, rooms, s->capacity->node_count * sizeof(*rooms));
 	memcpy(s->best_score, sum, sizeof(s->best_score));
@@ -92,11 +92,11 @@ static void keep(struct search *s, const struct room *rooms, const score sum)
 }
 
 /* The VFs of a plan: 1, and the two levels that they decide; 0 when there are not enough. */
-static int settle_vfs(struct search *s, struct chosen *chosen, const struct room *rooms,
+static int settle_vfs(struct search *s, struct chosen *chosen, const struct node_free *rooms,
 	score io)
 {
 	struct leaf l;
-	int r = match_all(s->capacity, s->jobs, chosen, s->count, rooms, &s->flow.work, &l);
+	int r = match_all(s->capacity, s->demands, chosen, s->count, rooms, &s->flow.work, &l);
 
 	if (r < 0)
 		s->error = ctx_oom(s->ctx);
@@ -120,13 +120,13 @@ static void settle_best(struct search *s)
 		return;
 	}
 	for (size_t i = 0; i < s->count; i++) /* what they point to is filled in place */
-		in_order[i] = s->best[s->jobs[i].index];
+		in_order[i] = s->best[s->demands[i].index];
 	settle_vfs(s, in_order, s->best_rooms, s->best_score);
 	s->best_is_open = false;
 	free(in_order);
 }
 
-static void leaf(struct search *s, const struct room *rooms)
+static void leaf(struct search *s, const struct node_free *rooms)
 {
 	bool first_levels = s->levels == FIRST_LEVELS;
 	score sum;
@@ -176,11 +176,11 @@ static int by_promise(const void *a, const void *b)
 	return x->first_cell < y->first_cell ? -1 : x->first_cell > y->first_cell;
 }
 
-static void add_score(struct search *s, const struct job *job, const struct option *o, int sign)
+static void add_score(struct search *s, const struct demand *demand, const struct option *o, int sign)
 {
 	s->sum[VFCTL_LEVEL_PLACED] -= sign;
 	s->sum[VFCTL_LEVEL_LOCAL] -= sign * o->local;
-	s->sum[VFCTL_LEVEL_MOVES] += sign * (job->home && !o->stay);
+	s->sum[VFCTL_LEVEL_MOVES] += sign * (demand->current && !o->stay);
 	s->sum[VFCTL_LEVEL_DISTANCE] += sign * (int64_t)o->distance;
 	s->sum[VFCTL_LEVEL_FORM] += sign * (int64_t)o->form;
 }
@@ -202,38 +202,38 @@ static bool is_mirrored(const struct search *s, size_t depth, const struct optio
 	const struct opt_cell *cells)
 {
 	return depth > 0 && s->same_until[depth - 1] > depth && s->now[depth - 1].placed &&
-		!s->jobs[depth].home && compare_nodes(&s->now[depth - 1], cells, o) > 0;
+		!s->demands[depth].current && compare_nodes(&s->now[depth - 1], cells, o) > 0;
 }
 
 static void dive(struct search *s, size_t depth);
 
-/* Place the job so and go on with @next. 1 when it could be, 0 when VFs were missing. */
+/* Place the demand so and go on with @next. 1 when it could be, 0 when VFs were missing. */
 static int with_option(struct search *s, size_t depth, const struct option *o,
 	const struct opt_cell *cells, void (*next)(struct search *s, size_t depth))
 {
 	size_t nodes = s->capacity->node_count;
-	struct room *rooms = &s->rooms[depth * nodes];
-	const struct job *job = &s->jobs[depth];
+	struct node_free *rooms = &s->rooms[depth * nodes];
+	const struct demand *demand = &s->demands[depth];
 	struct flow_mark mark = {0};
 	int r = 1;
 
-	if (job->vfs) {
+	if (demand->vfs) {
 		if (flow_mark(&s->flow, &mark) < 0)
 			r = -ENOMEM;
 		else
-			r = match_add(s->capacity, &s->flow, job, o, cells);
+			r = match_add(s->capacity, &s->flow, demand, o, cells);
 	}
 	if (r < 0)
 		s->error = ctx_oom(s->ctx);
 	if (r > 0) {
 		memcpy(rooms + nodes, rooms, nodes * sizeof(*rooms));
-		option_take(s->capacity, job, o, cells, rooms + nodes);
+		option_take(s->capacity, demand, o, cells, rooms + nodes);
 		s->now[depth].placed = true;
 		s->now[depth].option = *o;
 		memcpy(s->now[depth].cells, cells, o->cell_count * sizeof(*cells));
-		add_score(s, job, o, 1);
+		add_score(s, demand, o, 1);
 		next(s, depth + 1);
-		add_score(s, job, o, -1);
+		add_score(s, demand, o, -1);
 		s->now[depth].placed = false;
 	}
 	if (mark.left)
@@ -245,8 +245,8 @@ static int with_option(struct search *s, size_t depth, const struct option *o,
 /* Is there enough of everything in all, wherever it is? Ways are only sought if so. */
 static bool could_place(const struct search *s, size_t depth)
 {
-	const struct room *rooms = &s->rooms[depth * s->capacity->node_count];
-	const struct vfctl_request *r = s->jobs[depth].request;
+	const struct node_free *rooms = &s->rooms[depth * s->capacity->node_count];
+	const struct vfctl_request *r = s->demands[depth].request;
 	uint64_t threads = 0, memory = 0, shared = 0;
 
 	for (unsigned n = 0; n < s->capacity->node_count; n++) {
@@ -254,10 +254,10 @@ static bool could_place(const struct search *s, size_t depth)
 		memory += search_memory(s, &rooms[n]);
 		shared += rooms[n].shared;
 	}
-	if (threads < s->jobs[depth].threads || memory < r->memory_bytes ||
+	if (threads < s->demands[depth].threads || memory < r->memory_bytes ||
 		shared < r->shared_vcpus)
 		return false;
-	for (size_t w = 0; w < r->want_count && !s->jobs[depth].home; w++) {
+	for (size_t w = 0; w < r->want_count && !s->demands[depth].current; w++) {
 		uint32_t left = 0;
 
 		for (size_t g = 0; g < s->capacity->group_count; g++)
@@ -266,7 +266,7 @@ static bool could_place(const struct search *s, size_t depth)
 		if (left < r->wants[w].count)
 			return false;
 	}
-	return search_vfs_left(s) >= s->jobs[depth].vfs;
+	return search_vfs_left(s) >= s->demands[depth].vfs;
 }
 
 /* One guest was judged by the very options that it is placed by. */
@@ -281,14 +281,14 @@ static bool has_options_of(struct search *s, size_t cells)
 static void try_options(struct search *s, size_t depth, size_t cells)
 {
 	struct option_list *list = &s->lists[depth];
-	const struct job *job = &s->jobs[depth];
+	const struct demand *demand = &s->demands[depth];
 
 	if (!could_place(s, depth))
 		return;
 	if (!has_options_of(s, cells)) {
 		list->work = 0;
 		list->max_work = (s->max_steps - s->steps) * OPTION_WORK_PER_STEP;
-		if (options_make(s->capacity, job, &s->rooms[depth * s->capacity->node_count], cells,
+		if (options_make(s->capacity, demand, &s->rooms[depth * s->capacity->node_count], cells,
 			    depth + 1 == s->count, list) < 0) {
 			s->error = ctx_oom(s->ctx);
 			return;
@@ -304,7 +304,7 @@ static void try_options(struct search *s, size_t depth, size_t cells)
 
 		if (is_mirrored(s, depth, o, &list->cells[o->first_cell]))
 			continue;
-		s->steps += job->vfs * s->capacity->group_count / EDGES_PER_STEP;
+		s->steps += demand->vfs * s->capacity->group_count / EDGES_PER_STEP;
 		if (!step(s))
 			return;
 		with_option(s, depth, o, &list->cells[o->first_cell], dive);
@@ -312,7 +312,7 @@ static void try_options(struct search *s, size_t depth, size_t cells)
 }
 
 /* More cells cost distance: can that still be better than the best plan? */
-static bool worth_splitting(struct search *s, size_t depth, const struct room *rooms,
+static bool worth_splitting(struct search *s, size_t depth, const struct node_free *rooms,
 	size_t cells)
 {
 	unsigned nearest = UINT32_MAX;
@@ -333,8 +333,8 @@ static bool worth_splitting(struct search *s, size_t depth, const struct room *r
 
 static void dive(struct search *s, size_t depth)
 {
-	const struct room *rooms = &s->rooms[depth * s->capacity->node_count];
-	const struct job *job = &s->jobs[depth];
+	const struct node_free *rooms = &s->rooms[depth * s->capacity->node_count];
+	const struct demand *demand = &s->demands[depth];
 	score b;
 
 	if (s->stopped || s->proven || s->error)
@@ -348,14 +348,14 @@ static void dive(struct search *s, size_t depth)
 		if (compare(b, s->best_score, s->levels) >= 0)
 			return;
 	}
-	for (size_t cells = job->request->cell_count ? job->most_cells : 1;
-		cells <= job->most_cells && !s->stopped && !s->proven && !s->error; cells++)
-		if (cells == 1 || job->request->cell_count ||
+	for (size_t cells = demand->request->cell_count ? demand->most_cells : 1;
+		cells <= demand->most_cells && !s->stopped && !s->proven && !s->error; cells++)
+		if (cells == 1 || demand->request->cell_count ||
 			worth_splitting(s, depth, rooms, cells))
 			try_options(s, depth, cells);
 	/* Without it, and then without those that ask the same. */
 	if (!s->stopped && !s->proven && !s->error) {
-		size_t next = job->home ? depth + 1 : s->same_until[depth];
+		size_t next = demand->current ? depth + 1 : s->same_until[depth];
 
 		for (size_t i = depth; i < next; i++)
 			s->now[i].placed = false;
@@ -390,17 +390,17 @@ static uint64_t greedy_work(const struct search *s)
 static bool greedy_place(struct search *s, size_t depth)
 {
 	struct option_list *list = &s->lists[depth];
-	const struct job *job = &s->jobs[depth];
+	const struct demand *demand = &s->demands[depth];
 
 	if (s->limit.reached || !could_place(s, depth))
 		return false;
 	list->work = 0;
 	list->max_work = greedy_work(s);
-	for (size_t cells = job->request->cell_count ? job->most_cells : 1;
-		cells <= job->most_cells && list->work <= list->max_work; cells++) {
+	for (size_t cells = demand->request->cell_count ? demand->most_cells : 1;
+		cells <= demand->most_cells && list->work <= list->max_work; cells++) {
 		uint64_t before = list->work, vf_work = 0;
 
-		if (options_make(s->capacity, job, &s->rooms[depth * s->capacity->node_count], cells,
+		if (options_make(s->capacity, demand, &s->rooms[depth * s->capacity->node_count], cells,
 			    true, list) < 0) {
 			s->error = ctx_oom(s->ctx);
 			return true;
@@ -419,7 +419,7 @@ static bool greedy_place(struct search *s, size_t depth)
 			r = with_option(s, depth, o, &list->cells[o->first_cell], greedy);
 			if (r != 0)
 				return true;
-			work = search_vf_work(s, job, edges);
+			work = search_vf_work(s, demand, edges);
 			vf_work += work;
 			spend_first(s, work);
 		}
@@ -485,43 +485,43 @@ static void prepare(struct search *s)
 	memcpy(s->rooms, s->capacity->start, s->capacity->node_count * sizeof(*s->rooms));
 	if (match_begin(s->capacity, &s->flow) < 0)
 		s->error = ctx_oom(s->ctx);
-	jobs_find_types(s);
+	demands_find_types(s);
 	for (size_t i = 0; i < s->count; i++)
 		s->lists[i].limit = &s->limit;
 	s->first_work = JUDGE_WORK;
 	for (size_t i = 0; i < s->count && !s->error; i++) {
-		if (s->jobs[i].type == i) {
-			jobs_find_reach(s, i);
+		if (s->demands[i].type == i) {
+			demands_find_reach(s, i);
 			if (s->error)
 				return;
 			s->lists[0].work = 0;
 			s->lists[0].max_work = s->count > 1 ? s->first_work / JUDGE_SHARE + 1 :
 				s->max_steps / 2 * OPTION_WORK_PER_STEP + 1;
-			job_judge_alone(s, &s->jobs[i], &s->lists[0]);
+			demand_judge_alone(s, &s->demands[i], &s->lists[0]);
 			spend_first(s, s->lists[0].work);
 		}
-		s->jobs[i].reach = s->jobs[s->jobs[i].type].reach;
-		s->jobs[i].least_distance = s->jobs[s->jobs[i].type].least_distance;
-		s->jobs[i].can_be_local = s->jobs[s->jobs[i].type].can_be_local;
-		s->jobs[i].most_cells = s->jobs[s->jobs[i].type].most_cells;
-		s->jobs[i].split = s->jobs[s->jobs[i].type].split;
-		s->jobs[i].slack = job_slack(s->capacity, &s->jobs[i]);
+		s->demands[i].reach = s->demands[s->demands[i].type].reach;
+		s->demands[i].least_distance = s->demands[s->demands[i].type].least_distance;
+		s->demands[i].can_be_local = s->demands[s->demands[i].type].can_be_local;
+		s->demands[i].most_cells = s->demands[s->demands[i].type].most_cells;
+		s->demands[i].split = s->demands[s->demands[i].type].split;
+		s->demands[i].slack = demand_slack(s->capacity, &s->demands[i]);
 	}
 }
 
 /* Begin with what simpler planners would do, so that none of them can be better. */
 static void begin(struct search *s)
 {
-	static int (*const orders[])(const void *, const void *) = {jobs_by_index,
-		jobs_by_size, jobs_by_hardness};
+	static int (*const orders[])(const void *, const void *) = {demands_by_index,
+		demands_by_size, demands_by_hardness};
 
 	s->levels = FIRST_LEVELS;
 	s->max_steps = UINT64_MAX;
 	s->first_work = GREEDY_GUESTS * GREEDY_WORK;
 	for (size_t i = 0; i < ARRAY_SIZE(orders) && !s->error &&
 		(!i || !limit_reached(&s->limit)); i++) {
-		qsort(s->jobs, s->count, sizeof(*s->jobs), orders[i]);
-		jobs_find_runs(s);
+		qsort(s->demands, s->count, sizeof(*s->demands), orders[i]);
+		demands_find_runs(s);
 		search_bound(s, 0, s->rooms, s->root);
 		if (s->has_best && compare(s->best_score, s->root, VFCTL_LEVELS) <= 0)
 			return;
@@ -555,8 +555,8 @@ static void search_all(struct search *s, const struct vfctl_plan_options *option
 		return;
 	if (s->count > 1)
 		begin(s);
-	qsort(s->jobs, s->count, sizeof(*s->jobs), jobs_by_hardness);
-	jobs_find_runs(s);
+	qsort(s->demands, s->count, sizeof(*s->demands), demands_by_hardness);
+	demands_find_runs(s);
 	s->levels = VFCTL_LEVELS;
 	search_bound(s, 0, s->rooms, s->root);
 	s->proven = s->stopped = false;
@@ -586,10 +586,10 @@ static void seek_more_than(struct search *s, size_t placed)
 	s->best_score[VFCTL_LEVEL_PLACED] = -(int64_t)placed;
 }
 
-int search_run(struct vfctl_ctx *ctx, const struct capacity *capacity, struct job *jobs, size_t count,
+int search_run(struct vfctl_ctx *ctx, const struct capacity *capacity, struct demand *demands, size_t count,
 	size_t placed, const struct vfctl_plan_options *options, struct search_result *ret)
 {
-	struct search s = {.ctx = ctx, .capacity = capacity, .jobs = jobs, .count = count};
+	struct search s = {.ctx = ctx, .capacity = capacity, .demands = demands, .count = count};
 	int r = search_allocate(&s);
 
 	*ret = (struct search_result){.gap_level = VFCTL_LEVELS};

@@ -8,7 +8,7 @@
 #include "placement/capacity.h"
 
 /* Where a guest is now, for a plan of moves. */
-struct home {
+struct current_place {
 	size_t cell_count;
 	uint8_t nodes[CAPACITY_NODES_MAX];
 	uint8_t memory_nodes[CAPACITY_NODES_MAX];
@@ -23,7 +23,7 @@ struct reach {
 };
 
 /* A request, and what is used of it again and again. */
-struct job {
+struct demand {
 	const struct vfctl_request *request;
 	size_t index;	  /* in the order of the requests */
 	uint32_t threads; /* the least it takes: of whole cores, with QEMU's own */
@@ -35,9 +35,9 @@ struct job {
 	bool no_twins;	  /* some guest asks for a node by its number */
 	uint64_t least_distance;
 	bool can_be_local;
-	size_t type; /* the first job that asks the same */
+	size_t type; /* the first demand that asks the same */
 	uint64_t hardness;
-	const struct home *home;
+	const struct current_place *current;
 	struct reach *reach; /* by want, then group; of the search */
 };
 
@@ -98,62 +98,62 @@ struct option_list {
 };
 
 /*
- * Ways to place the job with @cell_count cells in what is free. @last: nothing else comes
+ * Ways to place the demand with @cell_count cells in what is free. @last: nothing else comes
  * after it, so that of several splits over the same nodes only the most even counts.
  */
-int options_make(const struct capacity *capacity, const struct job *job, const struct room *rooms,
+int options_make(const struct capacity *capacity, const struct demand *demand, const struct node_free *rooms,
 	size_t cell_count, bool last, struct option_list *list);
 void options_clear(struct option_list *list);
 /* Cores that the guest holds for the cell, but for those that its L3 groups are filled with. */
 uint32_t option_held_cores(const struct opt_cell *cell);
 /* What is free after the option. */
-void option_take(const struct capacity *capacity, const struct job *job, const struct option *o,
-	const struct opt_cell *cells, struct room *rooms);
+void option_take(const struct capacity *capacity, const struct demand *demand, const struct option *o,
+	const struct opt_cell *cells, struct node_free *rooms);
 /* ---- VFs: match.c ---- */
 
 /* VFs of one want, for all cells of the guest or for one. */
-struct demand {
+struct need {
 	uint32_t want;
 	int cell; /* VFCTL_CELL_ANY: all */
 	uint16_t count;
 	unsigned node; /* of the flow */
 };
 
-#define DEMANDS_MAX (VFCTL_GUEST_VFS_MAX + 1)
+#define NEEDS_MAX (VFCTL_GUEST_VFS_MAX + 1)
 
 /* Is the group good for the want, and how far is it from the cells? */
 bool match_allows(const struct capacity *capacity, const struct vfctl_vf_want *want,
 	const struct vf_group *group, uint64_t nodes, unsigned max_distance, bool local,
 	unsigned *ret_distance);
 /* The table of what match_allows() says of each want and group at each node. */
-struct reach *match_reach(const struct capacity *capacity, const struct job *job);
-/* Nodes that a demand is about. */
+struct reach *match_reach(const struct capacity *capacity, const struct demand *demand);
+/* Nodes that a need is about. */
 uint64_t match_nodes(const struct option *o, const struct opt_cell *cells, int cell);
 /*
  * The least distance that VFs add at @o, each want by itself; false when one of them
  * cannot be met even alone.
  */
-bool match_floor(const struct capacity *capacity, const struct job *job, const struct option *o,
+bool match_floor(const struct capacity *capacity, const struct demand *demand, const struct option *o,
 	const struct opt_cell *cells, uint64_t *ret_distance);
 /* A network with the groups of the capacity, each node numbered as its group; then the sink. */
 int match_begin(const struct capacity *capacity, struct flow *flow);
-/* Give the job its VFs in the network: 1, 0 when there are not enough, or -ENOMEM. */
-int match_add(const struct capacity *capacity, struct flow *flow, const struct job *job,
+/* Give the demand its VFs in the network: 1, 0 when there are not enough, or -ENOMEM. */
+int match_add(const struct capacity *capacity, struct flow *flow, const struct demand *demand,
 	const struct option *o, const struct opt_cell *cells);
 
-/* A VF that a job gets. */
+/* A VF that a demand gets. */
 struct given_vf {
 	uint16_t group;
 	uint16_t want;
 	int16_t cell; /* VFCTL_CELL_ANY: of no cell in particular */
 };
 
-/* What a leaf needs of each job. */
+/* What a leaf needs of each demand. */
 struct chosen {
 	bool placed;
 	struct option option;
 	struct opt_cell *cells;	 /* capacity->node_count of them */
-	struct given_vf *vfs;	 /* job->vfs of them */
+	struct given_vf *vfs;	 /* demand->vfs of them */
 };
 
 struct leaf {
@@ -164,8 +164,8 @@ struct leaf {
  * All VFs at once, for a plan that is complete: least distance, then most room, then best
  * balance. Fills the VFs of @chosen.
  */
-int match_all(const struct capacity *capacity, const struct job *jobs, struct chosen *chosen,
-	size_t count, const struct room *rooms, uint64_t *io_work, struct leaf *ret);
+int match_all(const struct capacity *capacity, const struct demand *demands, struct chosen *chosen,
+	size_t count, const struct node_free *rooms, uint64_t *io_work, struct leaf *ret);
 
 /* ---- the search ---- */
 
@@ -182,7 +182,7 @@ struct search_result {
 };
 
 /* @placed: only plans that place more guests than these are sought; 0: any plan. */
-int search_run(struct vfctl_ctx *ctx, const struct capacity *capacity, struct job *jobs, size_t count,
+int search_run(struct vfctl_ctx *ctx, const struct capacity *capacity, struct demand *demands, size_t count,
 	size_t placed, const struct vfctl_plan_options *options, struct search_result *ret);
 void search_result_clear(struct search_result *result, size_t count);
 
@@ -195,9 +195,9 @@ struct fit {
 int search_fit(struct vfctl_ctx *ctx, const struct capacity *capacity,
 	const struct vfctl_request *request, uint64_t deadline_ms, struct fit *io);
 
-/* job.c */
-void job_init(const struct capacity *capacity, const struct vfctl_request *request, size_t index,
-	struct job *ret);
+/* demand.c */
+void demand_init(const struct capacity *capacity, const struct vfctl_request *request, size_t index,
+	struct demand *ret);
 /* Its QEMU's threads go where there are CPUs for that, or get such. */
 static inline bool request_has_auto(const struct vfctl_request *r)
 {
@@ -209,7 +209,7 @@ static inline uint32_t request_extra_cores(const struct vfctl_request *r)
 	return r->iothread_cores + (request_has_auto(r) ? 0 : r->emulator_cores);
 }
 /* What it may take of threads that are not open: once most_cells is known. */
-uint32_t job_slack(const struct capacity *capacity, const struct job *job);
+uint32_t demand_slack(const struct capacity *capacity, const struct demand *demand);
 /* Requests that ask the same but for their names. */
 bool request_same(const struct vfctl_request *a, const struct vfctl_request *b);
 

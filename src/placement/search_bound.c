@@ -3,12 +3,12 @@
 #include "placement/branch.h"
 
 /*
- * Most of the jobs from @depth on that could still be placed, each resource by itself:
+ * Most of the demands from @depth on that could still be placed, each resource by itself:
  * the smallest first until it is used up; and of guests for one node, of which a node
  * holds no more than go into it.
  */
 static size_t fit_by(const struct search *s, size_t depth, uint64_t total,
-	uint64_t (*need)(const struct job *job))
+	uint64_t (*need)(const struct demand *demand))
 {
 	size_t n = s->count - depth, fits = 0;
 	uint64_t needs[64];
@@ -18,7 +18,7 @@ static size_t fit_by(const struct search *s, size_t depth, uint64_t total,
 	if (!v)
 		return n;
 	for (size_t i = 0; i < n; i++) {
-		uint64_t x = need(&s->jobs[depth + i]);
+		uint64_t x = need(&s->demands[depth + i]);
 		size_t at = i;
 
 		/* Jobs come in falling order mostly: put it in front by insertion. */
@@ -31,12 +31,12 @@ static size_t fit_by(const struct search *s, size_t depth, uint64_t total,
 	return fits;
 }
 
-static uint64_t need_threads(const struct job *job) { return job->threads; }
-static uint64_t need_memory(const struct job *job) { return job->request->memory_bytes; }
-static uint64_t need_vfs(const struct job *job) { return job->vfs; }
-static uint64_t need_shared(const struct job *job) { return job->request->shared_vcpus; }
+static uint64_t need_threads(const struct demand *demand) { return demand->threads; }
+static uint64_t need_memory(const struct demand *demand) { return demand->request->memory_bytes; }
+static uint64_t need_vfs(const struct demand *demand) { return demand->vfs; }
+static uint64_t need_shared(const struct demand *demand) { return demand->request->shared_vcpus; }
 
-uint64_t search_memory(const struct search *s, const struct room *room)
+uint64_t search_memory(const struct search *s, const struct node_free *room)
 {
 	uint64_t sum = 0;
 
@@ -46,20 +46,20 @@ uint64_t search_memory(const struct search *s, const struct room *room)
 }
 
 /* Guests of one node each that need at least as much as the @of one: so many go in. */
-static size_t fit_by_node(const struct search *s, size_t depth, const struct room *rooms,
+static size_t fit_by_node(const struct search *s, size_t depth, const struct node_free *rooms,
 	size_t of)
 {
-	uint64_t size = s->jobs[of].threads, memory = s->jobs[of].request->memory_bytes;
+	uint64_t size = s->demands[of].threads, memory = s->demands[of].request->memory_bytes;
 	size_t large = 0, others, by_threads = 0, by_memory = 0, large_memory = 0;
 	size_t n = s->count - depth, a, b;
 	bool slack = false;
 
 	for (size_t i = depth; i < s->count; i++) {
-		large += !s->jobs[i].split && s->jobs[i].threads >= size;
-		slack |= s->jobs[i].slack > 0;
-		large_memory += !s->jobs[i].split &&
-			s->jobs[i].request->memory_affinity == VFCTL_AFFINITY_REQUIRED &&
-			s->jobs[i].request->memory_bytes >= memory;
+		large += !s->demands[i].split && s->demands[i].threads >= size;
+		slack |= s->demands[i].slack > 0;
+		large_memory += !s->demands[i].split &&
+			s->demands[i].request->memory_affinity == VFCTL_AFFINITY_REQUIRED &&
+			s->demands[i].request->memory_bytes >= memory;
 	}
 	for (unsigned k = 0; k < s->capacity->node_count; k++) {
 		uint32_t threads = slack ? rooms[k].threads : capacity_open_threads(s->capacity, &rooms[k]);
@@ -73,12 +73,12 @@ static size_t fit_by_node(const struct search *s, size_t depth, const struct roo
 	return a < b ? a : b;
 }
 
-static uint64_t asked_of(const struct job *job, const struct vfctl_vf_want *like)
+static uint64_t asked_of(const struct demand *demand, const struct vfctl_vf_want *like)
 {
 	uint64_t sum = 0;
 
-	for (size_t i = 0; i < job->request->want_count; i++) {
-		const struct vfctl_vf_want *w = &job->request->wants[i];
+	for (size_t i = 0; i < demand->request->want_count; i++) {
+		const struct vfctl_vf_want *w = &demand->request->wants[i];
 
 		if (w->any_pf == like->any_pf && w->fabric == like->fabric &&
 			(w->any_pf || vfctl_bdf_compare(&w->pf, &like->pf) == 0))
@@ -100,18 +100,18 @@ static size_t fit_by_vfs(const struct search *s, size_t depth, const struct vfct
 			left += s->capacity->groups[g].free;
 	/* What is used of the kind already: others may have had it from elsewhere. */
 	for (size_t i = 0; i < depth; i++) {
-		uint64_t asked = s->now[i].placed ? asked_of(&s->jobs[i], like) : 0;
+		uint64_t asked = s->now[i].placed ? asked_of(&s->demands[i], like) : 0;
 
 		left -= asked < left ? asked : left;
 	}
 	for (uint64_t size = 1; size <= VFCTL_GUEST_VFS_MAX; size++)
 		for (size_t i = depth; i < s->count; i++)
-			if (asked_of(&s->jobs[i], like) == size && left >= size) {
+			if (asked_of(&s->demands[i], like) == size && left >= size) {
 				left -= size;
 				fits++;
 			}
 	for (size_t i = depth; i < s->count; i++)
-		others += asked_of(&s->jobs[i], like) == 0;
+		others += asked_of(&s->demands[i], like) == 0;
 	return fits + others < n ? fits + others : n;
 }
 
@@ -125,13 +125,13 @@ uint64_t search_vfs_left(const struct search *s)
 	return vfs;
 }
 
-static size_t most_placed(const struct search *s, size_t depth, const struct room *rooms)
+static size_t most_placed(const struct search *s, size_t depth, const struct node_free *rooms)
 {
 	uint64_t slack = 0, memory = 0, vfs = 0, shared = 0;
 	size_t most = s->count - depth, n, looked = 0;
 
 	for (size_t i = depth; i < s->count; i++)
-		slack += s->jobs[i].slack;
+		slack += s->demands[i].slack;
 	for (unsigned k = 0; k < s->capacity->node_count; k++) {
 		memory += search_memory(s, &rooms[k]);
 		shared += rooms[k].shared;
@@ -148,8 +148,8 @@ static size_t most_placed(const struct search *s, size_t depth, const struct roo
 	for (size_t i = depth; i < s->count && looked < 8; i = s->same_until[i], looked++) {
 		n = fit_by_node(s, depth, rooms, i);
 		most = n < most ? n : most;
-		for (size_t w = 0; depth == 0 && w < s->jobs[i].request->want_count; w++) {
-			n = fit_by_vfs(s, depth, &s->jobs[i].request->wants[w]);
+		for (size_t w = 0; depth == 0 && w < s->demands[i].request->want_count; w++) {
+			n = fit_by_vfs(s, depth, &s->demands[i].request->wants[w]);
 			most = n < most ? n : most;
 		}
 	}
@@ -190,29 +190,29 @@ static int64_t least_unevenness(const struct search *s, uint64_t taken)
 	return (int64_t)sum;
 }
 
-void search_bound(const struct search *s, size_t depth, const struct room *rooms, score ret)
+void search_bound(const struct search *s, size_t depth, const struct node_free *rooms, score ret)
 {
 	size_t more = most_placed(s, depth, rooms), local = 0;
 	uint64_t distance = (uint64_t)s->flow.total, need = 0, slack = 0, vfs = 0, most_vfs = 0;
 
 	for (size_t i = depth; i < s->count; i++) {
-		local += s->jobs[i].can_be_local;
-		most_vfs += s->jobs[i].vfs;
+		local += s->demands[i].can_be_local;
+		most_vfs += s->demands[i].vfs;
 	}
 	memcpy(ret, s->sum, sizeof(score));
 	ret[VFCTL_LEVEL_PLACED] -= (int64_t)more;
 	ret[VFCTL_LEVEL_LOCAL] -= (int64_t)(local < more ? local : more);
 	if (more == s->count - depth)
 		for (size_t i = depth; i < s->count; i++) {
-			distance += s->jobs[i].least_distance;
-			need += s->jobs[i].threads;
-			slack += s->jobs[i].slack;
-			vfs += s->jobs[i].vfs;
+			distance += s->demands[i].least_distance;
+			need += s->demands[i].threads;
+			slack += s->demands[i].slack;
+			vfs += s->demands[i].vfs;
 		}
 	ret[VFCTL_LEVEL_DISTANCE] += (int64_t)distance;
 	for (size_t i = 0; i < depth; i++) {
-		vfs += s->now[i].placed ? s->jobs[i].vfs : 0;
-		most_vfs += s->now[i].placed ? s->jobs[i].vfs : 0;
+		vfs += s->now[i].placed ? s->demands[i].vfs : 0;
+		most_vfs += s->now[i].placed ? s->demands[i].vfs : 0;
 	}
 	ret[VFCTL_LEVEL_ROOM] = s->levels > VFCTL_LEVEL_ROOM ?
 		-(int64_t)outlook_most(s->capacity, rooms, need, slack, vfs) : INT64_MIN;
@@ -221,7 +221,7 @@ void search_bound(const struct search *s, size_t depth, const struct room *rooms
 }
 
 /* More than this is not left, wherever the VFs come from: each is the cheapest there is. */
-static uint64_t most_left(const struct search *s, const struct room *rooms, uint64_t taken)
+static uint64_t most_left(const struct search *s, const struct node_free *rooms, uint64_t taken)
 {
 	const struct capacity *capacity = s->capacity;
 	uint64_t sum = 0, cheapest = UINT64_MAX;
@@ -245,12 +245,12 @@ static uint64_t most_left(const struct search *s, const struct room *rooms, uint
 	return taken ? sum - taken * cheapest : sum;
 }
 
-void search_bound_leaf(const struct search *s, const struct room *rooms, score io)
+void search_bound_leaf(const struct search *s, const struct node_free *rooms, score io)
 {
 	uint64_t taken = 0;
 
 	for (size_t i = 0; i < s->count; i++)
-		taken += s->now[i].placed ? s->jobs[i].vfs : 0;
+		taken += s->now[i].placed ? s->demands[i].vfs : 0;
 	io[VFCTL_LEVEL_ROOM] = -(int64_t)most_left(s, rooms, taken);
 	io[VFCTL_LEVEL_BALANCE] = least_unevenness(s, taken);
 }

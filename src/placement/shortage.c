@@ -143,7 +143,7 @@ static void free_words(const struct capacity *s, const struct vfctl_vf_want *wan
 		uint32_t here = 0;
 
 		for (size_t g = 0; g < s->group_count; g++)
-			if (s->groups[g].home == n && capacity_group_answers(&s->groups[g], want))
+			if (s->groups[g].home_node == n && capacity_group_answers(&s->groups[g], want))
 				here += s->groups[g].free;
 		if (here && told++ < FREE_NODES_TOLD)
 			buf_printf(line, "%s %" PRIu32 " on node %d", all ? "," : "", here,
@@ -235,13 +235,13 @@ static uint32_t cores_needed(const struct vfctl_request *r, uint32_t threads)
 }
 
 /* For QEMU's and I/O threads beside what is there. */
-static uint32_t extra_cores(const struct vfctl_request *r, const struct room *room)
+static uint32_t extra_cores(const struct vfctl_request *r, const struct node_free *room)
 {
 	return request_extra_cores(r) + (request_has_auto(r) && !room->seats);
 }
 
 static void cores_words(const struct refusal *f, const struct vfctl_request *r,
-	const struct room *room, struct buf *line)
+	const struct node_free *room, struct buf *line)
 {
 	uint32_t extra = extra_cores(r, room), vcpus = r->vcpus - r->shared_vcpus;
 	uint32_t need = cores_needed(r, f->capacity->class_threads[f->capacity->class_count - 1]);
@@ -271,7 +271,7 @@ static bool page_suits(const struct vfctl_request *r, uint64_t page_bytes)
 }
 
 static uint64_t most_memory(const struct refusal *f, const struct vfctl_request *r,
-	const struct room *room)
+	const struct node_free *room)
 {
 	uint64_t most = 0;
 
@@ -283,7 +283,7 @@ static uint64_t most_memory(const struct refusal *f, const struct vfctl_request 
 
 /* Pages that hold more than what is free, but do not divide the memory. */
 static void unsuited_words(const struct refusal *f, const struct vfctl_request *r,
-	const struct room *room, struct buf *line)
+	const struct node_free *room, struct buf *line)
 {
 	char page[32];
 
@@ -296,7 +296,7 @@ static void unsuited_words(const struct refusal *f, const struct vfctl_request *
 }
 
 static void memory_words(const struct refusal *f, const struct vfctl_request *r,
-	const struct room *room, struct buf *line)
+	const struct node_free *room, struct buf *line)
 {
 	bool any = r->page_bytes == VFCTL_PAGES_AUTO || r->page_bytes == VFCTL_PAGES_BASE;
 	char asked[32], left[32], page[32];
@@ -344,7 +344,7 @@ static bool has_memory(struct refusal *f, const struct vfctl_request *r)
 static void find_shortage(struct refusal *f, const struct vfctl_request *r, unsigned n,
 	struct buf *line)
 {
-	const struct room *room = &f->capacity->start[n];
+	const struct node_free *room = &f->capacity->start[n];
 
 	if (!f->capacity->nodes[n].has_cpus)
 		buf_puts(line, "it has no CPUs");
@@ -391,11 +391,11 @@ static void say_nodes(struct refusal *f, const struct vfctl_request *r, const ch
 
 /* ---- a guest that may be split ---- */
 
-static void add_up(const struct capacity *s, struct room *sum)
+static void add_up(const struct capacity *s, struct node_free *sum)
 {
-	*sum = (struct room){0};
+	*sum = (struct node_free){0};
 	for (unsigned n = 0; n < s->node_count; n++) {
-		const struct room *room = &s->start[n];
+		const struct node_free *room = &s->start[n];
 
 		for (unsigned p = 0; p < s->page_count; p++)
 			sum->memory[p] += room->memory[p];
@@ -410,7 +410,7 @@ static void say_sum(struct refusal *f)
 {
 	const struct vfctl_request *r = f->request;
 	_buf_ struct buf line = {0};
-	struct room sum;
+	struct node_free sum;
 
 	add_up(f->capacity, &sum);
 	if (sum.core_count < cores_needed(r, f->capacity->class_threads[f->capacity->class_count - 1]) +

@@ -7,37 +7,37 @@
 /* For the VFs of one guest's options, while it is looked at alone. */
 #define VFS_WORK_MAX 100000
 
-int jobs_by_index(const void *a, const void *b)
+int demands_by_index(const void *a, const void *b)
 {
-	const struct job *x = a, *y = b;
+	const struct demand *x = a, *y = b;
 
 	return x->index < y->index ? -1 : x->index > y->index;
 }
 
-int jobs_by_size(const void *a, const void *b)
+int demands_by_size(const void *a, const void *b)
 {
-	const struct job *x = a, *y = b;
+	const struct demand *x = a, *y = b;
 
 	if (x->threads != y->threads)
 		return x->threads < y->threads ? -1 : 1;
 	if (x->request->memory_bytes != y->request->memory_bytes)
 		return x->request->memory_bytes < y->request->memory_bytes ? -1 : 1;
-	return jobs_by_index(a, b);
+	return demands_by_index(a, b);
 }
 
-int jobs_by_hardness(const void *a, const void *b)
+int demands_by_hardness(const void *a, const void *b)
 {
-	const struct job *x = a, *y = b;
+	const struct demand *x = a, *y = b;
 
 	if (x->hardness != y->hardness)
 		return x->hardness > y->hardness ? -1 : 1;
 	if (x->type != y->type)
 		return x->type < y->type ? -1 : 1;
-	return jobs_by_index(a, b);
+	return demands_by_index(a, b);
 }
 
 /* The share of the host it takes, in thousandths, of what it takes most of. */
-static void judge_hardness(const struct search *s, struct job *job)
+static void judge_hardness(const struct search *s, struct demand *demand)
 {
 	uint64_t threads = 1, memory = 1, vfs = 1, share;
 
@@ -47,12 +47,12 @@ static void judge_hardness(const struct search *s, struct job *job)
 	}
 	for (size_t g = 0; g < s->capacity->group_count; g++)
 		vfs += s->capacity->groups[g].free;
-	share = job->threads * 1000 / threads;
-	if ((job->request->memory_bytes >> 20) * 1000 / memory > share)
-		share = (job->request->memory_bytes >> 20) * 1000 / memory;
-	if (job->vfs * 1000 / vfs > share)
-		share = job->vfs * 1000 / vfs;
-	job->hardness = share + (job->request->cell_count > 1 ? 1000 : 0);
+	share = demand->threads * 1000 / threads;
+	if ((demand->request->memory_bytes >> 20) * 1000 / memory > share)
+		share = (demand->request->memory_bytes >> 20) * 1000 / memory;
+	if (demand->vfs * 1000 / vfs > share)
+		share = demand->vfs * 1000 / vfs;
+	demand->hardness = share + (demand->request->cell_count > 1 ? 1000 : 0);
 }
 
 static bool names_a_node(const struct vfctl_request *r)
@@ -64,51 +64,51 @@ static bool names_a_node(const struct vfctl_request *r)
 	return named;
 }
 
-void jobs_find_types(struct search *s)
+void demands_find_types(struct search *s)
 {
 	bool named = false;
 
 	for (size_t i = 0; i < s->count; i++)
-		named |= names_a_node(s->jobs[i].request);
+		named |= names_a_node(s->demands[i].request);
 	for (size_t i = 0; i < s->count; i++)
-		s->jobs[i].no_twins = named;
+		s->demands[i].no_twins = named;
 	for (size_t i = 0; i < s->count; i++) {
-		s->jobs[i].type = i;
-		for (size_t k = 0; k < i && s->jobs[i].type == i; k++)
-			if (!s->jobs[i].home && s->jobs[k].type == k &&
-				s->jobs[i].must_split == s->jobs[k].must_split &&
-				request_same(s->jobs[k].request, s->jobs[i].request))
-				s->jobs[i].type = k;
-		judge_hardness(s, &s->jobs[i]);
+		s->demands[i].type = i;
+		for (size_t k = 0; k < i && s->demands[i].type == i; k++)
+			if (!s->demands[i].current && s->demands[k].type == k &&
+				s->demands[i].must_split == s->demands[k].must_split &&
+				request_same(s->demands[k].request, s->demands[i].request))
+				s->demands[i].type = k;
+		judge_hardness(s, &s->demands[i]);
 	}
 }
 
-void jobs_find_runs(struct search *s)
+void demands_find_runs(struct search *s)
 {
 	for (size_t i = s->count; i-- > 0;)
-		s->same_until[i] = i + 1 < s->count && s->jobs[i].type == s->jobs[i + 1].type ?
+		s->same_until[i] = i + 1 < s->count && s->demands[i].type == s->demands[i + 1].type ?
 			s->same_until[i + 1] : i + 1;
 }
 
-void jobs_find_reach(struct search *s, size_t type)
+void demands_find_reach(struct search *s, size_t type)
 {
-	s->reach[type] = s->jobs[type].reach = match_reach(s->capacity, &s->jobs[type]);
+	s->reach[type] = s->demands[type].reach = match_reach(s->capacity, &s->demands[type]);
 	if (!s->reach[type])
 		s->error = ctx_oom(s->ctx);
 }
 
 /* Are the VFs there, all wants at once? An option is only sure of each want by itself. */
-static bool has_vfs(struct search *s, const struct job *job, const struct option *o,
+static bool has_vfs(struct search *s, const struct demand *demand, const struct option *o,
 	const struct opt_cell *cells)
 {
 	struct flow_mark mark = {0};
 	int r = 1;
 
-	if (!job->vfs || s->error)
+	if (!demand->vfs || s->error)
 		return true;
 	r = flow_mark(&s->flow, &mark);
 	if (r == 0)
-		r = match_add(s->capacity, &s->flow, job, o, cells);
+		r = match_add(s->capacity, &s->flow, demand, o, cells);
 	if (r < 0)
 		s->error = ctx_oom(s->ctx);
 	if (mark.left)
@@ -117,21 +117,21 @@ static bool has_vfs(struct search *s, const struct job *job, const struct option
 	return r > 0;
 }
 
-uint64_t search_vf_work(const struct search *s, const struct job *job, uint64_t edges)
+uint64_t search_vf_work(const struct search *s, const struct demand *demand, uint64_t edges)
 {
-	return 1 + (job->vfs * s->capacity->group_count + s->flow.work - edges) / EDGES_PER_WORK;
+	return 1 + (demand->vfs * s->capacity->group_count + s->flow.work - edges) / EDGES_PER_WORK;
 }
 
-bool job_has_option(struct search *s, const struct job *job, struct option_list *list)
+bool demand_has_option(struct search *s, const struct demand *demand, struct option_list *list)
 {
 	uint64_t most = list->work + VFS_WORK_MAX;
 
 	for (size_t i = 0; i < list->count && list->work < most; i++) {
 		uint64_t edges = s->flow.work;
 
-		if (has_vfs(s, job, &list->v[i], &list->cells[list->v[i].first_cell]))
+		if (has_vfs(s, demand, &list->v[i], &list->cells[list->v[i].first_cell]))
 			return true;
-		list->work += search_vf_work(s, job, edges);
+		list->work += search_vf_work(s, demand, edges);
 		if (list->limit && i % 64 == 63 && limit_reached(list->limit))
 			break;
 	}
@@ -140,36 +140,36 @@ bool job_has_option(struct search *s, const struct job *job, struct option_list 
 }
 
 /* What each guest needs at least, were it alone: for the bounds. */
-void job_judge_alone(struct search *s, struct job *job, struct option_list *list)
+void demand_judge_alone(struct search *s, struct demand *demand, struct option_list *list)
 {
-	size_t cells = job->request->cell_count ? job->most_cells : 1;
+	size_t cells = demand->request->cell_count ? demand->most_cells : 1;
 
-	if (options_make(s->capacity, job, s->rooms, cells, true, list) < 0) {
+	if (options_make(s->capacity, demand, s->rooms, cells, true, list) < 0) {
 		s->error = ctx_oom(s->ctx);
 		return;
 	}
 	s->judged_cells = s->count == 1 ? cells : 0;
-	job->least_distance = UINT64_MAX;
-	job->can_be_local = false;
+	demand->least_distance = UINT64_MAX;
+	demand->can_be_local = false;
 	for (size_t i = 0; i < list->count; i++) {
 		uint64_t d = list->v[i].distance + list->v[i].vf_distance;
 
-		job->can_be_local |= list->v[i].local;
-		job->least_distance = d < job->least_distance ? d : job->least_distance;
+		demand->can_be_local |= list->v[i].local;
+		demand->least_distance = d < demand->least_distance ? d : demand->least_distance;
 	}
 	/* A guest that a node holds is not split, but for a batch that has no room for it. */
-	if (job->split && !job->request->cell_count && !job->must_split &&
-		job_has_option(s, job, list))
-		job->most_cells = 1;
-	job->split = job->most_cells > 1;
+	if (demand->split && !demand->request->cell_count && !demand->must_split &&
+		demand_has_option(s, demand, list))
+		demand->most_cells = 1;
+	demand->split = demand->most_cells > 1;
 	/* Split, or with options that were not looked at, it may be otherwise. */
-	if (!job->request->cell_count && job->most_cells > 1) {
-		job->can_be_local = true;
-		job->least_distance = 0;
+	if (!demand->request->cell_count && demand->most_cells > 1) {
+		demand->can_be_local = true;
+		demand->least_distance = 0;
 	}
 	if (list->cut || !list->count) {
-		job->can_be_local |= list->cut;
-		job->least_distance = 0;
+		demand->can_be_local |= list->cut;
+		demand->least_distance = 0;
 	}
 }
 

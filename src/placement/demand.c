@@ -30,13 +30,13 @@ static uint32_t least_threads(const struct capacity *capacity, const struct vfct
  * then of no use: so much more is taken of it than seemed open. A guest of emulator_cores: auto
  * leaves that core, or makes it what it is, on one of its nodes.
  */
-uint32_t job_slack(const struct capacity *capacity, const struct job *job)
+uint32_t demand_slack(const struct capacity *capacity, const struct demand *demand)
 {
-	const struct vfctl_request *r = job->request;
-	bool leaves = request_has_auto(r) && !job->home &&
+	const struct vfctl_request *r = demand->request;
+	bool leaves = request_has_auto(r) && !demand->current &&
 		r->vcpus - r->shared_vcpus < capacity->core_count;
 
-	return (job->most_cells - leaves) * capacity->class_threads[capacity->class_count - 1];
+	return (demand->most_cells - leaves) * capacity->class_threads[capacity->class_count - 1];
 }
 
 static bool each_cell_has_vfs(const struct vfctl_request *r)
@@ -47,14 +47,14 @@ static bool each_cell_has_vfs(const struct vfctl_request *r)
 	return false;
 }
 
-void job_init(const struct capacity *capacity, const struct vfctl_request *request, size_t index,
-	struct job *ret)
+void demand_init(const struct capacity *capacity, const struct vfctl_request *request, size_t index,
+	struct demand *ret)
 {
 	uint32_t nodes = 0;
 
 	for (unsigned i = 0; i < capacity->node_count; i++)
 		nodes += capacity->nodes[i].has_cpus;
-	*ret = (struct job){.request = request, .index = index, .most_cells = 1,
+	*ret = (struct demand){.request = request, .index = index, .most_cells = 1,
 		.threads = least_threads(capacity, request), .vfs = count_vfs(request),
 		.can_be_local = true};
 	if (request->cell_count) {
