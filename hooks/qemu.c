@@ -44,7 +44,7 @@ struct shared {
 };
 
 /* One line, whatever the domain's name holds: it reaches logs and terminals. */
-static void complain(const char *object, const char *words)
+static void complain_hook(const char *object, const char *words)
 {
 	char line[1024];
 	int n = snprintf(line, sizeof(line), "vfctl hook: %.64s: %s", object, words);
@@ -61,7 +61,7 @@ static void complain(const char *object, const char *words)
 static void log_warning(void *data, enum vfctl_log_level level, const char *text)
 {
 	if (level <= VFCTL_LOG_WARNING)
-		complain(data, text);
+		complain_hook(data, text);
 }
 
 static int64_t now_ms(void)
@@ -172,7 +172,7 @@ static int serve(struct vfctl_ctx *ctx, struct shared *shared, const char *const
 		r = vfctl_host_spec_read(ctx, NULL, &spec);
 	/* What was taken must be given back, whatever the file says. */
 	if (r < 0 && !may_refuse(argv[1])) {
-		complain(argv[0], vfctl_ctx_error(ctx));
+		complain_hook(argv[0], vfctl_ctx_error(ctx));
 		r = 0;
 	}
 	if (r == 0 && spec)
@@ -192,13 +192,13 @@ static void tell_doing(void *data, const char *text)
 	snprintf(shared->doing, sizeof(shared->doing), "%s", text);
 }
 
-static int run(struct shared *shared, const char *const argv[4], const char *xml, size_t len)
+static int run_hook(struct shared *shared, const char *const argv[4], const char *xml, size_t len)
 {
 	struct vfctl_ctx *ctx;
 	int r;
 
 	if (vfctl_ctx_new(&ctx) < 0) {
-		complain(argv[0], "out of memory");
+		complain_hook(argv[0], "out of memory");
 		return EXIT_REFUSED;
 	}
 	vfctl_ctx_set_log(ctx, log_warning, (void *)argv[0]);
@@ -207,7 +207,7 @@ static int run(struct shared *shared, const char *const argv[4], const char *xml
 	r = serve(ctx, shared, argv, xml, len);
 	shared->over = true;
 	if (r < 0)
-		complain(argv[0], vfctl_ctx_error(ctx));
+		complain_hook(argv[0], vfctl_ctx_error(ctx));
 	vfctl_ctx_free(ctx);
 	return r < 0 && may_refuse(argv[1]) ? EXIT_REFUSED : EXIT_OK;
 }
@@ -270,28 +270,28 @@ static int give_up(const struct shared *shared, const char *const argv[4])
 	snprintf(words, sizeof(words), "gave up after %u s%s%s; look at dmesg and vfctl list%s",
 		(shared->budget_ms + 999) / 1000, doing[0] ? ", " : "", doing,
 		may_refuse(argv[1]) ? "" : ", then return what is left with vfctl release");
-	complain(argv[0], words);
+	complain_hook(argv[0], words);
 	return may_refuse(argv[1]) ? EXIT_REFUSED : EXIT_OK;
 }
 
-static int watch(struct shared *shared, const char *const argv[4], const char *xml, size_t len,
+static int watch_hook(struct shared *shared, const char *const argv[4], const char *xml, size_t len,
 	int64_t start)
 {
 	pid_t pid, watcher = getpid();
 	int ends[2], status;
 
 	if (pipe2(ends, O_CLOEXEC) < 0)
-		return run(shared, argv, xml, len);
+		return run_hook(shared, argv, xml, len);
 	pid = fork();
 	if (pid == 0) {
 		leave_parent(ends[1]);
 		if (!may_go_on(argv[1], watcher))
 			_exit(EXIT_REFUSED);
-		exit(run(shared, argv, xml, len));
+		exit(run_hook(shared, argv, xml, len));
 	}
 	close(ends[1]);
 	if (pid < 0) {
-		complain(argv[0], "no process could be started");
+		complain_hook(argv[0], "no process could be started");
 		return may_refuse(argv[1]) ? EXIT_REFUSED : EXIT_OK;
 	}
 	if (!pass_on(ends[0], shared, start))
@@ -301,7 +301,7 @@ static int watch(struct shared *shared, const char *const argv[4], const char *x
 			return EXIT_REFUSED;
 	if (WIFEXITED(status))
 		return WEXITSTATUS(status);
-	complain(argv[0], "it was ended by a signal");
+	complain_hook(argv[0], "it was ended by a signal");
 	return may_refuse(argv[1]) ? EXIT_REFUSED : EXIT_OK;
 }
 
@@ -345,14 +345,14 @@ int main(int argc, char **argv)
 		return EXIT_OK;
 	xml = read_stdin(&len, start + VFCTL_HOOK_TIMEOUT_MS);
 	if (!xml) {
-		complain(argv[1], "the domain XML could not be read to its end (64 MiB, 15 s at most)");
+		complain_hook(argv[1], "the domain XML could not be read to its end (64 MiB, 15 s at most)");
 		return may_refuse(argv[2]) ? EXIT_REFUSED : EXIT_OK;
 	}
 	shared = mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS,
 		-1, 0);
 	if (shared != MAP_FAILED && concerns_us(argv[2], xml, len)) {
 		shared->budget_ms = VFCTL_HOOK_TIMEOUT_MS;
-		status = watch(shared, (const char *const *)argv + 1, xml, len, start);
+		status = watch_hook(shared, (const char *const *)argv + 1, xml, len, start);
 	}
 	free(xml);
 	return shared == MAP_FAILED && may_refuse(argv[2]) ? EXIT_REFUSED : status;

@@ -42,7 +42,7 @@ static void leave_everything(void)
 		return; /* it only keeps a directory busy */
 }
 
-static void become(const char *uuid)
+static void become_tuner(const char *uuid)
 {
 	char *const argv[] = {(char *)TUNE_PROGRAM, (char *)uuid, NULL};
 
@@ -60,7 +60,7 @@ void tune_detached(const char *uuid)
 		setsid();
 		pid = fork();
 		if (pid == 0)
-			become(uuid);
+			become_tuner(uuid);
 		_exit(pid < 0 ? EXIT_FAILURE : EXIT_SUCCESS);
 	}
 	if (pid > 0)

@@ -28,7 +28,7 @@ static void apply_one(struct invocation *in, const struct vfctl_host_spec *spec,
 }
 
 /* As it was found, when there is nothing that could have changed it. */
-static void keep(const struct vfctl_declared_lag *d, struct lag_outcome *ret)
+static void keep_lag(const struct vfctl_declared_lag *d, struct lag_outcome *ret)
 {
 	const char *pending = d->change ? vfctl_change_pending(d->change) : NULL;
 
@@ -46,7 +46,7 @@ void apply_lags(struct invocation *in, const struct vfctl_host_spec *spec,
 		if (pfs_changed || declared_lag_differs(&d->lags[i]))
 			apply_one(in, spec, i, &ret[i]);
 		else
-			keep(&d->lags[i], &ret[i]);
+			keep_lag(&d->lags[i], &ret[i]);
 	}
 }
 

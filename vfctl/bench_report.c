@@ -99,7 +99,7 @@ static int put_formats(struct invocation *in, const struct vfctl_bench_report *r
 	return status;
 }
 
-static int show(struct invocation *in, struct vfctl_bench_report *report)
+static int show_bench_report(struct invocation *in, struct vfctl_bench_report *report)
 {
 	bool written;
 	int status = put_formats(in, report, &written);
@@ -122,7 +122,7 @@ int bench_run_report(struct invocation *in)
 	r = vfctl_bench_report_read(in->ctx, in->args[1], &options, &report);
 	if (r < 0)
 		return fail(in, r);
-	status = show(in, report);
+	status = show_bench_report(in, report);
 	vfctl_bench_report_free(report);
 	return status;
 }
@@ -140,7 +140,7 @@ int bench_run_compare(struct invocation *in)
 	r = vfctl_bench_compare(in->ctx, in->args[1], in->args[2], &options, &report);
 	if (r < 0)
 		return fail(in, r);
-	status = show(in, report);
+	status = show_bench_report(in, report);
 	if (status == EXIT_DONE && report->worse)
 		status = EXIT_DRIFT;
 	vfctl_bench_report_free(report);

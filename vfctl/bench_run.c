@@ -238,7 +238,7 @@ static int print_result(struct invocation *in, const char *directory)
 	return EXIT_DONE;
 }
 
-static int measure(struct invocation *in, const struct bench_work *work, struct vfctl_bench *bench,
+static int measure_bench_run(struct invocation *in, const struct bench_work *work, struct vfctl_bench *bench,
 	const char *directory)
 {
 	int r;
@@ -275,7 +275,7 @@ static int look_and_measure(struct invocation *in, const struct bench_work *work
 		return work->dry ? work->dry(in, bench) : print_dry_run(in, bench);
 	if (!directory && default_directory(bench, buf, sizeof(buf)) < 0)
 		return usage(in, "the name of the result directory would be too long; say --output DIR");
-	return measure(in, work, bench, directory ? directory : buf);
+	return measure_bench_run(in, work, bench, directory ? directory : buf);
 }
 
 /* Guests are reached through libvirt: it is opened only when a plan names one by its agent. */

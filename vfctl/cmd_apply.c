@@ -241,7 +241,7 @@ static int status_of(const struct vfctl_declared *d, const size_t *chosen,
 	return failed ? EXIT_FAILED : pending ? EXIT_DRIFT : EXIT_DONE;
 }
 
-static int tell(struct invocation *in, const struct view *v, const size_t *chosen,
+static int tell_all(struct invocation *in, const struct view *v, const size_t *chosen,
 	const struct outcome *outcomes, size_t count, const struct outcome *host,
 	const struct lag_outcome *lags)
 {
@@ -301,7 +301,7 @@ static int carry_out(struct invocation *in, const struct view *v)
 	}
 	if (r == 0)
 		apply_lags(in, v->spec, d, count > 0, lags);
-	status = r < 0 ? fail(in, r) : tell(in, v, chosen, outcomes, count, of_host ? &host : NULL, lags);
+	status = r < 0 ? fail(in, r) : tell_all(in, v, chosen, outcomes, count, of_host ? &host : NULL, lags);
 	for (size_t i = 0; outcomes && i < count; i++)
 		outcome_clear(&outcomes[i]);
 	outcome_clear(&host);

@@ -2,7 +2,7 @@
 #include "command.h"
 #include "vfctl/recover.h"
 
-static int run(struct invocation *in)
+static int run_backup(struct invocation *in)
 {
 	int r = vfctl_backup(in->ctx, in->args[0]);
 
@@ -24,5 +24,5 @@ const struct command cmd_backup = {
 	.min_args = 1,
 	.max_args = 1,
 	.operand = OPERAND_FILE,
-	.run = run,
+	.run = run_backup,
 };

@@ -16,7 +16,7 @@ static const struct bench_verb verbs[] = {
 	{"parse", "TOOL FILE", 2, 2, bench_run_parse},
 };
 
-static int run(struct invocation *in)
+static int run_bench(struct invocation *in)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(verbs); i++) {
 		const struct bench_verb *verb = &verbs[i];
@@ -92,5 +92,5 @@ const struct command cmd_bench = {
 	.changes = true,
 	OPTIONS(options),
 	.repeats = "set",
-	.run = run,
+	.run = run_bench,
 };

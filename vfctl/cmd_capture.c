@@ -7,7 +7,7 @@
 #include "command.h"
 #include "vfctl/host.h"
 
-static int run(struct invocation *in)
+static int run_capture(struct invocation *in)
 {
 	const char *path = option_of(in, "output");
 	char own[300], host[256] = "host";
@@ -37,5 +37,5 @@ const struct command cmd_capture = {
 	.text = "Records PCI functions, NUMA nodes, CPUs, network and RDMA devices: no keys, no\n"
 		"process list, no user data. As root it holds more (VF details, config space).",
 	OPTIONS(options),
-	.run = run,
+	.run = run_capture,
 };

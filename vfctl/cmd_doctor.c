@@ -135,7 +135,7 @@ static int examine(struct invocation *in, struct vfctl_diagnosis **ret)
 	return status;
 }
 
-static int run(struct invocation *in)
+static int run_doctor(struct invocation *in)
 {
 	struct vfctl_diagnosis *d = NULL;
 	int status;
@@ -192,5 +192,5 @@ const struct command cmd_doctor = {
 	OPTIONS(options),
 	.terms = "checks",
 	.term = check_term,
-	.run = run,
+	.run = run_doctor,
 };

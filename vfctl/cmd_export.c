@@ -204,7 +204,7 @@ static void print_lags(struct invocation *in, const struct vfctl_inventory *inv)
 		}
 }
 
-static int run(struct invocation *in)
+static int run_export(struct invocation *in)
 {
 	struct vfctl_snapshot *snapshot = NULL;
 	int r = vfctl_snapshot_read(in->ctx, NULL, &snapshot);
@@ -233,5 +233,5 @@ const struct command cmd_export = {
 	.text = "apply makes another host of the same kind so. VFs get MACs and GUIDs there that are\n"
 		"derived from its own PFs; --identities keeps those of this host, to restore it.",
 	OPTIONS(options),
-	.run = run,
+	.run = run_export,
 };

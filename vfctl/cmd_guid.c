@@ -199,7 +199,7 @@ static void put_check(struct guid *g, uint64_t value, const struct vfctl_id *id)
 	out_shut(out);
 }
 
-static int complain(const struct invocation *in, const char *text, const char *fault)
+static int complain_guid(const struct invocation *in, const char *text, const char *fault)
 {
 	if (in->json) {
 		out_open(in->out, NULL, '{');
@@ -221,7 +221,7 @@ static int guid_check(struct guid *g)
 	if (!fault && vfctl_guid_parse(text, &value) == 0)
 		fault = vfctl_guid_fault(value);
 	if (fault)
-		return complain(g->in, text, fault);
+		return complain_guid(g->in, text, fault);
 	r = look_up(g, value, &id);
 	if (r < 0)
 		return fail(g->in, r);
@@ -307,7 +307,7 @@ static int run_action(struct invocation *in, const struct action *action)
 	return status;
 }
 
-static int run(struct invocation *in)
+static int run_guid(struct invocation *in)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(actions); i++)
 		if (strcmp(actions[i].name, in->args[0]) == 0) {
@@ -362,5 +362,5 @@ const struct command cmd_guid = {
 	.words = "check pools list reserve release import export sync orphans reclaim publish",
 	.changes = true,
 	OPTIONS(options),
-	.run = run,
+	.run = run_guid,
 };

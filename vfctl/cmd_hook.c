@@ -45,7 +45,7 @@ static int run_status(struct invocation *in)
 	return wrong ? EXIT_DRIFT : EXIT_DONE;
 }
 
-static int run(struct invocation *in)
+static int run_hook(struct invocation *in)
 {
 	const char *what = in->args[0], *program = option_of(in, "program");
 	struct vfctl_change *change;
@@ -79,5 +79,5 @@ const struct command cmd_hook = {
 	.words = "install status remove",
 	.changes = true,
 	OPTIONS(options),
-	.run = run,
+	.run = run_hook,
 };

@@ -115,7 +115,7 @@ static int list(struct invocation *in, struct vfctl_snapshot *snapshot,
 	return EXIT_DONE;
 }
 
-static int run(struct invocation *in)
+static int run_list(struct invocation *in)
 {
 	const char *names = option_of(in, "columns");
 	struct vfctl_snapshot *snapshot;
@@ -160,5 +160,5 @@ const struct command cmd_list = {
 	.terms = "columns",
 	.term = column_term,
 	OPTIONS(options),
-	.run = run,
+	.run = run_list,
 };

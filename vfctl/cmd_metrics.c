@@ -294,7 +294,7 @@ static int put_all(struct view *v)
 	return r;
 }
 
-static int look(struct invocation *in, struct view *v)
+static int look_metrics(struct invocation *in, struct view *v)
 {
 	const struct vfctl_doctor_options options = {.spec = v->host.spec, .spec_error = v->host.error,
 		.spec_words = v->host.words};
@@ -325,7 +325,7 @@ static int write_file(struct invocation *in, struct view *v, const char *path)
 	return r;
 }
 
-static int run(struct invocation *in)
+static int run_metrics(struct invocation *in)
 {
 	const char *path = option_of(in, "output");
 	struct view v = {.ctx = in->ctx};
@@ -333,7 +333,7 @@ static int run(struct invocation *in)
 
 	if (status)
 		return status;
-	r = look(in, &v);
+	r = look_metrics(in, &v);
 	if (r < 0) {
 		status = fail(in, r);
 	} else if (path) {
@@ -362,5 +362,5 @@ const struct command cmd_metrics = {
 	.text = "For Prometheus: vfctl-metrics.timer writes it each minute for node_exporter's textfile\n"
 		"collector. docs/doctor.md lists the metrics.",
 	OPTIONS(options),
-	.run = run,
+	.run = run_metrics,
 };

@@ -194,7 +194,7 @@ static bool can_write(struct monitor *m)
 	return r != 0 && fds[0].revents;
 }
 
-static void tell(struct monitor *m, const struct event *e)
+static void tell_monitor(struct monitor *m, const struct event *e)
 {
 	const struct thing *t = subject(e);
 	char when[32], members[WORDS_MAX - 512], words[WORDS_MAX];
@@ -220,13 +220,13 @@ static void tell(struct monitor *m, const struct event *e)
 
 /* ---- the difference ---- */
 
-static void compare(struct monitor *m, const struct thing *before, const struct thing *after)
+static void compare_monitor(struct monitor *m, const struct thing *before, const struct thing *after)
 {
 	const struct event e = {after->kind, "changed", before, after};
 
 	for (size_t i = 0; i < after->member_count; i++)
 		if (told(&e, after->members[i].name)) {
-			tell(m, &e);
+			tell_monitor(m, &e);
 			return;
 		}
 }
@@ -235,14 +235,14 @@ static void tell_differences(struct monitor *m, const struct things *old, const 
 {
 	for (size_t i = 0; i < old->count; i++)
 		if (!things_find(new, &old->v[i], i))
-			tell(m, &(struct event){old->v[i].kind, "gone", &old->v[i], NULL});
+			tell_monitor(m, &(struct event){old->v[i].kind, "gone", &old->v[i], NULL});
 	for (size_t i = 0; i < new->count; i++) {
 		const struct thing *before = things_find(old, &new->v[i], i);
 
 		if (before)
-			compare(m, before, &new->v[i]);
+			compare_monitor(m, before, &new->v[i]);
 		else
-			tell(m, &(struct event){new->v[i].kind, "appeared", NULL, &new->v[i]});
+			tell_monitor(m, &(struct event){new->v[i].kind, "appeared", NULL, &new->v[i]});
 	}
 }
 
@@ -270,7 +270,7 @@ static bool goes_on(const struct things *things)
 }
 
 /* Devices vanish while they are looked at: what failed is tried again, and told once. */
-static void look(struct monitor *m)
+static void look_monitor(struct monitor *m)
 {
 	struct things now = {0};
 	int r = things_read(m->in, &now);
@@ -290,7 +290,7 @@ static void look(struct monitor *m)
 	m->now = now;
 }
 
-static int watch(struct monitor *m)
+static int watch_monitor(struct monitor *m)
 {
 	while (!m->ended && (!m->end_ms || now_ms() < m->end_ms)) {
 		unsigned what = 0;
@@ -301,14 +301,14 @@ static int watch(struct monitor *m)
 		if (r < 0)
 			return fail(m->in, r);
 		if (what & VFCTL_WATCH_LOST)
-			tell(m, &(struct event){"events", "lost", NULL, NULL});
+			tell_monitor(m, &(struct event){"events", "lost", NULL, NULL});
 		if (what || m->failing || m->busy)
-			look(m);
+			look_monitor(m);
 	}
 	return EXIT_DONE;
 }
 
-static int begin(struct monitor *m)
+static int begin_monitor(struct monitor *m)
 {
 	int r = vfctl_watch_open(m->in->ctx, option_of(m->in, "host-yaml"), &m->watch);
 
@@ -320,7 +320,7 @@ static int begin(struct monitor *m)
 	if (m->in->json)
 		out_set_lines(m->in->out);
 	for (size_t i = 0; option_of(m->in, "initial") && i < m->now.count; i++)
-		tell(m, &(struct event){m->now.v[i].kind, "present", NULL, &m->now.v[i]});
+		tell_monitor(m, &(struct event){m->now.v[i].kind, "present", NULL, &m->now.v[i]});
 	if (!m->in->quiet && !option_of(m->in, "initial"))
 		fprintf(stderr, "watching; end with Ctrl-C\n");
 	return EXIT_DONE;
@@ -385,9 +385,9 @@ static int run_monitor(struct invocation *in)
 	m.end_ms = seconds ? now_ms() + (int64_t)seconds * 1000 : 0;
 	status = open_stop(&m);
 	if (status == EXIT_DONE)
-		status = begin(&m);
+		status = begin_monitor(&m);
 	if (status == EXIT_DONE)
-		status = watch(&m);
+		status = watch_monitor(&m);
 	monitor_close(&m);
 	return status;
 }

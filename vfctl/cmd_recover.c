@@ -119,7 +119,7 @@ static bool some_wait(const struct vfctl_recovery *recovery)
 }
 
 /* The state file is lost. */
-static int rebuild(struct invocation *in)
+static int rebuild_leases(struct invocation *in)
 {
 	struct vfctl_change *change;
 	struct session s;
@@ -135,7 +135,7 @@ static int rebuild(struct invocation *in)
 }
 
 /* VFs that nobody has, with what somebody left on them. */
-static int clean(struct invocation *in)
+static int clean_recover(struct invocation *in)
 {
 	struct vfctl_change *change;
 	struct vfctl_host_spec *spec = NULL;
@@ -148,7 +148,7 @@ static int clean(struct invocation *in)
 	return status;
 }
 
-static int run(struct invocation *in)
+static int run_recover(struct invocation *in)
 {
 	const struct vfctl_recover_options how = {.dry_run = in->dry_run,
 		.accept = option_of(in, "accept"),
@@ -159,9 +159,9 @@ static int run(struct invocation *in)
 	if (!!option_of(in, "rebuild") + !!option_of(in, "clean") + how.accept > 1)
 		return usage(in, "--rebuild, --clean and --accept are three different things");
 	if (option_of(in, "rebuild"))
-		return rebuild(in);
+		return rebuild_leases(in);
 	if (option_of(in, "clean"))
-		return clean(in);
+		return clean_recover(in);
 	r = vfctl_recover(in->ctx, &how, &recovery);
 
 	status = r == 0 && how.connect && some_wait(recovery) ? EXIT_PARTLY : EXIT_DONE;
@@ -194,5 +194,5 @@ const struct command cmd_recover = {
 		"The status is 4 when something cannot be taken back, or waits for libvirt.",
 	.changes = true,
 	OPTIONS(options),
-	.run = run,
+	.run = run_recover,
 };

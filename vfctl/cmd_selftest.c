@@ -234,7 +234,7 @@ static int test(struct invocation *in, struct vfctl_selftest *t)
 	return status;
 }
 
-static int run(struct invocation *in)
+static int run_selftest(struct invocation *in)
 {
 	unsigned flags = (in->dry_run ? VFCTL_SELFTEST_DRY_RUN : 0u) |
 		(option_of(in, "force") ? VFCTL_SELFTEST_FORCE : 0u);
@@ -280,5 +280,5 @@ const struct command cmd_selftest = {
 	.reads = true,
 	.changes = true,
 	OPTIONS(options),
-	.run = run,
+	.run = run_selftest,
 };

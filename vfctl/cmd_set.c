@@ -140,7 +140,7 @@ static int read_batch(struct invocation *in, struct items *items, const char *pa
 	return status;
 }
 
-static int collect(struct invocation *in, struct items *items)
+static int collect_set(struct invocation *in, struct items *items)
 {
 	const char *batch = option_of(in, "batch");
 
@@ -157,7 +157,7 @@ static int run_set(struct invocation *in)
 	struct items items = {0};
 	struct vfctl_set_options options = {.live = option_of(in, "live"),
 		.config = option_of(in, "config")};
-	int r, status = collect(in, &items);
+	int r, status = collect_set(in, &items);
 	char done[96];
 
 	if (status == 0 && options.config) {

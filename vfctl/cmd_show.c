@@ -70,7 +70,7 @@ static void show_lease(struct invocation *in, const struct vfctl_snapshot *snaps
  * What is meant: PF/INDEX is a VF, an address either, any other word a PF, a domain, or an
  * RDMA device (of a VF on this host, of a card without SR-IOV, or in software).
  */
-static int show(struct invocation *in, const struct vfctl_snapshot *snapshot)
+static int show_one(struct invocation *in, const struct vfctl_snapshot *snapshot)
 {
 	const char *name = in->args[0];
 	const struct vfctl_lease *lease = vfctl_leases_find(snapshot->leases, name);
@@ -126,7 +126,7 @@ static void mark_left(struct invocation *in, struct vfctl_snapshot *snapshot)
 	vfctl_host_spec_free(spec);
 }
 
-static int run(struct invocation *in)
+static int run_show(struct invocation *in)
 {
 	struct vfctl_snapshot *snapshot;
 	const char *only = !option_of(in, "host") && is_domain(in) ? NULL : in->args[0];
@@ -137,7 +137,7 @@ static int run(struct invocation *in)
 	if (snapshot->leases_error)
 		warn("leases are not shown: %s", snapshot->leases_error);
 	mark_left(in, snapshot);
-	r = show(in, snapshot);
+	r = show_one(in, snapshot);
 	vfctl_snapshot_free(snapshot);
 	return r < 0 ? fail(in, r) : r;
 }
@@ -154,5 +154,5 @@ const struct command cmd_show = {
 	.max_args = 1,
 	.operand = OPERAND_ANY,
 	.reads = true,
-	.run = run,
+	.run = run_show,
 };

@@ -29,7 +29,7 @@ static int draw(struct invocation *in, const struct vfctl_host_model *model,
 	return EXIT_DONE;
 }
 
-static int show(struct invocation *in, const struct vfctl_host_model *model)
+static int show_topology(struct invocation *in, const struct vfctl_host_model *model)
 {
 	const char *svg = option_of(in, "svg"), *png = option_of(in, "png");
 	int status;
@@ -48,14 +48,14 @@ static int show(struct invocation *in, const struct vfctl_host_model *model)
 	return status ? status : draw(in, model, VFCTL_PICTURE_PNG, png);
 }
 
-static int run(struct invocation *in)
+static int run_topology(struct invocation *in)
 {
 	struct vfctl_host_model *model = NULL;
 	struct session s;
 	int status = read_model(in, &s, &model);
 
 	if (status == EXIT_DONE)
-		status = show(in, model);
+		status = show_topology(in, model);
 	vfctl_model_free(model);
 	close_session(&s);
 	return status;
@@ -82,5 +82,5 @@ const struct command cmd_topology = {
 		"case can be kept and tried again anywhere (docs/placement.md).",
 	.reads = true,
 	OPTIONS(options),
-	.run = run,
+	.run = run_topology,
 };

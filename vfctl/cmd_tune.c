@@ -13,7 +13,7 @@ static const struct tune_verb verbs[] = {
 	{"search", "DEVICE --to ADDRESS", 0, 1, tune_run_search},
 };
 
-static int run(struct invocation *in)
+static int run_tune(struct invocation *in)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(verbs); i++) {
 		const struct tune_verb *verb = &verbs[i];
@@ -84,5 +84,5 @@ const struct command cmd_tune = {
 	.changes = true,
 	OPTIONS(options),
 	.repeats = "try",
-	.run = run,
+	.run = run_tune,
 };

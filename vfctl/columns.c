@@ -42,7 +42,7 @@ const char *holder_words(const struct vfctl_vf *vf, char buf[COLUMN_TEXT])
 
 /* ---- columns ---- */
 
-static const char *number(int value, char buf[COLUMN_TEXT])
+static const char *number_columns(int value, char buf[COLUMN_TEXT])
 {
 	if (value < 0)
 		return "";
@@ -72,7 +72,7 @@ static const char *text_vf(const struct column_row *r, char buf[COLUMN_TEXT])
 
 static const char *text_index(const struct column_row *r, char buf[COLUMN_TEXT])
 {
-	return r->vf ? number((int)r->vf->index, buf) : "";
+	return r->vf ? number_columns((int)r->vf->index, buf) : "";
 }
 
 static const char *text_address(const struct column_row *r, char buf[COLUMN_TEXT])
@@ -87,12 +87,12 @@ static const char *text_driver(const struct column_row *r, char buf[COLUMN_TEXT]
 
 static const char *text_node(const struct column_row *r, char buf[COLUMN_TEXT])
 {
-	return number(r->vf ? r->vf->numa_node : r->pf->numa_node, buf);
+	return number_columns(r->vf ? r->vf->numa_node : r->pf->numa_node, buf);
 }
 
 static const char *text_group(const struct column_row *r, char buf[COLUMN_TEXT])
 {
-	return number(r->vf ? r->vf->iommu_group : r->pf->iommu_group, buf);
+	return number_columns(r->vf ? r->vf->iommu_group : r->pf->iommu_group, buf);
 }
 
 static const char *text_netdev(const struct column_row *r, char buf[COLUMN_TEXT])

@@ -83,7 +83,7 @@ static void tell_json(struct defining *d, const char *name, const struct vfctl_c
 	out_shut(out);
 }
 
-static void tell(struct defining *d, const char *name, const struct vfctl_change *change,
+static void tell_batch(struct defining *d, const char *name, const struct vfctl_change *change,
 	const char *words)
 {
 	const char *nothing = change ? vfctl_change_nothing(change) : NULL;
@@ -134,7 +134,7 @@ static void define_one(struct defining *d, size_t index)
 	d->failed += r < 0;
 	d->unfinished |= r == -ESTALE || (r < 0 && vfctl_ctx_unfinished(ctx));
 	d->moves |= r == 0 && change && vfctl_change_moves_ids(change);
-	tell(d, guest->name, change, r < 0 ? vfctl_ctx_error(ctx) : NULL);
+	tell_batch(d, guest->name, change, r < 0 ? vfctl_ctx_error(ctx) : NULL);
 	vfctl_change_free(change);
 }
 

@@ -210,7 +210,7 @@ struct sink {
 	uint16_t pkey; /* only this partition; 0 all */
 };
 
-static int walk(struct guid *g, const struct vfctl_id_filter *filter, const struct sink *to)
+static int walk_guid_list(struct guid *g, const struct vfctl_id_filter *filter, const struct sink *to)
 {
 	struct vfctl_id_cursor *cursor;
 	struct vfctl_id id;
@@ -240,7 +240,7 @@ static int walk_json(struct guid *g, const struct vfctl_id_filter *filter, struc
 	out_open(out, NULL, '{');
 	out_str(out, "host", g->spec->host);
 	out_open(out, "identities", '[');
-	r = walk(g, filter, &(struct sink){.json = out, .pkey = pkey});
+	r = walk_guid_list(g, filter, &(struct sink){.json = out, .pkey = pkey});
 	if (r < 0 && out == g->in->out) /* the answer ends with the error */
 		return r;
 	out_shut(out);
@@ -282,7 +282,7 @@ int guid_list(struct guid *g)
 		r = walk_json(g, &filter, g->in->out, 0);
 	} else {
 		out_stream(g->in->out, headings, widths, ARRAY_SIZE(headings));
-		r = walk(g, &filter, &(struct sink){.table = g->in->out});
+		r = walk_guid_list(g, &filter, &(struct sink){.table = g->in->out});
 		out_table_end(g->in->out);
 	}
 	return r < 0 ? fail(g->in, r) : EXIT_DONE;
@@ -319,7 +319,7 @@ static int write_csv(struct guid *g, FILE *file, uint16_t pkey)
 	struct vfctl_id_filter all = {.fleet = g->spec->etcd != NULL};
 
 	fputs(csv_head, file);
-	return walk(g, &all, &(struct sink){.csv = file, .pkey = pkey});
+	return walk_guid_list(g, &all, &(struct sink){.csv = file, .pkey = pkey});
 }
 
 static const struct format {

@@ -72,7 +72,7 @@ static void print_failure(const struct invocation *in, const char *text)
 }
 
 /* And the same as JSON for who reads that. */
-static int complain(const struct invocation *in, const char *text, int error, int status)
+static int complain_vfctl(const struct invocation *in, const char *text, int error, int status)
 {
 	const char *code = strerrorname_np(abs(error));
 
@@ -97,7 +97,7 @@ int fail(const struct invocation *in, int error)
 		: vfctl_ctx_mistaken(in->ctx)			       ? EXIT_USAGE
 								       : EXIT_FAILED;
 
-	return complain(in, *words ? words : strerror(-error), error, status);
+	return complain_vfctl(in, *words ? words : strerror(-error), error, status);
 }
 
 int fail_as(const struct invocation *in, int status, int error, const char *fmt, ...)
@@ -108,7 +108,7 @@ int fail_as(const struct invocation *in, int status, int error, const char *fmt,
 	va_start(args, fmt);
 	vsnprintf(text, sizeof(text), fmt, args);
 	va_end(args);
-	return complain(in, text, error, status);
+	return complain_vfctl(in, text, error, status);
 }
 
 void warn(const char *fmt, ...)
@@ -417,7 +417,7 @@ static int set_up(struct invocation *in)
 	return r < 0 ? fail(in, r) : 0;
 }
 
-static int run(struct invocation *in)
+static int run_vfctl(struct invocation *in)
 {
 	int status;
 
@@ -464,7 +464,7 @@ int main(int argc, char **argv)
 	}
 	status = take_apart(&in, argc, argv);
 	if (!status)
-		status = run(&in);
+		status = run_vfctl(&in);
 	progress_stop();
 	if (!out_close(in.out)) {
 		fprintf(stderr, "vfctl: the output could not be written%s\n",

@@ -47,7 +47,7 @@ void out_set_start(struct out *out, void (*start)(void))
 	out->start = start;
 }
 
-static void begin(struct out *out)
+static void begin_out(struct out *out)
 {
 	if (out->start)
 		out->start();
@@ -56,7 +56,7 @@ static void begin(struct out *out)
 
 FILE *out_file(struct out *out)
 {
-	begin(out);
+	begin_out(out);
 	return out->file;
 }
 
@@ -118,7 +118,7 @@ void out_line(struct out *out, const char *fmt, ...)
 	if (vasprintf(&text, fmt, args) < 0)
 		text = NULL;
 	va_end(args);
-	begin(out);
+	begin_out(out);
 	if (text)
 		put_clean(out->file, text);
 	putc('\n', out->file);
@@ -242,7 +242,7 @@ static void print_cell(struct out *out, const char *text)
 	size_t column = out->cell_count++ % out->columns;
 	size_t width = width_of(text), least = out->widths[column];
 
-	begin(out);
+	begin_out(out);
 	put_clean(out->file, text);
 	if (column == out->columns - 1)
 		putc('\n', out->file);
@@ -286,7 +286,7 @@ static size_t row_count(const struct out *out)
 }
 
 /* A column whose width is 0 is not shown. */
-static void measure(const struct out *out, size_t *width)
+static void measure_out(const struct out *out, size_t *width)
 {
 	for (size_t i = 0; i < out->cell_count; i++) {
 		size_t w = width_of(out->cells[i]);
@@ -333,7 +333,7 @@ static bool wraps(const struct out *out, size_t column)
 }
 
 /* The widest column that wraps and was not narrowed yet; -1: none. */
-static int widest(const struct out *out, const size_t *width, const bool *done)
+static int widest_out(const struct out *out, const size_t *width, const bool *done)
 {
 	int best = -1;
 
@@ -343,12 +343,12 @@ static int widest(const struct out *out, const size_t *width, const bool *done)
 	return best;
 }
 
-static void narrow(const struct out *out, size_t *width)
+static void narrow_out(const struct out *out, size_t *width)
 {
 	bool done[COLUMNS_MAX] = {false};
 	int i;
 
-	while (excess(out, width) && (i = widest(out, width, done)) >= 0) {
+	while (excess(out, width) && (i = widest_out(out, width, done)) >= 0) {
 		size_t least = longest_word(out, (size_t)i), over = excess(out, width);
 
 		done[i] = true;
@@ -381,7 +381,7 @@ static void fit(const struct out *out, size_t *width)
 		if (width[i] && out->give[i] == OUT_WRAPS_SOON)
 			tight[i] = longest_word(out, i);
 	leave_out(out, OUT_LATE, COLUMNS_MAX, tight, width);
-	narrow(out, width);
+	narrow_out(out, width);
 }
 
 /* End @text where it fits into @width, at a blank, if need be; returns what comes behind. */
@@ -443,8 +443,8 @@ void out_table_end(struct out *out)
 		out->cell_count = 0;
 		return;
 	}
-	begin(out);
-	measure(out, width);
+	begin_out(out);
+	measure_out(out, width);
 	fit(out, width);
 	for (size_t row = 0; row < row_count(out); row++)
 		print_row(out, row_at(out, row), width);
@@ -498,7 +498,7 @@ static void indent(const struct out *out)
 
 static void begin_value(struct out *out, const char *key)
 {
-	begin(out);
+	begin_out(out);
 	if (out->depth) {
 		fputs_unlocked(out->filled[out->depth - 1] ? "," : "", out->file);
 		if (!out->lines)

@@ -27,7 +27,7 @@ static struct {
 	char doing[VFCTL_DOING_SIZE];
 } progress = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
-static struct timespec now(void)
+static struct timespec now_progress(void)
 {
 	struct timespec t;
 
@@ -48,7 +48,7 @@ static void paint(void)
 	snprintf(line, sizeof(line), "%.*s", room, progress.doing);
 	fputs(ERASE, stderr);
 	put_clean(stderr, line);
-	fprintf(stderr, ", %lld s", (long long)(now().tv_sec - progress.since));
+	fprintf(stderr, ", %lld s", (long long)(now_progress().tv_sec - progress.since));
 	fflush(stderr);
 	progress.shown = true;
 }
@@ -66,11 +66,11 @@ static void *paint_on(void *unused)
 {
 	pthread_mutex_lock(&progress.lock);
 	while (!progress.ends) {
-		struct timespec next = now();
+		struct timespec next = now_progress();
 
 		next.tv_sec++;
 		pthread_cond_timedwait(&progress.wake, &progress.lock, &next);
-		if (!progress.ends && progress.doing[0] && now().tv_sec - progress.since > 1)
+		if (!progress.ends && progress.doing[0] && now_progress().tv_sec - progress.since > 1)
 			paint();
 	}
 	pthread_mutex_unlock(&progress.lock);
@@ -101,7 +101,7 @@ bool progress_start(void)
 
 	if (progress.runs || !isatty(STDERR_FILENO))
 		return progress.runs;
-	progress.since = now().tv_sec;
+	progress.since = now_progress().tv_sec;
 	pthread_atfork(before_fork, after_fork, in_child);
 	pthread_condattr_init(&monotonic);
 	pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
@@ -139,7 +139,7 @@ void progress_hide(void)
 {
 	pthread_mutex_lock(&progress.lock);
 	erase();
-	progress.since = now().tv_sec;
+	progress.since = now_progress().tv_sec;
 	progress.doing[0] = '\0';
 }
 

@@ -54,7 +54,7 @@ static char *copy(struct things *all, const char *text)
 }
 
 /* Never NULL: when memory is out, one that nobody sees. */
-static struct thing *add(struct things *all, const char *kind, const char *key, const char *name)
+static struct thing *add_thing(struct things *all, const char *kind, const char *key, const char *name)
 {
 	static struct thing nowhere;
 
@@ -76,7 +76,7 @@ static struct thing *add(struct things *all, const char *kind, const char *key, 
 	return &all->v[all->count++];
 }
 
-static void put(struct things *all, struct thing *t, const char *name, const char *value)
+static void put_thing(struct things *all, struct thing *t, const char *name, const char *value)
 {
 	if (t->member_count == THING_MEMBERS)
 		return;
@@ -90,13 +90,13 @@ static void put_columns(struct things *all, struct thing *t, const struct column
 	char text[COLUMN_TEXT];
 
 	for (; *names; names++)
-		put(all, t, *names, column_text(column_find(*names), row, text));
+		put_thing(all, t, *names, column_text(column_find(*names), row, text));
 }
 
 static void add_unread(struct things *all, const char *what, const char *words)
 {
 	if (words)
-		put(all, add(all, "unread", what, what), "words", words);
+		put_thing(all, add_thing(all, "unread", what, what), "words", words);
 }
 
 /* ---- what there is ---- */
@@ -110,7 +110,7 @@ static void add_vf(struct things *all, const struct vfctl_pf *pf, const struct v
 
 	vfctl_bdf_format(&vf->bdf, address);
 	snprintf(name, sizeof(name), "%s/%u", vfctl_pf_name(pf, pf_name), vf->index);
-	t = add(all, "vf", address, name);
+	t = add_thing(all, "vf", address, name);
 	t->address = copy(all, address);
 	put_columns(all, t, &(struct column_row){.pf = pf, .vf = vf}, names);
 }
@@ -123,7 +123,7 @@ static void add_pf(struct things *all, const struct vfctl_pf *pf)
 	struct thing *t;
 
 	vfctl_bdf_format(&pf->bdf, address);
-	t = add(all, "pf", address, vfctl_pf_name(pf, name));
+	t = add_thing(all, "pf", address, vfctl_pf_name(pf, name));
 	t->address = copy(all, address);
 	put_columns(all, t, &(struct column_row){.pf = pf}, names);
 	add_unread(all, name, pf->unread);
@@ -147,9 +147,9 @@ static int add_domains(struct invocation *in, struct things *all)
 	int r = vfctl_domain_states_read(in->ctx, &v, &count);
 
 	for (size_t i = 0; i < count; i++) {
-		struct thing *t = add(all, "domain", v[i].name, v[i].name);
+		struct thing *t = add_thing(all, "domain", v[i].name, v[i].name);
 
-		put(all, t, "state", !v[i].running ? "off" : v[i].defined ? "running"
+		put_thing(all, t, "state", !v[i].running ? "off" : v[i].defined ? "running"
 			: "running, not defined");
 	}
 	free(v);
@@ -158,15 +158,15 @@ static int add_domains(struct invocation *in, struct things *all)
 
 static void add_drift(struct things *all, const struct vfctl_declared_pf *pf)
 {
-	struct thing *t = add(all, "drift", pf->name, pf->name);
+	struct thing *t = add_thing(all, "drift", pf->name, pf->name);
 	const char *pending = pf->change ? vfctl_change_pending(pf->change) : NULL;
 
 	t->address = pf->address[0] ? copy(all, pf->address) : NULL;
-	put(all, t, "state", pf->spec->unmanaged ? "not managed" : pf->error ? "not possible"
+	put_thing(all, t, "state", pf->spec->unmanaged ? "not managed" : pf->error ? "not possible"
 		: declared_differs(pf) ? "differs" : "as declared");
-	put(all, t, "words", pf->error ? pf->words : pf->change && vfctl_change_count(pf->change)
+	put_thing(all, t, "words", pf->error ? pf->words : pf->change && vfctl_change_count(pf->change)
 		? vfctl_change_describe(pf->change, 0) : pending);
-	put(all, t, "kept", pf->kept);
+	put_thing(all, t, "kept", pf->kept);
 }
 
 static void add_findings(struct invocation *in, struct things *all,
@@ -184,11 +184,11 @@ static void add_findings(struct invocation *in, struct things *all,
 		struct thing *t;
 
 		snprintf(key, sizeof(key), "%s %s %s", f->domain, vfctl_finding_name(f->kind), f->vf);
-		t = add(all, "finding", key, f->domain);
+		t = add_thing(all, "finding", key, f->domain);
 		t->address = f->vf[0] ? copy(all, f->vf) : NULL;
-		put(all, t, "finding", vfctl_finding_name(f->kind));
-		put(all, t, "words", f->words);
-		put(all, t, "remedy", f->remedy);
+		put_thing(all, t, "finding", vfctl_finding_name(f->kind));
+		put_thing(all, t, "words", f->words);
+		put_thing(all, t, "remedy", f->remedy);
 	}
 	vfctl_findings_free(found);
 }
@@ -208,11 +208,11 @@ static void add_changes(struct invocation *in, struct things *all)
 		struct thing *t;
 
 		snprintf(number, sizeof(number), "%lld", (long long)c->id);
-		t = add(all, "change", number, c->story);
-		put(all, t, "state", c->outcome == VFCTL_RECOVERED_GOES_ON ? "goes on"
+		t = add_thing(all, "change", number, c->story);
+		put_thing(all, t, "state", c->outcome == VFCTL_RECOVERED_GOES_ON ? "goes on"
 									: "cut short");
 		snprintf(number, sizeof(number), "%lld", (long long)c->pid);
-		put(all, t, "pid", number);
+		put_thing(all, t, "pid", number);
 	}
 	vfctl_recovery_free(open);
 }

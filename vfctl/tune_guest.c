@@ -29,7 +29,7 @@ struct guest_half {
 	size_t outcome_count;
 };
 
-static void clear(struct guest_half *g)
+static void clear_guest(struct guest_half *g)
 {
 	vfctl_guest_outcomes_free(g->outcomes, g->outcome_count);
 	vfctl_guest_half_free(g->tuning);
@@ -206,7 +206,7 @@ static int write_cloud_init(struct invocation *in, const struct guest_half *g, c
 	return status;
 }
 
-static int apply(struct invocation *in, struct guest_half *g)
+static int apply_guest(struct invocation *in, struct guest_half *g)
 {
 	struct vfctl_hypervisor *hv = NULL;
 	int r = main_open_hypervisor(in->ctx, option_of(in, "connect"), &hv);
@@ -232,7 +232,7 @@ static int carry_out(struct invocation *in, struct guest_half *g)
 	if (!status && cloud)
 		status = write_cloud_init(in, g, cloud);
 	if (!status && option_of(in, "apply"))
-		status = apply(in, g);
+		status = apply_guest(in, g);
 	return status;
 }
 
@@ -291,7 +291,7 @@ static void print_text(struct invocation *in, const struct guest_half *g)
 			g->outcomes[i].what, g->outcomes[i].words);
 }
 
-static int tell(struct invocation *in, const struct guest_half *g)
+static int tell_guest(struct invocation *in, const struct guest_half *g)
 {
 	bool all = true;
 
@@ -320,7 +320,7 @@ static int tune(struct invocation *in, struct guest_half *g)
 	if (r < 0)
 		return fail(in, r);
 	status = carry_out(in, g);
-	return status ? status : tell(in, g);
+	return status ? status : tell_guest(in, g);
 }
 
 int tune_run_guest(struct invocation *in)
@@ -332,6 +332,6 @@ int tune_run_guest(struct invocation *in)
 	if (in->json && cloud && strcmp(cloud, "-") == 0)
 		return usage(in, "--cloud-init - and --json would both go to standard output");
 	status = tune(in, &g);
-	clear(&g);
+	clear_guest(&g);
 	return status;
 }

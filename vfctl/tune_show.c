@@ -248,7 +248,7 @@ static int show_one(struct invocation *in, const struct vfctl_inventory *inv, co
 	return r == -ENOMEM ? fail(in, r) : 0;
 }
 
-static int show(struct invocation *in, const struct vfctl_inventory *inv,
+static int show_tuned(struct invocation *in, const struct vfctl_inventory *inv,
 	const struct vfctl_host_spec *spec)
 {
 	struct vfctl_coalesce wanted = {0};
@@ -288,7 +288,7 @@ int tune_run_show(struct invocation *in)
 	if (status)
 		return status;
 	r = vfctl_inventory_read(in->ctx, NULL, &inv);
-	status = r < 0 ? fail(in, r) : show(in, inv, h.spec);
+	status = r < 0 ? fail(in, r) : show_tuned(in, inv, h.spec);
 	vfctl_inventory_free(inv);
 	host_ids_close(&h);
 	return status;

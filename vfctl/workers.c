@@ -48,7 +48,7 @@ static char *take_text(FILE *file)
 	return NULL;
 }
 
-static void receive(int fd, struct outcome *ret)
+static void receive_worker(int fd, struct outcome *ret)
 {
 	FILE *file = fdopen(fd, "r");
 	int moved = 0;
@@ -87,7 +87,7 @@ static void await_signals(void)
 }
 
 /* In a group of its own: it hears of a Ctrl-C once, from its parent. */
-static pid_t begin(struct invocation *in, size_t index, struct worker *w,
+static pid_t begin_worker(struct invocation *in, size_t index, struct worker *w,
 	void (*one)(struct invocation *in, void *data, size_t index, struct outcome *ret),
 	void *data)
 {
@@ -135,7 +135,7 @@ static void await_one(struct worker *workers, size_t count, struct outcome *outc
 		forward(workers, count);
 		for (size_t i = 0; pid > 0 && i < count; i++)
 			if (workers[i].pid == pid) {
-				receive(workers[i].fd, &outcomes[i]);
+				receive_worker(workers[i].fd, &outcomes[i]);
 				workers[i].pid = 0;
 				return;
 			}
@@ -166,7 +166,7 @@ int workers_run(struct invocation *in, size_t count, size_t at_once,
 				.words = strdup("interrupted before it began")};
 			continue;
 		}
-		workers[i].pid = begin(in, i, &workers[i], one, data);
+		workers[i].pid = begin_worker(in, i, &workers[i], one, data);
 		if (workers[i].pid > 0)
 			running++;
 		else

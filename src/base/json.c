@@ -8,11 +8,11 @@
 #include "base/ctx.h"
 #include "base/parse.h"
 
-static void release(json_t **value)
+static void release_json(json_t **value)
 {
 	json_decref(*value);
 }
-#define _json_ _cleanup_(release)
+#define _json_ _cleanup_(release_json)
 
 char *json_of_attrs(const struct vfctl_vf_attrs *attrs)
 {
@@ -139,7 +139,7 @@ int json_rows(struct vfctl_ctx *ctx, const char *file, const char *text, size_t 
 /* ---- reading what others wrote ---- */
 
 /* A struct json is jansson's value under a name of our own. */
-static const json_t *in(const struct json *value)
+static const json_t *in_json(const struct json *value)
 {
 	return (const json_t *)value;
 }
@@ -176,27 +176,27 @@ void json_free(struct json *json)
 
 const struct json *json_member(const struct json *object, const char *key)
 {
-	return (const struct json *)json_object_get(in(object), key);
+	return (const struct json *)json_object_get(in_json(object), key);
 }
 
 size_t json_count(const struct json *array)
 {
-	return json_array_size(in(array));
+	return json_array_size(in_json(array));
 }
 
 const struct json *json_item(const struct json *array, size_t i)
 {
-	return (const struct json *)json_array_get(in(array), i);
+	return (const struct json *)json_array_get(in_json(array), i);
 }
 
 const char *json_text(const struct json *value)
 {
-	return json_string_value(in(value));
+	return json_string_value(in_json(value));
 }
 
 bool json_flag(const struct json *value)
 {
-	return value && json_is_true(in(value));
+	return value && json_is_true(in_json(value));
 }
 
 int json_number(const struct json *value, int64_t *ret)
@@ -210,10 +210,10 @@ int json_number(const struct json *value, int64_t *ret)
 		n = strtoll(text, &end, 10);
 		if (errno || *end || !*text || strchr(" \t\n\v\f\r", *text))
 			return -EBADMSG;
-	} else if (value && !json_is_integer(in(value))) {
+	} else if (value && !json_is_integer(in_json(value))) {
 		return -EBADMSG;
 	} else if (value) {
-		n = json_integer_value(in(value));
+		n = json_integer_value(in_json(value));
 	}
 	*ret = n;
 	return 0;
@@ -221,9 +221,9 @@ int json_number(const struct json *value, int64_t *ret)
 
 int json_double(const struct json *value, double *ret)
 {
-	if (!value || !json_is_number(in(value)))
+	if (!value || !json_is_number(in_json(value)))
 		return -EBADMSG;
-	*ret = json_number_value(in(value));
+	*ret = json_number_value(in_json(value));
 	return 0;
 }
 
@@ -231,7 +231,7 @@ enum json_kind json_kind(const struct json *value)
 {
 	if (!value)
 		return JSON_KIND_NULL;
-	switch (json_typeof(in(value))) {
+	switch (json_typeof(in_json(value))) {
 	case JSON_OBJECT:
 		return JSON_KIND_OBJECT;
 	case JSON_ARRAY:

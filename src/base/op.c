@@ -13,7 +13,7 @@ void op_clear(struct op *op)
 
 /* ---- neighbours of one type ---- */
 
-static int observe(struct vfctl_ctx *ctx, const struct op *ops, size_t count, char **ret_texts)
+static int observe_op(struct vfctl_ctx *ctx, const struct op *ops, size_t count, char **ret_texts)
 {
 	const struct op_type *type = ops->type;
 	int r = 0;
@@ -25,7 +25,7 @@ static int observe(struct vfctl_ctx *ctx, const struct op *ops, size_t count, ch
 	return r;
 }
 
-static int apply(struct vfctl_ctx *ctx, const struct op *ops, size_t count)
+static int apply_op(struct vfctl_ctx *ctx, const struct op *ops, size_t count)
 {
 	const struct op_type *type = ops->type;
 	int r = 0;
@@ -44,7 +44,7 @@ struct first {
 	int error;
 };
 
-static void note(struct vfctl_ctx *ctx, struct first *first, int r)
+static void note_op(struct vfctl_ctx *ctx, struct first *first, int r)
 {
 	if (r < 0 && !first->error) {
 		first->error = r;
@@ -60,7 +60,7 @@ static int first_failure(struct vfctl_ctx *ctx, struct first *first)
 }
 
 /* In reverse order; all are tried. */
-static int revert(struct vfctl_ctx *ctx, const struct op *ops, size_t count)
+static int revert_op(struct vfctl_ctx *ctx, const struct op *ops, size_t count)
 {
 	const struct op_type *type = ops->type;
 	struct first first = {0};
@@ -68,23 +68,23 @@ static int revert(struct vfctl_ctx *ctx, const struct op *ops, size_t count)
 	if (type->revert)
 		return type->revert(ctx, ops, count);
 	while (type->revert_one && count-- > 0)
-		note(ctx, &first, type->revert_one(ctx, &ops[count]));
+		note_op(ctx, &first, type->revert_one(ctx, &ops[count]));
 	return first_failure(ctx, &first);
 }
 
 int op_observe(struct vfctl_ctx *ctx, const struct op *op, char **ret_text)
 {
-	return observe(ctx, op, 1, ret_text);
+	return observe_op(ctx, op, 1, ret_text);
 }
 
 int op_apply(struct vfctl_ctx *ctx, const struct op *op)
 {
-	return apply(ctx, op, 1);
+	return apply_op(ctx, op, 1);
 }
 
 int op_revert(struct vfctl_ctx *ctx, const struct op *op)
 {
-	return revert(ctx, op, 1);
+	return revert_op(ctx, op, 1);
 }
 
 int op_say(struct vfctl_ctx *ctx, const char *text, char **ret)
@@ -123,7 +123,7 @@ int ops_apply(struct vfctl_ctx *ctx, const struct op *ops, size_t count)
 	for (size_t i = 0, n; i < count && r == 0; i += n) {
 		n = ops_together(ops, count, i);
 		if (ops[i].want)
-			r = apply(ctx, &ops[i], n);
+			r = apply_op(ctx, &ops[i], n);
 	}
 	return r;
 }
@@ -164,7 +164,7 @@ int ops_revert(struct vfctl_ctx *ctx, const struct op *ops, size_t count)
 		bool stays = first.error && ops_hold(&ops[start], n);
 
 		if (!stays && ops_leave_something(&ops[start], n))
-			note(ctx, &first, revert(ctx, &ops[start], n));
+			note_op(ctx, &first, revert_op(ctx, &ops[start], n));
 		count = start;
 	}
 	return first_failure(ctx, &first);
@@ -179,7 +179,7 @@ bool op_is(const struct op_type *type, const char *text, const char *observed)
 static int is_done(struct vfctl_ctx *ctx, const struct op *ops, size_t count)
 {
 	_strv_ char **texts = calloc(count + 1, sizeof(*texts));
-	int r = texts ? observe(ctx, ops, count, texts) : ctx_oom(ctx);
+	int r = texts ? observe_op(ctx, ops, count, texts) : ctx_oom(ctx);
 
 	for (size_t i = 0; r == 0 && i < count; i++)
 		if (!texts[i] || !op_is(ops->type, ops[i].want, texts[i])) {
@@ -225,7 +225,7 @@ int ops_finish(struct vfctl_ctx *ctx, const struct op *ops, size_t count)
 
 		if (first.error && ops[i].type->after_all)
 			continue;
-		note(ctx, &first, r == 0 ? op_apply(ctx, &ops[i]) : r);
+		note_op(ctx, &first, r == 0 ? op_apply(ctx, &ops[i]) : r);
 	}
 	return first_failure(ctx, &first);
 }

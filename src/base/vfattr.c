@@ -193,7 +193,7 @@ static const struct attr attr_table[] = {
 		"part of the number)"},
 };
 
-static const struct attr *find(const char *key)
+static const struct attr *find_attr(const char *key)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(attr_table); i++)
 		if (str_eq(attr_table[i].key, key))
@@ -242,7 +242,7 @@ static int fail_unknown(struct vfctl_ctx *ctx, const char *key)
 int vfctl_vf_attrs_parse(struct vfctl_ctx *ctx, const char *key, const char *value,
 	struct vfctl_vf_attrs *io)
 {
-	const struct attr *attr = find(key);
+	const struct attr *attr = find_attr(key);
 	int r;
 
 	/* One value for both, as for a function with one port. */

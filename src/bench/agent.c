@@ -39,7 +39,7 @@ static void job_freep(struct agent_job **job)
 }
 #define _job_ _cleanup_(job_freep)
 
-static int ask(struct agent_job *job, const struct buf *command, struct json **ret)
+static int ask_agent(struct agent_job *job, const struct buf *command, struct json **ret)
 {
 	_free_ char *answer = NULL;
 	int r = command->failed ? ctx_oom(job->ctx)
@@ -81,7 +81,7 @@ static int exec(struct agent_job *job, char *const argv[], const char *input, bo
 	int r;
 
 	put_exec(&command, argv, input, capture);
-	r = ask(job, &command, &answer);
+	r = ask_agent(job, &command, &answer);
 	if (r < 0)
 		return ctx_prefix(job->ctx, r, "run %s in guest %s", argv[0], job->domain);
 	if (json_number(json_member(json_member(answer, "return"), "pid"), ret_pid) < 0 ||
@@ -91,7 +91,7 @@ static int exec(struct agent_job *job, char *const argv[], const char *input, bo
 	return 0;
 }
 
-static void take(const struct json *data, struct buf *to)
+static void take_agent(const struct json *data, struct buf *to)
 {
 	const char *text = json_text(data);
 	_free_ char *plain = NULL;
@@ -113,7 +113,7 @@ static int status_of(struct agent_job *job, struct buf *out, struct buf *err)
 
 	buf_printf(&command, "{\"execute\":\"guest-exec-status\",\"arguments\":{\"pid\":%" PRId64 "}}",
 		job->pid);
-	r = ask(job, &command, &answer);
+	r = ask_agent(job, &command, &answer);
 	if (r < 0)
 		return r;
 	said = json_member(answer, "return");
@@ -131,8 +131,8 @@ static int status_of(struct agent_job *job, struct buf *out, struct buf *err)
 		return ctx_fail(job->ctx, -EFBIG, "guest %s: its agent keeps 16 MiB of what a program "
 			"prints, and this one printed more; write ssh: ADDRESS instead of guest:",
 			job->domain);
-	take(json_member(said, "out-data"), out);
-	take(json_member(said, "err-data"), err);
+	take_agent(json_member(said, "out-data"), out);
+	take_agent(json_member(said, "err-data"), err);
 	return 1;
 }
 

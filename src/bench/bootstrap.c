@@ -7,7 +7,7 @@
 
 #define RESAMPLES 10000
 
-static int fill(struct gsl_random *random, const double *sorted, size_t count, double *medians,
+static int fill_sample(struct gsl_random *random, const double *sorted, size_t count, double *medians,
 	double *drawn)
 {
 	for (size_t i = 0; i < RESAMPLES; i++) {
@@ -33,7 +33,7 @@ static int resample(struct gsl_random *random, const double *v, size_t count, do
 	memcpy(sorted, v, count * sizeof(*v));
 	r = sort_doubles(sorted, count);
 	if (r == 0)
-		r = fill(random, sorted, count, room, sorted + count);
+		r = fill_sample(random, sorted, count, room, sorted + count);
 	if (r == 0)
 		*ret = (struct interval){quantile_sorted(room, RESAMPLES, (1 - confidence) / 2),
 			quantile_sorted(room, RESAMPLES, (1 + confidence) / 2)};

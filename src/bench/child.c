@@ -14,7 +14,7 @@
 #define GRACE_MS 1000 /* from SIGTERM to SIGKILL */
 
 /* In the child. Returns when it cannot run. */
-static void become(char *const argv[], const int fds[3], pid_t parent)
+static void become_child(char *const argv[], const int fds[3], pid_t parent)
 {
 	sigset_t none;
 
@@ -55,7 +55,7 @@ int child_start(struct child *c, char *const argv[], int in, int out, int err)
 	}
 	c->pid = fork();
 	if (c->pid == 0) {
-		become(argv, fds, self);
+		become_child(argv, fds, self);
 		error = errno;
 		_exit(write(report[1], &error, sizeof(error)) < 0 ? 126 : 127);
 	}

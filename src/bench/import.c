@@ -44,7 +44,7 @@ struct import {
 	size_t test_count;
 };
 
-static int bad(struct import *i, const char *why)
+static int bad_imported(struct import *i, const char *why)
 {
 	return ctx_mistake(i->ctx, -EINVAL, "%s:%zu: %s", i->file, i->line, why);
 }
@@ -84,22 +84,22 @@ static int take_heading(struct import *i, char *line)
 		enum role role = 0;
 
 		if (i->columns == FIELDS_MAX)
-			return bad(i, "it has too many columns");
+			return bad_imported(i, "it has too many columns");
 		while (role < PARAMETER && !span_is(field, roles[role]))
 			role++;
 		i->role[i->columns] = role;
 		if (role < PARAMETER && i->has[role])
-			return bad(i, "a column is there twice");
+			return bad_imported(i, "a column is there twice");
 		if (role < PARAMETER)
 			i->has[role] = true;
 		else if (!span_len(field) || span_len(field) >= sizeof(i->names[0]))
-			return bad(i, "the name of a column is empty or longer than 15 characters");
+			return bad_imported(i, "the name of a column is empty or longer than 15 characters");
 		span_copy(field, i->names[i->columns], sizeof(i->names[0]));
 	}
 	if (!i->has[CONFIGURATION] || !i->has[TEST] || !i->has[TRIAL])
-		return bad(i, "the first line must name the columns configuration, test and trial");
+		return bad_imported(i, "the first line must name the columns configuration, test and trial");
 	if (i->has[SAMPLES] == (i->has[METRIC] || i->has[VALUE]) || i->has[METRIC] != i->has[VALUE])
-		return bad(i, "the first line must name either samples, or metric and value");
+		return bad_imported(i, "the first line must name either samples, or metric and value");
 	return 0;
 }
 
@@ -157,7 +157,7 @@ static bool same_trial(const struct bench_trial *a, const struct bench_trial *b)
 }
 
 /* Moves @t there, or adds what it has to the one that is there. */
-static int place(struct import *i, struct bench_trial *t)
+static int place_imported(struct import *i, struct bench_trial *t)
 {
 	for (size_t k = i->trial_count; k-- > 0;) {
 		struct bench_trial *there = &i->trials[k];
@@ -166,7 +166,7 @@ static int place(struct import *i, struct bench_trial *t)
 			continue;
 		if (!t->metric_count || bench_metric_find(there->metrics, there->metric_count,
 				t->metrics[0].name) || i->has[SAMPLES])
-			return bad(i, "the same trial is there twice");
+			return bad_imported(i, "the same trial is there twice");
 		if (!array_grow(there->metrics, there->metric_count))
 			return ctx_oom(i->ctx);
 		there->metrics[there->metric_count++] = t->metrics[0];
@@ -201,7 +201,7 @@ static int take_samples(struct import *i, struct row *row)
 			r = parser_sample(&p, &figures.samples, &figures.sample_count, value);
 	}
 	if (r == 0 && !figures.sample_count)
-		r = bad(i, "it has no samples");
+		r = bad_imported(i, "it has no samples");
 	else if (r == -EIO || r == -EBADMSG)
 		r = ctx_blame(i->ctx, -EINVAL);
 	if (r == 0 && (row_from_samples(&figures) < 0 ||
@@ -221,11 +221,11 @@ static int take_value(struct import *i, struct row *row)
 
 	if (!span_len(row->metric) || span_len(row->metric) >= sizeof(name) ||
 		span_len(row->unit) >= sizeof(unit))
-		return bad(i, "its metric is empty, or that or its unit is too long");
+		return bad_imported(i, "its metric is empty, or that or its unit is too long");
 	span_copy(row->metric, name, sizeof(name));
 	span_copy(row->unit, unit, sizeof(unit));
 	if (number_read(row->value, &value) < 0)
-		return bad(i, "its value is no number that can be read in one way only");
+		return bad_imported(i, "its value is no number that can be read in one way only");
 	r = row_put(&figures, name, i->has[UNIT] ? unit : NULL, value, false);
 	if (r == 0)
 		r = bench_trial_from_row(&figures, &row->trial);
@@ -244,7 +244,7 @@ static int take_parameter(struct import *i, struct row *row, size_t column, stru
 	p = &row->trial.parameters[row->trial.parameter_count++];
 	str_copy(p->name, sizeof(p->name), i->names[column]);
 	if (span_len(field) >= sizeof(p->value))
-		return bad(i, "a parameter is longer than 31 characters");
+		return bad_imported(i, "a parameter is longer than 31 characters");
 	span_copy(field, p->value, sizeof(p->value));
 	return 0;
 }
@@ -266,7 +266,7 @@ static int take_field(struct import *i, struct row *row, size_t column, struct s
 		break;
 	case TRIAL:
 		if (!number_whole(field, &number) || number > 1000000)
-			return bad(i, "its trial is no number from 0 (a warm-up)");
+			return bad_imported(i, "its trial is no number from 0 (a warm-up)");
 		row->trial.trial = (unsigned)number;
 		return 0;
 	case METRIC:
@@ -285,7 +285,7 @@ static int take_field(struct import *i, struct row *row, size_t column, struct s
 		return take_parameter(i, row, column, field);
 	}
 	if (!span_len(field) || !utf8_valid(field.p, span_len(field)))
-		return bad(i, "a name is empty, or no UTF-8");
+		return bad_imported(i, "a name is empty, or no UTF-8");
 	*text = dup_span(field);
 	return *text ? 0 : ctx_oom(i->ctx);
 }
@@ -298,16 +298,16 @@ static int take_fields(struct import *i, struct row *row, char *line)
 
 	for (; r == 0 && next_field(&line, &field); column++)
 		r = column < i->columns ? take_field(i, row, column, field)
-			: bad(i, "it has more fields than the first line");
+			: bad_imported(i, "it has more fields than the first line");
 	if (r == 0 && column < i->columns)
-		r = bad(i, "it has fewer fields than the first line: cut off?");
+		r = bad_imported(i, "it has fewer fields than the first line: cut off?");
 	if (r == 0)
 		r = i->has[SAMPLES] ? take_samples(i, row) : take_value(i, row);
 	if (r == 0)
 		r = note_configuration(i, row->trial.configuration);
 	if (r == 0)
 		r = note_test(i, row->trial.test, i->has[SAMPLES] ? "p50" : row->trial.metrics[0].name);
-	return r < 0 ? r : place(i, &row->trial);
+	return r < 0 ? r : place_imported(i, &row->trial);
 }
 
 static int take_line(struct import *i, char *line)
@@ -337,7 +337,7 @@ static int take_file(struct import *i)
 	while (r == 0 && (len = getline(&line, &room, file)) >= 0) {
 		i->line++;
 		if (strlen(line) != (size_t)len)
-			r = bad(i, "it has a NUL byte");
+			r = bad_imported(i, "it has a NUL byte");
 		while (len > 0 && (line[len - 1] == '\n' || line[len - 1] == '\r'))
 			line[--len] = '\0';
 		r = r < 0 ? r : take_line(i, line);
@@ -376,7 +376,7 @@ static void number_runs(struct import *i)
 				i->trials[k].run = ++run;
 }
 
-static void put(struct buf *out, const char *before, const char *text)
+static void put_imported(struct buf *out, const char *before, const char *text)
 {
 	buf_puts(out, before);
 	if (text)
@@ -390,22 +390,22 @@ static char *format_description(const struct import *i)
 	const struct vfctl_bench_import *how = i->how;
 	_buf_ struct buf out = {0};
 
-	put(&out, "{\"schema\": 1,\n\"name\": ", how->name);
-	put(&out, ",\n\"created\": ", how->created);
-	put(&out, ",\n\"vfctl\": ", VFCTL_VERSION);
-	put(&out, ",\n\"imported\": ", i->file);
+	put_imported(&out, "{\"schema\": 1,\n\"name\": ", how->name);
+	put_imported(&out, ",\n\"created\": ", how->created);
+	put_imported(&out, ",\n\"vfctl\": ", VFCTL_VERSION);
+	put_imported(&out, ",\n\"imported\": ", i->file);
 	buf_printf(&out, ",\n\"seed\": 1,\n\"runs\": %zu,\n\"alpha\": 0.05,\n\"noise\": 0.01,\n"
 		"\"emulated\": %s", i->trial_count, how->emulated ? "true" : "false");
-	put(&out, ",\n\"baseline\": ", how->baseline);
+	put_imported(&out, ",\n\"baseline\": ", how->baseline);
 	buf_puts(&out, ",\n\"configurations\": [");
 	for (size_t k = 0; k < i->configuration_count; k++) {
-		put(&out, k ? ", {\"name\": " : "{\"name\": ", i->configurations[k]);
+		put_imported(&out, k ? ", {\"name\": " : "{\"name\": ", i->configurations[k]);
 		buf_puts(&out, "}");
 	}
 	buf_puts(&out, "],\n\"tests\": [");
 	for (size_t k = 0; k < i->test_count; k++) {
-		put(&out, k ? ", {\"name\": " : "{\"name\": ", i->tests[k].name);
-		put(&out, ", \"goal\": ", i->tests[k].goal);
+		put_imported(&out, k ? ", {\"name\": " : "{\"name\": ", i->tests[k].name);
+		put_imported(&out, ", \"goal\": ", i->tests[k].goal);
 		buf_printf(&out, ", \"better\": \"%s\"}", i->tests[k].higher ? "higher" : "lower");
 	}
 	buf_puts(&out, "]}\n");
@@ -479,7 +479,7 @@ static int write_result(struct import *i, const char *dir)
 	return r;
 }
 
-static void clear(struct import *i)
+static void clear_imported(struct import *i)
 {
 	for (size_t k = 0; k < i->trial_count; k++)
 		bench_trial_clear(&i->trials[k]);
@@ -494,7 +494,7 @@ static void clear(struct import *i)
 	free(i->tests);
 }
 
-static void now(char text[32])
+static void now_imported(char text[32])
 {
 	time_t t = time(NULL);
 	struct tm tm;
@@ -523,7 +523,7 @@ int vfctl_bench_import(struct vfctl_ctx *ctx, const char *directory, const char 
 	char created[32];
 	int r = check_target(ctx, directory);
 
-	now(created);
+	now_imported(created);
 	if (!how.created)
 		how.created = created;
 	if (r == 0)
@@ -535,6 +535,6 @@ int vfctl_bench_import(struct vfctl_ctx *ctx, const char *directory, const char 
 		number_runs(&i);
 		r = write_result(&i, directory);
 	}
-	clear(&i);
+	clear_imported(&i);
 	return r;
 }

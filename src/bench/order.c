@@ -216,7 +216,7 @@ static uint64_t seed_of(const struct bench_plan *plan, uint64_t seed)
 	return (uint64_t)(now.tv_sec ^ now.tv_nsec) % 999983 + 1;
 }
 
-static int fill(struct bench *b, const char *text, const struct bench_how *how)
+static int fill_order(struct bench *b, const char *text, const struct bench_how *how)
 {
 	int r = 0;
 
@@ -254,7 +254,7 @@ int bench_new(struct vfctl_ctx *ctx, struct bench_plan *plan, const char *text,
 	}
 	*b = (struct bench){.ctx = ctx, .plan = plan, .searches = how->searches,
 		.max_seconds = how->max_seconds};
-	r = fill(b, text, how);
+	r = fill_order(b, text, how);
 	if (r == 0)
 		*ret = steal(b);
 	return r;

@@ -19,7 +19,7 @@ static int put_value(struct parser *p, double value)
 
 /* ---- a regular expression ---- */
 
-static int match(struct parser *p, const regex_t *regex, const char *text)
+static int match_command_line(struct parser *p, const regex_t *regex, const char *text)
 {
 	regmatch_t m[2];
 	double value;
@@ -50,7 +50,7 @@ static int by_regex(struct parser *p)
 		regerror(r, &regex, words, sizeof(words));
 		return ctx_fail(p->ctx, -EINVAL, "regular expression '%s': %s", p->extract->regex, words);
 	}
-	r = match(p, &regex, text);
+	r = match_command_line(p, &regex, text);
 	regfree(&regex);
 	return r;
 }
@@ -64,7 +64,7 @@ static int bad_path(struct parser *p)
 }
 
 /* One step: ".name" (the first without its point) or "[2]". NULL in *io: nothing is there. */
-static int walk(struct parser *p, const char **io_path, const struct json **io)
+static int walk_command_line(struct parser *p, const char **io_path, const struct json **io)
 {
 	const char *path = *io_path + (**io_path == '.');
 	size_t len = strcspn(path, ".[");
@@ -98,7 +98,7 @@ static int by_path(struct parser *p)
 
 	value = root;
 	do {
-		r = r < 0 ? r : walk(p, &path, &value);
+		r = r < 0 ? r : walk_command_line(p, &path, &value);
 	} while (r == 0 && *path);
 	if (r < 0)
 		return r;

@@ -25,7 +25,7 @@ struct streams {
 	bool udp;
 };
 
-static int keep(struct streams *s, const struct stream *found)
+static int keep_iperf2(struct streams *s, const struct stream *found)
 {
 	size_t i = 0;
 
@@ -89,7 +89,7 @@ static int take_csv(struct streams *s, struct span line)
 	r = take_interval(s->p, f[6], &found);
 	if (r == 0)
 		r = parser_number(s->p, f[8], "rate", &found.rate);
-	return r < 0 ? r : keep(s, &found);
+	return r < 0 ? r : keep_iperf2(s, &found);
 }
 
 /* ---- text ---- */
@@ -134,7 +134,7 @@ static int take_text(struct streams *s, struct span line, bool server)
 	r = parser_number(s->p, word, "rate", &found.rate);
 	found.rate *= factor;
 	take_retransmits(rest, &found);
-	return r < 0 ? r : keep(s, &found);
+	return r < 0 ? r : keep_iperf2(s, &found);
 }
 
 /* ---- both ---- */

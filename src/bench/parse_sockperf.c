@@ -22,7 +22,7 @@ struct sockperf {
 	double observations;
 };
 
-static int put(struct sockperf *s, const char *name, struct span value, double factor)
+static int put_sockperf(struct sockperf *s, const char *name, struct span value, double factor)
 {
 	struct bench_row *row;
 	struct span word;
@@ -46,12 +46,12 @@ static int take_observation(struct sockperf *s, struct span line)
 	struct span value = span_after(line, "="), name = span_after(line, "percentile ");
 
 	if (span_find(line, "<MAX>"))
-		return put(s, "max", value, 1);
+		return put_sockperf(s, "max", value, 1);
 	if (span_find(line, "<MIN>"))
-		return put(s, "min", value, 1);
+		return put_sockperf(s, "min", value, 1);
 	for (size_t i = 0; i < ARRAY_SIZE(percentiles); i++)
 		if (span_starts(name, percentiles[i].text))
-			return put(s, percentiles[i].metric, value, 1);
+			return put_sockperf(s, percentiles[i].metric, value, 1);
 	return 0;
 }
 
@@ -77,15 +77,15 @@ static int take_text(struct sockperf *s, struct span line)
 	if (span_find(line, "---> "))
 		return take_observation(s, line);
 	if (span_find(line, "avg-latency="))
-		return put(s, "mean", span_after(line, "avg-latency="), 1);
+		return put_sockperf(s, "mean", span_after(line, "avg-latency="), 1);
 	if (span_find(line, "avg-rtt="))
-		return put(s, "mean", span_after(line, "avg-rtt="), 1);
+		return put_sockperf(s, "mean", span_after(line, "avg-rtt="), 1);
 	if (span_find(line, " observations") && span_find(line, "Total "))
-		return put(s, "samples", span_after(line, "Total "), 1);
+		return put_sockperf(s, "samples", span_after(line, "Total "), 1);
 	if (span_find(line, "Message Rate is "))
-		return put(s, "message_rate", span_after(line, "Message Rate is "), 1);
+		return put_sockperf(s, "message_rate", span_after(line, "Message Rate is "), 1);
 	if (span_find(line, "BandWidth is "))
-		return put(s, "throughput_sent", span_after(line, "BandWidth is "), MIB_BITS);
+		return put_sockperf(s, "throughput_sent", span_after(line, "BandWidth is "), MIB_BITS);
 	return 0;
 }
 

@@ -173,7 +173,7 @@ static int pin(const struct place *p, char *const argv[], char ***ret)
 }
 
 /* What is run here so that @argv runs there. */
-static int wrap(const struct place *p, char *const argv[], bool job, char ***ret)
+static int wrap_place(const struct place *p, char *const argv[], bool job, char ***ret)
 {
 	struct words w = {0};
 
@@ -267,7 +267,7 @@ static int open_output(const struct place *p, const char *path, int *ret)
 static int start_child(struct place_job *job, char *const argv[], const int fds[3])
 {
 	_strv_ char **wrapped = NULL;
-	int r = wrap(job->place, argv, true, &wrapped);
+	int r = wrap_place(job->place, argv, true, &wrapped);
 
 	if (r == 0)
 		r = child_start(&job->child, wrapped, fds[0], fds[1], fds[2]);
@@ -333,7 +333,7 @@ int place_job_ended(struct place_job *job, int *ret_status)
 }
 
 /* One look, which waits a while when nothing happens. */
-static int look(struct place_job *job, int *ret_status)
+static int look_place(struct place_job *job, int *ret_status)
 {
 	int r;
 
@@ -353,7 +353,7 @@ int place_job_wait(struct place_job *job, unsigned timeout_ms, struct place_job 
 	int64_t end = files_now_ms() + timeout_ms, alone_since = 0;
 	int r, status;
 
-	while ((r = look(job, ret_status)) == 0) {
+	while ((r = look_place(job, ret_status)) == 0) {
 		int64_t now = files_now_ms();
 
 		if (cancelled(job->place) < 0)
@@ -404,7 +404,7 @@ static int take_output(const struct place *p, int fd, struct buf *to)
 }
 
 /* 127 and 255 are the shell's and ssh's own words for: not there, not reached. */
-static int judge(const struct place *p, char *const argv[], const struct place_output *o)
+static int judge_place(const struct place *p, char *const argv[], const struct place_output *o)
 {
 	char where[300], words[200];
 
@@ -481,12 +481,12 @@ int place_run(struct place *p, char *const argv[], const char *input, unsigned t
 	} else if (r == 0) {
 		r = input_file(p, input, &in);
 		if (r == 0)
-			r = wrap(p, argv, false, &wrapped);
+			r = wrap_place(p, argv, false, &wrapped);
 		if (r == 0)
 			r = run_wrapped(p, wrapped, in, timeout_ms, &o);
 	}
 	if (r == 0)
-		r = judge(p, argv, &o);
+		r = judge_place(p, argv, &o);
 	if (r < 0)
 		return r;
 	*ret = o;

@@ -118,7 +118,7 @@ static double least_chance(unsigned n)
  * show nothing with it makes none. So all looks together spend alpha / (count - 1) at most in a
  * comparison of the really best one with another, and alpha in all comparisons of that.
  */
-static double spend(struct race *race)
+static double spend_race(struct race *race)
 {
 	double level = race->budget * 2 / 3;
 
@@ -180,7 +180,7 @@ static int judge_one(struct race *race, const bool *ran, size_t i, double level,
 
 static int drop_worse(struct race *race)
 {
-	double level = spend(race), p;
+	double level = spend_race(race), p;
 	size_t leader = find_leader(race), by;
 	bool ran[RACE_MAX];
 
@@ -254,7 +254,7 @@ static unsigned pairs_for(const struct race *race, size_t leader)
 	return least < most ? least : most;
 }
 
-static void end(struct race *race, enum race_reason reason, enum race_verdict verdict)
+static void end_race_one(struct race *race, enum race_reason reason, enum race_verdict verdict)
 {
 	race->phase = RACE_OVER;
 	race->reason = reason;
@@ -267,7 +267,7 @@ static void end_with_baseline(struct race *race)
 
 	for (size_t i = 0; i < race->rules.count; i++)
 		worse += race->entries[i].state == RACE_WORSE;
-	end(race, RACE_BASELINE_LEADS,
+	end_race_one(race, RACE_BASELINE_LEADS,
 		worse && race_runners(race) == 1 ? RACE_NONE_BETTER : RACE_NO_DIFFERENCE);
 }
 
@@ -278,7 +278,7 @@ static void end_race(struct race *race)
 	double best;
 
 	if (base->state == RACE_FAILS || !base->worked || leader == SIZE_MAX) {
-		end(race, base->state == RACE_FAILS ? RACE_BASELINE_FAILS : RACE_OUT_OF_TIME,
+		end_race_one(race, base->state == RACE_FAILS ? RACE_BASELINE_FAILS : RACE_OUT_OF_TIME,
 			RACE_UNDECIDED);
 		return;
 	}
@@ -289,7 +289,7 @@ static void end_race(struct race *race)
 	}
 	best = middle_of(&race->entries[leader]);
 	if (fabs(best - middle_of(base)) < race->rules.noise * fabs(middle_of(base))) {
-		end(race, RACE_WITHIN_NOISE, RACE_NO_DIFFERENCE);
+		end_race_one(race, RACE_WITHIN_NOISE, RACE_NO_DIFFERENCE);
 		return;
 	}
 	race->phase = RACE_CONFIRMS;
@@ -311,9 +311,9 @@ static int judge_confirmation(struct vfctl_ctx *ctx, struct race *race)
 		return r;
 	ahead = race->pair_count && d->shift != 0 && (d->shift > 0) == race->rules.higher_is_better;
 	if (ahead && d->p < race->rules.alpha && fabs(d->shift) >= race->rules.noise * fabs(middle))
-		end(race, RACE_CONFIRMED, RACE_BETTER);
+		end_race_one(race, RACE_CONFIRMED, RACE_BETTER);
 	else
-		end(race, cut ? RACE_OUT_OF_TIME : RACE_CONFIRMED,
+		end_race_one(race, cut ? RACE_OUT_OF_TIME : RACE_CONFIRMED,
 			race->pair_count < trials_needed(true, race->rules.alpha, 1)
 				? RACE_UNDECIDED
 				: RACE_NO_DIFFERENCE);
@@ -350,7 +350,7 @@ static int go_on_racing(struct race *race)
 	if (!over && !has_time(race, race_runners(race) + 2 * (size_t)LEAST_PAIRS)) {
 		/* Of too few rounds nobody can be chosen. */
 		if (race->round < LEAST_ROUNDS)
-			end(race, RACE_OUT_OF_TIME, RACE_UNDECIDED);
+			end_race_one(race, RACE_OUT_OF_TIME, RACE_UNDECIDED);
 		else
 			over = true;
 	}

@@ -603,7 +603,7 @@ static int compare_column(struct builder *b, size_t cell_at, size_t column)
 	return 0;
 }
 
-static void judge(const struct vfctl_bench_report *r, const struct vfctl_bench_cell *cell,
+static void judge_report(const struct vfctl_bench_report *r, const struct vfctl_bench_cell *cell,
 	struct vfctl_bench_difference *d)
 {
 	unsigned needed = trials_needed(d->paired, r->alpha, r->comparisons);
@@ -642,7 +642,7 @@ static int judge_all(struct builder *b)
 			struct vfctl_bench_difference *d = &to->cells[i].columns[k].difference;
 
 			if (comparable(b, i, to->baseline, k))
-				judge(to, &to->cells[i], d);
+				judge_report(to, &to->cells[i], d);
 			to->better += d->verdict == VFCTL_BENCH_BETTER;
 			to->worse += d->verdict == VFCTL_BENCH_WORSE;
 		}
@@ -792,7 +792,7 @@ static int take_varying(struct builder *b)
 	return 0;
 }
 
-static int finish(struct builder *b)
+static int finish_report(struct builder *b)
 {
 	int r = take_varying(b);
 
@@ -893,7 +893,7 @@ int vfctl_bench_report_read(struct vfctl_ctx *ctx, const char *directory,
 	if (error == 0)
 		error = take_commands(&b, result);
 	if (error == 0)
-		error = finish(&b);
+		error = finish_report(&b);
 	if (error < 0)
 		return error;
 	*ret_report = &steal(r)->shown;
@@ -1010,7 +1010,7 @@ int vfctl_bench_compare(struct vfctl_ctx *ctx, const char *before, const char *a
 	for (size_t side = 0; side < 2 && error == 0; side++)
 		error = note_alone(&b, side);
 	if (error == 0)
-		error = finish(&b);
+		error = finish_report(&b);
 	if (error < 0)
 		return error;
 	*ret_report = &steal(r)->shown;

@@ -71,7 +71,7 @@ struct reader {
 	struct bench_result *result;
 };
 
-static int bad(const struct reader *r, const char *member, const char *why)
+static int bad_result(const struct reader *r, const char *member, const char *why)
 {
 	return ctx_fail(r->ctx, -EBADMSG, "%s: \"%s\" %s", r->what, member, why);
 }
@@ -85,7 +85,7 @@ static int take_text(const struct reader *r, const struct json *value, const cha
 	switch (json_kind(value)) {
 	case JSON_KIND_NULL:
 		if (must)
-			return bad(r, key, "is missing");
+			return bad_result(r, key, "is missing");
 		return 0;
 	case JSON_KIND_TEXT:
 		*ret = strdup(json_text(value));
@@ -99,7 +99,7 @@ static int take_text(const struct reader *r, const struct json *value, const cha
 		*ret = strdup(json_flag(value) ? "yes" : "no");
 		break;
 	default:
-		return bad(r, key, "is no text");
+		return bad_result(r, key, "is no text");
 	}
 	return *ret ? 0 : ctx_oom(r->ctx);
 }
@@ -118,7 +118,7 @@ static int take_settings(const struct reader *r, const struct json *object, cons
 	int error = 0;
 
 	if (object && json_kind(object) != JSON_KIND_OBJECT)
-		return bad(r, key, "is no object");
+		return bad_result(r, key, "is no object");
 	while (object && error == 0 && (name = json_next(object, &iter))) {
 		const struct json *value = json_member(object, name);
 
@@ -169,7 +169,7 @@ static int take_test(const struct reader *r, const struct json *item)
 	if (error == 0)
 		error = member_text(r, item, "goal", true, &t->goal);
 	if (error == 0 && (!better || (!str_eq(better, "lower") && !str_eq(better, "higher"))))
-		error = bad(r, "better", "is neither \"lower\" nor \"higher\"");
+		error = bad_result(r, "better", "is neither \"lower\" nor \"higher\"");
 	t->higher_is_better = error == 0 && str_eq(better, "higher");
 	return error;
 }
@@ -210,7 +210,7 @@ static int take_check(const struct reader *r, const struct json *item)
 			c->state = i;
 			return 0;
 		}
-	return error < 0 ? error : bad(r, "state", "is neither \"ok\", \"warn\" nor \"fail\"");
+	return error < 0 ? error : bad_result(r, "state", "is neither \"ok\", \"warn\" nor \"fail\"");
 }
 
 static int take_list(const struct reader *r, const struct json *root, const char *key, bool must,
@@ -222,7 +222,7 @@ static int take_list(const struct reader *r, const struct json *root, const char
 	if (!list && !must)
 		return 0;
 	if (json_kind(list) != JSON_KIND_LIST || (must && !json_count(list)))
-		return bad(r, key, list ? "is no list, or empty" : "is missing");
+		return bad_result(r, key, list ? "is no list, or empty" : "is missing");
 	for (size_t i = 0; i < json_count(list) && error == 0; i++)
 		error = take(r, json_item(list, i));
 	return error;
@@ -237,7 +237,7 @@ static int take_share(const struct reader *r, const struct json *root, const cha
 	if (!value)
 		return 0;
 	if (json_double(value, ret) < 0 || !(*ret >= 0 && *ret < 1))
-		return bad(r, key, "is no number from 0 to 1");
+		return bad_result(r, key, "is no number from 0 to 1");
 	return 0;
 }
 
@@ -250,10 +250,10 @@ static int take_order(const struct reader *r, const struct json *root)
 	/* Results that were imported have none. */
 	if (json_member(root, "trials") && (json_number(json_member(root, "trials"), &trials) < 0 ||
 						   trials < 0 || trials > 100000000))
-		return bad(r, "trials", "is no number of trials");
+		return bad_result(r, "trials", "is no number of trials");
 	if (json_member(root, "warmup") && (json_number(json_member(root, "warmup"), &warmup) < 0 ||
 						   warmup < 0 || warmup > 100000000))
-		return bad(r, "warmup", "is no number of rounds");
+		return bad_result(r, "warmup", "is no number of rounds");
 	r->result->trials_each = (unsigned)trials;
 	r->result->warmup = (unsigned)warmup;
 	if (json_kind(search) == JSON_KIND_NULL)
@@ -262,7 +262,7 @@ static int take_order(const struct reader *r, const struct json *root)
 	if (!r->result->search || json_double(json_member(search, "max_seconds"),
 					  &r->result->max_seconds) < 0 ||
 		!(r->result->max_seconds >= 0))
-		return bad(r, "search", "is no object with max_seconds");
+		return bad_result(r, "search", "is no object with max_seconds");
 	return 0;
 }
 
@@ -272,14 +272,14 @@ static int take_numbers(const struct reader *r, const struct json *root)
 	int error;
 
 	if (json_number(json_member(root, "schema"), &schema) < 0 || schema < 1)
-		return bad(r, "schema", "is missing, or no number from 1");
+		return bad_result(r, "schema", "is missing, or no number from 1");
 	if (schema > BENCH_SCHEMA)
 		return ctx_fail(r->ctx, -EPROTONOSUPPORT, "%s is of a newer vfctl (schema %lld; this one "
 			"reads up to %d)", r->what, (long long)schema, BENCH_SCHEMA);
 	if (json_number(json_member(root, "seed"), &seed) < 0)
-		return bad(r, "seed", "is no whole number");
+		return bad_result(r, "seed", "is no whole number");
 	if (json_number(json_member(root, "runs"), &runs) < 0 || runs < 0 || runs > 100000000)
-		return bad(r, "runs", "is no number of runs");
+		return bad_result(r, "runs", "is no number of runs");
 	r->result->seed = (uint64_t)seed;
 	r->result->runs = (unsigned)runs;
 	r->result->emulated = json_flag(json_member(root, "emulated"));
@@ -287,7 +287,7 @@ static int take_numbers(const struct reader *r, const struct json *root)
 	if (error == 0)
 		error = take_share(r, root, "alpha", 0.05, &r->result->alpha);
 	if (error == 0 && r->result->alpha <= 0)
-		error = bad(r, "alpha", "is not above 0");
+		error = bad_result(r, "alpha", "is not above 0");
 	return error < 0 ? error : take_share(r, root, "noise", 0.01, &r->result->noise);
 }
 
@@ -324,7 +324,7 @@ static int take_root(const struct reader *r, const struct json *root)
 		error = take_settings(r, json_member(root, "host"), "host", &result->host,
 			&result->host_count);
 	if (error == 0 && result->baseline && !has_configuration(result, result->baseline))
-		error = bad(r, "baseline", "names no configuration");
+		error = bad_result(r, "baseline", "names no configuration");
 	return error;
 }
 

@@ -537,7 +537,7 @@ static int read_output(struct run *r, struct buf *ret)
 }
 
 /* What the tool itself says of a failure is better than its status. */
-static int judge(struct run *r, int status, struct bench_reading **ret)
+static int judge_bench(struct run *r, int status, struct bench_reading **ret)
 {
 	const struct bench_plan_test *t = r->point->test;
 	const struct bench_extract extract = {.regex = t->regex, .json_path = t->json_path,
@@ -563,7 +563,7 @@ static int judge(struct run *r, int status, struct bench_reading **ret)
 	return e;
 }
 
-static int measure(struct run *r, struct bench_reading **ret)
+static int measure_bench(struct run *r, struct bench_reading **ret)
 {
 	struct place *p = &end_of(r->b, r->configuration->client)->place;
 	int status = 0, e = start_server(r);
@@ -582,7 +582,7 @@ static int measure(struct run *r, struct bench_reading **ret)
 	/* What ran in a guest has its output written when it is let go. */
 	if (e == 0)
 		place_job_stop(steal(r->server));
-	return e < 0 ? e : judge(r, status, ret);
+	return e < 0 ? e : judge_bench(r, status, ret);
 }
 
 /* ---- its line ---- */
@@ -668,7 +668,7 @@ static int write_lines(const struct run *r, const char *started, double seconds,
 	return e;
 }
 
-static void tell(const struct run *r, const struct bench_reading *reading, const char *error)
+static void tell_bench(const struct run *r, const struct bench_reading *reading, const char *error)
 {
 	const char *goal = tool_goal(r->point->tool, r->point->test);
 	const struct bench_metric *m = reading ? bench_metric_find(reading->rows[0].metrics,
@@ -760,7 +760,7 @@ int bench_make(struct bench *b, const char *dir, size_t at, struct bench_made *r
 	if (e < 0)
 		return e;
 	strftime(started, sizeof(started), "%Y-%m-%dT%H:%M:%SZ", gmtime_r(&now, &tm));
-	e = ret->refused ? 0 : look_for_room(b, dir, measure(&r, &reading));
+	e = ret->refused ? 0 : look_for_room(b, dir, measure_bench(&r, &reading));
 	if (is_final(e) || (e < 0 && b->ctx->cancelled))
 		return b->ctx->cancelled ? -EINTR : e;
 	if (e < 0 && !(error = strdup(vfctl_ctx_error(b->ctx))))
@@ -770,7 +770,7 @@ int bench_make(struct bench *b, const char *dir, size_t at, struct bench_made *r
 	ret->seconds = (double)(files_now_ms() - begun) / 1000;
 	e = write_lines(&r, started, ret->seconds, reading, error);
 	if (e == 0)
-		tell(&r, reading, error);
+		tell_bench(&r, reading, error);
 	return e;
 }
 

@@ -65,7 +65,7 @@ static const char *name_of(const struct found *f, size_t candidate)
 }
 
 /* Takes @text; NULL: out of memory. */
-static const char *keep(struct found *f, char *text)
+static const char *add_line(struct found *f, char *text)
 {
 	if (!text || !array_grow(f->texts, f->text_count)) {
 		free(text);
@@ -76,11 +76,11 @@ static const char *keep(struct found *f, char *text)
 }
 
 /* Takes @text. */
-static int say(struct vfctl_ctx *ctx, struct found *f, char *text)
+static int say_line(struct vfctl_ctx *ctx, struct found *f, char *text)
 {
 	struct vfctl_search *s = &f->shown;
 
-	if (!keep(f, text) || !array_grow(s->sentences, s->sentence_count))
+	if (!add_line(f, text) || !array_grow(s->sentences, s->sentence_count))
 		return ctx_oom(ctx);
 	s->sentences[s->sentence_count++] = text;
 	return 0;
@@ -164,11 +164,11 @@ static int tell_leavers(struct vfctl_ctx *ctx, struct found *f)
 
 		vfctl_bench_p(c->p, p);
 		if (c->state == VFCTL_SEARCH_WORSE)
-			r = say(ctx, f, str_format("%s left the race after %u rounds: worse than %s by "
+			r = say_line(ctx, f, str_format("%s left the race after %u rounds: worse than %s by "
 				"more than %g %% (p %s%s).", c->name, c->left_after,
 				name_of(f, c->worse_than), 100 * s->noise, p[0] == '<' ? "" : "= ", p));
 		else if (c->state == VFCTL_SEARCH_FAILS)
-			r = say(ctx, f, str_format("%s left the race: it fails%s%s.", c->name,
+			r = say_line(ctx, f, str_format("%s left the race: it fails%s%s.", c->name,
 				c->error ? ": " : "", c->error ? c->error : ""));
 	}
 	return r;
@@ -190,7 +190,7 @@ static const char *error_of(struct found *f, const char *configuration)
 		if (t->error)
 			return t->error;
 		if (!bench_metric_find(t->metrics, t->metric_count, goal))
-			return keep(f, str_format("%s gave no %s", t->tool ? t->tool : "its tool", goal));
+			return add_line(f, str_format("%s gave no %s", t->tool ? t->tool : "its tool", goal));
 	}
 	return NULL;
 }
@@ -299,7 +299,7 @@ static void take_figures(struct found *f, bool over)
 }
 
 /* @f->result is there. */
-static int fill(struct vfctl_ctx *ctx, struct found *f)
+static int fill_search_report(struct vfctl_ctx *ctx, struct found *f)
 {
 	bool over = false;
 	int r = search_replay(ctx, f->result, &f->race, &over);
@@ -309,7 +309,7 @@ static int fill(struct vfctl_ctx *ctx, struct found *f)
 	take_figures(f, over);
 	r = take_candidates(ctx, f);
 	if (r == 0)
-		r = say(ctx, f, tell_verdict(f));
+		r = say_line(ctx, f, tell_verdict(f));
 	return r < 0 ? r : tell_leavers(ctx, f);
 }
 
@@ -319,7 +319,7 @@ int vfctl_search_read(struct vfctl_ctx *ctx, const char *directory, struct vfctl
 	int r = f ? bench_result_read(ctx, directory, &f->result) : ctx_oom(ctx);
 
 	if (r == 0)
-		r = fill(ctx, f);
+		r = fill_search_report(ctx, f);
 	if (r == 0)
 		*ret = &steal(f)->shown;
 	return r;
@@ -333,7 +333,7 @@ int search_advise(struct vfctl_ctx *ctx, struct report *report)
 	if (r < 0)
 		return r;
 	f->result = report->results[0];
-	r = fill(ctx, f);
+	r = fill_search_report(ctx, f);
 	for (size_t i = 0; i < f->shown.sentence_count && r == 0; i++) {
 		char *copy = strdup(f->shown.sentences[i]);
 

@@ -16,7 +16,7 @@
 
 /* ---- one program there ---- */
 
-static int run(struct place *p, const char *input, struct place_output *ret, char *const argv[])
+static int run_settings(struct place *p, const char *input, struct place_output *ret, char *const argv[])
 {
 	char words[300], where[300];
 	_free_ char *text = NULL;
@@ -34,7 +34,7 @@ static int read_file(struct place *p, const char *path, char **ret)
 {
 	_place_output_ struct place_output o = {0};
 	char *argv[] = {"cat", (char *)path, NULL};
-	int r = run(p, NULL, &o, argv);
+	int r = run_settings(p, NULL, &o, argv);
 
 	if (r < 0)
 		return r;
@@ -115,7 +115,7 @@ static int show_coalescing(struct place *p, const char *device, char **ret)
 {
 	_place_output_ struct place_output o = {0};
 	char *argv[] = {"ethtool", "-c", (char *)device, NULL};
-	int r = run(p, NULL, &o, argv);
+	int r = run_settings(p, NULL, &o, argv);
 
 	if (r == -ENOENT)
 		return ctx_append(p->ctx, r, " (apt-get install ethtool)");
@@ -245,7 +245,7 @@ static int write_coalescing(struct place *p, const char *device, const char *tex
 			argv_add(&argv, "%s", pair.name);
 			argv_add(&argv, "%s", pair.value);
 		}
-	return argv.failed ? ctx_oom(p->ctx) : argv.count > 3 ? run(p, NULL, &o, argv.v) : 0;
+	return argv.failed ? ctx_oom(p->ctx) : argv.count > 3 ? run_settings(p, NULL, &o, argv.v) : 0;
 }
 
 static int write_governor(struct place *p, const char *value)
@@ -264,7 +264,7 @@ static int write_governor(struct place *p, const char *value)
 	for (int cpu = vfctl_cpuset_next(&cpus, 0); cpu >= 0;
 		cpu = vfctl_cpuset_next(&cpus, (unsigned)cpu + 1))
 		argv_add(&argv, GOVERNOR, cpu);
-	return argv.failed ? ctx_oom(p->ctx) : run(p, value, &o, argv.v);
+	return argv.failed ? ctx_oom(p->ctx) : run_settings(p, value, &o, argv.v);
 }
 
 /* Some drivers take the link down for a moment, and the next program would find none. */
@@ -301,7 +301,7 @@ static int write_one(struct place *p, const char *device, const struct pair *pai
 		return 0;
 	if (str_eq(pair->name, "governor"))
 		return write_governor(p, pair->value);
-	return path ? run(p, str_eq(pair->name, "mtu") ? NULL : pair->value, &o,
+	return path ? run_settings(p, str_eq(pair->name, "mtu") ? NULL : pair->value, &o,
 			      str_eq(pair->name, "mtu") ? mtu : tee)
 		    : ctx_oom(p->ctx);
 }

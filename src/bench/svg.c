@@ -30,7 +30,7 @@ struct axis {
 	bool log;
 };
 
-static double place(const struct axis *a, double value)
+static double at_px(const struct axis *a, double value)
 {
 	double part = a->log ? log(value / a->low) / log(a->high / a->low)
 		: (value - a->low) / (a->high - a->low);
@@ -136,7 +136,7 @@ static void axis_y(struct buf *out, const struct axis *a, const char *unit)
 	char text[VFCTL_BENCH_TEXT];
 
 	for (size_t i = 0; i < count; i++)
-		tick_y(out, place(a, ticks[i]), tick_text(ticks[i], unit,
+		tick_y(out, at_px(a, ticks[i]), tick_text(ticks[i], unit,
 			a->log ? ticks[i] : a->high, text));
 }
 
@@ -147,7 +147,7 @@ static void axis_x(struct buf *out, const struct axis *a, const char *unit, doub
 	char text[VFCTL_BENCH_TEXT];
 
 	for (size_t i = 0; i < count; i++)
-		tick_x(out, place(a, ticks[i]), bottom, tick_text(ticks[i], unit,
+		tick_x(out, at_px(a, ticks[i]), bottom, tick_text(ticks[i], unit,
 			a->log ? ticks[i] : a->high, text));
 }
 
@@ -270,7 +270,7 @@ static size_t points_of(const struct vfctl_bench_report *r, const char *test, en
 	return count;
 }
 
-static void widen(double *low, double *high, double value)
+static void widen_svg(double *low, double *high, double value)
 {
 	if (isfinite(value)) {
 		*low = fmin(*low, value);
@@ -293,7 +293,7 @@ static void put_curve(struct buf *out, const struct axis *x, const struct axis *
 {
 	buf_printf(out, "<path class=\"%s\" d=\"", class);
 	for (size_t i = 0; i < count; i++)
-		buf_printf(out, "%c%.1f %.1f", i ? 'L' : 'M', place(x, points[i].x), place(y, points[i].y));
+		buf_printf(out, "%c%.1f %.1f", i ? 'L' : 'M', at_px(x, points[i].x), at_px(y, points[i].y));
 	buf_puts(out, "\"/>");
 }
 
@@ -302,10 +302,10 @@ static void put_band(struct buf *out, const struct axis *x, const struct axis *y
 {
 	buf_puts(out, "<path class=\"b\" d=\"");
 	for (size_t i = 0; i < count; i++)
-		buf_printf(out, "%c%.1f %.1f", i ? 'L' : 'M', place(x, points[i].x),
-			place(y, points[i].high));
+		buf_printf(out, "%c%.1f %.1f", i ? 'L' : 'M', at_px(x, points[i].x),
+			at_px(y, points[i].high));
 	for (size_t i = count; i-- > 0;)
-		buf_printf(out, "L%.1f %.1f", place(x, points[i].x), place(y, points[i].low));
+		buf_printf(out, "L%.1f %.1f", at_px(x, points[i].x), at_px(y, points[i].low));
 	buf_puts(out, "z\"/>");
 }
 
@@ -323,7 +323,7 @@ static void put_series(struct buf *out, const struct vfctl_bench_report *r, cons
 		if (count)
 			put_curve(out, x, y, points, count, "l");
 		for (size_t i = 0; i < count; i++)
-			marker(out, k, place(x, points[i].x), place(y, points[i].y));
+			marker(out, k, at_px(x, points[i].x), at_px(y, points[i].y));
 		count = second ? points_of(r, test, over, k, second, points) : 0;
 		if (count)
 			put_curve(out, x, y, points, count, "l dash");
@@ -366,7 +366,7 @@ static void mark_x(struct buf *out, const struct vfctl_bench_report *r, const ch
 			sorted[count++].x = x_of(&r->cells[i], over);
 	qsort(sorted, count, sizeof(*sorted), by_x);
 	for (size_t i = 0; i < count; i++) {
-		marks[i] = place(x, sorted[i].x);
+		marks[i] = at_px(x, sorted[i].x);
 		if (marks[i] - last < 34)
 			continue;
 		last = marks[i];
@@ -392,10 +392,10 @@ void svg_curves(struct buf *out, const struct vfctl_bench_report *r, const char 
 			size_t count = points_of(r, test, over, k, pass ? second : NULL, points);
 
 			for (size_t i = 0; i < count; i++) {
-				widen(&from, &to, points[i].x);
-				widen(&low, &high, points[i].y);
-				widen(&low, &high, pass ? points[i].y : points[i].low);
-				widen(&low, &high, pass ? points[i].y : points[i].high);
+				widen_svg(&from, &to, points[i].x);
+				widen_svg(&low, &high, points[i].y);
+				widen_svg(&low, &high, pass ? points[i].y : points[i].low);
+				widen_svg(&low, &high, pass ? points[i].y : points[i].high);
 			}
 		}
 	if (!(from < to))
@@ -487,15 +487,15 @@ static void put_shares(struct buf *out, const struct vfctl_bench_column *c, cons
 	double all = samples_of(c), before = c->bucket_lows[0], end = before;
 	_buf_ struct buf path = {0};
 
-	buf_printf(&path, "M%.1f %.1f", place(x, before), place(y, 0));
+	buf_printf(&path, "M%.1f %.1f", at_px(x, before), at_px(y, 0));
 	for (size_t i = 0; i < c->bucket_count; i += MERGED) {
 		size_t next = i + MERGED < c->bucket_count ? i + MERGED : c->bucket_count;
 
 		end = c->bucket_lows[next];
-		buf_printf(&path, "L%.1f %.1f", place(x, sqrt(c->bucket_lows[i] * end)),
-			place(y, share_at(c, i, all)));
+		buf_printf(&path, "L%.1f %.1f", at_px(x, sqrt(c->bucket_lows[i] * end)),
+			at_px(y, share_at(c, i, all)));
 	}
-	buf_printf(&path, "L%.1f %.1f", place(x, end), place(y, 0));
+	buf_printf(&path, "L%.1f %.1f", at_px(x, end), at_px(y, 0));
 	if (path.data)
 		buf_printf(out, "<path class=\"b\" d=\"%s\"/><path class=\"l\" d=\"%s\"/>", path.data,
 			path.data);
@@ -522,7 +522,7 @@ void svg_distribution(struct buf *out, const struct vfctl_bench_report *r,
 	open_figure(out, id, CURVE_HEIGHT - 20, name, caption);
 	for (size_t i = 0; i < count; i++) {
 		snprintf(text, sizeof(text), "%.3g %%", 100 * ticks[i]);
-		tick_y(out, place(&y, ticks[i]), text);
+		tick_y(out, at_px(&y, ticks[i]), text);
 	}
 	axis_x(out, &x, "us", CURVE_BOTTOM);
 	for (size_t k = 0; k < r->configuration_count; k++) {
@@ -540,13 +540,13 @@ static void put_tail(struct buf *out, const struct vfctl_bench_column *c, const 
 {
 	double all = samples_of(c), left = all;
 
-	buf_printf(out, "<path class=\"l\" d=\"M%.1f %.1f", place(x, c->bucket_lows[0]), place(y, 1));
+	buf_printf(out, "<path class=\"l\" d=\"M%.1f %.1f", at_px(x, c->bucket_lows[0]), at_px(y, 1));
 	for (size_t i = 0; i < c->bucket_count; i++) {
 		left -= (double)c->bucket_counts[i];
 		if (left > 0)
-			buf_printf(out, "L%.1f %.1f", place(x, c->bucket_lows[i + 1]), place(y, left / all));
+			buf_printf(out, "L%.1f %.1f", at_px(x, c->bucket_lows[i + 1]), at_px(y, left / all));
 		else if (c->bucket_counts[i])
-			buf_printf(out, "L%.1f %.1f", place(x, c->bucket_lows[i + 1]), y->from);
+			buf_printf(out, "L%.1f %.1f", at_px(x, c->bucket_lows[i + 1]), y->from);
 	}
 	buf_puts(out, "\"/>");
 }
@@ -567,7 +567,7 @@ void svg_tail(struct buf *out, const struct vfctl_bench_report *r, const struct 
 	open_figure(out, id, CURVE_HEIGHT - 20, name, caption);
 	for (double share = 1; share >= y.low * 0.99; share /= 10) {
 		snprintf(text, sizeof(text), "%.6g %%", 100 * share);
-		tick_y(out, place(&y, share), text);
+		tick_y(out, at_px(&y, share), text);
 	}
 	axis_x(out, &x, "us", CURVE_BOTTOM);
 	for (size_t k = 0; k < r->configuration_count; k++) {
@@ -592,7 +592,7 @@ static struct axis trials_axis(const struct vfctl_bench_report *r, const struct 
 
 	for (size_t k = 0; k < r->configuration_count; k++)
 		for (size_t i = 0; i < cell->columns[k].goal.trials; i++)
-			widen(&low, &high, cell->columns[k].values[i]);
+			widen_svg(&low, &high, cell->columns[k].values[i]);
 	return axis_of(low, high, low > 0 && high > 6 * low, NAMES, VERDICTS - 20);
 }
 
@@ -626,13 +626,13 @@ static void trials_row(struct buf *out, const struct vfctl_bench_report *r,
 	buf_printf(out, "</text><g class=\"c%zu\">", c->configuration % SVG_COLOURS);
 	for (size_t i = 0; i < c->goal.trials; i++)
 		buf_printf(out, "<circle class=\"dot\" cx=\"%.1f\" cy=\"%.1f\" r=\"3.2\"/>",
-			place(x, c->values[i]), y + (double)(i * 5 % 7) * 2 - 6);
+			at_px(x, c->values[i]), y + (double)(i * 5 % 7) * 2 - 6);
 	if (c->goal.trials > 1)
-		buf_printf(out, "<path class=\"i\" d=\"M%.1f %.1fH%.1f\"/>", place(x, c->goal.low), y,
-			place(x, c->goal.high));
+		buf_printf(out, "<path class=\"i\" d=\"M%.1f %.1fH%.1f\"/>", at_px(x, c->goal.low), y,
+			at_px(x, c->goal.high));
 	if (c->goal.trials)
 		buf_printf(out, "<path class=\"med\" d=\"M%.1f %.1fV%.1f\"/>",
-			place(x, c->goal.median), y - 11,
+			at_px(x, c->goal.median), y - 11,
 			y + 11);
 	buf_printf(out, "</g><text class=\"v%s\" x=\"%.0f\" y=\"%.1f\">", classes[c->difference.verdict],
 		VERDICTS, y + 4);

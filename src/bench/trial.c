@@ -110,7 +110,7 @@ struct reader {
 	const char *what;
 };
 
-static int bad(const struct reader *r, const char *member, const char *why)
+static int bad_at(const struct reader *r, const char *member, const char *why)
 {
 	return ctx_fail(r->ctx, -EBADMSG, "%s: \"%s\" %s", r->what, member, why);
 }
@@ -124,7 +124,7 @@ static int read_text(const struct reader *r, const struct json *object, const ch
 	if (json_kind(value) == JSON_KIND_NULL && !must)
 		return 0;
 	if (json_kind(value) != JSON_KIND_TEXT || (must && !*json_text(value)))
-		return bad(r, key, value ? "is no text" : "is missing");
+		return bad_at(r, key, value ? "is no text" : "is missing");
 	*ret = strdup(json_text(value));
 	return *ret ? 0 : ctx_oom(r->ctx);
 }
@@ -137,7 +137,7 @@ static int read_count(const struct reader *r, const struct json *object, const c
 
 	if (!value || json_kind(value) != JSON_KIND_INTEGER || json_number(value, &number) < 0 ||
 		number < min || number > 100000000)
-		return bad(r, key, value ? "is no number of that kind" : "is missing");
+		return bad_at(r, key, value ? "is no number of that kind" : "is missing");
 	*ret = (unsigned)number;
 	return 0;
 }
@@ -151,14 +151,14 @@ static int read_texts(const struct reader *r, const struct json *object, const c
 		return 0;
 	texts = json_kind(list) == JSON_KIND_LIST ? calloc(json_count(list) + 1, sizeof(*texts)) : NULL;
 	if (!texts)
-		return json_kind(list) == JSON_KIND_LIST ? ctx_oom(r->ctx) : bad(r, key, "is no list");
+		return json_kind(list) == JSON_KIND_LIST ? ctx_oom(r->ctx) : bad_at(r, key, "is no list");
 	*ret = texts;
 	for (size_t i = 0; i < json_count(list); i++) {
 		const char *text = json_text(json_item(list, i));
 
 		texts[i] = text ? strdup(text) : NULL;
 		if (!texts[i])
-			return text ? ctx_oom(r->ctx) : bad(r, key, "has an item that is no text");
+			return text ? ctx_oom(r->ctx) : bad_at(r, key, "has an item that is no text");
 	}
 	return 0;
 }
@@ -169,7 +169,7 @@ static int read_parameters(const struct reader *r, const struct json *object, st
 	const char *key;
 
 	if (object && json_kind(object) != JSON_KIND_OBJECT)
-		return bad(r, "parameters", "is no object");
+		return bad_at(r, "parameters", "is no object");
 	while (object && (key = json_next(object, &iter))) {
 		const char *value = json_text(json_member(object, key));
 		struct bench_parameter *p;
@@ -179,7 +179,7 @@ static int read_parameters(const struct reader *r, const struct json *object, st
 		p = &t->parameters[t->parameter_count++];
 		if (!value || !*key || !str_copy(p->name, sizeof(p->name), key) ||
 			!str_copy(p->value, sizeof(p->value), value))
-			return bad(r, "parameters", "has one whose name or value is no text, or too long");
+			return bad_at(r, "parameters", "has one whose name or value is no text, or too long");
 	}
 	return 0;
 }
@@ -195,11 +195,11 @@ static int read_metric(const struct reader *r, const struct json *object, struct
 	m = &t->metrics[t->metric_count];
 	if (!name || !*name || !str_copy(m->name, sizeof(m->name), name) ||
 		bench_metric_find(t->metrics, t->metric_count, name))
-		return bad(r, "metrics", "has one without a name, or a name twice");
+		return bad_at(r, "metrics", "has one without a name, or a name twice");
 	if (!unit || !str_copy(m->unit, sizeof(m->unit), unit))
-		return bad(r, name, "has no unit that is a short text");
+		return bad_at(r, name, "has no unit that is a short text");
 	if (json_double(json_member(object, "value"), &m->value) < 0 || !isfinite(m->value))
-		return bad(r, name, "has no value that is a number");
+		return bad_at(r, name, "has no value that is a number");
 	m->from_samples = json_flag(json_member(object, "from_samples"));
 	t->metric_count++;
 	return 0;
@@ -210,7 +210,7 @@ static int read_metrics(const struct reader *r, const struct json *list, struct 
 	int error = 0;
 
 	if (list && json_kind(list) != JSON_KIND_LIST)
-		return bad(r, "metrics", "is no list");
+		return bad_at(r, "metrics", "is no list");
 	for (size_t i = 0; i < json_count(list) && error == 0; i++)
 		error = read_metric(r, json_item(list, i), t);
 	return error;
@@ -227,7 +227,7 @@ static int read_histogram(const struct reader *r, const struct json *object,
 	if (json_number(json_member(object, "per_octave"), &octave) < 0 || octave != BENCH_PER_OCTAVE ||
 		json_number(json_member(object, "first"), &first) < 0 || first < BUCKET_LOWEST ||
 		!json_count(counts) || first + (int64_t)json_count(counts) - 1 > BUCKET_HIGHEST)
-		return bad(r, "histogram", "has other buckets than this vfctl");
+		return bad_at(r, "histogram", "has other buckets than this vfctl");
 	ret->counts = calloc(json_count(counts), sizeof(*ret->counts));
 	if (!ret->counts)
 		return ctx_oom(r->ctx);
@@ -235,7 +235,7 @@ static int read_histogram(const struct reader *r, const struct json *object,
 	ret->count = json_count(counts);
 	for (size_t i = 0; i < ret->count; i++) {
 		if (json_number(json_item(counts, i), &count) < 0 || count < 0)
-			return bad(r, "histogram", "has a count that is none");
+			return bad_at(r, "histogram", "has a count that is none");
 		ret->counts[i] = (uint64_t)count;
 	}
 	return 0;
@@ -269,7 +269,7 @@ static int read_members(const struct reader *r, const struct json *root, struct 
 		error = read_texts(r, root, "raw", &t->raw);
 	if (error == 0 && json_member(root, "seconds") &&
 		(json_double(json_member(root, "seconds"), &t->seconds) < 0 || !isfinite(t->seconds)))
-		error = bad(r, "seconds", "is no number");
+		error = bad_at(r, "seconds", "is no number");
 	return error;
 }
 

@@ -40,9 +40,9 @@ static int run_words(struct place *p, const char *input, struct place_output *o,
 }
 
 /* One line of words, broken at blanks. */
-static int run(struct place *p, const char *input, char *answer, size_t size, const char *fmt, ...)
+static int run_wg(struct place *p, const char *input, char *answer, size_t size, const char *fmt, ...)
 	_printf_(5, 6);
-static int run(struct place *p, const char *input, char *answer, size_t size, const char *fmt, ...)
+static int run_wg(struct place *p, const char *input, char *answer, size_t size, const char *fmt, ...)
 {
 	_place_output_ struct place_output o = {0};
 	_argv_ struct argv argv = {0};
@@ -63,9 +63,9 @@ static int run(struct place *p, const char *input, char *answer, size_t size, co
 
 static int make_keys(struct tunnel_end *e)
 {
-	int r = run(e->p, NULL, e->private, sizeof(e->private), "wg genkey");
+	int r = run_wg(e->p, NULL, e->private, sizeof(e->private), "wg genkey");
 
-	return r < 0 ? r : run(e->p, e->private, e->public, sizeof(e->public), "wg pubkey");
+	return r < 0 ? r : run_wg(e->p, e->private, e->public, sizeof(e->public), "wg pubkey");
 }
 
 /* An address may be IPv6: [::1]:51899. */
@@ -79,17 +79,17 @@ static int set_peer(const struct tunnel_end *e, const struct tunnel_end *peer, u
 
 	if (!endpoint)
 		return ctx_oom(e->p->ctx);
-	return run(e->p, e->private, NULL, 0, "wg set %s listen-port %u private-key /dev/stdin peer %s "
+	return run_wg(e->p, e->private, NULL, 0, "wg set %s listen-port %u private-key /dev/stdin peer %s "
 		"allowed-ips 10.213.%u.%u/32%s", e->name, e->port, peer->public, number, peer->host,
 		endpoint);
 }
 
 static int set_up(const struct tunnel_end *e, unsigned number, uint32_t mtu)
 {
-	int r = run(e->p, NULL, NULL, 0, "ip address add 10.213.%u.%u/30 dev %s", number, e->host,
+	int r = run_wg(e->p, NULL, NULL, 0, "ip address add 10.213.%u.%u/30 dev %s", number, e->host,
 		e->name);
 
-	return r < 0 ? r : run(e->p, NULL, NULL, 0, "ip link set dev %s mtu %u up", e->name, mtu);
+	return r < 0 ? r : run_wg(e->p, NULL, NULL, 0, "ip link set dev %s mtu %u up", e->name, mtu);
 }
 
 static void name_of(unsigned number, bool server, char name[16])
@@ -110,7 +110,7 @@ int tunnel_make(struct place *client, struct place *server, unsigned number, uin
 			"write address: 10.0.0.2 there", server->end->name);
 	for (unsigned i = 0; i < 2 && r == 0; i++) {
 		name_of(number, i == 1, ends[i].name);
-		r = run(ends[i].p, NULL, NULL, 0, "ip link add %s type wireguard", ends[i].name);
+		r = run_wg(ends[i].p, NULL, NULL, 0, "ip link add %s type wireguard", ends[i].name);
 		if (r == 0)
 			r = make_keys(&ends[i]);
 	}
@@ -190,7 +190,7 @@ static int take_down(struct place *p, void *data)
 	bool there = false;
 	int r = is_there(p, &there);
 
-	return r == 0 && there ? run(p, NULL, NULL, 0, "ip link delete dev %s", p->end->device) : r;
+	return r == 0 && there ? run_wg(p, NULL, NULL, 0, "ip link delete dev %s", p->end->device) : r;
 }
 
 static int revert_tunnel(struct vfctl_ctx *ctx, const struct op *op)

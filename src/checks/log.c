@@ -148,7 +148,7 @@ static double uptime(struct exam *e)
 	return host_try_read(e->ctx, &text, "/proc/uptime") == 0 ? strtod(text, NULL) : -1;
 }
 
-static void tell(struct exam *e, const struct tally *t)
+static void tell_log(struct exam *e, const struct tally *t)
 {
 	double ago = t->at < 0 ? -1 : uptime(e) - t->at;
 	char name[VFCTL_BDF_TEXT], when[48] = "";
@@ -185,7 +185,7 @@ static void check_log(struct exam *e)
 				break;
 			}
 	for (size_t i = 0; i < count; i++)
-		tell(e, &tallies[i]);
+		tell_log(e, &tallies[i]);
 }
 
 const struct check log_checks[] = {

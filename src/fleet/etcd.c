@@ -73,7 +73,7 @@ static int64_t now_ms(void)
 
 /* ---- curl ---- */
 
-static size_t receive(char *data, size_t size, size_t count, void *user)
+static size_t receive_etcd(char *data, size_t size, size_t count, void *user)
 {
 	struct etcd *c = user;
 
@@ -171,7 +171,7 @@ static int make_handle(struct etcd *c)
 		return ctx_oom(c->ctx);
 	set_protocols(c->curl);
 	set_tls(c);
-	sym_curl_easy_setopt(c->curl, CURLOPT_WRITEFUNCTION, receive);
+	sym_curl_easy_setopt(c->curl, CURLOPT_WRITEFUNCTION, receive_etcd);
 	sym_curl_easy_setopt(c->curl, CURLOPT_WRITEDATA, c);
 	sym_curl_easy_setopt(c->curl, CURLOPT_ERRORBUFFER, c->curl_words);
 	sym_curl_easy_setopt(c->curl, CURLOPT_XFERINFOFUNCTION, is_cancelled);
@@ -286,7 +286,7 @@ static long try_ms(const struct etcd *c)
 	return left < 1 ? 1 : (long)left;
 }
 
-static enum etcd_verdict ask(struct etcd *c, struct endpoint *e, const struct request *q)
+static enum etcd_verdict ask_etcd(struct etcd *c, struct endpoint *e, const struct request *q)
 {
 	_free_ char *url = str_format("%s%s", e->url, q->path);
 	long ms = try_ms(c), connect_ms = (long)c->spec->timeout_ms / 4, status = 0;
@@ -370,7 +370,7 @@ static enum etcd_verdict log_in(struct etcd *c, struct endpoint *e)
 		return ETCD_FINAL;
 	q.body = body.data;
 	q.len = body.len;
-	v = ask(c, e, &q);
+	v = ask_etcd(c, e, &q);
 	explicit_bzero(body.data, body.len);
 	if (v == ETCD_FINAL && e->error == 0)
 		e->error = set_headers(c);
@@ -389,7 +389,7 @@ static enum etcd_verdict try_endpoint(struct etcd *c, struct endpoint *e,
 			if (v != ETCD_FINAL || e->error < 0)
 				return v == ETCD_UNSURE ? ETCD_AGAIN : v;
 		}
-		v = ask(c, e, q);
+		v = ask_etcd(c, e, q);
 		if (v != ETCD_LOGIN)
 			break;
 		/* Tokens end after five minutes, or with their member. */

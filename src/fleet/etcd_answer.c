@@ -213,7 +213,7 @@ static const struct {
 };
 
 /* The words on one line, without what would harm a terminal. */
-static void clean(char *words)
+static void clean_answer(char *words)
 {
 	for (unsigned char *c = (unsigned char *)words; *c; c++)
 		if (*c < 0x20 || *c >= 0x7f)
@@ -247,12 +247,12 @@ enum etcd_verdict etcd_answer_refusal(long status, const char *text, size_t len,
 	for (size_t i = 0; said && i < ARRAY_SIZE(refusals); i++)
 		if (strstr(said, refusals[i].words)) {
 			snprintf(words, 192, "%.100s%s", said, refusals[i].remedy);
-			clean(words);
+			clean_answer(words);
 			*ret_error = refusals[i].error;
 			return refusals[i].verdict;
 		}
 	snprintf(words, 192, "HTTP status %ld%s%.100s", status, said ? ": " : "",
 		said ? said : "");
-	clean(words);
+	clean_answer(words);
 	return by_status(status, ret_error);
 }

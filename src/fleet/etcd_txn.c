@@ -39,7 +39,7 @@ static void next(struct buf *b)
 
 /* ---- compares ---- */
 
-static void compare(struct etcd_txn *t, const char *key)
+static void compare_txn(struct etcd_txn *t, const char *key)
 {
 	next(&t->compare);
 	buf_puts(&t->compare, "{\"result\":\"EQUAL\",");
@@ -48,7 +48,7 @@ static void compare(struct etcd_txn *t, const char *key)
 
 void etcd_if_value(struct etcd_txn *t, const char *key, const char *value)
 {
-	compare(t, key);
+	compare_txn(t, key);
 	buf_puts(&t->compare, ",\"target\":\"VALUE\",\"value\":\"");
 	base64_add(&t->compare, value, strlen(value));
 	buf_puts(&t->compare, "\"}");
@@ -56,7 +56,7 @@ void etcd_if_value(struct etcd_txn *t, const char *key, const char *value)
 
 void etcd_if_revision(struct etcd_txn *t, const char *key, int64_t mod_revision)
 {
-	compare(t, key);
+	compare_txn(t, key);
 	buf_printf(&t->compare, ",\"target\":\"MOD\",\"mod_revision\":\"%" PRId64 "\"}",
 		mod_revision);
 }

@@ -209,7 +209,7 @@ int fleet_walk_all(struct fleet *f, int64_t since,
 	return r;
 }
 
-static int find(struct id_store *s, enum vfctl_id_kind kind, uint64_t value,
+static int find_fleet(struct id_store *s, enum vfctl_id_kind kind, uint64_t value,
 	struct vfctl_id *ret)
 {
 	struct fleet *f = fleet_of(s);
@@ -232,7 +232,7 @@ static int find(struct id_store *s, enum vfctl_id_kind kind, uint64_t value,
 
 /*
  * From what this host has: a domain that has its value from another host is found by
- * take() and peek(), which have to ask etcd anyway.
+ * take_fleet() and peek(), which have to ask etcd anyway.
  */
 static int find_owner(struct id_store *s, enum vfctl_id_kind kind,
 	const struct vfctl_id_owner *owner, struct vfctl_id *ret)
@@ -283,7 +283,7 @@ static int keep_match(void *data, const struct vfctl_id *id)
 	return p->count == p->max;
 }
 
-static int page(struct id_store *s, const struct vfctl_id_filter *filter,
+static int page_fleet(struct id_store *s, const struct vfctl_id_filter *filter,
 	enum vfctl_id_kind kind, const uint64_t *after, struct vfctl_id *ret, size_t max)
 {
 	struct page p = {.filter = filter, .ids = ret, .max = max};
@@ -313,7 +313,7 @@ static int begin_for(struct fleet *f, struct vfctl_id_owner *owner)
 	return fleet_begin(f);
 }
 
-static int take(struct id_store *s, const struct id_choice *choice, struct vfctl_id *io)
+static int take_fleet(struct id_store *s, const struct id_choice *choice, struct vfctl_id *io)
 {
 	struct fleet *f = fleet_of(s);
 	int r = begin_for(f, &io->owner);
@@ -327,7 +327,7 @@ static int take(struct id_store *s, const struct id_choice *choice, struct vfctl
 	return r;
 }
 
-static int claim(struct id_store *s, struct vfctl_id *io, struct vfctl_id *ret_holder)
+static int claim_fleet(struct id_store *s, struct vfctl_id *io, struct vfctl_id *ret_holder)
 {
 	const struct vfctl_id_pool *pool;
 	struct fleet *f = fleet_of(s);
@@ -345,7 +345,7 @@ static int claim(struct id_store *s, struct vfctl_id *io, struct vfctl_id *ret_h
 	return r;
 }
 
-static int release(struct id_store *s, enum vfctl_id_kind kind, uint64_t value,
+static int release_fleet(struct id_store *s, enum vfctl_id_kind kind, uint64_t value,
 	const struct vfctl_id_owner *owner, int64_t until)
 {
 	struct fleet *f = fleet_of(s);
@@ -368,7 +368,7 @@ static int try_quarantine(struct fleet *f, const struct vfctl_id *id)
 	return r == 1 && mirror_put(f, &now) < 0 ? -EIO : r;
 }
 
-static int quarantine(struct id_store *s, const struct vfctl_id *id)
+static int quarantine_fleet(struct id_store *s, const struct vfctl_id *id)
 {
 	struct fleet *f = fleet_of(s);
 	int r = fleet_begin(f);
@@ -424,15 +424,15 @@ static void close_store(struct id_store *s)
 
 static const struct id_store_ops ops = {
 	.declare = declare,
-	.find = find,
+	.find = find_fleet,
 	.find_owner = find_owner,
-	.take = take,
+	.take = take_fleet,
 	.peek = peek,
-	.claim = claim,
-	.release = release,
-	.quarantine = quarantine,
+	.claim = claim_fleet,
+	.release = release_fleet,
+	.quarantine = quarantine_fleet,
 	.stats = stats,
-	.page = page,
+	.page = page_fleet,
 	.close = close_store,
 	.lost = lost,
 	.rest = rest_of,

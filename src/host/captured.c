@@ -53,7 +53,7 @@ static int refuse_lock(struct host *h, const char *name, bool shared, unsigned m
 }
 
 /* Take @amount of the work that is allowed. */
-static int spend(struct captured *c, uint64_t amount)
+static int spend_captured(struct captured *c, uint64_t amount)
 {
 	if (c->work > WORK_MAX)
 		return -E2BIG;
@@ -63,14 +63,14 @@ static int spend(struct captured *c, uint64_t amount)
 
 static int captured_check(struct host *h)
 {
-	return spend((struct captured *)h, 0);
+	return spend_captured((struct captured *)h, 0);
 }
 
 static int captured_read(struct host *h, const char *path, struct buf *ret_text)
 {
 	struct captured *c = (struct captured *)h;
 	_close_ int fd = -1;
-	int r = spend(c, 1);
+	int r = spend_captured(c, 1);
 
 	if (r < 0)
 		return r;
@@ -80,13 +80,13 @@ static int captured_read(struct host *h, const char *path, struct buf *ret_text)
 		fd = plain_open_in(h, path);
 		r = fd < 0 ? fd : plain_read(fd, HOST_FILE_MAX, ret_text);
 	}
-	return r < 0 ? r : spend(c, ret_text->len >> 10);
+	return r < 0 ? r : spend_captured(c, ret_text->len >> 10);
 }
 
 static int captured_readlink(struct host *h, const char *path, char **ret_target)
 {
 	struct captured *c = (struct captured *)h;
-	int r = spend(c, 1);
+	int r = spend_captured(c, 1);
 
 	if (r < 0)
 		return r;
@@ -97,12 +97,12 @@ static int captured_readlink(struct host *h, const char *path, char **ret_target
 static int captured_list(struct host *h, const char *path, char ***ret_names)
 {
 	struct captured *c = (struct captured *)h;
-	int r = spend(c, 1);
+	int r = spend_captured(c, 1);
 
 	if (r == 0)
 		r = c->in_memory ? image_list(&c->image, path, ret_names)
 				 : files_list(h, path, ret_names);
-	return r < 0 ? r : spend(c, strv_len(*ret_names));
+	return r < 0 ? r : spend_captured(c, strv_len(*ret_names));
 }
 
 /* The text of an attribute of a request of generic netlink; NULL: there is none. */
@@ -291,7 +291,7 @@ static int find_dir(struct vfctl_ctx *ctx, const char *path, char **ret_root, in
 /* ---- both ---- */
 
 /* Without a tree behind it, no path of the running host can be reached through it. */
-static int fill(struct vfctl_ctx *ctx, struct captured *c, const char *path)
+static int fill_captured(struct vfctl_ctx *ctx, struct captured *c, const char *path)
 {
 	struct stat st;
 
@@ -312,7 +312,7 @@ int captured_host_new(struct vfctl_ctx *ctx, const char *path, struct host **ret
 
 	if (r < 0)
 		return ctx_oom(ctx);
-	r = fill(ctx, (struct captured *)h, path);
+	r = fill_captured(ctx, (struct captured *)h, path);
 	if (r < 0)
 		captured_free(h);
 	else

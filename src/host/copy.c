@@ -31,7 +31,7 @@ struct copying {
 static const char *const lists[] = {"online", "possible", "present", "offline", "isolated",
 	"nohz_full", "cpulist", "*_list", "has_*"};
 
-static bool matches(const char *name, const char *const *patterns, size_t count)
+static bool matches_copy(const char *name, const char *const *patterns, size_t count)
 {
 	for (size_t i = 0; i < count; i++)
 		if (fnmatch(patterns[i], name, 0) == 0)
@@ -49,11 +49,11 @@ static bool is_wanted(const char *dir, const char *name)
 	static const char *const of_node_not[] = {"cpu[0-9]*", "memory[0-9]*", "power"};
 
 	if (str_eq(dir, CPUS))
-		return matches(name, of_cpus, ARRAY_SIZE(of_cpus));
+		return matches_copy(name, of_cpus, ARRAY_SIZE(of_cpus));
 	if (fnmatch(CPUS "/cpu[0-9]*", dir, FNM_PATHNAME) == 0)
-		return matches(name, of_cpu, ARRAY_SIZE(of_cpu));
+		return matches_copy(name, of_cpu, ARRAY_SIZE(of_cpu));
 	if (fnmatch(NODES "/node[0-9]*", dir, FNM_PATHNAME) == 0)
-		return !matches(name, of_node_not, ARRAY_SIZE(of_node_not));
+		return !matches_copy(name, of_node_not, ARRAY_SIZE(of_node_not));
 	return true;
 }
 
@@ -118,7 +118,7 @@ static int copy_file(struct copying *c, const char *path, const char *name)
 		return r;
 	if (r < 0 || !text.data || text.len > ONE_FILE_MAX)
 		return 0;
-	r = matches(name, lists, ARRAY_SIZE(lists)) ? check_numbers(c, path, text.data) : 0;
+	r = matches_copy(name, lists, ARRAY_SIZE(lists)) ? check_numbers(c, path, text.data) : 0;
 	return r < 0 ? r : put_file(c, path, &text);
 }
 

@@ -100,7 +100,7 @@ static bool is_answer(int r)
 	return r >= 0;
 }
 
-static int note(struct vfctl_ctx *ctx, const char *path, int r)
+static int note_host(struct vfctl_ctx *ctx, const char *path, int r)
 {
 	if (!is_answer(r) && !ctx->doubt)
 		ctx->doubt = str_format("%s cannot be read: %s", path, strerror(-r));
@@ -120,7 +120,7 @@ static int try_read(struct vfctl_ctx *ctx, const char *path, char **ret_text)
 
 	if (!h)
 		return -ENOMEM;
-	r = note(ctx, path, h->ops->read(h, path, &text));
+	r = note_host(ctx, path, h->ops->read(h, path, &text));
 	if (r < 0)
 		return r;
 	*ret_text = str_rstrip(buf_steal(&text));
@@ -143,7 +143,7 @@ int host_try_read_slow(struct vfctl_ctx *ctx, char **ret_text, const char *fmt, 
 	if (!h || !h->ops->read_slow)
 		return h ? try_read(ctx, path, ret_text) : -ENOMEM;
 	ctx_doing(ctx, "reading %s", path);
-	r = note(ctx, path, h->ops->read_slow(h, path, ctx_time_left(ctx, READ_TIMEOUT_MS), &text));
+	r = note_host(ctx, path, h->ops->read_slow(h, path, ctx_time_left(ctx, READ_TIMEOUT_MS), &text));
 	if (r < 0)
 		return r;
 	*ret_text = str_rstrip(buf_steal(&text));
@@ -173,7 +173,7 @@ int host_try_link(struct vfctl_ctx *ctx, char **ret_target, const char *fmt, ...
 	PATH_OF(path, fmt);
 	struct host *h = host_of(ctx);
 
-	return h ? note(ctx, path, h->ops->readlink(h, path, ret_target)) : -ENOMEM;
+	return h ? note_host(ctx, path, h->ops->readlink(h, path, ret_target)) : -ENOMEM;
 }
 
 static int compare_names(const void *a, const void *b)
@@ -189,7 +189,7 @@ int host_try_list(struct vfctl_ctx *ctx, char ***ret_names, const char *fmt, ...
 
 	if (!h)
 		return -ENOMEM;
-	r = note(ctx, path, h->ops->list(h, path, ret_names));
+	r = note_host(ctx, path, h->ops->list(h, path, ret_names));
 	if (r == 0)
 		qsort(*ret_names, strv_len(*ret_names), sizeof(char *), compare_names);
 	return r;
@@ -204,7 +204,7 @@ bool host_exists(struct vfctl_ctx *ctx, const char *fmt, ...)
 
 	if (!h)
 		return false;
-	r = note(ctx, path, h->ops->readlink(h, path, &target));
+	r = note_host(ctx, path, h->ops->readlink(h, path, &target));
 	return r == 0 || r == -EINVAL; /* -EINVAL: there, but no link */
 }
 
@@ -325,7 +325,7 @@ int host_exchange(struct vfctl_ctx *ctx, int protocol, const void *request, size
 	if (!h)
 		return ctx_oom(ctx);
 	ctx_doing(ctx, "waiting for the kernel's answer by netlink");
-	r = note(ctx, "netlink", h->ops->exchange(h, protocol, request, len,
+	r = note_host(ctx, "netlink", h->ops->exchange(h, protocol, request, len,
 		ctx_time_left(ctx, REPLY_TIMEOUT_MS), ret_reply));
 	if (r < 0)
 		return ctx_fail(ctx, r, "netlink: %s", strerror(-r));

@@ -198,7 +198,7 @@ static bool is_below(const struct image_entry *e, const char *dir, size_t len)
 }
 
 /* What stands at exactly that path; a directory may be known by what is in it only. */
-static enum image_kind look(const struct image *im, const char *path, size_t len,
+static enum image_kind look_image(const struct image *im, const char *path, size_t len,
 	const struct image_entry **ret_entry)
 {
 	size_t at = lower_bound(im, path, len);
@@ -270,7 +270,7 @@ static int enter(struct walk *w, const char *name, size_t n, const char *rest, b
 	memcpy(w->done + w->len, name, n);
 	w->len += n;
 	w->done[w->len] = '\0';
-	w->kind = look(w->im, w->done, w->len, &w->entry);
+	w->kind = look_image(w->im, w->done, w->len, &w->entry);
 	if (w->kind == IMAGE_NONE)
 		return -ENOENT;
 	if (w->kind == IMAGE_FILE && *rest)
@@ -301,7 +301,7 @@ static int resolve(struct walk *w, const struct image *im, const char *path, boo
 			return r;
 		at = r ? w->todo : at + n;
 	}
-	w->kind = look(im, w->done, w->len, &w->entry);
+	w->kind = look_image(im, w->done, w->len, &w->entry);
 	return 0;
 }
 

@@ -22,7 +22,7 @@ static bool same_file(const char *text, const char *observed)
 	return !strncmp(text, observed, len) && text[len + strspn(text + len, " \t\r\n")] == '\0';
 }
 
-static int put(struct vfctl_ctx *ctx, const struct op *op, const char *text)
+static int put_file(struct vfctl_ctx *ctx, const struct op *op, const char *text)
 {
 	_free_ char *now = NULL;
 	int r = host_replace(ctx, text[0] ? text : NULL, "%s", op->target);
@@ -37,7 +37,7 @@ static int put(struct vfctl_ctx *ctx, const struct op *op, const char *text)
 
 static int apply_file(struct vfctl_ctx *ctx, const struct op *op)
 {
-	return put(ctx, op, op->want);
+	return put_file(ctx, op, op->want);
 }
 
 /* What is neither as it was nor as wanted somebody else wrote since: his stays. */

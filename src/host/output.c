@@ -26,7 +26,7 @@ static int fail_write(struct vfctl_ctx *ctx, const struct vfctl_output *o, int e
 }
 
 /* What has that name now, and whether it may be replaced. */
-static int look(struct vfctl_ctx *ctx, struct vfctl_output *o)
+static int look_output(struct vfctl_ctx *ctx, struct vfctl_output *o)
 {
 	o->is_there = fstatat(o->dir, o->name, &o->old, AT_SYMLINK_NOFOLLOW) == 0;
 	if (!o->is_there)
@@ -116,7 +116,7 @@ int vfctl_output_open(struct vfctl_ctx *ctx, const char *path, bool replace,
 	r = open_dir(o);
 	if (r < 0)
 		return fail_write(ctx, o, r);
-	r = look(ctx, o);
+	r = look_output(ctx, o);
 	if (r < 0)
 		return r;
 	r = make_file(o);
@@ -185,7 +185,7 @@ int vfctl_output_commit(struct vfctl_ctx *ctx, struct vfctl_output *o)
 	if (r < 0 && r != -EEXIST)
 		return fail_write(ctx, o, r);
 	/* Somebody may have put something else there meanwhile. */
-	r = look(ctx, o);
+	r = look_output(ctx, o);
 	if (r < 0)
 		return r;
 	r = take_over(o);

@@ -212,7 +212,7 @@ static unsigned count_answers(const void *request, size_t len)
 }
 
 /* One datagram, however large (64 KiB and more with many VFs), behind @reply. */
-static int receive(int fd, struct buf *reply, size_t *ret_len)
+static int receive_real(int fd, struct buf *reply, size_t *ret_len)
 {
 	struct sockaddr_nl from;
 	struct iovec iov = {0};
@@ -267,7 +267,7 @@ int real_exchange(struct host *h, int protocol, const void *request, size_t len,
 		size_t start = ret_reply->len, got = 0;
 		unsigned ends;
 
-		r = receive(fd, ret_reply, &got);
+		r = receive_real(fd, ret_reply, &got);
 		if (r < 0)
 			break;
 		ends = count_ends(ret_reply->data + start, got);

@@ -20,7 +20,7 @@ void routes_clear(struct routes *routes)
 
 /* ---- routes ---- */
 
-static int add(struct vfctl_ctx *ctx, struct routes *routes, const struct route *route)
+static int add_route(struct vfctl_ctx *ctx, struct routes *routes, const struct route *route)
 {
 	if (str_eq(route->netdev, "lo"))
 		return 0;
@@ -80,7 +80,7 @@ static int read_table(struct vfctl_ctx *ctx, const char *path,
 		struct route route;
 
 		if (parse(line, &route))
-			r = add(ctx, routes, &route);
+			r = add_route(ctx, routes, &route);
 	}
 	return r;
 }
@@ -101,7 +101,7 @@ int routes_read(struct vfctl_ctx *ctx, struct routes *ret)
 
 /* ---- devices ---- */
 
-static bool has(char *const *names, const char *name)
+static bool has_route(char *const *names, const char *name)
 {
 	for (size_t i = 0; names[i]; i++)
 		if (str_eq(names[i], name))
@@ -109,11 +109,11 @@ static bool has(char *const *names, const char *name)
 	return false;
 }
 
-static int keep(struct vfctl_ctx *ctx, char ***names, const char *name)
+static int keep_route(struct vfctl_ctx *ctx, char ***names, const char *name)
 {
 	size_t count = strv_len(*names);
 
-	if (has(*names, name) || count == DEVICES_MAX)
+	if (has_route(*names, name) || count == DEVICES_MAX)
 		return 0;
 	if (!array_grow(*names, count + 1))
 		return ctx_oom(ctx);
@@ -125,7 +125,7 @@ static int keep(struct vfctl_ctx *ctx, char ***names, const char *name)
 int routes_devices(struct vfctl_ctx *ctx, const char *netdev, char ***ret_names)
 {
 	_strv_ char **names = calloc(1, sizeof(*names));
-	int r = names ? keep(ctx, &names, netdev) : ctx_oom(ctx);
+	int r = names ? keep_route(ctx, &names, netdev) : ctx_oom(ctx);
 
 	/* What stands on it is found behind it in the same list. */
 	for (size_t i = 0; r == 0 && names[i]; i++) {
@@ -135,7 +135,7 @@ int routes_devices(struct vfctl_ctx *ctx, const char *netdev, char ***ret_names)
 			continue;
 		for (size_t k = 0; entries[k] && r == 0; k++)
 			if (str_starts(entries[k], "upper_"))
-				r = keep(ctx, &names, entries[k] + strlen("upper_"));
+				r = keep_route(ctx, &names, entries[k] + strlen("upper_"));
 	}
 	if (r == 0)
 		*ret_names = steal(names);

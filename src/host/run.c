@@ -35,7 +35,7 @@ static int64_t now_ms(void)
 }
 
 /* In the child, which may only call what is safe there. Returns when it cannot run. */
-static void become(char *const argv[], int output)
+static void become_command(char *const argv[], int output)
 {
 	static char *const environment[] = {
 		"PATH=/usr/sbin:/usr/bin:/sbin:/bin", "LC_ALL=C", NULL};
@@ -57,7 +57,7 @@ static void become(char *const argv[], int output)
  * All our descriptors close on exec, so that @report closes when it runs; else errno
  * comes through it.
  */
-static int start(struct run *r, char *const argv[], int output)
+static int start_command(struct run *r, char *const argv[], int output)
 {
 	int report[2], error = 0;
 
@@ -65,7 +65,7 @@ static int start(struct run *r, char *const argv[], int output)
 		return -errno;
 	r->pid = fork();
 	if (r->pid == 0) {
-		become(argv, output);
+		become_command(argv, output);
 		error = errno;
 		if (write(report[1], &error, sizeof(error)) < 0)
 			_exit(126);
@@ -98,7 +98,7 @@ static void end_line(struct run *r)
 	r->len = 0;
 }
 
-static void keep(struct run *r, const char *text, size_t len)
+static void keep_command(struct run *r, const char *text, size_t len)
 {
 	for (size_t i = 0; i < len; i++)
 		if (text[i] == '\n')
@@ -108,18 +108,18 @@ static void keep(struct run *r, const char *text, size_t len)
 }
 
 /* What there is now; false when there is no more to come. */
-static bool drain(struct run *r)
+static bool drain_command(struct run *r)
 {
 	char some[4096];
 	ssize_t n;
 
 	while ((n = read(r->output, some, sizeof(some))) > 0)
-		keep(r, some, (size_t)n);
+		keep_command(r, some, (size_t)n);
 	return n < 0 && (errno == EAGAIN || errno == EINTR);
 }
 
 /* Until it has ended: what it started may live on and hold the pipe, as daemons do. */
-static int watch(struct run *r)
+static int watch_command(struct run *r)
 {
 	struct pollfd events[2] = {{.fd = r->pidfd, .events = POLLIN},
 		{.fd = r->output, .events = POLLIN}};
@@ -132,16 +132,16 @@ static int watch(struct run *r)
 			return -errno;
 		if (n == 0)
 			return -ETIMEDOUT;
-		if (events[1].revents && !drain(r))
+		if (events[1].revents && !drain_command(r))
 			events[1].fd = -1;
 	}
-	drain(r);
+	drain_command(r);
 	end_line(r);
 	return 0;
 }
 
 /* It leads its session, so the group has all it started that did not leave. */
-static void stop(struct run *r)
+static void stop_command(struct run *r)
 {
 	struct pollfd event = {.fd = r->pidfd, .events = POLLIN};
 
@@ -151,7 +151,7 @@ static void stop(struct run *r)
 	waitpid(r->pid, NULL, 0);
 }
 
-static int judge(struct run *r, int status)
+static int judge_command(struct run *r, int status)
 {
 	_free_ char *how = NULL;
 
@@ -163,14 +163,14 @@ static int judge(struct run *r, int status)
 		r->last[0] ? ": " : "", r->last);
 }
 
-static int finish(struct run *r, unsigned timeout_ms)
+static int finish_command(struct run *r, unsigned timeout_ms)
 {
 	int status, error;
 
 	r->pidfd = (int)syscall(SYS_pidfd_open, r->pid, 0);
-	error = r->pidfd < 0 ? -errno : watch(r);
+	error = r->pidfd < 0 ? -errno : watch_command(r);
 	if (error < 0) {
-		stop(r);
+		stop_command(r);
 		if (error == -ETIMEDOUT)
 			return ctx_fail(r->ctx, error, "%s took longer than %u.%u s and was ended",
 				r->program, timeout_ms / 1000, timeout_ms % 1000 / 100);
@@ -180,7 +180,7 @@ static int finish(struct run *r, unsigned timeout_ms)
 		if (errno != EINTR)
 			return ctx_fail(r->ctx, -errno, "wait for %s: %s", r->program,
 				strerror(errno));
-	return judge(r, status);
+	return judge_command(r, status);
 }
 
 int host_run(struct vfctl_ctx *ctx, char *const argv[], unsigned timeout_ms,
@@ -196,11 +196,11 @@ int host_run(struct vfctl_ctx *ctx, char *const argv[], unsigned timeout_ms,
 		return ctx_fail(ctx, -errno, "run %s: %s", argv[0], strerror(errno));
 	r.output = output = ends[0];
 	fcntl(output, F_SETFL, O_NONBLOCK);
-	error = start(&r, argv, ends[1]);
+	error = start_command(&r, argv, ends[1]);
 	close(ends[1]);
 	if (error < 0)
 		return ctx_fail(ctx, error, "run %s: %s", argv[0], strerror(-error));
-	error = finish(&r, timeout_ms);
+	error = finish_command(&r, timeout_ms);
 	pidfd = r.pidfd;
 	if (error < 0)
 		return error;

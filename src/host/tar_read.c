@@ -224,7 +224,7 @@ static const char *what_is(char type)
 	return "of no known type";
 }
 
-static int add(struct archive *a, enum image_kind kind, const char *path, const char *data,
+static int add_tar(struct archive *a, enum image_kind kind, const char *path, const char *data,
 	size_t len)
 {
 	int r;
@@ -255,15 +255,15 @@ static int take_member(struct archive *a, const struct tar_header *h, uint64_t s
 	if (!path || !link)
 		return ctx_oom(a->ctx);
 	if (h->type == '2')
-		return add(a, IMAGE_LINK, path, link, strlen(link));
+		return add_tar(a, IMAGE_LINK, path, link, strlen(link));
 	/* Before POSIX a directory was a file whose name ends so. */
 	if (h->type == '5' || (h->type == '\0' && len && path[len - 1] == '/'))
-		return add(a, IMAGE_DIR, path, "", 0);
+		return add_tar(a, IMAGE_DIR, path, "", 0);
 	if (h->type != '0' && h->type != '\0' && h->type != '7')
 		return ctx_fail(a->ctx, -EINVAL, "%s: member '%.200s' is %s; a capture holds only "
 			"files, directories and symbolic links", a->name, path, what_is(h->type));
 	r = get_data(a, size, IMAGE_FILE_MAX, path, &data);
-	return r == 0 ? add(a, IMAGE_FILE, path, data, (size_t)size) : r;
+	return r == 0 ? add_tar(a, IMAGE_FILE, path, data, (size_t)size) : r;
 }
 
 static int take_header(struct archive *a, const struct tar_header *h)
@@ -297,7 +297,7 @@ static bool is_zero(const struct tar_header *h)
 }
 
 /* What is behind the end mark is padding; a packed file has its checksum behind that. */
-static int drain(struct archive *a)
+static int drain_tar(struct archive *a)
 {
 	char block[16384];
 	ssize_t n;
@@ -329,7 +329,7 @@ static int read_members(struct archive *a)
 		if ((size_t)n < sizeof(h))
 			memset((char *)&h + n, 0xff, sizeof(h) - (size_t)n);
 		if (is_zero(&h))
-			return drain(a);
+			return drain_tar(a);
 		a->seen += sizeof(h) - (size_t)n;
 		r = take_header(a, &h);
 	}

@@ -21,7 +21,7 @@
 #define IB "/sys/class/infiniband/%s/"
 #define PKEYS_MAX 128
 
-static bool present(struct vfctl_ctx *ctx, const struct vfctl_pf *pf)
+static bool present_mlx4(struct vfctl_ctx *ctx, const struct vfctl_pf *pf)
 {
 	return str_eq(pf->driver, "mlx4_core") && pf->rdma[0];
 }
@@ -182,7 +182,7 @@ const struct ib_guid_ops ib_vf_mlx4 = {
 	.takes = VFCTL_ATTR_PORT_GUID | VFCTL_ATTR_PKEY,
 	.lacks = VFCTL_ATTR_NODE_GUID | VFCTL_ATTR_LINK_STATE,
 	.live = true, /* the PF's driver tells the VF with an event */
-	.present = present,
+	.present = present_mlx4,
 	.read = read_vf,
 	.write = write_vf,
 };

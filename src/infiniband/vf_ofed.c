@@ -19,7 +19,7 @@ static const char *const policies[] = {
 	[VFCTL_LINK_STATE_DISABLE] = "Down",
 };
 
-static bool present(struct vfctl_ctx *ctx, const struct vfctl_pf *pf)
+static bool present_ofed(struct vfctl_ctx *ctx, const struct vfctl_pf *pf)
 {
 	/* The directory is there with the driver; of VFs only while there are some. */
 	return host_exists(ctx, PCI_SYSFS "%s/sriov", TEXT(&pf->bdf));
@@ -78,7 +78,7 @@ static int write_vf(struct vfctl_ctx *ctx, const struct vfctl_pf *pf, uint32_t v
 const struct ib_guid_ops ib_vf_ofed = {
 	.name = "MLNX_OFED sysfs",
 	.takes = VFCTL_ATTR_GUIDS | VFCTL_ATTR_LINK_STATE,
-	.present = present,
+	.present = present_ofed,
 	.read = read_vf,
 	.write = write_vf,
 };

@@ -27,7 +27,7 @@ static void index_attrs(const struct nlmsghdr *m, attrs ret)
 			ret[mnl_attr_get_type(attr)] = attr;
 }
 
-static uint64_t number(const struct nlattr *attr, uint64_t missing)
+static uint64_t number_devlink(const struct nlattr *attr, uint64_t missing)
 {
 	size_t size = attr ? mnl_attr_get_payload_len(attr) : 0;
 
@@ -73,7 +73,7 @@ static int find_family(struct vfctl_ctx *ctx, uint16_t *ret)
 		"of its answers");
 }
 
-static struct nlmsghdr *begin(struct nl_request *rq, uint16_t family, uint8_t command, uint16_t flags,
+static struct nlmsghdr *begin_devlink(struct nl_request *rq, uint16_t family, uint8_t command, uint16_t flags,
 	const struct nl_devlink *d, size_t room)
 {
 	struct nlmsghdr *m = genl_begin(rq, family, command, flags, room + DEVICE_ROOM);
@@ -96,7 +96,7 @@ static int fail_answer(struct vfctl_ctx *ctx, const struct nl_devlink *d, const 
 }
 
 /* One message: the device, and the mode it is to have, or NULL. */
-static int ask(struct vfctl_ctx *ctx, const struct nl_devlink *d, uint8_t command, uint16_t flags,
+static int ask_card(struct vfctl_ctx *ctx, const struct nl_devlink *d, uint8_t command, uint16_t flags,
 	const char *what, const uint16_t *mode, struct buf *ret_reply, uint16_t *ret_family)
 {
 	_nl_request_ struct nl_request rq = {0};
@@ -106,7 +106,7 @@ static int ask(struct vfctl_ctx *ctx, const struct nl_devlink *d, uint8_t comman
 
 	if (r < 0)
 		return r;
-	m = begin(&rq, *ret_family, command, flags, d, 16);
+	m = begin_devlink(&rq, *ret_family, command, flags, d, 16);
 	if (!m)
 		return ctx_oom(ctx);
 	if (mode)
@@ -144,13 +144,13 @@ int nl_eswitch_read(struct vfctl_ctx *ctx, const struct nl_devlink *d, uint16_t 
 	uint16_t family;
 	size_t at = 0;
 	attrs a;
-	int r = ask(ctx, d, DEVLINK_CMD_ESWITCH_GET, 0, "read the eswitch mode", NULL, &reply, &family);
+	int r = ask_card(ctx, d, DEVLINK_CMD_ESWITCH_GET, 0, "read the eswitch mode", NULL, &reply, &family);
 
 	if (r < 0)
 		return r;
 	while (next_about(&reply, &at, family, d, a))
 		if (a[DEVLINK_ATTR_ESWITCH_MODE]) {
-			*ret_mode = (uint16_t)number(a[DEVLINK_ATTR_ESWITCH_MODE], 0);
+			*ret_mode = (uint16_t)number_devlink(a[DEVLINK_ATTR_ESWITCH_MODE], 0);
 			return 0;
 		}
 	return ctx_fail(ctx, -EOPNOTSUPP, "the driver of %s has no eswitch modes", d->device);
@@ -161,7 +161,7 @@ int nl_eswitch_write(struct vfctl_ctx *ctx, const struct nl_devlink *d, uint16_t
 	_buf_ struct buf reply = {0};
 	uint16_t family;
 
-	return ask(ctx, d, DEVLINK_CMD_ESWITCH_SET, 0, "set the eswitch mode", &mode, &reply, &family);
+	return ask_card(ctx, d, DEVLINK_CMD_ESWITCH_SET, 0, "set the eswitch mode", &mode, &reply, &family);
 }
 
 /* ---- ports ---- */
@@ -180,10 +180,10 @@ static void read_function(const struct nlattr *nest, struct nl_port *port)
 			break;
 		case DEVLINK_PORT_FN_ATTR_STATE:
 			port->has_state = true;
-			port->active = number(attr, 0) == DEVLINK_PORT_FN_STATE_ACTIVE;
+			port->active = number_devlink(attr, 0) == DEVLINK_PORT_FN_STATE_ACTIVE;
 			break;
 		case DEVLINK_PORT_FN_ATTR_OPSTATE:
-			port->attached = number(attr, 0) == DEVLINK_PORT_FN_OPSTATE_ATTACHED;
+			port->attached = number_devlink(attr, 0) == DEVLINK_PORT_FN_OPSTATE_ATTACHED;
 			break;
 		default:
 			break;
@@ -194,14 +194,14 @@ static void read_function(const struct nlattr *nest, struct nl_port *port)
 static void read_port(attrs a, struct nl_port *ret)
 {
 	*ret = (struct nl_port){
-		.index = (uint32_t)number(a[DEVLINK_ATTR_PORT_INDEX], UINT32_MAX),
-		.flavour = (uint16_t)number(a[DEVLINK_ATTR_PORT_FLAVOUR], NL_FLAVOUR_UNKNOWN),
-		.external = number(a[DEVLINK_ATTR_PORT_EXTERNAL], 0) != 0,
-		.controller = (uint32_t)number(a[DEVLINK_ATTR_PORT_CONTROLLER_NUMBER], 0),
-		.pf = (uint16_t)number(a[DEVLINK_ATTR_PORT_PCI_PF_NUMBER], 0),
-		.vf = (uint16_t)number(a[DEVLINK_ATTR_PORT_PCI_VF_NUMBER], UINT16_MAX),
-		.sf = (uint32_t)number(a[DEVLINK_ATTR_PORT_PCI_SF_NUMBER], 0),
-		.ifindex = (int)number(a[DEVLINK_ATTR_PORT_NETDEV_IFINDEX], 0),
+		.index = (uint32_t)number_devlink(a[DEVLINK_ATTR_PORT_INDEX], UINT32_MAX),
+		.flavour = (uint16_t)number_devlink(a[DEVLINK_ATTR_PORT_FLAVOUR], NL_FLAVOUR_UNKNOWN),
+		.external = number_devlink(a[DEVLINK_ATTR_PORT_EXTERNAL], 0) != 0,
+		.controller = (uint32_t)number_devlink(a[DEVLINK_ATTR_PORT_CONTROLLER_NUMBER], 0),
+		.pf = (uint16_t)number_devlink(a[DEVLINK_ATTR_PORT_PCI_PF_NUMBER], 0),
+		.vf = (uint16_t)number_devlink(a[DEVLINK_ATTR_PORT_PCI_VF_NUMBER], UINT16_MAX),
+		.sf = (uint32_t)number_devlink(a[DEVLINK_ATTR_PORT_PCI_SF_NUMBER], 0),
+		.ifindex = (int)number_devlink(a[DEVLINK_ATTR_PORT_NETDEV_IFINDEX], 0),
 	};
 	copy_text(a[DEVLINK_ATTR_PORT_NETDEV_NAME], ret->netdev, sizeof(ret->netdev));
 	if (a[DEVLINK_ATTR_PORT_FUNCTION])
@@ -215,7 +215,7 @@ int nl_ports_read(struct vfctl_ctx *ctx, const struct nl_devlink *d, struct nl_p
 	uint16_t family;
 	size_t at = 0;
 	attrs a;
-	int r = ask(ctx, d, DEVLINK_CMD_PORT_GET, NLM_F_DUMP, "list the ports", NULL, &reply, &family);
+	int r = ask_card(ctx, d, DEVLINK_CMD_PORT_GET, NLM_F_DUMP, "list the ports", NULL, &reply, &family);
 
 	while (r == 0 && next_about(&reply, &at, family, d, a)) {
 		if (!a[DEVLINK_ATTR_PORT_INDEX])
@@ -255,7 +255,7 @@ int nl_rates_read(struct vfctl_ctx *ctx, const struct nl_devlink *d, struct nl_r
 	uint16_t family;
 	size_t at = 0;
 	attrs a;
-	int r = ask(ctx, d, DEVLINK_CMD_RATE_GET, NLM_F_DUMP, "read the rates", NULL, &reply, &family);
+	int r = ask_card(ctx, d, DEVLINK_CMD_RATE_GET, NLM_F_DUMP, "read the rates", NULL, &reply, &family);
 
 	while (r == 0 && next_about(&reply, &at, family, d, a)) {
 		struct nl_rate *rate;
@@ -265,9 +265,9 @@ int nl_rates_read(struct vfctl_ctx *ctx, const struct nl_devlink *d, struct nl_r
 		if (!array_grow(rates.v, rates.count))
 			return ctx_oom(ctx);
 		rate = &rates.v[rates.count++];
-		rate->port = (uint32_t)number(a[DEVLINK_ATTR_PORT_INDEX], UINT32_MAX);
-		rate->tx_max = number(a[DEVLINK_ATTR_RATE_TX_MAX], 0);
-		rate->tx_share = number(a[DEVLINK_ATTR_RATE_TX_SHARE], 0);
+		rate->port = (uint32_t)number_devlink(a[DEVLINK_ATTR_PORT_INDEX], UINT32_MAX);
+		rate->tx_max = number_devlink(a[DEVLINK_ATTR_RATE_TX_MAX], 0);
+		rate->tx_share = number_devlink(a[DEVLINK_ATTR_RATE_TX_SHARE], 0);
 		copy_text(a[DEVLINK_ATTR_RATE_NODE_NAME], rate->node, sizeof(rate->node));
 		copy_text(a[DEVLINK_ATTR_RATE_PARENT_NODE_NAME], rate->parent, sizeof(rate->parent));
 	}
@@ -287,7 +287,7 @@ void nl_rates_free(struct nl_rates *rates)
 static bool put_rate(struct nl_request *rq, uint16_t family, const struct nl_devlink *d,
 	const struct nl_rate *row)
 {
-	struct nlmsghdr *m = begin(rq, family, DEVLINK_CMD_RATE_SET, 0, d, ROW_ROOM);
+	struct nlmsghdr *m = begin_devlink(rq, family, DEVLINK_CMD_RATE_SET, 0, d, ROW_ROOM);
 
 	if (!m)
 		return false;
@@ -346,13 +346,13 @@ static void read_reporter(const struct nlattr *nest, struct nl_reporter *ret)
 			copy_text(attr, ret->name, sizeof(ret->name));
 			break;
 		case DEVLINK_ATTR_HEALTH_REPORTER_STATE: /* DEVLINK_HEALTH_REPORTER_STATE_ERROR is 1 */
-			ret->error = number(attr, 0) == 1;
+			ret->error = number_devlink(attr, 0) == 1;
 			break;
 		case DEVLINK_ATTR_HEALTH_REPORTER_ERR_COUNT:
-			ret->errors = number(attr, 0);
+			ret->errors = number_devlink(attr, 0);
 			break;
 		case DEVLINK_ATTR_HEALTH_REPORTER_RECOVER_COUNT:
-			ret->recoveries = number(attr, 0);
+			ret->recoveries = number_devlink(attr, 0);
 			break;
 		default:
 			break;
@@ -367,7 +367,7 @@ int nl_reporters_read(struct vfctl_ctx *ctx, const struct nl_devlink *d, struct 
 	uint16_t family;
 	size_t at = 0;
 	attrs a;
-	int r = ask(ctx, d, DEVLINK_CMD_HEALTH_REPORTER_GET, NLM_F_DUMP, "read the health reporters",
+	int r = ask_card(ctx, d, DEVLINK_CMD_HEALTH_REPORTER_GET, NLM_F_DUMP, "read the health reporters",
 		NULL, &reply, &family);
 
 	while (r == 0 && next_about(&reply, &at, family, d, a)) {

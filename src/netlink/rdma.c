@@ -55,7 +55,7 @@ static int unsupported(struct vfctl_ctx *ctx)
 		"devices (Linux 5.4 does, with ib_core loaded)");
 }
 
-static int find(struct vfctl_ctx *ctx, const char *device, struct found *ret)
+static int find_rdma(struct vfctl_ctx *ctx, const char *device, struct found *ret)
 {
 	_nl_request_ struct nl_request rq = {0};
 	_buf_ struct buf reply = {0};
@@ -87,7 +87,7 @@ static int find(struct vfctl_ctx *ctx, const char *device, struct found *ret)
 int nl_rdma_adaptive_read(struct vfctl_ctx *ctx, const char *device, bool *ret_on)
 {
 	struct found f;
-	int r = find(ctx, device, &f);
+	int r = find_rdma(ctx, device, &f);
 
 	if (r == 0)
 		*ret_on = f.dim;
@@ -101,7 +101,7 @@ int nl_rdma_adaptive_write(struct vfctl_ctx *ctx, const char *device, bool on)
 	struct nl_result result;
 	struct nlmsghdr *m;
 	struct found f;
-	int r = find(ctx, device, &f);
+	int r = find_rdma(ctx, device, &f);
 
 	if (r < 0)
 		return r;

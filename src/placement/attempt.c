@@ -28,7 +28,7 @@ static bool may_try(struct refusal *f)
 	return !f->error && f->steps;
 }
 
-static void spend(struct refusal *f, uint64_t steps)
+static void spend_attempt(struct refusal *f, uint64_t steps)
 {
 	f->steps -= steps < f->steps ? steps : f->steps;
 }
@@ -47,7 +47,7 @@ static bool attempt(struct refusal *f, const struct capacity *capacity,
 	r = plan_try(f->ctx, capacity, requests, count, about, &limits, ret);
 	if (r < 0)
 		f->error = r;
-	spend(f, ret->steps + ATTEMPT_FEE + (count > 1 ? count * ATTEMPT_FEE_GUEST : 0));
+	spend_attempt(f, ret->steps + ATTEMPT_FEE + (count > 1 ? count * ATTEMPT_FEE_GUEST : 0));
 	return r == 0 && ret->fits;
 }
 
@@ -78,7 +78,7 @@ bool refusal_fits_on(struct refusal *f, const struct capacity *capacity,
 	r = search_fit(f->ctx, capacity, changed, f->plan->deadline_ms, &fit);
 	if (r < 0)
 		f->error = r;
-	spend(f, all - fit.steps);
+	spend_attempt(f, all - fit.steps);
 	return fit.fits;
 }
 
@@ -130,7 +130,7 @@ bool refusal_fits(struct refusal *f, const struct vfctl_host_model *model,
 
 		if (!may_try(f))
 			return false;
-		spend(f, ATTEMPT_FEE_HOST);
+		spend_attempt(f, ATTEMPT_FEE_HOST);
 		r = capacity_new(f->ctx, model, NULL, f->capacity->next_share, &other);
 		if (r < 0)
 			f->error = r;
@@ -200,7 +200,7 @@ bool refusal_fits_beside(struct refusal *f, const bool *gone,
 
 	if (!may_try(f))
 		return false;
-	spend(f, ATTEMPT_FEE_HOST);
+	spend_attempt(f, ATTEMPT_FEE_HOST);
 	r = capacity_new(f->ctx, f->capacity->model, gone, f->capacity->next_share, &capacity);
 	if (r < 0)
 		f->error = r;

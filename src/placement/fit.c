@@ -23,7 +23,7 @@ static bool fits_in(struct search *s, size_t cells, struct option_list *list)
 }
 
 /* True after an error as well. */
-static bool fits(struct search *s, struct option_list *list, bool *ret_cut)
+static bool fits_node(struct search *s, struct option_list *list, bool *ret_cut)
 {
 	const struct demand *demand = s->demands;
 	size_t cells = demand->request->cell_count ? demand->most_cells : 1;
@@ -52,7 +52,7 @@ int search_fit(struct vfctl_ctx *ctx, const struct capacity *capacity,
 	demand.reach = match_reach(capacity, &demand);
 	if (!demand.reach || match_begin(capacity, &s.flow) < 0)
 		s.error = ctx_oom(ctx);
-	io->fits = !s.error && fits(&s, &list, &cut);
+	io->fits = !s.error && fits_node(&s, &list, &cut);
 	io->sure = io->fits || !cut;
 	steps += list.work / WORK_PER_STEP;
 	io->steps -= steps < io->steps ? steps : io->steps;

@@ -391,7 +391,7 @@ static const struct member model_rows[] = {
 };
 
 /* What a model by hand may leave out. */
-static int complete(struct reading *r, const struct json *root)
+static int complete_model(struct reading *r, const struct json *root)
 {
 	struct vfctl_topology *t = r->model->topology;
 	size_t n = t->node_count;
@@ -418,7 +418,7 @@ static int read_model(struct reading *r, const struct json *root)
 		return ctx_oom(r->ctx);
 	error = model_read_object(r, root, model_rows, ARRAY_SIZE(model_rows), r->model);
 	if (error == 0)
-		error = complete(r, root);
+		error = complete_model(r, root);
 	return error < 0 ? error : model_check(r->ctx, r->model);
 }
 

@@ -159,7 +159,7 @@ static bool has_loose_wants(const struct gen *g)
 	return false;
 }
 
-static void finish(struct gen *g)
+static void finish_options(struct gen *g)
 {
 	struct option o = {.cell_count = (uint8_t)g->count, .page = (uint8_t)g->page,
 		.threads = (uint8_t)(g->threads ? g->threads : 1), .nodes = g->used,
@@ -216,7 +216,7 @@ static void choose_cores(struct gen *g, size_t cell, size_t extra)
 		return;
 	if (cell == g->count) {
 		if (extra < g->count || !request_has_auto(g->r) || option_fills_host(g))
-			finish(g);
+			finish_options(g);
 		return;
 	}
 	count = option_vectors(g, &g->rooms[c->node], c->vcpus - c->shared, vectors);

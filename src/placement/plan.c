@@ -304,7 +304,7 @@ static unsigned time_left(uint64_t deadline_ms, unsigned percent)
  * A guest that a node holds by itself is split only where others leave it no room; then,
  * where that is not enough, so that others have room.
  */
-static int run(struct vfctl_ctx *ctx, const struct capacity *capacity,
+static int run_plan(struct vfctl_ctx *ctx, const struct capacity *capacity,
 	const struct vfctl_request *requests, size_t count, const struct try_limits *limit,
 	struct search_result *ret)
 {
@@ -407,7 +407,7 @@ int plan_make(struct vfctl_ctx *ctx, const struct vfctl_host_model *model,
 	if (!plan || !plan->assignments)
 		return ctx_oom(ctx);
 	plan->count = count;
-	r = run(ctx, capacity, requests, count, &limits, &result);
+	r = run_plan(ctx, capacity, requests, count, &limits, &result);
 	if (r == 0)
 		r = tighten_bound(ctx, capacity, requests, count, until, &result);
 	if (r == 0 && count)
@@ -434,7 +434,7 @@ int plan_try(struct vfctl_ctx *ctx, const struct capacity *capacity,
 	const struct try_limits *limits, struct tried *ret)
 {
 	struct search_result result = {0};
-	int r = run(ctx, capacity, requests, count, limits, &result);
+	int r = run_plan(ctx, capacity, requests, count, limits, &result);
 
 	*ret = (struct tried){.steps = result.steps};
 	for (size_t i = 0; i < count && r == 0; i++)

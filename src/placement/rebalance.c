@@ -31,7 +31,7 @@ struct rebalancing {
 	size_t count;
 };
 
-static void clear(struct rebalancing *b)
+static void clear_rebalancing(struct rebalancing *b)
 {
 	for (size_t i = 0; b->residents && i < b->count; i++)
 		resident_clear(&b->residents[i]);
@@ -211,7 +211,7 @@ static struct vfctl_free_vf *find_given(struct vfctl_rebalance *r, const struct 
 	return NULL;
 }
 
-static bool owns(const struct vfctl_occupant *o, const struct vfctl_free_vf *vf)
+static bool owns_rebalancing(const struct vfctl_occupant *o, const struct vfctl_free_vf *vf)
 {
 	for (size_t i = 0; i < o->vf_count; i++)
 		if (vfctl_bdf_compare(&o->vfs[i].bdf, &vf->bdf) == 0)
@@ -230,7 +230,7 @@ static void keep_own_vfs(const struct rebalancing *b, struct vfctl_rebalance *r)
 			struct vfctl_free_vf *given = find_given(r, &o->vfs[own].bdf), was;
 			size_t i = 0;
 
-			while (i < a->vf_count && (owns(o, &a->vfs[i]) ||
+			while (i < a->vf_count && (owns_rebalancing(o, &a->vfs[i]) ||
 					vfctl_bdf_compare(&a->vfs[i].pf, &o->vfs[own].pf) != 0))
 				i++;
 			if (i == a->vf_count || (given >= a->vfs && given < a->vfs + a->vf_count))
@@ -273,7 +273,7 @@ static int make_result(const struct rebalancing *b, const struct search_result *
 int vfctl_plan_rebalance(struct vfctl_ctx *ctx, const struct vfctl_host_model *model,
 	const struct vfctl_plan_options *options, struct vfctl_rebalance **ret)
 {
-	_cleanup_(clear) struct rebalancing b = {.ctx = ctx, .model = model};
+	_cleanup_(clear_rebalancing) struct rebalancing b = {.ctx = ctx, .model = model};
 	struct search_result result = {0};
 	int r = vfctl_model_check(ctx, model);
 

@@ -34,7 +34,7 @@ static void add_remedy(struct refusal *f, const struct vfctl_remedy *remedy, str
 	f->remedies++;
 }
 
-static bool apply(struct refusal *f, const struct vfctl_remedy *remedy,
+static bool apply_remedy(struct refusal *f, const struct vfctl_remedy *remedy,
 	struct changed_request *ret)
 {
 	changed_request_init(ret, f->request);
@@ -49,7 +49,7 @@ static bool may_help(struct refusal *f, const struct vfctl_remedy *remedy)
 {
 	struct changed_request c;
 
-	return apply(f, remedy, &c) && refusal_may_fit(f, &c.r);
+	return apply_remedy(f, remedy, &c) && refusal_may_fit(f, &c.r);
 }
 
 /* Told if it helps: true. */
@@ -60,7 +60,7 @@ static bool tell_if_fits(struct refusal *f, const struct vfctl_remedy *remedy)
 	uint64_t nodes;
 	char where[128];
 
-	if (!apply(f, remedy, &c) || !refusal_fits(f, NULL, &c.r, &nodes))
+	if (!apply_remedy(f, remedy, &c) || !refusal_fits(f, NULL, &c.r, &nodes))
 		return false;
 	buf_puts(&line, "with ");
 	for (size_t i = 0; i < remedy->count; i++) {

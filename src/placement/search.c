@@ -26,7 +26,7 @@
 
 /* ---- scores ---- */
 
-static int compare(const score a, const score b, unsigned levels)
+static int compare_search(const score a, const score b, unsigned levels)
 {
 	for (unsigned i = 0; i < levels; i++)
 		if (a[i] != b[i])
@@ -71,7 +71,7 @@ static bool step(struct search *s)
 
 /* ---- leaves ---- */
 
-static void keep(struct search *s, const struct node_free *rooms, const score sum)
+static void keep_search(struct search *s, const struct node_free *rooms, const score sum)
 {
 	for (size_t i = 0; i < s->count; i++) {
 		struct chosen *to = &s->best[s->demands[i].index];
@@ -88,7 +88,7 @@ static void keep(struct search *s, const struct node_free *rooms, const score su
 	memcpy(s->best_rooms, rooms, s->capacity->node_count * sizeof(*rooms));
 	memcpy(s->best_score, sum, sizeof(s->best_score));
 	s->has_best = true;
-	s->proven = compare(s->best_score, s->root, s->levels) <= 0;
+	s->proven = compare_search(s->best_score, s->root, s->levels) <= 0;
 }
 
 /* The VFs of a plan: 1, and the two levels that they decide; 0 when there are not enough. */
@@ -134,25 +134,25 @@ static void leaf(struct search *s, const struct node_free *rooms)
 
 	memcpy(sum, s->sum, sizeof(sum));
 	sum[VFCTL_LEVEL_DISTANCE] += s->flow.total;
-	order = s->has_best ? compare(sum, s->best_score, FIRST_LEVELS) : -1;
+	order = s->has_best ? compare_search(sum, s->best_score, FIRST_LEVELS) : -1;
 	if (order > 0 || (order == 0 && first_levels))
 		return;
 	if (first_levels) {
 		sum[VFCTL_LEVEL_ROOM] = sum[VFCTL_LEVEL_BALANCE] = INT64_MAX;
 		s->best_is_open = true;
-		keep(s, rooms, sum);
+		keep_search(s, rooms, sum);
 		return;
 	}
 	if (order == 0) {
 		search_bound_leaf(s, rooms, sum);
-		if (compare(sum, s->best_score, VFCTL_LEVELS) >= 0)
+		if (compare_search(sum, s->best_score, VFCTL_LEVELS) >= 0)
 			return;
 	}
 	if (settle_vfs(s, s->now, rooms, sum) <= 0 ||
-		(s->has_best && compare(sum, s->best_score, VFCTL_LEVELS) >= 0))
+		(s->has_best && compare_search(sum, s->best_score, VFCTL_LEVELS) >= 0))
 		return;
 	s->best_is_open = false;
-	keep(s, rooms, sum);
+	keep_search(s, rooms, sum);
 }
 
 /* ---- branching ---- */
@@ -328,7 +328,7 @@ static bool worth_splitting(struct search *s, size_t depth, const struct node_fr
 		}
 	search_bound(s, depth, rooms, b);
 	b[VFCTL_LEVEL_DISTANCE] += (int64_t)(cells * (cells - 1) / 2 * (nearest - 10));
-	return compare(b, s->best_score, s->levels) < 0;
+	return compare_search(b, s->best_score, s->levels) < 0;
 }
 
 static void dive(struct search *s, size_t depth)
@@ -345,7 +345,7 @@ static void dive(struct search *s, size_t depth)
 	}
 	if (s->has_best) {
 		search_bound(s, depth, rooms, b);
-		if (compare(b, s->best_score, s->levels) >= 0)
+		if (compare_search(b, s->best_score, s->levels) >= 0)
 			return;
 	}
 	for (size_t cells = demand->request->cell_count ? demand->most_cells : 1;
@@ -474,13 +474,13 @@ static bool run_pass(struct search *s, unsigned levels, uint64_t steps)
 	s->levels = levels;
 	s->max_steps = steps;
 	s->stopped = s->steps >= steps;
-	s->proven = s->has_best && compare(s->best_score, s->root, levels) <= 0;
+	s->proven = s->has_best && compare_search(s->best_score, s->root, levels) <= 0;
 	if (!s->proven && !s->stopped)
 		dive(s, 0);
 	return s->proven || (!s->stopped && !s->cut && !s->error);
 }
 
-static void prepare(struct search *s)
+static void prepare_search(struct search *s)
 {
 	memcpy(s->rooms, s->capacity->start, s->capacity->node_count * sizeof(*s->rooms));
 	if (match_begin(s->capacity, &s->flow) < 0)
@@ -510,7 +510,7 @@ static void prepare(struct search *s)
 }
 
 /* Begin with what simpler planners would do, so that none of them can be better. */
-static void begin(struct search *s)
+static void begin_search(struct search *s)
 {
 	static int (*const orders[])(const void *, const void *) = {demands_by_index,
 		demands_by_size, demands_by_hardness};
@@ -523,7 +523,7 @@ static void begin(struct search *s)
 		qsort(s->demands, s->count, sizeof(*s->demands), orders[i]);
 		demands_find_runs(s);
 		search_bound(s, 0, s->rooms, s->root);
-		if (s->has_best && compare(s->best_score, s->root, VFCTL_LEVELS) <= 0)
+		if (s->has_best && compare_search(s->best_score, s->root, VFCTL_LEVELS) <= 0)
 			return;
 		if (i == 0)
 			run_greedy(s, true);
@@ -550,11 +550,11 @@ static void search_all(struct search *s, const struct vfctl_plan_options *option
 
 	s->limit = (struct limit){&s->ctx->cancelled, search_now_ms() + timeout, false};
 	s->max_steps = steps;
-	prepare(s);
+	prepare_search(s);
 	if (s->error)
 		return;
 	if (s->count > 1)
-		begin(s);
+		begin_search(s);
 	qsort(s->demands, s->count, sizeof(*s->demands), demands_by_hardness);
 	demands_find_runs(s);
 	s->levels = VFCTL_LEVELS;

@@ -117,7 +117,7 @@ bool reader_same_key(const char *a, const char *b)
 	return *a == *b;
 }
 
-static const struct key *find(const struct key *keys, size_t count, const char *name)
+static const struct key *find_key(const struct key *keys, size_t count, const char *name)
 {
 	for (size_t i = 0; i < count; i++)
 		if (reader_same_key(keys[i].name, name))
@@ -143,7 +143,7 @@ int reader_map(struct reader *r, const struct doc_node *node, const struct key *
 	if (node->kind != DOC_MAP)
 		return fail_no_map(r, node, keys[0].name);
 	for (size_t i = 0; i < node->count; i++) {
-		const struct key *key = find(keys, count, node->keys[i]->text);
+		const struct key *key = find_key(keys, count, node->keys[i]->text);
 		int error;
 
 		if (!key)
@@ -269,7 +269,7 @@ int read_word(struct reader *r, const struct key *key, const struct doc_node *va
 	return find_word(r, key, value, AT(unsigned));
 }
 
-static int keep(struct reader *r, const char *text, char **member)
+static int keep_key(struct reader *r, const char *text, char **member)
 {
 	char *copy = strdup(text);
 
@@ -286,7 +286,7 @@ int read_word_text(struct reader *r, const struct key *key, const struct doc_nod
 	unsigned index;
 	int error = find_word(r, key, value, &index);
 
-	return error < 0 ? error : keep(r, key->words[index], AT(char *));
+	return error < 0 ? error : keep_key(r, key->words[index], AT(char *));
 }
 
 int read_string(struct reader *r, const struct key *key, const struct doc_node *value,
@@ -301,7 +301,7 @@ int read_string(struct reader *r, const struct key *key, const struct doc_node *
 		return reader_fail(r, value, key->name, -EINVAL,
 			"it has %zu bytes, more than %d; shorten it", strlen(text),
 			STRING_MAX);
-	return keep(r, text, AT(char *));
+	return keep_key(r, text, AT(char *));
 }
 
 int read_line(struct reader *r, const struct key *key, const struct doc_node *value,
@@ -319,7 +319,7 @@ int read_line(struct reader *r, const struct key *key, const struct doc_node *va
 		return reader_fail(r, value, key->name, -EINVAL,
 			"it has %zu bytes; it must have %" PRIu64 " to %" PRIu64,
 			strlen(text), key->min, key->max);
-	return keep(r, text, AT(char *));
+	return keep_key(r, text, AT(char *));
 }
 
 int read_path(struct reader *r, const struct key *key, const struct doc_node *value,
@@ -335,7 +335,7 @@ int read_path(struct reader *r, const struct key *key, const struct doc_node *va
 			"'%.200s' is not allowed; it must be an absolute path of one "
 			"line",
 			text);
-	return keep(r, text, AT(char *));
+	return keep_key(r, text, AT(char *));
 }
 
 struct unit {

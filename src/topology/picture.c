@@ -30,7 +30,7 @@ static void put_set(struct buf *b, const char *name, const struct vfctl_cpuset *
 }
 
 /* The tag's beginning; the caller adds attributes and '>'. */
-static void begin(struct drawing *d, const char *type, int index)
+static void begin_picture(struct drawing *d, const char *type, int index)
 {
 	buf_printf(d->b, "<object type=\"%s\" gp_index=\"%u\"", type, ++d->objects);
 	if (index >= 0)
@@ -46,7 +46,7 @@ static void put_sets(struct drawing *d, const struct vfctl_cpuset *cpus,
 	put_set(d->b, "complete_nodeset", nodes);
 }
 
-static void end(struct drawing *d)
+static void end_picture(struct drawing *d)
 {
 	buf_puts(d->b, "</object>\n");
 }
@@ -60,7 +60,7 @@ static void put_style(struct drawing *d, uint32_t colour)
 /* A box with a text of its own; stays open for what is inside. */
 static void begin_box(struct drawing *d, const char *text, uint32_t colour)
 {
-	begin(d, "Misc", -1);
+	begin_picture(d, "Misc", -1);
 	buf_puts(d->b, " name=\"");
 	style_put_xml(d->b, text);
 	buf_puts(d->b, "\">\n");
@@ -72,7 +72,7 @@ static void put_box(struct drawing *d, const struct buf *text, uint32_t colour)
 	if (text->failed)
 		d->b->failed = true;
 	begin_box(d, text->data ? text->data : "", colour);
-	end(d);
+	end_picture(d);
 }
 
 /* ---- cores ---- */
@@ -82,25 +82,25 @@ static void put_cpu(struct drawing *d, int cpu, const struct vfctl_cpuset *node)
 	struct vfctl_cpuset one = {0};
 
 	vfctl_cpuset_add(&one, (unsigned)cpu);
-	begin(d, "PU", cpu);
+	begin_picture(d, "PU", cpu);
 	put_sets(d, &one, node);
 	buf_puts(d->b, ">\n");
 	put_style(d, style_cpu(d->model, (unsigned)cpu));
-	end(d);
+	end_picture(d);
 }
 
 static void put_core(struct drawing *d, size_t number, const struct vfctl_cpuset *node)
 {
 	const struct vfctl_core *c = &d->topology->cores[number];
 
-	begin(d, "Core", (int)number);
+	begin_picture(d, "Core", (int)number);
 	put_sets(d, &c->cpus, node);
 	buf_puts(d->b, ">\n");
 	put_style(d, style_cpu(d->model, (unsigned)vfctl_cpuset_next(&c->cpus, 0)));
 	for (int cpu = vfctl_cpuset_next(&c->cpus, 0); cpu >= 0;
 		cpu = vfctl_cpuset_next(&c->cpus, (unsigned)cpu + 1))
 		put_cpu(d, cpu, node);
-	end(d);
+	end_picture(d);
 }
 
 /* Is core @at the first of its L3 cache on its node? */
@@ -122,7 +122,7 @@ static void put_group(struct drawing *d, size_t first, const struct vfctl_cpuset
 	for (size_t i = first; i < t->core_count; i++)
 		if (t->cores[i].node == lead->node && t->cores[i].l3 == lead->l3)
 			vfctl_cpuset_or(&cpus, &t->cores[i].cpus);
-	begin(d, "L3Cache", lead->l3);
+	begin_picture(d, "L3Cache", lead->l3);
 	put_sets(d, &cpus, node);
 	buf_puts(d->b, " cache_size=\"0\" depth=\"3\" cache_linesize=\"0\" "
 		"cache_associativity=\"0\" cache_type=\"0\">\n");
@@ -130,7 +130,7 @@ static void put_group(struct drawing *d, size_t first, const struct vfctl_cpuset
 	for (size_t i = first; i < t->core_count; i++)
 		if (t->cores[i].node == lead->node && t->cores[i].l3 == lead->l3)
 			put_core(d, i, node);
-	end(d);
+	end_picture(d);
 }
 
 static void put_cores(struct drawing *d, const struct vfctl_node *n,
@@ -165,7 +165,7 @@ static void put_pf(struct drawing *d, const struct vfctl_model_pf *p)
 	buf_reset(&text);
 	if (style_free_vfs(m, p, &text))
 		put_box(d, &text, STYLE_FREE);
-	end(d);
+	end_picture(d);
 }
 
 static void put_pfs(struct drawing *d, int node)
@@ -191,10 +191,10 @@ static void put_guests(struct drawing *d, const struct vfctl_node *n)
 static void put_memory(struct drawing *d, const struct vfctl_node *n,
 	const struct vfctl_cpuset *node)
 {
-	begin(d, "NUMANode", (int)n->id);
+	begin_picture(d, "NUMANode", (int)n->id);
 	put_sets(d, &n->cpus, node);
 	buf_printf(d->b, " local_memory=\"%" PRIu64 "\">\n", n->memory_bytes);
-	end(d);
+	end_picture(d);
 }
 
 /*
@@ -208,7 +208,7 @@ static void put_node(struct drawing *d, const struct vfctl_node *n)
 
 	vfctl_cpuset_add(&node, n->id);
 	if (has_cpus) {
-		begin(d, "Group", -1);
+		begin_picture(d, "Group", -1);
 		put_sets(d, &n->cpus, &node);
 		buf_printf(d->b,
 			" subtype=\"Node %u\" kind=\"0\" subkind=\"%u\" "
@@ -221,7 +221,7 @@ static void put_node(struct drawing *d, const struct vfctl_node *n)
 	put_pfs(d, (int)n->id);
 	put_guests(d, n);
 	if (has_cpus)
-		end(d);
+		end_picture(d);
 }
 
 /* The package all cores of a node are in; -1: several, none, or not known. */
@@ -251,14 +251,14 @@ static void put_package(struct drawing *d, size_t first)
 		vfctl_cpuset_or(&cpus, &t->nodes[i].cpus);
 		vfctl_cpuset_add(&nodes, t->nodes[i].id);
 	}
-	begin(d, "Package", package);
+	begin_picture(d, "Package", package);
 	put_sets(d, &cpus, &nodes);
 	buf_puts(d->b, ">\n");
 	put_style(d, STYLE_PACKAGE);
 	for (size_t i = first; i < t->node_count; i++)
 		if (package_of(t, &t->nodes[i]) == package)
 			put_node(d, &t->nodes[i]);
-	end(d);
+	end_picture(d);
 }
 
 /* ---- the machine ---- */
@@ -295,7 +295,7 @@ static void put_machine(struct drawing *d)
 
 	for (size_t i = 0; i < t->node_count; i++)
 		vfctl_cpuset_add(&nodes, t->nodes[i].id);
-	begin(d, "Machine", 0);
+	begin_picture(d, "Machine", 0);
 	put_sets(d, &t->online, &nodes);
 	put_set(d->b, "allowed_cpuset", &t->online);
 	put_set(d->b, "allowed_nodeset", &nodes);
@@ -308,7 +308,7 @@ static void put_machine(struct drawing *d)
 		else
 			put_package(d, i);
 	put_pfs(d, VFCTL_NODE_NONE);
-	end(d);
+	end_picture(d);
 }
 
 void picture_xml(const struct vfctl_host_model *model, struct buf *ret)

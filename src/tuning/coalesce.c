@@ -62,7 +62,7 @@ static int read_text(struct vfctl_ctx *ctx, const struct op *op, const char *tex
 		: 0;
 }
 
-static int observe(struct vfctl_ctx *ctx, const struct op *op, char **ret)
+static int observe_coalesce(struct vfctl_ctx *ctx, const struct op *op, char **ret)
 {
 	_inventory_ struct vfctl_inventory *inv = NULL;
 	struct vfctl_coalesce want, now, some;
@@ -154,18 +154,18 @@ static int write_text(struct vfctl_ctx *ctx, const struct op *op, const char *te
 	return r < 0 ? r : coalesce_write(ctx, &inv->pfs[0], &values);
 }
 
-static int apply(struct vfctl_ctx *ctx, const struct op *op)
+static int apply_coalesce(struct vfctl_ctx *ctx, const struct op *op)
 {
 	return write_text(ctx, op, op->want);
 }
 
-static int revert(struct vfctl_ctx *ctx, const struct op *op)
+static int revert_coalesce(struct vfctl_ctx *ctx, const struct op *op)
 {
 	return write_text(ctx, op, op->before);
 }
 
-const struct op_type op_coalesce = {.name = "coalesce", .volatile_ = true, .observe_one = observe,
-	.apply_one = apply, .revert_one = revert};
+const struct op_type op_coalesce = {.name = "coalesce", .volatile_ = true, .observe_one = observe_coalesce,
+	.apply_one = apply_coalesce, .revert_one = revert_coalesce};
 
 /* ---- the step ---- */
 

@@ -94,7 +94,7 @@ static int parse_target(struct vfctl_ctx *ctx, const struct op *op, int *ret_ifi
 	return r;
 }
 
-static int observe(struct vfctl_ctx *ctx, const struct op *op, char **ret)
+static int observe_fdb(struct vfctl_ctx *ctx, const struct op *op, char **ret)
 {
 	_cleanup_(nl_fdb_free) struct nl_fdb fdb = {0};
 	struct vfctl_mac mac;
@@ -116,23 +116,23 @@ static int set(struct vfctl_ctx *ctx, const struct op *op, const char *text)
 	if (r == 0)
 		r = nl_fdb_set(ctx, ifindex, &mac, text[0]);
 	if (r == 0)
-		r = observe(ctx, op, &now);
+		r = observe_fdb(ctx, op, &now);
 	return r < 0 || str_eq(now, text) ? r : ctx_fail(ctx, -EIO, "%s: the card said yes and its table "
 		"is as it was", op->target);
 }
 
-static int apply(struct vfctl_ctx *ctx, const struct op *op)
+static int apply_fdb(struct vfctl_ctx *ctx, const struct op *op)
 {
 	return set(ctx, op, op->want);
 }
 
-static int revert(struct vfctl_ctx *ctx, const struct op *op)
+static int revert_fdb(struct vfctl_ctx *ctx, const struct op *op)
 {
 	return set(ctx, op, op->before);
 }
 
-const struct op_type op_fdb = {.name = "fdb", .volatile_ = true, .observe_one = observe,
-	.apply_one = apply, .revert_one = revert};
+const struct op_type op_fdb = {.name = "fdb", .volatile_ = true, .observe_one = observe_fdb,
+	.apply_one = apply_fdb, .revert_one = revert_fdb};
 
 void fdb_add_steps(const struct vfctl_pf *pf, const struct vfctl_mac *macs, size_t count,
 	struct steps *steps)

@@ -23,7 +23,7 @@ const char *vfctl_fit_name(enum vfctl_fit fit)
 	return names[fit];
 }
 
-static bool has(const struct fitting *f, enum vfctl_coalesce_key key)
+static bool takes(const struct fitting *f, enum vfctl_coalesce_key key)
 {
 	if (f->now)
 		return f->now->mask & BIT(key);
@@ -35,7 +35,7 @@ static bool wants(const struct fitting *f, enum vfctl_coalesce_key key)
 	return f->wanted.mask & BIT(key);
 }
 
-static struct vfctl_fit_row *add(struct fitting *f, enum vfctl_coalesce_key key, enum vfctl_fit fit,
+static struct vfctl_fit_row *add_fit(struct fitting *f, enum vfctl_coalesce_key key, enum vfctl_fit fit,
 	uint32_t gets, const char *why)
 {
 	struct vfctl_fit_row *row = &f->fit->rows[f->fit->count++];
@@ -49,10 +49,10 @@ static struct vfctl_fit_row *add(struct fitting *f, enum vfctl_coalesce_key key,
 }
 
 /* It shall have @value. */
-static void settle(struct fitting *f, enum vfctl_coalesce_key key, uint32_t value, const char *why)
+static void settle_fit(struct fitting *f, enum vfctl_coalesce_key key, uint32_t value, const char *why)
 {
 	bool wished = wants(f, key) && f->wanted.values[key] == value;
-	struct vfctl_fit_row *row = add(f, key, wished ? VFCTL_FIT_SET : VFCTL_FIT_NEAREST, value, why);
+	struct vfctl_fit_row *row = add_fit(f, key, wished ? VFCTL_FIT_SET : VFCTL_FIT_NEAREST, value, why);
 
 	f->fit->set.mask |= BIT(key);
 	f->fit->set.values[key] = value;
@@ -65,7 +65,7 @@ static void settle(struct fitting *f, enum vfctl_coalesce_key key, uint32_t valu
 static void lack(struct fitting *f, enum vfctl_coalesce_key key, const char *why)
 {
 	if (wants(f, key))
-		add(f, key, VFCTL_FIT_LACKS, 0, why);
+		add_fit(f, key, VFCTL_FIT_LACKS, 0, why);
 }
 
 /*
@@ -79,7 +79,7 @@ static void fit_window(struct fitting *f)
 		VFCTL_RX_USECS_HIGH, VFCTL_PKT_RATE_LOW, VFCTL_PKT_RATE_HIGH};
 
 	if (!wants(f, VFCTL_RX_USECS_LOW) || !wants(f, VFCTL_RX_USECS_HIGH) ||
-		(has(f, VFCTL_RX_USECS_LOW) && has(f, VFCTL_RX_USECS_HIGH)))
+		(takes(f, VFCTL_RX_USECS_LOW) && takes(f, VFCTL_RX_USECS_HIGH)))
 		return;
 	for (size_t i = 0; i < ARRAY_SIZE(rest); i++)
 		lack(f, rest[i], why);
@@ -95,28 +95,28 @@ static void fit_adaptive(struct fitting *f, enum vfctl_coalesce_key adaptive,
 
 	if (!wants(f, adaptive))
 		return;
-	if (!on && !has(f, adaptive)) {
-		add(f, adaptive, VFCTL_FIT_IS_SO, 0, "the driver has none to switch off");
+	if (!on && !takes(f, adaptive)) {
+		add_fit(f, adaptive, VFCTL_FIT_IS_SO, 0, "the driver has none to switch off");
 		return;
 	}
-	if (has(f, adaptive))
-		settle(f, adaptive, on, NULL);
+	if (takes(f, adaptive))
+		settle_fit(f, adaptive, on, NULL);
 	else
-		lack(f, adaptive, dynamic && has(f, usecs) ? "a value of rx-usecs means it with this driver"
+		lack(f, adaptive, dynamic && takes(f, usecs) ? "a value of rx-usecs means it with this driver"
 			: "the driver cannot follow the load");
 	if (!on)
 		return;
 	if (!(f->fit->set.mask & BIT(adaptive))) {
-		if (dynamic && has(f, usecs))
-			settle(f, usecs, f->driver->dynamic,
+		if (dynamic && takes(f, usecs))
+			settle_fit(f, usecs, f->driver->dynamic,
 				"with this driver the value means: follow the load");
 		if (!dynamic)
 			return;
 	}
 	if (wants(f, usecs))
-		add(f, usecs, VFCTL_FIT_UNUSED, 0, follows);
+		add_fit(f, usecs, VFCTL_FIT_UNUSED, 0, follows);
 	if (wants(f, frames))
-		add(f, frames, VFCTL_FIT_UNUSED, 0, follows);
+		add_fit(f, frames, VFCTL_FIT_UNUSED, 0, follows);
 }
 
 /* Without a count of packets, a time of 0 is what comes next to an interrupt for each of them. */
@@ -124,12 +124,12 @@ static void fit_frames(struct fitting *f, enum vfctl_coalesce_key frames, enum v
 {
 	bool each = wants(f, frames) && f->wanted.values[frames] <= 1;
 
-	if (!wants(f, frames) || has(f, frames))
+	if (!wants(f, frames) || takes(f, frames))
 		return;
 	lack(f, frames, each ? "the driver counts no packets; no waiting time comes next to it"
 			     : "the driver counts no packets");
-	if (each && !wants(f, usecs) && has(f, usecs) && !(f->fit->set.mask & BIT(usecs)))
-		settle(f, usecs, 0, "an interrupt for each packet, as far as the driver has it");
+	if (each && !wants(f, usecs) && takes(f, usecs) && !(f->fit->set.mask & BIT(usecs)))
+		settle_fit(f, usecs, 0, "an interrupt for each packet, as far as the driver has it");
 }
 
 /* igb, ixgbe: the value of a receive queue is that of the transmit queue on its vector. */
@@ -139,23 +139,23 @@ static void fit_paired(struct fitting *f)
 		return;
 	if (f->now && f->now->mask & BIT(VFCTL_TX_USECS) && f->now->values[VFCTL_TX_USECS])
 		return;
-	add(f, VFCTL_TX_USECS, VFCTL_FIT_UNUSED, 0, "its queues are paired: rx-usecs is for both");
+	add_fit(f, VFCTL_TX_USECS, VFCTL_FIT_UNUSED, 0, "its queues are paired: rx-usecs is for both");
 }
 
 static void fit_value(struct fitting *f, enum vfctl_coalesce_key key)
 {
 	uint32_t wanted = f->wanted.values[key], nearest;
 
-	if (!has(f, key)) {
+	if (!takes(f, key)) {
 		lack(f, key, "the driver has no such setting");
 		return;
 	}
 	if (vfctl_coalesce_is_switch(key) || tuning_driver_takes(f->driver, key, wanted)) {
-		settle(f, key, wanted, NULL);
+		settle_fit(f, key, wanted, NULL);
 		return;
 	}
 	nearest = tuning_driver_nearest(f->driver, key, wanted);
-	settle(f, key, nearest, "the value that the driver takes and that is nearest");
+	settle_fit(f, key, nearest, "the value that the driver takes and that is nearest");
 }
 
 void vfctl_tuning_fit(const char *driver, bool infiniband, const struct vfctl_coalesce *now,

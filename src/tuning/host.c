@@ -57,7 +57,7 @@ static int read_value(struct vfctl_ctx *ctx, const char *path, char **ret)
 	return r;
 }
 
-static int observe(struct vfctl_ctx *ctx, const struct op *op, char **ret)
+static int observe_host_value(struct vfctl_ctx *ctx, const struct op *op, char **ret)
 {
 	if (!is_known(op->target))
 		return ctx_fail(ctx, -EBADMSG, "an operation %s has '%.100s' as its target", op->type->name,
@@ -68,14 +68,14 @@ static int observe(struct vfctl_ctx *ctx, const struct op *op, char **ret)
 static int write_value(struct vfctl_ctx *ctx, const struct op *op, const char *text)
 {
 	_free_ char *now = NULL;
-	int r = observe(ctx, op, &now);
+	int r = observe_host_value(ctx, op, &now);
 
 	if (r < 0 || str_eq(now, text))
 		return r;
 	r = host_write(ctx, text, "%s", op->target);
 	free(steal(now));
 	if (r == 0)
-		r = observe(ctx, op, &now);
+		r = observe_host_value(ctx, op, &now);
 	if (r < 0 || str_eq(now, text))
 		return r;
 	return ctx_fail(ctx, -ENOMEM, "write %s to %s: the kernel made it %s%s", text, op->target, now,
@@ -94,7 +94,7 @@ static int revert_value(struct vfctl_ctx *ctx, const struct op *op)
 }
 
 const struct op_type op_kernel_value = {.name = "kernel-value", .volatile_ = true,
-	.observe_one = observe, .apply_one = apply_value, .revert_one = revert_value};
+	.observe_one = observe_host_value, .apply_one = apply_value, .revert_one = revert_value};
 
 static int add_value(struct vfctl_ctx *ctx, struct steps *steps, const char *path, const char *want,
 	const char *what)

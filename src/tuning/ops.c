@@ -28,7 +28,7 @@ static int only_warn(struct vfctl_ctx *ctx)
 }
 
 /* Somebody changed it since. */
-static int leave(struct vfctl_ctx *ctx, const struct op *op, const char *what, const char *now)
+static int leave_value(struct vfctl_ctx *ctx, const struct op *op, const char *what, const char *now)
 {
 	log_warn(ctx, "%s of %s is %s, which vfctl did not set: it stays so (before it was %s)", what,
 		op->target, now, op->before[0] ? op->before : "none");
@@ -93,7 +93,7 @@ static int revert_governor(struct vfctl_ctx *ctx, const struct op *op)
 	if (r < 0 || !*now || !*op->before || str_eq(now, op->before))
 		return r;
 	if (op->want && !str_eq(now, op->want))
-		return leave(ctx, op, "the governor", now);
+		return leave_value(ctx, op, "the governor", now);
 	return host_write(ctx, op->before, CPU_GOVERNOR, cpu);
 }
 
@@ -161,7 +161,7 @@ static int revert_vector(struct vfctl_ctx *ctx, const struct op *op)
 	if (r < 0 || !*now || str_eq(now, op->before))
 		return r;
 	if (op->want && !str_eq(now, op->want))
-		return leave(ctx, op, "the affinity", now);
+		return leave_value(ctx, op, "the affinity", now);
 	return write_vector(ctx, op, op->before);
 }
 
