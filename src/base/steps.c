@@ -65,7 +65,7 @@ void steps_put(struct steps *s, size_t index)
 	s->v[index] = last;
 }
 
-static int undo_row(struct vfctl_ctx *ctx, struct step *row)
+static int undo_row(struct vfctl_ctx *ctx, const struct step *row)
 {
 	if (!ops_leave_something(row->ops, row->op_count))
 		return 0;
@@ -74,26 +74,32 @@ static int undo_row(struct vfctl_ctx *ctx, struct step *row)
 	return ops_revert(ctx, row->ops, row->op_count);
 }
 
-/* Undo rows done-1 .. 0; the words of the failure that led here are kept. */
-static int undo_all(struct vfctl_ctx *ctx, struct steps *s, size_t done, int error)
+int steps_revert(struct vfctl_ctx *ctx, const struct steps *s, size_t done)
 {
-	_free_ char *reason = ctx->error;
 	_buf_ struct buf left = {0};
 
-	ctx->error = NULL;
 	while (done-- > 0) {
-		struct step *row = &s->v[done];
+		const struct step *row = &s->v[done];
 
 		if ((left.len && ops_hold(row->ops, row->op_count)) || undo_row(ctx, row) == 0)
 			continue;
 		buf_printf(&left, "%s%s (%s)", left.len ? ", " : "", row->describe,
 			vfctl_ctx_error(ctx));
 	}
-	if (left.len || left.failed)
-		return ctx_fail(ctx, -ESTALE, "%s; and this could not be undone: %s",
-			reason ? reason : "", left.failed ? "" : left.data);
-	ctx_fail(ctx, error, "%s", reason ? reason : "");
-	return error;
+	return left.len || left.failed ? ctx_fail(ctx, -ESTALE, "%s", left.failed ? "" : left.data) : 0;
+}
+
+/* The words of the failure that led here are kept. */
+static int undo_all(struct vfctl_ctx *ctx, struct steps *s, size_t done, int error)
+{
+	_free_ char *reason = steal(ctx->error);
+	int r = steps_revert(ctx, s, done);
+	_free_ char *left = steal(ctx->error);
+
+	if (r < 0)
+		return ctx_fail(ctx, r, "%s; and this could not be undone: %s", reason ? reason : "",
+			left ? left : "");
+	return ctx_fail(ctx, error, "%s", reason ? reason : "");
 }
 
 static int run_row(struct vfctl_ctx *ctx, struct step *row)

@@ -71,6 +71,9 @@ struct journal {
  */
 int steps_run(struct vfctl_ctx *ctx, struct steps *s, const struct journal_entry *entry);
 
+/* Take back the first @done rows, the last first. Each is tried; -ESTALE names those that stay. */
+int steps_revert(struct vfctl_ctx *ctx, const struct steps *s, size_t done);
+
 void steps_clear(struct steps *s);
 #define _steps_ _cleanup_(steps_clear)
 

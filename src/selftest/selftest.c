@@ -323,27 +323,10 @@ static void try_all(struct vfctl_selftest *t)
 	}
 }
 
-/* Of one entry; every step is tried. */
-static int revert_all(struct vfctl_selftest *t)
-{
-	const struct steps *steps = &t->change->steps;
-	_free_ char *words = NULL;
-	int r = 0;
-
-	for (size_t i = steps->count; i-- > 0;) {
-		int e = ops_revert(t->ctx, steps->v[i].ops, steps->v[i].op_count);
-
-		if (e < 0 && r == 0) {
-			r = e;
-			words = steal(t->ctx->error);
-		}
-	}
-	return r < 0 ? ctx_fail(t->ctx, r, "%s", words ? words : "") : 0;
-}
-
 /* That it was interrupted is a reason to put it back, not to leave it. */
 static int put_back(struct vfctl_selftest *t)
 {
+	const struct steps *steps = &t->change->steps;
 	sig_atomic_t cancelled = t->ctx->cancelled;
 	int r;
 
@@ -354,11 +337,11 @@ static int put_back(struct vfctl_selftest *t)
 			"recover puts it back)");
 	t->ctx->cancelled = 0;
 	ctx_doing(t->ctx, "putting everything back as it was");
-	r = revert_all(t);
+	r = steps_revert(t->ctx, steps, steps->count);
 	/* What failed for the moment may work the second time, and what is back is not written again. */
 	if (r < 0 && !vfctl_ctx_unfinished(t->ctx)) {
 		ctx_clear(t->ctx);
-		r = revert_all(t);
+		r = steps_revert(t->ctx, steps, steps->count);
 	}
 	t->ctx->cancelled = cancelled;
 	return r < 0 ? ctx_prefix(t->ctx, -ESTALE, "not everything is as before (vfctl recover tries "
