@@ -67,7 +67,24 @@ for seconds in 0.6 0.8 1 1.2; do
 	check "it is there with what it holds, or neither is" grep -xE "$whole" <<<"$(guest)"
 	check_is "the journal is empty" 0 journal
 done
-[ "$(guest)" = '0 0 0' ] || check "undefine" vfctl undefine one
+
+# ---- libvirt's daemon goes away between the connection and the question ----
+[ "$(guest)" != '0 0 0' ] || check "a guest again" vfctl define /payload/guests/one.yaml
+flock /run/vfctl/placement.lock sleep 12 &
+vfctl undefine one >/tmp/undefine 2>&1 &
+undefine=$!
+sleep 4
+check "libvirt's daemon is started again meanwhile" systemctl restart libvirtd
+wait "$undefine"
+status=$?
+check_is "undefine has no answer, and takes none for granted" 1 echo "$status"
+check "it says so" grep -i 'libvirt' /tmp/undefine
+check_is "the domain is there, with what it holds" "1 1 1" guest
+check_is "the journal is empty" 0 journal
+check "a domain has another name by now" virsh domrename one eins
+check_fails "nobody undefines it by the former one" vfctl undefine one
+check_is "it holds what it held" "0 1 1" guest
+check "by its own" vfctl undefine eins
 check_is "nothing is left" "0 0 0" guest
 vfctl destroy "$ens1" >/dev/null 2>&1
 finish
