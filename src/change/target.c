@@ -28,7 +28,7 @@ static int explain(struct vfctl_ctx *ctx, const struct vfctl_inventory *inv, int
 }
 
 /* What could not be read must not be taken for absent: no change on such a PF. */
-static int find(struct vfctl_ctx *ctx, const char *name, bool is_vf, struct target *t)
+static int find_target(struct vfctl_ctx *ctx, const char *name, bool is_vf, struct target *t)
 {
 	const struct vfctl_inventory *inv = t->snapshot->inventory;
 	const char *unread = inv->unread;
@@ -86,7 +86,7 @@ int target_open(struct vfctl_ctx *ctx, const char *name, const struct target_nee
 	if (r == 0)
 		r = snapshot_need_leases(ctx, t.snapshot);
 	if (r == 0)
-		r = find(ctx, name, need->is_vf, &t);
+		r = find_target(ctx, name, need->is_vf, &t);
 	if (r < 0)
 		return r;
 	*ret = t;

@@ -82,7 +82,7 @@ static void write_hostdev(struct xml_node *node, const struct vfctl_domain_vf *v
 }
 
 /* @guest NULL: libvirt finds a place. */
-static void fill(struct xml_node *node, const struct vfctl_domain_vf *vf,
+static void fill_device(struct xml_node *node, const struct vfctl_domain_vf *vf,
 	const struct vfctl_bdf *guest, const struct device_style *style)
 {
 	if (device_is_interface(vf))
@@ -103,10 +103,10 @@ static const char *element_of(const struct vfctl_domain_vf *vf)
 void device_write(struct xml_node *parent, const struct vfctl_domain_vf *vf, uint8_t bus,
 	const struct device_style *style)
 {
-	fill(xml_add(parent, element_of(vf)), vf, &(struct vfctl_bdf){.bus = bus}, style);
+	fill_device(xml_add(parent, element_of(vf)), vf, &(struct vfctl_bdf){.bus = bus}, style);
 }
 
-/* What stays of an element that is written anew is what fill() does not write. */
+/* What stays of an element that is written anew is what fill_device() does not write. */
 static void keep_others(struct xml_node *node)
 {
 	static const char *const ours[] = {
@@ -123,11 +123,11 @@ void device_rewrite(struct xml_node *node, const struct vfctl_domain_vf *vf,
 
 	if (str_eq(xml_name(node), element_of(vf))) {
 		keep_others(node);
-		fill(node, vf, guest, style);
+		fill_device(node, vf, guest, style);
 		return;
 	}
 	node = xml_add_before(xml_parent(old), old, element_of(vf));
-	fill(node, vf, guest, style);
+	fill_device(node, vf, guest, style);
 	xml_remove(old);
 }
 
@@ -142,6 +142,6 @@ int vfctl_domain_device_xml(struct vfctl_ctx *ctx, const struct vfctl_domain_vf 
 		r = xml_new(ctx, element_of(vf), &xml);
 	if (r < 0)
 		return r;
-	fill(xml_root(xml), vf, guest_bus ? &guest : NULL, &(struct device_style){0});
+	fill_device(xml_root(xml), vf, guest_bus ? &guest : NULL, &(struct device_style){0});
 	return xml_print(ctx, xml, ret_xml);
 }

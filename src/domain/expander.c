@@ -67,7 +67,7 @@ static bool is_room(const bool *taken, unsigned from, unsigned count)
 	return true;
 }
 
-static void take(bool *taken, unsigned from, unsigned count)
+static void take_expander(bool *taken, unsigned from, unsigned count)
 {
 	memset(taken + from, true, count * sizeof(*taken));
 }
@@ -99,7 +99,7 @@ static int keep_numbers(struct vfctl_ctx *ctx, struct pci_map *map, const char *
 			continue;
 		count = buses_of(map, i);
 		if (is_room(taken, bus->bus_nr, count))
-			take(taken, bus->bus_nr, count);
+			take_expander(taken, bus->bus_nr, count);
 		else if (foreign)
 			return ctx_fail(ctx, -EINVAL,
 				"%s:%u: PCI controller %u: buses %u to %u do not fit beside "
@@ -118,13 +118,13 @@ int expanders_number(struct vfctl_ctx *ctx, struct pci_map *map, const char *fil
 	unsigned main_buses = buses_of(map, 0);
 	int r;
 
-	take(taken, 0, main_buses < PCI_BUSES ? main_buses : PCI_BUSES);
+	take_expander(taken, 0, main_buses < PCI_BUSES ? main_buses : PCI_BUSES);
 	r = keep_numbers(ctx, map, file, true, taken);
 	if (r == 0)
 		r = keep_numbers(ctx, map, file, false, taken);
 	if (r < 0)
 		return r;
-	take(taken, 0, main_buses + MAIN_RESERVE < PCI_BUSES ? main_buses + MAIN_RESERVE
+	take_expander(taken, 0, main_buses + MAIN_RESERVE < PCI_BUSES ? main_buses + MAIN_RESERVE
 							     : PCI_BUSES);
 	for (unsigned i = 1; i < PCI_BUSES; i++) {
 		struct pci_bus *bus = &map->bus[i];
@@ -142,7 +142,7 @@ int expanders_number(struct vfctl_ctx *ctx, struct pci_map *map, const char *fil
 				"turn xml.expanders off",
 				count);
 		set_number(bus, (unsigned)from);
-		take(taken, (unsigned)from, count);
+		take_expander(taken, (unsigned)from, count);
 	}
 	return 0;
 }

@@ -6,7 +6,7 @@
 #include "domain/domain.h"
 
 /* Put the device on a root port of its own, so that libvirt takes no spare one for it. */
-static int place(struct render *r, struct pci_map *map, struct xml_node *device)
+static int place_render_device(struct render *r, struct pci_map *map, struct xml_node *device)
 {
 	uint8_t bus;
 	int error = pci_take_port(
@@ -80,7 +80,7 @@ static int add_disk(struct render *r, struct pci_map *map, size_t number)
 	xml_set(target, "bus", disk->bus);
 	if (disk->readonly)
 		xml_add(node, "readonly");
-	return virtio ? place(r, map, node) : 0;
+	return virtio ? place_render_device(r, map, node) : 0;
 }
 
 /* What libvirt would add unasked, or what a guest of ours should have. */
@@ -111,7 +111,7 @@ static int add_basics(struct render *r, struct pci_map *map)
 	backend = xml_add(node, "backend");
 	xml_set(backend, "model", "random");
 	xml_set_text(backend, "/dev/urandom");
-	return place(r, map, node);
+	return place_render_device(r, map, node);
 }
 
 static void render_balloon(struct render *r)

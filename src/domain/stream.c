@@ -425,7 +425,7 @@ static int run(struct stream *s, const char *xml, size_t len)
 		XML_ErrorString(XML_GetErrorCode(s->parser)));
 }
 
-static int parse(struct stream *s, const char *xml, size_t len)
+static int parse_stream(struct stream *s, const char *xml, size_t len)
 {
 	int r;
 
@@ -453,7 +453,7 @@ int vfctl_domain_intent_read(struct vfctl_ctx *ctx, const char *xml, size_t len,
 	if (len > VFCTL_DOMAIN_STREAM_MAX)
 		return ctx_fail(ctx, -E2BIG, "domain XML: it has %zu bytes, more than %d",
 			len, VFCTL_DOMAIN_STREAM_MAX);
-	r = parse(&s, xml, len);
+	r = parse_stream(&s, xml, len);
 	if (r < 0)
 		return r;
 	if (!s.has_name && s.has_intent)

@@ -61,7 +61,7 @@ static const char *find_domain(const char *text, size_t *ret_len)
 	return end ? start : NULL;
 }
 
-static int add(struct vfctl_ctx *ctx, struct known_domains *all,
+static int add_domain(struct vfctl_ctx *ctx, struct known_domains *all,
 	const struct vfctl_domain_intent *intent, int pid)
 {
 	struct known_domain *d;
@@ -101,7 +101,7 @@ static int read_domain(struct vfctl_ctx *ctx, struct known_domains *all, const c
 	r = xml ? vfctl_domain_intent_read(ctx, xml, len, true, intent)
 		: ctx_fail(ctx, -EINVAL, "no domain is in it");
 	if (r == 0)
-		return add(ctx, all, intent, pid);
+		return add_domain(ctx, all, intent, pid);
 	if (r == -ENOMEM)
 		return r;
 	why = str_format("%s: %s", path, vfctl_ctx_error(ctx));
@@ -227,7 +227,7 @@ static int ask_all(struct vfctl_ctx *ctx, const struct vfctl_domain_info *infos,
 		if (r < 0)
 			return ctx_prefix(ctx, r, "which VFs domain %s has is not known",
 				infos[i].name);
-		r = add(ctx, all, intent, infos[i].active);
+		r = add_domain(ctx, all, intent, infos[i].active);
 	}
 	return r;
 }

@@ -240,7 +240,7 @@ static int poll_once(struct vfctl_ctx *ctx, struct vfctl_watch *w, int stop_fd, 
 }
 
 /* Until none has come for QUIET_MS. */
-static int settle(struct vfctl_ctx *ctx, struct vfctl_watch *w, int stop_fd, unsigned *io_what)
+static int settle_watch(struct vfctl_ctx *ctx, struct vfctl_watch *w, int stop_fd, unsigned *io_what)
 {
 	int64_t first = files_now_ms(), last = first, now = first;
 	int r = 0;
@@ -271,7 +271,7 @@ int vfctl_watch_wait(struct vfctl_ctx *ctx, struct vfctl_watch *w, int stop_fd, 
 			break;
 	}
 	if (r >= 0 && what)
-		r = settle(ctx, w, stop_fd, &what);
+		r = settle_watch(ctx, w, stop_fd, &what);
 	if (r < 0)
 		return r;
 	*ret_what = what;

@@ -54,7 +54,7 @@ static int read_guest(struct vfctl_ctx *ctx, struct moving *m)
 	return m->guest->name ? 0 : ctx_oom(ctx);
 }
 
-static int propose(struct vfctl_ctx *ctx, struct moving *m, const struct vfctl_assignment **ret)
+static int propose_move(struct vfctl_ctx *ctx, struct moving *m, const struct vfctl_assignment **ret)
 {
 	int r = vfctl_snapshot_read(ctx, NULL, &m->snapshot);
 
@@ -153,7 +153,7 @@ static int plan_move(struct vfctl_ctx *ctx, struct moving *m, const char *domain
 	int r = find_domain(ctx, m, domain);
 
 	if (r == 0)
-		r = propose(ctx, m, &request.to);
+		r = propose_move(ctx, m, &request.to);
 	if (r < 0)
 		return r;
 	if (!is_ours(m))

@@ -206,7 +206,7 @@ static bool has_all(const struct redefining *r)
 }
 
 /* 0 there is something to do. */
-static int look(struct vfctl_ctx *ctx, struct redefining *r)
+static int look_redefinition(struct vfctl_ctx *ctx, struct redefining *r)
 {
 	int e = compare_said(ctx, r);
 
@@ -353,7 +353,7 @@ int guest_redefine(struct vfctl_ctx *ctx, const struct redefine_request *request
 	r->placed->guest = request->guest;
 	e = read_all(ctx, r);
 	if (e == 0)
-		e = look(ctx, r);
+		e = look_redefinition(ctx, r);
 	if (e == 0)
 		e = make(ctx, r);
 	return e < 0 ? e : redefine_add_steps(ctx, r, change);

@@ -150,7 +150,7 @@ static struct watched_vf *find_vf(struct watch *w, const struct vfctl_bdf *bdf)
  * A VF that was plugged in. One that was taken out is somebody else's: nothing of it is touched.
  * The run's end takes this away with the rest of what the lease has.
  */
-static void keep(struct watch *w, const struct vfctl_bdf *vf)
+static void keep_watch(struct watch *w, const struct vfctl_bdf *vf)
 {
 	char text[VFCTL_BDF_TEXT];
 	const struct op op = {&op_irq_keep, vfctl_bdf_format(vf, text), w->intent.uuid, NULL};
@@ -182,7 +182,7 @@ static void look_at_leases(struct watch *w)
 			*vf = (struct watched_vf){.bdf = *bdf};
 		}
 		tuning_vector_cpus(w->ctx, w->spec, leases, &w->intent, bdf, &vf->cpus);
-		keep(w, bdf);
+		keep_watch(w, bdf);
 	}
 	if (!w->looks)
 		hold_latency(w, leases);
@@ -219,7 +219,7 @@ static void tell_moved(struct watch *w, struct placed_vector *p, const struct wa
 }
 
 /* @return was it put there? */
-static bool place(struct watch *w, struct watched_vf *vf, const struct irq_vector *v)
+static bool place_vectors(struct watch *w, struct watched_vf *vf, const struct irq_vector *v)
 {
 	struct placed_vector *p = find_placed(vf, v->irq);
 	bool there = !vfctl_cpuset_empty(&v->cpus) && vfctl_cpuset_within(&v->cpus, &vf->cpus);
@@ -258,7 +258,7 @@ static void look_at_vf(struct watch *w, struct watched_vf *vf)
 		vf->placed_count = 0;
 	vf->seen = count;
 	for (size_t i = 0; i < count; i++)
-		moved += place(w, vf, &all[i]);
+		moved += place_vectors(w, vf, &all[i]);
 	if (!moved)
 		return;
 	vfctl_cpuset_format(&vf->cpus, list, sizeof(list));
@@ -267,7 +267,7 @@ static void look_at_vf(struct watch *w, struct watched_vf *vf)
 		"no effect)" : "");
 }
 
-static void look(struct watch *w)
+static void look_at_guest(struct watch *w)
 {
 	if (w->looks % LEASE_LOOKS == 0)
 		look_at_leases(w);
@@ -290,12 +290,12 @@ static void watch_guest(struct watch *w)
 	int n;
 
 	do {
-		look(w);
+		look_at_guest(w);
 		n = poll(&end, 1, pause_ms(w));
 	} while (n == 0 || (n < 0 && errno == EINTR));
 }
 
-static int begin(struct watch *w, const char *uuid)
+static int begin_watch(struct watch *w, const char *uuid)
 {
 	char origin[128];
 	int r = take_lock(w, uuid);
@@ -320,7 +320,7 @@ int vfctl_guest_tuning_watch(struct vfctl_ctx *ctx, const struct vfctl_host_spec
 	*w = (struct watch){.ctx = ctx, .spec = spec, .pidfd = -1, .latency = -1, .lock = -1};
 	if (!uuid_valid(uuid))
 		return ctx_fail(ctx, -EINVAL, "'%.40s' is no UUID", uuid);
-	r = begin(w, uuid);
+	r = begin_watch(w, uuid);
 	if (r == -EBUSY) { /* another does it */
 		ctx_clear(ctx);
 		return 0;

@@ -66,7 +66,7 @@ static uint64_t hash_text(uint64_t hash, const char *text)
 }
 
 /* SplitMix64's last step: FNV alone leaves the high bits, which choose here, poor. */
-static uint64_t mix(uint64_t x)
+static uint64_t mix_choice(uint64_t x)
 {
 	x = (x ^ x >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
 	x = (x ^ x >> 27) * UINT64_C(0x94d049bb133111eb);
@@ -82,7 +82,7 @@ uint64_t id_choose_start(const struct vfctl_id_pool *pool,
 		return 0;
 	hash = hash_text(hash, owner->domain_uuid[0] ? owner->domain_uuid : owner->host);
 	hash = hash_text(hash, owner->device);
-	hash = mix(hash_text(hash, pool->name));
+	hash = mix_choice(hash_text(hash, pool->name));
 	size = idranges_size(pool->ranges, pool->range_count);
 	/* The high half of the product is below size, and even for any size. */
 	return idranges_at(pool->ranges, pool->range_count,

@@ -35,7 +35,7 @@ static int read_lost(struct vfctl_ids *ids)
 	return r;
 }
 
-static void closep(struct vfctl_ids **ids)
+static void close_idsp(struct vfctl_ids **ids)
 {
 	vfctl_ids_close(*ids);
 }
@@ -43,7 +43,7 @@ static void closep(struct vfctl_ids **ids)
 int vfctl_ids_open(struct vfctl_ctx *ctx, const struct vfctl_host_spec *spec, bool write,
 	struct vfctl_ids **ret_ids)
 {
-	_cleanup_(closep) struct vfctl_ids *ids = calloc(1, sizeof(*ids));
+	_cleanup_(close_idsp) struct vfctl_ids *ids = calloc(1, sizeof(*ids));
 	struct id_store *local;
 	int r;
 
@@ -138,7 +138,7 @@ int vfctl_ids_begin(struct vfctl_ids *ids)
 }
 
 /* For vfctl_ids_end(): a value that somebody has from now on. */
-static int remember(struct vfctl_ids *ids, const struct vfctl_id *id)
+static int remember_ids(struct vfctl_ids *ids, const struct vfctl_id *id)
 {
 	if (!ids->grouped)
 		return 0;
@@ -223,7 +223,7 @@ int ids_fail_held(struct vfctl_ids *ids, const struct vfctl_id *held)
 	return value_fail(ids->ctx, &claim, &answer, now_of(ids));
 }
 
-static int claim(struct vfctl_ids *ids, struct vfctl_id *io)
+static int claim_ids(struct vfctl_ids *ids, struct vfctl_id *io)
 {
 	struct id_store *s = ids->store;
 	struct vfctl_id holder = {.value = 0};
@@ -237,7 +237,7 @@ static int claim(struct vfctl_ids *ids, struct vfctl_id *io)
 	/* Without a holder the store has said itself what is wrong. */
 	if (r == -EEXIST && holder.value)
 		return ids_fail_held(ids, &holder);
-	return r < 0 || had ? r : remember(ids, io);
+	return r < 0 || had ? r : remember_ids(ids, io);
 }
 
 int vfctl_ids_may_claim(struct vfctl_ids *ids, enum vfctl_id_kind kind, uint64_t value,
@@ -263,7 +263,7 @@ static int take_derived(struct vfctl_ids *ids, const struct vfctl_id_pool *pool,
 {
 	int r = derive(ids, pool, mac, &io->value);
 
-	return r < 0 ? r : claim(ids, io);
+	return r < 0 ? r : claim_ids(ids, io);
 }
 
 int vfctl_ids_take(struct vfctl_ids *ids, const struct vfctl_id_pool *pool,
@@ -282,7 +282,7 @@ int vfctl_ids_take(struct vfctl_ids *ids, const struct vfctl_id_pool *pool,
 		return r;
 	if (again) {
 		id.value = had.value;
-		r = claim(ids, &id);
+		r = claim_ids(ids, &id);
 	}
 	/* Meanwhile somebody else may have got what rested here. */
 	if (!again || r == -EEXIST) {
@@ -292,7 +292,7 @@ int vfctl_ids_take(struct vfctl_ids *ids, const struct vfctl_id_pool *pool,
 		else if (r == 0)
 			r = s->ops->take(s, &choice, &id);
 		if (r == 0 && pool->source != VFCTL_ID_SOURCE_MAC)
-			r = remember(ids, &id);
+			r = remember_ids(ids, &id);
 	}
 	if (r == 0)
 		*ret_id = id;
@@ -341,7 +341,7 @@ int vfctl_ids_claim(struct vfctl_ids *ids, enum vfctl_id_kind kind, uint64_t val
 			fault);
 	if (pool)
 		str_copy(id.pool, sizeof(id.pool), pool->name);
-	r = claim(ids, &id);
+	r = claim_ids(ids, &id);
 	if (r == 0)
 		*ret_id = id;
 	return r;
@@ -400,7 +400,7 @@ int vfctl_ids_quarantine(struct vfctl_ids *ids, enum vfctl_id_kind kind, uint64_
 		str_copy(id.pool, sizeof(id.pool), pool->name);
 	snprintf(id.note, sizeof(id.note), "%s", note);
 	r = ids->store->ops->quarantine(ids->store, &id);
-	if (r == 1 && remember(ids, &id) < 0)
+	if (r == 1 && remember_ids(ids, &id) < 0)
 		return -ENOMEM;
 	return r;
 }

@@ -71,7 +71,7 @@ static int check_claim(struct work *w, const struct vfctl_id *row,
 	return 0;
 }
 
-static int restore(struct work *w, const struct vfctl_id *row)
+static int restore_imported(struct work *w, const struct vfctl_id *row)
 {
 	struct vfctl_id has;
 	int r = vfctl_ids_find(w->ids, row->kind, row->value, &has);
@@ -95,7 +95,7 @@ static int restore(struct work *w, const struct vfctl_id *row)
 }
 
 /* 1, or 0 when it is known already. */
-static int quarantine(struct work *w, struct vfctl_id *id)
+static int quarantine_imported(struct work *w, struct vfctl_id *id)
 {
 	struct vfctl_id has;
 	int r;
@@ -118,7 +118,7 @@ static int set_apart(struct work *w, const struct vfctl_id *row)
 		w->import.elsewhere++;
 		return 0;
 	}
-	r = quarantine(w, &id);
+	r = quarantine_imported(w, &id);
 	if (r <= 0) {
 		w->import.known += r == 0;
 		return r;
@@ -157,7 +157,7 @@ static int apply(struct work *w)
 		if (i && row->kind == row[-1].kind && row->value == row[-1].value)
 			continue; /* tools name a port's GUID often */
 		w->import.found++;
-		r = row->state == VFCTL_ID_LEASED ? restore(w, row) : set_apart(w, row);
+		r = row->state == VFCTL_ID_LEASED ? restore_imported(w, row) : set_apart(w, row);
 	}
 	return r < 0 ? r : 0;
 }

@@ -157,7 +157,7 @@ static int read_named(void *data, size_t line, const char *const *t)
  * Take the fields of a line apart, in place: how many, or -1 when a quote does not end or
  * there are too many.
  */
-static int split(char *line, char **fields, int max)
+static int split_import_text(char *line, char **fields, int max)
 {
 	int n = 0;
 
@@ -226,7 +226,7 @@ static int read_csv(struct reading *in, char *text)
 		str_rstrip(line);
 		if (!*line)
 			continue;
-		n = split(line, fields, CSV_COLUMNS_MAX);
+		n = split_import_text(line, fields, CSV_COLUMNS_MAX);
 		if (n < 0)
 			return ctx_mistake(in->ctx, -EINVAL, "%s: line %zu is not CSV: a quote does "
 				"not end, or it has more than %d fields", in->file, number,
@@ -290,7 +290,7 @@ static bool is_csv(const char *text)
 		!memchr(text, ' ', first);
 }
 
-static int parse(struct reading *in, char *text, size_t len)
+static int parse_import_text(struct reading *in, char *text, size_t len)
 {
 	const char *begin = text + strspn(text, " \t\r\n");
 
@@ -318,7 +318,7 @@ int id_import_parse(struct vfctl_ctx *ctx, const char *file, const char *text, s
 	copy = strndup(text, len);
 	if (!copy)
 		return ctx_oom(ctx);
-	r = parse(&in, copy, len);
+	r = parse_import_text(&in, copy, len);
 	if (r < 0)
 		return r;
 	*ret = rows;

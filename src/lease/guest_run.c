@@ -300,7 +300,7 @@ static size_t effects_on(const struct open_change *run, const struct vfctl_lease
 }
 
 /* @lock: see tuning_hand_over(). */
-static int restore(struct vfctl_ctx *ctx, const struct open_change *run,
+static int restore_run(struct vfctl_ctx *ctx, const struct open_change *run,
 	const struct vfctl_lease *lease, const struct vfctl_bdf *only, int *lock)
 {
 	_free_ struct op *ops = calloc(run->op_count + 1, sizeof(*ops));
@@ -329,7 +329,7 @@ int run_restore_vf(struct vfctl_ctx *ctx, const struct vfctl_lease *lease,
 	_close_ int lock = -1;
 	int r = journal_read_runs(ctx, lease->domain_uuid, op_types, &runs);
 
-	return r < 0 || !runs->count ? r : restore(ctx, &runs->v[0], lease, vf, &lock);
+	return r < 0 || !runs->count ? r : restore_run(ctx, &runs->v[0], lease, vf, &lock);
 }
 
 int run_restore(struct vfctl_ctx *ctx, const struct vfctl_lease *lease)
@@ -353,7 +353,7 @@ int run_end(struct vfctl_ctx *ctx, const char *uuid)
 	if (r == 0)
 		r = journal_read_runs(ctx, uuid, op_types, &runs);
 	if (r == 0 && runs->count)
-		r = restore(ctx, &runs->v[0], held ? &leases->v[0] : NULL, NULL, &lock);
+		r = restore_run(ctx, &runs->v[0], held ? &leases->v[0] : NULL, NULL, &lock);
 	if (r == 0)
 		r = op_revert(ctx, &run);
 	if (r == 0 && runs->count)

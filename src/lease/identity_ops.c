@@ -221,7 +221,7 @@ static int claim_one(struct vfctl_ctx *ctx, struct vfctl_id *id)
 }
 
 /* All or none: one commit, however many VFs there are. */
-static int claim(struct vfctl_ctx *ctx, const struct op *op)
+static int claim_identities(struct vfctl_ctx *ctx, const struct op *op)
 {
 	_values_ struct values values = {0};
 	int r = read_values(ctx, op->want, &values), end;
@@ -257,7 +257,7 @@ static bool same_claim(const char *text, const char *observed)
 
 /* They stay with a lease that stays. */
 const struct op_type op_claim = {.name = "claim", .nature = OP_HOLDS, .observe_one = say_held,
-	.may_be_stale = true, .apply_one = claim, .revert_one = take_back_claim,
+	.may_be_stale = true, .apply_one = claim_identities, .revert_one = take_back_claim,
 	.same = same_claim};
 /* Nobody else gets what a VF still has that could not be returned. */
 const struct op_type op_unclaim = {.name = "unclaim", .nature = OP_COMMIT, .after_all = true,

@@ -100,7 +100,7 @@ static int errno_of(const virError *error)
 }
 
 /* libvirt's words may have several lines; one line is what a person gets. */
-static int fail(struct vfctl_ctx *ctx, const char *what)
+static int fail_libvirt(struct vfctl_ctx *ctx, const char *what)
 {
 	const virError *error = sym_virGetLastError();
 	_free_ char *text = strdup(error && error->message ? error->message : "unknown error");
@@ -120,7 +120,7 @@ static int fail_find(struct vfctl_ctx *ctx, const char *kind, const char *name, 
 	const virError *error = sym_virGetLastError();
 
 	if (!error || error->code != VIR_ERR_NO_DOMAIN)
-		return fail(ctx, "look for the domain");
+		return fail_libvirt(ctx, "look for the domain");
 	return ctx_fail(ctx, -ENOENT, "libvirt knows no domain %s%s (virsh list --all%s shows them)", kind,
 		name, option);
 }
@@ -143,7 +143,7 @@ static bool may_be_name(void)
 }
 
 /* What a person typed: a UUID, or when no domain has that, a name. */
-static int find(struct vfctl_ctx *ctx, struct vfctl_hypervisor *self, const char *name,
+static int find_name(struct vfctl_ctx *ctx, struct vfctl_hypervisor *self, const char *name,
 	virDomainPtr *ret)
 {
 	virDomainPtr domain;
@@ -168,7 +168,7 @@ static int read_domain(struct vfctl_ctx *ctx, virDomainPtr domain, bool config,
 
 	if (active < 0 || persistent < 0 ||
 		sym_virDomainGetUUIDString(domain, info.uuid) < 0)
-		return fail(ctx, "read a domain");
+		return fail_libvirt(ctx, "read a domain");
 	if (config && persistent)
 		flags |= VIR_DOMAIN_XML_INACTIVE;
 	info.active = active;
@@ -177,7 +177,7 @@ static int read_domain(struct vfctl_ctx *ctx, virDomainPtr domain, bool config,
 	info.xml = sym_virDomainGetXMLDesc(domain, flags);
 	if (!info.name || !info.xml) {
 		vfctl_domain_info_clear(&info);
-		return fail(ctx, "read a domain's XML");
+		return fail_libvirt(ctx, "read a domain's XML");
 	}
 	*ret = info;
 	return 0;
@@ -187,7 +187,7 @@ static int get_domain(struct vfctl_ctx *ctx, struct vfctl_hypervisor *self, cons
 	bool config, struct vfctl_domain_info *ret_domain)
 {
 	_domain_ virDomainPtr domain = NULL;
-	int r = find(ctx, self, name, &domain);
+	int r = find_name(ctx, self, name, &domain);
 
 	return r < 0 ? r : read_domain(ctx, domain, config, ret_domain);
 }
@@ -210,7 +210,7 @@ static int list_domains(struct vfctl_ctx *ctx, struct vfctl_hypervisor *self,
 	ctx_doing(ctx, WAITING);
 	count = sym_virConnectListAllDomains(conn_of(self), &domains, 0);
 	if (count < 0)
-		return fail(ctx, "list domains");
+		return fail_libvirt(ctx, "list domains");
 	infos = calloc((size_t)count + 1, sizeof(*infos));
 	for (int i = 0; infos && i < count && r == 0; i++) {
 		r = read_domain(ctx, domains[i], false, &infos[n]);
@@ -232,13 +232,13 @@ static int list_domains(struct vfctl_ctx *ctx, struct vfctl_hypervisor *self,
 }
 
 /* Without validation libvirt drops what it does not know, in silence. */
-static int define(struct vfctl_ctx *ctx, struct vfctl_hypervisor *self, const char *xml)
+static int define_domain(struct vfctl_ctx *ctx, struct vfctl_hypervisor *self, const char *xml)
 {
 	_domain_ virDomainPtr domain = NULL;
 
 	ctx_doing(ctx, WAITING);
 	domain = sym_virDomainDefineXMLFlags(conn_of(self), xml, VIR_DOMAIN_DEFINE_VALIDATE);
-	return domain ? 0 : fail(ctx, "define the domain");
+	return domain ? 0 : fail_libvirt(ctx, "define the domain");
 }
 
 static int undefine(struct vfctl_ctx *ctx, struct vfctl_hypervisor *self, const char *uuid,
@@ -256,7 +256,7 @@ static int undefine(struct vfctl_ctx *ctx, struct vfctl_hypervisor *self, const 
 	if (drop & VFCTL_DROP_SNAPSHOTS)
 		flags |= VIR_DOMAIN_UNDEFINE_SNAPSHOTS_METADATA;
 	r = sym_virDomainUndefineFlags(domain, flags);
-	return r < 0 ? ctx_append(ctx, fail(ctx, "undefine the domain"), " (what would be lost "
+	return r < 0 ? ctx_append(ctx, fail_libvirt(ctx, "undefine the domain"), " (what would be lost "
 		"with it must be named: --managed-save, --snapshots-metadata)") : 0;
 }
 
@@ -277,7 +277,7 @@ static int attach(struct vfctl_ctx *ctx, struct vfctl_hypervisor *self, const ch
 	if (r < 0)
 		return r;
 	r = sym_virDomainAttachDeviceFlags(domain, device_xml, device_flags(affect));
-	return r < 0 ? fail(ctx, "attach the device") : 0;
+	return r < 0 ? fail_libvirt(ctx, "attach the device") : 0;
 }
 
 struct removal {
@@ -304,7 +304,7 @@ static int wait_removal(struct vfctl_ctx *ctx, struct removal *state, unsigned t
 	int timer = sym_virEventAddTimeout((int)timeout_ms, on_timeout, state, NULL);
 
 	if (timer < 0)
-		return fail(ctx, "wait for the removal");
+		return fail_libvirt(ctx, "wait for the removal");
 	while (!state->removed && !state->refused && !state->expired && !ctx->cancelled)
 		if (sym_virEventRunDefaultImpl() < 0)
 			break;
@@ -337,7 +337,7 @@ static int detach_live(struct vfctl_ctx *ctx, struct vfctl_hypervisor *self,
 
 	ctx_doing(ctx, "waiting for the guest to let go of the device");
 	if (removed < 0 || sym_virDomainDetachDeviceFlags(domain, xml, flags) < 0)
-		r = fail(ctx, "detach the device");
+		r = fail_libvirt(ctx, "detach the device");
 	else
 		r = wait_removal(ctx, &state, timeout_ms);
 	if (removed >= 0)
@@ -358,7 +358,7 @@ static int detach(struct vfctl_ctx *ctx, struct vfctl_hypervisor *self, const ch
 	if (affect & VFCTL_AFFECT_LIVE)
 		return detach_live(ctx, self, domain, device_xml, device_flags(affect), timeout_ms);
 	r = sym_virDomainDetachDeviceFlags(domain, device_xml, device_flags(affect));
-	return r < 0 ? fail(ctx, "detach the device") : 0;
+	return r < 0 ? fail_libvirt(ctx, "detach the device") : 0;
 }
 
 /* ---- the connection ---- */
@@ -367,7 +367,7 @@ static int detach(struct vfctl_ctx *ctx, struct vfctl_hypervisor *self, const ch
 static int fail_agent(struct vfctl_ctx *ctx, const char *name)
 {
 	const virError *error = sym_virGetLastError();
-	int code = error ? error->code : 0, r = fail(ctx, "ask the guest agent");
+	int code = error ? error->code : 0, r = fail_libvirt(ctx, "ask the guest agent");
 
 	if (code == VIR_ERR_OPERATION_INVALID)
 		return ctx_append(ctx, r, " (virsh start %s)", name);
@@ -388,7 +388,7 @@ static int ask_agent(struct vfctl_ctx *ctx, struct vfctl_hypervisor *self, const
 	int r = dl_bind(ctx, "libvirt-qemu.so.0", qemu_symbols, ARRAY_SIZE(qemu_symbols));
 
 	if (r == 0)
-		r = find(ctx, self, name, &domain);
+		r = find_name(ctx, self, name, &domain);
 	if (r < 0)
 		return r;
 	answer = sym_virDomainQemuAgentCommand(domain, command, (int)timeout_s, 0);
@@ -427,14 +427,14 @@ int vfctl_libvirt_open(struct vfctl_ctx *ctx, const char *uri,
 	ctx_doing(ctx, WAITING);
 	c->conn = sym_virConnectOpen(uri ? uri : SYSTEM);
 	if (!c->conn) {
-		r = fail(ctx, uri ? uri : SYSTEM);
+		r = fail_libvirt(ctx, uri ? uri : SYSTEM);
 		free(c);
 		return ctx_append(ctx, r, " (is libvirtd or virtqemud running, and may you use it?)");
 	}
 	sym_virConnectGetLibVersion(c->conn, &version);
 	c->table = (struct vfctl_hypervisor){.version = version,
 		.uri = c->uri[0] ? c->uri : NULL, .list = list_domains,
-		.get = get_domain, .define = define, .undefine = undefine, .attach = attach,
+		.get = get_domain, .define = define_domain, .undefine = undefine, .attach = attach,
 		.detach = detach, .agent = ask_agent, .close = close_connection};
 	*ret_hypervisor = &c->table;
 	return 0;

@@ -10,9 +10,9 @@
 #define CLASS_NETWORK 0x02
 
 /* The trial added last; what it is tried with is filled in by the caller. */
-static struct trial *add(struct vfctl_selftest *t, const char *area,
+static struct trial *add_trial(struct vfctl_selftest *t, const char *area,
 	void (*try)(struct vfctl_selftest *t, struct trial *x), const char *fmt, ...) _printf_(4, 5);
-static struct trial *add(struct vfctl_selftest *t, const char *area,
+static struct trial *add_trial(struct vfctl_selftest *t, const char *area,
 	void (*try)(struct vfctl_selftest *t, struct trial *x), const char *fmt, ...)
 {
 	static struct trial lost;
@@ -46,13 +46,13 @@ static void add_creations(struct vfctl_selftest *t)
 		if (!counts[i] || counts[i] >= last)
 			continue;
 		last = counts[i];
-		x = add(t, "create", selftest_try_create, "%u VF%s", last, last == 1 ? "" : "s");
+		x = add_trial(t, "create", selftest_try_create, "%u VF%s", last, last == 1 ? "" : "s");
 		x->count = last;
 		if (last == total)
-			add(t, "isolation", selftest_try_groups, "IOMMU groups of %u VF%s", total,
+			add_trial(t, "isolation", selftest_try_groups, "IOMMU groups of %u VF%s", total,
 				total == 1 ? "" : "s");
 	}
-	add(t, "create", selftest_try_too_many, "%u VFs are refused", total + 1)->count = total + 1;
+	add_trial(t, "create", selftest_try_too_many, "%u VFs are refused", total + 1)->count = total + 1;
 }
 
 /* ---- attributes ---- */
@@ -105,7 +105,7 @@ static void add_attr(struct vfctl_selftest *t, const char *const keys[3],
 	bool second = keys[1];
 	/* GUIDs are told by their kind alone: a report holds none. */
 	bool guid = decides & VFCTL_ATTR_GUIDS, mac = decides & VFCTL_ATTR_MAC;
-	struct trial *x = add(t, "attributes", selftest_try_attrs, "%s%s%s%s%s%s%s", keys[0],
+	struct trial *x = add_trial(t, "attributes", selftest_try_attrs, "%s%s%s%s%s%s%s", keys[0],
 		guid || mac ? "" : "=", guid || mac ? "" : values[0], second ? " " : "",
 		second ? keys[1] : "", second ? "=" : "", second ? values[1] : "");
 
@@ -124,7 +124,7 @@ static void add_attributes(struct vfctl_selftest *t)
 {
 	if (!t->pf->infiniband && !t->pf->ifindex) {
 		if (is_network(t)) /* and not such as NVMe */
-			add(t, "attributes", selftest_try_no_netdev, "of a VF");
+			add_trial(t, "attributes", selftest_try_no_netdev, "of a VF");
 		return;
 	}
 	if (t->pf->infiniband) {
@@ -134,17 +134,17 @@ static void add_attributes(struct vfctl_selftest *t)
 	}
 	for (size_t i = 0; i < ARRAY_SIZE(ethernet); i++)
 		add_attr(t, ethernet[i].keys, ethernet[i].values, ethernet[i].decides);
-	add(t, "attributes", selftest_try_refused_mac, "a multicast MAC is refused");
-	add(t, "attributes", selftest_try_refused_vf, "a VF that is not there is refused");
+	add_trial(t, "attributes", selftest_try_refused_mac, "a multicast MAC is refused");
+	add_trial(t, "attributes", selftest_try_refused_vf, "a VF that is not there is refused");
 }
 
 static void add_functions(struct vfctl_selftest *t)
 {
-	add(t, "vectors", selftest_try_msix, "MSI-X vectors of a VF")->asks = true;
-	add(t, "reset", selftest_try_reset, "a VF by itself");
-	add(t, "driver", selftest_try_driver, "vfio-pci")->driver = VFCTL_VF_DRIVER_VFIO;
-	add(t, "driver", selftest_try_driver, "the host's own")->driver = VFCTL_VF_DRIVER_HOST;
-	add(t, "driver", selftest_try_driver, "none")->driver = VFCTL_VF_DRIVER_NONE;
+	add_trial(t, "vectors", selftest_try_msix, "MSI-X vectors of a VF")->asks = true;
+	add_trial(t, "reset", selftest_try_reset, "a VF by itself");
+	add_trial(t, "driver", selftest_try_driver, "vfio-pci")->driver = VFCTL_VF_DRIVER_VFIO;
+	add_trial(t, "driver", selftest_try_driver, "the host's own")->driver = VFCTL_VF_DRIVER_HOST;
+	add_trial(t, "driver", selftest_try_driver, "none")->driver = VFCTL_VF_DRIVER_NONE;
 }
 
 /* ---- interrupt moderation ---- */
@@ -163,7 +163,7 @@ static void add_value(struct vfctl_selftest *t, enum vfctl_coalesce_key key, uin
 			return;
 	one.values[key] = value;
 	text = vfctl_coalesce_format(&one);
-	x = add(t, "moderation", selftest_try_coalesce, "%s%s", text ? text : "",
+	x = add_trial(t, "moderation", selftest_try_coalesce, "%s%s", text ? text : "",
 		expect == EXPECT_REFUSED ? " is refused" : "");
 	x->key = key;
 	x->value = value;
@@ -234,7 +234,7 @@ static void add_setting(struct vfctl_selftest *t, enum vfctl_coalesce_key key)
 
 static void add_moderation(struct vfctl_selftest *t)
 {
-	add(t, "moderation", selftest_try_settings, "settings that the driver has");
+	add_trial(t, "moderation", selftest_try_settings, "settings that the driver has");
 	for (int i = 0; i < VFCTL_COALESCE_KEYS; i++) {
 		enum vfctl_coalesce_key key = (enum vfctl_coalesce_key)i;
 
@@ -251,17 +251,17 @@ static void add_port(struct vfctl_selftest *t)
 
 	if (!t->pf->ifindex) {
 		if (is_network(t))
-			add(t, "moderation", selftest_try_no_netdev, "settings, and the MTU");
+			add_trial(t, "moderation", selftest_try_no_netdev, "settings, and the MTU");
 		return;
 	}
 	add_moderation(t);
 	for (size_t i = 0; i < ARRAY_SIZE(mtus); i++) {
-		struct trial *x = add(t, "mtu", selftest_try_mtu, "%u", tried[i]);
+		struct trial *x = add_trial(t, "mtu", selftest_try_mtu, "%u", tried[i]);
 
 		x->value = tried[i];
 		x->asks = true;
 	}
-	add(t, "eswitch", selftest_try_eswitch, "legacy and switchdev");
+	add_trial(t, "eswitch", selftest_try_eswitch, "legacy and switchdev");
 }
 
 int selftest_plan(struct vfctl_selftest *t)
@@ -269,7 +269,7 @@ int selftest_plan(struct vfctl_selftest *t)
 	add_creations(t);
 	add_attributes(t);
 	add_functions(t);
-	add(t, "create", selftest_try_destroy, "no VFs");
+	add_trial(t, "create", selftest_try_destroy, "no VFs");
 	add_port(t);
 	return t->failed ? ctx_oom(t->ctx) : 0;
 }

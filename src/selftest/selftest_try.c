@@ -397,7 +397,7 @@ void selftest_try_msix(struct vfctl_selftest *t, struct trial *x)
 	selftest_judge(t, x, r);
 }
 
-static int bind(struct vfctl_selftest *t, enum vfctl_vf_driver driver, struct vfctl_change **ret)
+static int bind_trial(struct vfctl_selftest *t, enum vfctl_vf_driver driver, struct vfctl_change **ret)
 {
 	_change_ struct vfctl_change *change = NULL;
 	_free_ char *target = str_format("%s/0", t->bdf);
@@ -442,7 +442,7 @@ void selftest_try_driver(struct vfctl_selftest *t, struct trial *x)
 	if (!find_vf(t, x, &inv, &vf) || cannot_bind(t, x, vf))
 		return;
 	start = now_ms();
-	r = bind(t, x->driver, &change);
+	r = bind_trial(t, x->driver, &change);
 	if (r == 0)
 		r = selftest_carry_out(t, change);
 	x->ms = now_ms() - start;

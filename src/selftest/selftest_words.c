@@ -49,7 +49,7 @@ static size_t match_name(const char *text, const char *name)
 	return n;
 }
 
-static size_t find(const char *text, char *const *names, const char **ret_word)
+static size_t find_words(const char *text, char *const *names, const char **ret_word)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(patterns); i++) {
 		size_t n = match(text, patterns[i].pattern);
@@ -76,7 +76,7 @@ char *selftest_scrub(const char *text, char *const *names)
 	for (size_t n; *text; text += n) {
 		const char *word;
 
-		n = is_part(before) && before != ':' ? 0 : find(text, names, &word);
+		n = is_part(before) && before != ':' ? 0 : find_words(text, names, &word);
 		if (n)
 			buf_puts(&clean, word);
 		else

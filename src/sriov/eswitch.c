@@ -99,7 +99,7 @@ static bool is_vf_port(const char *name, unsigned *ret_pf, unsigned *ret_vf)
 	return sscanf(name, "pf%uvf%u%n", ret_pf, ret_vf, &end) == 2 && !name[end];
 }
 
-static void take(struct vfctl_ctx *ctx, struct vfctl_pf *pf, const char *switch_id, const char *netdev,
+static void note_mode(struct vfctl_ctx *ctx, struct vfctl_pf *pf, const char *switch_id, const char *netdev,
 	bool any_pf)
 {
 	_free_ char *port = NULL, *id = NULL;
@@ -145,12 +145,12 @@ void representors_read(struct vfctl_ctx *ctx, struct vfctl_pf *pf)
 		return;
 	if (pci_children(ctx, &pf->bdf, "net", &own) == 0)
 		for (size_t i = 0; own[i]; i++)
-			take(ctx, pf, id, own[i], true);
+			note_mode(ctx, pf, id, own[i], true);
 	for (uint32_t i = 0; i < pf->num_vfs; i++)
 		found += pf->vfs[i].representor[0] != '\0';
 	if (!found && host_try_list(ctx, &all, "/sys/class/net") == 0)
 		for (size_t i = 0; all[i]; i++)
-			take(ctx, pf, id, all[i], false);
+			note_mode(ctx, pf, id, all[i], false);
 	for (uint32_t i = 0; i < pf->num_vfs; i++)
 		read_bridge(ctx, &pf->vfs[i]);
 }

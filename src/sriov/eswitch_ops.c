@@ -277,7 +277,7 @@ static bool split_text(const char *text, char ret_bridge[16], bool *ret_up)
 }
 
 /* The bridge last: whoever comes after a crash here sees that it is not one of its ports. */
-static int join(struct vfctl_ctx *ctx, const struct op *op, const struct vfctl_pf *pf, const char *text)
+static int join_mode(struct vfctl_ctx *ctx, const struct op *op, const struct vfctl_pf *pf, const char *text)
 {
 	int ifindex, master = 0;
 	char bridge[16];
@@ -310,7 +310,7 @@ static int apply_ports(struct vfctl_ctx *ctx, const struct op *ops, size_t count
 	int r = open_named(ctx, ops, &inv);
 
 	for (size_t i = 0; i < count && r == 0; i++)
-		r = join(ctx, &ops[i], &inv->pfs[0], ops[i].want);
+		r = join_mode(ctx, &ops[i], &inv->pfs[0], ops[i].want);
 	return r;
 }
 
@@ -321,7 +321,7 @@ static int revert_ports(struct vfctl_ctx *ctx, const struct op *ops, size_t coun
 
 	for (size_t i = 0; i < count && r == 0; i++)
 		if (ops[i].before)
-			r = join(ctx, &ops[i], &inv->pfs[0], ops[i].before);
+			r = join_mode(ctx, &ops[i], &inv->pfs[0], ops[i].before);
 	return r;
 }
 

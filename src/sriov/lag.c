@@ -29,7 +29,7 @@ static int compare_texts(const void *a, const void *b)
 }
 
 /* The words of a text; freed by the caller. NULL: out of memory. */
-static char **split(const char *text)
+static char **split_lag(const char *text)
 {
 	_strv_ char **words = calloc(1, sizeof(*words));
 	size_t count = 0;
@@ -62,7 +62,7 @@ int lag_bond_text(struct vfctl_ctx *ctx, const char *bond, char **ret)
 		r = host_read(ctx, &ports, NET "%s/bonding/slaves", bond);
 	if (r < 0)
 		return r;
-	names = split(ports);
+	names = split_lag(ports);
 	if (!names)
 		return ctx_oom(ctx);
 	qsort(names, strv_len(names), sizeof(*names), compare_texts);
@@ -141,7 +141,7 @@ int lag_other(struct vfctl_ctx *ctx, const struct vfctl_pf *pf, struct vfctl_bdf
 
 	if (r < 0 || !ports)
 		return r;
-	names = split(ports);
+	names = split_lag(ports);
 	if (!names)
 		return ctx_oom(ctx);
 	for (size_t i = 0; names[i]; i++)
@@ -248,7 +248,7 @@ static int check_words(struct vfctl_ctx *ctx, const struct op *op, const char *t
 
 static int write_bond(struct vfctl_ctx *ctx, const struct op *op, const char *text)
 {
-	_strv_ char **want = split(text), **had = NULL;
+	_strv_ char **want = split_lag(text), **had = NULL;
 	_free_ char *now = NULL;
 	int r = want ? check_words(ctx, op, text, want) : ctx_oom(ctx);
 
@@ -266,7 +266,7 @@ static int write_bond(struct vfctl_ctx *ctx, const struct op *op, const char *te
 	}
 	if (r < 0)
 		return r;
-	had = split(now);
+	had = split_lag(now);
 	return had ? change_ports(ctx, op->target, had, want) : ctx_oom(ctx);
 }
 

@@ -47,7 +47,7 @@ static struct bare find_bare(const uint8_t data[HOST_NVME_DATA], uint32_t vfs)
 }
 
 /* @ret_path: its device file. */
-static struct bare look(struct vfctl_ctx *ctx, const struct vfctl_bdf *pf, char ret_path[64])
+static struct bare look_nvme(struct vfctl_ctx *ctx, const struct vfctl_bdf *pf, char ret_path[64])
 {
 	_free_ uint8_t *data = NULL;
 	_strv_ char **names = NULL;
@@ -66,13 +66,13 @@ unsigned nvme_bare_vfs(struct vfctl_ctx *ctx, const struct vfctl_bdf *pf)
 {
 	char path[64];
 
-	return look(ctx, pf, path).count;
+	return look_nvme(ctx, pf, path).count;
 }
 
 void nvme_warn_bare(struct vfctl_ctx *ctx, const struct vfctl_bdf *pf)
 {
 	char path[64], text[VFCTL_BDF_TEXT];
-	struct bare bare = look(ctx, pf, path);
+	struct bare bare = look_nvme(ctx, pf, path);
 
 	if (bare.count)
 		log_warn(ctx, "%s: %u NVMe VF%s no queues or no interrupts yet, and cannot be used "

@@ -6,7 +6,7 @@
 #include "netlink/devlink.h"
 #include "vfctl/doctor.h"
 
-static struct vfctl_pf_reporter *find(struct vfctl_pf_reporter *v, size_t count, const char *name)
+static struct vfctl_pf_reporter *find_reporter(struct vfctl_pf_reporter *v, size_t count, const char *name)
 {
 	for (size_t i = 0; i < count; i++)
 		if (str_eq(v[i].name, name))
@@ -15,13 +15,13 @@ static struct vfctl_pf_reporter *find(struct vfctl_pf_reporter *v, size_t count,
 }
 
 /* A driver with several ports has a "tx" for each (mlx5: of the uplink and of each representor). */
-static size_t join(const struct nl_reporters *all, struct vfctl_pf_reporter *ret)
+static size_t join_reporter(const struct nl_reporters *all, struct vfctl_pf_reporter *ret)
 {
 	size_t count = 0;
 
 	for (size_t i = 0; i < all->count; i++) {
 		const struct nl_reporter *r = &all->v[i];
-		struct vfctl_pf_reporter *one = find(ret, count, r->name);
+		struct vfctl_pf_reporter *one = find_reporter(ret, count, r->name);
 
 		if (!one) {
 			one = &ret[count++];
@@ -53,7 +53,7 @@ int vfctl_pf_reporters_read(struct vfctl_ctx *ctx, const struct vfctl_pf *pf,
 	}
 	if (r < 0)
 		return r;
-	*ret_count = v ? join(&all, v) : 0;
+	*ret_count = v ? join_reporter(&all, v) : 0;
 	*ret_reporters = v;
 	return 0;
 }

@@ -28,7 +28,7 @@ static int sum(struct db *db, const char *sql, int64_t *ret)
 }
 
 /* From now on they count. */
-static int settle(struct db *db)
+static int settle_asked(struct db *db)
 {
 	int64_t all = 0;
 	int r = db_run(db, "UPDATE asked SET settled = settled + fresh, fresh = 0", "");
@@ -53,7 +53,7 @@ int asked_add(struct db *db, const struct asked_shape *shape)
 
 	if (r == 0)
 		r = sum(db, "SELECT sum(fresh) FROM asked", &fresh);
-	return r < 0 || fresh < ASKED_STEP ? r : settle(db);
+	return r < 0 || fresh < ASKED_STEP ? r : settle_asked(db);
 }
 
 int asked_take_back(struct db *db, const struct asked_shape *shape)

@@ -20,7 +20,7 @@ static int make_empty(struct vfctl_ctx *ctx, const char *path)
 }
 
 /* On the disk before anybody counts on it. */
-static int keep(struct vfctl_ctx *ctx, const char *path)
+static int keep_backup(struct vfctl_ctx *ctx, const char *path)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
 	int r = fd < 0 || fsync(fd) < 0 ? -errno : 0;
@@ -43,7 +43,7 @@ int vfctl_backup(struct vfctl_ctx *ctx, const char *path)
 	if (r == 0) {
 		r = db_run(db, "VACUUM INTO ?", "s", path);
 		if (r == 0)
-			r = keep(ctx, path);
+			r = keep_backup(ctx, path);
 		if (r < 0)
 			unlink(path);
 	}

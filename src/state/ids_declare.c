@@ -92,7 +92,7 @@ static int forget_others(struct ids_db *s, const struct vfctl_id_pool *pools, si
 	return r < 0 ? r : db_run(s->db, "UPDATE pool SET declared = 0 WHERE declared = -1", "");
 }
 
-static int define(struct ids_db *s, const struct vfctl_id_pool *pool)
+static int define_pool(struct ids_db *s, const struct vfctl_id_pool *pool)
 {
 	return db_run(s->db, "INSERT INTO pool (name, kind, shape, size, rest, declared) "
 		"VALUES (?, ?, ?, ?, ?, 1) ON CONFLICT (name) DO UPDATE SET kind = excluded.kind, "
@@ -225,7 +225,7 @@ static int define_all(struct ids_db *s, const struct vfctl_id_pool *pools, size_
 	}
 	/* First all of them take, then all let go: so a value can move between two. */
 	for (size_t i = 0; i < count && r >= 0; i++)
-		r = same[i] ? 0 : define(s, &pools[i]);
+		r = same[i] ? 0 : define_pool(s, &pools[i]);
 	for (size_t i = 0; i < count && r >= 0; i++)
 		r = same[i] ? 0 : adopt(s, &pools[i]);
 	for (size_t i = 0; i < count && r >= 0; i++)

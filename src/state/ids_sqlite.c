@@ -63,7 +63,7 @@ int ids_db_finish(struct ids_db *s, int r)
 	return r;
 }
 
-static int end(struct id_store *store, bool keep)
+static int end_row(struct id_store *store, bool keep)
 {
 	struct ids_db *s = ids_db_of(store);
 
@@ -84,7 +84,7 @@ static int fail_unknown(struct ids_db *s, enum vfctl_id_kind kind, uint64_t valu
 		vfctl_id_format(kind, value, text));
 }
 
-static int find(struct id_store *store, enum vfctl_id_kind kind, uint64_t value,
+static int find_value(struct id_store *store, enum vfctl_id_kind kind, uint64_t value,
 	struct vfctl_id *ret)
 {
 	struct ids_db *s = ids_db_of(store);
@@ -285,7 +285,7 @@ static int take_new(struct ids_db *s, const struct id_choice *choice, struct vfc
 	return r;
 }
 
-static int take(struct id_store *store, const struct id_choice *choice, struct vfctl_id *io)
+static int take_value(struct id_store *store, const struct id_choice *choice, struct vfctl_id *io)
 {
 	struct ids_db *s = ids_db_of(store);
 	int r = ids_db_begin(store);
@@ -357,7 +357,7 @@ static int claim_row(struct ids_db *s, struct vfctl_id *io, struct vfctl_id *ret
 	return r;
 }
 
-static int claim(struct id_store *store, struct vfctl_id *io, struct vfctl_id *ret_holder)
+static int claim_value(struct id_store *store, struct vfctl_id *io, struct vfctl_id *ret_holder)
 {
 	struct ids_db *s = ids_db_of(store);
 	int r = ids_db_begin(store);
@@ -398,7 +398,7 @@ static int release_row(struct ids_db *s, const struct vfctl_id *was,
 	return row_change(s->db, was, &now);
 }
 
-static int release(struct id_store *store, enum vfctl_id_kind kind, uint64_t value,
+static int release_value(struct id_store *store, enum vfctl_id_kind kind, uint64_t value,
 	const struct vfctl_id_owner *owner, int64_t until)
 {
 	struct ids_db *s = ids_db_of(store);
@@ -415,7 +415,7 @@ static int release(struct id_store *store, enum vfctl_id_kind kind, uint64_t val
 	return ids_db_finish(s, r);
 }
 
-static int quarantine(struct id_store *store, const struct vfctl_id *id)
+static int quarantine_value(struct id_store *store, const struct vfctl_id *id)
 {
 	struct ids_db *s = ids_db_of(store);
 	struct vfctl_id was, now = *id;
@@ -538,7 +538,7 @@ static void close_store(struct id_store *store)
 	free(s);
 }
 
-static void closep(struct ids_db **s)
+static void close_storep(struct ids_db **s)
 {
 	if (*s)
 		close_store(&(*s)->base);
@@ -546,18 +546,18 @@ static void closep(struct ids_db **s)
 
 static const struct id_store_ops ops = {
 	.declare = ids_db_declare,
-	.find = find,
+	.find = find_value,
 	.find_owner = find_owner,
-	.take = take,
+	.take = take_value,
 	.peek = ids_db_peek,
-	.claim = claim,
-	.release = release,
-	.quarantine = quarantine,
+	.claim = claim_value,
+	.release = release_value,
+	.quarantine = quarantine_value,
 	.stats = ids_db_stats,
 	.page = page,
 	.close = close_store,
 	.begin = ids_db_begin,
-	.end = end,
+	.end = end_row,
 	.lost = ids_db_lost,
 	.rest = ids_db_rest,
 };
@@ -580,7 +580,7 @@ static int open_to_look(struct ids_db *s)
 
 int id_sqlite_open(struct vfctl_ctx *ctx, bool write, struct id_store **ret_store)
 {
-	_cleanup_(closep) struct ids_db *s = calloc(1, sizeof(*s));
+	_cleanup_(close_storep) struct ids_db *s = calloc(1, sizeof(*s));
 	int r;
 
 	if (!s)

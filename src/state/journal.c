@@ -99,7 +99,7 @@ static int roll_back(struct vfctl_ctx *ctx, struct db *db, int error)
  * The state file stays open while the change goes on: whatever that stores, and its end, need
  * not open it again, and the last to close it writes its log back, which is three fsyncs.
  */
-static int begin(struct vfctl_ctx *ctx, const struct journal_entry *entry,
+static int begin_journal(struct vfctl_ctx *ctx, const struct journal_entry *entry,
 	const struct steps *s, int64_t *ret_id)
 {
 	_db_ struct db *db = NULL;
@@ -199,7 +199,7 @@ int journal_end(struct vfctl_ctx *ctx, int64_t id)
 	return r;
 }
 
-static int end(struct vfctl_ctx *ctx, int64_t id)
+static int end_journal(struct vfctl_ctx *ctx, int64_t id)
 {
 	int r = journal_end(ctx, id);
 
@@ -207,7 +207,7 @@ static int end(struct vfctl_ctx *ctx, int64_t id)
 	return r;
 }
 
-const struct journal state_journal = {begin, end, leave};
+const struct journal state_journal = {begin_journal, end_journal, leave};
 
 /* ---- reading ---- */
 

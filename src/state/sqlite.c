@@ -135,7 +135,7 @@ static void tell_wait(struct db *db)
 		holder ? holder : "?");
 }
 
-static int fail(struct db *db)
+static int fail_db(struct db *db)
 {
 	static const struct {
 		int code, error;
@@ -297,7 +297,7 @@ int db_open(struct vfctl_ctx *ctx, const char *path, bool write, struct db **ret
 	if (!db->path)
 		return ctx_oom(ctx);
 	if (sym_sqlite3_open_v2(path, &db->handle, flags | SQLITE_OPEN_NOFOLLOW, NULL))
-		return fail(db);
+		return fail_db(db);
 	/*
 	 * The log's file stays when the last one closes, for making and removing it at each call is
 	 * slow, but it is empty then. What of a log is in the database already is known in the index
@@ -340,7 +340,7 @@ int db_open_frozen(struct vfctl_ctx *ctx, const char *path, struct db **ret_db)
 		return -EBUSY;
 	if (sym_sqlite3_open_v2(uri, &db->handle, SQLITE_OPEN_READONLY | SQLITE_OPEN_URI |
 		SQLITE_OPEN_NOFOLLOW, NULL))
-		return fail(db);
+		return fail_db(db);
 	*ret_db = steal(db);
 	return 0;
 }
@@ -410,7 +410,7 @@ int db_exec(struct db *db, const char *sql)
 
 		return r < 0 ? r : 0;
 	}
-	return sym_sqlite3_exec(db->handle, sql, NULL, NULL, NULL) ? fail(db) : 0;
+	return sym_sqlite3_exec(db->handle, sql, NULL, NULL, NULL) ? fail_db(db) : 0;
 }
 
 int db_changes(struct db *db)
@@ -442,7 +442,7 @@ static int bind_all(struct query *q, const char *types, va_list args)
 		else
 			r = sym_sqlite3_bind_int64(q->statement, i + 1, va_arg(args, int64_t));
 		if (r)
-			return fail(q->db);
+			return fail_db(q->db);
 	}
 	return 0;
 }
@@ -455,7 +455,7 @@ static int take_statement(struct db *db, const char *sql, sqlite3_stmt **ret)
 			*ret = steal(db->idle[i]);
 			return 0;
 		}
-	return sym_sqlite3_prepare_v2(db->handle, sql, -1, ret, NULL) ? fail(db) : 0;
+	return sym_sqlite3_prepare_v2(db->handle, sql, -1, ret, NULL) ? fail_db(db) : 0;
 }
 
 static void give_statement(struct db *db, sqlite3_stmt *statement)
@@ -510,7 +510,7 @@ int query_step(struct query *q)
 	case SQLITE_DONE:
 		return 0;
 	default:
-		return fail(q->db);
+		return fail_db(q->db);
 	}
 }
 

@@ -419,7 +419,7 @@ static int fail_twice(struct vfctl_ctx *ctx, const struct vfctl_declared_pf *a,
 }
 
 /* Which PF is it, and is it no other entry's? */
-static int find(struct vfctl_ctx *ctx, const struct vfctl_inventory *inv,
+static int find_declared(struct vfctl_ctx *ctx, const struct vfctl_inventory *inv,
 	struct vfctl_declared *all, struct vfctl_declared_pf *d, const struct vfctl_pf **ret)
 {
 	_free_ char *words = declared_words(d->spec);
@@ -481,7 +481,7 @@ static int compare(struct vfctl_ctx *ctx, struct vfctl_snapshot *snapshot,
 {
 	struct target t = {.snapshot = snapshot, .lock_fd = -1, .placement_fd = -1,
 		.declared = true};
-	int r = find(ctx, snapshot->inventory, all, d, &t.pf);
+	int r = find_declared(ctx, snapshot->inventory, all, d, &t.pf);
 
 	if (is_twice(all, d))
 		return r;

@@ -334,7 +334,7 @@ static int open_target(struct vfctl_ctx *ctx, const struct plan *p, bool dry_run
  * The entry stands under a lock that the change holds to its end: the PF's, or, when nothing but
  * the lease and the definition changes, that of all guests' changes.
  */
-static int keep(struct vfctl_ctx *ctx, struct vfctl_change *change, struct target *t,
+static int keep_set(struct vfctl_ctx *ctx, struct vfctl_change *change, struct target *t,
 	const struct plan *p)
 {
 	struct vfctl_hypervisor *hv = p->options->config ? p->options->hypervisor : NULL;
@@ -383,7 +383,7 @@ int vfctl_set_plan(struct vfctl_ctx *ctx, const struct vfctl_set_item *items, si
 		shows_all = shows_what_it_has(ctx, t.snapshot->inventory, &p);
 	free(p.places);
 	if (r == 0)
-		r = keep(ctx, change, &t, &p);
+		r = keep_set(ctx, change, &t, &p);
 	if (r < 0)
 		return r == -EINVAL ? ctx_blame(ctx, r) : r;
 	if (shows_all)

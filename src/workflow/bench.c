@@ -45,7 +45,7 @@ void vfctl_bench_close(struct vfctl_bench *b)
 	free(b);
 }
 
-static void closep(struct vfctl_bench **b)
+static void close_bench_planp(struct vfctl_bench **b)
 {
 	vfctl_bench_close(*b);
 }
@@ -54,7 +54,7 @@ int vfctl_bench_open(struct vfctl_ctx *ctx, const char *file, const char *text, 
 	const struct vfctl_bench_plan_options *options, struct vfctl_bench **ret)
 {
 	static const struct vfctl_bench_plan_options plain = {0};
-	_cleanup_(closep) struct vfctl_bench *b = calloc(1, sizeof(*b));
+	_cleanup_(close_bench_planp) struct vfctl_bench *b = calloc(1, sizeof(*b));
 	const struct vfctl_bench_plan_options *o = options ? options : &plain;
 	_free_ char *copy = strndup(text, len);
 	struct bench_plan *plan = NULL;
@@ -392,7 +392,7 @@ static int put_back(struct vfctl_bench *b)
 }
 
 /* The words of both failures, that of the measuring first. */
-static int join(struct vfctl_bench *b, int measured, const char *words, int back)
+static int join_bench_plan(struct vfctl_bench *b, int measured, const char *words, int back)
 {
 	if (back == 0)
 		return measured < 0 ? ctx_fail(b->ctx, measured, "%s", words) : 0;
@@ -424,7 +424,7 @@ static int measure_with_journal(struct vfctl_bench *b, const char *dir, struct v
 		r = journal->end(b->ctx, id);
 	else
 		journal->leave(b->ctx);
-	return join(b, measured, words ? words : "", back < 0 ? back : r);
+	return join_bench_plan(b, measured, words ? words : "", back < 0 ? back : r);
 }
 
 static int begin_entry(struct vfctl_bench *b, struct vfctl_change *change, const char *lock,

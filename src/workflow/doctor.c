@@ -284,7 +284,7 @@ static bool names_absent(const struct vfctl_lease *lease, const char *subject)
 	return false;
 }
 
-static bool concerns(const struct vfctl_snapshot *s, const struct subject *of, const char *subject)
+static bool concerns_doctor(const struct vfctl_snapshot *s, const struct subject *of, const char *subject)
 {
 	if (!subject[0]) /* the host */
 		return true;
@@ -304,7 +304,7 @@ static void keep_only(struct vfctl_diagnosis *d, const struct vfctl_snapshot *s,
 	size_t kept = 0;
 
 	for (size_t i = 0; i < d->count; i++) {
-		if (concerns(s, of, d->v[i].subject)) {
+		if (concerns_doctor(s, of, d->v[i].subject)) {
 			d->v[kept++] = d->v[i];
 			continue;
 		}
