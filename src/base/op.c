@@ -33,7 +33,8 @@ static int apply_op(struct vfctl_ctx *ctx, const struct op *ops, size_t count)
 	if (type->apply)
 		r = type->apply(ctx, ops, count);
 	for (size_t i = 0; !type->apply && i < count && r == 0; i++)
-		r = type->apply_one(ctx, &ops[i]);
+		r = type->write_one ? type->write_one(ctx, &ops[i], ops[i].want)
+				    : type->apply_one(ctx, &ops[i]);
 	/* Kernel and libvirt mean "busy", and whoever runs the change would plan it anew. */
 	return r == -EAGAIN && !type->may_be_stale ? -EBUSY : r;
 }
@@ -59,6 +60,13 @@ static int first_failure(struct vfctl_ctx *ctx, struct first *first)
 	return first->error ? ctx_fail(ctx, first->error, "%s", words ? words : "") : 0;
 }
 
+static int revert_one(struct vfctl_ctx *ctx, const struct op *op)
+{
+	if (op->type->write_one)
+		return op->before ? op->type->write_one(ctx, op, op->before) : 0;
+	return op->type->revert_one ? op->type->revert_one(ctx, op) : 0;
+}
+
 /* In reverse order; all are tried. */
 static int revert_op(struct vfctl_ctx *ctx, const struct op *ops, size_t count)
 {
@@ -67,8 +75,8 @@ static int revert_op(struct vfctl_ctx *ctx, const struct op *ops, size_t count)
 
 	if (type->revert)
 		return type->revert(ctx, ops, count);
-	while (type->revert_one && count-- > 0)
-		note_op(ctx, &first, type->revert_one(ctx, &ops[count]));
+	while (count-- > 0)
+		note_op(ctx, &first, revert_one(ctx, &ops[count]));
 	return first_failure(ctx, &first);
 }
 

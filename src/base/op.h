@@ -42,6 +42,8 @@ struct op_type {
 	int (*apply_one)(struct vfctl_ctx *ctx, const struct op *op);
 	/* Back to @before, from wherever a failure or a crash left it. */
 	int (*revert_one)(struct vfctl_ctx *ctx, const struct op *op);
+	/* Both of them, instead, where it is done alike: @text is @want, or @before when there is one. */
+	int (*write_one)(struct vfctl_ctx *ctx, const struct op *op, const char *text);
 	/* The same of neighbours, instead; @ret_texts has room for @count. */
 	int (*observe)(struct vfctl_ctx *ctx, const struct op *ops, size_t count,
 		char **ret_texts);

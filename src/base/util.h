@@ -80,4 +80,7 @@ struct sort_key {
 /* Those that are alike stay in the order of @at. */
 void sort_keys(struct sort_key *keys, size_t count);
 
+/* A function's address as text, for as long as the block goes on; with vfctl/types.h. */
+#define TEXT(bdf) vfctl_bdf_format((bdf), (char[VFCTL_BDF_TEXT]){0})
+
 #endif

@@ -6,8 +6,6 @@
 #include "checks/check.h"
 #include "netlink/devlink.h"
 
-#define TEXT(bdf) vfctl_bdf_format((bdf), (char[VFCTL_BDF_TEXT]){0})
-
 #define EACH_PF(e, pf)                                            \
 	for (const struct vfctl_pf *pf = (e)->snapshot->inventory->pfs; \
 		pf < (e)->snapshot->inventory->pfs + (e)->snapshot->inventory->pf_count; pf++)

@@ -11,7 +11,6 @@
 #include "host/host.h"
 #include "pci/device.h"
 
-#define TEXT(bdf) vfctl_bdf_format((bdf), (char[VFCTL_BDF_TEXT]){0})
 #define MIB(bytes) (((bytes) + (1 << 20) - 1) >> 20)
 
 /* ---- addresses ---- */

@@ -16,7 +16,6 @@
 #include "host/host.h"
 #include "pci/device.h"
 
-#define TEXT(bdf) vfctl_bdf_format((bdf), (char[VFCTL_BDF_TEXT]){0})
 #define DEV "/sys/bus/pci/devices/%s/%s"
 #define VF_BARS 6
 #define FIRST_VF_BAR 7 /* of resource: six BARs and the ROM come before (include/linux/pci.h) */

@@ -10,8 +10,6 @@
 #include "pci/config.h"
 #include "pci/device.h"
 
-#define TEXT(bdf) vfctl_bdf_format((bdf), (char[VFCTL_BDF_TEXT]){0})
-
 /* ---- the guest's nodes ---- */
 
 static bool cell_is_on(const struct vfctl_domain_cell *cell, int node)

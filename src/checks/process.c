@@ -10,8 +10,6 @@
 #include "host/host.h"
 #include "pci/device.h"
 
-#define TEXT(bdf) vfctl_bdf_format((bdf), (char[VFCTL_BDF_TEXT]){0})
-
 /* ---- writes that hang ---- */
 
 /*

@@ -11,7 +11,6 @@
 #include "host/host.h"
 
 #define DEFINITIONS "/etc/libvirt/qemu"
-#define TEXT(bdf) vfctl_bdf_format((bdf), (char[VFCTL_BDF_TEXT]){0})
 
 const char *vfctl_finding_name(enum vfctl_finding_kind kind)
 {

@@ -17,7 +17,6 @@
 #include "lease/values.h"
 #include "sriov/holder.h"
 
-#define TEXT(bdf) vfctl_bdf_format((bdf), (char[VFCTL_BDF_TEXT]){0})
 #define NETWORK "/etc/libvirt/qemu/networks/%s.xml"
 
 struct adopting {

@@ -13,8 +13,6 @@
 #include "lease/lease_text.h"
 #include "lease/ops.h"
 
-#define TEXT(bdf) vfctl_bdf_format((bdf), (char[VFCTL_BDF_TEXT]){0})
-
 /* ---- the device, on a root port that is free ---- */
 
 /*

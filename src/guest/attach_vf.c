@@ -8,8 +8,6 @@
 #include "lease/values.h"
 #include "sriov/holder.h"
 
-#define TEXT(bdf) vfctl_bdf_format((bdf), (char[VFCTL_BDF_TEXT]){0})
-
 static const struct known_domain *find_holder(const struct attach *a,
 	const struct vfctl_bdf *vf)
 {

@@ -22,8 +22,6 @@
 #include "lease/values.h"
 #include "state/store.h"
 
-#define TEXT(bdf) vfctl_bdf_format((bdf), (char[VFCTL_BDF_TEXT]){0})
-
 struct define {
 	struct vfctl_placed *placed;
 	char *said; /* by the guest's file; NULL: there is none */

@@ -7,7 +7,6 @@
 #include "guest/attach.h"
 #include "lease/ops.h"
 
-#define TEXT(bdf) vfctl_bdf_format((bdf), (char[VFCTL_BDF_TEXT]){0})
 #define DETACH_TIMEOUT_MS 30000
 
 static const struct vfctl_domain_device *find_device(const struct vfctl_domain_view *view,

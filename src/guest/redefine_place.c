@@ -8,8 +8,6 @@
 #include "facts/model.h"
 #include "guest/redefining.h"
 
-#define TEXT(bdf) vfctl_bdf_format((bdf), (char[VFCTL_BDF_TEXT]){0})
-
 /* ---- the place that it has ---- */
 
 static int keep_place(struct vfctl_ctx *ctx, struct redefining *r)

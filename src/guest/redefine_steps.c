@@ -10,8 +10,6 @@
 #include "lease/lease_text.h"
 #include "lease/ops.h"
 
-#define TEXT(bdf) vfctl_bdf_format((bdf), (char[VFCTL_BDF_TEXT]){0})
-
 static const struct vfctl_domain_vf *will_have(const struct redefining *r,
 	const struct vfctl_bdf *vf)
 {

@@ -6,8 +6,6 @@
 #include "base/vfattr.h"
 #include "guest/redefining.h"
 
-#define TEXT(bdf) vfctl_bdf_format((bdf), (char[VFCTL_BDF_TEXT]){0})
-
 /* ---- what the file asks for ---- */
 
 static void add_slot(struct redefining *r, size_t entry, int cell)

@@ -11,8 +11,6 @@
 #include "sriov/live.h"
 #include "vfctl/snapshot.h"
 
-#define TEXT(bdf) vfctl_bdf_format((bdf), (char[VFCTL_BDF_TEXT]){0})
-
 static const struct vfctl_foreign_spec *foreign_of(const struct grant_facts *f)
 {
 	static const struct vfctl_foreign_spec nothing = {0};

@@ -22,8 +22,6 @@
 #include "state/store.h"
 #include "vfctl/workflow.h"
 
-#define TEXT(bdf) vfctl_bdf_format((bdf), (char[VFCTL_BDF_TEXT]){0})
-
 struct hook {
 	struct vfctl_ctx *ctx;
 	const struct vfctl_host_spec *spec;

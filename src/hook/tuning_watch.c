@@ -18,8 +18,6 @@
 #include "tuning/ops.h"
 #include "vfctl/guest_tuning.h"
 
-#define TEXT(bdf) vfctl_bdf_format((bdf), (char[VFCTL_BDF_TEXT]){0})
-
 #define LATENCY_DEVICE "/dev/cpu_dma_latency"
 #define LOOK_MS 1000      /* while the guest boots */
 #define LOOK_LATER_MS 5000

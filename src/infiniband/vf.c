@@ -7,7 +7,6 @@
 #include "infiniband/gid.h"
 #include "pci/device.h"
 
-#define TEXT(bdf) vfctl_bdf_format((bdf), (char[VFCTL_BDF_TEXT]){0})
 #define POLL_MS 100
 
 static const struct ib_guid_ops ib_vf_netlink = {.name = "rtnetlink"};

@@ -11,7 +11,6 @@
 #include "pci/device.h"
 
 #define FILES PCI_SYSFS "%s/sriov/%u/%s"
-#define TEXT(bdf) vfctl_bdf_format((bdf), (char[VFCTL_BDF_TEXT]){0})
 
 static const char *const policies[] = {
 	[VFCTL_LINK_STATE_AUTO] = "Follow",

@@ -23,7 +23,6 @@
 #include "sriov/inventory.h"
 #include "sriov/ops.h"
 
-#define TEXT(bdf) vfctl_bdf_format((bdf), (char[VFCTL_BDF_TEXT]){0})
 #define NAME(pf) vfctl_pf_name((pf), (char[VFCTL_BDF_TEXT]){0})
 
 /* ---- what is left ---- */

@@ -16,8 +16,6 @@
 #include "state/journal.h"
 #include "state/store.h"
 
-#define TEXT(bdf) vfctl_bdf_format((bdf), (char[VFCTL_BDF_TEXT]){0})
-
 /* ---- the domain ---- */
 
 static const char *name_in(const char *want)

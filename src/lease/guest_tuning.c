@@ -11,8 +11,6 @@
 #include "pci/device.h"
 #include "tuning/ops.h"
 
-#define TEXT(bdf) vfctl_bdf_format((bdf), (char[VFCTL_BDF_TEXT]){0})
-
 int tuning_resolve(struct vfctl_ctx *ctx, const struct vfctl_host_spec *spec,
 	const struct vfctl_guest_tuning *asked, struct tuning_wanted *ret)
 {

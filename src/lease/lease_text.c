@@ -15,8 +15,6 @@ bool lease_text_is(const char *text, const char *id)
 
 /* ---- writing ---- */
 
-#define TEXT(bdf) vfctl_bdf_format((bdf), (char[VFCTL_BDF_TEXT]){0})
-
 /* ,"key":"0-3,8" unless the set is empty */
 static void put_cpus(struct buf *out, const char *key, const struct vfctl_cpuset *set)
 {

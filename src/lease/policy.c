@@ -12,8 +12,6 @@
 #include "sriov/ops.h"
 #include "vfctl/snapshot.h"
 
-#define TEXT(bdf) vfctl_bdf_format((bdf), (char[VFCTL_BDF_TEXT]){0})
-
 static struct vfctl_vf *find_index(const struct vfctl_pf *pf, uint32_t index)
 {
 	for (uint32_t i = 0; i < pf->num_vfs; i++)

@@ -6,8 +6,6 @@
 
 #include "state/ids_sqlite.h"
 
-#define TEXT(bdf) vfctl_bdf_format((bdf), (char[VFCTL_BDF_TEXT]){0})
-
 static const unsigned accepted[] = {
 	[ROAD_GUEST] = VALUE_FREE | VALUE_OWN | VALUE_RESERVE, /* which its claim takes */
 	[ROAD_SET] = VALUE_FREE | VALUE_OWN,

@@ -10,7 +10,6 @@
 
 #define PROBE_TRIES 5
 #define PROBE_WAIT_MS 200
-#define TEXT(bdf) vfctl_bdf_format((bdf), (char[VFCTL_BDF_TEXT]){0})
 
 int pci_read_int(struct vfctl_ctx *ctx, const struct vfctl_bdf *bdf, const char *attr,
 	int missing)

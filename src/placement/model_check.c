@@ -6,7 +6,6 @@
 
 #include "placement/model.h"
 
-#define TEXT(bdf) vfctl_bdf_format((bdf), (char[VFCTL_BDF_TEXT]){0})
 #define SET_TEXT 200
 
 /* "CPU 4", "CPUs 4-7,9": of a long list the beginning. */

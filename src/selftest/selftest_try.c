@@ -21,7 +21,6 @@
 
 #define LINK_WAIT_MS 200
 #define LINK_TRIES 75
-#define TEXT(bdf) vfctl_bdf_format((bdf), (char[VFCTL_BDF_TEXT]){0})
 
 /* ---- outcomes ---- */
 

@@ -12,7 +12,6 @@
 #include "sriov/bound.h"
 #include "sriov/eswitch.h"
 
-#define TEXT(bdf) vfctl_bdf_format((bdf), (char[VFCTL_BDF_TEXT]){0})
 #define RETRIES 20
 #define RETRY_MS 100
 

@@ -8,8 +8,6 @@
 #include "infiniband/vf.h"
 #include "pci/device.h"
 
-#define TEXT(bdf) vfctl_bdf_format((bdf), (char[VFCTL_BDF_TEXT]){0})
-
 #define REBIND_WAIT_MS 10000
 #define MAC_TRIES 4
 #define MAC_WAIT_MS 500

@@ -15,7 +15,6 @@
 #include "sriov/modparam.h"
 #include "sriov/ops.h"
 
-#define TEXT(bdf) vfctl_bdf_format((bdf), (char[VFCTL_BDF_TEXT]){0})
 #define CLASS_NETWORK 0x02
 
 static void create_clear(struct create *c)

@@ -121,18 +121,8 @@ static int write_mode(struct vfctl_ctx *ctx, const struct op *op, const char *te
 	return check_mode(ctx, &pf, text);
 }
 
-static int apply_mode(struct vfctl_ctx *ctx, const struct op *op)
-{
-	return write_mode(ctx, op, op->want);
-}
-
-static int revert_mode(struct vfctl_ctx *ctx, const struct op *op)
-{
-	return write_mode(ctx, op, op->before);
-}
-
 const struct op_type op_eswitch = {.name = "eswitch", .volatile_ = true, .observe_one = observe_mode,
-	.apply_one = apply_mode, .revert_one = revert_mode};
+	.write_one = write_mode};
 
 /* ---- representors ---- */
 

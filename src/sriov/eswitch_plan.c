@@ -11,8 +11,6 @@
 #include "sriov/ops.h"
 #include "sriov/vf_changes.h"
 
-#define TEXT(bdf) vfctl_bdf_format((bdf), (char[VFCTL_BDF_TEXT]){0})
-
 int eswitch_changes(struct vfctl_ctx *ctx, const struct vfctl_pf *pf, enum vfctl_eswitch want)
 {
 	if (want == VFCTL_ESWITCH_UNKNOWN || pf->eswitch == want ||

@@ -19,8 +19,6 @@
 #include "sriov/inventory.h"
 #include "sriov/links.h"
 
-#define TEXT(bdf) vfctl_bdf_format((bdf), (char[VFCTL_BDF_TEXT]){0})
-
 /* The words of the last failure become a doubt. */
 static void add_doubt(struct vfctl_ctx *ctx, char **doubt)
 {

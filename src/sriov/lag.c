@@ -14,7 +14,6 @@
 #include "sriov/eswitch.h"
 #include "sriov/inventory.h"
 
-#define TEXT(bdf) vfctl_bdf_format((bdf), (char[VFCTL_BDF_TEXT]){0})
 #define NET "/sys/class/net/"
 #define MASTERS "/sys/class/net/bonding_masters"
 #define MIIMON_MS "100" /* without it a bond does not look whether its ports have a link */
@@ -276,18 +275,8 @@ static int observe_bond(struct vfctl_ctx *ctx, const struct op *op, char **ret)
 		: ctx_fail(ctx, -EBADMSG, "an operation bond has '%.20s' as its target", op->target);
 }
 
-static int apply_bond(struct vfctl_ctx *ctx, const struct op *op)
-{
-	return write_bond(ctx, op, op->want);
-}
-
-static int revert_bond(struct vfctl_ctx *ctx, const struct op *op)
-{
-	return write_bond(ctx, op, op->before);
-}
-
 const struct op_type op_bond = {.name = "bond", .volatile_ = true, .observe_one = observe_bond,
-	.apply_one = apply_bond, .revert_one = revert_bond};
+	.write_one = write_bond};
 
 /* ---- does it look at its ports' links? ---- */
 

@@ -18,7 +18,6 @@
 #include "sriov/links.h"
 #include "sriov/nvme.h"
 
-#define TEXT(bdf) vfctl_bdf_format((bdf), (char[VFCTL_BDF_TEXT]){0})
 #define VFIO "vfio-pci"
 #define HOST "host"
 
@@ -85,19 +84,8 @@ static int write_autoprobe(struct vfctl_ctx *ctx, const struct op *op, const cha
 	return host_write(ctx, text, PCI_SYSFS "%s/sriov_drivers_autoprobe", op->target);
 }
 
-static int apply_autoprobe(struct vfctl_ctx *ctx, const struct op *op)
-{
-	return write_autoprobe(ctx, op, op->want);
-}
-
-static int revert_autoprobe(struct vfctl_ctx *ctx, const struct op *op)
-{
-	return write_autoprobe(ctx, op, op->before);
-}
-
 const struct op_type op_autoprobe = {.name = "autoprobe", .volatile_ = true,
-	.observe_one = observe_autoprobe, .apply_one = apply_autoprobe,
-	.revert_one = revert_autoprobe};
+	.observe_one = observe_autoprobe, .write_one = write_autoprobe};
 
 /* ---- the number of VFs ---- */
 

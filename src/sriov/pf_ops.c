@@ -68,18 +68,8 @@ static int write_mtu(struct vfctl_ctx *ctx, const struct op *op, const char *tex
 	return r;
 }
 
-static int apply_mtu(struct vfctl_ctx *ctx, const struct op *op)
-{
-	return write_mtu(ctx, op, op->want);
-}
-
-static int revert_mtu(struct vfctl_ctx *ctx, const struct op *op)
-{
-	return write_mtu(ctx, op, op->before);
-}
-
 const struct op_type op_pf_mtu = {.name = "pf-mtu", .volatile_ = true,
-	.observe_one = observe_mtu, .apply_one = apply_mtu, .revert_one = revert_mtu};
+	.observe_one = observe_mtu, .write_one = write_mtu};
 
 /* ---- IPoIB: datagram or connected ---- */
 
@@ -108,18 +98,8 @@ static int write_mode(struct vfctl_ctx *ctx, const struct op *op, const char *te
 		inv->pfs[0].driver, text) : r;
 }
 
-static int apply_mode(struct vfctl_ctx *ctx, const struct op *op)
-{
-	return write_mode(ctx, op, op->want);
-}
-
-static int revert_mode(struct vfctl_ctx *ctx, const struct op *op)
-{
-	return write_mode(ctx, op, op->before);
-}
-
 const struct op_type op_ipoib_mode = {.name = "ipoib-mode", .volatile_ = true,
-	.observe_one = observe_mode, .apply_one = apply_mode, .revert_one = revert_mode};
+	.observe_one = observe_mode, .write_one = write_mode};
 
 /* ---- the completion queues of the kernel's own RDMA users ---- */
 
@@ -220,15 +200,5 @@ static int write_link(struct vfctl_ctx *ctx, const struct op *op, const char *te
 	return host_write(ctx, number, "/sys/class/net/%s/flags", inv->pfs[0].netdev);
 }
 
-static int apply_link(struct vfctl_ctx *ctx, const struct op *op)
-{
-	return write_link(ctx, op, op->want);
-}
-
-static int revert_link(struct vfctl_ctx *ctx, const struct op *op)
-{
-	return write_link(ctx, op, op->before);
-}
-
 const struct op_type op_pf_link = {.name = "pf-link", .volatile_ = true,
-	.observe_one = observe_link, .apply_one = apply_link, .revert_one = revert_link};
+	.observe_one = observe_link, .write_one = write_link};

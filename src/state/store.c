@@ -9,8 +9,6 @@
 #include "base/vfattr.h"
 #include "state/file.h"
 
-#define TEXT(bdf) vfctl_bdf_format((bdf), (char[VFCTL_BDF_TEXT]){0})
-
 /* The first schema with the table of cells (state/file.c). */
 #define VERSION_CELLS 4
 /* .. with what each VF was leased with. */

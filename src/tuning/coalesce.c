@@ -8,7 +8,6 @@
 #include "netlink/ethtool.h"
 #include "sriov/inventory.h"
 
-#define TEXT(bdf) vfctl_bdf_format((bdf), (char[VFCTL_BDF_TEXT]){0})
 #define BIT VFCTL_COALESCE_BIT
 
 int coalesce_read(struct vfctl_ctx *ctx, const struct vfctl_pf *pf, struct vfctl_coalesce *ret)
@@ -154,18 +153,8 @@ static int write_text(struct vfctl_ctx *ctx, const struct op *op, const char *te
 	return r < 0 ? r : coalesce_write(ctx, &inv->pfs[0], &values);
 }
 
-static int apply_coalesce(struct vfctl_ctx *ctx, const struct op *op)
-{
-	return write_text(ctx, op, op->want);
-}
-
-static int revert_coalesce(struct vfctl_ctx *ctx, const struct op *op)
-{
-	return write_text(ctx, op, op->before);
-}
-
 const struct op_type op_coalesce = {.name = "coalesce", .volatile_ = true, .observe_one = observe_coalesce,
-	.apply_one = apply_coalesce, .revert_one = revert_coalesce};
+	.write_one = write_text};
 
 /* ---- the step ---- */
 

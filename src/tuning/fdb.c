@@ -13,7 +13,6 @@
 #include "netlink/fdb.h"
 #include "sriov/inventory.h"
 
-#define TEXT(bdf) vfctl_bdf_format((bdf), (char[VFCTL_BDF_TEXT]){0})
 #define SELF "self"
 
 static bool is_in(const struct nl_fdb *fdb, int ifindex, const struct vfctl_mac *mac)
@@ -121,18 +120,8 @@ static int set(struct vfctl_ctx *ctx, const struct op *op, const char *text)
 		"is as it was", op->target);
 }
 
-static int apply_fdb(struct vfctl_ctx *ctx, const struct op *op)
-{
-	return set(ctx, op, op->want);
-}
-
-static int revert_fdb(struct vfctl_ctx *ctx, const struct op *op)
-{
-	return set(ctx, op, op->before);
-}
-
 const struct op_type op_fdb = {.name = "fdb", .volatile_ = true, .observe_one = observe_fdb,
-	.apply_one = apply_fdb, .revert_one = revert_fdb};
+	.write_one = set};
 
 void fdb_add_steps(const struct vfctl_pf *pf, const struct vfctl_mac *macs, size_t count,
 	struct steps *steps)

@@ -83,18 +83,8 @@ static int write_value(struct vfctl_ctx *ctx, const struct op *op, const char *t
 			"(vfctl-apply.service), or on the kernel's command line" : "");
 }
 
-static int apply_value(struct vfctl_ctx *ctx, const struct op *op)
-{
-	return write_value(ctx, op, op->want);
-}
-
-static int revert_value(struct vfctl_ctx *ctx, const struct op *op)
-{
-	return write_value(ctx, op, op->before);
-}
-
 const struct op_type op_kernel_value = {.name = "kernel-value", .volatile_ = true,
-	.observe_one = observe_host_value, .apply_one = apply_value, .revert_one = revert_value};
+	.observe_one = observe_host_value, .write_one = write_value};
 
 static int add_value(struct vfctl_ctx *ctx, struct steps *steps, const char *path, const char *want,
 	const char *what)

@@ -9,7 +9,6 @@
 #include "pci/device.h"
 #include "tuning/ops.h"
 
-#define TEXT(bdf) vfctl_bdf_format((bdf), (char[VFCTL_BDF_TEXT]){0})
 #define LIST_TEXT 1024
 #define VECTORS "%s/msi_irqs"
 #define AFFINITY "/proc/irq/%u/smp_affinity_list"

@@ -10,7 +10,6 @@
 #include "vfctl/cpuset.h"
 #include "vfctl/tuning.h"
 
-#define TEXT(bdf) vfctl_bdf_format((bdf), (char[VFCTL_BDF_TEXT]){0})
 #define LIST_TEXT 1024
 
 static int fail_op(struct vfctl_ctx *ctx, const struct op *op, const char *text)

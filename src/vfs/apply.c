@@ -29,7 +29,6 @@
 #include "vfs/lifecycle.h"
 #include "vfs/tune.h"
 
-#define TEXT(bdf) vfctl_bdf_format((bdf), (char[VFCTL_BDF_TEXT]){0})
 #define LOCK_KERNEL "kernel" /* pages and settings of the host as a whole */
 #define IDENTITY (VFCTL_ATTR_MAC | VFCTL_ATTR_GUIDS)
 

@@ -20,7 +20,6 @@
 #include "sriov/ops.h"
 #include "vfs/lag.h"
 
-#define TEXT(bdf) vfctl_bdf_format((bdf), (char[VFCTL_BDF_TEXT]){0})
 #define NAME(pf) vfctl_pf_name((pf), (char[VFCTL_BDF_TEXT]){0})
 
 struct lag {

@@ -21,8 +21,6 @@
 #include "vfctl/hypervisor.h"
 #include "vfctl/sriov.h"
 
-#define TEXT(bdf) vfctl_bdf_format((bdf), (char[VFCTL_BDF_TEXT]){0})
-
 /* ---- planning ---- */
 
 struct plan {
