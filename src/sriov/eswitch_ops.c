@@ -234,18 +234,6 @@ static int open_named(struct vfctl_ctx *ctx, const struct op *op, struct vfctl_i
 	return r;
 }
 
-static int set_link(struct vfctl_ctx *ctx, const char *netdev, bool up)
-{
-	unsigned flags;
-	char number[16];
-	int r = netdev_flags_read(ctx, netdev, &flags);
-
-	if (r < 0 || !(flags & IFF_UP) == !up)
-		return r;
-	snprintf(number, sizeof(number), "0x%x", flags ^ IFF_UP);
-	return host_write(ctx, number, "/sys/class/net/%s/flags", netdev);
-}
-
 static int fail_none(struct vfctl_ctx *ctx, const struct op *op)
 {
 	return ctx_fail(ctx, -ENOENT, "VF %s has no representor on this host (a network device with "
@@ -287,7 +275,7 @@ static int join_mode(struct vfctl_ctx *ctx, const struct op *op, const struct vf
 	if (r == 0)
 		r = read_index(ctx, name, &ifindex);
 	if (r == 0)
-		r = set_link(ctx, name, up);
+		r = netdev_set_up(ctx, name, up);
 	if (r == 0)
 		r = nl_link_set_master(ctx, ifindex, master);
 	return r < 0 ? ctx_prefix(ctx, r, none ? "take %s, the representor of VF %s, out of its bridge"

@@ -13,6 +13,7 @@
 #include "pci/device.h"
 #include "sriov/eswitch.h"
 #include "sriov/inventory.h"
+#include "sriov/ops.h"
 
 #define NET "/sys/class/net/"
 #define MASTERS "/sys/class/net/bonding_masters"
@@ -151,21 +152,6 @@ int lag_other(struct vfctl_ctx *ctx, const struct vfctl_pf *pf, struct vfctl_bdf
 
 /* ---- the bond ---- */
 
-static int set_link(struct vfctl_ctx *ctx, const char *netdev, bool up)
-{
-	_free_ char *text = NULL;
-	unsigned flags;
-	char number[16];
-	int r = host_read(ctx, &text, NET "%s/flags", netdev);
-
-	if (r == 0 && sscanf(text, "%x", &flags) != 1)
-		r = ctx_fail(ctx, -EBADMSG, NET "%s/flags has '%.20s'", netdev, text);
-	if (r < 0 || !(flags & IFF_UP) == !up)
-		return r;
-	snprintf(number, sizeof(number), "0x%x", flags ^ IFF_UP);
-	return host_write(ctx, number, NET "%s/flags", netdev);
-}
-
 static bool has(char *const *words, const char *word)
 {
 	for (size_t i = 0; words[i]; i++)
@@ -189,7 +175,7 @@ static int write_port(struct vfctl_ctx *ctx, const char *bond, char sign, const 
 
 	/* bond_enslave() takes no device that is up. */
 	if (r == 0 && sign == '+')
-		r = set_link(ctx, port, false);
+		r = netdev_set_up(ctx, port, false);
 	if (r == 0)
 		r = write_signed(ctx, sign, port, path);
 	return r < 0 ? ctx_prefix(ctx, r, sign == '+' ? "make %s a port of %s" : "take %s out of "
@@ -208,13 +194,13 @@ static int change_ports(struct vfctl_ctx *ctx, const char *bond, char *const *no
 			r = write_port(ctx, bond, '-', now[i]);
 	/* The mode is one of a bond that is down and has no ports. */
 	if (r == 0 && other_mode)
-		r = set_link(ctx, bond, false);
+		r = netdev_set_up(ctx, bond, false);
 	if (r == 0 && other_mode)
 		r = host_write(ctx, want[0], NET "%s/bonding/mode", bond);
 	for (size_t i = 1; want[i] && r == 0; i++)
 		if (other_mode || !has(now + 1, want[i]))
 			r = write_port(ctx, bond, '+', want[i]);
-	return r == 0 && want[1] ? set_link(ctx, bond, true) : r;
+	return r == 0 && want[1] ? netdev_set_up(ctx, bond, true) : r;
 }
 
 static int make_bond(struct vfctl_ctx *ctx, const char *bond)

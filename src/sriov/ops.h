@@ -37,5 +37,7 @@ int vf_driver_text(struct vfctl_ctx *ctx, const struct vfctl_vf *vf, char **ret_
 
 /* IFF_ flags of a network device; with words. */
 int netdev_flags_read(struct vfctl_ctx *ctx, const char *netdev, unsigned *ret);
+/* Up or down; nothing is written when it is so already. */
+int netdev_set_up(struct vfctl_ctx *ctx, const char *netdev, bool up);
 
 #endif

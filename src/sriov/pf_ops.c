@@ -170,6 +170,19 @@ int netdev_flags_read(struct vfctl_ctx *ctx, const char *netdev, unsigned *ret)
 	return r;
 }
 
+/* The file takes all flags at once (net/core/net-sysfs.c, flags_store). */
+int netdev_set_up(struct vfctl_ctx *ctx, const char *netdev, bool up)
+{
+	unsigned flags;
+	char number[16];
+	int r = netdev_flags_read(ctx, netdev, &flags);
+
+	if (r < 0 || !(flags & IFF_UP) == !up)
+		return r;
+	snprintf(number, sizeof(number), "0x%x", flags ^ IFF_UP);
+	return host_write(ctx, number, "/sys/class/net/%s/flags", netdev);
+}
+
 static int observe_link(struct vfctl_ctx *ctx, const struct op *op, char **ret)
 {
 	_inventory_ struct vfctl_inventory *inv = NULL;
@@ -181,23 +194,15 @@ static int observe_link(struct vfctl_ctx *ctx, const struct op *op, char **ret)
 	return r < 0 ? r : op_say(ctx, flags & IFF_UP ? UP : DOWN, ret);
 }
 
-/* The file takes all flags at once (net/core/net-sysfs.c, flags_store). */
 static int write_link(struct vfctl_ctx *ctx, const struct op *op, const char *text)
 {
 	_inventory_ struct vfctl_inventory *inv = NULL;
-	unsigned flags;
-	char number[16];
 	int r = open_pf(ctx, op, &inv);
 
 	if (r == 0 && !str_eq(text, UP) && !str_eq(text, DOWN))
 		r = ctx_fail(ctx, -EBADMSG, "an operation %s has the value '%.30s'",
 			op->type->name, text);
-	if (r == 0)
-		r = netdev_flags_read(ctx, inv->pfs[0].netdev, &flags);
-	if (r < 0 || !(flags & IFF_UP) == str_eq(text, DOWN))
-		return r;
-	snprintf(number, sizeof(number), "0x%x", flags ^ IFF_UP);
-	return host_write(ctx, number, "/sys/class/net/%s/flags", inv->pfs[0].netdev);
+	return r < 0 ? r : netdev_set_up(ctx, inv->pfs[0].netdev, str_eq(text, UP));
 }
 
 const struct op_type op_pf_link = {.name = "pf-link", .volatile_ = true,

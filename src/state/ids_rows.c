@@ -48,12 +48,6 @@ static int above(struct db *db, const char *pool, uint64_t value,
 		"ORDER BY first LIMIT 1", pool, value, ret);
 }
 
-int free_next(struct db *db, const char *pool, const uint64_t *after,
-	struct vfctl_id_range *ret)
-{
-	return above(db, pool, after ? *after : 0, ret); /* 0 is in no pool */
-}
-
 /* No value is 0 or all ones, so the neighbours below do not wrap. */
 int free_add(struct db *db, const char *pool, uint64_t first, uint64_t last)
 {

@@ -31,9 +31,6 @@ int free_from(struct db *db, const char *pool, uint64_t start, uint64_t *ret_val
 /* The pool in whose free values this one is: 1, or 0 none. */
 int free_pool_of(struct db *db, enum vfctl_id_kind kind, uint64_t value,
 	char ret_pool[VFCTL_ID_NAME_MAX + 1]);
-/* The free interval that begins lowest above @after (NULL: the first): 1, or 0. */
-int free_next(struct db *db, const char *pool, const uint64_t *after,
-	struct vfctl_id_range *ret);
 
 /* ---- rows ---- */
 
