@@ -59,14 +59,14 @@ bool fleet_id_of_key(enum vfctl_id_kind kind, const char *key, uint64_t *ret_val
 
 /* Members that are "" are left out. */
 /* clang-format off */
-#define TEXT_MEMBER(name, field) \
+#define MEMBER(name, field) \
 	{name, offsetof(struct vfctl_id, field), sizeof(((struct vfctl_id *)NULL)->field)}
 /* clang-format on */
 static const struct {
 	const char *name;
 	size_t offset, size;
-} texts[] = {TEXT_MEMBER("pool", pool), TEXT_MEMBER("host", owner.host), TEXT_MEMBER("domain", owner.domain_uuid),
-	TEXT_MEMBER("name", owner.domain_name), TEXT_MEMBER("device", owner.device), TEXT_MEMBER("note", note)};
+} texts[] = {MEMBER("pool", pool), MEMBER("host", owner.host), MEMBER("domain", owner.domain_uuid),
+	MEMBER("name", owner.domain_name), MEMBER("device", owner.device), MEMBER("note", note)};
 
 static void put_number(struct buf *b, const char *name, int64_t n)
 {
