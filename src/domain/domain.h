@@ -44,7 +44,24 @@ bool tuning_attr(struct vfctl_guest_tuning *tuning, const char *name, const char
 bool lease_id_valid(const char *id);
 const char *form_name(enum vfctl_vf_form form);
 
+/*
+ * since.c: a definition that vfctl changed from @before to @written, as it is @now: others may have
+ * changed it since, and what they wrote is theirs.
+ */
+/*
+ * @now without what that change did to the VFs, in our metadata and among the devices. *@ret_xml NULL:
+ * there is nothing of it; @before itself when nobody changed anything else (@ret_others false).
+ */
+int domain_take_back(struct vfctl_ctx *ctx, const char *before, const char *written, const char *now,
+	char **ret_xml, bool *ret_others);
+/* 1: all that stands there vfctl wrote or found; libvirt's own form of it counts as vfctl's. */
+int domain_is_as_written(struct vfctl_ctx *ctx, const char *before, const char *written, const char *now);
+
 /* metadata.c */
+/* Our element, or NULL; one is made; all of them go, with a <metadata> that is empty then. */
+struct xml_node *metadata_guest(struct xml_node *domain);
+struct xml_node *metadata_make_guest(struct xml_node *domain, const char *lease_id);
+void metadata_drop_guest(struct xml_node *domain);
 void metadata_write(
 	struct xml_node *domain, const struct vfctl_domain_request *request);
 /* The VFs that a domain's metadata names, with the place they have on the host. */

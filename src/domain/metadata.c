@@ -32,13 +32,13 @@ static struct xml_node *write_vf(struct xml_node *guest, const struct vfctl_doma
 	return node;
 }
 
-static struct xml_node *find_guest(struct xml_node *domain)
+struct xml_node *metadata_guest(struct xml_node *domain)
 {
 	return xml_child_ns(
 		xml_child(domain, "metadata"), VFCTL_METADATA_NS, METADATA_GUEST);
 }
 
-static struct xml_node *make_guest(struct xml_node *domain, const char *lease_id)
+struct xml_node *metadata_make_guest(struct xml_node *domain, const char *lease_id)
 {
 	struct xml_node *metadata = xml_child(domain, "metadata");
 	struct xml_node *guest;
@@ -51,11 +51,11 @@ static struct xml_node *make_guest(struct xml_node *domain, const char *lease_id
 	return guest;
 }
 
-static void remove_guest(struct xml_node *domain)
+void metadata_drop_guest(struct xml_node *domain)
 {
 	struct xml_node *metadata = xml_child(domain, "metadata"), *guest;
 
-	while ((guest = find_guest(domain)))
+	while ((guest = metadata_guest(domain)))
 		xml_remove(guest);
 	if (metadata && !xml_has_children(metadata))
 		xml_remove(metadata);
@@ -64,7 +64,7 @@ static void remove_guest(struct xml_node *domain)
 void metadata_write(
 	struct xml_node *domain, const struct vfctl_domain_request *request)
 {
-	struct xml_node *guest = find_guest(domain), *other;
+	struct xml_node *guest = metadata_guest(domain), *other;
 	uint32_t cell;
 
 	if (guest) {
@@ -73,7 +73,7 @@ void metadata_write(
 			xml_remove(other);
 		xml_set(guest, "lease", request->lease_id);
 	} else {
-		guest = make_guest(domain, request->lease_id);
+		guest = metadata_make_guest(domain, request->lease_id);
 	}
 	tuning_write(guest, &request->guest->tuning);
 	for (size_t i = 0; i < request->vf_count; i++) {
@@ -125,7 +125,7 @@ int metadata_places(struct vfctl_ctx *ctx, struct xml_node *domain,
 	struct vfctl_free_vf **ret, size_t *ret_count)
 {
 	struct xml_node *vf =
-		xml_child_ns(find_guest(domain), VFCTL_METADATA_NS, METADATA_VF);
+		xml_child_ns(metadata_guest(domain), VFCTL_METADATA_NS, METADATA_VF);
 	_free_ struct vfctl_free_vf *list = NULL;
 	size_t count = 0;
 
@@ -169,7 +169,7 @@ struct xml_node *metadata_vf(struct xml_node *domain, const struct vfctl_bdf *bd
 {
 	size_t count;
 
-	return find_vf(find_guest(domain), bdf, &count);
+	return find_vf(metadata_guest(domain), bdf, &count);
 }
 
 int vfctl_domain_metadata_add_vf(struct vfctl_ctx *ctx, const char *text,
@@ -185,13 +185,13 @@ int vfctl_domain_metadata_add_vf(struct vfctl_ctx *ctx, const char *text,
 		r = xml_parse_domain(ctx, "domain", text, &xml);
 	if (r < 0)
 		return r;
-	guest = find_guest(xml_root(xml));
+	guest = metadata_guest(xml_root(xml));
 	if (!guest) {
 		if (!lease_id || !lease_id_valid(lease_id))
 			return ctx_fail(ctx, -EINVAL,
 				"domain: the lease id '%.80s' is not allowed",
 				lease_id ? lease_id : "");
-		guest = make_guest(xml_root(xml), lease_id);
+		guest = metadata_make_guest(xml_root(xml), lease_id);
 	}
 	before = find_vf(guest, &vf->bdf, &count);
 	if (!before && count >= VFCTL_GUEST_VFS_MAX)
@@ -215,7 +215,7 @@ int vfctl_domain_metadata_remove_vf(struct vfctl_ctx *ctx, const char *text,
 	r = xml_parse_domain(ctx, "domain", text, &xml);
 	if (r < 0)
 		return r;
-	guest = find_guest(xml_root(xml));
+	guest = metadata_guest(xml_root(xml));
 	vf = find_vf(guest, bdf, &count);
 	if (!vf)
 		return ctx_fail(ctx, -ENOENT,
@@ -224,7 +224,7 @@ int vfctl_domain_metadata_remove_vf(struct vfctl_ctx *ctx, const char *text,
 			vfctl_bdf_format(bdf, name));
 	xml_remove(vf);
 	if (count == 1 && !xml_child_ns(guest, VFCTL_METADATA_NS, METADATA_TUNING))
-		remove_guest(xml_root(xml));
+		metadata_drop_guest(xml_root(xml));
 	return xml_print(ctx, xml, ret_xml);
 }
 
@@ -261,7 +261,7 @@ int metadata_set_said(struct vfctl_ctx *ctx, const char *text, const char *said,
 
 	if (r < 0)
 		return r;
-	xml_set_text(xml_add_ns(find_guest(xml_root(xml)), VFCTL_METADATA_NS, METADATA_PREFIX,
+	xml_set_text(xml_add_ns(metadata_guest(xml_root(xml)), VFCTL_METADATA_NS, METADATA_PREFIX,
 		METADATA_SAID), said);
 	return xml_print(ctx, xml, ret_xml);
 }
@@ -277,7 +277,7 @@ int metadata_said(struct vfctl_ctx *ctx, const char *text, char **ret)
 
 	if (r < 0)
 		return r;
-	said = xml_child_ns(find_guest(xml_root(xml)), VFCTL_METADATA_NS, METADATA_SAID);
+	said = xml_child_ns(metadata_guest(xml_root(xml)), VFCTL_METADATA_NS, METADATA_SAID);
 	lines = said ? xml_text(said, buf, size) : NULL;
 	*ret = lines ? strdup(lines) : NULL;
 	return !lines || *ret ? 0 : ctx_oom(ctx);

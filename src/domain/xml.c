@@ -9,6 +9,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 
+#include "base/buf.h"
 #include "base/dl.h"
 #include "vfctl/domain.h"
 
@@ -495,4 +496,165 @@ void xml_remove_children(struct xml_node *node, const char *name)
 
 	while ((child = xml_child(node, name)))
 		xml_remove(child);
+}
+
+/* ---- copies, and what is the same ---- */
+
+struct xml_node *xml_first(const struct xml_node *node)
+{
+	xmlNodePtr child = node ? in(node)->children : NULL;
+
+	while (child && child->type != XML_ELEMENT_NODE)
+		child = child->next;
+	return out(child);
+}
+
+struct xml_node *xml_after(const struct xml_node *node)
+{
+	xmlNodePtr next = in(node)->next;
+
+	while (next && next->type != XML_ELEMENT_NODE)
+		next = next->next;
+	return out(next);
+}
+
+static const char *ns_of(const struct xml_node *node)
+{
+	return in(node)->ns ? (const char *)in(node)->ns->href : "";
+}
+
+bool xml_same_name(const struct xml_node *a, const struct xml_node *b)
+{
+	return str_eq((const char *)in(a)->name, (const char *)in(b)->name) && str_eq(ns_of(a), ns_of(b));
+}
+
+/* Its own text; "" without any. NULL: out of memory. */
+static char *own_text(const struct xml_node *node)
+{
+	_buf_ struct buf text = {0};
+
+	buf_puts(&text, "");
+	for (xmlNodePtr c = node ? in(node)->children : NULL; c; c = c->next)
+		if (c->type == XML_TEXT_NODE || c->type == XML_CDATA_SECTION_NODE)
+			buf_puts(&text, c->content ? (const char *)c->content : "");
+	return text.failed ? NULL : buf_steal(&text);
+}
+
+/* libvirt indents what stands in the metadata. */
+static char *dense_text(const struct xml_node *node)
+{
+	char *text = own_text(node), *to = text;
+
+	for (const char *from = text; from && *from; from++)
+		if (!strchr(" \t\r\n", *from))
+			*to++ = *from;
+	if (to)
+		*to = '\0';
+	return text;
+}
+
+struct xml_node *xml_add_copy(struct xml_node *parent, const struct xml_node *node)
+{
+	const xmlNs *ns = node ? in(node)->ns : NULL;
+	const char *name = node ? (const char *)in(node)->name : NULL;
+	struct xml_node *copy;
+	_free_ char *text = NULL;
+
+	if (!parent || !node)
+		return NULL;
+	copy = ns ? xml_add_ns(parent, (const char *)ns->href, (const char *)ns->prefix, name)
+		  : xml_add(parent, name);
+	for (xmlAttrPtr a = in(node)->properties; a; a = a->next)
+		if (!a->ns)
+			xml_set(copy, (const char *)a->name, attr_value(a));
+	text = own_text(node);
+	if (!text)
+		mark_failed(in(parent)->doc);
+	else if (*text)
+		xml_set_text(copy, text);
+	for (const struct xml_node *c = xml_first(node); c; c = xml_after(c))
+		xml_add_copy(copy, c);
+	return copy;
+}
+
+static int by_text(const void *a, const void *b)
+{
+	return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+/* In order, each behind a separator that stands in no XML. */
+static void put_sorted(struct buf *to, char **texts, size_t count)
+{
+	qsort(texts, count, sizeof(*texts), by_text);
+	for (size_t i = 0; i < count; i++)
+		buf_printf(to, "\001%s", texts[i]);
+}
+
+static char *canonical(const struct xml_node *node);
+
+static void put_attrs(struct buf *to, const xmlNode *node)
+{
+	_strv_ char **texts = NULL;
+	size_t count = 0;
+
+	for (xmlAttrPtr a = node->properties; a; a = a->next)
+		count++;
+	texts = calloc(count + 1, sizeof(*texts));
+	to->failed |= !texts;
+	count = 0;
+	for (xmlAttrPtr a = node->properties; a && !to->failed; a = a->next) {
+		texts[count] = str_format("%s %s=%s", a->ns ? (const char *)a->ns->href : "",
+			(const char *)a->name, attr_value(a));
+		to->failed |= !texts[count++];
+	}
+	if (!to->failed)
+		put_sorted(to, texts, count);
+}
+
+static void put_children(struct buf *to, const struct xml_node *node)
+{
+	_strv_ char **texts = NULL;
+	size_t count = 0;
+
+	for (const struct xml_node *c = xml_first(node); c; c = xml_after(c))
+		count++;
+	texts = calloc(count + 1, sizeof(*texts));
+	to->failed |= !texts;
+	count = 0;
+	for (const struct xml_node *c = xml_first(node); c && !to->failed; c = xml_after(c)) {
+		texts[count] = canonical(c);
+		to->failed |= !texts[count++];
+	}
+	if (!to->failed)
+		put_sorted(to, texts, count);
+}
+
+/* Text that two have in common when they say the same. NULL: out of memory. */
+static char *canonical(const struct xml_node *node)
+{
+	_buf_ struct buf text = {0};
+	_free_ char *own = dense_text(node);
+
+	buf_printf(&text, "<%s %s", ns_of(node), (const char *)in(node)->name);
+	put_attrs(&text, in(node));
+	buf_printf(&text, "\002%s", own ? own : "");
+	put_children(&text, node);
+	buf_puts(&text, ">");
+	return own && !text.failed ? buf_steal(&text) : NULL;
+}
+
+int xml_same(const struct xml_node *a, const struct xml_node *b)
+{
+	_free_ char *left = a ? canonical(a) : NULL, *right = b ? canonical(b) : NULL;
+
+	if ((a && !left) || (b && !right))
+		return -ENOMEM;
+	return left && right ? str_eq(left, right) : !left && !right;
+}
+
+int xml_same_text(const struct xml_node *a, const struct xml_node *b)
+{
+	_free_ char *left = dense_text(a), *right = dense_text(b);
+
+	return left && right ? str_eq(left, right) : -ENOMEM;
 }

@@ -49,6 +49,10 @@ struct xml_node *xml_next_ns(
 struct xml_node *xml_parent(const struct xml_node *node);
 /* Elements of any namespace. */
 bool xml_has_children(const struct xml_node *node);
+struct xml_node *xml_first(const struct xml_node *node);
+struct xml_node *xml_after(const struct xml_node *node);
+/* Name and namespace are the same. */
+bool xml_same_name(const struct xml_node *a, const struct xml_node *b);
 #define xml_each(c, node, name)                                                          \
 	for (struct xml_node *c = xml_child(node, name); c; c = xml_next(c, name))
 
@@ -68,6 +72,15 @@ struct xml_node *xml_add_before(
 /* With a declaration of the namespace on the element, unless one is in force. */
 struct xml_node *xml_add_ns(
 	struct xml_node *parent, const char *ns, const char *prefix, const char *name);
+/* A copy of an element with all it holds, of this or another document: the last of @parent. */
+struct xml_node *xml_add_copy(struct xml_node *parent, const struct xml_node *node);
+/*
+ * Do they say the same? The order of attributes and children, white space in text and prefixes of
+ * namespaces do not count. NULL is an element that is not there. 1, 0; -ENOMEM.
+ */
+int xml_same(const struct xml_node *a, const struct xml_node *b);
+/* The same of their own text, without that of their children. */
+int xml_same_text(const struct xml_node *a, const struct xml_node *b);
 void xml_set(struct xml_node *node, const char *attr, const char *value);
 void xml_setf(struct xml_node *node, const char *attr, const char *fmt, ...)
 	_printf_(3, 4);
