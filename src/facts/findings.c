@@ -96,11 +96,59 @@ static const struct known_domain *find_domain(const struct look *l, const char *
 	return NULL;
 }
 
-/* Definitions without devices are not read: one of that name is taken for its own. */
+static bool read_uuid(const struct look *l, const char *xml, char ret[VFCTL_UUID_TEXT])
+{
+	_free_ struct vfctl_domain_intent *intent = calloc(1, sizeof(*intent));
+	int r = intent ? vfctl_domain_intent_read(l->ctx, xml, strlen(xml), true, intent) : -ENOMEM;
+
+	if (r < 0)
+		ctx_clear(l->ctx);
+	return r == 0 && str_copy(ret, VFCTL_UUID_TEXT, intent->uuid);
+}
+
+/* The UUID of the domain that has its name now; one that cannot be read is taken for its own. */
+static bool find_namesake(const struct look *l, const struct vfctl_lease *lease,
+	char ret[VFCTL_UUID_TEXT])
+{
+	_free_ char *xml = NULL;
+
+	/* Definitions without devices are not among the domains. */
+	return host_try_read(l->ctx, &xml, DEFINITIONS "/%s.xml", lease->domain_name) == 0 &&
+		read_uuid(l, xml, ret) && !str_eq(ret, lease->domain_uuid);
+}
+
 static bool is_defined(const struct look *l, const struct vfctl_lease *lease)
 {
+	char uuid[VFCTL_UUID_TEXT];
+
 	return find_domain(l, lease->domain_uuid, false) ||
-		host_exists(l->ctx, DEFINITIONS "/%s.xml", lease->domain_name);
+		(host_exists(l->ctx, DEFINITIONS "/%s.xml", lease->domain_name) &&
+			!find_namesake(l, lease, uuid));
+}
+
+/* Its domain is gone, and another has its name: by name nothing can be said of the lease. */
+static bool is_replaced(const struct look *l, const struct vfctl_lease *lease)
+{
+	char uuid[VFCTL_UUID_TEXT];
+
+	return !find_domain(l, lease->domain_uuid, true) && !find_domain(l, lease->domain_uuid, false) &&
+		find_namesake(l, lease, uuid);
+}
+
+static int add_gone(struct look *l, const struct vfctl_lease *lease)
+{
+	const char *name = lease->domain_name, *uuid = lease->domain_uuid;
+	char other[VFCTL_UUID_TEXT];
+
+	if (find_namesake(l, lease, other))
+		return add(l, VFCTL_FINDING_GONE, lease, NULL,
+			str_format("libvirt does not know the domain %s of UUID %s any more, and it still "
+				"has a lease; the %s that it knows now has UUID %s", name, uuid, name, other),
+			str_format("vfctl recover --rebuild gives it that lease, if its metadata names it; "
+				"vfctl undefine %s ends it", uuid));
+	return add(l, VFCTL_FINDING_GONE, lease, NULL,
+		str_format("libvirt does not know domain %s any more, and it still has a lease", name),
+		str_format("vfctl undefine %s ends it", name));
 }
 
 static int look_at_domain(struct look *l, const struct vfctl_lease *lease)
@@ -110,10 +158,7 @@ static int look_at_domain(struct look *l, const struct vfctl_lease *lease)
 	if (!d)
 		d = find_domain(l, lease->domain_uuid, false);
 	if (!d && !lease->running && !is_defined(l, lease))
-		return add(l, VFCTL_FINDING_GONE, lease, NULL,
-			str_format("libvirt does not know domain %s any more, and it still has a lease",
-				lease->domain_name),
-			str_format("vfctl undefine %s ends it", lease->domain_name));
+		return add_gone(l, lease);
 	if (d && !str_eq(d->name, lease->domain_name))
 		return add(l, VFCTL_FINDING_RENAMED, lease, NULL,
 			str_format("libvirt calls domain %s now %s", lease->domain_name, d->name),
@@ -232,6 +277,8 @@ static int look_at_vf(struct look *l, const struct vfctl_lease *lease,
 
 	if (!vf)
 		return add_absent(l, lease, leased);
+	if (is_replaced(l, lease)) /* that was said, with what helps */
+		return look_at_exposure(l, lease, pf, vf);
 	if (vf->holder.uuid[0] && !str_eq(vf->holder.uuid, lease->domain_uuid))
 		r = add(l, VFCTL_FINDING_TAKEN, lease, &leased->bdf,
 			str_format("domain %s has VF %s, which is leased to domain %s", vf->holder.name,

@@ -309,13 +309,29 @@ static void undefine_clear(struct undefine *u)
 }
 #define _undefine_ _cleanup_(undefine_clear)
 
+/* A domain of that name was defined anew without its UUID: the lease is that of the one that is gone. */
+static int check_namesake(struct vfctl_ctx *ctx, const struct undefine *u)
+{
+	const struct vfctl_lease *l = vfctl_leases_find(u->leases, u->info.name);
+	char now_called[128];
+	int r = l && !u->lease ? find_renamed(ctx, u->hv, l, now_called) : 1;
+
+	if (r)
+		return r < 0 ? r : 0;
+	return ctx_fail(ctx, -EPERM, "the lease of domain %s is held by the one of UUID %s, which libvirt "
+		"does not know any more; this one has UUID %s; to give it that lease: vfctl recover "
+		"--rebuild; to end that lease: vfctl undefine %s", u->info.name, l->domain_uuid,
+		u->info.uuid, l->domain_uuid);
+}
+
 /* Not placed by vfctl, or only given a VF: its definition is not ours to remove. */
 static int check_ours(struct vfctl_ctx *ctx, const struct undefine *u, bool force)
 {
 	const char *name = u->info.name;
+	int r = force || !name ? 0 : check_namesake(ctx, u);
 
-	if (force || !name || (u->lease && u->lease->cell_count))
-		return 0;
+	if (r < 0 || force || !name || (u->lease && u->lease->cell_count))
+		return r;
 	return ctx_fail(ctx, -EPERM, "domain %s was not defined by vfctl; to remove its definition "
 		"all the same: vfctl undefine %s --force%s%s%s%s%s", name, name,
 		u->lease ? "; to take its VFs only: vfctl detach " : "", u->lease ? name : "",

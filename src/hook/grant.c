@@ -5,6 +5,7 @@
 #include <stdio.h>
 
 #include "base/vfattr.h"
+#include "facts/domains.h"
 #include "lease/identity.h"
 #include "pci/device.h"
 #include "sriov/inventory.h"
@@ -44,6 +45,36 @@ static const struct vfctl_lease_vf *lease_vf(const struct vfctl_lease *lease,
 	return NULL;
 }
 
+/* The domain of that lease is called so by now; NULL: libvirt's files have it no more. */
+static char *find_name(struct vfctl_ctx *ctx, const char *uuid)
+{
+	_known_domains_ struct known_domains *domains = NULL;
+
+	if (known_domains_read(ctx, &domains) < 0)
+		return NULL;
+	for (size_t i = 0; i < domains->count; i++)
+		if (str_eq(domains->v[i].uuid, uuid))
+			return strdup(domains->v[i].name);
+	return NULL;
+}
+
+/* By the name alone the remedy would hit the domain that starts. */
+static int fail_namesake(struct vfctl_ctx *ctx, const struct vfctl_bdf *vf,
+	const struct vfctl_lease *lease)
+{
+	const char *uuid = lease->domain_uuid;
+	_free_ char *name = find_name(ctx, uuid);
+
+	ctx_clear(ctx);
+	if (name && !str_eq(name, lease->domain_name))
+		return ctx_fail(ctx, -EBUSY, "VF %s is leased to another domain that was called %s, of UUID "
+			"%s, and is called %s now; end that lease: vfctl detach %s --vf %s", TEXT(vf),
+			lease->domain_name, uuid, name, name, TEXT(vf));
+	return ctx_fail(ctx, -EBUSY, "VF %s is leased to the domain %s of UUID %s, and this one has another "
+		"UUID; if libvirt does not know that one any more, give its lease to this one: vfctl recover "
+		"--rebuild (or end it: vfctl undefine %s)", TEXT(vf), lease->domain_name, uuid, uuid);
+}
+
 static int fail_leased(struct vfctl_ctx *ctx, const struct grant_facts *f,
 	const struct vfctl_bdf *vf, const struct vfctl_lease *lease)
 {
@@ -57,6 +88,8 @@ static int fail_leased(struct vfctl_ctx *ctx, const struct grant_facts *f,
 		return 0;
 	}
 	ctx_audit(ctx, "refused: VF %s is leased to domain %s", TEXT(vf), lease->domain_name);
+	if (str_eq(name, lease->domain_name))
+		return fail_namesake(ctx, vf, lease);
 	return ctx_fail(ctx, -EBUSY, "VF %s is leased to domain %s; take it out of %s (virsh "
 		"detach-device), or end that lease: vfctl detach %s --vf %s", TEXT(vf),
 		lease->domain_name, name, lease->domain_name, TEXT(vf));

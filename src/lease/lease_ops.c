@@ -424,3 +424,70 @@ static int end_run(struct vfctl_ctx *ctx, const struct op *op)
 
 const struct op_type op_unrun = {.name = "unrun", .nature = OP_COMMIT,
 	.observe_one = what_is_left, .apply_one = end_run, .same = lease_text_is};
+
+/* ---- a lease whose domain is gone, and that another domain's definition names ---- */
+
+/* The lease of that id; NULL: there is none. */
+static const struct vfctl_lease *find_by_id(const struct vfctl_leases *leases, const char *id)
+{
+	for (size_t i = 0; leases && i < leases->count; i++)
+		if (str_eq(leases->v[i].id, id))
+			return &leases->v[i];
+	return NULL;
+}
+
+static int whose_lease(struct vfctl_ctx *ctx, const struct op *op, char **ret)
+{
+	_leases_ struct vfctl_leases *leases = NULL;
+	const struct vfctl_lease *l;
+	int r = lease_read(ctx, NULL, &leases);
+
+	if (r < 0)
+		return r;
+	l = find_by_id(leases, op->target);
+	*ret = l ? str_format("%s %s", l->domain_uuid, l->domain_name) : strdup("");
+	return *ret ? 0 : ctx_oom(ctx);
+}
+
+/* @from, @to: "UUID NAME". One that is neither's any more stays as it is. */
+static int hand_over(struct vfctl_ctx *ctx, const struct op *op, const char *from, const char *to)
+{
+	_free_ char *uuid = strndup(to, strcspn(to, " "));
+	_leases_ struct vfctl_leases *leases = NULL;
+	_store_ struct store *store = NULL;
+	const struct vfctl_lease *l;
+	int r = uuid ? store_open(ctx, STORE_WRITE, &store) : ctx_oom(ctx);
+
+	if (r == 0)
+		r = store_read(store, NULL, &leases);
+	if (r < 0)
+		return r;
+	if (!strchr(to, ' '))
+		return ctx_fail(ctx, -EBADMSG, "a lease cannot go to '%.80s'", to);
+	l = find_by_id(leases, op->target);
+	if (!l || !lease_text_is(from, l->domain_uuid))
+		return 0;
+	if (l->running)
+		return ctx_fail(ctx, -EBUSY, "domain %s runs with what it is leased; do that again when "
+			"it is off", l->domain_name);
+	return store_hand_over(store, l->id, uuid, strchr(to, ' ') + 1);
+}
+
+static int give_lease(struct vfctl_ctx *ctx, const struct op *op)
+{
+	_free_ char *now = NULL;
+	int r = hand_over(ctx, op, op->before, op->want);
+
+	if (r == 0)
+		r = whose_lease(ctx, op, &now);
+	return r == 0 && !str_eq(now, op->want) ? ctx_fail(ctx, -EBUSY, "lease %s is no more that of the "
+		"domain which it was when this was planned; do it again", op->target) : r;
+}
+
+static int give_lease_back(struct vfctl_ctx *ctx, const struct op *op)
+{
+	return hand_over(ctx, op, op->want, op->before);
+}
+
+const struct op_type op_lease_domain = {.name = "lease-domain", .observe_one = whose_lease,
+	.apply_one = give_lease, .revert_one = give_lease_back};

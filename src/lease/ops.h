@@ -20,6 +20,7 @@
  * op_lease_vf      VF      the id of the lease it is in, and with what; before also what it was
  *                          leased with until then
  * op_unlease_vf    VF      the same, ended
+ * op_lease_domain  (lease) its domain, "UUID NAME": with the lease go its values of pools, all in one
  * op_policy        VF      "set": as its lease says; what was there before is in the run
  * op_unrun         domain  "": its run is over; before "left"
  * op_unlease and op_unrun have " running" behind before when the domain ran, op_unlease_vf " off"
@@ -46,7 +47,8 @@
  *                          before: the same
  */
 extern const struct op_type op_claim, op_unclaim, op_lease, op_unlease, op_lease_vf,
-	op_unlease_vf, op_policy, op_unrun, op_domain, op_undomain, op_definition, op_plugged,
+	op_unlease_vf, op_lease_domain,
+	op_policy, op_unrun, op_domain, op_undomain, op_definition, op_plugged,
 	op_intent, op_definition_vf, op_run_had, op_lease_shape, op_shape_later, op_vf_leaves,
 	op_redefine;
 

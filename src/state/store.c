@@ -277,6 +277,29 @@ int store_rename(struct store *store, const char *id, const char *name)
 		"ss", name, id), id);
 }
 
+struct heir {
+	const char *id, *uuid, *name;
+};
+
+/* Of an identity's row @owner has the UUID in it (id_owner_key()); what rests stays the former's. */
+static int hand_over(struct store *s, const void *data)
+{
+	const struct heir *h = data;
+	int r = db_run(s->db, "UPDATE identity SET owner = replace(owner, domain_uuid, ?), domain_uuid = ?, "
+		"domain_name = ? WHERE state = 0 AND domain_uuid = "
+		"(SELECT domain_uuid FROM lease WHERE id = ?)", "ssss", h->uuid, h->uuid, h->name, h->id);
+
+	return r < 0 ? r : change_one(s, db_run(s->db, "UPDATE lease SET domain_uuid = ?, domain_name = ? "
+		"WHERE id = ?", "sss", h->uuid, h->name, h->id), h->id);
+}
+
+int store_hand_over(struct store *store, const char *id, const char *uuid, const char *name)
+{
+	const struct heir h = {id, uuid, name};
+
+	return in_transaction(store, hand_over, &h);
+}
+
 int store_make_transient(struct store *store, const char *id)
 {
 	return change_one(store, db_run(store->db,

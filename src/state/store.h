@@ -45,6 +45,8 @@ int store_add_vf(struct store *store, const char *id, const struct vfctl_lease_v
 int store_remove_vf(struct store *store, const char *id, const struct vfctl_bdf *vf);
 /* Its domain is called otherwise by now. -ENOENT when there is no lease of that id. */
 int store_rename(struct store *store, const char *id, const char *name);
+/* It is another domain's, and with it the values of pools that the former has. -ENOENT as above. */
+int store_hand_over(struct store *store, const char *id, const char *uuid, const char *name);
 /* The lease ends with the run that goes on now. */
 int store_make_transient(struct store *store, const char *id);
 /* Other CPUs, memory and cells for the same lease (-EEXIST as above); its VFs stay as they are. */

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * The state file is lost: libvirt's domains, and in each what vfctl wrote of it -> leases that
- * are not there, with their values of pools -> two steps for each domain at most.
+ * are not there, with their values of pools -> two steps for each domain at most. A lease that is there,
+ * of a domain that is not, goes to the domain whose metadata names it.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -20,7 +21,16 @@
 #include "vfctl/recover.h"
 #include "vfctl/workflow.h"
 
+/* A domain that gets the lease of one that is gone. */
+struct heir {
+	const struct vfctl_domain_info *domain;
+	const struct vfctl_lease *lease;
+};
+
 struct rebuild {
+	const struct vfctl_ids *ids; /* borrowed; NULL: there are no pools */
+	struct heir *heirs; /* as many as domains at most */
+	size_t heir_count;
 	struct vfctl_snapshot *snapshot;
 	struct vfctl_host_model *model;
 	struct vfctl_domain_info *domains;
@@ -36,6 +46,7 @@ static void rebuild_clear(struct rebuild *r)
 		free(r->lost[i].domain_name);
 	}
 	free(r->lost);
+	free(r->heirs);
 	vfctl_domain_infos_free(r->domains, r->domain_count);
 	vfctl_model_free(r->model);
 	vfctl_snapshot_free(r->snapshot);
@@ -78,21 +89,87 @@ static int fill(struct vfctl_ctx *ctx, const struct rebuild *b, const char *xml,
 	return r;
 }
 
-/* A clone has the metadata of the domain that it was made of, which holds that lease. */
-static bool is_clone(struct vfctl_ctx *ctx, const struct rebuild *b,
-	const struct vfctl_domain_info *domain, const char *lease_id)
+/* What libvirt calls the domain of that UUID; NULL: it knows none. */
+static const char *known_name(const struct rebuild *b, const char *uuid)
+{
+	for (size_t i = 0; i < b->domain_count; i++)
+		if (str_eq(b->domains[i].uuid, uuid))
+			return b->domains[i].name;
+	return NULL;
+}
+
+static const struct vfctl_lease *find_lease(const struct rebuild *b, const char *id)
 {
 	const struct vfctl_leases *leases = b->snapshot->leases;
 
 	for (size_t i = 0; leases && i < leases->count; i++)
-		if (str_eq(leases->v[i].id, lease_id)) {
-			log_warn(ctx, "domain %s is a clone of domain %s, which holds its lease: "
-				"nothing is leased to %s; to make it a guest of its own: vfctl "
-				"undefine %s --force, then define", domain->name,
-				leases->v[i].domain_name, domain->name, domain->name);
-			return true;
-		}
-	return false;
+		if (str_eq(leases->v[i].id, id))
+			return &leases->v[i];
+	return NULL;
+}
+
+static struct heir *find_heir(const struct rebuild *b, const struct vfctl_lease *lease)
+{
+	for (size_t i = 0; i < b->heir_count; i++)
+		if (b->heirs[i].lease == lease)
+			return &b->heirs[i];
+	return NULL;
+}
+
+/* Values of the fleet's pools are told to etcd by who had them, and cannot change hands here. */
+static bool is_fleets(const struct rebuild *b, const struct vfctl_lease *l)
+{
+	return b->ids && vfctl_ids_spec(b->ids)->etcd && l->vf_count;
+}
+
+static void warn_clone(struct vfctl_ctx *ctx, const char *name, const char *holder)
+{
+	log_warn(ctx, "domain %s is a clone of domain %s, which holds its lease: nothing is leased to %s; "
+		"to make it a guest of its own: vfctl undefine %s --force, then define", name, holder,
+		name, name);
+}
+
+/*
+ * The lease's domain is gone. Of several whose metadata names the lease it goes to the one that has its
+ * domain's name, or to the first.
+ */
+static void add_heir(struct vfctl_ctx *ctx, struct rebuild *b, const struct vfctl_domain_info *domain,
+	const struct vfctl_lease *lease)
+{
+	struct heir *heir = find_heir(b, lease);
+	const struct vfctl_domain_info *other = domain;
+
+	if (!heir) {
+		b->heirs[b->heir_count++] = (struct heir){domain, lease};
+		return;
+	}
+	if (str_eq(domain->name, lease->domain_name)) {
+		other = heir->domain;
+		heir->domain = domain;
+	}
+	warn_clone(ctx, other->name, heir->domain->name);
+}
+
+/*
+ * It has the metadata of a domain that holds the lease: a clone of that; or that one is gone, and it was
+ * defined anew without its UUID.
+ */
+static void look_at_clone(struct vfctl_ctx *ctx, struct rebuild *b, const struct vfctl_domain_info *domain,
+	const struct vfctl_lease *lease)
+{
+	const char *name = domain->name, *uuid = lease->domain_uuid, *holder = known_name(b, uuid);
+
+	if (holder)
+		warn_clone(ctx, name, holder);
+	else if (lease->running)
+		log_warn(ctx, "the lease of domain %s is held by the domain %s of UUID %s, whose run was not "
+			"ended: vfctl recover; then do this again", name, lease->domain_name, uuid);
+	else if (is_fleets(b, lease))
+		log_warn(ctx, "the lease of domain %s is held by the domain %s of UUID %s, which libvirt "
+			"does not know any more; end it (vfctl undefine %s), and do this again when its MACs "
+			"and GUIDs have rested (vfctl guid list)", name, lease->domain_name, uuid, uuid);
+	else
+		add_heir(ctx, b, domain, lease);
 }
 
 static int look_at(struct vfctl_ctx *ctx, struct rebuild *b,
@@ -100,6 +177,7 @@ static int look_at(struct vfctl_ctx *ctx, struct rebuild *b,
 {
 	_free_ struct vfctl_domain_intent *intent = calloc(1, sizeof(*intent));
 	struct vfctl_lease *l = &b->lost[b->lost_count];
+	const struct vfctl_lease *held;
 	int r = intent ? vfctl_domain_metadata_read(ctx, domain->xml, strlen(domain->xml), intent)
 		       : ctx_oom(ctx);
 
@@ -109,8 +187,11 @@ static int look_at(struct vfctl_ctx *ctx, struct rebuild *b,
 	}
 	if (r < 0)
 		return ctx_prefix(ctx, r, "domain %s", domain->name);
-	if (is_clone(ctx, b, domain, intent->lease_id))
+	held = find_lease(b, intent->lease_id);
+	if (held) {
+		look_at_clone(ctx, b, domain, held);
 		return 0;
+	}
 	*l = (struct vfctl_lease){.running = domain->active, .transient = !domain->persistent,
 		.domain_name = strdup(domain->name)};
 	b->lost_count++;
@@ -135,8 +216,10 @@ static int look_at_all(struct vfctl_ctx *ctx, struct rebuild *b,
 			&b->domain_count);
 	if (r < 0)
 		return r;
+	b->ids = options->ids;
 	b->lost = calloc(b->domain_count + 1, sizeof(*b->lost));
-	if (!b->lost)
+	b->heirs = calloc(b->domain_count + 1, sizeof(*b->heirs));
+	if (!b->lost || !b->heirs)
 		return ctx_oom(ctx);
 	for (size_t i = 0; i < b->domain_count && r == 0; i++)
 		r = look_at(ctx, b, &b->domains[i]);
@@ -182,6 +265,21 @@ static int add_steps(struct vfctl_ctx *ctx, const struct vfctl_lease *l, struct 
 	return r;
 }
 
+static int add_heir_step(struct vfctl_ctx *ctx, const struct heir *heir, struct steps *steps)
+{
+	const struct vfctl_domain_info *d = heir->domain;
+	const struct vfctl_lease *l = heir->lease;
+	_free_ char *want = str_format("%s %s", d->uuid, d->name);
+	_free_ char *before = str_format("%s %s", l->domain_uuid, l->domain_name);
+
+	if (!want || !before)
+		return ctx_oom(ctx);
+	step_add_op(steps, &op_lease_domain, want, before, l->id, "give the lease of domain %s of UUID %s, "
+		"which libvirt does not know any more, to domain %s of UUID %s", l->domain_name,
+		l->domain_uuid, d->name, d->uuid);
+	return 0;
+}
+
 int vfctl_rebuild_plan(struct vfctl_ctx *ctx, const struct vfctl_place_options *options,
 	bool dry_run, struct vfctl_change **ret_change)
 {
@@ -198,6 +296,8 @@ int vfctl_rebuild_plan(struct vfctl_ctx *ctx, const struct vfctl_place_options *
 		r = look_at_all(ctx, &b, options);
 	if (r == 0)
 		r = guest_journal(ctx, change, options->hypervisor, "recover --rebuild");
+	for (size_t i = 0; i < b.heir_count && r == 0; i++)
+		r = add_heir_step(ctx, &b.heirs[i], &change->steps);
 	for (size_t i = 0; i < b.lost_count && r == 0; i++)
 		r = add_steps(ctx, &b.lost[i], options->ids, change);
 	if (r == 0)

@@ -211,7 +211,8 @@ static void each_kind_observes_applies_and_reverts(void **state)
 
 /* Those of guests' changes have a test of their own, with a store and a libvirt. */
 static const struct op_type *const guests[] = {&op_claim, &op_unclaim, &op_lease, &op_unlease,
-	&op_lease_vf, &op_unlease_vf, &op_policy, &op_unrun, &op_domain, &op_undomain, &op_definition,
+	&op_lease_vf, &op_unlease_vf, &op_lease_domain,
+	&op_policy, &op_unrun, &op_domain, &op_undomain, &op_definition,
 	&op_plugged, &op_run, &op_run_vf, &op_intent, &op_definition_vf, &op_run_had,
 	&op_lease_shape, &op_shape_later, &op_vf_leaves, &op_redefine,
 	/* It waits for what a bond brings, and has nothing to take back: the story lag. */

@@ -193,7 +193,9 @@ int vfctl_batch_define_plan(struct vfctl_ctx *ctx, struct vfctl_batch *batch, si
  * lost: VFs with their identities, CPUs, memory, and their values of pools. Domains that have
  * a lease, and such as vfctl gave nothing, are passed over. What VFs had before a guest got
  * them is lost: those of running domains keep the guest's policy when it stops. A core that
- * QEMU's threads had for themselves is then shared with those of next guests.
+ * QEMU's threads had for themselves is then shared with those of next guests. A lease that is there, of a
+ * domain that libvirt does not know any more, goes to the domain whose metadata names it, with its values of
+ * this host's own pools.
  * @param options  with the hypervisor.
  * @return 0; -EINVAL without a hypervisor; what prevents libvirt's answer; the change's run
  * gives -EEXIST when two domains hold the same.
