@@ -14,6 +14,7 @@
 #include "facts/snapshot.h"
 #include "host/host.h"
 #include "host/ops.h"
+#include "host/routes.h"
 #include "pci/device.h"
 #include "sriov/eswitch.h"
 #include "sriov/holder.h"
@@ -116,6 +117,55 @@ static int check_bond(struct vfctl_ctx *ctx, const struct op *op, const struct v
 	return eswitch_check_unused(ctx, pf, "the VF-LAG of both ports is taken apart");
 }
 
+/* ---- the port: somebody may use it since ---- */
+
+static int check_vfs_closed(struct vfctl_ctx *ctx, const struct vfctl_pf *pf, const char *what)
+{
+	char name[VFCTL_BDF_TEXT], words[256];
+
+	for (uint32_t i = 0; i < pf->num_vfs; i++) {
+		const struct vfctl_vf *vf = &pf->vfs[i];
+
+		if (vf_is_open(vf) || vf->lease.running)
+			return ctx_fail(ctx, -EBUSY, "VF %s/%u is %s; %s", vfctl_pf_name(pf, name),
+				vf->index, vf_describe_user(vf, words, sizeof(words)), what);
+	}
+	return 0;
+}
+
+static int check_routes(struct vfctl_ctx *ctx, const struct vfctl_pf *pf, const char *what)
+{
+	_strv_ char **names = NULL;
+	_routes_ struct routes routes = {0};
+	const char *through;
+	int r = routes_read(ctx, &routes);
+
+	if (r == 0)
+		r = routes_devices(ctx, pf->netdev, &names);
+	through = r == 0 ? routes_through(&routes, names, false) : NULL;
+	return through ? ctx_fail(ctx, -EBUSY, "the host has routes through %s; %s", through, what) : r;
+}
+
+static int check_link(struct vfctl_ctx *ctx, const struct op *op, const struct vfctl_pf *pf)
+{
+	static const char what[] = "its link cannot go down again";
+	int r = str_eq(op->before, "down") && pf->up ? check_vfs_closed(ctx, pf, what) : 0;
+
+	return r == 0 && str_eq(op->before, "down") && pf->up ? check_routes(ctx, pf, what) : r;
+}
+
+/* The host's own routes follow the MTU that there is, which a guest does not. */
+static int check_mtu(struct vfctl_ctx *ctx, const struct op *op, const struct vfctl_pf *pf)
+{
+	uint32_t before;
+
+	if (parse_u32(op->before, 0, UINT16_MAX, &before) < 0 || before >= pf->mtu)
+		return 0; /* whoever takes it back says so */
+	return check_vfs_closed(ctx, pf, "the MTU of its PF cannot go back to less");
+}
+
+/* ---- its VFs ---- */
+
 static const struct vfctl_vf *find_vf(const struct vfctl_pf *pf, const char *slash)
 {
 	uint32_t index;
@@ -157,6 +207,10 @@ static int check_ops(struct vfctl_ctx *ctx, const struct open_change *c, const c
 			continue;
 		if (op->type == &op_eswitch)
 			r = check_eswitch(ctx, op, inv, pf);
+		else if (op->type == &op_pf_link)
+			r = check_link(ctx, op, pf);
+		else if (op->type == &op_pf_mtu)
+			r = check_mtu(ctx, op, pf);
 		else
 			r = op->type == &op_numvfs ? check_numvfs(ctx, op, pf)
 						   : check_vf(ctx, op, pf);

@@ -198,7 +198,7 @@ static int add_shape_steps(struct vfctl_ctx *ctx, const struct redefining *r, st
 {
 	_cleanup_(lease_clear) struct vfctl_lease both = {0};
 	_free_ char *had = lease_shape_to_text(r->lease), *need = lease_shape_to_text(&r->shape);
-	_free_ char *final = lease_shape_to_text(&r->new_shape), *now = NULL;
+	_free_ char *final = lease_shape_to_text(&r->new_shape), *now = NULL, *before = NULL;
 	_buf_ struct buf words = {0};
 	const char *name = r->q->info->name;
 	int e = had && need && final ? 0 : ctx_oom(ctx);
@@ -208,12 +208,13 @@ static int add_shape_steps(struct vfctl_ctx *ctx, const struct redefining *r, st
 	if (r->running)
 		e = join_shapes(ctx, r, &both);
 	now = lease_shape_to_text(r->running ? &both : &r->new_shape);
-	if (e < 0 || !now)
+	before = str_format("%s%s", had, r->running ? "" : OP_OFF);
+	if (e < 0 || !now || !before)
 		return e < 0 ? e : ctx_oom(ctx);
 	put_shape(&words, &r->shape, &r->new_shape);
 	step_begin(steps, "change what is leased to domain %s: %s%s", name, words.data ? words.data
 		: "shared vCPUs", r->running ? "; until it stops, both" : "");
-	step_op(steps, &op_lease_shape, now, had, "%s", r->q->info->uuid);
+	step_op(steps, &op_lease_shape, now, before, "%s", r->q->info->uuid);
 	if (r->running)
 		step_op(steps, &op_shape_later, final, need, "%s", r->q->info->uuid);
 	return 0;
@@ -363,9 +364,9 @@ static int add_definition_step(struct vfctl_ctx *ctx, const struct redefining *r
 	int e = put_definition(ctx, r, &words);
 
 	if (e == 0)
-		e = redefine_text(ctx, r->xml, &want);
+		e = redefine_text(ctx, r->xml, false, &want);
 	if (e == 0)
-		e = redefine_text(ctx, r->q->info->xml, &before);
+		e = redefine_text(ctx, r->q->info->xml, !r->running, &before);
 	if (e < 0 || words.failed)
 		return e < 0 ? e : ctx_oom(ctx);
 	step_begin(steps, "change the definition of domain %s: %s", r->q->info->name,

@@ -4,6 +4,7 @@
 #include <stdio.h>
 
 #include "base/buf.h"
+#include "domain/domain.h"
 #include "lease/ops.h"
 #include "vfctl/domain.h"
 #include "vfctl/hypervisor.h"
@@ -193,13 +194,33 @@ static int define_with(struct vfctl_ctx *ctx, const struct op *op)
 		   : ctx_fail(ctx, -EBADMSG, "a definition of domain %s has no XML", op->target);
 }
 
-/* One that was undefined since stays so. */
-static int redefine(struct vfctl_ctx *ctx, const struct op *op)
+int definition_take_back(struct vfctl_ctx *ctx, const struct vfctl_domain_info *now, const char *before,
+	const char *written)
 {
-	_free_ char *now = NULL;
-	int r = domain_text(ctx, op, &now);
+	_free_ char *xml = NULL;
+	bool others;
+	int r = domain_take_back(ctx, before, written, now->xml, &xml, &others);
 
-	return r == 0 && now[0] ? ctx->hypervisor->define(ctx, ctx->hypervisor, op->before) : r;
+	if (r < 0 || !xml)
+		return r;
+	if (others)
+		log_warn(ctx, "the definition of domain %s was changed by others since: that stays, and "
+			"only what vfctl did to its VFs is taken back", now->name);
+	return ctx->hypervisor->define(ctx, ctx->hypervisor, xml);
+}
+
+/* One that was undefined since stays so. */
+static int take_back_definition(struct vfctl_ctx *ctx, const struct op *op)
+{
+	const char *written = strchr(op->want, '\n');
+	struct vfctl_domain_info info = {0};
+	int r = ask(ctx, op, true, &info);
+
+	if (r == 1 && info.persistent)
+		r = written ? definition_take_back(ctx, &info, op->before, written + 1)
+			    : ctx_fail(ctx, -EBADMSG, "a definition of domain %s has no XML", op->target);
+	vfctl_domain_info_clear(&info);
+	return r < 0 ? r : 0;
 }
 
 static int plugged_text(struct vfctl_ctx *ctx, const struct op *op, char **ret)
@@ -251,7 +272,7 @@ const struct op_type op_undomain = {.name = "undomain", .nature = OP_COMMIT,
 	.asks_libvirt = true, .observe_one = domain_text, .apply_one = undefine_for_good,
 	.same = same_domain};
 const struct op_type op_definition = {.name = "definition", .asks_libvirt = true,
-	.observe_one = definition_text, .apply_one = define_with, .revert_one = redefine,
+	.observe_one = definition_text, .apply_one = define_with, .revert_one = take_back_definition,
 	.same = same_definition};
 const struct op_type op_plugged = {.name = "plugged", .nature = OP_COMMIT,
 	.volatile_ = true, .asks_libvirt = true, .observe_one = plugged_text,

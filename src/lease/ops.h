@@ -4,6 +4,7 @@
 
 #include "base/op.h"
 #include "state/store.h"
+#include "vfctl/hypervisor.h"
 
 /*
  * What is done for guests, as data. A domain's target is its UUID; that of one of its VFs is
@@ -24,17 +25,19 @@
  * op_policy        VF      "set": as its lease says; what was there before is in the run
  * op_unrun         domain  "": its run is over; before "left"
  * op_unlease and op_unrun have " running" behind before when the domain ran, op_unlease_vf " off"
- * when it did not
+ * when it did not; so have op_lease_shape, and op_redefine behind the line of before
  *
  * domain_ops.c
  * op_domain        domain  its XML in libvirt, which has none of that UUID before
  * op_undomain      domain  "": it is in libvirt no more; before "defined", and what goes with it
- * op_definition    domain  its devices, then its XML; before: the whole XML
+ * op_definition    domain  its devices, then its XML; before: the whole XML. Back goes what was done
+ *                          to VFs alone: the rest may have been changed by others since
  * op_plugged       VF      "plugged": the running domain has it; then the device's XML
  *
  * set_ops.c
  * op_intent        VF      what it is leased with, as JSON
- * op_definition_vf VF      its attributes in the definition, as JSON; before: the whole XML
+ * op_definition_vf VF      its attributes in the definition, as JSON; before: the whole XML. They
+ *                          alone go back
  * op_run_had       VF      what it has, as JSON, and is given back when the run ends
  *
  * redefine_ops.c
@@ -44,7 +47,7 @@
  * op_vf_leaves     VF      VF_LEAVES: it leaves the lease when the run that goes on ends;
  *                          VF_LEAVES_WITH_VALUES: and gives back what it has from pools
  * op_redefine      domain  what its definition says that matters here, in one line, then the XML;
- *                          before: the same
+ *                          before: the same. It goes back when nobody changed it since
  */
 extern const struct op_type op_claim, op_unclaim, op_lease, op_unlease, op_lease_vf,
 	op_unlease_vf, op_lease_domain,
@@ -72,8 +75,11 @@ int op_leased_vf(struct vfctl_ctx *ctx, const struct op *op, struct vfctl_leases
  * it. What only that knows is "no:0000:11:10.4*".
  */
 int domain_devices(struct vfctl_ctx *ctx, const char *xml, char **ret_text);
-/* Of op_redefine: the line and the XML. */
-int redefine_text(struct vfctl_ctx *ctx, const char *xml, char **ret_text);
+/* Of the definition @now goes back what led from @before to @written, of its VFs alone. */
+int definition_take_back(struct vfctl_ctx *ctx, const struct vfctl_domain_info *now, const char *before,
+	const char *written);
+/* Of op_redefine: the line and the XML. @off: the before of a domain that did not run. */
+int redefine_text(struct vfctl_ctx *ctx, const char *xml, bool off, char **ret_text);
 /* Before of op_undomain; NULL: out of memory. */
 char *domain_drops(unsigned drop);
 

@@ -31,13 +31,36 @@ static int shape_text(struct vfctl_ctx *ctx, const struct op *op, char **ret)
 	return *ret ? 0 : ctx_oom(ctx);
 }
 
-/* @must: a lease that is gone is a failure. */
-static int set_shape(struct vfctl_ctx *ctx, const char *uuid, const char *text, bool must)
+/* Its length without a mark at its end that the domain did not run. */
+static size_t length_without_off(const char *text, size_t len)
 {
+	size_t mark = strlen(OP_OFF);
+
+	return len >= mark && !strncmp(text + len - mark, OP_OFF, mark) ? len - mark : len;
+}
+
+static bool was_off(const char *text)
+{
+	size_t len = strcspn(text, "\n");
+
+	return length_without_off(text, len) < len;
+}
+
+/* It runs with what it had, and nobody else may have that. */
+static int fail_started(struct vfctl_ctx *ctx, const char *name)
+{
+	return ctx_fail(ctx, -EBUSY, "domain %s was started meanwhile; do that again", name);
+}
+
+/* @must: a lease that is gone is a failure. */
+static int set_shape(struct vfctl_ctx *ctx, const struct op *op, const char *text, bool must)
+{
+	_free_ char *json = strndup(text, length_without_off(text, strlen(text)));
 	_cleanup_(lease_clear) struct vfctl_lease shape = {0};
 	_leases_ struct vfctl_leases *leases = NULL;
 	_store_ struct store *store = NULL;
-	int r = lease_shape_from_text(ctx, text, &shape);
+	const char *uuid = op->target;
+	int r = json ? lease_shape_from_text(ctx, json, &shape) : ctx_oom(ctx);
 
 	if (r == 0)
 		r = store_open(ctx, STORE_WRITE, &store);
@@ -47,17 +70,19 @@ static int set_shape(struct vfctl_ctx *ctx, const char *uuid, const char *text, 
 		return r;
 	if (!leases->count)
 		return must ? ctx_fail(ctx, -ENOENT, "domain %s holds no lease any more", uuid) : 0;
+	if (must && leases->v[0].running && was_off(op->before))
+		return fail_started(ctx, leases->v[0].domain_name);
 	return store_set_shape(store, leases->v[0].id, &shape);
 }
 
 static int want_shape(struct vfctl_ctx *ctx, const struct op *op)
 {
-	return set_shape(ctx, op->target, op->want, true);
+	return set_shape(ctx, op, op->want, true);
 }
 
 static int former_shape(struct vfctl_ctx *ctx, const struct op *op)
 {
-	return set_shape(ctx, op->target, op->before, false);
+	return set_shape(ctx, op, op->before, false);
 }
 
 const struct op_type op_lease_shape = {.name = "lease-shape", .nature = OP_HOLDS,
@@ -231,82 +256,135 @@ static int put_summary(struct vfctl_ctx *ctx, const char *xml, struct buf *out)
 	return put_vfs(ctx, xml, out);
 }
 
-int redefine_text(struct vfctl_ctx *ctx, const char *xml, char **ret_text)
+int redefine_text(struct vfctl_ctx *ctx, const char *xml, bool off, char **ret_text)
 {
 	_buf_ struct buf out = {0};
 	int r = put_summary(ctx, xml, &out);
 
-	buf_printf(&out, "\n%s", xml);
+	buf_printf(&out, "%s\n%s", off ? OP_OFF : "", xml);
 	if (r < 0 || out.failed)
 		return r < 0 ? r : ctx_oom(ctx);
 	*ret_text = buf_steal(&out);
 	return 0;
 }
 
-/* "" libvirt has no definition of it. */
-static int definition_now(struct vfctl_ctx *ctx, const struct op *op, char **ret_xml)
+static void info_clear(struct vfctl_domain_info *info)
+{
+	vfctl_domain_info_clear(info);
+}
+#define _info_ _cleanup_(info_clear)
+
+/* 1 libvirt has a definition of it; 0 it has none. */
+static int definition_now(struct vfctl_ctx *ctx, const struct op *op, struct vfctl_domain_info *ret)
 {
 	struct vfctl_hypervisor *hv = ctx->hypervisor;
-	struct vfctl_domain_info info = {0};
-	int r = hv ? hv->get(ctx, hv, op->target, true, &info)
+	int r = hv ? hv->get(ctx, hv, op->target, true, ret)
 		   : ctx_fail(ctx, -ENOTCONN, "libvirt must be asked for domain %s", op->target);
 
-	if (r == -ENOENT) {
+	if (r == -ENOENT)
 		ctx_clear(ctx);
-		return op_say(ctx, "", ret_xml);
-	}
-	if (r == 0)
-		*ret_xml = info.persistent ? steal(info.xml) : strdup("");
-	vfctl_domain_info_clear(&info);
-	return r < 0 || *ret_xml ? r : ctx_oom(ctx);
+	return r == -ENOENT ? 0 : r < 0 ? r : ret->persistent;
 }
 
-static int summary_text(struct vfctl_ctx *ctx, const struct op *op, char **ret)
+static int summary_of(struct vfctl_ctx *ctx, const char *xml, char **ret)
 {
 	_buf_ struct buf out = {0};
-	_free_ char *xml = NULL;
-	int r = definition_now(ctx, op, &xml);
+	int r = put_summary(ctx, xml, &out);
 
-	buf_puts(&out, "");
-	if (r == 0 && *xml)
-		r = put_summary(ctx, xml, &out);
 	if (r < 0 || out.failed)
 		return r < 0 ? r : ctx_oom(ctx);
 	*ret = buf_steal(&out);
 	return 0;
 }
 
+static int summary_text(struct vfctl_ctx *ctx, const struct op *op, char **ret)
+{
+	_info_ struct vfctl_domain_info info = {0};
+	int r = definition_now(ctx, op, &info);
+
+	return r < 0 ? r : r == 0 ? op_say(ctx, "", ret) : summary_of(ctx, info.xml, ret);
+}
+
 static bool same_summary(const char *text, const char *observed)
 {
-	size_t len = strcspn(text, "\n");
+	size_t len = length_without_off(text, strcspn(text, "\n"));
 
 	return len == strlen(observed) && !strncmp(text, observed, len);
 }
 
-/* One that was undefined since stays so. */
-static int define_text(struct vfctl_ctx *ctx, const struct op *op, const char *text, bool must)
+static int find_xml(struct vfctl_ctx *ctx, const struct op *op, const char *text, const char **ret)
 {
-	const char *xml = strchr(text, '\n');
-	_free_ char *now = NULL;
-	int r = definition_now(ctx, op, &now);
+	const char *end = strchr(text, '\n');
 
-	if (r < 0 || (!*now && !must))
-		return r;
-	if (!*now)
-		return ctx_fail(ctx, -ENOENT, "libvirt has no definition of domain %s any more",
-			op->target);
-	return xml ? ctx->hypervisor->define(ctx, ctx->hypervisor, xml + 1)
-		   : ctx_fail(ctx, -EBADMSG, "a definition of domain %s has no XML", op->target);
+	if (!end)
+		return ctx_fail(ctx, -EBADMSG, "a definition of domain %s has no XML", op->target);
+	*ret = end + 1;
+	return 0;
+}
+
+/* It was off, and a start may have come between that look and libvirt's doing: with the former definition? */
+static int check_start(struct vfctl_ctx *ctx, const struct op *op)
+{
+	struct vfctl_hypervisor *hv = ctx->hypervisor;
+	_info_ struct vfctl_domain_info info = {0};
+	_free_ char *runs_with = NULL;
+	int r = hv->get(ctx, hv, op->target, false, &info);
+
+	if (r == 0 && info.active)
+		r = summary_of(ctx, info.xml, &runs_with);
+	return runs_with && !same_summary(op->want, runs_with) ? fail_started(ctx, info.name) : r;
 }
 
 static int define_new(struct vfctl_ctx *ctx, const struct op *op)
 {
-	return define_text(ctx, op, op->want, true);
+	_info_ struct vfctl_domain_info info = {0};
+	bool off = was_off(op->before);
+	const char *xml = NULL;
+	int r = find_xml(ctx, op, op->want, &xml);
+
+	if (r == 0)
+		r = definition_now(ctx, op, &info);
+	if (r == 0)
+		r = ctx_fail(ctx, -ENOENT, "libvirt has no definition of domain %s any more", op->target);
+	else if (r == 1 && info.active && off)
+		r = fail_started(ctx, info.name);
+	if (r == 1)
+		r = ctx->hypervisor->define(ctx, ctx->hypervisor, xml);
+	return r == 0 && off ? check_start(ctx, op) : r;
 }
 
+/* 1 as vfctl wrote it, 0 as it was before that; -EEXIST: neither, so somebody else wrote it. */
+static int whose_is(struct vfctl_ctx *ctx, const struct op *op, const struct vfctl_domain_info *info,
+	const char *before, const char *written)
+{
+	_free_ char *now = NULL;
+	int r = summary_of(ctx, info->xml, &now);
+	bool done = r == 0 && same_summary(op->want, now);
+
+	if (r == 0 && !done && same_summary(op->before, now))
+		return 0;
+	if (r == 0 && done)
+		r = domain_is_as_written(ctx, before, written, info->xml);
+	return r ? r : ctx_fail(ctx, -EEXIST, "the definition of domain %s is neither as it was nor as "
+		"vfctl wrote it: somebody changed it since, and it stays; to go on from there: vfctl "
+		"recover --accept, then define it again", info->name);
+}
+
+/* One that was undefined since stays so. */
 static int define_former(struct vfctl_ctx *ctx, const struct op *op)
 {
-	return define_text(ctx, op, op->before, false);
+	_info_ struct vfctl_domain_info info = {0};
+	const char *before = NULL, *written = NULL;
+	int r = definition_now(ctx, op, &info);
+
+	if (r <= 0)
+		return r;
+	r = find_xml(ctx, op, op->before, &before);
+	if (r == 0)
+		r = find_xml(ctx, op, op->want, &written);
+	if (r == 0)
+		r = whose_is(ctx, op, &info, before, written);
+	return r == 1 ? ctx->hypervisor->define(ctx, ctx->hypervisor, before) : r;
 }
 
 const struct op_type op_redefine = {.name = "redefine", .asks_libvirt = true,

@@ -77,7 +77,8 @@ static int take_back_intent(struct vfctl_ctx *ctx, const struct op *op)
 	return put_intent(ctx, op, NULL);
 }
 
-const struct op_type op_intent = {.name = "intent", .observe_one = leased_with,
+/* As long as the definition says it. */
+const struct op_type op_intent = {.name = "intent", .nature = OP_HOLDS, .observe_one = leased_with,
 	.apply_one = want_intent, .revert_one = take_back_intent, .same = same_json};
 
 /* ---- the VF in the definition of its domain ---- */
@@ -149,10 +150,17 @@ static int define_one(struct vfctl_ctx *ctx, const struct op *op)
 static int redefine_one(struct vfctl_ctx *ctx, const struct op *op)
 {
 	_info_ struct vfctl_domain_info info = {0};
+	_free_ char *written = NULL;
+	struct vfctl_vf_attrs attrs;
 	struct vfctl_bdf vf;
-	int r = read_definition(ctx, op, &vf, &info);
+	int r = parse_attrs(ctx, op, op->want, &attrs);
 
-	return r == 1 ? ctx->hypervisor->define(ctx, ctx->hypervisor, op->before) : r;
+	if (r == 0)
+		r = read_definition(ctx, op, &vf, &info);
+	if (r <= 0 || !info.persistent)
+		return r < 0 ? r : 0;
+	r = vfctl_domain_change_vf(ctx, op->before, &vf, &attrs, &written);
+	return r < 0 ? r : definition_take_back(ctx, &info, op->before, written);
 }
 
 const struct op_type op_definition_vf = {.name = "definition-vf", .asks_libvirt = true,

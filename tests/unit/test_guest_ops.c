@@ -147,16 +147,30 @@ static void a_domain_is_defined_and_taken_back(void **state)
 static void a_definition_is_known_by_its_devices(void **state)
 {
 	char with[1024], without[1024], want[1100];
-	const struct op op = {&op_definition, UUID, VF, domain_xml("", without)};
+	const struct op op = {&op_definition, UUID, want, domain_xml("", without)};
 	struct vfctl_hypervisor *hv = ctx->hypervisor;
+	struct vfctl_domain_info info;
 
+	snprintf(want, sizeof(want), VF "\n%s", domain_xml(DEVICE, with));
 	assert_is(&op, "");
-	assert_int_equal(hv->define(ctx, hv, domain_xml(DEVICE, with)), 0);
+	assert_int_equal(hv->define(ctx, hv, with), 0);
 	assert_is(&op, VF);
 	goes_back(&op, "");
-	snprintf(want, sizeof(want), VF "\n%s", with);
-	goes_on(&(struct op){&op_definition, UUID, want, without}, VF);
+	goes_on(&op, VF);
 	goes_back(&op, "");
+	/* What somebody wrote since stays. */
+	goes_on(&op, VF);
+	snprintf(with, sizeof(with), "<domain type='kvm'><name>b</name><uuid>" UUID "</uuid>"
+		"<title>t</title><devices>" DEVICE "</devices></domain>");
+	assert_int_equal(hv->undefine(ctx, hv, UUID, 0), 0);
+	assert_int_equal(hv->define(ctx, hv, with), 0);
+	goes_back(&op, "");
+	assert_int_equal(hv->get(ctx, hv, UUID, true, &info), 0);
+	assert_string_equal(info.name, "b");
+	assert_non_null(strstr(info.xml, "<title>t</title>"));
+	assert_null(strstr(info.xml, "hostdev"));
+	vfctl_domain_info_clear(&info);
+	assert_int_equal(hv->undefine(ctx, hv, UUID, 0), 0);
 	/* Leased, and not among the devices; and both. */
 	snprintf(with, sizeof(with), "<domain type='kvm'><name>a</name><uuid>" UUID "</uuid>"
 		METADATA("7") "</domain>");
@@ -167,7 +181,7 @@ static void a_definition_is_known_by_its_devices(void **state)
 	assert_int_equal(hv->define(ctx, hv, with), 0);
 	assert_is(&op, VF "*");
 	/* An older vfctl looked at the devices alone. */
-	assert_int_equal(ops_are_done(ctx, &op, 1), 1);
+	assert_int_equal(ops_are_done(ctx, &(struct op){&op_definition, UUID, VF, ""}, 1), 1);
 	assert_int_equal(ops_are_done(ctx, &(struct op){&op_definition, UUID, VF "0", ""}, 1), 0);
 	assert_int_equal(ops_are_done(ctx, &(struct op){&op_definition, UUID, "", ""}, 1), 0);
 	/* Somebody undefined it: it does not come back. */
@@ -573,6 +587,33 @@ static void the_end_of_the_run_settles_the_shape(void **state)
 	assert_is(&both, SHAPE("5", "2"));
 }
 
+#define OTHER "22222222-2222-4222-8222-222222222222"
+
+/* With its values of pools; and a run that goes on keeps it where it is. */
+static void a_lease_goes_to_another_domain(void **state)
+{
+	const struct op op = {&op_lease_domain, (char *)"L", (char *)OTHER " b", (char *)UUID " a"};
+	const struct op has = {&op_claim, (char *)OTHER, (char *)"mac 02:00:5e:00:00:01", (char *)""};
+	const struct op had = {&op_claim, (char *)UUID, (char *)"mac 02:00:5e:00:00:01", (char *)""};
+
+	assert_is(&op, "");
+	assert_int_equal(op_apply(ctx, &op), -EBUSY);
+	assert_int_equal(op_revert(ctx, &op), 0);
+	lease(0);
+	claim(0x02005e000001);
+	assert_is(&op, op.before);
+	goes_on(&op, op.want);
+	assert_is(&has, has.want);
+	assert_is(&had, "");
+	goes_back(&op, op.before);
+	assert_is(&had, had.want);
+	assert_int_equal(op_apply(ctx, &(struct op){&op_lease_domain, (char *)"L", (char *)OTHER,
+		(char *)UUID " a"}), -EBADMSG);
+	assert_int_equal(run_mark(ctx, UUID, "L", "a"), 0);
+	assert_int_equal(op_apply(ctx, &op), -EBUSY);
+	assert_is(&op, op.before);
+}
+
 static void a_vf_leaves_with_the_run(void **state)
 {
 	const struct op alone = {&op_vf_leaves, UUID "/" VF, VF_LEAVES, ""};
@@ -600,8 +641,8 @@ static void a_domain_is_redefined_and_comes_back(void **state)
 
 	domain_xml("", one);
 	domain_xml(DEVICE, two);
-	assert_int_equal(redefine_text(ctx, one, &before), 0);
-	assert_int_equal(redefine_text(ctx, two, &want), 0);
+	assert_int_equal(redefine_text(ctx, one, false, &before), 0);
+	assert_int_equal(redefine_text(ctx, two, false, &want), 0);
 	op.want = want;
 	op.before = before;
 	assert_is(&op, "");
@@ -629,6 +670,7 @@ int main(void)
 		TEST(what_a_vf_had_is_noted_once),
 		TEST(a_lease_takes_another_shape),
 		TEST(the_end_of_the_run_settles_the_shape),
+		TEST(a_lease_goes_to_another_domain),
 		TEST(a_vf_leaves_with_the_run),
 		TEST(a_domain_is_redefined_and_comes_back),
 		TEST(a_domain_is_defined_and_taken_back),
