@@ -11,6 +11,9 @@
 #define IFLA_PROP_LIST 52
 #define IFLA_ALT_IFNAME 53
 #endif
+#ifndef IFLA_PERM_ADDRESS
+#define IFLA_PERM_ADDRESS 54 /* Linux 5.6 */
+#endif
 
 #define REQUEST_ROOM 64
 
@@ -69,6 +72,15 @@ static void read_mtu(const struct nlattr *attr, struct nl_link *link)
 		link->mtu = *mtu;
 }
 
+/* That of IPoIB is longer. */
+static void read_permanent(const struct nlattr *attr, struct vfctl_mac *ret)
+{
+	const struct vfctl_mac *mac = payload(attr, sizeof(*mac));
+
+	if (mac && mnl_attr_get_payload_len(attr) == sizeof(*mac))
+		*ret = *mac;
+}
+
 static void read_address(const struct nlattr *attr, struct nl_link *link)
 {
 	size_t len = mnl_attr_get_payload_len(attr);
@@ -99,6 +111,9 @@ static bool read_link(const struct nlmsghdr *m, struct nl_link *link)
 			break;
 		case IFLA_MTU:
 			read_mtu(attr, link);
+			break;
+		case IFLA_PERM_ADDRESS:
+			read_permanent(attr, &link->permanent);
 			break;
 		case IFLA_PROP_LIST:
 			if (!read_altnames(attr, link))
@@ -328,16 +343,26 @@ static int read_vfs_message(const struct nlmsghdr *m, struct nl_vfs *vfs)
 {
 	const char *at = mnl_nlmsg_get_payload_offset(m, sizeof(struct ifinfomsg));
 	const char *end = (const char *)m + NLMSG_ALIGN(m->nlmsg_len);
+	bool listed = false;
 
 	while (end - at >= NLA_HDRLEN) {
 		const struct nlattr *attr = (const void *)at;
 		const uint32_t *count;
 
-		if ((attr->nla_type & NLA_TYPE_MASK) == IFLA_VFINFO_LIST)
-			return read_vf_list(at + NLA_HDRLEN, true_list_length(at + NLA_HDRLEN, end,
-				attr->nla_len, vfs->num_vf), vfs);
+		if ((attr->nla_type & NLA_TYPE_MASK) == IFLA_VFINFO_LIST && !listed) {
+			size_t length = true_list_length(at + NLA_HDRLEN, end, attr->nla_len,
+				vfs->num_vf);
+
+			if (read_vf_list(at + NLA_HDRLEN, length, vfs) < 0)
+				return -ENOMEM;
+			listed = true;
+			at += NLA_HDRLEN + length;
+			continue;
+		}
 		if (attr->nla_len < NLA_HDRLEN || NLA_ALIGN(attr->nla_len) > end - at)
-			return -EBADMSG;
+			return listed ? 0 : -EBADMSG;
+		if ((attr->nla_type & NLA_TYPE_MASK) == IFLA_PERM_ADDRESS)
+			read_permanent(attr, &vfs->permanent);
 		if ((attr->nla_type & NLA_TYPE_MASK) == IFLA_NUM_VF &&
 			(count = payload(attr, sizeof(*count))))
 			vfs->num_vf = *count;

@@ -15,6 +15,7 @@ struct nl_link {
 	char **altnames; /* NULL or a list */
 	uint8_t address[NL_ADDRESS];
 	uint8_t address_len;
+	struct vfctl_mac permanent; /* of the card, whatever address it has now; zero: not known */
 	uint16_t type; /* ARPHRD_ */
 	bool up;       /* administratively */
 	bool carrier;
@@ -43,6 +44,7 @@ struct nl_vfs {
 	struct nl_vf *v; /* ascending by vf; an index may be missing */
 	size_t count;
 	uint32_t num_vf; /* VFs the kernel says the device has */
+	struct vfctl_mac permanent; /* of the PF, as in struct nl_link */
 };
 
 /*

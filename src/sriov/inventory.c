@@ -93,6 +93,12 @@ static uint64_t guid_of_address(const uint8_t address[IPOIB_ADDRESS])
 	return guid;
 }
 
+static void note_port(struct vfctl_pf *pf, const struct vfctl_mac *permanent)
+{
+	if (!vfctl_mac_is_zero(permanent))
+		vfctl_mac_format(permanent, pf->port_id);
+}
+
 static bool read_netdev(struct vfctl_ctx *ctx, struct vfctl_pf *pf, const char *name,
 	const struct nl_link *link)
 {
@@ -116,6 +122,7 @@ static bool read_netdev(struct vfctl_ctx *ctx, struct vfctl_pf *pf, const char *
 			memcpy(pf->mac.byte, link->address, sizeof(pf->mac.byte));
 		if (link->address_len == IPOIB_ADDRESS)
 			pf->guid = guid_of_address(link->address);
+		note_port(pf, &link->permanent);
 	} else {
 		read_netdev_sysfs(ctx, pf);
 	}
@@ -157,6 +164,8 @@ static bool read_rdma(struct vfctl_ctx *ctx, struct vfctl_pf *pf)
 	if (pf->infiniband && pf->rdma[0] && host_try_read(ctx, &gid,
 		"/sys/class/infiniband/%s/ports/1/gids/0", pf->rdma) == 0)
 		gid_parse_guid(gid, &pf->guid);
+	if (pf->infiniband && pf->guid)
+		vfctl_guid_format(pf->guid, pf->port_id);
 	return true;
 }
 
@@ -242,6 +251,7 @@ static int read_vfs(struct vfctl_ctx *ctx, struct vfctl_pf *pf, const struct nl_
 	if (r < 0 && r != -EOPNOTSUPP)
 		add_doubt(ctx, &pf->unread);
 	pf->vf_info = infos.count > 0;
+	note_port(pf, &infos.permanent);
 	for (uint32_t i = 0; i < pf->num_vfs; i++) {
 		const struct nl_vf *info = nl_vfs_find(&infos, pf->vfs[i].index);
 

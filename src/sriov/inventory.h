@@ -25,6 +25,18 @@ int inventory_complete(struct vfctl_ctx *ctx, struct vfctl_pf *pf, struct vfctl_
  */
 int inventory_list_pfs(struct vfctl_ctx *ctx, struct vfctl_inventory **ret_inventory);
 
+/*
+ * port.c. Is that PF another than the one that was called @port_id (vfctl_pf.port_id)? A card more, and the
+ * firmware numbers the buses anew: then another has its address. What is not known differs from nothing.
+ */
+bool pf_is_another(const struct vfctl_pf *pf, const char *port_id);
+/* "MAC 00:..", "GUID 00:.." */
+#define PORT_WORDS (VFCTL_PORT_ID_TEXT + 8)
+char *port_words(const char *port_id, char buf[PORT_WORDS]);
+/* The PF of that name, wherever it is now; NULL: it is not on this host. */
+const struct vfctl_pf *inventory_find_port(const struct vfctl_inventory *inventory,
+	const char *port_id);
+
 static inline void inventory_freep(struct vfctl_inventory **inventory)
 {
 	vfctl_inventory_free(*inventory);

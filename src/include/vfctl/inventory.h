@@ -124,6 +124,9 @@ struct vfctl_pf {
 	char bond[16];	    /**< that its network device is a port of; "" none */
 	char bond_mode[16]; /**< "802.3ad", ...; "" not read */
 	enum vfctl_lag lag; /**< of that bond */
+	/** What it is known by in whichever slot it is: the permanent MAC of its port, or that port's
+	 * GUID; "": not known (no network device, or Linux before 5.6). */
+	char port_id[VFCTL_PORT_ID_TEXT];
 };
 
 /** What a host's SR-IOV devices look like: an immutable snapshot. */

@@ -26,6 +26,7 @@ struct vfctl_mac {
 /** Bytes that hold any printed address, its terminating NUL included. */
 #define VFCTL_BDF_TEXT 20
 #define VFCTL_MAC_TEXT 18
+#define VFCTL_PORT_ID_TEXT 24 /* bytes of a PF's permanent MAC or GUID as text */
 #define VFCTL_GUID_TEXT 24
 #define VFCTL_PKEY_TEXT 16
 

@@ -131,6 +131,18 @@ static void acknowledge(struct buf *b, const struct nlmsghdr *rq, int error)
 	end(b, at);
 }
 
+/* "none": as a kernel before 5.6. */
+static void put_permanent(struct buf *b, const struct sim_pf *pf, const uint8_t address[20])
+{
+	struct vfctl_mac mac;
+
+	if (pf->infiniband || str_eq(pf->perm, "none"))
+		return;
+	if (vfctl_mac_parse(pf->perm, &mac) < 0)
+		memcpy(mac.byte, address, sizeof(mac.byte));
+	put_attr(b, 54, &mac, sizeof(mac)); /* IFLA_PERM_ADDRESS */
+}
+
 static void put_link(struct host *h, struct buf *b, const struct nlmsghdr *rq,
 	const struct sim_pf *pf, bool with_vfs)
 {
@@ -156,6 +168,7 @@ static void put_link(struct host *h, struct buf *b, const struct nlmsghdr *rq,
 	put_attr(b, IFLA_MTU, &mtu, sizeof(mtu));
 	if (with_vfs)
 		put_vfs(h, b, pf);
+	put_permanent(b, pf, address);
 	list = nest_start(b, 52 | NLA_F_NESTED); /* IFLA_PROP_LIST */
 	put_attr(b, 53, alt, strlen(alt) + 1);	 /* IFLA_ALT_IFNAME */
 	nest_end(b, list);

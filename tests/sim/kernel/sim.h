@@ -65,6 +65,7 @@ struct sim_pf {
 	bool up, carrier, infiniband;
 	bool was_up; /* when it was made */
 	unsigned speed, offset, stride, mtu;
+	char perm[24]; /* its permanent MAC; "": the one that it has */
 	unsigned num_vfs;
 };
 
