@@ -179,7 +179,7 @@ static int run_detach(struct invocation *in)
 }
 
 static const struct option_row detach_options[] = {
-	{"vf", 0, "VF", "this VF (default: the only one it has)", NULL},
+	{"vf", 0, "VF", "this VF (default: the only one it has); one that is gone: its address", NULL},
 	{"live", 0, NULL, "take it out of the running domain", NULL},
 	{"config", 0, NULL, "take it out of the definition", NULL},
 	{"wait", 0, "SECONDS", "how long the guest may take to let go (default 30)", NULL},

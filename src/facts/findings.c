@@ -211,8 +211,8 @@ static int add_absent(struct look *l, const struct vfctl_lease *lease,
 	return add(l, VFCTL_FINDING_ABSENT, lease, &vf->bdf,
 		str_format("VF %s, leased to domain %s, went with its PF %s", TEXT(&vf->bdf),
 			lease->domain_name, TEXT(&vf->pf)),
-		str_format("vfctl undefine %s, and define it anew: it gets another VF",
-			lease->domain_name));
+		str_format("vfctl detach %s --vf %s takes it out; then vfctl attach gives it another",
+			lease->domain_name, TEXT(&vf->bdf)));
 }
 
 /* One whose definition has no device at all was not read. */

@@ -2,7 +2,9 @@
 /* detach: out of the definition and the running domain; then the VF is returned. */
 #include <errno.h>
 
+#include "base/buf.h"
 #include "base/owner.h"
+#include "base/parse.h"
 #include "change/recover.h"
 #include "guest/attach.h"
 #include "lease/ops.h"
@@ -40,35 +42,198 @@ static int device_to_unplug(struct vfctl_ctx *ctx, struct attach *a, char **ret_
 		device->has_guest ? device->guest.bus : 0, a->hv->version, ret_device);
 }
 
-/* The VF that was named, or the only VF among the domain's devices. */
-static int find_vf(struct vfctl_ctx *ctx, struct attach *a, const char *name)
+/* ---- which VF ---- */
+
+/* What the domain has, or had: a VF that went with its PF stands in its lease and metadata still. */
+struct known_vfs {
+	struct vfctl_lease_vf *v;
+	size_t count;
+};
+
+static void known_vfs_clear(struct known_vfs *known)
 {
-	_view_ struct vfctl_domain_view *view = NULL;
-	const struct vfctl_pf *pf = NULL;
-	const struct vfctl_vf *vf = NULL;
-	size_t found = 0;
+	free(known->v);
+}
+#define _known_vfs_ _cleanup_(known_vfs_clear)
+
+static int add_known(struct vfctl_ctx *ctx, struct known_vfs *known, const struct vfctl_bdf *bdf,
+	const struct vfctl_bdf *pf, uint32_t index)
+{
+	for (size_t i = 0; i < known->count; i++)
+		if (vfctl_bdf_compare(&known->v[i].bdf, bdf) == 0)
+			return 0;
+	if (!array_grow(known->v, known->count))
+		return ctx_oom(ctx);
+	known->v[known->count++] = (struct vfctl_lease_vf){.bdf = *bdf, .pf = *pf, .index = index};
+	return 0;
+}
+
+static int add_leased(struct vfctl_ctx *ctx, const struct attach *a, struct known_vfs *known)
+{
+	const struct vfctl_lease *l = vfctl_leases_find_uuid(a->snapshot->leases, attach_uuid(a));
+	int r = 0;
+
+	for (size_t i = 0; r == 0 && l && i < l->vf_count; i++)
+		r = add_known(ctx, known, &l->vfs[i].bdf, &l->vfs[i].pf, l->vfs[i].index);
+	return r;
+}
+
+static int add_noted(struct vfctl_ctx *ctx, const char *xml, struct known_vfs *known)
+{
+	_free_ struct vfctl_domain_intent *intent = calloc(1, sizeof(*intent));
+	int r = intent ? 0 : ctx_oom(ctx);
+
+	if (r == 0 && xml)
+		r = vfctl_domain_metadata_read(ctx, xml, strlen(xml), intent);
+	if (r == -ENOENT) {
+		ctx_clear(ctx);
+		return 0;
+	}
+	for (size_t i = 0; r == 0 && i < intent->vf_count; i++)
+		r = add_known(ctx, known, &intent->vfs[i].bdf, &intent->vfs[i].pf,
+			intent->vfs[i].index);
+	return r;
+}
+
+/* Those of its devices that are VFs of this host. */
+static int add_devices(struct vfctl_ctx *ctx, const struct attach *a,
+	const struct vfctl_domain_view *view, struct known_vfs *known)
+{
+	const struct vfctl_pf *pf;
+	const struct vfctl_vf *vf;
+	int r = 0;
+
+	for (size_t i = 0; r == 0 && view && i < view->device_count; i++)
+		if (vfctl_inventory_find_vf(ctx, a->snapshot->inventory,
+			TEXT(&view->devices[i].source), &pf, &vf) == 0)
+			r = add_known(ctx, known, &vf->bdf, &pf->bdf, vf->index);
+	if (r == 0)
+		ctx_clear(ctx);
+	return r;
+}
+
+/* "PF/INDEX" or an address; the PF by its address when it is gone, as its names went with it. */
+static bool is_called(struct vfctl_ctx *ctx, const struct attach *a,
+	const struct vfctl_lease_vf *vf, const char *name)
+{
+	const char *slash = strchr(name, '/');
+	_free_ char *pf_name = slash ? strndup(name, (size_t)(slash - name)) : NULL;
+	const struct vfctl_pf *pf;
+	struct vfctl_bdf bdf;
+	uint32_t index;
+
+	if (!slash)
+		return vfctl_bdf_parse(name, &bdf) == 0 && vfctl_bdf_compare(&bdf, &vf->bdf) == 0;
+	if (!pf_name || parse_u32(slash + 1, 0, UINT16_MAX, &index) < 0 || index != vf->index)
+		return false;
+	if (vfctl_bdf_parse(pf_name, &bdf) == 0)
+		return vfctl_bdf_compare(&bdf, &vf->pf) == 0;
+	return vfctl_inventory_find_pf(ctx, a->snapshot->inventory, pf_name, &pf) == 0 &&
+		vfctl_bdf_compare(&pf->bdf, &vf->pf) == 0;
+}
+
+static bool is_there(const struct vfctl_inventory *inv, const struct vfctl_bdf *vf)
+{
+	for (size_t i = 0; i < inv->pf_count; i++)
+		for (uint32_t k = 0; k < inv->pfs[i].num_vfs; k++)
+			if (vfctl_bdf_compare(&inv->pfs[i].vfs[k].bdf, vf) == 0)
+				return true;
+	return false;
+}
+
+/* Neither of the domain nor of the host (the words say so). What is gone is called by its address. */
+static int fail_unknown(struct vfctl_ctx *ctx, const struct attach *a,
+	const struct known_vfs *known, const char *name)
+{
+	_buf_ struct buf gone = {0};
+	struct vfctl_bdf bdf;
+
+	if (vfctl_bdf_parse(name, &bdf) == 0) {
+		ctx_clear(ctx);
+		return ctx_fail(ctx, -EALREADY, "domain %s does not have %s", attach_name(a), name);
+	}
+	for (size_t i = 0; i < known->count; i++)
+		if (!is_there(a->snapshot->inventory, &known->v[i].bdf))
+			buf_printf(&gone, "%s%s", gone.len ? ", " : "", TEXT(&known->v[i].bdf));
+	return !gone.len ? -ENOENT : ctx_append(ctx, -ENOENT, "; of the VFs of domain %s these are not "
+		"there any more: %s", attach_name(a), gone.data);
+}
+
+/* By what the domain has first: its VF may have another address now, or none. */
+static int find_named(struct vfctl_ctx *ctx, struct attach *a, const struct known_vfs *known,
+	const char *name)
+{
+	const struct vfctl_pf *pf;
+	const struct vfctl_vf *vf;
 	int r;
 
-	if (name) {
-		r = vfctl_inventory_find_vf(ctx, a->snapshot->inventory, name, &pf, &vf);
-		if (r < 0)
-			return r;
-		found = 1;
-	} else {
-		r = vfctl_domain_read(ctx, a->live.xml ? a->live.xml : a->config.xml, &view);
-		if (r < 0)
-			return r;
-	}
-	for (size_t i = 0; view && i < view->device_count; i++)
-		found += vfctl_inventory_find_vf(ctx, a->snapshot->inventory,
-			TEXT(&view->devices[i].source), &pf, &vf) == 0;
-	if (found != 1 || !vf)
-		return found ? ctx_mistake(ctx, -EINVAL, "domain %s has more than one VF; name one: "
-			"--vf PF/INDEX", attach_name(a))
-			     : ctx_fail(ctx, -EALREADY, "domain %s has no VF", attach_name(a));
+	for (size_t i = 0; i < known->count; i++)
+		if (is_called(ctx, a, &known->v[i], name)) {
+			ctx_clear(ctx);
+			a->lease_vf = known->v[i];
+			return 0;
+		}
+	r = vfctl_inventory_find_vf(ctx, a->snapshot->inventory, name, &pf, &vf);
+	if (r < 0)
+		return r == -ENOENT ? fail_unknown(ctx, a, known, name) : r;
 	a->lease_vf = (struct vfctl_lease_vf){.bdf = vf->bdf, .pf = pf->bdf, .index = vf->index};
 	return 0;
 }
+
+/* It can be meant: a device where it shall be taken out, or nowhere a device any more. */
+static bool may_be_meant(const struct attach *a, const struct vfctl_domain_view *live,
+	const struct vfctl_domain_view *config, const struct vfctl_bdf *vf)
+{
+	bool is_live = find_device(live, vf), is_defined = find_device(config, vf);
+
+	return (is_live && a->affect & VFCTL_AFFECT_LIVE) ||
+		(is_defined && a->affect & VFCTL_AFFECT_CONFIG) || (!is_live && !is_defined);
+}
+
+static int find_only(struct vfctl_ctx *ctx, struct attach *a, const struct known_vfs *known,
+	const struct vfctl_domain_view *live, const struct vfctl_domain_view *config)
+{
+	_buf_ struct buf names = {0};
+	size_t found = 0;
+
+	for (size_t i = 0; i < known->count; i++)
+		if (may_be_meant(a, live, config, &known->v[i].bdf)) {
+			buf_printf(&names, "%s%s", found++ ? ", " : "", TEXT(&known->v[i].bdf));
+			a->lease_vf = known->v[i];
+		}
+	if (names.failed)
+		return ctx_oom(ctx);
+	if (!found)
+		return ctx_fail(ctx, -EALREADY, "domain %s has no VF", attach_name(a));
+	return found == 1 ? 0 : ctx_mistake(ctx, -EINVAL, "domain %s has more than one VF (%s); name "
+		"one: --vf PF/INDEX or its address", attach_name(a), names.data);
+}
+
+/* The VF that was named, or the only one of the domain. */
+static int find_vf(struct vfctl_ctx *ctx, struct attach *a, const char *name)
+{
+	_view_ struct vfctl_domain_view *live = NULL, *config = NULL;
+	_known_vfs_ struct known_vfs known = {0};
+	int r = add_leased(ctx, a, &known);
+
+	if (r == 0)
+		r = add_noted(ctx, a->config.xml, &known);
+	if (r == 0)
+		r = add_noted(ctx, a->live.xml, &known);
+	if (r == 0 && name)
+		return find_named(ctx, a, &known, name);
+	if (r == 0 && a->live.xml)
+		r = vfctl_domain_read(ctx, a->live.xml, &live);
+	if (r == 0 && a->config.xml)
+		r = vfctl_domain_read(ctx, a->config.xml, &config);
+	if (r == 0)
+		r = add_devices(ctx, a, live, &known);
+	if (r == 0)
+		r = add_devices(ctx, a, config, &known);
+	return r < 0 ? r : find_only(ctx, a, &known, live, config);
+}
+
+/* ---- what is taken out ---- */
 
 static bool holds_lease(const struct attach *a)
 {
