@@ -163,7 +163,9 @@ static int identify(struct vfctl_ctx *ctx, struct adopting *o, const struct vfct
 	int r;
 
 	identities_open(ctx, &derived, NULL, attach_uuid(&o->a), attach_name(&o->a), false);
-	r = identities_give(ctx, &derived, &nothing, pf, vf, "", io);
+	r = identities_look(&derived, o->a.snapshot->inventory, o->a.snapshot->leases);
+	if (r == 0)
+		r = identities_give(ctx, &derived, &nothing, pf, vf, "", io);
 	return r < 0 ? r : claim(ctx, o, &io->attrs);
 }
 

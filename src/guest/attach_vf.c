@@ -150,7 +150,8 @@ static int give_identity(struct vfctl_ctx *ctx, struct attach *a,
 
 	if (!a->identities.ctx) {
 		identities_open(ctx, &a->identities, o->ids, attach_uuid(a), attach_name(a), !dry_run);
-		if (o->ids && !dry_run)
+		r = identities_look(&a->identities, a->snapshot->inventory, a->snapshot->leases);
+		if (r == 0 && o->ids && !dry_run)
 			r = identities_note_live(ctx, o->ids, a->snapshot->inventory,
 				a->snapshot->leases);
 	}

@@ -137,7 +137,8 @@ static int fill_vfs(struct vfctl_ctx *ctx, struct vfctl_placed *p, struct vfctl_
 	identities_clear(&p->identities);
 	identities_open(ctx, &p->identities, ids, p->guest->uuid, p->guest->name, take);
 	p->identities.optional = optional;
-	if (ids && take)
+	r = identities_look(&p->identities, p->snapshot->inventory, p->snapshot->leases);
+	if (r == 0 && ids && take)
 		r = identities_note_live(ctx, ids, p->snapshot->inventory, p->snapshot->leases);
 	for (size_t i = 0; i < a->vf_count && r == 0; i++)
 		r = fill_vf(ctx, p, i);

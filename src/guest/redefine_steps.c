@@ -5,10 +5,13 @@
 
 #include "base/json.h"
 #include "base/owner.h"
+#include "base/vfattr.h"
 #include "guest/redefining.h"
 #include "lease/clean.h"
 #include "lease/lease_text.h"
 #include "lease/ops.h"
+#include "lease/values.h"
+#include "sriov/attrs.h"
 
 static const struct vfctl_domain_vf *will_have(const struct redefining *r,
 	const struct vfctl_bdf *vf)
@@ -308,6 +311,110 @@ static bool hands_on(const struct redefining *r, const struct vfctl_vf_attrs *a)
 		(a->mask & VFCTL_ATTR_PORT_GUID && has_value(r, VFCTL_ID_GUID, a->port_guid));
 }
 
+/* ---- values that the domain keeps and the VF has ---- */
+
+/*
+ * The VF's MAC or GUIDs from when its guest let go of it on, where the domain takes them along to
+ * another VF: by then they may be the VF's own, given to the guest for want of a pool.
+ */
+static uint32_t takes_along(const struct redefining *r, const struct vfctl_lease_vf *row,
+	const struct vfctl_vf *vf)
+{
+	const uint32_t identity = VFCTL_ATTR_MAC | VFCTL_ATTR_GUIDS;
+	struct vfctl_vf_attrs then = vf->attrs;
+	uint32_t mask = 0;
+
+	attrs_copy(&then, &row->saved, row->saved.mask & identity);
+	for (size_t i = 0; i < r->placed->vf_count; i++) {
+		const struct vfctl_vf_attrs *a = &r->placed->vfs[i].attrs;
+
+		if (then.mask & VFCTL_ATTR_MAC && attrs_carry(a, VFCTL_ID_MAC, mac_number(&then.mac)))
+			mask |= VFCTL_ATTR_MAC;
+		if ((then.mask & VFCTL_ATTR_PORT_GUID && attrs_carry(a, VFCTL_ID_GUID,
+			then.port_guid)) || (then.mask & VFCTL_ATTR_NODE_GUID && attrs_carry(a,
+			VFCTL_ID_GUID, then.node_guid)))
+			mask |= then.mask & VFCTL_ATTR_GUIDS;
+	}
+	return mask;
+}
+
+/* Values of its own that nobody has: neither now nor when this change is done. */
+static int renew(struct vfctl_ctx *ctx, const struct redefining *r, uint32_t mask,
+	const struct vfctl_pf *pf, const struct vfctl_vf *vf, struct vfctl_vf_attrs *ret)
+{
+	const struct vfctl_placed *p = r->placed;
+	struct value_facts facts = {.leases = p->snapshot->leases};
+	int e = live_from_inventory(ctx, p->snapshot->inventory, &facts.live);
+
+	for (size_t i = 0; e == 0 && i < p->vf_count; i++) {
+		const struct vfctl_pf then = {.bdf = p->vfs[i].pf};
+
+		e = live_add_vf(ctx, &facts.live, &then, p->vfs[i].index, &p->vfs[i].attrs);
+	}
+	if (e == 0)
+		e = values_renew(ctx, &facts, mask, pf, vf->index, ret);
+	live_values_clear(&facts.live);
+	return e;
+}
+
+/* 1: it is there; 0: it is gone, and has nothing. What cannot be read may have the domain's values. */
+static int find_leaving(struct vfctl_ctx *ctx, const struct redefining *r,
+	const struct vfctl_bdf *bdf, const struct vfctl_pf **ret_pf, const struct vfctl_vf **ret_vf)
+{
+	const struct vfctl_inventory *inv = r->placed->snapshot->inventory;
+	bool found = vfctl_inventory_find_vf(ctx, inv, TEXT(bdf), ret_pf, ret_vf) == 0;
+	const char *unread = found ? (*ret_pf)->unread : inv->unread;
+
+	ctx_clear(ctx);
+	return !unread ? found : ctx_fail(ctx, -EIO, "nothing is changed, for what VF %s has cannot be "
+		"told (%s); to leave it as it is: vfctl detach %s --vf %s", TEXT(bdf), unread,
+		r->q->info->name, TEXT(bdf));
+}
+
+static int add_renewal(struct vfctl_ctx *ctx, const struct redefining *r,
+	const struct vfctl_lease_vf *row, struct steps *steps)
+{
+	struct vfctl_vf_attrs attrs = {.proto = VFCTL_VLAN_8021Q}, had;
+	_free_ char *want = NULL, *before = NULL;
+	_buf_ struct buf words = {0};
+	const struct vfctl_pf *pf;
+	const struct vfctl_vf *vf;
+	uint32_t mask;
+	int e = find_leaving(ctx, r, &row->bdf, &pf, &vf);
+
+	if (e <= 0)
+		return e;
+	mask = takes_along(r, row, vf);
+	e = mask ? renew(ctx, r, mask, pf, vf, &attrs) : 0;
+	if (e < 0 || !mask)
+		return e;
+	had = attrs_before(&vf->attrs, &attrs);
+	want = json_of_attrs(&attrs);
+	before = json_of_attrs(&had);
+	put_attrs(&words, &had, &attrs);
+	if (!want || !before || words.failed)
+		return ctx_oom(ctx);
+	step_begin(steps, "VF %s gets values of its own%s, for domain %s keeps these: %s",
+		TEXT(&row->bdf), r->running ? " when that stops" : "", r->q->info->name, words.data);
+	if (r->running)
+		step_op(steps, &op_run_had, want, "{}", "%s/%s", r->q->info->uuid, TEXT(&row->bdf));
+	else
+		step_op(steps, &op_new_identity, want, before, "%s/%u", TEXT(&pf->bdf), vf->index);
+	return 0;
+}
+
+static int add_renewals(struct vfctl_ctx *ctx, const struct redefining *r, struct steps *steps)
+{
+	int e = 0;
+
+	for (size_t i = 0; e == 0 && i < r->lease->vf_count; i++)
+		if (leaves(r, &r->lease->vfs[i]))
+			e = add_renewal(ctx, r, &r->lease->vfs[i], steps);
+	return e;
+}
+
+/* ---- the end of their leases ---- */
+
 static int add_leaving(struct vfctl_ctx *ctx, const struct redefining *r,
 	const struct vfctl_lease_vf *vf, struct steps *steps)
 {
@@ -407,6 +514,8 @@ int redefine_add_steps(struct vfctl_ctx *ctx, struct redefining *r, struct vfctl
 		e = add_shape_steps(ctx, r, steps);
 	if (e == 0)
 		e = add_vf_steps(ctx, r, steps);
+	if (e == 0)
+		e = add_renewals(ctx, r, steps);
 	if (e == 0)
 		e = add_definition_step(ctx, r, steps);
 	if (e == 0)

@@ -377,7 +377,8 @@ int redefine_fill_vfs(struct vfctl_ctx *ctx, struct redefining *r)
 		return ctx_oom(ctx);
 	identities_open(ctx, &p->identities, o->ids, r->q->info->uuid, r->q->guest->name,
 		!r->q->dry_run);
-	if (o->ids && !r->q->dry_run)
+	e = identities_look(&p->identities, p->snapshot->inventory, p->snapshot->leases);
+	if (e == 0 && o->ids && !r->q->dry_run)
 		e = identities_note_live(ctx, o->ids, p->snapshot->inventory, p->snapshot->leases);
 	for (size_t s = 0; e == 0 && s < r->slot_count; s++) {
 		const struct slot *slot = &r->slots[s];

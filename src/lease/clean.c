@@ -17,6 +17,7 @@
 #include "host/host.h"
 #include "lease/declared.h"
 #include "lease/lease.h"
+#include "lease/values.h"
 #include "pci/device.h"
 #include "sriov/attrs.h"
 #include "sriov/holder.h"
@@ -40,32 +41,40 @@ static struct vfctl_vf_attrs safe_values(const struct vfctl_vf_attrs *declared)
 }
 
 /* A lease of another VF says that it is its guest's. */
-static bool is_of_lease(const struct vfctl_leases *leases, const struct vfctl_mac *mac)
+static bool is_of_lease(const struct vfctl_leases *leases, enum vfctl_id_kind kind, uint64_t value)
 {
 	for (size_t i = 0; i < leases->count; i++)
-		for (size_t k = 0; k < leases->v[i].vf_count; k++) {
-			const struct vfctl_vf_attrs *a = &leases->v[i].vfs[k].intent;
-
-			if (a->mask & VFCTL_ATTR_MAC && memcmp(&a->mac, mac, sizeof(*mac)) == 0)
+		for (size_t k = 0; k < leases->v[i].vf_count; k++)
+			if (attrs_carry(&leases->v[i].vfs[k].intent, kind, value))
 				return true;
-		}
 	return false;
 }
 
-/* What it shall have instead; its mask is 0 when nothing is left. */
+/* The MAC or GUIDs of it that are a guest's, whose lease is of another VF. */
+static uint32_t borrowed(const struct vfctl_leases *leases, const struct vfctl_pf *pf,
+	const struct vfctl_vf_attrs *a)
+{
+	if (!pf->infiniband)
+		return a->mask & VFCTL_ATTR_MAC && !vfctl_mac_is_zero(&pf->mac) &&
+			is_of_lease(leases, VFCTL_ID_MAC, mac_number(&a->mac)) ? VFCTL_ATTR_MAC : 0;
+	if (!pf->guid || !((a->mask & VFCTL_ATTR_PORT_GUID &&
+		is_of_lease(leases, VFCTL_ID_GUID, a->port_guid)) ||
+		(a->mask & VFCTL_ATTR_NODE_GUID && is_of_lease(leases, VFCTL_ID_GUID, a->node_guid))))
+		return 0;
+	return a->mask & VFCTL_ATTR_GUIDS;
+}
+
+/* What it shall have instead, but for the values of @ret_renew, which are to be chosen. */
 static struct vfctl_vf_attrs what_is_left(const struct vfctl_snapshot *s, const struct vfctl_pf *pf,
-	const struct vfctl_vf *vf, const struct vfctl_vf_attrs *declared)
+	const struct vfctl_vf *vf, const struct vfctl_vf_attrs *declared, uint32_t *ret_renew)
 {
 	struct vfctl_vf_attrs want = safe_values(declared);
 
 	want.mask &= vf->attrs.mask;
 	attrs_drop_equal(&want, &vf->attrs);
-	if (!pf->infiniband && vf->attrs.mask & VFCTL_ATTR_MAC && !vfctl_mac_is_zero(&pf->mac) &&
-		!(declared && declared->mask & VFCTL_ATTR_MAC) &&
-		is_of_lease(s->leases, &vf->attrs.mac)) {
-		want.mask |= VFCTL_ATTR_MAC;
-		want.mac = mac_derive(&pf->mac, vf->index, 0);
-	}
+	*ret_renew = borrowed(s->leases, pf, &vf->attrs);
+	if (declared && declared->mask & *ret_renew)
+		*ret_renew = 0;
 	attrs_complete(&want, &vf->attrs);
 	return want;
 }
@@ -98,28 +107,49 @@ static const struct vfctl_vf_attrs *declared_of(const struct vfctl_pf_spec *entr
 	return NULL;
 }
 
-/* Is it to be cleaned? With what it shall have. */
+/* What a VF that is to be cleaned shall have, but for the values of @renew, which are to be chosen. */
+struct left {
+	struct vfctl_vf_attrs want;
+	uint32_t renew;
+};
+
 static bool is_left(struct vfctl_ctx *ctx, const struct vfctl_snapshot *s,
 	const struct vfctl_host_spec *spec, const struct vfctl_pf *pf, const struct vfctl_vf *vf,
-	struct vfctl_vf_attrs *ret_want)
+	struct left *ret)
 {
 	const struct vfctl_pf_spec *entry;
 
 	if (pf->unread || !may_be_left(vf))
 		return false;
-	*ret_want = what_is_left(s, pf, vf, NULL);
-	if (!ret_want->mask)
+	ret->want = what_is_left(s, pf, vf, NULL, &ret->renew);
+	if (!ret->want.mask && !ret->renew)
 		return false;
 	/* Seldom: then what is declared is looked for. */
 	entry = entry_of(ctx, s, spec, pf);
-	*ret_want = what_is_left(s, pf, vf, declared_of(entry, vf->index));
-	return ret_want->mask && !(entry && entry->unmanaged);
+	ret->want = what_is_left(s, pf, vf, declared_of(entry, vf->index), &ret->renew);
+	return (ret->want.mask || ret->renew) && !(entry && entry->unmanaged);
+}
+
+/* Values of its own for one that has a guest's. */
+static int renew(struct vfctl_ctx *ctx, const struct vfctl_snapshot *s, const struct vfctl_pf *pf,
+	const struct vfctl_vf *vf, struct left *io)
+{
+	struct value_facts facts = {.leases = s->leases};
+	int r;
+
+	if (!io->renew)
+		return 0;
+	r = live_from_inventory(ctx, s->inventory, &facts.live);
+	if (r == 0)
+		r = values_renew(ctx, &facts, io->renew, pf, vf->index, &io->want);
+	live_values_clear(&facts.live);
+	return r;
 }
 
 void vfctl_snapshot_mark_left(struct vfctl_ctx *ctx, struct vfctl_snapshot *s,
 	const struct vfctl_host_spec *spec)
 {
-	struct vfctl_vf_attrs want;
+	struct left left;
 
 	/* Whose a VF is must be known, and what is declared for it: not so of a captured host. */
 	if (host_of(ctx)->ops->read_only || s->leases_error || s->domains_error)
@@ -128,7 +158,7 @@ void vfctl_snapshot_mark_left(struct vfctl_ctx *ctx, struct vfctl_snapshot *s,
 		for (uint32_t k = 0; k < s->inventory->pfs[i].num_vfs; k++) {
 			struct vfctl_vf *vf = &s->inventory->pfs[i].vfs[k];
 
-			vf->to_clean |= is_left(ctx, s, spec, &s->inventory->pfs[i], vf, &want);
+			vf->to_clean |= is_left(ctx, s, spec, &s->inventory->pfs[i], vf, &left);
 		}
 }
 
@@ -246,6 +276,55 @@ const struct op_type op_clean = {.name = "clean", .volatile_ = true,
 	.observe_one = observe_clean, .apply_one = apply_clean, .revert_one = revert_clean,
 	.same = same_values};
 
+/* ---- a VF that leaves its domain ---- */
+
+static int observe_leaving(struct vfctl_ctx *ctx, const struct op *op, char **ret)
+{
+	_inventory_ struct vfctl_inventory *inv = NULL;
+	const struct vfctl_vf *vf;
+	bool leased;
+	int r = find_vf(ctx, op, &inv, &vf, &leased);
+
+	if (r < 0 || !vf)
+		return r < 0 ? r : op_say(ctx, op->want, ret);
+	*ret = json_of_attrs(&vf->attrs);
+	return *ret ? 0 : ctx_oom(ctx);
+}
+
+/* @back: to what it had, unless a guest has it by now, whose end sees to that. */
+static int write_identity(struct vfctl_ctx *ctx, const struct op *op, bool back)
+{
+	const struct op write = {&op_vf_attrs, op->target, op->want, op->before};
+	_pf_locks_ struct pf_locks locks = {.count = 0};
+	_inventory_ struct vfctl_inventory *inv = NULL;
+	const struct vfctl_vf *vf = NULL;
+	bool leased;
+	int r = lock_pf(ctx, op, &locks);
+
+	if (r == 0)
+		r = find_vf(ctx, op, &inv, &vf, &leased);
+	if (r < 0)
+		return r;
+	if (back)
+		return !vf || vf_is_open(vf) ? 0 : op_revert(ctx, &write);
+	r = check_unused(ctx, op, vf, false);
+	return r < 0 ? r : op_apply(ctx, &write);
+}
+
+static int apply_identity(struct vfctl_ctx *ctx, const struct op *op)
+{
+	return write_identity(ctx, op, false);
+}
+
+static int revert_identity(struct vfctl_ctx *ctx, const struct op *op)
+{
+	return write_identity(ctx, op, true);
+}
+
+const struct op_type op_new_identity = {.name = "new-identity", .volatile_ = true,
+	.observe_one = observe_leaving, .apply_one = apply_identity, .revert_one = revert_identity,
+	.same = same_values};
+
 /* ---- steps ---- */
 
 static void put_words(const struct vfctl_vf_attrs *had, const struct vfctl_vf_attrs *want,
@@ -267,15 +346,20 @@ static int add_step(struct vfctl_ctx *ctx, const struct vfctl_snapshot *s,
 	struct steps *steps)
 {
 	_free_ char *want = NULL, *before = NULL;
-	struct vfctl_vf_attrs attrs, had;
+	struct vfctl_vf_attrs had;
 	_buf_ struct buf words = {0};
+	struct left left;
+	int r;
 
-	if (!is_left(ctx, s, spec, pf, vf, &attrs))
+	if (!is_left(ctx, s, spec, pf, vf, &left))
 		return 0;
-	had = attrs_before(&vf->attrs, &attrs);
-	want = json_of_attrs(&attrs);
+	r = renew(ctx, s, pf, vf, &left);
+	if (r < 0)
+		return r;
+	had = attrs_before(&vf->attrs, &left.want);
+	want = json_of_attrs(&left.want);
 	before = json_of_attrs(&had);
-	put_words(&had, &attrs, &words);
+	put_words(&had, &left.want, &words);
 	if (!want || !before || words.failed)
 		return ctx_oom(ctx);
 	step_begin(steps, "clean VF %s/%u of what was left on it: %s", NAME(pf), vf->index,

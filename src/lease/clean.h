@@ -11,6 +11,12 @@
  *                       it counts as done, and is not taken back.
  */
 extern const struct op_type op_clean;
+/*
+ * op_new_identity  "PF/INDEX"  the MAC or GUIDs, as JSON, of a VF that leaves its domain, for the
+ *                              domain takes those that it has along to another VF. Not while
+ *                              somebody has it open.
+ */
+extern const struct op_type op_new_identity;
 
 /*
  * Before VFs are handed out: a step for each of them that is to be cleaned. The others, and those

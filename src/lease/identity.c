@@ -5,17 +5,15 @@
 #include <stdio.h>
 
 #include "base/buf.h"
-#include "sriov/attrs.h"
-#include "sriov/live.h"
+#include "lease/values.h"
 #include "vfctl/hostspec.h"
 
 void identities_open(struct vfctl_ctx *ctx, struct identities *io, struct vfctl_ids *ids,
 	const char *domain_uuid, const char *domain_name, bool claim)
 {
 	*io = (struct identities){.ctx = ctx, .ids = ids, .claim = ids && claim};
-	if (!ids)
-		return;
-	str_copy(io->owner.host, sizeof(io->owner.host), vfctl_ids_spec(ids)->host);
+	if (ids)
+		str_copy(io->owner.host, sizeof(io->owner.host), vfctl_ids_spec(ids)->host);
 	str_copy(io->owner.domain_uuid, sizeof(io->owner.domain_uuid), domain_uuid);
 	str_copy(io->owner.domain_name, sizeof(io->owner.domain_name), domain_name);
 }
@@ -24,7 +22,16 @@ void identities_clear(struct identities *io)
 {
 	free(io->given);
 	free(io->had);
+	live_values_clear(&io->facts.live);
 	*io = (struct identities){0};
+}
+
+int identities_look(struct identities *io, const struct vfctl_inventory *inventory,
+	const struct vfctl_leases *leases)
+{
+	io->facts.leases = leases;
+	live_values_clear(&io->facts.live);
+	return live_from_inventory(io->ctx, inventory, &io->facts.live);
 }
 
 /* ---- what is live ---- */
@@ -259,15 +266,16 @@ static int give_guid(struct vfctl_ctx *ctx, struct identities *io,
 		r = give(ctx, io, VFCTL_ID_GUID, pool, asked ? &a->port_guid : NULL, device,
 			a->mask & VFCTL_ATTR_PKEY ? a->pkey : 0, mac, &guid);
 	else if (r == 0 && !asked)
-		guid = own ? own : vfctl_guid_derive(pf->guid, (uint16_t)(vf->index + 1));
+		r = values_choose(ctx, &io->facts, io->owner.domain_uuid, VFCTL_ID_GUID, own, pf,
+			vf->index, &guid);
 	if (passes_over(ctx, io, r))
 		return 0;
+	if (r == -ENODATA)
+		return ctx_fail(ctx, -ENODATA, "no GUID for VF %u: it has none%s, and none can be "
+			"derived; declare a guid-pool in host.yaml, or write guid: in the guest's "
+			"file", vf->index, own ? " of its own" : "");
 	if (r < 0)
 		return r;
-	if (!pf->guid && !asked && !pool && !own)
-		return ctx_fail(ctx, -ENODATA, "no GUID for VF %u: it has none, and none can be "
-			"derived; declare a guid-pool in host.yaml, or write guid: in the guest's "
-			"file", vf->index);
 	if (!asked || !(a->mask & VFCTL_ATTR_NODE_GUID))
 		a->node_guid = guid;
 	a->port_guid = guid;
@@ -286,6 +294,7 @@ static int give_mac(struct vfctl_ctx *ctx, struct identities *io,
 {
 	struct vfctl_vf_attrs *a = &out->attrs;
 	bool asked = a->mask & VFCTL_ATTR_MAC;
+	uint64_t own = vf->attrs.mask & VFCTL_ATTR_MAC ? mac_number(&vf->attrs.mac) : 0;
 	uint64_t value = mac_number(&a->mac);
 	const struct vfctl_id_pool *pool;
 	int r = find_pool(ctx, io->ids, VFCTL_ID_MAC, want->mac_pool, &pool);
@@ -293,16 +302,14 @@ static int give_mac(struct vfctl_ctx *ctx, struct identities *io,
 	if (r == 0 && pool)
 		r = give(ctx, io, VFCTL_ID_MAC, pool, asked ? &value : NULL, device, 0, NULL,
 			&value);
+	else if (r == 0 && !asked)
+		r = values_choose(ctx, &io->facts, io->owner.domain_uuid, VFCTL_ID_MAC, own, pf,
+			vf->index, &value);
 	if (passes_over(ctx, io, r))
 		return 0;
 	if (r < 0)
 		return r;
-	if (pool)
-		a->mac = mac_of_number(value);
-	else if (!asked && vf->attrs.mask & VFCTL_ATTR_MAC && !vfctl_mac_is_zero(&vf->attrs.mac))
-		a->mac = vf->attrs.mac;
-	else if (!asked)
-		a->mac = mac_derive(&pf->mac, vf->index, 0);
+	a->mac = mac_of_number(value);
 	a->mask |= VFCTL_ATTR_MAC;
 	return 0;
 }

@@ -4,6 +4,7 @@
 
 #include "base/buf.h"
 #include "base/change.h"
+#include "base/owner.h"
 #include "vfctl/domain.h"
 #include "vfctl/guest.h"
 #include "vfctl/identity.h"
@@ -24,6 +25,7 @@ struct identities {
 	struct vfctl_id_owner owner; /* without the device */
 	bool claim;	/* the first step claims them; else it is a dry run, or a plan alone */
 	bool optional;	/* a fleet that cannot be reached is no failure */
+	struct value_facts facts; /* for what no pool gives */
 	struct vfctl_id *given;
 	bool *had; /* of each: its owner has it already */
 	size_t count;
@@ -33,6 +35,9 @@ struct identities {
 void identities_open(struct vfctl_ctx *ctx, struct identities *io, struct vfctl_ids *ids,
 	const char *domain_uuid, const char *domain_name, bool claim);
 void identities_clear(struct identities *io);
+/* Who has what on this host: before identities_give(). @leases are borrowed. */
+int identities_look(struct identities *io, const struct vfctl_inventory *inventory,
+	const struct vfctl_leases *leases);
 #define _identities_ _cleanup_(identities_clear)
 
 /* Everything live or leased on this host that a pool could give is never given; new cases

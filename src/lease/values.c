@@ -17,26 +17,58 @@ struct check {
 	struct vfctl_ctx *ctx;
 	enum value_road road;
 	struct value_facts facts;
-	struct id_store *rows; /* NULL: nothing was ever given */
+	struct value_rows rows;
 	const char *domain_uuid;
 };
 
 static void close_check(struct check *c)
 {
-	if (c->rows)
-		c->rows->ops->close(c->rows);
+	value_rows_close(&c->rows);
+}
+
+/* ---- the store of identities ---- */
+
+static int look_up(const struct value_rows *rows, enum vfctl_id_kind kind, uint64_t value,
+	struct vfctl_id *ret)
+{
+	struct id_store *store = rows->store;
+	int r = store->ops->find(store, kind, value, ret);
+
+	if (r == -ENOENT)
+		ctx_clear(store->ctx);
+	return r;
+}
+
+int value_rows_open(struct vfctl_ctx *ctx, struct value_rows *ret)
+{
+	struct id_store *store = NULL;
+	int r = id_sqlite_open(ctx, false, &store);
+
+	*ret = (struct value_rows){.find = r == 0 ? look_up : NULL, .store = store};
+	if (r == -ENOENT)
+		ctx_clear(ctx);
+	return r == -ENOENT ? 0 : r;
+}
+
+void value_rows_close(struct value_rows *rows)
+{
+	struct id_store *store = rows->store;
+
+	if (store)
+		store->ops->close(store);
+	*rows = (struct value_rows){0};
 }
 
 static int find_row(struct check *c, enum vfctl_id_kind kind, uint64_t value,
 	struct vfctl_id *row)
 {
-	int r = c->rows ? c->rows->ops->find(c->rows, kind, value, row) : -ENOENT;
+	int r = c->rows.find ? c->rows.find(&c->rows, kind, value, row) : -ENOENT;
 
 	c->facts.row = r == 0 ? row : NULL;
-	if (r == -ENOENT && c->rows)
-		ctx_clear(c->ctx);
 	return r == -ENOENT ? 0 : r;
 }
+
+/* ---- may it have them? ---- */
 
 static int check_value(struct check *c, const struct vfctl_domain_vf *vf,
 	enum vfctl_id_kind kind, uint64_t value, bool *ret_note)
@@ -115,24 +147,59 @@ static bool has_values(const struct vfctl_domain_vf *vfs, size_t count)
 	return false;
 }
 
-static int open_rows(struct check *c)
-{
-	int r = id_sqlite_open(c->ctx, false, &c->rows);
-
-	if (r == -ENOENT)
-		ctx_clear(c->ctx);
-	return r == -ENOENT ? 0 : r;
-}
-
 int values_check(struct vfctl_ctx *ctx, enum value_road road, const struct value_facts *facts,
 	const char *domain_uuid, const struct vfctl_domain_vf *vfs, size_t count,
 	bool *ret_note)
 {
-	_cleanup_(close_check) struct check c = {ctx, road, *facts, NULL, domain_uuid};
-	int r = has_values(vfs, count) ? open_rows(&c) : 0;
+	_cleanup_(close_check) struct check c = {ctx, road, *facts, {0}, domain_uuid};
+	int r = has_values(vfs, count) ? value_rows_open(ctx, &c.rows) : 0;
 
 	c.facts.now = (int64_t)time(NULL);
 	for (size_t i = 0; i < count && r == 0; i++)
 		r = check_vf(&c, &vfs[i], ret_note ? &ret_note[i] : NULL);
 	return r < 0 ? r : values_check_twins(ctx, vfs, count);
+}
+
+/* ---- what nobody chose ---- */
+
+int values_choose(struct vfctl_ctx *ctx, const struct value_facts *facts, const char *domain_uuid,
+	enum vfctl_id_kind kind, uint64_t own, const struct vfctl_pf *pf, uint32_t vf,
+	uint64_t *ret)
+{
+	const struct value_claim claim = {.kind = kind, .value = own, .domain_uuid = domain_uuid,
+		.pf = &pf->bdf, .vf = vf};
+	_cleanup_(close_check) struct check c = {ctx, ROAD_GUEST, *facts, {0}, domain_uuid};
+	struct vfctl_id row;
+	int r = value_rows_open(ctx, &c.rows);
+
+	c.facts.now = (int64_t)time(NULL);
+	if (r == 0 && own)
+		r = find_row(&c, kind, own, &row);
+	if (r < 0)
+		return r;
+	if (own && value_ask(&c.facts, &claim).verdict & accepted[ROAD_GUEST]) {
+		*ret = own;
+		return 0;
+	}
+	return identity_derive(ctx, &c.facts, &c.rows, domain_uuid, kind, pf, vf, ret);
+}
+
+int values_renew(struct vfctl_ctx *ctx, const struct value_facts *facts, uint32_t mask,
+	const struct vfctl_pf *pf, uint32_t vf, struct vfctl_vf_attrs *io)
+{
+	uint64_t mac = 0, guid = 0;
+	int r = 0;
+
+	if (mask & VFCTL_ATTR_MAC)
+		r = values_choose(ctx, facts, NULL, VFCTL_ID_MAC, 0, pf, vf, &mac);
+	if (r == 0 && mask & VFCTL_ATTR_GUIDS)
+		r = values_choose(ctx, facts, NULL, VFCTL_ID_GUID, 0, pf, vf, &guid);
+	if (r < 0)
+		return r;
+	if (mask & VFCTL_ATTR_MAC)
+		io->mac = mac_of_number(mac);
+	if (mask & VFCTL_ATTR_GUIDS) /* a VF has one port: one value for both */
+		io->node_guid = io->port_guid = guid;
+	io->mask |= mask & (VFCTL_ATTR_MAC | VFCTL_ATTR_GUIDS);
+	return 0;
 }

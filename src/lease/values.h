@@ -2,6 +2,7 @@
 #ifndef VFCTL_LEASE_VALUES_H
 #define VFCTL_LEASE_VALUES_H
 
+#include "sriov/derive.h"
 #include "sriov/live.h"
 #include "vfctl/domain.h"
 
@@ -24,5 +25,24 @@ int values_check(struct vfctl_ctx *ctx, enum value_road road, const struct value
 	bool *ret_note);
 /* The last of these alone: no two of them share a value. */
 int values_check_twins(struct vfctl_ctx *ctx, const struct vfctl_domain_vf *vfs, size_t count);
+
+/* The host's own store of identities; the caller closes it. */
+int value_rows_open(struct vfctl_ctx *ctx, struct value_rows *ret);
+void value_rows_close(struct value_rows *rows);
+#define _value_rows_ _cleanup_(value_rows_close)
+
+/*
+ * What a VF gets for a domain when nobody chose anything: @own, the value that it has (0: none),
+ * when the domain may have that; else the first derived one that it may.
+ */
+int values_choose(struct vfctl_ctx *ctx, const struct value_facts *facts, const char *domain_uuid,
+	enum vfctl_id_kind kind, uint64_t own, const struct vfctl_pf *pf, uint32_t vf,
+	uint64_t *ret);
+/*
+ * Values of its own for a VF: the MAC or the GUIDs that @mask names, derived and nobody's. Nothing
+ * else of @io changes.
+ */
+int values_renew(struct vfctl_ctx *ctx, const struct value_facts *facts, uint32_t mask,
+	const struct vfctl_pf *pf, uint32_t vf, struct vfctl_vf_attrs *io);
 
 #endif

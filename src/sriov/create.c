@@ -346,14 +346,14 @@ static bool wants_identities(const struct vfctl_pf *pf,
 }
 
 int vf_changes_plan_create(struct vfctl_ctx *ctx, const struct vfctl_inventory *inv,
-	const struct vfctl_leases *leases, const struct vfctl_pf *pf,
+	const struct vfctl_leases *leases, const struct value_rows *rows, const struct vfctl_pf *pf,
 	const struct vfctl_create_options *options, const uint64_t *guids,
 	struct vfctl_change **ret_change)
 {
 	_change_ struct vfctl_change *change = NULL;
 	_cleanup_(create_clear) struct create c = {.pf = pf, .count = options->count,
 		.driver = options->driver, .guids = guids, .pkey = options->pkey,
-		.facts.leases = leases, .options = options};
+		.facts.leases = leases, .rows = rows, .options = options};
 	int r = check_create(ctx, pf, options);
 
 	if (r == 0)

@@ -5,6 +5,7 @@
 #include "base/owner.h"
 #include "pci/device.h"
 #include "sriov/attrs.h"
+#include "sriov/derive.h"
 #include "sriov/vf_changes.h"
 
 /* A creation that is planned. */
@@ -14,7 +15,8 @@ struct create {
 	uint32_t count;
 	enum vfctl_vf_driver driver;
 	struct vf_wish *wishes; /* MACs or GUIDs to give; NULL: identities are left alone */
-	struct value_facts facts; /* who has which MACs and GUIDs */
+	struct value_facts facts; /* who has which MACs and GUIDs .. */
+	const struct value_rows *rows; /* .. by the store of identities */
 	const uint64_t *guids;  /* chosen by the caller, one for each VF; NULL: derived */
 	uint32_t wish_count;
 	uint16_t pkey; /* 0: none */

@@ -3,6 +3,7 @@
 #include "sriov/create.h"
 
 #include <errno.h>
+#include <time.h>
 
 #include "base/json.h"
 #include "base/vfattr.h"
@@ -19,70 +20,63 @@ const struct vfctl_vf_attrs *create_asked(const struct create *c, uint32_t vf)
 	return NULL;
 }
 
-/* By this creation already, or by anybody: not for this VF. */
-static bool is_taken(const struct create *c, uint32_t vf, enum vfctl_id_kind kind,
-	uint64_t value)
+/* What is given here, or asked for by name, is nobody else's. */
+static int keep_clear(struct vfctl_ctx *ctx, struct create *c, uint32_t vf,
+	const struct vfctl_vf_attrs *attrs)
 {
-	const struct value_claim claim = {.kind = kind, .value = value, .pf = &c->pf->bdf, .vf = vf};
-
-	for (size_t i = 0; i < c->options->range_count; i++)
-		if (attrs_carry(&c->options->ranges[i].attrs, kind, value))
-			return true;
-	for (uint32_t i = 0; i < c->wish_count; i++)
-		if (attrs_carry(&c->wishes[i].attrs, kind, value))
-			return true;
-	return value_ask(&c->facts, &claim).verdict != VALUE_FREE;
+	return live_add_vf(ctx, &c->facts.live, c->pf, vf, attrs);
 }
 
-static void wish_mac(struct create *c, uint32_t vf, const struct vfctl_bdf *bdf)
+static int wish_mac(struct vfctl_ctx *ctx, struct create *c, struct vf_wish *wish)
 {
-	struct vf_wish wish = {.vf = vf, .attrs.mask = VFCTL_ATTR_MAC};
-	uint32_t salt = 0;
+	uint64_t mac;
+	int r = identity_derive(ctx, &c->facts, c->rows, NULL, VFCTL_ID_MAC, c->pf, wish->vf, &mac);
 
-	if (bdf)
-		wish.bdf = *bdf;
-	do
-		wish.attrs.mac = mac_derive(&c->pf->mac, vf, salt++);
-	while (is_taken(c, vf, VFCTL_ID_MAC, mac_number(&wish.attrs.mac)));
-	c->wishes[c->wish_count++] = wish;
+	if (r < 0)
+		return r;
+	wish->attrs.mask = VFCTL_ATTR_MAC;
+	wish->attrs.mac = mac_of_number(mac);
+	return 0;
 }
 
 /*
  * The link policy as well: mlx5 keeps that of an earlier VF while its driver is loaded, and a
  * firmware may begin with Down (autotest/tp-libvirt PR 1547).
  * One value for node and port: a VF has one port (sriovnet and the operators do the same).
- * Numbers begin at 1 and, past those of the VFs, go on where one is taken.
  */
-static void wish_guid(struct create *c, uint32_t vf, const struct vfctl_bdf *bdf)
+static int wish_guid(struct vfctl_ctx *ctx, struct create *c, struct vf_wish *wish)
 {
-	struct vf_wish wish = {.vf = vf, .rebind = true,
-		.attrs = {.mask = VFCTL_ATTR_GUIDS | VFCTL_ATTR_LINK_STATE | c->keys,
-			.pkey = c->pkey, .link_state = VFCTL_LINK_STATE_AUTO}};
-	uint64_t guid = c->guids ? c->guids[vf] : vfctl_guid_derive(c->pf->guid,
-		(uint16_t)(vf + 1));
+	uint64_t guid = c->guids ? c->guids[wish->vf] : 0;
+	int r = c->guids ? 0 : identity_derive(ctx, &c->facts, c->rows, NULL, VFCTL_ID_GUID,
+		c->pf, wish->vf, &guid);
 
-	for (uint32_t next = c->pf->total_vfs + 1; !c->guids && next < UINT16_MAX &&
-		is_taken(c, vf, VFCTL_ID_GUID, guid); next++)
-		guid = vfctl_guid_derive(c->pf->guid, (uint16_t)next);
-	if (bdf)
-		wish.bdf = *bdf;
-	wish.attrs.node_guid = wish.attrs.port_guid = guid;
-	wish.attrs.mask &= ~c->lacks;
-	c->wishes[c->wish_count++] = wish;
+	if (r < 0)
+		return r;
+	wish->rebind = true;
+	wish->attrs = (struct vfctl_vf_attrs){.mask = VFCTL_ATTR_GUIDS | VFCTL_ATTR_LINK_STATE |
+		c->keys, .pkey = c->pkey, .link_state = VFCTL_LINK_STATE_AUTO};
+	wish->attrs.node_guid = wish->attrs.port_guid = guid;
+	wish->attrs.mask &= ~c->lacks;
+	return 0;
 }
 
-static void wish_identity(struct create *c, uint32_t vf, const struct vfctl_bdf *bdf)
+static int wish_identity(struct vfctl_ctx *ctx, struct create *c, uint32_t vf,
+	const struct vfctl_bdf *bdf)
 {
 	const struct vfctl_vf_attrs *asked = create_asked(c, vf);
-	struct vfctl_vf_attrs *gets;
+	struct vf_wish *wish = &c->wishes[c->wish_count];
+	int r;
 
-	if (c->pf->infiniband)
-		wish_guid(c, vf, bdf);
-	else
-		wish_mac(c, vf, bdf);
-	gets = &c->wishes[c->wish_count - 1].attrs;
+	*wish = (struct vf_wish){.vf = vf};
+	if (bdf)
+		wish->bdf = *bdf;
+	r = c->pf->infiniband ? wish_guid(ctx, c, wish) : wish_mac(ctx, c, wish);
+	if (r < 0)
+		return r;
 	if (asked)
-		attrs_copy(gets, asked, gets->mask & (VFCTL_ATTR_MAC | VFCTL_ATTR_GUIDS));
+		attrs_copy(&wish->attrs, asked, wish->attrs.mask & (VFCTL_ATTR_MAC | VFCTL_ATTR_GUIDS));
+	c->wish_count++;
+	return keep_clear(ctx, c, vf, &wish->attrs);
 }
 
 /* Known, and never set: a create cut short, or a driver that gives none. */
@@ -135,17 +129,21 @@ int create_plan_identities(struct vfctl_ctx *ctx, const struct vfctl_inventory *
 
 	if (r == 0)
 		r = read_live(ctx, inv, c, &c->facts.live);
-	if (r < 0)
-		return r;
-	c->wishes = calloc(c->count, sizeof(*c->wishes));
-	for (uint32_t i = 0; c->wishes && i < c->count; i++) {
+	for (size_t i = 0; r == 0 && i < c->options->range_count; i++)
+		r = keep_clear(ctx, c, c->options->ranges[i].first, &c->options->ranges[i].attrs);
+	if (r == 0)
+		c->wishes = calloc(c->count, sizeof(*c->wishes));
+	if (r == 0 && !c->wishes)
+		r = ctx_oom(ctx);
+	c->facts.now = (int64_t)time(NULL);
+	for (uint32_t i = 0; r == 0 && i < c->count; i++) {
 		if (c->anew)
-			wish_identity(c, i, NULL);
+			r = wish_identity(ctx, c, i, NULL);
 		else if (has_none(&pf->vfs[i]) && !vf_is_busy(&pf->vfs[i]))
-			wish_identity(c, pf->vfs[i].index, &pf->vfs[i].bdf);
+			r = wish_identity(ctx, c, pf->vfs[i].index, &pf->vfs[i].bdf);
 	}
 	live_values_clear(&c->facts.live);
-	return c->wishes ? 0 : ctx_oom(ctx);
+	return r;
 }
 
 static void identity_text(const struct create *c, const struct vf_wish *wish,

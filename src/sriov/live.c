@@ -63,6 +63,15 @@ static int add_pf(struct vfctl_ctx *ctx, struct live_values *live, const struct 
 	return r;
 }
 
+int live_add_vf(struct vfctl_ctx *ctx, struct live_values *io, const struct vfctl_pf *pf,
+	uint32_t vf, const struct vfctl_vf_attrs *attrs)
+{
+	struct live_value row = {.pf = pf->bdf, .vf = vf};
+
+	snprintf(row.name, sizeof(row.name), "%s", vfctl_pf_name(pf, (char[VFCTL_BDF_TEXT]){0}));
+	return add_attrs(ctx, io, row, attrs);
+}
+
 int live_from_inventory(struct vfctl_ctx *ctx, const struct vfctl_inventory *inventory,
 	struct live_values *ret)
 {

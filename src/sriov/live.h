@@ -8,6 +8,9 @@
 /* From an inventory that was read with the VFs of all PFs. */
 int live_from_inventory(struct vfctl_ctx *ctx, const struct vfctl_inventory *inventory,
 	struct live_values *ret);
+/* One more: what a VF is to have. */
+int live_add_vf(struct vfctl_ctx *ctx, struct live_values *io, const struct vfctl_pf *pf,
+	uint32_t vf, const struct vfctl_vf_attrs *attrs);
 /* Those of the VFs of that PF go: so do the VFs. */
 void live_drop_vfs_of(struct live_values *io, const struct vfctl_bdf *pf);
 /*

@@ -6,6 +6,7 @@
 
 #include "host/host.h"
 #include "lease/identity.h"
+#include "lease/values.h"
 #include "sriov/inventory.h"
 #include "sriov/vf_changes.h"
 
@@ -51,12 +52,16 @@ int create_plan_on(struct vfctl_ctx *ctx, const struct target *t,
 {
 	_change_ struct vfctl_change *change = NULL;
 	_identities_ struct identities identities = {0};
+	_value_rows_ struct value_rows rows = {0};
 	_free_ uint64_t *guids = NULL;
 	int r = take_guids(ctx, t, options, dry_run, &identities, &guids);
 
+	/* What is only set aside keeps nobody from having VFs: a boot makes them with a damaged store. */
+	if (r == 0 && value_rows_open(ctx, &rows) < 0)
+		ctx_clear(ctx);
 	if (r == 0)
-		r = vf_changes_plan_create(ctx, t->snapshot->inventory, t->snapshot->leases, t->pf,
-			options, guids, &change);
+		r = vf_changes_plan_create(ctx, t->snapshot->inventory, t->snapshot->leases, &rows,
+			t->pf, options, guids, &change);
 	if (r == 0)
 		r = identities_add_step(ctx, &identities, change);
 	if (r == 0 && change->ids)

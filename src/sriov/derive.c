@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "sriov/derive.h"
+
+#include <errno.h>
+
+#include "sriov/attrs.h"
+
+#define TRIES_MAX 4096 /* values of the other VFs stand in the way, and there are fewer of those */
+
+/* The nth; no two VFs of a PF share one GUID. 0: there is no nth. */
+static uint64_t candidate(enum vfctl_id_kind kind, const struct vfctl_pf *pf, uint32_t vf,
+	uint32_t nth)
+{
+	uint64_t number = vf + 1 + (uint64_t)nth * (pf->total_vfs ? pf->total_vfs : vf + 1);
+
+	if (kind == VFCTL_ID_MAC) {
+		const struct vfctl_mac mac = mac_derive(&pf->mac, vf, nth);
+
+		return mac_number(&mac);
+	}
+	return number <= UINT16_MAX ? vfctl_guid_derive(pf->guid, (uint16_t)number) : 0;
+}
+
+static int ask(struct value_facts *facts, const struct value_rows *rows,
+	const struct value_claim *claim, enum value_verdict *ret)
+{
+	struct vfctl_id row;
+	int r = rows && rows->find ? rows->find(rows, claim->kind, claim->value, &row) : -ENOENT;
+
+	if (r < 0 && r != -ENOENT)
+		return r;
+	facts->row = r == 0 ? &row : NULL;
+	*ret = value_ask(facts, claim).verdict;
+	facts->row = NULL;
+	return 0;
+}
+
+int identity_derive(struct vfctl_ctx *ctx, struct value_facts *facts,
+	const struct value_rows *rows, const char *domain_uuid, enum vfctl_id_kind kind,
+	const struct vfctl_pf *pf, uint32_t vf, uint64_t *ret)
+{
+	struct value_claim claim = {.kind = kind, .domain_uuid = domain_uuid, .pf = &pf->bdf,
+		.vf = vf};
+	const char *what = kind == VFCTL_ID_MAC ? "MAC" : "GUID";
+	char name[VFCTL_BDF_TEXT];
+	enum value_verdict verdict = VALUE_TAKEN;
+	int r = 0;
+
+	if (kind == VFCTL_ID_GUID && !pf->guid)
+		return ctx_fail(ctx, -ENODATA, "the GUID of %s's own port cannot be read, so none can be "
+			"derived for VF %u; name a pool", vfctl_pf_name(pf, name), vf);
+	for (uint32_t nth = 0; r == 0 && nth < TRIES_MAX; nth++) {
+		claim.value = candidate(kind, pf, vf, nth);
+		if (!claim.value)
+			break;
+		r = ask(facts, rows, &claim, &verdict);
+		if (r == 0 && verdict & (VALUE_FREE | VALUE_OWN)) {
+			*ret = claim.value;
+			return 0;
+		}
+	}
+	return r < 0 ? r : ctx_fail(ctx, -ENOSPC, "all %ss that can be derived for VF %s/%u are "
+		"another's; declare a pool of %ss in host.yaml", what, vfctl_pf_name(pf, name), vf, what);
+}
