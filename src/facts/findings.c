@@ -9,6 +9,7 @@
 #include "facts/domains.h"
 #include "facts/snapshot.h"
 #include "host/host.h"
+#include "sriov/inventory.h"
 
 #define DEFINITIONS "/etc/libvirt/qemu"
 
@@ -22,6 +23,7 @@ const char *vfctl_finding_name(enum vfctl_finding_kind kind)
 		[VFCTL_FINDING_DROPPED] = "dropped",
 		[VFCTL_FINDING_CLAIMED] = "claimed",
 		[VFCTL_FINDING_EXPOSED] = "exposed",
+		[VFCTL_FINDING_OTHER_PF] = "other-pf",
 		[VFCTL_FINDING_RESERVED] = "reserved",
 		[VFCTL_FINDING_UNLEASED] = "unleased",
 		[VFCTL_FINDING_ACCEPTED] = "accepted",
@@ -267,6 +269,27 @@ static int look_at_trust(struct look *l, const struct vfctl_lease *lease,
 					   trust ? " trust=off" : "", spoof ? " spoofchk=on" : ""));
 }
 
+/* A VF of another card, which has the address of the one that was leased. */
+static int look_at_port(struct look *l, const struct vfctl_lease *lease,
+	const struct vfctl_lease_vf *leased, const struct vfctl_pf *pf)
+{
+	const struct vfctl_pf *now = inventory_find_port(l->snapshot->inventory, leased->port_id);
+	const char *name = lease->domain_name, *at = TEXT(&leased->bdf);
+	_free_ char *where = now ? str_format("is %s (%s) now", vfctl_pf_name(now,
+		(char[VFCTL_BDF_TEXT]){0}), TEXT(&now->bdf)) : strdup("is not found on this host");
+
+	if (!pf_is_another(pf, leased->port_id))
+		return 0;
+	if (!where)
+		return ctx_oom(l->ctx);
+	return add(l, VFCTL_FINDING_OTHER_PF, lease, &leased->bdf,
+		str_format("domain %s was given VF %s of the PF with %s, which %s; %s is another PF now, "
+			"%s", name, at, port_words(leased->port_id, (char[PORT_WORDS]){0}), where,
+			TEXT(&pf->bdf), vfctl_pf_name(pf, (char[VFCTL_BDF_TEXT]){0})),
+		str_format("vfctl define with its file, or vfctl detach %s --vf %s and vfctl attach; until "
+			"then its start is refused", name, at));
+}
+
 static int look_at_vf(struct look *l, const struct vfctl_lease *lease,
 	const struct vfctl_lease_vf *leased)
 {
@@ -277,6 +300,9 @@ static int look_at_vf(struct look *l, const struct vfctl_lease *lease,
 
 	if (!vf)
 		return add_absent(l, lease, leased);
+	r = look_at_port(l, lease, leased, pf);
+	if (r < 0)
+		return r;
 	if (is_replaced(l, lease)) /* that was said, with what helps */
 		return look_at_exposure(l, lease, pf, vf);
 	if (vf->holder.uuid[0] && !str_eq(vf->holder.uuid, lease->domain_uuid))

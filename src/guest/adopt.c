@@ -13,6 +13,7 @@
 #include "host/host.h"
 #include "lease/lease_text.h"
 #include "lease/ops.h"
+#include "lease/port.h"
 #include "lease/said.h"
 #include "lease/values.h"
 #include "sriov/holder.h"
@@ -300,6 +301,8 @@ static int add_steps(struct vfctl_ctx *ctx, struct adopting *o, struct vfctl_cha
 		r = add_definition(ctx, o, &change->steps);
 	for (size_t i = 0; r == 0 && i < o->count; i++)
 		rows[i] = row_of(&o->vfs[i]);
+	if (r == 0)
+		ports_fill(o->a.snapshot->inventory, rows, o->count);
 	for (size_t i = 0; r == 0 && i < o->count; i++) {
 		_buf_ struct buf words = {0};
 

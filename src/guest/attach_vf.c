@@ -5,6 +5,7 @@
 
 #include "base/vfattr.h"
 #include "guest/attach.h"
+#include "lease/port.h"
 #include "lease/values.h"
 #include "sriov/holder.h"
 
@@ -321,5 +322,6 @@ int attach_choose_vf(struct vfctl_ctx *ctx, struct attach *a,
 		.transient = !(a->affect & VFCTL_AFFECT_CONFIG), .has_intent = true,
 		.returns_identity = !(a->affect & VFCTL_AFFECT_CONFIG) && a->identities.count,
 		.intent = a->vf.attrs};
+	ports_fill(inv, &a->lease_vf, 1);
 	return r;
 }

@@ -18,6 +18,7 @@
 #include "lease/lease_text.h"
 #include "lease/ops.h"
 #include "lease/policy.h"
+#include "lease/port.h"
 #include "lease/said.h"
 #include "lease/values.h"
 #include "state/store.h"
@@ -55,6 +56,7 @@ static int fill_lease(struct vfctl_ctx *ctx, struct define *d)
 {
 	const struct vfctl_assignment *a = vfctl_placed_assignment(d->placed);
 	struct vfctl_lease *l = &d->lease;
+	int r;
 
 	fill_shape(d);
 	str_copy(l->id, sizeof(l->id), d->placed->lease_id);
@@ -62,7 +64,9 @@ static int fill_lease(struct vfctl_ctx *ctx, struct define *d)
 	l->domain_name = d->placed->guest->name;
 	if (a->emulator_shared)
 		l->qemu_cpus = a->emulator_cpus;
-	return lease_fill(ctx, a, d->placed->vfs, d->placed->vf_count, l);
+	r = lease_fill(ctx, a, d->placed->vfs, d->placed->vf_count, l);
+	ports_fill(d->placed->snapshot->inventory, l->vfs, l->vf_count);
+	return r;
 }
 
 /* 1: the lease's domain is there, under another name; 0: libvirt does not know it. */

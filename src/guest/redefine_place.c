@@ -25,6 +25,20 @@ static int keep_place(struct vfctl_ctx *ctx, struct redefining *r)
 
 /* ---- another one ---- */
 
+/* The PF of its VF, which may be elsewhere by now; NULL: the file asks for another one. */
+static const struct vfctl_bdf *pf_to_stay_on(const struct redefining *r, const struct slot *slot)
+{
+	const struct vfctl_domain_vf *has = &r->intent.vfs[slot->has];
+	const struct vfctl_pf *moved;
+
+	if (!slot->moves)
+		return &has->pf;
+	if (r->q->guest->vfs[slot->entry].pf)
+		return NULL;
+	moved = redefine_moved_pf(r, &has->bdf);
+	return moved && vfctl_bdf_compare(&moved->bdf, &has->pf) ? &moved->bdf : NULL;
+}
+
 /* A want for each VF, so that one that it has stays on its PF. */
 static int pin_wants(struct vfctl_ctx *ctx, struct redefining *r, bool pin)
 {
@@ -35,13 +49,16 @@ static int pin_wants(struct vfctl_ctx *ctx, struct redefining *r, bool pin)
 		return ctx_oom(ctx);
 	for (size_t s = 0; s < r->slot_count; s++) {
 		const struct slot *slot = &r->slots[s];
+		const struct vfctl_bdf *pf;
 
 		wants[s] = q->wants[slot->entry];
 		wants[s].count = 1;
 		wants[s].cell = slot->cell;
-		if (pin && slot->has >= 0 && !slot->moves) {
+		/* To another network nobody goes for want of room. */
+		pf = slot->has < 0 ? NULL : pf_to_stay_on(r, slot);
+		if (pf && (pin || slot->moves)) {
 			wants[s].any_pf = false;
-			wants[s].pf = r->intent.vfs[slot->has].pf;
+			wants[s].pf = *pf;
 			wants[s].fabric = VFCTL_FABRIC_ANY;
 		}
 	}

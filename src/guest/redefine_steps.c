@@ -10,6 +10,7 @@
 #include "lease/clean.h"
 #include "lease/lease_text.h"
 #include "lease/ops.h"
+#include "lease/port.h"
 #include "lease/values.h"
 #include "sriov/attrs.h"
 
@@ -246,15 +247,32 @@ static int add_intent(struct vfctl_ctx *ctx, const struct redefining *r,
 static int add_vf(struct vfctl_ctx *ctx, const struct redefining *r,
 	const struct vfctl_domain_vf *vf, struct steps *steps)
 {
-	const struct vfctl_lease_vf row = {.bdf = vf->bdf, .pf = vf->pf, .index = vf->index,
+	struct vfctl_lease_vf row = {.bdf = vf->bdf, .pf = vf->pf, .index = vf->index,
 		.has_intent = true, .intent = vf->attrs};
-	_free_ char *want = lease_vf_to_text(r->lease->id, &row, false);
+	_free_ char *want = NULL;
 
+	ports_fill(r->placed->snapshot->inventory, &row, 1);
+	want = lease_vf_to_text(r->lease->id, &row, false);
 	if (!want)
 		return ctx_oom(ctx);
 	step_begin(steps, "lease VF %s to domain %s", TEXT(&vf->bdf), r->q->info->name);
 	step_op(steps, &op_lease_vf, want, "", "%s/%s", r->q->info->uuid, TEXT(&vf->bdf));
 	return 0;
+}
+
+/* The file was asked which PF is meant; of what was attached it says nothing. */
+static int add_port(struct vfctl_ctx *ctx, const struct redefining *r, size_t i,
+	const struct vfctl_lease_vf *has, struct steps *steps)
+{
+	const struct vfctl_pf *pf;
+	const struct vfctl_vf *vf;
+
+	if (i >= r->slot_count || vfctl_inventory_find_vf(ctx, r->placed->snapshot->inventory,
+		TEXT(&has->bdf), &pf, &vf) < 0) {
+		ctx_clear(ctx);
+		return 0;
+	}
+	return port_add_step(ctx, r->q->info->uuid, has, pf, steps);
 }
 
 static int add_vf_steps(struct vfctl_ctx *ctx, const struct redefining *r, struct steps *steps)
@@ -270,6 +288,8 @@ static int add_vf_steps(struct vfctl_ctx *ctx, const struct redefining *r, struc
 				steps);
 		if (e == 0)
 			e = has ? add_intent(ctx, r, vf, has, steps) : add_vf(ctx, r, vf, steps);
+		if (e == 0 && has)
+			e = add_port(ctx, r, i, has, steps);
 	}
 	return e;
 }

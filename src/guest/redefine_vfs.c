@@ -5,6 +5,9 @@
 #include "base/owner.h"
 #include "base/vfattr.h"
 #include "guest/redefining.h"
+#include "sriov/inventory.h"
+
+#define CLASS_NETWORK 0x02
 
 /* ---- what the file asks for ---- */
 
@@ -127,7 +130,8 @@ static bool fits(struct vfctl_ctx *ctx, const struct redefining *r,
 		(want->pf && (vfctl_inventory_find_pf(ctx, inv, want->pf, &asked) < 0 ||
 			asked != pf)) ||
 		(want->fabric != VFCTL_VF_FABRIC_ANY &&
-			(want->fabric == VFCTL_VF_FABRIC_INFINIBAND) != pf->infiniband))
+			(want->fabric == VFCTL_VF_FABRIC_INFINIBAND) != pf->infiniband) ||
+		(!want->pf && pf_is_another(pf, redefine_leased(r, &have->bdf)->port_id)))
 		return false;
 	guest_complete_vf(pf, vf, &want->attrs, want->form, &as_asked);
 	return !exact || (as_asked.form == have->form &&
@@ -211,6 +215,74 @@ static void match_moving(struct vfctl_ctx *ctx, struct redefining *r)
 		}
 }
 
+/* Another PF has the address of the one of which it was leased. */
+static bool is_of_another(struct vfctl_ctx *ctx, const struct redefining *r,
+	const struct vfctl_domain_vf *have, const struct vfctl_pf **ret_pf)
+{
+	const struct vfctl_vf *vf;
+
+	return vfctl_inventory_find_vf(ctx, r->placed->snapshot->inventory, TEXT(&have->bdf), ret_pf,
+		&vf) == 0 && pf_is_another(*ret_pf, redefine_leased(r, &have->bdf)->port_id);
+}
+
+const struct vfctl_pf *redefine_moved_pf(const struct redefining *r, const struct vfctl_bdf *vf)
+{
+	return inventory_find_port(r->placed->snapshot->inventory, redefine_leased(r, vf)->port_id);
+}
+
+/* A network card that may be the one that is looked for, for nobody can tell what it is; NULL: none. */
+static const struct vfctl_pf *untold_pf(const struct redefining *r)
+{
+	const struct vfctl_inventory *inv = r->placed->snapshot->inventory;
+
+	for (size_t i = 0; i < inv->pf_count; i++)
+		if (!inv->pfs[i].port_id[0] && inv->pfs[i].class_code >> 16 == CLASS_NETWORK)
+			return &inv->pfs[i];
+	return NULL;
+}
+
+static int fail_moved(struct vfctl_ctx *ctx, const struct redefining *r, const struct slot *slot,
+	const struct vfctl_pf *now)
+{
+	const struct vfctl_guest_vf *want = &r->q->guest->vfs[slot->entry];
+	const struct vfctl_bdf *vf = &r->intent.vfs[slot->has].bdf;
+	const char *name = r->q->info->name, *unread = r->placed->snapshot->inventory->unread;
+	const struct vfctl_pf *untold = untold_pf(r);
+
+	if (now)
+		return ctx_fail(ctx, -EEXIST, "line %u: vfs: %s is another PF than the one of which domain "
+			"%s was given VF %s: that is %s (%s) now; write that into the file, or take the "
+			"VF out first: vfctl detach %s --vf %s", want->line, want->pf, name, TEXT(vf),
+			vfctl_pf_name(now, (char[VFCTL_BDF_TEXT]){0}), TEXT(&now->bdf), name, TEXT(vf));
+	return ctx_fail(ctx, -EIO, "nothing is changed: another PF has the address of the one of which "
+		"domain %s was given VF %s, and that may be %s (%s); repair that, or take the VF out "
+		"first: vfctl detach %s --vf %s", name, TEXT(vf), untold ? TEXT(&untold->bdf) : "here",
+		untold && untold->unread ? untold->unread : untold ? "it has no network device" : unread,
+		name, TEXT(vf));
+}
+
+/*
+ * A name may mean another PF since buses were numbered anew, and who wrote the file need not know:
+ * while the PF that the guest had is here, nobody but a person says that it shall have the other.
+ */
+static int check_named_pfs(struct vfctl_ctx *ctx, const struct redefining *r)
+{
+	for (size_t s = 0; s < r->slot_count; s++) {
+		const struct slot *slot = &r->slots[s];
+		const struct vfctl_domain_vf *have = slot->has < 0 ? NULL : &r->intent.vfs[slot->has];
+		const struct vfctl_pf *now, *pf;
+
+		if (!have || (slot->moves && r->q->guest->vfs[slot->entry].pf) ||
+			!is_of_another(ctx, r, have, &pf))
+			continue;
+		now = redefine_moved_pf(r, &have->bdf);
+		if (now ? !slot->moves : untold_pf(r) || r->placed->snapshot->inventory->unread)
+			return fail_moved(ctx, r, slot, now);
+	}
+	ctx_clear(ctx);
+	return 0;
+}
+
 int redefine_match(struct vfctl_ctx *ctx, struct redefining *r)
 {
 	_free_ struct round *m = calloc(1, sizeof(*m));
@@ -234,18 +306,20 @@ int redefine_match(struct vfctl_ctx *ctx, struct redefining *r)
 	for (size_t i = 0; i < r->intent.vf_count; i++)
 		r->kept[i] |= r->attached[i];
 	ctx_clear(ctx);
-	return 0;
+	return check_named_pfs(ctx, r);
 }
 
 bool redefine_vfs_differ(struct vfctl_ctx *ctx, const struct redefining *r)
 {
+	const struct vfctl_pf *pf;
 	bool differ = false;
 
 	for (size_t i = 0; i < r->intent.vf_count; i++)
 		differ |= !r->kept[i];
 	for (size_t s = 0; s < r->slot_count; s++)
 		differ |= r->slots[s].has < 0 || r->slots[s].moves || !fits(ctx, r,
-			&r->q->guest->vfs[r->slots[s].entry], &r->intent.vfs[r->slots[s].has], true);
+			&r->q->guest->vfs[r->slots[s].entry], &r->intent.vfs[r->slots[s].has], true) ||
+			is_of_another(ctx, r, &r->intent.vfs[r->slots[s].has], &pf);
 	ctx_clear(ctx);
 	return differ;
 }

@@ -13,7 +13,7 @@ struct slot {
 	size_t entry; /* of the file */
 	int cell;
 	int has; /* the VF of the domain that answers it; -1: it gets a new one */
-	bool moves; /* .. which it gets another for, of another PF, with the same identity */
+	bool moves; /* .. which it gets another for, mostly of another PF, with the same identity */
 };
 
 /* What is known while a guest is defined anew. */
@@ -49,6 +49,9 @@ int redefine_fill_vfs(struct vfctl_ctx *ctx, struct redefining *r);
 /* What a VF has been leased with, or NULL when it is new to the domain. */
 const struct vfctl_lease_vf *redefine_leased(const struct redefining *r,
 	const struct vfctl_bdf *vf);
+
+/* Where the PF is now of which that VF was leased; NULL: not on this host, or it was not noted. */
+const struct vfctl_pf *redefine_moved_pf(const struct redefining *r, const struct vfctl_bdf *vf);
 
 /* redefine_place.c: fill @r->placed->plan: where it is, or, when the file asks, where it will be. */
 int redefine_place(struct vfctl_ctx *ctx, struct redefining *r);

@@ -108,6 +108,14 @@ static int check_values(struct hook *h, const struct vfctl_leases *leases, bool 
 	return r;
 }
 
+/* Once for each VF that an older vfctl leased. What cannot be written now is at the next start. */
+static void note_ports(struct hook *h, port_id_text *ports)
+{
+	for (size_t i = 0; i < h->grant.count; i++)
+		if (ports[i][0] && store_set_port(h->store, &h->grant.vfs[i].bdf, ports[i]) < 0)
+			ctx_clear(h->ctx);
+}
+
 /* With the locks held. A failure leaves all as it was. */
 static int prepare_vfs(struct hook *h, const struct vfctl_leases *leases)
 {
@@ -116,6 +124,7 @@ static int prepare_vfs(struct hook *h, const struct vfctl_leases *leases)
 	struct tuning_start tuning = {.spec = h->spec, .intent = &h->intent, .lease = lease,
 		.vfs = h->grant.vfs, .lock = -1};
 	bool note[VFCTL_GUEST_VFS_MAX] = {false};
+	port_id_text ports[VFCTL_GUEST_VFS_MAX] = {""};
 	_steps_ struct steps steps = {0};
 	int r = grant_decide(h->ctx, &facts, &h->grant);
 
@@ -127,12 +136,14 @@ static int prepare_vfs(struct hook *h, const struct vfctl_leases *leases)
 	if (r == 0)
 		r = plan_lease(h, lease, note, &steps);
 	if (r == 0)
-		r = policy_plan(h->ctx, h->grant.vfs, h->grant.count, &steps);
+		r = policy_plan(h->ctx, leases, h->grant.vfs, h->grant.count, &steps, ports);
 	tuning.vf_count = h->grant.count;
 	if (r == 0 && !h->starts)
 		r = tuning_plan(h->ctx, &tuning, &steps);
 	if (r == 0)
 		r = run_add(h->ctx, h->intent.uuid, h->intent.name, &steps);
+	if (r == 0)
+		note_ports(h, ports);
 	if (r == 0 && tuning.left_out.len)
 		log_warn(h->ctx, "%s", tuning.left_out.data);
 	buf_free(&tuning.left_out);

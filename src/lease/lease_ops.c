@@ -135,6 +135,7 @@ static int lease_vf(struct vfctl_ctx *ctx, const struct op *op)
 	char uuid[VFCTL_UUID_TEXT];
 	struct vfctl_lease_vf row;
 	struct vfctl_bdf vf;
+	const struct vfctl_lease_vf *has;
 	bool running;
 	int r = op_vf(ctx, op, uuid, &vf);
 
@@ -148,8 +149,12 @@ static int lease_vf(struct vfctl_ctx *ctx, const struct op *op)
 		r = store_open(ctx, STORE_WRITE, &store);
 	if (r < 0)
 		return r;
-	r = lease_find_vf(leases, &vf) ? store_set_intent(store, &vf, &row.intent)
-				       : store_add_vf(store, leases->v[0].id, &row);
+	has = lease_find_vf(leases, &vf);
+	r = has ? store_set_intent(store, &vf, &row.intent)
+		: store_add_vf(store, leases->v[0].id, &row);
+	/* It was named, and has the address of another than it was. */
+	if (r == 0 && has && row.port_id[0] && !str_eq(row.port_id, has->port_id))
+		r = store_set_port(store, &vf, row.port_id);
 	return r == 0 && running
 		? run_mark(ctx, uuid, leases->v[0].id, leases->v[0].domain_name) : r;
 }
@@ -353,7 +358,7 @@ static int set_policy(struct vfctl_ctx *ctx, const struct op *op)
 		return r;
 	vf = (struct vfctl_domain_vf){.bdf = row->bdf, .pf = row->pf, .index = row->index,
 		.attrs = row->intent};
-	r = policy_plan(ctx, &vf, 1, &steps);
+	r = policy_plan(ctx, leases, &vf, 1, &steps, NULL);
 	return r < 0 ? r : run_add(ctx, uuid, leases->v[0].domain_name, &steps);
 }
 

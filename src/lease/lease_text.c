@@ -44,6 +44,8 @@ static void put_vf(struct buf *out, const struct vfctl_lease_vf *vf)
 	out->failed |= !intent;
 	buf_printf(out, "\"vf\":\"%s\",\"pf\":\"%s\",\"index\":%u", TEXT(&vf->bdf),
 		TEXT(&vf->pf), vf->index);
+	if (vf->port_id[0])
+		buf_printf(out, ",\"port\":\"%s\"", vf->port_id);
 	put_flag(out, "transient", vf->transient);
 	put_flag(out, "returns-identity", vf->returns_identity);
 	if (vf->has_intent && intent)
@@ -178,8 +180,11 @@ static bool read_vf(const struct json *object, struct vfctl_lease_vf *ret)
 {
 	const char *vf = json_text(json_member(object, "vf"));
 	const char *pf = json_text(json_member(object, "pf"));
+	const char *port = json_text(json_member(object, "port"));
 	const struct json *intent = json_member(object, "intent");
 
+	if (port)
+		str_copy(ret->port_id, sizeof(ret->port_id), port);
 	ret->transient = json_flag(json_member(object, "transient"));
 	ret->returns_identity = json_flag(json_member(object, "returns-identity"));
 	ret->has_intent = intent;

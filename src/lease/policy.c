@@ -6,6 +6,7 @@
 
 #include "base/json.h"
 #include "base/vfattr.h"
+#include "lease/port.h"
 #include "sriov/attrs.h"
 #include "sriov/holder.h"
 #include "sriov/inventory.h"
@@ -139,14 +140,47 @@ static int add_op(struct vfctl_ctx *ctx, const struct vfctl_bdf *pf, const struc
 	return 0;
 }
 
+static const struct vfctl_lease_vf *row_of(const struct vfctl_lease *lease,
+	const struct vfctl_bdf *vf)
+{
+	for (size_t i = 0; lease && i < lease->vf_count; i++)
+		if (vfctl_bdf_compare(&lease->vfs[i].bdf, vf) == 0)
+			return &lease->vfs[i];
+	return NULL;
+}
+
+/* Is it still the PF of which its VFs were leased? */
+static int check_port(struct vfctl_ctx *ctx, const struct vfctl_leases *leases,
+	const struct vfctl_domain_vf *vfs, size_t count, const struct vfctl_pf *pf,
+	port_id_text *ret_ports)
+{
+	int r = 0;
+
+	for (size_t i = 0; i < count && r == 0; i++) {
+		const struct vfctl_lease *lease = vfctl_leases_find_vf(leases, &vfs[i].bdf);
+		const struct vfctl_lease_vf *row = row_of(lease, &vfs[i].bdf);
+
+		if (!row || vfctl_bdf_compare(&row->pf, &pf->bdf))
+			continue;
+		r = port_check(ctx, lease, row, pf);
+		if (ret_ports && !row->port_id[0] && !row->transient)
+			memcpy(ret_ports[i], pf->port_id, sizeof(ret_ports[i]));
+	}
+	return r;
+}
+
 /* The VFs of one PF among @vfs, as one step. */
-static int plan_pf(struct vfctl_ctx *ctx, const struct vfctl_domain_vf *vfs, size_t count,
-	const struct vfctl_bdf *pf, struct steps *steps)
+static int plan_pf(struct vfctl_ctx *ctx, const struct vfctl_leases *leases,
+	const struct vfctl_domain_vf *vfs, size_t count, const struct vfctl_bdf *pf,
+	struct steps *steps, port_id_text *ret_ports)
 {
 	_inventory_ struct vfctl_inventory *inv = NULL;
 	char name[VFCTL_BDF_TEXT];
 	int r = inventory_read_values(ctx, pf, &inv);
 	bool begun = false;
+
+	if (r == 0)
+		r = check_port(ctx, leases, vfs, count, &inv->pfs[0], ret_ports);
 
 	for (size_t i = 0; i < count && r == 0; i++) {
 		const struct vfctl_vf *now = NULL;
@@ -169,13 +203,14 @@ static int plan_pf(struct vfctl_ctx *ctx, const struct vfctl_domain_vf *vfs, siz
 	return r;
 }
 
-int policy_plan(struct vfctl_ctx *ctx, const struct vfctl_domain_vf *vfs, size_t count,
-	struct steps *steps)
+int policy_plan(struct vfctl_ctx *ctx, const struct vfctl_leases *leases,
+	const struct vfctl_domain_vf *vfs, size_t count, struct steps *steps,
+	port_id_text *ret_ports)
 {
 	int r = 0;
 
 	for (size_t i = 0; i < count && r == 0; i++)
 		if (!seen_before(vfs, i))
-			r = plan_pf(ctx, vfs, count, &vfs[i].pf, steps);
+			r = plan_pf(ctx, leases, vfs, count, &vfs[i].pf, steps, ret_ports);
 	return r;
 }

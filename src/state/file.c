@@ -127,6 +127,10 @@ static const char *const migrations[] = {
 	"    AND change IN (SELECT c.id FROM change c JOIN lease l ON c.run = l.domain_uuid"
 	"      WHERE l.id = OLD.lease);"
 	"END;",
+
+	/* Which PF the VF is of, wherever that is now: its permanent MAC or GUID. NULL: an older vfctl
+	 * leased it, and whichever PF has the address is taken for it. */
+	"ALTER TABLE lease_vf ADD COLUMN port TEXT;",
 };
 #define VERSION ((int)ARRAY_SIZE(migrations))
 

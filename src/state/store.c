@@ -17,6 +17,8 @@
 #define VERSION_QEMU 7
 /* .. with runs as changes of the journal. */
 #define VERSION_RUNS 8
+/* .. with what the PF of each VF is known by. */
+#define VERSION_PORTS 9
 
 struct store {
 	struct db *db;
@@ -93,9 +95,10 @@ static int insert_vf(struct store *s, const char *id, const struct vfctl_lease_v
 
 	if (vf->has_intent && !intent)
 		return ctx_oom(db_ctx(s->db));
-	r = db_run(s->db, "INSERT INTO lease_vf (bdf, lease, pf, idx, transient, intent) "
-		"VALUES (?, ?, ?, ?, ?, ?)", "sssiis", TEXT(&vf->bdf), id, TEXT(&vf->pf),
-		(int64_t)vf->index, vf->returns_identity ? INT64_C(2) : (int64_t)vf->transient, intent);
+	r = db_run(s->db, "INSERT INTO lease_vf (bdf, lease, pf, idx, transient, intent, port) "
+		"VALUES (?, ?, ?, ?, ?, ?, ?)", "sssiiss", TEXT(&vf->bdf), id, TEXT(&vf->pf),
+		(int64_t)vf->index, vf->returns_identity ? INT64_C(2) : (int64_t)vf->transient, intent,
+		vf->port_id[0] ? vf->port_id : NULL);
 	if (r == -EEXIST) {
 		_free_ char *name = holder_of(s, "SELECT domain_name FROM lease JOIN lease_vf ON "
 			"lease.id = lease WHERE bdf = ?", TEXT(&vf->bdf), 0);
@@ -271,6 +274,12 @@ int store_set_intent(struct store *store, const struct vfctl_bdf *vf,
 		"UPDATE lease_vf SET intent = ? WHERE bdf = ?", "ss", text, TEXT(vf)), TEXT(vf));
 }
 
+int store_set_port(struct store *store, const struct vfctl_bdf *vf, const char *port_id)
+{
+	return change_one(store, db_run(store->db, "UPDATE lease_vf SET port = ? WHERE bdf = ?", "ss",
+		port_id[0] ? port_id : NULL, TEXT(vf)), TEXT(vf));
+}
+
 int store_rename(struct store *store, const char *id, const char *name)
 {
 	return change_one(store, db_run(store->db, "UPDATE lease SET domain_name = ? WHERE id = ?",
@@ -349,12 +358,15 @@ int store_set_shape(struct store *store, const char *id, const struct vfctl_leas
 static const char *vfs_query(int version)
 {
 	if (version < VERSION_INTENT)
-		return "SELECT bdf, pf, idx, saved, transient, NULL FROM lease_vf WHERE lease = ? "
+		return "SELECT bdf, pf, idx, saved, transient, NULL, NULL FROM lease_vf WHERE lease = ? "
 			"ORDER BY bdf";
 	if (version < VERSION_RUNS)
-		return "SELECT bdf, pf, idx, saved, transient, intent FROM lease_vf WHERE lease = ? "
-			"ORDER BY bdf";
-	return "SELECT bdf, pf, idx, NULL, transient, intent FROM lease_vf WHERE lease = ? "
+		return "SELECT bdf, pf, idx, saved, transient, intent, NULL FROM lease_vf "
+			"WHERE lease = ? ORDER BY bdf";
+	if (version < VERSION_PORTS)
+		return "SELECT bdf, pf, idx, NULL, transient, intent, NULL FROM lease_vf "
+			"WHERE lease = ? ORDER BY bdf";
+	return "SELECT bdf, pf, idx, NULL, transient, intent, port FROM lease_vf WHERE lease = ? "
 		"ORDER BY bdf";
 }
 
@@ -414,6 +426,7 @@ static int read_vfs(struct store *s, struct vfctl_lease *l, int version, bool in
 			parse_attrs(s, "is leased with", query_text(q, 5), &vf->bdf, &vf->intent) < 0)
 			return -EBADF;
 		vf->has_intent = query_text(q, 5)[0];
+		str_copy(vf->port_id, sizeof(vf->port_id), query_text(q, 6));
 		l->vf_count++;
 	}
 	return r < 0 || !in_run ? r : read_saved(s, l);

@@ -54,6 +54,8 @@ int store_set_shape(struct store *store, const char *id, const struct vfctl_leas
 /* Whether the VF leaves the lease when the run that goes on ends, and gives its values back then. */
 enum store_leaving { STORE_STAYS, STORE_LEAVES, STORE_LEAVES_WITH_VALUES };
 int store_set_leaving(struct store *store, const struct vfctl_bdf *vf, enum store_leaving leaving);
+/* What its PF is known by (vfctl_pf.port_id); "": not noted. */
+int store_set_port(struct store *store, const struct vfctl_bdf *vf, const char *port_id);
 /* What the VF is leased with from now on. */
 int store_set_intent(struct store *store, const struct vfctl_bdf *vf,
 	const struct vfctl_vf_attrs *intent);

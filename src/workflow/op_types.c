@@ -8,6 +8,7 @@
 #include "lease/clean.h"
 #include "lease/guest_run.h"
 #include "lease/ops.h"
+#include "lease/port.h"
 #include "sriov/eswitch.h"
 #include "sriov/lag.h"
 #include "sriov/ops.h"
@@ -35,5 +36,6 @@ const struct op_type *const op_types[] = {&op_autoprobe, &op_numvfs, &op_vf_attr
 	&op_definition, &op_plugged, &op_run, &op_run_vf,
 	&op_intent, &op_definition_vf, &op_run_had,
 	&op_lease_shape, &op_shape_later, &op_vf_leaves, &op_redefine, &op_clean, &op_new_identity,
+	&op_vf_port,
 	&op_cpu_governor, &op_irq_affinity, &op_irq_keep,
 	&op_hook_program, &op_hook_reload, &op_bench_settings, &op_bench_tunnel, NULL};

@@ -17,6 +17,7 @@
 #include "lease/guest_run.h"
 #include "lease/lease_text.h"
 #include "lease/ops.h"
+#include "lease/port.h"
 #include "sriov/ops.h"
 #include "state/ids_sqlite.h"
 
@@ -306,11 +307,24 @@ static void a_lease_is_made_from_its_text(void **state)
 	goes_back(&op, "");
 }
 
+static void what_a_vfs_pf_is_known_by_is_noted(void **state)
+{
+	const struct op op = {&op_vf_port, UUID "/0000:10:10.0", "00:1b:21:00:00:0b", ""};
+	const struct op none = {&op_vf_port, UUID "/0000:10:10.6", "00:1b:21:00:00:0b", ""};
+
+	lease(0);
+	assert_is(&op, "");
+	goes_on(&op, "00:1b:21:00:00:0b");
+	goes_back(&op, "");
+	assert_is(&none, "00:1b:21:00:00:0b"); /* leased no more: nothing is to be done */
+	assert_int_equal(op_apply(ctx, &none), 0);
+}
+
 static void a_vf_is_leased_from_its_text(void **state)
 {
 	struct vfctl_lease_vf vf = {.bdf = {.bus = 0x10, .slot = 0x10, .function = 2},
 		.pf = {.bus = 0x10}, .index = 1, .has_intent = true,
-		.intent = {.mask = VFCTL_ATTR_VLAN_ID, .vlan = 3}};
+		.intent = {.mask = VFCTL_ATTR_VLAN_ID, .vlan = 3}, .port_id = "00:1b:21:00:00:0a"};
 	_free_ char *text = lease_vf_to_text("L", &vf, true);
 	const struct op op = {&op_lease_vf, UUID "/0000:10:10.2", text, ""};
 	struct vfctl_leases *leases;
@@ -322,6 +336,7 @@ static void a_vf_is_leased_from_its_text(void **state)
 	assert_int_equal(vfctl_leases_read(ctx, &leases), 0);
 	assert_int_equal(leases->v[0].vf_count, 2);
 	assert_int_equal(leases->v[0].vfs[1].intent.vlan, 3);
+	assert_string_equal(leases->v[0].vfs[1].port_id, "00:1b:21:00:00:0a");
 	assert_true(leases->v[0].running);
 	vfctl_leases_free(leases);
 	goes_back(&op, "");
@@ -680,6 +695,7 @@ int main(void)
 		TEST(a_lease_ends),
 		TEST(a_lease_is_made_from_its_text),
 		TEST(a_vf_is_leased_from_its_text),
+		TEST(what_a_vfs_pf_is_known_by_is_noted),
 		TEST(what_a_run_left_is_ended),
 		TEST(the_runs_own_lease_stays),
 		TEST(a_lease_of_another_id_stays),

@@ -18,6 +18,7 @@
 #include "lease/clean.h"
 #include "lease/guest_run.h"
 #include "lease/ops.h"
+#include "lease/port.h"
 #include "sriov/lag.h"
 #include "sriov/ops.h"
 #include "state/journal.h"
@@ -216,7 +217,7 @@ static const struct op_type *const guests[] = {&op_claim, &op_unclaim, &op_lease
 	&op_lease_vf, &op_unlease_vf, &op_lease_domain,
 	&op_policy, &op_unrun, &op_domain, &op_undomain, &op_definition,
 	&op_plugged, &op_run, &op_run_vf, &op_intent, &op_definition_vf, &op_run_had,
-	&op_lease_shape, &op_shape_later, &op_vf_leaves, &op_redefine,
+	&op_lease_shape, &op_shape_later, &op_vf_leaves, &op_redefine, &op_vf_port,
 	/* It waits for what a bond brings, and has nothing to take back: the story lag. */
 	&op_lag,
 	/* These touch the machine itself: in the lab. */

@@ -274,7 +274,8 @@ static void schema_5_keeps_its_leases(void **state)
 		"DROP TABLE lease_qemu_cpu", "DROP TABLE asked", "DROP TABLE change_op",
 		"DROP TABLE change", "ALTER TABLE lease ADD COLUMN running INTEGER NOT NULL DEFAULT 0",
 		"ALTER TABLE lease ADD COLUMN boot TEXT NOT NULL DEFAULT ''",
-		"ALTER TABLE lease_vf ADD COLUMN saved TEXT", "PRAGMA user_version = 5"};
+		"ALTER TABLE lease_vf ADD COLUMN saved TEXT",
+		"ALTER TABLE lease_vf DROP COLUMN port", "PRAGMA user_version = 5"};
 	struct vfctl_leases *leases;
 	struct store *store = open_store();
 	struct db *db;
@@ -299,7 +300,7 @@ static void schema_5_keeps_its_leases(void **state)
 	assert_int_equal(db_open(ctx, path, false, &db), 0);
 	assert_int_equal(db_version(db, &version), 0);
 	db_close(db);
-	assert_int_equal(version, 8);
+	assert_int_equal(version, 9);
 	assert_int_equal(share(store, "a", 5, 4), -EEXIST);
 	assert_int_equal(share(store, "a", 5, 6), 0);
 	store_close(store);
@@ -419,7 +420,7 @@ static void make_old_file(void)
 		"DROP TABLE lease_cell", "DROP TRIGGER lease_cpu_alone",
 		"DROP TABLE lease_qemu_cpu", "DROP TABLE asked",
 		"ALTER TABLE lease ADD COLUMN running INTEGER NOT NULL DEFAULT 0",
-		"ALTER TABLE lease_vf DROP COLUMN intent",
+		"ALTER TABLE lease_vf DROP COLUMN intent", "ALTER TABLE lease_vf DROP COLUMN port",
 		"ALTER TABLE lease_vf ADD COLUMN saved TEXT",
 		"INSERT INTO lease VALUES ('one', 'u1', 'placed', 5, 0, 2, 4096, 0, 1)",
 		"INSERT INTO lease VALUES ('two', 'u2', 'attached', 5, 0, -1, 0, 0, 0)",
@@ -471,7 +472,7 @@ static void leases_of_the_version_before_have_one_cell(void **state)
 	make_old_file();
 	assert_old_leases(3);
 	store = open_store();
-	assert_old_leases(8);
+	assert_old_leases(9);
 	assert_int_equal(take(store, 3, 5, 5), 0);
 	assert_int_equal(store_drop(store, "one"), 0);
 	store_close(store);

@@ -30,6 +30,8 @@ struct vfctl_lease_vf {
 	 */
 	bool has_intent;
 	struct vfctl_vf_attrs intent;
+	/** What its PF was known by when it was leased (vfctl_pf.port_id); "": not noted. */
+	char port_id[VFCTL_PORT_ID_TEXT];
 	/** What the hook found before it wrote the guest's policy; mask 0: nothing saved. */
 	struct vfctl_vf_attrs saved;
 };
