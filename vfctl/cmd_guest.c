@@ -22,7 +22,7 @@ static const struct option_row guest_options[] = {
 
 static int run_xml(struct invocation *in)
 {
-	struct vfctl_placed *placed = NULL;
+	struct vfctl_placement *placed = NULL;
 	struct session s;
 	char *xml = NULL;
 	int r, status = open_session(in, &s, false);
@@ -30,7 +30,7 @@ static int run_xml(struct invocation *in)
 	if (status == 0) {
 		r = vfctl_place(in->ctx, s.guest, &s.options, &placed);
 		if (r == 0)
-			r = vfctl_placed_xml(in->ctx, placed, s.template_text, s.template_name,
+			r = vfctl_placement_xml(in->ctx, placed, s.template_text, s.template_name,
 				s.hv ? s.hv->version : 0, &xml);
 		if (r < 0)
 			status = fail(in, r);
@@ -38,7 +38,7 @@ static int run_xml(struct invocation *in)
 			fputs(xml, out_file(in->out));
 	}
 	free(xml);
-	vfctl_placed_free(placed);
+	vfctl_placement_free(placed);
 	close_session(&s);
 	return status;
 }

@@ -292,7 +292,7 @@ static int print_one(struct planning *p, const char *name, const struct vfctl_ho
 
 static int run_live(struct planning *p)
 {
-	struct vfctl_placed *placed = NULL;
+	struct vfctl_placement *placed = NULL;
 	const struct vfctl_domain_vf *vfs;
 	size_t count;
 	int r = open_session(p->in, &p->s, false);
@@ -303,10 +303,10 @@ static int run_live(struct planning *p)
 	r = vfctl_place(p->in->ctx, p->s.guest, &p->s.options, &placed);
 	if (r < 0)
 		return fail(p->in, r);
-	vfs = vfctl_placed_vfs(placed, &count);
-	r = print_one(p, p->s.guest->name, vfctl_placed_model(placed), vfctl_placed_plan(placed),
-		count == vfctl_placed_assignment(placed)->vf_count ? vfs : NULL);
-	vfctl_placed_free(placed);
+	vfs = vfctl_placement_vfs(placed, &count);
+	r = print_one(p, p->s.guest->name, vfctl_placement_model(placed), vfctl_placement_plan(placed),
+		count == vfctl_placement_assignment(placed)->vf_count ? vfs : NULL);
+	vfctl_placement_free(placed);
 	return r;
 }
 

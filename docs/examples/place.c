@@ -50,14 +50,14 @@ static int place_on_model(struct vfctl_ctx *ctx, struct vfctl_guest *guest, cons
 static int place_here(struct vfctl_ctx *ctx, struct vfctl_guest *guest)
 {
 	struct vfctl_session *session = NULL;
-	struct vfctl_placed *placed = NULL;
+	struct vfctl_placement *placed = NULL;
 	int r = vfctl_session_open(ctx, NULL, &session);
 
 	if (r == 0)
 		r = vfctl_place(ctx, guest, vfctl_session_place(session), &placed);
 	if (r == 0)
-		print(guest->name, vfctl_placed_assignment(placed));
-	vfctl_placed_free(placed);
+		print(guest->name, vfctl_placement_assignment(placed));
+	vfctl_placement_free(placed);
 	vfctl_session_close(session);
 	return r;
 }

@@ -30,7 +30,7 @@ char *json_of_attrs(const struct vfctl_vf_attrs *attrs)
 /* What mlx4 reports of a VF whose guest tags by itself (MLX4_VGT). */
 #define VLAN_VGT 4095
 
-/* An identity that no wish may have (zero: never set) is what a roll-back returns to. */
+/* An identity that no change may have (zero: never set) is what a roll-back returns to. */
 static int read_attr(struct vfctl_ctx *scratch, const char *key, const char *value,
 	struct vfctl_vf_attrs *attrs)
 {

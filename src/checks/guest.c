@@ -19,7 +19,7 @@ static void read_guest(struct exam *e, const struct known_domain *domain, struct
 
 	str_copy(g->name, sizeof(g->name), domain->name);
 	if (r == 0 && g->xml)
-		r = vfctl_domain_read(e->ctx, g->xml, &g->view);
+		r = vfctl_domain_read(e->ctx, g->xml, &g->parsed);
 	if (r < 0)
 		ctx_clear(e->ctx);
 	for (size_t i = 0; i < domain->device_count; i++)
@@ -65,7 +65,7 @@ void each_guest(struct exam *e, void (*look)(struct exam *e, const struct guest 
 	const struct guest_list *all = guests_of(e);
 
 	for (size_t i = 0; all && i < all->count && !e->failed; i++)
-		if (all->v[i].view)
+		if (all->v[i].parsed)
 			look(e, &all->v[i], data);
 }
 
@@ -74,14 +74,14 @@ void tell_unread_guests(struct exam *e)
 	const struct guest_list *all = guests_of(e);
 
 	for (size_t i = 0; all && i < all->count; i++)
-		if (!all->v[i].view)
+		if (!all->v[i].parsed)
 			unknown(e, "the definition of %s cannot be read", all->v[i].name);
 }
 
 void exam_forget_guests(struct exam *e)
 {
 	for (size_t i = 0; e->guests && i < e->guests->count; i++) {
-		vfctl_domain_view_free(e->guests->v[i].view);
+		vfctl_parsed_domain_free(e->guests->v[i].parsed);
 		free(e->guests->v[i].xml);
 	}
 	if (e->guests) {
@@ -109,8 +109,8 @@ const struct vfctl_vf *vf_at(const struct exam *e, const struct vfctl_bdf *bdf,
 
 bool guest_has(const struct guest *g, const struct vfctl_bdf *bdf)
 {
-	for (size_t i = 0; i < g->view->device_count; i++)
-		if (vfctl_bdf_compare(&g->view->devices[i].source, bdf) == 0)
+	for (size_t i = 0; i < g->parsed->device_count; i++)
+		if (vfctl_bdf_compare(&g->parsed->devices[i].source, bdf) == 0)
 			return true;
 	return false;
 }

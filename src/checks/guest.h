@@ -13,7 +13,7 @@
 struct guest {
 	char name[256];
 	char *xml;			/* its definition; NULL: it cannot be read */
-	struct vfctl_domain_view *view; /* the same; NULL: it is none */
+	struct vfctl_parsed_domain *parsed; /* the same; NULL: it is none */
 	uint64_t bar_bytes;		/* of its devices */
 };
 

@@ -17,7 +17,7 @@
 
 static unsigned bits_of(const struct guest *g, const struct vfctl_address_space *host)
 {
-	const struct vfctl_domain_address *a = &g->view->address;
+	const struct vfctl_domain_address *a = &g->parsed->address;
 
 	if (!a->passthrough)
 		return a->bits;
@@ -31,11 +31,11 @@ static void look_at_bars(struct exam *e, const struct guest *g, void *host)
 
 	if (!bits)
 		return;
-	room = vfctl_domain_bar_room(g->view->address.uefi, bits, 0);
+	room = vfctl_domain_bar_room(g->parsed->address.uefi, bits, 0);
 	if (g->bar_bytes > room)
 		found(e, g->name, "its devices' BARs take %" PRIu64 " GiB, and with addresses "
 			"of %u bits %s has %" PRIu64 " GiB for them", g->bar_bytes >> 30, bits,
-			g->view->address.uefi ? "UEFI" : "the guest", room >> 30);
+			g->parsed->address.uefi ? "UEFI" : "the guest", room >> 30);
 }
 
 static void check_guest_bars(struct exam *e)
@@ -53,7 +53,7 @@ static void look_at_width(struct exam *e, const struct guest *g, void *data)
 	unsigned bits = bits_of(g, host);
 
 	/* UEFI puts BARs at the top; SeaBIOS right behind the memory. */
-	if (g->view->address.uefi && host->iommu_bits && bits > host->iommu_bits && g->bar_bytes)
+	if (g->parsed->address.uefi && host->iommu_bits && bits > host->iommu_bits && g->bar_bytes)
 		found(e, g->name, "its addresses have %u bits, and /sys/class/iommu tells of "
 			"an IOMMU that translates %u", bits, host->iommu_bits);
 }
@@ -79,7 +79,7 @@ static uint64_t pinned(const struct vfctl_memlock *m)
 /* libvirt makes of it both the limit of locked memory and that of the guest's control group. */
 static void look_at_hard_limit(struct exam *e, const struct guest *g, void *data)
 {
-	struct vfctl_memlock m = g->view->memlock;
+	struct vfctl_memlock m = g->parsed->memlock;
 	uint64_t limit = m.hard_limit_bytes, need = pinned(&m);
 	struct vfctl_ailment *a;
 	char devices[64] = "";
@@ -99,7 +99,7 @@ static void look_at_hard_limit(struct exam *e, const struct guest *g, void *data
 
 static void look_at_limit(struct exam *e, const struct guest *g, void *data)
 {
-	uint64_t limit = *(uint64_t *)data, need = vfctl_domain_memlock_need(&g->view->memlock, 0);
+	uint64_t limit = *(uint64_t *)data, need = vfctl_domain_memlock_need(&g->parsed->memlock, 0);
 	char much[32] = "all memory";
 
 	if (need <= limit)
@@ -125,7 +125,7 @@ static void check_guest_memory(struct exam *e)
 
 static void look_at_iommufd(struct exam *e, const struct guest *g, void *data)
 {
-	if (g->view->address.iommufd && !host_exists(e->ctx, "/dev/iommu"))
+	if (g->parsed->address.iommufd && !host_exists(e->ctx, "/dev/iommu"))
 		found(e, g->name, "its definition asks for iommufd, and there is no /dev/iommu");
 }
 
@@ -148,8 +148,8 @@ static bool is_leased(const struct exam *e, const struct vfctl_bdf *bdf)
 
 static void look_at_missing(struct exam *e, const struct guest *g, void *data)
 {
-	for (size_t i = 0; i < g->view->device_count; i++) {
-		const struct vfctl_bdf *bdf = &g->view->devices[i].source;
+	for (size_t i = 0; i < g->parsed->device_count; i++) {
+		const struct vfctl_bdf *bdf = &g->parsed->devices[i].source;
 
 		if (!host_exists(e->ctx, PCI_SYSFS "%s", TEXT(bdf)) && !is_leased(e, bdf)) {
 			found(e, g->name, "%s, which it has, is not in /sys/bus/pci/devices", TEXT(bdf));
@@ -203,9 +203,9 @@ static void look_at_group(struct exam *e, const struct guest *g, const struct vf
 static void look_at_groups(struct exam *e, const struct guest *g, void *data)
 {
 	/* Of VFs the check vfs-apart speaks. */
-	for (size_t i = 0; i < g->view->device_count; i++)
-		if (!vf_at(e, &g->view->devices[i].source, NULL))
-			look_at_group(e, g, &g->view->devices[i].source);
+	for (size_t i = 0; i < g->parsed->device_count; i++)
+		if (!vf_at(e, &g->parsed->devices[i].source, NULL))
+			look_at_group(e, g, &g->parsed->devices[i].source);
 }
 
 static void check_guest_group(struct exam *e)
@@ -252,8 +252,8 @@ static void look_at_models(struct exam *e, const struct guest *g, void *data)
 {
 	struct modules *m = data;
 
-	for (size_t i = 0; i < g->view->device_count; i++) {
-		const struct vfctl_domain_device *d = &g->view->devices[i];
+	for (size_t i = 0; i < g->parsed->device_count; i++) {
+		const struct vfctl_domain_device *d = &g->parsed->devices[i];
 
 		if (!d->model[0] || pci_driver_is_here(e->ctx, d->model))
 			continue;
@@ -329,8 +329,8 @@ static void look_at_generic(struct exam *e, const struct guest *g, void *data)
 {
 	struct generic *all = data;
 
-	for (size_t i = 0; i < g->view->device_count; i++) {
-		const struct vfctl_domain_device *d = &g->view->devices[i];
+	for (size_t i = 0; i < g->parsed->device_count; i++) {
+		const struct vfctl_domain_device *d = &g->parsed->devices[i];
 		const struct vfctl_pf *pf = NULL;
 		const struct vfctl_vf *vf = vf_at(e, &d->source, &pf);
 

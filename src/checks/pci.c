@@ -131,8 +131,8 @@ static void look_at_devices(struct exam *e, const struct guest *g, void *data)
 {
 	unsigned *looks = data;
 
-	for (size_t i = 0; i < g->view->device_count; i++) {
-		const struct vfctl_bdf *bdf = &g->view->devices[i].source;
+	for (size_t i = 0; i < g->parsed->device_count; i++) {
+		const struct vfctl_bdf *bdf = &g->parsed->devices[i].source;
 		bool vf = pci_has(e->ctx, bdf, "physfn"), read;
 
 		if ((*looks)++ < LOOKS_MAX && !sleeps(e, bdf) && is_gone(e, bdf, vf, &read))

@@ -17,22 +17,22 @@ static bool cell_is_on(const struct vfctl_domain_cell *cell, int node)
 	return vfctl_cpuset_has(&cell->memory_nodes, (unsigned)node);
 }
 
-static const struct vfctl_domain_controller *controller_of(const struct vfctl_domain_view *view,
+static const struct vfctl_domain_controller *controller_of(const struct vfctl_parsed_domain *parsed,
 	uint32_t bus)
 {
-	for (size_t i = 0; i < view->controller_count; i++)
-		if (view->controllers[i].index == bus)
-			return &view->controllers[i];
+	for (size_t i = 0; i < parsed->controller_count; i++)
+		if (parsed->controllers[i].index == bus)
+			return &parsed->controllers[i];
 	return NULL;
 }
 
 /* The cells that are on the host's node: how many, and the first. */
-static size_t cells_on(const struct vfctl_domain_view *view, int node, size_t *ret_first)
+static size_t cells_on(const struct vfctl_parsed_domain *parsed, int node, size_t *ret_first)
 {
 	size_t count = 0;
 
-	for (size_t i = view->cell_count; i-- > 0;)
-		if (cell_is_on(&view->cells[i], node)) {
+	for (size_t i = parsed->cell_count; i-- > 0;)
+		if (cell_is_on(&parsed->cells[i], node)) {
 			*ret_first = i;
 			count++;
 		}
@@ -45,16 +45,16 @@ static size_t cells_on(const struct vfctl_domain_view *view, int node, size_t *r
  */
 static bool look_at_node(struct exam *e, const struct guest *g, const struct vfctl_domain_device *d)
 {
-	const struct vfctl_domain_controller *bus = controller_of(g->view, d->guest.bus);
+	const struct vfctl_domain_controller *bus = controller_of(g->parsed, d->guest.bus);
 	const struct vfctl_vf *vf = vf_at(e, &d->source, NULL);
 	int node = vf ? vf->numa_node : pci_read_int(e->ctx, &d->source, "numa_node", -1);
 	int cell = bus ? bus->cell : -1;
-	size_t want = 0, count = node < 0 || !d->has_guest ? 0 : cells_on(g->view, node, &want);
+	size_t want = 0, count = node < 0 || !d->has_guest ? 0 : cells_on(g->parsed, node, &want);
 	char where[48] = "beneath no expander bus";
 
-	if (!count || count == g->view->cell_count)
+	if (!count || count == g->parsed->cell_count)
 		return false;
-	if (cell >= 0 && (size_t)cell < g->view->cell_count && cell_is_on(&g->view->cells[cell], node))
+	if (cell >= 0 && (size_t)cell < g->parsed->cell_count && cell_is_on(&g->parsed->cells[cell], node))
 		return false;
 	if (cell >= 0)
 		snprintf(where, sizeof(where), "beneath the expander bus of its cell %d", cell);
@@ -67,8 +67,8 @@ static bool look_at_node(struct exam *e, const struct guest *g, const struct vfc
 
 static void look_at_nodes(struct exam *e, const struct guest *g, void *data)
 {
-	for (size_t i = 0; g->view->cell_count > 1 && i < g->view->device_count; i++)
-		if (look_at_node(e, g, &g->view->devices[i]))
+	for (size_t i = 0; g->parsed->cell_count > 1 && i < g->parsed->device_count; i++)
+		if (look_at_node(e, g, &g->parsed->devices[i]))
 			return;
 }
 
@@ -124,7 +124,7 @@ static bool share_switch(struct exam *e, struct pair *p)
 static void each_pair(struct exam *e, const struct guest *g,
 	bool (*look)(struct exam *e, const struct guest *g, const struct pair *p))
 {
-	const struct vfctl_domain_view *v = g->view;
+	const struct vfctl_parsed_domain *v = g->parsed;
 	_free_ enum part *parts = v->device_count > 1 ? calloc(v->device_count, sizeof(*parts)) : NULL;
 	size_t gpus = 0;
 
@@ -142,15 +142,15 @@ static void each_pair(struct exam *e, const struct guest *g,
 }
 
 /* The guest's switch that @bus is below; NULL: none. */
-static const struct vfctl_domain_controller *switch_above(const struct vfctl_domain_view *view,
+static const struct vfctl_domain_controller *switch_above(const struct vfctl_parsed_domain *parsed,
 	uint32_t bus)
 {
-	const struct vfctl_domain_controller *c = controller_of(view, bus);
+	const struct vfctl_domain_controller *c = controller_of(parsed, bus);
 
-	for (size_t i = 0; c && c->index && i < view->controller_count; i++) {
+	for (size_t i = 0; c && c->index && i < parsed->controller_count; i++) {
 		if (str_eq(c->model, "pcie-switch-upstream-port"))
 			return c;
-		c = controller_of(view, c->parent);
+		c = controller_of(parsed, c->parent);
 	}
 	return NULL;
 }
@@ -162,8 +162,8 @@ static bool look_at_pair(struct exam *e, const struct guest *g, const struct pai
 
 	if (!p->gpu->has_guest || !p->net->has_guest)
 		return false;
-	a = switch_above(g->view, p->gpu->guest.bus);
-	b = switch_above(g->view, p->net->guest.bus);
+	a = switch_above(g->parsed, p->gpu->guest.bus);
+	b = switch_above(g->parsed, p->net->guest.bus);
 	if (a && a == b)
 		return false;
 	found(e, g->name, "on the host %s and %s are below one PCIe switch (%s); in the guest, on the buses "
@@ -333,10 +333,10 @@ static void tell_vectors(struct exam *e, const struct guest *g, const struct vfc
 /* One for what the card has to say, and one for the queues of each vCPU (mlx5, ice). */
 static void look_at_vectors(struct exam *e, const struct guest *g, void *data)
 {
-	for (size_t i = 0; i < g->view->device_count; i++) {
+	for (size_t i = 0; i < g->parsed->device_count; i++) {
 		const struct vfctl_pf *pf = NULL;
-		const struct vfctl_vf *vf = vf_at(e, &g->view->devices[i].source, &pf);
-		unsigned want = g->view->vcpus + 1, have;
+		const struct vfctl_vf *vf = vf_at(e, &g->parsed->devices[i].source, &pf);
+		unsigned want = g->parsed->vcpus + 1, have;
 		const struct vfctl_vf_attrs *intent;
 		char title[VF_TITLE];
 		int total;
@@ -353,7 +353,7 @@ static void look_at_vectors(struct exam *e, const struct guest *g, void *data)
 		vf_title(pf, vf, title);
 		tell_vectors(e, g, vf, title, want, found(e, title, "the VF has %u MSI-X vectors, the guest "
 			"%s has %u vCPUs; sriov_vf_total_msix of %s is %d, for %u VFs", have, g->name,
-			g->view->vcpus, TEXT(&pf->bdf), total, pf->num_vfs));
+			g->parsed->vcpus, TEXT(&pf->bdf), total, pf->num_vfs));
 	}
 }
 

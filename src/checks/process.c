@@ -294,8 +294,8 @@ static void look_at_others(struct exam *e, const struct guest *g, void *data)
 {
 	const struct known_domains *domains = exam_domains(e);
 
-	for (size_t i = 0; i < g->view->device_count; i++) {
-		const struct vfctl_bdf *bdf = &g->view->devices[i].source;
+	for (size_t i = 0; i < g->parsed->device_count; i++) {
+		const struct vfctl_bdf *bdf = &g->parsed->devices[i].source;
 		char driver[PCI_DRIVER_NAME], who[64];
 		bool runs = false;
 

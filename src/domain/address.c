@@ -161,7 +161,7 @@ static bool uses_iommufd(const struct xml_node *domain)
 	return xml_get_is(xml_child(domain, "iommufd"), "enabled", "yes");
 }
 
-void view_read_address(const struct xml_node *domain, struct vfctl_domain_address *ret)
+void parsed_read_address(const struct xml_node *domain, struct vfctl_domain_address *ret)
 {
 	const struct xml_node *node = xml_child(xml_child(domain, "cpu"), "maxphysaddr");
 
@@ -179,6 +179,6 @@ int vfctl_domain_address_read(struct vfctl_ctx *ctx, const char *text,
 	int r = xml_parse_domain(ctx, "domain", text, &xml);
 
 	if (r == 0)
-		view_read_address(xml_root(xml), ret);
+		parsed_read_address(xml_root(xml), ret);
 	return r;
 }

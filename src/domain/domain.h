@@ -13,23 +13,23 @@
 #define METADATA_TUNING "tuning" /* tuning.c */
 #define METADATA_SAID "said" /* lines of text: what the guest's file said */
 
-/* view_text.c: numbers and lists as libvirt writes them. */
-int view_fail(struct vfctl_ctx *ctx, const struct xml_node *node, const char *value);
+/* parsed_text.c: numbers and lists as libvirt writes them. */
+int parsed_fail(struct vfctl_ctx *ctx, const struct xml_node *node, const char *value);
 /* @number in the node's unit, as bytes. */
-int view_bytes(struct vfctl_ctx *ctx, const struct xml_node *node, const char *number,
+int parsed_bytes(struct vfctl_ctx *ctx, const struct xml_node *node, const char *number,
 	uint64_t *ret);
 /* Add the list in the attribute, if there is one. */
-int view_list(struct vfctl_ctx *ctx, const struct xml_node *node, const char *attr,
+int parsed_list(struct vfctl_ctx *ctx, const struct xml_node *node, const char *attr,
 	struct vfctl_cpuset *io);
 
-/* view_numa.c: cells and pins. */
-int view_read_cells(struct vfctl_ctx *ctx, const struct xml_node *domain,
-	struct vfctl_domain_view *view);
-int view_read_pins(struct vfctl_ctx *ctx, const struct xml_node *domain,
-	struct vfctl_domain_view *view);
+/* parsed_numa.c: cells and pins. */
+int parsed_read_cells(struct vfctl_ctx *ctx, const struct xml_node *domain,
+	struct vfctl_parsed_domain *parsed);
+int parsed_read_pins(struct vfctl_ctx *ctx, const struct xml_node *domain,
+	struct vfctl_parsed_domain *parsed);
 /* address.c, memlock.c: of a <domain>. */
-void view_read_address(const struct xml_node *domain, struct vfctl_domain_address *ret);
-int view_read_memlock(struct vfctl_ctx *ctx, const struct xml_node *domain, struct vfctl_memlock *ret);
+void parsed_read_address(const struct xml_node *domain, struct vfctl_domain_address *ret);
+int parsed_read_memlock(struct vfctl_ctx *ctx, const struct xml_node *domain, struct vfctl_memlock *ret);
 
 /* intent.c: one VF as attributes; shared by writer and both readers. */
 int intent_vf_attr(struct vfctl_ctx *ctx, struct vfctl_domain_vf *vf, uint32_t *given,

@@ -53,10 +53,10 @@ static int read_size(struct vfctl_ctx *ctx, const struct xml_node *node, uint64_
 	char buf[64];
 	const char *text = xml_text(node, buf, sizeof(buf));
 
-	return text ? view_bytes(ctx, node, text, ret) : 0;
+	return text ? parsed_bytes(ctx, node, text, ret) : 0;
 }
 
-int view_read_memlock(struct vfctl_ctx *ctx, const struct xml_node *domain, struct vfctl_memlock *ret)
+int parsed_read_memlock(struct vfctl_ctx *ctx, const struct xml_node *domain, struct vfctl_memlock *ret)
 {
 	struct vfctl_memlock m = {0};
 	int r = read_size(ctx, xml_child(domain, "memory"), &m.memory_bytes);
@@ -81,7 +81,7 @@ int vfctl_domain_memlock_read(
 	_xml_ struct xml *xml = NULL;
 	int r = xml_parse_domain(ctx, "domain", text, &xml);
 
-	return r < 0 ? r : view_read_memlock(ctx, xml_root(xml), ret);
+	return r < 0 ? r : parsed_read_memlock(ctx, xml_root(xml), ret);
 }
 
 static char *size_text(uint64_t bytes)

@@ -22,9 +22,9 @@ static void free_assignment(struct vfctl_assignment **a)
 	vfctl_domain_placement_free(*a);
 }
 
-static void free_view(struct vfctl_domain_view **view)
+static void free_parsed(struct vfctl_parsed_domain **parsed)
 {
-	vfctl_domain_view_free(*view);
+	vfctl_parsed_domain_free(*parsed);
 }
 
 static int node_of_cpu(const struct vfctl_topology *topology, unsigned cpu)
@@ -41,18 +41,18 @@ static int only_member(const struct vfctl_cpuset *set)
 }
 
 /* A vCPU with one CPU has it alone; more are shared, and stand last in their cell. */
-static int read_vcpus(struct vfctl_ctx *ctx, const struct vfctl_domain_view *view,
+static int read_vcpus(struct vfctl_ctx *ctx, const struct vfctl_parsed_domain *parsed,
 	struct vfctl_assignment *a, struct vfctl_cell *cell)
 {
 	for (uint32_t i = 0; i < cell->vcpu_count; i++) {
 		uint32_t vcpu = cell->first_vcpu + i;
-		const struct vfctl_cpuset *pin = &view->vcpu_pins[vcpu];
+		const struct vfctl_cpuset *pin = &parsed->vcpu_pins[vcpu];
 		int cpu = only_member(pin);
 
 		if (vfctl_cpuset_empty(pin) || (cpu >= 0 && cell->shared_vcpus))
 			return ctx_fail(ctx, -EINVAL,
 				"domain %s: vCPU %u %s; this is no placement of vfctl's form",
-				view->name, vcpu,
+				parsed->name, vcpu,
 				cpu < 0 ? "is pinned nowhere"
 					: "has its CPU alone and comes after a shared one");
 		a->vcpus[vcpu] = cpu < 0 ? VFCTL_CPU_MAX : (uint32_t)cpu;
@@ -64,25 +64,25 @@ static int read_vcpus(struct vfctl_ctx *ctx, const struct vfctl_domain_view *vie
 	return 0;
 }
 
-static int read_cell(struct vfctl_ctx *ctx, const struct vfctl_domain_view *view,
+static int read_cell(struct vfctl_ctx *ctx, const struct vfctl_parsed_domain *parsed,
 	const struct vfctl_topology *topology, struct vfctl_assignment *a, size_t number)
 {
-	const struct vfctl_domain_cell *from = &view->cells[number];
+	const struct vfctl_domain_cell *from = &parsed->cells[number];
 	struct vfctl_cell *cell = &a->cells[number];
 	int first = vfctl_cpuset_next(&from->vcpus, 0);
 	unsigned count = vfctl_cpuset_count(&from->vcpus);
 	int r;
 
 	if (first < 0 || !vfctl_cpuset_has(&from->vcpus, (unsigned)first + count - 1) ||
-		(unsigned)first + count > view->vcpus)
+		(unsigned)first + count > parsed->vcpus)
 		return ctx_fail(ctx, -EINVAL,
 			"domain %s: the vCPUs of guest cell %zu are no single run; this is no "
 			"placement of vfctl's form",
-			view->name, number);
+			parsed->name, number);
 	*cell = (struct vfctl_cell){.memory_node = only_member(&from->memory_nodes),
 		.first_vcpu = (uint32_t)first, .vcpu_count = count,
 		.memory_bytes = from->memory_bytes, .page_bytes = from->page_bytes};
-	r = read_vcpus(ctx, view, a, cell);
+	r = read_vcpus(ctx, parsed, a, cell);
 	if (r < 0)
 		return r;
 	cell->node = a->vcpus[first] < VFCTL_CPU_MAX
@@ -95,32 +95,32 @@ static int read_cell(struct vfctl_ctx *ctx, const struct vfctl_domain_view *view
 	return 0;
 }
 
-static int read_cells(struct vfctl_ctx *ctx, const struct vfctl_domain_view *view,
+static int read_cells(struct vfctl_ctx *ctx, const struct vfctl_parsed_domain *parsed,
 	const struct vfctl_topology *topology, struct vfctl_assignment *a)
 {
 	struct vfctl_cpuset seen = {0};
 	int r = 0;
 
-	if (view->cell_count > VFCTL_CELLS_MAX || view->vcpus > VFCTL_VCPU_MAX)
+	if (parsed->cell_count > VFCTL_CELLS_MAX || parsed->vcpus > VFCTL_VCPU_MAX)
 		return ctx_fail(ctx, -EINVAL, "domain %s: %zu guest cells and %u vCPUs are "
-			"more than %d and %d", view->name, view->cell_count, view->vcpus,
+			"more than %d and %d", parsed->name, parsed->cell_count, parsed->vcpus,
 			VFCTL_CELLS_MAX, VFCTL_VCPU_MAX);
-	a->cells = calloc(view->cell_count, sizeof(*a->cells));
-	a->vcpus = calloc(view->vcpus, sizeof(*a->vcpus));
+	a->cells = calloc(parsed->cell_count, sizeof(*a->cells));
+	a->vcpus = calloc(parsed->vcpus, sizeof(*a->vcpus));
 	if (!a->cells || !a->vcpus)
 		return ctx_oom(ctx);
-	a->cell_count = view->cell_count;
-	a->vcpu_count = view->vcpus;
+	a->cell_count = parsed->cell_count;
+	a->vcpu_count = parsed->vcpus;
 	for (size_t i = 0; r == 0 && i < a->cell_count; i++) {
-		if (vfctl_cpuset_intersects(&seen, &view->cells[i].vcpus))
+		if (vfctl_cpuset_intersects(&seen, &parsed->cells[i].vcpus))
 			return ctx_fail(ctx, -EINVAL,
-				"domain %s: a vCPU is in two guest cells", view->name);
-		vfctl_cpuset_or(&seen, &view->cells[i].vcpus);
-		r = read_cell(ctx, view, topology, a, i);
+				"domain %s: a vCPU is in two guest cells", parsed->name);
+		vfctl_cpuset_or(&seen, &parsed->cells[i].vcpus);
+		r = read_cell(ctx, parsed, topology, a, i);
 	}
-	if (r == 0 && vfctl_cpuset_count(&seen) != view->vcpus)
+	if (r == 0 && vfctl_cpuset_count(&seen) != parsed->vcpus)
 		r = ctx_fail(ctx, -EINVAL, "domain %s: %u of its %u vCPUs are in guest cells",
-			view->name, vfctl_cpuset_count(&seen), view->vcpus);
+			parsed->name, vfctl_cpuset_count(&seen), parsed->vcpus);
 	a->node = a->cells[0].node;
 	a->page_bytes = a->cells[0].page_bytes;
 	return r;
@@ -136,38 +136,38 @@ static int read_shape(struct vfctl_ctx *ctx, const struct xml_node *domain,
 
 	a->guest_threads = 1;
 	if (threads && parse_u32(threads, 1, VFCTL_VCPU_MAX, &a->guest_threads) < 0)
-		return view_fail(ctx, topology, threads);
+		return parsed_fail(ctx, topology, threads);
 	if (dies && parse_u32(dies, 1, VFCTL_VCPU_MAX, &groups) < 0)
-		return view_fail(ctx, topology, dies);
+		return parsed_fail(ctx, topology, dies);
 	for (size_t i = 0; i < a->cell_count; i++)
 		a->cells[i].l3_groups = groups > 1 ? groups : 0;
 	return 0;
 }
 
 static int cell_of_place(
-	const struct vfctl_domain_view *view, const struct vfctl_domain_device *device)
+	const struct vfctl_parsed_domain *parsed, const struct vfctl_domain_device *device)
 {
-	for (size_t i = 0; device->has_guest && i < view->controller_count; i++)
-		if (view->controllers[i].index == device->guest.bus)
-			return view->controllers[i].cell;
+	for (size_t i = 0; device->has_guest && i < parsed->controller_count; i++)
+		if (parsed->controllers[i].index == device->guest.bus)
+			return parsed->controllers[i].cell;
 	return -1;
 }
 
 static const struct vfctl_domain_device *find_device(
-	const struct vfctl_domain_view *view, const struct vfctl_bdf *bdf)
+	const struct vfctl_parsed_domain *parsed, const struct vfctl_bdf *bdf)
 {
-	for (size_t i = 0; i < view->device_count; i++)
-		if (vfctl_bdf_compare(&view->devices[i].source, bdf) == 0)
-			return &view->devices[i];
+	for (size_t i = 0; i < parsed->device_count; i++)
+		if (vfctl_bdf_compare(&parsed->devices[i].source, bdf) == 0)
+			return &parsed->devices[i];
 	return NULL;
 }
 
 /* What the metadata does not say of a VF's place, its place in the guest may. */
-static void complete_vf(const struct vfctl_domain_view *view,
+static void complete_vf(const struct vfctl_parsed_domain *parsed,
 	const struct vfctl_assignment *a, struct vfctl_free_vf *vf, uint32_t *ret_cell)
 {
-	const struct vfctl_domain_device *device = find_device(view, &vf->bdf);
-	int cell = device ? cell_of_place(view, device) : -1;
+	const struct vfctl_domain_device *device = find_device(parsed, &vf->bdf);
+	int cell = device ? cell_of_place(parsed, device) : -1;
 
 	for (size_t i = 0; cell < 0 && vf->node >= 0 && i < a->cell_count; i++)
 		if (a->cells[i].node == vf->node || a->cells[i].memory_node == vf->node)
@@ -180,7 +180,7 @@ static void complete_vf(const struct vfctl_domain_view *view,
 }
 
 static int read_vfs(struct vfctl_ctx *ctx, struct xml_node *domain,
-	const struct vfctl_domain_view *view, struct vfctl_assignment *a)
+	const struct vfctl_parsed_domain *parsed, struct vfctl_assignment *a)
 {
 	int r = metadata_places(ctx, domain, &a->vfs, &a->vf_count);
 
@@ -191,7 +191,7 @@ static int read_vfs(struct vfctl_ctx *ctx, struct xml_node *domain,
 	if (!a->vf_wants || !a->vf_cells)
 		return ctx_oom(ctx);
 	for (size_t i = 0; i < a->vf_count; i++)
-		complete_vf(view, a, &a->vfs[i], &a->vf_cells[i]);
+		complete_vf(parsed, a, &a->vfs[i], &a->vf_cells[i]);
 	return 0;
 }
 
@@ -210,25 +210,25 @@ int vfctl_domain_placement(struct vfctl_ctx *ctx, const char *text,
 	const struct vfctl_topology *topology, struct vfctl_assignment **ret)
 {
 	_cleanup_(free_assignment) struct vfctl_assignment *a = calloc(1, sizeof(*a));
-	_cleanup_(free_view) struct vfctl_domain_view *view = NULL;
+	_cleanup_(free_parsed) struct vfctl_parsed_domain *parsed = NULL;
 	_xml_ struct xml *xml = NULL;
 	int r;
 
 	if (!a)
 		return ctx_oom(ctx);
-	r = vfctl_domain_read(ctx, text, &view);
+	r = vfctl_domain_read(ctx, text, &parsed);
 	if (r == 0)
 		r = xml_parse_domain(ctx, "domain", text, &xml);
 	if (r == 0)
-		r = read_cells(ctx, view, topology, a);
+		r = read_cells(ctx, parsed, topology, a);
 	if (r == 0)
 		r = read_shape(ctx, xml_root(xml), a);
 	if (r == 0)
-		r = read_vfs(ctx, xml_root(xml), view, a);
+		r = read_vfs(ctx, xml_root(xml), parsed, a);
 	if (r < 0)
 		return r;
-	a->emulator_cpus = view->emulator_cpus;
-	a->iothread_cpus = view->iothread_cpus;
+	a->emulator_cpus = parsed->emulator_cpus;
+	a->iothread_cpus = parsed->iothread_cpus;
 	hold_cpus(topology, a);
 	*ret = steal(a);
 	return 0;

@@ -82,7 +82,7 @@ static int add_named(struct look *l, enum vfctl_finding_kind kind, const char *d
 	return 0;
 }
 
-static int add(struct look *l, enum vfctl_finding_kind kind, const struct vfctl_lease *lease,
+static int add_finding(struct look *l, enum vfctl_finding_kind kind, const struct vfctl_lease *lease,
 	const struct vfctl_bdf *vf, char *words, char *remedy)
 {
 	return add_named(l, kind, lease->domain_name, vf, words, remedy);
@@ -143,12 +143,12 @@ static int add_gone(struct look *l, const struct vfctl_lease *lease)
 	char other[VFCTL_UUID_TEXT];
 
 	if (find_namesake(l, lease, other))
-		return add(l, VFCTL_FINDING_GONE, lease, NULL,
+		return add_finding(l, VFCTL_FINDING_GONE, lease, NULL,
 			str_format("libvirt does not know the domain %s of UUID %s any more, and it still "
 				"has a lease; the %s that it knows now has UUID %s", name, uuid, name, other),
 			str_format("vfctl recover --rebuild gives it that lease, if its metadata names it; "
 				"vfctl undefine %s ends it", uuid));
-	return add(l, VFCTL_FINDING_GONE, lease, NULL,
+	return add_finding(l, VFCTL_FINDING_GONE, lease, NULL,
 		str_format("libvirt does not know domain %s any more, and it still has a lease", name),
 		str_format("vfctl undefine %s ends it", name));
 }
@@ -162,7 +162,7 @@ static int look_at_domain(struct look *l, const struct vfctl_lease *lease)
 	if (!d && !lease->running && !is_defined(l, lease))
 		return add_gone(l, lease);
 	if (d && !str_eq(d->name, lease->domain_name))
-		return add(l, VFCTL_FINDING_RENAMED, lease, NULL,
+		return add_finding(l, VFCTL_FINDING_RENAMED, lease, NULL,
 			str_format("libvirt calls domain %s now %s", lease->domain_name, d->name),
 			strdup("its next start notes that"));
 	return 0;
@@ -203,14 +203,14 @@ static int add_absent(struct look *l, const struct vfctl_lease *lease,
 		char name[VFCTL_BDF_TEXT];
 
 		if (vfctl_bdf_compare(&pf->bdf, &vf->pf) == 0)
-			return add(l, VFCTL_FINDING_ABSENT, lease, &vf->bdf,
+			return add_finding(l, VFCTL_FINDING_ABSENT, lease, &vf->bdf,
 				str_format("VF %s, leased to domain %s, is not there: %s has %u VFs",
 					TEXT(&vf->bdf), lease->domain_name, vfctl_pf_name(pf, name),
 					pf->num_vfs),
 				str_format("vfctl apply, or vfctl create %s %u (or more)",
 					vfctl_pf_name(pf, name), vf->index + 1));
 	}
-	return add(l, VFCTL_FINDING_ABSENT, lease, &vf->bdf,
+	return add_finding(l, VFCTL_FINDING_ABSENT, lease, &vf->bdf,
 		str_format("VF %s, leased to domain %s, went with its PF %s", TEXT(&vf->bdf),
 			lease->domain_name, TEXT(&vf->pf)),
 		str_format("vfctl detach %s --vf %s takes it out; then vfctl attach gives it another",
@@ -240,7 +240,7 @@ static int look_at_exposure(struct look *l, const struct vfctl_lease *lease,
 	if (!exposure)
 		return 0;
 	accepted = !(exposure & ~l->spec->vfs_allowed);
-	return add(l, accepted ? VFCTL_FINDING_ACCEPTED : VFCTL_FINDING_EXPOSED, lease, &vf->bdf,
+	return add_finding(l, accepted ? VFCTL_FINDING_ACCEPTED : VFCTL_FINDING_EXPOSED, lease, &vf->bdf,
 		str_format("domain %s has VF %s/%u, which %s", lease->domain_name,
 			vfctl_pf_name(pf, name), vf->index, what_exposes(exposure)),
 		accepted ? strdup("host.yaml accepts that")
@@ -259,7 +259,7 @@ static int look_at_trust(struct look *l, const struct vfctl_lease *lease,
 
 	if (!leased->has_intent || (!trust && !spoof))
 		return 0;
-	return add(l, VFCTL_FINDING_TRUSTED, lease, &leased->bdf,
+	return add_finding(l, VFCTL_FINDING_TRUSTED, lease, &leased->bdf,
 		str_format("VF %s/%u is leased to domain %s with %s%s%s", vfctl_pf_name(pf, name),
 			leased->index, lease->domain_name, trust ? "trust on" : "",
 			trust && spoof ? " and " : "", spoof ? "the spoof check off" : ""),
@@ -282,7 +282,7 @@ static int look_at_port(struct look *l, const struct vfctl_lease *lease,
 		return 0;
 	if (!where)
 		return ctx_oom(l->ctx);
-	return add(l, VFCTL_FINDING_OTHER_PF, lease, &leased->bdf,
+	return add_finding(l, VFCTL_FINDING_OTHER_PF, lease, &leased->bdf,
 		str_format("domain %s was given VF %s of the PF with %s, which %s; %s is another PF now, "
 			"%s", name, at, port_words(leased->port_id, (char[PORT_WORDS]){0}), where,
 			TEXT(&pf->bdf), vfctl_pf_name(pf, (char[VFCTL_BDF_TEXT]){0})),
@@ -306,19 +306,19 @@ static int look_at_vf(struct look *l, const struct vfctl_lease *lease,
 	if (is_replaced(l, lease)) /* that was said, with what helps */
 		return look_at_exposure(l, lease, pf, vf);
 	if (vf->holder.uuid[0] && !str_eq(vf->holder.uuid, lease->domain_uuid))
-		r = add(l, VFCTL_FINDING_TAKEN, lease, &leased->bdf,
+		r = add_finding(l, VFCTL_FINDING_TAKEN, lease, &leased->bdf,
 			str_format("domain %s has VF %s, which is leased to domain %s", vf->holder.name,
 				at, name),
 			str_format("take it out of %s: virsh detach-device, and virsh edit",
 				vf->holder.name));
 	if (r == 0 && vf->defined_in[0])
-		r = add(l, VFCTL_FINDING_CLAIMED, lease, &leased->bdf,
+		r = add_finding(l, VFCTL_FINDING_CLAIMED, lease, &leased->bdf,
 			str_format("the definition of %s has VF %s, which is leased to domain %s",
 				vf->defined_in, at, name),
 			str_format("take it out: virsh edit %s (it is refused at its start)",
 				vf->defined_in));
 	if (r == 0 && is_dropped(l, lease, leased))
-		r = add(l, VFCTL_FINDING_DROPPED, lease, &leased->bdf,
+		r = add_finding(l, VFCTL_FINDING_DROPPED, lease, &leased->bdf,
 			str_format("the definition of domain %s has VF %s no more, which is leased to it",
 				name, at),
 			str_format("vfctl detach %s --vf %s ends that", name, at));
@@ -341,7 +341,7 @@ static int look_at_reserved(struct look *l, const struct vfctl_lease *lease,
 	if (vfctl_cpuset_empty(&both))
 		return 0;
 	vfctl_cpuset_format(&both, cpus, sizeof(cpus));
-	return add(l, VFCTL_FINDING_RESERVED, lease, NULL,
+	return add_finding(l, VFCTL_FINDING_RESERVED, lease, NULL,
 		str_format("domain %s holds CPU%s %s, which host.yaml has in %s", name,
 			vfctl_cpuset_count(&both) == 1 ? "" : "s", cpus, key),
 		str_format("take %s out there, or give the domain others: vfctl undefine %s, then "

@@ -130,13 +130,13 @@ static int add_lease(struct vfctl_ctx *ctx, const struct vfctl_snapshot *s,
 /* ---- domains ---- */
 
 /* A set of all CPUs is no pin. */
-static void add_pins(const struct vfctl_host_model *m, const struct vfctl_domain_view *view,
+static void add_pins(const struct vfctl_host_model *m, const struct vfctl_parsed_domain *parsed,
 	struct vfctl_occupant *o)
 {
-	struct vfctl_cpuset pins = view->vcpu_cpus;
+	struct vfctl_cpuset pins = parsed->vcpu_cpus;
 
-	vfctl_cpuset_or(&pins, &view->emulator_cpus);
-	vfctl_cpuset_or(&pins, &view->iothread_cpus);
+	vfctl_cpuset_or(&pins, &parsed->emulator_cpus);
+	vfctl_cpuset_or(&pins, &parsed->iothread_cpus);
 	vfctl_cpuset_and(&pins, &m->topology->online);
 	if (!vfctl_cpuset_within(&m->topology->online, &pins))
 		vfctl_cpuset_or(&o->cpus, &pins);
@@ -147,19 +147,19 @@ static void add_pins(const struct vfctl_host_model *m, const struct vfctl_domain
  * shares are the likeliest (a cell on each), rounded up to whole pages.
  */
 static int add_domain_memory(struct vfctl_ctx *ctx, const struct vfctl_host_model *m,
-	const struct vfctl_domain_view *view, bool active, struct vfctl_occupant *o)
+	const struct vfctl_parsed_domain *parsed, bool active, struct vfctl_occupant *o)
 {
-	unsigned count = vfctl_cpuset_count(&view->memory_nodes);
+	unsigned count = vfctl_cpuset_count(&parsed->memory_nodes);
 	/* <page size='4' unit='KiB'/> asks for base pages. */
-	uint64_t size = view->page_bytes >= 64 * 1024 ? view->page_bytes : VFCTL_PAGES_BASE;
+	uint64_t size = parsed->page_bytes >= 64 * 1024 ? parsed->page_bytes : VFCTL_PAGES_BASE;
 	uint64_t page = size ? size : 4096;
-	uint64_t share = count ? (view->memory_bytes / count + page - 1) / page * page : 0;
+	uint64_t share = count ? (parsed->memory_bytes / count + page - 1) / page * page : 0;
 	int r = 0;
 
-	for (int node = vfctl_cpuset_next(&view->memory_nodes, 0); node >= 0 && r == 0;
-		node = vfctl_cpuset_next(&view->memory_nodes, (unsigned)node + 1)) {
+	for (int node = vfctl_cpuset_next(&parsed->memory_nodes, 0); node >= 0 && r == 0;
+		node = vfctl_cpuset_next(&parsed->memory_nodes, (unsigned)node + 1)) {
 		struct vfctl_promise p = {.node = node, .page_bytes = size,
-			.bytes = count == 1 ? view->memory_bytes : share, .taken = active};
+			.bytes = count == 1 ? parsed->memory_bytes : share, .taken = active};
 
 		r = add_memory(ctx, m, o, &p, 0);
 	}
@@ -167,13 +167,13 @@ static int add_domain_memory(struct vfctl_ctx *ctx, const struct vfctl_host_mode
 }
 
 static int add_devices(struct vfctl_ctx *ctx, const struct vfctl_snapshot *s,
-	const struct vfctl_domain_view *view, const struct vfctl_host_model *m,
+	const struct vfctl_parsed_domain *parsed, const struct vfctl_host_model *m,
 	struct vfctl_occupant *o, struct bdf_list *taken)
 {
 	int r = 0;
 
-	for (size_t i = 0; i < view->device_count && r == 0; i++) {
-		const struct vfctl_bdf *bdf = &view->devices[i].source;
+	for (size_t i = 0; i < parsed->device_count && r == 0; i++) {
+		const struct vfctl_bdf *bdf = &parsed->devices[i].source;
 		const struct vfctl_pf *pf;
 		const struct vfctl_vf *vf = find_vf(s, bdf, &pf);
 
@@ -202,8 +202,8 @@ static struct vfctl_occupant *find_occupant(struct vfctl_host_model *m, const ch
  * A domain that we did not place: its pins, its memory and its devices are not ours to
  * give. Of one that we placed the lease says all, but for devices that others gave it.
  */
-static int add_view(struct vfctl_ctx *ctx, const struct vfctl_snapshot *s,
-	const struct vfctl_domain_info *info, const struct vfctl_domain_view *view,
+static int add_parsed(struct vfctl_ctx *ctx, const struct vfctl_snapshot *s,
+	const struct vfctl_domain_info *info, const struct vfctl_parsed_domain *parsed,
 	struct vfctl_host_model *m, struct bdf_list *taken)
 {
 	struct vfctl_occupant *o = find_occupant(m, info->uuid);
@@ -217,23 +217,23 @@ static int add_view(struct vfctl_ctx *ctx, const struct vfctl_snapshot *s,
 	}
 	o->running |= info->active;
 	if (o->foreign) {
-		add_pins(m, view, o);
-		r = add_domain_memory(ctx, m, view, info->active, o);
+		add_pins(m, parsed, o);
+		r = add_domain_memory(ctx, m, parsed, info->active, o);
 	}
-	return r < 0 ? r : add_devices(ctx, s, view, m, o, taken);
+	return r < 0 ? r : add_devices(ctx, s, parsed, m, o, taken);
 }
 
 static int add_domain(struct vfctl_ctx *ctx, const struct vfctl_snapshot *s,
 	const struct vfctl_domain_info *info, struct vfctl_host_model *m,
 	struct bdf_list *taken)
 {
-	struct vfctl_domain_view *view;
-	int r = vfctl_domain_read(ctx, info->xml, &view);
+	struct vfctl_parsed_domain *parsed;
+	int r = vfctl_domain_read(ctx, info->xml, &parsed);
 
 	if (r < 0)
 		return ctx_prefix(ctx, r, "domain %s", info->name);
-	r = add_view(ctx, s, info, view, m, taken);
-	vfctl_domain_view_free(view);
+	r = add_parsed(ctx, s, info, parsed, m, taken);
+	vfctl_parsed_domain_free(parsed);
 	return r;
 }
 

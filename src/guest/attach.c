@@ -20,12 +20,12 @@
  * knows of no node, and has one only, loses nothing.
  */
 static void warn_port(struct vfctl_ctx *ctx, const struct attach *a,
-	const struct vfctl_domain_view *view, const struct vfctl_domain_port *port)
+	const struct vfctl_parsed_domain *parsed, const struct vfctl_domain_port *port)
 {
-	bool tells = view->cell_count > 1;
+	bool tells = parsed->cell_count > 1;
 
-	for (size_t i = 0; i < view->controller_count; i++)
-		tells |= view->controllers[i].cell >= 0;
+	for (size_t i = 0; i < parsed->controller_count; i++)
+		tells |= parsed->controllers[i].cell >= 0;
 	if (!tells || port->locality == VFCTL_LOCALITY_LOCAL)
 		return;
 	if (port->locality == VFCTL_LOCALITY_WRONG)
@@ -41,17 +41,17 @@ static void warn_port(struct vfctl_ctx *ctx, const struct attach *a,
 static int find_port(struct vfctl_ctx *ctx, const struct attach *a, const char *xml,
 	uint8_t *ret_bus)
 {
-	_view_ struct vfctl_domain_view *view = NULL;
-	int r = vfctl_domain_read(ctx, xml, &view);
+	_parsed_ struct vfctl_parsed_domain *parsed = NULL;
+	int r = vfctl_domain_read(ctx, xml, &parsed);
 	struct vfctl_domain_port port;
 
 	if (r < 0)
 		return r;
-	if (vfctl_domain_find_port(view, a->node, &port) < 0)
+	if (vfctl_domain_find_port(parsed, a->node, &port) < 0)
 		return ctx_fail(ctx, -ENOSPC, "domain %s has no free PCIe root port; give it some "
 			"(spare_ports in its guest.yaml, or <controller type='pci' "
 			"model='pcie-root-port'/>) and restart it", attach_name(a));
-	warn_port(ctx, a, view, &port);
+	warn_port(ctx, a, parsed, &port);
 	*ret_bus = port.bus;
 	return 0;
 }

@@ -42,11 +42,11 @@ static inline const char *attach_uuid(const struct attach *a)
 	return a->config.name ? a->config.uuid : a->live.uuid;
 }
 
-static inline void view_freep(struct vfctl_domain_view **view)
+static inline void parsed_freep(struct vfctl_parsed_domain **parsed)
 {
-	vfctl_domain_view_free(*view);
+	vfctl_parsed_domain_free(*parsed);
 }
-#define _view_ _cleanup_(view_freep)
+#define _parsed_ _cleanup_(parsed_freep)
 
 void attach_clear(struct attach *a);
 #define _attach_ _cleanup_(attach_clear)

@@ -130,14 +130,14 @@ static int first_free(struct vfctl_ctx *ctx, struct attach *a,
 static void warn_remote(struct vfctl_ctx *ctx, const struct attach *a, const char *xml,
 	const struct vfctl_vf *vf)
 {
-	_view_ struct vfctl_domain_view *view = NULL;
+	_parsed_ struct vfctl_parsed_domain *parsed = NULL;
 	char nodes[64];
 
-	if (vf->numa_node < 0 || vfctl_domain_read(ctx, xml, &view) < 0 ||
-		vfctl_cpuset_empty(&view->memory_nodes) ||
-		vfctl_cpuset_has(&view->memory_nodes, (unsigned)vf->numa_node))
+	if (vf->numa_node < 0 || vfctl_domain_read(ctx, xml, &parsed) < 0 ||
+		vfctl_cpuset_empty(&parsed->memory_nodes) ||
+		vfctl_cpuset_has(&parsed->memory_nodes, (unsigned)vf->numa_node))
 		return;
-	vfctl_cpuset_format(&view->memory_nodes, nodes, sizeof(nodes));
+	vfctl_cpuset_format(&parsed->memory_nodes, nodes, sizeof(nodes));
 	log_warn(ctx, "the VF is on NUMA node %d, domain %s on %s: it will be slower than a "
 		"local one", vf->numa_node, attach_name(a), nodes);
 }
@@ -235,17 +235,17 @@ static int check_asked(struct vfctl_ctx *ctx, const struct attach *a,
 static int count_devices(struct vfctl_ctx *ctx, const struct attach *a,
 	const struct vfctl_attach_options *o, const char *xml, size_t *ret)
 {
-	_view_ struct vfctl_domain_view *view = NULL;
+	_parsed_ struct vfctl_parsed_domain *parsed = NULL;
 	const struct vfctl_pf *pf, *asked_pf;
 	const struct vfctl_vf *vf, *asked_vf;
 	int r = find_asked(ctx, a, o, &asked_pf, &asked_vf);
 
 	if (r == 0)
-		r = vfctl_domain_read(ctx, xml, &view);
+		r = vfctl_domain_read(ctx, xml, &parsed);
 	*ret = 0;
-	for (size_t i = 0; r == 0 && i < view->device_count; i++) {
+	for (size_t i = 0; r == 0 && i < parsed->device_count; i++) {
 		if (vfctl_inventory_find_vf(ctx, a->snapshot->inventory,
-			TEXT(&view->devices[i].source), &pf, &vf) < 0 || pf != asked_pf ||
+			TEXT(&parsed->devices[i].source), &pf, &vf) < 0 || pf != asked_pf ||
 			(asked_vf && (vf != asked_vf || !attach_leased(a, &vf->bdf))))
 			continue;
 		r = check_asked(ctx, a, o, pf, vf);

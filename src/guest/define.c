@@ -24,7 +24,7 @@
 #include "state/store.h"
 
 struct define {
-	struct vfctl_placed *placed;
+	struct vfctl_placement *placed;
 	char *said; /* by the guest's file; NULL: there is none */
 	struct vfctl_hypervisor *hv;
 	char *xml;
@@ -34,7 +34,7 @@ struct define {
 
 static void define_clear(struct define *d)
 {
-	vfctl_placed_free(d->placed);
+	vfctl_placement_free(d->placed);
 	free(d->said);
 	free(d->xml);
 	lease_clear(&d->lease);
@@ -44,7 +44,7 @@ static void define_clear(struct define *d)
 static void fill_shape(struct define *d)
 {
 	const struct vfctl_guest *g = d->placed->guest;
-	const struct vfctl_assignment *a = vfctl_placed_assignment(d->placed);
+	const struct vfctl_assignment *a = vfctl_placement_assignment(d->placed);
 
 	d->shape = (struct asked_shape){.vcpus = g->vcpus - g->shared_vcpus,
 		.isolated = g->threads == VFCTL_THREADS_ISOLATE, .cells = (uint32_t)a->cell_count,
@@ -54,7 +54,7 @@ static void fill_shape(struct define *d)
 
 static int fill_lease(struct vfctl_ctx *ctx, struct define *d)
 {
-	const struct vfctl_assignment *a = vfctl_placed_assignment(d->placed);
+	const struct vfctl_assignment *a = vfctl_placement_assignment(d->placed);
 	struct vfctl_lease *l = &d->lease;
 	int r;
 
@@ -123,7 +123,7 @@ static int check_new(struct vfctl_ctx *ctx, struct vfctl_hypervisor *hv,
 }
 
 /* Nobody else has its MACs and GUIDs, be they from a pool or not. */
-static int check_values(struct vfctl_ctx *ctx, const struct vfctl_placed *placed)
+static int check_values(struct vfctl_ctx *ctx, const struct vfctl_placement *placed)
 {
 	struct value_facts facts = {.leases = placed->snapshot->leases,
 		.changing = placed->vfs, .changing_count = placed->vf_count};
@@ -188,7 +188,7 @@ static int make_xml(struct vfctl_ctx *ctx, struct define *d, const char *templat
 	const char *template_name)
 {
 	_free_ char *xml = NULL;
-	int r = vfctl_placed_xml(ctx, d->placed, template_text, template_name, d->hv->version, &xml);
+	int r = vfctl_placement_xml(ctx, d->placed, template_text, template_name, d->hv->version, &xml);
 
 	if (r < 0)
 		return r;

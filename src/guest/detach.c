@@ -11,26 +11,26 @@
 
 #define DETACH_TIMEOUT_MS 30000
 
-static const struct vfctl_domain_device *find_device(const struct vfctl_domain_view *view,
+static const struct vfctl_domain_device *find_device(const struct vfctl_parsed_domain *parsed,
 	const struct vfctl_bdf *bdf)
 {
-	for (size_t i = 0; view && i < view->device_count; i++)
-		if (vfctl_bdf_compare(&view->devices[i].source, bdf) == 0)
-			return &view->devices[i];
+	for (size_t i = 0; parsed && i < parsed->device_count; i++)
+		if (vfctl_bdf_compare(&parsed->devices[i].source, bdf) == 0)
+			return &parsed->devices[i];
 	return NULL;
 }
 
 /* As libvirt finds it in the running domain; NULL: it is not there. */
 static int device_to_unplug(struct vfctl_ctx *ctx, struct attach *a, char **ret_device)
 {
-	_view_ struct vfctl_domain_view *view = NULL;
+	_parsed_ struct vfctl_parsed_domain *parsed = NULL;
 	const struct vfctl_domain_device *device;
 	struct vfctl_domain_vf vf = {.bdf = a->lease_vf.bdf, .pf = a->lease_vf.pf};
-	int r = vfctl_domain_read(ctx, a->live.xml, &view);
+	int r = vfctl_domain_read(ctx, a->live.xml, &parsed);
 
 	if (r < 0)
 		return r;
-	device = find_device(view, &vf.bdf);
+	device = find_device(parsed, &vf.bdf);
 	if (!device)
 		return 0;
 	vf.form = device->interface ? VFCTL_FORM_INTERFACE : VFCTL_FORM_HOSTDEV;
@@ -97,15 +97,15 @@ static int add_noted(struct vfctl_ctx *ctx, const char *xml, struct known_vfs *k
 
 /* Those of its devices that are VFs of this host. */
 static int add_devices(struct vfctl_ctx *ctx, const struct attach *a,
-	const struct vfctl_domain_view *view, struct known_vfs *known)
+	const struct vfctl_parsed_domain *parsed, struct known_vfs *known)
 {
 	const struct vfctl_pf *pf;
 	const struct vfctl_vf *vf;
 	int r = 0;
 
-	for (size_t i = 0; r == 0 && view && i < view->device_count; i++)
+	for (size_t i = 0; r == 0 && parsed && i < parsed->device_count; i++)
 		if (vfctl_inventory_find_vf(ctx, a->snapshot->inventory,
-			TEXT(&view->devices[i].source), &pf, &vf) == 0)
+			TEXT(&parsed->devices[i].source), &pf, &vf) == 0)
 			r = add_known(ctx, known, &vf->bdf, &pf->bdf, vf->index);
 	if (r == 0)
 		ctx_clear(ctx);
@@ -181,8 +181,8 @@ static int find_named(struct vfctl_ctx *ctx, struct attach *a, const struct know
 }
 
 /* It can be meant: a device where it shall be taken out, or nowhere a device any more. */
-static bool may_be_meant(const struct attach *a, const struct vfctl_domain_view *live,
-	const struct vfctl_domain_view *config, const struct vfctl_bdf *vf)
+static bool may_be_meant(const struct attach *a, const struct vfctl_parsed_domain *live,
+	const struct vfctl_parsed_domain *config, const struct vfctl_bdf *vf)
 {
 	bool is_live = find_device(live, vf), is_defined = find_device(config, vf);
 
@@ -191,7 +191,7 @@ static bool may_be_meant(const struct attach *a, const struct vfctl_domain_view 
 }
 
 static int find_only(struct vfctl_ctx *ctx, struct attach *a, const struct known_vfs *known,
-	const struct vfctl_domain_view *live, const struct vfctl_domain_view *config)
+	const struct vfctl_parsed_domain *live, const struct vfctl_parsed_domain *config)
 {
 	_buf_ struct buf names = {0};
 	size_t found = 0;
@@ -212,7 +212,7 @@ static int find_only(struct vfctl_ctx *ctx, struct attach *a, const struct known
 /* The VF that was named, or the only one of the domain. */
 static int find_vf(struct vfctl_ctx *ctx, struct attach *a, const char *name)
 {
-	_view_ struct vfctl_domain_view *live = NULL, *config = NULL;
+	_parsed_ struct vfctl_parsed_domain *live = NULL, *config = NULL;
 	_known_vfs_ struct known_vfs known = {0};
 	int r = add_leased(ctx, a, &known);
 

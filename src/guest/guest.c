@@ -12,7 +12,7 @@
 #include "pci/bars.h"
 #include "sriov/attrs.h"
 
-void vfctl_placed_free(struct vfctl_placed *placed)
+void vfctl_placement_free(struct vfctl_placement *placed)
 {
 	if (!placed)
 		return;
@@ -25,9 +25,9 @@ void vfctl_placed_free(struct vfctl_placed *placed)
 	free(placed);
 }
 
-static void placed_freep(struct vfctl_placed **placed)
+static void placed_freep(struct vfctl_placement **placed)
 {
-	vfctl_placed_free(*placed);
+	vfctl_placement_free(*placed);
 }
 
 /* A random UUID (RFC 9562, version 4). */
@@ -45,7 +45,7 @@ int guest_make_uuid(struct vfctl_ctx *ctx, char ret[37])
 	return 0;
 }
 
-static int make_plan(struct vfctl_ctx *ctx, struct vfctl_placed *p)
+static int make_plan(struct vfctl_ctx *ctx, struct vfctl_placement *p)
 {
 	int r = vfctl_requests_make(ctx, p->model, &p->guest, 1, &p->requests);
 
@@ -54,7 +54,7 @@ static int make_plan(struct vfctl_ctx *ctx, struct vfctl_placed *p)
 
 /* ---- the VFs it got ---- */
 
-static const struct vfctl_pf *pf_at(const struct vfctl_placed *p, const struct vfctl_bdf *bdf)
+static const struct vfctl_pf *pf_at(const struct vfctl_placement *p, const struct vfctl_bdf *bdf)
 {
 	for (size_t i = 0; i < p->snapshot->inventory->pf_count; i++)
 		if (vfctl_bdf_compare(&p->snapshot->inventory->pfs[i].bdf, bdf) == 0)
@@ -99,7 +99,7 @@ static const struct vfctl_vf *vf_at(const struct vfctl_pf *pf, uint32_t index)
 	return NULL;
 }
 
-static int fill_vf(struct vfctl_ctx *ctx, struct vfctl_placed *p, size_t i)
+static int fill_vf(struct vfctl_ctx *ctx, struct vfctl_placement *p, size_t i)
 {
 	const struct vfctl_assignment *a = &p->plan->assignments[0];
 	const struct vfctl_guest_vf *want = &p->guest->vfs[a->vf_wants[i]];
@@ -123,7 +123,7 @@ static int fill_vf(struct vfctl_ctx *ctx, struct vfctl_placed *p, size_t i)
 	return 0;
 }
 
-static int fill_vfs(struct vfctl_ctx *ctx, struct vfctl_placed *p, struct vfctl_ids *ids,
+static int fill_vfs(struct vfctl_ctx *ctx, struct vfctl_placement *p, struct vfctl_ids *ids,
 	bool take, bool optional)
 {
 	const struct vfctl_assignment *a = &p->plan->assignments[0];
@@ -145,7 +145,7 @@ static int fill_vfs(struct vfctl_ctx *ctx, struct vfctl_placed *p, struct vfctl_
 	return r;
 }
 
-int placed_take_identities(struct vfctl_ctx *ctx, struct vfctl_placed *placed,
+int placed_take_identities(struct vfctl_ctx *ctx, struct vfctl_placement *placed,
 	struct vfctl_ids *ids)
 {
 	return ids ? fill_vfs(ctx, placed, ids, true, false) : 0;
@@ -162,7 +162,7 @@ static int need_uuid(struct vfctl_ctx *ctx, struct vfctl_guest *guest)
 }
 
 /* The guest has a UUID, and the host was read. */
-static int begin_placed(struct vfctl_ctx *ctx, struct vfctl_guest *guest, struct vfctl_placed *p)
+static int begin_placed(struct vfctl_ctx *ctx, struct vfctl_guest *guest, struct vfctl_placement *p)
 {
 	int r = need_uuid(ctx, guest);
 
@@ -202,9 +202,9 @@ static int copy_place(struct vfctl_ctx *ctx, const struct vfctl_assignment *from
 
 int placed_of_batch(struct vfctl_ctx *ctx, struct vfctl_guest *guest,
 	const struct vfctl_place_options *options, const struct vfctl_assignment *assignment,
-	struct vfctl_placed **ret_placed)
+	struct vfctl_placement **ret_placed)
 {
-	_cleanup_(placed_freep) struct vfctl_placed *p = calloc(1, sizeof(*p));
+	_cleanup_(placed_freep) struct vfctl_placement *p = calloc(1, sizeof(*p));
 	int r = p ? begin_placed(ctx, guest, p) : ctx_oom(ctx);
 
 	if (r == 0)
@@ -226,9 +226,9 @@ int placed_of_batch(struct vfctl_ctx *ctx, struct vfctl_guest *guest,
 }
 
 int vfctl_place(struct vfctl_ctx *ctx, struct vfctl_guest *guest,
-	const struct vfctl_place_options *options, struct vfctl_placed **ret_placed)
+	const struct vfctl_place_options *options, struct vfctl_placement **ret_placed)
 {
-	_cleanup_(placed_freep) struct vfctl_placed *p = calloc(1, sizeof(*p));
+	_cleanup_(placed_freep) struct vfctl_placement *p = calloc(1, sizeof(*p));
 	int r = p ? begin_placed(ctx, guest, p) : ctx_oom(ctx);
 
 	if (r == 0)
@@ -242,24 +242,24 @@ int vfctl_place(struct vfctl_ctx *ctx, struct vfctl_guest *guest,
 	return r;
 }
 
-const struct vfctl_assignment *vfctl_placed_assignment(const struct vfctl_placed *placed)
+const struct vfctl_assignment *vfctl_placement_assignment(const struct vfctl_placement *placed)
 {
 	return &placed->plan->assignments[0];
 }
 
-const struct vfctl_domain_vf *vfctl_placed_vfs(const struct vfctl_placed *placed,
+const struct vfctl_domain_vf *vfctl_placement_vfs(const struct vfctl_placement *placed,
 	size_t *ret_count)
 {
 	*ret_count = placed->vf_count;
 	return placed->vfs;
 }
 
-const struct vfctl_plan *vfctl_placed_plan(const struct vfctl_placed *placed)
+const struct vfctl_plan *vfctl_placement_plan(const struct vfctl_placement *placed)
 {
 	return placed->plan;
 }
 
-const struct vfctl_host_model *vfctl_placed_model(const struct vfctl_placed *placed)
+const struct vfctl_host_model *vfctl_placement_model(const struct vfctl_placement *placed)
 {
 	return placed->model;
 }
@@ -279,13 +279,13 @@ int assignment_fits(struct vfctl_ctx *ctx, const char *name, const struct vfctl_
 		words.data ? words.data : vfctl_refusal_name(a->refusal));
 }
 
-int placed_check(struct vfctl_ctx *ctx, const struct vfctl_placed *placed)
+int placed_check(struct vfctl_ctx *ctx, const struct vfctl_placement *placed)
 {
-	return assignment_fits(ctx, placed->guest->name, vfctl_placed_assignment(placed));
+	return assignment_fits(ctx, placed->guest->name, vfctl_placement_assignment(placed));
 }
 
 /* What the template has of host devices already; one that cannot be read has none, here. */
-static uint64_t bars_of_others(struct vfctl_ctx *ctx, const struct vfctl_placed *placed,
+static uint64_t bars_of_others(struct vfctl_ctx *ctx, const struct vfctl_placement *placed,
 	const char *template_text)
 {
 	_free_ struct vfctl_domain_intent *intent = calloc(1, sizeof(*intent));
@@ -307,7 +307,7 @@ static uint64_t bars_of_others(struct vfctl_ctx *ctx, const struct vfctl_placed 
 	return bytes;
 }
 
-static void read_address_space(struct vfctl_ctx *ctx, const struct vfctl_placed *placed,
+static void read_address_space(struct vfctl_ctx *ctx, const struct vfctl_placement *placed,
 	const char *template_text, struct vfctl_address_space *ret)
 {
 	*ret = (struct vfctl_address_space){.bar_bytes = bars_of_others(ctx, placed, template_text)};
@@ -316,13 +316,13 @@ static void read_address_space(struct vfctl_ctx *ctx, const struct vfctl_placed 
 	address_widths_read(ctx, ret);
 }
 
-int vfctl_placed_xml(struct vfctl_ctx *ctx, const struct vfctl_placed *placed,
+int vfctl_placement_xml(struct vfctl_ctx *ctx, const struct vfctl_placement *placed,
 	const char *template_text, const char *template_name, uint64_t libvirt_version,
 	char **ret_xml)
 {
 	struct vfctl_domain_request request = {
 		.template_text = template_text, .template_name = template_name,
-		.guest = placed->guest, .assignment = vfctl_placed_assignment(placed),
+		.guest = placed->guest, .assignment = vfctl_placement_assignment(placed),
 		.lease_id = placed->lease_id, .vfs = placed->vfs, .vf_count = placed->vf_count,
 		.libvirt_version = libvirt_version,
 	};

@@ -8,7 +8,7 @@
 #include "lease/identity.h"
 #include "vfctl/workflow.h"
 
-struct vfctl_placed {
+struct vfctl_placement {
 	struct vfctl_guest *guest; /* borrowed */
 	struct vfctl_snapshot *snapshot;
 	struct vfctl_host_model *model;
@@ -24,16 +24,16 @@ int guest_make_uuid(struct vfctl_ctx *ctx, char ret[37]);
 /* Of a guest that was placed with others: the host is read again. */
 int placed_of_batch(struct vfctl_ctx *ctx, struct vfctl_guest *guest,
 	const struct vfctl_place_options *options, const struct vfctl_assignment *assignment,
-	struct vfctl_placed **ret_placed);
+	struct vfctl_placement **ret_placed);
 /* 0, or -ENOSPC with the planner's reasons in one line. */
-int placed_check(struct vfctl_ctx *ctx, const struct vfctl_placed *placed);
+int placed_check(struct vfctl_ctx *ctx, const struct vfctl_placement *placed);
 /* The same of an assignment. */
 int assignment_fits(struct vfctl_ctx *ctx, const char *name, const struct vfctl_assignment *a);
 /*
  * The identities of its VFs, taken from the pools instead of only proposed. They are given
  * back when @placed is freed, unless the step for them was carried out.
  */
-int placed_take_identities(struct vfctl_ctx *ctx, struct vfctl_placed *placed,
+int placed_take_identities(struct vfctl_ctx *ctx, struct vfctl_placement *placed,
 	struct vfctl_ids *ids);
 /* What a VF will carry but for its identity: nothing that its kind of device has not. */
 void guest_complete_vf(const struct vfctl_pf *pf, const struct vfctl_vf *vf,

@@ -14,12 +14,12 @@
 
 static void redefining_clear(struct redefining *r)
 {
-	vfctl_placed_free(r->placed);
+	vfctl_placement_free(r->placed);
 	lease_clear(&r->shape);
 	lease_clear(&r->new_shape);
 	free(r->was);
 	said_change_clear(&r->said);
-	vfctl_domain_view_free(r->view);
+	vfctl_parsed_domain_free(r->parsed);
 	vfctl_domain_placement_free(r->now);
 	identities_clear(&r->lost);
 	free(r->xml);
@@ -73,7 +73,7 @@ static int read_shape(struct vfctl_ctx *ctx, struct redefining *r)
 static int read_definition(struct vfctl_ctx *ctx, struct redefining *r)
 {
 	const char *xml = r->q->info->xml;
-	int e = vfctl_domain_read(ctx, xml, &r->view);
+	int e = vfctl_domain_read(ctx, xml, &r->parsed);
 
 	if (e == 0)
 		e = metadata_said(ctx, xml, &r->was);
@@ -95,7 +95,7 @@ static int read_definition(struct vfctl_ctx *ctx, struct redefining *r)
 
 static int read_all(struct vfctl_ctx *ctx, struct redefining *r)
 {
-	struct vfctl_placed *p = r->placed;
+	struct vfctl_placement *p = r->placed;
 	int e = vfctl_snapshot_read(ctx, NULL, &p->snapshot);
 
 	if (e == 0)
@@ -133,13 +133,13 @@ static int check_amounts(struct vfctl_ctx *ctx, const struct redefining *r)
 	const struct vfctl_guest *g = r->q->guest;
 	_buf_ struct buf what = {0};
 
-	if (!r->said.vcpus && !r->said.place && r->was && r->view->vcpus != g->vcpus)
+	if (!r->said.vcpus && !r->said.place && r->was && r->parsed->vcpus != g->vcpus)
 		buf_printf(&what, "it has %" PRIu32 " vCPUs, its file asks for %" PRIu32,
-			r->view->vcpus, g->vcpus);
+			r->parsed->vcpus, g->vcpus);
 	if (!r->said.memory && !r->said.place && r->was &&
-		r->view->memory_bytes != r->shape.memory_bytes)
+		r->parsed->memory_bytes != r->shape.memory_bytes)
 		buf_printf(&what, "%sit has %" PRIu64 " MiB of memory, its lease %" PRIu64,
-			what.len ? ", and " : "", r->view->memory_bytes >> 20,
+			what.len ? ", and " : "", r->parsed->memory_bytes >> 20,
 			r->shape.memory_bytes >> 20);
 	return what.len ? fail_others(ctx, r, what.data) : 0;
 }
@@ -179,8 +179,8 @@ static int compare_said(struct vfctl_ctx *ctx, struct redefining *r)
 
 static bool amounts_differ(const struct redefining *r)
 {
-	return r->view->vcpus != r->q->guest->vcpus ||
-		(!r->was && r->view->memory_bytes != r->q->guest->memory_bytes);
+	return r->parsed->vcpus != r->q->guest->vcpus ||
+		(!r->was && r->parsed->memory_bytes != r->q->guest->memory_bytes);
 }
 
 static int fail_nothing(struct vfctl_ctx *ctx, const struct redefining *r)
@@ -227,7 +227,7 @@ static int look_redefinition(struct vfctl_ctx *ctx, struct redefining *r)
 
 /* ---- what it will be ---- */
 
-static const struct vfctl_domain_vf *find_staying(const struct vfctl_placed *p,
+static const struct vfctl_domain_vf *find_staying(const struct vfctl_placement *p,
 	const struct vfctl_bdf *vf)
 {
 	for (size_t i = 0; i < p->vf_count; i++)
@@ -239,7 +239,7 @@ static const struct vfctl_domain_vf *find_staying(const struct vfctl_placed *p,
 /* A value may go from one VF of the domain to another, and from one that leaves it. */
 static int check_values(struct vfctl_ctx *ctx, const struct redefining *r)
 {
-	const struct vfctl_placed *p = r->placed;
+	const struct vfctl_placement *p = r->placed;
 	const struct vfctl_leases *all = p->snapshot->leases;
 	_free_ struct vfctl_lease *leases = calloc(all->count + 1, sizeof(*leases));
 	_free_ struct vfctl_lease_vf *rows = calloc(r->lease->vf_count + 1, sizeof(*rows));
@@ -299,7 +299,7 @@ static int make_xml(struct vfctl_ctx *ctx, struct redefining *r)
 	const struct vfctl_domain_info *info = r->q->info;
 	uint64_t version = r->q->options->hypervisor->version;
 	_free_ char *xml = NULL, *done = NULL;
-	int e = vfctl_placed_xml(ctx, r->placed, info->xml, "its definition", version, &xml);
+	int e = vfctl_placement_xml(ctx, r->placed, info->xml, "its definition", version, &xml);
 
 	if (e < 0)
 		return e;
@@ -314,7 +314,7 @@ static int make_xml(struct vfctl_ctx *ctx, struct redefining *r)
 /* The CPUs, memory and cells of the place; where it stays, what it has. */
 static int make_shape(struct vfctl_ctx *ctx, struct redefining *r)
 {
-	const struct vfctl_assignment *a = vfctl_placed_assignment(r->placed);
+	const struct vfctl_assignment *a = vfctl_placement_assignment(r->placed);
 	_free_ char *text = NULL;
 
 	if (r->place) {

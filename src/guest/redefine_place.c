@@ -110,7 +110,7 @@ enum stay { STAY_NOT, STAY_ON_PFS, STAY_ON_NODES /* and on its PFs */, MOVE };
 static int plan_once(struct vfctl_ctx *ctx, struct redefining *r,
 	const struct vfctl_cpuset *closed, enum stay stay)
 {
-	struct vfctl_placed *p = r->placed;
+	struct vfctl_placement *p = r->placed;
 	struct vfctl_cpuset busy = p->model->busy_cpus;
 	int e;
 

@@ -111,18 +111,18 @@ static void put_tuning(const struct redefining *r, struct buf *out)
 /* What of the definition is another, but for what the lease's steps say. */
 static int put_definition(struct vfctl_ctx *ctx, const struct redefining *r, struct buf *out)
 {
-	struct vfctl_domain_view *view = NULL;
-	int e = vfctl_domain_read(ctx, r->xml, &view);
+	struct vfctl_parsed_domain *parsed = NULL;
+	int e = vfctl_domain_read(ctx, r->xml, &parsed);
 
 	if (e < 0)
 		return e;
-	put_count(out, "vCPUs", r->view->vcpus, view->vcpus);
-	put_count(out, "cells", r->view->cell_count, view->cell_count);
+	put_count(out, "vCPUs", r->parsed->vcpus, parsed->vcpus);
+	put_count(out, "cells", r->parsed->cell_count, parsed->cell_count);
 	put_tuning(r, out);
 	put_vfs(r, out);
 	if (!out->len)
 		buf_puts(out, r->q->to ? "for its new place" : "as its file says");
-	vfctl_domain_view_free(view);
+	vfctl_parsed_domain_free(parsed);
 	return 0;
 }
 
@@ -359,10 +359,10 @@ static uint32_t takes_along(const struct redefining *r, const struct vfctl_lease
 }
 
 /* Values of its own that nobody has: neither now nor when this change is done. */
-static int renew(struct vfctl_ctx *ctx, const struct redefining *r, uint32_t mask,
+static int renew_left_vf(struct vfctl_ctx *ctx, const struct redefining *r, uint32_t mask,
 	const struct vfctl_pf *pf, const struct vfctl_vf *vf, struct vfctl_vf_attrs *ret)
 {
-	const struct vfctl_placed *p = r->placed;
+	const struct vfctl_placement *p = r->placed;
 	struct value_facts facts = {.leases = p->snapshot->leases};
 	int e = live_from_inventory(ctx, p->snapshot->inventory, &facts.live);
 
@@ -405,7 +405,7 @@ static int add_renewal(struct vfctl_ctx *ctx, const struct redefining *r,
 	if (e <= 0)
 		return e;
 	mask = takes_along(r, row, vf);
-	e = mask ? renew(ctx, r, mask, pf, vf, &attrs) : 0;
+	e = mask ? renew_left_vf(ctx, r, mask, pf, vf, &attrs) : 0;
 	if (e < 0 || !mask)
 		return e;
 	had = attrs_before(&vf->attrs, &attrs);

@@ -441,8 +441,8 @@ static int fill_slot(struct vfctl_ctx *ctx, struct redefining *r, const struct s
 int redefine_fill_vfs(struct vfctl_ctx *ctx, struct redefining *r)
 {
 	const struct vfctl_place_options *o = r->q->options;
-	const struct vfctl_assignment *a = vfctl_placed_assignment(r->placed);
-	struct vfctl_placed *p = r->placed;
+	const struct vfctl_assignment *a = vfctl_placement_assignment(r->placed);
+	struct vfctl_placement *p = r->placed;
 	int e = 0;
 
 	/* Room also for those that leave it. */

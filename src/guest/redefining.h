@@ -19,14 +19,14 @@ struct slot {
 /* What is known while a guest is defined anew. */
 struct redefining {
 	const struct redefine_request *q;
-	struct vfctl_placed *placed;
+	struct vfctl_placement *placed;
 	const struct vfctl_lease *lease;
 	struct vfctl_lease shape;     /* CPUs, memory and cells that its definition needs */
 	struct vfctl_lease new_shape; /* .. and will need */
 	bool running;
 	char *was; /* what its file said; NULL: not known */
 	struct said_change said;
-	struct vfctl_domain_view *view;
+	struct vfctl_parsed_domain *parsed;
 	struct vfctl_domain_intent intent; /* its VFs, in their order */
 	bool attached[VFCTL_GUEST_VFS_MAX]; /* by vfctl attach, not by the file */
 	struct vfctl_assignment *now; /* as its definition says */

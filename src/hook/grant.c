@@ -245,7 +245,7 @@ static struct vfctl_domain_vf with_device(const struct grant_facts *f,
 	return all;
 }
 
-static int give(struct vfctl_ctx *ctx, const struct grant_facts *f, struct grant *g,
+static int give_grant(struct vfctl_ctx *ctx, const struct grant_facts *f, struct grant *g,
 	const struct vfctl_domain_vf *vf, enum grant_source source)
 {
 	if (g->count == VFCTL_GUEST_VFS_MAX)
@@ -276,13 +276,13 @@ static int give_leased(struct vfctl_ctx *ctx, const struct grant_facts *f, struc
 	if (!vfctl_domain_intent_device(f->intent, &leased->bdf))
 		return 0;
 	if (!leased->has_intent)
-		return asked ? give(ctx, f, g, asked, GRANT_OLD_LEASE) : 0;
+		return asked ? give_grant(ctx, f, g, asked, GRANT_OLD_LEASE) : 0;
 	more = asked ? exceeding(&asked->attrs, &leased->intent) : 0;
 	if (more)
 		return fail_more(ctx, f, asked, &leased->intent, more);
 	if (asked)
 		attrs_copy(&vf.attrs, &asked->attrs, UINT32_MAX);
-	return give(ctx, f, g, &vf, GRANT_LEASE);
+	return give_grant(ctx, f, g, &vf, GRANT_LEASE);
 }
 
 /* ---- what nobody leased ---- */
@@ -396,7 +396,7 @@ static int give_foreign(struct vfctl_ctx *ctx, const struct grant_facts *f, stru
 		return r;
 	all = with_device(f, vf);
 	r = check_identity(ctx, f, &all, &now->attrs);
-	return r < 0 ? r : give(ctx, f, g, vf, GRANT_FOREIGN);
+	return r < 0 ? r : give_grant(ctx, f, g, vf, GRANT_FOREIGN);
 }
 
 int grant_decide(struct vfctl_ctx *ctx, const struct grant_facts *facts, struct grant *ret)

@@ -131,7 +131,7 @@ static bool is_left(struct vfctl_ctx *ctx, const struct vfctl_snapshot *s,
 }
 
 /* Values of its own for one that has a guest's. */
-static int renew(struct vfctl_ctx *ctx, const struct vfctl_snapshot *s, const struct vfctl_pf *pf,
+static int renew_value(struct vfctl_ctx *ctx, const struct vfctl_snapshot *s, const struct vfctl_pf *pf,
 	const struct vfctl_vf *vf, struct left *io)
 {
 	struct value_facts facts = {.leases = s->leases};
@@ -257,7 +257,7 @@ static int apply_clean(struct vfctl_ctx *ctx, const struct op *op)
 		     : op_apply(ctx, &write);
 }
 
-/* What was left is nobody's wish, but a change that fails leaves all as it was. */
+/* What was left is nobody's change, but a change that fails leaves all as it was. */
 static int revert_clean(struct vfctl_ctx *ctx, const struct op *op)
 {
 	const struct op write = {&op_guest_attrs, op->target, op->want, op->before};
@@ -353,7 +353,7 @@ static int add_step(struct vfctl_ctx *ctx, const struct vfctl_snapshot *s,
 
 	if (!is_left(ctx, s, spec, pf, vf, &left))
 		return 0;
-	r = renew(ctx, s, pf, vf, &left);
+	r = renew_value(ctx, s, pf, vf, &left);
 	if (r < 0)
 		return r;
 	had = attrs_before(&vf->attrs, &left.want);

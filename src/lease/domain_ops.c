@@ -21,7 +21,7 @@ static bool begins_with(const char *text, const char *observed, const char *ends
 }
 
 /* 1 it knows the domain; 0 it does not. */
-static int ask(struct vfctl_ctx *ctx, const struct op *op, bool config,
+static int ask_domain(struct vfctl_ctx *ctx, const struct op *op, bool config,
 	struct vfctl_domain_info *ret)
 {
 	struct vfctl_hypervisor *hv = ctx->hypervisor;
@@ -40,7 +40,7 @@ static int ask(struct vfctl_ctx *ctx, const struct op *op, bool config,
 static int domain_text(struct vfctl_ctx *ctx, const struct op *op, char **ret)
 {
 	struct vfctl_domain_info info = {0};
-	int r = ask(ctx, op, true, &info);
+	int r = ask_domain(ctx, op, true, &info);
 	bool defined = r == 1 && info.persistent;
 
 	vfctl_domain_info_clear(&info);
@@ -60,7 +60,7 @@ static int define_one(struct vfctl_ctx *ctx, const struct op *op)
 static int undefine_one(struct vfctl_ctx *ctx, const struct op *op)
 {
 	struct vfctl_domain_info info = {0};
-	int r = ask(ctx, op, true, &info);
+	int r = ask_domain(ctx, op, true, &info);
 
 	if (r == 1 && info.active)
 		r = ctx_fail(ctx, -EBUSY, "domain %s runs by now: it stays", info.name);
@@ -149,7 +149,7 @@ int domain_devices(struct vfctl_ctx *ctx, const char *xml, char **ret_text)
 static int definition_text(struct vfctl_ctx *ctx, const struct op *op, char **ret)
 {
 	struct vfctl_domain_info info = {0};
-	int r = ask(ctx, op, true, &info);
+	int r = ask_domain(ctx, op, true, &info);
 
 	if (r == 1)
 		r = domain_devices(ctx, info.xml, ret);
@@ -214,7 +214,7 @@ static int take_back_definition(struct vfctl_ctx *ctx, const struct op *op)
 {
 	const char *written = strchr(op->want, '\n');
 	struct vfctl_domain_info info = {0};
-	int r = ask(ctx, op, true, &info);
+	int r = ask_domain(ctx, op, true, &info);
 
 	if (r == 1 && info.persistent)
 		r = written ? definition_take_back(ctx, &info, op->before, written + 1)
@@ -233,7 +233,7 @@ static int plugged_text(struct vfctl_ctx *ctx, const struct op *op, char **ret)
 	int r = intent ? op_vf(ctx, op, uuid, &vf) : ctx_oom(ctx);
 
 	if (r == 0)
-		r = ask(ctx, op, false, &info);
+		r = ask_domain(ctx, op, false, &info);
 	if (r == 1 && info.active)
 		r = vfctl_domain_intent_read(ctx, info.xml, strlen(info.xml), true, intent);
 	for (size_t i = 0; r >= 0 && i < intent->device_count; i++)

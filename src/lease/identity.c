@@ -214,7 +214,7 @@ int identities_add(struct vfctl_ctx *ctx, struct identities *io, enum vfctl_id_k
 }
 
 /* One value for a device of the domain: @wanted, or from @pool. */
-static int give(struct vfctl_ctx *ctx, struct identities *io, enum vfctl_id_kind kind,
+static int give_identity(struct vfctl_ctx *ctx, struct identities *io, enum vfctl_id_kind kind,
 	const struct vfctl_id_pool *pool, const uint64_t *wanted, const char *device,
 	uint16_t pkey, const struct vfctl_mac *mac, uint64_t *ret_value)
 {
@@ -263,7 +263,7 @@ static int give_guid(struct vfctl_ctx *ctx, struct identities *io,
 	if (r == 0 && pool && !want->guid_pool && pool->source == VFCTL_ID_SOURCE_MAC && !mac)
 		pool = NULL;
 	if (r == 0 && io->ids && (asked || pool))
-		r = give(ctx, io, VFCTL_ID_GUID, pool, asked ? &a->port_guid : NULL, device,
+		r = give_identity(ctx, io, VFCTL_ID_GUID, pool, asked ? &a->port_guid : NULL, device,
 			a->mask & VFCTL_ATTR_PKEY ? a->pkey : 0, mac, &guid);
 	else if (r == 0 && !asked)
 		r = values_choose(ctx, &io->facts, io->owner.domain_uuid, VFCTL_ID_GUID, own, pf,
@@ -300,7 +300,7 @@ static int give_mac(struct vfctl_ctx *ctx, struct identities *io,
 	int r = find_pool(ctx, io->ids, VFCTL_ID_MAC, want->mac_pool, &pool);
 
 	if (r == 0 && pool)
-		r = give(ctx, io, VFCTL_ID_MAC, pool, asked ? &value : NULL, device, 0, NULL,
+		r = give_identity(ctx, io, VFCTL_ID_MAC, pool, asked ? &value : NULL, device, 0, NULL,
 			&value);
 	else if (r == 0 && !asked)
 		r = values_choose(ctx, &io->facts, io->owner.domain_uuid, VFCTL_ID_MAC, own, pf,
@@ -433,7 +433,7 @@ int identities_give_pf(struct vfctl_ctx *ctx, struct identities *identities,
 	for (uint32_t i = 0; i < count && r == 0; i++) {
 		_free_ char *device = vf_device(pf, i);
 
-		r = device ? give(ctx, identities, VFCTL_ID_GUID, pool, NULL, device, pkey,
+		r = device ? give_identity(ctx, identities, VFCTL_ID_GUID, pool, NULL, device, pkey,
 			NULL, &ret_guids[i]) : ctx_oom(ctx);
 	}
 	if (r < 0)

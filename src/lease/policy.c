@@ -62,51 +62,51 @@ static struct vfctl_vf_attrs complete_policy(const struct vfctl_vf_attrs *want,
 {
 	static const struct vfctl_vf_attrs safe = {
 		.mask = VFCTL_ATTR_SPOOFCHK | VFCTL_ATTR_TRUST, .spoofchk = true};
-	struct vfctl_vf_attrs wish = *want;
+	struct vfctl_vf_attrs change = *want;
 
-	attrs_copy(&wish, &safe, ~wish.mask);
-	if (now->attrs.mask & VFCTL_ATTR_VLAN_ID && !(wish.mask & VFCTL_ATTR_VLAN_ID)) {
-		wish.mask |= VFCTL_ATTR_VLAN_ID;
-		wish.vlan = 0;
+	attrs_copy(&change, &safe, ~change.mask);
+	if (now->attrs.mask & VFCTL_ATTR_VLAN_ID && !(change.mask & VFCTL_ATTR_VLAN_ID)) {
+		change.mask |= VFCTL_ATTR_VLAN_ID;
+		change.vlan = 0;
 	}
-	if (now->attrs.mask & VFCTL_ATTR_MAX_RATE || wish.mask & VFCTL_ATTR_RATE) {
-		wish.min_rate_mbps = wish.mask & VFCTL_ATTR_MIN_RATE ? wish.min_rate_mbps : 0;
-		wish.max_rate_mbps = wish.mask & VFCTL_ATTR_MAX_RATE ? wish.max_rate_mbps : 0;
-		wish.mask |= VFCTL_ATTR_RATE;
+	if (now->attrs.mask & VFCTL_ATTR_MAX_RATE || change.mask & VFCTL_ATTR_RATE) {
+		change.min_rate_mbps = change.mask & VFCTL_ATTR_MIN_RATE ? change.min_rate_mbps : 0;
+		change.max_rate_mbps = change.mask & VFCTL_ATTR_MAX_RATE ? change.max_rate_mbps : 0;
+		change.mask |= VFCTL_ATTR_RATE;
 	}
-	if (now->attrs.mask & VFCTL_ATTR_LINK_STATE && !(wish.mask & VFCTL_ATTR_LINK_STATE)) {
-		wish.mask |= VFCTL_ATTR_LINK_STATE;
-		wish.link_state = VFCTL_LINK_STATE_AUTO;
+	if (now->attrs.mask & VFCTL_ATTR_LINK_STATE && !(change.mask & VFCTL_ATTR_LINK_STATE)) {
+		change.mask |= VFCTL_ATTR_LINK_STATE;
+		change.link_state = VFCTL_LINK_STATE_AUTO;
 	}
-	if (now->attrs.mask & VFCTL_ATTR_QUERY_RSS && !(wish.mask & VFCTL_ATTR_QUERY_RSS)) {
-		wish.mask |= VFCTL_ATTR_QUERY_RSS;
-		wish.query_rss = false;
+	if (now->attrs.mask & VFCTL_ATTR_QUERY_RSS && !(change.mask & VFCTL_ATTR_QUERY_RSS)) {
+		change.mask |= VFCTL_ATTR_QUERY_RSS;
+		change.query_rss = false;
 	}
-	if (!(now->attrs.mask & VFCTL_ATTR_SPOOFCHK) && wish.spoofchk)
-		wish.mask &= ~(uint32_t)VFCTL_ATTR_SPOOFCHK;
-	if (!(now->attrs.mask & VFCTL_ATTR_TRUST) && !wish.trust)
-		wish.mask &= ~(uint32_t)VFCTL_ATTR_TRUST;
-	if (!(now->attrs.mask & VFCTL_ATTR_QUERY_RSS) && !wish.query_rss)
-		wish.mask &= ~(uint32_t)VFCTL_ATTR_QUERY_RSS;
+	if (!(now->attrs.mask & VFCTL_ATTR_SPOOFCHK) && change.spoofchk)
+		change.mask &= ~(uint32_t)VFCTL_ATTR_SPOOFCHK;
+	if (!(now->attrs.mask & VFCTL_ATTR_TRUST) && !change.trust)
+		change.mask &= ~(uint32_t)VFCTL_ATTR_TRUST;
+	if (!(now->attrs.mask & VFCTL_ATTR_QUERY_RSS) && !change.query_rss)
+		change.mask &= ~(uint32_t)VFCTL_ATTR_QUERY_RSS;
 	/* mlx4 has no node GUID; P_Keys are mapped on the host by mlx4 alone. */
 	if (now->attrs.mask & VFCTL_ATTR_PORT_GUID && !(now->attrs.mask & VFCTL_ATTR_NODE_GUID))
-		wish.mask &= ~(uint32_t)VFCTL_ATTR_NODE_GUID;
+		change.mask &= ~(uint32_t)VFCTL_ATTR_NODE_GUID;
 	if (!(now->attrs.mask & VFCTL_ATTR_LINK_STATE) &&
-		wish.link_state == VFCTL_LINK_STATE_AUTO)
-		wish.mask &= ~(uint32_t)VFCTL_ATTR_LINK_STATE;
+		change.link_state == VFCTL_LINK_STATE_AUTO)
+		change.mask &= ~(uint32_t)VFCTL_ATTR_LINK_STATE;
 	if (!(now->attrs.mask & VFCTL_ATTR_PKEY))
-		wish.mask &= ~(uint32_t)VFCTL_ATTR_PKEY;
-	return wish;
+		change.mask &= ~(uint32_t)VFCTL_ATTR_PKEY;
+	return change;
 }
 
-static struct vfctl_vf_attrs wish_for(const struct vfctl_domain_vf *want,
+static struct vfctl_vf_attrs change_for(const struct vfctl_domain_vf *want,
 	const struct vfctl_vf *now)
 {
-	struct vfctl_vf_attrs wish = complete_policy(&want->attrs, now);
+	struct vfctl_vf_attrs change = complete_policy(&want->attrs, now);
 
-	attrs_complete(&wish, &now->attrs);
-	attrs_drop_equal(&wish, &now->attrs);
-	return wish;
+	attrs_complete(&change, &now->attrs);
+	attrs_drop_equal(&change, &now->attrs);
+	return change;
 }
 
 uint32_t vfctl_lease_vf_policy(const struct vfctl_lease_vf *leased, const struct vfctl_vf *now,
@@ -129,10 +129,10 @@ static bool seen_before(const struct vfctl_domain_vf *vfs, size_t i)
 }
 
 static int add_op(struct vfctl_ctx *ctx, const struct vfctl_bdf *pf, const struct vfctl_vf *now,
-	const struct vfctl_vf_attrs *wish, struct steps *steps)
+	const struct vfctl_vf_attrs *change, struct steps *steps)
 {
-	const struct vfctl_vf_attrs had = attrs_before(&now->attrs, wish);
-	_free_ char *want = json_of_attrs(wish), *before = json_of_attrs(&had);
+	const struct vfctl_vf_attrs had = attrs_before(&now->attrs, change);
+	_free_ char *want = json_of_attrs(change), *before = json_of_attrs(&had);
 
 	if (!want || !before)
 		return ctx_oom(ctx);
@@ -184,21 +184,21 @@ static int plan_pf(struct vfctl_ctx *ctx, const struct vfctl_leases *leases,
 
 	for (size_t i = 0; i < count && r == 0; i++) {
 		const struct vfctl_vf *now = NULL;
-		struct vfctl_vf_attrs wish;
+		struct vfctl_vf_attrs change;
 
 		if (vfctl_bdf_compare(&vfs[i].pf, pf))
 			continue;
 		r = check_vf(ctx, inv, &vfs[i], &now);
 		if (r < 0)
 			return r;
-		wish = wish_for(&vfs[i], now);
-		if (!wish.mask)
+		change = change_for(&vfs[i], now);
+		if (!change.mask)
 			continue;
 		if (!begun)
 			step_begin(steps, "set identity and policy of VFs of PF %s and read them back",
 				vfctl_pf_name(&inv->pfs[0], name));
 		begun = true;
-		r = add_op(ctx, pf, now, &wish, steps);
+		r = add_op(ctx, pf, now, &change, steps);
 	}
 	return r;
 }

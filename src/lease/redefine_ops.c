@@ -177,9 +177,9 @@ const struct op_type op_vf_leaves = {.name = "vf-leaves", .observe_one = leaves_
 
 /* ---- the definition ---- */
 
-static void view_freep(struct vfctl_domain_view **view)
+static void parsed_freep(struct vfctl_parsed_domain **parsed)
 {
-	vfctl_domain_view_free(*view);
+	vfctl_parsed_domain_free(*parsed);
 }
 
 static void put_set(struct buf *out, const char *key, const struct vfctl_cpuset *set)
@@ -237,21 +237,21 @@ static int put_vfs(struct vfctl_ctx *ctx, const char *xml, struct buf *out)
 /* What stays the same whatever libvirt makes of the text. */
 static int put_summary(struct vfctl_ctx *ctx, const char *xml, struct buf *out)
 {
-	_cleanup_(view_freep) struct vfctl_domain_view *view = NULL;
+	_cleanup_(parsed_freep) struct vfctl_parsed_domain *parsed = NULL;
 	_free_ char *said = NULL;
-	int r = vfctl_domain_read(ctx, xml, &view);
+	int r = vfctl_domain_read(ctx, xml, &parsed);
 
 	if (r == 0)
 		r = metadata_said(ctx, xml, &said);
 	if (r < 0)
 		return r;
-	buf_printf(out, "vcpus=%" PRIu32 " memory=%" PRIu64 " pages=%" PRIu64 " cells=%zu", view->vcpus,
-		view->memory_bytes, view->page_bytes, view->cell_count);
-	for (uint32_t i = 0; i < view->vcpus; i++)
-		put_set(out, "pin", &view->vcpu_pins[i]);
-	put_set(out, "emulator", &view->emulator_cpus);
-	put_set(out, "iothreads", &view->iothread_cpus);
-	put_set(out, "nodes", &view->memory_nodes);
+	buf_printf(out, "vcpus=%" PRIu32 " memory=%" PRIu64 " pages=%" PRIu64 " cells=%zu", parsed->vcpus,
+		parsed->memory_bytes, parsed->page_bytes, parsed->cell_count);
+	for (uint32_t i = 0; i < parsed->vcpus; i++)
+		put_set(out, "pin", &parsed->vcpu_pins[i]);
+	put_set(out, "emulator", &parsed->emulator_cpus);
+	put_set(out, "iothreads", &parsed->iothread_cpus);
+	put_set(out, "nodes", &parsed->memory_nodes);
 	buf_printf(out, " said=%016" PRIx64, hash_of(said));
 	return put_vfs(ctx, xml, out);
 }

@@ -10,7 +10,7 @@
 #include "placement/refuse.h"
 
 #define REMEDIES_MAX 8
-/* Of them, changes of one wish each. */
+/* Of them, changes of one change each. */
 #define WISHES_TOLD_MAX 5
 #define MOVES_TRIED_MAX 64
 #define SINGLES_MAX 24

@@ -30,7 +30,7 @@ int selftest_check_ports(struct vfctl_ctx *ctx, const struct vfctl_pf *pf)
 	return r;
 }
 
-static int refuse(struct vfctl_ctx *ctx, const struct vfctl_pf *pf, const char *through, const char *what)
+static int refuse_pf(struct vfctl_ctx *ctx, const struct vfctl_pf *pf, const char *through, const char *what)
 {
 	bool itself = str_eq(through, pf->netdev);
 	const char *stands = itself ? "" : ", which stands on ";
@@ -52,7 +52,7 @@ static int check_connections(struct vfctl_ctx *ctx, const struct vfctl_pf *pf, c
 		return r;
 	snprintf(what, sizeof(what), port == SSH_PORT ? "an ssh session of this host (its port %u)"
 		: "a connection of this host (its TCP port %u)", port);
-	return refuse(ctx, pf, through, what);
+	return refuse_pf(ctx, pf, through, what);
 }
 
 int selftest_check_traffic(struct vfctl_ctx *ctx, const struct vfctl_pf *pf)
@@ -68,6 +68,6 @@ int selftest_check_traffic(struct vfctl_ctx *ctx, const struct vfctl_pf *pf)
 	if (r < 0)
 		return r;
 	through = routes_through(&routes, names, true);
-	return through ? refuse(ctx, pf, through, "this host's default route")
+	return through ? refuse_pf(ctx, pf, through, "this host's default route")
 		       : check_connections(ctx, pf, &routes, names);
 }

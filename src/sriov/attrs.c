@@ -45,71 +45,71 @@ static const char *class_name(uint32_t bits)
 }
 
 struct vfctl_vf_attrs attrs_before(const struct vfctl_vf_attrs *now,
-	const struct vfctl_vf_attrs *wish)
+	const struct vfctl_vf_attrs *change)
 {
 	struct vfctl_vf_attrs before = *now;
 
-	before.mask &= wish->mask;
+	before.mask &= change->mask;
 	return before;
 }
 
-void attrs_complete(struct vfctl_vf_attrs *wish, const struct vfctl_vf_attrs *now)
+void attrs_complete(struct vfctl_vf_attrs *change, const struct vfctl_vf_attrs *now)
 {
-	if (wish->mask & VFCTL_ATTR_VLAN) {
-		if (!(wish->mask & VFCTL_ATTR_VLAN_QOS))
-			wish->qos = 0;
-		if (!(wish->mask & VFCTL_ATTR_VLAN_PROTO))
-			wish->proto = VFCTL_VLAN_8021Q;
-		wish->mask |= VFCTL_ATTR_VLAN;
+	if (change->mask & VFCTL_ATTR_VLAN) {
+		if (!(change->mask & VFCTL_ATTR_VLAN_QOS))
+			change->qos = 0;
+		if (!(change->mask & VFCTL_ATTR_VLAN_PROTO))
+			change->proto = VFCTL_VLAN_8021Q;
+		change->mask |= VFCTL_ATTR_VLAN;
 	}
-	if (wish->mask & VFCTL_ATTR_RATE) {
-		if (!(wish->mask & VFCTL_ATTR_MIN_RATE))
-			wish->min_rate_mbps = now ? now->min_rate_mbps : 0;
-		if (!(wish->mask & VFCTL_ATTR_MAX_RATE))
-			wish->max_rate_mbps = now ? now->max_rate_mbps : 0;
-		wish->mask |= VFCTL_ATTR_RATE;
+	if (change->mask & VFCTL_ATTR_RATE) {
+		if (!(change->mask & VFCTL_ATTR_MIN_RATE))
+			change->min_rate_mbps = now ? now->min_rate_mbps : 0;
+		if (!(change->mask & VFCTL_ATTR_MAX_RATE))
+			change->max_rate_mbps = now ? now->max_rate_mbps : 0;
+		change->mask |= VFCTL_ATTR_RATE;
 	}
 }
 
-void attrs_drop_equal(struct vfctl_vf_attrs *wish, const struct vfctl_vf_attrs *now)
+void attrs_drop_equal(struct vfctl_vf_attrs *change, const struct vfctl_vf_attrs *now)
 {
 	uint32_t same = 0;
 
-	if (!memcmp(&wish->mac, &now->mac, sizeof(now->mac)))
+	if (!memcmp(&change->mac, &now->mac, sizeof(now->mac)))
 		same |= VFCTL_ATTR_MAC;
-	if (wish->vlan == now->vlan && wish->qos == now->qos &&
-		(!wish->vlan || wish->proto == now->proto))
+	if (change->vlan == now->vlan && change->qos == now->qos &&
+		(!change->vlan || change->proto == now->proto))
 		same |= VFCTL_ATTR_VLAN;
-	if (wish->min_rate_mbps == now->min_rate_mbps &&
-		wish->max_rate_mbps == now->max_rate_mbps)
+	if (change->min_rate_mbps == now->min_rate_mbps &&
+		change->max_rate_mbps == now->max_rate_mbps)
 		same |= VFCTL_ATTR_RATE;
-	if (wish->spoofchk == now->spoofchk)
+	if (change->spoofchk == now->spoofchk)
 		same |= VFCTL_ATTR_SPOOFCHK;
-	if (wish->trust == now->trust)
+	if (change->trust == now->trust)
 		same |= VFCTL_ATTR_TRUST;
-	if (wish->link_state == now->link_state)
+	if (change->link_state == now->link_state)
 		same |= VFCTL_ATTR_LINK_STATE;
-	if (wish->query_rss == now->query_rss)
+	if (change->query_rss == now->query_rss)
 		same |= VFCTL_ATTR_QUERY_RSS;
-	if (wish->node_guid == now->node_guid)
+	if (change->node_guid == now->node_guid)
 		same |= VFCTL_ATTR_NODE_GUID;
-	if (wish->port_guid == now->port_guid)
+	if (change->port_guid == now->port_guid)
 		same |= VFCTL_ATTR_PORT_GUID;
-	if (wish->pkey == now->pkey)
+	if (change->pkey == now->pkey)
 		same |= VFCTL_ATTR_PKEY;
-	wish->mask &= ~(same & now->mask);
+	change->mask &= ~(same & now->mask);
 }
 
 /* ---- writing ---- */
 
-static size_t add_rows(const struct vf_wish *wish, uint32_t bits, struct nl_vf_set *rows)
+static size_t add_rows(const struct vf_attr_change *change, uint32_t bits, struct nl_vf_set *rows)
 {
 	size_t n = 0;
 
 	for (size_t i = 0; i < ARRAY_SIZE(attr_classes); i++)
-		if (wish->attrs.mask & bits & attr_classes[i].bits)
-			rows[n++] = (struct nl_vf_set){.vf = wish->vf,
-				.bits = attr_classes[i].bits, .attrs = wish->attrs};
+		if (change->attrs.mask & bits & attr_classes[i].bits)
+			rows[n++] = (struct nl_vf_set){.vf = change->vf,
+				.bits = attr_classes[i].bits, .attrs = change->attrs};
 	return n;
 }
 
@@ -194,46 +194,48 @@ static int write_rows(struct vfctl_ctx *ctx, const struct vfctl_pf *pf,
 	return 0;
 }
 
-static int write_msix(struct vfctl_ctx *ctx, const struct vf_wish *wish)
+static int write_msix(struct vfctl_ctx *ctx, const struct vf_attr_change *change)
 {
-	unsigned now = pci_vectors(ctx, &wish->bdf);
+	unsigned now = pci_vectors(ctx, &change->bdf);
 	char text[12];
 	int r;
 
 	/* So many already, perhaps with a driver by now, which would keep the kernel from it. */
-	if (now && now == wish->attrs.msix)
+	if (now && now == change->attrs.msix)
 		return 0;
-	snprintf(text, sizeof(text), "%u", wish->attrs.msix);
-	r = host_write(ctx, text, PCI_SYSFS "%s/sriov_vf_msix_count", TEXT(&wish->bdf));
+	snprintf(text, sizeof(text), "%u", change->attrs.msix);
+	r = host_write(ctx, text, PCI_SYSFS "%s/sriov_vf_msix_count", TEXT(&change->bdf));
 	if (r == -EBUSY)
 		return ctx_append(ctx, r, "; the VF must have no driver for this");
 	if (r == -EOPNOTSUPP || r == -ENOENT)
 		return ctx_append(ctx, r, "; the PF's driver cannot set it");
-	if (r < 0 || !wish->attrs.msix)
+	if (r < 0 || !change->attrs.msix)
 		return r;
-	now = pci_vectors(ctx, &wish->bdf);
-	return now && now != wish->attrs.msix ? ctx_fail(ctx, -EIO, "VF %s: the kernel accepted %s vectors, "
-		"and its MSI-X capability has %u", TEXT(&wish->bdf), text, now) : 0;
+	now = pci_vectors(ctx, &change->bdf);
+	if (!now || now == change->attrs.msix)
+		return 0;
+	return ctx_fail(ctx, -EIO, "VF %s: the kernel accepted %s vectors, and its MSI-X capability has %u",
+		TEXT(&change->bdf), text, now);
 }
 
-static bool has_more(struct vfctl_ctx *ctx, const struct vf_wish *wish)
+static bool has_more(struct vfctl_ctx *ctx, const struct vf_attr_change *change)
 {
-	return wish->attrs.msix && pci_vectors(ctx, &wish->bdf) > wish->attrs.msix;
+	return change->attrs.msix && pci_vectors(ctx, &change->bdf) > change->attrs.msix;
 }
 
 /* Those that get fewer first: the card has a number for all its VFs together. */
-static int write_vectors(struct vfctl_ctx *ctx, const struct vf_wish *wishes, size_t count)
+static int write_vectors(struct vfctl_ctx *ctx, const struct vf_attr_change *changes, size_t count)
 {
 	bool lost = false, known;
 	int r = 0;
 
 	for (int turn = 0; turn < 2; turn++)
 		for (size_t i = 0; i < count && r == 0; i++) {
-			if (!(wishes[i].attrs.mask & VFCTL_ATTR_MSIX) ||
-				(turn == 0 && !has_more(ctx, &wishes[i])))
+			if (!(changes[i].attrs.mask & VFCTL_ATTR_MSIX) ||
+				(turn == 0 && !has_more(ctx, &changes[i])))
 				continue;
-			known = pci_vectors(ctx, &wishes[i].bdf);
-			r = write_msix(ctx, &wishes[i]);
+			known = pci_vectors(ctx, &changes[i].bdf);
+			r = write_msix(ctx, &changes[i]);
 			if (r < 0 && lost)
 				return ctx_append(ctx, -ESTALE, "; and this could not be undone: the VFs "
 					"before it have their new number of vectors");
@@ -250,41 +252,41 @@ static bool mac_differs(const struct vfctl_vf_attrs *a, const struct vfctl_vf_at
 }
 
 /* The first class in which what was read differs from what was wished; NULL: none. */
-static const char *difference(const struct vfctl_vf_attrs *wish,
+static const char *difference(const struct vfctl_vf_attrs *change,
 	const struct vfctl_vf_attrs *now)
 {
-	uint32_t both = wish->mask & now->mask;
+	uint32_t both = change->mask & now->mask;
 
-	if (both & VFCTL_ATTR_MAC && mac_differs(wish, now))
+	if (both & VFCTL_ATTR_MAC && mac_differs(change, now))
 		return "mac";
-	if (both & VFCTL_ATTR_VLAN_ID && (wish->vlan != now->vlan || wish->qos != now->qos))
+	if (both & VFCTL_ATTR_VLAN_ID && (change->vlan != now->vlan || change->qos != now->qos))
 		return "vlan";
-	if (both & VFCTL_ATTR_VLAN_ID && wish->vlan && wish->proto != now->proto)
+	if (both & VFCTL_ATTR_VLAN_ID && change->vlan && change->proto != now->proto)
 		return "proto";
-	if (both & VFCTL_ATTR_MAX_RATE && (wish->max_rate_mbps != now->max_rate_mbps ||
-		wish->min_rate_mbps != now->min_rate_mbps))
+	if (both & VFCTL_ATTR_MAX_RATE && (change->max_rate_mbps != now->max_rate_mbps ||
+		change->min_rate_mbps != now->min_rate_mbps))
 		return "rate";
-	if (both & VFCTL_ATTR_SPOOFCHK && wish->spoofchk != now->spoofchk)
+	if (both & VFCTL_ATTR_SPOOFCHK && change->spoofchk != now->spoofchk)
 		return "spoofchk";
-	if (both & VFCTL_ATTR_TRUST && wish->trust != now->trust)
+	if (both & VFCTL_ATTR_TRUST && change->trust != now->trust)
 		return "trust";
-	if (both & VFCTL_ATTR_LINK_STATE && wish->link_state != now->link_state)
+	if (both & VFCTL_ATTR_LINK_STATE && change->link_state != now->link_state)
 		return "link-state";
-	if (both & VFCTL_ATTR_QUERY_RSS && wish->query_rss != now->query_rss)
+	if (both & VFCTL_ATTR_QUERY_RSS && change->query_rss != now->query_rss)
 		return "query-rss";
-	if (both & VFCTL_ATTR_NODE_GUID && wish->node_guid != now->node_guid)
+	if (both & VFCTL_ATTR_NODE_GUID && change->node_guid != now->node_guid)
 		return "node GUID";
-	if (both & VFCTL_ATTR_PORT_GUID && wish->port_guid != now->port_guid)
+	if (both & VFCTL_ATTR_PORT_GUID && change->port_guid != now->port_guid)
 		return "port GUID";
-	if (both & VFCTL_ATTR_PKEY && wish->pkey != now->pkey)
+	if (both & VFCTL_ATTR_PKEY && change->pkey != now->pkey)
 		return "P_Key";
 	return NULL;
 }
 
-static bool asks_for(const struct vf_wish *wishes, size_t count, uint32_t bits)
+static bool asks_for(const struct vf_attr_change *changes, size_t count, uint32_t bits)
 {
 	for (size_t i = 0; i < count; i++)
-		if (wishes[i].attrs.mask & bits)
+		if (changes[i].attrs.mask & bits)
 			return true;
 	return false;
 }
@@ -332,28 +334,28 @@ static bool now_of(struct vfctl_ctx *ctx, const struct vfctl_pf *pf, const struc
 }
 
 static int verify(struct vfctl_ctx *ctx, const struct vfctl_pf *pf,
-	const struct ib_guid_ops *way, const struct vf_wish *wishes, size_t count)
+	const struct ib_guid_ops *way, const struct vf_attr_change *changes, size_t count)
 {
 	_now_ struct now now = {.way = way};
 	char name[VFCTL_BDF_TEXT];
 	int r = 0;
 
-	if (asks_for(wishes, count, NETLINK_BITS & ~way->takes))
+	if (asks_for(changes, count, NETLINK_BITS & ~way->takes))
 		r = now_read(ctx, pf, &now);
 	for (size_t i = 0; i < count && r == 0; i++) {
 		struct vfctl_vf_attrs has;
 		const char *what;
 
-		if (!(wishes[i].attrs.mask & ~(uint32_t)VFCTL_ATTR_MSIX))
+		if (!(changes[i].attrs.mask & ~(uint32_t)VFCTL_ATTR_MSIX))
 			continue;
-		if (!now_of(ctx, pf, &now, wishes[i].vf, &has))
+		if (!now_of(ctx, pf, &now, changes[i].vf, &has))
 			return ctx_fail(ctx, -EIO, "%s/%u: the kernel accepted it, and reports nothing of "
-				"this VF; is it still there?", vfctl_pf_name(pf, name), wishes[i].vf);
-		what = difference(&wishes[i].attrs, &has);
+				"this VF; is it still there?", vfctl_pf_name(pf, name), changes[i].vf);
+		what = difference(&changes[i].attrs, &has);
 		if (what)
 			r = ctx_fail(ctx, -EIO, "%s/%u: the kernel accepted %s but reports another "
 				"value; the driver %s did not apply it", vfctl_pf_name(pf, name),
-				wishes[i].vf, what, pf->driver);
+				changes[i].vf, what, pf->driver);
 	}
 	return r;
 }
@@ -371,7 +373,7 @@ static int fail_no_netdev(struct vfctl_ctx *ctx, const struct vfctl_pf *pf)
 }
 
 static int write_netlink(struct vfctl_ctx *ctx, const struct vfctl_pf *pf,
-	const struct ib_guid_ops *way, const struct vf_wish *wishes, size_t count)
+	const struct ib_guid_ops *way, const struct vf_attr_change *changes, size_t count)
 {
 	_free_ struct nl_vf_set *rows = calloc(count * ARRAY_SIZE(attr_classes), sizeof(*rows));
 	const uint32_t others = has_devlink_rates(pf) ? VFCTL_ATTR_RATE : 0;
@@ -380,7 +382,7 @@ static int write_netlink(struct vfctl_ctx *ctx, const struct vfctl_pf *pf,
 	if (!rows)
 		return ctx_oom(ctx);
 	for (size_t i = 0; i < count; i++)
-		n += add_rows(&wishes[i], ~way->takes & ~others, rows + n);
+		n += add_rows(&changes[i], ~way->takes & ~others, rows + n);
 	if (!n)
 		return 0;
 	if (!pf->ifindex)
@@ -389,39 +391,39 @@ static int write_netlink(struct vfctl_ctx *ctx, const struct vfctl_pf *pf,
 }
 
 static int check_known(struct vfctl_ctx *ctx, const struct vfctl_pf *pf,
-	const struct ib_guid_ops *way, const struct vf_wish *wishes, size_t count)
+	const struct ib_guid_ops *way, const struct vf_attr_change *changes, size_t count)
 {
 	char name[VFCTL_BDF_TEXT];
 
-	if (asks_for(wishes, count, way->lacks & VFCTL_ATTR_NODE_GUID))
+	if (asks_for(changes, count, way->lacks & VFCTL_ATTR_NODE_GUID))
 		return ctx_fail(ctx, -EOPNOTSUPP, "the VFs of %s have no node GUID of their own to "
 			"set (%s); give them a port-guid", vfctl_pf_name(pf, name), pf->driver);
-	if (asks_for(wishes, count, way->lacks))
+	if (asks_for(changes, count, way->lacks))
 		return ctx_fail(ctx, -EOPNOTSUPP, "the VFs of %s have no link policy of their own "
 			"(%s)", vfctl_pf_name(pf, name), pf->driver);
 	return 0;
 }
 
 int attrs_check(struct vfctl_ctx *ctx, const struct vfctl_pf *pf,
-	const struct vf_wish *wishes, size_t count)
+	const struct vf_attr_change *changes, size_t count)
 {
 	const struct ib_guid_ops *way = ib_guid_ops_of(ctx, pf);
-	int r = check_known(ctx, pf, way, wishes, count);
+	int r = check_known(ctx, pf, way, changes, count);
 
-	if (r == 0 && !pf->ifindex && asks_for(wishes, count, NETLINK_BITS & ~way->takes))
+	if (r == 0 && !pf->ifindex && asks_for(changes, count, NETLINK_BITS & ~way->takes))
 		return fail_no_netdev(ctx, pf);
 	return r;
 }
 
 /* What the driver takes through files of its own. */
 static int write_by_way(struct vfctl_ctx *ctx, const struct vfctl_pf *pf,
-	const struct ib_guid_ops *way, const struct vf_wish *wishes, size_t count)
+	const struct ib_guid_ops *way, const struct vf_attr_change *changes, size_t count)
 {
 	int r = 0;
 
 	for (size_t i = 0; i < count && r == 0; i++)
-		if (wishes[i].attrs.mask & way->takes)
-			r = way->write(ctx, pf, wishes[i].vf, &wishes[i].attrs);
+		if (changes[i].attrs.mask & way->takes)
+			r = way->write(ctx, pf, changes[i].vf, &changes[i].attrs);
 	return r;
 }
 
@@ -439,7 +441,7 @@ static void put_attrs(struct buf *text, const struct vfctl_vf_attrs *attrs)
 
 /* A line for each VF: from what, to what. New VFs had nothing. */
 static void audit(struct vfctl_ctx *ctx, const struct vfctl_pf *pf,
-	const struct vf_wish *wishes, size_t count)
+	const struct vf_attr_change *changes, size_t count)
 {
 	char name[VFCTL_BDF_TEXT];
 
@@ -448,40 +450,40 @@ static void audit(struct vfctl_ctx *ctx, const struct vfctl_pf *pf,
 		_buf_ struct buf from = {0}, to = {0};
 
 		for (uint32_t k = 0; pf->vfs && k < pf->num_vfs; k++)
-			if (pf->vfs[k].index == wishes[i].vf)
-				before = attrs_before(&pf->vfs[k].attrs, &wishes[i].attrs);
+			if (pf->vfs[k].index == changes[i].vf)
+				before = attrs_before(&pf->vfs[k].attrs, &changes[i].attrs);
 		put_attrs(&from, &before);
-		put_attrs(&to, &wishes[i].attrs);
+		put_attrs(&to, &changes[i].attrs);
 		if (to.len)
 			ctx_audit(ctx, "VF %s/%u set to %s; before: %s", vfctl_pf_name(pf, name),
-				wishes[i].vf, to.data, from.len ? from.data : "not known");
+				changes[i].vf, to.data, from.len ? from.data : "not known");
 	}
 }
 
 int attrs_write(struct vfctl_ctx *ctx, const struct vfctl_pf *pf,
-	const struct vf_wish *wishes, size_t count)
+	const struct vf_attr_change *changes, size_t count)
 {
 	const struct ib_guid_ops *way = ib_guid_ops_of(ctx, pf);
 	int r = host_check_writable(ctx);
 
 	if (r == 0)
-		r = check_known(ctx, pf, way, wishes, count);
+		r = check_known(ctx, pf, way, changes, count);
 	if (r == 0 && count)
-		r = write_netlink(ctx, pf, way, wishes, count);
-	if (r == 0 && has_devlink_rates(pf) && asks_for(wishes, count, VFCTL_ATTR_RATE))
-		r = eswitch_rates_write(ctx, pf, wishes, count);
+		r = write_netlink(ctx, pf, way, changes, count);
+	if (r == 0 && has_devlink_rates(pf) && asks_for(changes, count, VFCTL_ATTR_RATE))
+		r = eswitch_rates_write(ctx, pf, changes, count);
 	if (r == 0)
-		r = write_by_way(ctx, pf, way, wishes, count);
+		r = write_by_way(ctx, pf, way, changes, count);
 	if (r == 0)
-		r = verify(ctx, pf, way, wishes, count);
+		r = verify(ctx, pf, way, changes, count);
 	if (r == 0)
-		audit(ctx, pf, wishes, count);
+		audit(ctx, pf, changes, count);
 	/* Last: what was there may not be known, so that it cannot be put back. */
 	if (r == 0)
-		r = write_vectors(ctx, wishes, count);
+		r = write_vectors(ctx, changes, count);
 	for (size_t i = 0; i < count && r == 0; i++)
-		if (wishes[i].rebind && !way->live && wishes[i].attrs.mask & VFCTL_ATTR_GUIDS)
-			r = bound_rebind(ctx, &wishes[i]);
+		if (changes[i].rebind && !way->live && changes[i].attrs.mask & VFCTL_ATTR_GUIDS)
+			r = bound_rebind(ctx, &changes[i]);
 	return r;
 }
 
@@ -500,16 +502,16 @@ static uint32_t zeros_of(const struct vfctl_vf_attrs *a)
 }
 
 static int write_zeros(struct vfctl_ctx *ctx, const struct vfctl_pf *pf,
-	struct vf_wish *wishes, size_t count)
+	struct vf_attr_change *changes, size_t count)
 {
 	for (size_t i = 0; i < count; i++) {
-		struct vf_wish zero = wishes[i];
+		struct vf_attr_change zero = changes[i];
 		int r;
 
 		zero.attrs.mask = zeros_of(&zero.attrs);
 		if (!zero.attrs.mask)
 			continue;
-		wishes[i].attrs.mask &= ~zero.attrs.mask;
+		changes[i].attrs.mask &= ~zero.attrs.mask;
 		r = attrs_write(ctx, pf, &zero, 1);
 		if (r < 0 && r != -EINVAL && r != -EADDRNOTAVAIL)
 			return r;
@@ -521,7 +523,7 @@ static int write_zeros(struct vfctl_ctx *ctx, const struct vfctl_pf *pf,
 	return 0;
 }
 
-int attrs_restore(struct vfctl_ctx *ctx, const struct vfctl_pf *pf, struct vf_wish *wishes,
+int attrs_restore(struct vfctl_ctx *ctx, const struct vfctl_pf *pf, struct vf_attr_change *changes,
 	size_t count)
 {
 	_now_ struct now now = {.way = ib_guid_ops_of(ctx, pf)};
@@ -530,12 +532,12 @@ int attrs_restore(struct vfctl_ctx *ctx, const struct vfctl_pf *pf, struct vf_wi
 	for (size_t i = 0; i < count && r == 0; i++) {
 		struct vfctl_vf_attrs has;
 
-		if (now_of(ctx, pf, &now, wishes[i].vf, &has))
-			attrs_drop_equal(&wishes[i].attrs, &has);
+		if (now_of(ctx, pf, &now, changes[i].vf, &has))
+			attrs_drop_equal(&changes[i].attrs, &has);
 	}
 	if (r == 0)
-		r = write_zeros(ctx, pf, wishes, count);
-	return r < 0 ? r : attrs_write(ctx, pf, wishes, count);
+		r = write_zeros(ctx, pf, changes, count);
+	return r < 0 ? r : attrs_write(ctx, pf, changes, count);
 }
 
 /* ---- MACs ---- */

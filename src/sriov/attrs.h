@@ -5,7 +5,7 @@
 #include "vfctl/inventory.h"
 
 /* What one VF shall have; only what the mask names is written. */
-struct vf_wish {
+struct vf_attr_change {
 	uint32_t vf;
 	struct vfctl_bdf bdf; /* for msix, which goes through the VF's own sysfs */
 	struct vfctl_vf_attrs attrs;
@@ -18,43 +18,43 @@ struct vf_wish {
 };
 
 /*
- * The values of @now for everything @wish names and @now reports: what a roll-back writes.
+ * The values of @now for everything @change names and @now reports: what a roll-back writes.
  */
 struct vfctl_vf_attrs attrs_before(const struct vfctl_vf_attrs *now,
-	const struct vfctl_vf_attrs *wish);
+	const struct vfctl_vf_attrs *change);
 
 /*
- * Complete a wish so that each class the kernel takes whole is whole: a vlan without qos
+ * Complete a change so that each class the kernel takes whole is whole: a vlan without qos
  * keeps none, a max rate without a min keeps the present min.
  */
-void attrs_complete(struct vfctl_vf_attrs *wish, const struct vfctl_vf_attrs *now);
+void attrs_complete(struct vfctl_vf_attrs *change, const struct vfctl_vf_attrs *now);
 
-/* Take out of @wish what @now has already. */
-void attrs_drop_equal(struct vfctl_vf_attrs *wish, const struct vfctl_vf_attrs *now);
+/* Take out of @change what @now has already. */
+void attrs_drop_equal(struct vfctl_vf_attrs *change, const struct vfctl_vf_attrs *now);
 
 /*
- * Write what the wishes name, all VFs in as few datagrams as possible, then read the PF's
+ * Write what the changes name, all VFs in as few datagrams as possible, then read the PF's
  * VFs back once and compare. Drivers that are busy resetting a VF (i40e, ice) are asked
  * again for up to 2 s.
  * @return 0; -EOPNOTSUPP the driver has no such attribute; -EIO it does not read back;
  * otherwise the kernel's errno. The words name the VF, the attribute and the reason.
  */
 int attrs_write(struct vfctl_ctx *ctx, const struct vfctl_pf *pf,
-	const struct vf_wish *wishes, size_t count);
+	const struct vf_attr_change *changes, size_t count);
 
 /*
- * Can this PF's driver take what the wishes name at all? Before anything is written, so that
+ * Can this PF's driver take what the changes name at all? Before anything is written, so that
  * a dry run says it too. -EOPNOTSUPP with what to do.
  */
 int attrs_check(struct vfctl_ctx *ctx, const struct vfctl_pf *pf,
-	const struct vf_wish *wishes, size_t count);
+	const struct vf_attr_change *changes, size_t count);
 
 /*
  * The same for what VFs had before: only what differs now is written, for a value that was
  * never set (a MAC of zero, no rate without a link) is not taken by every driver. A zero
  * MAC that the driver does not take stays as it is, for the guest brings its own.
  */
-int attrs_restore(struct vfctl_ctx *ctx, const struct vfctl_pf *pf, struct vf_wish *wishes,
+int attrs_restore(struct vfctl_ctx *ctx, const struct vfctl_pf *pf, struct vf_attr_change *changes,
 	size_t count);
 
 /* A stable locally administered MAC for one VF, different for each PF MAC and index. */

@@ -13,31 +13,31 @@
 #define MAC_WAIT_MS 500
 
 /* The VF's own view once its driver has probed: that is what the fabric will see. */
-static int read_bound(struct vfctl_ctx *ctx, const struct vf_wish *wish,
+static int read_bound(struct vfctl_ctx *ctx, const struct vf_attr_change *change,
 	struct ib_identity *ret)
 {
-	int r = ib_identity_read(ctx, &wish->bdf, REBIND_WAIT_MS, ret);
+	int r = ib_identity_read(ctx, &change->bdf, REBIND_WAIT_MS, ret);
 
 	if (r != -ENOENT)
 		return r;
-	log_warn(ctx, "VF %u is bound, but its GUIDs cannot be looked at: %s", wish->vf,
+	log_warn(ctx, "VF %u is bound, but its GUIDs cannot be looked at: %s", change->vf,
 		vfctl_ctx_error(ctx));
 	ctx_clear(ctx);
 	return r;
 }
 
-int bound_check_guids(struct vfctl_ctx *ctx, const struct vf_wish *wish)
+int bound_check_guids(struct vfctl_ctx *ctx, const struct vf_attr_change *change)
 {
-	const struct vfctl_vf_attrs *a = &wish->attrs;
+	const struct vfctl_vf_attrs *a = &change->attrs;
 	struct ib_identity id;
-	int r = read_bound(ctx, wish, &id);
+	int r = read_bound(ctx, change, &id);
 
 	if (r < 0)
 		return r == -ENOENT ? 0 : r;
 	if ((a->mask & VFCTL_ATTR_NODE_GUID && id.node_guid != a->node_guid) ||
 		(a->mask & VFCTL_ATTR_PORT_GUID && id.port_guid != a->port_guid))
 		return ctx_fail(ctx, -EIO, "VF %u is bound, but its device %s shows another GUID "
-			"than was set", wish->vf, id.device);
+			"than was set", change->vf, id.device);
 	return 0;
 }
 
@@ -45,47 +45,47 @@ int bound_check_guids(struct vfctl_ctx *ctx, const struct vf_wish *wish)
  * Through the override, so that autoprobe need not be on; it then is what it was. 1: bound
  * again; 0: no driver of this host has it.
  */
-static int bind_again(struct vfctl_ctx *ctx, const struct vf_wish *wish)
+static int bind_again(struct vfctl_ctx *ctx, const struct vf_attr_change *change)
 {
 	char driver[PCI_DRIVER_NAME], override[PCI_DRIVER_NAME];
-	int r = pci_driver(ctx, &wish->bdf, driver);
+	int r = pci_driver(ctx, &change->bdf, driver);
 
 	if (r < 0 || !driver[0] || pci_driver_is_vfio(driver))
 		return r;
-	r = pci_override(ctx, &wish->bdf, override);
+	r = pci_override(ctx, &change->bdf, override);
 	if (r == 0)
-		r = pci_unbind(ctx, &wish->bdf);
+		r = pci_unbind(ctx, &change->bdf);
 	if (r == 0)
-		r = pci_bind(ctx, &wish->bdf, driver);
+		r = pci_bind(ctx, &change->bdf, driver);
 	if (r == 0)
-		r = pci_set_override(ctx, &wish->bdf, override);
+		r = pci_set_override(ctx, &change->bdf, override);
 	return r < 0 ? r : 1;
 }
 
-int bound_check_roce(struct vfctl_ctx *ctx, const struct vf_wish *wish)
+int bound_check_roce(struct vfctl_ctx *ctx, const struct vf_attr_change *change)
 {
 	struct ib_identity id;
-	int r = read_bound(ctx, wish, &id);
+	int r = read_bound(ctx, change, &id);
 
 	if (r == 0 && !id.node_guid) {
-		r = bind_again(ctx, wish);
+		r = bind_again(ctx, change);
 		if (r >= 0)
-			r = read_bound(ctx, wish, &id);
+			r = read_bound(ctx, change, &id);
 		if (r == 0 && !id.node_guid)
 			return ctx_fail(ctx, -EIO, "VF %u: the node GUID of %s stays zero, so RDMA "
-				"would not work on it (has it a MAC?)", wish->vf, id.device);
+				"would not work on it (has it a MAC?)", change->vf, id.device);
 	}
 	return r == -ENOENT ? 0 : r;
 }
 
-int bound_rebind(struct vfctl_ctx *ctx, const struct vf_wish *wish)
+int bound_rebind(struct vfctl_ctx *ctx, const struct vf_attr_change *change)
 {
-	int r = bind_again(ctx, wish);
+	int r = bind_again(ctx, change);
 
 	if (r == 1)
-		r = bound_check_guids(ctx, wish);
+		r = bound_check_guids(ctx, change);
 	return r < 0 ? ctx_prefix(ctx, r, "bind VF %u again so that its GUID takes effect",
-		wish->vf) : 0;
+		change->vf) : 0;
 }
 
 /* ---- MACs ---- */
@@ -104,31 +104,31 @@ static int read_mac(struct vfctl_ctx *ctx, const struct vfctl_bdf *bdf, struct v
 	return r < 0 ? r : vfctl_mac_parse(text, ret);
 }
 
-static bool shows(struct vfctl_ctx *ctx, const struct vf_wish *wish, struct vfctl_mac *ret)
+static bool shows(struct vfctl_ctx *ctx, const struct vf_attr_change *change, struct vfctl_mac *ret)
 {
-	int r = read_mac(ctx, &wish->bdf, ret);
+	int r = read_mac(ctx, &change->bdf, ret);
 
 	/* Another namespace took it, or the driver makes none: there is nothing to compare. */
-	return r < 0 || !memcmp(ret, &wish->attrs.mac, sizeof(*ret));
+	return r < 0 || !memcmp(ret, &change->attrs.mac, sizeof(*ret));
 }
 
-int bound_check_mac(struct vfctl_ctx *ctx, const struct vf_wish *wish)
+int bound_check_mac(struct vfctl_ctx *ctx, const struct vf_attr_change *change)
 {
 	char is[VFCTL_MAC_TEXT], shall[VFCTL_MAC_TEXT];
 	struct vfctl_mac mac;
 
-	for (int tries = 0; !shows(ctx, wish, &mac); tries++) {
+	for (int tries = 0; !shows(ctx, change, &mac); tries++) {
 		int r;
 
 		if (tries == MAC_TRIES || ctx->cancelled)
 			return ctx_fail(ctx, -EIO, "VF %u: its network device has the MAC %s, which its "
 				"driver made up, and not %s: the PF did not answer it (is the PF's network "
-				"device up? dmesg may say more)", wish->vf, vfctl_mac_format(&mac, is),
-				vfctl_mac_format(&wish->attrs.mac, shall));
-		log_debug(ctx, "VF %u did not get its MAC; binding it once more", wish->vf);
-		ctx_doing(ctx, "waiting for the driver of VF %u to show its MAC", wish->vf);
+				"device up? dmesg may say more)", change->vf, vfctl_mac_format(&mac, is),
+				vfctl_mac_format(&change->attrs.mac, shall));
+		log_debug(ctx, "VF %u did not get its MAC; binding it once more", change->vf);
+		ctx_doing(ctx, "waiting for the driver of VF %u to show its MAC", change->vf);
 		host_sleep_ms(ctx, MAC_WAIT_MS);
-		r = bind_again(ctx, wish);
+		r = bind_again(ctx, change);
 		if (r < 0)
 			return r;
 	}

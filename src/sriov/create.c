@@ -19,7 +19,7 @@
 
 static void create_clear(struct create *c)
 {
-	free(c->wishes);
+	free(c->changes);
 }
 
 /* ---- operations ---- */
@@ -105,20 +105,20 @@ static int add_settings(struct vfctl_ctx *ctx, const struct create *c, struct st
 
 	for (uint32_t i = 0; i < c->count; i++) {
 		const struct vfctl_vf_attrs *asked = create_asked(c, i);
-		struct vf_wish wish = {.vf = i};
+		struct vf_attr_change change = {.vf = i};
 		_free_ char *text = NULL;
 		int r;
 
 		if (asked)
-			wish.attrs = *asked;
-		wish.attrs.mask &= c->wishes ? ~identity : UINT32_MAX;
-		if (!wish.attrs.mask)
+			change.attrs = *asked;
+		change.attrs.mask &= c->changes ? ~identity : UINT32_MAX;
+		if (!change.attrs.mask)
 			continue;
-		attrs_complete(&wish.attrs, NULL);
-		r = attrs_check(ctx, c->pf, &wish, 1);
+		attrs_complete(&change.attrs, NULL);
+		r = attrs_check(ctx, c->pf, &change, 1);
 		if (r < 0)
 			return r;
-		text = json_of_attrs(&wish.attrs);
+		text = json_of_attrs(&change.attrs);
 		if (!text)
 			return ctx_oom(ctx);
 		if (!begun)

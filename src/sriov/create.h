@@ -14,11 +14,11 @@ struct create {
 	char name[VFCTL_BDF_TEXT];
 	uint32_t count;
 	enum vfctl_vf_driver driver;
-	struct vf_wish *wishes; /* MACs or GUIDs to give; NULL: identities are left alone */
+	struct vf_attr_change *changes; /* MACs or GUIDs to give; NULL: identities are left alone */
 	struct value_facts facts; /* who has which MACs and GUIDs .. */
 	const struct value_rows *rows; /* .. by the store of identities */
 	const uint64_t *guids;  /* chosen by the caller, one for each VF; NULL: derived */
-	uint32_t wish_count;
+	uint32_t change_count;
 	uint16_t pkey; /* 0: none */
 	const struct vfctl_create_options *options; /* what else was asked */
 	uint32_t keys; /* VFCTL_ATTR_PKEY where the host writes it (mlx4) */
@@ -28,14 +28,14 @@ struct create {
 };
 
 /*
- * identities.c: what each VF that has none shall get, as wishes. New VFs all get one. Checks
+ * identities.c: what each VF that has none shall get, as changes. New VFs all get one. Checks
  * that the driver can take GUIDs before anything is written.
  */
 int create_plan_identities(struct vfctl_ctx *ctx, const struct vfctl_inventory *inv,
 	struct create *c);
 /* What was asked for that VF by name; NULL: nothing. */
 const struct vfctl_vf_attrs *create_asked(const struct create *c, uint32_t vf);
-/* The step that gives them; none without wishes. */
+/* The step that gives them; none without changes. */
 int create_add_identity_step(struct vfctl_ctx *ctx, const struct create *c, struct steps *steps);
 
 #endif

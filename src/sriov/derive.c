@@ -21,7 +21,7 @@ static uint64_t candidate(enum vfctl_id_kind kind, const struct vfctl_pf *pf, ui
 	return number <= UINT16_MAX ? vfctl_guid_derive(pf->guid, (uint16_t)number) : 0;
 }
 
-static int ask(struct value_facts *facts, const struct value_rows *rows,
+static int ask_owner(struct value_facts *facts, const struct value_rows *rows,
 	const struct value_claim *claim, enum value_verdict *ret)
 {
 	struct vfctl_id row;
@@ -53,7 +53,7 @@ int identity_derive(struct vfctl_ctx *ctx, struct value_facts *facts,
 		claim.value = candidate(kind, pf, vf, nth);
 		if (!claim.value)
 			break;
-		r = ask(facts, rows, &claim, &verdict);
+		r = ask_owner(facts, rows, &claim, &verdict);
 		if (r == 0 && verdict & (VALUE_FREE | VALUE_OWN)) {
 			*ret = claim.value;
 			return 0;

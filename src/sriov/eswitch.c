@@ -204,21 +204,21 @@ void eswitch_rates_of(const struct eswitch_rates *rates, uint32_t vf, struct vfc
 }
 
 /* mlx5 and netdevsim refuse what is above the link's speed. */
-static int check_speed(struct vfctl_ctx *ctx, const struct vfctl_pf *pf, const struct vf_wish *wish)
+static int check_speed(struct vfctl_ctx *ctx, const struct vfctl_pf *pf, const struct vf_attr_change *change)
 {
-	uint32_t rate = wish->attrs.max_rate_mbps > wish->attrs.min_rate_mbps ? wish->attrs.max_rate_mbps
-									     : wish->attrs.min_rate_mbps;
+	const struct vfctl_vf_attrs *a = &change->attrs;
+	uint32_t rate = a->max_rate_mbps > a->min_rate_mbps ? a->max_rate_mbps : a->min_rate_mbps;
 	char name[VFCTL_BDF_TEXT];
 
 	if (!pf->speed_mbps || rate <= pf->speed_mbps)
 		return 0;
 	return ctx_fail(ctx, -EINVAL, "set rate of %s/%u: %u Mbit/s is above the speed of its link, %u "
-		"Mbit/s; ask for that or less (0: no limit)", vfctl_pf_name(pf, name), wish->vf, rate,
+		"Mbit/s; ask for that or less (0: no limit)", vfctl_pf_name(pf, name), change->vf, rate,
 		pf->speed_mbps);
 }
 
 static int fill_rows(struct vfctl_ctx *ctx, const struct vfctl_pf *pf, const struct eswitch_rates *rates,
-	const struct vf_wish *wishes, size_t count, struct nl_rate *rows, size_t *ret_count)
+	const struct vf_attr_change *changes, size_t count, struct nl_rate *rows, size_t *ret_count)
 {
 	char name[VFCTL_BDF_TEXT];
 	size_t n = 0;
@@ -227,19 +227,19 @@ static int fill_rows(struct vfctl_ctx *ctx, const struct vfctl_pf *pf, const str
 		const struct nl_rate *leaf;
 		int r;
 
-		if (!(wishes[i].attrs.mask & VFCTL_ATTR_RATE))
+		if (!(changes[i].attrs.mask & VFCTL_ATTR_RATE))
 			continue;
-		r = check_speed(ctx, pf, &wishes[i]);
+		r = check_speed(ctx, pf, &changes[i]);
 		if (r < 0)
 			return r;
-		leaf = find_rate(rates, wishes[i].vf);
+		leaf = find_rate(rates, changes[i].vf);
 		if (!leaf)
 			return ctx_fail(ctx, -EOPNOTSUPP, "set rate of %s/%u: in switchdev mode rates "
 				"are devlink's, and the driver %s has none for this VF (devlink port "
-				"function rate show)", vfctl_pf_name(pf, name), wishes[i].vf, pf->driver);
+				"function rate show)", vfctl_pf_name(pf, name), changes[i].vf, pf->driver);
 		rows[n++] = (struct nl_rate){.port = leaf->port, .bits = NL_RATE_MAX | NL_RATE_SHARE,
-			.tx_max = wishes[i].attrs.max_rate_mbps * NL_RATE_MBPS,
-			.tx_share = wishes[i].attrs.min_rate_mbps * NL_RATE_MBPS};
+			.tx_max = changes[i].attrs.max_rate_mbps * NL_RATE_MBPS,
+			.tx_share = changes[i].attrs.min_rate_mbps * NL_RATE_MBPS};
 	}
 	*ret_count = n;
 	return 0;
@@ -262,8 +262,8 @@ static int write_rows(struct vfctl_ctx *ctx, const struct vfctl_pf *pf, struct n
 	return r;
 }
 
-int eswitch_rates_write(struct vfctl_ctx *ctx, const struct vfctl_pf *pf, const struct vf_wish *wishes,
-	size_t count)
+int eswitch_rates_write(struct vfctl_ctx *ctx, const struct vfctl_pf *pf,
+	const struct vf_attr_change *changes, size_t count)
 {
 	_cleanup_(eswitch_rates_clear) struct eswitch_rates rates = {0};
 	_free_ struct nl_rate *rows = calloc(count + 1, sizeof(*rows));
@@ -271,6 +271,6 @@ int eswitch_rates_write(struct vfctl_ctx *ctx, const struct vfctl_pf *pf, const 
 	int r = rows ? eswitch_rates_read(ctx, &pf->bdf, &rates) : ctx_oom(ctx);
 
 	if (r == 0)
-		r = fill_rows(ctx, pf, &rates, wishes, count, rows, &n);
+		r = fill_rows(ctx, pf, &rates, changes, count, rows, &n);
 	return r == 0 && n ? write_rows(ctx, pf, rows, n) : r;
 }

@@ -63,8 +63,8 @@ int eswitch_rates_read(struct vfctl_ctx *ctx, const struct vfctl_bdf *pf, struct
 void eswitch_rates_clear(struct eswitch_rates *rates);
 /* Those of one VF in place of what rtnetlink said; not known: the mask then lacks them. */
 void eswitch_rates_of(const struct eswitch_rates *rates, uint32_t vf, struct vfctl_vf_attrs *io);
-/* Both rates of each wish that names one. */
-int eswitch_rates_write(struct vfctl_ctx *ctx, const struct vfctl_pf *pf, const struct vf_wish *wishes,
-	size_t count);
+/* Both rates of each change that names one. */
+int eswitch_rates_write(struct vfctl_ctx *ctx, const struct vfctl_pf *pf,
+	const struct vf_attr_change *changes, size_t count);
 
 #endif

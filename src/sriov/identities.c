@@ -27,15 +27,15 @@ static int keep_clear(struct vfctl_ctx *ctx, struct create *c, uint32_t vf,
 	return live_add_vf(ctx, &c->facts.live, c->pf, vf, attrs);
 }
 
-static int wish_mac(struct vfctl_ctx *ctx, struct create *c, struct vf_wish *wish)
+static int change_mac(struct vfctl_ctx *ctx, struct create *c, struct vf_attr_change *change)
 {
 	uint64_t mac;
-	int r = identity_derive(ctx, &c->facts, c->rows, NULL, VFCTL_ID_MAC, c->pf, wish->vf, &mac);
+	int r = identity_derive(ctx, &c->facts, c->rows, NULL, VFCTL_ID_MAC, c->pf, change->vf, &mac);
 
 	if (r < 0)
 		return r;
-	wish->attrs.mask = VFCTL_ATTR_MAC;
-	wish->attrs.mac = mac_of_number(mac);
+	change->attrs.mask = VFCTL_ATTR_MAC;
+	change->attrs.mac = mac_of_number(mac);
 	return 0;
 }
 
@@ -44,39 +44,39 @@ static int wish_mac(struct vfctl_ctx *ctx, struct create *c, struct vf_wish *wis
  * firmware may begin with Down (autotest/tp-libvirt PR 1547).
  * One value for node and port: a VF has one port (sriovnet and the operators do the same).
  */
-static int wish_guid(struct vfctl_ctx *ctx, struct create *c, struct vf_wish *wish)
+static int change_guid(struct vfctl_ctx *ctx, struct create *c, struct vf_attr_change *change)
 {
-	uint64_t guid = c->guids ? c->guids[wish->vf] : 0;
+	uint64_t guid = c->guids ? c->guids[change->vf] : 0;
 	int r = c->guids ? 0 : identity_derive(ctx, &c->facts, c->rows, NULL, VFCTL_ID_GUID,
-		c->pf, wish->vf, &guid);
+		c->pf, change->vf, &guid);
 
 	if (r < 0)
 		return r;
-	wish->rebind = true;
-	wish->attrs = (struct vfctl_vf_attrs){.mask = VFCTL_ATTR_GUIDS | VFCTL_ATTR_LINK_STATE |
+	change->rebind = true;
+	change->attrs = (struct vfctl_vf_attrs){.mask = VFCTL_ATTR_GUIDS | VFCTL_ATTR_LINK_STATE |
 		c->keys, .pkey = c->pkey, .link_state = VFCTL_LINK_STATE_AUTO};
-	wish->attrs.node_guid = wish->attrs.port_guid = guid;
-	wish->attrs.mask &= ~c->lacks;
+	change->attrs.node_guid = change->attrs.port_guid = guid;
+	change->attrs.mask &= ~c->lacks;
 	return 0;
 }
 
-static int wish_identity(struct vfctl_ctx *ctx, struct create *c, uint32_t vf,
+static int change_identity(struct vfctl_ctx *ctx, struct create *c, uint32_t vf,
 	const struct vfctl_bdf *bdf)
 {
 	const struct vfctl_vf_attrs *asked = create_asked(c, vf);
-	struct vf_wish *wish = &c->wishes[c->wish_count];
+	struct vf_attr_change *change = &c->changes[c->change_count];
 	int r;
 
-	*wish = (struct vf_wish){.vf = vf};
+	*change = (struct vf_attr_change){.vf = vf};
 	if (bdf)
-		wish->bdf = *bdf;
-	r = c->pf->infiniband ? wish_guid(ctx, c, wish) : wish_mac(ctx, c, wish);
+		change->bdf = *bdf;
+	r = c->pf->infiniband ? change_guid(ctx, c, change) : change_mac(ctx, c, change);
 	if (r < 0)
 		return r;
 	if (asked)
-		attrs_copy(&wish->attrs, asked, wish->attrs.mask & (VFCTL_ATTR_MAC | VFCTL_ATTR_GUIDS));
-	c->wish_count++;
-	return keep_clear(ctx, c, vf, &wish->attrs);
+		attrs_copy(&change->attrs, asked, change->attrs.mask & (VFCTL_ATTR_MAC | VFCTL_ATTR_GUIDS));
+	c->change_count++;
+	return keep_clear(ctx, c, vf, &change->attrs);
 }
 
 /* Known, and never set: a create cut short, or a driver that gives none. */
@@ -132,39 +132,39 @@ int create_plan_identities(struct vfctl_ctx *ctx, const struct vfctl_inventory *
 	for (size_t i = 0; r == 0 && i < c->options->range_count; i++)
 		r = keep_clear(ctx, c, c->options->ranges[i].first, &c->options->ranges[i].attrs);
 	if (r == 0)
-		c->wishes = calloc(c->count, sizeof(*c->wishes));
-	if (r == 0 && !c->wishes)
+		c->changes = calloc(c->count, sizeof(*c->changes));
+	if (r == 0 && !c->changes)
 		r = ctx_oom(ctx);
 	c->facts.now = (int64_t)time(NULL);
 	for (uint32_t i = 0; r == 0 && i < c->count; i++) {
 		if (c->anew)
-			r = wish_identity(ctx, c, i, NULL);
+			r = change_identity(ctx, c, i, NULL);
 		else if (has_none(&pf->vfs[i]) && !vf_is_busy(&pf->vfs[i]))
-			r = wish_identity(ctx, c, pf->vfs[i].index, &pf->vfs[i].bdf);
+			r = change_identity(ctx, c, pf->vfs[i].index, &pf->vfs[i].bdf);
 	}
 	live_values_clear(&c->facts.live);
 	return r;
 }
 
-static void identity_text(const struct create *c, const struct vf_wish *wish,
+static void identity_text(const struct create *c, const struct vf_attr_change *change,
 	char text[VFCTL_GUID_TEXT])
 {
 	if (c->pf->infiniband)
-		vfctl_guid_format(wish->attrs.port_guid, text);
+		vfctl_guid_format(change->attrs.port_guid, text);
 	else
-		vfctl_mac_format(&wish->attrs.mac, text);
+		vfctl_mac_format(&change->attrs.mac, text);
 }
 
 /* What a present VF has of what it is to get; a new one had nothing. */
 static int add_identity_op(struct vfctl_ctx *ctx, const struct create *c,
-	const struct vf_wish *wish, struct steps *steps)
+	const struct vf_attr_change *change, struct steps *steps)
 {
-	_free_ char *want = json_of_attrs(&wish->attrs), *before = NULL;
+	_free_ char *want = json_of_attrs(&change->attrs), *before = NULL;
 
 	for (uint32_t i = 0; !c->anew && i < c->pf->num_vfs; i++)
-		if (c->pf->vfs[i].index == wish->vf) {
+		if (c->pf->vfs[i].index == change->vf) {
 			const struct vfctl_vf_attrs had = attrs_before(&c->pf->vfs[i].attrs,
-				&wish->attrs);
+				&change->attrs);
 
 			before = json_of_attrs(&had);
 			if (!before)
@@ -173,7 +173,7 @@ static int add_identity_op(struct vfctl_ctx *ctx, const struct create *c,
 	if (!want)
 		return ctx_oom(ctx);
 	step_op(steps, &op_vf_identity, want, before, "%s/%u",
-		vfctl_bdf_format(&c->pf->bdf, (char[VFCTL_BDF_TEXT]){0}), wish->vf);
+		vfctl_bdf_format(&c->pf->bdf, (char[VFCTL_BDF_TEXT]){0}), change->vf);
 	return 0;
 }
 
@@ -181,20 +181,20 @@ int create_add_identity_step(struct vfctl_ctx *ctx, const struct create *c, stru
 {
 	const char *what = c->pf->infiniband ? "GUID" : "MAC";
 	char first[VFCTL_GUID_TEXT], last[VFCTL_GUID_TEXT];
-	const struct vf_wish *end;
+	const struct vf_attr_change *end;
 	int r = 0;
 
-	if (!c->wish_count)
+	if (!c->change_count)
 		return 0;
-	end = &c->wishes[c->wish_count - 1];
-	identity_text(c, &c->wishes[0], first);
+	end = &c->changes[c->change_count - 1];
+	identity_text(c, &c->changes[0], first);
 	identity_text(c, end, last);
-	if (c->wish_count == 1)
+	if (c->change_count == 1)
 		step_begin(steps, "%s: give VF %u the %s %s", c->name, end->vf, what, first);
 	else
 		step_begin(steps, "%s: give VFs %u to %u their %ss (%s .. %s)", c->name,
-			c->wishes[0].vf, end->vf, what, first, last);
-	for (uint32_t i = 0; i < c->wish_count && r == 0; i++)
-		r = add_identity_op(ctx, c, &c->wishes[i], steps);
+			c->changes[0].vf, end->vf, what, first, last);
+	for (uint32_t i = 0; i < c->change_count && r == 0; i++)
+		r = add_identity_op(ctx, c, &c->changes[i], steps);
 	return r;
 }

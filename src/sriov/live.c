@@ -16,7 +16,7 @@ void live_values_clear(struct live_values *live)
 }
 
 /* Zero is no value: it was never set. */
-static int add(struct vfctl_ctx *ctx, struct live_values *live, struct live_value row)
+static int add_live(struct vfctl_ctx *ctx, struct live_values *live, struct live_value row)
 {
 	if (!row.value)
 		return 0;
@@ -33,13 +33,13 @@ static int add_attrs(struct vfctl_ctx *ctx, struct live_values *live, struct liv
 
 	row.kind = VFCTL_ID_MAC;
 	row.value = a->mask & VFCTL_ATTR_MAC ? mac_number(&a->mac) : 0;
-	r = add(ctx, live, row);
+	r = add_live(ctx, live, row);
 	row.kind = VFCTL_ID_GUID;
 	row.value = a->mask & VFCTL_ATTR_PORT_GUID ? a->port_guid : 0;
 	if (r == 0)
-		r = add(ctx, live, row);
+		r = add_live(ctx, live, row);
 	row.value = a->mask & VFCTL_ATTR_NODE_GUID && a->node_guid != row.value ? a->node_guid : 0;
-	return r < 0 ? r : add(ctx, live, row);
+	return r < 0 ? r : add_live(ctx, live, row);
 }
 
 static int add_pf(struct vfctl_ctx *ctx, struct live_values *live, const struct vfctl_pf *pf)
@@ -51,11 +51,11 @@ static int add_pf(struct vfctl_ctx *ctx, struct live_values *live, const struct 
 	snprintf(row.name, sizeof(row.name), "%s", vfctl_pf_name(pf, address));
 	row.kind = VFCTL_ID_MAC;
 	row.value = mac_number(&pf->mac);
-	r = add(ctx, live, row);
+	r = add_live(ctx, live, row);
 	row.kind = VFCTL_ID_GUID;
 	row.value = pf->guid;
 	if (r == 0)
-		r = add(ctx, live, row);
+		r = add_live(ctx, live, row);
 	for (uint32_t i = 0; pf->vfs && i < pf->num_vfs && r == 0; i++) {
 		row.vf = pf->vfs[i].index;
 		r = add_attrs(ctx, live, row, &pf->vfs[i].attrs);
@@ -133,7 +133,7 @@ static int add_link(struct vfctl_ctx *ctx, struct live_values *live,
 		row.value = mac_number(&(const struct vfctl_mac){{link->address[0],
 			link->address[1], link->address[2], link->address[3],
 			link->address[4], link->address[5]}});
-	r = add(ctx, live, row);
+	r = add_live(ctx, live, row);
 	if (r < 0 || !host_exists(ctx, "/sys/class/net/%s/device/virtfn0", link->name))
 		return r;
 	return add_vfs(ctx, live, link, row);

@@ -328,8 +328,8 @@ static bool same_attrs(const char *text, const char *observed)
 }
 
 /* What the ops want, or had before; VFs that are not there any more are left out of the latter. */
-static int make_wishes(struct vfctl_ctx *ctx, const struct op *ops, size_t count, bool before,
-	const struct vfctl_pf *pf, struct vf_wish *wishes, size_t *ret_count)
+static int make_changes(struct vfctl_ctx *ctx, const struct op *ops, size_t count, bool before,
+	const struct vfctl_pf *pf, struct vf_attr_change *changes, size_t *ret_count)
 {
 	size_t n = 0;
 
@@ -341,14 +341,14 @@ static int make_wishes(struct vfctl_ctx *ctx, const struct op *ops, size_t count
 		if (r == 0 && !vf && !before)
 			r = fail_gone(ctx, &ops[i]);
 		if (r == 0 && vf && text)
-			r = parse_attrs(ctx, &ops[i], text, &wishes[n].attrs);
+			r = parse_attrs(ctx, &ops[i], text, &changes[n].attrs);
 		if (r < 0)
 			return r;
 		if (!vf || !text)
 			continue;
-		wishes[n].vf = vf->index;
-		wishes[n].bdf = vf->bdf;
-		wishes[n++].rebind = before || ops->type != &op_guest_attrs;
+		changes[n].vf = vf->index;
+		changes[n].bdf = vf->bdf;
+		changes[n++].rebind = before || ops->type != &op_guest_attrs;
 	}
 	*ret_count = n;
 	return 0;
@@ -357,13 +357,13 @@ static int make_wishes(struct vfctl_ctx *ctx, const struct op *ops, size_t count
 static int write_pf(struct vfctl_ctx *ctx, const struct op *ops, size_t count, bool before,
 	const struct vfctl_pf *pf)
 {
-	_free_ struct vf_wish *wishes = calloc(count, sizeof(*wishes));
+	_free_ struct vf_attr_change *changes = calloc(count, sizeof(*changes));
 	size_t n = 0;
-	int r = wishes ? make_wishes(ctx, ops, count, before, pf, wishes, &n) : ctx_oom(ctx);
+	int r = changes ? make_changes(ctx, ops, count, before, pf, changes, &n) : ctx_oom(ctx);
 
 	if (r < 0 || !n)
 		return r;
-	return before ? attrs_restore(ctx, pf, wishes, n) : attrs_write(ctx, pf, wishes, n);
+	return before ? attrs_restore(ctx, pf, changes, n) : attrs_write(ctx, pf, changes, n);
 }
 
 static int write_attrs(struct vfctl_ctx *ctx, const struct op *ops, size_t count, bool before)
@@ -622,12 +622,12 @@ static int check_bound(struct vfctl_ctx *ctx, const struct op *ops, size_t count
 
 	for (size_t i = 0; i < count && r == 0; i++) {
 		const struct vfctl_vf *vf;
-		struct vf_wish has;
+		struct vf_attr_change has;
 
 		r = find_op_vf(ctx, &ops[i], pf, &vf);
 		if (r < 0 || !vf)
 			return r < 0 ? r : fail_gone(ctx, &ops[i]);
-		has = (struct vf_wish){vf->index, vf->bdf, vf->attrs, false};
+		has = (struct vf_attr_change){vf->index, vf->bdf, vf->attrs, false};
 		if (has.attrs.mask & VFCTL_ATTR_MAC && !vfctl_mac_is_zero(&has.attrs.mac))
 			r = bound_check_mac(ctx, &has);
 		if (r < 0 || !pf->rdma[0])

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Set attributes of VFs: complete the wishes, write, read back, or put all back. */
+/* Set attributes of VFs: complete the changes, write, read back, or put all back. */
 #include <errno.h>
 #include <stdio.h>
 
@@ -13,13 +13,13 @@
 /* What is planned so far. */
 struct set {
 	const struct vfctl_pf *pf;
-	struct vf_wish *wishes;
+	struct vf_attr_change *changes;
 	size_t count;
 };
 
 static void set_clear(struct set *s)
 {
-	free(s->wishes);
+	free(s->changes);
 }
 
 /* ---- planning ---- */
@@ -51,7 +51,7 @@ static int add_item(struct vfctl_ctx *ctx, const struct vfctl_inventory *inv, st
 {
 	const struct vfctl_pf *pf;
 	const struct vfctl_vf *vf;
-	struct vf_wish *wish = &s->wishes[s->count];
+	struct vf_attr_change *change = &s->changes[s->count];
 	char name[VFCTL_BDF_TEXT];
 	int r = vfctl_inventory_find_vf(ctx, inv, item->vf, &pf, &vf);
 
@@ -60,7 +60,7 @@ static int add_item(struct vfctl_ctx *ctx, const struct vfctl_inventory *inv, st
 	if (r < 0)
 		return r;
 	for (size_t i = 0; i < s->count; i++)
-		if (s->wishes[i].vf == vf->index && pf == s->pf)
+		if (s->changes[i].vf == vf->index && pf == s->pf)
 			return ctx_fail(ctx, -EINVAL, "%s is named twice", item->vf);
 	if (pf != s->pf)
 		return ctx_fail(ctx, -EINVAL, "%s is no VF of %s: the VFs of one command must be of "
@@ -68,27 +68,27 @@ static int add_item(struct vfctl_ctx *ctx, const struct vfctl_inventory *inv, st
 	r = vf_changes_check_unused(ctx, vf, &item->attrs);
 	if (r < 0)
 		return r;
-	*wish = (struct vf_wish){vf->index, vf->bdf, item->attrs, true};
-	attrs_complete(&wish->attrs, &vf->attrs);
+	*change = (struct vf_attr_change){vf->index, vf->bdf, item->attrs, true};
+	attrs_complete(&change->attrs, &vf->attrs);
 	s->count++;
 	return 0;
 }
 
-static const struct vfctl_vf *vf_of(const struct set *s, const struct vf_wish *wish)
+static const struct vfctl_vf *vf_of(const struct set *s, const struct vf_attr_change *change)
 {
 	for (uint32_t i = 0; i < s->pf->num_vfs; i++)
-		if (s->pf->vfs[i].index == wish->vf)
+		if (s->pf->vfs[i].index == change->vf)
 			return &s->pf->vfs[i];
 	return NULL;
 }
 
 /* The number of its vectors is read for that alone. */
 static struct vfctl_vf_attrs had_before(struct vfctl_ctx *ctx, const struct vfctl_vf *vf,
-	const struct vfctl_vf_attrs *wish)
+	const struct vfctl_vf_attrs *change)
 {
-	struct vfctl_vf_attrs had = attrs_before(&vf->attrs, wish);
+	struct vfctl_vf_attrs had = attrs_before(&vf->attrs, change);
 
-	if (wish->mask & VFCTL_ATTR_MSIX)
+	if (change->mask & VFCTL_ATTR_MSIX)
 		had.msix = pci_vectors(ctx, &vf->bdf);
 	if (had.msix)
 		had.mask |= VFCTL_ATTR_MSIX;
@@ -104,9 +104,9 @@ static int add_ops(struct vfctl_ctx *ctx, const struct set *s, struct steps *ste
 	const char *pf = vfctl_bdf_format(&s->pf->bdf, (char[VFCTL_BDF_TEXT]){0});
 
 	for (size_t i = 0; i < s->count; i++) {
-		const struct vfctl_vf *vf = vf_of(s, &s->wishes[i]);
-		const struct vfctl_vf_attrs had = had_before(ctx, vf, &s->wishes[i].attrs);
-		_free_ char *want = json_of_attrs(&s->wishes[i].attrs);
+		const struct vfctl_vf *vf = vf_of(s, &s->changes[i]);
+		const struct vfctl_vf_attrs had = had_before(ctx, vf, &s->changes[i].attrs);
+		_free_ char *want = json_of_attrs(&s->changes[i].attrs);
 		_free_ char *before = json_of_attrs(&had);
 
 		if (!want || !before)
@@ -114,11 +114,11 @@ static int add_ops(struct vfctl_ctx *ctx, const struct set *s, struct steps *ste
 		step_op(steps, &op_vf_attrs, want, before, "%s/%u", pf, vf->index);
 	}
 	for (size_t i = 0; i < s->count; i++) {
-		const struct vfctl_vf *vf = vf_of(s, &s->wishes[i]);
+		const struct vfctl_vf *vf = vf_of(s, &s->changes[i]);
 		_free_ char *driver = NULL;
 		int r;
 
-		if (!(s->wishes[i].attrs.mask & VFCTL_ATTR_GUIDS))
+		if (!(s->changes[i].attrs.mask & VFCTL_ATTR_GUIDS))
 			continue;
 		r = vf_driver_text(ctx, vf, &driver);
 		if (r < 0)
@@ -144,18 +144,18 @@ int vf_changes_add_set(struct vfctl_ctx *ctx, const struct vfctl_inventory *inv,
 	const struct vfctl_pf *pf, const struct vfctl_set_item *items, size_t count,
 	struct steps *steps)
 {
-	_cleanup_(set_clear) struct set s = {.pf = pf, .wishes = calloc(count, sizeof(*s.wishes))};
+	_cleanup_(set_clear) struct set s = {.pf = pf, .changes = calloc(count, sizeof(*s.changes))};
 	_buf_ struct buf words = {0};
 	char name[VFCTL_BDF_TEXT];
-	int r = s.wishes ? 0 : ctx_oom(ctx);
+	int r = s.changes ? 0 : ctx_oom(ctx);
 
 	for (size_t i = 0; i < count && r == 0; i++) {
 		r = add_item(ctx, inv, &s, &items[i]);
 		if (r == 0)
-			add_words(&words, s.wishes[i].vf, &items[i].attrs);
+			add_words(&words, s.changes[i].vf, &items[i].attrs);
 	}
 	if (r == 0)
-		r = attrs_check(ctx, pf, s.wishes, s.count);
+		r = attrs_check(ctx, pf, s.changes, s.count);
 	if (r < 0)
 		return r;
 	step_begin(steps, "%s: set VF%s %s", vfctl_pf_name(pf, name), count == 1 ? "" : "s",

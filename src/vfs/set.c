@@ -253,7 +253,7 @@ static int plan_keep(struct vfctl_ctx *ctx, const struct vfctl_snapshot *s,
 		? "note in its lease what the VF has, which is returned when its domain stops"
 		: "note in their leases what the VFs have, which is returned when their domains stop");
 	for (size_t i = 0; i < p->count; i++) {
-		struct vfctl_vf_attrs wish = p->items[i].attrs, had;
+		struct vfctl_vf_attrs change = p->items[i].attrs, had;
 		const struct vfctl_lease_vf *row;
 		_free_ char *json = NULL;
 		const struct vfctl_pf *pf;
@@ -262,8 +262,8 @@ static int plan_keep(struct vfctl_ctx *ctx, const struct vfctl_snapshot *s,
 
 		if (r < 0)
 			return r;
-		attrs_complete(&wish, &vf->attrs);
-		had = attrs_before(&vf->attrs, &wish);
+		attrs_complete(&change, &vf->attrs);
+		had = attrs_before(&vf->attrs, &change);
 		row = leased_vf(vfctl_leases_find_vf(s->leases, &vf->bdf), &vf->bdf);
 		had.mask &= ~row->saved.mask;
 		json = json_of_attrs(&had);
@@ -300,17 +300,17 @@ static bool shows_what_it_has(struct vfctl_ctx *ctx, const struct vfctl_inventor
 	const struct plan *p)
 {
 	for (size_t i = 0; i < p->count; i++) {
-		const struct vf_wish wish = {p->places[i].index, p->places[i].bdf,
+		const struct vf_attr_change change = {p->places[i].index, p->places[i].bdf,
 			p->places[i].attrs, false};
 		const struct vfctl_pf *pf;
 		const struct vfctl_vf *vf;
 
-		if (wish.attrs.mask & VFCTL_ATTR_MSIX)
+		if (change.attrs.mask & VFCTL_ATTR_MSIX)
 			return false;
-		if (wish.attrs.mask & VFCTL_ATTR_GUIDS &&
-			(vfctl_inventory_find_vf(ctx, inv, TEXT(&wish.bdf), &pf, &vf) < 0 ||
+		if (change.attrs.mask & VFCTL_ATTR_GUIDS &&
+			(vfctl_inventory_find_vf(ctx, inv, TEXT(&change.bdf), &pf, &vf) < 0 ||
 			(vf->driver[0] && !pci_driver_is_vfio(vf->driver) &&
-			bound_check_guids(ctx, &wish) < 0)))
+			bound_check_guids(ctx, &change) < 0)))
 			return false;
 	}
 	return true;

@@ -90,10 +90,10 @@ static void look_at_guest(struct exam *e, const struct guest *g, void *data)
 	if (!strstr(g->xml, "].mtu=") || metadata_said(e->ctx, g->xml, &said) < 0 || !said)
 		return;
 	for (size_t i = 0; i < inv->pf_count; i++)
-		for (size_t k = 0; k < g->view->device_count; k++) {
+		for (size_t k = 0; k < g->parsed->device_count; k++) {
 			const struct vfctl_pf *pf = NULL;
 
-			if (vf_at(e, &g->view->devices[k].source, &pf) && pf == &inv->pfs[i]) {
+			if (vf_at(e, &g->parsed->devices[k].source, &pf) && pf == &inv->pfs[i]) {
 				look_at_pf(e, g, said, pf);
 				break;
 			}

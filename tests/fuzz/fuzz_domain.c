@@ -13,21 +13,21 @@ static const struct vfctl_domain_vf vf = {
 	.form = VFCTL_FORM_HOSTDEV,
 };
 
-static void read_view(struct vfctl_ctx *ctx, const char *xml)
+static void read_parsed(struct vfctl_ctx *ctx, const char *xml)
 {
-	struct vfctl_domain_view *view = NULL;
+	struct vfctl_parsed_domain *parsed = NULL;
 	struct vfctl_domain_port port;
 
-	if (vfctl_domain_read(ctx, xml, &view) < 0) {
-		FUZZ_CHECK(!view && *vfctl_ctx_error(ctx));
+	if (vfctl_domain_read(ctx, xml, &parsed) < 0) {
+		FUZZ_CHECK(!parsed && *vfctl_ctx_error(ctx));
 		return;
 	}
-	FUZZ_CHECK(view->cell_count >= 1 && view->cell_count <= 256);
-	FUZZ_CHECK(view->device_count <= VFCTL_DOMAIN_DEVICES_MAX);
+	FUZZ_CHECK(parsed->cell_count >= 1 && parsed->cell_count <= 256);
+	FUZZ_CHECK(parsed->device_count <= VFCTL_DOMAIN_DEVICES_MAX);
 	for (int node = -1; node < 3; node++)
-		if (vfctl_domain_find_port(view, node, &port) == 0)
-			FUZZ_CHECK(port.bus && port.cell_want < (int)view->cell_count);
-	vfctl_domain_view_free(view);
+		if (vfctl_domain_find_port(parsed, node, &port) == 0)
+			FUZZ_CHECK(port.bus && port.cell_want < (int)parsed->cell_count);
+	vfctl_parsed_domain_free(parsed);
 }
 
 static void read_placement(struct vfctl_ctx *ctx, const char *xml)
@@ -74,7 +74,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	}
 	memcpy(text, data, size);
 	text[size] = '\0';
-	read_view(ctx, text);
+	read_parsed(ctx, text);
 	read_placement(ctx, text);
 	change(ctx, text);
 	free(text);

@@ -53,7 +53,7 @@ static int render(struct vfctl_ctx *ctx, const char *text, char **ret_xml)
 static void read_back(struct vfctl_ctx *ctx, const char *xml)
 {
 	static struct vfctl_domain_intent intent;
-	struct vfctl_domain_view *view = NULL;
+	struct vfctl_parsed_domain *parsed = NULL;
 	struct vfctl_assignment *placed = NULL;
 	struct vfctl_memlock memlock;
 	struct vfctl_domain_port port;
@@ -62,15 +62,15 @@ static void read_back(struct vfctl_ctx *ctx, const char *xml)
 	FUZZ_CHECK(vfctl_domain_metadata_read(ctx, xml, strlen(xml), &intent) != -2);
 	if (vfctl_domain_metadata_remove_vf(ctx, xml, &vf.bdf, &without) == 0)
 		free(without);
-	if (vfctl_domain_read(ctx, xml, &view) == 0) {
-		FUZZ_CHECK(vfctl_domain_find_port(view, 0, &port) == 0);
+	if (vfctl_domain_read(ctx, xml, &parsed) == 0) {
+		FUZZ_CHECK(vfctl_domain_find_port(parsed, 0, &port) == 0);
 		FUZZ_CHECK(port.bus && port.cell_want <= 0);
 		FUZZ_CHECK(vfctl_domain_placement(ctx, xml, NULL, &placed) == 0);
 		FUZZ_CHECK(placed->cell_count == 1 && placed->vcpu_count == 2);
 	}
 	vfctl_domain_memlock_read(ctx, xml, &memlock);
 	vfctl_domain_placement_free(placed);
-	vfctl_domain_view_free(view);
+	vfctl_parsed_domain_free(parsed);
 }
 
 /* What we wrote, taken as the template, gives the same again. */

@@ -23,30 +23,30 @@ int main(int argc, char **argv)
 {
 	struct vfctl_pf pf = {.infiniband = true, .driver = "vfctl_ib"};
 	uint32_t count = argc == 3 ? (uint32_t)atoi(argv[2]) : 0;
-	struct vf_wish *wishes = calloc(count + 1, sizeof(*wishes));
+	struct vf_attr_change *changes = calloc(count + 1, sizeof(*changes));
 	struct vfctl_ctx *ctx;
 	double start;
 	int r;
 
-	if (!count || !wishes || vfctl_ctx_new(&ctx) < 0)
+	if (!count || !changes || vfctl_ctx_new(&ctx) < 0)
 		return 2;
 	snprintf(pf.netdev, sizeof(pf.netdev), "%s", argv[1]);
 	pf.ifindex = (int)if_nametoindex(argv[1]);
 	for (uint32_t i = 0; i < count; i++) {
-		wishes[i].vf = i;
-		wishes[i].attrs = (struct vfctl_vf_attrs){
+		changes[i].vf = i;
+		changes[i].attrs = (struct vfctl_vf_attrs){
 			.mask = VFCTL_ATTR_GUIDS | VFCTL_ATTR_LINK_STATE,
 			.node_guid = UINT64_C(0x0200c90000010000) + i,
 			.port_guid = UINT64_C(0x0200c90000020000) + i,
 			.link_state = VFCTL_LINK_STATE_ENABLE};
 	}
 	start = now_ms();
-	r = attrs_write(ctx, &pf, wishes, count);
+	r = attrs_write(ctx, &pf, changes, count);
 	if (r < 0)
 		fprintf(stderr, "nlguid: %s\n", vfctl_ctx_error(ctx));
 	else
 		printf("%u VFs: %.2f ms\n", count, now_ms() - start);
 	vfctl_ctx_free(ctx);
-	free(wishes);
+	free(changes);
 	return r < 0;
 }

@@ -30,18 +30,18 @@ static const char *split(char *word)
 
 static int set_vf(struct vfctl_ctx *ctx, const struct vfctl_pf *pf, uint32_t vf, char **words)
 {
-	struct vf_wish wish = {.vf = vf};
+	struct vf_attr_change change = {.vf = vf};
 	int r = 0;
 
 	for (size_t i = 0; words[i] && r == 0; i++) {
 		const char *value = split(words[i]);
 
-		r = vfctl_vf_attrs_parse(ctx, words[i], value ? value : "", &wish.attrs);
+		r = vfctl_vf_attrs_parse(ctx, words[i], value ? value : "", &change.attrs);
 	}
-	if (r < 0 || !wish.attrs.mask)
+	if (r < 0 || !change.attrs.mask)
 		return r;
-	attrs_complete(&wish.attrs, NULL);
-	return attrs_write(ctx, pf, &wish, 1);
+	attrs_complete(&change.attrs, NULL);
+	return attrs_write(ctx, pf, &change, 1);
 }
 
 static int print_vf(struct vfctl_ctx *ctx, const struct vfctl_pf *pf, uint32_t vf)

@@ -133,21 +133,21 @@ static char *again(struct round *t, const char *xml, struct vfctl_assignment **r
 {
 	struct vfctl_domain_intent *intent = calloc(1, sizeof(*intent));
 	struct vfctl_domain_request request = t->c.request;
-	struct vfctl_domain_view *view = NULL;
+	struct vfctl_parsed_domain *parsed = NULL;
 	char *out = NULL;
 
 	assert_int_equal(vfctl_domain_placement(ctx, xml, NULL, ret), 0);
 	assert_int_equal(vfctl_domain_metadata_read(ctx, xml, strlen(xml), intent), 0);
-	assert_int_equal(vfctl_domain_read(ctx, xml, &view), 0);
+	assert_int_equal(vfctl_domain_read(ctx, xml, &parsed), 0);
 	request.template_text = xml;
 	request.assignment = *ret;
 	request.lease_id = intent->lease_id;
 	request.vfs = intent->vfs;
 	request.vf_count = intent->vf_count;
-	request.cell_distances = view->distances;
+	request.cell_distances = parsed->distances;
 	if (vfctl_domain_render(ctx, &request, &out) < 0)
 		fail_msg("%s", vfctl_ctx_error(ctx));
-	vfctl_domain_view_free(view);
+	vfctl_parsed_domain_free(parsed);
 	free(intent);
 	return out;
 }

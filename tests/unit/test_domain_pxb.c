@@ -53,34 +53,34 @@ static void make(struct vf_case *v, const char *yaml, size_t cells, size_t count
 	v->c.request.vf_count = count;
 }
 
-static struct vfctl_domain_view *view_of(const char *xml)
+static struct vfctl_parsed_domain *parsed_of(const char *xml)
 {
-	struct vfctl_domain_view *view = NULL;
+	struct vfctl_parsed_domain *parsed = NULL;
 
-	if (vfctl_domain_read(ctx, xml, &view) < 0)
+	if (vfctl_domain_read(ctx, xml, &parsed) < 0)
 		fail_msg("%s", vfctl_ctx_error(ctx));
-	return view;
+	return parsed;
 }
 
 static const struct vfctl_domain_controller *controller(
-	const struct vfctl_domain_view *view, uint32_t index)
+	const struct vfctl_parsed_domain *parsed, uint32_t index)
 {
-	for (size_t i = 0; i < view->controller_count; i++)
-		if (view->controllers[i].index == index)
-			return &view->controllers[i];
+	for (size_t i = 0; i < parsed->controller_count; i++)
+		if (parsed->controllers[i].index == index)
+			return &parsed->controllers[i];
 	fail_msg("no controller %u", index);
 	return NULL;
 }
 
 /* The controller that the device's root port sits on. */
 static const struct vfctl_domain_controller *root_of(
-	const struct vfctl_domain_view *view, const struct vfctl_bdf *vf)
+	const struct vfctl_parsed_domain *parsed, const struct vfctl_bdf *vf)
 {
-	for (size_t i = 0; i < view->device_count; i++)
-		if (vfctl_bdf_compare(&view->devices[i].source, vf) == 0) {
-			assert_true(view->devices[i].has_guest);
-			return controller(view,
-				controller(view, view->devices[i].guest.bus)->parent);
+	for (size_t i = 0; i < parsed->device_count; i++)
+		if (vfctl_bdf_compare(&parsed->devices[i].source, vf) == 0) {
+			assert_true(parsed->devices[i].has_guest);
+			return controller(parsed,
+				controller(parsed, parsed->devices[i].guest.bus)->parent);
 		}
 	fail_msg("VF not there");
 	return NULL;
@@ -89,7 +89,7 @@ static const struct vfctl_domain_controller *root_of(
 /* A device's guest node is right in a guest of one node too: without, it sees -1. */
 static void one_cell_has_its_root(void **state)
 {
-	struct vfctl_domain_view *view;
+	struct vfctl_parsed_domain *parsed;
 	struct vf_case v;
 	_free_ char *xml = NULL;
 
@@ -98,17 +98,17 @@ static void one_cell_has_its_root(void **state)
 	assert_has(xml, "<controller type=\"pci\" index=\"1\" model=\"pcie-expander-bus\">\n"
 			"      <target busNr=\"252\">\n        <node>0</node>");
 	validate(xml);
-	view = view_of(xml);
+	parsed = parsed_of(xml);
 	for (size_t i = 0; i < 2; i++)
-		assert_int_equal(root_of(view, &v.vfs[i].bdf)->cell, 0);
-	vfctl_domain_view_free(view);
+		assert_int_equal(root_of(parsed, &v.vfs[i].bdf)->cell, 0);
+	vfctl_parsed_domain_free(parsed);
 	case_clear(&v.c);
 }
 
 /* kubevirt #19103: two roots on one node are two roots in the guest. */
 static void each_host_root_is_a_guest_root(void **state)
 {
-	struct vfctl_domain_view *view;
+	struct vfctl_parsed_domain *parsed;
 	struct vf_case v;
 	_free_ char *xml = NULL;
 
@@ -120,20 +120,20 @@ static void each_host_root_is_a_guest_root(void **state)
 	xml = render(&v.c);
 	validate(xml);
 	assert_int_equal(count(xml, "pcie-expander-bus"), 3);
-	view = view_of(xml);
-	assert_ptr_equal(root_of(view, &v.vfs[0].bdf), root_of(view, &v.vfs[2].bdf));
-	assert_ptr_not_equal(root_of(view, &v.vfs[0].bdf), root_of(view, &v.vfs[1].bdf));
-	assert_ptr_not_equal(root_of(view, &v.vfs[1].bdf), root_of(view, &v.vfs[3].bdf));
-	assert_int_equal(root_of(view, &v.vfs[1].bdf)->cell, 0);
-	assert_int_equal(root_of(view, &v.vfs[3].bdf)->cell, 1);
-	vfctl_domain_view_free(view);
+	parsed = parsed_of(xml);
+	assert_ptr_equal(root_of(parsed, &v.vfs[0].bdf), root_of(parsed, &v.vfs[2].bdf));
+	assert_ptr_not_equal(root_of(parsed, &v.vfs[0].bdf), root_of(parsed, &v.vfs[1].bdf));
+	assert_ptr_not_equal(root_of(parsed, &v.vfs[1].bdf), root_of(parsed, &v.vfs[3].bdf));
+	assert_int_equal(root_of(parsed, &v.vfs[1].bdf)->cell, 0);
+	assert_int_equal(root_of(parsed, &v.vfs[3].bdf)->cell, 1);
+	vfctl_parsed_domain_free(parsed);
 	case_clear(&v.c);
 }
 
 /* facts case 23: the host says no node, so the guest is told none. */
 static void unknown_nodes_stay_on_the_main_root(void **state)
 {
-	struct vfctl_domain_view *view;
+	struct vfctl_parsed_domain *parsed;
 	struct vf_case v;
 	_free_ char *xml = NULL, *off = NULL;
 
@@ -141,10 +141,10 @@ static void unknown_nodes_stay_on_the_main_root(void **state)
 	v.places[0].node = VFCTL_NODE_NONE;
 	v.places[1].root = VFCTL_ROOT_UNKNOWN;
 	xml = render(&v.c);
-	view = view_of(xml);
-	assert_string_equal(root_of(view, &v.vfs[0].bdf)->model, "pcie-root");
-	assert_string_equal(root_of(view, &v.vfs[1].bdf)->model, "pcie-expander-bus");
-	vfctl_domain_view_free(view);
+	parsed = parsed_of(xml);
+	assert_string_equal(root_of(parsed, &v.vfs[0].bdf)->model, "pcie-root");
+	assert_string_equal(root_of(parsed, &v.vfs[1].bdf)->model, "pcie-expander-bus");
+	vfctl_parsed_domain_free(parsed);
 	v.c.guest->xml.expanders = VFCTL_CHOICE_OFF;
 	off = render(&v.c);
 	assert_lacks(off, "pcie-expander-bus");
@@ -153,7 +153,7 @@ static void unknown_nodes_stay_on_the_main_root(void **state)
 
 static void spare_ports_are_of_both_kinds(void **state)
 {
-	struct vfctl_domain_view *view;
+	struct vfctl_parsed_domain *parsed;
 	struct vf_case v;
 	_free_ char *xml = NULL;
 	unsigned on_main = 0, on_node = 0;
@@ -161,9 +161,9 @@ static void spare_ports_are_of_both_kinds(void **state)
 	make(&v, YAML "spare_ports: 3\n", 1, 2);
 	v.c.guest->xml.expander_ports = 2;
 	xml = render(&v.c);
-	view = view_of(xml);
-	for (size_t i = 0; i < view->controller_count; i++) {
-		const struct vfctl_domain_controller *c = &view->controllers[i];
+	parsed = parsed_of(xml);
+	for (size_t i = 0; i < parsed->controller_count; i++) {
+		const struct vfctl_domain_controller *c = &parsed->controllers[i];
 
 		if (str_eq(c->model, "pcie-root-port") && !c->users) {
 			on_main += c->cell < 0;
@@ -174,14 +174,14 @@ static void spare_ports_are_of_both_kinds(void **state)
 	}
 	assert_int_equal(on_main, 3);
 	assert_int_equal(on_node, 2);
-	vfctl_domain_view_free(view);
+	vfctl_parsed_domain_free(parsed);
 	case_clear(&v.c);
 }
 
-static uint32_t top_of(const struct vfctl_domain_view *view, uint32_t index)
+static uint32_t top_of(const struct vfctl_parsed_domain *parsed, uint32_t index)
 {
-	while (index && !str_eq(controller(view, index)->model, "pcie-expander-bus"))
-		index = controller(view, index)->parent;
+	while (index && !str_eq(controller(parsed, index)->model, "pcie-expander-bus"))
+		index = controller(parsed, index)->parent;
 	return index;
 }
 
@@ -189,12 +189,12 @@ static uint32_t top_of(const struct vfctl_domain_view *view, uint32_t index)
  * Number buses as firmware does: depth first from the main root, then from each expander's
  * own number. No number may come twice, nor one above 255.
  */
-static void assert_buses_fit(const struct vfctl_domain_view *view, const char *what)
+static void assert_buses_fit(const struct vfctl_parsed_domain *parsed, const char *what)
 {
 	unsigned owner[512] = {0}, number;
 
-	for (size_t i = 0; i < view->controller_count; i++) {
-		const struct vfctl_domain_controller *root = &view->controllers[i];
+	for (size_t i = 0; i < parsed->controller_count; i++) {
+		const struct vfctl_domain_controller *root = &parsed->controllers[i];
 		bool expander = str_eq(root->model, "pcie-expander-bus");
 
 		if (!expander && root->index)
@@ -204,21 +204,21 @@ static void assert_buses_fit(const struct vfctl_domain_view *view, const char *w
 			fail_msg("%s: busNr %u", what, number);
 		if (owner[number]++)
 			fail_msg("%s: bus %u twice", what, number);
-		for (size_t k = 0; k < view->controller_count; k++) {
-			const struct vfctl_domain_controller *c = &view->controllers[k];
+		for (size_t k = 0; k < parsed->controller_count; k++) {
+			const struct vfctl_domain_controller *c = &parsed->controllers[k];
 
 			if (c->index == root->index ||
 				str_eq(c->model, "pcie-expander-bus") ||
-				top_of(view, c->index) != root->index)
+				top_of(parsed, c->index) != root->index)
 				continue;
 			if (++number > 255 || owner[number]++)
 				fail_msg("%s: bus %u is none or comes twice", what,
 					number);
 		}
 	}
-	for (size_t i = 1; i < view->guest_address_count; i++)
-		assert_true(vfctl_bdf_compare(&view->guest_addresses[i - 1],
-				    &view->guest_addresses[i]) < 0);
+	for (size_t i = 1; i < parsed->guest_address_count; i++)
+		assert_true(vfctl_bdf_compare(&parsed->guest_addresses[i - 1],
+				    &parsed->guest_addresses[i]) < 0);
 }
 
 static void check_random(unsigned seed, unsigned round)
@@ -229,7 +229,7 @@ static void check_random(unsigned seed, unsigned round)
 	_free_ char *what = str_format("seed %u round %u: %zu cells, %zu VFs, %u roots", seed,
 		round, cells, n, roots);
 	_free_ char *xml = NULL;
-	struct vfctl_domain_view *view;
+	struct vfctl_parsed_domain *parsed;
 	struct vf_case v;
 	int r;
 
@@ -246,13 +246,13 @@ static void check_random(unsigned seed, unsigned round)
 	r = vfctl_domain_render(ctx, &v.c.request, &xml);
 	if (r < 0)
 		fail_msg("%s: %s", what, vfctl_ctx_error(ctx));
-	view = view_of(xml);
-	assert_buses_fit(view, what);
+	parsed = parsed_of(xml);
+	assert_buses_fit(parsed, what);
 	for (size_t i = 0; i < n; i++)
-		if (root_of(view, &v.vfs[i].bdf)->cell !=
+		if (root_of(parsed, &v.vfs[i].bdf)->cell !=
 			(v.places[i].node < 0 ? -1 : (int)v.cells_of[i]))
 			fail_msg("%s: VF %zu on the wrong node", what, i);
-	vfctl_domain_view_free(view);
+	vfctl_parsed_domain_free(parsed);
 	case_clear(&v.c);
 }
 
@@ -285,18 +285,18 @@ static void roots_of_others_are_left_alone(void **state)
 		EXPANDER("5", "0x02", "<target busNr='250'><node>0</node></target>")
 		PORT("6", "0x05", "0x00") PORT("7", "0x05", "0x01") CARD("0x06")
 		"</devices></domain>";
-	struct vfctl_domain_view *view;
+	struct vfctl_parsed_domain *parsed;
 	struct vf_case v;
 	_free_ char *xml = NULL;
 
 	make(&v, YAML, 1, 8);
 	xml = render_template(&v.c, text);
-	view = view_of(xml);
-	assert_buses_fit(view, "with another's root");
-	assert_int_equal(controller(view, 5)->bus_nr, 250);
-	assert_int_equal(controller(view, 7)->users, 0);
-	assert_int_not_equal(root_of(view, &v.vfs[0].bdf)->index, 5);
-	vfctl_domain_view_free(view);
+	parsed = parsed_of(xml);
+	assert_buses_fit(parsed, "with another's root");
+	assert_int_equal(controller(parsed, 5)->bus_nr, 250);
+	assert_int_equal(controller(parsed, 7)->users, 0);
+	assert_int_not_equal(root_of(parsed, &v.vfs[0].bdf)->index, 5);
+	vfctl_parsed_domain_free(parsed);
 	case_clear(&v.c);
 }
 
@@ -306,16 +306,16 @@ static void roots_without_a_number_get_one(void **state)
 	static const char text[] = "<domain><devices>" ROOT EXPANDER("5", "0x02", "")
 		PORT("6", "0x05", "0x00") PORT("7", "0x05", "0x01") CARD("0x06")
 		"</devices></domain>";
-	struct vfctl_domain_view *view;
+	struct vfctl_parsed_domain *parsed;
 	struct vf_case v;
 	_free_ char *xml = NULL;
 
 	make(&v, YAML, 1, 4);
 	xml = render_template(&v.c, text);
 	validate(xml);
-	view = view_of(xml);
-	assert_buses_fit(view, "without a number");
-	vfctl_domain_view_free(view);
+	parsed = parsed_of(xml);
+	assert_buses_fit(parsed, "without a number");
+	vfctl_parsed_domain_free(parsed);
 	case_clear(&v.c);
 }
 
@@ -324,18 +324,18 @@ static void free_roots_are_used(void **state)
 	static const char text[] = "<domain><devices>" ROOT
 		EXPANDER("5", "0x02", "<target busNr='254'><node>0</node></target>")
 		PORT("6", "0x05", "0x00") "</devices></domain>";
-	struct vfctl_domain_view *view;
+	struct vfctl_parsed_domain *parsed;
 	struct vf_case v;
 	_free_ char *xml = NULL;
 
 	make(&v, YAML, 1, 4);
 	xml = render_template(&v.c, text);
-	view = view_of(xml);
+	parsed = parsed_of(xml);
 	assert_int_equal(count(xml, "pcie-expander-bus"), 1);
-	assert_int_equal(root_of(view, &v.vfs[3].bdf)->index, 5);
+	assert_int_equal(root_of(parsed, &v.vfs[3].bdf)->index, 5);
 	/* 254 leaves room for one bus only. */
-	assert_buses_fit(view, "a root that grew");
-	vfctl_domain_view_free(view);
+	assert_buses_fit(parsed, "a root that grew");
+	vfctl_parsed_domain_free(parsed);
 	case_clear(&v.c);
 }
 
@@ -402,7 +402,7 @@ static void attach_prefers_the_port_of_the_node(void **state)
 	} cases[] = {{0, 0, 0, VFCTL_LOCALITY_LOCAL}, {1, 1, 1, VFCTL_LOCALITY_LOCAL},
 		{VFCTL_NODE_NONE, -1, -1, VFCTL_LOCALITY_LOCAL},
 		{5, -1, -1, VFCTL_LOCALITY_UNKNOWN}};
-	struct vfctl_domain_view *view;
+	struct vfctl_parsed_domain *parsed;
 	struct vfctl_domain_port port;
 	struct vf_case v;
 	_free_ char *xml = NULL;
@@ -411,28 +411,28 @@ static void attach_prefers_the_port_of_the_node(void **state)
 	v.cells_of[1] = 1;
 	v.places[1].node = 1;
 	xml = render(&v.c);
-	view = view_of(xml);
+	parsed = parsed_of(xml);
 	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
-		assert_int_equal(vfctl_domain_find_port(view, cases[i].node, &port), 0);
+		assert_int_equal(vfctl_domain_find_port(parsed, cases[i].node, &port), 0);
 		assert_int_equal(port.cell, cases[i].cell);
 		assert_int_equal(port.cell_want, cases[i].want);
 		assert_int_equal(port.locality, cases[i].locality);
-		assert_int_equal(controller(view, port.bus)->users, 0);
+		assert_int_equal(controller(parsed, port.bus)->users, 0);
 	}
 	/* Without a port of the node: beneath none before beneath another. */
-	for (size_t i = 0; i < view->controller_count; i++)
-		view->controllers[i].users += view->controllers[i].cell == 1;
-	assert_int_equal(vfctl_domain_find_port(view, 1, &port), 0);
+	for (size_t i = 0; i < parsed->controller_count; i++)
+		parsed->controllers[i].users += parsed->controllers[i].cell == 1;
+	assert_int_equal(vfctl_domain_find_port(parsed, 1, &port), 0);
 	assert_int_equal(port.locality, VFCTL_LOCALITY_UNKNOWN);
-	for (size_t i = 0; i < view->controller_count; i++)
-		view->controllers[i].users += view->controllers[i].cell < 0;
-	assert_int_equal(vfctl_domain_find_port(view, 1, &port), 0);
+	for (size_t i = 0; i < parsed->controller_count; i++)
+		parsed->controllers[i].users += parsed->controllers[i].cell < 0;
+	assert_int_equal(vfctl_domain_find_port(parsed, 1, &port), 0);
 	assert_int_equal(port.locality, VFCTL_LOCALITY_WRONG);
 	assert_int_equal(port.cell_want, 1);
-	for (size_t i = 0; i < view->controller_count; i++)
-		view->controllers[i].users++;
-	assert_int_equal(vfctl_domain_find_port(view, 1, &port), -ENOENT);
-	vfctl_domain_view_free(view);
+	for (size_t i = 0; i < parsed->controller_count; i++)
+		parsed->controllers[i].users++;
+	assert_int_equal(vfctl_domain_find_port(parsed, 1, &port), -ENOENT);
+	vfctl_parsed_domain_free(parsed);
 	case_clear(&v.c);
 }
 

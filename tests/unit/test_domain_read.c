@@ -356,46 +356,46 @@ static const char *set_text(const struct vfctl_cpuset *set)
 	return text;
 }
 
-static unsigned free_port(const struct vfctl_domain_view *view)
+static unsigned free_port(const struct vfctl_parsed_domain *parsed)
 {
 	struct vfctl_domain_port port;
 
-	assert_int_equal(vfctl_domain_find_port(view, VFCTL_NODE_NONE, &port), 0);
+	assert_int_equal(vfctl_domain_find_port(parsed, VFCTL_NODE_NONE, &port), 0);
 	return port.bus;
 }
 
-static void view_of_our_own_domain(void **state)
+static void parsed_of_our_own_domain(void **state)
 {
-	struct vfctl_domain_view *view = NULL;
+	struct vfctl_parsed_domain *parsed = NULL;
 	struct domain_case c;
 	_free_ char *xml = NULL;
 
 	case_make(ctx, &c, YAML "disks: [{file: /d}]\nspare_ports: 2\n");
 	xml = render(&c);
-	assert_int_equal(vfctl_domain_read(ctx, xml, &view), 0);
-	assert_string_equal(view->name, "g");
-	assert_int_equal(view->vcpus, 4);
-	assert_true(view->memory_bytes == c.guest->memory_bytes);
-	assert_true(view->hugepages);
-	assert_true(view->page_bytes == 1 << 30);
-	assert_string_equal(set_text(&view->vcpu_cpus), "4-5,68-69");
-	assert_string_equal(set_text(&view->emulator_cpus), "2,66");
-	assert_string_equal(set_text(&view->iothread_cpus), "2,66");
-	assert_string_equal(set_text(&view->memory_nodes), "1");
-	assert_true(view->memory_strict);
-	assert_int_equal(view->device_count, 3);
-	assert_true(view->devices[0].interface);
-	assert_false(view->devices[1].interface);
-	assert_true(view->devices[2].managed);
-	assert_int_equal(view->devices[2].guest.bus, 3);
+	assert_int_equal(vfctl_domain_read(ctx, xml, &parsed), 0);
+	assert_string_equal(parsed->name, "g");
+	assert_int_equal(parsed->vcpus, 4);
+	assert_true(parsed->memory_bytes == c.guest->memory_bytes);
+	assert_true(parsed->hugepages);
+	assert_true(parsed->page_bytes == 1 << 30);
+	assert_string_equal(set_text(&parsed->vcpu_cpus), "4-5,68-69");
+	assert_string_equal(set_text(&parsed->emulator_cpus), "2,66");
+	assert_string_equal(set_text(&parsed->iothread_cpus), "2,66");
+	assert_string_equal(set_text(&parsed->memory_nodes), "1");
+	assert_true(parsed->memory_strict);
+	assert_int_equal(parsed->device_count, 3);
+	assert_true(parsed->devices[0].interface);
+	assert_false(parsed->devices[1].interface);
+	assert_true(parsed->devices[2].managed);
+	assert_int_equal(parsed->devices[2].guest.bus, 3);
 	/* Buses 1 to 3 the VFs, 4 the disk, 5 the rng. */
-	assert_int_equal(free_port(view), 6);
-	vfctl_domain_view_free(view);
+	assert_int_equal(free_port(parsed), 6);
+	vfctl_parsed_domain_free(parsed);
 	case_clear(&c);
 }
 
 /* The same as the readers of each part alone. */
-static void view_of_what_devices_take(void **state)
+static void parsed_of_what_devices_take(void **state)
 {
 	static const char xml[] =
 		"<domain><name>d</name><memory unit='MiB'>64</memory><os firmware='efi'/>"
@@ -405,25 +405,25 @@ static void view_of_what_devices_take(void **state)
 		"</source></hostdev><hostdev type='pci'><driver model='a-name-of-more-characters-than-a-"
 		"driver-has'/><source><address bus='4'/></source></hostdev></devices></domain>";
 	struct vfctl_domain_address address;
-	struct vfctl_domain_view *view = NULL;
+	struct vfctl_parsed_domain *parsed = NULL;
 	struct vfctl_memlock memlock;
 
-	assert_int_equal(vfctl_domain_read(ctx, xml, &view), 0);
+	assert_int_equal(vfctl_domain_read(ctx, xml, &parsed), 0);
 	assert_int_equal(vfctl_domain_address_read(ctx, xml, &address), 0);
 	assert_int_equal(vfctl_domain_memlock_read(ctx, xml, &memlock), 0);
-	assert_string_equal(view->devices[0].model, "mlx5_vfio_pci");
-	assert_string_equal(view->devices[1].model, "");
-	assert_true(view->address.uefi && view->address.passthrough && address.uefi);
-	assert_int_equal(view->address.limit, 39);
-	assert_int_equal(view->address.bits, address.bits);
-	assert_int_equal(view->memlock.hard_limit_bytes, 32 << 20);
-	assert_int_equal(view->memlock.vfio_devices, 2);
-	assert_true(view->memlock.iommu);
-	assert_memory_equal(&view->memlock, &memlock, sizeof(memlock));
-	vfctl_domain_view_free(view);
+	assert_string_equal(parsed->devices[0].model, "mlx5_vfio_pci");
+	assert_string_equal(parsed->devices[1].model, "");
+	assert_true(parsed->address.uefi && parsed->address.passthrough && address.uefi);
+	assert_int_equal(parsed->address.limit, 39);
+	assert_int_equal(parsed->address.bits, address.bits);
+	assert_int_equal(parsed->memlock.hard_limit_bytes, 32 << 20);
+	assert_int_equal(parsed->memlock.vfio_devices, 2);
+	assert_true(parsed->memlock.iommu);
+	assert_memory_equal(&parsed->memlock, &memlock, sizeof(memlock));
+	vfctl_parsed_domain_free(parsed);
 }
 
-static void view_of_foreign_domains(void **state)
+static void parsed_of_foreign_domains(void **state)
 {
 	static const char xml[] =
 		"<domain><name> other </name><memory unit='GiB'>2</memory>"
@@ -441,35 +441,35 @@ static void view_of_foreign_domains(void **state)
 		"<hostdev mode='subsystem' type='pci' managed='no'><source><address "
 		"bus='4'/></source>"
 		"<address type='unassigned'/></hostdev></devices></domain>";
-	struct vfctl_domain_view *view = NULL;
+	struct vfctl_parsed_domain *parsed = NULL;
 
-	assert_int_equal(vfctl_domain_read(ctx, xml, &view), 0);
-	assert_string_equal(view->name, "other");
-	assert_null(view->uuid);
-	assert_true(view->memory_bytes == UINT64_C(2) << 30);
-	assert_true(view->hugepages);
-	assert_true(view->page_bytes == VFCTL_PAGES_BASE);
-	assert_string_equal(set_text(&view->vcpu_cpus), "0-2,4-7,9");
-	assert_string_equal(set_text(&view->emulator_cpus), "0-2,4-7");
-	assert_string_equal(set_text(&view->memory_nodes), "0,2-3");
-	assert_false(view->memory_strict);
+	assert_int_equal(vfctl_domain_read(ctx, xml, &parsed), 0);
+	assert_string_equal(parsed->name, "other");
+	assert_null(parsed->uuid);
+	assert_true(parsed->memory_bytes == UINT64_C(2) << 30);
+	assert_true(parsed->hugepages);
+	assert_true(parsed->page_bytes == VFCTL_PAGES_BASE);
+	assert_string_equal(set_text(&parsed->vcpu_cpus), "0-2,4-7,9");
+	assert_string_equal(set_text(&parsed->emulator_cpus), "0-2,4-7");
+	assert_string_equal(set_text(&parsed->memory_nodes), "0,2-3");
+	assert_false(parsed->memory_strict);
 	/* Without cells there is one; its memnode says more than the whole domain's. */
-	assert_int_equal(view->cell_count, 1);
-	assert_string_equal(set_text(&view->cells[0].vcpus), "0-3");
-	assert_string_equal(set_text(&view->cells[0].memory_nodes), "2-3");
-	assert_true(view->cells[0].memory_strict);
-	assert_string_equal(set_text(&view->vcpu_pins[0]), "9");
-	assert_string_equal(set_text(&view->vcpu_pins[3]), "0-2,4-7");
-	assert_null(view->distances);
-	assert_int_equal(view->controller_count, 2);
-	assert_int_equal(view->controllers[0].users, 1);
-	assert_int_equal(free_port(view), 2);
-	assert_int_equal(view->device_count, 2);
-	assert_false(view->devices[1].has_guest);
-	vfctl_domain_view_free(view);
+	assert_int_equal(parsed->cell_count, 1);
+	assert_string_equal(set_text(&parsed->cells[0].vcpus), "0-3");
+	assert_string_equal(set_text(&parsed->cells[0].memory_nodes), "2-3");
+	assert_true(parsed->cells[0].memory_strict);
+	assert_string_equal(set_text(&parsed->vcpu_pins[0]), "9");
+	assert_string_equal(set_text(&parsed->vcpu_pins[3]), "0-2,4-7");
+	assert_null(parsed->distances);
+	assert_int_equal(parsed->controller_count, 2);
+	assert_int_equal(parsed->controllers[0].users, 1);
+	assert_int_equal(free_port(parsed), 2);
+	assert_int_equal(parsed->device_count, 2);
+	assert_false(parsed->devices[1].has_guest);
+	vfctl_parsed_domain_free(parsed);
 }
 
-static void view_of_cells(void **state)
+static void parsed_of_cells(void **state)
 {
 	static const char xml[] =
 		"<domain><name>n</name><memory unit='GiB'>6</memory><memoryBacking><hugepages>"
@@ -484,22 +484,22 @@ static void view_of_cells(void **state)
 		"model='pcie-root-port'><address type='pci' bus='3' slot='0'/></controller>"
 		"</devices></domain>";
 	static const unsigned expected[] = {10, 31, 20, 10};
-	struct vfctl_domain_view *view = NULL;
+	struct vfctl_parsed_domain *parsed = NULL;
 
-	assert_int_equal(vfctl_domain_read(ctx, xml, &view), 0);
-	assert_int_equal(view->cell_count, 2);
-	assert_true(view->cells[0].memory_bytes == UINT64_C(2) << 30);
-	assert_true(view->cells[0].page_bytes == 2 << 20);
-	assert_true(view->cells[1].page_bytes == 1 << 30);
-	assert_string_equal(set_text(&view->cells[0].memory_nodes), "0-3");
-	assert_false(view->cells[0].memory_strict);
-	assert_string_equal(set_text(&view->cells[1].memory_nodes), "2");
-	assert_true(view->cells[1].memory_strict);
-	assert_memory_equal(view->distances, expected, sizeof(expected));
-	assert_int_equal(view->controllers[0].bus_nr, 200);
-	assert_int_equal(view->controllers[1].parent, 3);
-	assert_int_equal(view->controllers[1].cell, 1);
-	vfctl_domain_view_free(view);
+	assert_int_equal(vfctl_domain_read(ctx, xml, &parsed), 0);
+	assert_int_equal(parsed->cell_count, 2);
+	assert_true(parsed->cells[0].memory_bytes == UINT64_C(2) << 30);
+	assert_true(parsed->cells[0].page_bytes == 2 << 20);
+	assert_true(parsed->cells[1].page_bytes == 1 << 30);
+	assert_string_equal(set_text(&parsed->cells[0].memory_nodes), "0-3");
+	assert_false(parsed->cells[0].memory_strict);
+	assert_string_equal(set_text(&parsed->cells[1].memory_nodes), "2");
+	assert_true(parsed->cells[1].memory_strict);
+	assert_memory_equal(parsed->distances, expected, sizeof(expected));
+	assert_int_equal(parsed->controllers[0].bus_nr, 200);
+	assert_int_equal(parsed->controllers[1].parent, 3);
+	assert_int_equal(parsed->controllers[1].cell, 1);
+	vfctl_parsed_domain_free(parsed);
 }
 
 static void views_that_cannot_be(void **state)
@@ -524,11 +524,11 @@ static void views_that_cannot_be(void **state)
 		"<!DOCTYPE domain><domain><name>a</name></domain>"};
 
 	for (size_t i = 0; i < ARRAY_SIZE(bad); i++) {
-		struct vfctl_domain_view *view = NULL;
+		struct vfctl_parsed_domain *parsed = NULL;
 
-		if (vfctl_domain_read(ctx, bad[i], &view) != -EINVAL)
+		if (vfctl_domain_read(ctx, bad[i], &parsed) != -EINVAL)
 			fail_msg("%s", bad[i]);
-		assert_null(view);
+		assert_null(parsed);
 	}
 }
 
@@ -556,10 +556,10 @@ int main(void)
 		cmocka_unit_test(lists_are_bounded),
 		cmocka_unit_test(big_input_is_bounded),
 		cmocka_unit_test(vf_is_added_and_removed),
-		cmocka_unit_test(view_of_our_own_domain),
-		cmocka_unit_test(view_of_what_devices_take),
-		cmocka_unit_test(view_of_foreign_domains),
-		cmocka_unit_test(view_of_cells),
+		cmocka_unit_test(parsed_of_our_own_domain),
+		cmocka_unit_test(parsed_of_what_devices_take),
+		cmocka_unit_test(parsed_of_foreign_domains),
+		cmocka_unit_test(parsed_of_cells),
 		cmocka_unit_test(views_that_cannot_be),
 	};
 

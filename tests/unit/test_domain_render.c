@@ -178,28 +178,28 @@ static void addresses_do_not_collide(void **state)
 		"<interface type='network'><source network='n'/>"
 		"<address type='pci' bus='0x05' slot='0x00' function='0x0'/></interface>"
 		"</devices></domain>";
-	struct vfctl_domain_view *view;
+	struct vfctl_parsed_domain *parsed;
 	struct domain_case c;
 	_free_ char *xml = NULL;
 
 	case_make(ctx, &c, YAML "spare_ports: 12\n");
 	xml = render_template(&c, template_text);
-	assert_int_equal(vfctl_domain_read(ctx, xml, &view), 0);
-	for (size_t i = 1; i < view->guest_address_count; i++)
-		assert_true(vfctl_bdf_compare(&view->guest_addresses[i - 1],
-				    &view->guest_addresses[i]) < 0);
-	for (size_t i = 1; i < view->controller_count; i++)
-		assert_true(view->controllers[i - 1].index < view->controllers[i].index);
-	for (size_t i = 0; i < view->device_count; i++) {
-		assert_true(view->devices[i].has_guest);
-		assert_true(view->devices[i].guest.bus != 5);
-		assert_true(view->devices[i].guest.bus != 1);
+	assert_int_equal(vfctl_domain_read(ctx, xml, &parsed), 0);
+	for (size_t i = 1; i < parsed->guest_address_count; i++)
+		assert_true(vfctl_bdf_compare(&parsed->guest_addresses[i - 1],
+				    &parsed->guest_addresses[i]) < 0);
+	for (size_t i = 1; i < parsed->controller_count; i++)
+		assert_true(parsed->controllers[i - 1].index < parsed->controllers[i].index);
+	for (size_t i = 0; i < parsed->device_count; i++) {
+		assert_true(parsed->devices[i].has_guest);
+		assert_true(parsed->devices[i].guest.bus != 5);
+		assert_true(parsed->devices[i].guest.bus != 1);
 	}
 	/* Slots 2 and 4 hold a foreign port: none of ours shares them. */
 	assert_int_equal(count(xml, "bus=\"0x00\" slot=\"0x02\""), 0);
 	assert_int_equal(count(xml, "bus=\"0x00\" slot=\"0x04\""), 1);
 	assert_int_equal(count(xml, "model=\"pcie-root\""), 1);
-	vfctl_domain_view_free(view);
+	vfctl_parsed_domain_free(parsed);
 	case_clear(&c);
 }
 
@@ -213,19 +213,19 @@ static void spare_ports_are_spare(void **state)
 		"<interface type='network'/><channel type='unix'/><channel type='unix'/>"
 		"<controller type='virtio-serial'/><input type='tablet' "
 		"bus='usb'/></devices></domain>";
-	struct vfctl_domain_view *view;
+	struct vfctl_parsed_domain *parsed;
 	struct domain_case c;
 	_free_ char *xml = NULL;
 	unsigned free_ports = 0;
 
 	case_make(ctx, &c, YAML "spare_ports: 2\n");
 	xml = render_template(&c, template_text);
-	assert_int_equal(vfctl_domain_read(ctx, xml, &view), 0);
-	for (size_t i = 0; i < view->controller_count; i++)
-		free_ports += view->controllers[i].index && !view->controllers[i].users;
+	assert_int_equal(vfctl_domain_read(ctx, xml, &parsed), 0);
+	for (size_t i = 0; i < parsed->controller_count; i++)
+		free_ports += parsed->controllers[i].index && !parsed->controllers[i].users;
 	assert_int_equal(free_ports, 2 + 3);
 	assert_lacks(xml, "type=\"usb\" model=\"none\"");
-	vfctl_domain_view_free(view);
+	vfctl_parsed_domain_free(parsed);
 	case_clear(&c);
 }
 

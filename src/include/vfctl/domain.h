@@ -280,7 +280,7 @@ struct vfctl_memlock {
 };
 
 /** The resources a domain takes, whoever wrote it. Freed as a whole. */
-struct vfctl_domain_view {
+struct vfctl_parsed_domain {
 	char *name;
 	char *uuid;            /**< NULL when not stated */
 	uint32_t vcpus;        /**< maximum */
@@ -310,15 +310,15 @@ struct vfctl_domain_view {
 
 /**
  * Read what a domain takes.
- * @param ret  free it with vfctl_domain_view_free().
+ * @param ret  free it with vfctl_parsed_domain_free().
  * @return 0; -EINVAL when it is no domain XML or a value in it is none; -E2BIG above
  * VFCTL_DOMAIN_XML_MAX or VFCTL_DOMAIN_DEVICES_MAX; -ENOPKG without libxml2; -ENOMEM.
  */
 int vfctl_domain_read(
-	struct vfctl_ctx *ctx, const char *xml, struct vfctl_domain_view **ret);
+	struct vfctl_ctx *ctx, const char *xml, struct vfctl_parsed_domain **ret);
 
 /** NULL is allowed. */
-void vfctl_domain_view_free(struct vfctl_domain_view *view);
+void vfctl_parsed_domain_free(struct vfctl_parsed_domain *parsed);
 
 /**
  * The placement that a domain XML states: what vfctl_domain_render() turned into it. With
@@ -388,7 +388,7 @@ struct vfctl_domain_port {
  * @param node  VFCTL_NODE_NONE for none.
  * @return 0, or -ENOENT when no port is free.
  */
-int vfctl_domain_find_port(const struct vfctl_domain_view *view, int node,
+int vfctl_domain_find_port(const struct vfctl_parsed_domain *parsed, int node,
 	struct vfctl_domain_port *ret);
 
 #ifdef __cplusplus

@@ -26,7 +26,7 @@ int vfctl_host_ids_open(struct vfctl_ctx *ctx, const char *path, bool write,
 	struct vfctl_host_spec **ret_spec, struct vfctl_ids **ret_ids);
 
 /** A guest with its place on this host: the answer, and the VFs it would get. */
-struct vfctl_placed;
+struct vfctl_placement;
 
 struct vfctl_place_options {
 	/** Whose domains count as well; NULL: only our own leases are known. */
@@ -113,27 +113,27 @@ int vfctl_model_draw(struct vfctl_ctx *ctx, const struct vfctl_host_model *model
  * Where a guest would run: snapshot of the host, what others hold, plan. Nothing changes.
  * @param guest  borrowed for as long as the result lives; given a UUID if it has none.
  * @param ret_placed  also given when the guest does not fit (look at the assignment);
- *                    freed with vfctl_placed_free().
+ *                    freed with vfctl_placement_free().
  * @return 0; -ENOENT a PF the guest names is not here; -EINVAL; -EACCES the leases cannot
  * be read.
  */
 int vfctl_place(struct vfctl_ctx *ctx, struct vfctl_guest *guest,
-	const struct vfctl_place_options *options, struct vfctl_placed **ret_placed);
-void vfctl_placed_free(struct vfctl_placed *placed);
+	const struct vfctl_place_options *options, struct vfctl_placement **ret_placed);
+void vfctl_placement_free(struct vfctl_placement *placed);
 /** The placement or the refusal, with reasons. Owned by @p placed. */
-const struct vfctl_assignment *vfctl_placed_assignment(const struct vfctl_placed *placed);
+const struct vfctl_assignment *vfctl_placement_assignment(const struct vfctl_placement *placed);
 /** The VFs with their final attributes (MACs assigned). Owned by @p placed. */
-const struct vfctl_domain_vf *vfctl_placed_vfs(const struct vfctl_placed *placed,
+const struct vfctl_domain_vf *vfctl_placement_vfs(const struct vfctl_placement *placed,
 	size_t *ret_count);
 /** The whole answer, with what is proven of it. Owned by @p placed. */
-const struct vfctl_plan *vfctl_placed_plan(const struct vfctl_placed *placed);
+const struct vfctl_plan *vfctl_placement_plan(const struct vfctl_placement *placed);
 /** The host as it was planned on. Owned by @p placed. */
-const struct vfctl_host_model *vfctl_placed_model(const struct vfctl_placed *placed);
+const struct vfctl_host_model *vfctl_placement_model(const struct vfctl_placement *placed);
 /**
  * The domain XML of a placed guest, see vfctl_domain_render().
  * @param template_text  NULL: the built-in bare one.
  */
-int vfctl_placed_xml(struct vfctl_ctx *ctx, const struct vfctl_placed *placed,
+int vfctl_placement_xml(struct vfctl_ctx *ctx, const struct vfctl_placement *placed,
 	const char *template_text, const char *template_name, uint64_t libvirt_version,
 	char **ret_xml);
 

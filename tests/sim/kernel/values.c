@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * Files of the kernel that hold one value: switches of /proc/sys, choices, and pages of a node
- * (mm/hugetlb.c: what is written is a wish; .sim/pages-max says how many memory is left for, and
+ * (mm/hugetlb.c: what is written is a change; .sim/pages-max says how many memory is left for, and
  * pages in use do not go).
  */
 #include <errno.h>
@@ -35,17 +35,17 @@ static unsigned number(struct host *h, const char *path, const char *name)
 static int store_pages(struct host *h, const char *path, const char *text)
 {
 	_free_ char *most = sim_get(h, "/.sim/pages-max");
-	unsigned long wish = strtoul(text, NULL, 10);
+	unsigned long change = strtoul(text, NULL, 10);
 	unsigned now = number(h, path, "nr_hugepages"), used = now - number(h, path, "free_hugepages");
 	char line[16];
 
-	if (most && wish > strtoul(most, NULL, 10))
-		wish = strtoul(most, NULL, 10) > now ? strtoul(most, NULL, 10) : now;
-	if (wish < used)
-		wish = used;
-	snprintf(line, sizeof(line), "%lu", wish - used);
+	if (most && change > strtoul(most, NULL, 10))
+		change = strtoul(most, NULL, 10) > now ? strtoul(most, NULL, 10) : now;
+	if (change < used)
+		change = used;
+	snprintf(line, sizeof(line), "%lu", change - used);
 	sim_put(h, line, "%.*sfree_hugepages", (int)(strrchr(path, '/') + 1 - path), path);
-	snprintf(line, sizeof(line), "%lu", wish);
+	snprintf(line, sizeof(line), "%lu", change);
 	return sim_put(h, line, "%s", path);
 }
 

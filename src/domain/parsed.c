@@ -8,28 +8,28 @@
 
 #define FILE_NAME "domain"
 
-void vfctl_domain_view_free(struct vfctl_domain_view *view)
+void vfctl_parsed_domain_free(struct vfctl_parsed_domain *parsed)
 {
-	if (!view)
+	if (!parsed)
 		return;
-	free(view->name);
-	free(view->uuid);
-	free(view->cells);
-	free(view->vcpu_pins);
-	free(view->distances);
-	free(view->devices);
-	free(view->controllers);
-	free(view->guest_addresses);
-	free(view);
+	free(parsed->name);
+	free(parsed->uuid);
+	free(parsed->cells);
+	free(parsed->vcpu_pins);
+	free(parsed->distances);
+	free(parsed->devices);
+	free(parsed->controllers);
+	free(parsed->guest_addresses);
+	free(parsed);
 }
 
-static void free_view(struct vfctl_domain_view **view)
+static void free_parsed(struct vfctl_parsed_domain **parsed)
 {
-	vfctl_domain_view_free(*view);
+	vfctl_parsed_domain_free(*parsed);
 }
 
 static int read_memory(struct vfctl_ctx *ctx, const struct xml_node *domain,
-	struct vfctl_domain_view *view)
+	struct vfctl_parsed_domain *parsed)
 {
 	const struct xml_node *memory = xml_child(domain, "memory");
 	const struct xml_node *huge, *page;
@@ -39,13 +39,13 @@ static int read_memory(struct vfctl_ctx *ctx, const struct xml_node *domain,
 
 	text = xml_text(memory, buf, sizeof(buf));
 	if (text)
-		r = view_bytes(ctx, memory, text, &view->memory_bytes);
+		r = parsed_bytes(ctx, memory, text, &parsed->memory_bytes);
 	huge = xml_child(xml_child(domain, "memoryBacking"), "hugepages");
 	page = xml_child(huge, "page");
-	view->hugepages = huge != NULL;
+	parsed->hugepages = huge != NULL;
 	text = xml_get(page, "size");
 	if (r == 0 && text)
-		r = view_bytes(ctx, page, text, &view->page_bytes);
+		r = parsed_bytes(ctx, page, text, &parsed->page_bytes);
 	return r;
 }
 
@@ -59,7 +59,7 @@ static int read_pins(struct vfctl_ctx *ctx, const struct xml_node *tune, const c
 	xml_each(pin, tune, name)
 	{
 		count++;
-		r = view_list(ctx, pin, "cpuset", io);
+		r = parsed_list(ctx, pin, "cpuset", io);
 		if (r < 0)
 			return r;
 	}
@@ -68,7 +68,7 @@ static int read_pins(struct vfctl_ctx *ctx, const struct xml_node *tune, const c
 }
 
 static int read_tune(struct vfctl_ctx *ctx, const struct xml_node *domain,
-	struct vfctl_domain_view *view)
+	struct vfctl_parsed_domain *parsed)
 {
 	const struct xml_node *tune = xml_child(domain, "cputune");
 	const struct xml_node *vcpu = xml_child(domain, "vcpu");
@@ -79,25 +79,25 @@ static int read_tune(struct vfctl_ctx *ctx, const struct xml_node *domain,
 	int r;
 
 	text = xml_text(vcpu, buf, sizeof(buf));
-	view->vcpus = 1;
-	if (text && parse_u32(text, 1, VFCTL_CPU_MAX * 4, &view->vcpus) < 0)
-		return view_fail(ctx, vcpu, text);
-	r = view_list(ctx, vcpu, "cpuset", &all);
+	parsed->vcpus = 1;
+	if (text && parse_u32(text, 1, VFCTL_CPU_MAX * 4, &parsed->vcpus) < 0)
+		return parsed_fail(ctx, vcpu, text);
+	r = parsed_list(ctx, vcpu, "cpuset", &all);
 	if (r == 0)
-		r = read_pins(ctx, tune, "vcpupin", &view->vcpu_cpus, &vcpu_pins);
+		r = read_pins(ctx, tune, "vcpupin", &parsed->vcpu_cpus, &vcpu_pins);
 	if (r == 0)
-		r = read_pins(ctx, tune, "emulatorpin", &view->emulator_cpus, &pins);
+		r = read_pins(ctx, tune, "emulatorpin", &parsed->emulator_cpus, &pins);
 	if (r == 0)
-		r = read_pins(ctx, tune, "iothreadpin", &view->iothread_cpus, &pins);
+		r = read_pins(ctx, tune, "iothreadpin", &parsed->iothread_cpus, &pins);
 	/* Threads without a pin of their own run where <vcpu> says. */
-	if (vcpu_pins < view->vcpus)
-		vfctl_cpuset_or(&view->vcpu_cpus, &all);
-	if (r == 0 && vfctl_cpuset_empty(&view->emulator_cpus))
-		view->emulator_cpus = all;
+	if (vcpu_pins < parsed->vcpus)
+		vfctl_cpuset_or(&parsed->vcpu_cpus, &all);
+	if (r == 0 && vfctl_cpuset_empty(&parsed->emulator_cpus))
+		parsed->emulator_cpus = all;
 	return r;
 }
 
-/* A MAC that is none is libvirt's to complain of: the view goes without. */
+/* A MAC that is none is libvirt's to complain of: the domain goes without. */
 static void read_mac(const struct xml_node *device, struct vfctl_domain_device *item)
 {
 	const struct xml_node *mac = xml_child(device, "mac");
@@ -116,7 +116,7 @@ static void read_model(const struct xml_node *device, struct vfctl_domain_device
 }
 
 static int add_device(
-	struct vfctl_ctx *ctx, struct xml_node *device, struct vfctl_domain_view *view)
+	struct vfctl_ctx *ctx, struct xml_node *device, struct vfctl_parsed_domain *parsed)
 {
 	struct vfctl_domain_device item = {0};
 	int r = pci_source_address(ctx, FILE_NAME, device, &item.source);
@@ -131,17 +131,17 @@ static int add_device(
 	item.has_guest = r > 0;
 	read_mac(device, &item);
 	read_model(device, &item);
-	if (view->device_count == VFCTL_DOMAIN_DEVICES_MAX)
+	if (parsed->device_count == VFCTL_DOMAIN_DEVICES_MAX)
 		return ctx_fail(ctx, -E2BIG, FILE_NAME ":%u: more than %d host devices",
 			xml_line(device), VFCTL_DOMAIN_DEVICES_MAX);
-	if (!array_grow(view->devices, view->device_count))
+	if (!array_grow(parsed->devices, parsed->device_count))
 		return ctx_oom(ctx);
-	view->devices[view->device_count++] = item;
+	parsed->devices[parsed->device_count++] = item;
 	return 0;
 }
 
 static int add_controller(
-	struct vfctl_ctx *ctx, struct xml_node *device, struct vfctl_domain_view *view)
+	struct vfctl_ctx *ctx, struct xml_node *device, struct vfctl_parsed_domain *parsed)
 {
 	struct vfctl_domain_controller item = {0};
 	const char *index = xml_get(device, "index"), *model = xml_get(device, "model");
@@ -150,12 +150,12 @@ static int add_controller(
 		!xml_get_is(device, "type", "pci") || !index)
 		return 0;
 	if (parse_u32(index, 0, PCI_BUSES - 1, &item.index) < 0)
-		return view_fail(ctx, device, index);
+		return parsed_fail(ctx, device, index);
 	if (model && !str_copy(item.model, sizeof(item.model), model))
-		return view_fail(ctx, device, model);
-	if (!array_grow(view->controllers, view->controller_count))
+		return parsed_fail(ctx, device, model);
+	if (!array_grow(parsed->controllers, parsed->controller_count))
 		return ctx_oom(ctx);
-	view->controllers[view->controller_count++] = item;
+	parsed->controllers[parsed->controller_count++] = item;
 	return 0;
 }
 
@@ -167,10 +167,10 @@ static int by_index(const void *a, const void *b)
 }
 
 /* What the addresses say of the controllers. */
-static void fill_controllers(struct vfctl_domain_view *view, const struct pci_map *map)
+static void fill_controllers(struct vfctl_parsed_domain *parsed, const struct pci_map *map)
 {
-	for (size_t i = 0; i < view->controller_count; i++) {
-		struct vfctl_domain_controller *c = &view->controllers[i];
+	for (size_t i = 0; i < parsed->controller_count; i++) {
+		struct vfctl_domain_controller *c = &parsed->controllers[i];
 		const struct pci_bus *bus = &map->bus[c->index];
 
 		c->users = bus->users;
@@ -181,7 +181,7 @@ static void fill_controllers(struct vfctl_domain_view *view, const struct pci_ma
 }
 
 static int read_pci(
-	struct vfctl_ctx *ctx, struct xml_node *devices, struct vfctl_domain_view *view)
+	struct vfctl_ctx *ctx, struct xml_node *devices, struct vfctl_parsed_domain *parsed)
 {
 	_free_ struct pci_map *map = calloc(1, sizeof(*map));
 	int r;
@@ -190,32 +190,32 @@ static int read_pci(
 		return ctx_oom(ctx);
 	r = pci_map_init(ctx, map, FILE_NAME, devices);
 	if (r == 0) {
-		view->guest_addresses = steal(map->used);
-		view->guest_address_count = map->used_count;
-		fill_controllers(view, map);
+		parsed->guest_addresses = steal(map->used);
+		parsed->guest_address_count = map->used_count;
+		fill_controllers(parsed, map);
 	}
 	pci_map_clear(map);
 	return r;
 }
 
 static int read_devices(
-	struct vfctl_ctx *ctx, struct xml_node *domain, struct vfctl_domain_view *view)
+	struct vfctl_ctx *ctx, struct xml_node *domain, struct vfctl_parsed_domain *parsed)
 {
 	struct xml_node *devices = xml_child(domain, "devices");
 	int r = 0;
 
 	xml_each(device, devices, NULL)
 	{
-		r = add_device(ctx, device, view);
+		r = add_device(ctx, device, parsed);
 		if (r == 0)
-			r = add_controller(ctx, device, view);
+			r = add_controller(ctx, device, parsed);
 		if (r < 0)
 			return r;
 	}
-	if (view->controller_count)
-		qsort(view->controllers, view->controller_count,
-			sizeof(*view->controllers), by_index);
-	return read_pci(ctx, devices, view);
+	if (parsed->controller_count)
+		qsort(parsed->controllers, parsed->controller_count,
+			sizeof(*parsed->controllers), by_index);
+	return read_pci(ctx, devices, parsed);
 }
 
 static int read_text(struct vfctl_ctx *ctx, const struct xml_node *node, char **ret)
@@ -224,7 +224,7 @@ static int read_text(struct vfctl_ctx *ctx, const struct xml_node *node, char **
 	const char *text = xml_text(node, buf, sizeof(buf));
 
 	if (node && !text)
-		return view_fail(ctx, node, "(too long)");
+		return parsed_fail(ctx, node, "(too long)");
 	if (!text)
 		return 0;
 	*ret = strdup(text);
@@ -232,74 +232,74 @@ static int read_text(struct vfctl_ctx *ctx, const struct xml_node *node, char **
 }
 
 int vfctl_domain_read(
-	struct vfctl_ctx *ctx, const char *text, struct vfctl_domain_view **ret)
+	struct vfctl_ctx *ctx, const char *text, struct vfctl_parsed_domain **ret)
 {
-	_cleanup_(free_view) struct vfctl_domain_view *view = NULL;
+	_cleanup_(free_parsed) struct vfctl_parsed_domain *parsed = NULL;
 	_xml_ struct xml *xml = NULL;
 	struct xml_node *domain;
 	int r = xml_parse_domain(ctx, FILE_NAME, text, &xml);
 
 	if (r < 0)
 		return r;
-	view = calloc(1, sizeof(*view));
-	if (!view)
+	parsed = calloc(1, sizeof(*parsed));
+	if (!parsed)
 		return ctx_oom(ctx);
 	domain = xml_root(xml);
-	r = read_text(ctx, xml_child(domain, "name"), &view->name);
+	r = read_text(ctx, xml_child(domain, "name"), &parsed->name);
 	if (r == 0)
-		r = read_text(ctx, xml_child(domain, "uuid"), &view->uuid);
+		r = read_text(ctx, xml_child(domain, "uuid"), &parsed->uuid);
 	if (r == 0)
-		r = read_memory(ctx, domain, view);
+		r = read_memory(ctx, domain, parsed);
 	if (r == 0)
-		r = read_tune(ctx, domain, view);
+		r = read_tune(ctx, domain, parsed);
 	if (r == 0)
-		r = view_read_pins(ctx, domain, view);
+		r = parsed_read_pins(ctx, domain, parsed);
 	if (r == 0)
-		r = view_read_cells(ctx, domain, view);
+		r = parsed_read_cells(ctx, domain, parsed);
 	if (r == 0)
-		r = read_devices(ctx, domain, view);
+		r = read_devices(ctx, domain, parsed);
 	if (r == 0)
-		r = view_read_memlock(ctx, domain, &view->memlock);
+		r = parsed_read_memlock(ctx, domain, &parsed->memlock);
 	if (r < 0)
 		return r;
-	view_read_address(domain, &view->address);
-	if (!view->name)
+	parsed_read_address(domain, &parsed->address);
+	if (!parsed->name)
 		return ctx_fail(ctx, -EINVAL, FILE_NAME ":%u: <domain> lacks <name>",
 			xml_line(domain));
-	*ret = steal(view);
+	*ret = steal(parsed);
 	return 0;
 }
 
-static bool cell_has_node(const struct vfctl_domain_view *view, int cell, int node)
+static bool cell_has_node(const struct vfctl_parsed_domain *parsed, int cell, int node)
 {
-	return cell >= 0 && (size_t)cell < view->cell_count && node >= 0 &&
-	       vfctl_cpuset_has(&view->cells[cell].memory_nodes, (unsigned)node);
+	return cell >= 0 && (size_t)cell < parsed->cell_count && node >= 0 &&
+	       vfctl_cpuset_has(&parsed->cells[cell].memory_nodes, (unsigned)node);
 }
 
-static int cell_of_node(const struct vfctl_domain_view *view, int node)
+static int cell_of_node(const struct vfctl_parsed_domain *parsed, int node)
 {
-	for (size_t i = 0; i < view->cell_count; i++)
-		if (cell_has_node(view, (int)i, node))
+	for (size_t i = 0; i < parsed->cell_count; i++)
+		if (cell_has_node(parsed, (int)i, node))
 			return (int)i;
 	return -1;
 }
 
 static enum vfctl_port_locality locality_of(
-	const struct vfctl_domain_view *view, int cell, int node)
+	const struct vfctl_parsed_domain *parsed, int cell, int node)
 {
-	if (node < 0 ? cell < 0 : cell_has_node(view, cell, node))
+	if (node < 0 ? cell < 0 : cell_has_node(parsed, cell, node))
 		return VFCTL_LOCALITY_LOCAL;
 	return cell < 0 ? VFCTL_LOCALITY_UNKNOWN : VFCTL_LOCALITY_WRONG;
 }
 
-int vfctl_domain_find_port(const struct vfctl_domain_view *view, int node,
+int vfctl_domain_find_port(const struct vfctl_parsed_domain *parsed, int node,
 	struct vfctl_domain_port *ret)
 {
 	struct vfctl_domain_port best = {0};
 
-	for (size_t i = 0; i < view->controller_count; i++) {
-		const struct vfctl_domain_controller *c = &view->controllers[i];
-		enum vfctl_port_locality locality = locality_of(view, c->cell, node);
+	for (size_t i = 0; i < parsed->controller_count; i++) {
+		const struct vfctl_domain_controller *c = &parsed->controllers[i];
+		enum vfctl_port_locality locality = locality_of(parsed, c->cell, node);
 
 		if (!str_eq(c->model, "pcie-root-port") || c->users || !c->index ||
 			(best.bus && locality >= best.locality))
@@ -309,7 +309,7 @@ int vfctl_domain_find_port(const struct vfctl_domain_view *view, int node,
 	}
 	if (!best.bus)
 		return -ENOENT;
-	best.cell_want = cell_of_node(view, node);
+	best.cell_want = cell_of_node(parsed, node);
 	*ret = best;
 	return 0;
 }

@@ -6,7 +6,7 @@
 
 #define FILE_NAME "domain"
 
-int view_fail(struct vfctl_ctx *ctx, const struct xml_node *node, const char *value)
+int parsed_fail(struct vfctl_ctx *ctx, const struct xml_node *node, const char *value)
 {
 	return ctx_fail(ctx, -EINVAL, FILE_NAME ":%u: <%s>: '%.64s' is not understood",
 		xml_line(node), xml_name(node), value);
@@ -32,7 +32,7 @@ static bool unit_bytes(const char *unit, uint64_t *ret)
 	return false;
 }
 
-int view_bytes(struct vfctl_ctx *ctx, const struct xml_node *node, const char *number,
+int parsed_bytes(struct vfctl_ctx *ctx, const struct xml_node *node, const char *number,
 	uint64_t *ret)
 {
 	const char *unit = xml_get(node, "unit");
@@ -41,7 +41,7 @@ int view_bytes(struct vfctl_ctx *ctx, const struct xml_node *node, const char *n
 	if (parse_u64(number, 0, UINT64_MAX, &value) < 0 ||
 		!unit_bytes(unit ? unit : "KiB", &bytes) ||
 		__builtin_mul_overflow(value, bytes, &value))
-		return view_fail(ctx, node, number);
+		return parsed_fail(ctx, node, number);
 	*ret = value;
 	return 0;
 }
@@ -69,7 +69,7 @@ static bool parse_set(const char *text, struct vfctl_cpuset *ret)
 	return copy != NULL;
 }
 
-int view_list(struct vfctl_ctx *ctx, const struct xml_node *node, const char *attr,
+int parsed_list(struct vfctl_ctx *ctx, const struct xml_node *node, const char *attr,
 	struct vfctl_cpuset *io)
 {
 	const char *text = xml_get(node, attr);
@@ -78,7 +78,7 @@ int view_list(struct vfctl_ctx *ctx, const struct xml_node *node, const char *at
 	if (!text)
 		return 0;
 	if (!parse_set(text, &set))
-		return view_fail(ctx, node, text);
+		return parsed_fail(ctx, node, text);
 	vfctl_cpuset_or(io, &set);
 	return 0;
 }

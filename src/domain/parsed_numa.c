@@ -13,16 +13,16 @@ static bool is_strict(const struct xml_node *node)
 }
 
 static int read_tune(struct vfctl_ctx *ctx, const struct xml_node *domain,
-	struct vfctl_domain_view *view)
+	struct vfctl_parsed_domain *parsed)
 {
 	const struct xml_node *tune = xml_child(domain, "numatune");
 	const struct xml_node *memory = xml_child(tune, "memory");
-	int r = view_list(ctx, memory, "nodeset", &view->memory_nodes);
+	int r = parsed_list(ctx, memory, "nodeset", &parsed->memory_nodes);
 
-	view->memory_strict = is_strict(memory);
-	for (size_t i = 0; i < view->cell_count; i++) {
-		view->cells[i].memory_nodes = view->memory_nodes;
-		view->cells[i].memory_strict = view->memory_strict;
+	parsed->memory_strict = is_strict(memory);
+	for (size_t i = 0; i < parsed->cell_count; i++) {
+		parsed->cells[i].memory_nodes = parsed->memory_nodes;
+		parsed->cells[i].memory_strict = parsed->memory_strict;
 	}
 	xml_each(node, tune, "memnode")
 	{
@@ -30,23 +30,23 @@ static int read_tune(struct vfctl_ctx *ctx, const struct xml_node *domain,
 		uint32_t id;
 
 		if (r == 0)
-			r = view_list(ctx, node, "nodeset", &nodes);
+			r = parsed_list(ctx, node, "nodeset", &nodes);
 		if (r < 0)
 			break;
-		vfctl_cpuset_or(&view->memory_nodes, &nodes);
+		vfctl_cpuset_or(&parsed->memory_nodes, &nodes);
 		if (!xml_get(node, "cellid") ||
 			parse_u32(xml_get(node, "cellid"), 0, CELLS_MAX - 1, &id) < 0 ||
-			id >= view->cell_count)
+			id >= parsed->cell_count)
 			continue;
-		view->cells[id].memory_nodes = nodes;
-		view->cells[id].memory_strict = is_strict(node);
+		parsed->cells[id].memory_nodes = nodes;
+		parsed->cells[id].memory_strict = is_strict(node);
 	}
 	return r;
 }
 
 /* A page size is for the cells it names, or for those that no other names. */
 static int read_pages(struct vfctl_ctx *ctx, const struct xml_node *domain,
-	struct vfctl_domain_view *view)
+	struct vfctl_parsed_domain *parsed)
 {
 	const struct xml_node *huge =
 		xml_child(xml_child(domain, "memoryBacking"), "hugepages");
@@ -58,22 +58,22 @@ static int read_pages(struct vfctl_ctx *ctx, const struct xml_node *domain,
 		const char *size = xml_get(page, "size");
 		struct vfctl_cpuset cells = {0};
 		uint64_t bytes = VFCTL_PAGES_BASE;
-		int r = size ? view_bytes(ctx, page, size, &bytes) : 0;
+		int r = size ? parsed_bytes(ctx, page, size, &bytes) : 0;
 
 		if (r == 0)
-			r = view_list(ctx, page, "nodeset", &cells);
+			r = parsed_list(ctx, page, "nodeset", &cells);
 		if (r < 0)
 			return r;
 		if (!xml_get(page, "nodeset"))
 			other = bytes;
-		for (size_t i = 0; i < view->cell_count; i++)
+		for (size_t i = 0; i < parsed->cell_count; i++)
 			if (vfctl_cpuset_has(&cells, (unsigned)i))
-				view->cells[i].page_bytes = bytes;
+				parsed->cells[i].page_bytes = bytes;
 		vfctl_cpuset_or(&named, &cells);
 	}
-	for (size_t i = 0; i < view->cell_count; i++)
+	for (size_t i = 0; i < parsed->cell_count; i++)
 		if (!vfctl_cpuset_has(&named, (unsigned)i))
-			view->cells[i].page_bytes = other;
+			parsed->cells[i].page_bytes = other;
 	return 0;
 }
 
@@ -85,29 +85,29 @@ static int cell_id(struct vfctl_ctx *ctx, const struct xml_node *cell, uint32_t 
 
 	*ret_id = place;
 	if ((id && parse_u32(id, 0, CELLS_MAX - 1, ret_id) < 0) || *ret_id >= CELLS_MAX)
-		return view_fail(ctx, cell, id ? id : "(too many)");
+		return parsed_fail(ctx, cell, id ? id : "(too many)");
 	return 0;
 }
 
 static int add_cell(struct vfctl_ctx *ctx, const struct xml_node *node, uint32_t id,
-	struct vfctl_domain_view *view)
+	struct vfctl_parsed_domain *parsed)
 {
 	const char *memory = xml_get(node, "memory");
-	struct vfctl_domain_cell *cell = &view->cells[id];
-	int r = view_list(ctx, node, "cpus", &cell->vcpus);
+	struct vfctl_domain_cell *cell = &parsed->cells[id];
+	int r = parsed_list(ctx, node, "cpus", &cell->vcpus);
 
 	if (r == 0 && memory)
-		r = view_bytes(ctx, node, memory, &cell->memory_bytes);
-	if (id >= view->cell_count)
-		view->cell_count = id + 1;
+		r = parsed_bytes(ctx, node, memory, &cell->memory_bytes);
+	if (id >= parsed->cell_count)
+		parsed->cell_count = id + 1;
 	return r;
 }
 
 /* Distances that are not stated are 10 and 20. */
 static int read_distances(struct vfctl_ctx *ctx, const struct xml_node *numa,
-	struct vfctl_domain_view *view)
+	struct vfctl_parsed_domain *parsed)
 {
-	size_t n = view->cell_count;
+	size_t n = parsed->cell_count;
 	uint32_t place = 0, from = 0, to = 0, value = 0;
 
 	xml_each(cell, numa, "cell")
@@ -124,33 +124,33 @@ static int read_distances(struct vfctl_ctx *ctx, const struct xml_node *numa,
 			if (!id || !text || parse_u32(id, 0, CELLS_MAX - 1, &to) < 0 ||
 				parse_u32(text, 0, DISTANCE_UNREACHABLE, &value) < 0 ||
 				to >= n)
-				return view_fail(ctx, sibling, text ? text : "");
-			if (!view->distances)
-				view->distances = calloc(n * n, sizeof(*view->distances));
-			if (!view->distances)
+				return parsed_fail(ctx, sibling, text ? text : "");
+			if (!parsed->distances)
+				parsed->distances = calloc(n * n, sizeof(*parsed->distances));
+			if (!parsed->distances)
 				return ctx_oom(ctx);
-			view->distances[from * n + to] = value;
+			parsed->distances[from * n + to] = value;
 		}
 	}
-	for (size_t i = 0; view->distances && i < n * n; i++)
-		if (!view->distances[i])
-			view->distances[i] = i / n == i % n ? DISTANCE_LOCAL
+	for (size_t i = 0; parsed->distances && i < n * n; i++)
+		if (!parsed->distances[i])
+			parsed->distances[i] = i / n == i % n ? DISTANCE_LOCAL
 							    : 2 * DISTANCE_LOCAL;
 	return 0;
 }
 
 /* All of a domain without cells is one. */
-static void make_only_cell(struct vfctl_domain_view *view)
+static void make_only_cell(struct vfctl_parsed_domain *parsed)
 {
-	view->cell_count = 1;
-	view->cells[0].memory_bytes = view->memory_bytes;
-	for (uint32_t i = 0; i < view->vcpus && i < VFCTL_CPU_MAX; i++)
-		vfctl_cpuset_add(&view->cells[0].vcpus, i);
+	parsed->cell_count = 1;
+	parsed->cells[0].memory_bytes = parsed->memory_bytes;
+	for (uint32_t i = 0; i < parsed->vcpus && i < VFCTL_CPU_MAX; i++)
+		vfctl_cpuset_add(&parsed->cells[0].vcpus, i);
 }
 
 /* The highest number of a cell, so that all have their place. */
 static int allocate_cells(struct vfctl_ctx *ctx, const struct xml_node *numa,
-	struct vfctl_domain_view *view)
+	struct vfctl_parsed_domain *parsed)
 {
 	uint32_t place = 0, id = 0, last = 0;
 
@@ -162,16 +162,16 @@ static int allocate_cells(struct vfctl_ctx *ctx, const struct xml_node *numa,
 			return r;
 		last = id > last ? id : last;
 	}
-	view->cells = calloc(last + 1, sizeof(*view->cells));
-	return view->cells ? 0 : ctx_oom(ctx);
+	parsed->cells = calloc(last + 1, sizeof(*parsed->cells));
+	return parsed->cells ? 0 : ctx_oom(ctx);
 }
 
-int view_read_cells(struct vfctl_ctx *ctx, const struct xml_node *domain,
-	struct vfctl_domain_view *view)
+int parsed_read_cells(struct vfctl_ctx *ctx, const struct xml_node *domain,
+	struct vfctl_parsed_domain *parsed)
 {
 	const struct xml_node *numa = xml_child(xml_child(domain, "cpu"), "numa");
 	uint32_t place = 0, id = 0;
-	int r = allocate_cells(ctx, numa, view);
+	int r = allocate_cells(ctx, numa, parsed);
 
 	if (r < 0)
 		return r;
@@ -179,39 +179,39 @@ int view_read_cells(struct vfctl_ctx *ctx, const struct xml_node *domain,
 	{
 		r = cell_id(ctx, cell, place++, &id);
 		if (r == 0)
-			r = add_cell(ctx, cell, id, view);
+			r = add_cell(ctx, cell, id, parsed);
 		if (r < 0)
 			return r;
 	}
-	if (!view->cell_count)
-		make_only_cell(view);
-	r = read_distances(ctx, numa, view);
+	if (!parsed->cell_count)
+		make_only_cell(parsed);
+	r = read_distances(ctx, numa, parsed);
 	if (r == 0)
-		r = read_tune(ctx, domain, view);
-	return r < 0 ? r : read_pages(ctx, domain, view);
+		r = read_tune(ctx, domain, parsed);
+	return r < 0 ? r : read_pages(ctx, domain, parsed);
 }
 
-int view_read_pins(struct vfctl_ctx *ctx, const struct xml_node *domain,
-	struct vfctl_domain_view *view)
+int parsed_read_pins(struct vfctl_ctx *ctx, const struct xml_node *domain,
+	struct vfctl_parsed_domain *parsed)
 {
 	struct vfctl_cpuset all = {0};
 	uint32_t vcpu;
-	int r = view_list(ctx, xml_child(domain, "vcpu"), "cpuset", &all);
+	int r = parsed_list(ctx, xml_child(domain, "vcpu"), "cpuset", &all);
 
-	view->vcpu_pins = calloc(view->vcpus, sizeof(*view->vcpu_pins));
-	if (!view->vcpu_pins)
+	parsed->vcpu_pins = calloc(parsed->vcpus, sizeof(*parsed->vcpu_pins));
+	if (!parsed->vcpu_pins)
 		return ctx_oom(ctx);
-	for (uint32_t i = 0; i < view->vcpus; i++)
-		view->vcpu_pins[i] = all;
+	for (uint32_t i = 0; i < parsed->vcpus; i++)
+		parsed->vcpu_pins[i] = all;
 	xml_each(pin, xml_child(domain, "cputune"), "vcpupin")
 	{
 		const char *text = xml_get(pin, "vcpu");
 
 		if (r < 0 || !text || parse_u32(text, 0, UINT32_MAX, &vcpu) < 0 ||
-			vcpu >= view->vcpus)
+			vcpu >= parsed->vcpus)
 			continue;
-		view->vcpu_pins[vcpu] = (struct vfctl_cpuset){0};
-		r = view_list(ctx, pin, "cpuset", &view->vcpu_pins[vcpu]);
+		parsed->vcpu_pins[vcpu] = (struct vfctl_cpuset){0};
+		r = parsed_list(ctx, pin, "cpuset", &parsed->vcpu_pins[vcpu]);
 	}
 	return r;
 }
