@@ -212,6 +212,8 @@ member() { # NAME TYPE [SIZE] [LINK]
 
 # monitor_begins [OPTION...]: it watches from when this returns.
 monitor_begins() {
+	# Gone before: what the last one said must not be taken for this one's word.
+	rm -f monitor.out monitor.err
 	exec_vfctl monitor --json "$@" >monitor.out 2>monitor.err &
 	monitor=$!
 	monitor_says 'watching' monitor.err
@@ -220,7 +222,7 @@ monitor_begins() {
 monitor_says() {
 	local tries
 	for ((tries = 0; tries < 300; tries++)); do
-		grep -q -- "$1" "${2-monitor.out}" && return
+		grep -qs -- "$1" "${2-monitor.out}" && return
 		kill -0 "$monitor" 2>/dev/null || break
 		sleep 0.1
 	done
