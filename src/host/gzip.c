@@ -12,9 +12,10 @@ DL_FN(gzdopen);
 DL_FN(gzread);
 DL_FN(gzwrite);
 DL_FN(gzclose);
+DL_FN(gzerror);
 
 static const struct dl_symbol symbols[] = {DL_SYM(gzdopen), DL_SYM(gzread), DL_SYM(gzwrite),
-	DL_SYM(gzclose)};
+	DL_SYM(gzclose), DL_SYM(gzerror)};
 
 struct stream {
 	struct vfctl_ctx *ctx;
@@ -95,6 +96,17 @@ int stream_open(struct vfctl_ctx *ctx, int fd, const char *name, struct stream *
 	return stream_new(ctx, fd, name, NULL, ret);
 }
 
+/* At the end of the file, zlib's gzread() returns 0 inside a gzip stream as after it: gzerror()
+ * tells them apart (zlib.h, at gzread). */
+static bool ends_inside(struct stream *s)
+{
+	int error = Z_OK;
+
+	if (s->gz)
+		sym_gzerror(s->gz, &error);
+	return error == Z_BUF_ERROR;
+}
+
 ssize_t stream_read(struct stream *s, void *data, size_t len)
 {
 	size_t done = 0;
@@ -106,7 +118,7 @@ ssize_t stream_read(struct stream *s, void *data, size_t len)
 
 		if (n < 0 && !s->gz && errno == EINTR)
 			continue;
-		if (n < 0 && s->gz)
+		if ((n < 0 && s->gz) || (n == 0 && ends_inside(s)))
 			return ctx_fail(s->ctx, -EBADMSG, "%s is damaged: gzip cannot unpack it",
 				s->name);
 		if (n < 0)

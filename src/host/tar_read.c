@@ -310,7 +310,9 @@ static int drain_tar(struct archive *a)
 	return (int)n;
 }
 
-/* Until its end mark, or (as other programs take it) the end of the file between members. */
+/* Until its end mark, a block of zeros (POSIX pax: "two logical records"). Other programs also take
+ * the end of the file for it, between members; a capture cut off there would be a host with less
+ * in it, and zlib does not always tell that a gzip stream was cut. */
 static int read_members(struct archive *a)
 {
 	struct tar_header h;
@@ -325,7 +327,8 @@ static int read_members(struct archive *a)
 		if (a->seen > STREAM_MAX)
 			return too_large(a);
 		if (n == 0 && a->seen)
-			return 0;
+			return ctx_fail(a->ctx, -EBADMSG, "%s is damaged: it was cut off, its end "
+				"mark is missing", a->name);
 		if ((size_t)n < sizeof(h))
 			memset((char *)&h + n, 0xff, sizeof(h) - (size_t)n);
 		if (is_zero(&h))
