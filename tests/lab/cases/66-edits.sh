@@ -29,6 +29,7 @@ cut_short() {
 		sed 1d >/tmp/written.xml && virsh -q define /tmp/written.xml
 }
 
+check "the PFs are up" bash -c "ip link set $ens1 up && ip link set $ens2 up"
 check "VFs" vfctl create "$ens1" 4
 check "VFs on node 1" vfctl create "$ens2" 2
 check "the hook" vfctl hook install
