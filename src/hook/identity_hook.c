@@ -78,12 +78,11 @@ int identities_are_of(struct vfctl_ctx *ctx, const char *domain_uuid,
 {
 	_id_store_ struct id_store *store = NULL;
 	struct vfctl_id id;
-	int r = id_sqlite_open(ctx, false, &store) < 0 ? -ENOENT : 1;
+	int r = id_sqlite_open(ctx, false, &store);
 
-	if (r == -ENOENT) {
-		ctx_clear(ctx);
-		return 0; /* nothing was ever reserved */
-	}
+	if (r < 0)
+		return r;
+	r = 1;
 	if (attrs->mask & VFCTL_ATTR_MAC)
 		r = identity_find_of(store, domain_uuid, VFCTL_ID_MAC, mac_number(&attrs->mac), &id);
 	if (r == 1 && attrs->mask & VFCTL_ATTR_PORT_GUID)

@@ -120,10 +120,6 @@ static int held_of(struct vfctl_ctx *ctx, const struct op *op, const char *text,
 		r = read_values(ctx, but, &others);
 	if (r == 0)
 		r = id_sqlite_open(ctx, false, &store);
-	if (r == -ENOENT) {
-		ctx_clear(ctx);
-		return 0; /* nothing was ever given */
-	}
 	for (size_t i = 0; i < all.count && r >= 0; i++) {
 		struct vfctl_id id;
 

@@ -45,9 +45,7 @@ int value_rows_open(struct vfctl_ctx *ctx, struct value_rows *ret)
 	int r = id_sqlite_open(ctx, false, &store);
 
 	*ret = (struct value_rows){.find = r == 0 ? look_up : NULL, .store = store};
-	if (r == -ENOENT)
-		ctx_clear(ctx);
-	return r == -ENOENT ? 0 : r;
+	return r;
 }
 
 void value_rows_close(struct value_rows *rows)
