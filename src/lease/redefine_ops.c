@@ -214,9 +214,11 @@ static int put_vfs(struct vfctl_ctx *ctx, const char *xml, struct buf *out)
 {
 	_free_ struct vfctl_domain_intent *intent = calloc(1, sizeof(*intent));
 	_free_ char *devices = NULL;
-	int r = intent ? vfctl_domain_intent_read(ctx, xml, strlen(xml), false, intent)
-		       : ctx_oom(ctx);
+	int r;
 
+	if (!intent)
+		return ctx_oom(ctx);
+	r = vfctl_domain_intent_read(ctx, xml, strlen(xml), false, intent);
 	if (r == -EINVAL) { /* somebody else wrote into our metadata */
 		ctx_clear(ctx);
 		r = 0;
