@@ -178,6 +178,16 @@ int ops_revert(struct vfctl_ctx *ctx, const struct op *ops, size_t count)
 	return first_failure(ctx, &first);
 }
 
+int ops_check_revert(struct vfctl_ctx *ctx, const struct op *ops, size_t count)
+{
+	int r = 0;
+
+	while (count-- > 0 && r == 0)
+		if (ops[count].type->check_revert && ops_leave_something(&ops[count], 1))
+			r = ops[count].type->check_revert(ctx, &ops[count]);
+	return r;
+}
+
 bool op_is(const struct op_type *type, const char *text, const char *observed)
 {
 	return type->same ? type->same(text, observed) : str_eq(text, observed);

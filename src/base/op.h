@@ -42,6 +42,8 @@ struct op_type {
 	int (*apply_one)(struct vfctl_ctx *ctx, const struct op *op);
 	/* Back to @before, from wherever a failure or a crash left it. */
 	int (*revert_one)(struct vfctl_ctx *ctx, const struct op *op);
+	/* Would that refuse? With its words; nothing is changed. NULL: it refuses nothing. */
+	int (*check_revert)(struct vfctl_ctx *ctx, const struct op *op);
 	/* Both of them, instead, where it is done alike: @text is @want, or @before when there is one. */
 	int (*write_one)(struct vfctl_ctx *ctx, const struct op *op, const char *text);
 	/* The same of neighbours, instead; @ret_texts has room for @count. */
@@ -66,6 +68,8 @@ bool ops_leave_something(const struct op *ops, size_t count);
 bool ops_hold(const struct op *ops, size_t count);
 /* All in reverse order; all are tried but what then has to stay; the first failure is returned. */
 int ops_revert(struct vfctl_ctx *ctx, const struct op *ops, size_t count);
+/* Would that refuse any of them? With the words of the first one. Nothing is changed. */
+int ops_check_revert(struct vfctl_ctx *ctx, const struct op *ops, size_t count);
 
 /* Is the host as all of them want it? 1 yes, 0 no. */
 int ops_are_done(struct vfctl_ctx *ctx, const struct op *ops, size_t count);

@@ -339,7 +339,9 @@ static int back_or_forth(struct vfctl_ctx *ctx, const struct open_change *c, boo
 		return dry_run ? 0 : carry_on(ctx, c);
 	if (r == 0)
 		r = check_untaken(ctx, c);
-	return r == 0 && !dry_run ? take_back(ctx, c) : r;
+	if (r < 0)
+		return r;
+	return dry_run ? ops_check_revert(ctx, c->ops, c->op_count) : take_back(ctx, c);
 }
 
 /* Its lock is held, so nobody else works on it. */

@@ -40,8 +40,8 @@ static int apply_file(struct vfctl_ctx *ctx, const struct op *op)
 	return put_file(ctx, op, op->want);
 }
 
-/* What is neither as it was nor as wanted somebody else wrote since: his stays. */
-static int revert_file(struct vfctl_ctx *ctx, const struct op *op)
+/* 1: it goes back; 0: it is as it was. What is neither as it was nor as wanted somebody else wrote since. */
+static int find_changed(struct vfctl_ctx *ctx, const struct op *op)
 {
 	_free_ char *now = NULL;
 	int r = observe_file(ctx, op, &now);
@@ -51,8 +51,22 @@ static int revert_file(struct vfctl_ctx *ctx, const struct op *op)
 	if (op->want && !same_file(op->want, now))
 		return ctx_fail(ctx, -EEXIST, "%s is neither as it was nor as vfctl writes it: "
 			"somebody changed it since", op->target);
-	return host_replace(ctx, op->before[0] ? op->before : NULL, "%s", op->target);
+	return 1;
+}
+
+static int revert_file(struct vfctl_ctx *ctx, const struct op *op)
+{
+	int r = find_changed(ctx, op);
+
+	return r == 1 ? host_replace(ctx, op->before[0] ? op->before : NULL, "%s", op->target) : r;
+}
+
+static int check_file(struct vfctl_ctx *ctx, const struct op *op)
+{
+	int r = find_changed(ctx, op);
+
+	return r < 0 ? r : 0;
 }
 
 const struct op_type op_file = {.name = "file", .observe_one = observe_file,
-	.apply_one = apply_file, .revert_one = revert_file, .same = same_file};
+	.apply_one = apply_file, .revert_one = revert_file, .check_revert = check_file, .same = same_file};

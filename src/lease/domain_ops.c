@@ -57,17 +57,30 @@ static int define_one(struct vfctl_ctx *ctx, const struct op *op)
 	return ctx->hypervisor->define(ctx, ctx->hypervisor, op->want);
 }
 
-static int undefine_one(struct vfctl_ctx *ctx, const struct op *op)
+/* 1 libvirt knows it, and it is off; 0 it does not know it. */
+static int find_off(struct vfctl_ctx *ctx, const struct op *op)
 {
 	struct vfctl_domain_info info = {0};
 	int r = ask_domain(ctx, op, true, &info);
 
 	if (r == 1 && info.active)
 		r = ctx_fail(ctx, -EBUSY, "domain %s runs by now: it stays", info.name);
-	else if (r == 1)
-		r = ctx->hypervisor->undefine(ctx, ctx->hypervisor, op->target, 0);
 	vfctl_domain_info_clear(&info);
 	return r;
+}
+
+static int undefine_one(struct vfctl_ctx *ctx, const struct op *op)
+{
+	int r = find_off(ctx, op);
+
+	return r == 1 ? ctx->hypervisor->undefine(ctx, ctx->hypervisor, op->target, 0) : r;
+}
+
+static int check_off(struct vfctl_ctx *ctx, const struct op *op)
+{
+	int r = find_off(ctx, op);
+
+	return r < 0 ? r : 0;
 }
 
 static const struct {
@@ -195,7 +208,7 @@ static int define_with(struct vfctl_ctx *ctx, const struct op *op)
 }
 
 int definition_take_back(struct vfctl_ctx *ctx, const struct vfctl_domain_info *now, const char *before,
-	const char *written)
+	const char *written, bool look_only)
 {
 	_free_ char *xml = NULL;
 	bool others;
@@ -206,21 +219,31 @@ int definition_take_back(struct vfctl_ctx *ctx, const struct vfctl_domain_info *
 	if (others)
 		log_warn(ctx, "the definition of domain %s was changed by others since: that stays, and "
 			"only what vfctl did to its VFs is taken back", now->name);
-	return ctx->hypervisor->define(ctx, ctx->hypervisor, xml);
+	return look_only ? 0 : ctx->hypervisor->define(ctx, ctx->hypervisor, xml);
 }
 
 /* One that was undefined since stays so. */
-static int take_back_definition(struct vfctl_ctx *ctx, const struct op *op)
+static int restore_definition(struct vfctl_ctx *ctx, const struct op *op, bool look_only)
 {
 	const char *written = strchr(op->want, '\n');
 	struct vfctl_domain_info info = {0};
 	int r = ask_domain(ctx, op, true, &info);
 
 	if (r == 1 && info.persistent)
-		r = written ? definition_take_back(ctx, &info, op->before, written + 1)
+		r = written ? definition_take_back(ctx, &info, op->before, written + 1, look_only)
 			    : ctx_fail(ctx, -EBADMSG, "a definition of domain %s has no XML", op->target);
 	vfctl_domain_info_clear(&info);
 	return r < 0 ? r : 0;
+}
+
+static int take_back_definition(struct vfctl_ctx *ctx, const struct op *op)
+{
+	return restore_definition(ctx, op, false);
+}
+
+static int check_definition(struct vfctl_ctx *ctx, const struct op *op)
+{
+	return restore_definition(ctx, op, true);
 }
 
 static int plugged_text(struct vfctl_ctx *ctx, const struct op *op, char **ret)
@@ -267,13 +290,13 @@ static int plug(struct vfctl_ctx *ctx, const struct op *op)
 
 const struct op_type op_domain = {.name = "domain", .asks_libvirt = true,
 	.observe_one = domain_text, .apply_one = define_one, .revert_one = undefine_one,
-	.same = same_domain};
+	.check_revert = check_off, .same = same_domain};
 const struct op_type op_undomain = {.name = "undomain", .nature = OP_COMMIT,
 	.asks_libvirt = true, .observe_one = domain_text, .apply_one = undefine_for_good,
 	.same = same_domain};
 const struct op_type op_definition = {.name = "definition", .asks_libvirt = true,
 	.observe_one = definition_text, .apply_one = define_with, .revert_one = take_back_definition,
-	.same = same_definition};
+	.check_revert = check_definition, .same = same_definition};
 const struct op_type op_plugged = {.name = "plugged", .nature = OP_COMMIT,
 	.volatile_ = true, .asks_libvirt = true, .observe_one = plugged_text,
 	.apply_one = plug, .same = same_plugged};

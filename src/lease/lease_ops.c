@@ -88,31 +88,51 @@ static int take_lease(struct vfctl_ctx *ctx, const struct op *op)
 		? run_mark(ctx, op->target, t.lease.id, t.lease.domain_name) : r;
 }
 
+/* 1: the lease that the change took goes back; 0: it is gone, or somebody else's. */
+static int find_taken(struct vfctl_ctx *ctx, const struct op *op, struct vfctl_leases **ret_leases,
+	struct lease_text *ret_text)
+{
+	const struct vfctl_lease *now;
+	int r = lease_read(ctx, op->target, ret_leases);
+
+	if (r < 0 || !*ret_leases || !(*ret_leases)->count || !lease_text_is(op->want, (*ret_leases)->v[0].id))
+		return r;
+	now = &(*ret_leases)->v[0];
+	if (strchr(op->want, ' '))
+		r = lease_from_text(ctx, op->want, ret_text);
+	else /* an older vfctl's */
+		ret_text->lease.running = ret_text->lease.transient = true;
+	if (r < 0 || (now->transient && !ret_text->lease.transient))
+		return r; /* the hook was faster: it is the run's */
+	if (now->running && !ret_text->lease.running)
+		return ctx_fail(ctx, -EBUSY, "domain %s has been started meanwhile, and keeps its "
+			"lease", now->domain_name);
+	r = check_unplugged(ctx, now);
+	return r < 0 ? r : 1;
+}
+
 static int drop_lease(struct vfctl_ctx *ctx, const struct op *op)
 {
 	_leases_ struct vfctl_leases *leases = NULL;
 	_lease_text_ struct lease_text t = {0};
 	_store_ struct store *store = NULL;
-	int r = lease_read(ctx, op->target, &leases);
+	int r = find_taken(ctx, op, &leases, &t);
 
-	if (r < 0 || !leases || !leases->count || !lease_text_is(op->want, leases->v[0].id))
-		return r;
-	if (strchr(op->want, ' '))
-		r = lease_from_text(ctx, op->want, &t);
-	else /* an older vfctl's */
-		t.lease.running = t.lease.transient = true;
-	if (r < 0 || (leases->v[0].transient && !t.lease.transient))
-		return r; /* the hook was faster: it is the run's */
-	if (leases->v[0].running && !t.lease.running)
-		return ctx_fail(ctx, -EBUSY, "domain %s has been started meanwhile, and keeps its "
-			"lease", leases->v[0].domain_name);
-	r = check_unplugged(ctx, &leases->v[0]);
-	if (r == 0)
+	if (r == 1)
 		r = store_open(ctx, STORE_WRITE, &store);
-	if (r < 0)
+	if (!store)
 		return r;
 	return t.is_asked ? store_drop_asked(store, leases->v[0].id, &t.asked)
 			  : store_drop(store, leases->v[0].id);
+}
+
+static int check_lease(struct vfctl_ctx *ctx, const struct op *op)
+{
+	_leases_ struct vfctl_leases *leases = NULL;
+	_lease_text_ struct lease_text t = {0};
+	int r = find_taken(ctx, op, &leases, &t);
+
+	return r < 0 ? r : 0;
 }
 
 static int set_intent(struct vfctl_ctx *ctx, const struct vfctl_bdf *vf, const char *json)
@@ -159,25 +179,36 @@ static int lease_vf(struct vfctl_ctx *ctx, const struct op *op)
 		? run_mark(ctx, uuid, leases->v[0].id, leases->v[0].domain_name) : r;
 }
 
+/* @ret_row NULL: it is leased no more. One that was leased before the change keeps its lease. */
+static int find_taken_vf(struct vfctl_ctx *ctx, const struct op *op, struct vfctl_leases **ret_leases,
+	const struct vfctl_lease_vf **ret_row)
+{
+	int r = op_leased_vf(ctx, op, ret_leases, ret_row);
+
+	return r < 0 || !*ret_row || strchr(op->before, '{') ? r
+		: check_vf_unplugged(ctx, &(*ret_leases)->v[0], *ret_row);
+}
+
 static int drop_vf(struct vfctl_ctx *ctx, const struct op *op)
 {
 	const char *json = strchr(op->before, '{');
 	_leases_ struct vfctl_leases *leases = NULL;
 	_store_ struct store *store = NULL;
-	const struct vfctl_lease_vf *row;
-	char uuid[VFCTL_UUID_TEXT];
-	struct vfctl_bdf vf;
-	int r = op_vf(ctx, op, uuid, &vf);
+	const struct vfctl_lease_vf *row = NULL;
+	int r = find_taken_vf(ctx, op, &leases, &row);
 
-	if (r == 0)
-		r = lease_read(ctx, uuid, &leases);
-	row = r == 0 ? lease_find_vf(leases, &vf) : NULL;
-	if (!row || json)
-		return row ? set_intent(ctx, &vf, json) : r;
-	r = check_vf_unplugged(ctx, &leases->v[0], row);
-	if (r == 0)
-		r = store_open(ctx, STORE_WRITE, &store);
-	return r < 0 ? r : store_remove_vf(store, leases->v[0].id, &vf);
+	if (r < 0 || !row || json)
+		return r == 0 && row ? set_intent(ctx, &row->bdf, json) : r;
+	r = store_open(ctx, STORE_WRITE, &store);
+	return r < 0 ? r : store_remove_vf(store, leases->v[0].id, &row->bdf);
+}
+
+static int check_vf(struct vfctl_ctx *ctx, const struct op *op)
+{
+	_leases_ struct vfctl_leases *leases = NULL;
+	const struct vfctl_lease_vf *row;
+
+	return find_taken_vf(ctx, op, &leases, &row);
 }
 
 /* Somebody started it since it was looked at: its VFs are its own until that run ends. */
@@ -315,12 +346,12 @@ static int end_vf(struct vfctl_ctx *ctx, const struct op *op)
 
 const struct op_type op_lease = {.name = "lease", .nature = OP_HOLDS,
 	.observe_one = lease_id, .apply_one = take_lease, .revert_one = drop_lease,
-	.same = lease_text_is};
+	.check_revert = check_lease, .same = lease_text_is};
 const struct op_type op_unlease = {.name = "unlease", .nature = OP_COMMIT,
 	.observe_one = lease_id, .apply_one = end_lease, .same = lease_text_is};
 const struct op_type op_lease_vf = {.name = "lease-vf", .nature = OP_HOLDS,
 	.observe_one = lease_id, .apply_one = lease_vf, .revert_one = drop_vf,
-	.same = lease_text_is};
+	.check_revert = check_vf, .same = lease_text_is};
 const struct op_type op_unlease_vf = {.name = "unlease-vf", .nature = OP_COMMIT,
 	.observe_one = lease_id, .apply_one = end_vf, .same = lease_text_is};
 
@@ -454,6 +485,12 @@ static int whose_lease(struct vfctl_ctx *ctx, const struct op *op, char **ret)
 	return *ret ? 0 : ctx_oom(ctx);
 }
 
+static int check_rests(struct vfctl_ctx *ctx, const struct vfctl_lease *l)
+{
+	return !l->running ? 0 : ctx_fail(ctx, -EBUSY, "domain %s runs with what it is leased; do that again "
+		"when it is off", l->domain_name);
+}
+
 /* @from, @to: "UUID NAME". One that is neither's any more stays as it is. */
 static int hand_over(struct vfctl_ctx *ctx, const struct op *op, const char *from, const char *to)
 {
@@ -472,10 +509,8 @@ static int hand_over(struct vfctl_ctx *ctx, const struct op *op, const char *fro
 	l = find_by_id(leases, op->target);
 	if (!l || !lease_text_is(from, l->domain_uuid))
 		return 0;
-	if (l->running)
-		return ctx_fail(ctx, -EBUSY, "domain %s runs with what it is leased; do that again when "
-			"it is off", l->domain_name);
-	return store_hand_over(store, l->id, uuid, strchr(to, ' ') + 1);
+	r = check_rests(ctx, l);
+	return r < 0 ? r : store_hand_over(store, l->id, uuid, strchr(to, ' ') + 1);
 }
 
 static int give_lease(struct vfctl_ctx *ctx, const struct op *op)
@@ -494,5 +529,14 @@ static int give_lease_back(struct vfctl_ctx *ctx, const struct op *op)
 	return hand_over(ctx, op, op->want, op->before);
 }
 
+static int check_lease_back(struct vfctl_ctx *ctx, const struct op *op)
+{
+	_leases_ struct vfctl_leases *leases = NULL;
+	int r = lease_read(ctx, NULL, &leases);
+	const struct vfctl_lease *l = r == 0 ? find_by_id(leases, op->target) : NULL;
+
+	return l && lease_text_is(op->want, l->domain_uuid) ? check_rests(ctx, l) : r;
+}
+
 const struct op_type op_lease_domain = {.name = "lease-domain", .observe_one = whose_lease,
-	.apply_one = give_lease, .revert_one = give_lease_back};
+	.apply_one = give_lease, .revert_one = give_lease_back, .check_revert = check_lease_back};

@@ -75,9 +75,12 @@ int op_leased_vf(struct vfctl_ctx *ctx, const struct op *op, struct vfctl_leases
  * it. What only that knows is "no:0000:11:10.4*".
  */
 int domain_devices(struct vfctl_ctx *ctx, const char *xml, char **ret_text);
-/* Of the definition @now goes back what led from @before to @written, of its VFs alone. */
+/*
+ * Of the definition @now goes back what led from @before to @written, of its VFs alone. @look_only: nothing
+ * goes back, and the same warning is given.
+ */
 int definition_take_back(struct vfctl_ctx *ctx, const struct vfctl_domain_info *now, const char *before,
-	const char *written);
+	const char *written, bool look_only);
 /* Of op_redefine: the line and the XML. @off: the before of a domain that did not run. */
 int redefine_text(struct vfctl_ctx *ctx, const char *xml, bool off, char **ret_text);
 /* Before of op_undomain; NULL: out of memory. */

@@ -372,23 +372,37 @@ static int whose_is(struct vfctl_ctx *ctx, const struct op *op, const struct vfc
 		"recover --accept, then define it again", info->name);
 }
 
-/* One that was undefined since stays so. */
-static int define_former(struct vfctl_ctx *ctx, const struct op *op)
+/* 1: as vfctl wrote it, so that @ret_before is to be defined; 0: nothing is to be done. */
+static int find_former(struct vfctl_ctx *ctx, const struct op *op, const char **ret_before)
 {
 	_info_ struct vfctl_domain_info info = {0};
-	const char *before = NULL, *written = NULL;
+	const char *written = NULL;
 	int r = definition_now(ctx, op, &info);
 
-	if (r <= 0)
+	if (r <= 0) /* one that was undefined since stays so */
 		return r;
-	r = find_xml(ctx, op, op->before, &before);
+	r = find_xml(ctx, op, op->before, ret_before);
 	if (r == 0)
 		r = find_xml(ctx, op, op->want, &written);
-	if (r == 0)
-		r = whose_is(ctx, op, &info, before, written);
+	return r < 0 ? r : whose_is(ctx, op, &info, *ret_before, written);
+}
+
+static int define_former(struct vfctl_ctx *ctx, const struct op *op)
+{
+	const char *before = NULL;
+	int r = find_former(ctx, op, &before);
+
 	return r == 1 ? ctx->hypervisor->define(ctx, ctx->hypervisor, before) : r;
+}
+
+static int check_former(struct vfctl_ctx *ctx, const struct op *op)
+{
+	const char *before = NULL;
+	int r = find_former(ctx, op, &before);
+
+	return r < 0 ? r : 0;
 }
 
 const struct op_type op_redefine = {.name = "redefine", .asks_libvirt = true,
 	.observe_one = summary_text, .apply_one = define_new, .revert_one = define_former,
-	.same = same_summary};
+	.check_revert = check_former, .same = same_summary};

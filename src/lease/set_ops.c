@@ -147,7 +147,7 @@ static int define_one(struct vfctl_ctx *ctx, const struct op *op)
 }
 
 /* One that was undefined since stays so. */
-static int redefine_one(struct vfctl_ctx *ctx, const struct op *op)
+static int restore_vf(struct vfctl_ctx *ctx, const struct op *op, bool look_only)
 {
 	_info_ struct vfctl_domain_info info = {0};
 	_free_ char *written = NULL;
@@ -160,12 +160,22 @@ static int redefine_one(struct vfctl_ctx *ctx, const struct op *op)
 	if (r <= 0 || !info.persistent)
 		return r < 0 ? r : 0;
 	r = vfctl_domain_change_vf(ctx, op->before, &vf, &attrs, &written);
-	return r < 0 ? r : definition_take_back(ctx, &info, op->before, written);
+	return r < 0 ? r : definition_take_back(ctx, &info, op->before, written, look_only);
+}
+
+static int redefine_one(struct vfctl_ctx *ctx, const struct op *op)
+{
+	return restore_vf(ctx, op, false);
+}
+
+static int check_redefine(struct vfctl_ctx *ctx, const struct op *op)
+{
+	return restore_vf(ctx, op, true);
 }
 
 const struct op_type op_definition_vf = {.name = "definition-vf", .asks_libvirt = true,
 	.observe_one = defined_attrs, .apply_one = define_one, .revert_one = redefine_one,
-	.same = same_definition};
+	.check_revert = check_redefine, .same = same_definition};
 
 /* ---- what the VF had, for the end of its domain's run ---- */
 
