@@ -223,7 +223,7 @@ int vfctl_domain_metadata_remove_vf(struct vfctl_ctx *ctx, const char *text,
 			"virsh",
 			vfctl_bdf_format(bdf, name));
 	xml_remove(vf);
-	if (count == 1 && !xml_child_ns(guest, VFCTL_METADATA_NS, METADATA_TUNING))
+	if (!xml_has_children(guest)) /* else what its file said, or its tuning, is there still */
 		metadata_drop_guest(xml_root(xml));
 	return xml_print(ctx, xml, ret_xml);
 }

@@ -119,24 +119,6 @@ static void put_back_metadata(struct three *t, const struct xml_node *vf)
 	xml_add_copy(guest, vf);
 }
 
-/* What went with the last VF, as what the guest's file said. */
-static void put_back_rest(struct three *t)
-{
-	struct xml_node *former = metadata_guest(xml_root(t->before));
-	struct xml_node *guest = metadata_guest(xml_root(t->now));
-
-	if (!former || !guest || metadata_guest(xml_root(t->written)))
-		return;
-	for (struct xml_node *c = xml_first(former); c; c = xml_after(c)) {
-		struct xml_node *own = xml_first(guest);
-
-		while (own && !xml_same_name(own, c))
-			own = xml_after(own);
-		if (!own)
-			xml_add_copy(guest, c);
-	}
-}
-
 static void take_back_metadata(struct three *t, const struct vfctl_bdf *bdf)
 {
 	struct attrs a = {metadata_vf(xml_root(t->before), bdf), metadata_vf(xml_root(t->written), bdf),
@@ -237,7 +219,6 @@ static int take_back_all(struct vfctl_ctx *ctx, struct three *t)
 		take_back_metadata(t, &list.v[i]);
 		r = take_back_device(ctx, t, &list.v[i]);
 	}
-	put_back_rest(t);
 	drop_empty_metadata(t);
 	return r == -ENOMEM ? ctx_oom(ctx) : r;
 }
