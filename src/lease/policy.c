@@ -169,6 +169,20 @@ static int check_port(struct vfctl_ctx *ctx, const struct vfctl_leases *leases,
 	return r;
 }
 
+/* Nothing is at its address. */
+static int fail_no_pf(struct vfctl_ctx *ctx, const struct vfctl_leases *leases,
+	const struct vfctl_domain_vf *vfs, size_t count, const struct vfctl_bdf *pf)
+{
+	for (size_t i = 0; i < count; i++) {
+		const struct vfctl_lease *lease = vfctl_leases_find_vf(leases, &vfs[i].bdf);
+		const struct vfctl_lease_vf *row = row_of(lease, &vfs[i].bdf);
+
+		if (row && vfctl_bdf_compare(&row->pf, pf) == 0)
+			return port_fail_gone(ctx, lease, row);
+	}
+	return -ENOENT;
+}
+
 /* The VFs of one PF among @vfs, as one step. */
 static int plan_pf(struct vfctl_ctx *ctx, const struct vfctl_leases *leases,
 	const struct vfctl_domain_vf *vfs, size_t count, const struct vfctl_bdf *pf,
@@ -179,6 +193,8 @@ static int plan_pf(struct vfctl_ctx *ctx, const struct vfctl_leases *leases,
 	int r = inventory_read_values(ctx, pf, &inv);
 	bool begun = false;
 
+	if (r == -ENOENT)
+		r = fail_no_pf(ctx, leases, vfs, count, pf);
 	if (r == 0)
 		r = check_port(ctx, leases, vfs, count, &inv->pfs[0], ret_ports);
 

@@ -21,16 +21,35 @@ void ports_fill(const struct vfctl_inventory *inventory, struct vfctl_lease_vf *
 /* ---- at a start ---- */
 
 /* Once in a host's life: then there is time to look at all of it. */
+static char *say_where(struct vfctl_ctx *ctx, const struct vfctl_lease_vf *vf)
+{
+	_inventory_ struct vfctl_inventory *inv = NULL;
+	const struct vfctl_pf *now = vf->port_id[0] && vfctl_inventory_read(ctx, NULL, &inv) == 0
+		? inventory_find_port(inv, vf->port_id) : NULL;
+
+	ctx_clear(ctx);
+	return now ? str_format("is %s (%s) now", vfctl_pf_name(now, (char[VFCTL_BDF_TEXT]){0}),
+		TEXT(&now->bdf)) : strdup("is not found on this host");
+}
+
+int port_fail_gone(struct vfctl_ctx *ctx, const struct vfctl_lease *lease,
+	const struct vfctl_lease_vf *vf)
+{
+	_free_ char *where = say_where(ctx, vf);
+
+	if (!where)
+		return ctx_oom(ctx);
+	return ctx_fail(ctx, -ENODEV, "domain %s was given VF %s of the PF %s%s%s, which %s; choose the PF "
+		"that the domain shall have: vfctl define with its file, or vfctl detach %s --vf %s and vfctl "
+		"attach", lease->domain_name, TEXT(&vf->bdf), TEXT(&vf->pf), vf->port_id[0] ? " with " : "",
+		vf->port_id[0] ? WORDS(vf->port_id) : "", where, lease->domain_name, TEXT(&vf->bdf));
+}
+
 static int fail_another(struct vfctl_ctx *ctx, const struct vfctl_lease *lease,
 	const struct vfctl_lease_vf *vf, const struct vfctl_pf *pf)
 {
-	_inventory_ struct vfctl_inventory *inv = NULL;
-	const struct vfctl_pf *now = vfctl_inventory_read(ctx, NULL, &inv) == 0
-		? inventory_find_port(inv, vf->port_id) : NULL;
-	_free_ char *where = now ? str_format("is %s (%s) now", vfctl_pf_name(now,
-		(char[VFCTL_BDF_TEXT]){0}), TEXT(&now->bdf)) : strdup("is not found on this host");
+	_free_ char *where = say_where(ctx, vf);
 
-	ctx_clear(ctx);
 	if (!where)
 		return ctx_oom(ctx);
 	return ctx_fail(ctx, -ENODEV, "domain %s was given VF %s of the PF with %s, which %s; %s is "

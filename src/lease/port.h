@@ -23,6 +23,9 @@ void ports_fill(const struct vfctl_inventory *inventory, struct vfctl_lease_vf *
  */
 int port_check(struct vfctl_ctx *ctx, const struct vfctl_lease *lease,
 	const struct vfctl_lease_vf *vf, const struct vfctl_pf *pf);
+/* No PF is at that address any more. -ENODEV with words, as above. */
+int port_fail_gone(struct vfctl_ctx *ctx, const struct vfctl_lease *lease,
+	const struct vfctl_lease_vf *vf);
 /* The step: from now on it is of this PF. */
 int port_add_step(struct vfctl_ctx *ctx, const char *domain_uuid, const struct vfctl_lease_vf *vf,
 	const struct vfctl_pf *pf, struct steps *steps);
