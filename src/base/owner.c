@@ -95,8 +95,9 @@ enum value_verdict value_ask_row(const struct vfctl_id *row, const struct value_
 	case VFCTL_ID_BLOCK: /* may be anybody's on the host for which it is set aside */
 		return !claim->host || str_eq(row->owner.host, claim->host) ? VALUE_RESERVE
 									    : VALUE_TAKEN;
-	default:
-		return VALUE_QUARANTINED;
+	default: /* seen in its own definition */
+		return row->owner.domain_uuid[0] && claim->domain_uuid &&
+			str_eq(row->owner.domain_uuid, claim->domain_uuid) ? VALUE_OWN : VALUE_QUARANTINED;
 	}
 }
 

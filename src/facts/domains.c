@@ -11,8 +11,10 @@ void known_domains_free(struct known_domains *domains)
 {
 	if (!domains)
 		return;
-	for (size_t i = 0; i < domains->count; i++)
+	for (size_t i = 0; i < domains->count; i++) {
 		free(domains->v[i].devices);
+		free(domains->v[i].values);
+	}
 	free(domains->v);
 	free(domains->unread);
 	free(domains);
@@ -61,6 +63,16 @@ static const char *find_domain(const char *text, size_t *ret_len)
 	return end ? start : NULL;
 }
 
+static void add_values(struct known_domain *d, const struct vfctl_domain_intent *intent)
+{
+	for (size_t i = 0; i < intent->vf_count; i++)
+		d->values[d->value_count++] = intent->vfs[i].attrs;
+	for (size_t i = 0; i < intent->device_count; i++)
+		if (intent->devices[i].has_mac)
+			d->values[d->value_count++] = (struct vfctl_vf_attrs){.mask = VFCTL_ATTR_MAC,
+				.mac = intent->devices[i].mac};
+}
+
 static int add_domain(struct vfctl_ctx *ctx, struct known_domains *all,
 	const struct vfctl_domain_intent *intent, int pid)
 {
@@ -69,16 +81,32 @@ static int add_domain(struct vfctl_ctx *ctx, struct known_domains *all,
 	if (!array_grow(all->v, all->count))
 		return ctx_oom(ctx);
 	d = &all->v[all->count];
-	*d = (struct known_domain){.pid = pid,
-		.devices = calloc(intent->device_count + 1, sizeof(*d->devices))};
-	if (!d->devices)
+	*d = (struct known_domain){.pid = pid, .noted = intent->lease_id[0],
+		.devices = calloc(intent->device_count + 1, sizeof(*d->devices)),
+		.values = calloc(intent->vf_count + intent->device_count + 1, sizeof(*d->values))};
+	if (!d->devices || !d->values) {
+		free(d->devices);
+		free(d->values);
 		return ctx_oom(ctx);
+	}
 	str_copy(d->name, sizeof(d->name), intent->name);
 	str_copy(d->uuid, sizeof(d->uuid), intent->uuid);
 	for (size_t i = 0; i < intent->device_count; i++)
 		d->devices[d->device_count++] = intent->devices[i].bdf;
+	add_values(d, intent);
 	all->count++;
 	return 0;
+}
+
+/* Damaged metadata hides no devices. */
+static int read_intent(struct vfctl_ctx *ctx, const char *xml, size_t len, struct vfctl_domain_intent *ret)
+{
+	int r = vfctl_domain_intent_read(ctx, xml, len, false, ret);
+
+	if (r == 0 || r == -ENOMEM)
+		return r;
+	ctx_clear(ctx);
+	return vfctl_domain_intent_read(ctx, xml, len, true, ret);
 }
 
 static void note_unread(struct known_domains *all, const char *what)
@@ -98,7 +126,7 @@ static int read_domain(struct vfctl_ctx *ctx, struct known_domains *all, const c
 
 	if (!intent)
 		return ctx_oom(ctx);
-	r = xml ? vfctl_domain_intent_read(ctx, xml, len, true, intent)
+	r = xml ? read_intent(ctx, xml, len, intent)
 		: ctx_fail(ctx, -EINVAL, "no domain is in it");
 	if (r == 0)
 		return add_domain(ctx, all, intent, pid);
@@ -223,7 +251,7 @@ static int ask_all(struct vfctl_ctx *ctx, const struct vfctl_domain_info *infos,
 	int r = intent ? 0 : ctx_oom(ctx);
 
 	for (size_t i = 0; i < count && r == 0; i++) {
-		r = vfctl_domain_intent_read(ctx, infos[i].xml, strlen(infos[i].xml), true, intent);
+		r = read_intent(ctx, infos[i].xml, strlen(infos[i].xml), intent);
 		if (r < 0)
 			return ctx_prefix(ctx, r, "which VFs domain %s has is not known",
 				infos[i].name);

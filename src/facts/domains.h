@@ -18,6 +18,9 @@ struct known_domain {
 	int pid; /* of its QEMU; 0: this is a definition */
 	struct vfctl_bdf *devices;
 	size_t device_count;
+	bool noted; /* it has metadata of ours, and that can be read */
+	struct vfctl_vf_attrs *values; /* MACs and GUIDs of its VFs, by the metadata and the devices */
+	size_t value_count;
 };
 
 #define LIBVIRT_DEFINITIONS "/etc/libvirt/qemu"

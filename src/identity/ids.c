@@ -389,12 +389,14 @@ int vfctl_ids_release(struct vfctl_ids *ids, enum vfctl_id_kind kind, uint64_t v
 }
 
 int vfctl_ids_quarantine(struct vfctl_ids *ids, enum vfctl_id_kind kind, uint64_t value,
-	const char *note)
+	const struct vfctl_id_owner *owner, const char *note)
 {
 	const struct vfctl_id_pool *pool = vfctl_ids_pool_of(ids, kind, value);
 	struct vfctl_id id = {.kind = kind, .value = value, .state = VFCTL_ID_QUARANTINED};
 	int r;
 
+	if (owner)
+		id.owner = *owner;
 	str_copy(id.owner.host, sizeof(id.owner.host), ids->spec->host);
 	if (pool)
 		str_copy(id.pool, sizeof(id.pool), pool->name);

@@ -103,7 +103,7 @@ static int quarantine_imported(struct work *w, struct vfctl_id *id)
 	if (!id->note[0])
 		snprintf(id->note, sizeof(id->note), "seen in %s", w->file);
 	if (!w->dry_run)
-		return vfctl_ids_quarantine(w->ids, id->kind, id->value, id->note);
+		return vfctl_ids_quarantine(w->ids, id->kind, id->value, NULL, id->note);
 	r = vfctl_ids_find(w->ids, id->kind, id->value, &has);
 	return r == -ENOENT ? 1 : r;
 }

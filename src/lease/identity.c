@@ -5,6 +5,7 @@
 #include <stdio.h>
 
 #include "base/buf.h"
+#include "facts/domains.h"
 #include "lease/values.h"
 #include "vfctl/hostspec.h"
 
@@ -37,7 +38,7 @@ int identities_look(struct identities *io, const struct vfctl_inventory *invento
 /* ---- what is live ---- */
 
 static int note_one(struct vfctl_ctx *ctx, struct vfctl_ids *ids, enum vfctl_id_kind kind,
-	uint64_t value, const char *where)
+	uint64_t value, const struct vfctl_id_owner *owner, const char *where)
 {
 	char text[VFCTL_ID_TEXT];
 	struct vfctl_id id;
@@ -48,7 +49,7 @@ static int note_one(struct vfctl_ctx *ctx, struct vfctl_ids *ids, enum vfctl_id_
 	r = vfctl_ids_find(ids, kind, value, &id);
 	if (r != -ENOENT)
 		return r < 0 ? r : 0;
-	r = vfctl_ids_quarantine(ids, kind, value, where);
+	r = vfctl_ids_quarantine(ids, kind, value, owner, where);
 	if (r == 1)
 		log_warn(ctx, "%s is in use (%s) but nobody has it from the pool: it is set aside "
 			"and will not be given", vfctl_id_format(kind, value, text), where);
@@ -56,16 +57,16 @@ static int note_one(struct vfctl_ctx *ctx, struct vfctl_ids *ids, enum vfctl_id_
 }
 
 static int note_attrs(struct vfctl_ctx *ctx, struct vfctl_ids *ids,
-	const struct vfctl_vf_attrs *a, const char *where)
+	const struct vfctl_vf_attrs *a, const struct vfctl_id_owner *owner, const char *where)
 {
 	int r = 0;
 
 	if (a->mask & VFCTL_ATTR_PORT_GUID)
-		r = note_one(ctx, ids, VFCTL_ID_GUID, a->port_guid, where);
+		r = note_one(ctx, ids, VFCTL_ID_GUID, a->port_guid, owner, where);
 	if (r == 0 && a->mask & VFCTL_ATTR_NODE_GUID)
-		r = note_one(ctx, ids, VFCTL_ID_GUID, a->node_guid, where);
+		r = note_one(ctx, ids, VFCTL_ID_GUID, a->node_guid, owner, where);
 	if (r == 0 && a->mask & VFCTL_ATTR_MAC)
-		r = note_one(ctx, ids, VFCTL_ID_MAC, mac_number(&a->mac), where);
+		r = note_one(ctx, ids, VFCTL_ID_MAC, mac_number(&a->mac), owner, where);
 	return r;
 }
 
@@ -75,13 +76,13 @@ static int note_pf(struct vfctl_ctx *ctx, struct vfctl_ids *ids, const struct vf
 	int r;
 
 	snprintf(where, sizeof(where), "PF %s", vfctl_pf_name(pf, name));
-	r = note_one(ctx, ids, VFCTL_ID_GUID, pf->guid, where);
+	r = note_one(ctx, ids, VFCTL_ID_GUID, pf->guid, NULL, where);
 	if (r == 0)
-		r = note_one(ctx, ids, VFCTL_ID_MAC, mac_number(&pf->mac), where);
+		r = note_one(ctx, ids, VFCTL_ID_MAC, mac_number(&pf->mac), NULL, where);
 	for (uint32_t k = 0; pf->vfs && k < pf->num_vfs && r == 0; k++) {
 		snprintf(where, sizeof(where), "VF %s/%u", vfctl_pf_name(pf, name),
 			pf->vfs[k].index);
-		r = note_attrs(ctx, ids, &pf->vfs[k].attrs, where);
+		r = note_attrs(ctx, ids, &pf->vfs[k].attrs, NULL, where);
 	}
 	return r;
 }
@@ -95,14 +96,40 @@ static int note_lease(struct vfctl_ctx *ctx, struct vfctl_ids *ids,
 
 	snprintf(where, sizeof(where), "lease of domain %.40s", lease->domain_name);
 	for (size_t i = 0; i < lease->vf_count && r == 0; i++)
-		r = note_attrs(ctx, ids, &lease->vfs[i].intent, where);
+		r = note_attrs(ctx, ids, &lease->vfs[i].intent, NULL, where);
+	return r;
+}
+
+/* Its lease is lost, or vfctl never gave it one: at its start it has what it names. */
+static int note_domain(struct vfctl_ctx *ctx, struct vfctl_ids *ids, const struct known_domain *domain)
+{
+	struct vfctl_id_owner owner = {.domain_name = ""};
+	char where[64];
+	int r = 0;
+
+	str_copy(owner.domain_uuid, sizeof(owner.domain_uuid), domain->uuid);
+	str_copy(owner.domain_name, sizeof(owner.domain_name), domain->name);
+	snprintf(where, sizeof(where), "definition of domain %.40s", domain->name);
+	for (size_t i = 0; i < domain->value_count && r == 0; i++)
+		r = note_attrs(ctx, ids, &domain->values[i], &owner, where);
+	return r;
+}
+
+static int note_domains(struct vfctl_ctx *ctx, struct vfctl_ids *ids, const struct vfctl_leases *leases)
+{
+	_known_domains_ struct known_domains *domains = NULL;
+	int r = known_domains_read(ctx, &domains);
+
+	for (size_t i = 0; r == 0 && i < domains->count; i++)
+		if (!leases || !vfctl_leases_find_uuid(leases, domains->v[i].uuid))
+			r = note_domain(ctx, ids, &domains->v[i]);
 	return r;
 }
 
 int identities_note_live(struct vfctl_ctx *ctx, struct vfctl_ids *ids,
 	const struct vfctl_inventory *inventory, const struct vfctl_leases *leases)
 {
-	int r = 0;
+	int r = note_domains(ctx, ids, leases);
 
 	for (size_t i = 0; i < inventory->pf_count && r == 0; i++)
 		r = note_pf(ctx, ids, &inventory->pfs[i]);
@@ -210,6 +237,9 @@ int identities_add(struct vfctl_ctx *ctx, struct identities *io, enum vfctl_id_k
 		id = now;
 	else
 		str_copy(id.owner.device, sizeof(id.owner.device), device);
+	/* It was seen on a device, and whose that is is known by now. */
+	if (r == 0 && now.state == VFCTL_ID_QUARANTINED)
+		id.state = now.state;
 	return remember(ctx, io, &id, had);
 }
 

@@ -40,8 +40,8 @@ int identities_look(struct identities *io, const struct vfctl_inventory *invento
 	const struct vfctl_leases *leases);
 #define _identities_ _cleanup_(identities_clear)
 
-/* Everything live or leased on this host that a pool could give is never given; new cases
- * are logged. */
+/* Everything live or leased on this host, or in the definition of a domain without a lease, that a pool
+ * could give is never given; new cases are logged. */
 int identities_note_live(struct vfctl_ctx *ctx, struct vfctl_ids *ids,
 	const struct vfctl_inventory *inventory, const struct vfctl_leases *leases);
 

@@ -303,11 +303,11 @@ static void what_was_seen_live_is_not_handed_out(void **state)
 	uint64_t value;
 
 	open_pools(POOL("0x200..0x201", "rest: 0s"));
-	assert_int_equal(vfctl_ids_quarantine(ids, VFCTL_ID_GUID, 0x0200, "mlx5_0/3"), 1);
-	assert_int_equal(vfctl_ids_quarantine(ids, VFCTL_ID_GUID, 0x0200, "mlx5_0/3"), 0);
-	assert_int_equal(vfctl_ids_quarantine(ids, VFCTL_ID_GUID, 0x9999, "the fabric"), 1);
+	assert_int_equal(vfctl_ids_quarantine(ids, VFCTL_ID_GUID, 0x0200, NULL, "mlx5_0/3"), 1);
+	assert_int_equal(vfctl_ids_quarantine(ids, VFCTL_ID_GUID, 0x0200, NULL, "mlx5_0/3"), 0);
+	assert_int_equal(vfctl_ids_quarantine(ids, VFCTL_ID_GUID, 0x9999, NULL, "the fabric"), 1);
 	assert_true(must_take(1) == 0x0201);
-	assert_int_equal(vfctl_ids_quarantine(ids, VFCTL_ID_GUID, 0x0201, "again"), 0);
+	assert_int_equal(vfctl_ids_quarantine(ids, VFCTL_ID_GUID, 0x0201, NULL, "again"), 0);
 	assert_int_equal(take(2, &value), -ENOSPC);
 	assert_int_equal(claim(2, 0x0200), -EEXIST);
 	says("is quarantined: mlx5_0/3");
@@ -537,7 +537,7 @@ static void a_new_pool_takes_over_what_is_out_already(void **state)
 {
 	open_pools(POOL("0x200..0x2ff", "rest: 0s"));
 	assert_int_equal(claim(1, 0x0501), 0);
-	assert_int_equal(vfctl_ids_quarantine(ids, VFCTL_ID_GUID, 0x0500, "x"), 1);
+	assert_int_equal(vfctl_ids_quarantine(ids, VFCTL_ID_GUID, 0x0500, NULL, "x"), 1);
 	open_pools(POOL("0x500..0x502", "rest: 0s"));
 	assert_int_equal(stats().leased, 1);
 	assert_int_equal(stats().quarantined, 1);
@@ -802,7 +802,7 @@ static void check_release(struct model *m, int i, bool unused, int64_t now)
 
 static void check_quarantine(struct model *m, int i, int64_t now)
 {
-	int r = vfctl_ids_quarantine(ids, VFCTL_ID_GUID, model_value(i), "seen");
+	int r = vfctl_ids_quarantine(ids, VFCTL_ID_GUID, model_value(i), NULL, "seen");
 
 	assert_true(r >= 0);
 	if (r == 1) {

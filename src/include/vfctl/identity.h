@@ -194,11 +194,13 @@ int vfctl_ids_may_claim(struct vfctl_ids *ids, enum vfctl_id_kind kind, uint64_t
 int vfctl_ids_release(struct vfctl_ids *ids, enum vfctl_id_kind kind, uint64_t value,
 	const struct vfctl_id_owner *owner, bool unused);
 /**
- * A value that was seen live although nobody has it: never hand it out.
+ * A value that was seen, live or in a domain's definition, although nobody has it: never hand it out.
+ * @param owner  NULL, or the domain whose definition names it: that one may claim it.
+ * @param note   where it was seen.
  * @return 1 it is quarantined now, 0 it was known already.
  */
 int vfctl_ids_quarantine(struct vfctl_ids *ids, enum vfctl_id_kind kind, uint64_t value,
-	const char *note);
+	const struct vfctl_id_owner *owner, const char *note);
 
 /** What to list; zero-initialised: all. */
 struct vfctl_id_filter {
