@@ -389,6 +389,7 @@ static const struct vfctl_bdf *first_unleased(const struct look *l, const struct
 /* Of its definition: what a running domain alone has ends with its run. */
 static int look_at_foreign(struct look *l, const struct known_domain *d)
 {
+	bool lost = d->noted && !vfctl_leases_find_uuid(l->snapshot->leases, d->uuid);
 	const struct vfctl_bdf *vf;
 	size_t count;
 
@@ -398,7 +399,8 @@ static int look_at_foreign(struct look *l, const struct known_domain *d)
 	return !vf ? 0 : add_named(l, VFCTL_FINDING_UNLEASED, d->name, vf,
 		str_format("domain %s has VF %s%s without a lease", d->name, TEXT(vf),
 			count > 1 ? " and others" : ""),
-		str_format("vfctl adopt %s leases what it has to it", d->name));
+		lost ? strdup("its lease is lost: vfctl recover --rebuild leases to it again what it had")
+		     : str_format("vfctl adopt %s leases what it has to it", d->name));
 }
 
 /* ---- VFs that nobody has ---- */

@@ -14,7 +14,6 @@
 #include "lease/lease_text.h"
 #include "lease/ops.h"
 #include "lease/port.h"
-#include "lease/said.h"
 #include "lease/values.h"
 #include "sriov/holder.h"
 
@@ -229,7 +228,7 @@ static int check_values(struct vfctl_ctx *ctx, const struct adopting *o)
 	int r = live_from_inventory(ctx, o->a.snapshot->inventory, &facts.live);
 
 	if (r == 0)
-		r = values_check(ctx, ROAD_GUEST, &facts, attach_uuid(&o->a), o->vfs, o->count, NULL);
+		r = values_check(ctx, ROAD_ADOPT, &facts, attach_uuid(&o->a), o->vfs, o->count, NULL);
 	live_values_clear(&facts.live);
 	return r;
 }
@@ -320,18 +319,6 @@ static int add_steps(struct vfctl_ctx *ctx, struct adopting *o, struct vfctl_cha
 	return change->result ? 0 : ctx_oom(ctx);
 }
 
-/* Its CPUs and memory would stay without a lease. */
-static int check_not_ours(struct vfctl_ctx *ctx, const struct adopting *o)
-{
-	bool ours = false;
-	int r = o->a.new_lease ? said_is_defined(ctx, o->a.config.xml, attach_name(&o->a), &ours) : 0;
-
-	if (r < 0 || !ours)
-		return r;
-	return ctx_fail(ctx, -EPERM, "vfctl defined domain %s, but its lease is lost; lease to it again "
-		"what it has: vfctl recover --rebuild", attach_name(&o->a));
-}
-
 int vfctl_adopt_plan(struct vfctl_ctx *ctx, struct vfctl_hypervisor *hypervisor,
 	const char *domain, struct vfctl_ids *ids, bool dry_run, struct vfctl_change **ret_change)
 {
@@ -347,7 +334,7 @@ int vfctl_adopt_plan(struct vfctl_ctx *ctx, struct vfctl_hypervisor *hypervisor,
 	if (r == 0)
 		r = attach_name_lease(ctx, &o->a);
 	if (r == 0)
-		r = check_not_ours(ctx, o);
+		r = attach_check_lost(ctx, &o->a);
 	if (r == 0)
 		r = known_domains_ask(ctx, hypervisor, &o->a.domains);
 	if (r == 0)

@@ -229,6 +229,8 @@ int vfctl_attach_plan(struct vfctl_ctx *ctx, struct vfctl_hypervisor *hypervisor
 	if (r == 0)
 		r = attach_name_lease(ctx, &a);
 	if (r == 0)
+		r = attach_check_lost(ctx, &a);
+	if (r == 0)
 		r = known_domains_ask(ctx, hypervisor, &a.domains);
 	if (r == 0)
 		r = attach_count_missing(ctx, &a, options);

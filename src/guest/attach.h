@@ -56,6 +56,8 @@ int attach_open(struct vfctl_ctx *ctx, struct vfctl_hypervisor *hv, const char *
 	unsigned affect, bool dry_run, struct attach *a, struct vfctl_change **ret_change);
 /* What the domain's lease is called, or will be. */
 int attach_name_lease(struct vfctl_ctx *ctx, struct attach *a);
+/* -EPERM: its lease is lost, and its CPUs and memory would stay without one. */
+int attach_check_lost(struct vfctl_ctx *ctx, const struct attach *a);
 /* The definition, as it is, gets the devices and the intent of @a->config_xml. */
 int attach_add_definition_op(struct vfctl_ctx *ctx, const struct attach *a,
 	struct steps *steps);

@@ -8,6 +8,7 @@
 #include "facts/snapshot.h"
 #include "host/host.h"
 #include "lease/ops.h"
+#include "lease/said.h"
 
 void attach_clear(struct attach *a)
 {
@@ -94,6 +95,18 @@ int attach_name_lease(struct vfctl_ctx *ctx, struct attach *a)
 	if (!str_copy(a->lease_id, sizeof(a->lease_id), lease ? lease->id : attach_uuid(a)))
 		return ctx_oom(ctx);
 	return 0;
+}
+
+int attach_check_lost(struct vfctl_ctx *ctx, const struct attach *a)
+{
+	const char *xml = a->config.xml ? a->config.xml : a->live.xml;
+	bool ours = false;
+	int r = a->new_lease ? said_is_defined(ctx, xml, attach_name(a), &ours) : 0;
+
+	if (r < 0 || !ours)
+		return r;
+	return ctx_fail(ctx, -EPERM, "vfctl defined domain %s, but its lease is lost; lease to it again "
+		"what it has: vfctl recover --rebuild", attach_name(a));
 }
 
 int attach_add_definition_op(struct vfctl_ctx *ctx, const struct attach *a, struct steps *steps)

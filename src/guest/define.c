@@ -332,10 +332,16 @@ static int check_namesake(struct vfctl_ctx *ctx, const struct undefine *u)
 static int check_ours(struct vfctl_ctx *ctx, const struct undefine *u, bool force)
 {
 	const char *name = u->info.name;
+	bool lost = false;
 	int r = force || !name ? 0 : check_namesake(ctx, u);
 
 	if (r < 0 || force || !name || (u->lease && u->lease->cell_count))
 		return r;
+	r = u->lease ? 0 : said_is_defined(ctx, u->info.xml, name, &lost);
+	if (r < 0 || lost)
+		return r < 0 ? r : ctx_fail(ctx, -EPERM, "vfctl defined domain %s, but its lease is lost; "
+			"lease to it again what it has: vfctl recover --rebuild; to remove its definition "
+			"alone: vfctl undefine %s --force", name, name);
 	return ctx_fail(ctx, -EPERM, "domain %s was not defined by vfctl; to remove its definition "
 		"all the same: vfctl undefine %s --force%s%s%s%s%s", name, name,
 		u->lease ? "; to take its VFs only: vfctl detach " : "", u->lease ? name : "",

@@ -95,7 +95,8 @@ static int find_taken(struct vfctl_ctx *ctx, const struct op *op, struct vfctl_l
 	const struct vfctl_lease *now;
 	int r = lease_read(ctx, op->target, ret_leases);
 
-	if (r < 0 || !*ret_leases || !(*ret_leases)->count || !lease_text_is(op->want, (*ret_leases)->v[0].id))
+	if (r < 0 || !*ret_leases || !(*ret_leases)->count ||
+		!lease_text_is(op->want, (*ret_leases)->v[0].id))
 		return r;
 	now = &(*ret_leases)->v[0];
 	if (strchr(op->want, ' '))

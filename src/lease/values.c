@@ -8,6 +8,7 @@
 
 static const unsigned accepted[] = {
 	[ROAD_GUEST] = VALUE_FREE | VALUE_OWN | VALUE_RESERVE, /* which its claim takes */
+	[ROAD_ADOPT] = VALUE_FREE | VALUE_OWN | VALUE_RESERVE | VALUE_QUARANTINED,
 	[ROAD_SET] = VALUE_FREE | VALUE_OWN,
 	/* Seen live while nobody had it, as on this VF: it is given to nobody else. */
 	[ROAD_START] = VALUE_FREE | VALUE_OWN | VALUE_RESERVE | VALUE_COOLING | VALUE_QUARANTINED,

@@ -9,6 +9,7 @@
 /* On which road values are given: what each may pass by differs. */
 enum value_road {
 	ROAD_GUEST, /* define and attach: the pools say themselves what they give */
+	ROAD_ADOPT, /* what a domain has already: seen live, it was its own */
 	ROAD_SET,   /* a value chosen by hand, for a VF */
 	ROAD_START, /* the hook: what rests or was seen live may be the guest's own */
 };
