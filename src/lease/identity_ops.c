@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * Values as an operation has them: "mac 02:00:00:00:00:01 vf0, guid 0011:2233:4455:6677 vf1 0x8001
- * for NAME" -> the domain's (or the host's), or nobody's. Recovery knows no pools: it looks at
- * the host's own store.
+ * for NAME" -> the domain's (or the host's), or nobody's. "quarantined" at a value's end: it may come from
+ * there. Recovery knows no pools: it looks at the host's own store.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -15,6 +15,7 @@
 #include "vfctl/hostspec.h"
 
 #define FOR " for "
+#define SEEN "quarantined"
 
 /* ---- the text ---- */
 
@@ -33,18 +34,25 @@ static void put_claim(struct buf *out, const struct vfctl_id *id)
 	buf_printf(out, " %s", id->owner.device);
 	if (id->pkey)
 		buf_printf(out, " 0x%04x", id->pkey);
+	if (id->state == VFCTL_ID_QUARANTINED)
+		buf_puts(out, " " SEEN);
 }
 
 static bool read_value(const char *text, size_t len, struct vfctl_id *ret)
 {
-	char kind[8], value[VFCTL_ID_TEXT], pkey[8] = "0";
+	char kind[8], value[VFCTL_ID_TEXT], more[2][16] = {"", ""};
 	struct vfctl_mac mac;
 	_free_ char *one = strndup(text, len);
 
 	*ret = (struct vfctl_id){0};
-	if (!one || sscanf(one, "%7s %23s %64s %7s", kind, value, ret->owner.device, pkey) < 2)
+	if (!one || sscanf(one, "%7s %23s %64s %15s %15s", kind, value, ret->owner.device, more[0],
+		more[1]) < 2)
 		return false;
-	ret->pkey = (uint16_t)strtoul(pkey, NULL, 16);
+	for (size_t i = 0; i < ARRAY_SIZE(more); i++)
+		if (str_eq(more[i], SEEN))
+			ret->state = VFCTL_ID_QUARANTINED;
+		else if (more[i][0])
+			ret->pkey = (uint16_t)strtoul(more[i], NULL, 16);
 	if (str_eq(kind, vfctl_id_kind_name(VFCTL_ID_GUID)))
 		return vfctl_guid_parse(value, &ret->value) == 0;
 	ret->kind = VFCTL_ID_MAC;
@@ -210,6 +218,8 @@ static int claim_one(struct vfctl_ctx *ctx, struct vfctl_id *id)
 	if (r == 0 && now.state == VFCTL_ID_LEASED && now.pkey == id->pkey &&
 		id_same_owner(&now.owner, &id->owner))
 		return 0;
+	if (r == 0 && now.state == VFCTL_ID_QUARANTINED && id->state == now.state)
+		r = vfctl_ids_release(ctx->ids, id->kind, id->value, NULL, true);
 	if (r < 0 && r != -ENOENT)
 		return r;
 	ctx_clear(ctx);

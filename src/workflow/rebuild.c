@@ -18,8 +18,15 @@
 #include "lease/lease.h"
 #include "lease/lease_text.h"
 #include "lease/ops.h"
+#include "lease/port.h"
 #include "vfctl/recover.h"
 #include "vfctl/workflow.h"
+
+/* A domain without its lease. */
+struct lost {
+	struct vfctl_lease lease; /* its name owned here */
+	bool contested; /* another has something of it: nothing is leased to this one */
+};
 
 /* A domain that gets the lease of one that is gone. */
 struct heir {
@@ -28,22 +35,22 @@ struct heir {
 };
 
 struct rebuild {
-	const struct vfctl_ids *ids; /* borrowed; NULL: there are no pools */
+	struct vfctl_ids *ids; /* borrowed; NULL: there are no pools */
 	struct heir *heirs; /* as many as domains at most */
 	size_t heir_count;
 	struct vfctl_snapshot *snapshot;
 	struct vfctl_host_model *model;
 	struct vfctl_domain_info *domains;
 	size_t domain_count;
-	struct vfctl_lease *lost; /* as many at most; their names owned here */
+	struct lost *lost; /* as many at most */
 	size_t lost_count;
 };
 
 static void rebuild_clear(struct rebuild *r)
 {
 	for (size_t i = 0; i < r->lost_count; i++) {
-		lease_clear(&r->lost[i]);
-		free(r->lost[i].domain_name);
+		lease_clear(&r->lost[i].lease);
+		free(r->lost[i].lease.domain_name);
 	}
 	free(r->lost);
 	free(r->heirs);
@@ -83,6 +90,7 @@ static int fill(struct vfctl_ctx *ctx, const struct rebuild *b, const char *xml,
 	if (r == -EINVAL)
 		ctx_clear(ctx);
 	r = lease_fill(ctx, a ? a : &nowhere, intent->vfs, intent->vf_count, l);
+	ports_fill(b->snapshot->inventory, l->vfs, l->vf_count);
 	if (a)
 		find_qemu_cpus(b->model, a, &l->qemu_cpus);
 	vfctl_domain_placement_free(a);
@@ -176,7 +184,7 @@ static int look_at(struct vfctl_ctx *ctx, struct rebuild *b,
 	const struct vfctl_domain_info *domain)
 {
 	_free_ struct vfctl_domain_intent *intent = calloc(1, sizeof(*intent));
-	struct vfctl_lease *l = &b->lost[b->lost_count];
+	struct vfctl_lease *l = &b->lost[b->lost_count].lease;
 	const struct vfctl_lease *held;
 	int r = intent ? vfctl_domain_metadata_read(ctx, domain->xml, strlen(domain->xml), intent)
 		       : ctx_oom(ctx);
@@ -202,6 +210,19 @@ static int look_at(struct vfctl_ctx *ctx, struct rebuild *b,
 	return fill(ctx, b, domain->xml, intent, l);
 }
 
+/* What somebody damaged there is no reason to leave the others without their leases. */
+static int look_or_warn(struct vfctl_ctx *ctx, struct rebuild *b, const struct vfctl_domain_info *domain)
+{
+	int r = look_at(ctx, b, domain);
+
+	if (r != -EINVAL)
+		return r;
+	log_warn(ctx, "nothing is leased to a domain whose metadata cannot be read: %s",
+		vfctl_ctx_error(ctx));
+	ctx_clear(ctx);
+	return 0;
+}
+
 static int look_at_all(struct vfctl_ctx *ctx, struct rebuild *b,
 	const struct vfctl_place_options *options)
 {
@@ -222,14 +243,150 @@ static int look_at_all(struct vfctl_ctx *ctx, struct rebuild *b,
 	if (!b->lost || !b->heirs)
 		return ctx_oom(ctx);
 	for (size_t i = 0; i < b->domain_count && r == 0; i++)
-		r = look_at(ctx, b, &b->domains[i]);
+		r = look_or_warn(ctx, b, &b->domains[i]);
 	return r;
+}
+
+/* ---- two that have the same ---- */
+
+static bool has_vf(const struct vfctl_lease *l, const struct vfctl_bdf *vf)
+{
+	for (size_t i = 0; i < l->vf_count; i++)
+		if (vfctl_bdf_compare(&l->vfs[i].bdf, vf) == 0)
+			return true;
+	return false;
+}
+
+/* What only one can hold; "" nothing. */
+static void find_shared(const struct vfctl_lease *a, const struct vfctl_lease *b, char ret[128])
+{
+	struct vfctl_cpuset cpus = a->cpus;
+	char list[96];
+
+	ret[0] = '\0';
+	vfctl_cpuset_and(&cpus, &b->cpus);
+	vfctl_cpuset_format(&cpus, list, sizeof(list));
+	if (list[0])
+		snprintf(ret, 128, "CPU%s %s", vfctl_cpuset_count(&cpus) == 1 ? "" : "s", list);
+	for (size_t i = 0; i < a->vf_count; i++)
+		if (has_vf(b, &a->vfs[i].bdf))
+			snprintf(ret, 128, "VF %s", TEXT(&a->vfs[i].bdf));
+	if (!ret[0] && str_eq(a->id, b->id))
+		snprintf(ret, 128, "the lease %s", a->id);
+}
+
+/* The one that runs; of a domain and its clone the one by whose UUID the lease is called. */
+static bool goes_before(const struct vfctl_lease *a, const struct vfctl_lease *b)
+{
+	if (a->running != b->running)
+		return a->running;
+	return str_eq(a->id, b->id) && str_eq(a->id, a->domain_uuid);
+}
+
+/* Somebody has a part of it by a lease, or by a better right. */
+static void look_for_holder(struct vfctl_ctx *ctx, struct rebuild *b, struct lost *l)
+{
+	const struct vfctl_leases *leases = b->snapshot->leases;
+	const struct vfctl_lease *holder = NULL;
+	const char *name = l->lease.domain_name;
+	char what[128] = "";
+
+	for (size_t i = 0; leases && i < leases->count && !what[0]; i++) {
+		holder = &leases->v[i];
+		find_shared(&l->lease, holder, what);
+	}
+	for (size_t i = 0; i < b->lost_count && !what[0]; i++) {
+		holder = &b->lost[i].lease;
+		if (&b->lost[i] != l && goes_before(holder, &l->lease))
+			find_shared(&l->lease, holder, what);
+	}
+	if (!what[0])
+		return;
+	l->contested = true;
+	if (str_eq(holder->id, l->lease.id))
+		warn_clone(ctx, name, holder->domain_name);
+	else
+		log_warn(ctx, "domains %s and %s both have %s, and %s %s it: nothing is leased to %s; take "
+			"that out of %s (virsh edit), and do this again", name, holder->domain_name, what,
+			holder->domain_name, holder->running ? "runs with" : "holds", name, name);
+}
+
+static void look_for_equals(struct vfctl_ctx *ctx, struct rebuild *b)
+{
+	char what[128];
+
+	for (size_t i = 0; i < b->lost_count; i++)
+		for (size_t k = 0; k < i; k++) {
+			struct lost *one = &b->lost[k], *other = &b->lost[i];
+
+			find_shared(&one->lease, &other->lease, what);
+			if (!what[0] || goes_before(&one->lease, &other->lease) ||
+				goes_before(&other->lease, &one->lease))
+				continue;
+			one->contested = other->contested = true;
+			log_warn(ctx, "domains %s and %s both have %s, and nothing says whose it is: "
+				"nothing is leased to either; take that out of one of them (virsh edit), or "
+				"remove that domain (vfctl undefine --force), and do this again",
+				one->lease.domain_name, other->lease.domain_name, what);
+		}
 }
 
 /* ---- the steps ---- */
 
+/* The domain of a VF that comes before and has it too; NULL: none. */
+static const char *find_earlier(const struct rebuild *b, const struct vfctl_lease *l, size_t vf,
+	enum vfctl_id_kind kind, uint64_t value)
+{
+	for (size_t i = 0; i < b->lost_count; i++) {
+		const struct vfctl_lease *other = &b->lost[i].lease;
+		size_t count = other == l ? vf : other->vf_count;
+
+		for (size_t k = 0; k < count && !b->lost[i].contested; k++)
+			if (attrs_carry(&other->vfs[k].intent, kind, value))
+				return other->domain_name;
+		if (other == l)
+			break;
+	}
+	return NULL;
+}
+
+/* 1: it is the domain of @ret_who's by now; one that rests, or that is set aside, may be this domain's. */
+static int find_owner(struct vfctl_ctx *ctx, const struct vfctl_lease *l, struct vfctl_ids *ids,
+	enum vfctl_id_kind kind, uint64_t value, char ret_who[ID_OWNER_WORDS])
+{
+	struct vfctl_id now;
+	int r = vfctl_ids_find(ids, kind, value, &now);
+
+	if (r == -ENOENT)
+		ctx_clear(ctx);
+	if (r < 0)
+		return r == -ENOENT ? 0 : r;
+	id_owner_words(&now.owner, ret_who);
+	return now.state == VFCTL_ID_LEASED && !str_eq(now.owner.domain_uuid, l->domain_uuid);
+}
+
+/* 1: it is another's, so that the domain gets its lease without it. */
+static int is_others(struct vfctl_ctx *ctx, const struct rebuild *b, const struct vfctl_lease *l, size_t vf,
+	enum vfctl_id_kind kind, uint64_t value)
+{
+	const char *earlier = find_earlier(b, l, vf, kind, value);
+	char who[ID_OWNER_WORDS] = "", text[VFCTL_ID_TEXT];
+	int r = 1;
+
+	if (earlier)
+		snprintf(who, sizeof(who), "domain %.255s", earlier);
+	else
+		r = find_owner(ctx, l, b->ids, kind, value, who);
+	if (r == 1)
+		log_warn(ctx, "%s, which domain %s has for VF %s, belongs to %s by now, and stays there: the "
+			"start of %s is refused until one of them has another (vfctl set %s %s=... --config)",
+			vfctl_id_format(kind, value, text), l->domain_name, TEXT(&l->vfs[vf].bdf), who,
+			l->domain_name, TEXT(&l->vfs[vf].bdf), kind == VFCTL_ID_MAC ? "mac" : "guid");
+	return r;
+}
+
 /* The GUID or MAC of one of its VFs, if a pool of ours may give it. */
-static int add_value(struct vfctl_ctx *ctx, const struct vfctl_lease *l, size_t i,
+static int add_value(struct vfctl_ctx *ctx, const struct rebuild *b, const struct vfctl_lease *l, size_t i,
 	struct identities *io)
 {
 	const struct vfctl_vf_attrs *a = &l->vfs[i].intent;
@@ -237,31 +394,37 @@ static int add_value(struct vfctl_ctx *ctx, const struct vfctl_lease *l, size_t 
 	enum vfctl_id_kind kind = guid ? VFCTL_ID_GUID : VFCTL_ID_MAC;
 	uint64_t value = guid ? a->port_guid : mac ? mac_number(&a->mac) : 0;
 	char device[24];
+	int r;
 
 	if (!value || !io->ids || !vfctl_ids_pool_of(io->ids, kind, value))
 		return 0;
+	r = is_others(ctx, b, l, i, kind, value);
+	if (r != 0)
+		return r < 0 ? r : 0;
 	snprintf(device, sizeof(device), "vf%zu", i);
 	return identities_add(ctx, io, kind, value, device,
 		a->mask & VFCTL_ATTR_PKEY ? a->pkey : 0);
 }
 
-static int add_steps(struct vfctl_ctx *ctx, const struct vfctl_lease *l, struct vfctl_ids *ids,
+static int add_steps(struct vfctl_ctx *ctx, const struct rebuild *b, const struct vfctl_lease *l,
 	struct vfctl_change *change)
 {
 	_identities_ struct identities io = {0};
 	_free_ char *want = lease_to_text(l, NULL);
-	char cpus[512];
+	char cpus[512], vfs[24] = "";
 	int r = want ? 0 : ctx_oom(ctx);
 
-	identities_open(ctx, &io, ids, l->domain_uuid, l->domain_name, false);
+	identities_open(ctx, &io, b->ids, l->domain_uuid, l->domain_name, false);
 	for (size_t i = 0; i < l->vf_count && r == 0; i++)
-		r = add_value(ctx, l, i, &io);
+		r = add_value(ctx, b, l, i, &io);
 	if (r == 0)
 		r = identities_add_step(ctx, &io, change);
 	vfctl_cpuset_format(&l->cpus, cpus, sizeof(cpus));
+	if (l->vf_count || !cpus[0])
+		snprintf(vfs, sizeof(vfs), "%zu VF%s", l->vf_count, l->vf_count == 1 ? "" : "s");
 	step_add_op(&change->steps, &op_lease, want, "", l->domain_uuid,
-		"lease %s%s%s%zu VF%s to domain %s again", cpus[0] ? "CPUs " : "", cpus,
-		cpus[0] ? " and " : "", l->vf_count, l->vf_count == 1 ? "" : "s", l->domain_name);
+		"lease %s%s%s%s to domain %s again", cpus[0] ? "CPUs " : "", cpus,
+		cpus[0] && vfs[0] ? " and " : "", vfs, l->domain_name);
 	return r;
 }
 
@@ -292,14 +455,21 @@ int vfctl_rebuild_plan(struct vfctl_ctx *ctx, const struct vfctl_place_options *
 			"at hand");
 	if (r == 0 && !dry_run)
 		r = host_lock(ctx, HOST_LOCK_PLACEMENT, false, &change->placement_fd);
+	if (r == 0 && !dry_run)
+		recover_guests(ctx, options->hypervisor, NULL);
 	if (r == 0)
 		r = look_at_all(ctx, &b, options);
+	for (size_t i = 0; r == 0 && i < b.lost_count; i++)
+		look_for_holder(ctx, &b, &b.lost[i]);
+	if (r == 0)
+		look_for_equals(ctx, &b);
 	if (r == 0)
 		r = guest_journal(ctx, change, options->hypervisor, "recover --rebuild");
 	for (size_t i = 0; i < b.heir_count && r == 0; i++)
 		r = add_heir_step(ctx, &b.heirs[i], &change->steps);
 	for (size_t i = 0; i < b.lost_count && r == 0; i++)
-		r = add_steps(ctx, &b.lost[i], options->ids, change);
+		if (!b.lost[i].contested)
+			r = add_steps(ctx, &b, &b.lost[i].lease, change);
 	if (r == 0)
 		*ret_change = steal(change);
 	return r;
