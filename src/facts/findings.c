@@ -197,6 +197,8 @@ static int add_absent(struct look *l, const struct vfctl_lease *lease,
 	const struct vfctl_lease_vf *vf)
 {
 	const struct vfctl_inventory *inv = l->snapshot->inventory;
+	const struct vfctl_pf *now;
+	_free_ char *where = NULL;
 
 	for (size_t i = 0; i < inv->pf_count; i++) {
 		const struct vfctl_pf *pf = &inv->pfs[i];
@@ -210,11 +212,14 @@ static int add_absent(struct look *l, const struct vfctl_lease *lease,
 				str_format("vfctl apply, or vfctl create %s %u (or more)",
 					vfctl_pf_name(pf, name), vf->index + 1));
 	}
-	return add_finding(l, VFCTL_FINDING_ABSENT, lease, &vf->bdf,
-		str_format("VF %s, leased to domain %s, went with its PF %s", TEXT(&vf->bdf),
-			lease->domain_name, TEXT(&vf->pf)),
-		str_format("vfctl detach %s --vf %s takes it out; then vfctl attach gives it another",
-			lease->domain_name, TEXT(&vf->bdf)));
+	now = inventory_find_port(inv, vf->port_id);
+	where = now ? str_format(", which is %s (%s) now", vfctl_pf_name(now, (char[VFCTL_BDF_TEXT]){0}),
+		TEXT(&now->bdf)) : strdup("");
+	return !where ? ctx_oom(l->ctx) : add_finding(l, VFCTL_FINDING_ABSENT, lease, &vf->bdf,
+		str_format("VF %s, leased to domain %s, went with its PF %s%s", TEXT(&vf->bdf),
+			lease->domain_name, TEXT(&vf->pf), where),
+		str_format("%svfctl detach %s --vf %s takes it out; then vfctl attach gives it another",
+			now ? "vfctl define with its file, or " : "", lease->domain_name, TEXT(&vf->bdf)));
 }
 
 /* One whose definition has no device at all was not read. */
