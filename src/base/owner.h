@@ -13,6 +13,7 @@
  */
 
 #define LIVE_OF_PF UINT32_MAX
+#define LIVE_IN_DOMAIN (UINT32_MAX - 1) /* of no VF: in a definition */
 
 /* A MAC or GUID that a function of this host has now. */
 struct live_value {

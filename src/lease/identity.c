@@ -27,12 +27,35 @@ void identities_clear(struct identities *io)
 	*io = (struct identities){0};
 }
 
+/* Those in the definitions of other domains that have no lease. */
+static int look_at_domains(struct identities *io)
+{
+	static const struct vfctl_pf nowhere = {.netdev = ""};
+	_known_domains_ struct known_domains *domains = NULL;
+	int r = known_domains_read(io->ctx, &domains);
+
+	for (size_t i = 0; r == 0 && i < domains->count; i++) {
+		const struct known_domain *d = &domains->v[i];
+
+		if (str_eq(d->uuid, io->owner.domain_uuid) ||
+			(io->facts.leases && vfctl_leases_find_uuid(io->facts.leases, d->uuid)))
+			continue;
+		for (size_t k = 0; r == 0 && k < d->value_count; k++)
+			r = live_add_vf(io->ctx, &io->facts.live, &nowhere, LIVE_IN_DOMAIN, &d->values[k]);
+	}
+	return r;
+}
+
 int identities_look(struct identities *io, const struct vfctl_inventory *inventory,
 	const struct vfctl_leases *leases)
 {
+	int r;
+
 	io->facts.leases = leases;
 	live_values_clear(&io->facts.live);
-	return live_from_inventory(io->ctx, inventory, &io->facts.live);
+	r = live_from_inventory(io->ctx, inventory, &io->facts.live);
+	/* What claims has pools that set those aside: identities_note_live(). */
+	return r < 0 || io->claim ? r : look_at_domains(io);
 }
 
 /* ---- what is live ---- */
@@ -183,6 +206,20 @@ static bool is_given(const struct identities *io, const struct vfctl_id *id)
 	return false;
 }
 
+/* A dry run sets nothing aside, and passes over the same values. */
+static bool is_seen(const struct identities *io, const struct vfctl_id *id)
+{
+	const struct value_claim claim = {.kind = id->kind, .value = id->value,
+		.domain_uuid = io->owner.domain_uuid};
+	struct vfctl_id now;
+
+	if (io->claim || value_ask(&io->facts, &claim).verdict == VALUE_FREE ||
+		vfctl_ids_find(io->ids, id->kind, id->value, &now) != -ENOENT)
+		return false;
+	ctx_clear(io->ctx);
+	return true;
+}
+
 /* The first that is not proposed to another device already. */
 static int propose(struct vfctl_ctx *ctx, struct identities *io,
 	const struct vfctl_id_pool *pool, const struct vfctl_mac *mac, struct vfctl_id *io_id)
@@ -197,8 +234,8 @@ static int propose(struct vfctl_ctx *ctx, struct identities *io,
 	str_copy(io_id->pool, sizeof(io_id->pool), pool->name);
 	do
 		r = vfctl_ids_propose(io->ids, pool, &io_id->owner, mac, nth++, &io_id->value);
-	while (r >= 0 && is_given(io, io_id) && pool->source != VFCTL_ID_SOURCE_MAC &&
-		nth <= 2 * io->count + 1);
+	while (r >= 0 && (is_given(io, io_id) || is_seen(io, io_id)) &&
+		pool->source != VFCTL_ID_SOURCE_MAC && nth <= 2 * io->count + io->facts.live.count + 1);
 	return r < 0 ? r : 0;
 }
 
