@@ -40,9 +40,10 @@ int port_fail_gone(struct vfctl_ctx *ctx, const struct vfctl_lease *lease,
 	if (!where)
 		return ctx_oom(ctx);
 	return ctx_fail(ctx, -ENODEV, "domain %s was given VF %s of the PF %s%s%s, which %s; choose the PF "
-		"that the domain shall have: vfctl define with its file, or vfctl detach %s --vf %s and vfctl "
-		"attach", lease->domain_name, TEXT(&vf->bdf), TEXT(&vf->pf), vf->port_id[0] ? " with " : "",
-		vf->port_id[0] ? WORDS(vf->port_id) : "", where, lease->domain_name, TEXT(&vf->bdf));
+		"that the domain shall have: vfctl define with its file, or vfctl detach %s --vf %s and "
+		"vfctl attach", lease->domain_name, TEXT(&vf->bdf), TEXT(&vf->pf),
+		vf->port_id[0] ? " with " : "", vf->port_id[0] ? WORDS(vf->port_id) : "", where,
+		lease->domain_name, TEXT(&vf->bdf));
 }
 
 static int fail_another(struct vfctl_ctx *ctx, const struct vfctl_lease *lease,
