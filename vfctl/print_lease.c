@@ -36,12 +36,7 @@ static struct held_vf look_at(const struct vfctl_inventory *inv, const struct vf
 {
 	struct held_vf h = {.leased = leased, .want = leased->intent};
 
-	for (size_t i = 0; i < inv->pf_count; i++)
-		for (uint32_t k = 0; k < inv->pfs[i].num_vfs; k++)
-			if (vfctl_bdf_compare(&inv->pfs[i].vfs[k].bdf, &leased->bdf) == 0) {
-				h.pf = &inv->pfs[i];
-				h.vf = &inv->pfs[i].vfs[k];
-			}
+	h.vf = vfctl_inventory_vf_at(inv, &leased->bdf, &h.pf);
 	if (!h.vf)
 		return h;
 	h.remote = is_remote(lease, h.vf);

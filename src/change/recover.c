@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <stdio.h>
 
+#include "base/find.h"
 #include "base/json.h"
 #include "base/parse.h"
 #include "facts/snapshot.h"
@@ -172,10 +173,7 @@ static const struct vfctl_vf *find_vf(const struct vfctl_pf *pf, const char *sla
 
 	if (!slash || parse_u32(slash + 1, 0, UINT16_MAX, &index) < 0)
 		return NULL;
-	for (uint32_t i = 0; i < pf->num_vfs; i++)
-		if (pf->vfs[i].index == index)
-			return &pf->vfs[i];
-	return NULL;
+	return find_vf_number(pf->vfs, pf->num_vfs, index);
 }
 
 static int check_vf(struct vfctl_ctx *ctx, const struct op *op, const struct vfctl_pf *pf)

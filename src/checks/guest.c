@@ -3,6 +3,7 @@
 
 #include <stdio.h>
 
+#include "base/find.h"
 #include "host/host.h"
 #include "pci/bars.h"
 
@@ -92,25 +93,7 @@ void exam_forget_guests(struct exam *e)
 	e->guests = NULL;
 }
 
-const struct vfctl_vf *vf_at(const struct exam *e, const struct vfctl_bdf *bdf,
-	const struct vfctl_pf **ret_pf)
-{
-	const struct vfctl_inventory *inv = e->snapshot->inventory;
-
-	for (size_t i = 0; i < inv->pf_count; i++)
-		for (uint32_t k = 0; k < inv->pfs[i].num_vfs; k++)
-			if (vfctl_bdf_compare(&inv->pfs[i].vfs[k].bdf, bdf) == 0) {
-				if (ret_pf)
-					*ret_pf = &inv->pfs[i];
-				return &inv->pfs[i].vfs[k];
-			}
-	return NULL;
-}
-
 bool guest_has(const struct guest *g, const struct vfctl_bdf *bdf)
 {
-	for (size_t i = 0; i < g->parsed->device_count; i++)
-		if (vfctl_bdf_compare(&g->parsed->devices[i].source, bdf) == 0)
-			return true;
-	return false;
+	return find_domain_device(g->parsed, bdf);
 }

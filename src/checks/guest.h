@@ -27,8 +27,11 @@ void tell_unread_guests(struct exam *e);
 void exam_forget_guests(struct exam *e);
 
 /* The VF at that address; NULL: it is none of this host's. @ret_pf may be NULL. */
-const struct vfctl_vf *vf_at(const struct exam *e, const struct vfctl_bdf *bdf,
-	const struct vfctl_pf **ret_pf);
+static inline const struct vfctl_vf *vf_at(const struct exam *e, const struct vfctl_bdf *bdf,
+	const struct vfctl_pf **ret_pf)
+{
+	return vfctl_inventory_vf_at(e->snapshot->inventory, bdf, ret_pf);
+}
 bool guest_has(const struct guest *g, const struct vfctl_bdf *bdf);
 
 #endif

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Checks, one after the other -> a diagnosis. */
+#include "base/find.h"
 #include "checks/check.h"
 
 #include <stdarg.h>
@@ -95,13 +96,8 @@ const char *vf_title(const struct vfctl_pf *pf, const struct vfctl_vf *vf, char 
 
 const struct vfctl_vf_attrs *vf_intent(const struct exam *e, const struct vfctl_vf *vf)
 {
-	const struct vfctl_leases *leases = e->snapshot->leases;
-	const struct vfctl_lease_vf *leased = NULL;
+	const struct vfctl_lease_vf *leased = find_vf_in_leases(e->snapshot->leases, &vf->bdf);
 
-	for (size_t i = 0; leases && i < leases->count && !leased; i++)
-		for (size_t k = 0; k < leases->v[i].vf_count && !leased; k++)
-			if (vfctl_bdf_compare(&leases->v[i].vfs[k].bdf, &vf->bdf) == 0)
-				leased = &leases->v[i].vfs[k];
 	return leased && leased->has_intent ? &leased->intent : NULL;
 }
 

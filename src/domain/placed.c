@@ -2,6 +2,7 @@
 /* The way back: the placement that a domain XML states. */
 #include <errno.h>
 
+#include "base/find.h"
 #include "base/parse.h"
 #include "domain/domain.h"
 
@@ -153,20 +154,11 @@ static int cell_of_place(
 	return -1;
 }
 
-static const struct vfctl_domain_device *find_device(
-	const struct vfctl_parsed_domain *parsed, const struct vfctl_bdf *bdf)
-{
-	for (size_t i = 0; i < parsed->device_count; i++)
-		if (vfctl_bdf_compare(&parsed->devices[i].source, bdf) == 0)
-			return &parsed->devices[i];
-	return NULL;
-}
-
 /* What the metadata does not say of a VF's place, its place in the guest may. */
 static void complete_vf(const struct vfctl_parsed_domain *parsed,
 	const struct vfctl_assignment *a, struct vfctl_free_vf *vf, uint32_t *ret_cell)
 {
-	const struct vfctl_domain_device *device = find_device(parsed, &vf->bdf);
+	const struct vfctl_domain_device *device = find_domain_device(parsed, &vf->bdf);
 	int cell = device ? cell_of_place(parsed, device) : -1;
 
 	for (size_t i = 0; cell < 0 && vf->node >= 0 && i < a->cell_count; i++)

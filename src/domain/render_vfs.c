@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <inttypes.h>
 
+#include "base/find.h"
 #include "domain/domain.h"
 
 /* Where a VF belongs: cell -1 is the main root. */
@@ -25,14 +26,6 @@ static struct home home_of(const struct render *r, const struct vfctl_domain_vf 
 	return (struct home){.cell = (int)cell, .root = placed->root};
 }
 
-static bool list_has(const struct vfctl_bdf *list, size_t count, const struct vfctl_bdf *bdf)
-{
-	for (size_t i = 0; i < count; i++)
-		if (vfctl_bdf_compare(&list[i], bdf) == 0)
-			return true;
-	return false;
-}
-
 static bool owns(const struct render *r, const struct vfctl_bdf *bdf)
 {
 	for (size_t i = 0; i < r->owned_count; i++)
@@ -44,10 +37,7 @@ static bool owns(const struct render *r, const struct vfctl_bdf *bdf)
 static const struct vfctl_domain_vf *find_request(
 	const struct render *r, const struct vfctl_bdf *bdf)
 {
-	for (size_t i = 0; i < r->request->vf_count; i++)
-		if (vfctl_bdf_compare(&r->request->vfs[i].bdf, bdf) == 0)
-			return &r->request->vfs[i];
-	return NULL;
+	return find_domain_vf(r->request->vfs, r->request->vf_count, bdf);
 }
 
 /* ---- what the template holds ---- */
@@ -104,7 +94,7 @@ static int remove_old_vfs(struct render *r)
 			return error;
 		if (error == 0)
 			continue;
-		if (!find_request(r, &bdf) || list_has(seen, seen_count, &bdf))
+		if (!find_request(r, &bdf) || bdf_list_has(seen, seen_count, &bdf))
 			xml_remove(device);
 		else
 			seen[seen_count++] = bdf;

@@ -2,6 +2,7 @@
 /* A definition that vfctl changed, and others perhaps since: what is whose. */
 #include <errno.h>
 
+#include "base/find.h"
 #include "domain/domain.h"
 
 struct three {
@@ -40,9 +41,8 @@ static void list_clear(struct vf_list *list)
 
 static int list_add(struct vfctl_ctx *ctx, struct vf_list *list, const struct vfctl_bdf *bdf)
 {
-	for (size_t i = 0; i < list->count; i++)
-		if (vfctl_bdf_compare(&list->v[i], bdf) == 0)
-			return 0;
+	if (bdf_list_has(list->v, list->count, bdf))
+		return 0;
 	if (!array_grow(list->v, list->count))
 		return ctx_oom(ctx);
 	list->v[list->count++] = *bdf;

@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <expat.h>
 
+#include "base/find.h"
 #include "base/parse.h"
 #include "domain/domain.h"
 
@@ -177,14 +178,6 @@ static void begin_guest(struct stream *s, const XML_Char **attrs)
 			str_copy(s->intent->lease_id, sizeof(s->intent->lease_id), lease);
 }
 
-static bool has_vf(const struct vfctl_domain_intent *intent, const struct vfctl_bdf *bdf)
-{
-	for (size_t i = 0; i < intent->vf_count; i++)
-		if (vfctl_bdf_compare(&intent->vfs[i].bdf, bdf) == 0)
-			return true;
-	return false;
-}
-
 static void begin_vf(struct stream *s, const XML_Char **attrs)
 {
 	struct vfctl_domain_vf vf = {0};
@@ -203,7 +196,7 @@ static void begin_vf(struct stream *s, const XML_Char **attrs)
 	if (r < 0)
 		stop(s, ctx_prefix(s->ctx, r, "domain XML, line %lu: vfctl's intent",
 				(unsigned long)XML_GetCurrentLineNumber(s->parser)));
-	else if (has_vf(s->intent, &vf.bdf))
+	else if (find_intent_vf(s->intent, &vf.bdf))
 		stop_at(s, -EINVAL,
 			"a VF is listed twice in the vfctl element of <metadata>");
 	else

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdio.h>
 
+#include "base/find.h"
 #include "base/parse.h"
 #include "host/host.h"
 
@@ -278,10 +279,7 @@ int known_domains_ask(struct vfctl_ctx *ctx, struct vfctl_hypervisor *hypervisor
 
 bool known_domain_has(const struct known_domain *domain, const struct vfctl_bdf *bdf)
 {
-	for (size_t i = 0; i < domain->device_count; i++)
-		if (vfctl_bdf_compare(&domain->devices[i], bdf) == 0)
-			return true;
-	return false;
+	return bdf_list_has(domain->devices, domain->device_count, bdf);
 }
 
 bool known_domains_runs(const struct known_domains *domains, const char *uuid)

@@ -170,18 +170,6 @@ static int look_at_domain(struct look *l, const struct vfctl_lease *lease)
 
 /* ---- its VFs ---- */
 
-static const struct vfctl_vf *find_vf(const struct vfctl_inventory *inv,
-	const struct vfctl_bdf *bdf, const struct vfctl_pf **ret_pf)
-{
-	for (size_t i = 0; i < inv->pf_count; i++)
-		for (uint32_t k = 0; k < inv->pfs[i].num_vfs; k++)
-			if (vfctl_bdf_compare(&inv->pfs[i].vfs[k].bdf, bdf) == 0) {
-				*ret_pf = &inv->pfs[i];
-				return &inv->pfs[i].vfs[k];
-			}
-	return NULL;
-}
-
 static const char *what_exposes(unsigned exposure)
 {
 	if (exposure & VFCTL_EXPOSED_GROUP)
@@ -299,7 +287,7 @@ static int look_at_vf(struct look *l, const struct vfctl_lease *lease,
 	const struct vfctl_lease_vf *leased)
 {
 	const struct vfctl_pf *pf = NULL;
-	const struct vfctl_vf *vf = find_vf(l->snapshot->inventory, &leased->bdf, &pf);
+	const struct vfctl_vf *vf = vfctl_inventory_vf_at(l->snapshot->inventory, &leased->bdf, &pf);
 	const char *at = TEXT(&leased->bdf), *name = lease->domain_name;
 	int r = 0;
 
@@ -383,7 +371,7 @@ static const struct vfctl_bdf *first_unleased(const struct look *l, const struct
 
 	*ret_count = 0;
 	for (size_t i = 0; i < d->device_count; i++)
-		if (find_vf(l->snapshot->inventory, &d->devices[i], &pf) &&
+		if (vfctl_inventory_vf_at(l->snapshot->inventory, &d->devices[i], &pf) &&
 			!vfctl_leases_find_vf(l->snapshot->leases, &d->devices[i])) {
 			first = first ? first : &d->devices[i];
 			(*ret_count)++;

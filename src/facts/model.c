@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <stdio.h>
 
+#include "base/find.h"
 #include "base/parse.h"
 #include "facts/snapshot.h"
 #include "host/copy.h"
@@ -147,14 +148,6 @@ struct vfctl_free_vf model_vf(const struct vfctl_host_model *m,
 		.port = pf->port, .root = pf->root};
 }
 
-static bool is_listed(const struct vfctl_bdf *bdf, const struct bdf_list *list)
-{
-	for (size_t i = 0; i < list->count; i++)
-		if (vfctl_bdf_compare(bdf, &list->v[i]) == 0)
-			return true;
-	return false;
-}
-
 /* Once for each PF: what nobody has, and no guest gets. */
 static bool warn_exposed(struct vfctl_ctx *ctx, const struct vfctl_pf *pf, const struct vfctl_vf *vf,
 	unsigned allowed)
@@ -179,7 +172,7 @@ static int read_free_vfs(struct vfctl_ctx *ctx, const struct vfctl_pf *pf,
 	for (uint32_t k = 0; k < pf->num_vfs; k++) {
 		const struct vfctl_vf *vf = &pf->vfs[k];
 
-		if (is_listed(&vf->bdf, taken))
+		if (bdf_list_has(taken->v, taken->count, &vf->bdf))
 			continue;
 		if (!vfctl_vf_can_be_given(ctx, pf, vf, allowed)) {
 			if (!warned)

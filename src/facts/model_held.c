@@ -35,18 +35,6 @@ static int add_memory(struct vfctl_ctx *ctx, const struct vfctl_host_model *m,
 
 /* ---- VFs ---- */
 
-static const struct vfctl_vf *find_vf(const struct vfctl_snapshot *s,
-	const struct vfctl_bdf *bdf, const struct vfctl_pf **ret_pf)
-{
-	for (size_t i = 0; i < s->inventory->pf_count; i++)
-		for (uint32_t k = 0; k < s->inventory->pfs[i].num_vfs; k++)
-			if (vfctl_bdf_compare(&s->inventory->pfs[i].vfs[k].bdf, bdf) == 0) {
-				*ret_pf = &s->inventory->pfs[i];
-				return &s->inventory->pfs[i].vfs[k];
-			}
-	return NULL;
-}
-
 static bool holds(const struct vfctl_occupant *o, const struct vfctl_bdf *bdf)
 {
 	for (size_t i = 0; i < o->vf_count; i++)
@@ -88,7 +76,7 @@ static int add_lease_vfs(struct vfctl_ctx *ctx, const struct vfctl_snapshot *s,
 	for (size_t i = 0; i < l->vf_count && r == 0; i++) {
 		struct vfctl_free_vf out = gone_vf(m, &l->vfs[i]);
 		const struct vfctl_pf *pf;
-		const struct vfctl_vf *vf = find_vf(s, &l->vfs[i].bdf, &pf);
+		const struct vfctl_vf *vf = vfctl_inventory_vf_at(s->inventory, &l->vfs[i].bdf, &pf);
 
 		if (vf)
 			out = model_vf(m, model_pf(m, &pf->bdf), vf);
@@ -175,7 +163,7 @@ static int add_devices(struct vfctl_ctx *ctx, const struct vfctl_snapshot *s,
 	for (size_t i = 0; i < parsed->device_count && r == 0; i++) {
 		const struct vfctl_bdf *bdf = &parsed->devices[i].source;
 		const struct vfctl_pf *pf;
-		const struct vfctl_vf *vf = find_vf(s, bdf, &pf);
+		const struct vfctl_vf *vf = vfctl_inventory_vf_at(s->inventory, bdf, &pf);
 
 		if (!array_grow(taken->v, taken->count))
 			return ctx_oom(ctx);

@@ -14,13 +14,10 @@
 
 #define START_S 120 /* the longest that libvirt takes to start a guest */
 
-static struct vfctl_vf *find_vf(struct vfctl_inventory *inv, const struct vfctl_bdf *bdf)
+/* For who reads the snapshot: then it is still to be written to. */
+static struct vfctl_vf *vf_to_mark(struct vfctl_snapshot *s, const struct vfctl_bdf *bdf)
 {
-	for (size_t i = 0; i < inv->pf_count; i++)
-		for (uint32_t k = 0; k < inv->pfs[i].num_vfs; k++)
-			if (vfctl_bdf_compare(&inv->pfs[i].vfs[k].bdf, bdf) == 0)
-				return &inv->pfs[i].vfs[k];
-	return NULL;
+	return (struct vfctl_vf *)vfctl_inventory_vf_at(s->inventory, bdf, NULL);
 }
 
 /* ---- leases ---- */
@@ -36,7 +33,7 @@ static void merge_leases(struct vfctl_snapshot *s)
 {
 	for (size_t i = 0; i < s->leases->count; i++)
 		for (size_t k = 0; k < s->leases->v[i].vf_count; k++) {
-			struct vfctl_vf *vf = find_vf(s->inventory, &s->leases->v[i].vfs[k].bdf);
+			struct vfctl_vf *vf = vf_to_mark(s, &s->leases->v[i].vfs[k].bdf);
 
 			if (vf)
 				name_lease(vf, &s->leases->v[i]);
@@ -140,7 +137,7 @@ static void mark_abandoned(struct vfctl_snapshot *s)
 {
 	for (size_t i = 0; i < s->leases->count; i++)
 		for (size_t k = 0; k < s->leases->v[i].vf_count; k++) {
-			struct vfctl_vf *vf = find_vf(s->inventory, &s->leases->v[i].vfs[k].bdf);
+			struct vfctl_vf *vf = vf_to_mark(s, &s->leases->v[i].vfs[k].bdf);
 
 			if (vf && vf->holder.kind == VFCTL_HOLDER_NONE)
 				vf->to_clean = is_abandoned(&s->leases->v[i]);

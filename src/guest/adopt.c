@@ -204,15 +204,13 @@ static int find_vfs(struct vfctl_ctx *ctx, struct adopting *o)
 	for (size_t i = 0; r == 0 && i < o->intent.device_count; i++) {
 		const struct vfctl_intent_device *device = &o->intent.devices[i];
 		const struct vfctl_pf *pf;
-		const struct vfctl_vf *vf;
+		const struct vfctl_vf *vf = vfctl_inventory_vf_at(o->a.snapshot->inventory,
+			&device->bdf, &pf);
 
 		if (attach_leased(&o->a, &device->bdf))
 			o->has++;
-		else if (vfctl_inventory_find_vf(ctx, o->a.snapshot->inventory,
-			TEXT(&device->bdf), &pf, &vf) == 0)
+		else if (vf) /* else a whole device that is passed through */
 			r = add_vf(ctx, o, pf, vf, device);
-		else
-			ctx_clear(ctx); /* no VF: a whole device that is passed through */
 	}
 	if (r < 0 || o->count)
 		return r;

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <stdio.h>
 
+#include "base/find.h"
 #include "base/vfattr.h"
 #include "guest/attach.h"
 #include "lease/port.h"
@@ -58,10 +59,7 @@ const struct vfctl_lease_vf *attach_leased(const struct attach *a, const struct 
 {
 	const struct vfctl_lease *lease = vfctl_leases_find_uuid(a->snapshot->leases, attach_uuid(a));
 
-	for (size_t i = 0; lease && i < lease->vf_count; i++)
-		if (vfctl_bdf_compare(&lease->vfs[i].bdf, vf) == 0)
-			return &lease->vfs[i];
-	return NULL;
+	return find_leased_vf(lease, vf);
 }
 
 /*
@@ -78,10 +76,7 @@ static const struct vfctl_lease_vf *left_over(const struct attach *a, const stru
 
 static bool is_chosen(const struct attach *a, const struct vfctl_vf *vf)
 {
-	for (size_t i = 0; i < a->chosen_count; i++)
-		if (vfctl_bdf_compare(&a->chosen[i], &vf->bdf) == 0)
-			return true;
-	return false;
+	return bdf_list_has(a->chosen, a->chosen_count, &vf->bdf);
 }
 
 /* The first VF of @pf that nobody holds. */
@@ -236,17 +231,18 @@ static int count_devices(struct vfctl_ctx *ctx, const struct attach *a,
 	const struct vfctl_attach_options *o, const char *xml, size_t *ret)
 {
 	_parsed_ struct vfctl_parsed_domain *parsed = NULL;
-	const struct vfctl_pf *pf, *asked_pf;
-	const struct vfctl_vf *vf, *asked_vf;
+	const struct vfctl_pf *pf = NULL, *asked_pf;
+	const struct vfctl_vf *asked_vf;
 	int r = find_asked(ctx, a, o, &asked_pf, &asked_vf);
 
 	if (r == 0)
 		r = vfctl_domain_read(ctx, xml, &parsed);
 	*ret = 0;
 	for (size_t i = 0; r == 0 && i < parsed->device_count; i++) {
-		if (vfctl_inventory_find_vf(ctx, a->snapshot->inventory,
-			TEXT(&parsed->devices[i].source), &pf, &vf) < 0 || pf != asked_pf ||
-			(asked_vf && (vf != asked_vf || !attach_leased(a, &vf->bdf))))
+		const struct vfctl_vf *vf = vfctl_inventory_vf_at(a->snapshot->inventory,
+			&parsed->devices[i].source, &pf);
+
+		if (!vf || pf != asked_pf || (asked_vf && (vf != asked_vf || !attach_leased(a, &vf->bdf))))
 			continue;
 		r = check_asked(ctx, a, o, pf, vf);
 		(*ret)++;

@@ -3,6 +3,7 @@
 #include <errno.h>
 
 #include "base/buf.h"
+#include "base/find.h"
 #include "base/owner.h"
 #include "base/parse.h"
 #include "change/recover.h"
@@ -10,15 +11,6 @@
 #include "lease/ops.h"
 
 #define DETACH_TIMEOUT_MS 30000
-
-static const struct vfctl_domain_device *find_device(const struct vfctl_parsed_domain *parsed,
-	const struct vfctl_bdf *bdf)
-{
-	for (size_t i = 0; parsed && i < parsed->device_count; i++)
-		if (vfctl_bdf_compare(&parsed->devices[i].source, bdf) == 0)
-			return &parsed->devices[i];
-	return NULL;
-}
 
 /* As libvirt finds it in the running domain; NULL: it is not there. */
 static int device_to_unplug(struct vfctl_ctx *ctx, struct attach *a, char **ret_device)
@@ -30,7 +22,7 @@ static int device_to_unplug(struct vfctl_ctx *ctx, struct attach *a, char **ret_
 
 	if (r < 0)
 		return r;
-	device = find_device(parsed, &vf.bdf);
+	device = find_domain_device(parsed, &vf.bdf);
 	if (!device)
 		return 0;
 	vf.form = device->interface ? VFCTL_FORM_INTERFACE : VFCTL_FORM_HOSTDEV;
@@ -99,16 +91,16 @@ static int add_noted(struct vfctl_ctx *ctx, const char *xml, struct known_vfs *k
 static int add_devices(struct vfctl_ctx *ctx, const struct attach *a,
 	const struct vfctl_parsed_domain *parsed, struct known_vfs *known)
 {
-	const struct vfctl_pf *pf;
-	const struct vfctl_vf *vf;
 	int r = 0;
 
-	for (size_t i = 0; r == 0 && parsed && i < parsed->device_count; i++)
-		if (vfctl_inventory_find_vf(ctx, a->snapshot->inventory,
-			TEXT(&parsed->devices[i].source), &pf, &vf) == 0)
+	for (size_t i = 0; r == 0 && parsed && i < parsed->device_count; i++) {
+		const struct vfctl_pf *pf;
+		const struct vfctl_vf *vf = vfctl_inventory_vf_at(a->snapshot->inventory,
+			&parsed->devices[i].source, &pf);
+
+		if (vf)
 			r = add_known(ctx, known, &vf->bdf, &pf->bdf, vf->index);
-	if (r == 0)
-		ctx_clear(ctx);
+	}
 	return r;
 }
 
@@ -132,15 +124,6 @@ static bool is_called(struct vfctl_ctx *ctx, const struct attach *a,
 		vfctl_bdf_compare(&pf->bdf, &vf->pf) == 0;
 }
 
-static bool is_there(const struct vfctl_inventory *inv, const struct vfctl_bdf *vf)
-{
-	for (size_t i = 0; i < inv->pf_count; i++)
-		for (uint32_t k = 0; k < inv->pfs[i].num_vfs; k++)
-			if (vfctl_bdf_compare(&inv->pfs[i].vfs[k].bdf, vf) == 0)
-				return true;
-	return false;
-}
-
 /* Neither of the domain nor of the host (the words say so). What is gone is called by its address. */
 static int fail_unknown(struct vfctl_ctx *ctx, const struct attach *a,
 	const struct known_vfs *known, const char *name)
@@ -153,7 +136,7 @@ static int fail_unknown(struct vfctl_ctx *ctx, const struct attach *a,
 		return ctx_fail(ctx, -EALREADY, "domain %s does not have %s", attach_name(a), name);
 	}
 	for (size_t i = 0; i < known->count; i++)
-		if (!is_there(a->snapshot->inventory, &known->v[i].bdf))
+		if (!vfctl_inventory_vf_at(a->snapshot->inventory, &known->v[i].bdf, NULL))
 			buf_printf(&gone, "%s%s", gone.len ? ", " : "", TEXT(&known->v[i].bdf));
 	return !gone.len ? -ENOENT : ctx_append(ctx, -ENOENT, "; of the VFs of domain %s these are not "
 		"there any more: %s", attach_name(a), gone.data);
@@ -184,7 +167,7 @@ static int find_named(struct vfctl_ctx *ctx, struct attach *a, const struct know
 static bool may_be_meant(const struct attach *a, const struct vfctl_parsed_domain *live,
 	const struct vfctl_parsed_domain *config, const struct vfctl_bdf *vf)
 {
-	bool is_live = find_device(live, vf), is_defined = find_device(config, vf);
+	bool is_live = find_domain_device(live, vf), is_defined = find_domain_device(config, vf);
 
 	return (is_live && a->affect & VFCTL_AFFECT_LIVE) ||
 		(is_defined && a->affect & VFCTL_AFFECT_CONFIG) || (!is_live && !is_defined);
@@ -296,15 +279,16 @@ static int read_carried(struct vfctl_ctx *ctx, const char *xml, const struct vfc
 	struct vfctl_vf_attrs *ret)
 {
 	_free_ struct vfctl_domain_intent *intent = calloc(1, sizeof(*intent));
+	const struct vfctl_domain_vf *vf;
 	int r = -ENOENT;
 
 	if (!intent)
 		return ctx_oom(ctx);
 	if (xml)
 		r = vfctl_domain_metadata_read(ctx, xml, strlen(xml), intent);
-	for (size_t i = 0; r == 0 && i < intent->vf_count; i++)
-		if (vfctl_bdf_compare(&intent->vfs[i].bdf, bdf) == 0)
-			*ret = intent->vfs[i].attrs;
+	vf = r == 0 ? find_intent_vf(intent, bdf) : NULL;
+	if (vf)
+		*ret = vf->attrs;
 	if (r == -ENOENT)
 		ctx_clear(ctx);
 	return r == -ENOENT ? 0 : r;
@@ -332,15 +316,12 @@ static void leave_others(const struct attach *a, struct vfctl_vf_attrs *io)
 /* A VF that was plugged in live only stands in no metadata: then it is as the kernel has it. */
 static int find_identities(struct vfctl_ctx *ctx, struct attach *a, struct vfctl_ids *ids)
 {
-	const struct vfctl_inventory *inv = a->snapshot->inventory;
+	const struct vfctl_vf *vf = vfctl_inventory_vf_at(a->snapshot->inventory, &a->lease_vf.bdf, NULL);
 	struct vfctl_vf_attrs carried = {0};
-	const struct vfctl_pf *pf;
-	const struct vfctl_vf *vf;
 	int r = read_carried(ctx, a->config.xml ? a->config.xml : a->live.xml, &a->lease_vf.bdf,
 		&carried);
 
-	if (r == 0 && !carried.mask &&
-		vfctl_inventory_find_vf(ctx, inv, TEXT(&a->lease_vf.bdf), &pf, &vf) == 0)
+	if (r == 0 && !carried.mask && vf)
 		carried = vf->attrs;
 	leave_others(a, &carried);
 	return r < 0 ? r : identities_of_domain(ctx, ids, attach_uuid(a), &carried, &a->identities);

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <sys/random.h>
 
+#include "base/find.h"
 #include "facts/address.h"
 #include "facts/snapshot.h"
 #include "host/host.h"
@@ -54,14 +55,6 @@ static int make_plan(struct vfctl_ctx *ctx, struct vfctl_placement *p)
 
 /* ---- the VFs it got ---- */
 
-static const struct vfctl_pf *pf_at(const struct vfctl_placement *p, const struct vfctl_bdf *bdf)
-{
-	for (size_t i = 0; i < p->snapshot->inventory->pf_count; i++)
-		if (vfctl_bdf_compare(&p->snapshot->inventory->pfs[i].bdf, bdf) == 0)
-			return &p->snapshot->inventory->pfs[i];
-	return NULL;
-}
-
 void guest_complete_vf(const struct vfctl_pf *pf, const struct vfctl_vf *vf,
 	const struct vfctl_vf_attrs *attrs, enum vfctl_vf_form form,
 	struct vfctl_domain_vf *ret)
@@ -91,20 +84,12 @@ int guest_check_mtu(struct vfctl_ctx *ctx, const struct vfctl_guest_vf *want, co
 		want->line, want->mtu, vfctl_pf_name(pf, name), pf->mtu, want->mtu);
 }
 
-static const struct vfctl_vf *vf_at(const struct vfctl_pf *pf, uint32_t index)
-{
-	for (uint32_t k = 0; pf && k < pf->num_vfs; k++)
-		if (pf->vfs[k].index == index)
-			return &pf->vfs[k];
-	return NULL;
-}
-
 static int fill_vf(struct vfctl_ctx *ctx, struct vfctl_placement *p, size_t i)
 {
 	const struct vfctl_assignment *a = &p->plan->assignments[0];
 	const struct vfctl_guest_vf *want = &p->guest->vfs[a->vf_wants[i]];
-	const struct vfctl_pf *pf = pf_at(p, &a->vfs[i].pf);
-	const struct vfctl_vf *vf = vf_at(pf, a->vfs[i].index);
+	const struct vfctl_pf *pf = find_pf_at(p->snapshot->inventory, &a->vfs[i].pf);
+	const struct vfctl_vf *vf = pf ? find_vf_number(pf->vfs, pf->num_vfs, a->vfs[i].index) : NULL;
 	struct vfctl_domain_vf *out = &p->vfs[p->vf_count];
 	char device[32];
 	int r;
@@ -297,13 +282,9 @@ static uint64_t bars_of_others(struct vfctl_ctx *ctx, const struct vfctl_placeme
 		ctx_clear(ctx);
 		return 0;
 	}
-	for (size_t i = 0; i < intent->device_count; i++) {
-		bool ours = false;
-
-		for (size_t j = 0; j < placed->vf_count; j++)
-			ours |= vfctl_bdf_compare(&placed->vfs[j].bdf, &intent->devices[i].bdf) == 0;
-		bytes += ours ? 0 : pci_bar_bytes(ctx, &intent->devices[i].bdf);
-	}
+	for (size_t i = 0; i < intent->device_count; i++)
+		if (!find_domain_vf(placed->vfs, placed->vf_count, &intent->devices[i].bdf))
+			bytes += pci_bar_bytes(ctx, &intent->devices[i].bdf);
 	return bytes;
 }
 

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <inttypes.h>
 
+#include "base/find.h"
 #include "facts/memlock.h"
 #include "facts/snapshot.h"
 #include "guest/redefining.h"
@@ -227,15 +228,6 @@ static int look_redefinition(struct vfctl_ctx *ctx, struct redefining *r)
 
 /* ---- what it will be ---- */
 
-static const struct vfctl_domain_vf *find_staying(const struct vfctl_placement *p,
-	const struct vfctl_bdf *vf)
-{
-	for (size_t i = 0; i < p->vf_count; i++)
-		if (vfctl_bdf_compare(&p->vfs[i].bdf, vf) == 0)
-			return &p->vfs[i];
-	return NULL;
-}
-
 /* A value may go from one VF of the domain to another, and from one that leaves it. */
 static int check_values(struct vfctl_ctx *ctx, const struct redefining *r)
 {
@@ -258,7 +250,7 @@ static int check_values(struct vfctl_ctx *ctx, const struct redefining *r)
 	own->vf_count = 0;
 	for (size_t i = 0; i < r->lease->vf_count; i++) {
 		const struct vfctl_lease_vf *vf = &r->lease->vfs[i];
-		const struct vfctl_domain_vf *then = find_staying(p, &vf->bdf);
+		const struct vfctl_domain_vf *then = find_domain_vf(p->vfs, p->vf_count, &vf->bdf);
 
 		rows[own->vf_count] = *vf;
 		if (then)

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <inttypes.h>
 
+#include "base/find.h"
 #include "base/json.h"
 #include "base/owner.h"
 #include "base/vfattr.h"
@@ -17,10 +18,7 @@
 static const struct vfctl_domain_vf *will_have(const struct redefining *r,
 	const struct vfctl_bdf *vf)
 {
-	for (size_t i = 0; i < r->placed->vf_count; i++)
-		if (vfctl_bdf_compare(&r->placed->vfs[i].bdf, vf) == 0)
-			return &r->placed->vfs[i];
-	return NULL;
+	return find_domain_vf(r->placed->vfs, r->placed->vf_count, vf);
 }
 
 /* ---- words ---- */
@@ -78,18 +76,10 @@ static void put_count(struct buf *out, const char *what, size_t was, size_t now)
 		put_change(out, what, a, b);
 }
 
-static bool had(const struct redefining *r, const struct vfctl_bdf *vf)
-{
-	for (size_t i = 0; i < r->intent.vf_count; i++)
-		if (vfctl_bdf_compare(&r->intent.vfs[i].bdf, vf) == 0)
-			return true;
-	return false;
-}
-
 static void put_vfs(const struct redefining *r, struct buf *out)
 {
 	for (size_t i = 0; i < r->placed->vf_count; i++)
-		if (!had(r, &r->placed->vfs[i].bdf))
+		if (!find_intent_vf(&r->intent, &r->placed->vfs[i].bdf))
 			buf_printf(out, "%swith VF %s", out->len ? ", " : "",
 				TEXT(&r->placed->vfs[i].bdf));
 	for (size_t i = 0; i < r->intent.vf_count; i++)
@@ -265,13 +255,9 @@ static int add_port(struct vfctl_ctx *ctx, const struct redefining *r, size_t i,
 	const struct vfctl_lease_vf *has, struct steps *steps)
 {
 	const struct vfctl_pf *pf;
-	const struct vfctl_vf *vf;
 
-	if (i >= r->slot_count || vfctl_inventory_find_vf(ctx, r->placed->snapshot->inventory,
-		TEXT(&has->bdf), &pf, &vf) < 0) {
-		ctx_clear(ctx);
+	if (i >= r->slot_count || !vfctl_inventory_vf_at(r->placed->snapshot->inventory, &has->bdf, &pf))
 		return 0;
-	}
 	return port_add_step(ctx, r->q->info->uuid, has, pf, steps);
 }
 
@@ -382,12 +368,12 @@ static int find_leaving(struct vfctl_ctx *ctx, const struct redefining *r,
 	const struct vfctl_bdf *bdf, const struct vfctl_pf **ret_pf, const struct vfctl_vf **ret_vf)
 {
 	const struct vfctl_inventory *inv = r->placed->snapshot->inventory;
-	bool found = vfctl_inventory_find_vf(ctx, inv, TEXT(bdf), ret_pf, ret_vf) == 0;
+	const struct vfctl_vf *found = vfctl_inventory_vf_at(inv, bdf, ret_pf);
 	const char *unread = found ? (*ret_pf)->unread : inv->unread;
 
-	ctx_clear(ctx);
-	return !unread ? found : ctx_fail(ctx, -EIO, "nothing is changed, for what VF %s has cannot be "
-		"told (%s); to leave it as it is: vfctl detach %s --vf %s", TEXT(bdf), unread,
+	*ret_vf = found;
+	return !unread ? found != NULL : ctx_fail(ctx, -EIO, "nothing is changed, for what VF %s has "
+		"cannot be told (%s); to leave it as it is: vfctl detach %s --vf %s", TEXT(bdf), unread,
 		r->q->info->name, TEXT(bdf));
 }
 

@@ -2,6 +2,7 @@
 /* The VFs of a guest that is defined anew: which answers which entry, and what each has then. */
 #include <errno.h>
 
+#include "base/find.h"
 #include "base/owner.h"
 #include "base/vfattr.h"
 #include "guest/redefining.h"
@@ -36,10 +37,7 @@ static void make_slots(struct redefining *r)
 const struct vfctl_lease_vf *redefine_leased(const struct redefining *r,
 	const struct vfctl_bdf *vf)
 {
-	for (size_t i = 0; i < r->lease->vf_count; i++)
-		if (vfctl_bdf_compare(&r->lease->vfs[i].bdf, vf) == 0)
-			return &r->lease->vfs[i];
-	return NULL;
+	return find_leased_vf(r->lease, vf);
 }
 
 static int check_vf(struct vfctl_ctx *ctx, const struct redefining *r, const struct vfctl_bdf *vf)
@@ -60,14 +58,6 @@ static int check_vf(struct vfctl_ctx *ctx, const struct redefining *r, const str
 	return 0;
 }
 
-static bool is_named(const struct vfctl_domain_intent *intent, const struct vfctl_bdf *vf)
-{
-	for (size_t i = 0; i < intent->vf_count; i++)
-		if (vfctl_bdf_compare(&intent->vfs[i].bdf, vf) == 0)
-			return true;
-	return false;
-}
-
 /* Without its metadata it would look like one that left: its device and MAC would stay, unleased. */
 static int check_named(struct vfctl_ctx *ctx, const struct redefining *r)
 {
@@ -76,7 +66,7 @@ static int check_named(struct vfctl_ctx *ctx, const struct redefining *r)
 	for (size_t i = 0; i < r->lease->vf_count; i++) {
 		const struct vfctl_lease_vf *vf = &r->lease->vfs[i];
 
-		if (!vf->transient && !is_named(&r->intent, &vf->bdf) &&
+		if (!vf->transient && !find_intent_vf(&r->intent, &vf->bdf) &&
 			vfctl_domain_intent_device(&r->intent, &vf->bdf))
 			return ctx_fail(ctx, -EEXIST, "vfctl's metadata of VF %s was taken out of domain "
 				"%s, which still has the VF; put that back (virsh edit %s), or define it "
@@ -126,8 +116,8 @@ static bool fits(struct vfctl_ctx *ctx, const struct redefining *r,
 	struct vfctl_domain_vf as_asked;
 	const struct vfctl_vf *vf;
 
-	if (vfctl_inventory_find_vf(ctx, inv, TEXT(&have->bdf), &pf, &vf) < 0 ||
-		(want->pf && (vfctl_inventory_find_pf(ctx, inv, want->pf, &asked) < 0 ||
+	vf = vfctl_inventory_vf_at(inv, &have->bdf, &pf);
+	if (!vf || (want->pf && (vfctl_inventory_find_pf(ctx, inv, want->pf, &asked) < 0 ||
 			asked != pf)) ||
 		(want->fabric != VFCTL_VF_FABRIC_ANY &&
 			(want->fabric == VFCTL_VF_FABRIC_INFINIBAND) != pf->infiniband) ||
@@ -219,10 +209,8 @@ static void match_moving(struct vfctl_ctx *ctx, struct redefining *r)
 static bool is_of_another(struct vfctl_ctx *ctx, const struct redefining *r,
 	const struct vfctl_domain_vf *have, const struct vfctl_pf **ret_pf)
 {
-	const struct vfctl_vf *vf;
-
-	return vfctl_inventory_find_vf(ctx, r->placed->snapshot->inventory, TEXT(&have->bdf), ret_pf,
-		&vf) == 0 && pf_is_another(*ret_pf, redefine_leased(r, &have->bdf)->port_id);
+	return vfctl_inventory_vf_at(r->placed->snapshot->inventory, &have->bdf, ret_pf) &&
+		pf_is_another(*ret_pf, redefine_leased(r, &have->bdf)->port_id);
 }
 
 const struct vfctl_pf *redefine_moved_pf(const struct redefining *r, const struct vfctl_bdf *vf)

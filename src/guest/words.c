@@ -6,6 +6,7 @@
 #include <stdio.h>
 
 #include "base/buf.h"
+#include "base/find.h"
 #include "domain/domain.h"
 #include "guest/guest.h"
 #include "lease/lease.h"
@@ -214,12 +215,9 @@ static void drop_transient(const struct vfctl_leases *leases, struct vfctl_occup
 	if (o->foreign || !lease || lease->transient)
 		return;
 	for (size_t i = 0; i < o->vf_count; i++) {
-		bool ends = false;
+		const struct vfctl_lease_vf *vf = find_leased_vf(lease, &o->vfs[i].bdf);
 
-		for (size_t k = 0; k < lease->vf_count; k++)
-			ends |= lease->vfs[k].transient &&
-				vfctl_bdf_compare(&lease->vfs[k].bdf, &o->vfs[i].bdf) == 0;
-		if (!ends)
+		if (!vf || !vf->transient)
 			o->vfs[kept++] = o->vfs[i];
 	}
 	o->vf_count = kept;

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdio.h>
 
+#include "base/find.h"
 #include "base/vfattr.h"
 #include "facts/domains.h"
 #include "lease/identity.h"
@@ -34,15 +35,6 @@ const struct vfctl_lease *grant_lease(const struct grant_facts *facts)
 	const struct vfctl_lease *lease = own_lease(facts);
 
 	return lease && !lease->transient ? lease : NULL;
-}
-
-static const struct vfctl_lease_vf *lease_vf(const struct vfctl_lease *lease,
-	const struct vfctl_bdf *vf)
-{
-	for (size_t i = 0; lease && i < lease->vf_count; i++)
-		if (vfctl_bdf_compare(&lease->vfs[i].bdf, vf) == 0)
-			return &lease->vfs[i];
-	return NULL;
 }
 
 /* The domain of that lease is called so by now; NULL: libvirt's files have it no more. */
@@ -255,20 +247,11 @@ static int give_grant(struct vfctl_ctx *ctx, const struct grant_facts *f, struct
 	return check_device(ctx, f, &g->vfs[g->count++]);
 }
 
-static const struct vfctl_domain_vf *asked_vf(const struct vfctl_domain_intent *intent,
-	const struct vfctl_bdf *vf)
-{
-	for (size_t i = 0; i < intent->vf_count; i++)
-		if (vfctl_bdf_compare(&intent->vfs[i].bdf, vf) == 0)
-			return &intent->vfs[i];
-	return NULL;
-}
-
 /* A VF of the lease that the domain starts with, whether its metadata still names it or not. */
 static int give_leased(struct vfctl_ctx *ctx, const struct grant_facts *f, struct grant *g,
 	const struct vfctl_lease_vf *leased)
 {
-	const struct vfctl_domain_vf *asked = asked_vf(f->intent, &leased->bdf);
+	const struct vfctl_domain_vf *asked = find_intent_vf(f->intent, &leased->bdf);
 	struct vfctl_domain_vf vf = {.bdf = leased->bdf, .pf = leased->pf,
 		.index = leased->index, .attrs = leased->intent};
 	uint32_t more;
@@ -409,7 +392,7 @@ int grant_decide(struct vfctl_ctx *ctx, const struct grant_facts *facts, struct 
 	for (size_t i = 0; lease && i < lease->vf_count && r == 0; i++)
 		r = give_leased(ctx, facts, ret, &lease->vfs[i]);
 	for (size_t i = 0; i < intent->vf_count && r == 0; i++)
-		if (!lease_vf(lease, &intent->vfs[i].bdf))
+		if (!find_leased_vf(lease, &intent->vfs[i].bdf))
 			r = give_foreign(ctx, facts, ret, &intent->vfs[i]);
 	return r;
 }

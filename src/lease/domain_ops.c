@@ -4,6 +4,7 @@
 #include <stdio.h>
 
 #include "base/buf.h"
+#include "base/find.h"
 #include "domain/domain.h"
 #include "lease/ops.h"
 #include "vfctl/domain.h"
@@ -115,14 +116,6 @@ static int by_address(const void *a, const void *b)
 	return vfctl_bdf_compare(a, b);
 }
 
-static bool is_in_intent(const struct vfctl_domain_intent *intent, const struct vfctl_bdf *bdf)
-{
-	for (size_t i = 0; i < intent->vf_count; i++)
-		if (vfctl_bdf_compare(&intent->vfs[i].bdf, bdf) == 0)
-			return true;
-	return false;
-}
-
 int domain_devices(struct vfctl_ctx *ctx, const char *xml, char **ret_text)
 {
 	_free_ struct vfctl_domain_intent *intent = calloc(1, sizeof(*intent));
@@ -152,7 +145,8 @@ int domain_devices(struct vfctl_ctx *ctx, const char *xml, char **ret_text)
 	for (size_t i = 0; i < n; i++)
 		buf_printf(&text, "%s%s%s%s", i ? " " : "",
 			vfctl_domain_intent_device(intent, &all[i]) ? "" : "no:",
-			vfctl_bdf_format(&all[i], name), is_in_intent(intent, &all[i]) ? "*" : "");
+			vfctl_bdf_format(&all[i], name),
+			find_intent_vf(intent, &all[i]) ? "*" : "");
 	if (text.failed)
 		return ctx_oom(ctx);
 	*ret_text = buf_steal(&text);
@@ -259,8 +253,8 @@ static int plugged_text(struct vfctl_ctx *ctx, const struct op *op, char **ret)
 		r = ask_domain(ctx, op, false, &info);
 	if (r == 1 && info.active)
 		r = vfctl_domain_intent_read(ctx, info.xml, strlen(info.xml), true, intent);
-	for (size_t i = 0; r >= 0 && i < intent->device_count; i++)
-		plugged |= vfctl_bdf_compare(&intent->devices[i].bdf, &vf) == 0;
+	if (r >= 0)
+		plugged = vfctl_domain_intent_device(intent, &vf);
 	vfctl_domain_info_clear(&info);
 	return r < 0 ? r : op_say(ctx, plugged ? PLUGGED : "", ret);
 }

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdio.h>
 
+#include "base/find.h"
 #include "base/json.h"
 #include "base/parse.h"
 #include "change/recover.h"
@@ -137,7 +138,7 @@ static int observe_run_vf(struct vfctl_ctx *ctx, const struct op *op, char **ret
 
 	if (r == 0)
 		r = lease_read(ctx, uuid, &leases);
-	return r < 0 ? r : op_say(ctx, lease_find_vf(leases, &vf.bdf) ? op->want : "", ret);
+	return r < 0 ? r : op_say(ctx, find_vf_in_leases(leases, &vf.bdf) ? op->want : "", ret);
 }
 
 static int apply_run_vf(struct vfctl_ctx *ctx, const struct op *op)
@@ -157,7 +158,7 @@ static int apply_run_vf(struct vfctl_ctx *ctx, const struct op *op)
 		r = ctx_fail(ctx, -ENOENT, "domain %s has no lease", uuid);
 	if (r < 0)
 		return r;
-	now = lease_find_vf(leases, &vf.bdf);
+	now = find_vf_in_leases(leases, &vf.bdf);
 	if (!now) /* it asks anew at the next start */
 		r = store_add_vf(store, leases->v[0].id, &vf);
 	else if (!now->has_intent) /* an older vfctl leased it, and did not keep with what */

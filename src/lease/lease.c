@@ -59,12 +59,3 @@ int lease_read(struct vfctl_ctx *ctx, const char *uuid, struct vfctl_leases **re
 	}
 	return r < 0 ? r : store_read(store, uuid, ret);
 }
-
-const struct vfctl_lease_vf *lease_find_vf(const struct vfctl_leases *leases,
-	const struct vfctl_bdf *vf)
-{
-	for (size_t i = 0; leases && leases->count && i < leases->v[0].vf_count; i++)
-		if (vfctl_bdf_compare(&leases->v[0].vfs[i].bdf, vf) == 0)
-			return &leases->v[0].vfs[i];
-	return NULL;
-}

@@ -23,8 +23,5 @@ static inline void leases_freep(struct vfctl_leases **leases)
 
 /* The lease of one domain, if it has any; @ret NULL: there is no state file yet. */
 int lease_read(struct vfctl_ctx *ctx, const char *uuid, struct vfctl_leases **ret);
-/* In the first of @leases (which may be NULL). */
-const struct vfctl_lease_vf *lease_find_vf(const struct vfctl_leases *leases,
-	const struct vfctl_bdf *vf);
 
 #endif

@@ -2,6 +2,7 @@
 /* Leases of domains and of single VFs, and the policy of a VF that is plugged in. */
 #include <errno.h>
 
+#include "base/find.h"
 #include "base/json.h"
 #include "change/pf_locks.h"
 #include "facts/domains.h"
@@ -30,7 +31,7 @@ static int lease_id(struct vfctl_ctx *ctx, const struct op *op, char **ret)
 	held = leases && leases->count;
 	if (r == 0 && strchr(op->target, '/')) {
 		r = op_vf(ctx, op, uuid, &vf);
-		held = r == 0 && lease_find_vf(leases, &vf);
+		held = r == 0 && find_vf_in_leases(leases, &vf);
 	}
 	return r < 0 ? r : op_say(ctx, held ? leases->v[0].id : "", ret);
 }
@@ -170,7 +171,7 @@ static int lease_vf(struct vfctl_ctx *ctx, const struct op *op)
 		r = store_open(ctx, STORE_WRITE, &store);
 	if (r < 0)
 		return r;
-	has = lease_find_vf(leases, &vf);
+	has = find_vf_in_leases(leases, &vf);
 	r = has ? store_set_intent(store, &vf, &row.intent)
 		: store_add_vf(store, leases->v[0].id, &row);
 	/* It was named, and has the address of another than it was. */
@@ -272,7 +273,7 @@ static int end_vf_locked(struct vfctl_ctx *ctx, const char *uuid, const struct v
 
 	if (r == 0)
 		r = store_read(store, uuid, &leases);
-	if (r < 0 || !lease_find_vf(leases, vf))
+	if (r < 0 || !find_vf_in_leases(leases, vf))
 		return r;
 	lease = &leases->v[0];
 	r = run_restore_vf(ctx, lease, vf);
@@ -290,7 +291,7 @@ static int lock_pf_of(struct vfctl_ctx *ctx, const char *uuid, const struct vfct
 	const struct vfctl_lease_vf *row;
 	int r = lease_read(ctx, uuid, &leases);
 
-	row = r == 0 ? lease_find_vf(leases, vf) : NULL;
+	row = r == 0 ? find_vf_in_leases(leases, vf) : NULL;
 	if (row)
 		r = pf_locks_add(ctx, locks, &row->pf);
 	return row && r == 0 ? pf_locks_take(ctx, locks) : r;
@@ -383,7 +384,7 @@ static int set_policy(struct vfctl_ctx *ctx, const struct op *op)
 		r = lock_pf_of(ctx, uuid, &vf.bdf, &locks);
 	if (r == 0)
 		r = lease_read(ctx, uuid, &leases);
-	row = r == 0 ? lease_find_vf(leases, &vf.bdf) : NULL;
+	row = r == 0 ? find_vf_in_leases(leases, &vf.bdf) : NULL;
 	if (r == 0 && !row)
 		r = ctx_fail(ctx, -ENOENT, "VF %s is leased to that domain no more", op->target);
 	if (r < 0)
@@ -407,7 +408,7 @@ static int restore_one(struct vfctl_ctx *ctx, const struct op *op)
 		r = lock_pf_of(ctx, uuid, &vf, &locks);
 	if (r == 0)
 		r = lease_read(ctx, uuid, &leases);
-	row = r == 0 ? lease_find_vf(leases, &vf) : NULL;
+	row = r == 0 ? find_vf_in_leases(leases, &vf) : NULL;
 	if (!row)
 		return r;
 	/* libvirt's answer was lost, and the guest has it after all. */

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdio.h>
 
+#include "base/find.h"
 #include "lease/lease.h"
 
 void op_uuid(const struct op *op, char ret[VFCTL_UUID_TEXT])
@@ -30,6 +31,6 @@ int op_leased_vf(struct vfctl_ctx *ctx, const struct op *op, struct vfctl_leases
 
 	if (r == 0)
 		r = lease_read(ctx, uuid, ret);
-	*ret_vf = r == 0 ? lease_find_vf(*ret, &bdf) : NULL;
+	*ret_vf = r == 0 ? find_vf_in_leases(*ret, &bdf) : NULL;
 	return r;
 }

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdio.h>
 
+#include "base/find.h"
 #include "base/json.h"
 #include "base/vfattr.h"
 #include "lease/port.h"
@@ -140,15 +141,6 @@ static int add_op(struct vfctl_ctx *ctx, const struct vfctl_bdf *pf, const struc
 	return 0;
 }
 
-static const struct vfctl_lease_vf *row_of(const struct vfctl_lease *lease,
-	const struct vfctl_bdf *vf)
-{
-	for (size_t i = 0; lease && i < lease->vf_count; i++)
-		if (vfctl_bdf_compare(&lease->vfs[i].bdf, vf) == 0)
-			return &lease->vfs[i];
-	return NULL;
-}
-
 /* Is it still the PF of which its VFs were leased? */
 static int check_port(struct vfctl_ctx *ctx, const struct vfctl_leases *leases,
 	const struct vfctl_domain_vf *vfs, size_t count, const struct vfctl_pf *pf,
@@ -158,7 +150,7 @@ static int check_port(struct vfctl_ctx *ctx, const struct vfctl_leases *leases,
 
 	for (size_t i = 0; i < count && r == 0; i++) {
 		const struct vfctl_lease *lease = vfctl_leases_find_vf(leases, &vfs[i].bdf);
-		const struct vfctl_lease_vf *row = row_of(lease, &vfs[i].bdf);
+		const struct vfctl_lease_vf *row = find_leased_vf(lease, &vfs[i].bdf);
 
 		if (!row || vfctl_bdf_compare(&row->pf, &pf->bdf))
 			continue;

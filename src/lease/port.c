@@ -3,6 +3,7 @@
 
 #include <errno.h>
 
+#include "base/find.h"
 #include "lease/lease.h"
 #include "lease/ops.h"
 #include "sriov/inventory.h"
@@ -12,10 +13,12 @@
 
 void ports_fill(const struct vfctl_inventory *inventory, struct vfctl_lease_vf *io, size_t count)
 {
-	for (size_t i = 0; i < count; i++)
-		for (size_t k = 0; k < inventory->pf_count; k++)
-			if (vfctl_bdf_compare(&inventory->pfs[k].bdf, &io[i].pf) == 0)
-				memcpy(io[i].port_id, inventory->pfs[k].port_id, sizeof(io[i].port_id));
+	for (size_t i = 0; i < count; i++) {
+		const struct vfctl_pf *pf = find_pf_at(inventory, &io[i].pf);
+
+		if (pf)
+			memcpy(io[i].port_id, pf->port_id, sizeof(io[i].port_id));
+	}
 }
 
 /* ---- at a start ---- */

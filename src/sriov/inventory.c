@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+#include "base/find.h"
 #include "vfctl/inventory.h"
 
 #include <errno.h>
@@ -587,19 +588,17 @@ int vfctl_inventory_find_pf(struct vfctl_ctx *ctx, const struct vfctl_inventory 
 	return not_found(ctx, inventory, fail_no_pf(ctx, inventory, name));
 }
 
-static int find_by_address(struct vfctl_ctx *ctx, const struct vfctl_inventory *inv,
-	const struct vfctl_bdf *bdf, const struct vfctl_pf **ret_pf,
-	const struct vfctl_vf **ret_vf)
+const struct vfctl_vf *vfctl_inventory_vf_at(const struct vfctl_inventory *inv,
+	const struct vfctl_bdf *bdf, const struct vfctl_pf **ret_pf)
 {
 	for (size_t i = 0; i < inv->pf_count; i++)
 		for (uint32_t k = 0; k < inv->pfs[i].num_vfs; k++)
 			if (vfctl_bdf_compare(bdf, &inv->pfs[i].vfs[k].bdf) == 0) {
-				*ret_pf = &inv->pfs[i];
-				*ret_vf = &inv->pfs[i].vfs[k];
-				return 0;
+				if (ret_pf)
+					*ret_pf = &inv->pfs[i];
+				return &inv->pfs[i].vfs[k];
 			}
-	return not_found(ctx, inv, ctx_fail(ctx, -ENOENT, "%s is no VF of this host (vfctl list "
-		"shows them)", TEXT(bdf)));
+	return NULL;
 }
 
 static int fail_no_vf(struct vfctl_ctx *ctx, const struct vfctl_pf *pf, uint32_t index)
@@ -620,12 +619,19 @@ int vfctl_inventory_find_vf(struct vfctl_ctx *ctx, const struct vfctl_inventory 
 	const char *slash = strrchr(name, '/');
 	_free_ char *pf_name = NULL;
 	const struct vfctl_pf *pf;
+	const struct vfctl_vf *vf;
 	struct vfctl_bdf bdf;
 	uint32_t index;
 	int r;
 
-	if (vfctl_bdf_parse(name, &bdf) == 0)
-		return find_by_address(ctx, inventory, &bdf, ret_pf, ret_vf);
+	if (vfctl_bdf_parse(name, &bdf) == 0) {
+		vf = vfctl_inventory_vf_at(inventory, &bdf, ret_pf);
+		if (!vf)
+			return not_found(ctx, inventory, ctx_fail(ctx, -ENOENT, "%s is no VF of this "
+				"host (vfctl list shows them)", TEXT(&bdf)));
+		*ret_vf = vf;
+		return 0;
+	}
 	if (!slash || parse_u32(slash + 1, 0, UINT16_MAX, &index) < 0)
 		return ctx_mistake(ctx, -EINVAL, "%s names no VF; write PF/INDEX (such as "
 			"ens1f0/3) or a PCI address", name);
@@ -635,13 +641,12 @@ int vfctl_inventory_find_vf(struct vfctl_ctx *ctx, const struct vfctl_inventory 
 	r = vfctl_inventory_find_pf(ctx, inventory, pf_name, &pf);
 	if (r < 0)
 		return r;
-	for (uint32_t i = 0; i < pf->num_vfs; i++)
-		if (pf->vfs[i].index == index) {
-			*ret_pf = pf;
-			*ret_vf = &pf->vfs[i];
-			return 0;
-		}
-	return not_found(ctx, inventory, fail_no_vf(ctx, pf, index));
+	vf = find_vf_number(pf->vfs, pf->num_vfs, index);
+	if (!vf)
+		return not_found(ctx, inventory, fail_no_vf(ctx, pf, index));
+	*ret_pf = pf;
+	*ret_vf = vf;
+	return 0;
 }
 
 const char *vfctl_pf_name(const struct vfctl_pf *pf, char buf[VFCTL_BDF_TEXT])

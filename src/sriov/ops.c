@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <stdio.h>
 
+#include "base/find.h"
 #include "base/json.h"
 #include "base/parse.h"
 #include "base/vfattr.h"
@@ -56,15 +57,6 @@ static int read_number(struct vfctl_ctx *ctx, const struct op *op, const char *t
 		return ctx_fail(ctx, -EBADMSG, "an operation %s of %s has the value '%s'",
 			op->type->name, op->target, text);
 	return 0;
-}
-
-static const struct vfctl_vf *find_vf(const struct vfctl_vf *vfs, uint32_t count,
-	uint32_t index)
-{
-	for (uint32_t i = 0; i < count; i++)
-		if (vfs[i].index == index)
-			return &vfs[i];
-	return NULL;
 }
 
 static int fail_gone(struct vfctl_ctx *ctx, const struct op *op)
@@ -265,7 +257,7 @@ static int find_op_vf(struct vfctl_ctx *ctx, const struct op *op, const struct v
 
 	if (r < 0)
 		return r;
-	*ret = find_vf(pf->vfs, pf->num_vfs, index);
+	*ret = find_vf_number(pf->vfs, pf->num_vfs, index);
 	return 0;
 }
 
@@ -531,7 +523,7 @@ static int find_link(struct vfctl_ctx *ctx, const struct op *op, const struct li
 	int r = read_index(ctx, op, &index);
 
 	if (r == 0)
-		*ret = find_vf(l->vfs, l->count, index);
+		*ret = find_vf_number(l->vfs, l->count, index);
 	return r;
 }
 

@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <stdio.h>
 
+#include "base/find.h"
 #include "base/json.h"
 #include "base/vfattr.h"
 #include "change/recover.h"
@@ -131,15 +132,6 @@ static bool changes_identity(const struct plan *p)
 
 /* ---- the definition ---- */
 
-static const struct vfctl_lease_vf *leased_vf(const struct vfctl_lease *lease,
-	const struct vfctl_bdf *vf)
-{
-	for (size_t i = 0; i < lease->vf_count; i++)
-		if (vfctl_bdf_compare(&lease->vfs[i].bdf, vf) == 0)
-			return &lease->vfs[i];
-	return NULL;
-}
-
 static int read_definition(struct vfctl_ctx *ctx, struct vfctl_hypervisor *hv,
 	const char *uuid, char **ret)
 {
@@ -202,7 +194,7 @@ static int add_config_steps(struct vfctl_ctx *ctx, const struct vfctl_snapshot *
 	const struct plan *p, const struct vfctl_domain_vf *place, struct steps *steps)
 {
 	const struct vfctl_lease *lease = vfctl_leases_find_vf(s->leases, &place->bdf);
-	const struct vfctl_lease_vf *vf = leased_vf(lease, &place->bdf);
+	const struct vfctl_lease_vf *vf = find_leased_vf(lease, &place->bdf);
 	_free_ char *want = NULL, *before = NULL;
 	struct vfctl_vf_attrs attrs;
 	int r = change_intent(ctx, lease, vf, &place->attrs, &attrs);
@@ -264,7 +256,7 @@ static int plan_keep(struct vfctl_ctx *ctx, const struct vfctl_snapshot *s,
 			return r;
 		attrs_complete(&change, &vf->attrs);
 		had = attrs_before(&vf->attrs, &change);
-		row = leased_vf(vfctl_leases_find_vf(s->leases, &vf->bdf), &vf->bdf);
+		row = find_vf_in_leases(s->leases, &vf->bdf);
 		had.mask &= ~row->saved.mask;
 		json = json_of_attrs(&had);
 		if (!json)
@@ -302,15 +294,12 @@ static bool shows_what_it_has(struct vfctl_ctx *ctx, const struct vfctl_inventor
 	for (size_t i = 0; i < p->count; i++) {
 		const struct vf_attr_change change = {p->places[i].index, p->places[i].bdf,
 			p->places[i].attrs, false};
-		const struct vfctl_pf *pf;
-		const struct vfctl_vf *vf;
+		const struct vfctl_vf *vf = vfctl_inventory_vf_at(inv, &change.bdf, NULL);
 
 		if (change.attrs.mask & VFCTL_ATTR_MSIX)
 			return false;
-		if (change.attrs.mask & VFCTL_ATTR_GUIDS &&
-			(vfctl_inventory_find_vf(ctx, inv, TEXT(&change.bdf), &pf, &vf) < 0 ||
-			(vf->driver[0] && !pci_driver_is_vfio(vf->driver) &&
-			bound_check_guids(ctx, &change) < 0)))
+		if (change.attrs.mask & VFCTL_ATTR_GUIDS && (!vf || (vf->driver[0] &&
+			!pci_driver_is_vfio(vf->driver) && bound_check_guids(ctx, &change) < 0)))
 			return false;
 	}
 	return true;

@@ -160,6 +160,13 @@ int vfctl_inventory_find_pf(struct vfctl_ctx *ctx, const struct vfctl_inventory 
  */
 int vfctl_inventory_find_vf(struct vfctl_ctx *ctx, const struct vfctl_inventory *inventory,
 	const char *name, const struct vfctl_pf **ret_pf, const struct vfctl_vf **ret_vf);
+/**
+ * The VF at a PCI address, whose text need not be read for it.
+ * @param ret_pf  its PF; NULL: not asked for.
+ * @return NULL when the inventory has none there.
+ */
+const struct vfctl_vf *vfctl_inventory_vf_at(const struct vfctl_inventory *inventory,
+	const struct vfctl_bdf *bdf, const struct vfctl_pf **ret_pf);
 
 /** The name a person would use for the PF: network device, RDMA device, or address. */
 const char *vfctl_pf_name(const struct vfctl_pf *pf, char buf[VFCTL_BDF_TEXT]);

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "base/find.h"
+
+bool bdf_list_has(const struct vfctl_bdf *list, size_t count, const struct vfctl_bdf *bdf)
+{
+	for (size_t i = 0; i < count; i++)
+		if (vfctl_bdf_compare(&list[i], bdf) == 0)
+			return true;
+	return false;
+}
+
+const struct vfctl_pf *find_pf_at(const struct vfctl_inventory *inv, const struct vfctl_bdf *bdf)
+{
+	for (size_t i = 0; i < inv->pf_count; i++)
+		if (vfctl_bdf_compare(&inv->pfs[i].bdf, bdf) == 0)
+			return &inv->pfs[i];
+	return NULL;
+}
+
+const struct vfctl_lease_vf *find_leased_vf(const struct vfctl_lease *lease, const struct vfctl_bdf *vf)
+{
+	for (size_t i = 0; lease && i < lease->vf_count; i++)
+		if (vfctl_bdf_compare(&lease->vfs[i].bdf, vf) == 0)
+			return &lease->vfs[i];
+	return NULL;
+}
+
+const struct vfctl_lease_vf *find_vf_in_leases(const struct vfctl_leases *leases, const struct vfctl_bdf *vf)
+{
+	return leases ? find_leased_vf(vfctl_leases_find_vf(leases, vf), vf) : NULL;
+}
+
+const struct vfctl_domain_vf *find_domain_vf(const struct vfctl_domain_vf *vfs, size_t count,
+	const struct vfctl_bdf *vf)
+{
+	for (size_t i = 0; i < count; i++)
+		if (vfctl_bdf_compare(&vfs[i].bdf, vf) == 0)
+			return &vfs[i];
+	return NULL;
+}
+
+const struct vfctl_domain_vf *find_intent_vf(const struct vfctl_domain_intent *intent,
+	const struct vfctl_bdf *vf)
+{
+	return find_domain_vf(intent->vfs, intent->vf_count, vf);
+}
+
+const struct vfctl_domain_device *find_domain_device(const struct vfctl_parsed_domain *parsed,
+	const struct vfctl_bdf *device)
+{
+	for (size_t i = 0; parsed && i < parsed->device_count; i++)
+		if (vfctl_bdf_compare(&parsed->devices[i].source, device) == 0)
+			return &parsed->devices[i];
+	return NULL;
+}
+
+const struct vfctl_vf *find_vf_number(const struct vfctl_vf *vfs, uint32_t count, uint32_t index)
+{
+	for (uint32_t i = 0; i < count; i++)
+		if (vfs[i].index == index)
+			return &vfs[i];
+	return NULL;
+}

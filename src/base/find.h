@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef VFCTL_BASE_FIND_H
+#define VFCTL_BASE_FIND_H
+
+#include <stdbool.h>
+
+#include "vfctl/domain.h"
+#include "vfctl/inventory.h"
+#include "vfctl/lease.h"
+
+/*
+ * By PCI address, in what a host, a lease or a domain has; NULL or false: not there, or there is nothing
+ * to search. For a VF of the inventory: vfctl_inventory_vf_at().
+ */
+bool bdf_list_has(const struct vfctl_bdf *list, size_t count, const struct vfctl_bdf *bdf);
+const struct vfctl_pf *find_pf_at(const struct vfctl_inventory *inv, const struct vfctl_bdf *bdf);
+const struct vfctl_lease_vf *find_leased_vf(const struct vfctl_lease *lease, const struct vfctl_bdf *vf);
+/* In whichever lease has it. */
+const struct vfctl_lease_vf *find_vf_in_leases(const struct vfctl_leases *leases, const struct vfctl_bdf *vf);
+const struct vfctl_domain_vf *find_domain_vf(const struct vfctl_domain_vf *vfs, size_t count,
+	const struct vfctl_bdf *vf);
+const struct vfctl_domain_vf *find_intent_vf(const struct vfctl_domain_intent *intent,
+	const struct vfctl_bdf *vf);
+const struct vfctl_domain_device *find_domain_device(const struct vfctl_parsed_domain *parsed,
+	const struct vfctl_bdf *device);
+/* By the number that its PF gives it. */
+const struct vfctl_vf *find_vf_number(const struct vfctl_vf *vfs, uint32_t count, uint32_t index);
+
+#endif
