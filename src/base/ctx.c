@@ -252,6 +252,14 @@ void ctx_clear(struct vfctl_ctx *ctx)
 	ctx->mistaken = false;
 }
 
+int ctx_forgive(struct vfctl_ctx *ctx, int r, int error)
+{
+	if (r != error)
+		return r;
+	ctx_clear(ctx);
+	return 0;
+}
+
 void ctx_log(struct vfctl_ctx *ctx, enum vfctl_log_level level, const char *fmt, ...)
 {
 	_free_ char *text = NULL;

@@ -58,6 +58,8 @@ int ctx_append(struct vfctl_ctx *ctx, int error, const char *fmt, ...) _printf_(
  */
 int ctx_blame(struct vfctl_ctx *ctx, int error);
 void ctx_clear(struct vfctl_ctx *ctx);
+/* @error is no failure here: 0, and its words are gone, when @r is that; else @r. */
+int ctx_forgive(struct vfctl_ctx *ctx, int r, int error);
 
 void ctx_log(struct vfctl_ctx *ctx, enum vfctl_log_level level, const char *fmt, ...)
 	_printf_(3, 4);

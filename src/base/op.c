@@ -97,8 +97,13 @@ int op_revert(struct vfctl_ctx *ctx, const struct op *op)
 
 int op_say(struct vfctl_ctx *ctx, const char *text, char **ret)
 {
-	*ret = strdup(text);
-	return *ret ? 0 : ctx_oom(ctx);
+	return op_give(ctx, strdup(text), ret);
+}
+
+int op_give(struct vfctl_ctx *ctx, char *text, char **ret)
+{
+	*ret = text;
+	return text ? 0 : ctx_oom(ctx);
 }
 
 static size_t stem(const char *target)

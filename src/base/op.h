@@ -83,6 +83,8 @@ int op_apply(struct vfctl_ctx *ctx, const struct op *op);
 int op_revert(struct vfctl_ctx *ctx, const struct op *op);
 /* A copy of @text as what was observed. */
 int op_say(struct vfctl_ctx *ctx, const char *text, char **ret);
+/* The same, of a text that is handed over; NULL: out of memory. */
+int op_give(struct vfctl_ctx *ctx, char *text, char **ret);
 /* Does @text, a want or a before, say what was observed? */
 bool op_is(const struct op_type *type, const char *text, const char *observed);
 

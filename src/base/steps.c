@@ -6,6 +6,7 @@
 #include <stdio.h>
 
 #include "base/buf.h"
+#include "base/json.h"
 
 void step_begin(struct steps *s, const char *fmt, ...)
 {
@@ -33,17 +34,13 @@ static char *copy_text(struct steps *s, const char *text)
 	return copy;
 }
 
-void step_op(struct steps *s, const struct op_type *type, const char *want,
-	const char *before, const char *target_fmt, ...)
+static _printf_(5, 0) void add_op(struct steps *s, const struct op_type *type, const char *want,
+	const char *before, const char *target_fmt, va_list args)
 {
 	struct step *row = s->failed ? NULL : &s->v[s->count - 1];
-	va_list args;
 	char *target;
-	int n;
+	int n = vasprintf(&target, target_fmt, args);
 
-	va_start(args, target_fmt);
-	n = vasprintf(&target, target_fmt, args);
-	va_end(args);
 	if (n < 0 || !row || !array_grow(row->ops, row->op_count)) {
 		if (n >= 0)
 			free(target);
@@ -52,6 +49,28 @@ void step_op(struct steps *s, const struct op_type *type, const char *want,
 	}
 	row->ops[row->op_count++] = (struct op){type, target, copy_text(s, want),
 		copy_text(s, before)};
+}
+
+void step_op(struct steps *s, const struct op_type *type, const char *want,
+	const char *before, const char *target_fmt, ...)
+{
+	va_list args;
+
+	va_start(args, target_fmt);
+	add_op(s, type, want, before, target_fmt, args);
+	va_end(args);
+}
+
+void step_attrs_op(struct steps *s, const struct op_type *type, const struct vfctl_vf_attrs *want,
+	const struct vfctl_vf_attrs *before, const char *target_fmt, ...)
+{
+	_free_ char *new = want ? json_of_attrs(want) : NULL, *old = before ? json_of_attrs(before) : NULL;
+	va_list args;
+
+	s->failed |= (want && !new) || (before && !old);
+	va_start(args, target_fmt);
+	add_op(s, type, new, old, target_fmt, args);
+	va_end(args);
 }
 
 void steps_put(struct steps *s, size_t index)

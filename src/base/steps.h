@@ -3,6 +3,7 @@
 #define VFCTL_BASE_STEPS_H
 
 #include "base/op.h"
+#include "vfctl/vfattr.h"
 
 /*
  * A change is a list of steps. The same list is printed by a dry run, carried out,
@@ -25,6 +26,9 @@ void step_begin(struct steps *s, const char *fmt, ...) _printf_(2, 3);
 /* @want and @before are copied, and may be NULL: see struct op. */
 void step_op(struct steps *s, const struct op_type *type, const char *want,
 	const char *before, const char *target_fmt, ...) _printf_(5, 6);
+/* The same of attributes of a VF: what it is given, and what it had; NULL: as above. */
+void step_attrs_op(struct steps *s, const struct op_type *type, const struct vfctl_vf_attrs *want,
+	const struct vfctl_vf_attrs *before, const char *target_fmt, ...) _printf_(5, 6);
 /* One step that is one op. */
 #define step_add_op(s, type, want, before, target, ...)                                  \
 	do {                                                                             \

@@ -219,18 +219,6 @@ static int find_vfs(struct vfctl_ctx *ctx, struct adopting *o)
 		      : ctx_fail(ctx, -EALREADY, "domain %s has no VF of this host", attach_name(&o->a));
 }
 
-static int check_values(struct vfctl_ctx *ctx, const struct adopting *o)
-{
-	struct value_facts facts = {.leases = o->a.snapshot->leases, .changing = o->vfs,
-		.changing_count = o->count};
-	int r = live_from_inventory(ctx, o->a.snapshot->inventory, &facts.live);
-
-	if (r == 0)
-		r = values_check(ctx, ROAD_ADOPT, &facts, attach_uuid(&o->a), o->vfs, o->count, NULL);
-	live_values_clear(&facts.live);
-	return r;
-}
-
 /* ---- steps ---- */
 
 static void put_words(const struct vfctl_vf_attrs *attrs, struct buf *words)
@@ -340,7 +328,8 @@ int vfctl_adopt_plan(struct vfctl_ctx *ctx, struct vfctl_hypervisor *hypervisor,
 	if (r == 0)
 		r = find_vfs(ctx, o);
 	if (r == 0)
-		r = check_values(ctx, o);
+		r = values_check_guest(ctx, ROAD_ADOPT, o->a.snapshot, attach_uuid(&o->a), o->vfs,
+			o->count);
 	if (r == 0)
 		r = add_steps(ctx, o, change);
 	if (r == 0)

@@ -158,17 +158,6 @@ static int give_identity(struct vfctl_ctx *ctx, struct attach *a,
 	return r;
 }
 
-static int check_values(struct vfctl_ctx *ctx, const struct attach *a)
-{
-	struct value_facts facts = {.leases = a->snapshot->leases};
-	int r = live_from_inventory(ctx, a->snapshot->inventory, &facts.live);
-
-	if (r == 0)
-		r = values_check(ctx, ROAD_GUEST, &facts, attach_uuid(a), &a->vf, 1, NULL);
-	live_values_clear(&facts.live);
-	return r;
-}
-
 /* libvirt sets MAC and VLAN of an <interface>: what was not asked for is as that says. */
 static int adopt_device(struct vfctl_ctx *ctx, const struct attach *a,
 	const struct vfctl_vf *vf, struct vfctl_vf_attrs *io)
@@ -312,7 +301,7 @@ int attach_choose_vf(struct vfctl_ctx *ctx, struct attach *a,
 	if (!a->left_over || !(a->vf.attrs.mask & (VFCTL_ATTR_MAC | VFCTL_ATTR_GUIDS)))
 		r = give_identity(ctx, a, o, pf, vf, dry_run);
 	if (r == 0)
-		r = check_values(ctx, a);
+		r = values_check_guest(ctx, ROAD_GUEST, a->snapshot, attach_uuid(a), &a->vf, 1);
 	a->chosen[a->chosen_count++] = vf->bdf;
 	a->lease_vf = (struct vfctl_lease_vf){.bdf = vf->bdf, .pf = pf->bdf, .index = vf->index,
 		.transient = !(a->affect & VFCTL_AFFECT_CONFIG), .has_intent = true,

@@ -73,15 +73,12 @@ static int fill_lease(struct vfctl_ctx *ctx, struct define *d)
 static int find_renamed(struct vfctl_ctx *ctx, struct vfctl_hypervisor *hv,
 	const struct vfctl_lease *lease, char ret_name[128])
 {
-	struct vfctl_domain_info info;
+	_domain_info_ struct vfctl_domain_info info = {0};
 	int r = hv->get(ctx, hv, lease->domain_uuid, true, &info);
 
-	if (r == -ENOENT)
-		ctx_clear(ctx);
 	if (r < 0)
-		return r == -ENOENT ? 0 : r;
+		return ctx_forgive(ctx, r, -ENOENT);
 	snprintf(ret_name, 128, "%.127s", info.name);
-	vfctl_domain_info_clear(&info);
 	return 1;
 }
 
@@ -119,20 +116,6 @@ static int check_new(struct vfctl_ctx *ctx, struct vfctl_hypervisor *hv,
 		return ctx_fail(ctx, -EEXIST, "libvirt has no domain %s, but one of that name holds "
 			"a lease still (a define that was cut short, or somebody undefined it); end "
 			"that with: vfctl undefine %s", guest->name, old->domain_name);
-	return r;
-}
-
-/* Nobody else has its MACs and GUIDs, be they from a pool or not. */
-static int check_values(struct vfctl_ctx *ctx, const struct vfctl_placement *placed)
-{
-	struct value_facts facts = {.leases = placed->snapshot->leases,
-		.changing = placed->vfs, .changing_count = placed->vf_count};
-	int r = live_from_inventory(ctx, placed->snapshot->inventory, &facts.live);
-
-	if (r == 0)
-		r = values_check(ctx, ROAD_GUEST, &facts, placed->guest->uuid, placed->vfs,
-			placed->vf_count, NULL);
-	live_values_clear(&facts.live);
 	return r;
 }
 
@@ -210,7 +193,8 @@ static int define_placed(struct vfctl_ctx *ctx, struct define *d, const struct d
 	if (r == 0 && !q->dry_run)
 		r = placed_take_identities(ctx, d->placed, q->options->ids);
 	if (r == 0)
-		r = check_values(ctx, d->placed);
+		r = values_check_guest(ctx, ROAD_GUEST, d->placed->snapshot, q->guest->uuid, d->placed->vfs,
+			d->placed->vf_count);
 	if (r == 0)
 		r = make_xml(ctx, d, q->template_text, q->template_name);
 	if (r == 0)

@@ -77,10 +77,8 @@ static int add_noted(struct vfctl_ctx *ctx, const char *xml, struct known_vfs *k
 
 	if (r == 0 && xml)
 		r = vfctl_domain_metadata_read(ctx, xml, strlen(xml), intent);
-	if (r == -ENOENT) {
-		ctx_clear(ctx);
-		return 0;
-	}
+	if (r < 0)
+		return ctx_forgive(ctx, r, -ENOENT);
 	for (size_t i = 0; r == 0 && i < intent->vf_count; i++)
 		r = add_known(ctx, known, &intent->vfs[i].bdf, &intent->vfs[i].pf,
 			intent->vfs[i].index);
@@ -289,9 +287,7 @@ static int read_carried(struct vfctl_ctx *ctx, const char *xml, const struct vfc
 	vf = r == 0 ? find_intent_vf(intent, bdf) : NULL;
 	if (vf)
 		*ret = vf->attrs;
-	if (r == -ENOENT)
-		ctx_clear(ctx);
-	return r == -ENOENT ? 0 : r;
+	return ctx_forgive(ctx, r, -ENOENT);
 }
 
 /* What another of its VFs is leased with stays the domain's, whoever wrote it into the metadata. */

@@ -260,10 +260,7 @@ static int ask_planner(struct vfctl_ctx *ctx, struct redefining *r)
 		e = plan_once(ctx, r, &closed[i], i < 2 ? STAY_ON_NODES : STAY_ON_PFS);
 		if (e == 0 && r->placed->plan->assignments[0].refusal == VFCTL_REFUSAL_NONE)
 			return 0;
-		if (e == -EINVAL) {
-			ctx_clear(ctx);
-			e = 0;
-		}
+		e = ctx_forgive(ctx, e, -EINVAL);
 	}
 	if (e == 0)
 		e = plan_once(ctx, r, &closed[ARRAY_SIZE(closed) - 1], STAY_NOT);

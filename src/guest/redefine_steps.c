@@ -220,17 +220,17 @@ static int add_shape_steps(struct vfctl_ctx *ctx, const struct redefining *r, st
 static int add_intent(struct vfctl_ctx *ctx, const struct redefining *r,
 	const struct vfctl_domain_vf *vf, const struct vfctl_lease_vf *has, struct steps *steps)
 {
-	_free_ char *want = json_of_attrs(&vf->attrs), *before = json_of_attrs(&has->intent);
 	_buf_ struct buf words = {0};
 
 	put_attrs(&words, &has->intent, &vf->attrs);
-	if (!want || !before || words.failed)
+	if (words.failed)
 		return ctx_oom(ctx);
 	if (!words.len)
 		return 0;
 	step_begin(steps, "change what VF %s is leased with to domain %s: %s", TEXT(&vf->bdf),
 		r->q->info->name, words.data);
-	step_op(steps, &op_intent, want, before, "%s/%s", r->q->info->uuid, TEXT(&vf->bdf));
+	step_attrs_op(steps, &op_intent, &vf->attrs, &has->intent, "%s/%s", r->q->info->uuid,
+		TEXT(&vf->bdf));
 	return 0;
 }
 
@@ -381,7 +381,7 @@ static int add_renewal(struct vfctl_ctx *ctx, const struct redefining *r,
 	const struct vfctl_lease_vf *row, struct steps *steps)
 {
 	struct vfctl_vf_attrs attrs = {.proto = VFCTL_VLAN_8021Q}, had;
-	_free_ char *want = NULL, *before = NULL;
+	const struct vfctl_vf_attrs none = {0};
 	_buf_ struct buf words = {0};
 	const struct vfctl_pf *pf;
 	const struct vfctl_vf *vf;
@@ -395,17 +395,15 @@ static int add_renewal(struct vfctl_ctx *ctx, const struct redefining *r,
 	if (e < 0 || !mask)
 		return e;
 	had = attrs_before(&vf->attrs, &attrs);
-	want = json_of_attrs(&attrs);
-	before = json_of_attrs(&had);
 	put_attrs(&words, &had, &attrs);
-	if (!want || !before || words.failed)
+	if (words.failed)
 		return ctx_oom(ctx);
 	step_begin(steps, "VF %s gets values of its own%s, for domain %s keeps these: %s",
 		TEXT(&row->bdf), r->running ? " when that stops" : "", r->q->info->name, words.data);
 	if (r->running)
-		step_op(steps, &op_run_had, want, "{}", "%s/%s", r->q->info->uuid, TEXT(&row->bdf));
+		step_attrs_op(steps, &op_run_had, &attrs, &none, "%s/%s", r->q->info->uuid, TEXT(&row->bdf));
 	else
-		step_op(steps, &op_new_identity, want, before, "%s/%u", TEXT(&pf->bdf), vf->index);
+		step_attrs_op(steps, &op_new_identity, &attrs, &had, "%s/%u", TEXT(&pf->bdf), vf->index);
 	return 0;
 }
 

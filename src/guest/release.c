@@ -17,18 +17,12 @@
 static int check_off(struct vfctl_ctx *ctx, struct vfctl_hypervisor *hv,
 	const struct vfctl_lease *lease)
 {
-	struct vfctl_domain_info info;
-	bool active;
-	int r = hv ? hv->get(ctx, hv, lease->domain_uuid, false, &info) : -ENOENT;
+	_domain_info_ struct vfctl_domain_info info = {0};
+	int r = hv ? hv->get(ctx, hv, lease->domain_uuid, false, &info) : 0;
 
-	if (r < 0) {
-		if (hv && r == -ENOENT)
-			ctx_clear(ctx);
-		return r == -ENOENT ? 0 : r;
-	}
-	active = info.active;
-	vfctl_domain_info_clear(&info);
-	return active ? ctx_fail(ctx, -EBUSY, "domain %s is running or being started; its VFs are "
+	if (r < 0)
+		return ctx_forgive(ctx, r, -ENOENT);
+	return info.active ? ctx_fail(ctx, -EBUSY, "domain %s is running or being started; its VFs are "
 		"returned when it stops", lease->domain_name) : 0;
 }
 

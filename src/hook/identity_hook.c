@@ -26,11 +26,7 @@ static int look_up(struct id_store *store, enum vfctl_id_kind kind, uint64_t val
 {
 	int r = store->ops->find(store, kind, value, ret);
 
-	if (r == -ENOENT) {
-		ctx_clear(store->ctx);
-		return 0;
-	}
-	return r < 0 ? r : 1;
+	return r == 0 ? 1 : ctx_forgive(store->ctx, r, -ENOENT);
 }
 
 int identity_find_of(struct id_store *store, const char *domain_uuid, enum vfctl_id_kind kind,

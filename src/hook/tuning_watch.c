@@ -319,12 +319,9 @@ int vfctl_guest_tuning_watch(struct vfctl_ctx *ctx, const struct vfctl_host_spec
 	if (!uuid_valid(uuid))
 		return ctx_fail(ctx, -EINVAL, "'%.40s' is no UUID", uuid);
 	r = begin_watch(w, uuid);
-	if (r == -EBUSY) { /* another does it */
-		ctx_clear(ctx);
-		return 0;
-	}
-	if (r == 0)
-		watch_guest(w);
+	if (r < 0)
+		return ctx_forgive(ctx, r, -EBUSY); /* another does it */
+	watch_guest(w);
 	return r;
 }
 

@@ -248,12 +248,8 @@ int vfctl_ids_may_claim(struct vfctl_ids *ids, enum vfctl_id_kind kind, uint64_t
 	struct vfctl_id holder;
 	int r = ids->store->ops->find(ids->store, kind, value, &holder);
 
-	if (r == -ENOENT) {
-		ctx_clear(ids->ctx);
-		return 0;
-	}
 	if (r < 0)
-		return r;
+		return ctx_forgive(ids->ctx, r, -ENOENT);
 	return value_ask_row(&holder, &claim, now_of(ids)) &
 		(VALUE_FREE | VALUE_OWN | VALUE_RESERVE) ? 0 : ids_fail_held(ids, &holder);
 }

@@ -176,11 +176,9 @@ static int find_vf(struct vfctl_ctx *ctx, const struct op *op,
 	*ret_leased = false;
 	if (r == 0)
 		r = vfctl_inventory_find_vf(ctx, *ret_inventory, op->target, &pf, ret);
-	if (r == -ENOENT) {
-		ctx_clear(ctx);
-		return 0;
-	}
-	if (r == 0 && pf->unread)
+	if (r < 0)
+		return ctx_forgive(ctx, r, -ENOENT);
+	if (pf->unread)
 		r = ctx_fail(ctx, -EIO, "nothing is changed: %s", pf->unread);
 	if (r == 0)
 		r = vfctl_leases_read(ctx, &leases);
@@ -199,8 +197,7 @@ static int observe_clean(struct vfctl_ctx *ctx, const struct op *op, char **ret)
 		return r;
 	if (!vf || leased)
 		return op_say(ctx, op->want, ret);
-	*ret = json_of_attrs(&vf->attrs);
-	return *ret ? 0 : ctx_oom(ctx);
+	return op_give(ctx, json_of_attrs(&vf->attrs), ret);
 }
 
 static bool same_values(const char *text, const char *observed)
@@ -287,8 +284,7 @@ static int observe_leaving(struct vfctl_ctx *ctx, const struct op *op, char **re
 
 	if (r < 0 || !vf)
 		return r < 0 ? r : op_say(ctx, op->want, ret);
-	*ret = json_of_attrs(&vf->attrs);
-	return *ret ? 0 : ctx_oom(ctx);
+	return op_give(ctx, json_of_attrs(&vf->attrs), ret);
 }
 
 /* @back: to what it had, unless a guest has it by now, whose end sees to that. */

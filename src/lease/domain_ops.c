@@ -21,30 +21,12 @@ static bool begins_with(const char *text, const char *observed, const char *ends
 	return len == strlen(observed) && !strncmp(text, observed, len);
 }
 
-/* 1 it knows the domain; 0 it does not. */
-static int ask_domain(struct vfctl_ctx *ctx, const struct op *op, bool config,
-	struct vfctl_domain_info *ret)
-{
-	struct vfctl_hypervisor *hv = ctx->hypervisor;
-	char uuid[VFCTL_UUID_TEXT];
-	int r;
-
-	if (!hv)
-		return ctx_fail(ctx, -ENOTCONN, "libvirt must be asked for domain %s", op->target);
-	op_uuid(op, uuid);
-	r = hv->get(ctx, hv, uuid, config, ret);
-	if (r == -ENOENT)
-		ctx_clear(ctx);
-	return r == -ENOENT ? 0 : r < 0 ? r : 1;
-}
-
 static int domain_text(struct vfctl_ctx *ctx, const struct op *op, char **ret)
 {
-	struct vfctl_domain_info info = {0};
-	int r = ask_domain(ctx, op, true, &info);
+	_domain_info_ struct vfctl_domain_info info = {0};
+	int r = op_ask_domain(ctx, op, true, &info);
 	bool defined = r == 1 && info.persistent;
 
-	vfctl_domain_info_clear(&info);
 	return r < 0 ? r : op_say(ctx, defined ? DEFINED : "", ret);
 }
 
@@ -61,12 +43,11 @@ static int define_one(struct vfctl_ctx *ctx, const struct op *op)
 /* 1 libvirt knows it, and it is off; 0 it does not know it. */
 static int find_off(struct vfctl_ctx *ctx, const struct op *op)
 {
-	struct vfctl_domain_info info = {0};
-	int r = ask_domain(ctx, op, true, &info);
+	_domain_info_ struct vfctl_domain_info info = {0};
+	int r = op_ask_domain(ctx, op, true, &info);
 
 	if (r == 1 && info.active)
 		r = ctx_fail(ctx, -EBUSY, "domain %s runs by now: it stays", info.name);
-	vfctl_domain_info_clear(&info);
 	return r;
 }
 
@@ -155,14 +136,13 @@ int domain_devices(struct vfctl_ctx *ctx, const char *xml, char **ret_text)
 
 static int definition_text(struct vfctl_ctx *ctx, const struct op *op, char **ret)
 {
-	struct vfctl_domain_info info = {0};
-	int r = ask_domain(ctx, op, true, &info);
+	_domain_info_ struct vfctl_domain_info info = {0};
+	int r = op_ask_domain(ctx, op, true, &info);
 
 	if (r == 1)
 		r = domain_devices(ctx, info.xml, ret);
 	else if (r == 0)
 		r = op_say(ctx, "", ret);
-	vfctl_domain_info_clear(&info);
 	return r;
 }
 
@@ -220,13 +200,12 @@ int definition_take_back(struct vfctl_ctx *ctx, const struct vfctl_domain_info *
 static int restore_definition(struct vfctl_ctx *ctx, const struct op *op, bool look_only)
 {
 	const char *written = strchr(op->want, '\n');
-	struct vfctl_domain_info info = {0};
-	int r = ask_domain(ctx, op, true, &info);
+	_domain_info_ struct vfctl_domain_info info = {0};
+	int r = op_ask_domain(ctx, op, true, &info);
 
 	if (r == 1 && info.persistent)
 		r = written ? definition_take_back(ctx, &info, op->before, written + 1, look_only)
 			    : ctx_fail(ctx, -EBADMSG, "a definition of domain %s has no XML", op->target);
-	vfctl_domain_info_clear(&info);
 	return r < 0 ? r : 0;
 }
 
@@ -243,19 +222,18 @@ static int check_definition(struct vfctl_ctx *ctx, const struct op *op)
 static int plugged_text(struct vfctl_ctx *ctx, const struct op *op, char **ret)
 {
 	_free_ struct vfctl_domain_intent *intent = calloc(1, sizeof(*intent));
-	struct vfctl_domain_info info = {0};
+	_domain_info_ struct vfctl_domain_info info = {0};
 	char uuid[VFCTL_UUID_TEXT];
 	bool plugged = false;
 	struct vfctl_bdf vf;
 	int r = intent ? op_vf(ctx, op, uuid, &vf) : ctx_oom(ctx);
 
 	if (r == 0)
-		r = ask_domain(ctx, op, false, &info);
+		r = op_ask_domain(ctx, op, false, &info);
 	if (r == 1 && info.active)
 		r = vfctl_domain_intent_read(ctx, info.xml, strlen(info.xml), true, intent);
 	if (r >= 0)
 		plugged = vfctl_domain_intent_device(intent, &vf);
-	vfctl_domain_info_clear(&info);
 	return r < 0 ? r : op_say(ctx, plugged ? PLUGGED : "", ret);
 }
 

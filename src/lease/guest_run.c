@@ -30,11 +30,10 @@ static int observe_run(struct vfctl_ctx *ctx, const struct op *op, char **ret)
 {
 	_leases_ struct vfctl_leases *leases = NULL;
 	int r = lease_read(ctx, op->target, &leases);
+	const struct vfctl_lease *lease = lease_of(leases);
 
-	if (r < 0 || !leases || !leases->count)
-		return r < 0 ? r : op_say(ctx, "", ret);
-	*ret = str_format("%s %s", leases->v[0].id, leases->v[0].domain_name);
-	return *ret ? 0 : ctx_oom(ctx);
+	return r < 0 ? r : op_give(ctx, lease ? str_format("%s %s", lease->id, lease->domain_name)
+		: strdup(""), ret);
 }
 
 /* A domain that was not defined with vfctl, but may have what it asks for. */
@@ -54,10 +53,8 @@ static int apply_run(struct vfctl_ctx *ctx, const struct op *op)
 	_leases_ struct vfctl_leases *leases = NULL;
 	_store_ struct store *store = NULL;
 	const char *name = name_in(op->want);
-	int r = store_open(ctx, STORE_WRITE, &store);
+	int r = lease_open(ctx, op->target, &store, &leases);
 
-	if (r == 0)
-		r = store_read(store, op->target, &leases);
 	if (r < 0)
 		return r;
 	if (!leases->count)
@@ -83,10 +80,8 @@ static int revert_run(struct vfctl_ctx *ctx, const struct op *op)
 	_leases_ struct vfctl_leases *leases = NULL;
 	_store_ struct store *store = NULL;
 	const struct vfctl_lease *lease;
-	int r = store_open(ctx, STORE_WRITE, &store);
+	int r = lease_open(ctx, op->target, &store, &leases);
 
-	if (r == 0)
-		r = store_read(store, op->target, &leases);
 	if (r < 0 || !leases->count)
 		return r;
 	lease = &leases->v[0];
@@ -151,9 +146,7 @@ static int apply_run_vf(struct vfctl_ctx *ctx, const struct op *op)
 	int r = parse_vf(ctx, op, uuid, &vf);
 
 	if (r == 0)
-		r = store_open(ctx, STORE_WRITE, &store);
-	if (r == 0)
-		r = store_read(store, uuid, &leases);
+		r = lease_open(ctx, uuid, &store, &leases);
 	if (r == 0 && !leases->count)
 		r = ctx_fail(ctx, -ENOENT, "domain %s has no lease", uuid);
 	if (r < 0)
@@ -344,10 +337,8 @@ int run_end(struct vfctl_ctx *ctx, const char *uuid)
 	_store_ struct store *store = NULL;
 	_close_ int lock = -1;
 	bool held;
-	int r = store_open(ctx, STORE_WRITE, &store);
+	int r = lease_open(ctx, uuid, &store, &leases);
 
-	if (r == 0)
-		r = store_read(store, uuid, &leases);
 	held = r == 0 && leases->count;
 	if (r == 0)
 		r = journal_read_runs(ctx, uuid, op_types, &runs);

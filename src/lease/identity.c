@@ -245,10 +245,8 @@ static int has_already(struct vfctl_ctx *ctx, struct identities *io, struct vfct
 	struct vfctl_id now;
 	int r = vfctl_ids_find(io->ids, id->kind, id->value, &now);
 
-	if (r == -ENOENT)
-		ctx_clear(ctx);
 	if (r < 0)
-		return r == -ENOENT ? 0 : r;
+		return ctx_forgive(ctx, r, -ENOENT);
 	if (!id_same_owner(&now.owner, &id->owner))
 		return 0;
 	str_copy(id->pool, sizeof(id->pool), now.pool);

@@ -3,7 +3,6 @@
 
 #include <errno.h>
 
-#include "state/store.h"
 
 static int fill_cells(struct vfctl_ctx *ctx, const struct vfctl_assignment *a,
 	struct vfctl_lease *l)
@@ -53,9 +52,18 @@ int lease_read(struct vfctl_ctx *ctx, const char *uuid, struct vfctl_leases **re
 	int r = store_open(ctx, STORE_READ, &store);
 
 	*ret = NULL;
-	if (r == -ENOENT) {
-		ctx_clear(ctx);
-		return 0;
-	}
-	return r < 0 ? r : store_read(store, uuid, ret);
+	return r == 0 ? store_read(store, uuid, ret) : ctx_forgive(ctx, r, -ENOENT);
+}
+
+int lease_open(struct vfctl_ctx *ctx, const char *uuid, struct store **ret_store,
+	struct vfctl_leases **ret)
+{
+	int r = store_open(ctx, STORE_WRITE, ret_store);
+
+	return r < 0 ? r : store_read(*ret_store, uuid, ret);
+}
+
+int fail_no_lease(struct vfctl_ctx *ctx, const char *uuid)
+{
+	return ctx_fail(ctx, -ENOENT, "domain %s holds no lease any more", uuid);
 }

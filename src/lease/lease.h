@@ -3,6 +3,7 @@
 #define VFCTL_LEASE_LEASE_H
 
 #include "base/ctx.h"
+#include "state/store.h"
 #include "vfctl/domain.h"
 #include "vfctl/lease.h"
 
@@ -23,5 +24,16 @@ static inline void leases_freep(struct vfctl_leases **leases)
 
 /* The lease of one domain, if it has any; @ret NULL: there is no state file yet. */
 int lease_read(struct vfctl_ctx *ctx, const char *uuid, struct vfctl_leases **ret);
+
+/* The one that was read so; NULL: there is none. */
+static inline const struct vfctl_lease *lease_of(const struct vfctl_leases *leases)
+{
+	return leases && leases->count ? &leases->v[0] : NULL;
+}
+/* The same (NULL: all) to be changed, in the store that stays open. */
+int lease_open(struct vfctl_ctx *ctx, const char *uuid, struct store **ret_store,
+	struct vfctl_leases **ret);
+/* -ENOENT: a change counted on it. */
+int fail_no_lease(struct vfctl_ctx *ctx, const char *uuid);
 
 #endif

@@ -51,13 +51,12 @@ static const struct known_domain *plugged_in(const struct known_domains *all, co
 static int check_unplugged(struct vfctl_ctx *ctx, const struct vfctl_lease *lease)
 {
 	_known_domains_ struct known_domains *all = NULL;
-	char vf[VFCTL_BDF_TEXT];
 	int r = known_domains_read(ctx, &all);
 
 	for (size_t i = 0; r == 0 && i < lease->vf_count; i++)
 		if (plugged_in(all, lease->domain_uuid, &lease->vfs[i].bdf))
 			return ctx_fail(ctx, -EBUSY, "domain %s runs with VF %s, and keeps its lease",
-				lease->domain_name, vfctl_bdf_format(&lease->vfs[i].bdf, vf));
+				lease->domain_name, TEXT(&lease->vfs[i].bdf));
 	return r;
 }
 
@@ -154,31 +153,27 @@ static int lease_vf(struct vfctl_ctx *ctx, const struct op *op)
 {
 	_leases_ struct vfctl_leases *leases = NULL;
 	_store_ struct store *store = NULL;
+	const struct vfctl_lease_vf *has;
+	const struct vfctl_lease *lease;
 	char uuid[VFCTL_UUID_TEXT];
 	struct vfctl_lease_vf row;
-	struct vfctl_bdf vf;
-	const struct vfctl_lease_vf *has;
 	bool running;
-	int r = op_vf(ctx, op, uuid, &vf);
+	int r = op_leased_vf(ctx, op, &leases, &has);
 
+	op_uuid(op, uuid);
+	lease = lease_of(leases);
 	if (r == 0)
 		r = lease_vf_from_text(ctx, op->want, &row, &running);
 	if (r == 0)
-		r = lease_read(ctx, uuid, &leases);
-	if (r == 0 && (!leases || !leases->count))
-		r = ctx_fail(ctx, -ENOENT, "domain %s holds no lease any more", uuid);
-	if (r == 0)
-		r = store_open(ctx, STORE_WRITE, &store);
+		r = lease ? store_open(ctx, STORE_WRITE, &store) : fail_no_lease(ctx, uuid);
 	if (r < 0)
 		return r;
-	has = find_vf_in_leases(leases, &vf);
-	r = has ? store_set_intent(store, &vf, &row.intent)
-		: store_add_vf(store, leases->v[0].id, &row);
+	r = has ? store_set_intent(store, &has->bdf, &row.intent)
+		: store_add_vf(store, lease->id, &row);
 	/* It was named, and has the address of another than it was. */
 	if (r == 0 && has && row.port_id[0] && !str_eq(row.port_id, has->port_id))
-		r = store_set_port(store, &vf, row.port_id);
-	return r == 0 && running
-		? run_mark(ctx, uuid, leases->v[0].id, leases->v[0].domain_name) : r;
+		r = store_set_port(store, &has->bdf, row.port_id);
+	return r == 0 && running ? run_mark(ctx, uuid, lease->id, lease->domain_name) : r;
 }
 
 /* @ret_row NULL: it is leased no more. One that was leased before the change keeps its lease. */
@@ -227,10 +222,8 @@ static int end_locked(struct vfctl_ctx *ctx, const char *uuid, bool was_running)
 {
 	_leases_ struct vfctl_leases *now = NULL;
 	_store_ struct store *store = NULL;
-	int r = store_open(ctx, STORE_WRITE, &store);
+	int r = lease_open(ctx, uuid, &store, &now);
 
-	if (r == 0)
-		r = store_read(store, uuid, &now);
 	if (r < 0 || !now->count)
 		return r;
 	if (now->v[0].running && !was_running)
@@ -248,7 +241,7 @@ static int lock_pfs(struct vfctl_ctx *ctx, const char *uuid, struct pf_locks *lo
 	_leases_ struct vfctl_leases *leases = NULL;
 	int r = lease_read(ctx, uuid, &leases);
 
-	*ret_held = r == 0 && leases && leases->count;
+	*ret_held = lease_of(leases);
 	for (size_t i = 0; r == 0 && *ret_held && i < leases->v[0].vf_count; i++)
 		r = pf_locks_add(ctx, locks, &leases->v[0].vfs[i].pf);
 	return r == 0 && *ret_held ? pf_locks_take(ctx, locks) : r;
@@ -269,10 +262,8 @@ static int end_vf_locked(struct vfctl_ctx *ctx, const char *uuid, const struct v
 	_leases_ struct vfctl_leases *leases = NULL;
 	_store_ struct store *store = NULL;
 	const struct vfctl_lease *lease;
-	int r = store_open(ctx, STORE_WRITE, &store);
+	int r = lease_open(ctx, uuid, &store, &leases);
 
-	if (r == 0)
-		r = store_read(store, uuid, &leases);
 	if (r < 0 || !find_vf_in_leases(leases, vf))
 		return r;
 	lease = &leases->v[0];
@@ -284,17 +275,26 @@ static int end_vf_locked(struct vfctl_ctx *ctx, const char *uuid, const struct v
 						       : store_remove_vf(store, lease->id, vf);
 }
 
-static int lock_pf_of(struct vfctl_ctx *ctx, const char *uuid, const struct vfctl_bdf *vf,
-	struct pf_locks *locks)
+/* The lock of the PF of a VF that the domain holds. */
+static int lock_pf_of(struct vfctl_ctx *ctx, const struct op *op, struct pf_locks *locks)
 {
 	_leases_ struct vfctl_leases *leases = NULL;
 	const struct vfctl_lease_vf *row;
-	int r = lease_read(ctx, uuid, &leases);
+	int r = op_leased_vf(ctx, op, &leases, &row);
 
-	row = r == 0 ? find_vf_in_leases(leases, vf) : NULL;
 	if (row)
 		r = pf_locks_add(ctx, locks, &row->pf);
 	return row && r == 0 ? pf_locks_take(ctx, locks) : r;
+}
+
+/* With that lock, what it holds then. */
+static int lock_leased_vf(struct vfctl_ctx *ctx, const struct op *op, struct pf_locks *locks,
+	struct vfctl_leases **ret, const struct vfctl_lease_vf **ret_vf)
+{
+	int r = lock_pf_of(ctx, op, locks);
+
+	*ret_vf = NULL;
+	return r < 0 ? r : op_leased_vf(ctx, op, ret, ret_vf);
 }
 
 /* Somebody started it since it was looked at, perhaps with the VF in it still. */
@@ -303,13 +303,13 @@ static int check_not_started(struct vfctl_ctx *ctx, const struct op *op, const c
 {
 	_leases_ struct vfctl_leases *leases = NULL;
 	int r = lease_read(ctx, uuid, &leases);
+	const struct vfctl_lease *lease = lease_of(leases);
 
-	if (r < 0 || !leases || !leases->count || !leases->v[0].running ||
-		!strstr(op->before, OP_OFF))
+	if (!lease || !lease->running || !strstr(op->before, OP_OFF))
 		return r;
 	return ctx_fail(ctx, -EBUSY, "domain %s has been started meanwhile; the VF stays its own "
-		"until it stops, then: vfctl detach %s --vf %s", leases->v[0].domain_name,
-		leases->v[0].domain_name, vfctl_bdf_format(vf, (char[VFCTL_BDF_TEXT]){0}));
+		"until it stops, then: vfctl detach %s --vf %s", lease->domain_name,
+		lease->domain_name, TEXT(vf));
 }
 
 /* The guest let go of it, and libvirt's file may be a moment behind. */
@@ -324,7 +324,7 @@ static int await_unplugged(struct vfctl_ctx *ctx, const char *uuid, const struct
 		ctx_doing(ctx, "waiting for libvirt's file to show that the VF is gone");
 		if (waited_ms >= STATUS_FILE_MS)
 			return ctx_fail(ctx, -EBUSY, "the running domain has VF %s again",
-				vfctl_bdf_format(vf, (char[VFCTL_BDF_TEXT]){0}));
+				TEXT(vf));
 		host_sleep_ms(ctx, 100);
 	}
 }
@@ -338,7 +338,7 @@ static int end_vf(struct vfctl_ctx *ctx, const struct op *op)
 	int r = op_vf(ctx, op, uuid, &vf);
 
 	if (r == 0)
-		r = lock_pf_of(ctx, uuid, &vf, &locks);
+		r = lock_pf_of(ctx, op, &locks);
 	if (r == 0)
 		r = check_not_started(ctx, op, uuid, &vf);
 	if (r == 0)
@@ -376,15 +376,9 @@ static int set_policy(struct vfctl_ctx *ctx, const struct op *op)
 	_pf_locks_ struct pf_locks locks = {.count = 0};
 	_steps_ struct steps steps = {0};
 	const struct vfctl_lease_vf *row;
-	char uuid[VFCTL_UUID_TEXT];
 	struct vfctl_domain_vf vf;
-	int r = op_vf(ctx, op, uuid, &vf.bdf);
+	int r = lock_leased_vf(ctx, op, &locks, &leases, &row);
 
-	if (r == 0)
-		r = lock_pf_of(ctx, uuid, &vf.bdf, &locks);
-	if (r == 0)
-		r = lease_read(ctx, uuid, &leases);
-	row = r == 0 ? find_vf_in_leases(leases, &vf.bdf) : NULL;
 	if (r == 0 && !row)
 		r = ctx_fail(ctx, -ENOENT, "VF %s is leased to that domain no more", op->target);
 	if (r < 0)
@@ -392,7 +386,7 @@ static int set_policy(struct vfctl_ctx *ctx, const struct op *op)
 	vf = (struct vfctl_domain_vf){.bdf = row->bdf, .pf = row->pf, .index = row->index,
 		.attrs = row->intent};
 	r = policy_plan(ctx, leases, &vf, 1, &steps, NULL);
-	return r < 0 ? r : run_add(ctx, uuid, leases->v[0].domain_name, &steps);
+	return r < 0 ? r : run_add(ctx, leases->v[0].domain_uuid, leases->v[0].domain_name, &steps);
 }
 
 static int restore_one(struct vfctl_ctx *ctx, const struct op *op)
@@ -400,20 +394,13 @@ static int restore_one(struct vfctl_ctx *ctx, const struct op *op)
 	_leases_ struct vfctl_leases *leases = NULL;
 	_pf_locks_ struct pf_locks locks = {.count = 0};
 	const struct vfctl_lease_vf *row;
-	char uuid[VFCTL_UUID_TEXT];
-	struct vfctl_bdf vf;
-	int r = op_vf(ctx, op, uuid, &vf);
+	int r = lock_leased_vf(ctx, op, &locks, &leases, &row);
 
-	if (r == 0)
-		r = lock_pf_of(ctx, uuid, &vf, &locks);
-	if (r == 0)
-		r = lease_read(ctx, uuid, &leases);
-	row = r == 0 ? find_vf_in_leases(leases, &vf) : NULL;
 	if (!row)
 		return r;
 	/* libvirt's answer was lost, and the guest has it after all. */
 	r = check_vf_unplugged(ctx, &leases->v[0], row);
-	return r < 0 ? r : run_restore_vf(ctx, &leases->v[0], &vf);
+	return r < 0 ? r : run_restore_vf(ctx, &leases->v[0], &row->bdf);
 }
 
 const struct op_type op_policy = {.name = "policy", .volatile_ = true,
@@ -435,9 +422,9 @@ static int what_is_left(struct vfctl_ctx *ctx, const struct op *op, char **ret)
 {
 	_leases_ struct vfctl_leases *leases = NULL;
 	int r = lease_read(ctx, op->target, &leases);
+	const struct vfctl_lease *lease = lease_of(leases);
 
-	return r < 0 ? r : op_say(ctx, leases && leases->count && is_left(&leases->v[0]) ? LEFT : "",
-		ret);
+	return r < 0 ? r : op_say(ctx, lease && is_left(lease) ? LEFT : "", ret);
 }
 
 static int end_run(struct vfctl_ctx *ctx, const struct op *op)
@@ -483,8 +470,7 @@ static int whose_lease(struct vfctl_ctx *ctx, const struct op *op, char **ret)
 	if (r < 0)
 		return r;
 	l = find_by_id(leases, op->target);
-	*ret = l ? str_format("%s %s", l->domain_uuid, l->domain_name) : strdup("");
-	return *ret ? 0 : ctx_oom(ctx);
+	return op_give(ctx, l ? str_format("%s %s", l->domain_uuid, l->domain_name) : strdup(""), ret);
 }
 
 static int check_rests(struct vfctl_ctx *ctx, const struct vfctl_lease *l)
@@ -500,10 +486,8 @@ static int hand_over(struct vfctl_ctx *ctx, const struct op *op, const char *fro
 	_leases_ struct vfctl_leases *leases = NULL;
 	_store_ struct store *store = NULL;
 	const struct vfctl_lease *l;
-	int r = uuid ? store_open(ctx, STORE_WRITE, &store) : ctx_oom(ctx);
+	int r = uuid ? lease_open(ctx, NULL, &store, &leases) : ctx_oom(ctx);
 
-	if (r == 0)
-		r = store_read(store, NULL, &leases);
 	if (r < 0)
 		return r;
 	if (!strchr(to, ' '))

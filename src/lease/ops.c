@@ -12,6 +12,19 @@ void op_uuid(const struct op *op, char ret[VFCTL_UUID_TEXT])
 	snprintf(ret, VFCTL_UUID_TEXT, "%.*s", (int)strcspn(op->target, "/"), op->target);
 }
 
+int op_ask_domain(struct vfctl_ctx *ctx, const struct op *op, bool config, struct vfctl_domain_info *ret)
+{
+	struct vfctl_hypervisor *hv = ctx->hypervisor;
+	char uuid[VFCTL_UUID_TEXT];
+	int r;
+
+	if (!hv)
+		return ctx_fail(ctx, -ENOTCONN, "libvirt must be asked for domain %s", op->target);
+	op_uuid(op, uuid);
+	r = hv->get(ctx, hv, uuid, config, ret);
+	return r == 0 ? 1 : ctx_forgive(ctx, r, -ENOENT);
+}
+
 int op_vf(struct vfctl_ctx *ctx, const struct op *op, char ret_uuid[VFCTL_UUID_TEXT],
 	struct vfctl_bdf *ret)
 {

@@ -63,6 +63,14 @@ extern const struct op_type op_claim, op_unclaim, op_lease, op_unlease, op_lease
 #define VF_LEAVES_WITH_VALUES "leaves with its values"
 
 void op_uuid(const struct op *op, char ret[VFCTL_UUID_TEXT]);
+/* What libvirt says of its domain, or (@config) of its definition. 1; 0: libvirt does not know it. */
+int op_ask_domain(struct vfctl_ctx *ctx, const struct op *op, bool config, struct vfctl_domain_info *ret);
+static inline void domain_info_clear(struct vfctl_domain_info *info)
+{
+	vfctl_domain_info_clear(info);
+}
+#define _domain_info_ _cleanup_(domain_info_clear)
+
 /* -EBADMSG when the target is no VF of a domain. */
 int op_vf(struct vfctl_ctx *ctx, const struct op *op, char ret_uuid[VFCTL_UUID_TEXT],
 	struct vfctl_bdf *ret);

@@ -129,18 +129,6 @@ static bool seen_before(const struct vfctl_domain_vf *vfs, size_t i)
 	return false;
 }
 
-static int add_op(struct vfctl_ctx *ctx, const struct vfctl_bdf *pf, const struct vfctl_vf *now,
-	const struct vfctl_vf_attrs *change, struct steps *steps)
-{
-	const struct vfctl_vf_attrs had = attrs_before(&now->attrs, change);
-	_free_ char *want = json_of_attrs(change), *before = json_of_attrs(&had);
-
-	if (!want || !before)
-		return ctx_oom(ctx);
-	step_op(steps, &op_guest_attrs, want, before, "%s/%u", TEXT(pf), now->index);
-	return 0;
-}
-
 /* Is it still the PF of which its VFs were leased? */
 static int check_port(struct vfctl_ctx *ctx, const struct vfctl_leases *leases,
 	const struct vfctl_domain_vf *vfs, size_t count, const struct vfctl_pf *pf,
@@ -167,7 +155,7 @@ static int fail_no_pf(struct vfctl_ctx *ctx, const struct vfctl_leases *leases,
 {
 	for (size_t i = 0; i < count; i++) {
 		const struct vfctl_lease *lease = vfctl_leases_find_vf(leases, &vfs[i].bdf);
-		const struct vfctl_lease_vf *row = row_of(lease, &vfs[i].bdf);
+		const struct vfctl_lease_vf *row = find_leased_vf(lease, &vfs[i].bdf);
 
 		if (row && vfctl_bdf_compare(&row->pf, pf) == 0)
 			return port_fail_gone(ctx, lease, row);
@@ -192,7 +180,7 @@ static int plan_pf(struct vfctl_ctx *ctx, const struct vfctl_leases *leases,
 
 	for (size_t i = 0; i < count && r == 0; i++) {
 		const struct vfctl_vf *now = NULL;
-		struct vfctl_vf_attrs change;
+		struct vfctl_vf_attrs change, had;
 
 		if (vfctl_bdf_compare(&vfs[i].pf, pf))
 			continue;
@@ -206,7 +194,8 @@ static int plan_pf(struct vfctl_ctx *ctx, const struct vfctl_leases *leases,
 			step_begin(steps, "set identity and policy of VFs of PF %s and read them back",
 				vfctl_pf_name(&inv->pfs[0], name));
 		begun = true;
-		r = add_op(ctx, pf, now, &change, steps);
+		had = attrs_before(&now->attrs, &change);
+		step_attrs_op(steps, &op_guest_attrs, &change, &had, "%s/%u", TEXT(pf), now->index);
 	}
 	return r;
 }

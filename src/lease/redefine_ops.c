@@ -24,11 +24,9 @@ static int shape_text(struct vfctl_ctx *ctx, const struct op *op, char **ret)
 {
 	_leases_ struct vfctl_leases *leases = NULL;
 	int r = lease_read(ctx, op->target, &leases);
+	const struct vfctl_lease *lease = lease_of(leases);
 
-	if (r < 0 || !leases || !leases->count)
-		return r < 0 ? r : op_say(ctx, "", ret);
-	*ret = lease_shape_to_text(&leases->v[0]);
-	return *ret ? 0 : ctx_oom(ctx);
+	return r < 0 ? r : op_give(ctx, lease ? lease_shape_to_text(lease) : strdup(""), ret);
 }
 
 /* Its length without a mark at its end that the domain did not run. */
@@ -59,20 +57,19 @@ static int set_shape(struct vfctl_ctx *ctx, const struct op *op, const char *tex
 	_cleanup_(lease_clear) struct vfctl_lease shape = {0};
 	_leases_ struct vfctl_leases *leases = NULL;
 	_store_ struct store *store = NULL;
-	const char *uuid = op->target;
+	const struct vfctl_lease *lease;
 	int r = json ? lease_shape_from_text(ctx, json, &shape) : ctx_oom(ctx);
 
 	if (r == 0)
-		r = store_open(ctx, STORE_WRITE, &store);
-	if (r == 0)
-		r = store_read(store, uuid, &leases);
+		r = lease_open(ctx, op->target, &store, &leases);
 	if (r < 0)
 		return r;
-	if (!leases->count)
-		return must ? ctx_fail(ctx, -ENOENT, "domain %s holds no lease any more", uuid) : 0;
-	if (must && leases->v[0].running && was_off(op->before))
-		return fail_started(ctx, leases->v[0].domain_name);
-	return store_set_shape(store, leases->v[0].id, &shape);
+	lease = lease_of(leases);
+	if (!lease)
+		return must ? fail_no_lease(ctx, op->target) : 0;
+	if (must && lease->running && was_off(op->before))
+		return fail_started(ctx, lease->domain_name);
+	return store_set_shape(store, lease->id, &shape);
 }
 
 static int want_shape(struct vfctl_ctx *ctx, const struct op *op)
@@ -108,13 +105,14 @@ static int note_later(struct vfctl_ctx *ctx, const struct op *op)
 	const struct op note = {&op_lease_shape, op->target, op->want, op->want};
 	_leases_ struct vfctl_leases *leases = NULL;
 	int r = lease_read(ctx, op->target, &leases);
+	const struct vfctl_lease *lease = lease_of(leases);
 
 	if (r < 0)
 		return r;
-	if (!leases || !leases->count || !leases->v[0].running)
+	if (!lease || !lease->running)
 		return ctx_fail(ctx, -EBUSY, "domain %s was stopped meanwhile; do that again",
 			op->target);
-	return run_note(ctx, op->target, leases->v[0].domain_name, &note, 1);
+	return run_note(ctx, op->target, lease->domain_name, &note, 1);
 }
 
 static int forget_later(struct vfctl_ctx *ctx, const struct op *op)
@@ -219,10 +217,7 @@ static int put_vfs(struct vfctl_ctx *ctx, const char *xml, struct buf *out)
 	if (!intent)
 		return ctx_oom(ctx);
 	r = vfctl_domain_intent_read(ctx, xml, strlen(xml), false, intent);
-	if (r == -EINVAL) { /* somebody else wrote into our metadata */
-		ctx_clear(ctx);
-		r = 0;
-	}
+	r = ctx_forgive(ctx, r, -EINVAL); /* somebody else wrote into our metadata */
 	if (r == 0)
 		r = domain_devices(ctx, xml, &devices);
 	put_tuning(out, &intent->tuning);
@@ -270,22 +265,12 @@ int redefine_text(struct vfctl_ctx *ctx, const char *xml, bool off, char **ret_t
 	return 0;
 }
 
-static void info_clear(struct vfctl_domain_info *info)
-{
-	vfctl_domain_info_clear(info);
-}
-#define _info_ _cleanup_(info_clear)
-
 /* 1 libvirt has a definition of it; 0 it has none. */
 static int definition_now(struct vfctl_ctx *ctx, const struct op *op, struct vfctl_domain_info *ret)
 {
-	struct vfctl_hypervisor *hv = ctx->hypervisor;
-	int r = hv ? hv->get(ctx, hv, op->target, true, ret)
-		   : ctx_fail(ctx, -ENOTCONN, "libvirt must be asked for domain %s", op->target);
+	int r = op_ask_domain(ctx, op, true, ret);
 
-	if (r == -ENOENT)
-		ctx_clear(ctx);
-	return r == -ENOENT ? 0 : r < 0 ? r : ret->persistent;
+	return r == 1 ? ret->persistent : r;
 }
 
 static int summary_of(struct vfctl_ctx *ctx, const char *xml, char **ret)
@@ -301,7 +286,7 @@ static int summary_of(struct vfctl_ctx *ctx, const char *xml, char **ret)
 
 static int summary_text(struct vfctl_ctx *ctx, const struct op *op, char **ret)
 {
-	_info_ struct vfctl_domain_info info = {0};
+	_domain_info_ struct vfctl_domain_info info = {0};
 	int r = definition_now(ctx, op, &info);
 
 	return r < 0 ? r : r == 0 ? op_say(ctx, "", ret) : summary_of(ctx, info.xml, ret);
@@ -328,7 +313,7 @@ static int find_xml(struct vfctl_ctx *ctx, const struct op *op, const char *text
 static int check_start(struct vfctl_ctx *ctx, const struct op *op)
 {
 	struct vfctl_hypervisor *hv = ctx->hypervisor;
-	_info_ struct vfctl_domain_info info = {0};
+	_domain_info_ struct vfctl_domain_info info = {0};
 	_free_ char *runs_with = NULL;
 	int r = hv->get(ctx, hv, op->target, false, &info);
 
@@ -339,7 +324,7 @@ static int check_start(struct vfctl_ctx *ctx, const struct op *op)
 
 static int define_new(struct vfctl_ctx *ctx, const struct op *op)
 {
-	_info_ struct vfctl_domain_info info = {0};
+	_domain_info_ struct vfctl_domain_info info = {0};
 	bool off = was_off(op->before);
 	const char *xml = NULL;
 	int r = find_xml(ctx, op, op->want, &xml);
@@ -375,7 +360,7 @@ static int whose_is(struct vfctl_ctx *ctx, const struct op *op, const struct vfc
 /* 1: as vfctl wrote it, so that @ret_before is to be defined; 0: nothing is to be done. */
 static int find_former(struct vfctl_ctx *ctx, const struct op *op, const char **ret_before)
 {
-	_info_ struct vfctl_domain_info info = {0};
+	_domain_info_ struct vfctl_domain_info info = {0};
 	const char *written = NULL;
 	int r = definition_now(ctx, op, &info);
 

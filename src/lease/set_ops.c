@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* What `set` changes beside the VF itself: its lease, its domain's definition, its run. */
+#include "base/find.h"
 #include "lease/ops.h"
 
 #include <errno.h>
@@ -13,12 +14,6 @@
 #include "state/journal.h"
 #include "vfctl/domain.h"
 #include "vfctl/hypervisor.h"
-
-static void info_clear(struct vfctl_domain_info *info)
-{
-	vfctl_domain_info_clear(info);
-}
-#define _info_ _cleanup_(info_clear)
 
 static int parse_attrs(struct vfctl_ctx *ctx, const struct op *op, const char *text,
 	struct vfctl_vf_attrs *ret)
@@ -43,9 +38,7 @@ static int leased_with(struct vfctl_ctx *ctx, const struct op *op, char **ret)
 	const struct vfctl_lease_vf *vf = NULL;
 	int r = op_leased_vf(ctx, op, &leases, &vf);
 
-	if (r == 0)
-		*ret = vf ? json_of_attrs(&vf->intent) : strdup("");
-	return r < 0 || *ret ? r : ctx_oom(ctx);
+	return r < 0 ? r : op_give(ctx, vf ? json_of_attrs(&vf->intent) : strdup(""), ret);
 }
 
 /* @text NULL: it goes back, unless the domain gave up the VF meanwhile. */
@@ -87,38 +80,28 @@ const struct op_type op_intent = {.name = "intent", .nature = OP_HOLDS, .observe
 static int read_definition(struct vfctl_ctx *ctx, const struct op *op, struct vfctl_bdf *ret_vf,
 	struct vfctl_domain_info *ret)
 {
-	struct vfctl_hypervisor *hv = ctx->hypervisor;
 	char uuid[VFCTL_UUID_TEXT];
 	int r = op_vf(ctx, op, uuid, ret_vf);
 
-	if (r == 0)
-		r = hv ? hv->get(ctx, hv, uuid, true, ret)
-		       : ctx_fail(ctx, -ENOTCONN, "libvirt must be asked for domain %s", op->target);
-	if (r == -ENOENT)
-		ctx_clear(ctx);
-	return r == -ENOENT ? 0 : r < 0 ? r : 1;
+	return r < 0 ? r : op_ask_domain(ctx, op, true, ret);
 }
 
 static int defined_attrs(struct vfctl_ctx *ctx, const struct op *op, char **ret)
 {
 	_free_ struct vfctl_domain_intent *intent = calloc(1, sizeof(*intent));
-	_info_ struct vfctl_domain_info info = {0};
-	struct vfctl_vf_attrs attrs = {0};
+	_domain_info_ struct vfctl_domain_info info = {0};
+	const struct vfctl_vf_attrs none = {0};
+	const struct vfctl_domain_vf *has;
 	struct vfctl_bdf vf;
 	int r = intent ? read_definition(ctx, op, &vf, &info) : ctx_oom(ctx);
 
 	if (r == 1)
 		r = vfctl_domain_metadata_read(ctx, info.xml, strlen(info.xml), intent);
-	if (r == -ENOENT) {
-		ctx_clear(ctx);
-		r = 0;
-	}
-	for (size_t i = 0; r == 0 && i < intent->vf_count; i++)
-		if (vfctl_bdf_compare(&intent->vfs[i].bdf, &vf) == 0)
-			attrs = intent->vfs[i].attrs;
-	if (r == 0)
-		*ret = json_of_attrs(&attrs);
-	return r < 0 || *ret ? r : ctx_oom(ctx);
+	r = ctx_forgive(ctx, r, -ENOENT);
+	if (r < 0)
+		return r;
+	has = find_intent_vf(intent, &vf);
+	return op_give(ctx, json_of_attrs(has ? &has->attrs : &none), ret);
 }
 
 /* What was asked for stands there; more may. */
@@ -132,7 +115,7 @@ static bool same_definition(const char *text, const char *observed)
 
 static int define_one(struct vfctl_ctx *ctx, const struct op *op)
 {
-	_info_ struct vfctl_domain_info info = {0};
+	_domain_info_ struct vfctl_domain_info info = {0};
 	_free_ char *changed = NULL;
 	struct vfctl_vf_attrs attrs;
 	struct vfctl_bdf vf;
@@ -149,7 +132,7 @@ static int define_one(struct vfctl_ctx *ctx, const struct op *op)
 /* One that was undefined since stays so. */
 static int restore_vf(struct vfctl_ctx *ctx, const struct op *op, bool look_only)
 {
-	_info_ struct vfctl_domain_info info = {0};
+	_domain_info_ struct vfctl_domain_info info = {0};
 	_free_ char *written = NULL;
 	struct vfctl_vf_attrs attrs;
 	struct vfctl_bdf vf;
@@ -185,9 +168,7 @@ static int what_it_had(struct vfctl_ctx *ctx, const struct op *op, char **ret)
 	const struct vfctl_lease_vf *vf = NULL;
 	int r = op_leased_vf(ctx, op, &leases, &vf);
 
-	if (r == 0)
-		*ret = vf ? json_of_attrs(&vf->saved) : strdup("");
-	return r < 0 || *ret ? r : ctx_oom(ctx);
+	return r < 0 ? r : op_give(ctx, vf ? json_of_attrs(&vf->saved) : strdup(""), ret);
 }
 
 /* The first that was noted counts. */

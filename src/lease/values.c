@@ -161,6 +161,19 @@ int values_check(struct vfctl_ctx *ctx, enum value_road road, const struct value
 
 /* ---- what nobody chose ---- */
 
+int values_check_guest(struct vfctl_ctx *ctx, enum value_road road,
+	const struct vfctl_snapshot *snapshot, const char *domain_uuid,
+	const struct vfctl_domain_vf *vfs, size_t count)
+{
+	struct value_facts facts = {.leases = snapshot->leases, .changing = vfs, .changing_count = count};
+	int r = live_from_inventory(ctx, snapshot->inventory, &facts.live);
+
+	if (r == 0)
+		r = values_check(ctx, road, &facts, domain_uuid, vfs, count, NULL);
+	live_values_clear(&facts.live);
+	return r;
+}
+
 int values_choose(struct vfctl_ctx *ctx, const struct value_facts *facts, const char *domain_uuid,
 	enum vfctl_id_kind kind, uint64_t own, const struct vfctl_pf *pf, uint32_t vf,
 	uint64_t *ret)

@@ -5,6 +5,7 @@
 #include "sriov/derive.h"
 #include "sriov/live.h"
 #include "vfctl/domain.h"
+#include "vfctl/snapshot.h"
 
 /* On which road values are given: what each may pass by differs. */
 enum value_road {
@@ -24,6 +25,10 @@ enum value_road {
 int values_check(struct vfctl_ctx *ctx, enum value_road road, const struct value_facts *facts,
 	const char *domain_uuid, const struct vfctl_domain_vf *vfs, size_t count,
 	bool *ret_note);
+/* With what the host and its leases say (ROAD_GUEST, ROAD_ADOPT); the VFs give up what they have now. */
+int values_check_guest(struct vfctl_ctx *ctx, enum value_road road,
+	const struct vfctl_snapshot *snapshot, const char *domain_uuid,
+	const struct vfctl_domain_vf *vfs, size_t count);
 /* The last of these alone: no two of them share a value. */
 int values_check_twins(struct vfctl_ctx *ctx, const struct vfctl_domain_vf *vfs, size_t count);
 

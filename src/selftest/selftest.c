@@ -98,22 +98,16 @@ static int check_pf(struct vfctl_ctx *ctx, const struct vfctl_pf *pf, unsigned f
 /* ---- how to put it back ---- */
 
 /* Its attributes, and the number of its vectors where the driver gives VFs one of their own. */
-static int add_attrs_back(struct vfctl_selftest *t, const struct vfctl_vf *vf, struct steps *steps)
+static void add_attrs_back(struct vfctl_selftest *t, const struct vfctl_vf *vf, struct steps *steps)
 {
 	struct vfctl_vf_attrs attrs = vf->attrs;
-	_free_ char *text = NULL;
 
 	if (pci_has(t->ctx, &vf->bdf, "sriov_vf_msix_count"))
 		attrs.msix = pci_vectors(t->ctx, &vf->bdf);
 	if (attrs.msix)
 		attrs.mask |= VFCTL_ATTR_MSIX;
-	if (!attrs.mask)
-		return 0;
-	text = json_of_attrs(&attrs);
-	if (!text)
-		return ctx_oom(t->ctx);
-	step_op(steps, &op_vf_attrs, NULL, text, "%s/%u", t->bdf, vf->index);
-	return 0;
+	if (attrs.mask)
+		step_attrs_op(steps, &op_vf_attrs, NULL, &attrs, "%s/%u", t->bdf, vf->index);
 }
 
 /* No driver probes, then the VFs come back as they were, then probing is as it was. */
@@ -134,12 +128,8 @@ static int add_vfs_back(struct vfctl_selftest *t, struct steps *steps)
 			return r;
 		step_op(steps, &op_vf_driver, NULL, driver, "%s/%u", t->bdf, pf->vfs[i].index);
 	}
-	for (uint32_t i = 0; i < pf->num_vfs; i++) {
-		int r = add_attrs_back(t, &pf->vfs[i], steps);
-
-		if (r < 0)
-			return r;
-	}
+	for (uint32_t i = 0; i < pf->num_vfs; i++)
+		add_attrs_back(t, &pf->vfs[i], steps);
 	step_op(steps, &op_numvfs, ANY, count, "%s", t->bdf);
 	step_op(steps, &op_autoprobe, "0", "0", "%s", t->bdf);
 	return 0;

@@ -38,14 +38,9 @@ static int add_old_vfs(struct vfctl_ctx *ctx, const struct vfctl_pf *pf, struct 
 		step_op(steps, &op_vf_driver, NULL, driver, "%s/%u", TEXT(&pf->bdf),
 			pf->vfs[i].index);
 	}
-	for (uint32_t i = 0; i < pf->num_vfs && attrs; i++) {
-		_free_ char *text = json_of_attrs(&pf->vfs[i].attrs);
-
-		if (!text)
-			return ctx_oom(ctx);
-		step_op(steps, &op_vf_attrs, NULL, text, "%s/%u", TEXT(&pf->bdf),
+	for (uint32_t i = 0; i < pf->num_vfs && attrs; i++)
+		step_attrs_op(steps, &op_vf_attrs, NULL, &pf->vfs[i].attrs, "%s/%u", TEXT(&pf->bdf),
 			pf->vfs[i].index);
-	}
 	return 0;
 }
 
@@ -106,7 +101,6 @@ static int add_settings(struct vfctl_ctx *ctx, const struct create *c, struct st
 	for (uint32_t i = 0; i < c->count; i++) {
 		const struct vfctl_vf_attrs *asked = create_asked(c, i);
 		struct vf_attr_change change = {.vf = i};
-		_free_ char *text = NULL;
 		int r;
 
 		if (asked)
@@ -118,13 +112,10 @@ static int add_settings(struct vfctl_ctx *ctx, const struct create *c, struct st
 		r = attrs_check(ctx, c->pf, &change, 1);
 		if (r < 0)
 			return r;
-		text = json_of_attrs(&change.attrs);
-		if (!text)
-			return ctx_oom(ctx);
 		if (!begun)
 			step_begin(steps, "%s: give the VFs their settings", c->name);
 		begun = true;
-		step_op(steps, &op_vf_attrs, text, NULL, "%s/%u", TEXT(&c->pf->bdf), i);
+		step_attrs_op(steps, &op_vf_attrs, &change.attrs, NULL, "%s/%u", TEXT(&c->pf->bdf), i);
 	}
 	return 0;
 }
@@ -257,7 +248,7 @@ static int plan_rebind(struct vfctl_ctx *ctx, struct create *c, struct steps *st
 	int r = find_moves(ctx, c, &moves, &count);
 
 	if (r == 0)
-		r = create_add_identity_step(ctx, c, steps);
+		create_add_identity_step(c, steps);
 	if (r == 0 && c->mode_between)
 		r = eswitch_add_steps(ctx, c->pf, c->options->eswitch, steps);
 	if (r < 0 || !count)
@@ -306,7 +297,7 @@ static int plan_steps(struct vfctl_ctx *ctx, struct create *c, struct steps *ste
 	step_begin(steps, "%s: create %u VF%s", c->name, c->count, plural);
 	add_count(pf, c->count, 0, steps);
 	if (r == 0)
-		r = create_add_identity_step(ctx, c, steps);
+		create_add_identity_step(c, steps);
 	/* What is set in one mode is forgotten in the other, and bound VFs stand in its way. */
 	if (c->mode_between)
 		eswitch_add_step(pf, c->options->eswitch, steps);

@@ -36,6 +36,6 @@ int create_plan_identities(struct vfctl_ctx *ctx, const struct vfctl_inventory *
 /* What was asked for that VF by name; NULL: nothing. */
 const struct vfctl_vf_attrs *create_asked(const struct create *c, uint32_t vf);
 /* The step that gives them; none without changes. */
-int create_add_identity_step(struct vfctl_ctx *ctx, const struct create *c, struct steps *steps);
+void create_add_identity_step(const struct create *c, struct steps *steps);
 
 #endif

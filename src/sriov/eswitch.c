@@ -164,10 +164,7 @@ int eswitch_rates_read(struct vfctl_ctx *ctx, const struct vfctl_bdf *pf, struct
 
 	if (r == 0)
 		r = nl_rates_read(ctx, &device, &rates.rates);
-	if (r == -EOPNOTSUPP) {
-		ctx_clear(ctx);
-		r = 0;
-	}
+	r = ctx_forgive(ctx, r, -EOPNOTSUPP);
 	if (r == 0)
 		*ret = rates;
 	else

@@ -68,23 +68,17 @@ static bool has_rate(const struct vfctl_vf *vf)
 }
 
 /* @after: when the mode is there; else when it has been taken back. */
-static int add_rates(struct vfctl_ctx *ctx, const struct vfctl_pf *pf, bool after, struct steps *steps)
+static void add_rates(const struct vfctl_pf *pf, bool after, struct steps *steps)
 {
 	for (uint32_t i = 0; i < pf->num_vfs; i++) {
 		struct vfctl_vf_attrs rates = pf->vfs[i].attrs;
-		_free_ char *text = NULL;
 
 		if (!has_rate(&pf->vfs[i]))
 			continue;
 		rates.mask &= VFCTL_ATTR_RATE;
-		text = json_of_attrs(&rates);
-		if (!text)
-			return ctx_oom(ctx);
-		step_op(steps, &op_vf_attrs, after ? text : NULL, after ? NULL : text, "%s/%u",
-			TEXT(&pf->bdf),
-			pf->vfs[i].index);
+		step_attrs_op(steps, &op_vf_attrs, after ? &rates : NULL, after ? NULL : &rates, "%s/%u",
+			TEXT(&pf->bdf), pf->vfs[i].index);
 	}
-	return 0;
 }
 
 /* Representors go with the mode: taken back, they are ports of their bridges again. */
@@ -144,12 +138,12 @@ int eswitch_add_steps(struct vfctl_ctx *ctx, const struct vfctl_pf *pf, enum vfc
 	if (r == 0)
 		r = add_ports(ctx, pf, steps);
 	if (r == 0)
-		r = add_rates(ctx, pf, false, steps);
+		add_rates(pf, false, steps);
 	add_op(pf, want, steps);
 	if (r == 0 && rated) {
 		step_begin(steps, "%s: give %u VF%s the rates again", vfctl_pf_name(pf, name), rated,
 			rated == 1 ? "" : "s");
-		r = add_rates(ctx, pf, true, steps);
+		add_rates(pf, true, steps);
 	}
 	if (r == 0 && bound) {
 		step_begin(steps, "%s: bind the VFs to their drivers again", vfctl_pf_name(pf, name));

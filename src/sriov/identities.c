@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* The MACs and GUIDs of new VFs: stable, and nobody else's on this host. */
+#include "base/find.h"
 #include "sriov/create.h"
 
 #include <errno.h>
@@ -156,36 +157,26 @@ static void identity_text(const struct create *c, const struct vf_attr_change *c
 }
 
 /* What a present VF has of what it is to get; a new one had nothing. */
-static int add_identity_op(struct vfctl_ctx *ctx, const struct create *c,
-	const struct vf_attr_change *change, struct steps *steps)
+static void add_identity_op(const struct create *c, const struct vf_attr_change *change,
+	struct steps *steps)
 {
-	_free_ char *want = json_of_attrs(&change->attrs), *before = NULL;
+	const struct vfctl_vf *vf = c->anew ? NULL
+		: find_vf_number(c->pf->vfs, c->pf->num_vfs, change->vf);
+	const struct vfctl_vf_attrs had = vf ? attrs_before(&vf->attrs, &change->attrs)
+		: (struct vfctl_vf_attrs){0};
 
-	for (uint32_t i = 0; !c->anew && i < c->pf->num_vfs; i++)
-		if (c->pf->vfs[i].index == change->vf) {
-			const struct vfctl_vf_attrs had = attrs_before(&c->pf->vfs[i].attrs,
-				&change->attrs);
-
-			before = json_of_attrs(&had);
-			if (!before)
-				return ctx_oom(ctx);
-		}
-	if (!want)
-		return ctx_oom(ctx);
-	step_op(steps, &op_vf_identity, want, before, "%s/%u",
-		vfctl_bdf_format(&c->pf->bdf, (char[VFCTL_BDF_TEXT]){0}), change->vf);
-	return 0;
+	step_attrs_op(steps, &op_vf_identity, &change->attrs, vf ? &had : NULL, "%s/%u",
+		TEXT(&c->pf->bdf), change->vf);
 }
 
-int create_add_identity_step(struct vfctl_ctx *ctx, const struct create *c, struct steps *steps)
+void create_add_identity_step(const struct create *c, struct steps *steps)
 {
 	const char *what = c->pf->infiniband ? "GUID" : "MAC";
 	char first[VFCTL_GUID_TEXT], last[VFCTL_GUID_TEXT];
 	const struct vf_attr_change *end;
-	int r = 0;
 
 	if (!c->change_count)
-		return 0;
+		return;
 	end = &c->changes[c->change_count - 1];
 	identity_text(c, &c->changes[0], first);
 	identity_text(c, end, last);
@@ -194,7 +185,6 @@ int create_add_identity_step(struct vfctl_ctx *ctx, const struct create *c, stru
 	else
 		step_begin(steps, "%s: give VFs %u to %u their %ss (%s .. %s)", c->name,
 			c->changes[0].vf, end->vf, what, first, last);
-	for (uint32_t i = 0; i < c->change_count && r == 0; i++)
-		r = add_identity_op(ctx, c, &c->changes[i], steps);
-	return r;
+	for (uint32_t i = 0; i < c->change_count; i++)
+		add_identity_op(c, &c->changes[i], steps);
 }

@@ -43,10 +43,8 @@ int vfctl_pf_reporters_read(struct vfctl_ctx *ctx, const struct vfctl_pf *pf,
 	struct vfctl_pf_reporter *v = NULL;
 	int r = nl_reporters_read(ctx, &device, &all);
 
-	if (r == -ENODEV) { /* kernels from 6.6 on say so of a driver that is not in devlink */
-		ctx_clear(ctx);
-		r = 0;
-	}
+	/* Kernels from 6.6 on say so of a driver that is not in devlink. */
+	r = ctx_forgive(ctx, r, -ENODEV);
 	if (r == 0 && all.count) {
 		v = calloc(all.count, sizeof(*v));
 		r = v ? 0 : ctx_oom(ctx);

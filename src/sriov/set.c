@@ -106,12 +106,8 @@ static int add_ops(struct vfctl_ctx *ctx, const struct set *s, struct steps *ste
 	for (size_t i = 0; i < s->count; i++) {
 		const struct vfctl_vf *vf = vf_of(s, &s->changes[i]);
 		const struct vfctl_vf_attrs had = had_before(ctx, vf, &s->changes[i].attrs);
-		_free_ char *want = json_of_attrs(&s->changes[i].attrs);
-		_free_ char *before = json_of_attrs(&had);
 
-		if (!want || !before)
-			return ctx_oom(ctx);
-		step_op(steps, &op_vf_attrs, want, before, "%s/%u", pf, vf->index);
+		step_attrs_op(steps, &op_vf_attrs, &s->changes[i].attrs, &had, "%s/%u", pf, vf->index);
 	}
 	for (size_t i = 0; i < s->count; i++) {
 		const struct vfctl_vf *vf = vf_of(s, &s->changes[i]);

@@ -88,12 +88,9 @@ int asked_read(struct vfctl_ctx *ctx, struct asked *ret)
 	int version = 0, r = state_file_open(ctx, false, &db);
 
 	*ret = (struct asked){0};
-	if (r == -ENOENT) {
-		ctx_clear(ctx);
-		return 0;
-	}
-	if (r == 0)
-		r = db_version(db, &version);
+	if (r < 0)
+		return ctx_forgive(ctx, r, -ENOENT);
+	r = db_version(db, &version);
 	if (r == 0 && version >= VERSION_ASKED)
 		r = read_rows(db, ret);
 	db_close(db);

@@ -74,8 +74,7 @@ static int observe_coalesce(struct vfctl_ctx *ctx, const struct op *op, char **r
 	if (r < 0)
 		return r;
 	some = only(&now, want.mask);
-	*ret = vfctl_coalesce_format(&some);
-	return *ret ? 0 : ctx_oom(ctx);
+	return op_give(ctx, vfctl_coalesce_format(&some), ret);
 }
 
 /* Which of the settings is it that the driver refuses? Each that it takes stays for the moment. */

@@ -135,17 +135,12 @@ static bool changes_identity(const struct plan *p)
 static int read_definition(struct vfctl_ctx *ctx, struct vfctl_hypervisor *hv,
 	const char *uuid, char **ret)
 {
-	struct vfctl_domain_info info;
+	_domain_info_ struct vfctl_domain_info info = {0};
 	int r = hv->get(ctx, hv, uuid, true, &info);
 
-	if (r == -ENOENT) {
-		ctx_clear(ctx);
-		return 0;
-	}
 	if (r < 0)
-		return r;
+		return ctx_forgive(ctx, r, -ENOENT);
 	*ret = steal(info.xml);
-	vfctl_domain_info_clear(&info);
 	return 0;
 }
 
@@ -174,15 +169,18 @@ static int change_intent(struct vfctl_ctx *ctx, const struct vfctl_lease *lease,
 /* Tried on what libvirt has now, so that a dry run says what cannot be; done on what it has then. */
 static int add_definition_step(struct vfctl_ctx *ctx, const struct plan *p,
 	const struct vfctl_lease *lease, const struct vfctl_lease_vf *vf,
-	const struct vfctl_vf_attrs *attrs, const char *json, struct steps *steps)
+	const struct vfctl_vf_attrs *attrs, struct steps *steps)
 {
-	_free_ char *xml = NULL, *changed = NULL;
+	_free_ char *xml = NULL, *changed = NULL, *json = NULL;
 	int r = read_definition(ctx, p->options->hypervisor, lease->domain_uuid, &xml);
 
 	if (r == 0 && xml)
 		r = vfctl_domain_change_vf(ctx, xml, &vf->bdf, attrs, &changed);
 	if (r < 0 || !xml)
 		return r;
+	json = json_of_attrs(attrs);
+	if (!json)
+		return ctx_oom(ctx);
 	step_begin(steps, "change VF %s in the definition of domain %s", TEXT(&vf->bdf),
 		lease->domain_name);
 	step_op(steps, &op_definition_vf, json, xml, "%s/%s", lease->domain_uuid, TEXT(&vf->bdf));
@@ -195,20 +193,15 @@ static int add_config_steps(struct vfctl_ctx *ctx, const struct vfctl_snapshot *
 {
 	const struct vfctl_lease *lease = vfctl_leases_find_vf(s->leases, &place->bdf);
 	const struct vfctl_lease_vf *vf = find_leased_vf(lease, &place->bdf);
-	_free_ char *want = NULL, *before = NULL;
 	struct vfctl_vf_attrs attrs;
 	int r = change_intent(ctx, lease, vf, &place->attrs, &attrs);
 
 	if (r < 0)
 		return r;
-	want = json_of_attrs(&attrs);
-	before = json_of_attrs(&vf->intent);
-	if (!want || !before)
-		return ctx_oom(ctx);
 	step_begin(steps, "change what VF %s is leased with to domain %s", TEXT(&vf->bdf),
 		lease->domain_name);
-	step_op(steps, &op_intent, want, before, "%s/%s", lease->domain_uuid, TEXT(&vf->bdf));
-	return add_definition_step(ctx, p, lease, vf, &attrs, want, steps);
+	step_attrs_op(steps, &op_intent, &attrs, &vf->intent, "%s/%s", lease->domain_uuid, TEXT(&vf->bdf));
+	return add_definition_step(ctx, p, lease, vf, &attrs, steps);
 }
 
 static int plan_config(struct vfctl_ctx *ctx, const struct vfctl_snapshot *s,
@@ -241,13 +234,14 @@ static int plan_stored(struct vfctl_ctx *ctx, const struct vfctl_snapshot *s,
 static int plan_keep(struct vfctl_ctx *ctx, const struct vfctl_snapshot *s,
 	const struct plan *p, struct steps *steps)
 {
+	const struct vfctl_vf_attrs none = {0};
+
 	step_begin(steps, p->count == 1
 		? "note in its lease what the VF has, which is returned when its domain stops"
 		: "note in their leases what the VFs have, which is returned when their domains stop");
 	for (size_t i = 0; i < p->count; i++) {
 		struct vfctl_vf_attrs change = p->items[i].attrs, had;
 		const struct vfctl_lease_vf *row;
-		_free_ char *json = NULL;
 		const struct vfctl_pf *pf;
 		const struct vfctl_vf *vf;
 		int r = vfctl_inventory_find_vf(ctx, s->inventory, p->items[i].vf, &pf, &vf);
@@ -258,10 +252,7 @@ static int plan_keep(struct vfctl_ctx *ctx, const struct vfctl_snapshot *s,
 		had = attrs_before(&vf->attrs, &change);
 		row = find_vf_in_leases(s->leases, &vf->bdf);
 		had.mask &= ~row->saved.mask;
-		json = json_of_attrs(&had);
-		if (!json)
-			return ctx_oom(ctx);
-		step_op(steps, &op_run_had, json, "{}", "%s/%s", owner_of(s, &vf->bdf),
+		step_attrs_op(steps, &op_run_had, &had, &none, "%s/%s", owner_of(s, &vf->bdf),
 			TEXT(&vf->bdf));
 	}
 	steps_put(steps, 0);
