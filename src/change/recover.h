@@ -53,4 +53,21 @@ int change_journal(struct vfctl_ctx *ctx, struct vfctl_change *change, const cha
 int guest_journal(struct vfctl_ctx *ctx, struct vfctl_change *change,
 	struct vfctl_hypervisor *hypervisor, const char *fmt, ...) _printf_(4, 5);
 
+/* ---- a change of guests, from its lock to its plan ---- */
+
+/* The placement lock, with everything recovered that was cut short. */
+int guest_lock(struct vfctl_ctx *ctx, struct vfctl_hypervisor *hypervisor, int *ret_fd);
+/* An empty change that holds the placement lock; a dry run holds none. */
+int guest_change_open(struct vfctl_ctx *ctx, bool dry_run, struct vfctl_change **ret_change);
+/* The same by guest_lock(). */
+int guest_change_new(struct vfctl_ctx *ctx, struct vfctl_hypervisor *hypervisor, bool dry_run,
+	struct vfctl_change **ret_change);
+/*
+ * The end of planning with result @r: its name in the journal, change_planned(), and *@io goes to
+ * *@ret_change unless that failed.
+ */
+int guest_change_planned(struct vfctl_ctx *ctx, struct vfctl_change **io, int r,
+	struct vfctl_change **ret_change, struct vfctl_hypervisor *hypervisor, const char *fmt, ...)
+	_printf_(6, 7);
+
 #endif

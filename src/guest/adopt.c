@@ -332,12 +332,7 @@ int vfctl_adopt_plan(struct vfctl_ctx *ctx, struct vfctl_hypervisor *hypervisor,
 			o->count);
 	if (r == 0)
 		r = add_steps(ctx, o, change);
-	if (r == 0)
-		r = guest_journal(ctx, change, hypervisor, "adopt %s", domain);
-	r = change_planned(ctx, change, r);
-	if (r == 0)
-		*ret_change = steal(change);
-	return r;
+	return guest_change_planned(ctx, &change, r, ret_change, hypervisor, "adopt %s", domain);
 }
 
 /* ---- the way back ---- */
@@ -397,10 +392,5 @@ int vfctl_adopt_end_plan(struct vfctl_ctx *ctx, struct vfctl_hypervisor *hypervi
 		r = identities_of_domain(ctx, ids, attach_uuid(&o->a), NULL, &o->a.identities);
 	if (r == 0)
 		r = add_end_steps(ctx, o, lease, change);
-	if (r == 0)
-		r = guest_journal(ctx, change, hypervisor, "adopt %s --end", domain);
-	r = change_planned(ctx, change, r);
-	if (r == 0)
-		*ret_change = steal(change);
-	return r;
+	return guest_change_planned(ctx, &change, r, ret_change, hypervisor, "adopt %s --end", domain);
 }

@@ -236,10 +236,5 @@ int vfctl_attach_plan(struct vfctl_ctx *ctx, struct vfctl_hypervisor *hypervisor
 		r = attach_count_missing(ctx, &a, options);
 	if (r == 0)
 		r = add_attach_steps(ctx, &a, options, dry_run, change);
-	if (r == 0)
-		r = guest_journal(ctx, change, hypervisor, "attach %s", domain);
-	r = change_planned(ctx, change, r);
-	if (r == 0)
-		*ret_change = steal(change);
-	return r;
+	return guest_change_planned(ctx, &change, r, ret_change, hypervisor, "attach %s", domain);
 }

@@ -51,7 +51,10 @@ static inline void parsed_freep(struct vfctl_parsed_domain **parsed)
 void attach_clear(struct attach *a);
 #define _attach_ _cleanup_(attach_clear)
 
-/* attach_open.c: lock, read the host and the domain into @a, which is empty. */
+/*
+ * attach_open.c: lock, read the host and the domain into @a, which is empty. Both are cleared by the
+ * caller, also after a failure.
+ */
 int attach_open(struct vfctl_ctx *ctx, struct vfctl_hypervisor *hv, const char *domain,
 	unsigned affect, bool dry_run, struct attach *a, struct vfctl_change **ret_change);
 /* What the domain's lease is called, or will be. */

@@ -6,7 +6,6 @@
 
 #include "change/recover.h"
 #include "facts/snapshot.h"
-#include "host/host.h"
 #include "lease/ops.h"
 #include "lease/said.h"
 
@@ -58,29 +57,16 @@ static int decide_affect(struct vfctl_ctx *ctx, unsigned asked, struct attach *a
 int attach_open(struct vfctl_ctx *ctx, struct vfctl_hypervisor *hv, const char *domain,
 	unsigned affect, bool dry_run, struct attach *a, struct vfctl_change **ret_change)
 {
-	_change_ struct vfctl_change *change = NULL;
-	int r = change_new(ctx, &change);
+	int r = guest_change_new(ctx, hv, dry_run, ret_change);
 
-	if (r == 0 && !dry_run)
-		r = host_lock(ctx, HOST_LOCK_PLACEMENT, false, &change->placement_fd);
-	if (r == 0 && !dry_run)
-		recover_guests(ctx, hv, NULL);
-	if (r == 0 && !dry_run)
-		r = recover_pfs(ctx);
-	if (r < 0)
-		return r;
 	a->hv = hv;
-	r = vfctl_snapshot_read(ctx, NULL, &a->snapshot);
+	if (r == 0)
+		r = vfctl_snapshot_read(ctx, NULL, &a->snapshot);
 	if (r == 0)
 		r = snapshot_need_leases(ctx, a->snapshot);
 	if (r == 0)
 		r = read_domain(ctx, domain, a);
-	if (r == 0)
-		r = decide_affect(ctx, affect, a);
-	if (r < 0)
-		return r;
-	*ret_change = steal(change);
-	return 0;
+	return r < 0 ? r : decide_affect(ctx, affect, a);
 }
 
 int attach_name_lease(struct vfctl_ctx *ctx, struct attach *a)

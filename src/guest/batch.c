@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <unistd.h>
 
+#include "change/recover.h"
 #include "facts/model.h"
 #include "facts/snapshot.h"
 #include "guest/define.h"
@@ -97,7 +98,7 @@ int vfctl_batch_place(struct vfctl_ctx *ctx, struct vfctl_guest *const *guests, 
 	b->count = count;
 	b->dry_run = dry_run;
 	b->lock_fd = -1;
-	r = dry_run ? 0 : define_lock(ctx, options->hypervisor, &b->lock_fd);
+	r = dry_run ? 0 : guest_lock(ctx, options->hypervisor, &b->lock_fd);
 	if (r == 0)
 		r = sort_guests(ctx, b, guests);
 	if (r == 0)

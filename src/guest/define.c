@@ -252,26 +252,14 @@ int define_locked(struct vfctl_ctx *ctx, const struct define_request *q,
 	return change_planned(ctx, change, r);
 }
 
-int define_lock(struct vfctl_ctx *ctx, struct vfctl_hypervisor *hypervisor, int *ret_fd)
-{
-	int r = host_lock(ctx, HOST_LOCK_PLACEMENT, false, ret_fd);
-
-	if (r < 0)
-		return r;
-	recover_guests(ctx, hypervisor, NULL);
-	return recover_pfs(ctx);
-}
-
 int vfctl_define_plan(struct vfctl_ctx *ctx, struct vfctl_guest *guest,
 	const struct vfctl_place_options *options, const char *template_text,
 	const char *template_name, bool dry_run, struct vfctl_change **ret_change)
 {
 	const struct define_request q = {guest, options, template_text, template_name, NULL, dry_run};
 	_change_ struct vfctl_change *change = NULL;
-	int r = change_new(ctx, &change);
+	int r = guest_change_new(ctx, options->hypervisor, dry_run, &change);
 
-	if (r == 0 && !dry_run)
-		r = define_lock(ctx, options->hypervisor, &change->placement_fd);
 	if (r == 0)
 		r = define_locked(ctx, &q, change);
 	if (r == 0)
@@ -415,10 +403,8 @@ int vfctl_undefine_plan(struct vfctl_ctx *ctx, struct vfctl_hypervisor *hypervis
 	_undefine_ struct undefine u = {.hv = hypervisor};
 	_free_ char *story = str_format("undefine %s", domain);
 	bool finished = false;
-	int r = change_new(ctx, &change);
+	int r = guest_change_open(ctx, dry_run, &change);
 
-	if (r == 0 && !dry_run)
-		r = host_lock(ctx, HOST_LOCK_PLACEMENT, false, &change->placement_fd);
 	if (r < 0)
 		return r;
 	if (!dry_run)
@@ -432,11 +418,6 @@ int vfctl_undefine_plan(struct vfctl_ctx *ctx, struct vfctl_hypervisor *hypervis
 	if (r == -EALREADY && finished)
 		ctx_clear(ctx);
 	if (r == 0)
-		r = guest_journal(ctx, change, hypervisor, "undefine %s", domain);
-	if (r == 0)
 		r = add_undefine_steps(ctx, &u, options->drop, change);
-	r = change_planned(ctx, change, r);
-	if (r == 0)
-		*ret_change = steal(change);
-	return r;
+	return guest_change_planned(ctx, &change, r, ret_change, hypervisor, "undefine %s", domain);
 }

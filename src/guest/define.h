@@ -16,8 +16,6 @@ struct define_request {
 /* 1: libvirt has a domain of that name or UUID, which it would redefine in silence. */
 int find_existing(struct vfctl_ctx *ctx, struct vfctl_hypervisor *hv,
 	const struct vfctl_guest *guest, struct vfctl_domain_info *ret);
-/* The placement lock, with everything recovered that was cut short. */
-int define_lock(struct vfctl_ctx *ctx, struct vfctl_hypervisor *hypervisor, int *ret_fd);
 /* With that lock held: define a guest, or change it where it is. */
 int define_locked(struct vfctl_ctx *ctx, const struct define_request *request,
 	struct vfctl_change *change);

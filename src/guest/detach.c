@@ -385,10 +385,5 @@ int vfctl_detach_plan(struct vfctl_ctx *ctx, struct vfctl_hypervisor *hypervisor
 		r = find_identities(ctx, &a, options->ids);
 	if (r == 0)
 		r = add_detach_steps(ctx, &a, change);
-	if (r == 0)
-		r = guest_journal(ctx, change, hypervisor, "detach %s", domain);
-	r = change_planned(ctx, change, r);
-	if (r == 0)
-		*ret_change = steal(change);
-	return r;
+	return guest_change_planned(ctx, &change, r, ret_change, hypervisor, "detach %s", domain);
 }

@@ -176,16 +176,9 @@ int vfctl_move_plan(struct vfctl_ctx *ctx, const char *domain,
 {
 	_cleanup_(moving_clear) struct moving m = {.options = options};
 	_change_ struct vfctl_change *change = NULL;
-	int r = change_new(ctx, &change);
+	int r = guest_change_new(ctx, options->hypervisor, dry_run, &change);
 
-	if (r == 0 && !dry_run)
-		r = define_lock(ctx, options->hypervisor, &change->placement_fd);
 	if (r == 0)
 		r = plan_move(ctx, &m, domain, dry_run, change);
-	if (r == 0)
-		r = guest_journal(ctx, change, options->hypervisor, "move %s", domain);
-	r = change_planned(ctx, change, r);
-	if (r == 0)
-		*ret_change = steal(change);
-	return r;
+	return guest_change_planned(ctx, &change, r, ret_change, options->hypervisor, "move %s", domain);
 }

@@ -8,7 +8,6 @@
 #include "base/change.h"
 #include "change/recover.h"
 #include "facts/domains.h"
-#include "host/host.h"
 #include "lease/lease.h"
 #include "lease/ops.h"
 #include "vfctl/workflow.h"
@@ -59,27 +58,19 @@ int vfctl_release_plan(struct vfctl_ctx *ctx, struct vfctl_hypervisor *hyperviso
 	_leases_ struct vfctl_leases *leases = NULL;
 	_free_ char *left = NULL;
 	const struct vfctl_lease *lease = NULL;
-	int r = change_new(ctx, &change);
+	int r = guest_change_open(ctx, dry_run, &change);
 
-	if (r == 0 && !dry_run)
-		r = host_lock(ctx, HOST_LOCK_PLACEMENT, false, &change->placement_fd);
 	if (r == 0)
 		r = find_lease(ctx, hypervisor, domain, &leases, &lease);
 	if (r == 0)
-		r = guest_journal(ctx, change, NULL, "release %s", domain);
-	if (r == 0)
 		r = op_observe(ctx, &(struct op){&op_unrun, (char *)lease->domain_uuid, NULL, NULL},
 			&left);
-	r = change_planned(ctx, change, r);
-	if (r < 0)
-		return r;
-	if (left && left[0]) {
+	if (r == 0 && left[0]) {
 		step_begin(&change->steps, "give the VFs of domain %s what they had before its "
 			"last run%s", lease->domain_name,
 			lease->transient ? ", and end its lease" : "");
 		step_op(&change->steps, &op_unrun, "", lease->running ? "left" OP_RUNNING : "left",
 			"%s", lease->domain_uuid);
 	}
-	*ret_change = steal(change);
-	return 0;
+	return guest_change_planned(ctx, &change, r, ret_change, NULL, "release %s", domain);
 }

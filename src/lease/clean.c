@@ -414,20 +414,13 @@ int vfctl_clean_plan(struct vfctl_ctx *ctx, const struct vfctl_host_spec *spec, 
 {
 	_snapshot_ struct vfctl_snapshot *snapshot = NULL;
 	_change_ struct vfctl_change *change = NULL;
-	int r = change_new(ctx, &change);
+	int r = guest_change_open(ctx, dry_run, &change);
 
-	if (r == 0 && !dry_run)
-		r = host_lock(ctx, HOST_LOCK_PLACEMENT, false, &change->placement_fd);
 	if (r == 0)
 		r = vfctl_snapshot_read(ctx, NULL, &snapshot);
 	if (r == 0)
 		r = snapshot_need_all(ctx, snapshot);
 	if (r == 0)
 		r = add_all(ctx, snapshot, spec, change);
-	if (r == 0)
-		r = guest_journal(ctx, change, NULL, "recover --clean");
-	r = change_planned(ctx, change, r);
-	if (r == 0)
-		*ret_change = steal(change);
-	return r;
+	return guest_change_planned(ctx, &change, r, ret_change, NULL, "recover --clean");
 }

@@ -448,13 +448,12 @@ int vfctl_rebuild_plan(struct vfctl_ctx *ctx, const struct vfctl_place_options *
 {
 	_change_ struct vfctl_change *change = NULL;
 	_rebuild_ struct rebuild b = {0};
-	int r = change_new(ctx, &change);
+	int r;
 
-	if (r == 0 && !options->hypervisor)
+	if (!options->hypervisor)
 		return ctx_fail(ctx, -EINVAL, "what guests hold is read from libvirt, which is not "
 			"at hand");
-	if (r == 0 && !dry_run)
-		r = host_lock(ctx, HOST_LOCK_PLACEMENT, false, &change->placement_fd);
+	r = guest_change_open(ctx, dry_run, &change);
 	if (r == 0 && !dry_run)
 		recover_guests(ctx, options->hypervisor, NULL);
 	if (r == 0)
