@@ -132,19 +132,16 @@ int vfctl_ctx_set_origin(struct vfctl_ctx *ctx, const char *origin)
 
 void ctx_audit(struct vfctl_ctx *ctx, const char *fmt, ...)
 {
+	_free_ char *text = NULL;
 	va_list args;
-	char *text;
-	int n;
 
 	if (!ctx->audit)
 		return;
 	va_start(args, fmt);
-	n = vasprintf(&text, fmt, args);
+	text = str_vformat(fmt, args);
 	va_end(args);
-	if (n < 0)
-		return;
-	ctx->audit(ctx, text);
-	free(text);
+	if (text)
+		ctx->audit(ctx, text);
 }
 
 void vfctl_ctx_set_doing(struct vfctl_ctx *ctx, vfctl_doing_fn fn, void *data)
@@ -188,8 +185,7 @@ int ctx_fail(struct vfctl_ctx *ctx, int error, const char *fmt, ...)
 	char *text;
 
 	va_start(args, fmt);
-	if (vasprintf(&text, fmt, args) < 0)
-		text = NULL;
+	text = str_vformat(fmt, args);
 	va_end(args);
 	set_error(ctx, text);
 	ctx->mistaken = false;
@@ -216,16 +212,12 @@ int ctx_prefix(struct vfctl_ctx *ctx, int error, const char *fmt, ...)
 {
 	_free_ char *head = NULL;
 	va_list args;
-	int n;
 
 	va_start(args, fmt);
-	n = vasprintf(&head, fmt, args);
+	head = str_vformat(fmt, args);
 	va_end(args);
-	if (n < 0) {
-		head = NULL;
-		return error;
-	}
-	set_error(ctx, str_format("%s: %s", head, ctx->error ? ctx->error : ""));
+	if (head)
+		set_error(ctx, str_format("%s: %s", head, ctx->error ? ctx->error : ""));
 	return error;
 }
 
@@ -233,16 +225,12 @@ int ctx_append(struct vfctl_ctx *ctx, int error, const char *fmt, ...)
 {
 	_free_ char *tail = NULL;
 	va_list args;
-	int n;
 
 	va_start(args, fmt);
-	n = vasprintf(&tail, fmt, args);
+	tail = str_vformat(fmt, args);
 	va_end(args);
-	if (n < 0) {
-		tail = NULL;
-		return error;
-	}
-	set_error(ctx, str_format("%s%s", ctx->error ? ctx->error : "", tail));
+	if (tail)
+		set_error(ctx, str_format("%s%s", ctx->error ? ctx->error : "", tail));
 	return error;
 }
 
@@ -264,18 +252,14 @@ void ctx_log(struct vfctl_ctx *ctx, enum vfctl_log_level level, const char *fmt,
 {
 	_free_ char *text = NULL;
 	va_list args;
-	int n;
 
 	if (!ctx->log)
 		return;
 	va_start(args, fmt);
-	n = vasprintf(&text, fmt, args);
+	text = str_vformat(fmt, args);
 	va_end(args);
-	if (n < 0) {
-		text = NULL;
-		return;
-	}
-	ctx->log(ctx->log_data, level, text);
+	if (text)
+		ctx->log(ctx->log_data, level, text);
 }
 
 const char *errno_name(int error)

@@ -12,14 +12,12 @@ void step_begin(struct steps *s, const char *fmt, ...)
 {
 	va_list args;
 	char *text;
-	int n;
 
 	va_start(args, fmt);
-	n = vasprintf(&text, fmt, args);
+	text = str_vformat(fmt, args);
 	va_end(args);
-	if (n < 0 || !array_grow(s->v, s->count)) {
-		if (n >= 0)
-			free(text);
+	if (!text || !array_grow(s->v, s->count)) {
+		free(text);
 		s->failed = true;
 		return;
 	}
@@ -38,12 +36,10 @@ static _printf_(5, 0) void add_op(struct steps *s, const struct op_type *type, c
 	const char *before, const char *target_fmt, va_list args)
 {
 	struct step *row = s->failed ? NULL : &s->v[s->count - 1];
-	char *target;
-	int n = vasprintf(&target, target_fmt, args);
+	char *target = str_vformat(target_fmt, args);
 
-	if (n < 0 || !row || !array_grow(row->ops, row->op_count)) {
-		if (n >= 0)
-			free(target);
+	if (!target || !row || !array_grow(row->ops, row->op_count)) {
+		free(target);
 		s->failed = true;
 		return;
 	}

@@ -41,14 +41,28 @@ char *str_rstrip(char *s)
 	return s;
 }
 
+bool str_is_one_of(const char *const *names, size_t count, const char *word, size_t len)
+{
+	for (size_t i = 0; i < count; i++)
+		if (len == strlen(names[i]) && !strncmp(word, names[i], len))
+			return true;
+	return false;
+}
+
+char *str_vformat(const char *fmt, va_list args)
+{
+	char *text;
+
+	return vasprintf(&text, fmt, args) < 0 ? NULL : text;
+}
+
 char *str_format(const char *fmt, ...)
 {
 	va_list args;
 	char *text;
 
 	va_start(args, fmt);
-	if (vasprintf(&text, fmt, args) < 0)
-		text = NULL;
+	text = str_vformat(fmt, args);
 	va_end(args);
 	return text;
 }

@@ -2,6 +2,7 @@
 #ifndef VFCTL_BASE_UTIL_H
 #define VFCTL_BASE_UTIL_H
 
+#include <stdarg.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -57,8 +58,11 @@ static inline bool str_starts(const char *s, const char *prefix)
 bool str_copy(char *dst, size_t size, const char *src);
 /* Cut white space off the end, in place. */
 char *str_rstrip(char *s);
+/* Is @word, of @len bytes, one of these? */
+bool str_is_one_of(const char *const *names, size_t count, const char *word, size_t len);
 /* malloc'ed printf; NULL when out of memory. */
 char *str_format(const char *fmt, ...) _printf_(1, 2);
+char *str_vformat(const char *fmt, va_list args) _printf_(1, 0);
 
 /*
  * Grow @array (pointer variable) so that index @count is usable. New room is zeroed.

@@ -51,8 +51,7 @@ static int add_check(struct survey *s, struct vfctl_ctx *ctx, enum bench_check_s
 	c->state = state;
 	c->name = strdup(name);
 	va_start(args, fmt);
-	if (vasprintf(&c->text, fmt, args) < 0)
-		c->text = NULL;
+	c->text = str_vformat(fmt, args);
 	va_end(args);
 	s->check_count++;
 	return c->name && c->text ? 0 : ctx_oom(ctx);

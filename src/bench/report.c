@@ -149,13 +149,7 @@ static void take_figures(struct vfctl_bench_report *to, const struct bench_resul
 
 static bool same_cell(const struct bench_trial *a, const struct bench_trial *b)
 {
-	if (!str_eq(a->test, b->test) || a->parameter_count != b->parameter_count)
-		return false;
-	for (size_t i = 0; i < a->parameter_count; i++)
-		if (!str_eq(a->parameters[i].name, b->parameters[i].name) ||
-			!str_eq(a->parameters[i].value, b->parameters[i].value))
-			return false;
-	return true;
+	return str_eq(a->test, b->test) && bench_same_parameters(a, b);
 }
 
 static const struct bench_test *test_of(const struct bench_result *result, const char *name)

@@ -377,7 +377,7 @@ struct runs {
 
 #define RUNS_MAX 1000000
 
-static bool same_parameters(const struct bench_trial *a, const struct bench_trial *b)
+bool bench_same_parameters(const struct bench_trial *a, const struct bench_trial *b)
 {
 	if (a->parameter_count != b->parameter_count)
 		return false;
@@ -394,7 +394,7 @@ static size_t find_line(const struct bench_result *result, size_t first,
 {
 	for (size_t at = first; at && at <= result->trial_count; at++)
 		if (result->trials[at - 1].run == trial->run &&
-			same_parameters(&result->trials[at - 1], trial))
+			bench_same_parameters(&result->trials[at - 1], trial))
 			return at;
 	return 0;
 }

@@ -72,6 +72,8 @@ int bench_result_read(struct vfctl_ctx *ctx, const char *dir, struct bench_resul
 /* bench.json alone, from its text. @what: for words. */
 int bench_result_parse(struct vfctl_ctx *ctx, const char *what, const char *text, size_t len,
 	struct bench_result **ret);
+/* The same of each, in the same order. */
+bool bench_same_parameters(const struct bench_trial *a, const struct bench_trial *b);
 void bench_result_free(struct bench_result *result);
 static inline void bench_result_freep(struct bench_result **result)
 {

@@ -18,8 +18,7 @@ void argv_add(struct argv *a, const char *fmt, ...)
 	char *word;
 
 	va_start(args, fmt);
-	if (vasprintf(&word, fmt, args) < 0)
-		word = NULL;
+	word = str_vformat(fmt, args);
 	va_end(args);
 	if (!word || !array_grow(a->v, a->count + 1)) {
 		free(word);

@@ -511,10 +511,8 @@ int change_journal(struct vfctl_ctx *ctx, struct vfctl_change *change, const cha
 	const char *fmt, va_list args)
 {
 	struct journal_entry *entry = &change->entry;
-	char *story;
-	int n = vasprintf(&story, fmt, args);
 
-	entry->story = n < 0 ? NULL : story;
+	entry->story = str_vformat(fmt, args);
 	entry->lock = strdup(lock);
 	if (!entry->story || !entry->lock)
 		return ctx_oom(ctx);

@@ -18,13 +18,6 @@ const char *vfctl_severity_name(enum vfctl_severity severity)
 	return names[severity];
 }
 
-static char *words(const char *fmt, va_list args)
-{
-	char *text;
-
-	return vasprintf(&text, fmt, args) < 0 ? NULL : text;
-}
-
 struct vfctl_ailment *found(struct exam *e, const char *subject, const char *evidence, ...)
 {
 	struct vfctl_diagnosis *d = e->diagnosis;
@@ -40,7 +33,7 @@ struct vfctl_ailment *found(struct exam *e, const char *subject, const char *evi
 		.what = e->check->what, .cause = e->check->cause, .remedy = strdup(e->check->remedy)};
 	str_copy(a->subject, sizeof(a->subject), subject);
 	va_start(args, evidence);
-	a->evidence = words(evidence, args);
+	a->evidence = str_vformat(evidence, args);
 	va_end(args);
 	e->failed |= !a->remedy || !a->evidence;
 	return e->failed ? NULL : a;
@@ -54,7 +47,7 @@ void set_remedy(struct exam *e, struct vfctl_ailment *a, const char *fmt, ...)
 		return;
 	free(a->remedy);
 	va_start(args, fmt);
-	a->remedy = words(fmt, args);
+	a->remedy = str_vformat(fmt, args);
 	va_end(args);
 	e->failed |= !a->remedy;
 }
@@ -70,7 +63,7 @@ void unknown(struct exam *e, const char *why, ...)
 	}
 	d->unexamined[d->unexamined_count].check = e->check->name;
 	va_start(args, why);
-	d->unexamined[d->unexamined_count].why = words(why, args);
+	d->unexamined[d->unexamined_count].why = str_vformat(why, args);
 	va_end(args);
 	e->failed |= !d->unexamined[d->unexamined_count++].why;
 }

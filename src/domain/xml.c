@@ -421,19 +421,16 @@ void xml_setf(struct xml_node *node, const char *attr, const char *fmt, ...)
 {
 	_free_ char *value = NULL;
 	va_list args;
-	int n;
 
 	if (!node)
 		return;
 	va_start(args, fmt);
-	n = vasprintf(&value, fmt, args);
+	value = str_vformat(fmt, args);
 	va_end(args);
-	if (n < 0) {
-		value = NULL;
+	if (value)
+		xml_set(node, attr, value);
+	else
 		mark_failed(in(node)->doc);
-		return;
-	}
-	xml_set(node, attr, value);
 }
 
 void xml_set_text(struct xml_node *node, const char *text)
@@ -451,19 +448,16 @@ void xml_set_textf(struct xml_node *node, const char *fmt, ...)
 {
 	_free_ char *text = NULL;
 	va_list args;
-	int n;
 
 	if (!node)
 		return;
 	va_start(args, fmt);
-	n = vasprintf(&text, fmt, args);
+	text = str_vformat(fmt, args);
 	va_end(args);
-	if (n < 0) {
-		text = NULL;
+	if (text)
+		xml_set_text(node, text);
+	else
 		mark_failed(in(node)->doc);
-		return;
-	}
-	xml_set_text(node, text);
 }
 
 void xml_unset(struct xml_node *node, const char *attr)

@@ -147,16 +147,21 @@ static int need_uuid(struct vfctl_ctx *ctx, struct vfctl_guest *guest)
 }
 
 /* The guest has a UUID, and the host was read. */
-static int begin_placed(struct vfctl_ctx *ctx, struct vfctl_guest *guest, struct vfctl_placement *p)
+/* *@ret_placed is the caller's to free, also after a failure. */
+static int begin_placed(struct vfctl_ctx *ctx, struct vfctl_guest *guest,
+	const struct vfctl_place_options *options, struct vfctl_placement **ret_placed)
 {
-	int r = need_uuid(ctx, guest);
+	struct vfctl_placement *p = *ret_placed = calloc(1, sizeof(*p));
+	int r = p ? need_uuid(ctx, guest) : ctx_oom(ctx);
 
 	if (r < 0)
 		return r;
 	p->guest = guest;
 	snprintf(p->lease_id, sizeof(p->lease_id), "%s", guest->uuid);
 	r = vfctl_snapshot_read(ctx, NULL, &p->snapshot);
-	return r < 0 ? r : snapshot_need_leases(ctx, p->snapshot);
+	if (r == 0)
+		r = snapshot_need_leases(ctx, p->snapshot);
+	return r < 0 ? r : vfctl_model_read(ctx, p->snapshot, options, &p->model);
 }
 
 static void *copy_of(const void *array, size_t count, size_t size)
@@ -189,11 +194,9 @@ int placed_of_batch(struct vfctl_ctx *ctx, struct vfctl_guest *guest,
 	const struct vfctl_place_options *options, const struct vfctl_assignment *assignment,
 	struct vfctl_placement **ret_placed)
 {
-	_cleanup_(placed_freep) struct vfctl_placement *p = calloc(1, sizeof(*p));
-	int r = p ? begin_placed(ctx, guest, p) : ctx_oom(ctx);
+	_cleanup_(placed_freep) struct vfctl_placement *p = NULL;
+	int r = begin_placed(ctx, guest, options, &p);
 
-	if (r == 0)
-		r = vfctl_model_read(ctx, p->snapshot, options, &p->model);
 	if (r < 0)
 		return r;
 	p->plan = calloc(1, sizeof(*p->plan));
@@ -213,11 +216,9 @@ int placed_of_batch(struct vfctl_ctx *ctx, struct vfctl_guest *guest,
 int vfctl_place(struct vfctl_ctx *ctx, struct vfctl_guest *guest,
 	const struct vfctl_place_options *options, struct vfctl_placement **ret_placed)
 {
-	_cleanup_(placed_freep) struct vfctl_placement *p = calloc(1, sizeof(*p));
-	int r = p ? begin_placed(ctx, guest, p) : ctx_oom(ctx);
+	_cleanup_(placed_freep) struct vfctl_placement *p = NULL;
+	int r = begin_placed(ctx, guest, options, &p);
 
-	if (r == 0)
-		r = vfctl_model_read(ctx, p->snapshot, options, &p->model);
 	if (r == 0)
 		r = make_plan(ctx, p);
 	if (r == 0)

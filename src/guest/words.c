@@ -25,14 +25,6 @@ static const char *const cell_keys[] = {"vcpus", "memory", "node"};
 static const char *const vf_keys[] = {"pf", "fabric", "count", "affinity", "cell", "port", "apart",
 	"form"};
 
-static bool is_one_of(const char *const *names, size_t count, const char *word, size_t len)
-{
-	for (size_t i = 0; i < count; i++)
-		if (len == strlen(names[i]) && !strncmp(word, names[i], len))
-			return true;
-	return false;
-}
-
 static void put_value(struct buf *out, const char *key, size_t key_len, const char *value,
 	size_t len)
 {
@@ -65,7 +57,7 @@ static void put_list(struct buf *out, const char *lines, const char *list,
 		now = strtol(key, &end, 10);
 		key = end + 2;
 		if (end[0] != ']' || end[1] != '.' || key > lines + key_len ||
-			!is_one_of(keys, key_count, key, (size_t)(lines + (int)key_len - key)))
+			!str_is_one_of(keys, key_count, key, (size_t)(lines + (int)key_len - key)))
 			continue;
 		if (!begun)
 			buf_printf(out, "%s:\n", list);
@@ -106,7 +98,7 @@ int words_to_guest(struct vfctl_ctx *ctx, const char *lines, struct vfctl_guest 
 	for (const char *at = lines; *(at += strspn(at, " \t\n")); at += strcspn(at, "\n")) {
 		size_t key = strcspn(at, "=\n"), len = strcspn(at, "\n");
 
-		if (key < len && is_one_of(guest_keys, ARRAY_SIZE(guest_keys), at, key))
+		if (key < len && str_is_one_of(guest_keys, ARRAY_SIZE(guest_keys), at, key))
 			put_value(&text, at, key, at + key + 1, len - key - 1);
 	}
 	put_xml(&text, lines);

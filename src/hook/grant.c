@@ -22,17 +22,9 @@ static const struct vfctl_foreign_spec *foreign_of(const struct grant_facts *f)
 
 /* ---- leases ---- */
 
-static const struct vfctl_lease *own_lease(const struct grant_facts *f)
-{
-	for (size_t i = 0; f->intent->uuid[0] && i < f->leases->count; i++)
-		if (str_eq(f->leases->v[i].domain_uuid, f->intent->uuid))
-			return &f->leases->v[i];
-	return NULL;
-}
-
 const struct vfctl_lease *grant_lease(const struct grant_facts *facts)
 {
-	const struct vfctl_lease *lease = own_lease(facts);
+	const struct vfctl_lease *lease = vfctl_leases_find_uuid(facts->leases, facts->intent->uuid);
 
 	return lease && !lease->transient ? lease : NULL;
 }

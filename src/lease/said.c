@@ -91,14 +91,6 @@ static const struct {
 static const char *const vf_places[] = {"affinity", "cell", "port", "apart", "fabric"};
 static const char *const vf_fixed[] = {"pkey", "guid_pool", "mac_pool"};
 
-static bool is_one_of(const char *const *names, size_t count, const char *word, size_t len)
-{
-	for (size_t i = 0; i < count; i++)
-		if (len == strlen(names[i]) && !strncmp(word, names[i], len))
-			return true;
-	return false;
-}
-
 /* "vfs[2].vlan" is of the entry "vfs[2]." */
 static size_t entry_len(const char *key, size_t len)
 {
@@ -115,10 +107,10 @@ static enum change_kind kind_of(const char *key, size_t len, const char *others)
 	/* One more disk is added; one that is there stays as it is. */
 	if (!strncmp(key, "disks[", 6))
 		return is_new ? KIND_TEXT : KIND_REFUSED;
-	if (!strncmp(key, "vfs[", 4) && is_one_of(vf_fixed, ARRAY_SIZE(vf_fixed), key + entry,
+	if (!strncmp(key, "vfs[", 4) && str_is_one_of(vf_fixed, ARRAY_SIZE(vf_fixed), key + entry,
 		len - entry))
 		return is_new ? KIND_VF : KIND_REFUSED;
-	if (!strncmp(key, "vfs[", 4) && is_one_of(vf_places, ARRAY_SIZE(vf_places), key + entry,
+	if (!strncmp(key, "vfs[", 4) && str_is_one_of(vf_places, ARRAY_SIZE(vf_places), key + entry,
 		len - entry))
 		return KIND_PLACE;
 	for (size_t i = 0; i < ARRAY_SIZE(kinds); i++) {
@@ -142,17 +134,13 @@ static void _printf_(2, 3) refuse(struct said_change *c, const char *fmt, ...)
 {
 	_free_ char *text = NULL;
 	va_list args;
-	int n;
 
 	va_start(args, fmt);
-	n = vasprintf(&text, fmt, args);
+	text = str_vformat(fmt, args);
 	va_end(args);
-	if (n < 0) {
-		text = NULL;
-		c->refused.failed = true;
-	} else if (c->refused_count++ < REFUSED_MAX) {
+	c->refused.failed |= !text;
+	if (text && c->refused_count++ < REFUSED_MAX)
 		buf_printf(&c->refused, "%s%s", c->refused.len ? "; " : "", text);
-	}
 }
 
 /* One line, which the other side has with the value @other, or (NULL) has not. */
@@ -161,7 +149,7 @@ static void compare_line(struct said_change *c, const char *key, int key_len, co
 {
 	int other_len = other ? (int)strcspn(other, "\n") : 0;
 
-	if (is_one_of((const char *const[]){TEMPLATE_TEXT}, 1, key, (size_t)key_len))
+	if (str_is_one_of((const char *const[]){TEMPLATE_TEXT}, 1, key, (size_t)key_len))
 		refuse(c, "the text of its template is another");
 	else if (!other)
 		refuse(c, is_now ? "%.*s is %.*s, and was not given" : "%.*s is not given, and was "

@@ -29,8 +29,7 @@ int model_bad(struct reading *r, const char *fmt, ...)
 	va_list args;
 
 	va_start(args, fmt);
-	if (vasprintf(&words, fmt, args) < 0)
-		words = NULL;
+	words = str_vformat(fmt, args);
 	va_end(args);
 	put_path(&path, r->at);
 	if (!words || path.failed)

@@ -11,14 +11,11 @@ bool reason_add(struct vfctl_assignment *a, enum vfctl_reason_kind kind, const c
 {
 	va_list args;
 	char *text;
-	int n;
 
 	va_start(args, fmt);
-	n = vasprintf(&text, fmt, args);
+	text = str_vformat(fmt, args);
 	va_end(args);
-	if (n < 0)
-		return false;
-	if (!array_grow(a->reasons, a->reason_count)) {
+	if (!text || !array_grow(a->reasons, a->reason_count)) {
 		free(text);
 		return false;
 	}

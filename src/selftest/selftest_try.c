@@ -32,8 +32,7 @@ void selftest_say(struct vfctl_selftest *t, struct trial *x, enum vfctl_selftest
 
 	x->outcome = outcome;
 	va_start(args, fmt);
-	if (vasprintf(&text, fmt, args) < 0)
-		text = NULL;
+	text = str_vformat(fmt, args);
 	va_end(args);
 	free(x->words);
 	x->words = text ? selftest_scrub(text, t->pf->names) : NULL;

@@ -269,12 +269,7 @@ static const struct table setting_table = {setting_keys, ARRAY_SIZE(setting_keys
 static int read_settings(struct reader *r, const struct key *key, const struct doc_node *value,
 	void *object)
 {
-	_free_ char *path = str_format("%s%s.", r->path, key->name);
-	struct reader inner = {.ctx = r->ctx, .path = path};
-
-	return path ? reader_map(&inner, value, setting_keys, ARRAY_SIZE(setting_keys),
-			      (char *)object + key->offset, NULL)
-		    : ctx_oom(r->ctx);
+	return reader_inner(r, key, value, &setting_table, (char *)object + key->offset);
 }
 
 /* ---- configurations ---- */
@@ -293,12 +288,8 @@ static const struct table wireguard_table = {wireguard_rows, ARRAY_SIZE(wireguar
 static int read_wireguard(struct reader *r, const struct key *key, const struct doc_node *value,
 	void *object)
 {
-	_free_ char *path = str_format("%swireguard.", r->path);
-	struct reader inner = {.ctx = r->ctx, .path = path};
 	struct wireguard_keys keys = {1420}; /* wg-quick's over an MTU of 1500 */
-	int error = path ? reader_map(&inner, value, wireguard_rows, ARRAY_SIZE(wireguard_rows),
-				   &keys, NULL)
-			 : ctx_oom(r->ctx);
+	int error = reader_inner(r, key, value, &wireguard_table, &keys);
 
 	((struct bench_plan_configuration *)object)->wireguard_mtu = keys.mtu;
 	return error;

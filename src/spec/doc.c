@@ -40,16 +40,12 @@ int doc_fail(struct vfctl_ctx *ctx, const struct doc_node *at, int error, const 
 {
 	_free_ char *words = NULL;
 	va_list args;
-	int n;
 
 	va_start(args, fmt);
-	n = vasprintf(&words, fmt, args);
+	words = str_vformat(fmt, args);
 	va_end(args);
-	if (n < 0) {
-		words = NULL;
-		return ctx_oom(ctx);
-	}
-	return ctx_mistake(ctx, error, "%s:%u:%u: %s", at->file, at->line, at->column, words);
+	return words ? ctx_mistake(ctx, error, "%s:%u:%u: %s", at->file, at->line, at->column, words)
+		     : ctx_oom(ctx);
 }
 
 static int fail_at(struct parser *p, const yaml_mark_t *mark, const char *words)

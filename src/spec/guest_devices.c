@@ -94,19 +94,8 @@ static int read_attr(struct reader *r, const struct key *key,
 	const struct doc_node *value, void *object)
 {
 	struct vfctl_guest_vf *vf = object;
-	char name[32];
-	const char *text;
-	int error = reader_text(r, key, value, &text);
 
-	if (error < 0)
-		return error;
-	snprintf(name, sizeof(name), "%s", key->words ? key->words[0] : key->name);
-	error = vfctl_vf_attrs_parse(r->ctx, name, text, &vf->attrs);
-	if (error < 0)
-		return ctx_prefix(r->ctx, error == -ERANGE ? -EINVAL : error,
-			"%s:%u:%u: %s%s", value->file, value->line, value->column, r->path,
-			key->name);
-	return 0;
+	return reader_attr(r, key, value, &vf->attrs);
 }
 
 static int read_pf(struct reader *r, const struct key *key, const struct doc_node *value,

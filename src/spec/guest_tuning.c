@@ -59,17 +59,8 @@ int read_guest_tuning(struct reader *r, const struct key *key, const struct doc_
 	void *object)
 {
 	struct vfctl_guest *guest = object;
-	_free_ char *path = str_format("%s%s.", r->path, key->name);
-	struct reader inner = {.ctx = r->ctx, .path = path};
-	struct key name = tuning_keys[0];
 
-	if (!path)
-		return ctx_oom(r->ctx);
-	name.name = key->name;
-	if (value->kind == DOC_SCALAR) /* most say a profile alone */
-		return read_tuning_name(r, &name, value, &guest->tuning);
-	if (value->kind == DOC_MAP && !value->count)
-		return reader_fail(r, value, key->name, -EINVAL, "it says nothing; name a profile, as in "
-			"tuning: latency, or remove the key");
-	return reader_map(&inner, value, tuning_keys, ARRAY_SIZE(tuning_keys), &guest->tuning, NULL);
+	/* Most say a profile alone. */
+	return reader_short(r, key, value, &guest_tuning_table, &guest->tuning,
+		"name a profile, as in tuning: latency, or remove the key");
 }

@@ -73,13 +73,8 @@ int read_guest_xml(struct reader *r, const struct key *key, const struct doc_nod
 	void *object)
 {
 	struct vfctl_guest *guest = object;
-	_free_ char *path = str_format("%s%s.", r->path, key->name);
-	struct reader inner = {.ctx = r->ctx, .path = path};
 
-	if (!path)
-		return ctx_oom(r->ctx);
-	return reader_map(
-		&inner, value, xml_keys, ARRAY_SIZE(xml_keys), &guest->xml, NULL);
+	return reader_inner(r, key, value, &xml_table, &guest->xml);
 }
 
 /* What libvirt or QEMU would refuse, or what would do nothing. */

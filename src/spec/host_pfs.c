@@ -72,19 +72,8 @@ static const struct table match_table = {match_keys, ARRAY_SIZE(match_keys), mat
 static int read_match(struct reader *r, const struct key *key, const struct doc_node *value,
 	void *object)
 {
-	_free_ char *path = str_format("%smatch.", r->path);
-	struct reader inner = {.ctx = r->ctx, .path = path};
-	struct key name = match_keys[0];
-
-	if (!path)
-		return ctx_oom(r->ctx);
-	name.name = key->name;
-	if (value->kind == DOC_SCALAR) /* most PFs are known by one name */
-		return read_line(r, &name, value, object);
-	if (value->kind == DOC_MAP && !value->count)
-		return reader_fail(r, value, key->name, -EINVAL,
-			"it says nothing; name the PF, as in match: ens1");
-	return reader_map(&inner, value, match_keys, ARRAY_SIZE(match_keys), object, NULL);
+	/* Most PFs are known by one name. */
+	return reader_short(r, key, value, &match_table, object, "name the PF, as in match: ens1");
 }
 
 /* ---- its VFs ---- */
@@ -94,17 +83,8 @@ static int read_vf_attr(struct reader *r, const struct key *key, const struct do
 	void *object)
 {
 	struct vfctl_vf_range *range = object;
-	const char *text;
-	int error = reader_text(r, key, value, &text);
 
-	if (error < 0)
-		return error;
-	error = vfctl_vf_attrs_parse(r->ctx, key->words ? key->words[0] : key->name, text,
-		&range->attrs);
-	if (error < 0)
-		return ctx_prefix(r->ctx, error == -ERANGE ? -EINVAL : error, "%s:%u:%u: %s%s",
-			value->file, value->line, value->column, r->path, key->name);
-	return 0;
+	return reader_attr(r, key, value, &range->attrs);
 }
 
 static const char *const min_rate[] = {"min-rate", NULL};
@@ -263,14 +243,9 @@ static const struct table representors_table = {representor_keys, ARRAY_SIZE(rep
 static int read_representors(struct reader *r, const struct key *key, const struct doc_node *value,
 	void *object)
 {
-	_free_ char *path = str_format("%s%s.", r->path, key->name);
-	struct reader inner = {.ctx = r->ctx, .path = path};
 	struct vfctl_pf_spec *pf = object;
-	int error;
+	int error = reader_inner(r, key, value, &representors_table, pf);
 
-	if (!path)
-		return ctx_oom(r->ctx);
-	error = reader_map(&inner, value, representor_keys, ARRAY_SIZE(representor_keys), pf, NULL);
 	if (error == 0 && !pf->bridge)
 		error = reader_fail(r, value, key->name, -EINVAL, "it says nothing; name the bridge, as in "
 			"representors: {bridge: br0}");

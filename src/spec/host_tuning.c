@@ -175,18 +175,7 @@ const struct table pf_tuning_table = {tuning_keys, ARRAY_SIZE(tuning_keys), coal
 int read_pf_tuning(struct reader *r, const struct key *key, const struct doc_node *value,
 	void *object)
 {
-	struct vfctl_pf_tuning *t = (void *)((char *)object + key->offset);
-	_free_ char *path = str_format("%s%s.", r->path, key->name);
-	struct reader inner = {.ctx = r->ctx, .path = path};
-	struct key name = tuning_keys[0];
-
-	if (!path)
-		return ctx_oom(r->ctx);
-	name.name = key->name;
-	if (value->kind == DOC_SCALAR) /* most say a profile alone */
-		return read_name_text(r, &name, value, t);
-	if (value->kind == DOC_MAP && !value->count)
-		return reader_fail(r, value, key->name, -EINVAL,
-			"it says nothing; name a profile, as in tuning: latency, or settings");
-	return reader_map(&inner, value, tuning_keys, ARRAY_SIZE(tuning_keys), t, NULL);
+	/* Most say a profile alone. */
+	return reader_short(r, key, value, &pf_tuning_table, (char *)object + key->offset,
+		"name a profile, as in tuning: latency, or settings");
 }

@@ -8,7 +8,6 @@
 
 #include "base/buf.h"
 #include "base/parse.h"
-#include "vfctl/vfattr.h"
 
 #define AT(type) ((type *)((char *)object + key->offset))
 #define STRING_MAX 65536
@@ -18,16 +17,11 @@ int reader_fail(struct reader *r, const struct doc_node *at, const char *key, in
 {
 	_free_ char *words = NULL;
 	va_list args;
-	int n;
 
 	va_start(args, fmt);
-	n = vasprintf(&words, fmt, args);
+	words = str_vformat(fmt, args);
 	va_end(args);
-	if (n < 0) {
-		words = NULL;
-		return ctx_oom(r->ctx);
-	}
-	return doc_fail(r->ctx, at, error, "%s%s: %s", r->path, key, words);
+	return words ? doc_fail(r->ctx, at, error, "%s%s: %s", r->path, key, words) : ctx_oom(r->ctx);
 }
 
 static size_t least(size_t a, size_t b, size_t c)
@@ -159,6 +153,41 @@ int reader_map(struct reader *r, const struct doc_node *node, const struct key *
 			ret_seen[key - keys] = node->items[i];
 	}
 	return 0;
+}
+
+int reader_inner(struct reader *r, const struct key *key, const struct doc_node *value,
+	const struct table *table, void *object)
+{
+	_free_ char *path = str_format("%s%s.", r->path, key->name);
+	struct reader inner = {.ctx = r->ctx, .path = path};
+
+	return path ? reader_map(&inner, value, table->keys, table->count, object, NULL) : ctx_oom(r->ctx);
+}
+
+int reader_short(struct reader *r, const struct key *key, const struct doc_node *value,
+	const struct table *table, void *object, const char *hint)
+{
+	struct key first = table->keys[0];
+
+	first.name = key->name;
+	if (value->kind == DOC_SCALAR)
+		return first.read(r, &first, value, object);
+	if (value->kind == DOC_MAP && !value->count)
+		return reader_fail(r, value, key->name, -EINVAL, "it says nothing; %s", hint);
+	return reader_inner(r, key, value, table, object);
+}
+
+int reader_attr(struct reader *r, const struct key *key, const struct doc_node *value,
+	struct vfctl_vf_attrs *io)
+{
+	const char *text;
+	int error = reader_text(r, key, value, &text);
+
+	if (error < 0)
+		return error;
+	error = vfctl_vf_attrs_parse(r->ctx, key->words ? key->words[0] : key->name, text, io);
+	return error < 0 ? ctx_prefix(r->ctx, error == -ERANGE ? -EINVAL : error, "%s:%u:%u: %s%s",
+		value->file, value->line, value->column, r->path, key->name) : 0;
 }
 
 int reader_each(struct reader *r, const struct key *key, const struct doc_node *list,

@@ -3,6 +3,7 @@
 #define VFCTL_SPEC_READER_H
 
 #include "spec/doc.h"
+#include "vfctl/vfattr.h"
 
 /* Where we are, for the messages. */
 struct reader {
@@ -65,6 +66,16 @@ struct table {
  */
 int reader_map(struct reader *r, const struct doc_node *node, const struct key *keys,
 	size_t count, void *object, const struct doc_node **ret_seen);
+
+/* The same of the mapping that is the value of @key: its words name both keys. */
+int reader_inner(struct reader *r, const struct key *key, const struct doc_node *value,
+	const struct table *table, void *object);
+/* Or of a value that stands for the first key of @table alone. @hint: what to write instead of {}. */
+int reader_short(struct reader *r, const struct key *key, const struct doc_node *value,
+	const struct table *table, void *object, const char *hint);
+/* @value as what the attributes of a VF call the row's first word, else its name. */
+int reader_attr(struct reader *r, const struct key *key, const struct doc_node *value,
+	struct vfctl_vf_attrs *io);
 
 /* "mac-pools" and "mac_pools" are one key: our files have grown with both spellings. */
 bool reader_same_key(const char *a, const char *b);

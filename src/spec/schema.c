@@ -37,11 +37,9 @@ static void may_be(struct alternatives *a, const char *fmt, ...)
 	va_list args;
 
 	va_start(args, fmt);
-	if (vasprintf(&one, fmt, args) < 0) {
-		one = NULL;
-		a->text.failed = true;
-	}
+	one = str_vformat(fmt, args);
 	va_end(args);
+	a->text.failed |= !one;
 	buf_printf(&a->text, "%s%s", a->count++ ? "," : "", one ? one : "");
 }
 
