@@ -9,16 +9,19 @@
  * `vfctl list` and the hook pay only for what they call. The one file that includes
  * a library's header declares what it calls and binds it:
  *
- *	DL_FN(xmlReadMemory);
- *	static const struct dl_symbol symbols[] = { DL_SYM(xmlReadMemory), ... };
+ *	#define SYMBOLS(each) each(xmlReadMemory) each(xmlFreeDoc) ...
+ *	DL_SYMBOLS(symbols, SYMBOLS);
  *	r = dl_bind(ctx, "libxml2.so.2", symbols, ARRAY_SIZE(symbols));
  *	doc = sym_xmlReadMemory(...);
  *
  * The types come from the header, so a wrong call does not compile.
  */
-#define DL_FN(fn) static typeof(&fn) sym_##fn
 /* clang-format off */
-#define DL_SYM(fn) {#fn, (void **)&sym_##fn}
+#define DL_FN_(fn) static typeof(&fn) sym_##fn;
+#define DL_SYM_(fn) {#fn, (void **)&sym_##fn},
+#define DL_SYMBOLS(name, list) \
+	list(DL_FN_) \
+	static const struct dl_symbol name[] = {list(DL_SYM_)}
 /* clang-format on */
 
 struct dl_symbol {

@@ -137,14 +137,6 @@ static void markdown_test(struct buf *out, const struct vfctl_bench_report *r, s
 			markdown_row(out, r, &r->cells[i], &r->cells[i].columns[k]);
 }
 
-static bool is_first_of_test(const struct vfctl_bench_report *r, size_t at)
-{
-	for (size_t i = 0; i < at; i++)
-		if (str_eq(r->cells[i].test, r->cells[at].test))
-			return false;
-	return true;
-}
-
 int vfctl_bench_markdown(struct vfctl_ctx *ctx, const struct vfctl_bench_report *report,
 	char **ret_text)
 {
@@ -162,7 +154,7 @@ int vfctl_bench_markdown(struct vfctl_ctx *ctx, const struct vfctl_bench_report 
 		buf_puts(&out, "\nMeasured on emulated hardware: which is better counts, how fast "
 			"does not.\n");
 	for (size_t i = 0; i < report->cell_count; i++)
-		if (is_first_of_test(report, i))
+		if (bench_first_of_test(report, i))
 			markdown_test(&out, report, i);
 	for (size_t i = 0; i < report->note_count; i++) {
 		buf_puts(&out, i ? "- " : "\n- ");

@@ -5,6 +5,7 @@
 #include <stdio.h>
 
 #include "base/ctx.h"
+#include "bench/report.h"
 #include "bench/svg.h"
 
 static const char style[] =
@@ -191,20 +192,12 @@ static void matrix_table(struct buf *out, const struct vfctl_bench_report *r, co
 	buf_puts(out, "</tbody></table></div>\n");
 }
 
-static const struct vfctl_bench_summary *metric_of(const struct vfctl_bench_column *c, const char *name)
-{
-	for (size_t i = 0; i < c->metric_count; i++)
-		if (str_eq(c->metrics[i].metric, name))
-			return &c->metrics[i];
-	return NULL;
-}
-
 static bool has_tail(const struct vfctl_bench_report *r, const char *test)
 {
 	for (size_t i = 0; i < r->cell_count; i++)
 		for (size_t k = 0; str_eq(r->cells[i].test, test) && k < r->configuration_count; k++)
-			if (metric_of(&r->cells[i].columns[k], "p99") &&
-				metric_of(&r->cells[i].columns[k], "max"))
+			if (bench_summary_of(&r->cells[i].columns[k], "p99") &&
+				bench_summary_of(&r->cells[i].columns[k], "max"))
 				return true;
 	return false;
 }
@@ -213,13 +206,13 @@ static void tail_row(struct buf *out, const struct vfctl_bench_report *r,
 	const struct vfctl_bench_cell *cell, const struct vfctl_bench_column *c)
 {
 	static const char *const names[] = {"p50", "p99", "p99_9", "max"};
-	const struct vfctl_bench_summary *max = metric_of(c, "max"), *p99 = metric_of(c, "p99");
+	const struct vfctl_bench_summary *max = bench_summary_of(c, "max"), *p99 = bench_summary_of(c, "p99");
 
 	buf_puts(out, c->configuration ? "<tr>" : "<tr class=\"first\">");
 	cell_text(out, "", c->configuration ? "" : cell->varies);
 	cell_text(out, "", r->configurations[c->configuration].name);
 	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
-		const struct vfctl_bench_summary *s = metric_of(c, names[i]);
+		const struct vfctl_bench_summary *s = bench_summary_of(c, names[i]);
 
 		number_cell(out, "n", s ? s->median : NAN, "us", 1);
 	}
@@ -403,14 +396,6 @@ static void put_commands(struct buf *out, const struct vfctl_bench_report *r)
 	buf_puts(out, "</pre>\n");
 }
 
-static bool is_first_of_test(const struct vfctl_bench_report *r, size_t at)
-{
-	for (size_t i = 0; i < at; i++)
-		if (str_eq(r->cells[i].test, r->cells[at].test))
-			return false;
-	return true;
-}
-
 int vfctl_bench_html(struct vfctl_ctx *ctx, const struct vfctl_bench_report *report, char **ret_text)
 {
 	_buf_ struct buf out = {0};
@@ -426,7 +411,7 @@ int vfctl_bench_html(struct vfctl_ctx *ctx, const struct vfctl_bench_report *rep
 	put_answer(&out, report);
 	buf_puts(&out, "<main>\n");
 	for (size_t i = 0; i < report->cell_count; i++)
-		if (is_first_of_test(report, i))
+		if (bench_first_of_test(report, i))
 			put_test(&out, report, i, &id);
 	buf_puts(&out, "</main>\n<section><h2>Conditions</h2>\n");
 	put_method(&out, report);

@@ -27,4 +27,9 @@ int report_advice(struct vfctl_ctx *ctx, struct report *r, char *text); /* takes
 /* Sentences from the verdicts. */
 int report_advise(struct vfctl_ctx *ctx, struct report *r);
 
+/* report_text.c: NULL: that was not measured. */
+const struct vfctl_bench_summary *bench_summary_of(const struct vfctl_bench_column *c, const char *metric);
+/* Has no cell before it the same test? */
+bool bench_first_of_test(const struct vfctl_bench_report *r, size_t at);
+
 #endif

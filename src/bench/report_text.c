@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+#include "bench/report.h"
+
 #include <math.h>
 #include <stdio.h>
 
 #include "base/util.h"
-#include "vfctl/bench.h"
 
 const char *vfctl_bench_verdict_name(enum vfctl_bench_verdict verdict)
 {
@@ -69,4 +70,20 @@ const char *vfctl_bench_relative(double relative, char buf[VFCTL_BENCH_TEXT])
 	else
 		snprintf(buf, VFCTL_BENCH_TEXT, "-");
 	return buf;
+}
+
+const struct vfctl_bench_summary *bench_summary_of(const struct vfctl_bench_column *c, const char *metric)
+{
+	for (size_t i = 0; i < c->metric_count; i++)
+		if (str_eq(c->metrics[i].metric, metric))
+			return &c->metrics[i];
+	return NULL;
+}
+
+bool bench_first_of_test(const struct vfctl_bench_report *r, size_t at)
+{
+	for (size_t i = 0; i < at; i++)
+		if (str_eq(r->cells[i].test, r->cells[at].test))
+			return false;
+	return true;
 }

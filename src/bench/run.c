@@ -668,11 +668,16 @@ static int write_lines(const struct run *r, const char *started, double seconds,
 	return e;
 }
 
+/* What its test is about; NULL: it gave none. */
+static const struct bench_metric *goal_metric(const struct run *r, const struct bench_reading *reading)
+{
+	return reading ? bench_metric_find(reading->rows[0].metrics, reading->rows[0].metric_count,
+		tool_goal(r->point->tool, r->point->test)) : NULL;
+}
+
 static void tell_bench(const struct run *r, const struct bench_reading *reading, const char *error)
 {
-	const char *goal = tool_goal(r->point->tool, r->point->test);
-	const struct bench_metric *m = reading ? bench_metric_find(reading->rows[0].metrics,
-						 reading->rows[0].metric_count, goal) : NULL;
+	const struct bench_metric *m = goal_metric(r, reading);
 	char words[128], trial[32], value[VFCTL_BENCH_TEXT];
 
 	snprintf(trial, sizeof(trial), r->turn->trial ? "trial %u" : "warm-up", r->turn->trial);
@@ -681,8 +686,8 @@ static void tell_bench(const struct run *r, const struct bench_reading *reading,
 		log_warn(r->b->ctx, "%s of %s, %s failed: %s", trial, r->configuration->name, words,
 			error);
 	else if (m)
-		log_info(r->b->ctx, "%s of %s, %s: %s %s", trial, r->configuration->name, words, goal,
-			vfctl_bench_value(m->value, m->unit, m->value, value));
+		log_info(r->b->ctx, "%s of %s, %s: %s %s", trial, r->configuration->name, words,
+			tool_goal(r->point->tool, r->point->test), vfctl_bench_value(m->value, m->unit, m->value, value));
 	else
 		log_info(r->b->ctx, "%s of %s, %s: measured", trial, r->configuration->name, words);
 }
@@ -731,9 +736,7 @@ static bool is_refusal(const struct bench *b, int error)
 
 static double goal_of(const struct run *r, const struct bench_reading *reading)
 {
-	const char *goal = tool_goal(r->point->tool, r->point->test);
-	const struct bench_metric *m = reading ? bench_metric_find(reading->rows[0].metrics,
-						 reading->rows[0].metric_count, goal) : NULL;
+	const struct bench_metric *m = goal_metric(r, reading);
 
 	return m ? m->value : NAN;
 }

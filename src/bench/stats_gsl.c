@@ -8,20 +8,11 @@
 
 #include "base/dl.h"
 
-DL_FN(gsl_cdf_tdist_Q);
-DL_FN(gsl_cdf_ugaussian_Pinv);
-DL_FN(gsl_cdf_ugaussian_Q);
-DL_FN(gsl_rng_alloc);
-DL_FN(gsl_rng_free);
-DL_FN(gsl_rng_set);
-DL_FN(gsl_rng_uniform_int);
-DL_FN(gsl_set_error_handler_off);
-static const gsl_rng_type **sym_mt19937;
-
-static const struct dl_symbol symbols[] = {DL_SYM(gsl_cdf_tdist_Q), DL_SYM(gsl_cdf_ugaussian_Pinv),
-	DL_SYM(gsl_cdf_ugaussian_Q), DL_SYM(gsl_rng_alloc), DL_SYM(gsl_rng_free),
-	DL_SYM(gsl_rng_set), DL_SYM(gsl_rng_uniform_int), {"gsl_rng_mt19937", (void **)&sym_mt19937},
-	DL_SYM(gsl_set_error_handler_off)};
+#define SYMBOLS(each) \
+	each(gsl_cdf_tdist_Q) each(gsl_cdf_ugaussian_Pinv) each(gsl_cdf_ugaussian_Q) \
+	each(gsl_rng_alloc) each(gsl_rng_free) each(gsl_rng_set) each(gsl_rng_uniform_int) \
+	each(gsl_set_error_handler_off) each(gsl_rng_mt19937)
+DL_SYMBOLS(symbols, SYMBOLS);
 
 int gsl_bind(struct vfctl_ctx *ctx)
 {
@@ -55,7 +46,7 @@ double gsl_t_tail(double t, double freedom)
 
 struct gsl_random *gsl_random_new(uint64_t seed)
 {
-	gsl_rng *rng = sym_gsl_rng_alloc(*sym_mt19937);
+	gsl_rng *rng = sym_gsl_rng_alloc(*sym_gsl_rng_mt19937);
 
 	if (rng)
 		sym_gsl_rng_set(rng, seed);

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+#include "bench/report.h"
 #include "bench/svg.h"
 
 #include <math.h>
@@ -237,14 +238,6 @@ bool svg_can_plot(const struct vfctl_bench_report *r, const char *test, enum svg
 	return count > 1;
 }
 
-static const struct vfctl_bench_summary *metric_of(const struct vfctl_bench_column *c, const char *name)
-{
-	for (size_t i = 0; i < c->metric_count; i++)
-		if (str_eq(c->metrics[i].metric, name))
-			return &c->metrics[i];
-	return NULL;
-}
-
 static int by_x(const void *a, const void *b)
 {
 	double x = ((const struct point *)a)->x, y = ((const struct point *)b)->x;
@@ -260,7 +253,7 @@ static size_t points_of(const struct vfctl_bench_report *r, const char *test, en
 
 	for (size_t i = 0; i < r->cell_count && count < POINTS_MAX; i++) {
 		const struct vfctl_bench_column *c = &r->cells[i].columns[configuration];
-		const struct vfctl_bench_summary *s = metric ? metric_of(c, metric) : &c->goal;
+		const struct vfctl_bench_summary *s = metric ? bench_summary_of(c, metric) : &c->goal;
 
 		if (!str_eq(r->cells[i].test, test) || !s || !s->trials)
 			continue;
@@ -283,7 +276,7 @@ static const char *second_metric(const struct vfctl_bench_report *r, const struc
 {
 	for (size_t k = 0; k < r->configuration_count; k++)
 		if (str_eq(cell->unit, "us") && !str_eq(cell->goal, "p99") &&
-			metric_of(&cell->columns[k], "p99"))
+			bench_summary_of(&cell->columns[k], "p99"))
 			return "p99";
 	return NULL;
 }
@@ -481,6 +474,23 @@ static double highest_share(const struct vfctl_bench_report *r, const struct vfc
 	return high;
 }
 
+typedef void put_curve_fn(struct buf *out, const struct vfctl_bench_column *c, const struct axis *x,
+	const struct axis *y);
+
+/* One of each configuration that has samples, over the times below. */
+static void put_curves(struct buf *out, const struct vfctl_bench_report *r,
+	const struct vfctl_bench_cell *cell, put_curve_fn *put, const struct axis *x, const struct axis *y)
+{
+	axis_x(out, x, "us", CURVE_BOTTOM);
+	for (size_t k = 0; k < r->configuration_count; k++) {
+		if (!cell->columns[k].bucket_count)
+			continue;
+		buf_printf(out, "<g class=\"c%zu\">", k % SVG_COLOURS);
+		put(out, &cell->columns[k], x, y);
+		buf_puts(out, "</g>");
+	}
+}
+
 static void put_shares(struct buf *out, const struct vfctl_bench_column *c, const struct axis *x,
 	const struct axis *y)
 {
@@ -524,14 +534,7 @@ void svg_distribution(struct buf *out, const struct vfctl_bench_report *r,
 		snprintf(text, sizeof(text), "%.3g %%", 100 * ticks[i]);
 		tick_y(out, at_px(&y, ticks[i]), text);
 	}
-	axis_x(out, &x, "us", CURVE_BOTTOM);
-	for (size_t k = 0; k < r->configuration_count; k++) {
-		if (!cell->columns[k].bucket_count)
-			continue;
-		buf_printf(out, "<g class=\"c%zu\">", k % SVG_COLOURS);
-		put_shares(out, &cell->columns[k], &x, &y);
-		buf_puts(out, "</g>");
-	}
+	put_curves(out, r, cell, put_shares, &x, &y);
 	close_figure(out, r, caption, true);
 }
 
@@ -569,14 +572,7 @@ void svg_tail(struct buf *out, const struct vfctl_bench_report *r, const struct 
 		snprintf(text, sizeof(text), "%.6g %%", 100 * share);
 		tick_y(out, at_px(&y, share), text);
 	}
-	axis_x(out, &x, "us", CURVE_BOTTOM);
-	for (size_t k = 0; k < r->configuration_count; k++) {
-		if (!cell->columns[k].bucket_count)
-			continue;
-		buf_printf(out, "<g class=\"c%zu\">", k % SVG_COLOURS);
-		put_tail(out, &cell->columns[k], &x, &y);
-		buf_puts(out, "</g>");
-	}
+	put_curves(out, r, cell, put_tail, &x, &y);
 	close_figure(out, r, caption, true);
 }
 

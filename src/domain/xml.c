@@ -13,55 +13,15 @@
 #include "base/dl.h"
 #include "vfctl/domain.h"
 
-DL_FN(xmlNewParserCtxt);
-DL_FN(xmlFreeParserCtxt);
-DL_FN(xmlCtxtReadMemory);
-DL_FN(xmlCtxtGetLastError);
-DL_FN(xmlStopParser);
-DL_FN(xmlNewDoc);
-DL_FN(xmlFreeDoc);
-DL_FN(xmlDocGetRootElement);
-DL_FN(xmlDocSetRootElement);
-DL_FN(xmlDocDumpFormatMemoryEnc);
-DL_FN(xmlNewDocNode);
-DL_FN(xmlAddChild);
-DL_FN(xmlAddPrevSibling);
-DL_FN(xmlNodeSetContent);
-DL_FN(xmlNodeAddContent);
-DL_FN(xmlSetNsProp);
-DL_FN(xmlUnsetProp);
-DL_FN(xmlRemoveProp);
-DL_FN(xmlUnlinkNode);
-DL_FN(xmlFreeNode);
-DL_FN(xmlSearchNsByHref);
-DL_FN(xmlNewNs);
-DL_FN(xmlSetNs);
-
-static const struct dl_symbol symbols[] = {
-	DL_SYM(xmlNewParserCtxt),
-	DL_SYM(xmlFreeParserCtxt),
-	DL_SYM(xmlCtxtReadMemory),
-	DL_SYM(xmlCtxtGetLastError),
-	DL_SYM(xmlStopParser),
-	DL_SYM(xmlNewDoc),
-	DL_SYM(xmlFreeDoc),
-	DL_SYM(xmlDocGetRootElement),
-	DL_SYM(xmlDocSetRootElement),
-	DL_SYM(xmlDocDumpFormatMemoryEnc),
-	DL_SYM(xmlNewDocNode),
-	DL_SYM(xmlAddChild),
-	DL_SYM(xmlAddPrevSibling),
-	DL_SYM(xmlNodeSetContent),
-	DL_SYM(xmlNodeAddContent),
-	DL_SYM(xmlSetNsProp),
-	DL_SYM(xmlUnsetProp),
-	DL_SYM(xmlRemoveProp),
-	DL_SYM(xmlUnlinkNode),
-	DL_SYM(xmlFreeNode),
-	DL_SYM(xmlSearchNsByHref),
-	DL_SYM(xmlNewNs),
-	DL_SYM(xmlSetNs),
-};
+#define SYMBOLS(each) \
+	each(xmlNewParserCtxt) each(xmlFreeParserCtxt) each(xmlCtxtReadMemory) \
+	each(xmlCtxtGetLastError) each(xmlStopParser) each(xmlNewDoc) each(xmlFreeDoc) \
+	each(xmlDocGetRootElement) each(xmlDocSetRootElement) each(xmlDocDumpFormatMemoryEnc) \
+	each(xmlNewDocNode) each(xmlAddChild) each(xmlAddPrevSibling) each(xmlNodeSetContent) \
+	each(xmlNodeAddContent) each(xmlSetNsProp) each(xmlUnsetProp) each(xmlRemoveProp) \
+	each(xmlUnlinkNode) each(xmlFreeNode) each(xmlSearchNsByHref) each(xmlNewNs) \
+	each(xmlSetNs)
+DL_SYMBOLS(symbols, SYMBOLS);
 
 struct xml {
 	xmlDocPtr doc;

@@ -20,20 +20,11 @@
 
 #undef curl_easy_setopt
 #undef curl_easy_getinfo
-DL_FN(curl_global_init);
-DL_FN(curl_easy_init);
-DL_FN(curl_easy_setopt);
-DL_FN(curl_easy_perform);
-DL_FN(curl_easy_getinfo);
-DL_FN(curl_easy_strerror);
-DL_FN(curl_easy_cleanup);
-DL_FN(curl_slist_append);
-DL_FN(curl_slist_free_all);
-
-static const struct dl_symbol symbols[] = {
-	DL_SYM(curl_global_init), DL_SYM(curl_easy_init), DL_SYM(curl_easy_setopt),
-	DL_SYM(curl_easy_perform), DL_SYM(curl_easy_getinfo), DL_SYM(curl_easy_strerror),
-	DL_SYM(curl_easy_cleanup), DL_SYM(curl_slist_append), DL_SYM(curl_slist_free_all)};
+#define SYMBOLS(each) \
+	each(curl_global_init) each(curl_easy_init) each(curl_easy_setopt) each(curl_easy_perform) \
+	each(curl_easy_getinfo) each(curl_easy_strerror) each(curl_easy_cleanup) \
+	each(curl_slist_append) each(curl_slist_free_all)
+DL_SYMBOLS(symbols, SYMBOLS);
 
 #define ANSWER_MAX (32u * 1024 * 1024)
 #define PASSWORD_MAX 1024

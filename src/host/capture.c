@@ -85,7 +85,7 @@ static int copy_file(struct capture *c, const char *path)
 	return put_file(c, path, text.data, text.len);
 }
 
-static int copy_tree(struct capture *c, const char *path, unsigned depth);
+static int copy_directory(struct capture *c, const char *path, unsigned depth, bool device);
 
 /* One entry: a link, a directory (entered while @depth lasts) or a file. */
 static int copy_entry(struct capture *c, const char *path, unsigned depth)
@@ -101,11 +101,22 @@ static int copy_entry(struct capture *c, const char *path, unsigned depth)
 		return 0;
 	r = h->ops->list(h, path, &names);
 	if (r == 0)
-		return depth ? copy_tree(c, path, depth - 1) : 0;
+		return depth ? copy_directory(c, path, depth - 1, false) : 0;
 	return copy_file(c, path);
 }
 
-static int copy_tree(struct capture *c, const char *path, unsigned depth)
+/*
+ * Devices sit inside their bridges: a subdirectory that is a PCI function itself is left
+ * to its own turn, so that each is copied once.
+ */
+static bool is_device(const char *name)
+{
+	return fnmatch("*:*:*.*", name, 0) == 0 || fnmatch("*:pcie*", name, 0) == 0 ||
+		str_starts(name, "pci");
+}
+
+/* @device: that of a PCI function, whose RDMA devices go deeper. */
+static int copy_directory(struct capture *c, const char *path, unsigned depth, bool device)
 {
 	struct host *h = host_of(c->ctx);
 	_strv_ char **names = NULL;
@@ -116,8 +127,9 @@ static int copy_tree(struct capture *c, const char *path, unsigned depth)
 
 		if (!entry)
 			return -ENOMEM;
-		if (!is_skipped(names[i]))
-			r = copy_entry(c, entry, depth);
+		if (!is_skipped(names[i]) && !(device && is_device(names[i])))
+			r = copy_entry(c, entry, device && str_eq(names[i], "infiniband") ? RDMA_DEPTH
+				: depth);
 	}
 	return is_fatal(r) ? r : 0;
 }
@@ -128,29 +140,6 @@ static char *device_path(const char *target)
 	while (str_starts(target, "../"))
 		target += 3;
 	return str_format("/sys/%s", target);
-}
-
-/*
- * Devices sit inside their bridges: a subdirectory that is a PCI function itself is left
- * to its own turn, so that each is copied once.
- */
-static int copy_device(struct capture *c, const char *path)
-{
-	struct host *h = host_of(c->ctx);
-	_strv_ char **names = NULL;
-	int r = h->ops->list(h, path, &names);
-
-	for (size_t i = 0; r == 0 && names[i]; i++) {
-		_free_ char *entry = str_format("%s/%s", path, names[i]);
-
-		if (!entry)
-			return -ENOMEM;
-		if (is_skipped(names[i]) || fnmatch("*:*:*.*", names[i], 0) == 0 ||
-			fnmatch("*:pcie*", names[i], 0) == 0 || str_starts(names[i], "pci"))
-			continue;
-		r = copy_entry(c, entry, str_eq(names[i], "infiniband") ? RDMA_DEPTH : 4);
-	}
-	return is_fatal(r) ? r : 0;
 }
 
 static int copy_pci(struct capture *c)
@@ -169,7 +158,7 @@ static int copy_pci(struct capture *c)
 		path = device_path(target);
 		r = path ? put_link(c, entry, target) : -ENOMEM;
 		if (r == 0)
-			r = copy_device(c, path);
+			r = copy_directory(c, path, 4, true);
 	}
 	return r == -ENOENT ? 0 : r;
 }
@@ -192,7 +181,7 @@ static int copy_links(struct capture *c, const char *dir)
 		if (r == 0)
 			r = put_link(c, entry, target);
 		else if (r == -EINVAL)
-			r = copy_tree(c, entry, 0);
+			r = copy_directory(c, entry, 0, false);
 		if (r < 0)
 			return r;
 	}
@@ -216,7 +205,7 @@ static int copy_bonds(struct capture *c)
 			continue;
 		dir = entry && h->ops->readlink(h, entry, &target) == 0 ? device_path(target) : steal(entry);
 		bonding = dir ? str_format("%s/bonding", dir) : NULL;
-		r = bonding ? copy_tree(c, bonding, 0) : -ENOMEM;
+		r = bonding ? copy_directory(c, bonding, 0, false) : -ENOMEM;
 	}
 	if (r < 0 || h->ops->list(h, "/sys/kernel/debug/mlx5", &cards) < 0)
 		return r;
@@ -425,7 +414,7 @@ static int copy_all(struct capture *c)
 	int r = copy_pci(c);
 
 	for (size_t i = 0; r == 0 && i < ARRAY_SIZE(trees); i++)
-		r = copy_tree(c, trees[i], DEPTH_MAX);
+		r = copy_directory(c, trees[i], DEPTH_MAX, false);
 	for (size_t i = 0; r == 0 && i < ARRAY_SIZE(link_lists); i++)
 		r = copy_links(c, link_lists[i]);
 	for (size_t i = 0; r == 0 && i < ARRAY_SIZE(files); i++)

@@ -8,14 +8,9 @@
 
 #include "base/dl.h"
 
-DL_FN(gzdopen);
-DL_FN(gzread);
-DL_FN(gzwrite);
-DL_FN(gzclose);
-DL_FN(gzerror);
-
-static const struct dl_symbol symbols[] = {DL_SYM(gzdopen), DL_SYM(gzread), DL_SYM(gzwrite),
-	DL_SYM(gzclose), DL_SYM(gzerror)};
+#define SYMBOLS(each) \
+	each(gzdopen) each(gzread) each(gzwrite) each(gzclose) each(gzerror)
+DL_SYMBOLS(symbols, SYMBOLS);
 
 struct stream {
 	struct vfctl_ctx *ctx;

@@ -7,21 +7,10 @@
 
 #define SONAME "libibverbs.so.1"
 
-DL_FN(ibv_get_device_list);
-DL_FN(ibv_free_device_list);
-DL_FN(ibv_get_device_name);
-DL_FN(ibv_open_device);
-DL_FN(ibv_close_device);
-DL_FN(ibv_query_device);
-
-static const struct dl_symbol symbols[] = {
-	DL_SYM(ibv_get_device_list),
-	DL_SYM(ibv_free_device_list),
-	DL_SYM(ibv_get_device_name),
-	DL_SYM(ibv_open_device),
-	DL_SYM(ibv_close_device),
-	DL_SYM(ibv_query_device),
-};
+#define SYMBOLS(each) \
+	each(ibv_get_device_list) each(ibv_free_device_list) each(ibv_get_device_name) \
+	each(ibv_open_device) each(ibv_close_device) each(ibv_query_device)
+DL_SYMBOLS(symbols, SYMBOLS);
 
 static uint32_t mtu_bytes(enum ibv_mtu mtu)
 {

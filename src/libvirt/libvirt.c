@@ -10,47 +10,22 @@
 #include "base/dl.h"
 #include "vfctl/hypervisor.h"
 
-DL_FN(virConnectOpen);
-DL_FN(virConnectClose);
-DL_FN(virConnectGetLibVersion);
-DL_FN(virConnectListAllDomains);
-DL_FN(virConnectDomainEventRegisterAny);
-DL_FN(virConnectDomainEventDeregisterAny);
-DL_FN(virDomainLookupByName);
-DL_FN(virDomainLookupByUUIDString);
-DL_FN(virDomainGetName);
-DL_FN(virDomainGetUUIDString);
-DL_FN(virDomainGetXMLDesc);
-DL_FN(virDomainIsActive);
-DL_FN(virDomainIsPersistent);
-DL_FN(virDomainDefineXMLFlags);
-DL_FN(virDomainUndefineFlags);
-DL_FN(virDomainAttachDeviceFlags);
-DL_FN(virDomainDetachDeviceFlags);
-DL_FN(virDomainFree);
-DL_FN(virEventRegisterDefaultImpl);
-DL_FN(virEventRunDefaultImpl);
-DL_FN(virEventAddTimeout);
-DL_FN(virEventRemoveTimeout);
-DL_FN(virGetLastError);
-DL_FN(virSetErrorFunc);
-
-static const struct dl_symbol symbols[] = {DL_SYM(virConnectOpen), DL_SYM(virConnectClose),
-	DL_SYM(virConnectGetLibVersion), DL_SYM(virConnectListAllDomains),
-	DL_SYM(virConnectDomainEventRegisterAny), DL_SYM(virConnectDomainEventDeregisterAny),
-	DL_SYM(virDomainLookupByName), DL_SYM(virDomainLookupByUUIDString),
-	DL_SYM(virDomainGetName), DL_SYM(virDomainGetUUIDString), DL_SYM(virDomainGetXMLDesc),
-	DL_SYM(virDomainIsActive), DL_SYM(virDomainIsPersistent),
-	DL_SYM(virDomainDefineXMLFlags), DL_SYM(virDomainUndefineFlags),
-	DL_SYM(virDomainAttachDeviceFlags), DL_SYM(virDomainDetachDeviceFlags),
-	DL_SYM(virDomainFree), DL_SYM(virEventRegisterDefaultImpl),
-	DL_SYM(virEventRunDefaultImpl), DL_SYM(virEventAddTimeout),
-	DL_SYM(virEventRemoveTimeout), DL_SYM(virGetLastError), DL_SYM(virSetErrorFunc)};
-
-DL_FN(virDomainQemuAgentCommand);
+#define SYMBOLS(each) \
+	each(virConnectOpen) each(virConnectClose) each(virConnectGetLibVersion) \
+	each(virConnectListAllDomains) each(virConnectDomainEventRegisterAny) \
+	each(virConnectDomainEventDeregisterAny) each(virDomainLookupByName) \
+	each(virDomainLookupByUUIDString) each(virDomainGetName) each(virDomainGetUUIDString) \
+	each(virDomainGetXMLDesc) each(virDomainIsActive) each(virDomainIsPersistent) \
+	each(virDomainDefineXMLFlags) each(virDomainUndefineFlags) \
+	each(virDomainAttachDeviceFlags) each(virDomainDetachDeviceFlags) each(virDomainFree) \
+	each(virEventRegisterDefaultImpl) each(virEventRunDefaultImpl) each(virEventAddTimeout) \
+	each(virEventRemoveTimeout) each(virGetLastError) each(virSetErrorFunc)
+DL_SYMBOLS(symbols, SYMBOLS);
 
 /* In a library of its own beside the other. */
-static const struct dl_symbol qemu_symbols[] = {DL_SYM(virDomainQemuAgentCommand)};
+#define QEMU_SYMBOLS(each) \
+	each(virDomainQemuAgentCommand)
+DL_SYMBOLS(qemu_symbols, QEMU_SYMBOLS);
 
 #define SYSTEM "qemu:///system"
 #define WAITING "waiting for libvirt"

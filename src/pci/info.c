@@ -13,21 +13,11 @@
 #include "host/host.h"
 #include "pci/device.h"
 
-DL_FN(pci_alloc);
-DL_FN(pci_init);
-DL_FN(pci_cleanup);
-DL_FN(pci_get_dev);
-DL_FN(pci_free_dev);
-DL_FN(pci_fill_info);
-DL_FN(pci_find_cap);
-DL_FN(pci_read_word);
-DL_FN(pci_lookup_name);
-DL_FN(pci_set_param);
-
-static const struct dl_symbol symbols[] = {DL_SYM(pci_alloc), DL_SYM(pci_init),
-	DL_SYM(pci_cleanup), DL_SYM(pci_get_dev), DL_SYM(pci_free_dev), DL_SYM(pci_fill_info),
-	DL_SYM(pci_find_cap), DL_SYM(pci_read_word), DL_SYM(pci_lookup_name),
-	DL_SYM(pci_set_param)};
+#define SYMBOLS(each) \
+	each(pci_alloc) each(pci_init) each(pci_cleanup) each(pci_get_dev) each(pci_free_dev) \
+	each(pci_fill_info) each(pci_find_cap) each(pci_read_word) each(pci_lookup_name) \
+	each(pci_set_param)
+DL_SYMBOLS(symbols, SYMBOLS);
 
 /* libpci's default for an error is exit(1): its handler must not return. */
 static _Thread_local jmp_buf *on_error;

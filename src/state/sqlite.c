@@ -13,36 +13,15 @@
 #include "base/dl.h"
 #include "base/lock_holder.h"
 
-DL_FN(sqlite3_bind_int64);
-DL_FN(sqlite3_bind_text);
-DL_FN(sqlite3_busy_handler);
-DL_FN(sqlite3_changes);
-DL_FN(sqlite3_clear_bindings);
-DL_FN(sqlite3_close);
-DL_FN(sqlite3_column_int64);
-DL_FN(sqlite3_column_text);
-DL_FN(sqlite3_db_config);
-DL_FN(sqlite3_errmsg);
-DL_FN(sqlite3_exec);
-DL_FN(sqlite3_file_control);
-DL_FN(sqlite3_extended_errcode);
-DL_FN(sqlite3_finalize);
-DL_FN(sqlite3_get_autocommit);
-DL_FN(sqlite3_open_v2);
-DL_FN(sqlite3_prepare_v2);
-DL_FN(sqlite3_reset);
-DL_FN(sqlite3_sql);
-DL_FN(sqlite3_step);
-
-static const struct dl_symbol symbols[] = {
-	DL_SYM(sqlite3_bind_int64), DL_SYM(sqlite3_bind_text), DL_SYM(sqlite3_busy_handler),
-	DL_SYM(sqlite3_changes), DL_SYM(sqlite3_close), DL_SYM(sqlite3_column_int64),
-	DL_SYM(sqlite3_column_text), DL_SYM(sqlite3_errmsg), DL_SYM(sqlite3_exec),
-	DL_SYM(sqlite3_file_control),
-	DL_SYM(sqlite3_extended_errcode), DL_SYM(sqlite3_finalize), DL_SYM(sqlite3_get_autocommit),
-	DL_SYM(sqlite3_open_v2),
-	DL_SYM(sqlite3_prepare_v2), DL_SYM(sqlite3_clear_bindings), DL_SYM(sqlite3_reset),
-	DL_SYM(sqlite3_sql), DL_SYM(sqlite3_step), DL_SYM(sqlite3_db_config)};
+#define SYMBOLS(each) \
+	each(sqlite3_bind_int64) each(sqlite3_bind_text) each(sqlite3_busy_handler) \
+	each(sqlite3_changes) each(sqlite3_close) each(sqlite3_column_int64) \
+	each(sqlite3_column_text) each(sqlite3_errmsg) each(sqlite3_exec) \
+	each(sqlite3_file_control) each(sqlite3_extended_errcode) each(sqlite3_finalize) \
+	each(sqlite3_get_autocommit) each(sqlite3_open_v2) each(sqlite3_prepare_v2) \
+	each(sqlite3_clear_bindings) each(sqlite3_reset) each(sqlite3_sql) each(sqlite3_step) \
+	each(sqlite3_db_config)
+DL_SYMBOLS(symbols, SYMBOLS);
 
 /* Another command's transaction takes milliseconds. */
 #define BUSY_TIMEOUT_MS 10000

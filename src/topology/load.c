@@ -15,37 +15,13 @@
 #define DISTANCE_LOCAL 10
 #define DISTANCE_REMOTE 20
 
-DL_FN(hwloc_topology_init);
-DL_FN(hwloc_topology_destroy);
-DL_FN(hwloc_topology_set_flags);
-DL_FN(hwloc_topology_set_all_types_filter);
-DL_FN(hwloc_topology_set_type_filter);
-DL_FN(hwloc_topology_set_xml);
-DL_FN(hwloc_topology_set_synthetic);
-DL_FN(hwloc_topology_load);
-DL_FN(hwloc_get_type_depth);
-DL_FN(hwloc_get_nbobjs_by_depth);
-DL_FN(hwloc_get_obj_by_depth);
-DL_FN(hwloc_bitmap_next);
-DL_FN(hwloc_distances_get_by_name);
-DL_FN(hwloc_distances_release);
-
-static const struct dl_symbol symbols[] = {
-	DL_SYM(hwloc_topology_init),
-	DL_SYM(hwloc_topology_destroy),
-	DL_SYM(hwloc_topology_set_flags),
-	DL_SYM(hwloc_topology_set_all_types_filter),
-	DL_SYM(hwloc_topology_set_type_filter),
-	DL_SYM(hwloc_topology_set_xml),
-	DL_SYM(hwloc_topology_set_synthetic),
-	DL_SYM(hwloc_topology_load),
-	DL_SYM(hwloc_get_type_depth),
-	DL_SYM(hwloc_get_nbobjs_by_depth),
-	DL_SYM(hwloc_get_obj_by_depth),
-	DL_SYM(hwloc_bitmap_next),
-	DL_SYM(hwloc_distances_get_by_name),
-	DL_SYM(hwloc_distances_release),
-};
+#define SYMBOLS(each) \
+	each(hwloc_topology_init) each(hwloc_topology_destroy) each(hwloc_topology_set_flags) \
+	each(hwloc_topology_set_all_types_filter) each(hwloc_topology_set_type_filter) \
+	each(hwloc_topology_set_xml) each(hwloc_topology_set_synthetic) each(hwloc_topology_load) \
+	each(hwloc_get_type_depth) each(hwloc_get_nbobjs_by_depth) each(hwloc_get_obj_by_depth) \
+	each(hwloc_bitmap_next) each(hwloc_distances_get_by_name) each(hwloc_distances_release)
+DL_SYMBOLS(symbols, SYMBOLS);
 
 static void destroy_hwloc(hwloc_topology_t *t)
 {
