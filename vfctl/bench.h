@@ -6,13 +6,6 @@
 #include "vfctl/measure.h"
 
 /* A row of `vfctl bench VERB`. Its arguments are in->args[1] and on. */
-struct bench_verb {
-	const char *name;
-	const char *args; /* "DIR..." */
-	size_t min_args, max_args;
-	int (*run)(struct invocation *in);
-};
-
 /* bench_run.c */
 int bench_run_plan(struct invocation *in);
 int bench_run_latency(struct invocation *in);

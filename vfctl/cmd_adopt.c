@@ -2,7 +2,6 @@
 /* adopt: a domain that others wrote, with its VFs under lease. */
 #include "command.h"
 #include "host_ids.h"
-#include "main.h"
 #include "vfctl/workflow.h"
 
 static int run_adopt(struct invocation *in)
@@ -11,15 +10,10 @@ static int run_adopt(struct invocation *in)
 	struct vfctl_hypervisor *hv;
 	struct vfctl_change *change;
 	struct host_ids h = {0};
-	int r, status = host_ids_open(in, !in->dry_run, &h);
+	int r, status = host_ids_open_guest(in, &h, &hv);
 
 	if (status)
 		return status;
-	r = main_open_hypervisor(in->ctx, option_of(in, "connect"), &hv);
-	if (r < 0) {
-		host_ids_close(&h);
-		return fail(in, r);
-	}
 	r = end ? vfctl_adopt_end_plan(in->ctx, hv, in->args[0], h.ids, in->dry_run, &change)
 		: vfctl_adopt_plan(in->ctx, hv, in->args[0], h.ids, in->dry_run, &change);
 	status = r < 0 ? fail(in, r) : run_ids_change(in, &h, change, "its lease is ended");

@@ -6,7 +6,6 @@
 
 #include "attr_args.h"
 #include "command.h"
-#include "main.h"
 #include "host_ids.h"
 #include "vfctl/workflow.h"
 
@@ -100,16 +99,11 @@ static int run_attach(struct invocation *in)
 	if (!status)
 		status = read_form(in, &o.form);
 	if (!status)
-		status = host_ids_open(in, !in->dry_run, &h);
+		status = host_ids_open_guest(in, &h, &hv);
 	if (status)
 		return status;
 	o.ids = h.ids;
 	o.spec = h.spec;
-	r = main_open_hypervisor(in->ctx, option_of(in, "connect"), &hv);
-	if (r < 0) {
-		host_ids_close(&h);
-		return fail(in, r);
-	}
 	r = vfctl_attach_plan(in->ctx, hv, in->args[0], &o, in->dry_run, &change);
 	snprintf(done, sizeof(done), "attached to %s", in->args[0]);
 	status = r < 0 ? fail(in, r) : run_ids_change(in, &h, change, done);
@@ -161,15 +155,10 @@ static int run_detach(struct invocation *in)
 	status = read_number(in, "wait", 3600, " seconds", &seconds);
 	o.timeout_ms = seconds * 1000;
 	if (!status)
-		status = host_ids_open(in, !in->dry_run, &h);
+		status = host_ids_open_guest(in, &h, &hv);
 	if (status)
 		return status;
 	o.ids = h.ids;
-	r = main_open_hypervisor(in->ctx, option_of(in, "connect"), &hv);
-	if (r < 0) {
-		host_ids_close(&h);
-		return fail(in, r);
-	}
 	r = vfctl_detach_plan(in->ctx, hv, in->args[0], &o, in->dry_run, &change);
 	snprintf(done, sizeof(done), "detached from %s", in->args[0]);
 	status = r < 0 ? fail(in, r) : run_ids_change(in, &h, change, done);

@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* bench: measure, and say what differs and how sure that is. */
-#include <string.h>
-
 #include "bench.h"
 
-static const struct bench_verb verbs[] = {
+static const struct verb verbs[] = {
 	{"run", "PLAN", 0, 1, bench_run_plan},
 	{"latency", "DEVICE --to ADDRESS", 1, 1, bench_run_latency},
 	{"throughput", "DEVICE --to ADDRESS", 1, 1, bench_run_throughput},
@@ -18,21 +16,7 @@ static const struct bench_verb verbs[] = {
 
 static int run_bench(struct invocation *in)
 {
-	for (size_t i = 0; i < ARRAY_SIZE(verbs); i++) {
-		const struct bench_verb *verb = &verbs[i];
-		size_t count = in->arg_count - 1;
-
-		if (strcmp(verb->name, in->args[0]) != 0)
-			continue;
-		if (count < verb->min_args)
-			return usage(in, "needs: vfctl bench %s %s", verb->name, verb->args);
-		if (count > verb->max_args)
-			return usage(in, "'%s' is one argument too many: vfctl bench %s %s",
-				in->args[verb->max_args + 1], verb->name, verb->args);
-		return verb->run(in);
-	}
-	return usage(in, "'%s' is not one of: run, latency, throughput, rdma, report, compare, history, "
-		"import, parse", in->args[0]);
+	return run_verb(in, verbs, ARRAY_SIZE(verbs));
 }
 
 static const struct option_row options[] = {

@@ -184,15 +184,10 @@ static int run_undefine(struct invocation *in)
 	struct host_ids h = {0};
 	struct vfctl_undefine_options options = {.force = option_of(in, "force"),
 		.drop = drops_of(in)};
-	int r, status = host_ids_open(in, !in->dry_run, &h);
+	int r, status = host_ids_open_guest(in, &h, &hv);
 
 	if (status)
 		return status;
-	r = main_open_hypervisor(in->ctx, option_of(in, "connect"), &hv);
-	if (r < 0) {
-		host_ids_close(&h);
-		return fail(in, r);
-	}
 	options.ids = h.ids;
 	r = vfctl_undefine_plan(in->ctx, hv, in->args[0], &options, in->dry_run, &change);
 	status = r < 0 ? fail(in, r)

@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* tune: interrupt moderation and what else makes a card fast, set, shown and found by measurement. */
-#include <string.h>
-
 #include "tune.h"
 #include "vfctl/bench.h"
 
-static const struct tune_verb verbs[] = {
+static const struct verb verbs[] = {
 	{"profiles", "", 0, 0, tune_run_profiles},
 	{"show", "[DOMAIN | PF [PROFILE] [SETTING=VALUE...]]", 0, ARGS_MAX - 1, tune_run_show},
 	{"set", "PF [PROFILE] [SETTING=VALUE...]", 2, ARGS_MAX - 1, tune_run_set},
@@ -15,20 +13,7 @@ static const struct tune_verb verbs[] = {
 
 static int run_tune(struct invocation *in)
 {
-	for (size_t i = 0; i < ARRAY_SIZE(verbs); i++) {
-		const struct tune_verb *verb = &verbs[i];
-		size_t count = in->arg_count - 1;
-
-		if (strcmp(verb->name, in->args[0]) != 0)
-			continue;
-		if (count < verb->min_args)
-			return usage(in, "needs: vfctl tune %s %s", verb->name, verb->args);
-		if (count > verb->max_args)
-			return usage(in, "'%s' is one argument too many: vfctl tune %s %s",
-				in->args[verb->max_args + 1], verb->name, verb->args);
-		return verb->run(in);
-	}
-	return usage(in, "'%s' is not one of: profiles, show, set, guest, search", in->args[0]);
+	return run_verb(in, verbs, ARRAY_SIZE(verbs));
 }
 
 static const struct option_row options[] = {

@@ -96,6 +96,15 @@ int fail_as(const struct invocation *in, int status, int error, const char *fmt,
 	__attribute__((format(printf, 4, 5)));
 /* The same for the user's own mistake. */
 #define usage(in, ...) fail_as((in), EXIT_USAGE, -EINVAL, __VA_ARGS__)
+
+/* What a command of several does: its first argument is one of these. */
+struct verb {
+	const char *name;
+	const char *args; /* "DIR..." */
+	size_t min_args, max_args;
+	int (*run)(struct invocation *in);
+};
+int run_verb(struct invocation *in, const struct verb *verbs, size_t count);
 /* "warning: words" on standard error, one line whatever is in it. */
 void warn(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 /* So often another may be given what was planned, before that is told as a failure. */

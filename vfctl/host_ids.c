@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "host_ids.h"
+#include "main.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -35,6 +36,19 @@ void host_ids_close(struct host_ids *h)
 	vfctl_ids_close(h->ids);
 	vfctl_host_spec_free(h->spec);
 	*h = (struct host_ids){0};
+}
+
+int host_ids_open_guest(struct invocation *in, struct host_ids *ret, struct vfctl_hypervisor **ret_hv)
+{
+	int r, status = host_ids_open(in, !in->dry_run, ret);
+
+	if (status)
+		return status;
+	r = main_open_hypervisor(in->ctx, option_of(in, "connect"), ret_hv);
+	if (r == 0)
+		return 0;
+	host_ids_close(ret);
+	return fail(in, r);
 }
 
 int run_after_change(struct invocation *in, const struct vfctl_host_spec *spec)

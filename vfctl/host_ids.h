@@ -21,6 +21,8 @@ int host_ids_open(struct invocation *in, bool write, struct host_ids *ret);
  */
 int host_ids_try(struct invocation *in, struct host_ids *ret);
 void host_ids_close(struct host_ids *h);
+/* The first, to be written unless this is a dry run, and libvirt (--connect). */
+int host_ids_open_guest(struct invocation *in, struct host_ids *ret, struct vfctl_hypervisor **ret_hv);
 
 /*
  * GUIDs or P_Keys have changed: run the after-change command, if there is one. EXIT_DONE,

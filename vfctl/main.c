@@ -111,6 +111,27 @@ int fail_as(const struct invocation *in, int status, int error, const char *fmt,
 	return complain_vfctl(in, text, error, status);
 }
 
+int run_verb(struct invocation *in, const struct verb *verbs, size_t count)
+{
+	char names[256] = "";
+
+	for (size_t i = 0; i < count; i++) {
+		const struct verb *verb = &verbs[i];
+		size_t args = in->arg_count - 1, len = strlen(names);
+
+		snprintf(names + len, sizeof(names) - len, "%s%s", i ? ", " : "", verb->name);
+		if (strcmp(verb->name, in->args[0]) != 0)
+			continue;
+		if (args < verb->min_args)
+			return usage(in, "needs: vfctl %s %s %s", in->command->name, verb->name, verb->args);
+		if (args > verb->max_args)
+			return usage(in, "'%s' is one argument too many: vfctl %s %s %s",
+				in->args[verb->max_args + 1], in->command->name, verb->name, verb->args);
+		return verb->run(in);
+	}
+	return usage(in, "'%s' is not one of: %s", in->args[0], names);
+}
+
 void warn(const char *fmt, ...)
 {
 	char text[1024];

@@ -7,13 +7,6 @@
 #include "vfctl/tuning.h"
 
 /* A row of `vfctl tune VERB`. Its arguments are in->args[1] and on. */
-struct tune_verb {
-	const char *name;
-	const char *args;
-	size_t min_args, max_args;
-	int (*run)(struct invocation *in);
-};
-
 /* tune_profiles.c */
 int tune_run_profiles(struct invocation *in);
 /* tune_show.c */

@@ -59,14 +59,12 @@ static void check_autoprobe(struct exam *e)
 /* What the PF's interface is a port of: "" nothing. */
 static void master_of(struct exam *e, const struct vfctl_pf *pf, char ret[32])
 {
-	_free_ char *target = NULL;
-	const char *slash;
+	_free_ char *master = NULL;
 
 	ret[0] = '\0';
-	if (!pf->netdev[0] || host_try_link(e->ctx, &target, "/sys/class/net/%s/master", pf->netdev) < 0)
-		return;
-	slash = strrchr(target, '/');
-	snprintf(ret, 32, "%s", slash ? slash + 1 : target);
+	if (pf->netdev[0] &&
+		host_try_link_name(e->ctx, &master, "/sys/class/net/%s/master", pf->netdev) == 0)
+		snprintf(ret, 32, "%s", master);
 }
 
 static bool has_guests(const struct vfctl_pf *pf)

@@ -176,6 +176,20 @@ int host_try_link(struct vfctl_ctx *ctx, char **ret_target, const char *fmt, ...
 	return h ? note_host(ctx, path, h->ops->readlink(h, path, ret_target)) : -ENOMEM;
 }
 
+int host_try_link_name(struct vfctl_ctx *ctx, char **ret_name, const char *fmt, ...)
+{
+	PATH_OF(path, fmt);
+	_free_ char *target = NULL;
+	const char *slash;
+	int r = host_try_link(ctx, &target, "%s", path);
+
+	if (r < 0)
+		return r;
+	slash = strrchr(target, '/');
+	*ret_name = strdup(slash ? slash + 1 : target);
+	return note_host(ctx, path, *ret_name ? 0 : -ENOMEM);
+}
+
 static int compare_names(const void *a, const void *b)
 {
 	return strverscmp(*(char *const *)a, *(char *const *)b);

@@ -112,6 +112,9 @@ int host_try_bytes(struct vfctl_ctx *ctx, struct buf *ret_bytes, const char *fmt
 	_printf_(3, 4);
 int host_try_link(struct vfctl_ctx *ctx, char **ret_target, const char *fmt, ...)
 	_printf_(3, 4);
+/* The last part of that: a driver, a bridge, a PCI address. */
+int host_try_link_name(struct vfctl_ctx *ctx, char **ret_name, const char *fmt, ...)
+	_printf_(3, 4);
 /* Sorted; numbers within names by value, so virtfn2 comes before virtfn10. */
 int host_try_list(struct vfctl_ctx *ctx, char ***ret_names, const char *fmt, ...)
 	_printf_(3, 4);

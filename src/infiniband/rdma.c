@@ -187,10 +187,9 @@ static int read_ports(struct vfctl_ctx *ctx, struct vfctl_rdma_device *d)
 
 static void read_device(struct vfctl_ctx *ctx, struct vfctl_rdma_device *d)
 {
-	_free_ char *target = NULL;
+	_free_ char *address = NULL;
 	char revision[16] = "";
 	uint64_t value;
-	const char *last;
 
 	read_text(ctx, d->name, "hca_type", d->ca_type, sizeof(d->ca_type));
 	read_text(ctx, d->name, "fw_ver", d->firmware, sizeof(d->firmware));
@@ -200,10 +199,9 @@ static void read_device(struct vfctl_ctx *ctx, struct vfctl_rdma_device *d)
 		d->hw_rev = (uint32_t)value;
 	d->node_guid = read_guid(ctx, d->name, "node_guid");
 	d->system_image_guid = read_guid(ctx, d->name, "sys_image_guid");
-	if (host_try_link(ctx, &target, IB "device", d->name) < 0)
+	if (host_try_link_name(ctx, &address, IB "device", d->name) < 0)
 		return;
-	last = strrchr(target, '/');
-	d->has_bdf = vfctl_bdf_parse(last ? last + 1 : target, &d->bdf) == 0;
+	d->has_bdf = vfctl_bdf_parse(address, &d->bdf) == 0;
 	d->is_vf = d->has_bdf && host_exists(ctx, IB "device/physfn", d->name);
 }
 

@@ -39,18 +39,11 @@ bool pci_has(struct vfctl_ctx *ctx, const struct vfctl_bdf *bdf, const char *att
 	return host_exists(ctx, PCI_SYSFS "%s/%s", TEXT(bdf), attr);
 }
 
-static const char *last_part(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash ? slash + 1 : path;
-}
-
 int pci_driver(struct vfctl_ctx *ctx, const struct vfctl_bdf *bdf,
 	char ret_name[PCI_DRIVER_NAME])
 {
-	_free_ char *target = NULL;
-	int r = host_try_link(ctx, &target, PCI_SYSFS "%s/driver", TEXT(bdf));
+	_free_ char *name = NULL;
+	int r = host_try_link_name(ctx, &name, PCI_SYSFS "%s/driver", TEXT(bdf));
 
 	ret_name[0] = '\0';
 	if (r == -ENOENT)
@@ -58,17 +51,17 @@ int pci_driver(struct vfctl_ctx *ctx, const struct vfctl_bdf *bdf,
 	if (r < 0)
 		return ctx_fail(ctx, r, "which driver %s is on cannot be read: %s", TEXT(bdf),
 			strerror(-r));
-	str_copy(ret_name, PCI_DRIVER_NAME, last_part(target));
+	str_copy(ret_name, PCI_DRIVER_NAME, name);
 	return 0;
 }
 
 int pci_iommu_group(struct vfctl_ctx *ctx, const struct vfctl_bdf *bdf)
 {
-	_free_ char *target = NULL;
-	int group, r = host_try_link(ctx, &target, PCI_SYSFS "%s/iommu_group", TEXT(bdf));
+	_free_ char *name = NULL;
+	int group, r = host_try_link_name(ctx, &name, PCI_SYSFS "%s/iommu_group", TEXT(bdf));
 
 	if (r == 0)
-		r = parse_int(last_part(target), 0, INT32_MAX, &group);
+		r = parse_int(name, 0, INT32_MAX, &group);
 	if (r < 0)
 		return ctx_fail(ctx, r, "the IOMMU group of %s: %s", TEXT(bdf), strerror(-r));
 	return group;
@@ -129,10 +122,10 @@ int pci_reset(struct vfctl_ctx *ctx, const struct vfctl_bdf *bdf)
 int pci_link_function(struct vfctl_ctx *ctx, const struct vfctl_bdf *bdf, const char *link,
 	struct vfctl_bdf *ret_bdf)
 {
-	_free_ char *target = NULL;
-	int r = host_try_link(ctx, &target, PCI_SYSFS "%s/%s", TEXT(bdf), link);
+	_free_ char *name = NULL;
+	int r = host_try_link_name(ctx, &name, PCI_SYSFS "%s/%s", TEXT(bdf), link);
 
-	return r < 0 ? r : vfctl_bdf_parse(last_part(target), ret_bdf);
+	return r < 0 ? r : vfctl_bdf_parse(name, ret_bdf);
 }
 
 int pci_children(struct vfctl_ctx *ctx, const struct vfctl_bdf *bdf, const char *dir,

@@ -13,11 +13,10 @@ static int check_master(struct vfctl_ctx *ctx, const char *netdev, const char *w
 {
 	_free_ char *master = NULL;
 
-	if (!netdev[0] || host_try_link(ctx, &master, "/sys/class/net/%s/master", netdev) < 0)
+	if (!netdev[0] || host_try_link_name(ctx, &master, "/sys/class/net/%s/master", netdev) < 0)
 		return 0;
 	return ctx_fail(ctx, -EBUSY, "%s%s is a port of %s, which a self-test would cut off: take it out "
-		"(ip link set %s nomaster) first", what, netdev,
-		strrchr(master, '/') ? strrchr(master, '/') + 1 : master, netdev);
+		"(ip link set %s nomaster) first", what, netdev, master, netdev);
 }
 
 /* A bond of two ports may be one for the VFs of both: it would not come back by itself. */

@@ -116,16 +116,12 @@ static void note_mode(struct vfctl_ctx *ctx, struct vfctl_pf *pf, const char *sw
 /* ovs-system and a bond are masters as well, and no bridges. */
 static void read_bridge(struct vfctl_ctx *ctx, struct vfctl_vf *vf)
 {
-	_free_ char *target = NULL;
-	const char *slash;
+	_free_ char *master = NULL;
 
-	if (!vf->representor[0] ||
-		host_try_link(ctx, &target, "/sys/class/net/%s/master", vf->representor) < 0)
-		return;
-	slash = strrchr(target, '/');
-	slash = slash ? slash + 1 : target;
-	if (host_exists(ctx, "/sys/class/net/%s/bridge", slash))
-		str_copy(vf->bridge, sizeof(vf->bridge), slash);
+	if (vf->representor[0] &&
+		host_try_link_name(ctx, &master, "/sys/class/net/%s/master", vf->representor) == 0 &&
+		host_exists(ctx, "/sys/class/net/%s/bridge", master))
+		str_copy(vf->bridge, sizeof(vf->bridge), master);
 }
 
 /*

@@ -162,22 +162,19 @@ static int find_representor(struct vfctl_ctx *ctx, const struct op *op, const st
 
 int representor_text(struct vfctl_ctx *ctx, const char *netdev, char **ret)
 {
-	_free_ char *target = NULL;
-	const char *slash;
+	_free_ char *master = NULL;
 	unsigned flags = 0;
 	int r;
 
 	if (!netdev[0]) /* what is not there is in no bridge */
 		return op_say(ctx, NO_BRIDGE DOWN, ret);
-	r = host_try_link(ctx, &target, "/sys/class/net/%s/master", netdev);
+	r = host_try_link_name(ctx, &master, "/sys/class/net/%s/master", netdev);
 	if (r < 0 && r != -ENOENT)
 		return ctx_fail(ctx, r, "read which bridge %s is a port of: %s", netdev, strerror(-r));
 	r = netdev_flags_read(ctx, netdev, &flags);
 	if (r < 0)
 		return r;
-	slash = target ? strrchr(target, '/') : NULL;
-	*ret = str_format("%s%s", slash ? slash + 1 : NO_BRIDGE, flags & IFF_UP ? "" : DOWN);
-	return *ret ? 0 : ctx_oom(ctx);
+	return op_give(ctx, str_format("%s%s", master ? master : NO_BRIDGE, flags & IFF_UP ? "" : DOWN), ret);
 }
 
 static int observe_ports(struct vfctl_ctx *ctx, const struct op *ops, size_t count, char **ret_texts)

@@ -89,18 +89,14 @@ static enum vfctl_lag read_state(struct vfctl_ctx *ctx, const struct vfctl_pf *p
 
 void lag_read(struct vfctl_ctx *ctx, struct vfctl_pf *pf)
 {
-	_free_ char *target = NULL, *mode = NULL;
-	const char *slash;
+	_free_ char *master = NULL, *mode = NULL;
 	char *doubt = host_take_doubt(ctx);
 
 	pf->bond[0] = pf->bond_mode[0] = '\0';
 	pf->lag = VFCTL_LAG_UNKNOWN;
-	if (pf->netdev[0] && host_try_link(ctx, &target, NET "%s/master", pf->netdev) == 0) {
-		slash = strrchr(target, '/');
-		slash = slash ? slash + 1 : target;
-		if (host_exists(ctx, NET "%s/bonding", slash))
-			str_copy(pf->bond, sizeof(pf->bond), slash);
-	}
+	if (pf->netdev[0] && host_try_link_name(ctx, &master, NET "%s/master", pf->netdev) == 0 &&
+		host_exists(ctx, NET "%s/bonding", master))
+		str_copy(pf->bond, sizeof(pf->bond), master);
 	if (pf->bond[0]) {
 		pf->lag = read_state(ctx, pf);
 		if (host_try_read(ctx, &mode, NET "%s/bonding/mode", pf->bond) == 0) {
@@ -124,13 +120,10 @@ const char *vfctl_lag_name(enum vfctl_lag lag)
 
 static bool port_address(struct vfctl_ctx *ctx, const char *netdev, struct vfctl_bdf *ret)
 {
-	_free_ char *target = NULL;
-	const char *slash;
+	_free_ char *address = NULL;
 
-	if (host_try_link(ctx, &target, NET "%s/device", netdev) < 0)
-		return false;
-	slash = strrchr(target, '/');
-	return vfctl_bdf_parse(slash ? slash + 1 : target, ret) == 0;
+	return host_try_link_name(ctx, &address, NET "%s/device", netdev) == 0 &&
+		vfctl_bdf_parse(address, ret) == 0;
 }
 
 int lag_other(struct vfctl_ctx *ctx, const struct vfctl_pf *pf, struct vfctl_bdf *ret)

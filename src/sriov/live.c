@@ -117,16 +117,14 @@ static int add_link(struct vfctl_ctx *ctx, struct live_values *live,
 	const struct nl_link *link)
 {
 	struct live_value row = {.kind = VFCTL_ID_MAC, .vf = LIVE_OF_PF};
-	_free_ char *target = NULL;
-	const char *slash;
+	_free_ char *address = NULL;
 	int r;
 
 	if (link->type != ETHERNET_TYPE ||
 		!host_exists(ctx, "/sys/class/net/%s/device/sriov_totalvfs", link->name))
 		return 0;
-	r = host_try_link(ctx, &target, "/sys/class/net/%s/device", link->name);
-	slash = r == 0 ? strrchr(target, '/') : NULL;
-	if (!slash || vfctl_bdf_parse(slash + 1, &row.pf) < 0)
+	r = host_try_link_name(ctx, &address, "/sys/class/net/%s/device", link->name);
+	if (r < 0 || vfctl_bdf_parse(address, &row.pf) < 0)
 		return r == -ENOMEM ? ctx_oom(ctx) : 0; /* gone meanwhile, or no PCI device */
 	snprintf(row.name, sizeof(row.name), "%s", link->name);
 	if (link->address_len == 6)

@@ -35,16 +35,6 @@ int ids_db_begin(struct id_store *store)
 	return r;
 }
 
-/* The words of what went wrong survive. */
-static void roll_back(struct ids_db *s)
-{
-	struct vfctl_ctx *ctx = s->base.ctx;
-	_free_ char *words = steal(ctx->error);
-
-	db_exec(s->db, "ROLLBACK");
-	ctx_fail(ctx, 0, "%s", words ? words : "");
-}
-
 /*
  * Within a larger transaction a failure is left to whoever began that: they undo it all.
  */
@@ -59,8 +49,7 @@ int ids_db_finish(struct ids_db *s, int r)
 			return r;
 		r = error;
 	}
-	roll_back(s);
-	return r;
+	return db_roll_back(s->db, r);
 }
 
 static int end_row(struct id_store *store, bool keep)
@@ -70,8 +59,7 @@ static int end_row(struct id_store *store, bool keep)
 	if (keep)
 		return ids_db_finish(s, 0);
 	s->depth--;
-	roll_back(s);
-	return 0;
+	return db_roll_back(s->db, 0);
 }
 
 /* ---- looking ---- */

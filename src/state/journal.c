@@ -87,14 +87,6 @@ static int insert_change(struct db *db, const struct journal_entry *entry,
 	return r;
 }
 
-static int roll_back(struct vfctl_ctx *ctx, struct db *db, int error)
-{
-	_free_ char *words = steal(ctx->error);
-
-	db_exec(db, "ROLLBACK");
-	return ctx_fail(ctx, error, "%s", words ? words : "");
-}
-
 /*
  * The state file stays open while the change goes on: whatever that stores, and its end, need
  * not open it again, and the last to close it writes its log back, which is three fsyncs.
@@ -115,7 +107,7 @@ static int begin_journal(struct vfctl_ctx *ctx, const struct journal_entry *entr
 	if (r == 0)
 		r = db_exec(db, "COMMIT");
 	if (r < 0)
-		return roll_back(ctx, db, r);
+		return db_roll_back(db, r);
 	db_close(ctx->journal);
 	ctx->journal = steal(db);
 	return 0;
@@ -166,7 +158,7 @@ int journal_note(struct vfctl_ctx *ctx, const struct journal_entry *entry,
 	r = note_all(db, entry, ops, count, first);
 	if (r == 0)
 		r = db_exec(db, "COMMIT");
-	return r < 0 ? roll_back(ctx, db, r) : 0;
+	return r < 0 ? db_roll_back(db, r) : 0;
 }
 
 int journal_forget(struct vfctl_ctx *ctx, const char *run, const struct op *op)
@@ -318,7 +310,7 @@ static int read_open(struct vfctl_ctx *ctx, bool runs, const char *which,
 		r = db_exec(db, "BEGIN");
 		if (r == 0)
 			r = read_changes(ctx, db, sql, which, types, all);
-		r = r < 0 ? roll_back(ctx, db, r) : db_exec(db, "COMMIT");
+		r = r < 0 ? db_roll_back(db, r) : db_exec(db, "COMMIT");
 	}
 	if (r == 0)
 		*ret = steal(all);

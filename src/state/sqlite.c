@@ -392,6 +392,14 @@ int db_exec(struct db *db, const char *sql)
 	return sym_sqlite3_exec(db->handle, sql, NULL, NULL, NULL) ? fail_db(db) : 0;
 }
 
+int db_roll_back(struct db *db, int error)
+{
+	_free_ char *words = steal(db->ctx->error);
+
+	db_exec(db, "ROLLBACK");
+	return ctx_fail(db->ctx, error, "%s", words ? words : "");
+}
+
 int db_changes(struct db *db)
 {
 	return sym_sqlite3_changes(db->handle);

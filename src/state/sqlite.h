@@ -38,6 +38,8 @@ struct db *db_share(struct db *db, const char *path);
 struct vfctl_ctx *db_ctx(struct db *db);
 /* Statements without results, several allowed. */
 int db_exec(struct db *db, const char *sql);
+/* Take the transaction back, which failed by @error; returns that, and its words stay. */
+int db_roll_back(struct db *db, int error);
 int db_version(struct db *db, int *ret_version); /* PRAGMA user_version */
 /* Rows changed by the last statement. */
 int db_changes(struct db *db);

@@ -52,16 +52,6 @@ void store_close(struct store *store)
 
 /* ---- changes ---- */
 
-/* The words of the failure are kept. */
-static int roll_back(struct store *s, int error)
-{
-	struct vfctl_ctx *ctx = db_ctx(s->db);
-	_free_ char *words = steal(ctx->error);
-
-	db_exec(s->db, "ROLLBACK");
-	return ctx_fail(ctx, error, "%s", words ? words : "");
-}
-
 /* Run @change between BEGIN and COMMIT; on failure everything is as before. */
 static int in_transaction(struct store *s, int (*change)(struct store *s, const void *data),
 	const void *data)
@@ -73,7 +63,7 @@ static int in_transaction(struct store *s, int (*change)(struct store *s, const 
 	r = change(s, data);
 	if (r == 0)
 		r = db_exec(s->db, "COMMIT");
-	return r < 0 ? roll_back(s, r) : 0;
+	return r < 0 ? db_roll_back(s->db, r) : 0;
 }
 
 /* Who holds what @sql asks for? "" when nobody does. */
@@ -572,7 +562,7 @@ int store_read(struct store *store, const char *domain_uuid,
 	if (r == 0)
 		r = db_exec(store->db, "COMMIT");
 	if (r < 0)
-		return roll_back(store, r);
+		return db_roll_back(store->db, r);
 	*ret_leases = steal(leases);
 	return 0;
 }

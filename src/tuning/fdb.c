@@ -27,15 +27,13 @@ static bool is_in(const struct nl_fdb *fdb, int ifindex, const struct vfctl_mac 
 /* The bridge that the device is a port of; 0 none. */
 static int bridge_of(struct vfctl_ctx *ctx, const char *netdev)
 {
-	_free_ char *target = NULL, *text = NULL;
-	const char *slash;
+	_free_ char *master = NULL, *text = NULL;
 	uint32_t ifindex;
 
-	if (!netdev[0] || host_try_link(ctx, &target, "/sys/class/net/%s/master", netdev) < 0)
+	if (!netdev[0] || host_try_link_name(ctx, &master, "/sys/class/net/%s/master", netdev) < 0)
 		return 0;
-	slash = strrchr(target, '/');
-	if (!host_exists(ctx, "/sys/class/net/%s/bridge", slash ? slash + 1 : target) ||
-		host_try_read(ctx, &text, "/sys/class/net/%s/ifindex", slash ? slash + 1 : target) < 0)
+	if (!host_exists(ctx, "/sys/class/net/%s/bridge", master) ||
+		host_try_read(ctx, &text, "/sys/class/net/%s/ifindex", master) < 0)
 		return 0;
 	return parse_u32(text, 1, INT32_MAX, &ifindex) == 0 ? (int)ifindex : 0;
 }

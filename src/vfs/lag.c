@@ -181,21 +181,18 @@ static int check_masters(struct vfctl_ctx *ctx, const struct lag *l)
 {
 	for (size_t i = 0; i < 2; i++) {
 		const char *netdev = l->pfs[i]->netdev;
-		_free_ char *target = NULL;
-		const char *slash;
+		_free_ char *master = NULL;
 		int r;
 
-		if (host_try_link(ctx, &target, "/sys/class/net/%s/master", netdev) < 0) {
+		if (host_try_link_name(ctx, &master, "/sys/class/net/%s/master", netdev) < 0) {
 			r = check_routes(ctx, l->pfs[i]);
 			if (r < 0)
 				return r;
 			continue;
 		}
-		slash = strrchr(target, '/');
-		slash = slash ? slash + 1 : target;
-		if (!str_eq(slash, l->lag->bond))
+		if (!str_eq(master, l->lag->bond))
 			return ctx_fail(ctx, -EBUSY, "%s is a port of %s; take it out of that first: "
-				"ip link set %s nomaster", netdev, slash, netdev);
+				"ip link set %s nomaster", netdev, master, netdev);
 	}
 	return 0;
 }

@@ -12,13 +12,9 @@
 
 static int read_driver(struct vfctl_ctx *ctx, const char *device, char **ret)
 {
-	_free_ char *target = NULL;
-	const char *slash;
-	int r = host_try_link(ctx, &target, "/sys/class/net/%s/device/driver", device);
-
 	/* Of a virtual interface there is none, and the table has no row. */
-	slash = r == 0 ? strrchr(target, '/') : NULL;
-	*ret = strdup(slash ? slash + 1 : "");
+	if (host_try_link_name(ctx, ret, "/sys/class/net/%s/device/driver", device) < 0)
+		*ret = strdup("");
 	return *ret ? 0 : ctx_oom(ctx);
 }
 
