@@ -5,7 +5,6 @@
 #include <errno.h>
 #include <stdio.h>
 
-#include "base/util.h"
 
 #define WORDS (VFCTL_CPU_MAX / 64)
 

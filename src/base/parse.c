@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "base/util.h"
-#include "vfctl/types.h"
 
 int parse_u64(const char *text, uint64_t min, uint64_t max, uint64_t *ret)
 {

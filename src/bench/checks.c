@@ -6,7 +6,6 @@
 #include <stdio.h>
 
 #include "bench/tool.h"
-#include "base/parse.h"
 #include "vfctl/cpuset.h"
 
 #define RUN_MS 15000

@@ -5,7 +5,6 @@
  * standard deviation is wrong since 4.5-0.17 and is never taken.
  */
 #include <errno.h>
-#include <stdio.h>
 
 #include "bench/parser.h"
 

@@ -11,7 +11,6 @@
 #include <sys/statvfs.h>
 #include <time.h>
 
-#include "base/parse.h"
 #include "bench/search.h"
 #include "bench/settings.h"
 #include "bench/tunnel.h"

@@ -2,9 +2,7 @@
 /* What a search found, in figures and in sentences. */
 #include "vfctl/search.h"
 
-#include <errno.h>
 #include <math.h>
-#include <stdio.h>
 
 #include "bench/search.h"
 

@@ -4,7 +4,6 @@
 #include <errno.h>
 #include <stdio.h>
 
-#include "base/parse.h"
 #include "bench/tool.h"
 #include "host/host.h"
 #include "vfctl/cpuset.h"

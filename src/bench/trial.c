@@ -3,10 +3,8 @@
 
 #include <errno.h>
 #include <math.h>
-#include <stdio.h>
 
 #include "base/json.h"
-#include "bench/stats.h"
 
 void bench_trial_clear(struct bench_trial *trial)
 {

@@ -14,7 +14,6 @@
 #include "base/parse.h"
 #include "facts/snapshot.h"
 #include "host/host.h"
-#include "host/ops.h"
 #include "host/routes.h"
 #include "pci/device.h"
 #include "sriov/eswitch.h"

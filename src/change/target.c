@@ -3,12 +3,10 @@
 
 #include <errno.h>
 #include <stdarg.h>
-#include <stdio.h>
 
 #include "change/recover.h"
 #include "host/host.h"
 #include "sriov/inventory.h"
-#include "state/journal.h"
 
 void target_clear(struct target *t)
 {

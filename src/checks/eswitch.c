@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* The switch inside the card: modes that do not fit, bonds that it does not know, firmware in trouble. */
 #include <inttypes.h>
-#include <stdio.h>
 
 #include "checks/check.h"
 #include "netlink/devlink.h"

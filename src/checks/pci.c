@@ -3,14 +3,12 @@
  * The bus: SR-IOV itself, windows for VFs, the IOMMU, links, errors. Each row stands for threads of
  * people who met it; docs/doctor.md lists them.
  */
-#include <errno.h>
 #include <inttypes.h>
 #include <linux/pci_regs.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/buf.h"
-#include "base/parse.h"
 #include "checks/guest.h"
 #include "checks/health.h"
 #include "host/host.h"

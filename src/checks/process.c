@@ -5,7 +5,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/parse.h"
 #include "checks/guest.h"
 #include "host/host.h"
 #include "pci/device.h"

@@ -6,7 +6,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/parse.h"
 #include "checks/check.h"
 #include "facts/memlock.h"
 #include "host/host.h"

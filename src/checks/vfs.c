@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* PFs and VFs: who drives them, what they carry, what keeps their packets from arriving. */
-#include <errno.h>
 #include <stdio.h>
 
-#include "base/parse.h"
 #include "checks/check.h"
 #include "host/host.h"
 #include "pci/device.h"

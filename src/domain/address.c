@@ -9,7 +9,6 @@
 #include <inttypes.h>
 
 #include "base/parse.h"
-#include "base/util.h"
 #include "domain/domain.h"
 
 #define QEMU_BITS 40

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Memory that a guest locks, as libvirt computes it (qemuDomainGetMemLockLimitBytes). */
-#include <errno.h>
 #include <inttypes.h>
 
 #include "domain/domain.h"

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include <errno.h>
-#include <inttypes.h>
-#include <stdio.h>
 
 #include "base/parse.h"
 #include "domain/domain.h"

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* What a domain says of its NUMA cells and vCPUs. */
-#include <errno.h>
 
 #include "base/parse.h"
 #include "domain/domain.h"

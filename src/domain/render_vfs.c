@@ -5,7 +5,6 @@
  * then a VF keeps its place, and ports and expanders that are free are used again.
  */
 #include <errno.h>
-#include <inttypes.h>
 
 #include "base/find.h"
 #include "domain/domain.h"

@@ -2,7 +2,6 @@
 #include "facts/domains.h"
 
 #include <errno.h>
-#include <stdio.h>
 
 #include "base/find.h"
 #include "base/parse.h"

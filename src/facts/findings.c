@@ -3,7 +3,6 @@
 #include "vfctl/findings.h"
 
 #include <errno.h>
-#include <stdarg.h>
 #include <stdio.h>
 
 #include "facts/domains.h"

@@ -6,7 +6,6 @@
  */
 #include "facts/memlock.h"
 
-#include <errno.h>
 
 #include "base/parse.h"
 #include "host/host.h"

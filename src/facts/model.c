@@ -2,12 +2,10 @@
 /* The host as the planner sees it: topology, PFs, free VFs; the rest is in model_*.c. */
 #include "facts/model.h"
 
-#include <errno.h>
 #include <stdio.h>
 
 #include "base/find.h"
 #include "base/parse.h"
-#include "facts/snapshot.h"
 #include "host/copy.h"
 #include "host/host.h"
 #include "pci/device.h"

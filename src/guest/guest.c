@@ -11,7 +11,6 @@
 #include "facts/snapshot.h"
 #include "host/host.h"
 #include "pci/bars.h"
-#include "sriov/attrs.h"
 
 void vfctl_placement_free(struct vfctl_placement *placed)
 {

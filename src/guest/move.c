@@ -6,8 +6,6 @@
 #include "change/recover.h"
 #include "domain/domain.h"
 #include "facts/snapshot.h"
-#include "guest/define.h"
-#include "guest/guest.h"
 #include "guest/redefine.h"
 #include "guest/words.h"
 #include "lease/lease.h"

@@ -8,10 +8,8 @@
 #include "base/buf.h"
 #include "base/find.h"
 #include "domain/domain.h"
-#include "guest/guest.h"
 #include "lease/lease.h"
 #include "lease/ops.h"
-#include "lease/said.h"
 
 /* ---- back to a guest's file ---- */
 

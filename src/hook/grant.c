@@ -2,7 +2,6 @@
 #include "hook/grant.h"
 
 #include <errno.h>
-#include <stdio.h>
 
 #include "base/find.h"
 #include "base/vfattr.h"
@@ -10,7 +9,6 @@
 #include "lease/identity.h"
 #include "pci/device.h"
 #include "sriov/inventory.h"
-#include "sriov/live.h"
 #include "vfctl/snapshot.h"
 
 static const struct vfctl_foreign_spec *foreign_of(const struct grant_facts *f)

@@ -14,7 +14,6 @@
 #include "host/host.h"
 #include "lease/guest_run.h"
 #include "lease/guest_tuning.h"
-#include "lease/identity.h"
 #include "lease/lease.h"
 #include "lease/policy.h"
 #include "lease/values.h"

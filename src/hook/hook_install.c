@@ -9,7 +9,6 @@
 #include <sys/stat.h>
 
 #include "base/change.h"
-#include "base/parse.h"
 #include "hook/hook_install.h"
 #include "host/host.h"
 

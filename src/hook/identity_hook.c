@@ -4,11 +4,9 @@
  * fleet and must work without one, and `set` needs no pool.
  */
 #include <errno.h>
-#include <stdio.h>
 #include <time.h>
 
 #include "base/buf.h"
-#include "base/vfattr.h"
 #include "lease/identity.h"
 #include "sriov/live.h"
 #include "state/ids_sqlite.h"

@@ -9,7 +9,6 @@
 #include <poll.h>
 #include <signal.h>
 #include <spawn.h>
-#include <stdio.h>
 #include <sys/ioctl.h>
 #include <sys/klog.h>
 #include <sys/socket.h>

@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "host/routes.h"
 
-#include <errno.h>
 #include <stdio.h>
 
-#include "base/parse.h"
 #include "host/host.h"
 
 #define RTF_REJECT 0x0200 /* linux/route.h, whose names clash with net/route.h's */

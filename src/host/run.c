@@ -5,12 +5,10 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
-#include <stdio.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
 
-#include "base/buf.h"
 
 #define LINE_KEPT 400  /* of its last line */
 #define GRACE_MS 1000 /* from SIGTERM to SIGKILL */

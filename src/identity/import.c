@@ -5,7 +5,6 @@
 #include <errno.h>
 #include <stdio.h>
 
-#include "base/idrange.h"
 #include "base/owner.h"
 #include "identity/ids.h"
 

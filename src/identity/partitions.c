@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* partitions.conf of opensm (its doc/partition-config.txt). */
-#include <errno.h>
 #include <inttypes.h>
 
 #include "base/buf.h"

@@ -15,7 +15,6 @@
 
 #include "base/parse.h"
 #include "host/host.h"
-#include "infiniband/gid.h"
 #include "infiniband/vf.h"
 
 #define IB "/sys/class/infiniband/%s/"

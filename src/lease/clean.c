@@ -9,7 +9,6 @@
 #include <stdio.h>
 
 #include "base/json.h"
-#include "base/parse.h"
 #include "base/vfattr.h"
 #include "change/pf_locks.h"
 #include "change/recover.h"

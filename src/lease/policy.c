@@ -2,10 +2,8 @@
 #include "lease/policy.h"
 
 #include <errno.h>
-#include <stdio.h>
 
 #include "base/find.h"
-#include "base/json.h"
 #include "base/vfattr.h"
 #include "lease/port.h"
 #include "sriov/attrs.h"

@@ -4,7 +4,6 @@
 #include "lease/ops.h"
 
 #include <errno.h>
-#include <stdio.h>
 
 #include "base/json.h"
 #include "base/vfattr.h"

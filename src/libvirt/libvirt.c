@@ -4,7 +4,6 @@
 #include <libvirt/libvirt-qemu.h>
 #include <libvirt/libvirt.h>
 #include <libvirt/virterror.h>
-#include <stdio.h>
 #include <time.h>
 
 #include "base/dl.h"

@@ -6,7 +6,6 @@
 #include <libmnl/libmnl.h>
 #include <linux/devlink.h>
 #include <linux/genetlink.h>
-#include <stdio.h>
 
 #include "netlink/genl.h"
 

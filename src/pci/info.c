@@ -5,7 +5,6 @@
 #include <errno.h>
 #include <pci/pci.h>
 #include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <sys/mman.h>
 

@@ -2,7 +2,6 @@
 /* Changes of a request or of the host: how each is made, and what it is called. */
 #include "placement/change.h"
 
-#include <errno.h>
 #include <inttypes.h>
 
 #define MIB (UINT64_C(1) << 20)

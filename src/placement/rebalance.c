@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Moves of guests that have their place: the same search, where staying is one option. */
-#include <errno.h>
 
 #include "placement/placement.h"
 

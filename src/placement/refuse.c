@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Why a guest does not fit, and the changes that were tried and would help. */
-#include <errno.h>
 #include <stdio.h>
 
 #include "placement/refuse.h"

@@ -3,7 +3,6 @@
  * What would make a guest fit: changes of the request or of the host, one or two at a time.
  * None is told that was not tried on the planner, in a batch together with all its guests.
  */
-#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* A guest that has its place, as a request for the same again: for moves. */
-#include <errno.h>
 
 #include "placement/placement.h"
 

@@ -4,7 +4,6 @@
  * values that vfctl itself never writes go to the kernel directly.
  */
 #include <errno.h>
-#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <time.h>

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* A report goes to people who need not know whose card it is. */
 #include <ctype.h>
-#include <stdio.h>
 
 #include "base/buf.h"
 #include "selftest/selftest.h"

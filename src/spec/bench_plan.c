@@ -5,7 +5,6 @@
 #include <errno.h>
 #include <math.h>
 
-#include "base/parse.h"
 #include "vfctl/cpuset.h"
 
 #define ENDPOINTS_MAX 32

@@ -3,7 +3,6 @@
 #include <errno.h>
 #include <inttypes.h>
 
-#include "base/parse.h"
 #include "spec/guest.h"
 
 #define MIB (UINT64_C(1) << 20)

@@ -2,7 +2,6 @@
 /* What the host as a whole is set to: pages, settings of the kernel, limits. */
 #include <ctype.h>
 #include <errno.h>
-#include <stdio.h>
 
 #include "base/parse.h"
 #include "spec/host.h"

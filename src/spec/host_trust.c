@@ -2,7 +2,6 @@
 /* What the hook may wait for, and what domains that vfctl did not define may ask for. */
 #include <errno.h>
 
-#include "base/parse.h"
 #include "spec/host.h"
 #include "vfctl/vfattr.h"
 

@@ -4,7 +4,6 @@
 #include <stdio.h>
 
 #include "base/buf.h"
-#include "base/parse.h"
 #include "spec/host.h"
 
 #define PROFILES_MAX 256

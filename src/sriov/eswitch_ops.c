@@ -2,7 +2,6 @@
 /* The mode of a PF's switch, and the bridge that a representor is a port of, as operations. */
 #include <errno.h>
 #include <linux/if.h>
-#include <stdio.h>
 
 #include "base/parse.h"
 #include "host/host.h"

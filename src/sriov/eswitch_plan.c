@@ -5,11 +5,9 @@
  */
 #include <errno.h>
 
-#include "base/json.h"
 #include "sriov/eswitch.h"
 #include "sriov/holder.h"
 #include "sriov/ops.h"
-#include "sriov/vf_changes.h"
 
 int eswitch_changes(struct vfctl_ctx *ctx, const struct vfctl_pf *pf, enum vfctl_eswitch want)
 {

@@ -6,7 +6,6 @@
 #include <errno.h>
 #include <time.h>
 
-#include "base/json.h"
 #include "base/vfattr.h"
 #include "infiniband/vf.h"
 #include "sriov/holder.h"

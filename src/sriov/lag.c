@@ -10,7 +10,6 @@
 #include "base/buf.h"
 #include "base/parse.h"
 #include "host/host.h"
-#include "pci/device.h"
 #include "sriov/eswitch.h"
 #include "sriov/inventory.h"
 #include "sriov/ops.h"

@@ -4,7 +4,6 @@
 #include <errno.h>
 #include <stdio.h>
 
-#include "base/parse.h"
 #include "host/host.h"
 #include "netlink/link.h"
 #include "sriov/inventory.h"

@@ -7,7 +7,6 @@
 #include "sriov/modparam.h"
 
 #include <errno.h>
-#include <stdio.h>
 
 #include "host/host.h"
 #include "host/ops.h"

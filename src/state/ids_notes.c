@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Small things the fleet's store remembers from one command to the next. */
-#include <errno.h>
 
 #include "state/ids_db.h"
 #include "state/ids_sqlite.h"

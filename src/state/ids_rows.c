@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "state/ids_rows.h"
 
-#include <errno.h>
 #include <stdio.h>
 
 /* ---- free intervals ---- */

@@ -11,7 +11,6 @@
 
 #include "base/owner.h"
 #include "base/buf.h"
-#include "base/idrange.h"
 #include "state/file.h"
 #include "state/ids_db.h"
 #include "state/ids_rows.h"

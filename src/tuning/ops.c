@@ -2,7 +2,6 @@
 #include "tuning/ops.h"
 
 #include <errno.h>
-#include <stdio.h>
 
 #include "base/parse.h"
 #include "host/host.h"

@@ -8,7 +8,6 @@
 #include <errno.h>
 #include <stdio.h>
 
-#include "base/vfattr.h"
 #include "change/recover.h"
 #include "change/target.h"
 #include "host/host.h"

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* host.yaml and the PFs it names, to pools that are ready. */
-#include <errno.h>
 
 #include "base/ctx.h"
 #include "sriov/inventory.h"

@@ -7,7 +7,6 @@
 #include "vfctl/apply.h"
 
 #include <errno.h>
-#include <stdio.h>
 
 #include "change/recover.h"
 #include "change/target.h"

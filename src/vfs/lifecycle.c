@@ -4,10 +4,8 @@
 
 #include <errno.h>
 
-#include "host/host.h"
 #include "lease/identity.h"
 #include "lease/values.h"
-#include "sriov/inventory.h"
 #include "sriov/vf_changes.h"
 
 /* Are there, or will there be, VFs without a GUID? */

@@ -4,7 +4,6 @@
  * start: the lease, our metadata, and the <interface> by which libvirt sets MAC and VLAN.
  */
 #include <errno.h>
-#include <stdio.h>
 
 #include "base/find.h"
 #include "base/json.h"

@@ -7,12 +7,10 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <stdio.h>
 #include <sys/stat.h>
 
 #include "base/json.h"
 #include "base/lock_holder.h"
-#include "base/parse.h"
 #include "bench/run.h"
 #include "bench/search.h"
 #include "bench/settings.h"

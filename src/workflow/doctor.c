@@ -4,7 +4,6 @@
 
 #include <errno.h>
 #include <fnmatch.h>
-#include <stdio.h>
 
 #include "base/change.h"
 #include "change/target.h"

@@ -9,7 +9,6 @@
 #include "checks/guest.h"
 #include "domain/domain.h"
 #include "lease/said.h"
-#include "vfctl/doctor.h"
 #include "workflow/doctor.h"
 
 #define KEY_MAX 32

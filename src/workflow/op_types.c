@@ -9,7 +9,6 @@
 #include "lease/guest_run.h"
 #include "lease/ops.h"
 #include "lease/port.h"
-#include "sriov/eswitch.h"
 #include "sriov/lag.h"
 #include "sriov/ops.h"
 #include "tuning/coalesce.h"

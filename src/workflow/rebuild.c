@@ -12,14 +12,12 @@
 #include "change/recover.h"
 #include "facts/domains.h"
 #include "facts/snapshot.h"
-#include "guest/guest.h"
 #include "host/host.h"
 #include "lease/identity.h"
 #include "lease/lease.h"
 #include "lease/lease_text.h"
 #include "lease/ops.h"
 #include "lease/port.h"
-#include "vfctl/recover.h"
 #include "vfctl/workflow.h"
 
 /* A domain without its lease. */
