@@ -34,7 +34,8 @@ static int apply_op(struct vfctl_ctx *ctx, const struct op *ops, size_t count)
 		r = type->apply(ctx, ops, count);
 	for (size_t i = 0; !type->apply && i < count && r == 0; i++)
 		r = type->write_one ? type->write_one(ctx, &ops[i], ops[i].want)
-				    : type->apply_one(ctx, &ops[i]);
+			: type->turn_one ? type->turn_one(ctx, &ops[i], false)
+			: type->apply_one(ctx, &ops[i]);
 	/* Kernel and libvirt mean "busy", and whoever runs the change would plan it anew. */
 	return r == -EAGAIN && !type->may_be_stale ? -EBUSY : r;
 }
@@ -64,6 +65,8 @@ static int revert_one(struct vfctl_ctx *ctx, const struct op *op)
 {
 	if (op->type->write_one)
 		return op->before ? op->type->write_one(ctx, op, op->before) : 0;
+	if (op->type->turn_one)
+		return op->type->turn_one(ctx, op, true);
 	return op->type->revert_one ? op->type->revert_one(ctx, op) : 0;
 }
 

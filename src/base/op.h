@@ -46,6 +46,8 @@ struct op_type {
 	int (*check_revert)(struct vfctl_ctx *ctx, const struct op *op);
 	/* Both of them, instead, where it is done alike: @text is @want, or @before when there is one. */
 	int (*write_one)(struct vfctl_ctx *ctx, const struct op *op, const char *text);
+	/* The same where the way back is not only another text. */
+	int (*turn_one)(struct vfctl_ctx *ctx, const struct op *op, bool back);
 	/* The same of neighbours, instead; @ret_texts has room for @count. */
 	int (*observe)(struct vfctl_ctx *ctx, const struct op *ops, size_t count,
 		char **ret_texts);

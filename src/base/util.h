@@ -14,12 +14,12 @@
 #define _cleanup_(fn) __attribute__((cleanup(fn)))
 #define _printf_(fmt, args) __attribute__((format(printf, fmt, args)))
 
-/* Take a pointer out of a cleaned-up variable: ownership moves to the caller. */
+/* Take what a cleaned-up variable has, a pointer or a struct, out of it: ownership moves to the caller. */
 #define steal(p)                                                                         \
 	({                                                                               \
 		typeof(p) *pp_ = &(p);                                                   \
 		typeof(p) v_ = *pp_;                                                     \
-		*pp_ = NULL;                                                             \
+		*pp_ = (typeof(p)){0};                                                   \
 		v_;                                                                      \
 	})
 

@@ -489,7 +489,6 @@ int place_run(struct place *p, char *const argv[], const char *input, unsigned t
 		r = judge_place(p, argv, &o);
 	if (r < 0)
 		return r;
-	*ret = o;
-	o = (struct place_output){0};
+	*ret = steal(o);
 	return 0;
 }

@@ -686,7 +686,8 @@ static void tell_bench(const struct run *r, const struct bench_reading *reading,
 			error);
 	else if (m)
 		log_info(r->b->ctx, "%s of %s, %s: %s %s", trial, r->configuration->name, words,
-			tool_goal(r->point->tool, r->point->test), vfctl_bench_value(m->value, m->unit, m->value, value));
+			tool_goal(r->point->tool, r->point->test),
+			vfctl_bench_value(m->value, m->unit, m->value, value));
 	else
 		log_info(r->b->ctx, "%s of %s, %s: measured", trial, r->configuration->name, words);
 }

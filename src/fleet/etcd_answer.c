@@ -132,8 +132,7 @@ int etcd_answer_read(struct vfctl_ctx *ctx, const char *prefix, const char *text
 		expected[a.succeeded ? ETCD_THEN : ETCD_ELSE], &a);
 	if (r < 0)
 		return r;
-	*ret_answer = a;
-	a = (struct etcd_answer){.results = NULL};
+	*ret_answer = steal(a);
 	return 0;
 }
 

@@ -92,8 +92,7 @@ int routes_read(struct vfctl_ctx *ctx, struct routes *ret)
 		r = read_table(ctx, "/proc/net/ipv6_route", parse_route6, &routes);
 	if (r < 0)
 		return r;
-	*ret = routes;
-	routes = (struct routes){0};
+	*ret = steal(routes);
 	return 0;
 }
 

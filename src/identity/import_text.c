@@ -321,7 +321,6 @@ int id_import_parse(struct vfctl_ctx *ctx, const char *file, const char *text, s
 	r = parse_import_text(&in, copy, len);
 	if (r < 0)
 		return r;
-	*ret = rows;
-	rows = (struct id_rows){0};
+	*ret = steal(rows);
 	return 0;
 }

@@ -306,18 +306,8 @@ static int write_identity(struct vfctl_ctx *ctx, const struct op *op, bool back)
 	return r < 0 ? r : op_apply(ctx, &write);
 }
 
-static int apply_identity(struct vfctl_ctx *ctx, const struct op *op)
-{
-	return write_identity(ctx, op, false);
-}
-
-static int revert_identity(struct vfctl_ctx *ctx, const struct op *op)
-{
-	return write_identity(ctx, op, true);
-}
-
 const struct op_type op_new_identity = {.name = "new-identity", .volatile_ = true,
-	.observe_one = observe_leaving, .apply_one = apply_identity, .revert_one = revert_identity,
+	.observe_one = observe_leaving, .turn_one = write_identity,
 	.same = same_values};
 
 /* ---- steps ---- */

@@ -268,8 +268,7 @@ int lease_from_text(struct vfctl_ctx *ctx, const char *text, struct lease_text *
 		return fail_text(ctx, text);
 	memcpy(t.lease.id, text, strcspn(text, " "));
 	add_up(&t.lease);
-	*ret = t;
-	t = (struct lease_text){0};
+	*ret = steal(t);
 	return 0;
 }
 

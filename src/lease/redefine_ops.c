@@ -50,9 +50,10 @@ static int fail_started(struct vfctl_ctx *ctx, const char *name)
 	return ctx_fail(ctx, -EBUSY, "domain %s was started meanwhile; do that again", name);
 }
 
-/* @must: a lease that is gone is a failure. */
-static int set_shape(struct vfctl_ctx *ctx, const struct op *op, const char *text, bool must)
+/* On the way back a lease that is gone is no failure. */
+static int set_shape(struct vfctl_ctx *ctx, const struct op *op, bool back)
 {
+	const char *text = back ? op->before : op->want;
 	_free_ char *json = strndup(text, length_without_off(text, strlen(text)));
 	_cleanup_(lease_clear) struct vfctl_lease shape = {0};
 	_leases_ struct vfctl_leases *leases = NULL;
@@ -66,24 +67,14 @@ static int set_shape(struct vfctl_ctx *ctx, const struct op *op, const char *tex
 		return r;
 	lease = lease_of(leases);
 	if (!lease)
-		return must ? fail_no_lease(ctx, op->target) : 0;
-	if (must && lease->running && was_off(op->before))
+		return back ? 0 : fail_no_lease(ctx, op->target);
+	if (!back && lease->running && was_off(op->before))
 		return fail_started(ctx, lease->domain_name);
 	return store_set_shape(store, lease->id, &shape);
 }
 
-static int want_shape(struct vfctl_ctx *ctx, const struct op *op)
-{
-	return set_shape(ctx, op, op->want, true);
-}
-
-static int former_shape(struct vfctl_ctx *ctx, const struct op *op)
-{
-	return set_shape(ctx, op, op->before, false);
-}
-
 const struct op_type op_lease_shape = {.name = "lease-shape", .nature = OP_HOLDS,
-	.observe_one = shape_text, .apply_one = want_shape, .revert_one = former_shape};
+	.observe_one = shape_text, .turn_one = set_shape};
 
 /* ---- the same at the end of the run ---- */
 
@@ -143,8 +134,9 @@ static bool same_leaving(const char *text, const char *observed)
 	return str_eq(text, observed) || (*text && str_eq(observed, GONE));
 }
 
-static int set_leaving(struct vfctl_ctx *ctx, const struct op *op, const char *text)
+static int set_leaving(struct vfctl_ctx *ctx, const struct op *op, bool back)
 {
+	const char *text = back ? "" : op->want;
 	_leases_ struct vfctl_leases *leases = NULL;
 	_store_ struct store *store = NULL;
 	const struct vfctl_lease_vf *vf;
@@ -160,18 +152,8 @@ static int set_leaving(struct vfctl_ctx *ctx, const struct op *op, const char *t
 		: str_eq(text, VF_LEAVES) ? STORE_LEAVES : STORE_LEAVES_WITH_VALUES);
 }
 
-static int let_leave(struct vfctl_ctx *ctx, const struct op *op)
-{
-	return set_leaving(ctx, op, op->want);
-}
-
-static int let_stay(struct vfctl_ctx *ctx, const struct op *op)
-{
-	return set_leaving(ctx, op, "");
-}
-
 const struct op_type op_vf_leaves = {.name = "vf-leaves", .observe_one = leaves_text,
-	.apply_one = let_leave, .revert_one = let_stay, .same = same_leaving};
+	.turn_one = set_leaving, .same = same_leaving};
 
 /* ---- the definition ---- */
 

@@ -40,38 +40,28 @@ static int leased_with(struct vfctl_ctx *ctx, const struct op *op, char **ret)
 	return r < 0 ? r : op_give(ctx, vf ? json_of_attrs(&vf->intent) : strdup(""), ret);
 }
 
-/* @text NULL: it goes back, unless the domain gave up the VF meanwhile. */
-static int put_intent(struct vfctl_ctx *ctx, const struct op *op, const char *text)
+/* Back, unless the domain gave up the VF meanwhile. */
+static int put_intent(struct vfctl_ctx *ctx, const struct op *op, bool back)
 {
 	_leases_ struct vfctl_leases *leases = NULL;
 	_store_ struct store *store = NULL;
 	const struct vfctl_lease_vf *vf = NULL;
 	struct vfctl_vf_attrs attrs;
-	int r = parse_attrs(ctx, op, text ? text : op->before, &attrs);
+	int r = parse_attrs(ctx, op, back ? op->before : op->want, &attrs);
 
 	if (r == 0)
 		r = op_leased_vf(ctx, op, &leases, &vf);
 	if (r == 0 && !vf)
-		return text ? ctx_fail(ctx, -ENOENT, "VF %s is leased to that domain no more",
-			op->target) : 0;
+		return back ? 0 : ctx_fail(ctx, -ENOENT, "VF %s is leased to that domain no more",
+			op->target);
 	if (r == 0)
 		r = store_open(ctx, STORE_WRITE, &store);
 	return r < 0 ? r : store_set_intent(store, &vf->bdf, &attrs);
 }
 
-static int want_intent(struct vfctl_ctx *ctx, const struct op *op)
-{
-	return put_intent(ctx, op, op->want);
-}
-
-static int take_back_intent(struct vfctl_ctx *ctx, const struct op *op)
-{
-	return put_intent(ctx, op, NULL);
-}
-
 /* As long as the definition says it. */
 const struct op_type op_intent = {.name = "intent", .nature = OP_HOLDS, .observe_one = leased_with,
-	.apply_one = want_intent, .revert_one = take_back_intent, .same = same_json};
+	.turn_one = put_intent, .same = same_json};
 
 /* ---- the VF in the definition of its domain ---- */
 
@@ -180,7 +170,7 @@ static bool same_had(const char *text, const char *observed)
 }
 
 /* In the run, or out of it again. What was noted before stays as it was noted. */
-static int change_had(struct vfctl_ctx *ctx, const struct op *op, bool revert)
+static int change_had(struct vfctl_ctx *ctx, const struct op *op, bool back)
 {
 	_free_ char *target = NULL, *json = NULL;
 	_leases_ struct vfctl_leases *leases = NULL;
@@ -200,7 +190,7 @@ static int change_had(struct vfctl_ctx *ctx, const struct op *op, bool revert)
 		r = op_leased_vf(ctx, op, &leases, &vf);
 	if (r < 0 || !vf)
 		return r;
-	if (!revert)
+	if (!back)
 		attrs.mask &= ~vf->saved.mask;
 	lease = vfctl_leases_find_vf(leases, &vf->bdf);
 	target = str_format("%s/%u", vfctl_bdf_format(&vf->pf, pf), vf->index);
@@ -208,21 +198,11 @@ static int change_had(struct vfctl_ctx *ctx, const struct op *op, bool revert)
 	note = (struct op){&op_guest_attrs, target, json, json};
 	if (!target || !json)
 		return ctx_oom(ctx);
-	if (revert)
+	if (back)
 		return journal_forget(ctx, lease->domain_uuid, &note);
 	return attrs.mask ? run_note(ctx, lease->domain_uuid, lease->domain_name, &note, 1) : 0;
 }
 
-static int note_had(struct vfctl_ctx *ctx, const struct op *op)
-{
-	return change_had(ctx, op, false);
-}
-
-static int forget_had(struct vfctl_ctx *ctx, const struct op *op)
-{
-	return change_had(ctx, op, true);
-}
-
 const struct op_type op_run_had = {.name = "run-had", .nature = OP_HOLDS,
-	.observe_one = what_it_had, .apply_one = note_had, .revert_one = forget_had,
+	.observe_one = what_it_had, .turn_one = change_had,
 	.same = same_had};

@@ -225,8 +225,7 @@ int nl_ports_read(struct vfctl_ctx *ctx, const struct nl_devlink *d, struct nl_p
 	}
 	if (r < 0)
 		return r;
-	*ret = ports;
-	ports = (struct nl_ports){0};
+	*ret = steal(ports);
 	return 0;
 }
 
@@ -272,8 +271,7 @@ int nl_rates_read(struct vfctl_ctx *ctx, const struct nl_devlink *d, struct nl_r
 	}
 	if (r < 0)
 		return r;
-	*ret = rates;
-	rates = (struct nl_rates){0};
+	*ret = steal(rates);
 	return 0;
 }
 
@@ -378,8 +376,7 @@ int nl_reporters_read(struct vfctl_ctx *ctx, const struct nl_devlink *d, struct 
 	}
 	if (r < 0)
 		return r;
-	*ret = all;
-	all = (struct nl_reporters){0};
+	*ret = steal(all);
 	return 0;
 }
 

@@ -67,8 +67,7 @@ int nl_fdb_read(struct vfctl_ctx *ctx, struct nl_fdb *ret)
 			return ctx_oom(ctx);
 		fdb.v[fdb.count++] = e;
 	}
-	*ret = fdb;
-	fdb = (struct nl_fdb){0};
+	*ret = steal(fdb);
 	return 0;
 }
 

@@ -159,8 +159,7 @@ int nl_links_read(struct vfctl_ctx *ctx, struct nl_links *ret_links)
 		if (!read_link(m, &links.v[links.count++]))
 			return ctx_oom(ctx);
 	}
-	*ret_links = links;
-	links = (struct nl_links){0};
+	*ret_links = steal(links);
 	return 0;
 }
 
@@ -396,8 +395,7 @@ int nl_vfs_read(struct vfctl_ctx *ctx, int ifindex, struct nl_vfs *ret_vfs)
 			return ctx_fail(ctx, r, "read the VFs of interface %d: %s", ifindex,
 				strerror(-r));
 	}
-	*ret_vfs = vfs;
-	vfs = (struct nl_vfs){0};
+	*ret_vfs = steal(vfs);
 	return 0;
 }
 
