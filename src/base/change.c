@@ -79,6 +79,8 @@ int vfctl_change_run(struct vfctl_ctx *ctx, struct vfctl_change *change)
 
 int change_planned(struct vfctl_ctx *ctx, struct vfctl_change *change, int r)
 {
+	if (r == 0 && change->steps.failed)
+		return ctx_oom(ctx);
 	if (r != -EALREADY)
 		return r;
 	steps_clear(&change->steps);

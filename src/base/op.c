@@ -28,11 +28,12 @@ static int observe_op(struct vfctl_ctx *ctx, const struct op *ops, size_t count,
 static int apply_op(struct vfctl_ctx *ctx, const struct op *ops, size_t count)
 {
 	const struct op_type *type = ops->type;
+	bool together = type->apply || type->turn;
 	int r = 0;
 
-	if (type->apply)
-		r = type->apply(ctx, ops, count);
-	for (size_t i = 0; !type->apply && i < count && r == 0; i++)
+	if (together)
+		r = type->apply ? type->apply(ctx, ops, count) : type->turn(ctx, ops, count, false);
+	for (size_t i = 0; !together && i < count && r == 0; i++)
 		r = type->write_one ? type->write_one(ctx, &ops[i], ops[i].want)
 			: type->turn_one ? type->turn_one(ctx, &ops[i], false)
 			: type->apply_one(ctx, &ops[i]);
@@ -78,6 +79,8 @@ static int revert_op(struct vfctl_ctx *ctx, const struct op *ops, size_t count)
 
 	if (type->revert)
 		return type->revert(ctx, ops, count);
+	if (type->turn)
+		return type->turn(ctx, ops, count, true);
 	while (count-- > 0)
 		note_op(ctx, &first, revert_one(ctx, &ops[count]));
 	return first_failure(ctx, &first);
@@ -96,6 +99,18 @@ int op_apply(struct vfctl_ctx *ctx, const struct op *op)
 int op_revert(struct vfctl_ctx *ctx, const struct op *op)
 {
 	return revert_op(ctx, op, 1);
+}
+
+int op_fail_target(struct vfctl_ctx *ctx, const struct op *op)
+{
+	return ctx_fail(ctx, -EBADMSG, "an operation %s has '%.100s' as its target", op->type->name,
+		op->target);
+}
+
+int op_fail_value(struct vfctl_ctx *ctx, const struct op *op, const char *text)
+{
+	return ctx_fail(ctx, -EBADMSG, "an operation %s of %.100s has the value '%.100s'", op->type->name,
+		op->target, text);
 }
 
 int op_say(struct vfctl_ctx *ctx, const char *text, char **ret)

@@ -53,6 +53,7 @@ struct op_type {
 		char **ret_texts);
 	int (*apply)(struct vfctl_ctx *ctx, const struct op *ops, size_t count);
 	int (*revert)(struct vfctl_ctx *ctx, const struct op *ops, size_t count);
+	int (*turn)(struct vfctl_ctx *ctx, const struct op *ops, size_t count, bool back);
 	/* Does @text, a want or a before, say what was observed? NULL: when they are equal. */
 	bool (*same)(const char *text, const char *observed);
 };
@@ -83,6 +84,9 @@ int ops_finish(struct vfctl_ctx *ctx, const struct op *ops, size_t count);
 int op_observe(struct vfctl_ctx *ctx, const struct op *op, char **ret_text);
 int op_apply(struct vfctl_ctx *ctx, const struct op *op);
 int op_revert(struct vfctl_ctx *ctx, const struct op *op);
+/* -EBADMSG: its target, or @text as its want or before, is none of its type. */
+int op_fail_target(struct vfctl_ctx *ctx, const struct op *op);
+int op_fail_value(struct vfctl_ctx *ctx, const struct op *op, const char *text);
 /* A copy of @text as what was observed. */
 int op_say(struct vfctl_ctx *ctx, const char *text, char **ret);
 /* The same, of a text that is handed over; NULL: out of memory. */

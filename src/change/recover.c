@@ -513,7 +513,7 @@ int change_journal(struct vfctl_ctx *ctx, struct vfctl_change *change, const cha
 
 	entry->story = str_vformat(fmt, args);
 	entry->lock = strdup(lock);
-	if (!entry->story || !entry->lock)
+	if (!entry->story || !entry->lock || change->steps.failed)
 		return ctx_oom(ctx);
 	boot_id_read(ctx, entry->boot);
 	entry->journal = &state_journal;

@@ -212,8 +212,7 @@ static int lock_pf(struct vfctl_ctx *ctx, const struct op *op, struct pf_locks *
 
 	snprintf(text, sizeof(text), "%.*s", (int)strcspn(op->target, "/"), op->target);
 	if (vfctl_bdf_parse(text, &pf) < 0)
-		return ctx_fail(ctx, -EBADMSG, "an operation %s has '%s' as its target",
-			op->type->name, op->target);
+		return op_fail_target(ctx, op);
 	r = pf_locks_add(ctx, locks, &pf);
 	return r < 0 ? r : pf_locks_take(ctx, locks);
 }

@@ -101,12 +101,6 @@ const struct op_type op_run = {.name = "run", .nature = OP_HOLDS,
 
 /* ---- one of its VFs ---- */
 
-static int fail_text(struct vfctl_ctx *ctx, const struct op *op)
-{
-	return ctx_fail(ctx, -EBADMSG, "an operation %s of '%s' has the value '%.100s'",
-		op->type->name, op->target, op->want);
-}
-
 /* "UUID/VF" and "PF/INDEX {..}". */
 static int parse_vf(struct vfctl_ctx *ctx, const struct op *op, char ret_uuid[VFCTL_UUID_TEXT],
 	struct vfctl_lease_vf *ret)
@@ -119,7 +113,7 @@ static int parse_vf(struct vfctl_ctx *ctx, const struct op *op, char ret_uuid[VF
 		vfctl_bdf_parse(slash + 1, &ret->bdf) < 0 || vfctl_bdf_parse(pf, &ret->pf) < 0 ||
 		parse_u32(index, 0, UINT16_MAX, &ret->index) < 0 ||
 		json_to_attrs(json, &ret->intent) < 0)
-		return fail_text(ctx, op);
+		return op_fail_value(ctx, op, op->want);
 	snprintf(ret_uuid, VFCTL_UUID_TEXT, "%.*s", (int)(slash - op->target), op->target);
 	return 0;
 }

@@ -31,8 +31,7 @@ int op_vf(struct vfctl_ctx *ctx, const struct op *op, char ret_uuid[VFCTL_UUID_T
 	const char *slash = strchr(op->target, '/');
 
 	op_uuid(op, ret_uuid);
-	return slash && vfctl_bdf_parse(slash + 1, ret) == 0 ? 0 : ctx_fail(ctx, -EBADMSG,
-		"an operation %s has '%s' as its target", op->type->name, op->target);
+	return slash && vfctl_bdf_parse(slash + 1, ret) == 0 ? 0 : op_fail_target(ctx, op);
 }
 
 int op_leased_vf(struct vfctl_ctx *ctx, const struct op *op, struct vfctl_leases **ret,

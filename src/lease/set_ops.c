@@ -17,8 +17,7 @@
 static int parse_attrs(struct vfctl_ctx *ctx, const struct op *op, const char *text,
 	struct vfctl_vf_attrs *ret)
 {
-	return json_to_attrs(text, ret) < 0 ? ctx_fail(ctx, -EBADMSG, "an operation %s of %s has "
-		"the value '%.100s'", op->type->name, op->target, text) : 0;
+	return json_to_attrs(text, ret) < 0 ? op_fail_value(ctx, op, text) : 0;
 }
 
 static bool same_json(const char *text, const char *observed)

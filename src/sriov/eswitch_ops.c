@@ -11,24 +11,14 @@
 #include "sriov/lag.h"
 #include "sriov/ops.h"
 
-static int fail_target(struct vfctl_ctx *ctx, const struct op *op)
-{
-	return ctx_fail(ctx, -EBADMSG, "an operation %s has '%s' as its target", op->type->name,
-		op->target);
-}
-
-static int fail_value(struct vfctl_ctx *ctx, const struct op *op, const char *text)
-{
-	return ctx_fail(ctx, -EBADMSG, "an operation %s has the value '%.30s'", op->type->name, text);
-}
-
 /* ---- the mode ---- */
 
 static int observe_mode(struct vfctl_ctx *ctx, const struct op *op, char **ret)
 {
 	enum vfctl_eswitch mode = VFCTL_ESWITCH_UNKNOWN;
 	struct vfctl_bdf pf;
-	int r = vfctl_bdf_parse(op->target, &pf) < 0 ? fail_target(ctx, op) : eswitch_read(ctx, &pf, &mode);
+	int r = vfctl_bdf_parse(op->target, &pf) < 0 ? op_fail_target(ctx, op)
+		: eswitch_read(ctx, &pf, &mode);
 
 	return r < 0 ? r : op_say(ctx, vfctl_eswitch_name(mode), ret);
 }
@@ -102,10 +92,10 @@ static int write_mode(struct vfctl_ctx *ctx, const struct op *op, const char *te
 	const struct nl_devlink device = {"pci", op->target};
 	enum vfctl_eswitch want, now = VFCTL_ESWITCH_UNKNOWN;
 	struct vfctl_bdf pf;
-	int r = vfctl_bdf_parse(op->target, &pf) < 0 ? fail_target(ctx, op) : 0;
+	int r = vfctl_bdf_parse(op->target, &pf) < 0 ? op_fail_target(ctx, op) : 0;
 
 	if (r == 0 && !eswitch_parse(text, &want))
-		r = fail_value(ctx, op, text);
+		r = op_fail_value(ctx, op, text);
 	if (r == 0)
 		r = eswitch_read(ctx, &pf, &now);
 	if (r < 0 || now == want)
@@ -139,7 +129,7 @@ static int open_pf(struct vfctl_ctx *ctx, const struct op *op, struct vfctl_inve
 
 	if (len < sizeof(text))
 		memcpy(text, op->target, len);
-	return vfctl_bdf_parse(text, &pf) < 0 ? fail_target(ctx, op) : inventory_read_pf(ctx, &pf,
+	return vfctl_bdf_parse(text, &pf) < 0 ? op_fail_target(ctx, op) : inventory_read_pf(ctx, &pf,
 		ret_inventory);
 }
 
@@ -151,7 +141,7 @@ static int find_representor(struct vfctl_ctx *ctx, const struct op *op, const st
 	uint32_t index;
 
 	if (!slash || parse_u32(slash + 1, 0, UINT16_MAX, &index) < 0)
-		return fail_target(ctx, op);
+		return op_fail_target(ctx, op);
 	*ret_name = "";
 	for (uint32_t i = 0; i < pf->num_vfs; i++)
 		if (pf->vfs[i].index == index)
@@ -260,7 +250,7 @@ static int join_mode(struct vfctl_ctx *ctx, const struct op *op, const struct vf
 	int r = find_representor(ctx, op, pf, &name);
 
 	if (r == 0 && !split_text(text, bridge, &up))
-		r = fail_value(ctx, op, text);
+		r = op_fail_value(ctx, op, text);
 	if (r < 0)
 		return r;
 	none = str_eq(bridge, NO_BRIDGE);

@@ -218,9 +218,7 @@ static int check_words(struct vfctl_ctx *ctx, const struct op *op, const char *t
 
 	for (size_t i = 0; words[i]; i++)
 		bad |= !is_name(words[i]);
-	return bad ? ctx_fail(ctx, -EBADMSG, "an operation %s of '%.20s' has the value '%.60s'",
-		op->type->name,
-		op->target, text) : 0;
+	return bad ? op_fail_value(ctx, op, text) : 0;
 }
 
 static int write_bond(struct vfctl_ctx *ctx, const struct op *op, const char *text)
@@ -250,7 +248,7 @@ static int write_bond(struct vfctl_ctx *ctx, const struct op *op, const char *te
 static int observe_bond(struct vfctl_ctx *ctx, const struct op *op, char **ret)
 {
 	return is_name(op->target) ? lag_bond_text(ctx, op->target, ret)
-		: ctx_fail(ctx, -EBADMSG, "an operation bond has '%.20s' as its target", op->target);
+		: op_fail_target(ctx, op);
 }
 
 const struct op_type op_bond = {.name = "bond", .volatile_ = true, .observe_one = observe_bond,
@@ -261,37 +259,28 @@ const struct op_type op_bond = {.name = "bond", .volatile_ = true, .observe_one 
 static int observe_miimon(struct vfctl_ctx *ctx, const struct op *op, char **ret)
 {
 	if (!is_name(op->target))
-		return ctx_fail(ctx, -EBADMSG, "an operation bond-miimon has '%.20s' as its target",
-			op->target);
+		return op_fail_target(ctx, op);
 	if (!host_exists(ctx, NET "%s/bonding", op->target))
 		return op_say(ctx, LAG_NO_BOND, ret);
 	return host_read(ctx, ret, NET "%s/bonding/miimon", op->target);
 }
 
-static int write_miimon(struct vfctl_ctx *ctx, const struct op *op, const char *text)
+/* A bond that went since is none to be put back. */
+static int write_miimon(struct vfctl_ctx *ctx, const struct op *op, bool back)
 {
+	const char *text = back ? op->before : op->want;
 	_free_ char *now = NULL;
 	int ms, r = observe_miimon(ctx, op, &now);
 
+	if (back && r == 0 && str_eq(now, LAG_NO_BOND))
+		return 0;
 	if (r == 0 && parse_int(text, 0, INT_MAX, &ms) < 0)
-		r = ctx_fail(ctx, -EBADMSG, "an operation bond-miimon has the value '%.20s'", text);
+		r = op_fail_value(ctx, op, text);
 	return r < 0 || str_eq(now, text) ? r : host_write(ctx, text, NET "%s/bonding/miimon", op->target);
 }
 
-static int apply_miimon(struct vfctl_ctx *ctx, const struct op *op)
-{
-	return write_miimon(ctx, op, op->want);
-}
-
-static int revert_miimon(struct vfctl_ctx *ctx, const struct op *op)
-{
-	/* A bond that went since is none to be put back. */
-	return is_name(op->target) && !host_exists(ctx, NET "%s/bonding", op->target) ? 0
-		: write_miimon(ctx, op, op->before);
-}
-
 const struct op_type op_miimon = {.name = "bond-miimon", .volatile_ = true,
-	.observe_one = observe_miimon, .apply_one = apply_miimon, .revert_one = revert_miimon};
+	.observe_one = observe_miimon, .turn_one = write_miimon};
 
 /* Not one that asks by ARP: to set the other ends that (bond_option_miimon_set()). */
 void lag_add_miimon(struct vfctl_ctx *ctx, const char *bond, struct steps *steps)
@@ -312,7 +301,7 @@ static int read_pf(struct vfctl_ctx *ctx, const struct op *op, enum vfctl_lag *r
 	_inventory_ struct vfctl_inventory *inv = NULL;
 	struct vfctl_bdf bdf;
 	int r = vfctl_bdf_parse(op->target, &bdf) < 0
-		? ctx_fail(ctx, -EBADMSG, "an operation lag has '%.20s' as its target", op->target)
+		? op_fail_target(ctx, op)
 		: inventory_read_pf(ctx, &bdf, &inv);
 
 	if (r == 0)

@@ -24,21 +24,15 @@
 
 /* ---- targets ---- */
 
-static int fail_target(struct vfctl_ctx *ctx, const struct op *op)
-{
-	return ctx_fail(ctx, -EBADMSG, "an operation %s has '%s' as its target", op->type->name,
-		op->target);
-}
-
 static int read_pf(struct vfctl_ctx *ctx, const struct op *op, struct vfctl_bdf *ret)
 {
 	char text[VFCTL_BDF_TEXT];
 	size_t len = strcspn(op->target, "/");
 
 	if (len >= sizeof(text))
-		return fail_target(ctx, op);
+		return op_fail_target(ctx, op);
 	snprintf(text, sizeof(text), "%.*s", (int)len, op->target);
-	return vfctl_bdf_parse(text, ret) < 0 ? fail_target(ctx, op) : 0;
+	return vfctl_bdf_parse(text, ret) < 0 ? op_fail_target(ctx, op) : 0;
 }
 
 static int read_index(struct vfctl_ctx *ctx, const struct op *op, uint32_t *ret)
@@ -46,7 +40,7 @@ static int read_index(struct vfctl_ctx *ctx, const struct op *op, uint32_t *ret)
 	const char *slash = strchr(op->target, '/');
 
 	if (!slash || parse_u32(slash + 1, 0, UINT16_MAX, ret) < 0)
-		return fail_target(ctx, op);
+		return op_fail_target(ctx, op);
 	return 0;
 }
 
@@ -54,8 +48,7 @@ static int read_number(struct vfctl_ctx *ctx, const struct op *op, const char *t
 	uint32_t *ret)
 {
 	if (parse_u32(text, 0, UINT16_MAX, ret) < 0)
-		return ctx_fail(ctx, -EBADMSG, "an operation %s of %s has the value '%s'",
-			op->type->name, op->target, text);
+		return op_fail_value(ctx, op, text);
 	return 0;
 }
 
@@ -265,8 +258,7 @@ static int parse_attrs(struct vfctl_ctx *ctx, const struct op *op, const char *t
 	struct vfctl_vf_attrs *ret)
 {
 	if (json_to_attrs(text, ret) < 0)
-		return ctx_fail(ctx, -EBADMSG, "an operation %s of VF %s has the value '%.100s'",
-			op->type->name, op->target, text);
+		return op_fail_value(ctx, op, text);
 	return 0;
 }
 
@@ -367,25 +359,15 @@ static int write_attrs(struct vfctl_ctx *ctx, const struct op *ops, size_t count
 	return r < 0 ? r : write_pf(ctx, ops, count, before, pf);
 }
 
-static int apply_attrs(struct vfctl_ctx *ctx, const struct op *ops, size_t count)
-{
-	return write_attrs(ctx, ops, count, false);
-}
-
-static int revert_attrs(struct vfctl_ctx *ctx, const struct op *ops, size_t count)
-{
-	return write_attrs(ctx, ops, count, true);
-}
-
 /* Not every driver has VF attributes (ena, nvme): then there is nothing to give. */
-static int apply_identity(struct vfctl_ctx *ctx, const struct op *ops, size_t count)
+static int write_identity(struct vfctl_ctx *ctx, const struct op *ops, size_t count, bool back)
 {
 	_inventory_ struct vfctl_inventory *inv = NULL;
 	const struct vfctl_pf *pf;
 	char name[VFCTL_BDF_TEXT];
-	int r = apply_attrs(ctx, ops, count);
+	int r = write_attrs(ctx, ops, count, back);
 
-	if (r != -EOPNOTSUPP || strstr(ops->want, "guid"))
+	if (back || r != -EOPNOTSUPP || strstr(ops->want, "guid"))
 		return r;
 	ctx_clear(ctx);
 	r = open_pf(ctx, ops, &inv, &pf);
@@ -396,10 +378,10 @@ static int apply_identity(struct vfctl_ctx *ctx, const struct op *ops, size_t co
 }
 
 const struct op_type op_vf_attrs = {.name = "vf-attrs", .volatile_ = true,
-	.observe = observe_attrs, .apply = apply_attrs, .revert = revert_attrs,
+	.observe = observe_attrs, .turn = write_attrs,
 	.same = same_attrs};
 const struct op_type op_vf_identity = {.name = "vf-identity", .volatile_ = true,
-	.observe = observe_attrs, .apply = apply_identity, .revert = revert_attrs,
+	.observe = observe_attrs, .turn = write_identity,
 	.same = same_attrs};
 
 /* For the hook, which has no time to look at the whole host. */
@@ -419,18 +401,8 @@ static int write_guest(struct vfctl_ctx *ctx, const struct op *ops, size_t count
 	return r < 0 ? r : write_pf(ctx, ops, count, before, &inv->pfs[0]);
 }
 
-static int apply_guest(struct vfctl_ctx *ctx, const struct op *ops, size_t count)
-{
-	return write_guest(ctx, ops, count, false);
-}
-
-static int revert_guest(struct vfctl_ctx *ctx, const struct op *ops, size_t count)
-{
-	return write_guest(ctx, ops, count, true);
-}
-
 const struct op_type op_guest_attrs = {.name = "guest-attrs", .volatile_ = true,
-	.observe = observe_attrs, .apply = apply_guest, .revert = revert_guest,
+	.observe = observe_attrs, .turn = write_guest,
 	.same = same_attrs};
 
 /* ---- drivers ---- */

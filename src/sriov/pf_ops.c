@@ -20,8 +20,7 @@ static int open_function(struct vfctl_ctx *ctx, const struct op *op,
 	struct vfctl_bdf bdf;
 
 	if (vfctl_bdf_parse(op->target, &bdf) < 0)
-		return ctx_fail(ctx, -EBADMSG, "an operation %s has '%s' as its target",
-			op->type->name, op->target);
+		return op_fail_target(ctx, op);
 	return inventory_read_pf(ctx, &bdf, ret_inventory);
 }
 
@@ -59,8 +58,7 @@ static int write_mtu(struct vfctl_ctx *ctx, const struct op *op, const char *tex
 	if (r < 0)
 		return r;
 	if (parse_u32(text, 0, UINT16_MAX, &mtu) < 0)
-		return ctx_fail(ctx, -EBADMSG, "an operation %s has the value '%.30s'",
-			op->type->name, text);
+		return op_fail_value(ctx, op, text);
 	r = host_write(ctx, text, "/sys/class/net/%s/mtu", inv->pfs[0].netdev);
 	if (r == -EINVAL)
 		return ctx_append(ctx, r, "; the driver %s takes no MTU of %s (ip -d link show %s "
@@ -90,8 +88,7 @@ static int write_mode(struct vfctl_ctx *ctx, const struct op *op, const char *te
 	if (r < 0)
 		return r;
 	if (!str_eq(text, "datagram") && !str_eq(text, "connected"))
-		return ctx_fail(ctx, -EBADMSG, "an operation %s has the value '%.30s'",
-			op->type->name, text);
+		return op_fail_value(ctx, op, text);
 	r = host_write(ctx, text, "/sys/class/net/%s/mode", inv->pfs[0].netdev);
 	return r == -EINVAL || r == -EPERM || r == -EOPNOTSUPP ? ctx_append(ctx, r, "; IPoIB of the "
 		"driver %s has no %s mode (mlx5: only with ib_ipoib's module option ipoib_enhanced=0)",
@@ -130,7 +127,7 @@ static int write_adaptive(struct vfctl_ctx *ctx, const struct op *op, const char
 	if (r < 0)
 		return r;
 	if (!str_eq(text, "on") && !str_eq(text, "off"))
-		return ctx_fail(ctx, -EBADMSG, "an operation %s has the value '%.30s'", op->type->name, text);
+		return op_fail_value(ctx, op, text);
 	return nl_rdma_adaptive_write(ctx, inv->pfs[0].rdma, str_eq(text, "on"));
 }
 
@@ -200,8 +197,7 @@ static int write_link(struct vfctl_ctx *ctx, const struct op *op, const char *te
 	int r = open_pf(ctx, op, &inv);
 
 	if (r == 0 && !str_eq(text, UP) && !str_eq(text, DOWN))
-		r = ctx_fail(ctx, -EBADMSG, "an operation %s has the value '%.30s'",
-			op->type->name, text);
+		r = op_fail_value(ctx, op, text);
 	return r < 0 ? r : netdev_set_up(ctx, inv->pfs[0].netdev, str_eq(text, UP));
 }
 

@@ -39,8 +39,7 @@ static int open_pf(struct vfctl_ctx *ctx, const struct op *op, struct vfctl_inve
 	struct vfctl_bdf bdf;
 
 	if (vfctl_bdf_parse(op->target, &bdf) < 0)
-		return ctx_fail(ctx, -EBADMSG, "an operation %s has '%s' as its target", op->type->name,
-			op->target);
+		return op_fail_target(ctx, op);
 	return inventory_read_pf(ctx, &bdf, ret);
 }
 
@@ -56,9 +55,7 @@ static struct vfctl_coalesce only(const struct vfctl_coalesce *c, uint32_t of)
 static int read_text(struct vfctl_ctx *ctx, const struct op *op, const char *text,
 	struct vfctl_coalesce *ret)
 {
-	return vfctl_coalesce_read(ctx, text, ret) < 0
-		? ctx_fail(ctx, -EBADMSG, "an operation %s has the value '%.100s'", op->type->name, text)
-		: 0;
+	return vfctl_coalesce_read(ctx, text, ret) < 0 ? op_fail_value(ctx, op, text) : 0;
 }
 
 static int observe_coalesce(struct vfctl_ctx *ctx, const struct op *op, char **ret)

@@ -81,8 +81,7 @@ static int parse_target(struct vfctl_ctx *ctx, const struct op *op, int *ret_ifi
 	if (slash && (size_t)(slash - op->target) < sizeof(pf))
 		memcpy(pf, op->target, (size_t)(slash - op->target));
 	if (!slash || vfctl_bdf_parse(pf, &bdf) < 0 || vfctl_mac_parse(slash + 1, ret_mac) < 0)
-		return ctx_fail(ctx, -EBADMSG, "an operation %s has '%s' as its target", op->type->name,
-			op->target);
+		return op_fail_target(ctx, op);
 	r = inventory_read_pf(ctx, &bdf, &inv);
 	if (r == 0 && !inv->pfs[0].ifindex)
 		r = ctx_fail(ctx, -ENODEV, "%s has no network device here", pf);
@@ -109,7 +108,7 @@ static int set(struct vfctl_ctx *ctx, const struct op *op, const char *text)
 	int ifindex = 0, r = parse_target(ctx, op, &ifindex, &mac);
 
 	if (r == 0 && !str_eq(text, SELF) && text[0])
-		r = ctx_fail(ctx, -EBADMSG, "an operation %s has the value '%.20s'", op->type->name, text);
+		r = op_fail_value(ctx, op, text);
 	if (r == 0)
 		r = nl_fdb_set(ctx, ifindex, &mac, text[0]);
 	if (r == 0)

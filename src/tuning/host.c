@@ -60,8 +60,7 @@ static int read_value(struct vfctl_ctx *ctx, const char *path, char **ret)
 static int observe_host_value(struct vfctl_ctx *ctx, const struct op *op, char **ret)
 {
 	if (!is_known(op->target))
-		return ctx_fail(ctx, -EBADMSG, "an operation %s has '%.100s' as its target", op->type->name,
-			op->target);
+		return op_fail_target(ctx, op);
 	return read_value(ctx, op->target, ret);
 }
 

@@ -11,12 +11,6 @@
 
 #define LIST_TEXT 1024
 
-static int fail_op(struct vfctl_ctx *ctx, const struct op *op, const char *text)
-{
-	return ctx_fail(ctx, -EBADMSG, "an operation %s of '%s' has the value '%.60s'",
-		op->type->name, op->target, text);
-}
-
 /* The words that are there, as a warning. */
 static int only_warn(struct vfctl_ctx *ctx)
 {
@@ -46,7 +40,7 @@ static int check_governor(struct vfctl_ctx *ctx, const struct op *op, const char
 	unsigned *ret_cpu)
 {
 	return op_cpu(op, ret_cpu) && (!*text || vfctl_tuning_name_valid(text, VFCTL_GOVERNOR_MAX))
-		? 0 : fail_op(ctx, op, text);
+		? 0 : op_fail_value(ctx, op, text);
 }
 
 static int observe_governor(struct vfctl_ctx *ctx, const struct op *op, char **ret)
@@ -108,11 +102,11 @@ static int parse_vector(struct vfctl_ctx *ctx, const struct op *op, struct vfctl
 	const char *slash = strchr(op->target, '/');
 
 	if (!slash || (size_t)(slash - op->target) >= sizeof(bdf) || !str_starts(slash, "/irq/"))
-		return fail_op(ctx, op, "");
+		return op_fail_value(ctx, op, "");
 	memcpy(bdf, op->target, (size_t)(slash - op->target));
 	bdf[slash - op->target] = '\0';
 	return vfctl_bdf_parse(bdf, ret_bdf) == 0 &&
-		parse_u32(slash + 5, 0, UINT32_MAX, ret_irq) == 0 ? 0 : fail_op(ctx, op, "");
+		parse_u32(slash + 5, 0, UINT32_MAX, ret_irq) == 0 ? 0 : op_fail_value(ctx, op, "");
 }
 
 static int observe_vector(struct vfctl_ctx *ctx, const struct op *op, char **ret)
@@ -140,7 +134,7 @@ static int write_vector(struct vfctl_ctx *ctx, const struct op *op, const char *
 	int r = parse_vector(ctx, op, &bdf, &irq);
 
 	if (r == 0 && (vfctl_cpuset_parse(text, &cpus) < 0 || vfctl_cpuset_empty(&cpus)))
-		r = fail_op(ctx, op, text);
+		r = op_fail_value(ctx, op, text);
 	return r < 0 ? r : irq_vector_set(ctx, &bdf, irq, &cpus);
 }
 
@@ -176,7 +170,7 @@ int irq_kept_by(struct vfctl_ctx *ctx, const struct vfctl_bdf *bdf, char **ret)
 static int observe_keep(struct vfctl_ctx *ctx, const struct op *op, char **ret)
 {
 	struct vfctl_bdf bdf;
-	int r = vfctl_bdf_parse(op->target, &bdf) < 0 ? fail_op(ctx, op, "") : 0;
+	int r = vfctl_bdf_parse(op->target, &bdf) < 0 ? op_fail_value(ctx, op, "") : 0;
 
 	if (r < 0)
 		return r;
@@ -191,7 +185,7 @@ static int write_keep(struct vfctl_ctx *ctx, const struct op *op, const char *te
 	_free_ char *line = *text ? str_format("%s\n", text) : NULL;
 
 	if (*text && !uuid_valid(text) && !str_eq(text, IRQ_KEEP_HOST))
-		return fail_op(ctx, op, text);
+		return op_fail_value(ctx, op, text);
 	if (*text && !line)
 		return ctx_oom(ctx);
 	return host_replace(ctx, line, IRQ_KEEP, op->target);
