@@ -86,13 +86,8 @@ int attach_name_lease(struct vfctl_ctx *ctx, struct attach *a)
 int attach_check_lost(struct vfctl_ctx *ctx, const struct attach *a)
 {
 	const char *xml = a->config.xml ? a->config.xml : a->live.xml;
-	bool ours = false;
-	int r = a->new_lease ? said_is_defined(ctx, xml, attach_name(a), &ours) : 0;
 
-	if (r < 0 || !ours)
-		return r;
-	return ctx_fail(ctx, -EPERM, "vfctl defined domain %s, but its lease is lost; lease to it again "
-		"what it has: vfctl recover --rebuild", attach_name(a));
+	return a->new_lease ? said_check_lost(ctx, xml, attach_name(a)) : 0;
 }
 
 int attach_add_definition_op(struct vfctl_ctx *ctx, const struct attach *a, struct steps *steps)

@@ -201,6 +201,8 @@ static int define_placed(struct vfctl_ctx *ctx, struct define *d, const struct d
 		r = add_define_steps(ctx, d, q->options->spec, change);
 	if (r < 0)
 		return r;
+	guest_warn_down(ctx, d->placed->snapshot->inventory, q->guest->name, d->placed->vfs,
+		d->placed->vf_count);
 	change->result = str_format("domain %s is defined; start it with: virsh start %s",
 		q->guest->name, q->guest->name);
 	return change->result ? 0 : ctx_oom(ctx);

@@ -7,6 +7,7 @@
 #include <sys/random.h>
 
 #include "base/find.h"
+#include "domain/domain.h"
 #include "facts/address.h"
 #include "facts/snapshot.h"
 #include "host/host.h"
@@ -81,6 +82,24 @@ int guest_check_mtu(struct vfctl_ctx *ctx, const struct vfctl_guest_vf *want, co
 	return ctx_mistake(ctx, -EINVAL, "line %u: vfs: an MTU of %u is more than %s has (%u), and a PF "
 		"caps its VFs; raise it with mtu: %u in its entry of host.yaml and vfctl apply",
 		want->line, want->mtu, vfctl_pf_name(pf, name), pf->mtu, want->mtu);
+}
+
+/* libvirt's src/util/virnetdev.c: "Unable to configure VF N of PF 'X' because the PF is not online". */
+void guest_warn_down(struct vfctl_ctx *ctx, const struct vfctl_inventory *inv, const char *domain,
+	const struct vfctl_domain_vf *vfs, size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		const struct vfctl_pf *pf = find_pf_at(inv, &vfs[i].pf);
+		bool said = false;
+
+		for (size_t k = 0; k < i; k++)
+			said |= vfctl_bdf_compare(&vfs[k].pf, &vfs[i].pf) == 0;
+		if (said || !pf || !pf->netdev[0] || pf->up || !device_is_interface(&vfs[i]))
+			continue;
+		log_warn(ctx, "%s is down, and libvirt does not start domain %s until it is up: ip link "
+			"set %s up (for good: link: up in its entry of host.yaml)", pf->netdev, domain,
+			pf->netdev);
+	}
 }
 
 static int fill_vf(struct vfctl_ctx *ctx, struct vfctl_placement *p, size_t i)

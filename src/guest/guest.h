@@ -42,5 +42,8 @@ void guest_complete_vf(const struct vfctl_pf *pf, const struct vfctl_vf *vf,
 
 /* A VF carries no larger packets than its PF does. -EINVAL with what helps. */
 int guest_check_mtu(struct vfctl_ctx *ctx, const struct vfctl_guest_vf *want, const struct vfctl_pf *pf);
+/* libvirt starts no domain with an <interface> of a PF that is down: said before somebody waits for it. */
+void guest_warn_down(struct vfctl_ctx *ctx, const struct vfctl_inventory *inv, const char *domain,
+	const struct vfctl_domain_vf *vfs, size_t count);
 
 #endif

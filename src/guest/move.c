@@ -9,6 +9,7 @@
 #include "guest/redefine.h"
 #include "guest/words.h"
 #include "lease/lease.h"
+#include "lease/said.h"
 
 struct moving {
 	const struct vfctl_place_options *options;
@@ -136,11 +137,13 @@ static int fail_no_room(struct vfctl_ctx *ctx, const struct moving *m,
 		"then vfctl define with the file of %s)", name, other, other, other, name, other);
 }
 
-static bool is_ours(const struct moving *m)
+static int check_ours(struct vfctl_ctx *ctx, const struct moving *m)
 {
 	const struct vfctl_lease *l = vfctl_leases_find_uuid(m->snapshot->leases, m->info.uuid);
+	int r = l ? 0 : said_check_lost(ctx, m->info.xml, m->info.name);
 
-	return l && l->cell_count;
+	return r < 0 || (l && l->cell_count) ? r : ctx_fail(ctx, -EEXIST, "vfctl did not define domain %s, "
+		"and moves its own guests only", m->info.name);
 }
 
 static int plan_move(struct vfctl_ctx *ctx, struct moving *m, const char *domain, bool dry_run,
@@ -154,9 +157,9 @@ static int plan_move(struct vfctl_ctx *ctx, struct moving *m, const char *domain
 		r = propose_move(ctx, m, &request.to);
 	if (r < 0)
 		return r;
-	if (!is_ours(m))
-		return ctx_fail(ctx, -EEXIST, "vfctl did not define domain %s, and moves its own guests "
-			"only", m->info.name);
+	r = check_ours(ctx, m);
+	if (r < 0)
+		return r;
 	if (!request.to)
 		return ctx_fail(ctx, -EALREADY, "no move of domain %s makes more guests local (vfctl plan "
 			"--rebalance)", m->info.name);

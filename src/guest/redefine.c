@@ -38,15 +38,10 @@ static void redefining_freep(struct redefining **r)
 static int check_lease(struct vfctl_ctx *ctx, const struct redefining *r)
 {
 	const struct vfctl_domain_info *info = r->q->info;
-	bool ours = false;
-	int e = r->lease || !info->persistent ? 0
-		: said_is_defined(ctx, info->xml, info->name, &ours);
+	int e = r->lease || !info->persistent ? 0 : said_check_lost(ctx, info->xml, info->name);
 
 	if (e < 0)
 		return e;
-	if (ours)
-		return ctx_fail(ctx, -EEXIST, "vfctl defined domain %s, but its lease is lost; lease to it "
-			"again what it has: vfctl recover --rebuild", info->name);
 	if (!r->lease || !r->lease->cell_count || !info->persistent)
 		return ctx_fail(ctx, -EEXIST, "libvirt has a domain %s already, which vfctl did not "
 			"define; remove it (vfctl undefine %s --force), or choose another name",
@@ -296,6 +291,8 @@ static int make_xml(struct vfctl_ctx *ctx, struct redefining *r)
 	if (e < 0)
 		return e;
 	memlock_warn(ctx, info->name, xml, version);
+	guest_warn_down(ctx, r->placed->snapshot->inventory, info->name, r->placed->vfs,
+		r->placed->vf_count);
 	e = forget_attached(ctx, r, xml, &done);
 	if (e == 0 && r->q->said)
 		return metadata_set_said(ctx, done, r->q->said, &r->xml);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "lease/said.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -54,6 +55,15 @@ int said_is_defined(struct vfctl_ctx *ctx, const char *xml, const char *name, bo
 	named = said ? said_find(said, "name", strlen("name")) : NULL;
 	*ret = named && strlen(name) == strcspn(named, "\n") && !strncmp(named, name, strlen(name));
 	return 0;
+}
+
+int said_check_lost(struct vfctl_ctx *ctx, const char *xml, const char *name)
+{
+	bool ours = false;
+	int r = said_is_defined(ctx, xml, name, &ours);
+
+	return r < 0 || !ours ? r : ctx_fail(ctx, -EPERM, "vfctl defined domain %s, but its lease is lost; "
+		"lease to it again what it has: vfctl recover --rebuild", name);
 }
 
 void said_change_clear(struct said_change *change)

@@ -21,6 +21,8 @@ bool said_has(const char *lines, const char *prefix, size_t len);
 
 /* *ret: vfctl defined the domain of that XML, under that name. A clone has another. */
 int said_is_defined(struct vfctl_ctx *ctx, const char *xml, const char *name, bool *ret);
+/* Of a domain without a lease: 0, or, when vfctl defined it, -EPERM with the way to its lease. */
+int said_check_lost(struct vfctl_ctx *ctx, const char *xml, const char *name);
 
 /* How a file differs from what it said. */
 struct said_change {
