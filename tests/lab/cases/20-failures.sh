@@ -44,7 +44,9 @@ vfctl -q destroy "$ens1" >/dev/null
 # ---- VFs the host uses ----
 check "create with host drivers" vfctl create "$ens1" 3 --driver host
 vf=$(vf_of "$left" 1)
-eventually "the VF's own driver makes a network device" 30 test -n "$(ls "$pci/$vf/net" 2>/dev/null)"
+# usage: has_device VF     here, that is: of one in another namespace the directory is there, and empty
+has_device() { compgen -G "$pci/$1/net/*"; }
+eventually "the VF's own driver makes a network device" 30 has_device "$vf"
 sleep 2 # udev may rename it
 dev=$(ls "$pci/$vf/net")
 ip netns add away
@@ -55,7 +57,7 @@ check "destroy is refused" says "in another network namespace" 1 vfctl destroy "
 check "another count is refused" says "in another network namespace" 1 vfctl create "$ens1" 5
 check_is "all three are there" 3 numvfs "$left"
 ip netns del away
-eventually "the device comes back" 30 test -e "$pci/$vf/net"
+eventually "the device comes back" 30 has_device "$vf"
 sleep 2
 dev=$(ls "$pci/$vf/net")
 ip link set "$dev" up
