@@ -309,15 +309,18 @@ static void leave_others(const struct attach *a, struct vfctl_vf_attrs *io)
 	}
 }
 
-/* A VF that was plugged in live only stands in no metadata: then it is as the kernel has it. */
+/* A VF that was plugged in live only stands in no metadata, but its lease has what it was given. */
 static int find_identities(struct vfctl_ctx *ctx, struct attach *a, struct vfctl_ids *ids)
 {
 	const struct vfctl_vf *vf = vfctl_inventory_vf_at(a->snapshot->inventory, &a->lease_vf.bdf, NULL);
+	const struct vfctl_lease_vf *row = find_vf_in_leases(a->snapshot->leases, &a->lease_vf.bdf);
 	struct vfctl_vf_attrs carried = {0};
 	int r = read_carried(ctx, a->config.xml ? a->config.xml : a->live.xml, &a->lease_vf.bdf,
 		&carried);
 
-	if (r == 0 && !carried.mask && vf)
+	if (r == 0 && !carried.mask && row && row->has_intent)
+		carried = row->intent;
+	else if (r == 0 && !carried.mask && vf)
 		carried = vf->attrs;
 	leave_others(a, &carried);
 	return r < 0 ? r : identities_of_domain(ctx, ids, attach_uuid(a), &carried, &a->identities);
