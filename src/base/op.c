@@ -169,11 +169,24 @@ static size_t group_before(const struct op *ops, size_t end)
 	return start;
 }
 
-bool ops_leave_something(const struct op *ops, size_t count)
+static bool is_gone(struct vfctl_ctx *ctx, const struct op *op)
+{
+	return op->type->is_gone && op->type->is_gone(ctx, op);
+}
+
+const struct op *ops_gone(struct vfctl_ctx *ctx, const struct op *ops, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		if (is_gone(ctx, &ops[i]))
+			return &ops[i];
+	return NULL;
+}
+
+bool ops_leave_something(struct vfctl_ctx *ctx, const struct op *ops, size_t count)
 {
 	for (size_t i = 0; i < count; i++)
 		if (ops[i].before && (ops[i].type->nature == OP_UNDOABLE ||
-			ops[i].type->nature == OP_HOLDS))
+			ops[i].type->nature == OP_HOLDS) && !is_gone(ctx, &ops[i]))
 			return true;
 	return false;
 }
@@ -186,6 +199,17 @@ bool ops_hold(const struct op *ops, size_t count)
 	return false;
 }
 
+/* Of one device: all of them are gone, or none. It may go while they are taken back. */
+static int revert_group(struct vfctl_ctx *ctx, const struct op *ops, size_t count)
+{
+	int r = revert_op(ctx, ops, count);
+
+	if (r == 0 || !is_gone(ctx, ops))
+		return r;
+	ctx_clear(ctx);
+	return 0;
+}
+
 int ops_revert(struct vfctl_ctx *ctx, const struct op *ops, size_t count)
 {
 	struct first first = {0};
@@ -194,8 +218,8 @@ int ops_revert(struct vfctl_ctx *ctx, const struct op *ops, size_t count)
 		size_t start = group_before(ops, count), n = count - start;
 		bool stays = first.error && ops_hold(&ops[start], n);
 
-		if (!stays && ops_leave_something(&ops[start], n))
-			note_op(ctx, &first, revert_op(ctx, &ops[start], n));
+		if (!stays && ops_leave_something(ctx, &ops[start], n))
+			note_op(ctx, &first, revert_group(ctx, &ops[start], n));
 		count = start;
 	}
 	return first_failure(ctx, &first);
@@ -206,7 +230,7 @@ int ops_check_revert(struct vfctl_ctx *ctx, const struct op *ops, size_t count)
 	int r = 0;
 
 	while (count-- > 0 && r == 0)
-		if (ops[count].type->check_revert && ops_leave_something(&ops[count], 1))
+		if (ops[count].type->check_revert && ops_leave_something(ctx, &ops[count], 1))
 			r = ops[count].type->check_revert(ctx, &ops[count]);
 	return r;
 }

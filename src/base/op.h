@@ -36,6 +36,8 @@ struct op_type {
 	const char *asks_libvirt_of; /* so do those of targets that begin with this */
 	bool after_all; /* not done while something before it is left to do */
 	bool may_be_stale; /* -EAGAIN of it: what it was planned on has changed, plan it anew */
+	/* Is what it is done to not there any more, for certain? Nothing is taken back then. */
+	bool (*is_gone)(struct vfctl_ctx *ctx, const struct op *op);
 	/* What is there now, in the words of @want. */
 	int (*observe_one)(struct vfctl_ctx *ctx, const struct op *op, char **ret_text);
 	/* Carry out, and look at the host again: what does not read back is a failure. */
@@ -65,8 +67,10 @@ size_t ops_together(const struct op *ops, size_t count, size_t start);
 
 /* All in order; the first failure ends it. */
 int ops_apply(struct vfctl_ctx *ctx, const struct op *ops, size_t count);
+/* The first of them whose device went away; NULL: all are there, or it cannot be told. */
+const struct op *ops_gone(struct vfctl_ctx *ctx, const struct op *ops, size_t count);
 /* Is there anything to take back? */
-bool ops_leave_something(const struct op *ops, size_t count);
+bool ops_leave_something(struct vfctl_ctx *ctx, const struct op *ops, size_t count);
 /* Is there one among them that stays as long as what comes after cannot be taken back? */
 bool ops_hold(const struct op *ops, size_t count);
 /* All in reverse order; all are tried but what then has to stay; the first failure is returned. */

@@ -82,7 +82,7 @@ void steps_put(struct steps *s, size_t index)
 
 static int undo_row(struct vfctl_ctx *ctx, const struct step *row)
 {
-	if (!ops_leave_something(row->ops, row->op_count))
+	if (!ops_leave_something(ctx, row->ops, row->op_count))
 		return 0;
 	log_info(ctx, "undo: %s", row->describe);
 	ctx_audit(ctx, "undo: %s", row->describe);
@@ -104,6 +104,24 @@ int steps_revert(struct vfctl_ctx *ctx, const struct steps *s, size_t done)
 	return left.len || left.failed ? ctx_fail(ctx, -ESTALE, "%s", left.failed ? "" : left.data) : 0;
 }
 
+/* A device that goes away does so in stages, and calls fail in many ways meanwhile: this says why. */
+static void tell_gone(struct vfctl_ctx *ctx, const struct steps *s, size_t done, char **reason)
+{
+	const struct op *gone = NULL;
+	char *words;
+
+	for (size_t i = 0; i < done && !gone; i++)
+		gone = ops_gone(ctx, s->v[i].ops, s->v[i].op_count);
+	if (!gone)
+		return;
+	words = str_format("%.*s went away while it was worked on (unplugged, or removed by another), "
+		"and what was done to it with it", (int)strcspn(gone->target, "/"), gone->target);
+	if (!words)
+		return;
+	free(*reason);
+	*reason = words;
+}
+
 /* The words of the failure that led here are kept. */
 static int undo_all(struct vfctl_ctx *ctx, struct steps *s, size_t done, int error)
 {
@@ -111,6 +129,7 @@ static int undo_all(struct vfctl_ctx *ctx, struct steps *s, size_t done, int err
 	int r = steps_revert(ctx, s, done);
 	_free_ char *left = steal(ctx->error);
 
+	tell_gone(ctx, s, done, &reason);
 	if (r < 0)
 		return ctx_fail(ctx, r, "%s; and this could not be undone: %s", reason ? reason : "",
 			left ? left : "");

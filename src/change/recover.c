@@ -23,21 +23,15 @@
 #include "sriov/vf_changes.h"
 #include "vfctl/hypervisor.h"
 
-/* Its VFs went with it; should it come back, then without any. */
-static bool pf_is_gone(struct vfctl_ctx *ctx, const char *pf)
-{
-	return !host_exists(ctx, PCI_SYSFS "%s", pf);
-}
-
-/* What is done to no function, as to a bond, goes with the PF whose lock the change has. */
+/*
+ * The VFs of a PF go with it; should it come back, then without any. What is done to no function, as
+ * to a bond, goes with the PF whose lock the change has.
+ */
 static bool is_unplugged(struct vfctl_ctx *ctx, const struct open_change *c, const struct op *op)
 {
-	size_t len = strcspn(op->target, "/");
-	char text[VFCTL_BDF_TEXT];
-	struct vfctl_bdf bdf;
+	const struct op of_lock = {op->type, c->lock, NULL, NULL};
 
-	snprintf(text, sizeof(text), "%.*s", (int)len, op->target);
-	return pf_is_gone(ctx, len < sizeof(text) && vfctl_bdf_parse(text, &bdf) == 0 ? text : c->lock);
+	return op->type->is_gone ? op->type->is_gone(ctx, op) : pci_op_is_gone(ctx, &of_lock);
 }
 
 /*

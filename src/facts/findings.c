@@ -193,10 +193,12 @@ static int add_absent(struct look *l, const struct vfctl_lease *lease,
 
 		if (vfctl_bdf_compare(&pf->bdf, &vf->pf) == 0)
 			return add_finding(l, VFCTL_FINDING_ABSENT, lease, &vf->bdf,
-				str_format("VF %s, leased to domain %s, is not there: %s has %u VFs",
+				str_format("VF %s, leased to domain %s, is not there: %s has %s%u VFs",
 					TEXT(&vf->bdf), lease->domain_name, vfctl_pf_name(pf, name),
-					pf->num_vfs),
-				str_format("vfctl apply, or vfctl create %s %u (or more)",
+					pf->driver[0] ? "" : "no driver, and ", pf->num_vfs),
+				str_format("%s%s%svfctl apply, or vfctl create %s %u (or more)",
+					pf->driver[0] ? "" : "echo ", pf->driver[0] ? "" : TEXT(&pf->bdf),
+					pf->driver[0] ? "" : " > /sys/bus/pci/drivers_probe, then ",
 					vfctl_pf_name(pf, name), vf->index + 1));
 	}
 	now = inventory_find_port(inv, vf->port_id);

@@ -267,7 +267,7 @@ static int revert_clean(struct vfctl_ctx *ctx, const struct op *op)
 	return r < 0 || !vf || leased || vf_is_open(vf) ? r : op_revert(ctx, &write);
 }
 
-const struct op_type op_clean = {.name = "clean", .volatile_ = true,
+const struct op_type op_clean = {.name = "clean", .volatile_ = true, .is_gone = pci_op_is_gone,
 	.observe_one = observe_clean, .apply_one = apply_clean, .revert_one = revert_clean,
 	.same = same_values};
 
@@ -305,7 +305,7 @@ static int write_identity(struct vfctl_ctx *ctx, const struct op *op, bool back)
 	return r < 0 ? r : op_apply(ctx, &write);
 }
 
-const struct op_type op_new_identity = {.name = "new-identity", .volatile_ = true,
+const struct op_type op_new_identity = {.name = "new-identity", .volatile_ = true, .is_gone = pci_op_is_gone,
 	.observe_one = observe_leaving, .turn_one = write_identity,
 	.same = same_values};
 

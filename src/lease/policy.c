@@ -6,6 +6,7 @@
 #include "base/find.h"
 #include "base/vfattr.h"
 #include "lease/port.h"
+#include "pci/device.h"
 #include "sriov/attrs.h"
 #include "sriov/holder.h"
 #include "sriov/inventory.h"
@@ -29,6 +30,8 @@ static int check_vf(struct vfctl_ctx *ctx, struct vfctl_inventory *inventory,
 	char name[VFCTL_BDF_TEXT], words[192];
 	int r;
 
+	if (!vf && !pf->driver[0])
+		return pci_fail_unbound(ctx, &pf->bdf, -ENOENT);
 	if (!vf)
 		return ctx_fail(ctx, -ENOENT, "PF %s (%s) has no VF %u; it has %u VFs; make them "
 			"with: vfctl create %s N", vfctl_pf_name(pf, name), TEXT(&pf->bdf),

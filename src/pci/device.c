@@ -39,6 +39,26 @@ bool pci_has(struct vfctl_ctx *ctx, const struct vfctl_bdf *bdf, const char *att
 	return host_exists(ctx, PCI_SYSFS "%s/%s", TEXT(bdf), attr);
 }
 
+bool pci_is_gone(struct vfctl_ctx *ctx, const struct vfctl_bdf *bdf)
+{
+	_free_ char *path = NULL;
+
+	return host_try_link(ctx, &path, PCI_SYSFS "%s", TEXT(bdf)) == -ENOENT;
+}
+
+bool pci_op_is_gone(struct vfctl_ctx *ctx, const struct op *op)
+{
+	char text[VFCTL_BDF_TEXT];
+	size_t len = strcspn(op->target, "/");
+	struct vfctl_bdf bdf;
+
+	if (len >= sizeof(text))
+		return false;
+	memcpy(text, op->target, len);
+	text[len] = '\0';
+	return vfctl_bdf_parse(text, &bdf) == 0 && pci_is_gone(ctx, &bdf);
+}
+
 int pci_driver(struct vfctl_ctx *ctx, const struct vfctl_bdf *bdf,
 	char ret_name[PCI_DRIVER_NAME])
 {
@@ -53,6 +73,12 @@ int pci_driver(struct vfctl_ctx *ctx, const struct vfctl_bdf *bdf,
 			strerror(-r));
 	str_copy(ret_name, PCI_DRIVER_NAME, name);
 	return 0;
+}
+
+int pci_fail_unbound(struct vfctl_ctx *ctx, const struct vfctl_bdf *pf, int error)
+{
+	return ctx_fail(ctx, error, "%s has no driver now, and so no VFs; bind it: echo %s > "
+		"/sys/bus/pci/drivers_probe", TEXT(pf), TEXT(pf));
 }
 
 int pci_iommu_group(struct vfctl_ctx *ctx, const struct vfctl_bdf *bdf)

@@ -3,6 +3,7 @@
 #define VFCTL_PCI_DEVICE_H
 
 #include "base/ctx.h"
+#include "base/op.h"
 #include "vfctl/types.h"
 
 #define PCI_SYSFS "/sys/bus/pci/devices/"
@@ -16,9 +17,16 @@ uint32_t pci_read_hex(struct vfctl_ctx *ctx, const struct vfctl_bdf *bdf, const 
 /* Does this function have that attribute file? */
 bool pci_has(struct vfctl_ctx *ctx, const struct vfctl_bdf *bdf, const char *attr);
 
+/* It is not there any more: unplugged, or removed through sysfs. False too when that cannot be told. */
+bool pci_is_gone(struct vfctl_ctx *ctx, const struct vfctl_bdf *bdf);
+/* The same of the function with whose address the target begins. */
+bool pci_op_is_gone(struct vfctl_ctx *ctx, const struct op *op);
+
 /* Name of the bound driver, "" when none. Negative (and "") when it cannot be read. */
 int pci_driver(struct vfctl_ctx *ctx, const struct vfctl_bdf *bdf,
 	char ret_name[PCI_DRIVER_NAME]);
+/* Somebody took the PF from its driver, and its VFs with that: words that say so. @return @error. */
+int pci_fail_unbound(struct vfctl_ctx *ctx, const struct vfctl_bdf *pf, int error);
 /* IOMMU group number; -ENOENT when the function is in none, else the errno. */
 int pci_iommu_group(struct vfctl_ctx *ctx, const struct vfctl_bdf *bdf);
 /*

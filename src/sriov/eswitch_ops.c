@@ -5,6 +5,7 @@
 
 #include "base/parse.h"
 #include "host/host.h"
+#include "pci/device.h"
 #include "sriov/eswitch.h"
 #include "sriov/holder.h"
 #include "sriov/inventory.h"
@@ -110,7 +111,8 @@ static int write_mode(struct vfctl_ctx *ctx, const struct op *op, const char *te
 	return check_mode(ctx, &pf, text);
 }
 
-const struct op_type op_eswitch = {.name = "eswitch", .volatile_ = true, .observe_one = observe_mode,
+const struct op_type op_eswitch = {.name = "eswitch", .volatile_ = true, .is_gone = pci_op_is_gone,
+	.observe_one = observe_mode,
 	.write_one = write_mode};
 
 /* ---- representors ---- */
@@ -289,5 +291,5 @@ static int revert_ports(struct vfctl_ctx *ctx, const struct op *ops, size_t coun
 	return r;
 }
 
-const struct op_type op_representor = {.name = "representor", .volatile_ = true,
+const struct op_type op_representor = {.name = "representor", .volatile_ = true, .is_gone = pci_op_is_gone,
 	.observe = observe_ports, .apply = apply_ports, .revert = revert_ports};

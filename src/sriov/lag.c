@@ -10,6 +10,7 @@
 #include "base/buf.h"
 #include "base/parse.h"
 #include "host/host.h"
+#include "pci/device.h"
 #include "sriov/eswitch.h"
 #include "sriov/inventory.h"
 #include "sriov/ops.h"
@@ -344,7 +345,8 @@ static int revert_lag(struct vfctl_ctx *ctx, const struct op *op)
 	return 0; /* it went with the bond */
 }
 
-const struct op_type op_lag = {.name = "lag", .volatile_ = true, .observe_one = observe_lag,
+const struct op_type op_lag = {.name = "lag", .volatile_ = true, .is_gone = pci_op_is_gone,
+	.observe_one = observe_lag,
 	.apply_one = apply_lag, .revert_one = revert_lag};
 
 int lag_check_other(struct vfctl_ctx *ctx, const struct vfctl_inventory *inv, const struct vfctl_pf *pf,

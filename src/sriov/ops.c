@@ -54,7 +54,8 @@ static int read_number(struct vfctl_ctx *ctx, const struct op *op, const char *t
 
 static int fail_gone(struct vfctl_ctx *ctx, const struct op *op)
 {
-	return ctx_fail(ctx, -ENOENT, "VF %s is not there", op->target);
+	return ctx_fail(ctx, -ENOENT, "VF %s is not there any more: it, its PF or the PF's driver was "
+		"removed meanwhile", op->target);
 }
 
 /* ---- autoprobe ---- */
@@ -69,7 +70,7 @@ static int write_autoprobe(struct vfctl_ctx *ctx, const struct op *op, const cha
 	return host_write(ctx, text, PCI_SYSFS "%s/sriov_drivers_autoprobe", op->target);
 }
 
-const struct op_type op_autoprobe = {.name = "autoprobe", .volatile_ = true,
+const struct op_type op_autoprobe = {.name = "autoprobe", .volatile_ = true, .is_gone = pci_op_is_gone,
 	.observe_one = observe_autoprobe, .write_one = write_autoprobe};
 
 /* ---- the number of VFs ---- */
@@ -120,7 +121,7 @@ static void tell_count(void *data)
 static int write_count(struct vfctl_ctx *ctx, const struct vfctl_bdf *pf, uint32_t count)
 {
 	struct counting c = {ctx, pf, count};
-	char text[12], what[32] = "to remove the VFs";
+	char text[12], what[32] = "to remove the VFs", driver[PCI_DRIVER_NAME];
 	int r;
 
 	/* A second write would wait for the first one's lock. */
@@ -136,6 +137,8 @@ static int write_count(struct vfctl_ctx *ctx, const struct vfctl_bdf *pf, uint32
 	}
 	if (r == 0 || r == -ETIMEDOUT || r == -EACCES)
 		return r;
+	if (r == -ENOENT && pci_driver(ctx, pf, driver) == 0 && !driver[0])
+		return pci_fail_unbound(ctx, pf, r);
 	if (count)
 		snprintf(what, sizeof(what), "%u VF%s", count, count == 1 ? "" : "s");
 	return ctx_fail(ctx, r, "the kernel refused %s (%s: %s)", what, errno_name(r),
@@ -177,6 +180,8 @@ static int check_count(struct vfctl_ctx *ctx, const struct vfctl_bdf *pf, uint32
 		return ctx_fail(ctx, -EIO, "%u VFs are still there after the kernel said they "
 			"were removed", now);
 	pci_driver(ctx, pf, driver);
+	if (!driver[0])
+		return pci_fail_unbound(ctx, pf, -EIO);
 	return ctx_fail(ctx, -EIO, "the driver %s made %u VFs of %u without an error (dmesg may "
 		"say why; some drivers need the PF up)", driver, now, want);
 }
@@ -200,6 +205,9 @@ static int revert_numvfs(struct vfctl_ctx *ctx, const struct op *ops, size_t cou
 	uint32_t before, now;
 	int r = read_pf(ctx, ops, &pf);
 
+	/* It would only seem to be as before. */
+	if (vfctl_ctx_unfinished(ctx))
+		return ctx_fail(ctx, -ETIMEDOUT, "the kernel still works on the first write");
 	if (r == 0)
 		r = read_number(ctx, ops, ops->before, &before);
 	if (r == 0)
@@ -218,7 +226,7 @@ static int revert_numvfs(struct vfctl_ctx *ctx, const struct op *ops, size_t cou
 	return r;
 }
 
-const struct op_type op_numvfs = {.name = "numvfs", .volatile_ = true,
+const struct op_type op_numvfs = {.name = "numvfs", .volatile_ = true, .is_gone = pci_op_is_gone,
 	.observe = observe_numvfs, .apply = apply_numvfs, .revert = revert_numvfs};
 
 /* ---- attributes ---- */
@@ -377,10 +385,10 @@ static int write_identity(struct vfctl_ctx *ctx, const struct op *ops, size_t co
 	return r;
 }
 
-const struct op_type op_vf_attrs = {.name = "vf-attrs", .volatile_ = true,
+const struct op_type op_vf_attrs = {.name = "vf-attrs", .volatile_ = true, .is_gone = pci_op_is_gone,
 	.observe = observe_attrs, .turn = write_attrs,
 	.same = same_attrs};
-const struct op_type op_vf_identity = {.name = "vf-identity", .volatile_ = true,
+const struct op_type op_vf_identity = {.name = "vf-identity", .volatile_ = true, .is_gone = pci_op_is_gone,
 	.observe = observe_attrs, .turn = write_identity,
 	.same = same_attrs};
 
@@ -393,15 +401,10 @@ static int write_guest(struct vfctl_ctx *ctx, const struct op *ops, size_t count
 
 	if (r == 0)
 		r = inventory_read_values(ctx, &pf, &inv);
-	/* The VFs went with their PF, and what they had with them. */
-	if (r == -ENOENT && before) {
-		ctx_clear(ctx);
-		return 0;
-	}
 	return r < 0 ? r : write_pf(ctx, ops, count, before, &inv->pfs[0]);
 }
 
-const struct op_type op_guest_attrs = {.name = "guest-attrs", .volatile_ = true,
+const struct op_type op_guest_attrs = {.name = "guest-attrs", .volatile_ = true, .is_gone = pci_op_is_gone,
 	.observe = observe_attrs, .turn = write_guest,
 	.same = same_attrs};
 
@@ -636,7 +639,8 @@ static int apply_driver(struct vfctl_ctx *ctx, const struct op *ops, size_t coun
 		r = bind_one(ctx, vf, ops[i].want);
 		ctx_doing_vf(ctx, 0, 0);
 		if (r < 0)
-			return ctx_prefix(ctx, r, "bind VF %u", vf->index);
+			return pci_is_gone(ctx, &vf->bdf) ? fail_gone(ctx, &ops[i])
+				: ctx_prefix(ctx, r, "bind VF %u", vf->index);
 		host |= str_eq(ops[i].want, HOST);
 	}
 	return r < 0 || !host ? r : check_bound(ctx, ops, count);
@@ -659,7 +663,7 @@ static int revert_driver(struct vfctl_ctx *ctx, const struct op *ops, size_t cou
 	return r;
 }
 
-const struct op_type op_vf_driver = {.name = "vf-driver", .volatile_ = true,
+const struct op_type op_vf_driver = {.name = "vf-driver", .volatile_ = true, .is_gone = pci_op_is_gone,
 	.observe = observe_driver, .apply = apply_driver, .revert = revert_driver,
 	.same = same_driver};
 

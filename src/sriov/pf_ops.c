@@ -9,6 +9,7 @@
 #include "base/parse.h"
 #include "host/host.h"
 #include "netlink/rdma.h"
+#include "pci/device.h"
 #include "sriov/inventory.h"
 
 #define UP "up"
@@ -66,7 +67,7 @@ static int write_mtu(struct vfctl_ctx *ctx, const struct op *op, const char *tex
 	return r;
 }
 
-const struct op_type op_pf_mtu = {.name = "pf-mtu", .volatile_ = true,
+const struct op_type op_pf_mtu = {.name = "pf-mtu", .volatile_ = true, .is_gone = pci_op_is_gone,
 	.observe_one = observe_mtu, .write_one = write_mtu};
 
 /* ---- IPoIB: datagram or connected ---- */
@@ -95,7 +96,7 @@ static int write_mode(struct vfctl_ctx *ctx, const struct op *op, const char *te
 		inv->pfs[0].driver, text) : r;
 }
 
-const struct op_type op_ipoib_mode = {.name = "ipoib-mode", .volatile_ = true,
+const struct op_type op_ipoib_mode = {.name = "ipoib-mode", .volatile_ = true, .is_gone = pci_op_is_gone,
 	.observe_one = observe_mode, .write_one = write_mode};
 
 /* ---- the completion queues of the kernel's own RDMA users ---- */
@@ -153,6 +154,7 @@ static int revert_adaptive(struct vfctl_ctx *ctx, const struct op *op)
 }
 
 const struct op_type op_rdma_adaptive = {.name = "rdma-adaptive-moderation", .volatile_ = true,
+	.is_gone = pci_op_is_gone,
 	.observe_one = observe_adaptive, .apply_one = apply_adaptive, .revert_one = revert_adaptive};
 
 /* ---- up or down ---- */
@@ -201,5 +203,5 @@ static int write_link(struct vfctl_ctx *ctx, const struct op *op, const char *te
 	return r < 0 ? r : netdev_set_up(ctx, inv->pfs[0].netdev, str_eq(text, UP));
 }
 
-const struct op_type op_pf_link = {.name = "pf-link", .volatile_ = true,
+const struct op_type op_pf_link = {.name = "pf-link", .volatile_ = true, .is_gone = pci_op_is_gone,
 	.observe_one = observe_link, .write_one = write_link};

@@ -6,6 +6,7 @@
 
 #include "base/buf.h"
 #include "netlink/ethtool.h"
+#include "pci/device.h"
 #include "sriov/inventory.h"
 
 #define BIT VFCTL_COALESCE_BIT
@@ -149,7 +150,8 @@ static int write_text(struct vfctl_ctx *ctx, const struct op *op, const char *te
 	return r < 0 ? r : coalesce_write(ctx, &inv->pfs[0], &values);
 }
 
-const struct op_type op_coalesce = {.name = "coalesce", .volatile_ = true, .observe_one = observe_coalesce,
+const struct op_type op_coalesce = {.name = "coalesce", .volatile_ = true, .is_gone = pci_op_is_gone,
+	.observe_one = observe_coalesce,
 	.write_one = write_text};
 
 /* ---- the step ---- */

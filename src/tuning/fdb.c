@@ -11,6 +11,7 @@
 #include "base/parse.h"
 #include "host/host.h"
 #include "netlink/fdb.h"
+#include "pci/device.h"
 #include "sriov/inventory.h"
 
 #define SELF "self"
@@ -117,7 +118,8 @@ static int set(struct vfctl_ctx *ctx, const struct op *op, const char *text)
 		"is as it was", op->target);
 }
 
-const struct op_type op_fdb = {.name = "fdb", .volatile_ = true, .observe_one = observe_fdb,
+const struct op_type op_fdb = {.name = "fdb", .volatile_ = true, .is_gone = pci_op_is_gone,
+	.observe_one = observe_fdb,
 	.write_one = set};
 
 void fdb_add_steps(const struct vfctl_pf *pf, const struct vfctl_mac *macs, size_t count,

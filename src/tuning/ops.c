@@ -5,6 +5,7 @@
 
 #include "base/parse.h"
 #include "host/host.h"
+#include "pci/device.h"
 #include "tuning/irq.h"
 #include "vfctl/cpuset.h"
 #include "vfctl/tuning.h"
@@ -157,7 +158,7 @@ static int revert_vector(struct vfctl_ctx *ctx, const struct op *op)
 	return write_vector(ctx, op, op->before);
 }
 
-const struct op_type op_irq_affinity = {.name = "irq-affinity", .volatile_ = true,
+const struct op_type op_irq_affinity = {.name = "irq-affinity", .volatile_ = true, .is_gone = pci_op_is_gone,
 	.observe_one = observe_vector, .apply_one = apply_vector, .revert_one = revert_vector};
 
 /* ---- what irqbalance leaves alone ---- */

@@ -51,7 +51,7 @@ static int list_steps(struct vfctl_ctx *ctx, const struct open_change *c,
 		while (start > 0 && !c->words[start][0])
 			start--;
 		/* Its line may have been that of an operation which this vfctl does not know. */
-		if (c->words[start][0] && ops_leave_something(&c->ops[start], end - start + 1))
+		if (c->words[start][0] && ops_leave_something(ctx, &c->ops[start], end - start + 1))
 			steps[out->step_count++] = c->words[start];
 		end = start;
 	}
