@@ -239,6 +239,26 @@ static void each_kind_has_a_sample(void **state)
 	}
 }
 
+/* All that is done to a PCI function and forgotten at a boot is forgotten with the function as well. */
+static void what_a_device_had_goes_with_it(void **state)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(samples); i++) {
+		const struct sample *s = &samples[i];
+		char target[64];
+		struct op op = {s->type, target, s->want, s->other};
+
+		/* What irqbalance was told of a PF stands with irqbalance. */
+		if (strncmp(s->target, "0000:", 5) || !s->type->volatile_ || s->type == &op_irq_keep)
+			continue;
+		snprintf(target, sizeof(target), "%s", s->target);
+		assert_true(ops_leave_something(ctx, &op, 1));
+		memcpy(target, "0000:99", 7);
+		assert_false(ops_leave_something(ctx, &op, 1));
+		assert_ptr_equal(ops_gone(ctx, &op, 1), &op);
+		assert_int_equal(ops_revert(ctx, &op, 1), 0);
+	}
+}
+
 static void what_the_journal_holds_may_be_nonsense(void **state)
 {
 	const struct op bad[] = {
@@ -353,6 +373,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(each_kind_observes_applies_and_reverts, set_up,
 			tear_down),
 		cmocka_unit_test(each_kind_has_a_sample),
+		cmocka_unit_test_setup_teardown(what_a_device_had_goes_with_it, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(what_the_journal_holds_may_be_nonsense, set_up,
 			tear_down),
 		cmocka_unit_test_setup_teardown(a_replaced_count_is_looked_at_and_taken_back,
