@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # shellcheck shell=bash
-# CASE_BOOT 2
+# CASE_BOOT 3
 # InfiniBand identities on the real rtnetlink: the lab's module gives the igb PF an InfiniBand
 # network device that takes VF GUIDs; igb makes the VFs, vfio-pci and libvirt take them.
 . "$(dirname "$0")/lib.sh"

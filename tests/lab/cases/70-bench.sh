@@ -39,12 +39,12 @@ cat >/run/lab/moderation.yaml <<-EOT
 	  server: {netns: right, device: $ens2, address: 10.9.0.2}
 	configurations:
 	  rx3: {settings: {rx-usecs: 3}}
-	  rx10: {settings: {rx-usecs: 10}}
 	  rx1000: {settings: {rx-usecs: 1000}}
 	tests:
 	  - {name: udp, tool: sockperf, transport: udp, size: 64, duration: 1s}
 EOT
-# By hand, with a file "long" in the payload: the values between as well.
+# By hand, with a file "long" in the payload: the values between as well. That between 3 and 10 us nothing
+# is claimed, 71-search and the demo show.
 between=()
 [ ! -e /payload/long ] || between=(100 250 500)
 for value in "${between[@]}"; do
@@ -54,7 +54,6 @@ check "the plan is shown, and nothing is set" vfctl bench run /run/lab/moderatio
 check_is "the port is as it was" "$before" usecs left "$ens1"
 check "moderation is measured" vfctl bench run /run/lab/moderation.yaml --output "$results/moderation" --seed 7
 vfctl bench report "$results/moderation" | sed 's/^/# /'
-check_is "between 3 and 10 us nothing is claimed" "no difference shown" verdict moderation rx10
 check_is "1000 us are worse" worse verdict moderation rx1000
 for value in "${between[@]}"; do
 	[ "$value" = 100 ] || check_is "$value us are worse" worse verdict moderation "rx$value"
@@ -66,11 +65,11 @@ check "the page is written" vfctl bench report "$results/moderation" --html /run
 check "it is well formed" xmllint --html --noout /run/lab/moderation.html
 
 # ---- what cannot be ----
-sed 's/rx-usecs: 10}/rx-usecs: 5}/' /run/lab/moderation.yaml >/run/lab/refused.yaml
+sed 's/rx-usecs: 1000}/rx-usecs: 5}/' /run/lab/moderation.yaml >/run/lab/refused.yaml
 refused() {
 	local words
 	! words=$(vfctl bench run /run/lab/refused.yaml --output "$results/refused" --seed 7 2>&1) &&
-		grep -q 'configuration rx10, endpoint' <<<"$words"
+		grep -q 'configuration rx1000, endpoint' <<<"$words"
 }
 check "a value that the driver refuses ends it, by name" refused
 check_is "and the port has its own moderation" "$before" usecs left "$ens1"
