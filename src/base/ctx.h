@@ -22,6 +22,7 @@ struct vfctl_ctx {
 	char *temp_dir;
 	unsigned write_timeout_ms;
 	bool unfinished; /* see vfctl_ctx_unfinished() */
+	char unfinished_path[96]; /* the last one, see host_write_goes_on() */
 	bool mistaken;	 /* see vfctl_ctx_mistaken() */
 	int64_t deadline_ms; /* CLOCK_MONOTONIC; 0: none */
 	char *origin;	     /* who asks, for the audit lines; NULL: not stated */

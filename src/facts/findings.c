@@ -189,17 +189,19 @@ static int add_absent(struct look *l, const struct vfctl_lease *lease,
 
 	for (size_t i = 0; i < inv->pf_count; i++) {
 		const struct vfctl_pf *pf = &inv->pfs[i];
-		char name[VFCTL_BDF_TEXT];
+		char name[VFCTL_BDF_TEXT], bind[96] = "";
 
-		if (vfctl_bdf_compare(&pf->bdf, &vf->pf) == 0)
-			return add_finding(l, VFCTL_FINDING_ABSENT, lease, &vf->bdf,
-				str_format("VF %s, leased to domain %s, is not there: %s has %s%u VFs",
-					TEXT(&vf->bdf), lease->domain_name, vfctl_pf_name(pf, name),
-					pf->driver[0] ? "" : "no driver, and ", pf->num_vfs),
-				str_format("%s%s%svfctl apply, or vfctl create %s %u (or more)",
-					pf->driver[0] ? "" : "echo ", pf->driver[0] ? "" : TEXT(&pf->bdf),
-					pf->driver[0] ? "" : " > /sys/bus/pci/drivers_probe, then ",
-					vfctl_pf_name(pf, name), vf->index + 1));
+		if (vfctl_bdf_compare(&pf->bdf, &vf->pf))
+			continue;
+		if (!pf->driver[0])
+			snprintf(bind, sizeof(bind), "echo %s > /sys/bus/pci/drivers_probe, then ",
+				TEXT(&pf->bdf));
+		return add_finding(l, VFCTL_FINDING_ABSENT, lease, &vf->bdf,
+			str_format("VF %s, leased to domain %s, is not there: %s has %s%u VFs",
+				TEXT(&vf->bdf), lease->domain_name, vfctl_pf_name(pf, name),
+				pf->driver[0] ? "" : "no driver, and ", pf->num_vfs),
+			str_format("%svfctl apply, or vfctl create %s %u (or more)", bind,
+				vfctl_pf_name(pf, name), vf->index + 1));
 	}
 	now = inventory_find_port(inv, vf->port_id);
 	where = now ? str_format(", which is %s (%s) now", vfctl_pf_name(now, (char[VFCTL_BDF_TEXT]){0}),

@@ -222,6 +222,13 @@ bool host_exists(struct vfctl_ctx *ctx, const char *fmt, ...)
 	return r == 0 || r == -EINVAL; /* -EINVAL: there, but no link */
 }
 
+bool host_write_goes_on(struct vfctl_ctx *ctx, const char *fmt, ...)
+{
+	PATH_OF(path, fmt);
+
+	return str_eq(ctx->unfinished_path, path);
+}
+
 int host_check(struct vfctl_ctx *ctx)
 {
 	struct host *h = host_of(ctx);
@@ -274,12 +281,14 @@ static int write_path(struct vfctl_ctx *ctx, const char *path, const char *text,
 	ctx_doing(ctx, "writing '%s' to %s", text, path);
 	r = h->ops->write(h, path, text, timeout_ms);
 	log_debug(ctx, "write '%s' to %s: %s", text, path, r < 0 ? errno_name(r) : "ok");
-	ctx->unfinished |= r == -ETIMEDOUT;
-	if (r == -ETIMEDOUT)
+	if (r == -ETIMEDOUT) {
+		ctx->unfinished = true;
+		str_copy(ctx->unfinished_path, sizeof(ctx->unfinished_path), path);
 		return ctx_fail(ctx, r,
 			"write '%s' to %s: the kernel did not answer within %u s; the write goes "
 			"on in a process of its own (look at dmesg, and for who holds the device)",
 			text, path, (timeout_ms + 999) / 1000);
+	}
 	if (r < 0)
 		return ctx_fail(ctx, r, "write '%s' to %s: %s (%s)%s", text, path,
 			errno_name(r), strerror(-r), write_hint(r));

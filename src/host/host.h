@@ -119,6 +119,8 @@ int host_try_link_name(struct vfctl_ctx *ctx, char **ret_name, const char *fmt, 
 int host_try_list(struct vfctl_ctx *ctx, char ***ret_names, const char *fmt, ...)
 	_printf_(3, 4);
 bool host_exists(struct vfctl_ctx *ctx, const char *fmt, ...) _printf_(2, 3);
+/* Is it the file of the last write that did not end in time, and goes on? */
+bool host_write_goes_on(struct vfctl_ctx *ctx, const char *fmt, ...) _printf_(2, 3);
 /*
  * The first doubt since the last call, in words ("FILE cannot be read: ..."), or NULL; the
  * caller frees it. Absent is an answer, unreadable is none: a decision to change something

@@ -179,9 +179,9 @@ static int check_count(struct vfctl_ctx *ctx, const struct vfctl_bdf *pf, uint32
 	if (!want)
 		return ctx_fail(ctx, -EIO, "%u VFs are still there after the kernel said they "
 			"were removed", now);
-	pci_driver(ctx, pf, driver);
-	if (!driver[0])
-		return pci_fail_unbound(ctx, pf, -EIO);
+	r = pci_driver(ctx, pf, driver);
+	if (r < 0 || !driver[0])
+		return r < 0 ? r : pci_fail_unbound(ctx, pf, -EIO);
 	return ctx_fail(ctx, -EIO, "the driver %s made %u VFs of %u without an error (dmesg may "
 		"say why; some drivers need the PF up)", driver, now, want);
 }
@@ -206,7 +206,7 @@ static int revert_numvfs(struct vfctl_ctx *ctx, const struct op *ops, size_t cou
 	int r = read_pf(ctx, ops, &pf);
 
 	/* It would only seem to be as before. */
-	if (vfctl_ctx_unfinished(ctx))
+	if (r == 0 && host_write_goes_on(ctx, PCI_SYSFS "%s/sriov_numvfs", TEXT(&pf)))
 		return ctx_fail(ctx, -ETIMEDOUT, "the kernel still works on the first write");
 	if (r == 0)
 		r = read_number(ctx, ops, ops->before, &before);
