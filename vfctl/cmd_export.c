@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "command.h"
+#include "export_pools.h"
 #include "vfctl/snapshot.h"
 
 #define SETTINGS_TEXT 400
@@ -141,10 +142,11 @@ static void print_eswitch(struct invocation *in, const struct vfctl_pf *pf)
 		out_line(in->out, "    representors: {bridge: %s}", bridge);
 }
 
-static void print_pf(struct invocation *in, const struct vfctl_pf *pf)
+static int print_pf(struct invocation *in, const struct host_ids *host, const struct vfctl_pf *pf)
 {
 	char name[VFCTL_BDF_TEXT];
 	const char *known = vfctl_pf_name(pf, name);
+	int r;
 
 	if (strchr(known, ':'))
 		out_line(in->out, "  - match: '%s'", known);
@@ -157,11 +159,13 @@ static void print_pf(struct invocation *in, const struct vfctl_pf *pf)
 		out_line(in->out, "    mtu: %u", pf->mtu);
 	if (pf->netdev[0] && pf->up)
 		out_line(in->out, "    link: up");
+	r = print_pf_pool(in, host, pf);
 	print_eswitch(in, pf);
 	print_settings(in, pf);
 	print_remarks(in, pf);
 	if (pf->unread)
 		out_line(in->out, "    # not all of it could be read: %s", pf->unread);
+	return r;
 }
 
 /* Both are as a VF-LAG needs it, and as far as it is told, it is one. */
@@ -204,22 +208,39 @@ static void print_lags(struct invocation *in, const struct vfctl_inventory *inv)
 		}
 }
 
-static int run_export(struct invocation *in)
+static int print_inventory(struct invocation *in, const struct host_ids *host,
+	const struct vfctl_inventory *inv)
 {
-	struct vfctl_snapshot *snapshot = NULL;
-	int r = vfctl_snapshot_read(in->ctx, NULL, &snapshot);
+	int r = 0;
 
-	if (r < 0)
-		return fail(in, r);
-	if (snapshot->inventory->pf_count)
+	if (inv->pf_count)
 		out_line(in->out, "pfs:");
 	else
 		out_line(in->out, "# this host has no PF with SR-IOV");
-	for (size_t i = 0; i < snapshot->inventory->pf_count; i++)
-		print_pf(in, &snapshot->inventory->pfs[i]);
-	print_lags(in, snapshot->inventory);
+	for (size_t i = 0; i < inv->pf_count && r == 0; i++)
+		r = print_pf(in, host, &inv->pfs[i]);
+	print_lags(in, inv);
+	if (host->spec)
+		print_pools(in, host->spec);
+	return r;
+}
+
+static int run_export(struct invocation *in)
+{
+	struct vfctl_snapshot *snapshot = NULL;
+	struct host_ids host = {0};
+	int r, status = host_ids_try(in, &host);
+
+	if (status)
+		return status;
+	if (host.error)
+		warn("pools and P_Keys are left out: %s", host.words);
+	r = vfctl_snapshot_read(in->ctx, NULL, &snapshot);
+	if (r == 0)
+		r = print_inventory(in, &host, snapshot->inventory);
 	vfctl_snapshot_free(snapshot);
-	return EXIT_DONE;
+	host_ids_close(&host);
+	return r < 0 ? fail(in, r) : EXIT_DONE;
 }
 
 static const struct option_row options[] = {

@@ -33,6 +33,8 @@ struct create {
  */
 int create_plan_identities(struct vfctl_ctx *ctx, const struct vfctl_inventory *inv,
 	struct create *c);
+/* A present VF that no process uses and whose MAC or GUID was never set: create gives it one. */
+bool create_lacks_identity(const struct vfctl_vf *vf);
 /* What was asked for that VF by name; NULL: nothing. */
 const struct vfctl_vf_attrs *create_asked(const struct create *c, uint32_t vf);
 /* The step that gives them; none without changes. */

@@ -80,13 +80,24 @@ static int change_identity(struct vfctl_ctx *ctx, struct create *c, uint32_t vf,
 }
 
 /* Known, and never set: a create cut short, or a driver that gives none. */
-static bool has_none(const struct vfctl_vf *vf)
+bool create_lacks_identity(const struct vfctl_vf *vf)
 {
 	const struct vfctl_vf_attrs *a = &vf->attrs;
 
+	if (vf_is_busy(vf))
+		return false;
 	return (a->mask & VFCTL_ATTR_MAC && vfctl_mac_is_zero(&a->mac)) ||
 		(a->mask & VFCTL_ATTR_PORT_GUID && vfctl_guid_fault(a->port_guid)) ||
 		(a->mask & VFCTL_ATTR_NODE_GUID && vfctl_guid_fault(a->node_guid));
+}
+
+static bool needs_identities(const struct create *c)
+{
+	bool needs = c->anew;
+
+	for (uint32_t i = 0; i < c->pf->num_vfs && !needs; i++)
+		needs = create_lacks_identity(&c->pf->vfs[i]);
+	return needs;
 }
 
 /* GUIDs need a way to the driver and something to derive from: before anything is written. */
@@ -125,7 +136,7 @@ int create_plan_identities(struct vfctl_ctx *ctx, const struct vfctl_inventory *
 	struct create *c)
 {
 	const struct vfctl_pf *pf = c->pf;
-	int r = pf->infiniband ? check_guids(ctx, c) : 0;
+	int r = pf->infiniband && needs_identities(c) ? check_guids(ctx, c) : 0;
 
 	if (r == 0)
 		r = read_live(ctx, inv, c, &c->facts.live);
@@ -139,7 +150,7 @@ int create_plan_identities(struct vfctl_ctx *ctx, const struct vfctl_inventory *
 	for (uint32_t i = 0; r == 0 && i < c->count; i++) {
 		if (c->anew)
 			r = change_identity(ctx, c, i, NULL);
-		else if (has_none(&pf->vfs[i]) && !vf_is_busy(&pf->vfs[i]))
+		else if (create_lacks_identity(&pf->vfs[i]))
 			r = change_identity(ctx, c, pf->vfs[i].index, &pf->vfs[i].bdf);
 	}
 	live_values_clear(&c->facts.live);

@@ -6,6 +6,7 @@
 
 #include "lease/identity.h"
 #include "lease/values.h"
+#include "sriov/create.h"
 #include "sriov/vf_changes.h"
 
 /* Are there, or will there be, VFs without a GUID? */
@@ -14,9 +15,64 @@ static bool needs_guids(const struct vfctl_pf *pf, const struct vfctl_create_opt
 	if (!pf->infiniband || o->keep_identities || o->count > pf->total_vfs)
 		return false;
 	for (uint32_t i = 0; i < pf->num_vfs; i++)
-		if (vfctl_guid_fault(pf->vfs[i].attrs.port_guid))
+		if (create_lacks_identity(&pf->vfs[i]))
 			return true;
 	return pf->num_vfs != o->count;
+}
+
+/* ---- the P_Key of VFs that keep their GUIDs ---- */
+
+/* The P_Key of a VF of the host's own: as its driver maps it (mlx4), or as noted with its GUID. */
+static uint16_t pkey_of(const struct vfctl_pf *pf, const struct vfctl_vf *vf,
+	const struct identities *noted)
+{
+	_free_ char *device = str_format("%s/%u", TEXT(&pf->bdf), vf->index);
+
+	if (vf->attrs.mask & VFCTL_ATTR_PKEY)
+		return vf->attrs.pkey;
+	for (size_t i = 0; device && i < noted->count; i++)
+		if (noted->given[i].kind == VFCTL_ID_GUID &&
+			str_eq(noted->given[i].owner.device, device))
+			return noted->given[i].pkey;
+	return 0;
+}
+
+/* A guest's VF has the P_Key of its lease. */
+static const struct vfctl_vf *find_other_pkey(const struct vfctl_pf *pf, uint16_t pkey,
+	const struct identities *noted)
+{
+	for (uint32_t i = 0; i < pf->num_vfs; i++)
+		if (!pf->vfs[i].lease.name[0] && !create_lacks_identity(&pf->vfs[i]) &&
+			pkey_of(pf, &pf->vfs[i], noted) != pkey)
+			return &pf->vfs[i];
+	return NULL;
+}
+
+/*
+ * VFs that are there keep their GUIDs, and the P_Key that is noted with them. @ret_pending: what
+ * an operator has to do when it is another one than @o asks for, else NULL.
+ */
+static int compare_pkeys(struct vfctl_ctx *ctx, const struct target *t,
+	const struct vfctl_create_options *o, char **ret_pending)
+{
+	_identities_ struct identities noted = {0};
+	const struct vfctl_vf *vf;
+	char name[VFCTL_BDF_TEXT], want[VFCTL_PKEY_TEXT], has[VFCTL_PKEY_TEXT];
+	uint16_t pkey;
+	int r;
+
+	if (!o->pkey || !t->pf->infiniband || t->pf->num_vfs != o->count)
+		return 0;
+	r = identities_of_pf(ctx, o->ids, t->pf, &noted);
+	vf = r == 0 ? find_other_pkey(t->pf, o->pkey, &noted) : NULL;
+	if (!vf)
+		return r;
+	pkey = pkey_of(t->pf, vf, &noted);
+	*ret_pending = str_format("%s/%u has %s%s instead of %s; change it with: vfctl guid "
+		"reserve --device %s/%u --pkey %s", vfctl_pf_name(t->pf, name), vf->index,
+		pkey ? "P_Key " : "no P_Key", pkey ? vfctl_pkey_format(pkey, has) : "",
+		vfctl_pkey_format(o->pkey, want), TEXT(&t->pf->bdf), vf->index, want);
+	return *ret_pending ? 0 : ctx_oom(ctx);
 }
 
 /* @ret_guids: one for each VF, or NULL when no pool is to give them. */
@@ -28,10 +84,6 @@ static int take_guids(struct vfctl_ctx *ctx, const struct target *t,
 	const struct vfctl_id_pool *pool;
 	int r = identities_find_pool(ctx, o->ids, o->guid_pool, inv, t->pf, &pool);
 
-	if (r == 0 && o->pkey && t->pf->infiniband && !needs_guids(t->pf, o) && !t->declared)
-		return ctx_fail(ctx, -EEXIST, "the VFs are there already, with their GUIDs; change "
-			"the P_Key of one with: vfctl guid reserve --device %s/INDEX --pkey P_KEY",
-			vfctl_bdf_format(&t->pf->bdf, (char[VFCTL_BDF_TEXT]){0}));
 	if (r < 0 || !pool || !needs_guids(t->pf, o))
 		return r;
 	*ret_guids = calloc(o->count, sizeof(**ret_guids));
@@ -52,9 +104,15 @@ int create_plan_on(struct vfctl_ctx *ctx, const struct target *t,
 	_identities_ struct identities identities = {0};
 	_value_rows_ struct value_rows rows = {0};
 	_free_ uint64_t *guids = NULL;
-	int r = take_guids(ctx, t, options, dry_run, &identities, &guids);
+	_free_ char *pending = NULL;
+	int r = compare_pkeys(ctx, t, options, &pending);
 
-	/* What is only set aside keeps nobody from having VFs: a boot makes them with a damaged store. */
+	if (r == 0 && pending && !t->declared)
+		return ctx_fail(ctx, -EEXIST, "the VFs are there already, with their GUIDs: %s", pending);
+	if (r == 0)
+		r = take_guids(ctx, t, options, dry_run, &identities, &guids);
+
+	/* A boot makes VFs with a damaged store too: then reservations are unknown. */
 	if (r == 0 && value_rows_open(ctx, &rows) < 0)
 		ctx_clear(ctx);
 	if (r == 0)
@@ -64,6 +122,8 @@ int create_plan_on(struct vfctl_ctx *ctx, const struct target *t,
 		r = identities_add_step(ctx, &identities, change);
 	if (r == 0 && change->ids)
 		steps_put(&change->steps, 0);
+	if (r == 0 && pending && !change->pending)
+		change->pending = steal(pending);
 	if (r == 0)
 		*ret_change = steal(change);
 	return r;
