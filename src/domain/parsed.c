@@ -80,6 +80,9 @@ static int read_tune(struct vfctl_ctx *ctx, const struct xml_node *domain,
 	parsed->vcpus = 1;
 	if (text && parse_u32(text, 1, VFCTL_CPU_MAX * 4, &parsed->vcpus) < 0)
 		return parsed_fail(ctx, vcpu, text);
+	text = xml_text(xml_child(domain, "iothreads"), buf, sizeof(buf));
+	if (text && parse_u32(text, 0, UINT32_MAX, &parsed->iothreads) < 0)
+		return parsed_fail(ctx, xml_child(domain, "iothreads"), text);
 	r = parsed_list(ctx, vcpu, "cpuset", &all);
 	if (r == 0)
 		r = read_pins(ctx, tune, "vcpupin", &parsed->vcpu_cpus, &vcpu_pins);

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include <errno.h>
+#include <inttypes.h>
 #include <stdio.h>
 
+#include "base/parse.h"
 #include "domain/domain.h"
 
 /* Put the device on a root port of its own, so that libvirt takes no spare one for it. */
@@ -80,6 +82,25 @@ static int add_disk(struct render *r, struct pci_map *map, size_t number)
 	if (disk->readonly)
 		xml_add(node, "readonly");
 	return virtio ? place_render_device(r, map, node) : 0;
+}
+
+/* libvirt refuses a device of an I/O thread that is not there: fewer threads share the devices. */
+static void fit_iothreads(struct render *r, const char *element)
+{
+	xml_each(node, r->devices, element)
+	{
+		struct xml_node *driver = xml_child(node, "driver");
+		const char *text = xml_get(driver, "iothread");
+		uint32_t number;
+
+		if (!text || parse_u32(text, 1, UINT32_MAX, &number) < 0 ||
+			number <= r->guest->iothreads)
+			continue;
+		if (r->guest->iothreads)
+			xml_setf(driver, "iothread", "%" PRIu32, (number - 1) % r->guest->iothreads + 1);
+		else
+			xml_unset(driver, "iothread");
+	}
 }
 
 /* What libvirt would add unasked, or what a guest of ours should have. */
@@ -283,6 +304,8 @@ static int fill_devices(struct render *r, struct pci_map *map)
 		return error;
 	r->port_takers = count_port_takers(r->devices);
 	render_root(r, map);
+	fit_iothreads(r, "disk");
+	fit_iothreads(r, "controller");
 	/* VFs first: their buses stay the same when disks come and go. */
 	error = render_vfs(r, map);
 	for (size_t i = 0; error == 0 && i < r->guest->disk_count; i++)

@@ -66,6 +66,16 @@ static int read_shape(struct vfctl_ctx *ctx, struct redefining *r)
 	return e < 0 ? e : lease_shape_from_text(ctx, *text ? text : whole, &r->shape);
 }
 
+/* What a move leaves as the definition has it, whoever wrote that. */
+static void keep_defined(struct redefining *r)
+{
+	struct vfctl_guest *guest = r->placed->guest;
+
+	guest->tuning = r->intent.tuning;
+	if (r->parsed->iothreads && r->parsed->iothreads <= VFCTL_IOTHREADS_MAX)
+		guest->iothreads = r->parsed->iothreads;
+}
+
 static int read_definition(struct vfctl_ctx *ctx, struct redefining *r)
 {
 	const char *xml = r->q->info->xml;
@@ -76,7 +86,7 @@ static int read_definition(struct vfctl_ctx *ctx, struct redefining *r)
 	if (e == 0)
 		e = vfctl_domain_intent_read(ctx, xml, strlen(xml), false, &r->intent);
 	if (e == 0 && r->q->to) /* it only moves */
-		r->placed->guest->tuning = r->intent.tuning;
+		keep_defined(r);
 	else if (e == 0)
 		r->edited |= r->intent.tuning_damaged ||
 			!vfctl_guest_tuning_same(&r->intent.tuning, &r->placed->guest->tuning);

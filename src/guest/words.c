@@ -10,6 +10,7 @@
 #include "domain/domain.h"
 #include "lease/lease.h"
 #include "lease/ops.h"
+#include "lease/said.h"
 
 /* ---- back to a guest's file ---- */
 
@@ -99,6 +100,9 @@ int words_to_guest(struct vfctl_ctx *ctx, const char *lines, struct vfctl_guest 
 		if (key < len && str_is_one_of(guest_keys, ARRAY_SIZE(guest_keys), at, key))
 			put_value(&text, at, key, at + key + 1, len - key - 1);
 	}
+	/* The disks stay in the definition, and with them the default that follows from them. */
+	if (said_has(lines, "disks[", strlen("disks[")) && !said_find(lines, "iothreads", strlen("iothreads")))
+		put_value(&text, "iothreads", strlen("iothreads"), "1", 1);
 	put_xml(&text, lines);
 	put_list(&text, lines, "cells", cell_keys, ARRAY_SIZE(cell_keys));
 	put_list(&text, lines, "vfs", vf_keys, ARRAY_SIZE(vf_keys));

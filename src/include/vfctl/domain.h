@@ -291,6 +291,7 @@ struct vfctl_parsed_domain {
 	struct vfctl_cpuset vcpu_cpus;
 	struct vfctl_cpuset emulator_cpus;
 	struct vfctl_cpuset iothread_cpus;
+	uint32_t iothreads;    /**< I/O threads; 0 none */
 	struct vfctl_cpuset memory_nodes; /**< numatune; empty: none stated */
 	bool memory_strict;
 	/** By id; a domain without cells has one, with all its vCPUs and memory. */

@@ -163,6 +163,24 @@ static int sim_get_domain(struct vfctl_ctx *ctx, struct vfctl_hypervisor *self,
 	return r < 0 ? r : find(ctx, self, name, config, ret);
 }
 
+/* As libvirt: a device names an I/O thread that the domain has. */
+static int check_iothreads(struct vfctl_ctx *ctx, const char *xml)
+{
+	const char *at = strstr(xml, "<iothreads>");
+	unsigned long number, count = at ? strtoul(at + strlen("<iothreads>"), NULL, 10) : 0;
+
+	for (at = xml; (at = strstr(at, "<driver ")); at += strlen("<driver ")) {
+		const char *end = strchr(at, '>'), *thread = strstr(at, "iothread=");
+
+		number = thread && end && thread < end ? strtoul(thread + strlen("iothread=\""), NULL, 10)
+						       : 0;
+		if (number > count)
+			return ctx_fail(ctx, -EINVAL, "libvirt: Disk iothread '%lu' not defined in "
+				"iothreadid", number);
+	}
+	return 0;
+}
+
 static int sim_define(struct vfctl_ctx *ctx, struct vfctl_hypervisor *self, const char *xml)
 {
 	static struct vfctl_domain_intent intent;
@@ -170,6 +188,8 @@ static int sim_define(struct vfctl_ctx *ctx, struct vfctl_hypervisor *self, cons
 
 	if (r == 0)
 		r = read_names(ctx, xml, &intent);
+	if (r == 0)
+		r = check_iothreads(ctx, xml);
 	return r < 0 ? r : answer(ctx, self, sim_put(host_in(self), xml, DEFINED, intent.name));
 }
 
