@@ -271,6 +271,8 @@ static int tell_all(struct invocation *in, const struct view *v, const size_t *c
 	tell_lags(in, d, lags);
 	if (in->json)
 		out_shut(in->out);
+	else if (!d->count && !d->lag_count && !host && !d->host_error && !in->quiet)
+		print_declared(in, d);
 	if (moved && run_after_change(in, v->spec) && status == EXIT_DONE)
 		status = EXIT_PARTLY;
 	return status;
@@ -430,7 +432,11 @@ static int run_apply(struct invocation *in)
 	if (wait && (*wait < '0' || *wait > '9' || *end || seconds > 3600))
 		return usage(in, "--wait must be 0 to 3600 seconds, not '%s'", wait);
 	status = await_devices(in, declaration_of(in), (unsigned)seconds, &v);
-	if (status == EXIT_DONE)
+	if (status == EXIT_DONE && v.spec->absent)
+		status = fail_as(in, EXIT_USAGE, -ENOENT, "no " VFCTL_HOST_SPEC_PATH " (a "
+			"host.yml is not read); vfctl export prints this host as such a file; another "
+			"file: vfctl apply FILE");
+	else if (status == EXIT_DONE)
 		status = in->dry_run ? dry_run(in, v.declared) : carry_out(in, &v);
 	close_view(&v);
 	return status;

@@ -149,6 +149,7 @@ static int read_spec(struct vfctl_ctx *ctx, const char *path, struct vfctl_host_
 	if (!*ret)
 		return ctx_oom(ctx);
 	(*ret)->hook_timeout_ms = VFCTL_HOOK_TIMEOUT_MS;
+	(*ret)->absent = true;
 	return 0;
 }
 

@@ -163,6 +163,7 @@ struct vfctl_host_spec {
 				 of, not refused */
 	unsigned vfs_allowed; /**< guests get VFs with these enum vfctl_exposure bits: ACS, RESET */
 	uint32_t hook_timeout_ms; /**< VFCTL_HOOK_TIMEOUT_MS */
+	bool absent; /**< of vfctl_host_spec_read(): VFCTL_HOST_SPEC_PATH does not exist */
 };
 
 /**
