@@ -149,7 +149,8 @@ static int add_gone(struct look *l, const struct vfctl_lease *lease)
 				"vfctl undefine %s ends it", uuid));
 	return add_finding(l, VFCTL_FINDING_GONE, lease, NULL,
 		str_format("libvirt does not know domain %s any more, and it still has a lease", name),
-		str_format("vfctl undefine %s ends it", name));
+		str_format("vfctl define with its file defines it again, vfctl undefine %s ends the "
+			"lease", name));
 }
 
 static int look_at_domain(struct look *l, const struct vfctl_lease *lease)

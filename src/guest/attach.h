@@ -12,6 +12,7 @@ struct attach {
 	struct vfctl_snapshot *snapshot;
 	struct vfctl_domain_info live;	 /* the running one, when it runs */
 	struct vfctl_domain_info config; /* the defined one, when it is persistent */
+	const struct vfctl_lease *left; /* detach: the lease of a domain that libvirt does not know */
 	struct vfctl_domain_vf vf;
 	struct identities identities;
 	struct vfctl_lease_vf lease_vf;
@@ -34,12 +35,16 @@ struct attach {
 
 static inline const char *attach_name(const struct attach *a)
 {
-	return a->config.name ? a->config.name : a->live.name;
+	const char *name = a->config.name ? a->config.name : a->live.name;
+
+	return a->left ? a->left->domain_name : name;
 }
 
 static inline const char *attach_uuid(const struct attach *a)
 {
-	return a->config.name ? a->config.uuid : a->live.uuid;
+	const char *uuid = a->config.name ? a->config.uuid : a->live.uuid;
+
+	return a->left ? a->left->domain_uuid : uuid;
 }
 
 static inline void parsed_freep(struct vfctl_parsed_domain **parsed)

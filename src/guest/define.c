@@ -4,6 +4,7 @@
 #include <stdio.h>
 
 #include "base/change.h"
+#include "base/owner.h"
 #include "change/pf_locks.h"
 #include "change/recover.h"
 #include "domain/domain.h"
@@ -28,6 +29,7 @@ struct define {
 	char *xml;
 	struct vfctl_lease lease; /* cells and vfs owned here */
 	struct asked_shape shape;
+	struct identities lost; /* of the lease that this one replaces: what no VF has any more */
 };
 
 static void define_clear(struct define *d)
@@ -36,6 +38,7 @@ static void define_clear(struct define *d)
 	free(d->said);
 	free(d->xml);
 	lease_clear(&d->lease);
+	identities_clear(&d->lost);
 }
 #define _define_ _cleanup_(define_clear)
 
@@ -95,25 +98,30 @@ int find_existing(struct vfctl_ctx *ctx, struct vfctl_hypervisor *hv,
 	return 0;
 }
 
-/* No lease is left of a domain of that name or UUID. */
-static int check_new(struct vfctl_ctx *ctx, struct vfctl_hypervisor *hv,
-	const struct vfctl_guest *guest, const struct vfctl_leases *leases)
+/* No lease is left of another domain of that name, nor one whose domain runs. */
+static int check_new(struct vfctl_ctx *ctx, const struct define *d)
 {
+	const struct vfctl_leases *leases = d->placed->snapshot->leases;
+	const struct vfctl_guest *guest = d->placed->guest;
+	struct vfctl_hypervisor *hv = d->hv;
 	const struct vfctl_lease *old = vfctl_leases_find_uuid(leases, guest->uuid);
 	char now_called[128];
 	int r;
 
 	if (!old)
 		old = vfctl_leases_find(leases, guest->name);
+	if (old == d->placed->left)
+		return 0;
 	r = old ? find_renamed(ctx, hv, old, now_called) : 0;
 	if (r == 1)
 		return ctx_fail(ctx, -EEXIST, "the domain that libvirt calls %s now holds its lease "
 			"under the name %s until its next start; choose another name until then",
 			now_called, old->domain_name);
 	if (r == 0 && old)
-		return ctx_fail(ctx, -EEXIST, "libvirt has no domain %s, but one of that name holds "
-			"a lease still (a define that was cut short, or somebody undefined it); end "
-			"that with: vfctl undefine %s", guest->name, old->domain_name);
+		return ctx_fail(ctx, -EEXIST, "libvirt has no domain %s, but a lease of that name is "
+			"%s; end it first: vfctl %s %s", guest->name, old->running ? "marked as "
+			"running" : "of another UUID", old->running ? "release" : "undefine",
+			old->domain_name);
 	return r;
 }
 
@@ -137,15 +145,41 @@ static void put_qemu(const struct vfctl_lease *l, struct buf *text)
 			vfctl_cpuset_count(&l->qemu_cpus) == 1 ? "" : "s", cpus);
 }
 
+static bool lease_carries(const struct vfctl_lease *l, const struct vfctl_id *id)
+{
+	for (size_t i = 0; i < l->vf_count; i++)
+		if (attrs_carry(&l->vfs[i].intent, id->kind, id->value))
+			return true;
+	return false;
+}
+
+/* Values of pools that went with VFs of the former lease. What was only reserved stays the domain's. */
+static int find_lost(struct vfctl_ctx *ctx, struct define *d, struct vfctl_ids *ids)
+{
+	const struct vfctl_lease *left = d->placed->left;
+	size_t kept = 0;
+	int r = left ? identities_of_domain(ctx, ids, d->lease.domain_uuid, NULL, &d->lost) : 0;
+
+	for (size_t i = 0; r == 0 && i < d->lost.count; i++)
+		if (lease_carries(left, &d->lost.given[i]) && !lease_carries(&d->lease, &d->lost.given[i])) {
+			d->lost.had[kept] = d->lost.had[i];
+			d->lost.given[kept++] = d->lost.given[i];
+		}
+	d->lost.count = kept;
+	return r;
+}
+
 static int add_define_steps(struct vfctl_ctx *ctx, struct define *d,
 	const struct vfctl_host_spec *spec, struct vfctl_change *change)
 {
+	const struct vfctl_lease *left = d->placed->left;
 	_free_ char *text = lease_to_text(&d->lease, &d->shape);
+	_free_ char *before = left ? lease_to_text(left, NULL) : strdup("");
 	_buf_ struct buf memory = {0}, vfs = {0}, qemu = {0};
 	struct steps *steps = &change->steps;
 	const char *uuid = d->lease.domain_uuid;
 	char cpus[512];
-	int r = text ? identities_add_step(ctx, &d->placed->identities, change) : ctx_oom(ctx);
+	int r = text && before ? identities_add_step(ctx, &d->placed->identities, change) : ctx_oom(ctx);
 
 	if (r == 0)
 		r = clean_add_steps(ctx, d->placed->snapshot, spec, d->placed->vfs,
@@ -159,10 +193,10 @@ static int add_define_steps(struct vfctl_ctx *ctx, struct define *d,
 	step_begin(steps, "lease CPUs %s%s and %s%s to domain %s", cpus,
 		qemu.data ? qemu.data : "", memory.data ? memory.data : "no memory",
 		vfs.data ? vfs.data : "", d->lease.domain_name);
-	step_op(steps, &op_lease, text, "", "%s", uuid);
+	step_op(steps, &op_lease, text, before, "%s", uuid);
 	step_add_op(steps, &op_domain, d->xml, "", uuid, "define domain %s in libvirt",
 		d->lease.domain_name);
-	return r;
+	return r < 0 ? r : identities_add_return_step(ctx, &d->lost, change);
 }
 
 static int make_xml(struct vfctl_ctx *ctx, struct define *d, const char *template_text,
@@ -184,7 +218,7 @@ static int make_xml(struct vfctl_ctx *ctx, struct define *d, const char *templat
 static int define_placed(struct vfctl_ctx *ctx, struct define *d, const struct define_request *q,
 	struct vfctl_change *change)
 {
-	int r = check_new(ctx, d->hv, q->guest, d->placed->snapshot->leases);
+	int r = check_new(ctx, d);
 
 	if (r == 0)
 		r = placed_check(ctx, d->placed);
@@ -197,6 +231,8 @@ static int define_placed(struct vfctl_ctx *ctx, struct define *d, const struct d
 		r = make_xml(ctx, d, q->template_text, q->template_name);
 	if (r == 0)
 		r = fill_lease(ctx, d);
+	if (r == 0)
+		r = find_lost(ctx, d, q->options->ids);
 	if (r == 0)
 		r = add_define_steps(ctx, d, q->options->spec, change);
 	if (r < 0)

@@ -369,6 +369,22 @@ static int add_detach_steps(struct vfctl_ctx *ctx, struct attach *a, struct vfct
 	return r < 0 ? r : identities_add_return_step(ctx, &a->identities, change);
 }
 
+/* libvirt knows no domain of that name: its lease, if it left one, is what there is to detach from. */
+static int open_left(struct vfctl_ctx *ctx, const char *domain, struct attach *a)
+{
+	const struct vfctl_lease *lease = vfctl_leases_find(a->snapshot->leases, domain);
+
+	ctx_clear(ctx);
+	if (!lease)
+		return ctx_fail(ctx, -EALREADY, "libvirt knows no domain %s, and it holds no lease here",
+			domain);
+	if (lease->running)
+		return ctx_fail(ctx, -EBUSY, "libvirt knows no domain %s, and its lease is marked as "
+			"running; end that first: vfctl release %s", domain, domain);
+	a->left = lease;
+	return 0;
+}
+
 int vfctl_detach_plan(struct vfctl_ctx *ctx, struct vfctl_hypervisor *hypervisor,
 	const char *domain, const struct vfctl_detach_options *options, bool dry_run,
 	struct vfctl_change **ret_change)
@@ -378,6 +394,8 @@ int vfctl_detach_plan(struct vfctl_ctx *ctx, struct vfctl_hypervisor *hypervisor
 		.timeout_ms = options->timeout_ms ? options->timeout_ms : DETACH_TIMEOUT_MS};
 	int r = attach_open(ctx, hypervisor, domain, options->affect, dry_run, &a, &change);
 
+	if (r == -ENOENT && a.snapshot)
+		r = open_left(ctx, domain, &a);
 	if (r == 0)
 		r = attach_name_lease(ctx, &a);
 	if (r == 0)

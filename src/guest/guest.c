@@ -11,7 +11,9 @@
 #include "facts/address.h"
 #include "facts/snapshot.h"
 #include "host/host.h"
+#include "lease/ops.h"
 #include "pci/bars.h"
+#include "sriov/holder.h"
 
 void vfctl_placement_free(struct vfctl_placement *placed)
 {
@@ -164,22 +166,92 @@ static int need_uuid(struct vfctl_ctx *ctx, struct vfctl_guest *guest)
 	return r < 0 || guest->uuid ? r : ctx_oom(ctx);
 }
 
-/* The guest has a UUID, and the host was read. */
+/* ---- a lease that its domain left behind ---- */
+
+/* 1: libvirt does not know the domain of that lease, and it does not run. */
+static int is_left(struct vfctl_ctx *ctx, struct vfctl_hypervisor *hv,
+	const struct vfctl_lease *lease)
+{
+	_domain_info_ struct vfctl_domain_info info = {0};
+	int r = lease->running ? 0 : hv->get(ctx, hv, lease->domain_uuid, true, &info);
+
+	if (r == -ENOENT) {
+		ctx_clear(ctx);
+		return 1;
+	}
+	return r < 0 ? r : 0;
+}
+
+/* By its UUID if its file has one, else by its name: "virsh undefine" leaves such a lease. */
+static int find_left(struct vfctl_ctx *ctx, struct vfctl_hypervisor *hv, struct vfctl_placement *p)
+{
+	const struct vfctl_leases *leases = p->snapshot->leases;
+	const struct vfctl_guest *g = p->guest;
+	const struct vfctl_lease *lease = g->uuid ? vfctl_leases_find_uuid(leases, g->uuid)
+						  : vfctl_leases_find(leases, g->name);
+	int r = hv && lease ? is_left(ctx, hv, lease) : 0;
+
+	if (r == 1)
+		p->left = lease;
+	return r < 0 ? r : 0;
+}
+
+/* Its CPUs, memory and VFs are free for the guest that it is of. */
+static int free_left(struct vfctl_ctx *ctx, struct vfctl_placement *p)
+{
+	int r = 0;
+
+	if (!p->left)
+		return 0;
+	model_leave_out(p->model, p->left->domain_uuid);
+	for (size_t i = 0; r == 0 && i < p->left->vf_count; i++) {
+		const struct vfctl_pf *pf;
+		const struct vfctl_vf *vf = vfctl_inventory_vf_at(p->snapshot->inventory,
+			&p->left->vfs[i].bdf, &pf);
+
+		if (vf && !vf_is_open(vf) && model_pf(p->model, &pf->bdf))
+			r = model_add_free_vf(ctx, p->model, pf, vf);
+	}
+	return r;
+}
+
+/* A lease that replaces another has an id of its own, so that a change tells them apart. */
+static int name_lease(struct vfctl_ctx *ctx, struct vfctl_placement *p)
+{
+	bool same;
+	int r = 0;
+
+	if (p->left && !p->guest->uuid)
+		p->guest->uuid = strdup(p->left->domain_uuid);
+	else if (!p->guest->uuid)
+		r = need_uuid(ctx, p->guest);
+	if (r < 0 || !p->guest->uuid)
+		return r < 0 ? r : ctx_oom(ctx);
+	same = p->left && str_eq(p->left->id, p->guest->uuid);
+	snprintf(p->lease_id, sizeof(p->lease_id), "%s%s", p->guest->uuid, same ? ".2" : "");
+	return 0;
+}
+
+/* ---- the host, read for one guest ---- */
+
 /* *@ret_placed is the caller's to free, also after a failure. */
 static int begin_placed(struct vfctl_ctx *ctx, struct vfctl_guest *guest,
 	const struct vfctl_place_options *options, struct vfctl_placement **ret_placed)
 {
 	struct vfctl_placement *p = *ret_placed = calloc(1, sizeof(*p));
-	int r = p ? need_uuid(ctx, guest) : ctx_oom(ctx);
+	int r = p ? vfctl_snapshot_read(ctx, NULL, &p->snapshot) : ctx_oom(ctx);
 
 	if (r < 0)
 		return r;
 	p->guest = guest;
-	snprintf(p->lease_id, sizeof(p->lease_id), "%s", guest->uuid);
-	r = vfctl_snapshot_read(ctx, NULL, &p->snapshot);
+	r = snapshot_need_leases(ctx, p->snapshot);
 	if (r == 0)
-		r = snapshot_need_leases(ctx, p->snapshot);
-	return r < 0 ? r : vfctl_model_read(ctx, p->snapshot, options, &p->model);
+		r = find_left(ctx, options->hypervisor, p);
+	if (r == 0)
+		r = name_lease(ctx, p);
+	if (r == 0)
+		r = vfctl_model_read(ctx, p->snapshot, options, &p->model);
+	return r < 0 ? r : free_left(ctx, p);
 }
 
 static void *copy_of(const void *array, size_t count, size_t size)

@@ -18,6 +18,9 @@ struct vfctl_placement {
 	size_t vf_count;
 	struct identities identities;
 	char lease_id[VFCTL_LEASE_ID_MAX + 1];
+	/* A lease of this guest whose domain libvirt does not know any more; NULL: none. It is
+	 * planned as if that lease had ended, and keeps its UUID. */
+	const struct vfctl_lease *left;
 };
 
 int guest_make_uuid(struct vfctl_ctx *ctx, char ret[37]);

@@ -93,7 +93,8 @@ static int find_domain(struct vfctl_ctx *ctx, struct moving *m, const char *doma
 	if (r != -ENOENT)
 		return ctx_blame(ctx, r);
 	return ctx_fail(ctx, -ENOENT, "libvirt does not know domain %s any more, and it still has a "
-		"lease; vfctl undefine %s ends it", lease->domain_name, lease->domain_name);
+		"lease; define it again with its file (vfctl define), or end the lease: vfctl undefine "
+		"%s", lease->domain_name, lease->domain_name);
 }
 
 /* Does @o have what @to is to have? */

@@ -71,6 +71,24 @@ static int check_vf_unplugged(struct vfctl_ctx *ctx, const struct vfctl_lease *l
 	return check_unplugged(ctx, &alone);
 }
 
+/* The lease of a domain that libvirt does not know any more; it is defined again. */
+static int replace_lease(struct vfctl_ctx *ctx, const struct op *op, const struct lease_text *t)
+{
+	_leases_ struct vfctl_leases *leases = NULL;
+	_store_ struct store *store = NULL;
+	int r = lease_open(ctx, op->target, &store, &leases);
+
+	if (r < 0)
+		return r;
+	if (!leases->count || !lease_text_is(op->before, leases->v[0].id))
+		return ctx_fail(ctx, -EAGAIN, "the lease of domain %s has changed meanwhile",
+			t->lease.domain_name);
+	if (leases->v[0].running)
+		return ctx_fail(ctx, -EBUSY, "domain %s has been started meanwhile, and keeps its "
+			"lease", leases->v[0].domain_name);
+	return store_replace(store, leases->v[0].id, &t->lease, t->is_asked ? &t->asked : NULL, NULL);
+}
+
 static int take_lease(struct vfctl_ctx *ctx, const struct op *op)
 {
 	_lease_text_ struct lease_text t = {0};
@@ -80,6 +98,8 @@ static int take_lease(struct vfctl_ctx *ctx, const struct op *op)
 	if (r < 0)
 		return r;
 	str_copy(t.lease.domain_uuid, sizeof(t.lease.domain_uuid), op->target);
+	if (*op->before)
+		return replace_lease(ctx, op, &t);
 	r = store_open(ctx, STORE_WRITE, &store);
 	if (r == 0)
 		r = t.is_asked ? store_take_asked(store, &t.lease, &t.asked)
@@ -112,6 +132,20 @@ static int find_taken(struct vfctl_ctx *ctx, const struct op *op, struct vfctl_l
 	return r < 0 ? r : 1;
 }
 
+/* The lease that this one replaced. */
+static int restore_lease(struct vfctl_ctx *ctx, const struct op *op, struct store *store,
+	const struct lease_text *taken)
+{
+	_lease_text_ struct lease_text before = {0};
+	int r = lease_from_text(ctx, op->before, &before);
+
+	if (r < 0)
+		return r;
+	str_copy(before.lease.domain_uuid, sizeof(before.lease.domain_uuid), op->target);
+	return store_replace(store, taken->lease.id, &before.lease, NULL,
+		taken->is_asked ? &taken->asked : NULL);
+}
+
 static int drop_lease(struct vfctl_ctx *ctx, const struct op *op)
 {
 	_leases_ struct vfctl_leases *leases = NULL;
@@ -123,6 +157,8 @@ static int drop_lease(struct vfctl_ctx *ctx, const struct op *op)
 		r = store_open(ctx, STORE_WRITE, &store);
 	if (!store)
 		return r;
+	if (*op->before)
+		return restore_lease(ctx, op, store, &t);
 	return t.is_asked ? store_drop_asked(store, leases->v[0].id, &t.asked)
 			  : store_drop(store, leases->v[0].id);
 }

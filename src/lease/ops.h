@@ -16,7 +16,8 @@
  * op_unclaim       domain  the same, given back: the end of the domain or of the VF's stay
  *
  * lease_ops.c
- * op_lease         domain  the id of its lease, and all that it is (lease/lease_text.h)
+ * op_lease         domain  the id of its lease, and all that it is (lease/lease_text.h); before: the
+ *                          same of a lease that this one replaces, whose domain did not run
  * op_unlease       domain  the same, ended: its VFs are what they were, and nobody's
  * op_lease_vf      VF      the id of the lease it is in, and with what; before also what it was
  *                          leased with until then

@@ -227,6 +227,32 @@ int store_drop_asked(struct store *store, const char *id, const struct asked_sha
 	return in_transaction(store, drop_asked, &a);
 }
 
+struct replacement {
+	const char *id;
+	const struct vfctl_lease *lease;
+	const struct asked_shape *add, *take_back;
+};
+
+static int replace(struct store *s, const void *data)
+{
+	const struct replacement *p = data;
+	int r = store_drop(s, p->id);
+
+	if (r == 0)
+		r = take(s, p->lease);
+	if (r == 0 && p->add)
+		r = asked_add(s->db, p->add);
+	return r == 0 && p->take_back ? asked_take_back(s->db, p->take_back) : r;
+}
+
+int store_replace(struct store *store, const char *id, const struct vfctl_lease *lease,
+	const struct asked_shape *add, const struct asked_shape *take_back)
+{
+	const struct replacement p = {id, lease, add, take_back};
+
+	return in_transaction(store, replace, &p);
+}
+
 int store_add_vf(struct store *store, const char *id, const struct vfctl_lease_vf *vf)
 {
 	return insert_vf(store, id, vf);

@@ -38,6 +38,13 @@ int store_take(struct store *store, const struct vfctl_lease *lease);
 int store_take_asked(struct store *store, const struct vfctl_lease *lease,
 	const struct asked_shape *shape);
 int store_drop_asked(struct store *store, const char *id, const struct asked_shape *shape);
+/*
+ * Lease @id ends, and @lease is taken in its place, in one transaction. @add and @take_back: the
+ * guest that is counted among those asked for from now on, or no longer; or NULL. -ENOENT when
+ * there is no lease @id, -EEXIST as above.
+ */
+int store_replace(struct store *store, const char *id, const struct vfctl_lease *lease,
+	const struct asked_shape *add, const struct asked_shape *take_back);
 /* Forget a lease and what it holds. -ENOENT when there is none with that id. */
 int store_drop(struct store *store, const char *id);
 /* Add one VF to a lease (-EEXIST as above), or take one away (-ENOENT). */
