@@ -160,6 +160,42 @@ int pci_children(struct vfctl_ctx *ctx, const struct vfctl_bdf *bdf, const char 
 	return host_try_list(ctx, ret_names, PCI_SYSFS "%s/%s", TEXT(bdf), dir);
 }
 
+/* A device below the function: a directory of its own, no link such as physfn or virtfn0. */
+static bool is_child_device(struct vfctl_ctx *ctx, const char *bdf, const char *name)
+{
+	_free_ char *target = NULL;
+
+	return host_exists(ctx, PCI_SYSFS "%s/%s/subsystem", bdf, name) &&
+		host_try_link(ctx, &target, PCI_SYSFS "%s/%s", bdf, name) == -EINVAL;
+}
+
+static int list_netdevs(struct vfctl_ctx *ctx, char *dir, char ***ret_names, char **ret_dir)
+{
+	int r = dir ? host_try_list(ctx, ret_names, "%s", dir) : -ENOMEM;
+
+	if (r == 0 && ret_dir)
+		*ret_dir = dir;
+	else
+		free(dir);
+	return r;
+}
+
+int pci_netdevs(struct vfctl_ctx *ctx, const struct vfctl_bdf *bdf, char ***ret_names,
+	char **ret_dir)
+{
+	_strv_ char **children = NULL;
+	const char *at = TEXT(bdf);
+	int r = list_netdevs(ctx, str_format(PCI_SYSFS "%s/net", at), ret_names, ret_dir);
+
+	if (r != -ENOENT || host_try_list(ctx, &children, PCI_SYSFS "%s", at) < 0)
+		return r;
+	for (size_t i = 0; children[i] && r == -ENOENT; i++)
+		if (is_child_device(ctx, at, children[i]))
+			r = list_netdevs(ctx, str_format(PCI_SYSFS "%s/%s/net", at, children[i]),
+				ret_names, ret_dir);
+	return r;
+}
+
 bool pci_driver_is_vfio(const char *driver)
 {
 	return strstr(driver, "vfio") != NULL;

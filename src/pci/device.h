@@ -79,6 +79,14 @@ int pci_children(struct vfctl_ctx *ctx, const struct vfctl_bdf *bdf, const char 
 	char ***ret_names);
 
 /*
+ * Its network devices, sorted: in its directory net, or in that of a child device (virtio-net has
+ * virtio0/net). 0 and an empty list: it has such a directory, and they are in another network
+ * namespace; -ENOENT: it has none. @ret_dir (may be NULL): that directory, freed by the caller.
+ */
+int pci_netdevs(struct vfctl_ctx *ctx, const struct vfctl_bdf *bdf, char ***ret_names,
+	char **ret_dir);
+
+/*
  * Put the function on @driver through driver_override, so that no other device of that
  * id is ever touched; whatever drives it now is unbound first. The driver's module is
  * loaded when it is not there. Looks at the driver link at the end: the kernel reports

@@ -44,12 +44,11 @@ uint32_t pci_root(struct vfctl_ctx *ctx, const struct vfctl_bdf *bdf)
 static uint32_t mlx4_port(struct vfctl_ctx *ctx, const struct vfctl_bdf *pf)
 {
 	_strv_ char **names = NULL;
-	_free_ char *text = NULL;
+	_free_ char *text = NULL, *dir = NULL;
 	uint32_t port;
 
-	if (pci_children(ctx, pf, "net", &names) < 0 || strv_len(names) != 1 ||
-		host_try_read(ctx, &text, PCI_SYSFS "%s/net/%s/dev_port", TEXT(pf),
-			names[0]) < 0 ||
+	if (pci_netdevs(ctx, pf, &names, &dir) < 0 || strv_len(names) != 1 ||
+		host_try_read(ctx, &text, "%s/%s/dev_port", dir, names[0]) < 0 ||
 		parse_u32(text, 0, 255, &port) < 0)
 		return 0;
 	return port + 1; /* dev_port counts from 0 (ABI/testing/sysfs-class-net) */

@@ -94,13 +94,13 @@ int bound_rebind(struct vfctl_ctx *ctx, const struct vf_attr_change *change)
 static int read_mac(struct vfctl_ctx *ctx, const struct vfctl_bdf *bdf, struct vfctl_mac *ret)
 {
 	_strv_ char **names = NULL;
-	_free_ char *text = NULL;
-	int r = pci_children(ctx, bdf, "net", &names);
+	_free_ char *text = NULL, *dir = NULL;
+	int r = pci_netdevs(ctx, bdf, &names, &dir);
 
 	if (r == 0 && !names[0])
 		r = -ENOENT;
 	if (r == 0)
-		r = host_try_read(ctx, &text, PCI_SYSFS "%s/net/%s/address", TEXT(bdf), names[0]);
+		r = host_try_read(ctx, &text, "%s/%s/address", dir, names[0]);
 	return r < 0 ? r : vfctl_mac_parse(text, ret);
 }
 

@@ -137,7 +137,7 @@ void representors_read(struct vfctl_ctx *ctx, struct vfctl_pf *pf)
 	if (!pf->netdev[0] || !pf->num_vfs ||
 		host_try_read(ctx, &id, "/sys/class/net/%s/phys_switch_id", pf->netdev) < 0 || !id[0])
 		return;
-	if (pci_children(ctx, &pf->bdf, "net", &own) == 0)
+	if (pci_netdevs(ctx, &pf->bdf, &own, NULL) == 0)
 		for (size_t i = 0; own[i]; i++)
 			note_mode(ctx, pf, id, own[i], true);
 	for (uint32_t i = 0; i < pf->num_vfs; i++)

@@ -31,6 +31,8 @@ static bool netdev_is_up(const struct nl_links *links, const char *name)
 void holder_of_vf(struct vfctl_ctx *ctx, const struct vfctl_pf *pf, struct vfctl_vf *vf,
 	const struct nl_links *links)
 {
+	_strv_ char **names = NULL;
+
 	vf->holder.kind = VFCTL_HOLDER_NONE;
 	if (!vf->driver[0])
 		return;
@@ -39,7 +41,7 @@ void holder_of_vf(struct vfctl_ctx *ctx, const struct vfctl_pf *pf, struct vfctl
 	if (pci_driver_is_vfio(vf->driver) || pf->class_code >> 8 != CLASS_ETHERNET)
 		return;
 	/* sysfs shows the network devices of the reader's own namespace only. */
-	if (!vf->netdev[0] && pci_has(ctx, &vf->bdf, "net"))
+	if (!vf->netdev[0] && pci_netdevs(ctx, &vf->bdf, &names, NULL) == 0)
 		vf->holder.kind = VFCTL_HOLDER_NETNS;
 	else if (vf->netdev[0] && netdev_is_up(links, vf->netdev))
 		vf->holder.kind = VFCTL_HOLDER_HOST;

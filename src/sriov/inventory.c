@@ -21,6 +21,8 @@
 #include "sriov/links.h"
 
 /* The words of the last failure become a doubt. */
+#define CLASS_NETWORK 0x02
+
 static void add_doubt(struct vfctl_ctx *ctx, char **doubt)
 {
 	if (!*doubt)
@@ -137,7 +139,7 @@ static bool read_netdevs(struct vfctl_ctx *ctx, struct vfctl_pf *pf,
 {
 	_strv_ char **names = NULL;
 
-	if (pci_children(ctx, &pf->bdf, "net", &names) < 0)
+	if (pf->class_code >> 16 != CLASS_NETWORK || pci_netdevs(ctx, &pf->bdf, &names, NULL) < 0)
 		return true;
 	for (size_t i = 0; names[i]; i++)
 		if (!is_representor(ctx, names[i]) &&
@@ -195,8 +197,10 @@ static void first_child(struct vfctl_ctx *ctx, const struct vfctl_bdf *bdf, cons
 		str_copy(name, size, names[0]);
 }
 
-static void read_vf_sysfs(struct vfctl_ctx *ctx, struct vfctl_vf *vf)
+static void read_vf_sysfs(struct vfctl_ctx *ctx, const struct vfctl_pf *pf, struct vfctl_vf *vf)
 {
+	_strv_ char **names = NULL;
+
 	pci_driver(ctx, &vf->bdf, vf->driver);
 	vf->numa_node = pci_read_int(ctx, &vf->bdf, "numa_node", VFCTL_NODE_NONE);
 	vf->iommu_group = pci_iommu_group(ctx, &vf->bdf);
@@ -204,7 +208,8 @@ static void read_vf_sysfs(struct vfctl_ctx *ctx, struct vfctl_vf *vf)
 		vf->iommu_group = -1;
 	if (!vf->driver[0] || pci_driver_is_vfio(vf->driver))
 		return;
-	first_child(ctx, &vf->bdf, "net", vf->netdev, sizeof(vf->netdev));
+	if (pf->class_code >> 16 == CLASS_NETWORK && pci_netdevs(ctx, &vf->bdf, &names, NULL) == 0 && names[0])
+		str_copy(vf->netdev, sizeof(vf->netdev), names[0]);
 	first_child(ctx, &vf->bdf, "infiniband", vf->rdma, sizeof(vf->rdma));
 }
 
@@ -257,7 +262,7 @@ static int read_vfs(struct vfctl_ctx *ctx, struct vfctl_pf *pf, const struct nl_
 		const struct nl_vf *info = nl_vfs_find(&infos, pf->vfs[i].index);
 
 		if (depth == DEPTH_ALL)
-			read_vf_sysfs(ctx, &pf->vfs[i]);
+			read_vf_sysfs(ctx, pf, &pf->vfs[i]);
 		if (info)
 			merge_attrs(pf, &pf->vfs[i], info);
 		if (way->read)
@@ -304,7 +309,6 @@ static bool concerns(const struct vfctl_pf *pf, const char *only)
 	return name && answers_to(pf, name);
 }
 
-#define CLASS_NETWORK 0x02
 
 /* None of these has eswitch_mode_get: they need not be asked, and the hook is in a hurry. */
 static bool has_no_eswitch(const char *driver)
@@ -518,7 +522,7 @@ int inventory_complete(struct vfctl_ctx *ctx, struct vfctl_pf *pf, struct vfctl_
 {
 	_free_ char *doubt = NULL;
 
-	read_vf_sysfs(ctx, vf);
+	read_vf_sysfs(ctx, pf, vf);
 	holder_of_vf(ctx, pf, vf, &(const struct nl_links){0});
 	doubt = host_take_doubt(ctx);
 	return doubt ? ctx_fail(ctx, -EIO, "%s", doubt) : 0;

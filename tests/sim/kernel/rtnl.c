@@ -93,6 +93,8 @@ static void put_vfs(struct host *h, struct buf *b, const struct sim_pf *pf)
 	if (sim_has(h, "/.sim/untold")) /* a driver that takes settings and tells of none */
 		told.caps = 0;
 	put_attr(b, IFLA_NUM_VF, &number, sizeof(number));
+	if (!pf->caps) /* without ndo_get_vf_config there is no list (rtnl_fill_vf()) */
+		return;
 	list = nest_start(b, IFLA_VFINFO_LIST);
 	for (uint32_t i = 0; i < pf->num_vfs; i++) {
 		struct sim_vf vf;
