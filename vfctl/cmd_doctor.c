@@ -35,6 +35,9 @@ static void print_text(struct invocation *in, const struct vfctl_diagnosis *d)
 {
 	size_t counts[3] = {0};
 
+	for (size_t i = 0; !in->arg_count && i < d->prerequisite_count; i++)
+		out_line(in->out, "%-9s %s", vfctl_presence_name(d->prerequisites[i].presence),
+			d->prerequisites[i].name);
 	for (size_t i = 0; i < d->count; i++) {
 		counts[d->v[i].severity]++;
 		print_one(in->out, &d->v[i]);
@@ -54,6 +57,14 @@ static void print_json(struct invocation *in, const struct vfctl_diagnosis *d)
 	out_open(in->out, NULL, '{');
 	out_bool(in->out, "healthy", d->worst == VFCTL_NOTE);
 	out_int(in->out, "checks", (int64_t)d->checks);
+	out_open(in->out, "prerequisites", '[');
+	for (size_t i = 0; i < d->prerequisite_count; i++) {
+		out_open(in->out, NULL, '{');
+		out_str(in->out, "name", d->prerequisites[i].name);
+		out_str(in->out, "state", vfctl_presence_name(d->prerequisites[i].presence));
+		out_shut(in->out);
+	}
+	out_shut(in->out);
 	out_open(in->out, "ailments", '[');
 	for (size_t i = 0; i < d->count; i++) {
 		const struct vfctl_ailment *a = &d->v[i];

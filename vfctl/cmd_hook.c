@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "command.h"
+#include "vfctl/findings.h"
 #include "vfctl/hook.h"
 
 static const char *advice(const struct vfctl_hook_status *s)
@@ -17,11 +18,55 @@ static const char *advice(const struct vfctl_hook_status *s)
 	return NULL;
 }
 
+/* Domains that started while libvirt did not run it. NULL: the leases cannot be read. */
+static struct vfctl_findings *read_findings(struct invocation *in)
+{
+	struct vfctl_snapshot *snapshot = NULL;
+	struct vfctl_findings *found = NULL;
+	int r = vfctl_snapshot_read(in->ctx, NULL, &snapshot);
+
+	if (r == 0)
+		r = vfctl_findings_read(in->ctx, snapshot, NULL, &found);
+	vfctl_snapshot_free(snapshot);
+	return r == 0 ? found : NULL;
+}
+
+static bool print_unguarded(struct invocation *in)
+{
+	struct vfctl_findings *found = read_findings(in);
+	bool any = false;
+
+	if (in->json)
+		out_open(in->out, "unguarded", '[');
+	for (size_t i = 0; found && i < found->count; i++) {
+		const struct vfctl_finding *f = &found->v[i];
+
+		if (f->kind != VFCTL_FINDING_UNGUARDED)
+			continue;
+		any = true;
+		if (in->json) {
+			out_open(in->out, NULL, '{');
+			out_str(in->out, "domain", f->domain);
+			out_str(in->out, "vf", f->vf);
+			out_str(in->out, "words", f->words);
+			out_str(in->out, "remedy", f->remedy);
+			out_shut(in->out);
+		} else {
+			out_line(in->out, "%s; %s", f->words, f->remedy);
+		}
+	}
+	if (in->json)
+		out_shut(in->out);
+	vfctl_findings_free(found);
+	return any;
+}
+
 static int run_status(struct invocation *in)
 {
 	struct vfctl_hook_status s;
 	int r = vfctl_hook_status_read(in->ctx, &s);
 	const char *wrong = advice(&s);
+	bool unguarded;
 
 	if (r < 0)
 		return fail(in, r);
@@ -36,13 +81,15 @@ static int run_status(struct invocation *in)
 			out_int(in->out, "daemon_pid", s.daemon_pid);
 		else
 			out_null(in->out, "daemon_pid");
+		unguarded = print_unguarded(in);
 		out_shut(in->out);
 	} else {
 		out_line(in->out, "%s: %s", VFCTL_HOOK_PATH, wrong ? wrong : "installed and in use");
 		if (!s.daemon_pid)
 			out_line(in->out, "no libvirt daemon runs now");
+		unguarded = print_unguarded(in);
 	}
-	return wrong ? EXIT_DRIFT : EXIT_DONE;
+	return wrong || unguarded ? EXIT_DRIFT : EXIT_DONE;
 }
 
 static int run_hook(struct invocation *in)
@@ -73,7 +120,8 @@ const struct command cmd_hook = {
 	.args = "install|status|remove",
 	.summary = "install libvirt's hook, look whether libvirt uses it, or remove it",
 	.text = "The hook gives a domain's VFs their identity and policy when it starts, and takes\n"
-		"them back when it ends. The status is 3 when libvirt would not run it.",
+		"them back when it ends. The status is 3 when libvirt would not run it, or when a domain\n"
+		"runs without its policy because libvirt did not run it.",
 	.min_args = 1,
 	.max_args = 1,
 	.words = "install status remove",

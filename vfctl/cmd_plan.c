@@ -299,6 +299,8 @@ static int run_live(struct planning *p)
 
 	if (r)
 		return r;
+	if (vfctl_guest_check_host(p->in->ctx, p->s.guest, p->s.hv) < 0)
+		warn("define would refuse: %s", vfctl_ctx_error(p->in->ctx));
 	p->s.options.without_identities = true;
 	r = vfctl_place(p->in->ctx, p->s.guest, &p->s.options, &placed);
 	if (r < 0)

@@ -3,6 +3,7 @@
  * The bus: SR-IOV itself, windows for VFs, the IOMMU, links, errors. Each row stands for threads of
  * people who met it; docs/doctor.md lists them.
  */
+#include <errno.h>
 #include <inttypes.h>
 #include <linux/pci_regs.h>
 #include <stdio.h>
@@ -173,13 +174,13 @@ static void check_iommu(struct exam *e)
 	_strv_ char **groups = NULL;
 	struct vfctl_ailment *a;
 
-	if (!e->snapshot->inventory->pf_count)
-		return;
-	if (host_try_list(e->ctx, &groups, "/sys/kernel/iommu_groups") < 0) {
-		unknown(e, "/sys/kernel/iommu_groups is not there");
+	int r = host_try_list(e->ctx, &groups, "/sys/kernel/iommu_groups");
+
+	if (r < 0 && (r != -ENOENT || host_of(e->ctx)->ops->read_only)) {
+		unknown(e, "/sys/kernel/iommu_groups cannot be read");
 		return;
 	}
-	if (groups[0])
+	if (r == 0 && groups[0])
 		return;
 	a = found(e, "", "/sys/kernel/iommu_groups is empty%s", has_table(e)
 		? "; the firmware has its table (DMAR, IVRS)" : "");

@@ -18,6 +18,14 @@ const char *vfctl_severity_name(enum vfctl_severity severity)
 	return names[severity];
 }
 
+const char *vfctl_presence_name(enum vfctl_presence presence)
+{
+	static const char *const names[] = {[VFCTL_PRESENT] = "ok", [VFCTL_MISSING] = "missing",
+		[VFCTL_UNKNOWN] = "unknown"};
+
+	return names[presence];
+}
+
 struct vfctl_ailment *found(struct exam *e, const char *subject, const char *evidence, ...)
 {
 	struct vfctl_diagnosis *d = e->diagnosis;
@@ -122,6 +130,7 @@ void vfctl_diagnosis_free(struct vfctl_diagnosis *d)
 	if (d) {
 		free(d->v);
 		free(d->unexamined);
+		free(d->prerequisites);
 	}
 	free(d);
 }

@@ -5,7 +5,9 @@
 #include <errno.h>
 #include <stdio.h>
 
+#include "base/buf.h"
 #include "facts/domains.h"
+#include "facts/policy.h"
 #include "facts/snapshot.h"
 #include "host/host.h"
 #include "sriov/inventory.h"
@@ -24,6 +26,7 @@ const char *vfctl_finding_name(enum vfctl_finding_kind kind)
 		[VFCTL_FINDING_EXPOSED] = "exposed",
 		[VFCTL_FINDING_OTHER_PF] = "other-pf",
 		[VFCTL_FINDING_RESERVED] = "reserved",
+		[VFCTL_FINDING_UNGUARDED] = "unguarded",
 		[VFCTL_FINDING_UNLEASED] = "unleased",
 		[VFCTL_FINDING_ACCEPTED] = "accepted",
 		[VFCTL_FINDING_LEFT] = "left",
@@ -287,6 +290,42 @@ static int look_at_port(struct look *l, const struct vfctl_lease *lease,
 			"then its start is refused", name, at));
 }
 
+/* "vlan=100 trust=on" of the attributes in @mask. */
+static void put_values(struct buf *out, const struct vfctl_vf_attrs *attrs, uint32_t mask)
+{
+	struct vfctl_vf_attrs some = *attrs;
+	char value[VFCTL_ATTR_TEXT];
+	const char *key;
+	size_t i = 0;
+
+	some.mask &= mask;
+	while (vfctl_vf_attrs_next(&some, &i, &key, value))
+		buf_printf(out, "%s%s=%s", out->len ? " " : "", key, value);
+}
+
+/* It runs, and libvirt did not run the hook when it started. */
+static int look_at_policy(struct look *l, const struct vfctl_lease *lease,
+	const struct vfctl_lease_vf *leased, const struct vfctl_pf *pf, const struct vfctl_vf *vf)
+{
+	_buf_ struct buf is = {0}, wanted = {0};
+	char buf[VFCTL_BDF_TEXT];
+	const char *name = vfctl_pf_name(pf, buf);
+	struct vfctl_vf_attrs want;
+	uint32_t differs = policy_unmet(lease, leased, vf, &want);
+
+	if (!differs)
+		return 0;
+	put_values(&is, &vf->attrs, differs);
+	put_values(&wanted, &want, differs);
+	if (is.failed || wanted.failed)
+		return ctx_oom(l->ctx);
+	return add_finding(l, VFCTL_FINDING_UNGUARDED, lease, &leased->bdf,
+		str_format("libvirt did not run vfctl's hook when domain %s started: VF %s/%u has %s, its "
+			"lease says %s", lease->domain_name, name, vf->index, is.data, wanted.data),
+		str_format("vfctl set %s/%u %s --live sets it now; vfctl hook status says whether the "
+			"next start does", name, vf->index, wanted.data));
+}
+
 static int look_at_vf(struct look *l, const struct vfctl_lease *lease,
 	const struct vfctl_lease_vf *leased)
 {
@@ -319,6 +358,8 @@ static int look_at_vf(struct look *l, const struct vfctl_lease *lease,
 			str_format("the definition of domain %s has VF %s no more, which is leased to it",
 				name, at),
 			str_format("vfctl detach %s --vf %s ends that", name, at));
+	if (r == 0)
+		r = look_at_policy(l, lease, leased, pf, vf);
 	if (r == 0)
 		r = look_at_exposure(l, lease, pf, vf);
 	return r < 0 ? r : look_at_trust(l, lease, leased, pf);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "facts/snapshot.h"
 
+#include "facts/policy.h"
+
 #include <errno.h>
 #include <stdio.h>
 #include <time.h>
@@ -114,14 +116,27 @@ static void merge_defined(const struct known_domains *domains, struct vfctl_vf *
 	}
 }
 
-/* It runs, and the hook did not prepare that: whatever its VFs had before, they have now. */
-static void warn_unguarded(struct vfctl_ctx *ctx, const struct vfctl_leases *leases)
+/* It runs, the hook did not prepare that, and a VF has something else than was leased. */
+static bool is_unguarded(const struct vfctl_snapshot *s, const struct vfctl_lease *lease)
 {
-	for (size_t i = 0; i < leases->count; i++)
-		if (leases->v[i].active && !leases->v[i].running && leases->v[i].vf_count)
+	struct vfctl_vf_attrs want;
+
+	for (size_t i = 0; i < lease->vf_count; i++) {
+		const struct vfctl_vf *vf = vfctl_inventory_vf_at(s->inventory, &lease->vfs[i].bdf, NULL);
+
+		if (vf && policy_unmet(lease, &lease->vfs[i], vf, &want))
+			return true;
+	}
+	return false;
+}
+
+static void warn_unguarded(struct vfctl_ctx *ctx, const struct vfctl_snapshot *s)
+{
+	for (size_t i = 0; i < s->leases->count; i++)
+		if (is_unguarded(s, &s->leases->v[i]))
 			log_warn(ctx, "domain %s runs without the policy of its VFs: libvirt did not run "
-				"vfctl's hook when it started (vfctl hook status says why)",
-				leases->v[i].domain_name);
+				"vfctl's hook when it started; vfctl status says what differs",
+				s->leases->v[i].domain_name);
 }
 
 /*
@@ -161,7 +176,7 @@ static int read_domains(struct vfctl_ctx *ctx, struct vfctl_snapshot *s)
 	s->domains_error = steal(domains->unread);
 	if (!s->domains_error)
 		mark_abandoned(s);
-	warn_unguarded(ctx, s->leases);
+	warn_unguarded(ctx, s);
 	return 0;
 }
 

@@ -218,8 +218,10 @@ static int make_xml(struct vfctl_ctx *ctx, struct define *d, const char *templat
 static int define_placed(struct vfctl_ctx *ctx, struct define *d, const struct define_request *q,
 	struct vfctl_change *change)
 {
-	int r = check_new(ctx, d);
+	int r = vfctl_guest_check_host(ctx, q->guest, d->hv);
 
+	if (r == 0)
+		r = check_new(ctx, d);
 	if (r == 0)
 		r = placed_check(ctx, d->placed);
 	if (r == 0 && !q->dry_run)

@@ -5,6 +5,7 @@
 
 #include "base/find.h"
 #include "base/vfattr.h"
+#include "facts/policy.h"
 #include "lease/port.h"
 #include "pci/device.h"
 #include "sriov/attrs.h"
@@ -55,71 +56,14 @@ static int check_vf(struct vfctl_ctx *ctx, struct vfctl_inventory *inventory,
 	return 0;
 }
 
-/*
- * A guest that states no VLAN or rate gets none, and no trust: what an earlier user left
- * would be taken over otherwise. Safe defaults a driver knows nothing of are not insisted on.
- */
-static struct vfctl_vf_attrs complete_policy(const struct vfctl_vf_attrs *want,
-	const struct vfctl_vf *now)
-{
-	static const struct vfctl_vf_attrs safe = {
-		.mask = VFCTL_ATTR_SPOOFCHK | VFCTL_ATTR_TRUST, .spoofchk = true};
-	struct vfctl_vf_attrs change = *want;
-
-	attrs_copy(&change, &safe, ~change.mask);
-	if (now->attrs.mask & VFCTL_ATTR_VLAN_ID && !(change.mask & VFCTL_ATTR_VLAN_ID)) {
-		change.mask |= VFCTL_ATTR_VLAN_ID;
-		change.vlan = 0;
-	}
-	if (now->attrs.mask & VFCTL_ATTR_MAX_RATE || change.mask & VFCTL_ATTR_RATE) {
-		change.min_rate_mbps = change.mask & VFCTL_ATTR_MIN_RATE ? change.min_rate_mbps : 0;
-		change.max_rate_mbps = change.mask & VFCTL_ATTR_MAX_RATE ? change.max_rate_mbps : 0;
-		change.mask |= VFCTL_ATTR_RATE;
-	}
-	if (now->attrs.mask & VFCTL_ATTR_LINK_STATE && !(change.mask & VFCTL_ATTR_LINK_STATE)) {
-		change.mask |= VFCTL_ATTR_LINK_STATE;
-		change.link_state = VFCTL_LINK_STATE_AUTO;
-	}
-	if (now->attrs.mask & VFCTL_ATTR_QUERY_RSS && !(change.mask & VFCTL_ATTR_QUERY_RSS)) {
-		change.mask |= VFCTL_ATTR_QUERY_RSS;
-		change.query_rss = false;
-	}
-	if (!(now->attrs.mask & VFCTL_ATTR_SPOOFCHK) && change.spoofchk)
-		change.mask &= ~(uint32_t)VFCTL_ATTR_SPOOFCHK;
-	if (!(now->attrs.mask & VFCTL_ATTR_TRUST) && !change.trust)
-		change.mask &= ~(uint32_t)VFCTL_ATTR_TRUST;
-	if (!(now->attrs.mask & VFCTL_ATTR_QUERY_RSS) && !change.query_rss)
-		change.mask &= ~(uint32_t)VFCTL_ATTR_QUERY_RSS;
-	/* mlx4 has no node GUID; P_Keys are mapped on the host by mlx4 alone. */
-	if (now->attrs.mask & VFCTL_ATTR_PORT_GUID && !(now->attrs.mask & VFCTL_ATTR_NODE_GUID))
-		change.mask &= ~(uint32_t)VFCTL_ATTR_NODE_GUID;
-	if (!(now->attrs.mask & VFCTL_ATTR_LINK_STATE) &&
-		change.link_state == VFCTL_LINK_STATE_AUTO)
-		change.mask &= ~(uint32_t)VFCTL_ATTR_LINK_STATE;
-	if (!(now->attrs.mask & VFCTL_ATTR_PKEY))
-		change.mask &= ~(uint32_t)VFCTL_ATTR_PKEY;
-	return change;
-}
-
 static struct vfctl_vf_attrs change_for(const struct vfctl_domain_vf *want,
 	const struct vfctl_vf *now)
 {
-	struct vfctl_vf_attrs change = complete_policy(&want->attrs, now);
+	struct vfctl_vf_attrs change = policy_complete(&want->attrs, now);
 
 	attrs_complete(&change, &now->attrs);
 	attrs_drop_equal(&change, &now->attrs);
 	return change;
-}
-
-uint32_t vfctl_lease_vf_policy(const struct vfctl_lease_vf *leased, const struct vfctl_vf *now,
-	struct vfctl_vf_attrs *ret_want)
-{
-	struct vfctl_vf_attrs want = {0};
-
-	if (leased->has_intent)
-		want = complete_policy(&leased->intent, now);
-	*ret_want = want;
-	return want.mask & now->attrs.mask & ~attrs_equal(&want, &now->attrs);
 }
 
 static bool seen_before(const struct vfctl_domain_vf *vfs, size_t i)

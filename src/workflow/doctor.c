@@ -16,6 +16,7 @@
 #include "vfctl/apply.h"
 #include "vfctl/findings.h"
 #include "vfctl/hook.h"
+#include "vfctl/identity.h"
 #include "vfctl/recover.h"
 #include "vfctl/workflow.h"
 #include "workflow/doctor.h"
@@ -32,9 +33,10 @@ static void check_hook(struct exam *e)
 	struct vfctl_hook_status status;
 	struct vfctl_ailment *a = NULL;
 
-	/* It is the hook of the machine this runs on: of another host nothing is known. */
-	if (!has_leases(e) || !str_eq(host_of(e->ctx)->ops->name, "kernel"))
+	if (!str_eq(host_of(e->ctx)->ops->name, "kernel")) {
+		unknown(e, "it is a matter of the machine that this runs on");
 		return;
+	}
 	if (vfctl_hook_status_read(e->ctx, &status) < 0) {
 		unknown(e, "%s", vfctl_ctx_error(e->ctx));
 		return;
@@ -50,7 +52,7 @@ static void check_hook(struct exam *e)
 			"hooks when it starts", VFCTL_HOOK_PATH, status.daemon_pid);
 	if (a)
 		a->fix = VFCTL_FIX_HOOK;
-	if (a && status.installed && status.executable)
+	if (a && (!has_leases(e) || (status.installed && status.executable)))
 		a->severity = VFCTL_WARNING;
 }
 
@@ -93,12 +95,19 @@ static void tell_unread(struct exam *e)
 static void check_drift(struct exam *e)
 {
 	struct vfctl_declared *declared = NULL;
+	struct vfctl_ids *ids = NULL;
+	int r;
 
 	if (e->spec_error)
 		tell_unread(e);
 	if (!e->spec || !e->spec->pf_count)
 		return;
-	if (vfctl_declared_read(e->ctx, e->snapshot, e->spec, NULL, &declared) < 0) {
+	r = e->spec->pool_count || e->spec->partition_count
+		? vfctl_ids_open(e->ctx, e->spec, false, &ids) : 0;
+	if (r == 0)
+		r = vfctl_declared_read(e->ctx, e->snapshot, e->spec, ids, &declared);
+	vfctl_ids_close(ids);
+	if (r < 0) {
 		unknown(e, "%s", vfctl_ctx_error(e->ctx));
 		return;
 	}
@@ -135,6 +144,8 @@ static void check_findings(struct exam *e)
 
 		if (a && f->note)
 			a->severity = VFCTL_NOTE;
+		else if (a && f->kind == VFCTL_FINDING_UNGUARDED)
+			a->severity = VFCTL_PROBLEM;
 		set_remedy(e, a, "%s", f->remedy);
 	}
 	vfctl_findings_free(findings);
@@ -192,7 +203,7 @@ static const struct check own_checks[] = {
 
 /* ---- all of them ---- */
 
-static const struct check *const all_checks[] = {pci_checks, vf_checks, eswitch_checks, rdma_checks,
+static const struct check *const all_checks[] = {host_checks, pci_checks, vf_checks, eswitch_checks, rdma_checks,
 	process_checks, log_checks, guest_checks, place_checks, system_checks, own_checks};
 
 bool vfctl_check_at(size_t index, struct vfctl_check *ret)
@@ -351,6 +362,9 @@ int vfctl_doctor_examine(struct vfctl_ctx *ctx, struct vfctl_snapshot *snapshot,
 	exam_end(&e);
 	if (e.failed)
 		return ctx_oom(ctx);
+	r = doctor_list_prerequisites(ctx, d);
+	if (r < 0)
+		return r;
 	if (o->subject)
 		keep_only(d, snapshot, &of);
 	sort(d);

@@ -59,8 +59,11 @@ unlease() { sqlite3 "$state" "PRAGMA foreign_keys = on; DELETE FROM lease WHERE 
 
 # ---- libvirt as the files that it keeps (kernel/hypervisor.c) ----
 
-# libvirt: this host has one, without domains.
-libvirt() { mkdir -p "$SIM_ROOT/etc/libvirt/qemu" "$SIM_ROOT/run/libvirt/qemu"; }
+# libvirt: this host has one, without domains; its daemon runs.
+libvirt() {
+	mkdir -p "$SIM_ROOT/etc/libvirt/qemu" "$SIM_ROOT/run/libvirt/qemu" "$SIM_ROOT/proc/76"
+	echo libvirtd >"$SIM_ROOT/proc/76/comm"
+}
 # defined NAME <XML: virsh define.
 defined() { cat >"$SIM_ROOT/etc/libvirt/qemu/$1.xml"; }
 # started NAME PID [VF...]: the domain of that definition runs, with these open in VFIO.

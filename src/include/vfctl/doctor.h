@@ -46,6 +46,20 @@ struct vfctl_unexamined {
 	char *why;
 };
 
+enum vfctl_presence {
+	VFCTL_PRESENT,
+	VFCTL_MISSING, /**< an ailment says why, and what helps */
+	VFCTL_UNKNOWN, /**< it could not be looked at, see vfctl_diagnosis.unexamined */
+};
+/** "ok", "missing", "unknown"; never NULL. */
+const char *vfctl_presence_name(enum vfctl_presence presence);
+
+/** What a host needs before a guest can have a VF. */
+struct vfctl_prerequisite {
+	const char *name; /**< for people, static: "IOMMU" */
+	enum vfctl_presence presence;
+};
+
 struct vfctl_diagnosis {
 	struct vfctl_ailment *v; /**< the worst first; else in the order of the checks */
 	size_t count;
@@ -53,6 +67,8 @@ struct vfctl_diagnosis {
 	size_t unexamined_count;
 	size_t checks; /**< that were made */
 	enum vfctl_severity worst; /**< of those above; with none NOTE */
+	struct vfctl_prerequisite *prerequisites; /**< in the order in which they build on each other */
+	size_t prerequisite_count;
 };
 
 /** A check, for help and documents. */

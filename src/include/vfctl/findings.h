@@ -21,6 +21,7 @@ enum vfctl_finding_kind {
 	VFCTL_FINDING_EXPOSED, /**< a VF of it is not kept apart, and host.yaml does not accept that */
 	VFCTL_FINDING_OTHER_PF, /**< its PF is elsewhere, and another has the address of that */
 	VFCTL_FINDING_RESERVED, /**< it holds CPUs that host.yaml keeps for the host, or lets guests share */
+	VFCTL_FINDING_UNGUARDED, /**< it runs, and a VF differs from its lease: the hook was not run */
 	/* Notes: what is to be known, while nothing disagrees. */
 	VFCTL_FINDING_UNLEASED, /**< a domain has VFs that are leased to nobody */
 	VFCTL_FINDING_ACCEPTED, /**< a VF of it is not kept apart, and host.yaml accepts that */
@@ -55,7 +56,8 @@ struct vfctl_findings {
 int vfctl_findings_read(struct vfctl_ctx *ctx, const struct vfctl_snapshot *snapshot,
 	const struct vfctl_host_spec *spec, struct vfctl_findings **ret);
 void vfctl_findings_free(struct vfctl_findings *findings);
-/** "gone", "renamed", "absent", "taken", "dropped", "claimed", "exposed", "other-pf", "reserved";
+/** "gone", "renamed", "absent", "taken", "dropped", "claimed", "exposed", "other-pf", "reserved",
+ * "unguarded";
  * of notes "unleased", "accepted", "left", "trusted". */
 const char *vfctl_finding_name(enum vfctl_finding_kind kind);
 

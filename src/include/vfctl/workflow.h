@@ -110,6 +110,15 @@ int vfctl_model_draw(struct vfctl_ctx *ctx, const struct vfctl_host_model *model
 	enum vfctl_picture format, const char *path);
 
 /**
+ * Does this host have what the guest needs besides its place: /dev/kvm, and its disk images?
+ * vfctl_define_plan() asks this of a guest that is new. Of a capture, and of a libvirt elsewhere
+ * (@p hypervisor), nothing is asked.
+ * @return 0; -ENODEV no KVM; -ENOENT a disk; the message has the remedy.
+ */
+int vfctl_guest_check_host(struct vfctl_ctx *ctx, const struct vfctl_guest *guest,
+	const struct vfctl_hypervisor *hypervisor);
+
+/**
  * Where a guest would run: snapshot of the host, what others hold, plan. Nothing changes.
  * @param guest  borrowed for as long as the result lives; given a UUID if it has none.
  * @param ret_placed  also given when the guest does not fit (look at the assignment);

@@ -22,6 +22,7 @@
 #include "vfctl/cpuset.h"
 
 #define CPU "/sys/devices/system/cpu/cpu%d"
+#define CPU_WITH_VMX "processor\t: 0\nflags\t\t: fpu vmx\n"
 #define DEV "/sys/bus/pci/devices/%s"
 
 /* What each driver's VF operations can do (facts: driver quirks). */
@@ -198,7 +199,7 @@ static void make_node(struct host *h, const char *node, const struct pairs *p)
 	sim_put(h, text, "/sys/devices/system/cpu/present");
 	sim_put(h, "0-1\n", "/sys/devices/system/node/online");
 	sim_put(h, "0-1\n", "/sys/devices/system/node/possible");
-	sim_put(h, "processor\t: 0\n", "/proc/cpuinfo");
+	sim_put(h, CPU_WITH_VMX, "/proc/cpuinfo");
 	sim_put(h, "MemTotal: 16777216 kB\n", "/proc/meminfo");
 }
 
@@ -449,7 +450,8 @@ int main(int argc, char **argv)
 		return 1;
 	if (argc == 3 && str_eq(argv[1], "--dump"))
 		dump(h);
-	else if (sim_put(h, "", "/run/vfctl/.keep") == 0)
+	else if (sim_put(h, "", "/run/vfctl/.keep") == 0 && sim_put(h, "", "/dev/kvm") == 0 &&
+		sim_put(h, CPU_WITH_VMX, "/proc/cpuinfo") == 0)
 		while (fgets(line, sizeof(line), stdin))
 			if (make_line(h, line) < 0) {
 				fprintf(stderr, "sim-make: bad line: %s", line);
