@@ -101,7 +101,8 @@ int words_to_guest(struct vfctl_ctx *ctx, const char *lines, struct vfctl_guest 
 			put_value(&text, at, key, at + key + 1, len - key - 1);
 	}
 	/* The disks stay in the definition, and with them the default that follows from them. */
-	if (said_has(lines, "disks[", strlen("disks[")) && !said_find(lines, "iothreads", strlen("iothreads")))
+	if (said_has(lines, "disks[", strlen("disks[")) &&
+		!said_find(lines, "iothreads", strlen("iothreads")))
 		put_value(&text, "iothreads", strlen("iothreads"), "1", 1);
 	put_xml(&text, lines);
 	put_list(&text, lines, "cells", cell_keys, ARRAY_SIZE(cell_keys));

@@ -208,7 +208,8 @@ static void read_vf_sysfs(struct vfctl_ctx *ctx, const struct vfctl_pf *pf, stru
 		vf->iommu_group = -1;
 	if (!vf->driver[0] || pci_driver_is_vfio(vf->driver))
 		return;
-	if (pf->class_code >> 16 == CLASS_NETWORK && pci_netdevs(ctx, &vf->bdf, &names, NULL) == 0 && names[0])
+	if (pf->class_code >> 16 == CLASS_NETWORK &&
+		pci_netdevs(ctx, &vf->bdf, &names, NULL) == 0 && names[0])
 		str_copy(vf->netdev, sizeof(vf->netdev), names[0]);
 	first_child(ctx, &vf->bdf, "infiniband", vf->rdma, sizeof(vf->rdma));
 }

@@ -203,8 +203,8 @@ static const struct check own_checks[] = {
 
 /* ---- all of them ---- */
 
-static const struct check *const all_checks[] = {host_checks, pci_checks, vf_checks, eswitch_checks, rdma_checks,
-	process_checks, log_checks, guest_checks, place_checks, system_checks, own_checks};
+static const struct check *const all_checks[] = {host_checks, pci_checks, vf_checks, eswitch_checks,
+	rdma_checks, process_checks, log_checks, guest_checks, place_checks, system_checks, own_checks};
 
 bool vfctl_check_at(size_t index, struct vfctl_check *ret)
 {

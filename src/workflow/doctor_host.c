@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "host/host.h"
-#include "pci/device.h"
 #include "vfctl/hostspec.h"
 #include "vfctl/identity.h"
 #include "workflow/doctor.h"
@@ -82,7 +81,7 @@ static void check_vfio(struct exam *e)
 {
 	int r;
 
-	if (pci_driver_is_here(e->ctx, "vfio-pci"))
+	if (host_exists(e->ctx, "/sys/bus/pci/drivers/vfio-pci"))
 		return;
 	r = module_exists(e->ctx, "/vfio-pci.ko");
 	if (r == 0)
