@@ -14,6 +14,7 @@ static int run_adopt(struct invocation *in)
 
 	if (status)
 		return status;
+	in->result_domain = in->args[0];
 	r = end ? vfctl_adopt_end_plan(in->ctx, hv, in->args[0], h.ids, in->dry_run, &change)
 		: vfctl_adopt_plan(in->ctx, hv, in->args[0], h.ids, in->dry_run, &change);
 	status = r < 0 ? fail(in, r) : run_ids_change(in, &h, change, "its lease is ended");

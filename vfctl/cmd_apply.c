@@ -12,6 +12,7 @@
 #include "host_ids.h"
 #include "main.h"
 #include "print_declared.h"
+#include "result.h"
 #include "vfctl/findings.h"
 #include "vfctl/recover.h"
 #include "vfctl/watch.h"
@@ -176,7 +177,7 @@ static const char *pending_of(const struct vfctl_declared_pf *pf, const struct o
 }
 
 static void tell_outcome(struct invocation *in, const struct vfctl_declared_pf *pf,
-	const struct outcome *o)
+	const struct outcome *o, const struct vfctl_snapshot *after)
 {
 	const char *pending = pending_of(pf, o);
 	char title[128];
@@ -188,6 +189,7 @@ static void tell_outcome(struct invocation *in, const struct vfctl_declared_pf *
 		out_bool(in->out, "changed", o && !o->error);
 		out_str(in->out, "error", o && o->error ? o->words : pf->words);
 		out_str(in->out, "pending", pending);
+		print_pf_result(in, o && !o->error ? after : NULL, pf->address);
 		out_shut(in->out);
 		return;
 	}
@@ -248,6 +250,7 @@ static int tell_all(struct invocation *in, const struct view *v, const size_t *c
 	const struct vfctl_declared *d = v->declared;
 	int status = status_of(d, chosen, outcomes, count, host, lags);
 	bool changed = host && !host->error, moved = false;
+	struct vfctl_snapshot *after = NULL;
 
 	for (size_t i = 0; i < count; i++) {
 		changed |= !outcomes[i].error;
@@ -261,11 +264,14 @@ static int tell_all(struct invocation *in, const struct view *v, const size_t *c
 		out_bool(in->out, "changed", changed);
 	}
 	in->made |= changed;
+	if (in->json && count)
+		vfctl_snapshot_read(in->ctx, NULL, &after);
 	tell_host(in, d, host);
 	if (in->json)
 		out_open(in->out, "pfs", '[');
 	for (size_t i = 0; i < d->count; i++)
-		tell_outcome(in, &d->pfs[i], outcome_of(chosen, outcomes, count, i));
+		tell_outcome(in, &d->pfs[i], outcome_of(chosen, outcomes, count, i), after);
+	vfctl_snapshot_free(after);
 	if (in->json)
 		out_shut(in->out);
 	tell_lags(in, d, lags);

@@ -104,6 +104,7 @@ static int run_attach(struct invocation *in)
 		return status;
 	o.ids = h.ids;
 	o.spec = h.spec;
+	in->result_domain = in->args[0];
 	r = vfctl_attach_plan(in->ctx, hv, in->args[0], &o, in->dry_run, &change);
 	snprintf(done, sizeof(done), "attached to %s", in->args[0]);
 	status = r < 0 ? fail(in, r) : run_ids_change(in, &h, change, done);
@@ -159,6 +160,7 @@ static int run_detach(struct invocation *in)
 	if (status)
 		return status;
 	o.ids = h.ids;
+	in->result_domain = in->args[0];
 	r = vfctl_detach_plan(in->ctx, hv, in->args[0], &o, in->dry_run, &change);
 	snprintf(done, sizeof(done), "detached from %s", in->args[0]);
 	status = r < 0 ? fail(in, r) : run_ids_change(in, &h, change, done);

@@ -90,7 +90,9 @@ static int run_define(struct invocation *in)
 		int r = vfctl_define_plan(in->ctx, s.guest, &s.options, s.template_text,
 			s.template_name, in->dry_run, &change);
 
+		in->result_domain = s.guest->name;
 		status = r < 0 ? fail(in, r) : run_ids_change(in, &s.host, change, "defined");
+		in->result_domain = NULL;
 		if (status == EXIT_DONE)
 			warn_hook(in);
 	}
@@ -135,6 +137,7 @@ static int run_move(struct invocation *in)
 	if (status == 0) {
 		int r = vfctl_move_plan(in->ctx, in->args[0], &s.options, in->dry_run, &change);
 
+		in->result_domain = in->args[0];
 		status = r < 0 ? fail(in, r) : run_ids_change(in, &s.host, change, "moved");
 	}
 	close_session(&s);
@@ -189,6 +192,7 @@ static int run_undefine(struct invocation *in)
 	if (status)
 		return status;
 	options.ids = h.ids;
+	in->result_domain = in->args[0];
 	r = vfctl_undefine_plan(in->ctx, hv, in->args[0], &options, in->dry_run, &change);
 	status = r < 0 ? fail(in, r)
 		       : run_ids_change(in, &h, change, "undefined, and its lease ended");
@@ -223,6 +227,7 @@ static int run_release(struct invocation *in)
 
 	if (r < 0 && !in->quiet)
 		warn("libvirt does not say whether the domain runs: %s", vfctl_ctx_error(in->ctx));
+	in->result_domain = in->args[0];
 	r = vfctl_release_plan(in->ctx, hv, in->args[0], in->dry_run, &change);
 	status = r < 0 ? fail(in, r) : run_change(in, change, "its VFs are returned");
 	if (hv)

@@ -170,7 +170,10 @@ static int run_set(struct invocation *in)
 			items.count == 1 ? "" : "s", options.config && !options.live
 			? "it takes effect when its domain starts next"
 			: "every value reads back");
+		in->result_vfs = items.v;
+		in->result_vf_count = items.count;
 		status = r < 0 ? fail(in, r) : run_change(in, change, done);
+		in->result_vf_count = 0;
 	}
 	if (options.hypervisor)
 		options.hypervisor->close(options.hypervisor);

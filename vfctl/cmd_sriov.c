@@ -70,6 +70,7 @@ static int run_create(struct invocation *in)
 		host_ids_close(&h);
 		return usage(in, "--pkey: %s", vfctl_ctx_error(in->ctx));
 	}
+	in->result_pf = in->args[0];
 	r = vfctl_create_plan(in->ctx, in->args[0], &options, in->dry_run, &change);
 	snprintf(done, sizeof(done), "%s has %u VF%s", in->args[0], options.count,
 		options.count == 1 ? "" : "s");
@@ -111,6 +112,7 @@ static int run_destroy(struct invocation *in)
 
 	if (status)
 		return status;
+	in->result_pf = in->args[0];
 	r = vfctl_destroy_plan(in->ctx, h.ids, in->args[0], option_of(in, "despite"), in->dry_run,
 		&change);
 	snprintf(done, sizeof(done), "%s has no VFs", in->args[0]);

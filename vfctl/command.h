@@ -9,6 +9,7 @@
 #include "out.h"
 #include "vfctl/change.h"
 #include "vfctl/context.h"
+#include "vfctl/sriov.h"
 
 #define ARRAY_SIZE(a) (sizeof(a) / sizeof((a)[0]))
 
@@ -48,6 +49,10 @@ struct invocation {
 	bool again; /* what was planned came too late: the command is to begin anew */
 	unsigned tries;
 	bool made; /* something was changed */
+	/* What the JSON answer of a change shows as it is afterwards (result.h), each NULL or 0: not. */
+	const char *result_pf, *result_domain;
+	const struct vfctl_set_item *result_vfs;
+	size_t result_vf_count;
 };
 
 /* The value of an option, or NULL when it was not given. */

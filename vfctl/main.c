@@ -10,6 +10,7 @@
 #include "command.h"
 #include "main.h"
 #include "progress.h"
+#include "result.h"
 #include "vfctl/host.h"
 
 const struct command *const commands[] = {&cmd_list, &cmd_show, &cmd_topology, &cmd_create,
@@ -54,6 +55,33 @@ const char *option_of(const struct invocation *in, const char *name)
 		if (strcmp(in->options[i].name, name) == 0)
 			return in->options[i].value;
 	return NULL;
+}
+
+/* ---- warnings ---- */
+
+/* Kept for the JSON answer. */
+static struct {
+	char **v;
+	size_t count;
+} warned;
+
+static void keep_warning(const char *text)
+{
+	char **v = reallocarray(warned.v, warned.count + 1, sizeof(*v));
+
+	if (!v)
+		return;
+	warned.v = v;
+	v[warned.count] = strdup(text);
+	warned.count += v[warned.count] != NULL;
+}
+
+static void forget_warnings(void)
+{
+	while (warned.count)
+		free(warned.v[--warned.count]);
+	free(warned.v);
+	warned.v = NULL;
 }
 
 /* ---- messages ---- */
@@ -140,6 +168,7 @@ void warn(const char *fmt, ...)
 	va_start(args, fmt);
 	vsnprintf(text, sizeof(text), fmt, args);
 	va_end(args);
+	keep_warning(text);
 	progress_hide();
 	fputs("warning: ", stderr);
 	put_clean(stderr, text);
@@ -156,6 +185,8 @@ static void print_log(void *data, enum vfctl_log_level level, const char *text)
 		return;
 	if (level == VFCTL_LOG_INFO && in->quiet)
 		return;
+	if (level == VFCTL_LOG_WARNING)
+		keep_warning(text);
 	progress_hide();
 	fputs(level == VFCTL_LOG_WARNING ? "warning: " : "", stderr);
 	put_clean(stderr, text);
@@ -210,6 +241,15 @@ static void put_nothing(struct invocation *in, const struct vfctl_change *change
 		out_str(in->out, "nothing_to_do", vfctl_change_nothing(change));
 }
 
+/* What was warned of on standard error. */
+static void print_warnings(struct invocation *in)
+{
+	out_open(in->out, "warnings", '[');
+	for (size_t i = 0; i < warned.count; i++)
+		out_str(in->out, NULL, warned.v[i]);
+	out_shut(in->out);
+}
+
 static void print_steps(struct invocation *in, const struct vfctl_change *change)
 {
 	size_t count = vfctl_change_count(change);
@@ -217,12 +257,14 @@ static void print_steps(struct invocation *in, const struct vfctl_change *change
 	if (in->json) {
 		out_open(in->out, NULL, '{');
 		out_bool(in->out, "dry_run", true);
+		out_bool(in->out, "changed", count > 0);
 		put_nothing(in, change);
 		out_open(in->out, "steps", '[');
 		for (size_t i = 0; i < count; i++)
 			out_str(in->out, NULL, vfctl_change_describe(change, i));
 		out_shut(in->out);
 		print_operations(in, change);
+		print_warnings(in);
 		out_shut(in->out);
 		return;
 	}
@@ -253,6 +295,10 @@ int run_change(struct invocation *in, struct vfctl_change *change, const char *d
 			put_nothing(in, change);
 			if (pending)
 				out_str(in->out, "pending", pending);
+			vfctl_ctx_set_log(in->ctx, NULL, NULL); /* its warnings were given */
+			print_result_json(in, change);
+			vfctl_ctx_set_log(in->ctx, print_log, in);
+			print_warnings(in);
 			out_shut(in->out);
 		} else if (r == 0 && !in->quiet && !count) {
 			print_nothing(in, change);
@@ -493,5 +539,6 @@ int main(int argc, char **argv)
 		status = status != EXIT_DONE ? status : in.made ? EXIT_PARTLY : EXIT_FAILED;
 	}
 	vfctl_ctx_free(in.ctx);
+	forget_warnings();
 	return status;
 }

@@ -126,5 +126,5 @@ lab_kernel() {
 	local root=$1/root
 	# shellcheck disable=SC2034
 	kernel=(-kernel "$root/boot/vmlinuz.lab" -initrd "${2:-$root/boot/initrd.lab}"
-		-append "console=ttyS0 loglevel=7 panic=-1 nohz=off highres=off intel_iommu=on iommu=pt mitigations=off random.trust_cpu=on audit=0 apparmor=0 cryptomgr.notests systemd.show_status=yes ${VFCTL_LAB_APPEND:-}")
+		-append "console=ttyS0 loglevel=7 panic=-1 nohz=off highres=off no_timer_check intel_iommu=on iommu=pt mitigations=off random.trust_cpu=on audit=0 apparmor=0 cryptomgr.notests systemd.show_status=yes ${VFCTL_LAB_APPEND:-}")
 }
