@@ -334,6 +334,7 @@ int main(int argc, char **argv)
 	char *xml;
 	int status = EXIT_OK;
 
+	signal(SIGCHLD, SIG_DFL); /* a caller may have left it ignored */
 	if (argc == 2 && strcmp(argv[0], TUNE_PROGRAM) == 0)
 		return tune_guest(argv[1]);
 	if (argc != 5) {

@@ -2,16 +2,20 @@
 /* bench: measure, and say what differs and how sure that is. */
 #include "bench.h"
 
+#define MEASURES " output seed trials to on peer-device size duration set "
+#define REPORTS " html markdown csv shape alpha noise baseline "
+
 static const struct verb verbs[] = {
-	{"run", "PLAN", 0, 1, bench_run_plan},
-	{"latency", "DEVICE --to ADDRESS", 1, 1, bench_run_latency},
-	{"throughput", "DEVICE --to ADDRESS", 1, 1, bench_run_throughput},
-	{"rdma", "DEVICE --to ADDRESS", 1, 1, bench_run_rdma},
-	{"report", "DIR", 1, 1, bench_run_report},
-	{"compare", "BEFORE AFTER", 2, 2, bench_run_compare},
-	{"history", "[DIR...]", 0, ARGS_MAX - 1, bench_run_history},
-	{"import", "DIR --csv FILE", 1, 1, bench_run_import},
-	{"parse", "TOOL FILE", 2, 2, bench_run_parse},
+	{"run", "PLAN", 0, 1, bench_run_plan, " output resume seed trials "},
+	{"latency", "DEVICE --to ADDRESS", 1, 1, bench_run_latency, MEASURES},
+	{"throughput", "DEVICE --to ADDRESS", 1, 1, bench_run_throughput, MEASURES},
+	{"rdma", "DEVICE --to ADDRESS", 1, 1, bench_run_rdma, MEASURES},
+	{"report", "DIR", 1, 1, bench_run_report, REPORTS},
+	{"compare", "BEFORE AFTER", 2, 2, bench_run_compare, REPORTS},
+	{"history", "[DIR...]", 0, ARGS_MAX - 1, bench_run_history, ""},
+	{"import", "DIR --csv FILE", 1, 1, bench_run_import,
+		" csv name baseline goal higher paired emulated "},
+	{"parse", "TOOL FILE", 2, 2, bench_run_parse, " regex json-path "},
 };
 
 static int run_bench(struct invocation *in)

@@ -244,35 +244,25 @@ struct action {
 };
 
 static const struct action actions[] = {
-	{"check", 1, 1, false, " ", "GUID", guid_check},
-	{"pools", 0, 0, false, " ", "", guid_pools},
+	{"check", 1, 1, false, "", "GUID", guid_check},
+	{"pools", 0, 0, false, "", "", guid_pools},
 	{"list", 0, 0, false, " pool domain only fleet ", "", guid_list},
 	{"reserve", 0, 1, true, " pool count domain device pkey mac ", "[VALUE]", guid_reserve},
 	{"release", 1, ARGS_MAX - 1, true, " domain force ", "VALUE...", guid_release},
-	{"import", 1, 1, true, " ", "FILE", guid_import},
+	{"import", 1, 1, true, "", "FILE", guid_import},
 	{"export", 0, 0, false, " format pkey output ", "", guid_export},
 	{"sync", 0, 0, true, " adopt ", "", guid_sync},
 	{"orphans", 0, 0, false, " of-host ", "", guid_orphans},
 	{"reclaim", 0, ARGS_MAX - 1, true, " of-host force ", "VALUE...|--of-host HOST",
 		guid_reclaim},
-	{"publish", 0, 0, true, " ", "", guid_publish},
+	{"publish", 0, 0, true, "", "", guid_publish},
 };
 
 static int check_options(const struct invocation *in, const struct action *action)
 {
-	for (size_t i = 0; i < in->option_count; i++) {
-		const char *name = in->options[i].name;
-		char word[32];
-		bool own = strcmp(name, "dry-run") == 0;
-
-		for (size_t k = 0; k < in->command->option_count; k++)
-			own |= strcmp(in->command->options[k].name, name) == 0;
-		snprintf(word, sizeof(word), " %s ", name);
-		if (own && !strstr(action->options, word) &&
-			!(action->changes && strcmp(name, "dry-run") == 0))
-			return usage(in, "%s takes no --%s", action->name, name);
-	}
-	return 0;
+	if (in->dry_run && !action->changes)
+		return usage(in, "%s takes no --dry-run", action->name);
+	return check_verb_options(in, action->name, action->options);
 }
 
 static int check_call(const struct invocation *in, const struct action *action)

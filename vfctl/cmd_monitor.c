@@ -412,6 +412,7 @@ const struct command cmd_monitor = {
 		"and the host is read anew. With --json each line is an object. It ends with status 0\n"
 		"at Ctrl-C, SIGTERM and SIGHUP, and when nobody reads what it prints any more.",
 	.reads = true,
+	.waits = true,
 	OPTIONS(options),
 	.run = run_monitor,
 };

@@ -4,11 +4,14 @@
 #include "vfctl/bench.h"
 
 static const struct verb verbs[] = {
-	{"profiles", "", 0, 0, tune_run_profiles},
-	{"show", "[DOMAIN | PF [PROFILE] [SETTING=VALUE...]]", 0, ARGS_MAX - 1, tune_run_show},
-	{"set", "PF [PROFILE] [SETTING=VALUE...]", 2, ARGS_MAX - 1, tune_run_set},
-	{"guest", "DOMAIN|GUEST.yaml --profile NAME", 1, 1, tune_run_guest},
-	{"search", "DEVICE --to ADDRESS", 0, 1, tune_run_search},
+	{"profiles", "", 0, 0, tune_run_profiles, ""},
+	{"show", "[DOMAIN | PF [PROFILE] [SETTING=VALUE...]]", 0, ARGS_MAX - 1, tune_run_show, ""},
+	{"set", "PF [PROFILE] [SETTING=VALUE...]", 2, ARGS_MAX - 1, tune_run_set, ""},
+	{"guest", "DOMAIN|GUEST.yaml --profile NAME", 1, 1, tune_run_guest,
+		" profile cloud-init apply output "},
+	{"search", "DEVICE --to ADDRESS", 0, 1, tune_run_search, " to on peer-device goal try size "
+		"duration command regex json-path higher trials noise max-time seed output resume keep "
+		"profile-file "},
 };
 
 static int run_tune(struct invocation *in)

@@ -73,6 +73,7 @@ struct command {
 	const char *words;    /* fixed first arguments ("install status"), or NULL */
 	bool reads;           /* takes --json */
 	bool changes;         /* takes --dry-run */
+	bool waits;           /* it waits for events: progress would tell of nothing */
 	const struct option_row *options;
 	size_t option_count;
 	const char *repeats; /* the option that may be given several times, or NULL */
@@ -108,7 +109,10 @@ struct verb {
 	const char *args; /* "DIR..." */
 	size_t min_args, max_args;
 	int (*run)(struct invocation *in);
+	const char *options; /* of the command's: " output seed "; "" none */
 };
+/* 0, or EXIT_USAGE: the sub-verb takes one of the command's options not. @options as above. */
+int check_verb_options(const struct invocation *in, const char *verb, const char *options);
 int run_verb(struct invocation *in, const struct verb *verbs, size_t count);
 /* "warning: words" on standard error, one line whatever is in it. */
 void warn(const char *fmt, ...) __attribute__((format(printf, 1, 2)));

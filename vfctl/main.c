@@ -139,6 +139,23 @@ int fail_as(const struct invocation *in, int status, int error, const char *fmt,
 	return complain_vfctl(in, text, error, status);
 }
 
+int check_verb_options(const struct invocation *in, const char *verb, const char *options)
+{
+	for (size_t i = 0; i < in->option_count; i++) {
+		const char *name = in->options[i].name;
+		bool own = false;
+		char word[64];
+
+		for (size_t k = 0; k < in->command->option_count; k++)
+			own |= strcmp(in->command->options[k].name, name) == 0;
+		snprintf(word, sizeof(word), " %s ", name);
+		if (own && !strstr(options, word))
+			return usage(in, "%s takes no --%s%s%s", verb, name, options[0] ? "; it takes:" : "",
+				options);
+	}
+	return 0;
+}
+
 int run_verb(struct invocation *in, const struct verb *verbs, size_t count)
 {
 	char names[256] = "";
@@ -155,7 +172,7 @@ int run_verb(struct invocation *in, const struct verb *verbs, size_t count)
 		if (args > verb->max_args)
 			return usage(in, "'%s' is one argument too many: vfctl %s %s %s",
 				in->args[verb->max_args + 1], in->command->name, verb->name, verb->args);
-		return verb->run(in);
+		return check_verb_options(in, verb->name, verb->options) ? EXIT_USAGE : verb->run(in);
 	}
 	return usage(in, "'%s' is not one of: %s", in->args[0], names);
 }
@@ -468,7 +485,7 @@ static int set_up(struct invocation *in)
 
 	out_set_width(in->out, find_width());
 	vfctl_ctx_set_log(in->ctx, print_log, in);
-	if (!in->quiet && !in->json && progress_start()) {
+	if (!in->quiet && !in->json && !in->command->waits && progress_start()) {
 		vfctl_ctx_set_doing(in->ctx, progress_doing, NULL);
 		out_set_start(in->out, progress_stop);
 	}
@@ -515,11 +532,26 @@ static int run_vfctl(struct invocation *in)
 	return status;
 }
 
+/* A caller may leave them ignored or blocked; children could not be awaited then. */
+static void reset_signals(void)
+{
+	sigset_t mask;
+
+	signal(SIGCHLD, SIG_DFL);
+	sigemptyset(&mask);
+	sigaddset(&mask, SIGCHLD);
+	sigaddset(&mask, SIGINT);
+	sigaddset(&mask, SIGTERM);
+	sigaddset(&mask, SIGHUP);
+	sigprocmask(SIG_UNBLOCK, &mask, NULL);
+}
+
 int main(int argc, char **argv)
 {
 	struct invocation in = {0};
 	int status;
 
+	reset_signals();
 	signal(SIGPIPE, SIG_IGN);
 	signal(SIGXFSZ, SIG_IGN); /* a limit on files' sizes is told as EFBIG */
 	in.out = out_new(stdout);

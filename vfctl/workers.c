@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "main.h"
+#include "progress.h"
 
 struct worker {
 	pid_t pid; /* 0: not begun, or awaited */
@@ -91,6 +92,7 @@ static pid_t begin_worker(struct invocation *in, size_t index, struct worker *w,
 	void (*one)(struct invocation *in, void *data, size_t index, struct outcome *ret),
 	void *data)
 {
+	static char lines[BUFSIZ];
 	struct outcome outcome = {0};
 	pid_t parent = getpid(), pid;
 	int fds[2];
@@ -106,7 +108,8 @@ static pid_t begin_worker(struct invocation *in, size_t index, struct worker *w,
 	close(fds[0]);
 	setpgid(0, 0);
 	catch_signals(in->ctx);
-	setvbuf(stderr, NULL, _IOLBF, BUFSIZ); /* lines of several workers, each whole */
+	/* Lines of several workers, each whole. glibc keeps its one byte of a NULL buffer. */
+	setvbuf(stderr, lines, _IOLBF, sizeof(lines));
 	prctl(PR_SET_PDEATHSIG, SIGTERM);
 	if (getppid() != parent)
 		_exit(EXIT_FAILED);
@@ -126,6 +129,17 @@ static void forward(const struct worker *workers, size_t count)
 			kill(workers[i].pid, number);
 }
 
+/* The first that is not awaited yet, by the end of its pipe. */
+static void receive_first(struct worker *workers, size_t count, struct outcome *outcomes)
+{
+	for (size_t i = 0; i < count; i++)
+		if (workers[i].pid > 0) {
+			receive_worker(workers[i].fd, &outcomes[i]);
+			workers[i].pid = 0;
+			return;
+		}
+}
+
 /* The end of any of them; its outcome is small and waits in the pipe. */
 static void await_one(struct worker *workers, size_t count, struct outcome *outcomes)
 {
@@ -139,8 +153,10 @@ static void await_one(struct worker *workers, size_t count, struct outcome *outc
 				workers[i].pid = 0;
 				return;
 			}
-		if (pid < 0 && errno != EINTR)
+		if (pid < 0 && errno != EINTR) {
+			receive_first(workers, count, outcomes);
 			return;
+		}
 	}
 }
 
@@ -154,7 +170,10 @@ int workers_run(struct invocation *in, size_t count, size_t at_once,
 
 	if (!workers)
 		return -ENOMEM;
-	fflush(NULL); /* what is buffered must not come twice */
+	/* Nothing is painted between the lines of the workers; what is buffered must not come twice. */
+	progress_hide();
+	progress_go_on();
+	fflush(NULL);
 	await_signals();
 	for (size_t i = 0; i < count; i++) {
 		for (; running >= at_once; running--)
