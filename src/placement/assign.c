@@ -263,8 +263,7 @@ static void give_extra(struct pick *p, const struct vfctl_request *request,
 	const struct opt_cell *cell, struct vfctl_assignment *a)
 {
 	const struct vfctl_topology *t = p->z->capacity->model->topology;
-
-	uint32_t own = cell->qemu == QEMU_OWN ? 1 : cell->qemu ? 0 : request->emulator_cores;
+	uint32_t own = request_has_auto(request) ? cell->qemu == QEMU_OWN : request->emulator_cores;
 
 	p->count = 0;
 	for (unsigned c = 0; c < CAPACITY_CLASSES_MAX; c++)

@@ -8,6 +8,8 @@
 #define OPTIONS_MAX 20000
 /* Steps on the way to them, most of which may lead nowhere. */
 #define OPTIONS_WORK_MAX 100000
+/* Cells of a guest that QEMU's and I/O threads are tried beside two of, though one has room for both. */
+#define CELLS_IN_PAIRS 4
 
 void options_clear(struct option_list *list)
 {
@@ -183,72 +185,103 @@ static void finish_options(struct gen *g)
 
 /* ---- cores of all cells, once their nodes are known ---- */
 
-static void choose_cores(struct gen *g, size_t cell, size_t extra);
+static void choose_cores(struct gen *g, size_t done);
 
-static void with_vector(struct gen *g, size_t cell, size_t extra, const struct vector *v)
+/* Cells with cores for QEMU come first: where these are not to be had, the others do not matter. */
+static size_t cell_at(const struct gen *g, size_t done)
 {
+	size_t first = g->qemu < g->extra ? g->qemu : g->extra, cell;
+	size_t second = g->qemu < g->extra ? g->extra : g->qemu;
+
+	if (first == g->count)
+		return done;
+	if (done == 0)
+		return first;
+	if (second == first || second == g->count)
+		return done <= first ? done - 1 : done;
+	if (done == 1)
+		return second;
+	cell = done - 2;
+	cell += cell >= first;
+	return cell + (cell >= second);
+}
+
+static void with_vector(struct gen *g, size_t done, const struct vector *v)
+{
+	size_t cell = cell_at(g, done);
 	struct opt_cell *c = &g->cells[cell];
 	uint32_t before = g->threads;
 
 	memcpy(c->cores, v->cores, sizeof(c->cores));
-	memset(c->extra, 0, sizeof(c->extra));
-	c->qemu = QEMU_ELSEWHERE;
-	if (cell == extra && !option_extra(g, c))
-		return;
-	if (!option_l3(g, c))
+	if (!option_extra(g, cell) || !option_l3(g, c))
 		return;
 	if (c->vcpus > c->shared)
 		g->threads = !before || before == v->threads ? v->threads : 1;
 	if (c->shared)
 		g->threads = 1;
 	if (g->threads > 1 || g->r->threads != VFCTL_THREADS_REQUIRE)
-		choose_cores(g, cell + 1, extra);
+		choose_cores(g, done + 1);
 	g->threads = before;
 }
 
-static void choose_cores(struct gen *g, size_t cell, size_t extra)
+static void choose_cores(struct gen *g, size_t done)
 {
 	struct vector vectors[VECTORS_MAX];
-	const struct opt_cell *c = &g->cells[cell];
+	const struct opt_cell *c;
 	size_t count;
 
 	if (!option_go_on(g))
 		return;
-	if (cell == g->count) {
-		if (extra < g->count || !request_has_auto(g->r) || option_fills_host(g))
+	if (done == g->count) {
+		if (g->qemu < g->count || !request_has_auto(g->r) || option_fills_host(g))
 			finish_options(g);
 		return;
 	}
+	c = &g->cells[cell_at(g, done)];
 	count = option_vectors(g, &g->rooms[c->node], c->vcpus - c->shared, vectors);
 	for (size_t i = 0; i < count; i++)
-		with_vector(g, cell, extra, &vectors[i]);
+		with_vector(g, done, &vectors[i]);
 }
 
-/* The cell whose node has the host's CPUs for QEMU, or where it takes nothing; count: none. */
-static size_t free_for_qemu(const struct gen *g)
+static void choose_beside(struct gen *g, size_t qemu, size_t extra)
 {
-	size_t k = 0;
-
-	while (k < g->count && (request_extra_cores(g->r) || (request_has_auto(g->r) &&
-			g->rooms[g->cells[k].node].seats != SEATS_HOST)))
-		k++;
-	return k;
+	g->qemu = qemu;
+	g->extra = extra;
+	choose_cores(g, 0);
 }
 
-/* QEMU's cores beside each of the cells; beside none for the guest that has all of the host. */
+/* Beside two cells: QEMU's threads, and the cores for I/O threads. */
+static void choose_pairs(struct gen *g)
+{
+	for (size_t q = 0; q < g->count; q++)
+		for (size_t e = 0; e < g->count; e++)
+			if (q != e)
+				choose_beside(g, q, e);
+}
+
+/*
+ * The host's CPUs come first for the threads of a QEMU of emulator_cores: auto. Else they, and cores
+ * of its own in any case, are beside each of the cells in its turn; beside none for the guest that has
+ * all of the host.
+ */
 void option_place_cores(struct gen *g)
 {
-	size_t before = g->list->count, own = free_for_qemu(g);
+	bool share = request_has_auto(g->r), own = request_extra_cores(g->r) > 0;
+	size_t before = g->list->count, host = share ? option_host_cell(g) : g->count;
 
 	g->threads = 0;
-	if (own < g->count) {
-		choose_cores(g, 0, own);
+	if (!own && (!share || host < g->count)) {
+		choose_beside(g, host, g->count);
 		return;
 	}
 	for (size_t k = 0; k < g->count; k++)
-		choose_cores(g, 0, k);
-	if (request_has_auto(g->r) && !request_extra_cores(g->r) && g->list->count == before)
-		choose_cores(g, 0, g->count);
+		choose_beside(g, host < g->count ? host : share ? k : g->count, own ? k : g->count);
+	if (host < g->count || !share)
+		return;
+	if (own && (g->count <= CELLS_IN_PAIRS || g->list->count == before))
+		choose_pairs(g);
+	if (!own && g->list->count == before)
+		choose_beside(g, g->count, g->count);
 }
 
 /* ---- nodes ---- */
