@@ -267,14 +267,38 @@ static int ask_planner(struct vfctl_ctx *ctx, struct redefining *r)
 	return e < 0 ? e : placed_check(ctx, r->placed);
 }
 
-/* On the nodes that it moves to; its VFs are those that its own words find there. */
+/* Only its VFs are where they should not be. */
+static bool moves_within(const struct redefining *r)
+{
+	const struct vfctl_assignment *to = r->q->to, *now = r->now;
+	bool within = to->cell_count == now->cell_count;
+
+	for (size_t i = 0; within && i < now->cell_count; i++) {
+		bool found = false;
+
+		for (size_t k = 0; k < to->cell_count; k++)
+			found |= to->cells[k].node == now->cells[i].node &&
+				to->cells[k].memory_node == now->cells[i].memory_node;
+		within = found;
+	}
+	return within;
+}
+
+/*
+ * On the nodes that it moves to, and where these are its own on its own CPUs; its VFs are those that
+ * its own words find there.
+ */
 static int ask_to_move(struct vfctl_ctx *ctx, struct redefining *r)
 {
-	const struct vfctl_cpuset closed = {{0}};
+	const struct vfctl_cpuset own = own_cpus(r);
+	const struct vfctl_cpuset closed[] = {all_but(r, &own), {{0}}};
 	int e = free_own_vfs(ctx, r);
 
-	if (e == 0)
-		e = plan_once(ctx, r, &closed, MOVE);
+	for (size_t i = moves_within(r) ? 0 : 1; e == 0 && i < ARRAY_SIZE(closed); i++) {
+		e = plan_once(ctx, r, &closed[i], MOVE);
+		if (e == 0 && r->placed->plan->assignments[0].refusal == VFCTL_REFUSAL_NONE)
+			return 0;
+	}
 	return e < 0 ? e : placed_check(ctx, r->placed);
 }
 

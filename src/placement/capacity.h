@@ -28,6 +28,7 @@ struct node_free {
 	uint16_t core_count;
 	uint16_t l3_whole; /* L3 groups all of whose cores are free */
 	bool touched;	   /* a guest of this plan is here */
+	uint16_t entered;  /* page sizes (a bit each) of which a guest that moves has memory here */
 };
 
 struct capacity_node {

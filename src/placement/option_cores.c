@@ -94,6 +94,8 @@ size_t option_vectors(struct gen *g, const struct node_free *room, uint32_t vcpu
 /* Nobody shares a node that a guest has as a whole. */
 static enum qemu_place qemu_place(const struct gen *g, unsigned node)
 {
+	if (g->demand->current && g->demand->current->qemu_node == (int)node)
+		return QEMU_KEPT;
 	if (g->rooms[node].seats)
 		return QEMU_SEAT;
 	return g->r->whole_node ? QEMU_OWN : QEMU_NEW;
@@ -101,7 +103,9 @@ static enum qemu_place qemu_place(const struct gen *g, unsigned node)
 
 uint32_t option_qemu_cores(const struct gen *g, unsigned node)
 {
-	return request_has_auto(g->r) && qemu_place(g, node) != QEMU_SEAT;
+	enum qemu_place place = qemu_place(g, node);
+
+	return request_has_auto(g->r) && place != QEMU_SEAT && place != QEMU_KEPT;
 }
 
 size_t option_host_cell(const struct gen *g)

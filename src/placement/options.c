@@ -118,6 +118,8 @@ static uint64_t room_after(const struct gen *g, const struct option *o)
 	memcpy(usable, g->node_threads, g->capacity->node_count * sizeof(*usable));
 	for (size_t k = 0; k < o->cell_count; k++)
 		nodes |= UINT64_C(1) << g->cells[k].memory_node;
+	for (unsigned n = 0; o->stay && n < g->capacity->node_count; n++)
+		nodes |= (uint64_t)(g->demand->current->held[n] > 0) << n;
 	for (uint64_t left = nodes; left; left &= left - 1)
 		rooms[__builtin_ctzll(left)] = g->rooms[__builtin_ctzll(left)];
 	option_take(g->capacity, g->demand, o, g->cells, rooms);
@@ -455,23 +457,40 @@ static void make_for_page(struct gen *g, size_t cell_count)
 	choose_nodes(g, 0);
 }
 
+/*
+ * Nobody who moves may have what it holds. Memory may be short without anybody's move, where the host
+ * gave some of it away since: that is no reason to leave.
+ */
+static bool may_stay(const struct gen *g)
+{
+	const struct current_place *h = g->demand->current;
+
+	for (size_t k = 0; k < h->cell_count; k++)
+		for (unsigned c = 0; c < g->capacity->class_count; c++)
+			if (h->cores[k][c] > g->rooms[h->nodes[k]].cores[c])
+				return false;
+	for (unsigned n = 0; h->page >= 0 && n < g->capacity->node_count; n++)
+		if (h->held[n] > g->rooms[n].memory[h->page] && g->rooms[n].entered >> h->page & 1)
+			return false;
+	return true;
+}
+
 /* Where the guest is: its cores, its memory and its VFs as they are. */
 static void make_stay(struct gen *g)
 {
 	const struct current_place *h = g->demand->current;
 	struct option o = {.cell_count = (uint8_t)h->cell_count, .threads = 1, .stay = true,
-		.local = true};
-	struct vector vectors[VECTORS_MAX];
+		.local = true, .page = (uint8_t)(h->page < 0 ? 0 : h->page)};
 
+	if (!may_stay(g))
+		return;
 	g->count = h->cell_count;
 	for (size_t k = 0; k < h->cell_count; k++) {
 		struct opt_cell *c = &g->cells[k];
 
 		*c = (struct opt_cell){.vcpus = g->r->cells[k].vcpus, .node = h->nodes[k],
-			.memory_node = h->memory_nodes[k], .memory = h->memory[k]};
-		if (!option_vectors(g, &g->rooms[c->node], c->vcpus, vectors))
-			return;
-		memcpy(c->cores, vectors[0].cores, sizeof(c->cores));
+			.memory_node = h->memory_nodes[k]};
+		memcpy(c->cores, h->cores[k], sizeof(c->cores));
 		o.nodes |= UINT64_C(1) << c->node;
 		o.local &= c->node == c->memory_node;
 		o.distance += 2 * (uint64_t)c->vcpus *
@@ -479,9 +498,6 @@ static void make_stay(struct gen *g)
 		for (size_t j = 0; j < k; j++)
 			o.distance += capacity_distance(g->capacity, c->node, g->cells[j].node) - 10;
 	}
-	for (unsigned p = 0; p < g->capacity->page_count; p++)
-		if (g->capacity->page_bytes[p] == g->r->page_bytes)
-			o.page = (uint8_t)p;
 	for (size_t i = 0; i < h->vf_count; i++)
 		o.local &= g->r->wants[i].affinity == VFCTL_AFFINITY_ANY ||
 			(g->capacity->groups[h->groups[i]].local & o.nodes) != 0;
@@ -546,9 +562,22 @@ static void take_seat(struct node_free *room, const struct opt_cell *cell, const
 		room->seats--;
 }
 
+static void take_held(const struct capacity *capacity, const struct current_place *current,
+	struct node_free *rooms)
+{
+	for (unsigned n = 0; current->page >= 0 && n < capacity->node_count; n++) {
+		uint64_t *memory = &rooms[n].memory[current->page], held = current->held[n];
+
+		if (held)
+			*memory -= held < *memory ? held : *memory;
+	}
+}
+
 void option_take(const struct capacity *capacity, const struct demand *demand, const struct option *o,
 	const struct opt_cell *cells, struct node_free *rooms)
 {
+	if (o->stay)
+		take_held(capacity, demand->current, rooms);
 	for (size_t k = 0; k < o->cell_count; k++) {
 		struct node_free *room = &rooms[cells[k].node];
 		uint64_t *memory = &rooms[cells[k].memory_node].memory[o->page];
@@ -565,6 +594,8 @@ void option_take(const struct capacity *capacity, const struct demand *demand, c
 			room->l3_whole = (uint16_t)(room->core_count / size);
 		room->shared -= cells[k].shared < room->shared ? cells[k].shared : room->shared;
 		*memory -= cells[k].memory < *memory ? cells[k].memory : *memory;
+		if (demand->current && !o->stay)
+			rooms[cells[k].memory_node].entered |= (uint16_t)(1 << o->page);
 		if (demand->request->whole_node) {
 			room->shared = 0;
 			memset(room->memory, 0, sizeof(room->memory));

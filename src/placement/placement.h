@@ -16,6 +16,8 @@ struct assigning {
 	bool *vf_kept;	      /* by index: its guest keeps it; NULL none */
 	uint32_t (*have)[CAPACITY_CLASSES_MAX]; /* by L3 group, while cores are picked */
 	uint16_t *core_seats; /* guests that a core for QEMU's threads can still carry */
+	const bool *own_cores; /* of the guest that moves: it gets these first; NULL none */
+	const struct vfctl_cpuset *own_qemu; /* what carries its QEMU's threads now */
 };
 int assign_begin(struct vfctl_ctx *ctx, const struct capacity *capacity, struct assigning *ret);
 int assign_guest(struct vfctl_ctx *ctx, struct assigning *z, const struct vfctl_request *request,

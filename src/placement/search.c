@@ -249,6 +249,8 @@ static bool could_place(const struct search *s, size_t depth)
 	const struct vfctl_request *r = s->demands[depth].request;
 	uint64_t threads = 0, memory = 0, shared = 0;
 
+	if (s->demands[depth].current) /* it can stay, whatever there is */
+		return true;
 	for (unsigned n = 0; n < s->capacity->node_count; n++) {
 		threads += rooms[n].threads;
 		memory += search_memory(s, &rooms[n]);
@@ -257,7 +259,7 @@ static bool could_place(const struct search *s, size_t depth)
 	if (threads < s->demands[depth].threads || memory < r->memory_bytes ||
 		shared < r->shared_vcpus)
 		return false;
-	for (size_t w = 0; w < r->want_count && !s->demands[depth].current; w++) {
+	for (size_t w = 0; w < r->want_count; w++) {
 		uint32_t left = 0;
 
 		for (size_t g = 0; g < s->capacity->group_count; g++)

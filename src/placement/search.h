@@ -12,7 +12,10 @@ struct current_place {
 	size_t cell_count;
 	uint8_t nodes[CAPACITY_NODES_MAX];
 	uint8_t memory_nodes[CAPACITY_NODES_MAX];
-	uint64_t memory[CAPACITY_NODES_MAX];
+	uint16_t cores[CAPACITY_NODES_MAX][CAPACITY_CLASSES_MAX]; /* by cell */
+	uint64_t held[CAPACITY_NODES_MAX]; /* bytes of its page size, by node */
+	int page;  /* index of that size; -1: the host has no such pages */
+	int qemu_node; /* of the core that carries its QEMU's threads with those of others; -1 none */
 	size_t vf_count;
 	uint16_t groups[VFCTL_GUEST_VFS_MAX]; /* of the capacity, a VF each */
 };
@@ -47,6 +50,7 @@ enum qemu_place {
 	QEMU_SEAT,	/* on CPUs that are there for that already */
 	QEMU_NEW,	/* on one of the extra cores, which others will share */
 	QEMU_OWN,	/* on one of the extra cores, alone */
+	QEMU_KEPT,	/* on the core that carries them already: the guest moves within the node */
 };
 
 /* One cell of an option. */
