@@ -237,7 +237,7 @@ static uint32_t extra_cores(const struct refusal *f, const struct vfctl_request 
 	const struct node_free *room)
 {
 	uint32_t threads = f->capacity->class_threads[f->capacity->class_count - 1];
-	bool whole = cores_needed(r, threads) >= f->capacity->core_count;
+	bool whole = cores_needed(r, threads) == f->capacity->core_count;
 
 	return request_extra_cores(r) + (request_has_auto(r) && !room->seats && !whole);
 }
