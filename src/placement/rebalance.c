@@ -361,6 +361,7 @@ static int make_result(const struct rebalancing *b, const struct search_result *
 	memcpy(made->plan->bound, result->bound, sizeof(made->plan->bound));
 	made->plan->gap_level = result->gap_level;
 	made->plan->steps = result->steps;
+	made->plan->cut = plan_cut(made->plan, result->clock);
 	r = fill_moved(b, result, made);
 	if (r == 0)
 		keep_own_vfs(b, made);
@@ -373,13 +374,14 @@ int vfctl_plan_rebalance(struct vfctl_ctx *ctx, const struct vfctl_host_model *m
 	const struct vfctl_plan_options *options, struct vfctl_rebalance **ret)
 {
 	_cleanup_(clear_rebalancing) struct rebalancing b = {.ctx = ctx, .model = model};
+	const struct search_limits limits = search_limits_of(options);
 	struct search_result result = {0};
 	int r = vfctl_model_check(ctx, model);
 
 	if (r == 0)
 		r = open_all(&b);
 	if (r == 0)
-		r = search_run(ctx, b.capacity, b.demands, b.count, 0, options, &result);
+		r = search_run(ctx, b.capacity, b.demands, b.count, NULL, &limits, &result);
 	if (r == 0)
 		r = make_result(&b, &result, ret);
 	search_result_clear(&result, b.count);
