@@ -270,8 +270,8 @@ void print_proof(struct out *out, const struct vfctl_host_model *model,
 	enum vfctl_plan_level gap = plan->gap_level;
 
 	if (plan->cut == VFCTL_CUT_CLOCK)
-		out_fold(out, LABEL, "  cut       the time limit ended the planner before its steps did: on a host that "
-			"is less busy the answer may be better");
+		out_fold(out, LABEL, "  cut       the time limit ended the planner before its steps did: "
+			"on a host that is less busy the answer may be better");
 	out_fold(out, LABEL, "  expects   next guests: %s", next_guests(model));
 	if (gap == VFCTL_LEVELS) {
 		out_fold(out, LABEL, "  proof     %s",
