@@ -25,6 +25,7 @@ static struct {
 	struct vfctl_free_vf vfs[GUESTS_MAX][2];
 	struct vfctl_vf_want wants[GUESTS_MAX][2];
 	unsigned threads, cores[NODES]; /* of each core; of each node */
+	const struct vfctl_core *qemu; /* carries QEMU's threads of some guests; NULL: none does */
 } host;
 
 static void make_nodes(struct instance *in)
@@ -81,7 +82,7 @@ static void give_cores(struct instance *in, struct vfctl_occupant *o)
 	bool any = R(8) == 0;
 
 	for (size_t i = 0; i < in->topology.core_count && count; i++) {
-		bool taken = false;
+		bool taken = &in->cores[i] == host.qemu;
 
 		for (size_t g = 0; g < in->model.occupant_count; g++)
 			taken |= vfctl_cpuset_intersects(&in->occupants[g].cpus, &in->cores[i].cpus);
@@ -116,6 +117,7 @@ static void give_vfs(struct instance *in, size_t g, struct vfctl_occupant *o)
 }
 
 static int64_t left_of(const struct instance *in, unsigned node, unsigned page, bool movable_too);
+static unsigned node_of(const struct instance *in, const struct vfctl_cpuset *cpus);
 
 static void make_guest(struct instance *in, size_t g)
 {
@@ -129,6 +131,8 @@ static void make_guest(struct instance *in, size_t g)
 	give_cores(in, o);
 	if (vfctl_cpuset_empty(&o->cpus))
 		return;
+	if (host.qemu && R(3) && node_of(in, &o->cpus) == 1u << host.qemu->node)
+		o->qemu_cpus = host.qemu->cpus;
 	node = R((uint32_t)in->topology.node_count);
 	for (unsigned n = 0; n < in->topology.node_count && R(4); n++)
 		if (vfctl_cpuset_intersects(&o->cpus, &in->nodes[n].cpus))
@@ -167,6 +171,8 @@ static struct instance *make_instance(uint64_t seed)
 		.occupants = in->occupants};
 	make_nodes(in);
 	make_vfs(in);
+	if (R(4) == 0)
+		host.qemu = &in->cores[R((uint32_t)in->topology.core_count)];
 	for (unsigned left = 1 + R(GUESTS_MAX); left; left--)
 		make_guest(in, in->model.occupant_count);
 	return in;
@@ -276,6 +282,19 @@ static bool check_cpus(const struct instance *in, const struct vfctl_rebalance *
 			to->cell_count == 1 && !vfctl_cpuset_within(cpus, &o->cpus))
 			return SAY("%s stays on its node and leaves its CPUs\n", o->name);
 		vfctl_cpuset_or(&held, cpus);
+	}
+	for (size_t m = 0; m < r->move_count; m++) {
+		const struct vfctl_occupant *o = &in->occupants[r->moves[m].occupant];
+		const struct vfctl_assignment *to = r->moves[m].to;
+
+		if (vfctl_cpuset_empty(&o->qemu_cpus))
+			continue;
+		if (!to->emulator_shared || vfctl_cpuset_empty(&to->emulator_cpus) ||
+			vfctl_cpuset_intersects(&held, &to->emulator_cpus))
+			return SAY("%s: QEMU's threads are on no core that guests share\n", o->name);
+		if (node_of(in, &to->held_cpus) == node_of(in, &o->cpus) &&
+			!vfctl_cpuset_within(&to->emulator_cpus, &o->qemu_cpus))
+			return SAY("%s stays on its node, and its QEMU's threads do not\n", o->name);
 	}
 	return true;
 }
@@ -488,7 +507,10 @@ static bool check_best(const struct instance *in, const struct vfctl_rebalance *
 		unproven++;
 		return true;
 	}
-	/* Of guests on two nodes brute force knows no moves: they are looked at as sound alone. */
+	/* Of guests on two nodes, and of cores for QEMU, brute force knows nothing. */
+	for (size_t g = 0; g < in->model.occupant_count; g++)
+		if (!vfctl_cpuset_empty(&in->occupants[g].qemu_cpus))
+			return true;
 	for (size_t g = 0; g < in->model.occupant_count; g++)
 		if (__builtin_popcount(node_of(in, &in->occupants[g].cpus)) > 1)
 			return true;
