@@ -269,6 +269,9 @@ void print_proof(struct out *out, const struct vfctl_host_model *model,
 					: "the search ended early";
 	enum vfctl_plan_level gap = plan->gap_level;
 
+	if (plan->cut == VFCTL_CUT_CLOCK)
+		out_fold(out, LABEL, "  cut       the time limit ended the planner before its steps did: "
+			"on a host that is less busy the answer may be better");
 	out_fold(out, LABEL, "  expects   next guests: %s", next_guests(model));
 	if (gap == VFCTL_LEVELS) {
 		out_fold(out, LABEL, "  proof     %s",
@@ -288,6 +291,9 @@ void print_proof(struct out *out, const struct vfctl_host_model *model,
 			gap == VFCTL_LEVEL_PLACED ? "" : "; all before that is the best there is");
 }
 
+static const char *const cut_names[] = {[VFCTL_CUT_NONE] = NULL, [VFCTL_CUT_STEPS] = "steps",
+	[VFCTL_CUT_CLOCK] = "clock"};
+
 void put_proof(struct out *out, const struct vfctl_host_model *model,
 	const struct vfctl_plan *plan)
 {
@@ -298,6 +304,7 @@ void put_proof(struct out *out, const struct vfctl_host_model *model,
 	out_bool(out, "optimal", gap == VFCTL_LEVELS);
 	out_str(out, "gap_in", gap == VFCTL_LEVELS ? NULL : vfctl_plan_level_name(gap));
 	out_int(out, "steps", (int64_t)plan->steps);
+	out_str(out, "cut", cut_names[plan->cut]);
 	for (unsigned i = 0; i < VFCTL_LEVELS; i++) {
 		out_open(out, vfctl_plan_level_name((enum vfctl_plan_level)i), '{');
 		out_int(out, "value", (int64_t)plan->value[i]);

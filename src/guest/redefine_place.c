@@ -267,12 +267,56 @@ static int ask_planner(struct vfctl_ctx *ctx, struct redefining *r)
 	return e < 0 ? e : placed_check(ctx, r->placed);
 }
 
-/* On the nodes that it moves to; its VFs are those that its own words find there. */
+/* Only its VFs are where they should not be. */
+static bool moves_within(const struct redefining *r)
+{
+	const struct vfctl_assignment *to = r->q->to, *now = r->now;
+	bool within = to->cell_count == now->cell_count;
+
+	for (size_t i = 0; within && i < now->cell_count; i++) {
+		bool found = false;
+
+		for (size_t k = 0; k < to->cell_count; k++)
+			found |= to->cells[k].node == now->cells[i].node &&
+				to->cells[k].memory_node == now->cells[i].memory_node;
+		within = found;
+	}
+	return within;
+}
+
+/* On its own CPUs: those that carry its QEMU's threads go on to do that. */
+static int plan_within(struct vfctl_ctx *ctx, struct redefining *r)
+{
+	struct vfctl_host_model *m = r->placed->model;
+	const struct vfctl_cpuset own = own_cpus(r), closed = all_but(r, &own);
+	bool shares = !vfctl_cpuset_empty(&r->shape.qemu_cpus);
+	int e;
+
+	if (shares) {
+		if (!array_grow(m->occupants, m->occupant_count))
+			return ctx_oom(ctx);
+		m->occupants[m->occupant_count++] = (struct vfctl_occupant){
+			.name = r->placed->guest->name, .qemu_cpus = r->shape.qemu_cpus};
+	}
+	e = plan_once(ctx, r, &closed, MOVE);
+	m->occupant_count -= shares;
+	return e;
+}
+
+/*
+ * On the nodes that it moves to, and where these are its own on its own CPUs; its VFs are those that
+ * its own words find there.
+ */
 static int ask_to_move(struct vfctl_ctx *ctx, struct redefining *r)
 {
 	const struct vfctl_cpuset closed = {{0}};
 	int e = free_own_vfs(ctx, r);
 
+	if (e == 0 && moves_within(r)) {
+		e = plan_within(ctx, r);
+		if (e == 0 && r->placed->plan->assignments[0].refusal == VFCTL_REFUSAL_NONE)
+			return 0;
+	}
 	if (e == 0)
 		e = plan_once(ctx, r, &closed, MOVE);
 	return e < 0 ? e : placed_check(ctx, r->placed);

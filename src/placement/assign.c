@@ -114,6 +114,23 @@ static void take_from_l3(struct pick *p, uint32_t l3)
 	}
 }
 
+/* Whoever moves within a node keeps the cores that it has there. */
+static void take_own(struct pick *p)
+{
+	const struct vfctl_topology *t = p->z->capacity->model->topology;
+
+	for (size_t i = 0; p->z->own_cores && i < t->core_count; i++) {
+		unsigned c = p->z->capacity->cores[i].class;
+
+		if (!p->z->own_cores[i] || t->cores[i].node != p->node || p->z->core_taken[i] ||
+			!p->need[c])
+			continue;
+		p->need[c]--;
+		p->z->core_taken[i] = true;
+		p->cores[p->count++] = i;
+	}
+}
+
 static void pick_cores(struct pick *p, const uint16_t *cores)
 {
 	uint32_t l3 = 0;
@@ -121,6 +138,7 @@ static void pick_cores(struct pick *p, const uint16_t *cores)
 	p->count = 0;
 	for (unsigned c = 0; c < CAPACITY_CLASSES_MAX; c++)
 		p->need[c] = cores[c];
+	take_own(p);
 	while (best_l3(p, &l3))
 		take_from_l3(p, l3);
 }
@@ -263,8 +281,7 @@ static void give_extra(struct pick *p, const struct vfctl_request *request,
 	const struct opt_cell *cell, struct vfctl_assignment *a)
 {
 	const struct vfctl_topology *t = p->z->capacity->model->topology;
-
-	uint32_t own = cell->qemu == QEMU_OWN ? 1 : cell->qemu ? 0 : request->emulator_cores;
+	uint32_t own = request_has_auto(request) ? cell->qemu == QEMU_OWN : request->emulator_cores;
 
 	p->count = 0;
 	for (unsigned c = 0; c < CAPACITY_CLASSES_MAX; c++)

@@ -119,6 +119,10 @@ static void give_auto(struct assigning *z, const struct chosen *chosen, struct v
 			a->emulator_cpus = host_cpus_near(z->capacity->model, node);
 		else if (cell->qemu == QEMU_SEAT || cell->qemu == QEMU_NEW)
 			take_seat(z, node, a);
+		else if (cell->qemu == QEMU_KEPT && z->own_qemu) {
+			a->emulator_cpus = *z->own_qemu;
+			a->emulator_shared = true;
+		}
 	}
 }
 

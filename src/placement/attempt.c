@@ -23,8 +23,10 @@ static bool may_try(struct refusal *f)
 {
 	if (!f->error && f->ctx->cancelled)
 		f->error = ctx_fail(f->ctx, -EINTR, "the planner was interrupted");
-	if (search_now_ms() >= f->plan->deadline_ms)
+	if (search_now_ms() >= f->plan->deadline_ms) {
 		f->steps = 0;
+		f->plan->clock = true;
+	}
 	return !f->error && f->steps;
 }
 
@@ -37,7 +39,7 @@ static void spend_attempt(struct refusal *f, uint64_t steps)
 static bool attempt(struct refusal *f, const struct capacity *capacity,
 	const struct vfctl_request *requests, size_t count, size_t about, struct tried *ret)
 {
-	struct try_limits limits = {.max_steps = count == 1 ? ATTEMPT_STEPS : ATTEMPT_STEPS_ALL,
+	struct search_limits limits = {.max_steps = count == 1 ? ATTEMPT_STEPS : ATTEMPT_STEPS_ALL,
 		.deadline_ms = f->plan->deadline_ms};
 	int r;
 

@@ -20,6 +20,7 @@ struct search {
 	uint64_t flow_work; /* counted so far */
 	uint64_t first_work; /* left for what comes before the steps, as option_list counts it */
 	struct chosen *now, *best;
+	const struct chosen *known; /* a plan to begin with, by the requests' order; NULL none */
 	score sum;	    /* of what is placed now, but for VFs' distance */
 	score best_score, root;
 	bool has_best;
@@ -27,6 +28,7 @@ struct search {
 	struct node_free *best_rooms;
 	unsigned levels; /* that count in this pass */
 	uint64_t steps, max_steps, next_look;
+	uint64_t any_steps; /* for one guest more, when no plan was found in the others */
 	struct limit limit;
 	struct reach **reach; /* of each type, to be freed */
 	bool stopped, proven, cut; /* cut: a guest had more options than are looked at */

@@ -524,12 +524,20 @@ static bool are_twins(const struct capacity *s, unsigned a, unsigned b)
 
 static void find_twins(struct capacity *s)
 {
+	for (unsigned n = 0; n < s->node_count; n++)
+		s->nodes[n].twins = 0;
 	for (unsigned a = 0; a < s->node_count; a++)
 		for (unsigned b = a + 1; b < s->node_count; b++)
 			if (are_twins(s, a, b)) {
 				s->nodes[a].twins |= UINT64_C(1) << b;
 				s->nodes[b].twins |= UINT64_C(1) << a;
 			}
+}
+
+void capacity_judge(struct capacity *s)
+{
+	find_twins(s);
+	outlook_init(s);
 }
 
 static void find_nodes(struct capacity *s)
@@ -571,8 +579,7 @@ int capacity_new(struct vfctl_ctx *ctx, const struct vfctl_host_model *model,
 		r = find_vfs(ctx, s, leave_out);
 	if (r < 0)
 		return r;
-	find_twins(s);
-	outlook_init(s);
+	capacity_judge(s);
 	*ret = steal(s);
 	return 0;
 }

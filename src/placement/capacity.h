@@ -28,6 +28,7 @@ struct node_free {
 	uint16_t core_count;
 	uint16_t l3_whole; /* L3 groups all of whose cores are free */
 	bool touched;	   /* a guest of this plan is here */
+	uint16_t entered;  /* page sizes (a bit each) of which a guest that moves has memory here */
 };
 
 struct capacity_node {
@@ -96,6 +97,8 @@ struct capacity {
 int capacity_new(struct vfctl_ctx *ctx, const struct vfctl_host_model *model,
 	const bool *leave_out, bool next_share, struct capacity **ret);
 void capacity_free(struct capacity *capacity);
+/* What is judged by what is free, after that has changed: which nodes are alike, and the prices. */
+void capacity_judge(struct capacity *capacity);
 static inline void capacity_freep(struct capacity **capacity)
 {
 	capacity_free(*capacity);

@@ -54,6 +54,7 @@ int search_fit(struct vfctl_ctx *ctx, const struct capacity *capacity,
 		s.error = ctx_oom(ctx);
 	io->fits = !s.error && fits_node(&s, &list, &cut);
 	io->sure = io->fits || !cut;
+	io->clock |= limit.reached;
 	steps += list.work / WORK_PER_STEP;
 	io->steps -= steps < io->steps ? steps : io->steps;
 	free(demand.reach);

@@ -2,9 +2,16 @@
 /* How many cores of each kind one cell may take of a node. */
 #include "placement/options.h"
 
+/*
+ * Cores that are listed already, as what fills them, are no other way: of many cells each would
+ * double the ways.
+ */
 static void add_vector(struct gen *g, const struct vector *v, struct vector *list,
 	size_t *count)
 {
+	for (size_t i = 0; i < *count; i++)
+		if (memcmp(list[i].cores, v->cores, sizeof(v->cores)) == 0)
+			return;
 	if (*count < VECTORS_MAX)
 		list[(*count)++] = *v;
 	else
@@ -87,23 +94,38 @@ size_t option_vectors(struct gen *g, const struct node_free *room, uint32_t vcpu
 /* Nobody shares a node that a guest has as a whole. */
 static enum qemu_place qemu_place(const struct gen *g, unsigned node)
 {
+	if (g->demand->current && g->demand->current->qemu_node == (int)node)
+		return QEMU_KEPT;
 	if (g->rooms[node].seats)
 		return QEMU_SEAT;
 	return g->r->whole_node ? QEMU_OWN : QEMU_NEW;
 }
 
-uint32_t option_extra_cores(const struct gen *g, unsigned node)
+uint32_t option_qemu_cores(const struct gen *g, unsigned node)
 {
-	return request_extra_cores(g->r) +
-		(request_has_auto(g->r) && qemu_place(g, node) != QEMU_SEAT);
+	enum qemu_place place = qemu_place(g, node);
+
+	return request_has_auto(g->r) && place != QEMU_SEAT && place != QEMU_KEPT;
 }
 
-bool option_extra(const struct gen *g, struct opt_cell *cell)
+size_t option_host_cell(const struct gen *g)
 {
-	uint32_t need = option_extra_cores(g, cell->node);
+	size_t k = 0;
+
+	while (k < g->count && g->rooms[g->cells[k].node].seats != SEATS_HOST)
+		k++;
+	return k;
+}
+
+bool option_extra(struct gen *g, size_t number)
+{
+	struct opt_cell *cell = &g->cells[number];
+	bool has_qemu = number == g->qemu && request_has_auto(g->r);
+	uint32_t need = (number == g->extra ? request_extra_cores(g->r) : 0) +
+		(has_qemu ? option_qemu_cores(g, cell->node) : 0);
 
 	memset(cell->extra, 0, sizeof(cell->extra));
-	cell->qemu = request_has_auto(g->r) ? qemu_place(g, cell->node) : QEMU_ELSEWHERE;
+	cell->qemu = has_qemu ? qemu_place(g, cell->node) : QEMU_ELSEWHERE;
 	for (unsigned c = 0; c < g->capacity->class_count && need; c++) {
 		uint32_t left = (uint32_t)(g->rooms[cell->node].cores[c] - cell->cores[c]);
 

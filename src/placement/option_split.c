@@ -245,20 +245,43 @@ static void try_uneven(struct gen *g, const uint32_t *most, uint32_t unit,
 		try_all(g, most, unit, even, 0, steps, &split);
 }
 
+static void make_way_at(struct gen *g, uint32_t *most, uint32_t unit, size_t cell, uint32_t cores)
+{
+	uint32_t was = most[cell];
+	struct split split;
+
+	most[cell] = most_steps(g, g->cells[cell].node, unit, cores);
+	if (even_split(g, most, unit, &split))
+		try_split(g, &split);
+	most[cell] = was;
+}
+
+/* QEMU's threads beside one cell, its I/O threads beside another. */
+static void make_way_in_pairs(struct gen *g, uint32_t *most, uint32_t unit)
+{
+	for (size_t q = 0; q < g->count; q++) {
+		uint32_t was = most[q];
+
+		most[q] = most_steps(g, g->cells[q].node, unit, option_qemu_cores(g, g->cells[q].node));
+		for (size_t e = 0; e < g->count; e++)
+			if (e != q)
+				make_way_at(g, most, unit, e, request_extra_cores(g->r));
+		most[q] = was;
+	}
+}
+
 /* QEMU's cores need a place too: one cell less full, each in its turn. */
 static void make_way(struct gen *g, uint32_t *most, uint32_t unit)
 {
-	struct split split;
+	bool on_host = request_has_auto(g->r) && option_host_cell(g) < g->count;
+	size_t before = g->list->count;
 
-	for (size_t k = 0; k < g->count; k++) {
-		uint32_t was = most[k];
-
-		most[k] = most_steps(g, g->cells[k].node, unit,
-			option_extra_cores(g, g->cells[k].node));
-		if (even_split(g, most, unit, &split))
-			try_split(g, &split);
-		most[k] = was;
-	}
+	for (size_t k = 0; k < g->count; k++)
+		make_way_at(g, most, unit, k, request_extra_cores(g->r) +
+			(on_host ? 0 : option_qemu_cores(g, g->cells[k].node)));
+	if (!on_host && request_has_auto(g->r) && request_extra_cores(g->r) &&
+		g->list->count == before)
+		make_way_in_pairs(g, most, unit);
 }
 
 static void split_by(struct gen *g, uint32_t unit)

@@ -8,6 +8,8 @@
 #define OPTIONS_MAX 20000
 /* Steps on the way to them, most of which may lead nowhere. */
 #define OPTIONS_WORK_MAX 100000
+/* Cells of a guest that QEMU's and I/O threads are tried beside two of, though one has room for both. */
+#define CELLS_IN_PAIRS 4
 
 void options_clear(struct option_list *list)
 {
@@ -116,6 +118,8 @@ static uint64_t room_after(const struct gen *g, const struct option *o)
 	memcpy(usable, g->node_threads, g->capacity->node_count * sizeof(*usable));
 	for (size_t k = 0; k < o->cell_count; k++)
 		nodes |= UINT64_C(1) << g->cells[k].memory_node;
+	for (unsigned n = 0; o->stay && n < g->capacity->node_count; n++)
+		nodes |= (uint64_t)(g->demand->current->held[n] > 0) << n;
 	for (uint64_t left = nodes; left; left &= left - 1)
 		rooms[__builtin_ctzll(left)] = g->rooms[__builtin_ctzll(left)];
 	option_take(g->capacity, g->demand, o, g->cells, rooms);
@@ -183,72 +187,103 @@ static void finish_options(struct gen *g)
 
 /* ---- cores of all cells, once their nodes are known ---- */
 
-static void choose_cores(struct gen *g, size_t cell, size_t extra);
+static void choose_cores(struct gen *g, size_t done);
 
-static void with_vector(struct gen *g, size_t cell, size_t extra, const struct vector *v)
+/* Cells with cores for QEMU come first: where these are not to be had, the others do not matter. */
+static size_t cell_at(const struct gen *g, size_t done)
 {
+	size_t first = g->qemu < g->extra ? g->qemu : g->extra, cell;
+	size_t second = g->qemu < g->extra ? g->extra : g->qemu;
+
+	if (first == g->count)
+		return done;
+	if (done == 0)
+		return first;
+	if (second == first || second == g->count)
+		return done <= first ? done - 1 : done;
+	if (done == 1)
+		return second;
+	cell = done - 2;
+	cell += cell >= first;
+	return cell + (cell >= second);
+}
+
+static void with_vector(struct gen *g, size_t done, const struct vector *v)
+{
+	size_t cell = cell_at(g, done);
 	struct opt_cell *c = &g->cells[cell];
 	uint32_t before = g->threads;
 
 	memcpy(c->cores, v->cores, sizeof(c->cores));
-	memset(c->extra, 0, sizeof(c->extra));
-	c->qemu = QEMU_ELSEWHERE;
-	if (cell == extra && !option_extra(g, c))
-		return;
-	if (!option_l3(g, c))
+	if (!option_extra(g, cell) || !option_l3(g, c))
 		return;
 	if (c->vcpus > c->shared)
 		g->threads = !before || before == v->threads ? v->threads : 1;
 	if (c->shared)
 		g->threads = 1;
 	if (g->threads > 1 || g->r->threads != VFCTL_THREADS_REQUIRE)
-		choose_cores(g, cell + 1, extra);
+		choose_cores(g, done + 1);
 	g->threads = before;
 }
 
-static void choose_cores(struct gen *g, size_t cell, size_t extra)
+static void choose_cores(struct gen *g, size_t done)
 {
 	struct vector vectors[VECTORS_MAX];
-	const struct opt_cell *c = &g->cells[cell];
+	const struct opt_cell *c;
 	size_t count;
 
 	if (!option_go_on(g))
 		return;
-	if (cell == g->count) {
-		if (extra < g->count || !request_has_auto(g->r) || option_fills_host(g))
+	if (done == g->count) {
+		if (g->qemu < g->count || !request_has_auto(g->r) || option_fills_host(g))
 			finish_options(g);
 		return;
 	}
+	c = &g->cells[cell_at(g, done)];
 	count = option_vectors(g, &g->rooms[c->node], c->vcpus - c->shared, vectors);
 	for (size_t i = 0; i < count; i++)
-		with_vector(g, cell, extra, &vectors[i]);
+		with_vector(g, done, &vectors[i]);
 }
 
-/* The cell whose node has the host's CPUs for QEMU, or where it takes nothing; count: none. */
-static size_t free_for_qemu(const struct gen *g)
+static void choose_beside(struct gen *g, size_t qemu, size_t extra)
 {
-	size_t k = 0;
-
-	while (k < g->count && (request_extra_cores(g->r) || (request_has_auto(g->r) &&
-			g->rooms[g->cells[k].node].seats != SEATS_HOST)))
-		k++;
-	return k;
+	g->qemu = qemu;
+	g->extra = extra;
+	choose_cores(g, 0);
 }
 
-/* QEMU's cores beside each of the cells; beside none for the guest that has all of the host. */
+/* Beside two cells: QEMU's threads, and the cores for I/O threads. */
+static void choose_pairs(struct gen *g)
+{
+	for (size_t q = 0; q < g->count; q++)
+		for (size_t e = 0; e < g->count; e++)
+			if (q != e)
+				choose_beside(g, q, e);
+}
+
+/*
+ * The host's CPUs come first for the threads of a QEMU of emulator_cores: auto. Else they, and cores
+ * of its own in any case, are beside each of the cells in its turn; beside none for the guest that has
+ * all of the host.
+ */
 void option_place_cores(struct gen *g)
 {
-	size_t before = g->list->count, own = free_for_qemu(g);
+	bool share = request_has_auto(g->r), own = request_extra_cores(g->r) > 0;
+	size_t before = g->list->count, host = share ? option_host_cell(g) : g->count;
 
 	g->threads = 0;
-	if (own < g->count) {
-		choose_cores(g, 0, own);
+	if (!own && (!share || host < g->count)) {
+		choose_beside(g, host, g->count);
 		return;
 	}
 	for (size_t k = 0; k < g->count; k++)
-		choose_cores(g, 0, k);
-	if (request_has_auto(g->r) && !request_extra_cores(g->r) && g->list->count == before)
-		choose_cores(g, 0, g->count);
+		choose_beside(g, host < g->count ? host : share ? k : g->count, own ? k : g->count);
+	if (host < g->count || !share)
+		return;
+	if (own && (g->count <= CELLS_IN_PAIRS || g->list->count == before))
+		choose_pairs(g);
+	if (!own && g->list->count == before)
+		choose_beside(g, g->count, g->count);
 }
 
 /* ---- nodes ---- */
@@ -422,23 +457,40 @@ static void make_for_page(struct gen *g, size_t cell_count)
 	choose_nodes(g, 0);
 }
 
+/*
+ * Nobody who moves may have what it holds. Memory may be short without anybody's move, where the host
+ * gave some of it away since: that is no reason to leave.
+ */
+static bool may_stay(const struct gen *g)
+{
+	const struct current_place *h = g->demand->current;
+
+	for (size_t k = 0; k < h->cell_count; k++)
+		for (unsigned c = 0; c < g->capacity->class_count; c++)
+			if (h->cores[k][c] > g->rooms[h->nodes[k]].cores[c])
+				return false;
+	for (unsigned n = 0; h->page >= 0 && n < g->capacity->node_count; n++)
+		if (h->held[n] > g->rooms[n].memory[h->page] && g->rooms[n].entered >> h->page & 1)
+			return false;
+	return true;
+}
+
 /* Where the guest is: its cores, its memory and its VFs as they are. */
 static void make_stay(struct gen *g)
 {
 	const struct current_place *h = g->demand->current;
 	struct option o = {.cell_count = (uint8_t)h->cell_count, .threads = 1, .stay = true,
-		.local = true};
-	struct vector vectors[VECTORS_MAX];
+		.local = true, .page = (uint8_t)(h->page < 0 ? 0 : h->page)};
 
+	if (!may_stay(g))
+		return;
 	g->count = h->cell_count;
 	for (size_t k = 0; k < h->cell_count; k++) {
 		struct opt_cell *c = &g->cells[k];
 
 		*c = (struct opt_cell){.vcpus = g->r->cells[k].vcpus, .node = h->nodes[k],
-			.memory_node = h->memory_nodes[k], .memory = h->memory[k]};
-		if (!option_vectors(g, &g->rooms[c->node], c->vcpus, vectors))
-			return;
-		memcpy(c->cores, vectors[0].cores, sizeof(c->cores));
+			.memory_node = h->memory_nodes[k]};
+		memcpy(c->cores, h->cores[k], sizeof(c->cores));
 		o.nodes |= UINT64_C(1) << c->node;
 		o.local &= c->node == c->memory_node;
 		o.distance += 2 * (uint64_t)c->vcpus *
@@ -446,9 +498,6 @@ static void make_stay(struct gen *g)
 		for (size_t j = 0; j < k; j++)
 			o.distance += capacity_distance(g->capacity, c->node, g->cells[j].node) - 10;
 	}
-	for (unsigned p = 0; p < g->capacity->page_count; p++)
-		if (g->capacity->page_bytes[p] == g->r->page_bytes)
-			o.page = (uint8_t)p;
 	for (size_t i = 0; i < h->vf_count; i++)
 		o.local &= g->r->wants[i].affinity == VFCTL_AFFINITY_ANY ||
 			(g->capacity->groups[h->groups[i]].local & o.nodes) != 0;
@@ -474,69 +523,4 @@ int options_make(const struct capacity *capacity, const struct demand *demand, c
 			make_for_page(&g, cell_count);
 	}
 	return g.error;
-}
-
-static void take_cores(struct node_free *room, const uint16_t *cores, const struct capacity *capacity)
-{
-	for (unsigned c = 0; c < capacity->class_count; c++) {
-		uint16_t n = cores[c] < room->cores[c] ? cores[c] : room->cores[c];
-
-		room->cores[c] = (uint16_t)(room->cores[c] - n);
-		room->core_count = (uint16_t)(room->core_count - n);
-		room->threads -= n * capacity->class_threads[c];
-	}
-}
-
-/* Cores of the groups that no vCPU runs on are held as well. */
-static void take_whole_l3(const struct capacity *capacity, struct node_free *room,
-	const struct opt_cell *cell)
-{
-	uint32_t rest = (uint32_t)cell->l3 * capacity->nodes[cell->node].l3_cores -
-		option_held_cores(cell);
-	uint16_t cores[CAPACITY_CLASSES_MAX] = {0};
-
-	for (unsigned c = capacity->class_count; c-- > 0 && rest;) {
-		cores[c] = (uint16_t)(rest < room->cores[c] ? rest : room->cores[c]);
-		rest -= cores[c];
-	}
-	take_cores(room, cores, capacity);
-	room->l3_whole = (uint16_t)(room->l3_whole - cell->l3);
-}
-
-static void take_seat(struct node_free *room, const struct opt_cell *cell, const struct capacity *capacity)
-{
-	if (cell->qemu == QEMU_NEW)
-		room->seats = (uint16_t)(capacity->class_threads[cell->qemu_class] *
-			VFCTL_QEMU_GUESTS_PER_CPU);
-	if ((cell->qemu == QEMU_NEW || cell->qemu == QEMU_SEAT) && room->seats != SEATS_HOST &&
-		room->seats)
-		room->seats--;
-}
-
-void option_take(const struct capacity *capacity, const struct demand *demand, const struct option *o,
-	const struct opt_cell *cells, struct node_free *rooms)
-{
-	for (size_t k = 0; k < o->cell_count; k++) {
-		struct node_free *room = &rooms[cells[k].node];
-		uint64_t *memory = &rooms[cells[k].memory_node].memory[o->page];
-		uint16_t size = capacity->nodes[cells[k].node].l3_cores;
-
-		take_cores(room, cells[k].cores, capacity);
-		take_cores(room, cells[k].extra, capacity);
-		take_seat(room, &cells[k], capacity);
-		if (cells[k].l3)
-			take_whole_l3(capacity, room, &cells[k]);
-		if (demand->request->whole_node)
-			take_cores(room, room->cores, capacity);
-		if (size && room->core_count / size < room->l3_whole)
-			room->l3_whole = (uint16_t)(room->core_count / size);
-		room->shared -= cells[k].shared < room->shared ? cells[k].shared : room->shared;
-		*memory -= cells[k].memory < *memory ? cells[k].memory : *memory;
-		if (demand->request->whole_node) {
-			room->shared = 0;
-			memset(room->memory, 0, sizeof(room->memory));
-		}
-		room->touched = true;
-		rooms[cells[k].memory_node].touched = true;
-	}
 }

@@ -25,6 +25,7 @@ struct gen {
 	bool last;
 	unsigned page;
 	uint32_t threads; /* what all cells so far agree on; 0: none yet */
+	size_t qemu, extra; /* cells that QEMU's threads and the other cores of its own are beside */
 	uint64_t used;	  /* nodes */
 	struct opt_cell cells[CAPACITY_NODES_MAX];
 	uint64_t room, node_room[CAPACITY_NODES_MAX]; /* as it is now */
@@ -37,10 +38,12 @@ struct gen {
 /* option_cores.c: core counts that hold so many vCPUs by the request's policy. */
 size_t option_vectors(struct gen *g, const struct node_free *room, uint32_t vcpus,
 	struct vector list[VECTORS_MAX]);
-/* Cores that the guest takes of a node when its QEMU's threads are beside the cell there. */
-uint32_t option_extra_cores(const struct gen *g, unsigned node);
-/* Small cores for QEMU's threads: they leave the large ones to vCPUs. */
-bool option_extra(const struct gen *g, struct opt_cell *cell);
+/* Cores that QEMU's threads of a guest of emulator_cores: auto take of a node: 1 or 0. */
+uint32_t option_qemu_cores(const struct gen *g, unsigned node);
+/* Small cores for QEMU's and I/O threads: they leave the large ones to vCPUs. */
+bool option_extra(struct gen *g, size_t cell);
+/* The first cell on a node where the host has CPUs for QEMU's threads; count: none. */
+size_t option_host_cell(const struct gen *g);
 /* All cores of the host are the guest's vCPUs': QEMU's threads go there too. */
 bool option_fills_host(const struct gen *g);
 /* Whole L3 groups for the cell's cores, where it is asked for. */

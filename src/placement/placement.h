@@ -16,6 +16,8 @@ struct assigning {
 	bool *vf_kept;	      /* by index: its guest keeps it; NULL none */
 	uint32_t (*have)[CAPACITY_CLASSES_MAX]; /* by L3 group, while cores are picked */
 	uint16_t *core_seats; /* guests that a core for QEMU's threads can still carry */
+	const bool *own_cores; /* of the guest that moves: it gets these first; NULL none */
+	const struct vfctl_cpuset *own_qemu; /* what carries its QEMU's threads now */
 };
 int assign_begin(struct vfctl_ctx *ctx, const struct capacity *capacity, struct assigning *ret);
 int assign_guest(struct vfctl_ctx *ctx, struct assigning *z, const struct vfctl_request *request,
@@ -53,6 +55,15 @@ int explain_refusals(struct vfctl_ctx *ctx, struct refused_plan *plan,
 int plan_make(struct vfctl_ctx *ctx, const struct vfctl_host_model *model,
 	const struct vfctl_request *requests, size_t count,
 	const struct vfctl_plan_options *options, bool any_place, struct vfctl_plan **ret);
+/* What ended it early, if it was ended: @clock: the deadline was reached. */
+enum vfctl_plan_cut plan_cut(const struct vfctl_plan *plan, bool clock);
+/*
+ * one_by_one.c: plan the guests one after the other. @ret: what was chosen for each, and the steps; to be
+ * cleared after an error too.
+ */
+int plan_one_by_one(struct vfctl_ctx *ctx, const struct capacity *capacity,
+	const struct vfctl_request *requests, size_t count, const struct search_limits *limits,
+	struct search_result *ret);
 /* What came of a plan without words. */
 struct tried {
 	bool fits;	/* the guest that it is about */
@@ -63,14 +74,10 @@ struct tried {
 /* What is free after it; nothing when it is not placed. */
 void plan_take(const struct capacity *capacity, const struct vfctl_request *request,
 	const struct chosen *chosen, struct capacity *after);
-struct try_limits {
-	uint64_t max_steps;
-	uint64_t deadline_ms; /* of search_now_ms() */
-};
 /* Place some requests in what is free on the capacity: for "what if". @about: index of a guest. */
 int plan_try(struct vfctl_ctx *ctx, const struct capacity *capacity,
 	const struct vfctl_request *requests, size_t count, size_t about,
-	const struct try_limits *limits, struct tried *ret);
+	const struct search_limits *limits, struct tried *ret);
 
 /* An occupant as a request for what it holds: free the cells and wants. */
 struct resident {

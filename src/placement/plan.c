@@ -3,9 +3,10 @@
 
 #include <errno.h>
 
-/* The searches end after so much of the time; its reasons, and with them the plan, after this. */
+/* The searches end after so much of the time, should it come to that; the rest is for reasons. */
 #define SEARCH_PERCENT 60
-#define ALL_PERCENT 90
+/* Guests of a batch one by one may take the steps of so many searches; mostly they take few. */
+#define QUEUE_SEARCHES 2
 /* To find which guests fit nowhere, all together. */
 #define NOWHERE_STEPS 50000
 
@@ -48,6 +49,13 @@ const char *vfctl_plan_level_name(enum vfctl_plan_level level)
 		"balance"};
 
 	return name_of(names, ARRAY_SIZE(names), level);
+}
+
+enum vfctl_plan_cut plan_cut(const struct vfctl_plan *plan, bool clock)
+{
+	if (clock)
+		return VFCTL_CUT_CLOCK;
+	return plan->gap_level < VFCTL_LEVELS && !plan->partial ? VFCTL_CUT_STEPS : VFCTL_CUT_NONE;
 }
 
 static void clear_assignment(struct vfctl_assignment *a)
@@ -203,12 +211,13 @@ void plan_take(const struct capacity *capacity, const struct vfctl_request *requ
 }
 
 static int explain_all(struct vfctl_ctx *ctx, const struct capacity *capacity,
-	const struct vfctl_request *requests, const struct search_result *result,
+	const struct vfctl_request *requests, struct search_result *result,
 	uint64_t deadline_ms, struct vfctl_plan *plan)
 {
 	_free_ struct vf_group *groups = calloc(capacity->group_count + 1, sizeof(*groups));
 	_free_ struct capacity *after = malloc(sizeof(*after)); /* borrows all but these */
 	struct refused_plan refused;
+	int r;
 
 	if (!groups || !after)
 		return ctx_oom(ctx);
@@ -225,11 +234,13 @@ static int explain_all(struct vfctl_ctx *ctx, const struct capacity *capacity,
 		.count = plan->count, .placed = plan->value[VFCTL_LEVEL_PLACED],
 		.assignments = plan->assignments, .chosen = result->chosen, .steps = REFUSAL_STEPS,
 		.deadline_ms = deadline_ms};
-	return explain_refusals(ctx, &refused, plan->assignments);
+	r = explain_refusals(ctx, &refused, plan->assignments);
+	result->clock |= refused.clock;
+	return r;
 }
 
 static int fill_plan(struct vfctl_ctx *ctx, const struct capacity *capacity,
-	const struct vfctl_request *requests, const struct search_result *result,
+	const struct vfctl_request *requests, struct search_result *result,
 	uint64_t deadline_ms, struct vfctl_plan *plan)
 {
 	int r;
@@ -245,8 +256,10 @@ static int fill_plan(struct vfctl_ctx *ctx, const struct capacity *capacity,
 	plan->partial = result->partial;
 	plan->steps = result->steps;
 	r = assign_all(ctx, capacity, requests, result, plan);
-	return r < 0 ? r : explain_all(ctx, capacity, requests, result, deadline_ms,
-		plan);
+	if (r == 0)
+		r = explain_all(ctx, capacity, requests, result, deadline_ms, plan);
+	plan->cut = plan_cut(plan, result->clock);
+	return r;
 }
 
 /* Which guests may be split though a node has room for them: false when there is none more. */
@@ -279,11 +292,15 @@ static void find_gap(struct search_result *result)
 /* Keep the better of both; what the last search left open is open. */
 static void take_better(struct search_result *best, struct search_result *next, size_t count)
 {
+	bool clock = best->clock | next->clock;
+
 	if (next->value[VFCTL_LEVEL_PLACED] > best->value[VFCTL_LEVEL_PLACED]) {
 		search_result_clear(best, count);
 		*best = *next;
+		best->clock = clock;
 		return;
 	}
+	best->clock = clock;
 	best->steps += next->steps;
 	best->partial = next->partial;
 	best->bound[VFCTL_LEVEL_PLACED] = next->gap_level == VFCTL_LEVEL_PLACED ?
@@ -292,24 +309,16 @@ static void take_better(struct search_result *best, struct search_result *next, 
 	search_result_clear(next, count);
 }
 
-/* Of what is left of the time, and always some. */
-static unsigned time_left(uint64_t deadline_ms, unsigned percent)
-{
-	uint64_t now = search_now_ms();
-
-	return now < deadline_ms ? (unsigned)((deadline_ms - now) * percent / 100) + 1 : 1;
-}
-
 /*
  * A guest that a node holds by itself is split only where others leave it no room; then,
  * where that is not enough, so that others have room.
  */
 static int run_plan(struct vfctl_ctx *ctx, const struct capacity *capacity,
-	const struct vfctl_request *requests, size_t count, const struct try_limits *limit,
-	struct search_result *ret)
+	const struct vfctl_request *requests, size_t count, const struct chosen *known,
+	const struct search_limits *all, struct search_result *ret)
 {
-	struct vfctl_plan_options limits = {.max_steps = limit->max_steps,
-		.timeout_ms = time_left(limit->deadline_ms, count > 1 ? 60 : 100)};
+	struct search_start start = {.known = known};
+	struct search_limits limits = *all;
 	_free_ struct demand *demands = NULL;
 	struct search_result next;
 	int r = make_demands(ctx, capacity, requests, count, &demands);
@@ -317,17 +326,52 @@ static int run_plan(struct vfctl_ctx *ctx, const struct capacity *capacity,
 	if (count > 1) /* three searches at most */
 		limits.max_steps = (limits.max_steps + 1) / 2;
 	if (r == 0)
-		r = search_run(ctx, capacity, demands, count, 0, &limits, ret);
+		r = search_run(ctx, capacity, demands, count, &start, &limits, ret);
 	for (int placed_too = 0; r == 0 && count > 1 && placed_too < 2; placed_too++) {
 		if (ret->value[VFCTL_LEVEL_PLACED] == count ||
 			!may_split_more(capacity, requests, count, ret, placed_too, demands))
 			continue;
-		limits.timeout_ms = time_left(limit->deadline_ms, 60);
-		r = search_run(ctx, capacity, demands, count, ret->value[VFCTL_LEVEL_PLACED], &limits,
-			&next);
+		start.placed = ret->value[VFCTL_LEVEL_PLACED];
+		r = search_run(ctx, capacity, demands, count, &start, &limits, &next);
 		if (r == 0)
 			take_better(ret, &next, count);
 	}
+	return r;
+}
+
+static size_t count_placed(const struct search_result *result, size_t count)
+{
+	size_t placed = 0;
+
+	for (size_t i = 0; i < count; i++)
+		placed += result->chosen[i].placed;
+	return placed;
+}
+
+/* A batch that may not have all it could is given no less than its guests one by one. */
+static int run_batch(struct vfctl_ctx *ctx, const struct capacity *capacity,
+	const struct vfctl_request *requests, size_t count, const struct search_limits *all,
+	struct search_result *ret)
+{
+	const struct search_limits limits = {QUEUE_SEARCHES * all->max_steps, all->deadline_ms};
+	struct search_result queue = {0}, better;
+	int r = run_plan(ctx, capacity, requests, count, NULL, all, ret);
+
+	if (r < 0 || ret->gap_level != VFCTL_LEVEL_PLACED)
+		return r;
+	r = plan_one_by_one(ctx, capacity, requests, count, &limits, &queue);
+	ret->steps += queue.steps;
+	ret->clock |= queue.clock;
+	if (r == 0 && count_placed(&queue, count) > ret->value[VFCTL_LEVEL_PLACED]) {
+		r = run_plan(ctx, capacity, requests, count, queue.chosen, all, &better);
+		if (r == 0) {
+			better.steps += ret->steps;
+			better.clock |= ret->clock;
+			search_result_clear(ret, count);
+			*ret = better;
+		}
+	}
+	search_result_clear(&queue, count);
 	return r;
 }
 
@@ -366,6 +410,7 @@ static int tighten_bound(struct vfctl_ctx *ctx, const struct capacity *capacity,
 		}
 		most -= nowhere[same];
 	}
+	result->clock |= fit.clock;
 	if (most < result->bound[VFCTL_LEVEL_PLACED])
 		result->bound[VFCTL_LEVEL_PLACED] = most;
 	find_gap(result);
@@ -385,16 +430,14 @@ int plan_make(struct vfctl_ctx *ctx, const struct vfctl_host_model *model,
 	const struct vfctl_plan_options *options, bool any_place, struct vfctl_plan **ret)
 {
 	_cleanup_(free_plan) struct vfctl_plan *plan = NULL;
-	unsigned timeout = options && options->timeout_ms ? options->timeout_ms
-							  : SEARCH_TIMEOUT_MS;
-	struct try_limits limits = {.max_steps = options && options->max_steps ?
-		options->max_steps : SEARCH_STEPS};
-	uint64_t begun = search_now_ms(), until = begun + (uint64_t)timeout * ALL_PERCENT / 100;
+	struct search_limits limits = search_limits_of(options);
+	uint64_t begun = search_now_ms(), until = limits.deadline_ms;
 	struct search_result result = {0};
 	_site_ struct capacity *capacity = NULL;
 	int r = check_input(ctx, model, requests, count);
 
-	limits.deadline_ms = begun + (uint64_t)timeout * SEARCH_PERCENT / 100;
+	if (until > begun)
+		limits.deadline_ms = begun + (until - begun) * SEARCH_PERCENT / 100;
 	if (r == 0)
 		r = capacity_new(ctx, model, NULL, some_share(requests, count), &capacity);
 	for (size_t i = 0; r == 0 && i < count && !any_place; i++)
@@ -407,7 +450,8 @@ int plan_make(struct vfctl_ctx *ctx, const struct vfctl_host_model *model,
 	if (!plan || !plan->assignments)
 		return ctx_oom(ctx);
 	plan->count = count;
-	r = run_plan(ctx, capacity, requests, count, &limits, &result);
+	r = count > 1 ? run_batch(ctx, capacity, requests, count, &limits, &result)
+		      : run_plan(ctx, capacity, requests, count, NULL, &limits, &result);
 	if (r == 0)
 		r = tighten_bound(ctx, capacity, requests, count, until, &result);
 	if (r == 0 && count)
@@ -431,10 +475,10 @@ int vfctl_plan_make(struct vfctl_ctx *ctx, const struct vfctl_host_model *model,
 
 int plan_try(struct vfctl_ctx *ctx, const struct capacity *capacity,
 	const struct vfctl_request *requests, size_t count, size_t about,
-	const struct try_limits *limits, struct tried *ret)
+	const struct search_limits *limits, struct tried *ret)
 {
 	struct search_result result = {0};
-	int r = run_plan(ctx, capacity, requests, count, limits, &result);
+	int r = run_plan(ctx, capacity, requests, count, NULL, limits, &result);
 
 	*ret = (struct tried){.steps = result.steps};
 	for (size_t i = 0; i < count && r == 0; i++)

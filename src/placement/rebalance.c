@@ -58,31 +58,73 @@ static size_t group_of(const struct capacity *capacity, const struct vfctl_free_
 	return 0;
 }
 
-/* Node of the memory of a cell: its entry @k, or where the entries cannot tell, its CPUs'. */
-static unsigned memory_node(const struct capacity *capacity, const struct vfctl_occupant *o, size_t k,
-	size_t cells, unsigned node)
+/* What it holds of each node, and the first node with some that no cell of it is on; -1: none. */
+static int find_held(const struct capacity *capacity, const struct vfctl_occupant *o,
+	struct current_place *h)
 {
-	int at = o->memory_count == cells ? capacity_node_index(capacity, o->memory[k].node) : -1;
+	int elsewhere = -1;
 
-	/* One entry for several cells is memory that lies elsewhere for all but one. */
-	if (o->memory_count && o->memory_count != cells)
-		at = capacity_node_index(capacity, o->memory[0].node);
-	return at < 0 ? node : (unsigned)at;
+	h->page = -1;
+	for (unsigned p = 0; p < capacity->page_count; p++)
+		if (o->memory_count && capacity->page_bytes[p] == o->memory[0].page_bytes)
+			h->page = (int)p;
+	for (size_t i = 0; i < o->memory_count; i++) {
+		int at = capacity_node_index(capacity, o->memory[i].node);
+
+		if (at >= 0)
+			h->held[at] += o->memory[i].bytes;
+		if (at >= 0 && o->memory[i].bytes && !memchr(h->nodes, at, h->cell_count))
+			elsewhere = at;
+	}
+	return elsewhere;
+}
+
+/* Node of the memory of a cell: of its entry, or where the entries cannot tell, the worst it may be. */
+static unsigned memory_node(const struct rebalancing *b, size_t i, size_t k, int elsewhere)
+{
+	const struct vfctl_occupant *o = &b->model->occupants[b->occupants[i]];
+	const struct current_place *h = &b->currents[i];
+	int at = elsewhere;
+
+	if (o->memory_count == h->cell_count)
+		at = capacity_node_index(b->capacity, o->memory[b->residents[i].memory_of[k]].node);
+	else if (at < 0 && !h->held[h->nodes[k]])
+		at = capacity_node_index(b->capacity, o->memory[0].node);
+	return at < 0 ? h->nodes[k] : (unsigned)at;
+}
+
+static void count_own_cores(const struct rebalancing *b, const struct vfctl_occupant *o,
+	struct current_place *h)
+{
+	const struct vfctl_topology *t = b->model->topology;
+
+	for (size_t i = 0; i < t->core_count; i++) {
+		const struct capacity_core *core = &b->capacity->cores[i];
+
+		for (size_t k = 0; k < h->cell_count; k++)
+			if (core->node == h->nodes[k] &&
+				vfctl_cpuset_intersects(&t->cores[i].cpus, &o->cpus))
+				h->cores[k][core->class]++;
+	}
 }
 
 static void find_current(const struct rebalancing *b, size_t i)
 {
 	const struct vfctl_occupant *o = &b->model->occupants[b->occupants[i]];
 	struct current_place *h = &b->currents[i];
+	int elsewhere;
 
-	for (unsigned n = 0; n < b->capacity->node_count; n++)
+	h->qemu_node = -1;
+	for (unsigned n = 0; n < b->capacity->node_count; n++) {
 		if (vfctl_cpuset_intersects(&o->cpus, &b->model->topology->nodes[n].cpus))
 			h->nodes[h->cell_count++] = (uint8_t)n;
-	for (size_t k = 0; k < h->cell_count; k++) {
-		h->memory_nodes[k] = (uint8_t)memory_node(b->capacity, o,
-			b->residents[i].memory_of[k], h->cell_count, h->nodes[k]);
-		h->memory[k] = b->residents[i].cells[k].memory_bytes;
+		if (vfctl_cpuset_intersects(&o->qemu_cpus, &b->model->topology->nodes[n].cpus))
+			h->qemu_node = (int)n;
 	}
+	elsewhere = find_held(b->capacity, o, h);
+	for (size_t k = 0; k < h->cell_count; k++)
+		h->memory_nodes[k] = (uint8_t)memory_node(b, i, k, elsewhere);
+	count_own_cores(b, o, h);
 	/* Its VFs are among the groups: the capacity was made with it left out. */
 	for (size_t v = 0; v < o->vf_count; v++)
 		h->groups[h->vf_count++] = (uint16_t)group_of(b->capacity, &o->vfs[v]);
@@ -146,6 +188,69 @@ static bool is_local(const struct rebalancing *b, size_t i)
 	return local;
 }
 
+/* Cores of those that stay, and of those that move the ones that they keep: by guest, from 1. */
+struct keeping {
+	size_t *keeper; /* of each core of the topology; 0: none */
+	bool *own;	/* the cores of one of them */
+};
+
+static void clear_keeping(struct keeping *k)
+{
+	free(k->keeper);
+	free(k->own);
+}
+
+/* As many as it needs on the nodes that it is on before and after. */
+static void keep_cores(const struct rebalancing *b, const struct chosen *c, size_t i,
+	struct assigning *z, struct keeping *keep)
+{
+	const struct vfctl_occupant *o = &b->model->occupants[b->occupants[i]];
+	const struct vfctl_topology *t = b->model->topology;
+
+	for (size_t k = 0; k < c->option.cell_count; k++) {
+		uint16_t left[CAPACITY_CLASSES_MAX];
+
+		memcpy(left, c->cells[k].cores, sizeof(left));
+		for (size_t n = 0; n < t->core_count; n++) {
+			const struct capacity_core *core = &b->capacity->cores[n];
+
+			if (core->node != c->cells[k].node || !left[core->class] ||
+				!vfctl_cpuset_intersects(&t->cores[n].cpus, &o->cpus))
+				continue;
+			left[core->class]--;
+			keep->keeper[n] = i + 1;
+			z->core_taken[n] = true;
+		}
+	}
+}
+
+/* Who stays keeps its own CPUs and VFs, so that no one else is shown them. */
+static int keep_all(const struct rebalancing *b, const struct search_result *result,
+	struct assigning *z, struct keeping *keep)
+{
+	for (size_t i = 0; i < b->count; i++) {
+		if (!result->chosen[i].placed)
+			continue;
+		keep_cores(b, &result->chosen[i], i, z, keep);
+		if (result->chosen[i].option.stay &&
+			assign_keep_vfs(z, &b->model->occupants[b->occupants[i]]) < 0)
+			return ctx_oom(b->ctx);
+	}
+	return 0;
+}
+
+static int move_guest(const struct rebalancing *b, const struct chosen *c, size_t i,
+	struct assigning *z, const struct keeping *keep, struct vfctl_assignment *a)
+{
+	for (size_t n = 0; n < b->model->topology->core_count; n++) {
+		keep->own[n] = keep->keeper[n] == i + 1;
+		if (keep->own[n])
+			z->core_taken[n] = false;
+	}
+	z->own_cores = keep->own;
+	return assign_guest(b->ctx, z, &b->requests[i], c, a);
+}
+
 /* The others of those that stay are where they were. */
 static int place_qemu(const struct rebalancing *b, struct assigning *z,
 	const struct search_result *result, struct vfctl_rebalance *ret)
@@ -158,6 +263,7 @@ static int place_qemu(const struct rebalancing *b, struct assigning *z,
 
 			if (!c->placed || c->option.stay)
 				continue;
+			z->own_qemu = &b->model->occupants[b->occupants[i]].qemu_cpus;
 			if (open)
 				assign_open_qemu(z, c);
 			else
@@ -171,32 +277,26 @@ static int fill_moved(const struct rebalancing *b, const struct search_result *r
 	struct vfctl_rebalance *ret)
 {
 	_cleanup_(assign_clear) struct assigning z = {0};
-	int r = assign_begin(b->ctx, b->capacity, &z);
+	size_t cores = b->model->topology->core_count + 1;
+	_cleanup_(clear_keeping) struct keeping keep = {calloc(cores, sizeof(*keep.keeper)),
+		calloc(cores, sizeof(*keep.own))};
+	int r = keep.keeper && keep.own ? assign_begin(b->ctx, b->capacity, &z) : ctx_oom(b->ctx);
 
-	/* Who stays keeps its own CPUs and VFs, so that no one else is shown them. */
-	for (size_t i = 0; r == 0 && i < b->count; i++) {
-		const struct vfctl_occupant *o = &b->model->occupants[b->occupants[i]];
-
-		if (!result->chosen[i].placed || !result->chosen[i].option.stay)
-			continue;
-		for (size_t c = 0; c < b->model->topology->core_count; c++)
-			z.core_taken[c] |= vfctl_cpuset_intersects(
-				&b->model->topology->cores[c].cpus, &o->cpus);
-		if (assign_keep_vfs(&z, o) < 0)
-			r = ctx_oom(b->ctx);
-		ret->plan->assignments[i].node = b->capacity->nodes[b->currents[i].nodes[0]].id;
-		ret->local_after += result->chosen[i].option.local;
-	}
-	for (size_t i = 0; r == 0 && i < b->count; i++) {
+	if (r == 0)
+		r = keep_all(b, result, &z, &keep);
+	for (size_t i = 0; i < b->count && r == 0; i++) {
+		const struct chosen *c = &result->chosen[i];
 		struct vfctl_assignment *a = &ret->plan->assignments[i];
 
 		ret->local_before += is_local(b, i);
-		if (!result->chosen[i].placed || result->chosen[i].option.stay)
+		ret->local_after += c->placed && c->option.local;
+		if (c->placed && c->option.stay)
+			a->node = b->capacity->nodes[b->currents[i].nodes[0]].id;
+		if (!c->placed || c->option.stay)
 			continue;
-		r = assign_guest(b->ctx, &z, &b->requests[i], &result->chosen[i], a);
+		r = move_guest(b, c, i, &z, &keep, a);
 		ret->moves[ret->move_count].occupant = b->occupants[i];
 		ret->moves[ret->move_count++].to = a;
-		ret->local_after += result->chosen[i].option.local;
 	}
 	return r < 0 ? r : place_qemu(b, &z, result, ret);
 }
@@ -261,6 +361,7 @@ static int make_result(const struct rebalancing *b, const struct search_result *
 	memcpy(made->plan->bound, result->bound, sizeof(made->plan->bound));
 	made->plan->gap_level = result->gap_level;
 	made->plan->steps = result->steps;
+	made->plan->cut = plan_cut(made->plan, result->clock);
 	r = fill_moved(b, result, made);
 	if (r == 0)
 		keep_own_vfs(b, made);
@@ -273,13 +374,14 @@ int vfctl_plan_rebalance(struct vfctl_ctx *ctx, const struct vfctl_host_model *m
 	const struct vfctl_plan_options *options, struct vfctl_rebalance **ret)
 {
 	_cleanup_(clear_rebalancing) struct rebalancing b = {.ctx = ctx, .model = model};
+	const struct search_limits limits = search_limits_of(options);
 	struct search_result result = {0};
 	int r = vfctl_model_check(ctx, model);
 
 	if (r == 0)
 		r = open_all(&b);
 	if (r == 0)
-		r = search_run(ctx, b.capacity, b.demands, b.count, 0, options, &result);
+		r = search_run(ctx, b.capacity, b.demands, b.count, NULL, &limits, &result);
 	if (r == 0)
 		r = make_result(&b, &result, ret);
 	search_result_clear(&result, b.count);

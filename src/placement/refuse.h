@@ -25,6 +25,7 @@ struct refused_plan {
 	size_t left;	/* guests that are still to be told of */
 	uint64_t steps; /* left for their reasons and remedies */
 	uint64_t deadline_ms; /* of search_now_ms() */
+	bool clock;	/* it came before the steps were used */
 };
 
 /* One of these guests. */

@@ -5,7 +5,8 @@
 
 /*
  * Ours, with whole cores of its own and nothing that a request cannot say again: shared vCPUs
- * are bound to where the shared CPUs are, and more VFs than a guest may have nobody asks for.
+ * are bound to where the shared CPUs are, pages are of one size, and more VFs than a guest may have
+ * nobody asks for.
  */
 bool resident_may_move(const struct vfctl_host_model *model, const struct vfctl_occupant *o)
 {
@@ -27,7 +28,8 @@ bool resident_may_move(const struct vfctl_host_model *model, const struct vfctl_
 				!vfctl_cpuset_within(&t->cores[i].cpus, &o->cpus)))
 			return false;
 	for (size_t i = 0; i < o->memory_count; i++) {
-		if (o->shared_vcpus && o->shared_vcpus[i])
+		if ((o->shared_vcpus && o->shared_vcpus[i]) ||
+			o->memory[i].page_bytes != o->memory[0].page_bytes)
 			return false;
 		bytes += o->memory[i].bytes;
 	}

@@ -249,6 +249,8 @@ static bool could_place(const struct search *s, size_t depth)
 	const struct vfctl_request *r = s->demands[depth].request;
 	uint64_t threads = 0, memory = 0, shared = 0;
 
+	if (s->demands[depth].current) /* it can stay, whatever there is */
+		return true;
 	for (unsigned n = 0; n < s->capacity->node_count; n++) {
 		threads += rooms[n].threads;
 		memory += search_memory(s, &rooms[n]);
@@ -257,7 +259,7 @@ static bool could_place(const struct search *s, size_t depth)
 	if (threads < s->demands[depth].threads || memory < r->memory_bytes ||
 		shared < r->shared_vcpus)
 		return false;
-	for (size_t w = 0; w < r->want_count && !s->demands[depth].current; w++) {
+	for (size_t w = 0; w < r->want_count; w++) {
 		uint32_t left = 0;
 
 		for (size_t g = 0; g < s->capacity->group_count; g++)
@@ -278,6 +280,11 @@ static bool has_options_of(struct search *s, size_t cells)
 	return has;
 }
 
+static uint64_t work_left(const struct search *s)
+{
+	return s->steps < s->max_steps ? (s->max_steps - s->steps) * OPTION_WORK_PER_STEP : 1;
+}
+
 static void try_options(struct search *s, size_t depth, size_t cells)
 {
 	struct option_list *list = &s->lists[depth];
@@ -287,7 +294,7 @@ static void try_options(struct search *s, size_t depth, size_t cells)
 		return;
 	if (!has_options_of(s, cells)) {
 		list->work = 0;
-		list->max_work = (s->max_steps - s->steps) * OPTION_WORK_PER_STEP;
+		list->max_work = work_left(s);
 		if (options_make(s->capacity, demand, &s->rooms[depth * s->capacity->node_count], cells,
 			    depth + 1 == s->count, list) < 0) {
 			s->error = ctx_oom(s->ctx);
@@ -297,6 +304,7 @@ static void try_options(struct search *s, size_t depth, size_t cells)
 	s->cut |= list->cut;
 	s->partial |= list->partial;
 	s->steps += list->work / OPTION_WORK_PER_STEP;
+	s->stopped |= s->steps >= s->max_steps;
 	if (list->count)
 		qsort(list->v, list->count, sizeof(*list->v), by_promise);
 	for (size_t i = 0; i < list->count && !s->stopped && !s->proven && !s->error; i++) {
@@ -382,7 +390,7 @@ static uint64_t greedy_work(const struct search *s)
 	uint64_t share = s->first_work / GREEDY_GUESTS;
 
 	if (s->count == 1)
-		return UINT64_MAX;
+		return s->any_steps * OPTION_WORK_PER_STEP;
 	return share > GREEDY_WORK_LEAST ? share : GREEDY_WORK_LEAST;
 }
 
@@ -447,6 +455,29 @@ static void run_greedy(struct search *s, bool first)
 {
 	s->first_fit = first;
 	greedy(s, 0);
+}
+
+/*
+ * The plan that is known, but for guests that are split more than this search splits them: then it
+ * cannot judge what comes of it.
+ */
+static void replay(struct search *s, size_t depth)
+{
+	size_t nodes = s->capacity->node_count;
+	const struct chosen *known;
+
+	if (depth == s->count) {
+		leaf(s, &s->rooms[depth * nodes]);
+		return;
+	}
+	known = &s->known[s->demands[depth].index];
+	if (known->placed && known->option.cell_count <= s->demands[depth].most_cells &&
+		with_option(s, depth, &known->option, known->cells, replay) != 0)
+		return;
+	s->now[depth].placed = false;
+	memcpy(&s->rooms[(depth + 1) * nodes], &s->rooms[depth * nodes],
+		nodes * sizeof(*s->rooms));
+	replay(s, depth + 1);
 }
 
 /* ---- all of it ---- */
@@ -523,6 +554,8 @@ static void begin_search(struct search *s)
 		qsort(s->demands, s->count, sizeof(*s->demands), orders[i]);
 		demands_find_runs(s);
 		search_bound(s, 0, s->rooms, s->root);
+		if (i == 0 && s->known)
+			replay(s, 0);
 		if (s->has_best && compare_search(s->best_score, s->root, VFCTL_LEVELS) <= 0)
 			return;
 		if (i == 0)
@@ -540,16 +573,22 @@ static void take_any(struct search *s)
 	run_greedy(s, false);
 }
 
-static void search_all(struct search *s, const struct vfctl_plan_options *options,
+struct search_limits search_limits_of(const struct vfctl_plan_options *options)
+{
+	return (struct search_limits){
+		.max_steps = options && options->max_steps ? options->max_steps : SEARCH_STEPS,
+		.deadline_ms = search_now_ms() + (options && options->timeout_ms ?
+			options->timeout_ms : SEARCH_TIMEOUT_MS)};
+}
+
+static void search_all(struct search *s, const struct search_limits *limits,
 	struct search_result *ret)
 {
-	uint64_t steps = options && options->max_steps ? options->max_steps : SEARCH_STEPS;
-	unsigned timeout = options && options->timeout_ms ? options->timeout_ms
-							  : SEARCH_TIMEOUT_MS;
+	uint64_t steps = limits->max_steps;
 	unsigned settled = 0;
 
-	s->limit = (struct limit){&s->ctx->cancelled, search_now_ms() + timeout, false};
-	s->max_steps = steps;
+	s->limit = (struct limit){&s->ctx->cancelled, limits->deadline_ms, false};
+	s->max_steps = s->any_steps = steps;
 	prepare_search(s);
 	if (s->error)
 		return;
@@ -573,6 +612,7 @@ static void search_all(struct search *s, const struct vfctl_plan_options *option
 	ret->partial = s->partial && s->best_score[VFCTL_LEVEL_PLACED] > s->root[VFCTL_LEVEL_PLACED];
 	if (ret->partial)
 		settled = 0;
+	ret->clock = s->limit.reached;
 	if (!s->error)
 		set_result(s, settled, ret);
 }
@@ -587,15 +627,16 @@ static void seek_more_than(struct search *s, size_t placed)
 }
 
 int search_run(struct vfctl_ctx *ctx, const struct capacity *capacity, struct demand *demands, size_t count,
-	size_t placed, const struct vfctl_plan_options *options, struct search_result *ret)
+	const struct search_start *start, const struct search_limits *limits, struct search_result *ret)
 {
-	struct search s = {.ctx = ctx, .capacity = capacity, .demands = demands, .count = count};
+	struct search s = {.ctx = ctx, .capacity = capacity, .demands = demands, .count = count,
+		.known = start ? start->known : NULL};
 	int r = search_allocate(&s);
 
 	*ret = (struct search_result){.gap_level = VFCTL_LEVELS};
-	seek_more_than(&s, placed);
+	seek_more_than(&s, start ? start->placed : 0);
 	if (r == 0 && count)
-		search_all(&s, options, ret);
+		search_all(&s, limits, ret);
 	r = r < 0 ? r : s.error;
 	if (r == 0)
 		ret->chosen = steal(s.best);

@@ -12,7 +12,10 @@ struct current_place {
 	size_t cell_count;
 	uint8_t nodes[CAPACITY_NODES_MAX];
 	uint8_t memory_nodes[CAPACITY_NODES_MAX];
-	uint64_t memory[CAPACITY_NODES_MAX];
+	uint16_t cores[CAPACITY_NODES_MAX][CAPACITY_CLASSES_MAX]; /* by cell */
+	uint64_t held[CAPACITY_NODES_MAX]; /* bytes of its page size, by node */
+	int page;  /* index of that size; -1: the host has no such pages */
+	int qemu_node; /* of the core that carries its QEMU's threads with those of others; -1 none */
 	size_t vf_count;
 	uint16_t groups[VFCTL_GUEST_VFS_MAX]; /* of the capacity, a VF each */
 };
@@ -47,6 +50,7 @@ enum qemu_place {
 	QEMU_SEAT,	/* on CPUs that are there for that already */
 	QEMU_NEW,	/* on one of the extra cores, which others will share */
 	QEMU_OWN,	/* on one of the extra cores, alone */
+	QEMU_KEPT,	/* on the core that carries them already: the guest moves within the node */
 };
 
 /* One cell of an option. */
@@ -75,6 +79,15 @@ struct option {
 
 /* CLOCK_MONOTONIC */
 uint64_t search_now_ms(void);
+
+/*
+ * When a search ends before it is through. Steps are the same on every machine, so the answer is; the
+ * clock is the last resort, and a plan that it ended says so.
+ */
+struct search_limits {
+	uint64_t max_steps;
+	uint64_t deadline_ms; /* of search_now_ms() */
+};
 
 /* What ends a search whatever it is at. */
 struct limit {
@@ -169,27 +182,37 @@ int match_all(const struct capacity *capacity, const struct demand *demands, str
 
 /* ---- the search ---- */
 
-/* For all searches of a plan together, unless its options say otherwise. */
+/* Of each search of a plan, unless its options say otherwise; the time is of all of it. */
 #define SEARCH_STEPS 250000
-#define SEARCH_TIMEOUT_MS 1000
+#define SEARCH_TIMEOUT_MS 10000
 
 struct search_result {
 	struct chosen *chosen; /* by the requests' order */
 	uint64_t value[VFCTL_LEVELS], bound[VFCTL_LEVELS];
 	enum vfctl_plan_level gap_level;
 	bool partial; /* the gap comes of splits that are not looked at */
+	bool clock;   /* the deadline came before the steps were used */
 	uint64_t steps;
 };
 
-/* @placed: only plans that place more guests than these are sought; 0: any plan. */
+/* What a search begins with. */
+struct search_start {
+	size_t placed; /* only plans that place more guests than these are sought; 0: any plan */
+	const struct chosen *known; /* a plan, by the requests' order: none worse is given; NULL none */
+};
+
+/* @start: NULL: with nothing. */
 int search_run(struct vfctl_ctx *ctx, const struct capacity *capacity, struct demand *demands, size_t count,
-	size_t placed, const struct vfctl_plan_options *options, struct search_result *ret);
+	const struct search_start *start, const struct search_limits *limits, struct search_result *ret);
+/* Of a plan that begins now. */
+struct search_limits search_limits_of(const struct vfctl_plan_options *options);
 void search_result_clear(struct search_result *result, size_t count);
 
 /* Whether a guest can be placed at all. */
 struct fit {
 	bool fits;
 	bool sure;	/* no way was left out */
+	bool clock;	/* the deadline came first */
 	uint64_t steps; /* to be set to what it may take; what is left of them */
 };
 int search_fit(struct vfctl_ctx *ctx, const struct capacity *capacity,

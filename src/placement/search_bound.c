@@ -130,6 +130,8 @@ static size_t most_placed(const struct search *s, size_t depth, const struct nod
 	uint64_t slack = 0, memory = 0, vfs = 0, shared = 0;
 	size_t most = s->count - depth, n, looked = 0;
 
+	if (s->count && s->demands[0].current) /* all of them can stay */
+		return most;
 	for (size_t i = depth; i < s->count; i++)
 		slack += s->demands[i].slack;
 	for (unsigned k = 0; k < s->capacity->node_count; k++) {

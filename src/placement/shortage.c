@@ -232,16 +232,20 @@ static uint32_t cores_needed(const struct vfctl_request *r, uint32_t threads)
 	return r->threads == VFCTL_THREADS_ISOLATE ? vcpus : (vcpus + threads - 1) / threads;
 }
 
-/* For QEMU's and I/O threads beside what is there. */
-static uint32_t extra_cores(const struct vfctl_request *r, const struct node_free *room)
+/* For QEMU's and I/O threads beside what is there; a guest that takes all cores shares its own. */
+static uint32_t extra_cores(const struct refusal *f, const struct vfctl_request *r,
+	const struct node_free *room)
 {
-	return request_extra_cores(r) + (request_has_auto(r) && !room->seats);
+	uint32_t threads = f->capacity->class_threads[f->capacity->class_count - 1];
+	bool whole = cores_needed(r, threads) == f->capacity->core_count;
+
+	return request_extra_cores(r) + (request_has_auto(r) && !room->seats && !whole);
 }
 
 static void cores_words(const struct refusal *f, const struct vfctl_request *r,
 	const struct node_free *room, struct buf *line)
 {
-	uint32_t extra = extra_cores(r, room), vcpus = r->vcpus - r->shared_vcpus;
+	uint32_t extra = extra_cores(f, r, room), vcpus = r->vcpus - r->shared_vcpus;
 	uint32_t need = cores_needed(r, f->capacity->class_threads[f->capacity->class_count - 1]);
 
 	buf_printf(line, "%u free whole core%s (%" PRIu32 " CPU%s), ", room->core_count,
@@ -412,7 +416,7 @@ static void say_sum(struct refusal *f)
 
 	add_up(f->capacity, &sum);
 	if (sum.core_count < cores_needed(r, f->capacity->class_threads[f->capacity->class_count - 1]) +
-			extra_cores(r, &sum) ||
+			extra_cores(f, r, &sum) ||
 		sum.threads < r->vcpus - r->shared_vcpus)
 		cores_words(f, r, &sum, &line);
 	else if (most_memory(f, r, &sum) < r->memory_bytes)

@@ -96,20 +96,22 @@ static unsigned distance(const struct solver *s, unsigned a, unsigned b)
 struct cpu_state {
 	size_t guest;
 	unsigned cell, alone, shared, siblings; /* siblings: threads: require has this many */
-	bool extra_done;
+	unsigned extra; /* cores for QEMU's and I/O threads, beside one of its cells */
+	bool seat;	/* emulator_cores: auto: QEMU's threads have no place yet */
 };
 
 static bool cpus(struct solver *s, struct cpu_state at);
 static bool cpus_of_guest(struct solver *s, size_t g);
+
+static bool cell_done(struct solver *s, struct cpu_state at);
 
 static bool pick_extra(struct solver *s, struct cpu_state at, unsigned kind, unsigned left)
 {
 	int *cores = &s->left.cores[s->shape[at.guest].node[at.cell]][kind];
 
 	if (!left) {
-		at.cell++;
-		at.extra_done = true;
-		return cpus(s, at);
+		at.extra = 0;
+		return cell_done(s, at);
 	}
 	if (kind == KINDS)
 		return false;
@@ -132,7 +134,7 @@ static bool take_seat(struct solver *s, struct cpu_state at)
 	bool ok = false;
 
 	at.cell++;
-	at.extra_done = true;
+	at.seat = false;
 	if (*seats) {
 		*seats -= 1;
 		ok = cpus(s, at);
@@ -153,14 +155,10 @@ static bool take_seat(struct solver *s, struct cpu_state at)
 
 static bool cell_done(struct solver *s, struct cpu_state at)
 {
-	unsigned extra = s->in->requests[at.guest].emulator_cores;
-	struct cpu_state next = at;
-
-	if (!at.extra_done && (extra == VFCTL_EMULATOR_AUTO ? take_seat(s, at)
-							    : pick_extra(s, at, 0, extra)))
+	if ((at.extra && pick_extra(s, at, 0, at.extra)) || (at.seat && take_seat(s, at)))
 		return true;
-	next.cell++;
-	return cpus(s, next);
+	at.cell++;
+	return cpus(s, at);
 }
 
 /* Has it all of the host, so that QEMU's threads are on its own CPUs? */
@@ -231,7 +229,7 @@ static bool cpus(struct solver *s, struct cpu_state at)
 {
 	if (at.cell == s->shape[at.guest].cells)
 		return !at.alone && !at.shared &&
-			(at.extra_done || fills_host(s, at.guest)) &&
+			!at.extra && (!at.seat || fills_host(s, at.guest)) &&
 			cpus_of_guest(s, at.guest + 1);
 	for (unsigned a = 0; a <= at.alone; a++)
 		for (unsigned h = 0; h <= at.shared; h++)
@@ -244,8 +242,10 @@ static bool cpus_of_guest(struct solver *s, size_t g)
 {
 	const struct vfctl_request *r = &s->in->requests[g];
 	struct cpu_state at = {.guest = g, .alone = r->vcpus - r->shared_vcpus,
-		.shared = r->shared_vcpus, .extra_done = !r->emulator_cores};
+		.shared = r->shared_vcpus, .extra = r->iothread_cores,
+		.seat = r->emulator_cores == VFCTL_EMULATOR_AUTO};
 
+	at.extra += at.seat ? 0 : r->emulator_cores;
 	if (g == s->in->guest_count)
 		return true;
 	if (!s->shape[g].placed)

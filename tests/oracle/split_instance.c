@@ -137,6 +137,8 @@ static void make_guest(struct instance *in, size_t g)
 		(r->shared_vcpus || !can_require(in, r->vcpus)))
 		r->threads = VFCTL_THREADS_PREFER;
 	make_wants(in, g);
+	if (R(4) == 0)
+		r->iothread_cores = r->iothreads = 1 + R(2);
 }
 
 void split_make(struct instance *in, uint64_t seed)

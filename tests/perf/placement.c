@@ -3,7 +3,7 @@
  * placement [--grow | --worst COUNT [SEED]]: what the planner takes, in microseconds (the
  * median of the runs), with steps of the search and what is proven. --grow: over nodes, guests
  * and VFs, as CSV. --worst: random requests made to be hard, on hosts as large as the bound of
- * a second is promised for; CPU time, and the seeds that took longest.
+ * a second should do for; CPU time, and the seeds that took longest.
  */
 #include <inttypes.h>
 #include <stdio.h>

@@ -17,8 +17,8 @@
 
 #define GIB (UINT64_C(1) << 30)
 #define MIB (UINT64_C(1) << 20)
-#define NODES_MAX 9
-#define CORES_MAX 64
+#define NODES_MAX 64
+#define CORES_MAX 128
 
 /* A host in one value; tests change what they need. */
 struct host_model {

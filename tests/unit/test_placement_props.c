@@ -333,6 +333,78 @@ static void moves_are_the_fewest(void **state)
 	vfctl_rebalance_free(r);
 }
 
+/* Memory that a guest which stays holds is nobody else's, whoever of the two is looked at first. */
+static void a_move_needs_memory(void **state)
+{
+	struct vfctl_rebalance *r;
+	struct host_model h;
+
+	make_host(&h, 2, 64, 1);
+	add_vfs(&h, 0x10, 0, 1, 0);
+	for (unsigned n = 0; n < 2; n++) {
+		h.nodes[n].memory_bytes = 80 * GIB;
+		h.nodes[n].pools[0] = (struct vfctl_page_pool){.page_bytes = GIB, .total = 64,
+			.free = n ? 16 : 32};
+		h.nodes[n].pool_count = 1;
+	}
+	/* "far" and its VF are apart, but 48 of 64 pages are not free where the VF is. */
+	add_occupant(&h, "near", "0-7", 0, -1);
+	add_occupant(&h, "far", "64-79", 1, 0);
+	for (size_t i = 0; i < 2; i++) {
+		h.model.occupants[i].memory[0].page_bytes = GIB;
+		h.model.occupants[i].memory[0].taken = true;
+		h.model.occupants[i].memory[0].bytes = (i ? 48 : 32) * GIB;
+	}
+	/* Nor has "near" anywhere to go, where "far" would leave less than it needs. */
+	vfctl_cpuset_parse("80-127", &h.model.busy_cpus);
+	vfctl_cpuset_parse("0-16", &h.model.occupants[0].cpus);
+	assert_int_equal(vfctl_plan_rebalance(ctx, &h.model, NULL, &r), 0);
+	assert_int_equal(r->move_count, 0);
+	assert_int_equal(r->local_after, 1);
+	assert_int_equal(r->plan->gap_level, VFCTL_LEVELS);
+	vfctl_rebalance_free(r);
+	/* Pages that the host gave away since are no reason for anybody to leave. */
+	h.nodes[0].pools[0].free = 0;
+	h.model.occupants[0].memory[0].taken = false;
+	assert_int_equal(vfctl_plan_rebalance(ctx, &h.model, NULL, &r), 0);
+	assert_int_equal(r->move_count, 0);
+	assert_int_equal(r->plan->value[VFCTL_LEVEL_PLACED], 2);
+	vfctl_rebalance_free(r);
+}
+
+/* The VF is of the wrong PF, the CPUs are right: they stay, beside others that move within the node. */
+static void a_move_within_the_node_keeps_its_cpus(void **state)
+{
+	struct vfctl_vf_want wants[2] = {any_vf, any_vf};
+	struct vfctl_rebalance *r;
+	struct host_model h;
+
+	make_host(&h, 2, 8, 2);
+	add_vfs(&h, 0x10, 0, 2, 0);
+	add_vfs(&h, 0x20, 1, 2, 0);
+	add_occupant(&h, "a", "6-7,12-13", 0, 3);
+	add_occupant(&h, "b", "2-3", 0, 2);
+	vfctl_cpuset_parse("16-31", &h.model.busy_cpus);
+	for (size_t i = 0; i < 2; i++)
+		h.model.occupants[i].wants = &wants[i];
+	assert_int_equal(vfctl_plan_rebalance(ctx, &h.model, NULL, &r), 0);
+	assert_int_equal(r->local_before, 0);
+	assert_int_equal(r->local_after, 2);
+	assert_int_equal(r->move_count, 2);
+	assert_string_equal(set_text(&r->moves[0].to->held_cpus), "6-7,12-13");
+	assert_string_equal(set_text(&r->moves[1].to->held_cpus), "2-3");
+	assert_int_equal(r->moves[0].to->vfs[0].node, 0);
+	vfctl_rebalance_free(r);
+	/* With the core that carries its QEMU's threads, though that has no seat left. */
+	h.model.occupants[1].qemu_cpus = h.cores[0].cpus;
+	assert_int_equal(vfctl_plan_rebalance(ctx, &h.model, NULL, &r), 0);
+	assert_int_equal(r->move_count, 2);
+	assert_string_equal(set_text(&r->moves[1].to->held_cpus), "2-3");
+	assert_string_equal(set_text(&r->moves[1].to->emulator_cpus), "0-1");
+	assert_true(r->moves[1].to->emulator_shared);
+	vfctl_rebalance_free(r);
+}
+
 static void a_move_makes_room(void **state)
 {
 	struct vfctl_request request = guest(3, &any_vf);
@@ -412,6 +484,8 @@ int main(void)
 		cmocka_unit_test(bounds_hold_when_steps_run_out),
 		cmocka_unit_test(a_cancelled_plan_says_so),
 		cmocka_unit_test(moves_are_the_fewest),
+		cmocka_unit_test(a_move_needs_memory),
+		cmocka_unit_test(a_move_within_the_node_keeps_its_cpus),
 		cmocka_unit_test(a_move_makes_room),
 		cmocka_unit_test(why_not_names_what_decides),
 	};

@@ -171,6 +171,81 @@ static void the_whole_host(void **state)
 	vfctl_plan_free(plan);
 }
 
+/* All of a large host, or nearly: each node more is no more to search than its own cores. */
+static void a_guest_as_wide_as_a_large_host(void **state)
+{
+	static const unsigned nodes[] = {16, 24, 32, 64};
+
+	for (size_t i = 0; i < ARRAY_SIZE(nodes); i++)
+		for (uint32_t less = 0; less <= 2; less += 2) {
+			struct vfctl_request r = guest(4 * nodes[i] - less, NULL);
+			struct vfctl_plan *plan;
+			struct host_model h;
+
+			make_host(&h, nodes[i], 2, 2);
+			r.memory_bytes = nodes[i] * GIB;
+			r.emulator_cores = VFCTL_EMULATOR_AUTO;
+			plan = make_plan(&h, &r, 1);
+			assert_int_equal(plan->assignments[0].refusal, VFCTL_REFUSAL_NONE);
+			assert_int_equal(plan->assignments[0].cell_count, nodes[i]);
+			assert_int_equal(plan->assignments[0].guest_threads, 2);
+			assert_int_equal(plan->gap_level, VFCTL_LEVELS);
+			vfctl_plan_free(plan);
+		}
+}
+
+/* What takes all cores of the host needs none for QEMU: that is not what is short. */
+static void all_cores_are_needed_and_no_more(void **state)
+{
+	struct vfctl_request r = guest(64, NULL);
+	struct vfctl_plan *plan;
+	struct host_model h;
+
+	make_host(&h, 16, 2, 2);
+	vfctl_cpuset_add(&h.model.busy_cpus, 0);
+	r.memory_bytes = 16 * GIB;
+	r.emulator_cores = VFCTL_EMULATOR_AUTO;
+	plan = make_plan(&h, &r, 1);
+	assert_int_equal(plan->assignments[0].refusal, VFCTL_REFUSAL_CPUS);
+	assert_int_equal(plan->gap_level, VFCTL_LEVELS);
+	assert_true(has_reason(&plan->assignments[0], VFCTL_REASON_SHORT,
+		"all nodes together: 31 free whole cores (62 CPUs), 32 needed: 32 for 64 vCPUs"));
+	assert_false(has_reason(&plan->assignments[0], VFCTL_REASON_SHORT, "for QEMU's threads"));
+	vfctl_plan_free(plan);
+}
+
+/* QEMU's threads on the reserved CPUs of one node, a core for I/O threads on the other. */
+static void iothreads_need_not_be_beside_qemu(void **state)
+{
+	struct vfctl_request r = guest(3, NULL);
+	const struct vfctl_assignment *a;
+	struct vfctl_plan *plan;
+	struct host_model h;
+
+	make_host(&h, 2, 4, 1);
+	vfctl_cpuset_add(&h.model.reserved_cpus, 0);
+	vfctl_cpuset_parse("1-2,7", &h.model.busy_cpus);
+	r.emulator_cores = VFCTL_EMULATOR_AUTO;
+	r.iothreads = r.iothread_cores = 1;
+	plan = make_plan(&h, &r, 1);
+	a = &plan->assignments[0];
+	assert_int_equal(a->refusal, VFCTL_REFUSAL_NONE);
+	assert_string_equal(cpus_text(a), "3,4,5");
+	assert_string_equal(set_text(&a->emulator_cpus), "0");
+	assert_string_equal(set_text(&a->iothread_cpus), "6");
+	vfctl_plan_free(plan);
+	/* Nor where both take a core, and no node has two left. */
+	make_host(&h, 2, 2, 1);
+	r.vcpus = 2;
+	plan = make_plan(&h, &r, 1);
+	a = &plan->assignments[0];
+	assert_int_equal(a->refusal, VFCTL_REFUSAL_NONE);
+	assert_int_equal(vfctl_cpuset_count(&a->held_cpus), 3);
+	assert_int_equal(vfctl_cpuset_count(&a->iothread_cpus), 1);
+	assert_false(vfctl_cpuset_intersects(&a->iothread_cpus, &a->emulator_cpus));
+	vfctl_plan_free(plan);
+}
+
 /* Threads that are held and have no vCPU are better than a vCPU's own. */
 static void idle_siblings_carry_qemu(void **state)
 {
@@ -219,6 +294,9 @@ int main(void)
 		cmocka_unit_test(memory_that_nodes_have_unevenly),
 		cmocka_unit_test(any_guest_of_a_batch_may_split),
 		cmocka_unit_test(the_whole_host),
+		cmocka_unit_test(a_guest_as_wide_as_a_large_host),
+		cmocka_unit_test(all_cores_are_needed_and_no_more),
+		cmocka_unit_test(iothreads_need_not_be_beside_qemu),
 		cmocka_unit_test(idle_siblings_carry_qemu),
 	};
 

@@ -302,6 +302,14 @@ enum vfctl_plan_level {
 	VFCTL_LEVELS,
 };
 
+/** What ended a search before it was through. */
+enum vfctl_plan_cut {
+	VFCTL_CUT_NONE,
+	VFCTL_CUT_STEPS, /**< its steps: the same question has the same answer on every machine */
+	VFCTL_CUT_CLOCK, /**< the timeout, or it left a refusal without all of its remedies: on a machine
+			    that is less busy the answer may be another */
+};
+
 struct vfctl_plan {
 	struct vfctl_assignment *assignments; /**< one per request, in their order */
 	size_t count;
@@ -312,6 +320,7 @@ struct vfctl_plan {
 	/** A guest is left out, and guests that are placed could be split in more ways than
 	 * were tried: why gap_level is VFCTL_LEVEL_PLACED. */
 	bool partial;
+	enum vfctl_plan_cut cut;
 	uint64_t steps; /**< of the search */
 };
 
@@ -319,7 +328,8 @@ struct vfctl_plan_options {
 	/** Steps of the search, after which the best plan so far is given with what is proven
 	 * of it; 0: 250000. It counts steps, so that the answer is the same everywhere. */
 	uint64_t max_steps;
-	/** The same as time, for safety, of the plan with its reasons and remedies, ms; 0: 1000. */
+	/** The last resort, should a machine be very slow: time of the plan with its reasons and
+	 * remedies, ms; 0: 10000. vfctl_plan.cut tells that it was reached. */
 	unsigned timeout_ms;
 };
 
