@@ -217,12 +217,13 @@ static const struct outcome *outcome_of(const size_t *chosen, const struct outco
 	return NULL;
 }
 
-/* Of all PFs that are managed: 0, or 1 when nothing is as it should be, or 4. */
+/* Of all PFs that are managed: 0, or 1 when nothing is as it should be (2: by the declaration), or 4. */
 static int status_of(const struct vfctl_declared *d, const size_t *chosen,
 	const struct outcome *outcomes, size_t count, const struct outcome *host,
 	const struct lag_outcome *lags)
 {
 	size_t failed = d->host_error || (host && host->error), managed = failed || host;
+	size_t mistaken = 0;
 	bool stale = host && host->error == -ESTALE, pending = host && host->pending;
 
 	for (size_t i = 0; i < d->count; i++) {
@@ -230,6 +231,7 @@ static int status_of(const struct vfctl_declared *d, const size_t *chosen,
 
 		managed += !d->pfs[i].spec->unmanaged;
 		failed += d->pfs[i].error || (o && o->error);
+		mistaken += d->pfs[i].error && d->pfs[i].mistaken;
 		stale |= o && o->error == -ESTALE;
 		pending |= pending_of(&d->pfs[i], o) != NULL;
 	}
@@ -240,6 +242,8 @@ static int status_of(const struct vfctl_declared *d, const size_t *chosen,
 	}
 	if (stale || (failed && failed < managed))
 		return EXIT_PARTLY;
+	if (failed && mistaken == failed)
+		return EXIT_USAGE;
 	return failed ? EXIT_FAILED : pending ? EXIT_DRIFT : EXIT_DONE;
 }
 
@@ -429,15 +433,13 @@ static int dry_run(struct invocation *in, const struct vfctl_declared *d)
 
 static int run_apply(struct invocation *in)
 {
-	const char *wait = option_of(in, "wait");
 	struct view v = {0};
-	char *end = NULL;
-	unsigned long seconds = wait ? strtoul(wait, &end, 10) : 0;
-	int status;
+	unsigned seconds = 0;
+	int status = option_seconds(in, "wait", 0, 3600, &seconds);
 
-	if (wait && (*wait < '0' || *wait > '9' || *end || seconds > 3600))
-		return usage(in, "--wait must be 0 to 3600 seconds, not '%s'", wait);
-	status = await_devices(in, declaration_of(in), (unsigned)seconds, &v);
+	if (status)
+		return status;
+	status = await_devices(in, declaration_of(in), seconds, &v);
 	if (status == EXIT_DONE && v.spec->absent)
 		status = fail_as(in, EXIT_USAGE, -ENOENT, "no " VFCTL_HOST_SPEC_PATH " (a "
 			"host.yml is not read); vfctl export prints this host as such a file; another "

@@ -49,8 +49,7 @@ static int read_form(struct invocation *in, enum vfctl_vf_form *ret)
 	return text ? usage(in, "--form must be auto, interface or hostdev, not '%s'", text) : 0;
 }
 
-static int read_number(struct invocation *in, const char *option, unsigned long max,
-	const char *unit, uint32_t *ret)
+static int read_number(struct invocation *in, const char *option, unsigned long max, uint32_t *ret)
 {
 	const char *text = option_of(in, option);
 	unsigned long value;
@@ -60,7 +59,7 @@ static int read_number(struct invocation *in, const char *option, unsigned long 
 		return 0;
 	value = strtoul(text, &end, 10);
 	if (*text < '0' || *text > '9' || *end || value < 1 || value > max)
-		return usage(in, "--%s must be 1 to %lu%s, not '%s'", option, max, unit, text);
+		return usage(in, "--%s must be 1 to %lu, not '%s'", option, max, text);
 	*ret = (uint32_t)value;
 	return 0;
 }
@@ -68,7 +67,7 @@ static int read_number(struct invocation *in, const char *option, unsigned long 
 /* How many, and whether those that it has count. */
 static int read_count(struct invocation *in, struct vfctl_attach_options *o)
 {
-	int status = read_number(in, "count", VFCTL_GUEST_VFS_MAX, "", &o->count);
+	int status = read_number(in, "count", VFCTL_GUEST_VFS_MAX, &o->count);
 
 	if (!status && o->count && o->vf)
 		status = usage(in, "--count is for VFs of a PF (--pf), not for one that is named");
@@ -153,7 +152,7 @@ static int run_detach(struct invocation *in)
 	char done[300];
 	int status, r;
 
-	status = read_number(in, "wait", 3600, " seconds", &seconds);
+	status = option_seconds(in, "wait", 1, 3600, &seconds);
 	o.timeout_ms = seconds * 1000;
 	if (!status)
 		status = host_ids_open_guest(in, &h, &hv);

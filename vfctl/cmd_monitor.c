@@ -14,7 +14,7 @@
 #include "things.h"
 
 #define AGAIN_MS 1000 /* after a look that failed, and while a change goes on */
-#define FOREVER_S 31536000ul
+#define FOREVER_S 31536000u
 #define LINES_MAX 4294967295ul
 #define WORDS_MAX 2560 /* of a line; JSON is not cut */
 
@@ -375,11 +375,11 @@ static int run_monitor(struct invocation *in)
 {
 	struct monitor m = {.in = in, .journal = option_of(in, "journal"), .signal_fd = -1,
 		.stop_fd = -1};
-	unsigned long seconds;
+	unsigned seconds = 0;
 	int status = read_number(in, "count", LINES_MAX, &m.left);
 
 	if (status == EXIT_DONE)
-		status = read_number(in, "for", FOREVER_S, &seconds);
+		status = option_seconds(in, "for", 1, FOREVER_S, &seconds);
 	if (status != EXIT_DONE)
 		return status;
 	m.end_ms = seconds ? now_ms() + (int64_t)seconds * 1000 : 0;

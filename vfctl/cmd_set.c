@@ -120,17 +120,17 @@ static int read_batch(struct invocation *in, struct items *items, const char *pa
 {
 	FILE *file = strcmp(path, "-") ? fopen(path, "re") : stdin;
 	size_t room = 0, number = 0;
-	char *line = NULL;
+	char *line = NULL, where[256];
 	int status = 0;
 
 	if (!file)
 		return usage(in, "%s: %s", path, strerror(errno));
 	while (!status && getline(&line, &room, file) >= 0) {
-		number++;
+		snprintf(where, sizeof(where), "%.200s:%zu:%zu", path, ++number,
+			strspn(line, " \t") + 1);
+		in->where = where;
 		status = read_line(in, items, line);
-		if (status)
-			fprintf(stderr, "vfctl: set: that was line %zu of %s; nothing was changed\n",
-				number, path);
+		in->where = NULL;
 	}
 	free(line);
 	if (file != stdin)

@@ -49,6 +49,7 @@ struct invocation {
 	bool again; /* what was planned came too late: the command is to begin anew */
 	unsigned tries;
 	bool made; /* something was changed */
+	const char *where; /* "FILE:LINE:COLUMN" that a failure is about; NULL: the command line */
 	/* What the JSON answer of a change shows as it is afterwards (result.h), each NULL or 0: not. */
 	const char *result_pf, *result_domain;
 	const struct vfctl_set_item *result_vfs;
@@ -100,6 +101,12 @@ void complain_about(const struct invocation *in, const char *what, const char *w
 /* The same as fail() in words of its own; returns @status. */
 int fail_as(const struct invocation *in, int status, int error, const char *fmt, ...)
 	__attribute__((format(printf, 4, 5)));
+/*
+ * The seconds of an option such as --wait, "90", "90s", "30m" or "1h"; @ret stays as it is without
+ * the option. 0, or EXIT_USAGE with the valid spelling.
+ */
+int option_seconds(const struct invocation *in, const char *option, unsigned min, unsigned max,
+	unsigned *ret);
 /* The same for the user's own mistake. */
 #define usage(in, ...) fail_as((in), EXIT_USAGE, -EINVAL, __VA_ARGS__)
 

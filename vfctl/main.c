@@ -132,9 +132,12 @@ int fail_as(const struct invocation *in, int status, int error, const char *fmt,
 {
 	char text[1024];
 	va_list args;
+	size_t len = 0;
 
 	va_start(args, fmt);
-	vsnprintf(text, sizeof(text), fmt, args);
+	if (in->where)
+		len = (size_t)snprintf(text, sizeof(text), "%.200s: ", in->where);
+	vsnprintf(text + len, sizeof(text) - len, fmt, args);
 	va_end(args);
 	return complain_vfctl(in, text, error, status);
 }
@@ -448,15 +451,38 @@ static int take_apart(struct invocation *in, int argc, char **argv)
 	return status;
 }
 
-static int set_timeout(struct invocation *in, const char *text)
+int option_seconds(const struct invocation *in, const char *option, unsigned min, unsigned max,
+	unsigned *ret)
 {
+	static const struct {
+		const char *name;
+		unsigned long seconds;
+	} units[] = {{"", 1}, {"s", 1}, {"m", 60}, {"h", 3600}};
+	const char *text = option_of(in, option);
+	unsigned long n;
 	char *end;
-	unsigned long seconds = strtoul(text, &end, 10);
 
-	if (*text < '0' || *text > '9' || *end || seconds < 1 || seconds > 3600)
-		return usage(in, "--timeout must be 1 to 3600 seconds, not '%s'", text);
-	vfctl_ctx_set_write_timeout_ms(in->ctx, (unsigned)seconds * 1000);
-	return 0;
+	if (!text)
+		return 0;
+	n = strtoul(text, &end, 10);
+	for (size_t i = 0; *text >= '0' && *text <= '9' && i < ARRAY_SIZE(units); i++)
+		if (strcmp(end, units[i].name) == 0 && n <= max / units[i].seconds &&
+			n * units[i].seconds >= min) {
+			*ret = (unsigned)(n * units[i].seconds);
+			return 0;
+		}
+	return usage(in, "--%s must be %u to %u seconds, such as 90, 90s, 30m or 1h, not '%s'", option,
+		min, max, text);
+}
+
+static int set_timeout(struct invocation *in)
+{
+	unsigned seconds = 0;
+	int status = option_seconds(in, "timeout", 1, 3600, &seconds);
+
+	if (status == 0 && seconds)
+		vfctl_ctx_set_write_timeout_ms(in->ctx, seconds * 1000);
+	return status;
 }
 
 #define WIDTH_USUAL 80
@@ -479,7 +505,6 @@ static int set_up(struct invocation *in)
 {
 	const char *host = option_of(in, "host");
 	const char *state = option_of(in, "state");
-	const char *timeout = option_of(in, "timeout");
 	const char *temp_dir = getenv("TMPDIR");
 	int r;
 
@@ -489,7 +514,7 @@ static int set_up(struct invocation *in)
 		vfctl_ctx_set_doing(in->ctx, progress_doing, NULL);
 		out_set_start(in->out, progress_stop);
 	}
-	if (timeout && set_timeout(in, timeout))
+	if (set_timeout(in))
 		return EXIT_USAGE;
 	if (state && vfctl_ctx_set_state_path(in->ctx, state) < 0)
 		return fail(in, -ENOMEM);

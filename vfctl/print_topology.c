@@ -395,7 +395,7 @@ static size_t vfs_of(const struct vfctl_free_vf *v, size_t count, const struct v
 	return n;
 }
 
-/* "VF 0-1 a, VF 2 b, 1 more cannot be given, VF 4-15 free" */
+/* "VF 0-1 a, VF 2 b, 1 cannot be given to guests, VF 4-15 free" */
 static void print_vfs(struct out *out, const struct vfctl_host_model *m,
 	const struct vfctl_model_pf *p)
 {
@@ -418,13 +418,15 @@ static void print_vfs(struct out *out, const struct vfctl_host_model *m,
 	vfctl_cpuset_or(&known, &set);
 	if (vfctl_cpuset_count(&known) < p->num_vfs && len < sizeof(text))
 		len += (size_t)snprintf(text + len, sizeof(text) - len,
-			"%u more cannot be given (vfctl list says why), ",
+			"%u cannot be given to guests (vfctl show VF says why), ",
 			p->num_vfs - vfctl_cpuset_count(&known));
 	if (len >= sizeof(text))
 		return;
 	if (n)
 		snprintf(text + len, sizeof(text) - len, "VF %s free",
 			cpus_words(&set, list, sizeof(list)));
+	else if (len && vfctl_cpuset_empty(&known))
+		text[len - 2] = '\0';
 	else
 		snprintf(text + len, sizeof(text) - len, "none free");
 	put_line(out, "", "%s", text);

@@ -151,7 +151,7 @@ static int load(struct vfctl_ctx *ctx, const char *what, const char *text, size_
 	json_t *root = json_loadb(text, len, flags, &error);
 
 	if (!root)
-		return ctx_fail(ctx, -EBADMSG, "%s: not JSON at line %d, column %d: %s", what,
+		return ctx_fail(ctx, -EBADMSG, "%s:%d:%d: not JSON: %s", what,
 			error.line, error.column, error.text);
 	*ret = (struct json *)root;
 	return 0;

@@ -83,6 +83,32 @@ static int read_u32(const struct attr *attr, const char *text, void *at)
 	return parse_u32(text, 0, attr->max, at);
 }
 
+/* "2500", "2500mbit", "10gbit", "10 Gbit/s": decimal, as of ip-link(8) and tc(8). */
+static int read_rate(const struct attr *attr, const char *text, void *at)
+{
+	static const struct {
+		const char *name;
+		uint32_t mbps;
+	} units[] = {{"", 1}, {"mbit", 1}, {"mbit/s", 1}, {"mbps", 1}, {"gbit", 1000},
+		{"gbit/s", 1000}, {"gbps", 1000}};
+	size_t digits = strspn(text, "0123456789");
+	const char *unit = text + digits + strspn(text + digits, " ");
+	char number[12] = "";
+	uint32_t value;
+
+	if (digits < sizeof(number))
+		memcpy(number, text, digits);
+	for (size_t i = 0; i < ARRAY_SIZE(units); i++) {
+		if (strcasecmp(unit, units[i].name) != 0)
+			continue;
+		if (parse_u32(number, 0, attr->max / units[i].mbps, &value) < 0)
+			return -ERANGE;
+		*(uint32_t *)at = value * units[i].mbps;
+		return 0;
+	}
+	return -EINVAL;
+}
+
 static int read_switch(const struct attr *attr, const char *text, void *at)
 {
 	return parse_bool(text, at);
@@ -170,10 +196,10 @@ static const struct attr attr_table[] = {
 		"0 to 7"},
 	{"proto", VFCTL_ATTR_VLAN_PROTO, MEMBER(proto), 0, read_proto, print_proto,
 		"802.1Q or 802.1ad"},
-	{"min-rate", VFCTL_ATTR_MIN_RATE, MEMBER(min_rate_mbps), UINT32_MAX, read_u32,
-		print_u32, "a number of Mbit/s, 0 for none"},
-	{"max-rate", VFCTL_ATTR_MAX_RATE, MEMBER(max_rate_mbps), UINT32_MAX, read_u32,
-		print_u32, "a number of Mbit/s, 0 for no limit"},
+	{"min-rate", VFCTL_ATTR_MIN_RATE, MEMBER(min_rate_mbps), UINT32_MAX, read_rate,
+		print_u32, "a number of Mbit/s, or with its unit: 2500mbit, 10gbit; 0 for none"},
+	{"max-rate", VFCTL_ATTR_MAX_RATE, MEMBER(max_rate_mbps), UINT32_MAX, read_rate,
+		print_u32, "a number of Mbit/s, or with its unit: 2500mbit, 10gbit; 0 for no limit"},
 	{"spoofchk", VFCTL_ATTR_SPOOFCHK, MEMBER(spoofchk), 0, read_switch, print_switch,
 		"on or off"},
 	{"trust", VFCTL_ATTR_TRUST, MEMBER(trust), 0, read_switch, print_switch,

@@ -380,13 +380,28 @@ static void close_connection(struct vfctl_hypervisor *self)
 	free(self);
 }
 
+/* "qemu+ssh://host/system" names another host's libvirt, and all else is read on this one. */
+static int check_here(struct vfctl_ctx *ctx, const char *uri)
+{
+	const char *host = uri ? strstr(uri, "://") : NULL;
+
+	if (!host || host[3] == '/')
+		return 0;
+	return ctx_mistake(ctx, -EINVAL, "%s is the libvirt of another host, and PFs, CPUs and leases "
+		"are read on this one; run vfctl there: ssh HOST vfctl ...", uri);
+}
+
 int vfctl_libvirt_open(struct vfctl_ctx *ctx, const char *uri,
 	struct vfctl_hypervisor **ret_hypervisor)
 {
 	static bool events;
 	struct connection *c;
 	unsigned long version = 0;
-	int r = dl_bind(ctx, "libvirt.so.0", symbols, ARRAY_SIZE(symbols));
+	int r = check_here(ctx, uri);
+
+	if (r < 0)
+		return r;
+	r = dl_bind(ctx, "libvirt.so.0", symbols, ARRAY_SIZE(symbols));
 
 	if (r < 0)
 		return r;

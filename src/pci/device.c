@@ -101,7 +101,7 @@ int pci_iommu_sharers(struct vfctl_ctx *ctx, const struct vfctl_bdf *bdf, int gr
 	int r = host_try_list(ctx, &names, "/sys/kernel/iommu_groups/%d/devices", group);
 
 	if (r < 0)
-		return ctx_fail(ctx, r, "who shares IOMMU group %d cannot be read: %s", group,
+		return ctx_fail(ctx, r, "the devices of IOMMU group %d cannot be read: %s", group,
 			strerror(-r));
 	for (size_t i = 0; names[i]; i++) {
 		struct vfctl_bdf other;

@@ -300,6 +300,11 @@ int doc_parse(struct vfctl_ctx *ctx, const char *file, const char *text, size_t 
 	if (!utf8_valid(text, len))
 		return ctx_mistake(
 			ctx, -EILSEQ, "%s: it is not UTF-8; save it as UTF-8", file);
+	/* Editors of other systems write a byte order mark; libyaml takes it for a column of the text. */
+	if (len >= 3 && memcmp(text, "\xef\xbb\xbf", 3) == 0) {
+		text += 3;
+		len -= 3;
+	}
 	if (!yaml_parser_initialize(&p.yaml))
 		return ctx_oom(ctx);
 	yaml_parser_set_encoding(&p.yaml, YAML_UTF8_ENCODING);

@@ -122,12 +122,24 @@ static int add_settings(struct vfctl_ctx *ctx, const struct create *c, struct st
 
 /* ---- checks before anything is written ---- */
 
+/* No process has it: what ends its lease is a command. */
+static bool vf_is_only_leased(const struct vfctl_vf *vf)
+{
+	return vf->lease.name[0] && !vf->lease.running && !vf_is_open(vf);
+}
+
 int vf_changes_check_idle(struct vfctl_ctx *ctx, const struct vfctl_pf *pf, const char *why)
 {
 	char name[VFCTL_BDF_TEXT], words[256];
 
 	for (uint32_t i = 0; i < pf->num_vfs; i++)
-		if (vf_is_busy(&pf->vfs[i]) && !vf_is_open(&pf->vfs[i]) && !pf->vfs[i].lease.name[0])
+		if (vf_is_only_leased(&pf->vfs[i]))
+			return ctx_fail(ctx, -EBUSY, "%s/%u (%s) is leased to domain %s, which is off; "
+				"end that first: vfctl detach %s --vf %s/%u, or vfctl undefine %s",
+				vfctl_pf_name(pf, name), pf->vfs[i].index, TEXT(&pf->vfs[i].bdf),
+				pf->vfs[i].lease.name, pf->vfs[i].lease.name, name, pf->vfs[i].index,
+				pf->vfs[i].lease.name);
+		else if (vf_is_busy(&pf->vfs[i]) && !vf_is_open(&pf->vfs[i]) && !pf->vfs[i].lease.name[0])
 			return ctx_fail(ctx, -EBUSY, "%s/%u (%s) is %s; --despite %s takes it all the "
 				"same", vfctl_pf_name(pf, name), pf->vfs[i].index,
 				TEXT(&pf->vfs[i].bdf),
@@ -161,7 +173,7 @@ static int check_create(struct vfctl_ctx *ctx, const struct vfctl_pf *pf,
 		return ctx_mistake(ctx, -ERANGE, "0 VFs: to remove them all use vfctl destroy %s",
 			vfctl_pf_name(pf, name));
 	if (options->count > pf->total_vfs)
-		return ctx_fail(ctx, -ERANGE, "%u VFs are more than this PF can have: %u "
+		return ctx_mistake(ctx, -ERANGE, "%u VFs are more than this PF can have: %u "
 			"(sriov_totalvfs)", options->count, pf->total_vfs);
 	if (options->driver == VFCTL_VF_DRIVER_VFIO && pf->iommu_group < 0)
 		return ctx_fail(ctx, -EOPNOTSUPP, "vfio-pci needs an IOMMU and this host shows "

@@ -232,6 +232,33 @@ static int add_settings(struct vfctl_ctx *ctx, const struct vfctl_kernel_spec *k
 	return r;
 }
 
+static int check_present(struct vfctl_ctx *ctx, const struct vfctl_cpuset *present, const char *key,
+	const struct vfctl_cpuset *set)
+{
+	struct vfctl_cpuset absent = *set;
+	char text[128], all[128];
+
+	vfctl_cpuset_andnot(&absent, present);
+	if (vfctl_cpuset_empty(&absent))
+		return 0;
+	vfctl_cpuset_format(&absent, text, sizeof(text));
+	vfctl_cpuset_format(present, all, sizeof(all));
+	return ctx_mistake(ctx, -EINVAL, "host.yaml: %s: this host has no CPU %s; it has %s", key, text, all);
+}
+
+int host_tuning_check_cpus(struct vfctl_ctx *ctx, const struct vfctl_host_spec *spec)
+{
+	struct vfctl_cpuset present;
+	_free_ char *text = NULL;
+	int r;
+
+	if (host_try_read(ctx, &text, "/sys/devices/system/cpu/present") < 0 ||
+		vfctl_cpuset_parse(str_rstrip(text), &present) < 0)
+		return 0;
+	r = check_present(ctx, &present, "reserved-cpus", &spec->reserved_cpus);
+	return r < 0 ? r : check_present(ctx, &present, "shared-cpus", &spec->shared_cpus);
+}
+
 int host_tuning_add_steps(struct vfctl_ctx *ctx, const struct vfctl_host_spec *spec,
 	struct steps *steps, char **ret_pending)
 {

@@ -12,6 +12,12 @@
 extern const struct op_type op_kernel_value;
 
 /*
+ * Are there the CPUs that @spec names in reserved-cpus and shared-cpus? One that is offline now is.
+ * -EINVAL: this host has no such CPU, and no guest could be planned.
+ */
+int host_tuning_check_cpus(struct vfctl_ctx *ctx, const struct vfctl_host_spec *spec);
+
+/*
  * What @spec declares for the host as a whole and is not so: pages, kernel settings, files that the
  * next boot and the libvirt daemon read.
  * @param ret_pending  what is left to be done by hand, or NULL.

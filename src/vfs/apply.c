@@ -495,6 +495,7 @@ static int compare(struct vfctl_ctx *ctx, struct vfctl_snapshot *snapshot,
 		d->change = NULL;
 	}
 	d->error = r;
+	d->mistaken = r < 0 && vfctl_ctx_mistaken(ctx);
 	if (r < 0)
 		d->words = strdup(vfctl_ctx_error(ctx));
 	ctx_clear(ctx);
@@ -576,7 +577,7 @@ int vfctl_declared_read(struct vfctl_ctx *ctx, struct vfctl_snapshot *snapshot,
 	const struct vfctl_host_spec *spec, struct vfctl_ids *ids, struct vfctl_declared **ret)
 {
 	_cleanup_(declared_freep) struct vfctl_declared *all = calloc(1, sizeof(*all));
-	int r = all ? 0 : ctx_oom(ctx);
+	int r = all ? host_tuning_check_cpus(ctx, spec) : ctx_oom(ctx);
 
 	/* Whoever may not read them sees the difference all the same; to change it is another matter. */
 	if (r == 0 && snapshot_need_leases(ctx, snapshot) < 0) {

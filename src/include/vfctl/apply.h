@@ -26,6 +26,7 @@ struct vfctl_declared_pf {
 	 * name (which the kernel refuses of a link that is up). At boot that passes.
 	 */
 	bool settling;
+	bool mistaken; /**< the error is one of the declaration: it comes again until that is changed */
 	char *kept;   /**< what differs and stays so while a guest has it, in words; or NULL */
 };
 
