@@ -48,6 +48,7 @@ static void print_sync(struct guid *g, const struct vfctl_ids_sync *n)
 		{"hosts_gone", "hosts gone", n->hosts_gone},
 		{"orphans", "orphans (vfctl guid orphans)", n->orphans},
 		{"quarantined", "quarantined by this host", n->quarantined},
+		{"pools_differ", "pools that differ from the fleet's", n->pools_differ},
 	};
 
 	if (g->in->json)
@@ -73,7 +74,7 @@ int guid_sync(struct guid *g)
 		return fail(g->in, r);
 	print_sync(g, &n);
 	r = n.conflicts ? warn_conflicts(g) : 0;
-	return r < 0 ? fail(g->in, r) : n.conflicts ? EXIT_DRIFT : EXIT_DONE;
+	return r < 0 ? fail(g->in, r) : n.conflicts || n.pools_differ ? EXIT_DRIFT : EXIT_DONE;
 }
 
 /* ---- orphans ---- */

@@ -110,6 +110,8 @@ int fleet_see(struct fleet *f, enum vfctl_id_kind kind, uint64_t value,
 /* What stands under that key: @a->results[0]. */
 int fleet_read(struct fleet *f, const char *key, struct etcd_answer *a);
 /* 1 the key has that value; 0 its revision was not that one (0: it was there already). */
+/* -EINVAL, in words: etcd has another definition of this pool than host.yaml. */
+int fleet_compare_pool(struct fleet *f, const struct vfctl_id_pool *pool);
 int fleet_put_if(struct fleet *f, const char *key, int64_t revision, const char *value);
 
 /* Records in their order: each(), until it returns other than 0; that is returned. */

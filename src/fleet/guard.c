@@ -183,28 +183,74 @@ const struct vfctl_id_pool *fleet_pool_named(const struct fleet *f, const char *
 	return NULL;
 }
 
-static int word_len(const char *text)
+/* The value of "key=" in a definition, up to the next blank. */
+static void put_value(struct buf *out, const char *text, const char *key)
 {
-	size_t len = strcspn(text, " ");
+	const char *at = strstr(text, key);
+	size_t len = at ? strcspn(at, " ") : 0, skip = strlen(key);
 
-	return len < 80 ? (int)len : 79;
+	if (at)
+		buf_printf(out, "%.*s", (int)(len - skip), at + skip);
+	else
+		buf_puts(out, "nothing");
 }
 
-/* Names the first word that is not the same in both, as "rest=600s". */
+/* "0200000000000001..020000000000ffff,..." as people write it; at most three ranges. */
+static void put_ranges(struct buf *out, const char *text, enum vfctl_id_kind kind)
+{
+	const char *at = strstr(text, "ranges=");
+	uint64_t first, last;
+	char a[VFCTL_ID_TEXT], b[VFCTL_ID_TEXT];
+	size_t count = 0;
+
+	for (at = at ? at + strlen("ranges=") : ""; sscanf(at, "%16" SCNx64 "..%16" SCNx64, &first, &last) == 2;
+		at += strcspn(at, ",") + (strchr(at, ',') != NULL)) {
+		if (++count > 3)
+			break;
+		buf_printf(out, "%s%s..%s", count > 1 ? ", " : "", vfctl_id_format(kind, first, a),
+			vfctl_id_format(kind, last, b));
+	}
+	buf_puts(out, count > 3 ? ", ..." : count ? "" : "none");
+}
+
+/* What of the pool is not the same: in words, each with both values. */
 static int fail_definition(struct fleet *f, const struct vfctl_id_pool *pool,
 	const char *ours, const char *theirs)
 {
-	size_t word = 0;
+	static const char *const keys[] = {"kind=", "strategy=", "source=", "rest=", "ranges="};
+	_buf_ struct buf what = {0};
 
-	for (size_t i = 0; ours[i] && ours[i] == theirs[i]; i++)
-		if (ours[i] == ' ')
-			word = i + 1;
-	ours += word;
-	theirs += word;
-	return ctx_fail(f->base.ctx, -EINVAL, "pool %s is not the fleet's: host.yaml says %.*s, "
-		"etcd has %.*s; make host.yaml the same as on the other hosts, or, to change it "
-		"for all of them: vfctl guid publish", pool->name, word_len(ours), ours,
-		word_len(theirs), theirs);
+	for (size_t i = 0; i < ARRAY_SIZE(keys); i++) {
+		_buf_ struct buf a = {0}, b = {0};
+		bool ranges = str_eq(keys[i], "ranges=");
+
+		if (ranges) {
+			put_ranges(&a, ours, pool->kind);
+			put_ranges(&b, theirs, pool->kind);
+		} else {
+			put_value(&a, ours, keys[i]);
+			put_value(&b, theirs, keys[i]);
+		}
+		if (a.data && b.data && !str_eq(a.data, b.data))
+			buf_printf(&what, "%s%.*s is %s in host.yaml and %s in etcd", what.len ? ", " : "",
+				(int)strlen(keys[i]) - 1, keys[i], a.data, b.data);
+	}
+	return ctx_fail(f->base.ctx, -EINVAL, "pool %s differs from the fleet's: %s; make host.yaml the "
+		"same as on the other hosts, or, to change it for all of them: vfctl guid publish",
+		pool->name, what.data ? what.data : "its ranges");
+}
+
+int fleet_compare_pool(struct fleet *f, const struct vfctl_id_pool *pool)
+{
+	_free_ char *text = fleet_pool_text(pool);
+	_etcd_answer_ struct etcd_answer a = {0};
+	const struct etcd_kv *theirs;
+	char key[FLEET_KEY];
+	int r = text ? fleet_read(f, fleet_key("pool", pool->name, key), &a) : ctx_oom(f->base.ctx);
+
+	theirs = r < 0 ? NULL : etcd_first(&a.results[0]);
+	return r < 0 || !theirs || str_eq(theirs->value, text) ? r
+		: fail_definition(f, pool, text, theirs->value);
 }
 
 /* The first host that has the pool defines it. */

@@ -297,7 +297,12 @@ static int fill_blocks(struct sync *s)
 		unsigned added = 0;
 
 		etcd_begin(s->f->etcd);
-		r = fleet_fill_block(s->f, &s->f->pools[i], s->f->spec->etcd->block, &added);
+		r = fleet_compare_pool(s->f, &s->f->pools[i]);
+		s->n.pools_differ += r == -EINVAL;
+		if (r == 0) {
+			etcd_begin(s->f->etcd);
+			r = fleet_fill_block(s->f, &s->f->pools[i], s->f->spec->etcd->block, &added);
+		}
 		s->n.set_aside += added;
 		if (r == -ENOSPC || r == -EINVAL) { /* the other pools get theirs */
 			log_warn(s->f->base.ctx, "%s", vfctl_ctx_error(s->f->base.ctx));

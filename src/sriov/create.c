@@ -130,23 +130,24 @@ static bool vf_is_only_leased(const struct vfctl_vf *vf)
 
 int vf_changes_check_idle(struct vfctl_ctx *ctx, const struct vfctl_pf *pf, const char *why)
 {
-	char name[VFCTL_BDF_TEXT], words[256];
+	char buf[VFCTL_BDF_TEXT], words[256];
+	const char *name = vfctl_pf_name(pf, buf);
 
 	for (uint32_t i = 0; i < pf->num_vfs; i++)
 		if (vf_is_only_leased(&pf->vfs[i]))
 			return ctx_fail(ctx, -EBUSY, "%s/%u (%s) is leased to domain %s, which is off; "
 				"end that first: vfctl detach %s --vf %s/%u, or vfctl undefine %s",
-				vfctl_pf_name(pf, name), pf->vfs[i].index, TEXT(&pf->vfs[i].bdf),
+				name, pf->vfs[i].index, TEXT(&pf->vfs[i].bdf),
 				pf->vfs[i].lease.name, pf->vfs[i].lease.name, name, pf->vfs[i].index,
 				pf->vfs[i].lease.name);
 		else if (vf_is_busy(&pf->vfs[i]) && !vf_is_open(&pf->vfs[i]) && !pf->vfs[i].lease.name[0])
 			return ctx_fail(ctx, -EBUSY, "%s/%u (%s) is %s; --despite %s takes it all the "
-				"same", vfctl_pf_name(pf, name), pf->vfs[i].index,
+				"same", name, pf->vfs[i].index,
 				TEXT(&pf->vfs[i].bdf),
 				vf_describe_user(&pf->vfs[i], words, sizeof(words)),
 				pf->vfs[i].defined_in);
 		else if (vf_is_busy(&pf->vfs[i]))
-			return ctx_fail(ctx, -EBUSY, "%s/%u (%s) is %s; %s", vfctl_pf_name(pf, name),
+			return ctx_fail(ctx, -EBUSY, "%s/%u (%s) is %s; %s", name,
 				pf->vfs[i].index, TEXT(&pf->vfs[i].bdf),
 				vf_describe_user(&pf->vfs[i], words, sizeof(words)), why);
 	return 0;

@@ -29,6 +29,7 @@ struct vfctl_ids_sync {
 	size_t hosts_gone; /**< not heard of for longer than etcd.ttl */
 	size_t orphans;	   /**< values of those */
 	size_t quarantined; /**< by this host */
+	size_t pools_differ; /**< declared here otherwise than in the fleet: nothing is taken from them */
 };
 
 /**
