@@ -47,33 +47,15 @@ static int read_options(struct invocation *in, struct vfctl_bench_plan_options *
 	return status;
 }
 
-static char *read_plan(const char *path, size_t *ret_len)
-{
-	FILE *file = strcmp(path, "-") == 0 ? stdin : fopen(path, "re");
-	char *text = file ? malloc(PLAN_MAX + 1) : NULL;
-
-	if (text) {
-		errno = 0;
-		*ret_len = fread(text, 1, PLAN_MAX + 1, file);
-		if (ferror(file)) {
-			free(text);
-			text = NULL;
-		}
-	}
-	if (file && file != stdin)
-		fclose(file);
-	return text;
-}
-
 static int open_plan(struct invocation *in, const struct vfctl_bench_plan_options *options,
 	struct vfctl_bench **ret)
 {
 	size_t len = 0;
-	char *text = read_plan(in->args[1], &len);
-	int r;
+	char *text;
+	int r = read_named(in, in->args[1], PLAN_MAX, &text, &len);
 
-	if (!text)
-		return fail_file(in, in->args[1], errno);
+	if (r)
+		return r;
 	r = vfctl_bench_open(in->ctx, in->args[1], text, len, options, ret);
 	free(text);
 	return r < 0 ? fail(in, r) : EXIT_DONE;

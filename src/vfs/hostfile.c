@@ -7,38 +7,29 @@
 
 #include "host/host.h"
 #include "host/run.h"
+#include "vfctl/host.h"
 #include "vfctl/hostspec.h"
 
 static int fail_read(struct vfctl_ctx *ctx, const char *path, int error)
 {
-	return ctx_mistake(ctx, error, "read %s: %s", path, strerror(-error));
+	return ctx_mistake(ctx, error, "read %s: %s", path,
+		error == -EMEDIUMTYPE ? "it is not a plain file" : strerror(-error));
 }
 
 /* A file that the operator named, on the machine this runs on. */
 static int read_named(struct vfctl_ctx *ctx, const char *path, char **ret)
 {
-	char some[4096];
-	_buf_ struct buf text = {0};
-	FILE *file = fopen(path, "re");
-	size_t n;
-	bool failed;
+	_free_ char *text = NULL;
+	size_t len;
+	int r = vfctl_file_read(ctx, path, VFCTL_HOST_FILE_MAX, &text, &len);
 
-	if (!file)
-		return fail_read(ctx, path, -errno);
-	/* One byte more than is allowed: the parser says that it is too long. */
-	while (text.len <= VFCTL_HOST_FILE_MAX && (n = fread(some, 1, sizeof(some), file)) > 0)
-		buf_add(&text, some, n);
-	failed = ferror(file);
-	fclose(file);
-	if (failed)
-		return fail_read(ctx, path, -EIO);
-	if (text.failed)
-		return ctx_oom(ctx);
+	if (r < 0)
+		return ctx_blame(ctx, r);
 	/* A NUL must not cut the text short unseen. */
-	if (text.data && strlen(text.data) != text.len)
+	if (strlen(text) != len)
 		return ctx_mistake(ctx, -EILSEQ, "%s: it is no text", path);
-	*ret = text.data ? buf_steal(&text) : strdup("");
-	return *ret ? 0 : ctx_oom(ctx);
+	*ret = steal(text);
+	return 0;
 }
 
 static int read_text(struct vfctl_ctx *ctx, const char *path, char **ret)
