@@ -131,7 +131,7 @@ static int read_batch(struct invocation *in, struct items *items, const char *pa
 		number++;
 		status = read_line(in, items, line);
 		if (status)
-			fprintf(stderr, "vfctl: set: that was line %zu of %s; nothing was changed\n",
+			say_clean("vfctl: set: that was line %zu of %s; nothing was changed",
 				number, path);
 	}
 	free(text);

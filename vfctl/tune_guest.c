@@ -270,7 +270,7 @@ static void print_text(struct invocation *in, const struct guest_half *g)
 		if (!shown)
 			continue;
 		out_line(in->out, "==> %s <==", g->tuning->files[i].path);
-		fputs(g->tuning->files[i].text, out_file(in->out));
+		put_clean_lines(out_file(in->out), g->tuning->files[i].text);
 		out_line(in->out, "%s", "");
 	}
 	for (size_t i = 0; i < g->tuning->note_count; i++)

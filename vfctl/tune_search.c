@@ -325,7 +325,7 @@ static void print_text(struct out *out, const struct vfctl_search *s, const char
 		s->directory);
 	if (kept) {
 		out_line(out, "%s", "");
-		fputs(kept, out_file(out));
+		put_clean_lines(out_file(out), kept);
 	}
 }
 

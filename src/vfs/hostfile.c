@@ -143,6 +143,32 @@ static int read_spec(struct vfctl_ctx *ctx, const char *path, struct vfctl_host_
 	return 0;
 }
 
+static bool add_source(char **sources, size_t *io_count, char *path)
+{
+	sources[*io_count] = path;
+	*io_count += path != NULL;
+	return path;
+}
+
+/* For whoever asks who may write them. */
+static int name_sources(struct vfctl_ctx *ctx, const char *path, struct vfctl_host_spec *spec)
+{
+	struct dirent **entries = NULL;
+	int count = path ? scandir(path, &entries, is_yaml, by_name) : -1;
+	size_t n = 0;
+	bool ok;
+
+	spec->sources = calloc((size_t)(count > 0 ? count : 0) + 2, sizeof(*spec->sources));
+	ok = spec->sources && add_source(spec->sources, &n, path ? strdup(path)
+		: str_format("%s" VFCTL_HOST_SPEC_PATH, host_of(ctx)->root));
+	for (int i = 0; i < count; i++) {
+		ok = ok && add_source(spec->sources, &n, str_format("%s/%s", path, entries[i]->d_name));
+		free(entries[i]);
+	}
+	free(entries);
+	return ok ? 0 : ctx_oom(ctx);
+}
+
 int vfctl_host_spec_read(struct vfctl_ctx *ctx, const char *path,
 	struct vfctl_host_spec **ret_spec)
 {
@@ -152,6 +178,11 @@ int vfctl_host_spec_read(struct vfctl_ctx *ctx, const char *path,
 	if (r < 0)
 		return r;
 	name_host(ctx, spec);
+	r = name_sources(ctx, path, spec);
+	if (r < 0) {
+		vfctl_host_spec_free(spec);
+		return r;
+	}
 	*ret_spec = spec;
 	return 0;
 }

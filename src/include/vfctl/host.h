@@ -89,6 +89,15 @@ int vfctl_tree_read(struct vfctl_ctx *ctx, const char *dir, const char *name, si
 	char **ret_text, size_t *ret_len);
 
 /**
+ * Whether root may run what a file says: the file, the directories above it and a link to it belong to
+ * root, to this process's user or to @p caller_uid, and nobody else can write them (a sticky directory
+ * aside). Only asked of root: for other users each file is fine. Inherited descriptors and "-" are.
+ * @param caller_uid  who called through sudo, or 0.
+ * @return 0; -EPERM with what is wrong and what ends it; -ENOENT and others; -ENOMEM.
+ */
+int vfctl_file_check_owner(struct vfctl_ctx *ctx, const char *path, unsigned caller_uid);
+
+/**
  * Read a file that comes from elsewhere, "-" being standard input. Descriptors that this process was
  * started with may be named too (/dev/stdin, /dev/fd/63), whatever they are.
  * @param max       bytes it may have, at most.
