@@ -26,7 +26,7 @@ static int fail_named(struct invocation *in, int r)
 	bool mistaken = r == -ENOENT || r == -ENOTDIR || r == -EISDIR || r == -EMEDIUMTYPE ||
 		r == -ELOOP || r == -EFBIG;
 
-	return mistaken ? usage(in, "%s", vfctl_ctx_error(in->ctx)) : fail(in, r);
+	return mistaken ? fail_as(in, EXIT_USAGE, r, "%s", vfctl_ctx_error(in->ctx)) : fail(in, r);
 }
 
 int read_named(struct invocation *in, const char *path, size_t max, char **ret, size_t *ret_len)
@@ -48,7 +48,7 @@ int write_named(struct invocation *in, const char *path, const char *text)
 	fflush(out_file(in->out));
 	r = vfctl_file_write(in->ctx, path, text, strlen(text));
 	if (r == -ENOENT || r == -ENOTDIR)
-		return usage(in, "%s", vfctl_ctx_error(in->ctx));
+		return fail_as(in, EXIT_USAGE, r, "%s", vfctl_ctx_error(in->ctx));
 	return r < 0 ? fail(in, r) : EXIT_DONE;
 }
 
