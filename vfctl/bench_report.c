@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "bench.h"
+#include "session.h"
 
 static int read_share(struct invocation *in, const char *name, bool zero, double *ret)
 {
@@ -37,39 +38,6 @@ static int read_options(struct invocation *in, struct vfctl_bench_options *ret)
 	return status;
 }
 
-static bool write_all(FILE *file, const char *text)
-{
-	bool written = fwrite(text, 1, strlen(text), file) == strlen(text);
-
-	return fflush(file) == 0 && written && fsync(fileno(file)) == 0;
-}
-
-/* The old file stays until the new one is whole. */
-static int put_file(struct invocation *in, const char *path, const char *text)
-{
-	char part[4096];
-	FILE *file;
-	bool written;
-
-	if (strcmp(path, "-") == 0) {
-		fputs(text, out_file(in->out));
-		return EXIT_DONE;
-	}
-	if (snprintf(part, sizeof(part), "%s.part", path) >= (int)sizeof(part))
-		return usage(in, "the name of the file is too long");
-	file = fopen(part, "we");
-	if (!file)
-		return fail_as(in, EXIT_FAILED, -errno, "%s cannot be written: %s", part, strerror(errno));
-	written = write_all(file, text);
-	if (fclose(file) != 0 || !written || rename(part, path) < 0) {
-		int error = errno;
-
-		unlink(part);
-		return fail_as(in, EXIT_FAILED, -error, "%s cannot be written: %s", path, strerror(error));
-	}
-	return EXIT_DONE;
-}
-
 static const struct {
 	const char *option;
 	int (*make)(struct vfctl_ctx *ctx, const struct vfctl_bench_report *report, char **ret_text);
@@ -91,7 +59,7 @@ static int put_formats(struct invocation *in, const struct vfctl_bench_report *r
 		r = formats[i].make(in->ctx, report, &text);
 		if (r < 0)
 			return fail(in, r);
-		status = put_file(in, path, text);
+		status = write_named(in, path, text);
 		free(text);
 		if (status == EXIT_DONE && strcmp(path, "-") != 0 && !in->quiet && !in->json)
 			out_line(in->out, "%s is written", path);

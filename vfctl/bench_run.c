@@ -47,33 +47,19 @@ static int read_options(struct invocation *in, struct vfctl_bench_plan_options *
 	return status;
 }
 
-static char *read_plan(const char *path, size_t *ret_len)
-{
-	FILE *file = strcmp(path, "-") == 0 ? stdin : fopen(path, "re");
-	char *text = file ? malloc(PLAN_MAX + 1) : NULL;
-
-	if (text) {
-		errno = 0;
-		*ret_len = fread(text, 1, PLAN_MAX + 1, file);
-		if (ferror(file)) {
-			free(text);
-			text = NULL;
-		}
-	}
-	if (file && file != stdin)
-		fclose(file);
-	return text;
-}
-
 static int open_plan(struct invocation *in, const struct vfctl_bench_plan_options *options,
 	struct vfctl_bench **ret)
 {
 	size_t len = 0;
-	char *text = read_plan(in->args[1], &len);
-	int r;
+	char *text;
+	int r = check_commands_of(in, in->args[1]);
 
-	if (!text)
-		return fail_file(in, in->args[1], errno);
+	/* One that is not there is a mistake, as everywhere. */
+	if (r && access(in->args[1], F_OK) == 0)
+		return r;
+	r = read_named(in, in->args[1], PLAN_MAX, &text, &len);
+	if (r)
+		return r;
 	r = vfctl_bench_open(in->ctx, in->args[1], text, len, options, ret);
 	free(text);
 	return r < 0 ? fail(in, r) : EXIT_DONE;
@@ -244,7 +230,7 @@ static int measure_bench_run(struct invocation *in, const struct bench_work *wor
 	int r;
 
 	if (!in->quiet)
-		fprintf(stderr, "%s: %s%zu runs into %s (order: seed %llu)\n", vfctl_bench_name(bench),
+		say_clean("%s: %s%zu runs into %s (order: seed %llu)", vfctl_bench_name(bench),
 			work->search ? "at most " : "", vfctl_bench_most_runs(bench), directory,
 			(unsigned long long)vfctl_bench_seed(bench));
 	if (!in->json)
@@ -285,6 +271,23 @@ static void open_libvirt(struct invocation *in, struct vfctl_bench_plan_options 
 		options->hypervisor = NULL;
 }
 
+/* The plan that is gone on with is in the directory. */
+static int check_result(struct invocation *in, const char *dir)
+{
+	static const char *const names[] = {"bench.json", "plan.yaml"};
+	int status = EXIT_DONE;
+
+	for (size_t i = 0; i < ARRAY_SIZE(names) && !status; i++) {
+		char path[4096];
+
+		snprintf(path, sizeof(path), "%s/%s", dir, names[i]);
+		/* One that is not there is told by whoever reads it. */
+		if (access(path, F_OK) == 0)
+			status = check_commands_of(in, path);
+	}
+	return status;
+}
+
 static int open_bench(struct invocation *in, const struct bench_work *work,
 	const struct vfctl_bench_plan_options *options, struct vfctl_bench **ret)
 {
@@ -292,11 +295,15 @@ static int open_bench(struct invocation *in, const struct bench_work *work,
 
 	if (!work->resume && !work->text)
 		return open_plan(in, options, ret);
-	if (work->resume)
+	if (work->resume) {
+		r = check_result(in, work->resume);
+		if (r)
+			return r;
 		r = vfctl_bench_reopen(in->ctx, work->resume, options, ret);
-	else
+	} else {
 		r = vfctl_bench_open(in->ctx, "the plan of these options", work->text,
 			strlen(work->text), options, ret);
+	}
 	return r < 0 ? fail(in, r) : EXIT_DONE;
 }
 

@@ -371,7 +371,7 @@ static int await_devices(struct invocation *in, const char *path, unsigned secon
 	while (status == EXIT_DONE && (absent = first_absent(v->declared)) &&
 		(left = end - now_ms()) > 0) {
 		if (!told)
-			fprintf(stderr, "waiting up to %u s for %s\n", seconds, absent->name);
+			say_clean("waiting up to %u s for %s", seconds, absent->name);
 		told = true;
 		await_event(in, watch, left);
 		close_view(v);

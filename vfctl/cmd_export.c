@@ -2,6 +2,7 @@
 /* export: a host.yaml that says what is there. */
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "command.h"
 #include "export_pools.h"
@@ -9,6 +10,40 @@
 
 #define SETTINGS_TEXT 400
 #define MTU_ETHERNET 1500
+
+#define NAME_TEXT 128
+
+/* A word that YAML takes for itself, whatever reads it. */
+static bool is_plain(const char *name)
+{
+	static const char *const words[] = {"y", "n", "yes", "no", "on", "off", "true", "false", "null",
+		"none", "inf", "nan", "any", "all"};
+	static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
+
+	for (size_t i = 0; i < ARRAY_SIZE(words); i++)
+		if (strcasecmp(name, words[i]) == 0)
+			return false;
+	return strspn(name, letters) && !name[strspn(name, "0123456789_.-abcdefghijklmnopqrstuvwxyz"
+		"ABCDEFGHIJKLMNOPQRSTUVWXYZ")];
+}
+
+/* The kernel lets a name have anything but blanks, '/' and ':'. */
+static const char *quote(const char *name, char buf[NAME_TEXT])
+{
+	size_t n = 0;
+
+	if (is_plain(name))
+		return name;
+	buf[n++] = '\'';
+	for (; *name && n + 4 < NAME_TEXT; name++) {
+		if (*name == '\'')
+			buf[n++] = '\'';
+		buf[n++] = *name;
+	}
+	buf[n++] = '\'';
+	buf[n] = '\0';
+	return buf;
+}
 
 /* Of a VF of its own, what a new VF has not anyway. */
 static struct vfctl_vf_attrs settings_of(const struct vfctl_vf *vf, bool identities)
@@ -139,7 +174,8 @@ static void print_eswitch(struct invocation *in, const struct vfctl_pf *pf)
 	if (same < pf->num_vfs)
 		out_line(in->out, "    # the representors of its VFs are not all ports of one bridge");
 	else if (bridge[0])
-		out_line(in->out, "    representors: {bridge: %s}", bridge);
+		out_line(in->out, "    representors: {bridge: %s}",
+			quote(bridge, (char[NAME_TEXT]){0}));
 }
 
 static int print_pf(struct invocation *in, const struct host_ids *host, const struct vfctl_pf *pf)
@@ -148,10 +184,10 @@ static int print_pf(struct invocation *in, const struct host_ids *host, const st
 	const char *known = vfctl_pf_name(pf, name);
 	int r;
 
-	if (strchr(known, ':'))
-		out_line(in->out, "  - match: '%s'", known);
-	else
-		out_line(in->out, "  - match: %s", known);
+	/* No text can carry it: the address is known as well. */
+	if (!is_clean(known))
+		known = vfctl_bdf_format(&pf->bdf, name);
+	out_line(in->out, "  - match: %s", quote(known, (char[NAME_TEXT]){0}));
 	out_line(in->out, "    count: %u", pf->num_vfs);
 	if (pf->num_vfs)
 		out_line(in->out, "    driver: %s", driver_of(&pf->vfs[0]));
@@ -203,8 +239,10 @@ static void print_lags(struct invocation *in, const struct vfctl_inventory *inv)
 			if (!begun)
 				out_line(in->out, "lag:");
 			begun = true;
-			out_line(in->out, "  - {bond: %s, mode: %s, pfs: [%s, %s]}", a->bond, a->bond_mode,
-				a->netdev, b->netdev);
+			out_line(in->out, "  - {bond: %s, mode: %s, pfs: [%s, %s]}",
+				quote(a->bond, (char[NAME_TEXT]){0}), a->bond_mode,
+				quote(a->netdev, (char[NAME_TEXT]){0}),
+				quote(b->netdev, (char[NAME_TEXT]){0}));
 		}
 }
 

@@ -8,6 +8,7 @@
 #include <time.h>
 
 #include "guid.h"
+#include "host_ids.h"
 
 /* ---- shared ---- */
 
@@ -291,7 +292,9 @@ static int run_action(struct invocation *in, const struct action *action)
 		r = vfctl_host_spec_resolve(in->ctx, g.spec);
 	if (r == 0)
 		r = vfctl_ids_open(in->ctx, g.spec, write, &g.ids);
-	status = r < 0 ? fail(in, r) : action->run(&g);
+	status = r < 0 ? fail(in, r) : write ? check_after_change(in, g.spec) : EXIT_DONE;
+	if (!status)
+		status = action->run(&g);
 	vfctl_ids_close(g.ids);
 	vfctl_host_spec_free(g.spec);
 	return status;

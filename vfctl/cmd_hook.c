@@ -7,6 +7,9 @@
 
 static const char *advice(const struct vfctl_hook_status *s)
 {
+	if (s->leftover)
+		return "beside it is a half-written copy, so libvirt starts no domain; run: vfctl hook "
+			"install";
 	if (!s->installed)
 		return "not installed; install it with: vfctl hook install";
 	if (!s->executable)
@@ -77,6 +80,8 @@ static int run_status(struct invocation *in)
 		out_bool(in->out, "executable", s.executable);
 		out_bool(in->out, "current", s.current);
 		out_bool(in->out, "seen_by_daemon", s.seen_by_daemon);
+		out_bool(in->out, "leftover", s.leftover);
+		out_bool(in->out, "has_libvirt", s.has_libvirt);
 		if (s.daemon_pid)
 			out_int(in->out, "daemon_pid", s.daemon_pid);
 		else
@@ -85,7 +90,9 @@ static int run_status(struct invocation *in)
 		out_shut(in->out);
 	} else {
 		out_line(in->out, "%s: %s", VFCTL_HOOK_PATH, wrong ? wrong : "installed and in use");
-		if (!s.daemon_pid)
+		if (!s.has_libvirt)
+			out_line(in->out, "libvirt is not installed on this host");
+		else if (!s.daemon_pid)
 			out_line(in->out, "no libvirt daemon runs now");
 		unguarded = print_unguarded(in);
 	}

@@ -8,10 +8,12 @@
 #include "attr_args.h"
 #include "command.h"
 #include "main.h"
+#include "session.h"
 #include "vfctl/hypervisor.h"
 #include "vfctl/sriov.h"
 
 #define VFS_MAX 4096
+#define BATCH_MAX (4u << 20)
 
 struct items {
 	struct vfctl_set_item *v;
@@ -118,23 +120,21 @@ static int read_line(struct invocation *in, struct items *items, char *line)
 
 static int read_batch(struct invocation *in, struct items *items, const char *path)
 {
-	FILE *file = strcmp(path, "-") ? fopen(path, "re") : stdin;
-	size_t room = 0, number = 0;
-	char *line = NULL, where[256];
-	int status = 0;
+	size_t len, number = 0;
+	char *text = NULL, *rest, *line, where[256];
+	int status = read_named(in, path, BATCH_MAX, &text, &len);
 
-	if (!file)
-		return usage(in, "%s: %s", path, strerror(errno));
-	while (!status && getline(&line, &room, file) >= 0) {
+	if (status)
+		return status;
+	rest = text;
+	while (!status && (line = strsep(&rest, "\n")) && (rest || *line)) {
 		snprintf(where, sizeof(where), "%.200s:%zu:%zu", path, ++number,
 			strspn(line, " \t") + 1);
 		in->where = where;
 		status = read_line(in, items, line);
 		in->where = NULL;
 	}
-	free(line);
-	if (file != stdin)
-		fclose(file);
+	free(text);
 	if (!status && !items->count)
 		return usage(in, "%s names no VF", path);
 	return status;

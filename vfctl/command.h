@@ -123,6 +123,8 @@ int check_verb_options(const struct invocation *in, const char *verb, const char
 int run_verb(struct invocation *in, const struct verb *verbs, size_t count);
 /* "warning: words" on standard error, one line whatever is in it. */
 void warn(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+/* A line on standard error, with no control character whatever the names in it hold. */
+void say_clean(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 /* So often another may be given what was planned, before that is told as a failure. */
 #define TRIES_MAX 20
 /* Print the steps (dry run), or carry them out. Frees the change. */

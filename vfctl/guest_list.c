@@ -6,7 +6,6 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "session.h"
 
@@ -52,7 +51,9 @@ static int check_twin(struct invocation *in, const char *path, const struct vfct
 		"leave it out", path, now->name, value, before->name) : 0;
 }
 
-int guest_list_add(struct invocation *in, const char *path, struct guest_list *list)
+/* @name NULL: @path is the file's; else it is of that folder. */
+static int add_file(struct invocation *in, const char *path, const char *dir, const char *name,
+	struct guest_list *list)
 {
 	struct vfctl_guest **more = realloc(list->v,
 		(list->count + 1) * sizeof(*more));
@@ -61,7 +62,8 @@ int guest_list_add(struct invocation *in, const char *path, struct guest_list *l
 	if (!more)
 		return fail(in, -ENOMEM);
 	list->v = more;
-	r = read_guest(in, path, &list->v[list->count]);
+	r = name ? read_guest_in(in, dir, name, &list->v[list->count])
+		 : read_guest(in, path, &list->v[list->count]);
 	for (size_t i = 0; i < list->count && r == 0; i++) {
 		r = check_twin(in, path, list->v[i], list->v[list->count]);
 		if (r)
@@ -69,6 +71,11 @@ int guest_list_add(struct invocation *in, const char *path, struct guest_list *l
 	}
 	list->count += r == 0;
 	return r;
+}
+
+int guest_list_add(struct invocation *in, const char *path, struct guest_list *list)
+{
+	return add_file(in, path, NULL, NULL, list);
 }
 
 static int is_yaml(const struct dirent *entry)
@@ -84,7 +91,6 @@ int guest_list_read(struct invocation *in, const char *dir, struct guest_list *l
 {
 	struct dirent **entries;
 	int n = scandir(dir, &entries, is_yaml, alphasort), r = 0;
-	struct stat st;
 	char path[4096];
 
 	if (n < 0)
@@ -98,11 +104,8 @@ int guest_list_read(struct invocation *in, const char *dir, struct guest_list *l
 		if (r == 0 && (size_t)snprintf(path, sizeof(path), "%s/%s", dir,
 				entries[i]->d_name) >= sizeof(path))
 			r = usage(in, "%s: the path is too long", dir);
-		/* A pipe in a folder would be waited for without end. */
-		if (r == 0 && (stat(path, &st) < 0 || !S_ISREG(st.st_mode)))
-			r = usage(in, "%s is no file; take it out of the folder", path);
 		if (r == 0)
-			r = guest_list_add(in, path, list);
+			r = add_file(in, path, dir, entries[i]->d_name, list);
 		free(entries[i]);
 	}
 	free(entries);

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "guid.h"
+#include "vfctl/workflow.h"
 #include "host_ids.h"
 #include "vfctl/inventory.h"
 
@@ -193,10 +194,23 @@ static int take_one(struct reservation *r, uint32_t n, struct vfctl_id *ret)
 		: vfctl_ids_claim(r->g->ids, r->kind, value, &owner, pkey, ret);
 }
 
+/* What a domain has without a pool is not given to another by hand either. */
+static int check_host(struct reservation *r)
+{
+	struct vfctl_id_owner owner;
+
+	number_device(r, 0, &owner);
+	return r->pool ? 0 : vfctl_ids_check_host(r->g->in->ctx, r->kind, r->value, &owner);
+}
+
 static int take_all(struct reservation *r)
 {
-	int error = vfctl_ids_begin(r->g->ids), end;
+	int end, error = check_host(r);
 
+	if (error == 0 && r->pool)
+		error = vfctl_ids_note_host(r->g->in->ctx, r->g->ids);
+	if (error == 0)
+		error = vfctl_ids_begin(r->g->ids);
 	if (error < 0)
 		return error;
 	for (uint32_t n = 0; n < r->count && error == 0; n++)
@@ -208,7 +222,7 @@ static int take_all(struct reservation *r)
 static int propose_all(struct reservation *r)
 {
 	unsigned fresh = 0;
-	int error = 0;
+	int error = check_host(r);
 
 	for (uint32_t n = 0; n < r->count && error == 0; n++)
 		error = propose_one(r, n, &fresh, &r->ids[n]);

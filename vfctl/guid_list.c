@@ -168,11 +168,24 @@ static void print_row(struct out *out, const struct vfctl_id *id)
 	out_cell(out, "%s", guid_who(id, who));
 }
 
+/* A spreadsheet takes what begins so for a formula, unless it is a number. */
+static bool is_formula(const char *text)
+{
+	char *end;
+
+	if (!*text || !strchr("=+-@\t\r", *text))
+		return false;
+	strtod(text, &end);
+	return end == text || *end;
+}
+
 /* RFC 4180: quoted where it must be. */
 static void put_field(FILE *file, const char *text, char end)
 {
-	if (strpbrk(text, "\",\r\n")) {
-		putc('"', file);
+	bool formula = is_formula(text);
+
+	if (formula || strpbrk(text, "\",\r\n")) {
+		fputs(formula ? "\"'" : "\"", file);
 		for (; *text; text++) {
 			if (*text == '"')
 				putc('"', file);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "host_ids.h"
 #include "main.h"
+#include "vfctl/host.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -10,8 +11,13 @@ int host_ids_open(struct invocation *in, bool write, struct host_ids *ret)
 {
 	int r = vfctl_host_ids_open(in->ctx, option_of(in, "host-yaml"), write, &ret->spec,
 		&ret->ids);
+	int status = r < 0 ? fail(in, r) : EXIT_DONE;
 
-	return r < 0 ? fail(in, r) : 0;
+	if (!status && write && ret->spec)
+		status = check_after_change(in, ret->spec);
+	if (status && r == 0)
+		host_ids_close(ret);
+	return status;
 }
 
 int host_ids_try(struct invocation *in, struct host_ids *ret)
@@ -49,6 +55,26 @@ int host_ids_open_guest(struct invocation *in, struct host_ids *ret, struct vfct
 		return 0;
 	host_ids_close(ret);
 	return fail(in, r);
+}
+
+int check_commands_of(struct invocation *in, const char *path)
+{
+	const char *sudo = getenv("SUDO_UID");
+	char *end;
+	unsigned long caller = sudo ? strtoul(sudo, &end, 10) : 0;
+	int r = vfctl_file_check_owner(in->ctx, path,
+		sudo && *sudo && !*end && caller <= UINT32_MAX ? (unsigned)caller : 0);
+
+	return r < 0 ? fail(in, r) : EXIT_DONE;
+}
+
+int check_after_change(struct invocation *in, const struct vfctl_host_spec *spec)
+{
+	int status = spec->after_change ? check_commands_of(in, spec->after_change[0]) : EXIT_DONE;
+
+	for (size_t i = 0; spec->after_change && spec->sources && spec->sources[i] && !status; i++)
+		status = check_commands_of(in, spec->sources[i]);
+	return status;
 }
 
 int run_after_change(struct invocation *in, const struct vfctl_host_spec *spec)

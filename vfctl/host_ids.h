@@ -24,6 +24,10 @@ void host_ids_close(struct host_ids *h);
 /* The first, to be written unless this is a dry run, and libvirt (--connect). */
 int host_ids_open_guest(struct invocation *in, struct host_ids *ret, struct vfctl_hypervisor **ret_hv);
 
+/* What that file says is run: as root it must be nobody else's to write (docs/security.md). */
+int check_commands_of(struct invocation *in, const char *path);
+/* The same of host.yaml and of its after-change command, if it has one: before a change. */
+int check_after_change(struct invocation *in, const struct vfctl_host_spec *spec);
 /*
  * GUIDs or P_Keys have changed: run the after-change command, if there is one. EXIT_DONE,
  * or EXIT_PARTLY with a warning when it failed.

@@ -196,6 +196,20 @@ void warn(const char *fmt, ...)
 	progress_go_on();
 }
 
+void say_clean(const char *fmt, ...)
+{
+	char text[1024];
+	va_list args;
+
+	va_start(args, fmt);
+	vsnprintf(text, sizeof(text), fmt, args);
+	va_end(args);
+	progress_hide();
+	put_clean(stderr, text);
+	putc('\n', stderr);
+	progress_go_on();
+}
+
 static void print_log(void *data, enum vfctl_log_level level, const char *text)
 {
 	const struct invocation *in = data;

@@ -109,6 +109,29 @@ void put_clean(FILE *file, const char *text)
 	}
 }
 
+void put_clean_lines(FILE *file, const char *text)
+{
+	while (*text) {
+		size_t len = *text == '\n' || *text == '\t' ? 1 : character(text);
+
+		if (len)
+			fwrite(text, 1, len, file);
+		else
+			putc('?', file);
+		text += len ? len : 1;
+	}
+}
+
+bool is_clean(const char *text)
+{
+	for (size_t len; *text; text += len) {
+		len = character(text);
+		if (!len)
+			return false;
+	}
+	return true;
+}
+
 void out_line(struct out *out, const char *fmt, ...)
 {
 	char *text = NULL;

@@ -20,6 +20,10 @@ bool out_close(struct out *out);
 
 /* Text for a terminal: what is no character, or a control character, becomes '?'. */
 void put_clean(FILE *file, const char *text);
+/* The same of a text of several lines. */
+void put_clean_lines(FILE *file, const char *text);
+/* Would it print it as it is? */
+bool is_clean(const char *text);
 
 /* ---- text ---- */
 /* For what others made and is printed as it is. */

@@ -205,6 +205,8 @@ static void warn_snapshot(const struct vfctl_snapshot *snapshot)
 		warn("leases are not shown: %s", snapshot->leases_error);
 	if (snapshot->domains_error)
 		warn("which domains have VFs is not fully known: %s", snapshot->domains_error);
+	if (snapshot->domain_unread)
+		warn("vfctl knows only a part of %s", snapshot->domain_unread);
 	warn_unread(snapshot->inventory->unread);
 	for (size_t i = 0; i < snapshot->inventory->pf_count; i++)
 		warn_unread(snapshot->inventory->pfs[i].unread);
@@ -310,7 +312,8 @@ void print_list_json(struct out *out, const struct vfctl_snapshot *snapshot,
 
 	out_open(out, NULL, '{');
 	out_str(out, "leases_error", snapshot->leases_error);
-	out_str(out, "domains_error", snapshot->domains_error);
+	out_str(out, "domains_error", snapshot->domains_error ? snapshot->domains_error
+							      : snapshot->domain_unread);
 	out_str(out, "read_error", inv->unread);
 	out_open(out, "pfs", '[');
 	for (size_t i = 0; i < inv->pf_count; i++)

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "main.h"
+#include "vfctl/host.h"
 
 /* ---- files ---- */
 
@@ -19,40 +20,60 @@ int fail_file(const struct invocation *in, const char *path, int error)
 		strerror(error));
 }
 
-static int read_file(struct invocation *in, const char *path, size_t max, char **ret,
-	size_t *ret_len)
+/* That it is not what was meant is the mistake of whoever named it. */
+static int fail_named(struct invocation *in, int r)
 {
-	FILE *file = strcmp(path, "-") ? fopen(path, "re") : stdin;
-	char *text = file ? malloc(max + 2) : NULL;
-	int error = 0;
+	bool mistaken = r == -ENOENT || r == -ENOTDIR || r == -EISDIR || r == -EMEDIUMTYPE ||
+		r == -ELOOP || r == -EFBIG;
 
-	if (!file)
-		return fail_file(in, path, errno);
-	if (text) {
-		*ret_len = fread(text, 1, max + 1, file);
-		error = ferror(file) ? errno : 0;
-		text[*ret_len] = '\0';
+	return mistaken ? fail_as(in, EXIT_USAGE, r, "%s", vfctl_ctx_error(in->ctx)) : fail(in, r);
+}
+
+int read_named(struct invocation *in, const char *path, size_t max, char **ret, size_t *ret_len)
+{
+	int r = vfctl_file_read(in->ctx, path, max, ret, ret_len);
+
+	return r < 0 ? fail_named(in, r) : 0;
+}
+
+int write_named(struct invocation *in, const char *path, const char *text)
+{
+	int r;
+
+	if (strcmp(path, "-") == 0) {
+		fputs(text, out_file(in->out));
+		return EXIT_DONE;
 	}
-	if (file != stdin)
-		fclose(file);
-	if (!text)
-		return fail(in, -ENOMEM);
-	if (error) {
-		free(text);
-		return fail_file(in, path, error);
-	}
-	*ret = text;
-	return 0;
+	/* What was printed so far comes first, should that be the same place. */
+	fflush(out_file(in->out));
+	r = vfctl_file_write(in->ctx, path, text, strlen(text));
+	if (r == -ENOENT || r == -ENOTDIR)
+		return fail_as(in, EXIT_USAGE, r, "%s", vfctl_ctx_error(in->ctx));
+	return r < 0 ? fail(in, r) : EXIT_DONE;
 }
 
 int read_guest(struct invocation *in, const char *path, struct vfctl_guest **ret)
 {
 	char *text = NULL;
 	size_t len = 0;
-	int r = read_file(in, path, VFCTL_GUEST_FILE_MAX, &text, &len);
+	int r = read_named(in, path, VFCTL_GUEST_FILE_MAX, &text, &len);
 
 	if (r)
 		return r;
+	r = vfctl_guest_parse(in->ctx, path, text, len, ret);
+	free(text);
+	return r < 0 ? fail(in, r) : 0;
+}
+
+int read_guest_in(struct invocation *in, const char *dir, const char *name, struct vfctl_guest **ret)
+{
+	char path[4096], *text = NULL;
+	size_t len = 0;
+	int r = vfctl_tree_read(in->ctx, dir, name, VFCTL_GUEST_FILE_MAX, &text, &len);
+
+	if (r < 0)
+		return fail_named(in, r);
+	snprintf(path, sizeof(path), "%s/%s", dir, name);
 	r = vfctl_guest_parse(in->ctx, path, text, len, ret);
 	free(text);
 	return r < 0 ? fail(in, r) : 0;
@@ -72,7 +93,7 @@ int read_template(struct invocation *in, const struct vfctl_guest *guest, char *
 	r = vfctl_domain_template_path(in->ctx, NULL, name, ret_name);
 	if (r < 0)
 		return fail(in, r);
-	r = read_file(in, *ret_name, VFCTL_DOMAIN_XML_MAX, ret, &len);
+	r = read_named(in, *ret_name, VFCTL_DOMAIN_XML_MAX, ret, &len);
 	if (r == 0 && strlen(*ret) != len)
 		return usage(in, "%s holds a NUL byte: it is no XML", *ret_name);
 	return r;

@@ -17,7 +17,13 @@ struct session {
 /* These return 0, or the exit status, the reason printed. */
 /* A file that was named: one that is not there is a mistake, one that cannot be read a failure. */
 int fail_file(const struct invocation *in, const char *path, int error);
+/* A whole file that was named, "-" being standard input; never a FIFO or a device. free() *@ret. */
+int read_named(struct invocation *in, const char *path, size_t max, char **ret, size_t *ret_len);
+/* A whole file that was named, "-" being what this command prints to. */
+int write_named(struct invocation *in, const char *path, const char *text);
 int read_guest(struct invocation *in, const char *path, struct vfctl_guest **ret);
+/* The guest of a file of a folder, in which others may have put links. */
+int read_guest_in(struct invocation *in, const char *dir, const char *name, struct vfctl_guest **ret);
 /* The template of --template, else the one the guest names, else none. */
 int read_template(struct invocation *in, const struct vfctl_guest *guest, char **ret,
 	char **ret_name);

@@ -135,6 +135,7 @@ static void add_snapshot(struct things *all, const struct vfctl_snapshot *s)
 {
 	add_unread(all, "leases", s->leases_error);
 	add_unread(all, "domains", s->domains_error);
+	add_unread(all, "domain", s->domain_unread);
 	add_unread(all, "devices", s->inventory->unread);
 	for (size_t i = 0; i < s->inventory->pf_count; i++)
 		add_pf(all, &s->inventory->pfs[i]);

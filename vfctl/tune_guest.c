@@ -14,6 +14,7 @@
 #include "tune.h"
 #include "vfctl/guest_tuning.h"
 #include "vfctl/guest_half.h"
+#include "vfctl/host.h"
 
 struct guest_half {
 	char *domain;
@@ -145,10 +146,11 @@ static int read_profile(struct invocation *in, struct guest_half *g)
 
 /* ---- where it goes ---- */
 
-static int make_parents(const char *path)
+static int make_dir(const char *path)
 {
 	char *copy = strdup(path);
 	int r = copy ? 0 : -ENOMEM;
+	struct stat st;
 
 	for (char *slash = copy ? strchr(copy + 1, '/') : NULL; slash && r == 0;
 		slash = strchr(slash + 1, '/')) {
@@ -156,42 +158,29 @@ static int make_parents(const char *path)
 		r = mkdir(copy, 0755) < 0 && errno != EEXIST ? -errno : 0;
 		*slash = '/';
 	}
+	if (r == 0 && mkdir(path, 0755) < 0 && errno != EEXIST)
+		r = -errno;
 	free(copy);
-	return r;
+	if (r == 0 && stat(path, &st) < 0)
+		r = -errno;
+	return r < 0 ? r : S_ISDIR(st.st_mode) ? 0 : -ENOTDIR;
 }
 
-static int write_text(struct invocation *in, const char *path, const char *text)
-{
-	FILE *file;
-	int error;
-
-	if (strcmp(path, "-") == 0) {
-		fputs(text, out_file(in->out));
-		return EXIT_DONE;
-	}
-	file = fopen(path, "we");
-	if (!file)
-		return fail_file(in, path, errno);
-	error = fputs(text, file) == EOF ? errno : 0;
-	if (fclose(file) == EOF && !error)
-		error = errno;
-	return error ? fail_file(in, path, error) : EXIT_DONE;
-}
-
+/* The image's own links lead anywhere: none is followed below @dir. */
 static int write_files(struct invocation *in, const struct guest_half *g, const char *dir)
 {
-	int status = EXIT_DONE;
+	int r = make_dir(dir);
 
-	for (size_t i = 0; i < g->tuning->file_count && !status; i++) {
-		char path[4096];
-		int r;
+	if (r < 0)
+		return fail_file(in, dir, -r);
+	for (size_t i = 0; i < g->tuning->file_count; i++) {
+		const struct vfctl_guest_file *file = &g->tuning->files[i];
 
-		if (snprintf(path, sizeof(path), "%s%s", dir, g->tuning->files[i].path) >= (int)sizeof(path))
-			return fail_file(in, dir, ENAMETOOLONG);
-		r = make_parents(path);
-		status = r < 0 ? fail_file(in, path, -r) : write_text(in, path, g->tuning->files[i].text);
+		r = vfctl_tree_write(in->ctx, dir, file->path + 1, true, file->text, strlen(file->text));
+		if (r < 0)
+			return fail(in, r);
 	}
-	return status;
+	return EXIT_DONE;
 }
 
 static int write_cloud_init(struct invocation *in, const struct guest_half *g, const char *path)
@@ -201,7 +190,7 @@ static int write_cloud_init(struct invocation *in, const struct guest_half *g, c
 
 	if (r < 0)
 		return fail(in, r);
-	status = write_text(in, path, text);
+	status = write_named(in, path, text);
 	free(text);
 	return status;
 }
@@ -281,7 +270,7 @@ static void print_text(struct invocation *in, const struct guest_half *g)
 		if (!shown)
 			continue;
 		out_line(in->out, "==> %s <==", g->tuning->files[i].path);
-		fputs(g->tuning->files[i].text, out_file(in->out));
+		put_clean_lines(out_file(in->out), g->tuning->files[i].text);
 		out_line(in->out, "%s", "");
 	}
 	for (size_t i = 0; i < g->tuning->note_count; i++)

@@ -325,7 +325,7 @@ static void print_text(struct out *out, const struct vfctl_search *s, const char
 		s->directory);
 	if (kept) {
 		out_line(out, "%s", "");
-		fputs(kept, out_file(out));
+		put_clean_lines(out_file(out), kept);
 	}
 }
 
@@ -372,18 +372,6 @@ static unsigned put_profile(FILE *to, const char *name, const struct vfctl_searc
 	return count;
 }
 
-static int write_profile(struct invocation *in, const char *path, const char *text)
-{
-	FILE *file = fopen(path, "wxe");
-	bool bad;
-
-	if (!file)
-		return fail_file(in, path, errno);
-	bad = fputs(text, file) == EOF;
-	bad |= fclose(file) == EOF;
-	return bad ? fail_file(in, path, errno) : EXIT_DONE;
-}
-
 /* NULL: nothing is to be kept. */
 static int make_profile(struct invocation *in, const struct vfctl_search *s, char **ret)
 {
@@ -412,7 +400,7 @@ static int make_profile(struct invocation *in, const struct vfctl_search *s, cha
 			s->candidates[s->best].name);
 		return EXIT_DONE;
 	}
-	return path ? write_profile(in, path, *ret) : EXIT_DONE;
+	return path ? write_named(in, path, *ret) : EXIT_DONE;
 }
 
 static int print_result(struct invocation *in, const char *directory)

@@ -16,12 +16,13 @@ packages_run=(libpci3 libhwloc15 libxml2 libsqlite3-0 libvirt0 libcurl4 zlib1g l
 # To test: libvirt0 brings the schema of domain XML, libxml2-utils the program that checks it;
 # gcc carries ASan and UBSan. The fleet's tests start members of etcd of their own. hwloc has
 # lstopo, which draws vfctl topology --svg and --png (that of hwloc-nox draws no PNG). R and SciPy
-# stand beside the statistics of vfctl bench, which measures with the four behind them.
+# stand beside the statistics of vfctl bench, which measures with the four behind them. clang has the
+# fuzzers' runtime in a package of its own.
 # shellcheck disable=SC2034
 packages_test=(libcmocka-dev libglpk-dev libxml2-utils sqlite3 jq man-db shellcheck
 	ibsim-utils libumad2sim0 infiniband-diags libopensm9 libosmcomp5 libosmvendor5
 	libwrap0 etcd-client openssl hwloc clang-format r-base-core python3-scipy
-	sockperf iperf3 iperf qperf procps iproute2)
+	sockperf iperf3 iperf qperf procps iproute2 clang libclang-rt-dev)
 
 # Of these only the program is wanted: installed, they would start a service, and a second
 # subnet manager on a real fabric is no joke. Unpacked into build/tools.

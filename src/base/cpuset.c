@@ -5,10 +5,12 @@
 #include <errno.h>
 #include <stdio.h>
 
+#include "base/parse.h"
 
 #define WORDS (VFCTL_CPU_MAX / 64)
 
-static int read_number(const char **p, unsigned *ret)
+/* @clip: a number past the last CPU is VFCTL_CPU_MAX, which no set can hold. */
+static int read_number(const char **p, bool clip, unsigned *ret)
 {
 	unsigned value = 0;
 
@@ -16,14 +18,17 @@ static int read_number(const char **p, unsigned *ret)
 		return -EINVAL;
 	for (; isdigit((unsigned char)**p); (*p)++) {
 		value = value * 10 + (unsigned)(**p - '0');
-		if (value >= VFCTL_CPU_MAX)
+		if (value < VFCTL_CPU_MAX)
+			continue;
+		if (!clip)
 			return -ERANGE;
+		value = VFCTL_CPU_MAX;
 	}
 	*ret = value;
 	return 0;
 }
 
-int vfctl_cpuset_parse(const char *text, struct vfctl_cpuset *ret_set)
+static int parse(const char *text, bool clip, struct vfctl_cpuset *ret_set)
 {
 	struct vfctl_cpuset set = {0};
 	const char *p = text;
@@ -34,13 +39,13 @@ int vfctl_cpuset_parse(const char *text, struct vfctl_cpuset *ret_set)
 	while (*p && !isspace((unsigned char)*p)) {
 		unsigned first, last;
 
-		r = read_number(&p, &first);
+		r = read_number(&p, clip, &first);
 		if (r < 0)
 			return r;
 		last = first;
 		if (*p == '-') {
 			p++;
-			r = read_number(&p, &last);
+			r = read_number(&p, clip, &last);
 			if (r < 0)
 				return r;
 		}
@@ -59,6 +64,16 @@ int vfctl_cpuset_parse(const char *text, struct vfctl_cpuset *ret_set)
 		return -EINVAL;
 	*ret_set = set;
 	return 0;
+}
+
+int vfctl_cpuset_parse(const char *text, struct vfctl_cpuset *ret_set)
+{
+	return parse(text, false, ret_set);
+}
+
+int cpuset_parse_clipped(const char *text, struct vfctl_cpuset *ret_set)
+{
+	return parse(text, true, ret_set);
 }
 
 size_t vfctl_cpuset_format(const struct vfctl_cpuset *set, char *buf, size_t size)

@@ -188,6 +188,9 @@ static int fail_live(struct vfctl_ctx *ctx, const struct value_claim *c, const c
 	if (row->vf == LIVE_OF_PF)
 		return ctx_fail(ctx, -EEXIST, "%s is the PF %s's own; choose another", value,
 			row->name);
+	if (row->vf == LIVE_IN_DOMAIN)
+		return ctx_fail(ctx, -EEXIST, "%s is in the definition of domain %s; choose another",
+			value, row->name);
 	return ctx_fail(ctx, -EEXIST, "%s is on %s/%u already; choose another, or give that VF "
 		"another: vfctl set %s/%u %s=...", value, row->name, row->vf, row->name, row->vf,
 		c->kind == VFCTL_ID_MAC ? "mac" : "guid");

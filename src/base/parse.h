@@ -16,6 +16,9 @@ int parse_u16(const char *text, uint16_t min, uint16_t max, uint16_t *ret);
 int parse_int(const char *text, int min, int max, int *ret);
 /* Hex without or with 0x. */
 int parse_hex(const char *text, uint64_t max, uint64_t *ret);
+/* vfctl_cpuset_parse(), but numbers that no CPU can have are left out instead of -ERANGE. */
+struct vfctl_cpuset;
+int cpuset_parse_clipped(const char *text, struct vfctl_cpuset *ret_set);
 /* "on", "yes", "true", "1" and their opposites; nothing else. */
 int parse_bool(const char *text, bool *ret);
 /* "4096", "16KiB", "8GiB", "8G" (1024 powers; K, M, G, T with or without iB). */

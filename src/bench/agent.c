@@ -6,6 +6,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+#include "host/tree.h"
 #include "base/base64.h"
 #include "base/json.h"
 #include "host/host.h"
@@ -152,8 +153,11 @@ static int new_job(struct vfctl_ctx *ctx, struct vfctl_hypervisor *hypervisor, c
 
 static int write_file(struct agent_job *job, const char *path, const struct buf *text)
 {
-	_close_ int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+	_close_ int fd = tree_fresh_path(path);
 	ssize_t n = 0;
+
+	if (fd < 0)
+		return ctx_fail(job->ctx, fd, "write %s: %s", path, strerror(-fd));
 
 	for (size_t at = 0; fd >= 0 && at < text->len; at += (size_t)n) {
 		n = write(fd, text->data + at, text->len - at);

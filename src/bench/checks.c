@@ -75,13 +75,16 @@ static bool find_line(const char *lines, const char *path, char *buf, size_t siz
 {
 	size_t len = strlen(path);
 
-	for (const char *line = lines; line && *line; line = strchr(line, '\n'), line += line != NULL)
-		if (strncmp(line, path, len) == 0 && line[len] == ':') {
-			const char *text = line + len + 1;
+	for (const char *line = lines, *next; line && *line; line = next) {
+		const char *text = line + len + 1;
 
-			snprintf(buf, size, "%.*s", (int)strcspn(text, "\n"), text);
-			return true;
-		}
+		next = strchr(line, '\n');
+		next = next ? next + 1 : NULL;
+		if (strncmp(line, path, len) != 0 || line[len] != ':')
+			continue;
+		snprintf(buf, size, "%.*s", (int)strcspn(text, "\n"), text);
+		return true;
+	}
 	return false;
 }
 

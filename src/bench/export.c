@@ -11,21 +11,45 @@
 
 /* ---- CSV ---- */
 
+/* A spreadsheet takes what begins so for a formula, unless it is a number. */
+static bool is_formula(const char *text)
+{
+	char *end;
+
+	if (!*text || !strchr("=+-@\t\r", *text))
+		return false;
+	strtod(text, &end);
+	return end == text || *end;
+}
+
+/* Names come from plans and results of others: a terminal obeys control characters, C1 too. */
+static const char *put_shown(struct buf *out, const char *text)
+{
+	unsigned char c = (unsigned char)*text;
+	bool c1 = c == 0xc2 && text[1] && (unsigned char)text[1] < 0xa0;
+
+	if (c == '\n' || c == '\r' || c == '\t')
+		buf_puts(out, " ");
+	else if (c < ' ' || c == 0x7f || c1)
+		buf_puts(out, "?");
+	else
+		buf_add(out, text, 1);
+	return text + (c1 ? 2 : 1);
+}
+
 static void put_csv(struct buf *out, const char *text)
 {
+	bool formula = text && is_formula(text), quoted = text && (formula || strpbrk(text, ",\"\n\r"));
+
 	if (!text)
 		return;
-	if (!strpbrk(text, ",\"\n\r")) {
-		buf_puts(out, text);
-		return;
-	}
-	buf_puts(out, "\"");
-	for (; *text; text++) {
+	buf_puts(out, formula ? "\"'" : quoted ? "\"" : "");
+	while (*text) {
 		if (*text == '"')
 			buf_puts(out, "\"");
-		buf_add(out, text, 1);
+		text = put_shown(out, text);
 	}
-	buf_puts(out, "\"");
+	buf_puts(out, quoted ? "\"" : "");
 }
 
 static void put_numbers(struct buf *out, const double *v, size_t count)
@@ -86,10 +110,10 @@ int vfctl_bench_csv(struct vfctl_ctx *ctx, const struct vfctl_bench_report *repo
 /* Nothing of a name is taken for markup. */
 static void put_markdown(struct buf *out, const char *text)
 {
-	for (; *text; text++) {
+	while (*text) {
 		if (strchr("\\`*_{}[]<>#|!~&", *text))
 			buf_puts(out, "\\");
-		buf_puts(out, (char[]){*text == '\n' || *text == '\r' ? ' ' : *text, '\0'});
+		text = put_shown(out, text);
 	}
 }
 

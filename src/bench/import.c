@@ -13,7 +13,9 @@
 #include "base/parse.h"
 #include "bench/parser.h"
 #include "bench/result.h"
+#include "host/plain.h"
 #include "vfctl/bench.h"
+#include "vfctl/host.h"
 
 enum role { CONFIGURATION, TEST, TRIAL, METRIC, VALUE, UNIT, SAMPLES, TOOL, PARAMETER };
 static const char *const roles[] = {"configuration", "test", "trial", "metric", "value", "unit",
@@ -325,14 +327,20 @@ static int take_line(struct import *i, char *line)
 
 static int take_file(struct import *i)
 {
-	FILE *file = fopen(i->file, "re");
+	int fd = plain_open(i->file);
+	FILE *file = fd < 0 ? NULL : fdopen(fd, "r");
 	char *line = NULL;
 	size_t room = 0;
 	ssize_t len;
 	int r = 0;
 
-	if (!file)
-		return ctx_mistake(i->ctx, -errno, "%s cannot be read: %s", i->file, strerror(errno));
+	if (fd < 0)
+		return ctx_mistake(i->ctx, fd, "%s cannot be read: %s", i->file,
+			fd == -EMEDIUMTYPE ? "it is not a plain file" : strerror(-fd));
+	if (!file) {
+		close_fd(&fd);
+		return ctx_oom(i->ctx);
+	}
 	while (r == 0 && (len = getline(&line, &room, file)) >= 0) {
 		i->line++;
 		if (strlen(line) != (size_t)len)
@@ -414,26 +422,7 @@ static char *format_description(const struct import *i)
 static int put_file(struct vfctl_ctx *ctx, const char *dir, const char *name, const char *text,
 	size_t len)
 {
-	_free_ char *path = str_format("%s/%s", dir, name);
-	_close_ int fd = path ? open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644) : -1;
-	int r = 0;
-
-	if (!path)
-		return ctx_oom(ctx);
-	while (fd >= 0 && len) {
-		ssize_t n = write(fd, text, len);
-
-		if (n < 0)
-			break;
-		text += n;
-		len -= (size_t)n;
-	}
-	if (fd < 0 || len || fsync(fd) < 0)
-		r = ctx_fail(ctx, -errno, "%s cannot be written: %s", path, strerror(errno));
-	/* Half a result is none. */
-	if (r < 0 && fd >= 0)
-		unlink(path);
-	return r;
+	return vfctl_tree_write(ctx, dir, name, false, text, len);
 }
 
 static void drop_file(const char *dir, const char *name)

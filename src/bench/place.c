@@ -10,6 +10,7 @@
 
 #include "bench/agent.h"
 #include "bench/child.h"
+#include "host/tree.h"
 #include "host/host.h"
 
 #define LOOK_MS 100 /* between looks for a cancel */
@@ -260,8 +261,8 @@ static int cancelled(const struct place *p)
 
 static int open_output(const struct place *p, const char *path, int *ret)
 {
-	*ret = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
-	return *ret >= 0 ? 0 : ctx_fail(p->ctx, -errno, "write %s: %s", path, strerror(errno));
+	*ret = tree_fresh_path(path);
+	return *ret >= 0 ? 0 : ctx_fail(p->ctx, *ret, "write %s: %s", path, strerror(-*ret));
 }
 
 static int start_child(struct place_job *job, char *const argv[], const int fds[3])

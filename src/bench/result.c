@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 
 #include "base/json.h"
+#include "host/tree.h"
 
 /* ---- free ---- */
 
@@ -349,14 +350,19 @@ int bench_result_parse(struct vfctl_ctx *ctx, const char *what, const char *text
 
 #define FILE_LARGEST ((off_t)1 << 30)
 
-static int read_whole(struct vfctl_ctx *ctx, const char *path, struct buf *ret)
+static int read_whole(struct vfctl_ctx *ctx, const char *dir, const char *name, const char *path,
+	struct buf *ret)
 {
-	_close_ int fd = open(path, O_RDONLY | O_CLOEXEC);
+	_close_ int fd = tree_open(dir, name, O_RDONLY);
 	struct stat st;
 	char block[65536];
 	ssize_t n = 0;
 
-	if (fd < 0 || fstat(fd, &st) < 0)
+	if (fd < 0)
+		return ctx_fail(ctx, fd, "%s cannot be read: %s", path,
+			fd == -ELOOP ? "it is a symbolic link" : fd == -EMEDIUMTYPE ? "it is not a plain file"
+			: strerror(-fd));
+	if (fstat(fd, &st) < 0)
 		return ctx_fail(ctx, -errno, "%s cannot be read: %s", path, strerror(errno));
 	if (!S_ISREG(st.st_mode) || st.st_size > FILE_LARGEST)
 		return ctx_fail(ctx, -EFBIG, "%s is no file of up to 1 GiB", path);
@@ -455,7 +461,7 @@ static int read_trials(struct vfctl_ctx *ctx, const char *dir, struct bench_resu
 
 	if (!path)
 		return ctx_oom(ctx);
-	r = read_whole(ctx, path, &text);
+	r = read_whole(ctx, dir, BENCH_TRIALS, path, &text);
 	if (r == -ENOENT) {
 		ctx_clear(ctx);
 		return 0;
@@ -474,7 +480,7 @@ int bench_result_read(struct vfctl_ctx *ctx, const char *dir, struct bench_resul
 
 	if (!path)
 		return ctx_oom(ctx);
-	r = read_whole(ctx, path, &text);
+	r = read_whole(ctx, dir, BENCH_DESCRIPTION, path, &text);
 	if (r == -ENOENT || r == -ENOTDIR)
 		return ctx_fail(ctx, -ENOENT, "%s is no result directory: it has no " BENCH_DESCRIPTION, dir);
 	if (r == 0)

@@ -15,6 +15,7 @@
 #include "bench/settings.h"
 #include "bench/tunnel.h"
 #include "host/host.h"
+#include "host/tree.h"
 #include "vfctl/bench.h"
 
 #define RAW "raw"
@@ -799,13 +800,9 @@ static bool *runs_done(const struct bench *b, const struct bench_result *result)
 
 static int make_raw(struct bench *b, const char *dir)
 {
-	_free_ char *path = str_format("%s/" RAW, dir);
+	int r = tree_make_dirs(dir, RAW);
 
-	if (!path)
-		return ctx_oom(b->ctx);
-	return mkdir(path, 0755) == 0 || errno == EEXIST
-		? 0
-		: ctx_fail(b->ctx, -errno, "make %s: %s", path, strerror(errno));
+	return r < 0 ? ctx_fail(b->ctx, r, "make %s/" RAW ": %s", dir, strerror(-r)) : 0;
 }
 
 static int measure_all(struct bench *b, const char *dir, const bool *done)

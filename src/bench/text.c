@@ -47,11 +47,12 @@ bool span_word(struct span *io_rest, struct span *ret)
 	return ret->p < ret->end;
 }
 
-/* A separator at the end of the text has no field behind it. */
+/* A separator at the end of the text has no field behind it: *@ret is empty then. */
 bool span_field(struct span *io_rest, char separator, struct span *ret)
 {
 	const char *end;
 
+	*ret = (struct span){io_rest->p, io_rest->p};
 	if (io_rest->p == io_rest->end)
 		return false;
 	end = memchr(io_rest->p, separator, span_len(*io_rest));

@@ -9,6 +9,7 @@
 
 #include "base/json.h"
 #include "bench/trial.h"
+#include "host/tree.h"
 
 /* ---- the line ---- */
 
@@ -189,8 +190,10 @@ int bench_trial_append(struct vfctl_ctx *ctx, const char *dir, const struct benc
 	line = bench_trial_format(trial);
 	if (!path || !line)
 		return ctx_oom(ctx);
-	fd = open(path, O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
-	r = fd < 0 || flock(fd, LOCK_EX) < 0 ? -errno : write_line(fd, line);
+	fd = tree_open(dir, BENCH_TRIALS, O_RDWR | O_CREAT | O_APPEND);
+	if (fd < 0)
+		return ctx_fail(ctx, fd, "%s cannot be written: %s", path, strerror(-fd));
+	r = flock(fd, LOCK_EX) < 0 ? -errno : write_line(fd, line);
 	if (r < 0)
 		return ctx_fail(ctx, r, "%s cannot be written: %s", path, strerror(-r));
 	return 0;

@@ -19,7 +19,7 @@ static void read_guest(struct exam *e, const struct known_domain *domain, struct
 
 	str_copy(g->name, sizeof(g->name), domain->name);
 	if (r == 0 && g->xml)
-		r = vfctl_domain_read(e->ctx, g->xml, &g->parsed);
+		r = known_domain_parse(e->ctx, g->xml, &g->parsed);
 	if (r < 0)
 		ctx_clear(e->ctx);
 	for (size_t i = 0; i < domain->device_count; i++)
@@ -76,6 +76,8 @@ void tell_unread_guests(struct exam *e)
 	for (size_t i = 0; all && i < all->count; i++)
 		if (!all->v[i].parsed)
 			unknown(e, "the definition of %s cannot be read", all->v[i].name);
+		else if (all->v[i].parsed->unread)
+			unknown(e, "%s: %s", all->v[i].name, all->v[i].parsed->unread);
 }
 
 void exam_forget_guests(struct exam *e)

@@ -203,6 +203,8 @@ static void check_leases(struct exam *e)
 		unknown(e, "leases: %s", e->snapshot->leases_error);
 	if (e->snapshot->domains_error)
 		unknown(e, "domains: %s", e->snapshot->domains_error);
+	if (e->snapshot->domain_unread)
+		unknown(e, "%s", e->snapshot->domain_unread);
 	if (e->snapshot->inventory->unread)
 		unknown(e, "%s", e->snapshot->inventory->unread);
 	for (size_t i = 0; i < e->snapshot->inventory->pf_count; i++)

@@ -22,6 +22,25 @@ int parsed_bytes(struct vfctl_ctx *ctx, const struct xml_node *node, const char 
 int parsed_list(struct vfctl_ctx *ctx, const struct xml_node *node, const char *attr,
 	struct vfctl_cpuset *io);
 
+/*
+ * A part of @parsed was not understood (@r, with its text in @ctx): a lenient reader notes that in
+ * @unread and goes on without it. Returns 0 then, else @r.
+ */
+int parsed_skip(struct vfctl_ctx *ctx, struct vfctl_parsed_domain *parsed, int r);
+
+/*
+ * vfctl_domain_read() of a domain that another program may have defined: a value that cannot be read
+ * is left out and noted in @unread of the struct. -EINVAL only when it is no domain XML at all.
+ */
+int domain_read_known(struct vfctl_ctx *ctx, const char *xml, struct vfctl_parsed_domain **ret);
+
+/*
+ * The stream's reader for a survey of all domains: *@ret has what could be read, devices first.
+ * *@ret_unread (free it) is what could not, NULL when all could. -ENOMEM is the only failure.
+ */
+int domain_intent_read_known(struct vfctl_ctx *ctx, const char *xml, size_t len,
+	struct vfctl_domain_intent *ret, char **ret_unread);
+
 /* parsed_numa.c: cells and pins. */
 int parsed_read_cells(struct vfctl_ctx *ctx, const struct xml_node *domain,
 	struct vfctl_parsed_domain *parsed);

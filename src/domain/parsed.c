@@ -18,6 +18,7 @@ void vfctl_parsed_domain_free(struct vfctl_parsed_domain *parsed)
 	free(parsed->devices);
 	free(parsed->controllers);
 	free(parsed->guest_addresses);
+	free(parsed->unread);
 	free(parsed);
 }
 
@@ -37,19 +38,20 @@ static int read_memory(struct vfctl_ctx *ctx, const struct xml_node *domain,
 
 	text = xml_text(memory, buf, sizeof(buf));
 	if (text)
-		r = parsed_bytes(ctx, memory, text, &parsed->memory_bytes);
+		r = parsed_skip(ctx, parsed,
+			parsed_bytes(ctx, memory, text, &parsed->memory_bytes));
 	huge = xml_child(xml_child(domain, "memoryBacking"), "hugepages");
 	page = xml_child(huge, "page");
 	parsed->hugepages = huge != NULL;
 	text = xml_get(page, "size");
 	if (r == 0 && text)
-		r = parsed_bytes(ctx, page, text, &parsed->page_bytes);
+		r = parsed_skip(ctx, parsed, parsed_bytes(ctx, page, text, &parsed->page_bytes));
 	return r;
 }
 
 /* Pins of one kind; @ret_count receives how many there are. */
-static int read_pins(struct vfctl_ctx *ctx, const struct xml_node *tune, const char *name,
-	struct vfctl_cpuset *io, size_t *ret_count)
+static int read_pins(struct vfctl_ctx *ctx, struct vfctl_parsed_domain *parsed,
+	const struct xml_node *tune, const char *name, struct vfctl_cpuset *io, size_t *ret_count)
 {
 	size_t count = 0;
 	int r = 0;
@@ -57,12 +59,36 @@ static int read_pins(struct vfctl_ctx *ctx, const struct xml_node *tune, const c
 	xml_each(pin, tune, name)
 	{
 		count++;
-		r = parsed_list(ctx, pin, "cpuset", io);
+		r = parsed_skip(ctx, parsed, parsed_list(ctx, pin, "cpuset", io));
 		if (r < 0)
 			return r;
 	}
 	*ret_count = count;
 	return 0;
+}
+
+/* libvirt accepts more vCPUs than any machine type has. */
+static int read_vcpus(struct vfctl_ctx *ctx, const struct xml_node *vcpu,
+	struct vfctl_parsed_domain *parsed)
+{
+	char buf[32];
+	const char *text = xml_text(vcpu, buf, sizeof(buf));
+
+	parsed->vcpus = 1;
+	if (!text || parse_u32(text, 1, VFCTL_CPU_MAX * 4, &parsed->vcpus) == 0)
+		return 0;
+	parsed->vcpus = VFCTL_CPU_MAX;
+	return parsed_skip(ctx, parsed, parsed_fail(ctx, vcpu, text));
+}
+
+/* A number that is none counts as no I/O thread. */
+static void read_iothreads(const struct xml_node *domain, struct vfctl_parsed_domain *parsed)
+{
+	char buf[32];
+	const char *text = xml_text(xml_child(domain, "iothreads"), buf, sizeof(buf));
+
+	if (text && parse_u32(text, 0, UINT32_MAX, &parsed->iothreads) < 0)
+		parsed->iothreads = 0;
 }
 
 static int read_tune(struct vfctl_ctx *ctx, const struct xml_node *domain,
@@ -72,24 +98,18 @@ static int read_tune(struct vfctl_ctx *ctx, const struct xml_node *domain,
 	const struct xml_node *vcpu = xml_child(domain, "vcpu");
 	struct vfctl_cpuset all = {0};
 	size_t vcpu_pins = 0, pins;
-	const char *text;
-	char buf[32];
-	int r;
+	int r = read_vcpus(ctx, vcpu, parsed);
 
-	text = xml_text(vcpu, buf, sizeof(buf));
-	parsed->vcpus = 1;
-	if (text && parse_u32(text, 1, VFCTL_CPU_MAX * 4, &parsed->vcpus) < 0)
-		return parsed_fail(ctx, vcpu, text);
-	text = xml_text(xml_child(domain, "iothreads"), buf, sizeof(buf));
-	if (text && parse_u32(text, 0, UINT32_MAX, &parsed->iothreads) < 0)
-		return parsed_fail(ctx, xml_child(domain, "iothreads"), text);
-	r = parsed_list(ctx, vcpu, "cpuset", &all);
 	if (r == 0)
-		r = read_pins(ctx, tune, "vcpupin", &parsed->vcpu_cpus, &vcpu_pins);
+		read_iothreads(domain, parsed);
 	if (r == 0)
-		r = read_pins(ctx, tune, "emulatorpin", &parsed->emulator_cpus, &pins);
+		r = parsed_skip(ctx, parsed, parsed_list(ctx, vcpu, "cpuset", &all));
 	if (r == 0)
-		r = read_pins(ctx, tune, "iothreadpin", &parsed->iothread_cpus, &pins);
+		r = read_pins(ctx, parsed, tune, "vcpupin", &parsed->vcpu_cpus, &vcpu_pins);
+	if (r == 0)
+		r = read_pins(ctx, parsed, tune, "emulatorpin", &parsed->emulator_cpus, &pins);
+	if (r == 0)
+		r = read_pins(ctx, parsed, tune, "iothreadpin", &parsed->iothread_cpus, &pins);
 	/* Threads without a pin of their own run where <vcpu> says. */
 	if (vcpu_pins < parsed->vcpus)
 		vfctl_cpuset_or(&parsed->vcpu_cpus, &all);
@@ -207,16 +227,16 @@ static int read_devices(
 
 	xml_each(device, devices, NULL)
 	{
-		r = add_device(ctx, device, parsed);
+		r = parsed_skip(ctx, parsed, add_device(ctx, device, parsed));
 		if (r == 0)
-			r = add_controller(ctx, device, parsed);
+			r = parsed_skip(ctx, parsed, add_controller(ctx, device, parsed));
 		if (r < 0)
 			return r;
 	}
 	if (parsed->controller_count)
 		qsort(parsed->controllers, parsed->controller_count,
 			sizeof(*parsed->controllers), by_index);
-	return read_pci(ctx, devices, parsed);
+	return parsed_skip(ctx, parsed, read_pci(ctx, devices, parsed));
 }
 
 static int read_text(struct vfctl_ctx *ctx, const struct xml_node *node, char **ret)
@@ -232,23 +252,13 @@ static int read_text(struct vfctl_ctx *ctx, const struct xml_node *node, char **
 	return *ret ? 0 : ctx_oom(ctx);
 }
 
-int vfctl_domain_read(
-	struct vfctl_ctx *ctx, const char *text, struct vfctl_parsed_domain **ret)
+static int read_parts(struct vfctl_ctx *ctx, struct xml_node *domain,
+	struct vfctl_parsed_domain *parsed)
 {
-	_cleanup_(free_parsed) struct vfctl_parsed_domain *parsed = NULL;
-	_xml_ struct xml *xml = NULL;
-	struct xml_node *domain;
-	int r = xml_parse_domain(ctx, FILE_NAME, text, &xml);
+	int r = parsed_skip(ctx, parsed, read_text(ctx, xml_child(domain, "name"), &parsed->name));
 
-	if (r < 0)
-		return r;
-	parsed = calloc(1, sizeof(*parsed));
-	if (!parsed)
-		return ctx_oom(ctx);
-	domain = xml_root(xml);
-	r = read_text(ctx, xml_child(domain, "name"), &parsed->name);
 	if (r == 0)
-		r = read_text(ctx, xml_child(domain, "uuid"), &parsed->uuid);
+		r = parsed_skip(ctx, parsed, read_text(ctx, xml_child(domain, "uuid"), &parsed->uuid));
 	if (r == 0)
 		r = read_memory(ctx, domain, parsed);
 	if (r == 0)
@@ -260,15 +270,45 @@ int vfctl_domain_read(
 	if (r == 0)
 		r = read_devices(ctx, domain, parsed);
 	if (r == 0)
-		r = parsed_read_memlock(ctx, domain, &parsed->memlock);
+		r = parsed_skip(ctx, parsed, parsed_read_memlock(ctx, domain, &parsed->memlock));
+	return r;
+}
+
+static int read_domain(struct vfctl_ctx *ctx, const char *text, bool lenient,
+	struct vfctl_parsed_domain **ret)
+{
+	_cleanup_(free_parsed) struct vfctl_parsed_domain *parsed = NULL;
+	_xml_ struct xml *xml = NULL;
+	struct xml_node *domain;
+	int r = xml_parse_domain(ctx, FILE_NAME, text, &xml);
+
+	if (r < 0)
+		return r;
+	parsed = calloc(1, sizeof(*parsed));
+	if (!parsed)
+		return ctx_oom(ctx);
+	parsed->lenient = lenient;
+	domain = xml_root(xml);
+	r = read_parts(ctx, domain, parsed);
 	if (r < 0)
 		return r;
 	parsed_read_address(domain, &parsed->address);
-	if (!parsed->name)
+	if (!parsed->name && !lenient)
 		return ctx_fail(ctx, -EINVAL, FILE_NAME ":%u: <domain> lacks <name>",
 			xml_line(domain));
 	*ret = steal(parsed);
 	return 0;
+}
+
+int vfctl_domain_read(
+	struct vfctl_ctx *ctx, const char *text, struct vfctl_parsed_domain **ret)
+{
+	return read_domain(ctx, text, false, ret);
+}
+
+int domain_read_known(struct vfctl_ctx *ctx, const char *text, struct vfctl_parsed_domain **ret)
+{
+	return read_domain(ctx, text, true, ret);
 }
 
 static bool cell_has_node(const struct vfctl_parsed_domain *parsed, int cell, int node)

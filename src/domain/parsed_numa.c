@@ -16,7 +16,8 @@ static int read_tune(struct vfctl_ctx *ctx, const struct xml_node *domain,
 {
 	const struct xml_node *tune = xml_child(domain, "numatune");
 	const struct xml_node *memory = xml_child(tune, "memory");
-	int r = parsed_list(ctx, memory, "nodeset", &parsed->memory_nodes);
+	int r = parsed_skip(ctx, parsed,
+		parsed_list(ctx, memory, "nodeset", &parsed->memory_nodes));
 
 	parsed->memory_strict = is_strict(memory);
 	for (size_t i = 0; i < parsed->cell_count; i++) {
@@ -29,7 +30,7 @@ static int read_tune(struct vfctl_ctx *ctx, const struct xml_node *domain,
 		uint32_t id;
 
 		if (r == 0)
-			r = parsed_list(ctx, node, "nodeset", &nodes);
+			r = parsed_skip(ctx, parsed, parsed_list(ctx, node, "nodeset", &nodes));
 		if (r < 0)
 			break;
 		vfctl_cpuset_or(&parsed->memory_nodes, &nodes);
@@ -61,6 +62,7 @@ static int read_pages(struct vfctl_ctx *ctx, const struct xml_node *domain,
 
 		if (r == 0)
 			r = parsed_list(ctx, page, "nodeset", &cells);
+		r = parsed_skip(ctx, parsed, r);
 		if (r < 0)
 			return r;
 		if (!xml_get(page, "nodeset"))
@@ -155,10 +157,12 @@ static int allocate_cells(struct vfctl_ctx *ctx, const struct xml_node *numa,
 
 	xml_each(cell, numa, "cell")
 	{
-		int r = cell_id(ctx, cell, place++, &id);
+		int r = parsed_skip(ctx, parsed, cell_id(ctx, cell, place++, &id));
 
 		if (r < 0)
 			return r;
+		if (id >= CELLS_MAX)
+			continue;
 		last = id > last ? id : last;
 	}
 	parsed->cells = calloc(last + 1, sizeof(*parsed->cells));
@@ -179,12 +183,13 @@ int parsed_read_cells(struct vfctl_ctx *ctx, const struct xml_node *domain,
 		r = cell_id(ctx, cell, place++, &id);
 		if (r == 0)
 			r = add_cell(ctx, cell, id, parsed);
+		r = parsed_skip(ctx, parsed, r);
 		if (r < 0)
 			return r;
 	}
 	if (!parsed->cell_count)
 		make_only_cell(parsed);
-	r = read_distances(ctx, numa, parsed);
+	r = parsed_skip(ctx, parsed, read_distances(ctx, numa, parsed));
 	if (r == 0)
 		r = read_tune(ctx, domain, parsed);
 	return r < 0 ? r : read_pages(ctx, domain, parsed);
@@ -195,7 +200,8 @@ int parsed_read_pins(struct vfctl_ctx *ctx, const struct xml_node *domain,
 {
 	struct vfctl_cpuset all = {0};
 	uint32_t vcpu;
-	int r = parsed_list(ctx, xml_child(domain, "vcpu"), "cpuset", &all);
+	int r = parsed_skip(ctx, parsed,
+		parsed_list(ctx, xml_child(domain, "vcpu"), "cpuset", &all));
 
 	parsed->vcpu_pins = calloc(parsed->vcpus, sizeof(*parsed->vcpu_pins));
 	if (!parsed->vcpu_pins)
@@ -210,7 +216,8 @@ int parsed_read_pins(struct vfctl_ctx *ctx, const struct xml_node *domain,
 			vcpu >= parsed->vcpus)
 			continue;
 		parsed->vcpu_pins[vcpu] = (struct vfctl_cpuset){0};
-		r = parsed_list(ctx, pin, "cpuset", &parsed->vcpu_pins[vcpu]);
+		r = parsed_skip(ctx, parsed,
+			parsed_list(ctx, pin, "cpuset", &parsed->vcpu_pins[vcpu]));
 	}
 	return r;
 }

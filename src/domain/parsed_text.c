@@ -12,6 +12,16 @@ int parsed_fail(struct vfctl_ctx *ctx, const struct xml_node *node, const char *
 		xml_line(node), xml_name(node), value);
 }
 
+int parsed_skip(struct vfctl_ctx *ctx, struct vfctl_parsed_domain *parsed, int r)
+{
+	if (!parsed->lenient || (r != -EINVAL && r != -E2BIG && r != -ENOSPC && r != -EEXIST))
+		return r;
+	if (!parsed->unread)
+		parsed->unread = strdup(vfctl_ctx_error(ctx));
+	ctx_clear(ctx);
+	return parsed->unread ? 0 : ctx_oom(ctx);
+}
+
 /* libvirt's units: KiB and its relatives are 1024 powers, KB and its relatives 1000. */
 static bool unit_bytes(const char *unit, uint64_t *ret)
 {
@@ -22,7 +32,10 @@ static bool unit_bytes(const char *unit, uint64_t *ret)
 		{"KiB", 1 << 10}, {"MB", 1000000}, {"M", 1 << 20}, {"MiB", 1 << 20},
 		{"GB", 1000000000}, {"G", 1 << 30}, {"GiB", 1 << 30},
 		{"TB", UINT64_C(1000000000000)}, {"T", UINT64_C(1) << 40},
-		{"TiB", UINT64_C(1) << 40}};
+		{"TiB", UINT64_C(1) << 40}, {"PB", UINT64_C(1000000000000000)},
+		{"P", UINT64_C(1) << 50}, {"PiB", UINT64_C(1) << 50},
+		{"EB", UINT64_C(1000000000000000000)}, {"E", UINT64_C(1) << 60},
+		{"EiB", UINT64_C(1) << 60}};
 
 	for (size_t i = 0; i < ARRAY_SIZE(units); i++)
 		if (str_eq(units[i].name, unit)) {
@@ -46,7 +59,10 @@ int parsed_bytes(struct vfctl_ctx *ctx, const struct xml_node *node, const char 
 	return 0;
 }
 
-/* libvirt's list form: the kernel's, and "^N" takes N out again. */
+/*
+ * libvirt's list form: the kernel's, and "^N" takes N out again. libvirt accepts numbers that no host
+ * has; they stand for nothing.
+ */
 static bool parse_set(const char *text, struct vfctl_cpuset *ret)
 {
 	_free_ char *copy = strdup(text);
@@ -55,10 +71,10 @@ static bool parse_set(const char *text, struct vfctl_cpuset *ret)
 
 	for (item = copy ? strtok_r(copy, ",", &save) : NULL; item;
 		item = strtok_r(NULL, ",", &save)) {
+		const char *list = item + (*item == '^');
 		struct vfctl_cpuset part;
 
-		if (vfctl_cpuset_parse(item + (*item == '^'), &part) < 0 ||
-			vfctl_cpuset_empty(&part))
+		if (!*list || cpuset_parse_clipped(list, &part) < 0)
 			return false;
 		if (*item == '^')
 			vfctl_cpuset_andnot(&set, &part);

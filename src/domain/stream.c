@@ -46,6 +46,8 @@ struct stream {
 	unsigned depth;
 	bool has_name, has_uuid, has_intent, has_tuning;
 	bool skip_metadata;
+	bool lenient; /* a device that cannot be read does not hide the others */
+	char *unread; /* lenient: the first one, in words */
 	unsigned skipped; /* depth within metadata that is not looked at */
 	bool is_host_device; /* the device at hand has shown a host address */
 	struct vfctl_intent_device device; /* what is known of it so far */
@@ -70,6 +72,15 @@ static void stop_at(struct stream *s, int error, const char *words)
 		stop(s, ctx_fail(s->ctx, error, "domain XML, line %lu: %s",
 				(unsigned long)XML_GetCurrentLineNumber(s->parser),
 				words));
+}
+
+static void odd_device(struct stream *s, int error, const char *words)
+{
+	if (!s->lenient)
+		stop_at(s, error, words);
+	else if (!s->unread)
+		s->unread = str_format("domain XML, line %lu: %s",
+			(unsigned long)XML_GetCurrentLineNumber(s->parser), words);
 }
 
 static const char *attr(const XML_Char **attrs, const char *name)
@@ -253,7 +264,7 @@ static void end_device(struct stream *s)
 		return;
 	s->is_host_device = false;
 	if (s->intent->device_count == VFCTL_DOMAIN_DEVICES_MAX)
-		stop_at(s, -E2BIG, "more than 256 host devices");
+		odd_device(s, -E2BIG, "more than 4096 host devices");
 	else
 		s->intent->devices[s->intent->device_count++] = s->device;
 }
@@ -266,7 +277,7 @@ static void begin_address(struct stream *s, const XML_Char **attrs)
 		read_field(attrs, "bus", 255, &bus) < 0 ||
 		read_field(attrs, "slot", 31, &slot) < 0 ||
 		read_field(attrs, "function", 7, &function) < 0) {
-		stop_at(s, -EINVAL, "the PCI address of a host device is none");
+		odd_device(s, -EINVAL, "the PCI address of a host device is not valid");
 		return;
 	}
 	end_device(s); /* the layers of a disk may have one each */
@@ -434,6 +445,14 @@ static int parse_stream(struct stream *s, const char *xml, size_t len)
 	return r;
 }
 
+/* Room for devices is mostly unused. */
+static void copy_intent(struct vfctl_domain_intent *to, const struct vfctl_domain_intent *from)
+{
+	memcpy(to, from, offsetof(struct vfctl_domain_intent, devices));
+	memcpy(to->devices, from->devices, from->device_count * sizeof(from->devices[0]));
+	to->device_count = from->device_count;
+}
+
 int vfctl_domain_intent_read(struct vfctl_ctx *ctx, const char *xml, size_t len,
 	bool skip_metadata, struct vfctl_domain_intent *ret)
 {
@@ -451,8 +470,44 @@ int vfctl_domain_intent_read(struct vfctl_ctx *ctx, const char *xml, size_t len,
 		return r;
 	if (!s.has_name && s.has_intent)
 		return ctx_fail(ctx, -EINVAL, "domain XML: the domain has no name");
-	*ret = *intent;
+	copy_intent(ret, intent);
 	return 0;
+}
+
+static int read_devices_known(struct vfctl_ctx *ctx, const char *xml, size_t len,
+	struct vfctl_domain_intent *intent, char **ret_unread)
+{
+	struct stream s = {.ctx = ctx, .intent = intent, .skip_metadata = true, .lenient = true};
+	int r = parse_stream(&s, xml, len < VFCTL_DOMAIN_STREAM_MAX ? len : VFCTL_DOMAIN_STREAM_MAX);
+
+	if (r < 0 && r != -ENOMEM) {
+		free(s.unread);
+		s.unread = strdup(vfctl_ctx_error(ctx));
+		r = s.unread ? 0 : ctx_oom(ctx);
+		ctx_clear(ctx);
+	}
+	if (r < 0)
+		free(s.unread);
+	else
+		*ret_unread = s.unread;
+	return r;
+}
+
+int domain_intent_read_known(struct vfctl_ctx *ctx, const char *xml, size_t len,
+	struct vfctl_domain_intent *ret, char **ret_unread)
+{
+	_free_ struct vfctl_domain_intent *intent = NULL;
+	int r = vfctl_domain_intent_read(ctx, xml, len, false, ret);
+
+	*ret_unread = NULL;
+	if (r == 0 || r == -ENOMEM)
+		return r;
+	ctx_clear(ctx);
+	intent = calloc(1, sizeof(*intent));
+	r = intent ? read_devices_known(ctx, xml, len, intent, ret_unread) : ctx_oom(ctx);
+	if (r == 0)
+		copy_intent(ret, intent);
+	return r;
 }
 
 int vfctl_domain_metadata_read(struct vfctl_ctx *ctx, const char *xml, size_t len,
@@ -464,7 +519,7 @@ int vfctl_domain_metadata_read(struct vfctl_ctx *ctx, const char *xml, size_t le
 	if (r == 0 && !intent->lease_id[0])
 		return ctx_fail(ctx, -ENOENT, "domain XML: it carries nothing of vfctl");
 	if (r == 0)
-		*ret = *intent;
+		copy_intent(ret, intent);
 	return r;
 }
 

@@ -5,6 +5,7 @@
 
 #include "base/find.h"
 #include "base/parse.h"
+#include "domain/domain.h"
 #include "host/host.h"
 
 void known_domains_free(struct known_domains *domains)
@@ -14,6 +15,7 @@ void known_domains_free(struct known_domains *domains)
 	for (size_t i = 0; i < domains->count; i++) {
 		free(domains->v[i].devices);
 		free(domains->v[i].values);
+		free(domains->v[i].unread);
 	}
 	free(domains->v);
 	free(domains->unread);
@@ -98,44 +100,64 @@ static int add_domain(struct vfctl_ctx *ctx, struct known_domains *all,
 	return 0;
 }
 
-/* Damaged metadata hides no devices. */
-static int read_intent(struct vfctl_ctx *ctx, const char *xml, size_t len, struct vfctl_domain_intent *ret)
-{
-	int r = vfctl_domain_intent_read(ctx, xml, len, false, ret);
-
-	if (r == 0 || r == -ENOMEM)
-		return r;
-	ctx_clear(ctx);
-	return vfctl_domain_intent_read(ctx, xml, len, true, ret);
-}
-
 static void note_unread(struct known_domains *all, const char *what)
 {
 	if (!all->unread)
 		all->unread = strdup(what);
 }
 
+/* Of @xml what can be read. @name: of the domain, when its XML does not say so. */
+static int add_xml(struct vfctl_ctx *ctx, struct known_domains *all, const char *name,
+	const char *xml, size_t len, int pid)
+{
+	_free_ struct vfctl_domain_intent *intent = calloc(1, sizeof(*intent));
+	_free_ char *unread = NULL;
+	int r = intent ? domain_intent_read_known(ctx, xml, len, intent, &unread) : ctx_oom(ctx);
+
+	if (r == 0 && !intent->name[0])
+		str_copy(intent->name, sizeof(intent->name), name);
+	if (r == 0)
+		r = add_domain(ctx, all, intent, pid);
+	if (r == 0)
+		all->v[all->count - 1].unread = steal(unread);
+	return r;
+}
+
+/* Of a guest that runs it must be known which: libvirt alone writes these files. */
+static void need_uuid(struct known_domains *all, const char *path)
+{
+	const struct known_domain *d = &all->v[all->count - 1];
+	_free_ char *why = NULL;
+
+	if (!d->pid || !d->unread || d->uuid[0])
+		return;
+	why = str_format("%s: %s", path, d->unread);
+	note_unread(all, why ? why : path);
+}
+
+/* A file that breaks off is read as far as it goes. */
 static int read_domain(struct vfctl_ctx *ctx, struct known_domains *all, const char *path,
 	const char *text, int pid)
 {
-	_free_ struct vfctl_domain_intent *intent = calloc(1, sizeof(*intent));
-	_free_ char *why = NULL;
+	const char *slash = strrchr(path, '/');
+	_free_ char *name = strdup(slash ? slash + 1 : path);
 	size_t len;
 	const char *xml = find_domain(text, &len);
 	int r;
 
-	if (!intent)
+	if (!name)
 		return ctx_oom(ctx);
-	r = xml ? read_intent(ctx, xml, len, intent)
-		: ctx_fail(ctx, -EINVAL, "no domain is in it");
+	if (strlen(name) > 4)
+		name[strlen(name) - 4] = '\0'; /* ".xml" */
+	if (!xml) {
+		xml = strstr(text, "<domain ");
+		xml = xml ? xml : text;
+		len = strlen(xml);
+	}
+	r = add_xml(ctx, all, name, xml, len, pid);
 	if (r == 0)
-		return add_domain(ctx, all, intent, pid);
-	if (r == -ENOMEM)
-		return r;
-	why = str_format("%s: %s", path, vfctl_ctx_error(ctx));
-	note_unread(all, why ? why : path);
-	ctx_clear(ctx);
-	return 0;
+		need_uuid(all, path);
+	return r;
 }
 
 static int read_file(struct vfctl_ctx *ctx, struct known_domains *all, const char *dir,
@@ -247,16 +269,11 @@ int known_domain_find_running(struct vfctl_ctx *ctx, const char *domain,
 static int ask_all(struct vfctl_ctx *ctx, const struct vfctl_domain_info *infos, size_t count,
 	struct known_domains *all)
 {
-	_free_ struct vfctl_domain_intent *intent = calloc(1, sizeof(*intent));
-	int r = intent ? 0 : ctx_oom(ctx);
+	int r = 0;
 
-	for (size_t i = 0; i < count && r == 0; i++) {
-		r = read_intent(ctx, infos[i].xml, strlen(infos[i].xml), intent);
-		if (r < 0)
-			return ctx_prefix(ctx, r, "which VFs domain %s has is not known",
-				infos[i].name);
-		r = add_domain(ctx, all, intent, infos[i].active);
-	}
+	for (size_t i = 0; i < count && r == 0; i++)
+		r = add_xml(ctx, all, infos[i].name, infos[i].xml, strlen(infos[i].xml),
+			infos[i].active);
 	return r;
 }
 
@@ -279,6 +296,19 @@ int known_domains_ask(struct vfctl_ctx *ctx, struct vfctl_hypervisor *hypervisor
 bool known_domain_has(const struct known_domain *domain, const struct vfctl_bdf *bdf)
 {
 	return bdf_list_has(domain->devices, domain->device_count, bdf);
+}
+
+int known_domain_parse(struct vfctl_ctx *ctx, const char *xml, struct vfctl_parsed_domain **ret)
+{
+	return domain_read_known(ctx, xml, ret);
+}
+
+const struct known_domain *known_domains_first_unread(const struct known_domains *domains)
+{
+	for (size_t i = 0; i < domains->count; i++)
+		if (domains->v[i].unread)
+			return &domains->v[i];
+	return NULL;
 }
 
 bool known_domains_runs(const struct known_domains *domains, const char *uuid)

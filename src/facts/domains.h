@@ -21,6 +21,7 @@ struct known_domain {
 	bool noted; /* it has metadata of ours, and that can be read */
 	struct vfctl_vf_attrs *values; /* MACs and GUIDs of its VFs, by the metadata and the devices */
 	size_t value_count;
+	char *unread; /* what could not be read of it, in words; NULL: nothing */
 };
 
 #define LIBVIRT_DEFINITIONS "/etc/libvirt/qemu"
@@ -29,13 +30,14 @@ struct known_domain {
 struct known_domains {
 	struct known_domain *v; /* a running domain has two rows when it is defined too */
 	size_t count;
-	char *unread; /* the first thing that is there and could not be read; NULL: nothing */
+	/*
+	 * The first file or directory that is there and could not be read; NULL: none. One that can
+	 * be read and holds what vfctl does not understand is a domain with @unread.
+	 */
+	char *unread;
 };
 
-/*
- * The same from the hypervisor itself, of which every domain must be readable: a VF that
- * one of them has must not be taken for free.
- */
+/* The same from the hypervisor itself. */
 int known_domains_ask(struct vfctl_ctx *ctx, struct vfctl_hypervisor *hypervisor,
 	struct known_domains **ret);
 /* -ENOMEM is the only failure: the rest is @unread. */
@@ -56,6 +58,13 @@ static inline void known_domains_freep(struct known_domains **domains)
 #define _known_domains_ _cleanup_(known_domains_freep)
 
 bool known_domain_has(const struct known_domain *domain, const struct vfctl_bdf *bdf);
+/*
+ * What a domain takes, as far as vfctl understands its XML: vfctl_domain_read() that leaves out what it
+ * cannot read, and notes the first of that in @unread.
+ */
+int known_domain_parse(struct vfctl_ctx *ctx, const char *xml, struct vfctl_parsed_domain **ret);
+/* The first domain that could be read in part only, or NULL. */
+const struct known_domain *known_domains_first_unread(const struct known_domains *domains);
 /* Does the domain of that UUID run? */
 bool known_domains_runs(const struct known_domains *domains, const char *uuid);
 

@@ -31,6 +31,7 @@ const char *vfctl_finding_name(enum vfctl_finding_kind kind)
 		[VFCTL_FINDING_ACCEPTED] = "accepted",
 		[VFCTL_FINDING_LEFT] = "left",
 		[VFCTL_FINDING_TRUSTED] = "trusted",
+		[VFCTL_FINDING_UNREAD] = "unread",
 	};
 
 	return names[kind];
@@ -217,15 +218,38 @@ static int add_absent(struct look *l, const struct vfctl_lease *lease,
 			now ? "vfctl define with its file, or " : "", lease->domain_name, TEXT(&vf->bdf)));
 }
 
+/* Its definition, by UUID or, where that could not be read, by name, is known in part only. */
+static bool is_known_in_part(const struct look *l, const struct vfctl_lease *lease)
+{
+	for (size_t i = 0; i < l->domains->count; i++) {
+		const struct known_domain *d = &l->domains->v[i];
+
+		if (d->unread && (str_eq(d->uuid, lease->domain_uuid) ||
+					 str_eq(d->name, lease->domain_name)))
+			return true;
+	}
+	return false;
+}
+
+/* Its definition, in which nothing looks like a device, is a whole one. */
+static bool is_whole(const struct look *l, const struct vfctl_lease *lease)
+{
+	_free_ char *xml = NULL;
+	char uuid[VFCTL_UUID_TEXT];
+
+	return host_try_read(l->ctx, &xml, DEFINITIONS "/%s.xml", lease->domain_name) < 0 || !xml ||
+		read_uuid(l, xml, uuid);
+}
+
 /* One whose definition has no device at all was not read. */
 static bool is_dropped(const struct look *l, const struct vfctl_lease *lease,
 	const struct vfctl_lease_vf *vf)
 {
 	const struct known_domain *d = find_domain(l, lease->domain_uuid, false);
 
-	if (vf->transient || (!d && find_domain(l, lease->domain_uuid, true)))
+	if (vf->transient || is_known_in_part(l, lease) || (!d && find_domain(l, lease->domain_uuid, true)))
 		return false;
-	return d ? !known_domain_has(d, &vf->bdf) : is_defined(l, lease);
+	return d ? !known_domain_has(d, &vf->bdf) : is_defined(l, lease) && is_whole(l, lease);
 }
 
 /* Leased though it is not kept apart: before it was so, or because host.yaml accepts it. */
@@ -433,6 +457,10 @@ static int look_at_foreign(struct look *l, const struct known_domain *d)
 
 	if (d->pid)
 		return 0;
+	if (d->unread && add_named(l, VFCTL_FINDING_UNREAD, d->name, NULL,
+				 str_format("vfctl knows only a part of the domain: %s", d->unread),
+				 str_format("see virsh dumpxml %s", d->name)) < 0)
+		return -ENOMEM;
 	vf = first_unleased(l, d, &count);
 	return !vf ? 0 : add_named(l, VFCTL_FINDING_UNLEASED, d->name, vf,
 		str_format("domain %s has VF %s%s without a lease", d->name, TEXT(vf),

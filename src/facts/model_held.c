@@ -2,6 +2,12 @@
 /* Who holds what: our leases, and domains that we did not place. */
 #include "facts/model.h"
 
+#include <errno.h>
+#include <inttypes.h>
+
+#include "domain/domain.h"
+#include "placement/model.h"
+
 static struct vfctl_occupant *add_occupant(struct vfctl_ctx *ctx, struct vfctl_host_model *m,
 	const char *name, const char *uuid)
 {
@@ -130,6 +136,27 @@ static void add_pins(const struct vfctl_host_model *m, const struct vfctl_parsed
 		vfctl_cpuset_or(&o->cpus, &pins);
 }
 
+/* libvirt accepts any size; no pool has pages of a size that is not one of the processor's. */
+static uint64_t pages_of(const struct vfctl_parsed_domain *parsed)
+{
+	uint64_t size = parsed->page_bytes;
+
+	/* <page size='4' unit='KiB'/> asks for base pages. */
+	return size >= 64 * 1024 && size <= MODEL_BYTES_MAX && !(size & (size - 1))
+		? size : VFCTL_PAGES_BASE;
+}
+
+/* It can never start: it holds none. */
+static bool too_large(struct vfctl_ctx *ctx, const struct vfctl_parsed_domain *parsed,
+	const struct vfctl_occupant *o)
+{
+	if (parsed->memory_bytes <= MODEL_BYTES_MAX)
+		return false;
+	log_warn(ctx, "domain %s: it has more memory than any host (%" PRIu64 " GiB); vfctl counts "
+		"none of it", o->name, parsed->memory_bytes >> 30);
+	return true;
+}
+
 /*
  * Memory that is bound to nodes. Of several nodes nobody says which holds how much: equal
  * shares are the likeliest (a cell on each), rounded up to whole pages.
@@ -138,12 +165,13 @@ static int add_domain_memory(struct vfctl_ctx *ctx, const struct vfctl_host_mode
 	const struct vfctl_parsed_domain *parsed, bool active, struct vfctl_occupant *o)
 {
 	unsigned count = vfctl_cpuset_count(&parsed->memory_nodes);
-	/* <page size='4' unit='KiB'/> asks for base pages. */
-	uint64_t size = parsed->page_bytes >= 64 * 1024 ? parsed->page_bytes : VFCTL_PAGES_BASE;
+	uint64_t size = pages_of(parsed);
 	uint64_t page = size ? size : 4096;
 	uint64_t share = count ? (parsed->memory_bytes / count + page - 1) / page * page : 0;
 	int r = 0;
 
+	if (too_large(ctx, parsed, o))
+		return 0;
 	for (int node = vfctl_cpuset_next(&parsed->memory_nodes, 0); node >= 0 && r == 0;
 		node = vfctl_cpuset_next(&parsed->memory_nodes, (unsigned)node + 1)) {
 		struct vfctl_promise p = {.node = node, .page_bytes = size,
@@ -216,10 +244,18 @@ static int add_domain(struct vfctl_ctx *ctx, const struct vfctl_snapshot *s,
 	struct bdf_list *taken)
 {
 	struct vfctl_parsed_domain *parsed;
-	int r = vfctl_domain_read(ctx, info->xml, &parsed);
+	int r = domain_read_known(ctx, info->xml, &parsed);
 
+	if (r == -EINVAL || r == -E2BIG) {
+		log_warn(ctx, "domain %s: %s; vfctl does not know its CPUs, memory and devices", info->name,
+			vfctl_ctx_error(ctx));
+		ctx_clear(ctx);
+		return 0;
+	}
 	if (r < 0)
 		return ctx_prefix(ctx, r, "domain %s", info->name);
+	if (parsed->unread)
+		log_warn(ctx, "domain %s: %s; vfctl leaves that out", info->name, parsed->unread);
 	r = add_parsed(ctx, s, info, parsed, m, taken);
 	vfctl_parsed_domain_free(parsed);
 	return r;

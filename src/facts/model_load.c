@@ -5,32 +5,19 @@
 
 #include "base/buf.h"
 #include "facts/model.h"
+#include "vfctl/host.h"
 
 #define SYNTHETIC "synthetic:"
 
-static int read_file(struct vfctl_ctx *ctx, const char *path, struct buf *text)
+static int read_file(struct vfctl_ctx *ctx, const char *path, char **ret_text, size_t *ret_len)
 {
-	FILE *file = fopen(path, "re");
-	char some[16384];
-	size_t n;
-	int error;
+	int r = vfctl_file_read(ctx, path, VFCTL_MODEL_FILE_MAX, ret_text, ret_len);
 
-	if (!file)
-		return ctx_mistake(ctx, -errno, "read the model %s: %s", path, strerror(errno));
-	while (text->len <= VFCTL_MODEL_FILE_MAX &&
-		(n = fread(some, 1, sizeof(some), file)) > 0)
-		buf_add(text, some, n);
-	error = ferror(file) ? errno : 0;
-	fclose(file);
-	if (error)
-		return ctx_fail(ctx, -error, "read the model %s: %s", path, strerror(error));
-	if (text->failed)
-		return ctx_oom(ctx);
-	if (text->len > VFCTL_MODEL_FILE_MAX)
+	if (r == -EFBIG)
 		return ctx_mistake(ctx, -E2BIG,
 			"%s: it is larger than %d MiB, so no model of a host", path,
 			VFCTL_MODEL_FILE_MAX >> 20);
-	return 0;
+	return r < 0 ? ctx_blame(ctx, ctx_prefix(ctx, r, "read the model")) : 0;
 }
 
 static int load_topology(struct vfctl_ctx *ctx, enum vfctl_topology_kind kind,
@@ -54,18 +41,18 @@ static int load_topology(struct vfctl_ctx *ctx, enum vfctl_topology_kind kind,
 int vfctl_model_load(struct vfctl_ctx *ctx, const char *path,
 	struct vfctl_host_model **ret_model)
 {
-	_buf_ struct buf text = {0};
-	size_t blank;
+	_free_ char *text = NULL;
+	size_t blank, len;
 	int r;
 
 	if (str_starts(path, SYNTHETIC))
 		return load_topology(ctx, VFCTL_TOPOLOGY_SYNTHETIC, path + strlen(SYNTHETIC),
 			ret_model);
-	r = read_file(ctx, path, &text);
+	r = read_file(ctx, path, &text, &len);
 	if (r < 0)
 		return r;
-	blank = text.data ? strspn(text.data, " \t\r\n") : 0;
-	if (blank < text.len && text.data[blank] == '<')
+	blank = strspn(text, " \t\r\n");
+	if (blank < len && text[blank] == '<')
 		return load_topology(ctx, VFCTL_TOPOLOGY_XML, path, ret_model);
-	return vfctl_model_parse(ctx, path, text.data ? text.data : "", text.len, ret_model);
+	return vfctl_model_parse(ctx, path, text, len, ret_model);
 }

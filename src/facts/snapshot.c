@@ -174,6 +174,10 @@ static int read_domains(struct vfctl_ctx *ctx, struct vfctl_snapshot *s)
 	for (size_t i = 0; i < s->leases->count; i++)
 		s->leases->v[i].active = known_domains_runs(domains, s->leases->v[i].domain_uuid);
 	s->domains_error = steal(domains->unread);
+	if (known_domains_first_unread(domains))
+		s->domain_unread = str_format("domain %s: %s",
+			known_domains_first_unread(domains)->name,
+			known_domains_first_unread(domains)->unread);
 	if (!s->domains_error)
 		mark_abandoned(s);
 	warn_unguarded(ctx, s);
@@ -225,6 +229,7 @@ void vfctl_snapshot_free(struct vfctl_snapshot *snapshot)
 	vfctl_leases_free(snapshot->leases);
 	free(snapshot->leases_error);
 	free(snapshot->domains_error);
+	free(snapshot->domain_unread);
 	free(snapshot);
 }
 

@@ -3,40 +3,104 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <signal.h>
 #include <stdio.h>
 #include <sys/sendfile.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 
 #include "base/change.h"
+#include "base/parse.h"
 #include "hook/hook_install.h"
 #include "host/host.h"
 
 #define HOOK_DIR "/etc/libvirt/hooks/qemu.d"
-#define HOOK_NEW HOOK_DIR "/.50-vfctl.new"
+/*
+ * libvirt runs every executable file of HOOK_DIR, whatever its name: what is not complete must not be
+ * there. One level up it looks for files of its own names only.
+ */
+#define HOOK_NEW "/etc/libvirt/hooks/.50-vfctl.new"
+#define HOOK_LEFTOVER HOOK_DIR "/.50-vfctl.new" /* where earlier versions of vfctl wrote it */
 #define RELOAD_STAMP "/run/vfctl/hook-reload"
 
 /* ---- the daemon ---- */
+
+static const char *const daemons[] = {"libvirtd", "virtqemud"};
+
+static bool is_daemon_name(const char *name)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(daemons); i++)
+		if (str_eq(name, daemons[i]))
+			return true;
+	return false;
+}
+
+/* The number in a file that is left behind may be another process's by now. */
+static bool is_daemon(int pid)
+{
+	char path[32], exe[4096], *deleted;
+	_cleanup_(buf_free) struct buf comm = {0};
+	struct host here = {.root_fd = -1};
+	ssize_t n;
+
+	snprintf(path, sizeof(path), "/proc/%d/exe", pid);
+	n = readlink(path, exe, sizeof(exe) - 1);
+	if (n > 0) {
+		exe[n] = '\0';
+		/* A daemon that was upgraded and not started again. */
+		deleted = strstr(exe, " (deleted)");
+		if (deleted)
+			*deleted = '\0';
+		return is_daemon_name(strrchr(exe, '/') ? strrchr(exe, '/') + 1 : exe);
+	}
+	/* Who is not root sees the name only. */
+	snprintf(path, sizeof(path), "/proc/%d/comm", pid);
+	return files_read(&here, path, &comm) == 0 && comm.data &&
+		is_daemon_name(str_rstrip(comm.data));
+}
 
 /* libvirtd, or the qemu driver's own daemon; both write their pid where they run. */
 static int find_daemon(void)
 {
 	static const char *const files[] = {"/run/virtqemud.pid", "/run/libvirtd.pid",
 		"/run/libvirt/virtqemud.pid", "/run/libvirt/libvirtd.pid"};
+	struct host here = {.root_fd = -1};
 
 	for (size_t i = 0; i < ARRAY_SIZE(files); i++) {
-		FILE *file = fopen(files[i], "re");
-		int pid = 0;
+		_cleanup_(buf_free) struct buf text = {0};
+		int pid;
 
-		if (!file)
-			continue;
-		if (fscanf(file, "%d", &pid) != 1)
-			pid = 0;
-		fclose(file);
-		if (pid > 0 && (kill(pid, 0) == 0 || errno == EPERM))
+		if (files_read(&here, files[i], &text) == 0 && text.data &&
+			parse_int(str_rstrip(text.data), 1, INT_MAX, &pid) == 0 && is_daemon(pid))
 			return pid;
 	}
 	return 0;
+}
+
+static bool has_libvirt(void)
+{
+	static const char *const dirs[] = {"/usr/sbin", "/usr/bin", "/usr/local/sbin", "/usr/libexec"};
+
+	for (size_t i = 0; i < ARRAY_SIZE(dirs) * ARRAY_SIZE(daemons); i++) {
+		char path[64];
+
+		snprintf(path, sizeof(path), "%s/%s", dirs[i / ARRAY_SIZE(daemons)],
+			daemons[i % ARRAY_SIZE(daemons)]);
+		if (access(path, F_OK) == 0)
+			return true;
+	}
+	return access("/etc/libvirt/qemu.conf", F_OK) == 0 || find_daemon();
+}
+
+/* By its descriptor: the number may change hands between the look and the signal. */
+static int tell_daemon(int pid)
+{
+	_close_ int fd = (int)syscall(SYS_pidfd_open, pid, 0);
+
+	if (fd < 0 || !is_daemon(pid))
+		return fd < 0 && errno != ESRCH ? -errno : 0;
+	return syscall(SYS_pidfd_send_signal, fd, SIGHUP, NULL, 0) < 0 && errno != ESRCH ? -errno : 0;
 }
 
 static int64_t changed_at(const char *path)
@@ -58,11 +122,11 @@ static int64_t started_at(int pid)
 /* One that does not run any more looks when it starts. */
 static int apply_reload(struct vfctl_ctx *ctx, const struct op *op)
 {
-	int pid = find_daemon(), fd;
+	int pid = find_daemon(), fd, r = pid ? tell_daemon(pid) : 0;
 
-	if (pid && kill(pid, SIGHUP) < 0)
-		return ctx_fail(ctx, -errno, "tell the libvirt daemon (pid %d) to look for hooks: "
-			"%s", pid, strerror(errno));
+	if (r < 0)
+		return ctx_fail(ctx, r, "tell the libvirt daemon (pid %d) to look for hooks: "
+			"%s", pid, strerror(-r));
 	mkdir("/run/vfctl", 0755);
 	fd = open(RELOAD_STAMP, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
 	if (fd >= 0)
@@ -111,10 +175,13 @@ static int find_program(struct vfctl_ctx *ctx, const char *given, char **ret)
 static int copy_to(const char *from, const char *to)
 {
 	_close_ int in = open(from, O_RDONLY | O_CLOEXEC);
-	_close_ int out = open(to, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0755);
+	_close_ int out = -1;
 	struct stat st;
 	off_t done = 0;
 
+	if (unlink(to) < 0 && errno != ENOENT)
+		return -errno;
+	out = open(to, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
 	if (in < 0 || out < 0 || fstat(in, &st) < 0)
 		return -errno;
 	while (done < st.st_size)
@@ -130,6 +197,11 @@ static int install(struct vfctl_ctx *ctx, const char *program)
 	mkdir("/etc/libvirt", 0755);
 	mkdir("/etc/libvirt/hooks", 0755);
 	mkdir(HOOK_DIR, 0755);
+	if (unlink(HOOK_LEFTOVER) < 0 && errno != ENOENT)
+		return ctx_fail(ctx, -errno, "remove " HOOK_LEFTOVER ": %s", strerror(errno));
+	if (!has_libvirt())
+		log_warn(ctx, "libvirt is not installed on this host (there is no libvirtd and no "
+			"virtqemud); the hook has no effect before it is");
 	r = copy_to(program, HOOK_NEW);
 	if (r == 0 && rename(HOOK_NEW, VFCTL_HOOK_PATH) < 0)
 		r = -errno;
@@ -145,15 +217,17 @@ static int apply_program(struct vfctl_ctx *ctx, const struct op *op)
 {
 	if (op->want[0])
 		return install(ctx, op->want);
-	if (unlink(VFCTL_HOOK_PATH) < 0 && errno != ENOENT)
+	if ((unlink(HOOK_LEFTOVER) < 0 && errno != ENOENT) ||
+		(unlink(VFCTL_HOOK_PATH) < 0 && errno != ENOENT))
 		return ctx_fail(ctx, -errno, "remove %s: %s", VFCTL_HOOK_PATH, strerror(errno));
 	return 0;
 }
 
 static int observe_program(struct vfctl_ctx *ctx, const struct op *op, char **ret)
 {
-	bool is = op->want[0] && same_content(op->want, VFCTL_HOOK_PATH);
-	bool there = access(VFCTL_HOOK_PATH, F_OK) == 0;
+	bool left = access(HOOK_LEFTOVER, F_OK) == 0;
+	bool is = op->want[0] && !left && same_content(op->want, VFCTL_HOOK_PATH);
+	bool there = left || access(VFCTL_HOOK_PATH, F_OK) == 0;
 
 	return op_say(ctx, is ? op->want : there ? "another" : "", ret);
 }
@@ -201,7 +275,7 @@ int vfctl_hook_install_plan(struct vfctl_ctx *ctx, const char *program,
 		r = vfctl_hook_status_read(ctx, &status);
 	if (r < 0)
 		return r;
-	if (!status.executable || !same_content(found, VFCTL_HOOK_PATH))
+	if (!status.executable || status.leftover || !same_content(found, VFCTL_HOOK_PATH))
 		step_add_op(&change->steps, &op_hook_program, found, NULL, VFCTL_HOOK_PATH,
 			"copy %s to %s", found, VFCTL_HOOK_PATH);
 	if (change->steps.count || !status.seen_by_daemon)
@@ -219,7 +293,7 @@ int vfctl_hook_remove_plan(struct vfctl_ctx *ctx, struct vfctl_change **ret_chan
 		r = change_new(ctx, &change);
 	if (r < 0)
 		return r;
-	if (access(VFCTL_HOOK_PATH, F_OK) == 0) {
+	if (access(VFCTL_HOOK_PATH, F_OK) == 0 || access(HOOK_LEFTOVER, F_OK) == 0) {
 		step_add_op(&change->steps, &op_hook_program, "", NULL, VFCTL_HOOK_PATH,
 			"remove %s", VFCTL_HOOK_PATH);
 		add_reload(&change->steps);
@@ -234,6 +308,8 @@ int vfctl_hook_status_read(struct vfctl_ctx *ctx, struct vfctl_hook_status *ret_
 	_free_ char *program = NULL;
 	int64_t told, installed = changed_at(VFCTL_HOOK_PATH);
 
+	s.has_libvirt = has_libvirt();
+	s.leftover = access(HOOK_LEFTOVER, F_OK) == 0;
 	s.installed = installed >= 0;
 	s.executable = access(VFCTL_HOOK_PATH, X_OK) == 0;
 	if (find_program(ctx, NULL, &program) == 0)

@@ -62,7 +62,14 @@ int files_read(struct host *h, const char *path, struct buf *ret_text)
 {
 	_close_ int fd = files_open(h, path, O_RDONLY | O_NOCTTY | O_NONBLOCK);
 
-	return fd < 0 ? fd : files_read_open(fd, path, ret_text);
+	size_t before = ret_text->len;
+	struct stat st;
+	int r = fd < 0 ? fd : files_read_open(fd, path, ret_text);
+
+	/* A FIFO without a writer looks like an empty file. */
+	if (r == 0 && ret_text->len == before && fstat(fd, &st) == 0 && S_ISFIFO(st.st_mode))
+		return -EMEDIUMTYPE;
+	return r;
 }
 
 int files_write(struct host *h, const char *path, const char *text)

@@ -7,6 +7,7 @@
 
 #include "base/ctx.h"
 #include "host/plain.h"
+#include "host/tree.h"
 #include "vfctl/host.h"
 
 #define NAME_TRIES 100
@@ -95,16 +96,20 @@ static void output_freep(struct vfctl_output **o)
 	vfctl_output_free(*o);
 }
 
-int vfctl_output_open(struct vfctl_ctx *ctx, const char *path, bool replace,
+/* @dir: of its name, which is closed with the output; -1: as @path says. */
+static int open_output(struct vfctl_ctx *ctx, const char *path, int dir, bool replace,
 	struct vfctl_output **ret_output)
 {
 	_cleanup_(output_freep) struct vfctl_output *o = calloc(1, sizeof(*o));
 	const char *slash;
 	int r;
 
-	if (!o)
+	if (!o) {
+		close_fd(&dir);
 		return ctx_oom(ctx);
-	o->dir = o->fd = -1;
+	}
+	o->dir = dir;
+	o->fd = -1;
 	o->replace = replace;
 	o->path = strdup(path);
 	if (!o->path)
@@ -113,7 +118,7 @@ int vfctl_output_open(struct vfctl_ctx *ctx, const char *path, bool replace,
 	o->name = slash ? slash + 1 : o->path;
 	if (!*o->name || str_eq(o->name, ".") || str_eq(o->name, ".."))
 		return ctx_fail(ctx, -EEXIST, "'%s' names no file", path);
-	r = open_dir(o);
+	r = o->dir < 0 ? open_dir(o) : 0;
 	if (r < 0)
 		return fail_write(ctx, o, r);
 	r = look_output(ctx, o);
@@ -124,6 +129,72 @@ int vfctl_output_open(struct vfctl_ctx *ctx, const char *path, bool replace,
 		return fail_write(ctx, o, r);
 	*ret_output = steal(o);
 	return 0;
+}
+
+int vfctl_output_open(struct vfctl_ctx *ctx, const char *path, bool replace,
+	struct vfctl_output **ret_output)
+{
+	return open_output(ctx, path, -1, replace, ret_output);
+}
+
+static int write_all(int fd, const char *text, size_t len)
+{
+	while (len) {
+		ssize_t n = write(fd, text, len);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0)
+			return n < 0 ? -errno : -ENOSPC;
+		text += n;
+		len -= (size_t)n;
+	}
+	return 0;
+}
+
+/* @output is freed. */
+static int write_output(struct vfctl_ctx *ctx, struct vfctl_output *output, const char *text, size_t len)
+{
+	_cleanup_(output_freep) struct vfctl_output *o = output;
+	int r = write_all(o->fd, text, len);
+
+	return r < 0 ? fail_write(ctx, o, r) : vfctl_output_commit(ctx, o);
+}
+
+int vfctl_file_write(struct vfctl_ctx *ctx, const char *path, const char *text, size_t len)
+{
+	_close_ int fd = str_eq(path, "/dev/null") ? open(path, O_WRONLY | O_CLOEXEC)
+						   : plain_inherited(path);
+	struct vfctl_output *output;
+	int r;
+
+	if (fd >= 0) {
+		r = write_all(fd, text, len);
+		return r < 0 ? ctx_fail(ctx, r, "write %s: %s", path, strerror(-r)) : 0;
+	}
+	r = vfctl_output_open(ctx, path, true, &output);
+	return r < 0 ? r : write_output(ctx, output, text, len);
+}
+
+int vfctl_tree_write(struct vfctl_ctx *ctx, const char *dir, const char *name, bool replace,
+	const char *text, size_t len)
+{
+	_free_ char *path = str_format("%s/%s", dir, name), *parents = strdup(name);
+	struct vfctl_output *output;
+	int r, fd;
+
+	if (!path || !parents)
+		return ctx_oom(ctx);
+	parents[strrchr(parents, '/') ? strrchr(parents, '/') - parents : 0] = '\0';
+	r = tree_make_dirs(dir, parents);
+	fd = r < 0 ? r : tree_open_parent(dir, name);
+	if (fd == -ELOOP || fd == -ENOTDIR)
+		return ctx_fail(ctx, fd, "write %s: a directory on the way is a symbolic link or a file; "
+			"vfctl follows no link below %s", path, dir);
+	if (fd < 0)
+		return ctx_fail(ctx, fd, "write %s: %s", path, strerror(-fd));
+	r = open_output(ctx, path, fd, replace, &output);
+	return r < 0 ? r : write_output(ctx, output, text, len);
 }
 
 int vfctl_output_fd(const struct vfctl_output *output)

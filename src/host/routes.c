@@ -55,7 +55,7 @@ static bool parse_route6(const char *line, struct route *ret)
 
 	*ret = (struct route){.ipv6 = true};
 	if (sscanf(line, "%32s %2x %*s %*s %*s %*s %*s %*s %8x %15s", to, &ret->bits, &flags,
-			ret->netdev) != 4 || strlen(to) != 32)
+			ret->netdev) != 4 || strlen(to) != 32 || ret->bits > 8 * sizeof(ret->prefix))
 		return false;
 	for (size_t i = 0; i < sizeof(ret->prefix); i++) {
 		char digits[3] = {to[2 * i], to[2 * i + 1], '\0'};

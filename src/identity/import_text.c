@@ -189,6 +189,12 @@ static int split_import_text(char *line, char **fields, int max)
 	}
 }
 
+/* guid export puts a quote before what a spreadsheet would take for a formula. */
+static const char *undo_quote(const char *field)
+{
+	return field[0] == '\'' && field[1] && strchr("=+-@\t\r", field[1]) ? field + 1 : field;
+}
+
 static int read_csv_row(struct reading *in, size_t line, char *const *fields, int count,
 	const int *where, int columns)
 {
@@ -198,7 +204,7 @@ static int read_csv_row(struct reading *in, size_t line, char *const *fields, in
 		return ctx_mistake(in->ctx, -EINVAL, "%s: line %zu has %d fields, the first has %d",
 			in->file, line, count, columns);
 	for (int i = 0; i < COLUMNS; i++)
-		values[i] = where[i] < 0 ? NULL : fields[where[i]];
+		values[i] = where[i] < 0 ? NULL : undo_quote(fields[where[i]]);
 	return read_named(in, line, values);
 }
 

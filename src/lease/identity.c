@@ -3,11 +3,15 @@
 
 #include <errno.h>
 #include <stdio.h>
+#include <time.h>
 
 #include "base/buf.h"
 #include "facts/domains.h"
+#include "facts/snapshot.h"
+#include "lease/lease.h"
 #include "lease/values.h"
 #include "vfctl/hostspec.h"
+#include "vfctl/workflow.h"
 
 void identities_open(struct vfctl_ctx *ctx, struct identities *io, struct vfctl_ids *ids,
 	const char *domain_uuid, const char *domain_name, bool claim)
@@ -40,8 +44,14 @@ static int look_at_domains(struct identities *io)
 		if (str_eq(d->uuid, io->owner.domain_uuid) ||
 			(io->facts.leases && vfctl_leases_find_uuid(io->facts.leases, d->uuid)))
 			continue;
-		for (size_t k = 0; r == 0 && k < d->value_count; k++)
+		for (size_t k = 0; r == 0 && k < d->value_count; k++) {
+			size_t before = io->facts.live.count;
+
 			r = live_add_vf(io->ctx, &io->facts.live, &nowhere, LIVE_IN_DOMAIN, &d->values[k]);
+			for (; before < io->facts.live.count; before++)
+				snprintf(io->facts.live.v[before].name, sizeof(io->facts.live.v->name),
+					"%.63s", d->name);
+		}
 	}
 	return r;
 }
@@ -158,6 +168,49 @@ int identities_note_live(struct vfctl_ctx *ctx, struct vfctl_ids *ids,
 		r = note_pf(ctx, ids, &inventory->pfs[i]);
 	for (size_t i = 0; leases && i < leases->count && r == 0; i++)
 		r = note_lease(ctx, ids, &leases->v[i]);
+	return r;
+}
+
+int vfctl_ids_note_host(struct vfctl_ctx *ctx, struct vfctl_ids *ids)
+{
+	struct vfctl_snapshot *s = NULL;
+	int r = vfctl_snapshot_read(ctx, NULL, &s);
+
+	if (r == 0)
+		r = snapshot_need_leases(ctx, s);
+	if (r == 0)
+		r = identities_note_live(ctx, ids, s->inventory, s->leases);
+	vfctl_snapshot_free(s);
+	return r;
+}
+
+/* Another domain's by its lease, or by its definition without one. */
+static bool is_anothers(const struct value_answer *answer, const struct vfctl_id_owner *owner)
+{
+	if (answer->lease)
+		return !str_eq(answer->lease->domain_uuid, owner->domain_uuid);
+	return answer->live != NULL;
+}
+
+int vfctl_ids_check_host(struct vfctl_ctx *ctx, enum vfctl_id_kind kind, uint64_t value,
+	const struct vfctl_id_owner *owner)
+{
+	struct value_claim claim = {.kind = kind, .value = value, .domain_uuid = owner->domain_uuid};
+	struct identities io = {.ctx = ctx, .owner = *owner};
+	_leases_ struct vfctl_leases *leases = NULL;
+	struct value_answer answer;
+	int r = vfctl_leases_read(ctx, &leases);
+
+	io.facts.leases = leases;
+	if (r == 0)
+		r = look_at_domains(&io);
+	if (r == 0) {
+		answer = value_ask(&io.facts, &claim);
+		if (is_anothers(&answer, owner))
+			r = value_fail(ctx, &claim, &answer, time(NULL));
+	}
+	io.facts.leases = NULL;
+	identities_clear(&io);
 	return r;
 }
 

@@ -34,6 +34,7 @@ void vfctl_host_spec_free(struct vfctl_host_spec *spec)
 	kernel_spec_clear(&spec->kernel);
 	etcd_spec_free(spec->etcd);
 	strv_free(spec->after_change);
+	strv_free(spec->sources);
 	strv_free(spec->foreign.pfs);
 	free(spec);
 }

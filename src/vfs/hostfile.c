@@ -7,38 +7,29 @@
 
 #include "host/host.h"
 #include "host/run.h"
+#include "vfctl/host.h"
 #include "vfctl/hostspec.h"
 
 static int fail_read(struct vfctl_ctx *ctx, const char *path, int error)
 {
-	return ctx_mistake(ctx, error, "read %s: %s", path, strerror(-error));
+	return ctx_mistake(ctx, error, "read %s: %s", path,
+		error == -EMEDIUMTYPE ? "it is not a plain file" : strerror(-error));
 }
 
 /* A file that the operator named, on the machine this runs on. */
 static int read_named(struct vfctl_ctx *ctx, const char *path, char **ret)
 {
-	char some[4096];
-	_buf_ struct buf text = {0};
-	FILE *file = fopen(path, "re");
-	size_t n;
-	bool failed;
+	_free_ char *text = NULL;
+	size_t len;
+	int r = vfctl_file_read(ctx, path, VFCTL_HOST_FILE_MAX, &text, &len);
 
-	if (!file)
-		return fail_read(ctx, path, -errno);
-	/* One byte more than is allowed: the parser says that it is too long. */
-	while (text.len <= VFCTL_HOST_FILE_MAX && (n = fread(some, 1, sizeof(some), file)) > 0)
-		buf_add(&text, some, n);
-	failed = ferror(file);
-	fclose(file);
-	if (failed)
-		return fail_read(ctx, path, -EIO);
-	if (text.failed)
-		return ctx_oom(ctx);
+	if (r < 0)
+		return ctx_blame(ctx, r);
 	/* A NUL must not cut the text short unseen. */
-	if (text.data && strlen(text.data) != text.len)
+	if (strlen(text) != len)
 		return ctx_mistake(ctx, -EILSEQ, "%s: it is no text", path);
-	*ret = text.data ? buf_steal(&text) : strdup("");
-	return *ret ? 0 : ctx_oom(ctx);
+	*ret = steal(text);
+	return 0;
 }
 
 static int read_text(struct vfctl_ctx *ctx, const char *path, char **ret)
@@ -153,6 +144,32 @@ static int read_spec(struct vfctl_ctx *ctx, const char *path, struct vfctl_host_
 	return 0;
 }
 
+static bool add_source(char **sources, size_t *io_count, char *path)
+{
+	sources[*io_count] = path;
+	*io_count += path != NULL;
+	return path;
+}
+
+/* For whoever asks who may write them. */
+static int name_sources(struct vfctl_ctx *ctx, const char *path, struct vfctl_host_spec *spec)
+{
+	struct dirent **entries = NULL;
+	int count = path ? scandir(path, &entries, is_yaml, by_name) : -1;
+	size_t n = 0;
+	bool ok;
+
+	spec->sources = calloc((size_t)(count > 0 ? count : 0) + 2, sizeof(*spec->sources));
+	ok = spec->sources && add_source(spec->sources, &n, path ? strdup(path)
+		: str_format("%s" VFCTL_HOST_SPEC_PATH, host_of(ctx)->root));
+	for (int i = 0; i < count; i++) {
+		ok = ok && add_source(spec->sources, &n, str_format("%s/%s", path, entries[i]->d_name));
+		free(entries[i]);
+	}
+	free(entries);
+	return ok ? 0 : ctx_oom(ctx);
+}
+
 int vfctl_host_spec_read(struct vfctl_ctx *ctx, const char *path,
 	struct vfctl_host_spec **ret_spec)
 {
@@ -162,6 +179,11 @@ int vfctl_host_spec_read(struct vfctl_ctx *ctx, const char *path,
 	if (r < 0)
 		return r;
 	name_host(ctx, spec);
+	r = name_sources(ctx, path, spec);
+	if (r < 0) {
+		vfctl_host_spec_free(spec);
+		return r;
+	}
 	*ret_spec = spec;
 	return 0;
 }

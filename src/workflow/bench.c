@@ -16,6 +16,7 @@
 #include "bench/settings.h"
 #include "change/recover.h"
 #include "host/host.h"
+#include "vfctl/host.h"
 
 #define PLAN "plan.yaml"
 
@@ -75,20 +76,12 @@ int vfctl_bench_open(struct vfctl_ctx *ctx, const char *file, const char *text, 
 	return r;
 }
 
-static int read_text(struct vfctl_ctx *ctx, const char *path, char **ret)
+static int read_text(struct vfctl_ctx *ctx, const char *directory, const char *name, char **ret)
 {
-	_buf_ struct buf text = {0};
-	_close_ int fd = open(path, O_RDONLY | O_CLOEXEC);
-	char some[16384];
-	ssize_t n = 0;
+	size_t len;
+	int r = vfctl_tree_read(ctx, directory, name, BENCH_PLAN_FILE_MAX * 4, ret, &len);
 
-	while (fd >= 0 && text.len < BENCH_PLAN_FILE_MAX * 4 && (n = read(fd, some, sizeof(some))) > 0)
-		buf_add(&text, some, (size_t)n);
-	if (fd < 0 || n < 0)
-		return ctx_fail(ctx, -errno, "read %s: %s", path, strerror(errno));
-	buf_add(&text, "", 0);
-	*ret = text.failed ? NULL : text.data ? buf_steal(&text) : strdup("");
-	return *ret ? 0 : ctx_oom(ctx);
+	return r < 0 ? ctx_prefix(ctx, r, "read") : 0;
 }
 
 /* Order and number of runs are those of bench.json, which may have come from options. */
@@ -99,7 +92,7 @@ static int read_order(struct vfctl_ctx *ctx, const char *directory,
 	_json_doc_ struct json *json = NULL;
 	const struct json *search;
 	int64_t seed = 0, trials = 0, limit = 0;
-	int r = path ? read_text(ctx, path, &text) : ctx_oom(ctx);
+	int r = path ? read_text(ctx, directory, BENCH_DESCRIPTION, &text) : ctx_oom(ctx);
 
 	if (r == 0)
 		r = json_read(ctx, path, text, strlen(text), &json);
@@ -129,7 +122,7 @@ int vfctl_bench_reopen(struct vfctl_ctx *ctx, const char *directory,
 	int r = path ? read_order(ctx, directory, &o) : ctx_oom(ctx);
 
 	if (r == 0)
-		r = read_text(ctx, path, &text);
+		r = read_text(ctx, directory, PLAN, &text);
 	if (r < 0)
 		return ctx_append(ctx, ctx_blame(ctx, r), " (is %s the directory of a result?)",
 			directory);
@@ -300,17 +293,7 @@ static int take_locks(struct vfctl_bench *b, char **ret_name)
 
 static int write_file(struct vfctl_ctx *ctx, const char *dir, const char *name, const char *text)
 {
-	_free_ char *path = str_format("%s/%s", dir, name);
-	_close_ int fd = -1;
-	size_t len = strlen(text);
-
-	if (!path)
-		return ctx_oom(ctx);
-	fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
-	if (fd < 0 || write(fd, text, len) != (ssize_t)len || fsync(fd) < 0)
-		return ctx_fail(ctx, fd < 0 || errno ? -errno : -ENOSPC, "write %s: %s", path,
-			strerror(errno ? errno : ENOSPC));
-	return 0;
+	return vfctl_tree_write(ctx, dir, name, false, text, strlen(text));
 }
 
 static int make_parents(struct vfctl_ctx *ctx, const char *dir)
@@ -331,9 +314,9 @@ static int make_parents(struct vfctl_ctx *ctx, const char *dir)
 /* Of another plan nothing is gone on with: figures of two plans in one table compare nothing. */
 static int check_same(struct vfctl_bench *b, const char *dir)
 {
-	_free_ char *path = str_format("%s/" PLAN, dir), *text = NULL;
+	_free_ char *text = NULL;
 	struct vfctl_bench_plan_options o = {0};
-	int r = path ? read_text(b->ctx, path, &text) : ctx_oom(b->ctx);
+	int r = read_text(b->ctx, dir, PLAN, &text);
 
 	if (r == 0)
 		r = read_order(b->ctx, dir, &o);

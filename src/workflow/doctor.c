@@ -41,7 +41,10 @@ static void check_hook(struct exam *e)
 		unknown(e, "%s", vfctl_ctx_error(e->ctx));
 		return;
 	}
-	if (!status.installed)
+	if (status.leftover)
+		a = found(e, "", "a half-written copy is beside %s, and libvirt starts no domain",
+			VFCTL_HOOK_PATH);
+	else if (!status.installed)
 		a = found(e, "", "%s is not there", VFCTL_HOOK_PATH);
 	else if (!status.executable)
 		a = found(e, "", "%s is not executable, and libvirt skips it in silence", VFCTL_HOOK_PATH);
@@ -52,7 +55,7 @@ static void check_hook(struct exam *e)
 			"hooks when it starts", VFCTL_HOOK_PATH, status.daemon_pid);
 	if (a)
 		a->fix = VFCTL_FIX_HOOK;
-	if (a && (!has_leases(e) || (status.installed && status.executable)))
+	if (a && !status.leftover && (!has_leases(e) || (status.installed && status.executable)))
 		a->severity = VFCTL_WARNING;
 }
 

@@ -104,7 +104,8 @@ static bool find_interface(const char *links, const char *kind, const char *mac,
 		len = strcspn(line, "\n");
 		at = memmem(line, len, needle, strlen(needle));
 		name = memchr(line, ' ', len);
-		if (!at || !name || memchr(name, '@', (size_t)(at - name)))
+		/* A line that begins otherwise names no interface. */
+		if (!at || !name || name >= at || memchr(name, '@', (size_t)(at - name)))
 			continue;
 		name++;
 		len = strcspn(name, ": \n");

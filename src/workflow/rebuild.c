@@ -213,7 +213,7 @@ static int look_or_warn(struct vfctl_ctx *ctx, struct rebuild *b, const struct v
 {
 	int r = look_at(ctx, b, domain);
 
-	if (r != -EINVAL)
+	if (r != -EINVAL && r != -E2BIG)
 		return r;
 	log_warn(ctx, "nothing is leased to a domain whose metadata cannot be read: %s",
 		vfctl_ctx_error(ctx));

@@ -10,6 +10,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#include <signal.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
 #include <cmocka.h>
 
 #include "base/buf.h"
@@ -184,12 +187,35 @@ static void output_without_room_is_an_error(void **unused)
 	struct place p = place_with(STARTED, "{\"return\":{\"exited\":true,\"exitcode\":0,"
 					     "\"out-data\":\"dG9vayA1Cg==\"}}",
 		0);
+	const struct rlimit none = {0, RLIM_INFINITY};
 	struct place_job *job = NULL;
+	struct rlimit before;
 	int status = -1;
 
-	assert_int_equal(place_start(&p, argv, 2500, "/dev/full", files[1], &job), 0);
-	assert_int_equal(place_job_wait(job, 5000, NULL, &status), -ENOSPC);
+	getrlimit(RLIMIT_FSIZE, &before);
+	signal(SIGXFSZ, SIG_IGN);
+	assert_int_equal(place_start(&p, argv, 2500, files[0], files[1], &job), 0);
+	setrlimit(RLIMIT_FSIZE, &none);
+	assert_int_equal(place_job_wait(job, 5000, NULL, &status), -EFBIG);
+	setrlimit(RLIMIT_FSIZE, &before);
 	place_job_stop(job);
+}
+
+/* What stands in its place and is no plain file is neither written to nor removed. */
+static void output_is_a_plain_file(void **unused)
+{
+	struct place p = place_with(STARTED, "{\"return\":{\"exited\":true,\"exitcode\":0,"
+					     "\"out-data\":\"dG9vayA1Cg==\"}}",
+		0);
+	struct place_job *job = NULL;
+	struct stat st;
+
+	unlink(files[0]);
+	assert_int_equal(mkfifo(files[0], 0600), 0);
+	assert_int_equal(place_start(&p, argv, 2500, files[0], files[1], &job), -EMEDIUMTYPE);
+	assert_int_equal(stat(files[0], &st), 0);
+	assert_true(S_ISFIFO(st.st_mode));
+	unlink(files[0]);
 }
 
 static void a_program_here_that_hangs_is_said(void **unused)
@@ -246,6 +272,7 @@ int main(void)
 		cmocka_unit_test(a_job_writes_its_files_and_runs_on_its_cpus),
 		cmocka_unit_test(a_job_that_goes_on_is_ended),
 		cmocka_unit_test(output_without_room_is_an_error),
+		cmocka_unit_test(output_is_a_plain_file),
 		cmocka_unit_test(what_was_set_in_a_guest_asks_libvirt),
 		cmocka_unit_test(a_program_here_that_hangs_is_said),
 	};

@@ -24,8 +24,8 @@ struct vfctl_ctx;
 /** The hook's reader stops a domain above this size, bytes. */
 #define VFCTL_DOMAIN_STREAM_MAX (64 * 1024 * 1024)
 #define VFCTL_LEASE_ID_MAX 64 /**< bytes: letters, digits, '-', '_', '.', ':' */
-/** PCI host devices the readers accept in one domain (libvirt's PCIe limit is lower). */
-#define VFCTL_DOMAIN_DEVICES_MAX 256
+/** PCI host devices the readers accept in one domain. libvirt has no limit; QEMU starts far fewer. */
+#define VFCTL_DOMAIN_DEVICES_MAX 4096
 
 /** Oldest libvirt that is written for: 7.0.0, in the form of virConnectGetLibVersion().
  */
@@ -307,6 +307,9 @@ struct vfctl_parsed_domain {
 	size_t guest_address_count;
 	struct vfctl_domain_address address; /**< as vfctl_domain_address_read() */
 	struct vfctl_memlock memlock;	     /**< as vfctl_domain_memlock_read() */
+	bool lenient; /**< read for a survey of all domains: see @ref unread */
+	/** Lenient: the first value that could not be read, with its line; it is left out. */
+	char *unread;
 };
 
 /**

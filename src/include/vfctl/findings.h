@@ -27,6 +27,7 @@ enum vfctl_finding_kind {
 	VFCTL_FINDING_ACCEPTED, /**< a VF of it is not kept apart, and host.yaml accepts that */
 	VFCTL_FINDING_LEFT, /**< a VF that nobody has is to be cleaned; of no domain */
 	VFCTL_FINDING_TRUSTED,	/**< it may have trust on, or the spoof check off, of a VF */
+	VFCTL_FINDING_UNREAD,	/**< a domain's definition can be read in part only */
 };
 
 struct vfctl_finding {
@@ -57,8 +58,7 @@ int vfctl_findings_read(struct vfctl_ctx *ctx, const struct vfctl_snapshot *snap
 	const struct vfctl_host_spec *spec, struct vfctl_findings **ret);
 void vfctl_findings_free(struct vfctl_findings *findings);
 /** "gone", "renamed", "absent", "taken", "dropped", "claimed", "exposed", "other-pf", "reserved",
- * "unguarded";
- * of notes "unleased", "accepted", "left", "trusted". */
+ * "unguarded"; of notes "unleased", "accepted", "left", "trusted", "unread". */
 const char *vfctl_finding_name(enum vfctl_finding_kind kind);
 
 #ifdef __cplusplus

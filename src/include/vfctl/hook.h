@@ -19,6 +19,10 @@ struct vfctl_hook_status {
 	bool executable; /**< libvirt skips one that is not, in silence */
 	bool current;	 /**< it is the program this vfctl came with */
 	int daemon_pid;	 /**< of libvirtd or virtqemud; 0 when none runs */
+	bool has_libvirt; /**< this host has libvirt's QEMU driver, running or not */
+	/** An older vfctl that was killed left a part of itself among the hooks: libvirt runs that
+	 * too, and refuses to start any domain. */
+	bool leftover;
 	/**
 	 * libvirt looks for hooks when it starts and on SIGHUP only. False when the hook is
 	 * newer than the daemon and nobody told it since (as far as can be seen: the time of

@@ -65,7 +65,41 @@ int vfctl_output_commit(struct vfctl_ctx *ctx, struct vfctl_output *output);
 void vfctl_output_free(struct vfctl_output *output);
 
 /**
- * Read a file that comes from elsewhere, "-" being standard input.
+ * Write a whole file that a person named, as @ref vfctl_output_open() with replace does. /dev/stdout,
+ * /dev/fd/N and the like are the descriptors that this process was started with; /dev/null takes all.
+ * @return 0; as vfctl_output_open(); a negative errno of writing.
+ */
+int vfctl_file_write(struct vfctl_ctx *ctx, const char *path, const char *text, size_t len);
+
+/**
+ * Write a file below a directory in which others may write (a guest's image, a result), as
+ * vfctl_output_open() does. No symbolic link is followed below @p dir; directories on the way are
+ * made.
+ * @param name  relative to @p dir.
+ * @return 0; -ELOOP, -ENOTDIR a link or a file is in the way; as vfctl_output_open().
+ */
+int vfctl_tree_write(struct vfctl_ctx *ctx, const char *dir, const char *name, bool replace,
+	const char *text, size_t len);
+
+/**
+ * Read a plain file below such a directory.
+ * @return 0; -ELOOP it is a symbolic link, or lies behind one; else as vfctl_file_read().
+ */
+int vfctl_tree_read(struct vfctl_ctx *ctx, const char *dir, const char *name, size_t max,
+	char **ret_text, size_t *ret_len);
+
+/**
+ * Whether root may run what a file says: the file, the directories above it and a link to it belong to
+ * root, to this process's user or to @p caller_uid, and nobody else can write them (a sticky directory
+ * aside). Only asked of root: for other users each file is fine. Inherited descriptors and "-" are.
+ * @param caller_uid  who called through sudo, or 0.
+ * @return 0; -EPERM with what is wrong and what ends it; -ENOENT and others; -ENOMEM.
+ */
+int vfctl_file_check_owner(struct vfctl_ctx *ctx, const char *path, unsigned caller_uid);
+
+/**
+ * Read a file that comes from elsewhere, "-" being standard input. Descriptors that this process was
+ * started with may be named too (/dev/stdin, /dev/fd/63), whatever they are.
  * @param max       bytes it may have, at most.
  * @param ret_text  receives them, with a NUL behind; free() it.
  * @return 0; -EMEDIUMTYPE when it is a FIFO, a device or a directory (which is not opened);

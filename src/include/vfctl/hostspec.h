@@ -132,6 +132,8 @@ struct vfctl_kernel_spec {
 /** A host.yaml. Zero-initialised: nothing is declared. */
 struct vfctl_host_spec {
 	char host[65]; /**< this host's name in the fleet; default: its hostname */
+	/** What vfctl_host_spec_read() read, NULL-terminated: a file, or a directory and its files. */
+	char **sources;
 	struct vfctl_id_pool *pools;
 	char **pool_pfs; /**< of a pool from a PF's GUID: the PF's name; NULL entries */
 	size_t pool_count;

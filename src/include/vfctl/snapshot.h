@@ -18,6 +18,9 @@ struct vfctl_snapshot {
 	/** NULL, or what of libvirt's files could not be read: domains may have VFs that is
 	 * not shown. */
 	char *domains_error;
+	/** NULL, or of which domain vfctl understands a part only, and why. That domain has at
+	 * least what is shown; the others are not affected. */
+	char *domain_unread;
 };
 
 /**

@@ -332,6 +332,20 @@ int vfctl_hook_qemu(struct vfctl_ctx *ctx, const char *const argv[4], const char
 int vfctl_release_plan(struct vfctl_ctx *ctx, struct vfctl_hypervisor *hypervisor,
 	const char *domain, bool dry_run, struct vfctl_change **ret_change);
 
+/**
+ * Before a value is given by hand: what VFs, leases and definitions of this host have of the pools is
+ * set aside there, as create, define and attach do.
+ * @return 0; -EACCES leases or domains cannot be read; as vfctl_ids_take().
+ */
+int vfctl_ids_note_host(struct vfctl_ctx *ctx, struct vfctl_ids *ids);
+/**
+ * Whether a lease, or the definition of a domain without one, gives that value to another owner, in a
+ * pool or not.
+ * @return 0 none does; -EEXIST with its name; -EACCES the leases cannot be read.
+ */
+int vfctl_ids_check_host(struct vfctl_ctx *ctx, enum vfctl_id_kind kind, uint64_t value,
+	const struct vfctl_id_owner *owner);
+
 #ifdef __cplusplus
 }
 #endif
