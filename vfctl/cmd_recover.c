@@ -126,6 +126,7 @@ static int rebuild_leases(struct invocation *in)
 	int r, status = open_host(in, &s, true);
 
 	if (status == 0) {
+		s.options.trust_metadata = option_of(in, "trust-metadata");
 		r = vfctl_rebuild_plan(in->ctx, &s.options, in->dry_run, &change);
 		status = r < 0 ? fail(in, r) : run_change(in, change, "what libvirt's domains hold "
 			"is leased to them again");
@@ -158,6 +159,8 @@ static int run_recover(struct invocation *in)
 
 	if (!!option_of(in, "rebuild") + !!option_of(in, "clean") + how.accept > 1)
 		return usage(in, "--rebuild, --clean and --accept are three different things");
+	if (option_of(in, "trust-metadata") && !option_of(in, "rebuild"))
+		return usage(in, "--trust-metadata goes with --rebuild");
 	if (option_of(in, "rebuild"))
 		return rebuild_leases(in);
 	if (option_of(in, "clean"))
@@ -173,6 +176,8 @@ static int run_recover(struct invocation *in)
 
 static const struct option_row options[] = {
 	{"rebuild", 0, NULL, "the state file is lost: lease to libvirt's domains what they hold", NULL},
+	{"trust-metadata", 0, NULL, "with --rebuild: grant also VLAN, trust, P_Key and minimum rate that the "
+		"domains' metadata asks for (default: safe defaults)", NULL},
 	{"clean", 0, NULL, "reset VFs that nobody has, and take from them what was left on them",
 		NULL},
 	{"without-libvirt", 0, NULL, "changes of guests wait: libvirt is not up yet", NULL},

@@ -19,11 +19,13 @@
 #include "lease/ops.h"
 #include "lease/port.h"
 #include "vfctl/workflow.h"
+#include "workflow/rebuild_trust.h"
 
 /* A domain without its lease. */
 struct lost {
 	struct vfctl_lease lease; /* its name owned here */
 	bool contested; /* another has something of it: nothing is leased to this one */
+	uint32_t *lost_values; /* of each VF: what another has too, and neither gets */
 };
 
 /* A domain that gets the lease of one that is gone. */
@@ -34,6 +36,7 @@ struct heir {
 
 struct rebuild {
 	struct vfctl_ids *ids; /* borrowed; NULL: there are no pools */
+	bool trusted; /* the metadata may grant what it asks for */
 	struct heir *heirs; /* as many as domains at most */
 	size_t heir_count;
 	struct vfctl_snapshot *snapshot;
@@ -49,6 +52,7 @@ static void rebuild_clear(struct rebuild *r)
 	for (size_t i = 0; i < r->lost_count; i++) {
 		lease_clear(&r->lost[i].lease);
 		free(r->lost[i].lease.domain_name);
+		free(r->lost[i].lost_values);
 	}
 	free(r->lost);
 	free(r->heirs);
@@ -89,6 +93,8 @@ static int fill(struct vfctl_ctx *ctx, const struct rebuild *b, const char *xml,
 		ctx_clear(ctx);
 	r = lease_fill(ctx, a ? a : &nowhere, intent->vfs, intent->vf_count, l);
 	ports_fill(b->snapshot->inventory, l->vfs, l->vf_count);
+	if (r == 0 && !b->trusted)
+		rebuild_grant_defaults(ctx, b->snapshot->inventory, l);
 	if (a)
 		find_qemu_cpus(b->model, a, &l->qemu_cpus);
 	vfctl_domain_placement_free(a);
@@ -174,6 +180,10 @@ static void look_at_clone(struct vfctl_ctx *ctx, struct rebuild *b, const struct
 		log_warn(ctx, "the lease of domain %s is held by the domain %s of UUID %s, which libvirt "
 			"does not know any more; end it (vfctl undefine %s), and do this again when its MACs "
 			"and GUIDs have rested (vfctl guid list)", name, lease->domain_name, uuid, uuid);
+	else if (!b->trusted)
+		log_warn(ctx, "the metadata of domain %s names the lease of the domain %s of UUID %s, which "
+			"libvirt does not know any more; if it is the same guest: vfctl recover --rebuild "
+			"--trust-metadata", name, lease->domain_name, uuid);
 	else
 		add_heir(ctx, b, domain, lease);
 }
@@ -196,6 +206,11 @@ static int look_at(struct vfctl_ctx *ctx, struct rebuild *b,
 	held = find_lease(b, intent->lease_id);
 	if (held) {
 		look_at_clone(ctx, b, domain, held);
+		return 0;
+	}
+	/* Its lease is called by another domain's UUID: a copy, or forged. */
+	if (!str_eq(intent->lease_id, domain->uuid) && known_name(b, intent->lease_id) && !b->trusted) {
+		warn_clone(ctx, domain->name, known_name(b, intent->lease_id));
 		return 0;
 	}
 	*l = (struct vfctl_lease){.running = domain->active, .transient = !domain->persistent,
@@ -236,6 +251,7 @@ static int look_at_all(struct vfctl_ctx *ctx, struct rebuild *b,
 	if (r < 0)
 		return r;
 	b->ids = options->ids;
+	b->trusted = options->trust_metadata;
 	b->lost = calloc(b->domain_count + 1, sizeof(*b->lost));
 	b->heirs = calloc(b->domain_count + 1, sizeof(*b->heirs));
 	if (!b->lost || !b->heirs)
@@ -329,24 +345,69 @@ static void look_for_equals(struct vfctl_ctx *ctx, struct rebuild *b)
 		}
 }
 
-/* ---- the steps ---- */
+/* ---- a MAC or GUID that two of them have ---- */
 
-/* The domain of a VF that comes before and has it too; NULL: none. */
-static const char *find_earlier(const struct rebuild *b, const struct vfctl_lease *l, size_t vf,
-	enum vfctl_id_kind kind, uint64_t value)
+static bool carries_any(const struct vfctl_vf_attrs *a, const struct vfctl_vf_attrs *b, uint32_t *ret)
 {
-	for (size_t i = 0; i < b->lost_count; i++) {
-		const struct vfctl_lease *other = &b->lost[i].lease;
-		size_t count = other == l ? vf : other->vf_count;
-
-		for (size_t k = 0; k < count && !b->lost[i].contested; k++)
-			if (attrs_carry(&other->vfs[k].intent, kind, value))
-				return other->domain_name;
-		if (other == l)
-			break;
-	}
-	return NULL;
+	*ret = 0;
+	if (a->mask & VFCTL_ATTR_MAC && attrs_carry(b, VFCTL_ID_MAC, mac_number(&a->mac)))
+		*ret |= VFCTL_ATTR_MAC;
+	if (a->mask & VFCTL_ATTR_PORT_GUID && attrs_carry(b, VFCTL_ID_GUID, a->port_guid))
+		*ret |= VFCTL_ATTR_GUIDS;
+	return *ret;
 }
+
+static void warn_value(struct vfctl_ctx *ctx, const struct vfctl_lease *l, size_t vf, const char *other,
+	bool others)
+{
+	log_warn(ctx, "domain %s has for VF %s the MAC or GUID that domain %s has too; it is leased to %s; "
+		"give the VF another: vfctl set %s mac=... --config (or guid=...)", l->domain_name,
+		TEXT(&l->vfs[vf].bdf), other, others ? "that one" : "neither", TEXT(&l->vfs[vf].bdf));
+}
+
+/* Does a VF of another lease have it, by a better right or by none? */
+static void find_value(struct vfctl_ctx *ctx, struct lost *l, size_t vf, const struct vfctl_lease *other,
+	bool holds)
+{
+	uint32_t same;
+
+	for (size_t k = 0; k < other->vf_count; k++)
+		if ((other != &l->lease || k != vf) &&
+			carries_any(&l->lease.vfs[vf].intent, &other->vfs[k].intent, &same) &&
+			!(l->lost_values[vf] & same)) {
+			l->lost_values[vf] |= same;
+			warn_value(ctx, &l->lease, vf, other->domain_name, holds);
+		}
+}
+
+static int look_for_values(struct vfctl_ctx *ctx, struct rebuild *b, struct lost *l)
+{
+	const struct vfctl_leases *leases = b->snapshot->leases;
+
+	l->lost_values = calloc(l->lease.vf_count + 1, sizeof(*l->lost_values));
+	if (!l->lost_values)
+		return ctx_oom(ctx);
+	for (size_t v = 0; v < l->lease.vf_count; v++) {
+		for (size_t i = 0; leases && i < leases->count; i++)
+			find_value(ctx, l, v, &leases->v[i], true);
+		for (size_t i = 0; i < b->lost_count; i++) {
+			const struct vfctl_lease *other = &b->lost[i].lease;
+
+			if (!b->lost[i].contested && !(l->lease.running && !other->running))
+				find_value(ctx, l, v, other, other->running && !l->lease.running);
+		}
+	}
+	return 0;
+}
+
+/* After all were looked at. */
+static void drop_values(struct lost *l)
+{
+	for (size_t v = 0; v < l->lease.vf_count; v++)
+		l->lease.vfs[v].intent.mask &= ~l->lost_values[v];
+}
+
+/* ---- the steps ---- */
 
 /* 1: it is the domain of @ret_who's by now; one that rests, or that is set aside, may be this domain's. */
 static int find_owner(struct vfctl_ctx *ctx, const struct vfctl_lease *l, struct vfctl_ids *ids,
@@ -367,14 +428,9 @@ static int find_owner(struct vfctl_ctx *ctx, const struct vfctl_lease *l, struct
 static int is_others(struct vfctl_ctx *ctx, const struct rebuild *b, const struct vfctl_lease *l, size_t vf,
 	enum vfctl_id_kind kind, uint64_t value)
 {
-	const char *earlier = find_earlier(b, l, vf, kind, value);
 	char who[ID_OWNER_WORDS] = "", text[VFCTL_ID_TEXT];
-	int r = 1;
+	int r = find_owner(ctx, l, b->ids, kind, value, who);
 
-	if (earlier)
-		snprintf(who, sizeof(who), "domain %.255s", earlier);
-	else
-		r = find_owner(ctx, l, b->ids, kind, value, who);
 	if (r == 1)
 		log_warn(ctx, "%s, which domain %s has for VF %s, belongs to %s by now, and stays there: the "
 			"start of %s is refused until one of them has another (vfctl set %s %s=... --config)",
@@ -408,9 +464,9 @@ static int add_steps(struct vfctl_ctx *ctx, const struct rebuild *b, const struc
 	struct vfctl_change *change)
 {
 	_identities_ struct identities io = {0};
-	_free_ char *want = lease_to_text(l, NULL);
-	char cpus[512], vfs[24] = "";
-	int r = want ? 0 : ctx_oom(ctx);
+	_free_ char *want = lease_to_text(l, NULL), *vfs = rebuild_vfs_text(l);
+	char cpus[512];
+	int r = want && vfs ? 0 : ctx_oom(ctx);
 
 	identities_open(ctx, &io, b->ids, l->domain_uuid, l->domain_name, false);
 	for (size_t i = 0; i < l->vf_count && r == 0; i++)
@@ -418,11 +474,11 @@ static int add_steps(struct vfctl_ctx *ctx, const struct rebuild *b, const struc
 	if (r == 0)
 		r = identities_add_step(ctx, &io, change);
 	vfctl_cpuset_format(&l->cpus, cpus, sizeof(cpus));
-	if (l->vf_count || !cpus[0])
-		snprintf(vfs, sizeof(vfs), "%zu VF%s", l->vf_count, l->vf_count == 1 ? "" : "s");
+	if (r < 0)
+		return r;
 	step_add_op(&change->steps, &op_lease, want, "", l->domain_uuid,
 		"lease %s%s%s%s to domain %s again", cpus[0] ? "CPUs " : "", cpus,
-		cpus[0] && vfs[0] ? " and " : "", vfs, l->domain_name);
+		cpus[0] && vfs[0] ? " and " : "", vfs[0] || cpus[0] ? vfs : "no VF", l->domain_name);
 	return r;
 }
 
@@ -460,6 +516,12 @@ int vfctl_rebuild_plan(struct vfctl_ctx *ctx, const struct vfctl_place_options *
 		look_for_holder(ctx, &b, &b.lost[i]);
 	if (r == 0)
 		look_for_equals(ctx, &b);
+	for (size_t i = 0; r == 0 && i < b.lost_count; i++)
+		if (!b.lost[i].contested)
+			r = look_for_values(ctx, &b, &b.lost[i]);
+	for (size_t i = 0; r == 0 && i < b.lost_count; i++)
+		if (!b.lost[i].contested)
+			drop_values(&b.lost[i]);
 	if (r == 0)
 		r = guest_journal(ctx, change, options->hypervisor, "recover --rebuild");
 	for (size_t i = 0; i < b.heir_count && r == 0; i++)

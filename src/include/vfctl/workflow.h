@@ -39,6 +39,9 @@ struct vfctl_place_options {
 	/** A place is told even when the fleet's pools cannot be reached, without the
 	 * identities (logged); otherwise that is a failure. */
 	bool without_identities;
+	/** Of vfctl_rebuild_plan(): an administrator looked at the metadata of all domains, and it may
+	 * grant what it asks for. Otherwise it gets the safe defaults. */
+	bool trust_metadata;
 };
 
 /**

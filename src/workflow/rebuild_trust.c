@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "workflow/rebuild_trust.h"
+
+#include "base/buf.h"
+#include "base/vfattr.h"
+
+/* What of it is more than the safe defaults, as bits of VFCTL_ATTR_. */
+static uint32_t grants_in(const struct vfctl_vf_attrs *a)
+{
+	uint32_t grants = VFCTL_ATTR_MIN_RATE | VFCTL_ATTR_MSIX | VFCTL_ATTR_PKEY;
+
+	if (a->vlan)
+		grants |= VFCTL_ATTR_VLAN;
+	if (a->trust)
+		grants |= VFCTL_ATTR_TRUST;
+	if (!a->spoofchk)
+		grants |= VFCTL_ATTR_SPOOFCHK;
+	if (a->query_rss)
+		grants |= VFCTL_ATTR_QUERY_RSS;
+	if (a->link_state == VFCTL_LINK_STATE_ENABLE)
+		grants |= VFCTL_ATTR_LINK_STATE;
+	if (!a->min_rate_mbps)
+		grants &= ~(uint32_t)VFCTL_ATTR_MIN_RATE;
+	return a->mask & grants;
+}
+
+static void put_attrs(struct buf *out, const struct vfctl_vf_attrs *attrs, uint32_t mask)
+{
+	struct vfctl_vf_attrs some = *attrs;
+	char value[VFCTL_ATTR_TEXT];
+	const char *key;
+	size_t i = 0;
+
+	some.mask &= mask;
+	while (vfctl_vf_attrs_next(&some, &i, &key, value))
+		buf_printf(out, "%s%s=%s", out->len ? " " : "", key, value);
+}
+
+void rebuild_grant_defaults(struct vfctl_ctx *ctx, const struct vfctl_inventory *inv,
+	struct vfctl_lease *l)
+{
+	for (size_t i = 0; i < l->vf_count; i++) {
+		struct vfctl_lease_vf *vf = &l->vfs[i];
+		uint32_t grants = vf->has_intent ? grants_in(&vf->intent) : 0;
+		_buf_ struct buf asked = {0};
+		const struct vfctl_pf *pf;
+		bool there = vfctl_inventory_vf_at(inv, &vf->bdf, &pf);
+		char name[VFCTL_BDF_TEXT];
+
+		if (!grants)
+			continue;
+		put_attrs(&asked, &vf->intent, grants);
+		vf->intent.mask &= ~grants;
+		log_warn(ctx, "the metadata of domain %s asks for more than the safe defaults of VF %s/%u, "
+			"and does not get it: %s; if that is right: vfctl recover --rebuild --trust-metadata "
+			"instead of this, or afterwards vfctl set %s %s --config", l->domain_name,
+			there ? vfctl_pf_name(pf, name) : vfctl_bdf_format(&vf->pf, name), vf->index,
+			asked.data ? asked.data : "", TEXT(&vf->bdf), asked.data ? asked.data : "");
+	}
+}
+
+char *rebuild_vfs_text(const struct vfctl_lease *l)
+{
+	_buf_ struct buf text = {0};
+
+	for (size_t i = 0; i < l->vf_count; i++) {
+		_buf_ struct buf attrs = {0};
+
+		put_attrs(&attrs, &l->vfs[i].intent, UINT32_MAX);
+		buf_printf(&text, "%sVF %s%s%s", i ? ", " : "", TEXT(&l->vfs[i].bdf), attrs.len ? " with " : "",
+			attrs.len ? attrs.data : "");
+	}
+	return text.failed ? NULL : text.data ? buf_steal(&text) : strdup("");
+}
