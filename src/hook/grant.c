@@ -2,6 +2,8 @@
 #include "hook/grant.h"
 
 #include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
 
 #include "base/find.h"
 #include "base/vfattr.h"
@@ -385,4 +387,86 @@ int grant_decide(struct vfctl_ctx *ctx, const struct grant_facts *facts, struct 
 		if (!find_leased_vf(lease, &intent->vfs[i].bdf))
 			r = give_foreign(ctx, facts, ret, &intent->vfs[i]);
 	return r;
+}
+
+/* ---- devices without a lease and without metadata of ours ---- */
+
+static uint32_t find_index(struct vfctl_ctx *ctx, const struct vfctl_bdf *pf, const struct vfctl_bdf *vf)
+{
+	struct vfctl_bdf other;
+	char link[20];
+	uint32_t i = 0;
+
+	do
+		snprintf(link, sizeof(link), "virtfn%" PRIu32, i++);
+	while (pci_link_function(ctx, pf, link, &other) == 0 && vfctl_bdf_compare(&other, vf));
+	ctx_clear(ctx);
+	return i - 1;
+}
+
+/* The VF of a device that libvirt sets by itself; false: it is none of this host, or of another road. */
+static bool plain_vf(struct vfctl_ctx *ctx, const struct grant_facts *f,
+	const struct vfctl_intent_device *d, struct vfctl_domain_vf *ret)
+{
+	const struct vfctl_lease *lease = vfctl_leases_find_vf(f->leases, &d->bdf);
+
+	*ret = (struct vfctl_domain_vf){.bdf = d->bdf, .attrs.proto = VFCTL_VLAN_8021Q};
+	if (find_intent_vf(f->intent, &d->bdf) || (lease && str_eq(lease->domain_uuid, f->intent->uuid)) ||
+		pci_link_function(ctx, &d->bdf, "physfn", &ret->pf) < 0) {
+		ctx_clear(ctx);
+		return false;
+	}
+	ret->index = find_index(ctx, &ret->pf, &d->bdf);
+	if (d->interface && d->has_mac) {
+		ret->attrs.mask |= VFCTL_ATTR_MAC;
+		ret->attrs.mac = d->mac;
+	}
+	if (d->interface && d->vlan && d->vlan != VFCTL_INTENT_VLAN_ODD) {
+		ret->attrs.mask |= VFCTL_ATTR_VLAN_ID;
+		ret->attrs.vlan = d->vlan;
+	}
+	return true;
+}
+
+/* With limits for what domains take without a lease, those that say nothing to vfctl keep them too. */
+static int check_plain_limits(struct vfctl_ctx *ctx, const struct grant_facts *f,
+	const struct vfctl_domain_vf *vf)
+{
+	const struct vfctl_foreign_spec *spec = foreign_of(f);
+	_inventory_ struct vfctl_inventory *inv = NULL;
+	const char *why, *name = f->intent->name;
+	int r = inventory_read_pf(ctx, &vf->pf, &inv);
+
+	if (r < 0)
+		return r;
+	why = is_given_pf(ctx, spec, inv) ? beyond_limits(spec, &vf->attrs)
+					  : "host.yaml does not give the VFs of its PF";
+	if (!why)
+		return 0;
+	ctx_audit(ctx, "refused: VF %s, which is not leased to it: %s", TEXT(&vf->bdf), why);
+	return ctx_fail(ctx, -EPERM, "domain %s has VF %s, which is not leased to it: %s "
+		"(foreign-domains: free-vfs); lease it with: vfctl adopt %s", name, TEXT(&vf->bdf), why,
+		name);
+}
+
+int grant_list_plain(struct vfctl_ctx *ctx, const struct grant_facts *facts,
+	struct vfctl_domain_vf **ret, size_t *ret_count)
+{
+	const struct vfctl_domain_intent *intent = facts->intent;
+	_free_ struct vfctl_domain_vf *vfs = calloc(intent->device_count + 1, sizeof(*vfs));
+	size_t count = 0;
+	int r = vfs ? 0 : ctx_oom(ctx);
+
+	for (size_t i = 0; r == 0 && i < intent->device_count; i++) {
+		if (!plain_vf(ctx, facts, &intent->devices[i], &vfs[count]))
+			continue;
+		if (foreign_of(facts)->mode == VFCTL_FOREIGN_FREE_VFS)
+			r = check_plain_limits(ctx, facts, &vfs[count]);
+		count += (vfs[count].attrs.mask & VFCTL_ATTR_MAC) != 0;
+	}
+	if (r < 0)
+		return r;
+	*ret = steal(vfs);
+	*ret_count = count;
+	return 0;
 }

@@ -46,4 +46,12 @@ int grant_check_devices(struct vfctl_ctx *ctx, const struct grant_facts *facts);
  */
 int grant_decide(struct vfctl_ctx *ctx, const struct grant_facts *facts, struct grant *ret);
 
+/*
+ * VFs among its devices that are neither leased nor named by our metadata: libvirt gives them MAC and
+ * VLAN by itself. @ret: those that get a MAC, freed by the caller.
+ * @return 0; -EPERM one is beyond the limits of foreign-domains: free-vfs.
+ */
+int grant_list_plain(struct vfctl_ctx *ctx, const struct grant_facts *facts,
+	struct vfctl_domain_vf **ret, size_t *ret_count);
+
 #endif

@@ -107,6 +107,23 @@ static int check_values(struct hook *h, const struct vfctl_leases *leases, bool 
 	return r;
 }
 
+/* libvirt sets the MACs of <interface> devices by itself: none of them is another's. */
+static int check_plain(struct hook *h, const struct grant_facts *facts)
+{
+	_free_ struct vfctl_domain_vf *vfs = NULL;
+	struct value_facts values = {.leases = facts->leases};
+	size_t count;
+	int r = grant_list_plain(h->ctx, facts, &vfs, &count);
+
+	if (r < 0 || !count)
+		return r;
+	r = live_macs_read(h->ctx, &values.live);
+	if (r == 0)
+		r = values_check(h->ctx, ROAD_START, &values, h->intent.uuid, vfs, count, NULL);
+	live_values_clear(&values.live);
+	return r;
+}
+
 /* Once for each VF that an older vfctl leased. What cannot be written now is at the next start. */
 static void note_ports(struct hook *h, port_id_text *ports)
 {
@@ -220,6 +237,8 @@ static int prepare(struct hook *h)
 		return r;
 	facts.leases = leases;
 	r = grant_check_devices(h->ctx, &facts);
+	if (r == 0)
+		r = check_plain(h, &facts);
 	if (r < 0 || (!h->intent.vf_count && !vfctl_leases_find_uuid(leases, h->intent.uuid)))
 		return r;
 	r = lock_pfs(h, leases, &locks);
@@ -243,6 +262,8 @@ static int start(struct hook *h)
 	h->starts = true;
 	facts.leases = leases;
 	r = grant_check_devices(h->ctx, &facts);
+	if (r == 0)
+		r = check_plain(h, &facts);
 	if (r < 0 || !grant_lease(&facts))
 		return r;
 	r = open_store(h);
