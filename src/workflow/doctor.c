@@ -377,12 +377,15 @@ int vfctl_doctor_examine(struct vfctl_ctx *ctx, struct vfctl_snapshot *snapshot,
 
 /* ---- what can be put right ---- */
 
-static int add_fdb(struct vfctl_ctx *ctx, const struct vfctl_pf *pf, struct steps *steps)
+static int add_fdb(struct vfctl_ctx *ctx, const struct target *t, struct steps *steps)
 {
+	const struct vfctl_pf *pf = t->pf;
 	_free_ struct vfctl_mac *macs = NULL;
 	size_t count;
 	int r = fdb_missing(ctx, pf, &macs, &count);
 
+	if (r == 0)
+		r = doctor_filter_macs(ctx, t->snapshot->leases, macs, &count);
 	if (r == 0)
 		fdb_add_steps(pf, macs, count, steps);
 	return r;
@@ -399,7 +402,7 @@ static int plan_pf(struct vfctl_ctx *ctx, const char *pf, enum vfctl_fix fix, bo
 	if (r == 0)
 		r = change_new(ctx, &change);
 	if (r == 0 && fix == VFCTL_FIX_FDB)
-		r = add_fdb(ctx, t.pf, &change->steps);
+		r = add_fdb(ctx, &t, &change->steps);
 	else if (r == 0 && !t.pf->up)
 		step_add_op(&change->steps, &op_pf_link, "up", "down", pf, "%s: set the link up",
 			t.pf->netdev);

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Which MACs behind a bridge may be written into the card: the card then sends what VFs send to them to
+ * the PF, and a guest on the bridge chooses what it sends with.
+ */
+#include <arpa/inet.h>
+#include <errno.h>
+#include <stdio.h>
+#include <strings.h>
+#include <time.h>
+
+#include "base/owner.h"
+#include "host/host.h"
+#include "lease/values.h"
+#include "sriov/live.h"
+#include "workflow/doctor.h"
+
+/* The address of a default gateway (Linux, Documentation/networking/proc_net_tcp: hex, as in memory). */
+static bool is_gateway(const char *routes, const char *address)
+{
+	struct in_addr ip;
+
+	if (inet_pton(AF_INET, address, &ip) != 1)
+		return false;
+	for (const char *line = routes; *line; line += strcspn(line, "\n"), line += *line != '\0') {
+		unsigned destination, gateway;
+
+		if (sscanf(line, "%*15s %8x %8x", &destination, &gateway) == 2 && !destination &&
+			gateway && gateway == ip.s_addr)
+			return true;
+	}
+	return false;
+}
+
+/* Of a default gateway of this host, by the kernel's neighbours. */
+static bool is_gateways_mac(struct vfctl_ctx *ctx, const struct vfctl_mac *mac)
+{
+	_free_ char *routes = NULL, *neighbours = NULL;
+	char address[46], hardware[18], wanted[VFCTL_MAC_TEXT];
+
+	vfctl_mac_format(mac, wanted);
+	if (host_try_read(ctx, &routes, "/proc/net/route") < 0 ||
+		host_try_read(ctx, &neighbours, "/proc/net/arp") < 0)
+		return false;
+	for (const char *line = neighbours; *line; line += strcspn(line, "\n"), line += *line != '\0')
+		if (sscanf(line, "%45s %*s %*s %17s", address, hardware) == 2 &&
+			strcasecmp(hardware, wanted) == 0 && is_gateway(routes, address))
+			return true;
+	return false;
+}
+
+/* 1: it must not be written, and the message says why; 0. */
+static int is_doubtful(struct vfctl_ctx *ctx, struct value_facts *facts, const struct value_rows *rows,
+	const struct vfctl_mac *mac)
+{
+	const struct value_claim claim = {.kind = VFCTL_ID_MAC, .value = mac_number(mac),
+		.domain_uuid = ""};
+	struct value_answer answer;
+	struct vfctl_id row;
+	char text[VFCTL_MAC_TEXT];
+	int r = rows->find ? rows->find(rows, VFCTL_ID_MAC, claim.value, &row) : -ENOENT;
+
+	if (r < 0 && r != -ENOENT)
+		return r;
+	facts->row = r == 0 ? &row : NULL;
+	answer = value_ask(facts, &claim);
+	facts->row = NULL;
+	if (is_gateways_mac(ctx, mac))
+		ctx_fail(ctx, -EEXIST, "%s is the MAC of this host's default gateway",
+			vfctl_mac_format(mac, text));
+	else if (answer.verdict & (VALUE_FREE | VALUE_OWN | VALUE_COOLING))
+		return 0;
+	else
+		value_fail(ctx, &claim, &answer, facts->now);
+	return 1;
+}
+
+int doctor_filter_macs(struct vfctl_ctx *ctx, const struct vfctl_leases *leases, struct vfctl_mac *macs,
+	size_t *io_count)
+{
+	_value_rows_ struct value_rows rows = {0};
+	struct value_facts facts = {.leases = leases, .now = (int64_t)time(NULL)};
+	size_t kept = 0;
+	int r = live_macs_read(ctx, &facts.live);
+
+	if (r == 0)
+		r = value_rows_open(ctx, &rows);
+	for (size_t i = 0; r >= 0 && i < *io_count; i++) {
+		r = is_doubtful(ctx, &facts, &rows, &macs[i]);
+		if (r == 0)
+			macs[kept++] = macs[i];
+		else if (r == 1)
+			log_warn(ctx, "a port of the bridge claims a MAC that is not written into the card: "
+				"%s", vfctl_ctx_error(ctx));
+		ctx_clear(ctx);
+	}
+	live_values_clear(&facts.live);
+	*io_count = kept;
+	return r < 0 ? r : 0;
+}
