@@ -6,6 +6,7 @@
 
 #include "command.h"
 #include "export_pools.h"
+#include "vfctl/host.h"
 #include "vfctl/snapshot.h"
 
 #define SETTINGS_TEXT 400
@@ -263,6 +264,30 @@ static int print_inventory(struct invocation *in, const struct host_ids *host,
 	return r;
 }
 
+/* The file as a whole: host.yaml itself was read before. */
+static int write_inventory(struct invocation *in, const struct host_ids *host,
+	const struct vfctl_inventory *inv)
+{
+	struct out *before = in->out;
+	char *text = NULL;
+	size_t len = 0;
+	FILE *file = open_memstream(&text, &len);
+	int r;
+
+	if (!file)
+		return -ENOMEM;
+	in->out = out_new(file);
+	r = in->out ? print_inventory(in, host, inv) : -ENOMEM;
+	if (in->out)
+		out_close(in->out);
+	in->out = before;
+	fclose(file);
+	if (r == 0)
+		r = vfctl_file_write(in->ctx, option_of(in, "output"), text, len);
+	free(text);
+	return r;
+}
+
 static int run_export(struct invocation *in)
 {
 	struct vfctl_snapshot *snapshot = NULL;
@@ -275,13 +300,15 @@ static int run_export(struct invocation *in)
 		warn("pools and P_Keys are left out: %s", host.words);
 	r = vfctl_snapshot_read(in->ctx, NULL, &snapshot);
 	if (r == 0)
-		r = print_inventory(in, &host, snapshot->inventory);
+		r = option_of(in, "output") ? write_inventory(in, &host, snapshot->inventory)
+					    : print_inventory(in, &host, snapshot->inventory);
 	vfctl_snapshot_free(snapshot);
 	host_ids_close(&host);
 	return r < 0 ? fail(in, r) : EXIT_DONE;
 }
 
 static const struct option_row options[] = {
+	{"output", 'o', "FILE", "write it there, whole or not at all", NULL},
 	{"identities", 0, NULL, "also the MACs and GUIDs of the VFs: for this host alone", NULL},
 };
 

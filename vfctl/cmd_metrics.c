@@ -325,14 +325,37 @@ static int write_file(struct invocation *in, struct view *v, const char *path)
 	return r;
 }
 
+/* With --textfile: the file in node_exporter's directory. */
+static int find_textfile(struct invocation *in, char **ret)
+{
+	char *dir = NULL;
+	int r;
+
+	if (!option_of(in, "textfile"))
+		return 0;
+	if (option_of(in, "output"))
+		return usage(in, "--textfile and --output name two files");
+	r = vfctl_textfile_directory(in->ctx, &dir);
+	if (r == 0 && asprintf(ret, "%s/vfctl.prom", dir) < 0)
+		r = -ENOMEM;
+	free(dir);
+	return r < 0 ? fail(in, r) : 0;
+}
+
 static int run_metrics(struct invocation *in)
 {
 	const char *path = option_of(in, "output");
 	struct view v = {.ctx = in->ctx};
-	int status = host_ids_try(in, &v.host), r;
+	char *found = NULL;
+	int status = find_textfile(in, &found), r;
 
-	if (status)
+	if (!status)
+		status = host_ids_try(in, &v.host);
+	if (status) {
+		free(found);
 		return status;
+	}
+	path = found ? found : path;
 	r = look_metrics(in, &v);
 	if (r < 0) {
 		status = fail(in, r);
@@ -347,10 +370,13 @@ static int run_metrics(struct invocation *in)
 	vfctl_declared_free(v.declared);
 	vfctl_snapshot_free(v.snapshot);
 	host_ids_close(&v.host);
+	free(found);
 	return status;
 }
 
 static const struct option_row options[] = {
+	{"textfile", 0, NULL, "write it for node_exporter: vfctl.prom in the directory of its textfile "
+		"collector, which is looked for", NULL},
 	{"output", 0, "FILE", "write it there, whole or not at all, as node_exporter's textfile collector "
 		"wants it", NULL},
 };

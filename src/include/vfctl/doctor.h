@@ -146,6 +146,14 @@ struct vfctl_pf_reporter {
 int vfctl_pf_reporters_read(struct vfctl_ctx *ctx, const struct vfctl_pf *pf,
 	struct vfctl_pf_reporter **ret_reporters, size_t *ret_count);
 
+/**
+ * The directory of node_exporter's textfile collector: what the one that runs was told
+ * (--collector.textfile.directory), else a usual one that exists.
+ * @param ret  freed by the caller.
+ * @return 0; -ENOENT none is found, and the message says what to do; -ENOMEM.
+ */
+int vfctl_textfile_directory(struct vfctl_ctx *ctx, char **ret);
+
 #ifdef __cplusplus
 }
 #endif

@@ -65,13 +65,14 @@ check "stop" virsh destroy plain
 check_is "the VLANs are gone" "0 0" bash -c "ip -j link show dev $(link_of "$left") | jq -r '.[0].vfinfo_list[0:2] | map(.vlan_list[0].vlan // 0) | join(\" \")'"
 
 # ---- started without the hook ----
+check "set what libvirt does not set by itself" vfctl set ens1/0 trust=on --config
 check "remove the hook" vfctl hook remove
 systemctl restart libvirtd
 check "start" virsh start plain
 check "status names what is missing" bash -c "vfctl status | grep -q \"did not run vfctl's hook\""
 check_is "its exit status is 3" 3 bash -c "vfctl status >/dev/null 2>&1; echo \$?"
 check "doctor names it" bash -c "vfctl doctor --json | jq -e '[.ailments[] | select(.check == \"leases\" and .severity == \"problem\")] | length == 1'"
-check "set it now" vfctl set ens1/0 vlan=100 --live
+check "set it now" vfctl set ens1/0 trust=on --live
 check "status: nothing" vfctl status
 check "stop" virsh destroy plain
 check "release" vfctl release plain

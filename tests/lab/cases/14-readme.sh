@@ -51,6 +51,7 @@ try() {
 	[[ $command != *' --live'* ]] || sleep 15
 	eval "$command" </dev/null 2>&1 | sed -e 's/[[:space:]]*$//' | grep -v '^$' >got
 	grep -v '^$' want >wanted
+	{ echo "    # $1" && sed 's/^/    /' got; } >>/results/readme.txt # for whoever rewrites the README
 	if matches wanted got; then
 		ok "$1"
 	else
