@@ -149,8 +149,8 @@ static int add_gone(struct look *l, const struct vfctl_lease *lease)
 		return add_finding(l, VFCTL_FINDING_GONE, lease, NULL,
 			str_format("libvirt does not know the domain %s of UUID %s any more, and it still "
 				"has a lease; the %s that it knows now has UUID %s", name, uuid, name, other),
-			str_format("vfctl recover --rebuild gives it that lease, if its metadata names it; "
-				"vfctl undefine %s ends it", uuid));
+			str_format("vfctl recover --rebuild --trust-metadata gives it that lease, if its "
+				"metadata names it; vfctl undefine %s ends it", uuid));
 	return add_finding(l, VFCTL_FINDING_GONE, lease, NULL,
 		str_format("libvirt does not know domain %s any more, and it still has a lease", name),
 		str_format("vfctl define with its file defines it again, vfctl undefine %s ends the "

@@ -203,7 +203,8 @@ static void put_ranges(struct buf *out, const char *text, enum vfctl_id_kind kin
 	char a[VFCTL_ID_TEXT], b[VFCTL_ID_TEXT];
 	size_t count = 0;
 
-	for (at = at ? at + strlen("ranges=") : ""; sscanf(at, "%16" SCNx64 "..%16" SCNx64, &first, &last) == 2;
+	at = at ? at + strlen("ranges=") : "";
+	for (; sscanf(at, "%16" SCNx64 "..%16" SCNx64, &first, &last) == 2;
 		at += strcspn(at, ",") + (strchr(at, ',') != NULL)) {
 		if (++count > 3)
 			break;

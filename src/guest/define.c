@@ -334,7 +334,8 @@ static int check_namesake(struct vfctl_ctx *ctx, const struct undefine *u)
 		return r < 0 ? r : 0;
 	return ctx_fail(ctx, -EPERM, "the lease of domain %s is held by the one of UUID %s, which libvirt "
 		"does not know any more; this one has UUID %s; to give it that lease: vfctl recover "
-		"--rebuild; to end that lease: vfctl undefine %s", u->info.name, l->domain_uuid,
+		"--rebuild --trust-metadata; to end that lease: vfctl undefine %s", u->info.name,
+		l->domain_uuid,
 		u->info.uuid, l->domain_uuid);
 }
 

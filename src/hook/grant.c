@@ -56,7 +56,8 @@ static int fail_namesake(struct vfctl_ctx *ctx, const struct vfctl_bdf *vf,
 			lease->domain_name, uuid, name, name, TEXT(vf));
 	return ctx_fail(ctx, -EBUSY, "VF %s is leased to the domain %s of UUID %s, and this one has another "
 		"UUID; if libvirt does not know that one any more, give its lease to this one: vfctl recover "
-		"--rebuild (or end it: vfctl undefine %s)", TEXT(vf), lease->domain_name, uuid, uuid);
+		"--rebuild --trust-metadata (or end it: vfctl undefine %s)", TEXT(vf), lease->domain_name,
+		uuid, uuid);
 }
 
 static int fail_leased(struct vfctl_ctx *ctx, const struct grant_facts *f,

@@ -67,7 +67,8 @@ char *rebuild_vfs_text(const struct vfctl_lease *l)
 		_buf_ struct buf attrs = {0};
 
 		put_attrs(&attrs, &l->vfs[i].intent, UINT32_MAX);
-		buf_printf(&text, "%sVF %s%s%s", i ? ", " : "", TEXT(&l->vfs[i].bdf), attrs.len ? " with " : "",
+		buf_printf(&text, "%sVF %s%s%s", i ? ", " : "", TEXT(&l->vfs[i].bdf),
+			attrs.len ? " with " : "",
 			attrs.len ? attrs.data : "");
 	}
 	return text.failed ? NULL : text.data ? buf_steal(&text) : strdup("");
