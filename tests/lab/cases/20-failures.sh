@@ -16,7 +16,7 @@ says() { # says WORDS STATUS COMMAND...: one line on stderr that holds WORDS, an
 }
 
 # ---- bad input ----
-check "create 8 is refused" says "8 VFs are more than" 1 vfctl create "$ens1" 8
+check "create 8 is refused" says "8 VFs are more than" 2 vfctl create "$ens1" 8
 check "create 0 is a mistake" says "vfctl destroy $ens1" 2 vfctl create "$ens1" 0
 for n in -1 0x10 65536 "16 " ""; do
 	check "create '$n' is wrong usage" says "no number of VFs" 2 vfctl create "$ens1" "$n"

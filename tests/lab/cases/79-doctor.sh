@@ -5,7 +5,9 @@
 . "$(dirname "$0")/lib.sh"
 
 ens1=$(link_of "$left") ens2=$(link_of "$right")
-names() { vfctl doctor --json | jq -r '[.ailments[].check] | unique | join(" ")'; }
+# A lab without nested virtualization has no KVM, and doctor says so: that is no ailment brought about here.
+names() { vfctl doctor --json | jq -r '[.ailments[].check] - ["cpu", "kvm"] | unique | join(" ")'; }
+healthy=$([ -e /dev/kvm ] && echo 0 || echo 3)
 # evidence CHECK [SUBJECT]: what it found, and the remedy
 evidence() {
 	vfctl doctor --json | jq -r --arg check "$1" --arg subject "${2-}" '.ailments[] |
@@ -30,8 +32,11 @@ exits() {
 }
 
 dmesg -C # of the cases before
+check_is "a new host has no hook" "hook" names
+check "without a hook" finds hook "" "is not there"
+check "doctor installs it" bash -c "vfctl -q doctor --fix; [ -x /etc/libvirt/hooks/qemu.d/50-vfctl ] || ls -l /etc/libvirt/hooks/qemu.d"
 check_is "a healthy host: nothing" "" names
-check "and the status is 0" exits 0 vfctl doctor
+check "and the status is $healthy" exits "$healthy" vfctl doctor
 
 # ---- PFs ----
 echo 0 >"$pci/$left/sriov_drivers_autoprobe"
@@ -126,9 +131,6 @@ virsh -q undefine deaf
 # ---- leases ----
 vfctl -q create "$ens2" 1
 check "a guest's lease" vfctl -q define /payload/guests/small.yaml
-check "without a hook" finds hook "" "is not there"
-check "doctor installs it" bash -c "vfctl -q doctor --fix; [ -x /etc/libvirt/hooks/qemu.d/vfctl ] || ls -l /etc/libvirt/hooks/qemu.d"
-check "and it is well" lacks hook
 vf=$(vf_of "$right" 0)
 qemu-system-x86_64 -S -M q35 -m 16 -display none -serial none -monitor none -device "vfio-pci,host=$vf" &
 stranger=$!
