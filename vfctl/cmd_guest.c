@@ -8,7 +8,6 @@
 #include "define_batch.h"
 #include "main.h"
 #include "session.h"
-#include "vfctl/hook.h"
 
 static const char template_help[] = "domain XML to complete (default: the guest's template, or none)";
 static const char reserve_help[] = "CPUs that are the host's own, such as 0-1";
@@ -56,17 +55,6 @@ const struct command cmd_xml = {
 
 /* ---- define, undefine ---- */
 
-/* Without the hook the guest would start with whatever policy its VFs have. */
-static void warn_hook(struct invocation *in)
-{
-	struct vfctl_hook_status hook;
-
-	if (in->dry_run || vfctl_hook_status_read(in->ctx, &hook) < 0 || hook.seen_by_daemon)
-		return;
-	warn("libvirt does not run vfctl's hook, so the VFs will not get their policy at the start; "
-	     "run: vfctl hook install");
-}
-
 static int run_define(struct invocation *in)
 {
 	const char *batch = option_of(in, "batch");
@@ -78,23 +66,19 @@ static int run_define(struct invocation *in)
 		return usage(in, "--batch takes no GUEST.yaml");
 	if (!batch && !in->arg_count)
 		return usage(in, "GUEST.yaml is missing");
-	if (batch) {
-		status = run_define_batch(in, batch);
-		if (status == EXIT_DONE)
-			warn_hook(in);
-		return status;
-	}
+	if (batch)
+		return run_define_batch(in, batch);
 	status = open_session(in, &s, true);
 
 	if (status == 0) {
 		int r = vfctl_define_plan(in->ctx, s.guest, &s.options, s.template_text,
 			s.template_name, in->dry_run, &change);
 
+		if (r == 0)
+			warn_hook(in); /* before the answer, which repeats warnings */
 		in->result_domain = s.guest->name;
 		status = r < 0 ? fail(in, r) : run_ids_change(in, &s.host, change, "defined");
 		in->result_domain = NULL;
-		if (status == EXIT_DONE)
-			warn_hook(in);
 	}
 	close_session(&s);
 	return status;

@@ -131,6 +131,8 @@ void say_clean(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 int run_change(struct invocation *in, struct vfctl_change *change, const char *done);
 /* Its operations as a JSON list. */
 void print_operations(struct invocation *in, const struct vfctl_change *change);
+/* "warnings" of a JSON answer: what was warned of on standard error. */
+void print_warnings(struct invocation *in);
 /* The first Ctrl-C rolls back, the second ends the process at once. */
 void catch_signals(struct vfctl_ctx *ctx);
 

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "guest_list.h"
+#include "result.h"
 #include "session.h"
 
 struct defining {
@@ -138,6 +139,18 @@ static void define_one(struct defining *d, size_t index)
 	vfctl_change_free(change);
 }
 
+/* What the domains are leased, read once they are defined. */
+static void tell_domains(struct defining *d)
+{
+	const char **names = calloc(d->guests.count + 1, sizeof(*names));
+
+	for (size_t i = 0; names && i < d->guests.count; i++)
+		names[i] = d->guests.v[i]->name;
+	if (names)
+		print_domains_json(d->in, names, d->guests.count);
+	free(names);
+}
+
 static int status_of(const struct defining *d)
 {
 	if (d->unfinished || (d->failed && d->failed < d->guests.count))
@@ -153,6 +166,7 @@ static int define_all(struct defining *d)
 
 	if (r < 0)
 		return fail(d->in, r);
+	warn_hook(d->in);
 	if (!d->in->dry_run)
 		catch_signals(d->in->ctx);
 	if (d->in->json) {
@@ -164,6 +178,9 @@ static int define_all(struct defining *d)
 		define_one(d, i);
 	if (d->in->json) {
 		out_shut(out);
+		if (!d->in->dry_run)
+			tell_domains(d);
+		print_warnings(d->in);
 		out_shut(out);
 	}
 	status = status_of(d);

@@ -275,8 +275,7 @@ static void put_nothing(struct invocation *in, const struct vfctl_change *change
 		out_str(in->out, "nothing_to_do", vfctl_change_nothing(change));
 }
 
-/* What was warned of on standard error. */
-static void print_warnings(struct invocation *in)
+void print_warnings(struct invocation *in)
 {
 	out_open(in->out, "warnings", '[');
 	for (size_t i = 0; i < warned.count; i++)

@@ -124,16 +124,12 @@ static void print_leased_vfs(struct invocation *in, const struct vfctl_snapshot 
 	}
 }
 
-static void print_domain(struct invocation *in, const struct vfctl_snapshot *snapshot)
+static void print_domain(struct invocation *in, const struct vfctl_snapshot *snapshot, const char *key,
+	const struct vfctl_lease *lease)
 {
-	const struct vfctl_lease *lease = vfctl_leases_find(snapshot->leases, in->result_domain);
 	char cpus[512];
 
-	if (!lease) {
-		out_null(in->out, "domain");
-		return;
-	}
-	out_open(in->out, "domain", '{');
+	out_open(in->out, key, '{');
 	out_str(in->out, "name", lease->domain_name);
 	out_str(in->out, "uuid", lease->domain_uuid);
 	out_open(in->out, "numa_nodes", '[');
@@ -161,7 +157,30 @@ void print_result_json(struct invocation *in, const struct vfctl_change *change)
 	else
 		print_changed_vfs(in, snapshot, change);
 	out_shut(in->out);
-	if (in->result_domain)
-		print_domain(in, snapshot);
+	if (in->result_domain) {
+		const struct vfctl_lease *lease = vfctl_leases_find(snapshot->leases, in->result_domain);
+
+		if (lease)
+			print_domain(in, snapshot, "domain", lease);
+		else
+			out_null(in->out, "domain");
+	}
+	vfctl_snapshot_free(snapshot);
+}
+
+void print_domains_json(struct invocation *in, const char *const names[], size_t count)
+{
+	struct vfctl_snapshot *snapshot = NULL;
+
+	if (vfctl_snapshot_read(in->ctx, NULL, &snapshot) < 0)
+		return;
+	out_open(in->out, "domains", '[');
+	for (size_t i = 0; i < count; i++) {
+		const struct vfctl_lease *lease = vfctl_leases_find(snapshot->leases, names[i]);
+
+		if (lease)
+			print_domain(in, snapshot, NULL, lease);
+	}
+	out_shut(in->out);
 	vfctl_snapshot_free(snapshot);
 }

@@ -12,6 +12,8 @@
  */
 void print_result_json(struct invocation *in, const struct vfctl_change *change);
 
+/* "domains" of a batch: each of the @count names that has a lease. */
+void print_domains_json(struct invocation *in, const char *const names[], size_t count);
 
 /* "vfs" of one PF of several; @after NULL: it was not changed, and none are told. */
 void print_pf_result(struct invocation *in, const struct vfctl_snapshot *after, const char *pf);

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "main.h"
+#include "vfctl/hook.h"
 #include "vfctl/host.h"
 
 /* ---- files ---- */
@@ -205,4 +206,14 @@ int open_session(struct invocation *in, struct session *s, bool needs_libvirt)
 	s->template_text = text;
 	s->template_name = name;
 	return r;
+}
+
+void warn_hook(struct invocation *in)
+{
+	struct vfctl_hook_status hook;
+
+	if (in->dry_run || vfctl_hook_status_read(in->ctx, &hook) < 0 || hook.seen_by_daemon)
+		return;
+	warn("libvirt does not run vfctl's hook, so the VFs will not get their policy at the start; "
+	     "run: vfctl hook install");
 }

@@ -34,5 +34,7 @@ int open_host(struct invocation *in, struct session *s, bool needs_libvirt);
 /* The same with the guest and its template. */
 int open_session(struct invocation *in, struct session *s, bool needs_libvirt);
 void close_session(struct session *s);
+/* Without the hook a guest that is defined would start with whatever policy its VFs have. */
+void warn_hook(struct invocation *in);
 
 #endif

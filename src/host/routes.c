@@ -174,6 +174,7 @@ static bool parse_endpoint(const char *text, struct endpoint *ret)
 
 	*ret = (struct endpoint){.ipv6 = words == ADDRESS_WORDS};
 	if (digits % 8 || (words != 1 && words != ADDRESS_WORDS) ||
+		strspn(text, "0123456789ABCDEFabcdef:") != strlen(text) || /* nor a sign, which %x takes */
 		sscanf(text + digits, ":%4x", &ret->port) != 1)
 		return false;
 	for (size_t i = 0; i < words; i++) {

@@ -104,7 +104,7 @@ check "define again" define g
 check "undefine by virsh" bash -c "virsh dumpxml --inactive g | sed '/<uuid>/d' >/tmp/anew.xml && virsh -q undefine g"
 check "define it anew" virsh -q define /tmp/anew.xml
 check_fails "it does not start" virsh -q start g
-check "the lease becomes its own" vfctl recover --rebuild
+check "the lease becomes its own" vfctl recover --rebuild --trust-metadata
 check "it starts" virsh -q start g
 check "stop" virsh -q destroy g
 check "nothing disagrees" vfctl status
