@@ -262,7 +262,7 @@ static void each_fault_names_its_member(void **state)
 			fail_msg("'%s' was taken", faults[i].to);
 		assert_null(m);
 		if (!strstr(vfctl_ctx_error(ctx), faults[i].words) ||
-			strncmp(vfctl_ctx_error(ctx), "model.json: ", 12))
+			strncmp(vfctl_ctx_error(ctx), "model.json:", 11)) /* a line and column follow, or a space */
 			fail_msg("'%s' said: %s", faults[i].to, vfctl_ctx_error(ctx));
 	}
 }
@@ -283,7 +283,7 @@ static void what_is_no_object_is_no_model(void **state)
 		assert_int_equal(vfctl_model_parse(ctx, "f", cases[i].text,
 			strlen(cases[i].text), &m), cases[i].error);
 		assert_null(m);
-		assert_non_null(strstr(vfctl_ctx_error(ctx), "f: "));
+		assert_int_equal(strncmp(vfctl_ctx_error(ctx), "f:", 2), 0);
 	}
 }
 
