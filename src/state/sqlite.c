@@ -232,7 +232,7 @@ static int make_file(struct vfctl_ctx *ctx, const char *path)
 	return 0;
 }
 
-static int make_directory(struct vfctl_ctx *ctx, const char *path)
+int db_make_directory(struct vfctl_ctx *ctx, const char *path)
 {
 	_free_ char *dir = strdup(path);
 	char *slash = dir ? strrchr(dir, '/') : NULL;
@@ -263,7 +263,7 @@ int db_open(struct vfctl_ctx *ctx, const char *path, bool write, struct db **ret
 		return ctx_fail(ctx, -ENOENT, "there is no state file %s yet", path);
 	r = dl_bind(ctx, "libsqlite3.so.0", symbols, ARRAY_SIZE(symbols));
 	if (r == 0 && write && !str_eq(path, MEMORY))
-		r = make_directory(ctx, path);
+		r = db_make_directory(ctx, path);
 	if (r == 0 && !str_eq(path, MEMORY))
 		r = write ? make_file(ctx, path) : make_files_private(ctx, path);
 	if (r < 0)
