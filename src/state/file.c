@@ -265,8 +265,11 @@ static int make_first(struct vfctl_ctx *ctx)
 	struct db *db = NULL;
 	int r = db_make_directory(ctx, ctx->state_path);
 
-	if (r == 0)
-		r = part_open(ctx, ctx->state_path, true, &part);
+	if (r < 0)
+		return r;
+	r = part_open(ctx, ctx->state_path, true, &part);
+	if (r < 0 && r != -EEXIST && db_way_out(-r)[0])
+		return ctx_append(ctx, r, "%s", db_way_out(-r));
 	if (r == 0)
 		r = db_open(ctx, part.path, true, &db);
 	if (r < 0)
