@@ -431,14 +431,38 @@ static int dry_run(struct invocation *in, const struct vfctl_declared *d)
 	return status_of(d, NULL, NULL, 0, NULL, NULL);
 }
 
+/*
+ * A change that was interrupted may have left this host as declared in all that is compared: recover
+ * first. What cannot be recovered keeps the other PFs from nothing.
+ */
+static bool recover_first(struct invocation *in)
+{
+	const struct vfctl_recover_options how = {.host_only = true};
+	struct vfctl_recovery *open = NULL;
+	int r = vfctl_recover(in->ctx, &how, &open);
+
+	for (size_t i = 0; open && i < open->count; i++)
+		if (open->changes[i].error)
+			warn("'%s' was interrupted and cannot be rolled back: %s; remove what stands in the "
+			     "way, then: vfctl recover", open->changes[i].story, open->changes[i].error);
+	/* A state file that cannot be read is told of where leases are compared. */
+	if (!open)
+		return true;
+	vfctl_recovery_free(open);
+	return r == 0;
+}
+
 static int run_apply(struct invocation *in)
 {
 	struct view v = {0};
 	unsigned seconds = 0;
+	bool recovered = true;
 	int status = option_seconds(in, "wait", 0, 3600, &seconds);
 
 	if (status)
 		return status;
+	if (!in->dry_run)
+		recovered = recover_first(in);
 	status = await_devices(in, declaration_of(in), seconds, &v);
 	if (status == EXIT_DONE && v.spec->absent)
 		status = fail_as(in, EXIT_USAGE, -ENOENT, "no " VFCTL_HOST_SPEC_PATH " (a "
@@ -447,7 +471,7 @@ static int run_apply(struct invocation *in)
 	else if (status == EXIT_DONE)
 		status = in->dry_run ? dry_run(in, v.declared) : carry_out(in, &v);
 	close_view(&v);
-	return status;
+	return status == EXIT_DONE && !recovered ? EXIT_PARTLY : status;
 }
 
 static const struct option_row apply_options[] = {

@@ -483,13 +483,40 @@ int recover_pfs(struct vfctl_ctx *ctx)
 	return r;
 }
 
+/* The journal is of the system's libvirt alone. What was at hand before is put back by the caller. */
+static struct vfctl_hypervisor *take_hypervisor(struct vfctl_ctx *ctx, struct vfctl_hypervisor *hypervisor)
+{
+	struct vfctl_hypervisor *outer = ctx->hypervisor;
+
+	ctx->hypervisor = hypervisor && !hypervisor->uri ? hypervisor : NULL;
+	return outer;
+}
+
+int recover_lock_with(struct vfctl_ctx *ctx, struct vfctl_hypervisor *hypervisor, const char *lock,
+	int *ret_fd)
+{
+	struct vfctl_hypervisor *outer = take_hypervisor(ctx, hypervisor);
+	int r = recover_lock(ctx, lock, ret_fd);
+
+	ctx->hypervisor = outer;
+	return r;
+}
+
+int recover_pfs_with(struct vfctl_ctx *ctx, struct vfctl_hypervisor *hypervisor)
+{
+	struct vfctl_hypervisor *outer = take_hypervisor(ctx, hypervisor);
+	int r = recover_pfs(ctx);
+
+	ctx->hypervisor = outer;
+	return r;
+}
+
 bool recover_guests(struct vfctl_ctx *ctx, struct vfctl_hypervisor *hypervisor,
 	const char *story)
 {
-	struct vfctl_hypervisor *outer = ctx->hypervisor;
+	struct vfctl_hypervisor *outer = take_hypervisor(ctx, hypervisor);
 	bool finished = false;
 
-	ctx->hypervisor = hypervisor->uri ? NULL : hypervisor;
 	if (recover_under(ctx, HOST_LOCK_PLACEMENT, story ? story : "", &finished) < 0) {
 		log_warn(ctx, "%s", vfctl_ctx_error(ctx));
 		ctx_clear(ctx);
@@ -543,7 +570,7 @@ int guest_lock(struct vfctl_ctx *ctx, struct vfctl_hypervisor *hypervisor, int *
 	if (r < 0)
 		return r;
 	recover_guests(ctx, hypervisor, NULL);
-	return recover_pfs(ctx);
+	return recover_pfs_with(ctx, hypervisor);
 }
 
 int guest_change_open(struct vfctl_ctx *ctx, bool dry_run, struct vfctl_change **ret_change)
@@ -553,6 +580,20 @@ int guest_change_open(struct vfctl_ctx *ctx, bool dry_run, struct vfctl_change *
 
 	if (r == 0 && !dry_run)
 		r = host_lock(ctx, HOST_LOCK_PLACEMENT, false, &change->placement_fd);
+	if (r == 0)
+		*ret_change = steal(change);
+	return r;
+}
+
+int guest_change_recovered(struct vfctl_ctx *ctx, bool dry_run, struct vfctl_change **ret_change)
+{
+	_change_ struct vfctl_change *change = NULL;
+	int r = guest_change_open(ctx, dry_run, &change);
+
+	if (r == 0 && !dry_run)
+		r = recover_locked(ctx, HOST_LOCK_PLACEMENT);
+	if (r == 0 && !dry_run)
+		r = recover_pfs(ctx);
 	if (r == 0)
 		*ret_change = steal(change);
 	return r;

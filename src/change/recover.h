@@ -38,6 +38,13 @@ int recover_lock(struct vfctl_ctx *ctx, const char *lock, int *ret_fd);
  */
 int recover_pfs(struct vfctl_ctx *ctx);
 /*
+ * The same as recover_lock() and recover_pfs() with libvirt at hand (NULL: it is not), for changes of a
+ * PF that are of a definition as well.
+ */
+int recover_lock_with(struct vfctl_ctx *ctx, struct vfctl_hypervisor *hypervisor, const char *lock,
+	int *ret_fd);
+int recover_pfs_with(struct vfctl_ctx *ctx, struct vfctl_hypervisor *hypervisor);
+/*
  * The same for the changes of guests, with the placement lock held and libvirt at hand. What
  * cannot be recovered is a warning: it is another guest's. True: @story (which may be NULL)
  * was carried on to its end.
@@ -59,6 +66,11 @@ int guest_journal(struct vfctl_ctx *ctx, struct vfctl_change *change,
 int guest_lock(struct vfctl_ctx *ctx, struct vfctl_hypervisor *hypervisor, int *ret_fd);
 /* An empty change that holds the placement lock; a dry run holds none. */
 int guest_change_open(struct vfctl_ctx *ctx, bool dry_run, struct vfctl_change **ret_change);
+/*
+ * The same for a change that needs no libvirt, with what was interrupted recovered first: an error says
+ * what stands in the way.
+ */
+int guest_change_recovered(struct vfctl_ctx *ctx, bool dry_run, struct vfctl_change **ret_change);
 /* The same by guest_lock(). */
 int guest_change_new(struct vfctl_ctx *ctx, struct vfctl_hypervisor *hypervisor, bool dry_run,
 	struct vfctl_change **ret_change);

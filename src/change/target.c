@@ -44,7 +44,7 @@ static int find_target(struct vfctl_ctx *ctx, const char *name, bool is_vf, stru
 }
 
 /* Lock the PF that @name is about; neither its VFs nor leases are looked at for that. */
-static int lock_pf(struct vfctl_ctx *ctx, const char *name, bool is_vf, int *ret_fd)
+static int lock_pf(struct vfctl_ctx *ctx, const char *name, const struct target_need *need, int *ret_fd)
 {
 	_inventory_ struct vfctl_inventory *inv = NULL;
 	const struct vfctl_pf *pf;
@@ -54,11 +54,11 @@ static int lock_pf(struct vfctl_ctx *ctx, const char *name, bool is_vf, int *ret
 
 	if (r < 0)
 		return r;
-	r = is_vf ? vfctl_inventory_find_vf(ctx, inv, name, &pf, &vf)
-		  : vfctl_inventory_find_pf(ctx, inv, name, &pf);
+	r = need->is_vf ? vfctl_inventory_find_vf(ctx, inv, name, &pf, &vf)
+			: vfctl_inventory_find_pf(ctx, inv, name, &pf);
 	if (r < 0)
 		return explain(ctx, inv, r);
-	return recover_lock(ctx, vfctl_bdf_format(&pf->bdf, text), ret_fd);
+	return recover_lock_with(ctx, need->hypervisor, vfctl_bdf_format(&pf->bdf, text), ret_fd);
 }
 
 static int lock(struct vfctl_ctx *ctx, const char *name, const struct target_need *need,
@@ -70,7 +70,7 @@ static int lock(struct vfctl_ctx *ctx, const char *name, const struct target_nee
 		r = host_lock(ctx, HOST_LOCK_PLACEMENT, !need->alone, &t->placement_fd);
 	if (r == 0 && need->hypervisor)
 		recover_guests(ctx, need->hypervisor, NULL);
-	return r < 0 ? r : lock_pf(ctx, name, need->is_vf, &t->lock_fd);
+	return r < 0 ? r : lock_pf(ctx, name, need, &t->lock_fd);
 }
 
 int target_open(struct vfctl_ctx *ctx, const char *name, const struct target_need *need,

@@ -58,7 +58,7 @@ int vfctl_release_plan(struct vfctl_ctx *ctx, struct vfctl_hypervisor *hyperviso
 	_leases_ struct vfctl_leases *leases = NULL;
 	_free_ char *left = NULL;
 	const struct vfctl_lease *lease = NULL;
-	int r = guest_change_open(ctx, dry_run, &change);
+	int r = guest_change_recovered(ctx, dry_run, &change);
 
 	if (r == 0)
 		r = find_lease(ctx, hypervisor, domain, &leases, &lease);

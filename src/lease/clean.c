@@ -402,7 +402,7 @@ int vfctl_clean_plan(struct vfctl_ctx *ctx, const struct vfctl_host_spec *spec, 
 {
 	_snapshot_ struct vfctl_snapshot *snapshot = NULL;
 	_change_ struct vfctl_change *change = NULL;
-	int r = guest_change_open(ctx, dry_run, &change);
+	int r = guest_change_recovered(ctx, dry_run, &change);
 
 	if (r == 0)
 		r = vfctl_snapshot_read(ctx, NULL, &snapshot);

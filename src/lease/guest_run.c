@@ -249,6 +249,20 @@ int run_mark(struct vfctl_ctx *ctx, const char *uuid, const char *lease, const c
 	return r < 0 ? r : journal_note(ctx, &entry, &op, 1, true);
 }
 
+int run_take(struct vfctl_ctx *ctx, struct store *store, const struct vfctl_lease *lease,
+	const struct vfctl_lease_vf *vf)
+{
+	_entry_ struct journal_entry entry = {0};
+	_free_ char *want = str_format("%s %s", lease->id, lease->domain_name);
+	const struct op op = {&op_run, (char *)lease->domain_uuid, want, (char *)""};
+	int r = want ? begin_entry(ctx, lease->domain_uuid, lease->domain_name, &entry) : ctx_oom(ctx);
+
+	if (r < 0)
+		return r;
+	return vf ? store_add_vf_running(store, lease->id, vf, &entry, &op)
+		  : store_take_running(store, lease, &entry, &op);
+}
+
 /* ---- the end ---- */
 
 static bool is_target(const struct op *op, const struct vfctl_lease_vf *vf)

@@ -5,6 +5,8 @@
 #include "base/steps.h"
 #include "vfctl/lease.h"
 
+struct store;
+
 /*
  * A domain's run, from the hook's "prepare" to its "release", is one change that stays open in
  * the journal: its operations are what the guest's start changed on the host, and the end of the
@@ -27,6 +29,9 @@ int run_note(struct vfctl_ctx *ctx, const char *uuid, const char *name, const st
 	size_t count);
 /* The domain runs, and all that it holds has its policy: as if the hook had prepared it. */
 int run_mark(struct vfctl_ctx *ctx, const char *uuid, const char *lease, const char *name);
+/* The same, and lease all of that, or (@vf not NULL) that VF more, to it; both or neither. */
+int run_take(struct vfctl_ctx *ctx, struct store *store, const struct vfctl_lease *lease,
+	const struct vfctl_lease_vf *vf);
 
 enum run_state {
 	RUN_NONE,

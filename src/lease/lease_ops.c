@@ -101,11 +101,12 @@ static int take_lease(struct vfctl_ctx *ctx, const struct op *op)
 	if (*op->before)
 		return replace_lease(ctx, op, &t);
 	r = store_open(ctx, STORE_WRITE, &store);
-	if (r == 0)
-		r = t.is_asked ? store_take_asked(store, &t.lease, &t.asked)
-			       : store_take(store, &t.lease);
-	return r == 0 && t.lease.running
-		? run_mark(ctx, op->target, t.lease.id, t.lease.domain_name) : r;
+	if (r < 0)
+		return r;
+	if (t.lease.running)
+		return run_take(ctx, store, &t.lease, NULL);
+	return t.is_asked ? store_take_asked(store, &t.lease, &t.asked)
+			  : store_take(store, &t.lease);
 }
 
 /* 1: the lease that the change took goes back; 0: it is gone, or somebody else's. */
@@ -204,10 +205,11 @@ static int lease_vf(struct vfctl_ctx *ctx, const struct op *op)
 		r = lease ? store_open(ctx, STORE_WRITE, &store) : fail_no_lease(ctx, uuid);
 	if (r < 0)
 		return r;
-	r = has ? store_set_intent(store, &has->bdf, &row.intent)
-		: store_add_vf(store, lease->id, &row);
+	if (!has)
+		return running ? run_take(ctx, store, lease, &row) : store_add_vf(store, lease->id, &row);
+	r = store_set_intent(store, &has->bdf, &row.intent);
 	/* It was named, and has the address of another than it was. */
-	if (r == 0 && has && row.port_id[0] && !str_eq(row.port_id, has->port_id))
+	if (r == 0 && row.port_id[0] && !str_eq(row.port_id, has->port_id))
 		r = store_set_port(store, &has->bdf, row.port_id);
 	return r == 0 && running ? run_mark(ctx, uuid, lease->id, lease->domain_name) : r;
 }

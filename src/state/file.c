@@ -4,6 +4,9 @@
 #include <errno.h>
 #include <sys/stat.h>
 #include <time.h>
+#include <unistd.h>
+
+#include "state/part.h"
 
 /*
  * One row per version; a row is never changed once released. user_version counts the
@@ -235,6 +238,60 @@ static int read_version(struct vfctl_ctx *ctx, struct db **db, bool write, int *
 	return db_version(*db, ret);
 }
 
+/* What is in the log would not be renamed with the file. */
+static int close_whole(struct db *db, const char *path)
+{
+	struct vfctl_ctx *ctx = db_ctx(db);
+	_free_ char *log = str_format("%s-wal", path);
+	struct stat st;
+	int r = db_exec(db, "PRAGMA wal_checkpoint(TRUNCATE)");
+
+	db_close(db);
+	if (r < 0)
+		return r;
+	if (!log)
+		return ctx_oom(ctx);
+	return stat(log, &st) == 0 && st.st_size > 0
+		? ctx_fail(ctx, -EBUSY, "another process reads %s; wait until it ends", path) : 0;
+}
+
+/*
+ * It has its name when it is whole: a process that is killed here leaves none, so that an empty one is
+ * never ours. Another process may make it meanwhile.
+ */
+static int make_first(struct vfctl_ctx *ctx)
+{
+	_part_ struct part part = NO_PART;
+	struct db *db = NULL;
+	int r = db_make_directory(ctx, ctx->state_path);
+
+	if (r < 0)
+		return r;
+	r = part_open(ctx, ctx->state_path, true, &part);
+	if (r < 0 && r != -EEXIST && db_way_out(-r)[0])
+		return ctx_append(ctx, r, "%s", db_way_out(-r));
+	if (r == 0)
+		r = db_open(ctx, part.path, true, &db);
+	if (r < 0)
+		return ctx_forgive(ctx, r, -EEXIST);
+	r = migrate(db, 0);
+	if (r < 0) {
+		db_close(db);
+		return r;
+	}
+	r = close_whole(db, part.path);
+	if (r == 0)
+		r = part_publish(ctx, &part, ctx->state_path);
+	return ctx_forgive(ctx, r, -EEXIST);
+}
+
+static int fail_empty(struct vfctl_ctx *ctx)
+{
+	return ctx_fail(ctx, -EBADF, "state file %s is empty, or another program's: its leases are lost; "
+		"put a backup in its place (vfctl help backup), or remove it, then: vfctl recover --rebuild",
+		ctx->state_path);
+}
+
 int state_file_open(struct vfctl_ctx *ctx, bool write, struct db **ret_db)
 {
 	_cleanup_(closep) struct db *db = NULL;
@@ -244,6 +301,8 @@ int state_file_open(struct vfctl_ctx *ctx, bool write, struct db **ret_db)
 	if (ctx->state && (*ret_db = db_share(ctx->state, ctx->state_path)))
 		return 0;
 	r = check_plain(ctx, ctx->state_path);
+	if (r == 0 && write && access(ctx->state_path, F_OK) < 0 && errno == ENOENT)
+		r = make_first(ctx);
 	if (r == 0)
 		r = db_open(ctx, ctx->state_path, write, &db);
 	if (r == 0)
@@ -253,10 +312,10 @@ int state_file_open(struct vfctl_ctx *ctx, bool write, struct db **ret_db)
 	if (version > VERSION)
 		return ctx_fail(ctx, -EBADF, "state file %s was written by a newer vfctl (schema "
 			"%d, this one knows %d)", ctx->state_path, version, VERSION);
-	if (version < VERSION && write)
+	if (version == 0)
+		r = fail_empty(ctx);
+	else if (version < VERSION && write)
 		r = migrate(db, version);
-	else if (version == 0)
-		r = ctx_fail(ctx, -ENOENT, "state file %s is empty", ctx->state_path);
 	if (r < 0)
 		return r;
 	if (write && !ctx->state)

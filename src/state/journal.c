@@ -123,7 +123,7 @@ static void leave(struct vfctl_ctx *ctx)
 /* What marks the run as prepared comes first: it is the last to be taken back. */
 #define FIRST_NUMBER 0
 
-static int note_all(struct db *db, const struct journal_entry *entry, const struct op *ops,
+int journal_note_in(struct db *db, const struct journal_entry *entry, const struct op *ops,
 	size_t count, bool first)
 {
 	int64_t id, number = FIRST_NUMBER;
@@ -155,7 +155,7 @@ int journal_note(struct vfctl_ctx *ctx, const struct journal_entry *entry,
 		r = db_exec(db, "BEGIN IMMEDIATE");
 	if (r < 0)
 		return r;
-	r = note_all(db, entry, ops, count, first);
+	r = journal_note_in(db, entry, ops, count, first);
 	if (r == 0)
 		r = db_exec(db, "COMMIT");
 	return r < 0 ? db_roll_back(db, r) : 0;

@@ -13,6 +13,8 @@
  */
 extern const struct journal state_journal;
 
+struct db;
+
 struct open_change {
 	int64_t id;
 	char *story;	/* "create ens1 4" */
@@ -49,6 +51,9 @@ int journal_read_runs(struct vfctl_ctx *ctx, const char *run,
  */
 int journal_note(struct vfctl_ctx *ctx, const struct journal_entry *entry,
 	const struct op *ops, size_t count, bool first);
+/* The same within a transaction that is open. */
+int journal_note_in(struct db *db, const struct journal_entry *entry, const struct op *ops, size_t count,
+	bool first);
 /* The run did not do that after all. */
 int journal_forget(struct vfctl_ctx *ctx, const char *run, const struct op *op);
 /* It is done, taken back, or accepted as it is. */

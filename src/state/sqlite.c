@@ -51,7 +51,7 @@ struct query {
 
 /* ---- errors in words ---- */
 
-static const char *way_out(int error)
+const char *db_way_out(int error)
 {
 	switch (error) {
 	case EACCES:
@@ -140,7 +140,7 @@ static int fail_db(struct db *db)
 		if (kinds[i].code == code)
 			return ctx_fail(db->ctx, -(error ? error : kinds[i].error), "state file %s: %s%s",
 				db->path, sym_sqlite3_errmsg(db->handle),
-				error ? way_out(error) : kinds[i].words);
+				error ? db_way_out(error) : kinds[i].words);
 	}
 	return ctx_fail(db->ctx, -EIO, "state file %s: %s", db->path,
 		sym_sqlite3_errmsg(db->handle));
@@ -226,13 +226,13 @@ static int make_file(struct vfctl_ctx *ctx, const char *path)
 		return make_files_private(ctx, path);
 	if (fd < 0)
 		return ctx_fail(ctx, -errno, "make the state file %s: %s%s", path, strerror(errno),
-			way_out(errno));
+			db_way_out(errno));
 	if (fchmod(fd, 0600) < 0)
 		return ctx_fail(ctx, -errno, "make %s private: %s", path, strerror(errno));
 	return 0;
 }
 
-static int make_directory(struct vfctl_ctx *ctx, const char *path)
+int db_make_directory(struct vfctl_ctx *ctx, const char *path)
 {
 	_free_ char *dir = strdup(path);
 	char *slash = dir ? strrchr(dir, '/') : NULL;
@@ -244,7 +244,7 @@ static int make_directory(struct vfctl_ctx *ctx, const char *path)
 	*slash = '\0';
 	if (mkdir(dir, 0700) < 0 && errno != EEXIST)
 		return ctx_fail(ctx, -errno, "make the directory %s for the state file: %s%s", dir,
-			strerror(errno), way_out(errno));
+			strerror(errno), db_way_out(errno));
 	return 0;
 }
 
@@ -263,7 +263,7 @@ int db_open(struct vfctl_ctx *ctx, const char *path, bool write, struct db **ret
 		return ctx_fail(ctx, -ENOENT, "there is no state file %s yet", path);
 	r = dl_bind(ctx, "libsqlite3.so.0", symbols, ARRAY_SIZE(symbols));
 	if (r == 0 && write && !str_eq(path, MEMORY))
-		r = make_directory(ctx, path);
+		r = db_make_directory(ctx, path);
 	if (r == 0 && !str_eq(path, MEMORY))
 		r = write ? make_file(ctx, path) : make_files_private(ctx, path);
 	if (r < 0)

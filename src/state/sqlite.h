@@ -13,6 +13,10 @@
 struct db;
 struct query;
 
+/* What helps against an errno value of a file or its disk, in parentheses; "" nothing known. */
+const char *db_way_out(int error);
+/* Make the directory that @path is in, for root alone, unless it is there. */
+int db_make_directory(struct vfctl_ctx *ctx, const char *path);
 /* @write false: -ENOENT when there is no file. */
 int db_open(struct vfctl_ctx *ctx, const char *path, bool write, struct db **ret_db);
 /*

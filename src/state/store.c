@@ -8,6 +8,7 @@
 #include "base/json.h"
 #include "base/vfattr.h"
 #include "state/file.h"
+#include "state/journal.h"
 
 /* The first schema with the table of cells (state/file.c). */
 #define VERSION_CELLS 4
@@ -173,6 +174,38 @@ static int take(struct store *s, const void *data)
 int store_take(struct store *store, const struct vfctl_lease *lease)
 {
 	return in_transaction(store, take, lease);
+}
+
+struct running_lease {
+	const struct vfctl_lease *lease;
+	const char *id;
+	const struct vfctl_lease_vf *vf; /* NULL: all of the lease */
+	const struct journal_entry *entry;
+	const struct op *mark;
+};
+
+static int take_running(struct store *s, const void *data)
+{
+	const struct running_lease *l = data;
+	int r = l->vf ? insert_vf(s, l->id, l->vf) : take(s, l->lease);
+
+	return r < 0 ? r : journal_note_in(s->db, l->entry, l->mark, 1, true);
+}
+
+int store_take_running(struct store *store, const struct vfctl_lease *lease,
+	const struct journal_entry *entry, const struct op *mark)
+{
+	const struct running_lease l = {.lease = lease, .entry = entry, .mark = mark};
+
+	return in_transaction(store, take_running, &l);
+}
+
+int store_add_vf_running(struct store *store, const char *id, const struct vfctl_lease_vf *vf,
+	const struct journal_entry *entry, const struct op *mark)
+{
+	const struct running_lease l = {.id = id, .vf = vf, .entry = entry, .mark = mark};
+
+	return in_transaction(store, take_running, &l);
 }
 
 /* A guest of vfctl define. */

@@ -12,6 +12,8 @@
  * commands at once cannot hand out the same one whatever they planned.
  */
 struct store;
+struct journal_entry;
+struct op;
 
 enum store_mode { STORE_READ, STORE_WRITE };
 
@@ -34,6 +36,12 @@ static inline void store_closep(struct store **store)
  * journal's (lease/guest_run.h). -EEXIST, naming the holder, when anything is taken.
  */
 int store_take(struct store *store, const struct vfctl_lease *lease);
+/*
+ * The same of a guest that runs: its run begins with it, or neither is there. @entry says whose run,
+ * @mark what marks it (state/journal.h).
+ */
+int store_take_running(struct store *store, const struct vfctl_lease *lease,
+	const struct journal_entry *entry, const struct op *mark);
 /* The same, and count the guest among those that are asked for here; and both undone. */
 int store_take_asked(struct store *store, const struct vfctl_lease *lease,
 	const struct asked_shape *shape);
@@ -49,6 +57,9 @@ int store_replace(struct store *store, const char *id, const struct vfctl_lease 
 int store_drop(struct store *store, const char *id);
 /* Add one VF to a lease (-EEXIST as above), or take one away (-ENOENT). */
 int store_add_vf(struct store *store, const char *id, const struct vfctl_lease_vf *vf);
+/* With the mark of its run, as above. */
+int store_add_vf_running(struct store *store, const char *id, const struct vfctl_lease_vf *vf,
+	const struct journal_entry *entry, const struct op *mark);
 int store_remove_vf(struct store *store, const char *id, const struct vfctl_bdf *vf);
 /* Its domain is called otherwise by now. -ENOENT when there is no lease of that id. */
 int store_rename(struct store *store, const char *id, const char *name);

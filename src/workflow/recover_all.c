@@ -228,12 +228,21 @@ static int recover_runs(struct vfctl_ctx *ctx, struct recovery *all,
 	return 0;
 }
 
+/* Changes of guests and of benchmarks have locks of their own. */
+static bool is_chosen(const struct open_change *c, const struct vfctl_recover_options *options)
+{
+	return !options->host_only || !(str_eq(c->lock, HOST_LOCK_PLACEMENT) ||
+		str_starts(c->lock, HOST_LOCK_BENCH));
+}
+
 static int recover_changes(struct vfctl_ctx *ctx, struct recovery *all,
 	const struct vfctl_recover_options *options, struct libvirt_visit *visit)
 {
 	for (size_t i = 0; i < all->open->count; i++) {
 		int r;
 
+		if (!is_chosen(&all->open->v[i], options))
+			continue;
 		if (recover_asks_libvirt(&all->open->v[i]))
 			connect_to(ctx, options, visit);
 		r = recover_next(ctx, &all->open->v[i], options,
@@ -265,7 +274,7 @@ int vfctl_recover(struct vfctl_ctx *ctx, const struct vfctl_recover_options *opt
 	if (!all->public.changes)
 		return ctx_oom(ctx);
 	r = recover_changes(ctx, all, options ? options : &nothing, &visit);
-	if (r == 0)
+	if (r == 0 && !(options && options->host_only))
 		r = recover_runs(ctx, all, options ? options : &nothing, &visit);
 	if (r < 0)
 		return r;

@@ -53,6 +53,8 @@ struct vfctl_recover_options {
 	 * first change of a guest is met, and closed before the end. NULL: those changes wait.
 	 */
 	int (*connect)(struct vfctl_ctx *ctx, struct vfctl_hypervisor **ret_hypervisor);
+	/** Leave changes of guests, and runs that libvirt did not end, to another call. */
+	bool host_only;
 };
 
 /**

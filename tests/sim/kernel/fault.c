@@ -18,6 +18,7 @@ struct fault {
 	bool kill; /* the process dies: before the call, or after it with @late */
 	bool run;  /* $SIM_RUN, a shell command, is run before the call, which then does its work */
 	bool only_libvirt, libvirt; /* its calls alone count, and this is none */
+	bool only_state;
 	bool hit;
 };
 
@@ -71,13 +72,27 @@ int fault_libvirt(struct host *h, bool done)
 {
 	struct fault *f = (struct fault *)h;
 
-	if (!str_eq(h->ops->name, "fault") || f->late != done)
+	if (!str_eq(h->ops->name, "fault") || f->only_state || f->late != done)
 		return 0;
 	f->libvirt = false;
 	if (now(h))
 		return fail(h);
 	f->libvirt = f->only_libvirt;
 	return 0;
+}
+
+static struct host *state_host; /* whose process dies at a write of the state file */
+
+void fault_state(void)
+{
+	struct fault *f = (struct fault *)state_host;
+
+	if (!f)
+		return;
+	f->libvirt = false;
+	if (now(state_host))
+		fail(state_host);
+	f->libvirt = true;
 }
 
 static int fault_read(struct host *h, const char *path, struct buf *ret)
@@ -222,7 +237,10 @@ int fault_host_new(struct host *inner, unsigned n, int error, const char *how,
 		fault_of(*ret_host)->on = str_eq(how, "on");
 		fault_of(*ret_host)->only_libvirt = str_eq(how, "libvirt") ||
 			str_eq(how, "kill-libvirt");
-		fault_of(*ret_host)->libvirt = fault_of(*ret_host)->only_libvirt;
+		fault_of(*ret_host)->only_state = str_eq(how, "kill-state");
+		fault_of(*ret_host)->libvirt = fault_of(*ret_host)->only_libvirt ||
+			fault_of(*ret_host)->only_state;
+		state_host = fault_of(*ret_host)->only_state ? *ret_host : NULL;
 	}
 	return r;
 }

@@ -74,13 +74,16 @@ int sim_host_new(const char *root, struct host **ret_host);
  * Fail call @n (1 is the first) with @error; calls are counted over all operations. @how
  * "late": of writes and netlink requests alone, and only after they did their work; "on":
  * all calls after it too; "kill": the process dies there; "kill-late": after the work;
- * "libvirt" and "kill-libvirt": of the calls to libvirt alone; "run": it does not fail, but
+ * "libvirt" and "kill-libvirt": of the calls to libvirt alone; "kill-state": after
+ * each write of SQLite's alone; "run": it does not fail, but
  * before it $SIM_RUN is run; "": that one.
  */
 int fault_host_new(struct host *inner, unsigned n, int error, const char *how,
 	struct host **ret_host);
 /* A call to libvirt, before its work or when it is done: 0, or how it fails. */
 int fault_libvirt(struct host *h, bool done);
+/* After a write of SQLite's. */
+void fault_state(void);
 /* Above 0 while the simulator is at work, and not the program. */
 extern int sim_inside;
 /* True when the call that should fail was reached. */
