@@ -205,7 +205,7 @@ static void put_ranges(struct buf *out, const char *text, enum vfctl_id_kind kin
 
 	at = at ? at + strlen("ranges=") : "";
 	for (; sscanf(at, "%16" SCNx64 "..%16" SCNx64, &first, &last) == 2;
-		at += strcspn(at, ",") + (strchr(at, ',') != NULL)) {
+		at += strcspn(at, ","), at += *at == ',') {
 		if (++count > 3)
 			break;
 		buf_printf(out, "%s%s..%s", count > 1 ? ", " : "", vfctl_id_format(kind, first, a),

@@ -158,7 +158,7 @@ static const struct {
 	{"8589934592, \"pools\"", "-1, \"pools\"", "nodes[0].memory_bytes: -1 is not 0 to"},
 	{"8589934592, \"pools\"", "9000000000000000000, \"pools\"",
 		"nodes[0].memory_bytes: 9000000000000000000 is not 0 to"},
-	{"8589934592, \"pools\"", "99999999999999999999, \"pools\"", "not JSON at line"},
+	{"8589934592, \"pools\"", "99999999999999999999, \"pools\"", "model.json:4:66: not JSON"},
 	{"\"memory_bytes\": 1073741824", "\"memory_byte\": 1073741824",
 		"nodes[2]: there is no member 'memory_byte'; it has id, cpus, memory_bytes, pools"},
 	{"2097152, \"total\"", "2097153, \"total\"", "nodes[0].pools[0].page_bytes: 2097153 is "
