@@ -132,6 +132,8 @@ domain() {
 	echo "</devices></domain>"
 }
 
+# sqlite3 waits for a vfctl that holds the state file at this moment.
+sqlite3() { command sqlite3 -cmd '.timeout 60000' "$@"; }
 # The state behind the tool's back. Whether a lease's domain runs, and what its VFs had before:
 is_running="EXISTS (SELECT 1 FROM change JOIN change_op ON id = change
 	WHERE run = domain_uuid AND type = 'run')"
