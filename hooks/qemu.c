@@ -38,6 +38,7 @@ static const char *const needed[] = {"prepare", "start", "started", "reconnect",
 
 /* What the child tells its parent, in memory that both see. */
 struct shared {
+	int64_t start;	    /* of the hook: the budget counts from here, for both */
 	unsigned budget_ms; /* host.yaml may say another one than the first */
 	bool over;	    /* all is done or taken back: only words are still to come */
 	char doing[VFCTL_DOING_SIZE];
@@ -126,9 +127,11 @@ static char *read_stdin(size_t *ret_len, int64_t end)
 
 static void set_budget(struct vfctl_ctx *ctx, struct shared *shared, unsigned budget_ms)
 {
-	shared->budget_ms = budget_ms;
 	/* A little is left for putting back what was done. */
-	vfctl_ctx_set_deadline_ms(ctx, budget_ms - budget_ms / 10);
+	int64_t left = shared->start + budget_ms - budget_ms / 10 - now_ms();
+
+	shared->budget_ms = budget_ms;
+	vfctl_ctx_set_deadline_ms(ctx, left > 1 ? (unsigned)left : 1); /* 0 is none */
 	vfctl_ctx_set_write_timeout_ms(ctx, budget_ms);
 }
 
@@ -236,14 +239,14 @@ static bool may_go_on(const char *operation, pid_t watcher)
 }
 
 /* Pass on what the child says until it has said all; false when the budget is over before. */
-static bool pass_on(int output, const struct shared *shared, int64_t start)
+static bool pass_on(int output, const struct shared *shared)
 {
 	struct pollfd event = {.fd = output, .events = POLLIN};
 	char some[1024];
 	ssize_t n;
 
 	for (;;) {
-		int64_t left = start + *(volatile const unsigned *)&shared->budget_ms - now_ms();
+		int64_t left = shared->start + *(volatile const unsigned *)&shared->budget_ms - now_ms();
 
 		/* All is done, or taken back, and said: a busy machine may let it end late. */
 		if (*(volatile const bool *)&shared->over)
@@ -274,8 +277,7 @@ static int give_up(const struct shared *shared, const char *const argv[4])
 	return may_refuse(argv[1]) ? EXIT_REFUSED : EXIT_OK;
 }
 
-static int watch_hook(struct shared *shared, const char *const argv[4], const char *xml, size_t len,
-	int64_t start)
+static int watch_hook(struct shared *shared, const char *const argv[4], const char *xml, size_t len)
 {
 	pid_t pid, watcher = getpid();
 	int ends[2], status;
@@ -294,7 +296,7 @@ static int watch_hook(struct shared *shared, const char *const argv[4], const ch
 		complain_hook(argv[0], "no process could be started");
 		return may_refuse(argv[1]) ? EXIT_REFUSED : EXIT_OK;
 	}
-	if (!pass_on(ends[0], shared, start))
+	if (!pass_on(ends[0], shared))
 		return give_up(shared, argv);
 	while (waitpid(pid, &status, 0) < 0)
 		if (errno != EINTR)
@@ -352,8 +354,9 @@ int main(int argc, char **argv)
 	shared = mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS,
 		-1, 0);
 	if (shared != MAP_FAILED && concerns_us(argv[2], xml, len)) {
+		shared->start = start;
 		shared->budget_ms = VFCTL_HOOK_TIMEOUT_MS;
-		status = watch_hook(shared, (const char *const *)argv + 1, xml, len, start);
+		status = watch_hook(shared, (const char *const *)argv + 1, xml, len);
 	}
 	free(xml);
 	return shared == MAP_FAILED && may_refuse(argv[2]) ? EXIT_REFUSED : status;

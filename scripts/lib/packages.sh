@@ -1,19 +1,18 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # shellcheck shell=bash
-# The Debian packages vfctl is built and tested with: the one list. Debian 12 names.
+# The Debian packages vfctl is built and tested with: the one list. Each name exists in
+# Debian 12, in Debian 13 and in forky.
 
-# To build: compiler, CMake, and the headers of every library.
+# To build: compiler, CMake, and the headers of every library. Each package of headers brings its
+# library, whose own package has another name in each release (libcurl4, libcurl4t64; libgsl27,
+# libgsl28): so they also bring what is loaded while running.
 # shellcheck disable=SC2034 # used by the scripts that source this
 packages_build=(gcc libc6-dev binutils make cmake pkg-config
 	libmnl-dev libjansson-dev libyaml-dev libexpat1-dev
 	libpci-dev libhwloc-dev libxml2-dev libvirt-dev libsqlite3-dev libibverbs-dev
 	libcurl4-openssl-dev zlib1g-dev libgsl-dev)
 
-# Loaded while running, when first needed.
-# shellcheck disable=SC2034
-packages_run=(libpci3 libhwloc15 libxml2 libsqlite3-0 libvirt0 libcurl4 zlib1g libgsl27)
-
-# To test: libvirt0 brings the schema of domain XML, libxml2-utils the program that checks it;
+# To test: libvirt-dev has brought the schema of domain XML, libxml2-utils the program that checks it;
 # gcc carries ASan and UBSan. The fleet's tests start members of etcd of their own. hwloc has
 # lstopo, which draws vfctl topology --svg and --png (that of hwloc-nox draws no PNG). R and SciPy
 # stand beside the statistics of vfctl bench, which measures with the four behind them. clang has the
@@ -42,13 +41,13 @@ packages_missing() {
 	done
 }
 
-# apt knows a version of each of them to install
-packages_known() {
+# usage: packages_unknown PACKAGE...     prints those of which apt knows no version to install
+packages_unknown() {
 	local package
 	for package; do
 		apt-cache policy "$package" 2>/dev/null |
 			awk '$1 == "Candidate:" && $2 != "(none)" { found = 1 } END { exit !found }' ||
-			return 1
+			printf '%s\n' "$package"
 	done
 }
 
@@ -97,7 +96,7 @@ packages_unpack() {
 # usage: packages_install [--no-install] PACKAGE...
 # Says what is missing and installs that, nothing else. With --no-install, fails if any is.
 packages_install() {
-	local no_install='' missing=()
+	local no_install='' unknown missing=()
 	if [ "${1:-}" = --no-install ]; then
 		no_install=yes
 		shift
@@ -112,12 +111,13 @@ packages_install() {
 		die "not installed: ${missing[*]}"
 	fi
 	say "packages to install: ${missing[*]}"
-	if ! packages_known "${missing[@]}"; then
+	if [ -n "$(packages_unknown "${missing[@]}")" ]; then
 		say "apt does not know all of them: updating its lists"
 		logged apt-update as_root apt-get -q update ||
 			say "apt-get update had errors, going on with what it got"
-		packages_known "${missing[@]}" ||
-			die "apt has no $(packages_missing "$@" | xargs); is a Debian 12 mirror in its sources?"
+		unknown=$(packages_unknown "${missing[@]}" | xargs)
+		[ -z "$unknown" ] ||
+			die "apt has no package $unknown; is a mirror of Debian 12 or newer in its sources?"
 	fi
 	say "  $(packages_size "${missing[@]}")"
 	if ! install_quietly "${missing[@]}"; then

@@ -11,10 +11,11 @@
  *
  *	#define SYMBOLS(each) each(xmlReadMemory) each(xmlFreeDoc) ...
  *	DL_SYMBOLS(symbols, SYMBOLS);
- *	r = dl_bind(ctx, "libxml2.so.2", symbols, ARRAY_SIZE(symbols));
+ *	r = dl_bind(ctx, SONAME_XML2, symbols, ARRAY_SIZE(symbols));
  *	doc = sym_xmlReadMemory(...);
  *
- * The types come from the header, so a wrong call does not compile.
+ * The types come from the header, so a wrong call does not compile. The soname comes from
+ * base/sonames.h, which cmake/sonames.cmake makes from the library that belongs to the header.
  */
 /* clang-format off */
 #define DL_FN_(fn) static typeof(&fn) sym_##fn;

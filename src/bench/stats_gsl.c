@@ -6,6 +6,7 @@
 #include <gsl/gsl_rng.h>
 
 #include "base/dl.h"
+#include "base/sonames.h"
 
 #define SYMBOLS(each) \
 	each(gsl_cdf_tdist_Q) each(gsl_cdf_ugaussian_Pinv) each(gsl_cdf_ugaussian_Q) \
@@ -15,12 +16,16 @@ DL_SYMBOLS(symbols, SYMBOLS);
 
 int gsl_bind(struct vfctl_ctx *ctx)
 {
-	/* GSL 2.7 and 2.8: Debian 12 and 13. */
-	int r = dl_bind(ctx, "libgsl.so.27", symbols, ARRAY_SIZE(symbols));
+	/*
+	 * GSL 2.7 and 2.8 have these functions with the same types: a build of Debian 12 runs on
+	 * Debian 13, and the other way round.
+	 */
+	static const char *const sonames[] = {SONAME_GSL, "libgsl.so.27", "libgsl.so.28"};
+	int r = -ENOPKG;
 
-	if (r < 0) {
+	for (size_t i = 0; i < ARRAY_SIZE(sonames) && r < 0; i++) {
 		ctx_clear(ctx);
-		r = dl_bind(ctx, "libgsl.so.28", symbols, ARRAY_SIZE(symbols));
+		r = dl_bind(ctx, sonames[i], symbols, ARRAY_SIZE(symbols));
 	}
 	if (r < 0)
 		return ctx_prefix(ctx, r, "statistics need GSL (package libgsl27 or libgsl28)");

@@ -66,12 +66,21 @@ static void stop(struct stream *s, int error)
 	XML_StopParser(s->parser, XML_FALSE);
 }
 
+/* expat 2.9 deprecates the function whose result has 32 bits on some machines. */
+static unsigned long line_of(XML_Parser parser)
+{
+#if XML_MAJOR_VERSION > 2 || XML_MINOR_VERSION > 8
+	return (unsigned long)XML_GetCurrentLineNumber64(parser);
+#else
+	return (unsigned long)XML_GetCurrentLineNumber(parser);
+#endif
+}
+
 static void stop_at(struct stream *s, int error, const char *words)
 {
 	if (!s->error)
 		stop(s, ctx_fail(s->ctx, error, "domain XML, line %lu: %s",
-				(unsigned long)XML_GetCurrentLineNumber(s->parser),
-				words));
+				line_of(s->parser), words));
 }
 
 static void odd_device(struct stream *s, int error, const char *words)
@@ -206,7 +215,7 @@ static void begin_vf(struct stream *s, const XML_Char **attrs)
 		r = intent_vf_check(s->ctx, &vf, given);
 	if (r < 0)
 		stop(s, ctx_prefix(s->ctx, r, "domain XML, line %lu: vfctl's intent",
-				(unsigned long)XML_GetCurrentLineNumber(s->parser)));
+				line_of(s->parser)));
 	else if (find_intent_vf(s->intent, &vf.bdf))
 		stop_at(s, -EINVAL,
 			"a VF is listed twice in the vfctl element of <metadata>");
@@ -425,8 +434,7 @@ static int run(struct stream *s, const char *xml, size_t len)
 	if (XML_GetErrorCode(s->parser) == XML_ERROR_NO_MEMORY)
 		return ctx_oom(s->ctx);
 	return ctx_fail(s->ctx, -EINVAL, "domain XML, line %lu: %s; is it cut short?",
-		(unsigned long)XML_GetCurrentLineNumber(s->parser),
-		XML_ErrorString(XML_GetErrorCode(s->parser)));
+		line_of(s->parser), XML_ErrorString(XML_GetErrorCode(s->parser)));
 }
 
 static int parse_stream(struct stream *s, const char *xml, size_t len)

@@ -11,6 +11,7 @@
 
 #include "base/buf.h"
 #include "base/dl.h"
+#include "base/sonames.h"
 #include "vfctl/domain.h"
 
 #define SYMBOLS(each) \
@@ -42,7 +43,7 @@ static struct xml_node *out(xmlNodePtr node)
 
 static int bind(struct vfctl_ctx *ctx)
 {
-	int r = dl_bind(ctx, "libxml2.so.2", symbols, ARRAY_SIZE(symbols));
+	int r = dl_bind(ctx, SONAME_XML2, symbols, ARRAY_SIZE(symbols));
 
 	return r < 0 ? ctx_prefix(ctx, r, "domain XML") : 0;
 }

@@ -17,6 +17,7 @@
 
 #include "base/dl.h"
 #include "base/json.h"
+#include "base/sonames.h"
 
 #undef curl_easy_setopt
 #undef curl_easy_getinfo
@@ -153,7 +154,7 @@ static int make_handle(struct etcd *c)
 
 	if (c->curl)
 		return 0;
-	r = dl_bind(c->ctx, "libcurl.so.4", symbols, ARRAY_SIZE(symbols));
+	r = dl_bind(c->ctx, SONAME_CURL, symbols, ARRAY_SIZE(symbols));
 	if (r < 0)
 		return r;
 	pthread_once(&once, global_init);

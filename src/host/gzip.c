@@ -7,6 +7,7 @@
 #include <zlib.h>
 
 #include "base/dl.h"
+#include "base/sonames.h"
 
 #define SYMBOLS(each) \
 	each(gzdopen) each(gzread) each(gzwrite) each(gzclose) each(gzerror)
@@ -29,7 +30,7 @@ void stream_free(struct stream *s)
 /* zlib closes what it is given. */
 static int start_gzip(struct stream *s, const char *mode)
 {
-	int fd, r = dl_bind(s->ctx, "libz.so.1", symbols, ARRAY_SIZE(symbols));
+	int fd, r = dl_bind(s->ctx, SONAME_ZLIB, symbols, ARRAY_SIZE(symbols));
 
 	if (r < 0)
 		return r;

@@ -3,9 +3,9 @@
 #include <infiniband/verbs.h>
 
 #include "base/dl.h"
+#include "base/sonames.h"
 #include "infiniband/rdma.h"
 
-#define SONAME "libibverbs.so.1"
 
 #define SYMBOLS(each) \
 	each(ibv_get_device_list) each(ibv_free_device_list) each(ibv_get_device_name) \
@@ -53,7 +53,7 @@ void rdma_read_verbs(struct vfctl_ctx *ctx, struct vfctl_rdma_device *io)
 	struct ibv_device **devices;
 	int count;
 
-	if (dl_bind(ctx, SONAME, symbols, ARRAY_SIZE(symbols)) < 0) {
+	if (dl_bind(ctx, SONAME_VERBS, symbols, ARRAY_SIZE(symbols)) < 0) {
 		ctx_clear(ctx);
 		return;
 	}

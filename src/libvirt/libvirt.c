@@ -7,6 +7,7 @@
 #include <time.h>
 
 #include "base/dl.h"
+#include "base/sonames.h"
 #include "vfctl/hypervisor.h"
 
 #define SYMBOLS(each) \
@@ -359,7 +360,7 @@ static int ask_agent(struct vfctl_ctx *ctx, struct vfctl_hypervisor *self, const
 {
 	_domain_ virDomainPtr domain = NULL;
 	char *answer;
-	int r = dl_bind(ctx, "libvirt-qemu.so.0", qemu_symbols, ARRAY_SIZE(qemu_symbols));
+	int r = dl_bind(ctx, SONAME_LIBVIRT_QEMU, qemu_symbols, ARRAY_SIZE(qemu_symbols));
 
 	if (r == 0)
 		r = find_name(ctx, self, name, &domain);
@@ -401,7 +402,7 @@ int vfctl_libvirt_open(struct vfctl_ctx *ctx, const char *uri,
 
 	if (r < 0)
 		return r;
-	r = dl_bind(ctx, "libvirt.so.0", symbols, ARRAY_SIZE(symbols));
+	r = dl_bind(ctx, SONAME_LIBVIRT, symbols, ARRAY_SIZE(symbols));
 
 	if (r < 0)
 		return r;

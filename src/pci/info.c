@@ -9,6 +9,7 @@
 #include <sys/mman.h>
 
 #include "base/dl.h"
+#include "base/sonames.h"
 #include "host/host.h"
 #include "pci/device.h"
 
@@ -142,7 +143,7 @@ int vfctl_pci_info_read(struct vfctl_ctx *ctx, const struct vfctl_bdf *bdf,
 	_close_ int dump = -1;
 	struct pci_access *access;
 	_free_ char *path = NULL;
-	int r = dl_bind(ctx, "libpci.so.3", symbols, ARRAY_SIZE(symbols));
+	int r = dl_bind(ctx, SONAME_PCI, symbols, ARRAY_SIZE(symbols));
 
 	if (r == 0 && host_of(ctx)->ops->read_only)
 		r = make_dump(ctx, bdf, &dump);

@@ -12,6 +12,7 @@
 #include "base/buf.h"
 #include "base/dl.h"
 #include "base/lock_holder.h"
+#include "base/sonames.h"
 
 #define SYMBOLS(each) \
 	each(sqlite3_bind_int64) each(sqlite3_bind_text) each(sqlite3_busy_handler) \
@@ -261,7 +262,7 @@ int db_open(struct vfctl_ctx *ctx, const char *path, bool write, struct db **ret
 
 	if (!write && access(path, F_OK) < 0 && errno == ENOENT)
 		return ctx_fail(ctx, -ENOENT, "there is no state file %s yet", path);
-	r = dl_bind(ctx, "libsqlite3.so.0", symbols, ARRAY_SIZE(symbols));
+	r = dl_bind(ctx, SONAME_SQLITE, symbols, ARRAY_SIZE(symbols));
 	if (r == 0 && write && !str_eq(path, MEMORY))
 		r = db_make_directory(ctx, path);
 	if (r == 0 && !str_eq(path, MEMORY))

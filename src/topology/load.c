@@ -10,6 +10,7 @@
 
 #include "base/ctx.h"
 #include "base/dl.h"
+#include "base/sonames.h"
 #include "vfctl/types.h"
 
 #define DISTANCE_LOCAL 10
@@ -402,7 +403,7 @@ int vfctl_topology_load(struct vfctl_ctx *ctx, const struct vfctl_topology_sourc
 	_cleanup_(destroy_hwloc) hwloc_topology_t t = NULL;
 	int r;
 
-	r = dl_bind(ctx, "libhwloc.so.15", symbols, ARRAY_SIZE(symbols));
+	r = dl_bind(ctx, SONAME_HWLOC, symbols, ARRAY_SIZE(symbols));
 	if (r < 0)
 		return ctx_prefix(ctx, r, "topology");
 	topology = calloc(1, sizeof(*topology));

@@ -132,6 +132,8 @@ domain() {
 	echo "</devices></domain>"
 }
 
+# sqlite3 waits for a vfctl that holds the state file at this moment.
+sqlite3() { command sqlite3 -cmd '.timeout 60000' "$@"; }
 # The state behind the tool's back. Whether a lease's domain runs, and what its VFs had before:
 is_running="EXISTS (SELECT 1 FROM change JOIN change_op ON id = change
 	WHERE run = domain_uuid AND type = 'run')"
@@ -167,10 +169,10 @@ vectors_gone() {
 	for n in "$SIM_ROOT$dev/$1/msi_irqs/"*; do rm -r "$SIM_ROOT/proc/irq/${n##*/}"; done
 	rm -r "$SIM_ROOT$dev/$1/msi_irqs"
 }
-# until_true COMMAND...: it succeeds within 10 s.
+# until_true COMMAND...: waits until it succeeds; a minute and more, as the machine may be busy.
 until_true() {
 	local tries
-	for ((tries = 0; tries < 100; tries++)); do
+	for ((tries = 0; tries < 600; tries++)); do
 		"$@" >/dev/null 2>&1 && return
 		sleep 0.1
 	done
@@ -224,7 +226,7 @@ monitor_begins() {
 # monitor_says WORDS [FILE]: waits until it does.
 monitor_says() {
 	local tries
-	for ((tries = 0; tries < 300; tries++)); do
+	for ((tries = 0; tries < 900; tries++)); do
 		grep -qs -- "$1" "${2-monitor.out}" && return
 		kill -0 "$monitor" 2>/dev/null || break
 		sleep 0.1
@@ -238,7 +240,7 @@ monitor_says() {
 # many lines that takes depends on when it looks.
 monitor_until() {
 	local tries
-	for ((tries = 0; tries < 300; tries++)); do
+	for ((tries = 0; tries < 900; tries++)); do
 		monitor_told | jq -e "$1" >/dev/null && return
 		sleep 0.1
 	done
@@ -262,6 +264,15 @@ monitor_ends() {
 }
 # Hundredths of a second that it has used.
 monitor_ticks() { awk '{ sub(/.*\) /, ""); print $12 + $13 }' "/proc/$monitor/stat"; }
+
+# catches_term PID: it handles SIGTERM by now, or has blocked it to read it.
+catches_term() {
+	local mask
+	for mask in $(awk '/^Sig(Blk|Cgt)/ { print $2 }' "/proc/$1/status"); do
+		((16#$mask & 1 << 14)) && return
+	done
+	return 1
+}
 
 # A sanitizer's finding must not look like an ordinary failure.
 export ASAN_OPTIONS=exitcode=99 UBSAN_OPTIONS=print_stacktrace=1 LC_ALL=C TZ=UTC

@@ -241,7 +241,8 @@ claim_is "PCI devices, links, domains and hooks are as before" "$before" "$(host
 step "Measured, not believed" <<EOT
 Which interrupt moderation is best for small messages? The two cards are on one wire, each in a
 network namespace of its own now. vfctl measures in turns, judges, and puts every setting back.
-This card is emulated: which setting is better counts, how fast it is says nothing.
+This card is emulated, and how fast it is depends on what else this machine does. So the report
+is printed below, but no claim rests on it: the claims are that vfctl computes it correctly.
 EOT
 for end in "left ens1 10.9.0.1" "right ens2 10.9.0.2"; do
 	read -r name device address <<<"$end"
@@ -271,12 +272,29 @@ tests:
 EOT
 run "cat /tmp/moderation.yaml"
 run_slowly 90 "vfctl bench run /tmp/moderation.yaml --output /tmp/bench --quiet"
-judged() {
-	vfctl bench report /tmp/bench --json |
-		jq -r --arg name "$1" '.cells[].columns[] | select(.configuration == $name) | .difference.verdict'
+vfctl bench report /tmp/bench --json >/tmp/report.json
+runs() { jq -s 'map(select(.trial > 0)) | unique_by([.configuration, .trial]) | length' /tmp/bench/trials.jsonl; }
+claim_is "each of the three settings was measured 7 times" 21 "$(runs)"
+# The medians of the runs' own figures, to a nanosecond; and those of the report.
+medians_of_runs() {
+	jq -cs 'map(select(.trial > 0 and (.error | not))) | group_by(.configuration) |
+		map({(.[0].configuration): (map(.metrics[] | select(.name == "p50").value) | sort |
+			(.[(length - 1) / 2 | floor] + .[length / 2 | floor]) / 2 * 1000 | round)}) |
+		add' /tmp/bench/trials.jsonl
 }
-claim_is "1000 us are worse" worse "$(judged rx-usecs-1000)"
-claim_is "between 3 and 10 us nothing is claimed" "no difference shown" "$(judged rx-usecs-10)"
+medians_of_report() {
+	jq -cS '[.cells[].columns[] | select(.goal) | {(.configuration): (.goal.median * 1000 | round)}] |
+		add' /tmp/report.json
+}
+claim_is "the report's medians are those of the runs" "$(medians_of_runs)" "$(medians_of_report)"
+verdicts() { jq -c '[.cells[].columns[].difference | select(.) | .verdict]' /tmp/report.json; }
+verdicts_by_rule() {
+	jq -c '.alpha as $alpha | .noise as $noise | [.cells[].columns[].difference | select(.) |
+		if (.p_adjusted // 1) >= $alpha or (.relative // 0 | fabs) < $noise then "no difference shown"
+		elif .shift > 0 then "worse" else "better" end]' /tmp/report.json
+}
+claim_is "a difference is called one where the adjusted p is below 0.05 and it is over 20 %, and nowhere else" \
+	"$(verdicts_by_rule)" "$(verdicts)"
 claim_is "the card has its own moderation again" "$before" "$(moderation)"
 mkdir -p /results
 vfctl bench report /tmp/bench --html /results/bench.html
