@@ -106,7 +106,7 @@ static void check_bars(struct exam *e)
 /* A VF has no ids of its own, so that they read all ones; its header type does not (SR-IOV, 3.4.1). */
 static bool is_gone(struct exam *e, const struct vfctl_bdf *bdf, bool vf, bool *ret_read)
 {
-	static const char all[4] = "\xff\xff\xff\xff";
+	static const unsigned char all[4] = {0xff, 0xff, 0xff, 0xff};
 	size_t at = vf ? PCI_CACHE_LINE_SIZE : PCI_VENDOR_ID;
 	_buf_ struct buf config = {0};
 

@@ -93,7 +93,8 @@ int stream_open(struct vfctl_ctx *ctx, int fd, const char *name, struct stream *
 }
 
 /* At the end of the file, zlib's gzread() returns 0 inside a gzip stream as after it: gzerror()
- * tells them apart (zlib.h, at gzread). */
+ * tells them apart (zlib.h, at gzread). zlib 1.3.2 tells it of the last read that returns data
+ * only, so each short read is asked. */
 static bool ends_inside(struct stream *s)
 {
 	int error = Z_OK;
@@ -114,7 +115,7 @@ ssize_t stream_read(struct stream *s, void *data, size_t len)
 
 		if (n < 0 && !s->gz && errno == EINTR)
 			continue;
-		if ((n < 0 && s->gz) || (n == 0 && ends_inside(s)))
+		if ((n < 0 && s->gz) || ((size_t)(n < 0 ? 0 : n) < len - done && ends_inside(s)))
 			return ctx_fail(s->ctx, -EBADMSG, "%s is damaged: gzip cannot unpack it",
 				s->name);
 		if (n < 0)

@@ -20,6 +20,7 @@ struct check {
 	struct value_facts facts;
 	struct value_rows rows;
 	const char *domain_uuid;
+	struct vfctl_id row; /* of facts */
 };
 
 static void close_check(struct check *c)
@@ -63,7 +64,9 @@ static int find_row(struct check *c, enum vfctl_id_kind kind, uint64_t value,
 {
 	int r = c->rows.find ? c->rows.find(&c->rows, kind, value, row) : -ENOENT;
 
-	c->facts.row = r == 0 ? row : NULL;
+	/* In @c, as the facts are: they outlive the caller's variables. */
+	c->row = r == 0 ? *row : (struct vfctl_id){0};
+	c->facts.row = r == 0 ? &c->row : NULL;
 	return r == -ENOENT ? 0 : r;
 }
 
@@ -150,7 +153,7 @@ int values_check(struct vfctl_ctx *ctx, enum value_road road, const struct value
 	const char *domain_uuid, const struct vfctl_domain_vf *vfs, size_t count,
 	bool *ret_note)
 {
-	_cleanup_(close_check) struct check c = {ctx, road, *facts, {0}, domain_uuid};
+	_cleanup_(close_check) struct check c = {ctx, road, *facts, {0}, domain_uuid, {0}};
 	int r = has_values(vfs, count) ? value_rows_open(ctx, &c.rows) : 0;
 
 	c.facts.now = (int64_t)time(NULL);
@@ -180,7 +183,7 @@ int values_choose(struct vfctl_ctx *ctx, const struct value_facts *facts, const 
 {
 	const struct value_claim claim = {.kind = kind, .value = own, .domain_uuid = domain_uuid,
 		.pf = &pf->bdf, .vf = vf};
-	_cleanup_(close_check) struct check c = {ctx, ROAD_GUEST, *facts, {0}, domain_uuid};
+	_cleanup_(close_check) struct check c = {ctx, ROAD_GUEST, *facts, {0}, domain_uuid, {0}};
 	struct vfctl_id row;
 	int r = value_rows_open(ctx, &c.rows);
 

@@ -29,11 +29,13 @@ for (set in seq_len(length(lines) / 4)) {
 	}
 	paired <- head[2] == "1"
 	exact <- ours[7] == 1
-	w <- suppressWarnings(wilcox.test(y, x, paired = paired, conf.int = exact && length(x) > 2 &&
+	# From R 4.6 the default is exact with ties as well, which vfctl is not.
+	w <- suppressWarnings(wilcox.test(y, x, paired = paired, exact = exact, conf.int = exact && length(x) > 2 &&
 		length(y) > 2))
 	p <- w$p.value
 	if (is.nan(p)) p <- 1 # nothing differs
-	check("p", ours[1], p)
+	# R 4.6 subtracts small p-values from 1: the last digits are lost.
+	if (getRversion() < "4.6" || abs(ours[1] - p) > 1e-15) check("p", ours[1], p)
 	if (is.finite(w$p.value)) check("statistic", ours[3], unname(w$statistic))
 	if (!is.null(w$conf.int)) {
 		check("shift", ours[4], unname(w$estimate), 1e-7)

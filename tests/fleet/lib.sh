@@ -85,7 +85,7 @@ one_member() {
 }
 
 wait_healthy() { # ENDPOINT [etcdctl option...]
-	local until=$((SECONDS + 25))
+	local until=$((SECONDS + 120))
 	while [ $SECONDS -lt $until ]; do
 		timeout 2 "$etcdctl" --endpoints "$@" endpoint health >/dev/null 2>&1 && return
 		sleep 0.1
