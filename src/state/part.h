@@ -12,7 +12,7 @@ struct part {
 	char *path; /* of the part; never a name that SQLite takes for a URI or for memory */
 	int fd;
 };
-#define NO_PART {NULL, -1}
+#define NO_PART ((struct part){.fd = -1})
 
 /*
  * Make it, empty and of mode 0600, in the directory of @path, and wait for another maker if @wait, else
