@@ -20,7 +20,8 @@ const struct command cmd_backup = {
 	.summary = "copy the state file, whole and as of one moment, while it is in use",
 	.text = "To restore it, put the copy in the place of /var/lib/vfctl/state.db (and remove\n"
 		"state.db-wal and state.db-shm beside it) while no vfctl runs; then vfctl status says where\n"
-		"the host has moved on. Without a copy: vfctl recover --rebuild.",
+		"the host has moved on. Without a copy: vfctl recover --rebuild.\n\n"
+		"FILE is never replaced. It is made as FILE.part and gets its name when it is whole.",
 	.min_args = 1,
 	.max_args = 1,
 	.operand = OPERAND_FILE,
