@@ -110,7 +110,7 @@ outside "ip -j link show ens1 | jq -r '.[0].vfinfo_list[].address' | xargs"
 claim_is "the same 7 addresses as before" "$macs" "$(macs_of ens1)"
 claim_is "no two alike" 7 "$(tr ' ' '\n' <<<"$macs" | sort -u | wc -l)"
 run "vfctl create ens1 8"
-claim_refused "8 VFs are refused, not lowered in silence"
+claim_refused "8 VFs are refused, not lowered in silence" 2
 
 step "The hook" <<EOT
 libvirt calls a hook whenever a guest starts or stops. With vfctl's installed, VFs get their

@@ -101,8 +101,8 @@ same() {
 	}
 }
 
-# usage: claim_refused TEXT     the last `run` failed and changed nothing
-claim_refused() { claim_is "$1" 1 "$status"; }
+# usage: claim_refused TEXT [STATUS]     the last `run` failed and changed nothing; 2: it cannot succeed
+claim_refused() { claim_is "$1" "${2-1}" "$status"; }
 
 # Prints the list of claims; fails if one of them does.
 summary() {
