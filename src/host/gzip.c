@@ -10,25 +10,58 @@
 #include "base/sonames.h"
 
 #define SYMBOLS(each) \
-	each(gzdopen) each(gzread) each(gzwrite) each(gzclose) each(gzerror)
+	each(inflateInit2_) each(inflate) each(inflateReset) each(inflateEnd) \
+	each(gzdopen) each(gzwrite) each(gzclose)
 DL_SYMBOLS(symbols, SYMBOLS);
+
+#define GZIP_ONLY (16 + MAX_WBITS) /* zlib.h, at inflateInit2 */
+
+/*
+ * What is read is unpacked here and not with gzread(), of which not every zlib tells whether a file
+ * ends inside of what was packed.
+ */
+struct unpacker {
+	z_stream z;
+	bool between; /* members: what was read so far is whole */
+	bool over;    /* what follows the last member is not gzip's */
+	unsigned char in[1 << 16];
+};
 
 struct stream {
 	struct vfctl_ctx *ctx;
 	const char *name;
-	int fd;    /* of a plain one */
-	gzFile gz; /* NULL: plain */
+	int fd;
+	gzFile gz;                 /* packs what is written; NULL: plain, or it is read */
+	struct unpacker *unpacker; /* NULL: plain, or it is written */
 };
 
 void stream_free(struct stream *s)
 {
 	if (s && s->gz)
 		sym_gzclose(s->gz);
+	if (s && s->unpacker)
+		sym_inflateEnd(&s->unpacker->z);
+	if (s)
+		free(s->unpacker);
 	free(s);
 }
 
+static int start_unpacking(struct stream *s)
+{
+	_free_ struct unpacker *u = NULL;
+	int r = dl_bind(s->ctx, SONAME_ZLIB, symbols, ARRAY_SIZE(symbols));
+
+	if (r < 0)
+		return r;
+	u = calloc(1, sizeof(*u));
+	if (!u || sym_inflateInit2_(&u->z, GZIP_ONLY, ZLIB_VERSION, (int)sizeof(u->z)) != Z_OK)
+		return ctx_oom(s->ctx);
+	s->unpacker = steal(u);
+	return 0;
+}
+
 /* zlib closes what it is given. */
-static int start_gzip(struct stream *s, const char *mode)
+static int start_packing(struct stream *s)
 {
 	int fd, r = dl_bind(s->ctx, SONAME_ZLIB, symbols, ARRAY_SIZE(symbols));
 
@@ -37,15 +70,15 @@ static int start_gzip(struct stream *s, const char *mode)
 	fd = fcntl(s->fd, F_DUPFD_CLOEXEC, 3);
 	if (fd < 0)
 		return ctx_fail(s->ctx, -errno, "open %s: %s", s->name, strerror(errno));
-	s->gz = sym_gzdopen(fd, mode);
+	s->gz = sym_gzdopen(fd, "wb");
 	if (s->gz)
 		return 0;
 	close(fd);
 	return ctx_oom(s->ctx);
 }
 
-static int stream_new(struct vfctl_ctx *ctx, int fd, const char *name, const char *gzip_mode,
-	struct stream **ret)
+static int stream_new(struct vfctl_ctx *ctx, int fd, const char *name,
+	int (*start)(struct stream *s), struct stream **ret)
 {
 	_stream_ struct stream *s = calloc(1, sizeof(*s));
 	int r;
@@ -55,7 +88,7 @@ static int stream_new(struct vfctl_ctx *ctx, int fd, const char *name, const cha
 	s->ctx = ctx;
 	s->fd = fd;
 	s->name = name;
-	r = gzip_mode ? start_gzip(s, gzip_mode) : 0;
+	r = start ? start(s) : 0;
 	if (r == 0)
 		*ret = steal(s);
 	return r;
@@ -85,41 +118,88 @@ int stream_open(struct vfctl_ctx *ctx, int fd, const char *name, struct stream *
 		if (memcmp(begin, kinds[i].magic, kinds[i].magic[3] ? 4 : 3) != 0)
 			continue;
 		if (!kinds[i].unpack)
-			return stream_new(ctx, fd, name, "rb", ret);
+			return stream_new(ctx, fd, name, start_unpacking, ret);
 		return ctx_fail(ctx, -EINVAL, "%s is packed in another way than gzip; unpack it "
 			"first: %s %s", name, kinds[i].unpack, name);
 	}
 	return stream_new(ctx, fd, name, NULL, ret);
 }
 
-/* At the end of the file, zlib's gzread() returns 0 inside a gzip stream as after it: gzerror()
- * tells them apart (zlib.h, at gzread). zlib 1.3.2 tells it of the last read that returns data
- * only, so each short read is asked. */
-static bool ends_inside(struct stream *s)
+static ssize_t read_file(struct stream *s, void *data, size_t len)
 {
-	int error = Z_OK;
+	ssize_t n;
 
-	if (s->gz)
-		sym_gzerror(s->gz, &error);
-	return error == Z_BUF_ERROR;
+	do
+		n = read(s->fd, data, len);
+	while (n < 0 && errno == EINTR);
+	return n < 0 ? ctx_fail(s->ctx, -errno, "read %s: %s", s->name, strerror(errno)) : n;
+}
+
+static int fail_damaged(struct stream *s)
+{
+	return ctx_fail(s->ctx, -EBADMSG, "%s is damaged: gzip cannot unpack it", s->name);
+}
+
+/* More bytes to unpack: 1, 0 at the end of the file, or a negative errno. */
+static int refill(struct stream *s)
+{
+	struct unpacker *u = s->unpacker;
+	ssize_t n = read_file(s, u->in, sizeof(u->in));
+
+	if (n < 0)
+		return (int)n;
+	if (n == 0)
+		return u->between ? 0 : fail_damaged(s);
+	u->z.next_in = u->in;
+	u->z.avail_in = (unsigned)n;
+	return 1;
+}
+
+/* As gzip does: another member may follow; anything else that follows is left alone. */
+static void next_member(struct unpacker *u)
+{
+	u->over = *u->z.next_in != 0x1f || sym_inflateReset(&u->z) != Z_OK;
+	u->between = u->over;
+}
+
+static ssize_t unpack(struct stream *s, void *data, size_t len)
+{
+	struct unpacker *u = s->unpacker;
+	int r = 1;
+
+	u->z.next_out = data;
+	u->z.avail_out = (unsigned)len;
+	while (u->z.avail_out && !u->over) {
+		if (!u->z.avail_in)
+			r = refill(s);
+		if (r < 0)
+			return r;
+		if (r == 0)
+			break;
+		if (u->between) {
+			next_member(u);
+			continue;
+		}
+		r = sym_inflate(&u->z, Z_NO_FLUSH);
+		if (r != Z_OK && r != Z_STREAM_END && (r != Z_BUF_ERROR || u->z.avail_in))
+			return r == Z_MEM_ERROR ? ctx_oom(s->ctx) : fail_damaged(s);
+		u->between = r == Z_STREAM_END;
+		r = 1;
+	}
+	return (ssize_t)(len - u->z.avail_out);
 }
 
 ssize_t stream_read(struct stream *s, void *data, size_t len)
 {
 	size_t done = 0;
 
+	if (s->unpacker)
+		return unpack(s, data, len);
 	while (done < len) {
-		char *at = (char *)data + done;
-		ssize_t n = s->gz ? sym_gzread(s->gz, at, (unsigned)(len - done))
-				  : read(s->fd, at, len - done);
+		ssize_t n = read_file(s, (char *)data + done, len - done);
 
-		if (n < 0 && !s->gz && errno == EINTR)
-			continue;
-		if ((n < 0 && s->gz) || ((size_t)(n < 0 ? 0 : n) < len - done && ends_inside(s)))
-			return ctx_fail(s->ctx, -EBADMSG, "%s is damaged: gzip cannot unpack it",
-				s->name);
 		if (n < 0)
-			return ctx_fail(s->ctx, -errno, "read %s: %s", s->name, strerror(errno));
+			return n;
 		if (n == 0)
 			break;
 		done += (size_t)n;
@@ -130,7 +210,7 @@ ssize_t stream_read(struct stream *s, void *data, size_t len)
 int stream_create(struct vfctl_ctx *ctx, int fd, const char *name, bool gzip,
 	struct stream **ret)
 {
-	return stream_new(ctx, fd, name, gzip ? "wb" : NULL, ret);
+	return stream_new(ctx, fd, name, gzip ? start_packing : NULL, ret);
 }
 
 static int fail_write(struct stream *s, int error)
