@@ -17,6 +17,14 @@ verdict() {
 	vfctl bench report "$results/$1" --json | jq -r --arg name "$2" \
 		'[.cells[].columns[] | select(.configuration == $name) | .difference.verdict] | unique | join(" ")'
 }
+# The rule, by which each verdict must follow from the figures beside it: how fast the machine is decides nothing here.
+by_rule() {
+	vfctl bench report "$results/$1" --json | jq --arg name "$2" '.alpha as $alpha | .noise as $noise |
+		[.cells[].columns[] | select(.configuration == $name) | .difference |
+			.verdict == if (.p_adjusted // 1) >= $alpha or (.relative // 0 | fabs) < $noise
+				then "no difference shown" elif .shift > 0 then "worse" else "better" end] |
+		length > 0 and all'
+}
 no_servers() { ! pgrep -x 'sockperf|iperf3|iperf|qperf|ib_write_lat|ib_send_bw' >/dev/null; }
 mkdir -p "$results"
 
@@ -54,7 +62,8 @@ check "the plan is shown, and nothing is set" vfctl bench run /run/lab/moderatio
 check_is "the port is as it was" "$before" usecs left "$ens1"
 check "moderation is measured" vfctl bench run /run/lab/moderation.yaml --output "$results/moderation" --seed 7
 vfctl bench report "$results/moderation" | sed 's/^/# /'
-check_is "1000 us are worse" worse verdict moderation rx1000
+check_is "what is said of 1000 us follows from the figures" true by_rule moderation rx1000
+[ -z "${between[*]}" ] || check_is "1000 us are worse" worse verdict moderation rx1000
 for value in "${between[@]}"; do
 	[ "$value" = 100 ] || check_is "$value us are worse" worse verdict moderation "rx$value"
 done
@@ -110,7 +119,8 @@ eventually "and has link" 90 has_link vf "$vf"
 check "its moderation is measured in one line" ip netns exec vf \
 	vfctl bench latency "$vf" --to 10.9.0.1 --on netns:left --trials 6 --size 64 --duration 1s \
 	--seed 7 --set rx-usecs=1000 --output "$results/vf"
-check_is "1000 us are worse for a VF" worse verdict vf rx-usecs-1000
+check_is "what is said of a VF follows from the figures" true by_rule vf rx-usecs-1000
+[ -z "${between[*]}" ] || check_is "1000 us are worse for a VF" worse verdict vf rx-usecs-1000
 
 cat >/run/lab/tunnel.yaml <<-EOT
 	name: tunnel against bare
