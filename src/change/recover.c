@@ -527,7 +527,7 @@ bool recover_guests(struct vfctl_ctx *ctx, struct vfctl_hypervisor *hypervisor,
 
 /* ---- the entry ---- */
 
-int change_journal(struct vfctl_ctx *ctx, struct vfctl_change *change, const char *lock,
+_printf_(4, 0) int change_journal(struct vfctl_ctx *ctx, struct vfctl_change *change, const char *lock,
 	const char *fmt, va_list args)
 {
 	struct journal_entry *entry = &change->entry;

