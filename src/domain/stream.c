@@ -88,8 +88,7 @@ static void odd_device(struct stream *s, int error, const char *words)
 	if (!s->lenient)
 		stop_at(s, error, words);
 	else if (!s->unread)
-		s->unread = str_format("domain XML, line %lu: %s",
-			(unsigned long)XML_GetCurrentLineNumber(s->parser), words);
+		s->unread = str_format("domain XML, line %lu: %s", line_of(s->parser), words);
 }
 
 static const char *attr(const XML_Char **attrs, const char *name)
