@@ -372,3 +372,15 @@ const char *vfctl_vlan_proto_name(uint16_t proto)
 		return "802.1Q";
 	return proto == VFCTL_VLAN_8021AD ? "802.1ad" : "unknown";
 }
+
+void attrs_put(struct buf *out, const struct vfctl_vf_attrs *attrs, uint32_t bits)
+{
+	struct vfctl_vf_attrs some = *attrs;
+	char value[VFCTL_ATTR_TEXT];
+	const char *key;
+	size_t i = 0;
+
+	some.mask &= bits;
+	while (vfctl_vf_attrs_next(&some, &i, &key, value))
+		buf_printf(out, "%s%s=%s", out->len ? " " : "", key, value);
+}

@@ -6,6 +6,7 @@
 #include <stdio.h>
 
 #include "base/buf.h"
+#include "base/vfattr.h"
 #include "facts/domains.h"
 #include "facts/policy.h"
 #include "facts/snapshot.h"
@@ -314,19 +315,6 @@ static int look_at_port(struct look *l, const struct vfctl_lease *lease,
 			"then its start is refused", name, at));
 }
 
-/* "vlan=100 trust=on" of the attributes in @mask. */
-static void put_values(struct buf *out, const struct vfctl_vf_attrs *attrs, uint32_t mask)
-{
-	struct vfctl_vf_attrs some = *attrs;
-	char value[VFCTL_ATTR_TEXT];
-	const char *key;
-	size_t i = 0;
-
-	some.mask &= mask;
-	while (vfctl_vf_attrs_next(&some, &i, &key, value))
-		buf_printf(out, "%s%s=%s", out->len ? " " : "", key, value);
-}
-
 /* It runs, and libvirt did not run the hook when it started. */
 static int look_at_policy(struct look *l, const struct vfctl_lease *lease,
 	const struct vfctl_lease_vf *leased, const struct vfctl_pf *pf, const struct vfctl_vf *vf)
@@ -339,8 +327,8 @@ static int look_at_policy(struct look *l, const struct vfctl_lease *lease,
 
 	if (!differs)
 		return 0;
-	put_values(&is, &vf->attrs, differs);
-	put_values(&wanted, &want, differs);
+	attrs_put(&is, &vf->attrs, differs);
+	attrs_put(&wanted, &want, differs);
 	if (is.failed || wanted.failed)
 		return ctx_oom(l->ctx);
 	return add_finding(l, VFCTL_FINDING_UNGUARDED, lease, &leased->bdf,

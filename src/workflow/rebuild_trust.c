@@ -24,18 +24,6 @@ static uint32_t grants_in(const struct vfctl_vf_attrs *a)
 	return a->mask & grants;
 }
 
-static void put_attrs(struct buf *out, const struct vfctl_vf_attrs *attrs, uint32_t mask)
-{
-	struct vfctl_vf_attrs some = *attrs;
-	char value[VFCTL_ATTR_TEXT];
-	const char *key;
-	size_t i = 0;
-
-	some.mask &= mask;
-	while (vfctl_vf_attrs_next(&some, &i, &key, value))
-		buf_printf(out, "%s%s=%s", out->len ? " " : "", key, value);
-}
-
 void rebuild_grant_defaults(struct vfctl_ctx *ctx, const struct vfctl_inventory *inv,
 	struct vfctl_lease *l)
 {
@@ -49,7 +37,7 @@ void rebuild_grant_defaults(struct vfctl_ctx *ctx, const struct vfctl_inventory 
 
 		if (!grants)
 			continue;
-		put_attrs(&asked, &vf->intent, grants);
+		attrs_put(&asked, &vf->intent, grants);
 		vf->intent.mask &= ~grants;
 		log_warn(ctx, "the metadata of domain %s asks for more than the safe defaults of VF %s/%u, "
 			"and does not get it: %s; if that is right: vfctl recover --rebuild --trust-metadata "
@@ -66,7 +54,7 @@ char *rebuild_vfs_text(const struct vfctl_lease *l)
 	for (size_t i = 0; i < l->vf_count; i++) {
 		_buf_ struct buf attrs = {0};
 
-		put_attrs(&attrs, &l->vfs[i].intent, UINT32_MAX);
+		attrs_put(&attrs, &l->vfs[i].intent, UINT32_MAX);
 		buf_printf(&text, "%sVF %s%s%s", i ? ", " : "", TEXT(&l->vfs[i].bdf),
 			attrs.len ? " with " : "",
 			attrs.len ? attrs.data : "");
