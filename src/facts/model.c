@@ -6,7 +6,7 @@
 
 #include "base/find.h"
 #include "base/parse.h"
-#include "host/copy.h"
+#include "capture/copy.h"
 #include "host/host.h"
 #include "pci/device.h"
 #include "sriov/holder.h"

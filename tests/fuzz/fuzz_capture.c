@@ -6,10 +6,10 @@
 #include <sys/mman.h>
 
 #include "fuzz.h"
-#include "host/copy.h"
+#include "capture/copy.h"
 #include "host/host.h"
-#include "host/tar.h"
-#include "host/tar_block.h"
+#include "capture/tar.h"
+#include "capture/tar_block.h"
 #include "vfctl/host.h"
 #include "vfctl/inventory.h"
 #include "vfctl/snapshot.h"

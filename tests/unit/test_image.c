@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <cmocka.h>
 
-#include "host/image.h"
+#include "capture/image.h"
 
 static struct image im;
 

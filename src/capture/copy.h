@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#ifndef VFCTL_HOST_COPY_H
-#define VFCTL_HOST_COPY_H
+#ifndef VFCTL_CAPTURE_COPY_H
+#define VFCTL_CAPTURE_COPY_H
 
 #include <signal.h>
 

@@ -3,8 +3,8 @@
 #include <stdio.h>
 #include <time.h>
 
-#include "host/tar.h"
-#include "host/tar_block.h"
+#include "capture/tar.h"
+#include "capture/tar_block.h"
 
 static int put_padded(struct stream *out, const void *data, size_t len)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "host/image.h"
+#include "capture/image.h"
 
 #include <errno.h>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* The only file that knows zlib. */
-#include "host/gzip.h"
+#include "capture/gzip.h"
 
 #include <errno.h>
 #include <fcntl.h>

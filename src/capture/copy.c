@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "host/copy.h"
+#include "capture/copy.h"
 
 #include <errno.h>
 #include <fcntl.h>

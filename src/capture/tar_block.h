@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#ifndef VFCTL_HOST_TAR_BLOCK_H
-#define VFCTL_HOST_TAR_BLOCK_H
+#ifndef VFCTL_CAPTURE_TAR_BLOCK_H
+#define VFCTL_CAPTURE_TAR_BLOCK_H
 
 /* The header of a member, as POSIX (ustar) lays it out; all of it is text. */
 #define TAR_BLOCK 512

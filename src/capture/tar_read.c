@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include <errno.h>
 
-#include "host/tar.h"
-#include "host/tar_block.h"
+#include "capture/tar.h"
+#include "capture/tar_block.h"
 
 /* Of the archive as it is unpacked, headers and padding too. */
 #define STREAM_MAX IMAGE_BYTES_MAX

@@ -11,7 +11,7 @@
 
 #include "base/parse.h"
 #include "host/host.h"
-#include "host/tar.h"
+#include "capture/tar.h"
 #include "vfctl/host.h"
 
 #define REPLY_TIMEOUT_MS 10000

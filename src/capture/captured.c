@@ -15,7 +15,7 @@
 #include <sys/syscall.h>
 
 #include "host/plain.h"
-#include "host/tar.h"
+#include "capture/tar.h"
 #include "vfctl/host.h"
 
 /*

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#ifndef VFCTL_HOST_IMAGE_H
-#define VFCTL_HOST_IMAGE_H
+#ifndef VFCTL_CAPTURE_IMAGE_H
+#define VFCTL_CAPTURE_IMAGE_H
 
 #include <limits.h>
 #include <stddef.h>

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#ifndef VFCTL_HOST_TAR_H
-#define VFCTL_HOST_TAR_H
+#ifndef VFCTL_CAPTURE_TAR_H
+#define VFCTL_CAPTURE_TAR_H
 
-#include "host/gzip.h"
-#include "host/image.h"
+#include "capture/gzip.h"
+#include "capture/image.h"
 
 /*
  * Read an archive (ustar, pax, GNU's long names) into @im, which is then sorted. Only files,
