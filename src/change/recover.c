@@ -14,7 +14,7 @@
 #include "base/parse.h"
 #include "facts/snapshot.h"
 #include "host/host.h"
-#include "host/routes.h"
+#include "netlink/routes.h"
 #include "pci/device.h"
 #include "sriov/eswitch.h"
 #include "sriov/holder.h"

@@ -4,7 +4,7 @@
 #include <stdio.h>
 
 #include "host/host.h"
-#include "host/routes.h"
+#include "netlink/routes.h"
 #include "selftest/selftest.h"
 
 #define SSH_PORT 22

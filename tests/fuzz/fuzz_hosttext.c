@@ -8,8 +8,8 @@
 #include "base/op.h"
 #include "change/recover.h"
 #include "checks/check.h"
-#include "host/routes.h"
 #include "lease/lease_text.h"
+#include "netlink/routes.h"
 #include "vfctl/inventory.h"
 #include "vfctl/snapshot.h"
 

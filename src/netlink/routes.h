@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#ifndef VFCTL_HOST_ROUTES_H
-#define VFCTL_HOST_ROUTES_H
+#ifndef VFCTL_NETLINK_ROUTES_H
+#define VFCTL_NETLINK_ROUTES_H
 
 #include "base/ctx.h"
 

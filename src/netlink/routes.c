@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "host/routes.h"
+#include "netlink/routes.h"
 
 #include <stdio.h>
 
