@@ -12,7 +12,7 @@
 #include "base/find.h"
 #include "base/json.h"
 #include "base/parse.h"
-#include "facts/snapshot.h"
+#include "facts/snapshot/snapshot.h"
 #include "host/host.h"
 #include "netlink/routes.h"
 #include "pci/device.h"

@@ -3,7 +3,7 @@
 #define VFCTL_CHANGE_TARGET_H
 
 #include "base/change.h"
-#include "facts/snapshot.h"
+#include "facts/snapshot/snapshot.h"
 #include "vfctl/sriov.h"
 
 /* What a change of one PF or of its VFs is planned from: locked, then looked at. */

@@ -7,9 +7,9 @@
 
 #include "base/buf.h"
 #include "base/vfattr.h"
-#include "facts/domains.h"
-#include "facts/policy.h"
-#include "facts/snapshot.h"
+#include "facts/snapshot/domains.h"
+#include "facts/snapshot/policy.h"
+#include "facts/snapshot/snapshot.h"
 #include "host/host.h"
 #include "sriov/inventory.h"
 

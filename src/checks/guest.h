@@ -3,7 +3,7 @@
 #define VFCTL_CHECKS_GUEST_H
 
 #include "checks/check.h"
-#include "facts/domains.h"
+#include "facts/snapshot/domains.h"
 #include "vfctl/domain.h"
 
 /*

@@ -5,8 +5,8 @@
 #include <stdio.h>
 
 #include "checks/guest.h"
-#include "facts/address.h"
-#include "facts/memlock.h"
+#include "facts/snapshot/address.h"
+#include "facts/snapshot/memlock.h"
 #include "host/host.h"
 #include "pci/device.h"
 

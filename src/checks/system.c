@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "checks/check.h"
-#include "facts/memlock.h"
+#include "facts/snapshot/memlock.h"
 #include "host/host.h"
 
 #define CAP_IPC_LOCK 14

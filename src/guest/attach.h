@@ -3,7 +3,7 @@
 #define VFCTL_GUEST_ATTACH_H
 
 #include "base/change.h"
-#include "facts/domains.h"
+#include "facts/snapshot/domains.h"
 #include "guest/guest.h"
 
 /* What attach and detach work on: a domain, one VF, and what both are like now. */

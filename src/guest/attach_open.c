@@ -5,7 +5,7 @@
 #include <errno.h>
 
 #include "change/recover.h"
-#include "facts/snapshot.h"
+#include "facts/snapshot/snapshot.h"
 #include "lease/ops.h"
 #include "lease/said.h"
 

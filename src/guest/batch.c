@@ -4,8 +4,8 @@
 #include <unistd.h>
 
 #include "change/recover.h"
-#include "facts/model.h"
-#include "facts/snapshot.h"
+#include "facts/model/model.h"
+#include "facts/snapshot/snapshot.h"
 #include "guest/define.h"
 #include "guest/guest.h"
 #include "lease/ops.h"

@@ -8,8 +8,8 @@
 
 #include "base/find.h"
 #include "domain/domain.h"
-#include "facts/address.h"
-#include "facts/snapshot.h"
+#include "facts/snapshot/address.h"
+#include "facts/snapshot/snapshot.h"
 #include "host/host.h"
 #include "lease/ops.h"
 #include "pci/bars.h"

@@ -4,7 +4,7 @@
 
 #include "base/buf.h"
 #include "base/ctx.h"
-#include "facts/model.h"
+#include "facts/model/model.h"
 #include "lease/identity.h"
 #include "vfctl/workflow.h"
 

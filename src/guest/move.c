@@ -5,7 +5,7 @@
 #include "base/change.h"
 #include "change/recover.h"
 #include "domain/domain.h"
-#include "facts/snapshot.h"
+#include "facts/snapshot/snapshot.h"
 #include "guest/redefine.h"
 #include "guest/words.h"
 #include "lease/lease.h"

@@ -6,8 +6,8 @@
 #include <inttypes.h>
 
 #include "base/find.h"
-#include "facts/memlock.h"
-#include "facts/snapshot.h"
+#include "facts/snapshot/memlock.h"
+#include "facts/snapshot/snapshot.h"
 #include "guest/redefining.h"
 #include "lease/lease_text.h"
 #include "lease/ops.h"

@@ -5,7 +5,7 @@
  */
 #include <errno.h>
 
-#include "facts/model.h"
+#include "facts/model/model.h"
 #include "guest/redefining.h"
 
 /* ---- the place that it has ---- */

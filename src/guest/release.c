@@ -7,7 +7,7 @@
 
 #include "base/change.h"
 #include "change/recover.h"
-#include "facts/domains.h"
+#include "facts/snapshot/domains.h"
 #include "lease/lease.h"
 #include "lease/ops.h"
 #include "vfctl/workflow.h"

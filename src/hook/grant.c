@@ -7,7 +7,7 @@
 
 #include "base/find.h"
 #include "base/vfattr.h"
-#include "facts/domains.h"
+#include "facts/snapshot/domains.h"
 #include "lease/identity.h"
 #include "pci/device.h"
 #include "sriov/inventory.h"

@@ -4,7 +4,7 @@
 
 #include <errno.h>
 
-#include "facts/domains.h"
+#include "facts/snapshot/domains.h"
 #include "host/host.h"
 #include "lease/guest_tuning.h"
 #include "lease/lease.h"

@@ -10,7 +10,7 @@
 #include <sys/syscall.h>
 
 #include "base/parse.h"
-#include "facts/domains.h"
+#include "facts/snapshot/domains.h"
 #include "host/host.h"
 #include "lease/guest_tuning.h"
 #include "lease/lease.h"

@@ -12,7 +12,7 @@
 #include "base/vfattr.h"
 #include "change/pf_locks.h"
 #include "change/recover.h"
-#include "facts/snapshot.h"
+#include "facts/snapshot/snapshot.h"
 #include "host/host.h"
 #include "lease/declared.h"
 #include "lease/lease.h"

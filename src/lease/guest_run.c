@@ -8,7 +8,7 @@
 #include "base/json.h"
 #include "base/parse.h"
 #include "change/recover.h"
-#include "facts/snapshot.h"
+#include "facts/snapshot/snapshot.h"
 #include "lease/guest_tuning.h"
 #include "lease/identity.h"
 #include "lease/lease.h"

@@ -5,7 +5,7 @@
 #include <stdio.h>
 
 #include "change/recover.h"
-#include "facts/snapshot.h"
+#include "facts/snapshot/snapshot.h"
 #include "host/host.h"
 #include "lease/guest_run.h"
 #include "pci/device.h"

@@ -6,8 +6,8 @@
 #include <time.h>
 
 #include "base/buf.h"
-#include "facts/domains.h"
-#include "facts/snapshot.h"
+#include "facts/snapshot/domains.h"
+#include "facts/snapshot/snapshot.h"
 #include "lease/lease.h"
 #include "lease/values.h"
 #include "vfctl/hostspec.h"

@@ -5,7 +5,7 @@
 #include "base/find.h"
 #include "base/json.h"
 #include "change/pf_locks.h"
-#include "facts/domains.h"
+#include "facts/snapshot/domains.h"
 #include "host/host.h"
 #include "lease/guest_run.h"
 #include "lease/lease.h"

@@ -5,7 +5,7 @@
 
 #include "base/find.h"
 #include "base/vfattr.h"
-#include "facts/policy.h"
+#include "facts/snapshot/policy.h"
 #include "lease/port.h"
 #include "pci/device.h"
 #include "sriov/attrs.h"

@@ -13,7 +13,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#include "facts/domains.h"
+#include "facts/snapshot/domains.h"
 #include "host/host.h"
 #include "vfctl/hostspec.h"
 

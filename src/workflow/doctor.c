@@ -8,7 +8,7 @@
 #include "base/change.h"
 #include "change/target.h"
 #include "checks/check.h"
-#include "facts/domains.h"
+#include "facts/snapshot/domains.h"
 #include "host/host.h"
 #include "sriov/ops.h"
 #include "tuning/fdb.h"

@@ -4,7 +4,7 @@
 
 #include "change/pf_locks.h"
 #include "change/recover.h"
-#include "facts/domains.h"
+#include "facts/snapshot/domains.h"
 #include "host/host.h"
 #include "lease/guest_run.h"
 #include "vfctl/hypervisor.h"

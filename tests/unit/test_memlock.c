@@ -11,7 +11,7 @@
 #include <cmocka.h>
 
 #include "base/buf.h"
-#include "facts/memlock.h"
+#include "facts/snapshot/memlock.h"
 #include "host/host.h"
 #include "vfctl/context.h"
 #include "vfctl/domain.h"

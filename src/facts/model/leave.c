@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* The host as it would be without one of its guests. */
-#include "facts/model.h"
+#include "facts/model/model.h"
 
 /* Huge pages that a running guest has are none of the kernel's free ones. */
 static void give_pages_back(struct vfctl_topology *t, const struct vfctl_promise *promise)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#ifndef VFCTL_FACTS_POLICY_H
-#define VFCTL_FACTS_POLICY_H
+#ifndef VFCTL_FACTS_SNAPSHOT_POLICY_H
+#define VFCTL_FACTS_SNAPSHOT_POLICY_H
 
 #include "vfctl/snapshot.h"
 

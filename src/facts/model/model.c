@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* The host as the planner sees it: topology, PFs, free VFs; the rest is in model_*.c. */
-#include "facts/model.h"
+#include "facts/model/model.h"
 
 #include <stdio.h>
 

@@ -4,7 +4,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-#include "facts/model.h"
+#include "facts/model/model.h"
 #include "host/host.h"
 #include "state/asked.h"
 

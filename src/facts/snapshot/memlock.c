@@ -4,7 +4,7 @@
  * daemon can do up to its own hard limit, or with CAP_SYS_RESOURCE; in a container or a
  * hardened unit it has neither, and the operator learns of it at the start.
  */
-#include "facts/memlock.h"
+#include "facts/snapshot/memlock.h"
 
 
 #include "base/parse.h"

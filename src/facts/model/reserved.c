@@ -2,7 +2,7 @@
 /* The host's own CPUs: stated by host.yaml, by the kernel's command line, by the caller. */
 #include <errno.h>
 
-#include "facts/model.h"
+#include "facts/model/model.h"
 #include "host/host.h"
 
 static int check_online(struct vfctl_ctx *ctx, const struct vfctl_host_model *m,

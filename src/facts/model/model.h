@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#ifndef VFCTL_FACTS_MODEL_H
-#define VFCTL_FACTS_MODEL_H
+#ifndef VFCTL_FACTS_MODEL_MODEL_H
+#define VFCTL_FACTS_MODEL_MODEL_H
 
 #include "base/ctx.h"
 #include "vfctl/workflow.h"

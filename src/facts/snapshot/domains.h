@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#ifndef VFCTL_FACTS_DOMAINS_H
-#define VFCTL_FACTS_DOMAINS_H
+#ifndef VFCTL_FACTS_SNAPSHOT_DOMAINS_H
+#define VFCTL_FACTS_SNAPSHOT_DOMAINS_H
 
 #include "base/ctx.h"
 #include "vfctl/domain.h"

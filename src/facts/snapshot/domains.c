@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "facts/domains.h"
+#include "facts/snapshot/domains.h"
 
 #include <errno.h>
 

@@ -4,7 +4,7 @@
 #include <stdio.h>
 
 #include "base/buf.h"
-#include "facts/model.h"
+#include "facts/model/model.h"
 #include "vfctl/host.h"
 
 #define SYNTHETIC "synthetic:"

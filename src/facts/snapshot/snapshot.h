@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#ifndef VFCTL_FACTS_SNAPSHOT_H
-#define VFCTL_FACTS_SNAPSHOT_H
+#ifndef VFCTL_FACTS_SNAPSHOT_SNAPSHOT_H
+#define VFCTL_FACTS_SNAPSHOT_SNAPSHOT_H
 
 #include "base/util.h"
 #include "vfctl/lease.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Who holds what: our leases, and domains that we did not place. */
-#include "facts/model.h"
+#include "facts/model/model.h"
 
 #include <errno.h>
 #include <inttypes.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#ifndef VFCTL_FACTS_MEMLOCK_H
-#define VFCTL_FACTS_MEMLOCK_H
+#ifndef VFCTL_FACTS_SNAPSHOT_MEMLOCK_H
+#define VFCTL_FACTS_SNAPSHOT_MEMLOCK_H
 
 #include <stdbool.h>
 #include <stdint.h>

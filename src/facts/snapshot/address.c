@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "facts/address.h"
+#include "facts/snapshot/address.h"
 
 #include <stdio.h>
 #include <string.h>

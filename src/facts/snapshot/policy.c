@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* What a guest's VF is to have, beside what it has. */
-#include "facts/policy.h"
+#include "facts/snapshot/policy.h"
 
 #include "base/vfattr.h"
 

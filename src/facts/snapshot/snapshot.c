@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "facts/snapshot.h"
+#include "facts/snapshot/snapshot.h"
 
-#include "facts/policy.h"
+#include "facts/snapshot/policy.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -9,7 +9,7 @@
 
 #include "base/buf.h"
 #include "base/ctx.h"
-#include "facts/domains.h"
+#include "facts/snapshot/domains.h"
 #include "host/host.h"
 #include "pci/device.h"
 #include "sriov/holder.h"
