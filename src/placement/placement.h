@@ -2,7 +2,7 @@
 #ifndef VFCTL_PLACEMENT_PLACEMENT_H
 #define VFCTL_PLACEMENT_PLACEMENT_H
 
-#include "placement/search.h"
+#include "placement/search/search.h"
 
 /* check.c: named errors for input that cannot be. */
 int check_request(struct vfctl_ctx *ctx, const struct vfctl_host_model *model,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "placement/refuse.h"
+#include "placement/explain/refuse.h"
 
 #include <errno.h>
 

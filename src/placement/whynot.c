@@ -4,7 +4,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-#include "placement/change.h"
+#include "placement/explain/change.h"
 
 struct answer {
 	struct vfctl_assignment words; /* only its reasons */

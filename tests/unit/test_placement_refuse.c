@@ -2,7 +2,7 @@
 /* What a refusal says: a true reason for each node, and only changes that were tried. */
 #include "placement_case.h"
 
-#include "placement/refuse.h"
+#include "placement/explain/refuse.h"
 #include "vfctl/topology.h"
 
 

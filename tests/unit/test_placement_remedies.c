@@ -6,7 +6,7 @@
 #include "placement_case.h"
 
 #include "../oracle/instance.h"
-#include "placement/change.h"
+#include "placement/explain/change.h"
 #include "vfctl/topology.h"
 
 #define ALONE 400

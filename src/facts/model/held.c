@@ -6,7 +6,7 @@
 #include <inttypes.h>
 
 #include "domain/domain.h"
-#include "placement/model.h"
+#include "placement/model/model.h"
 
 static struct vfctl_occupant *add_occupant(struct vfctl_ctx *ctx, struct vfctl_host_model *m,
 	const char *name, const char *uuid)

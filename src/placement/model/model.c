@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "placement/model/model.h"
+
+#include <stdio.h>
+
+static void free_pf(struct vfctl_model_pf *pf)
+{
+	strv_free(pf->names);
+	free(pf->bond);
+}
+
+static void free_occupant(struct vfctl_occupant *o)
+{
+	free(o->name);
+	free(o->memory);
+	free(o->shared_vcpus);
+	free(o->vfs);
+	free(o->wants);
+}
+
+void vfctl_model_free(struct vfctl_host_model *model)
+{
+	if (!model)
+		return;
+	for (size_t i = 0; i < model->pf_count; i++)
+		free_pf(&model->pfs[i]);
+	for (size_t i = 0; i < model->occupant_count; i++)
+		free_occupant(&model->occupants[i]);
+	vfctl_topology_free(model->topology);
+	free(model->reserved_why);
+	free(model->typical_why);
+	free(model->promises);
+	free(model->vfs);
+	free(model->pfs);
+	free(model->occupants);
+	free(model);
+}
+
+static const struct {
+	const char *name, *word;
+} fabrics[] = {
+	[VFCTL_FABRIC_ETHERNET] = {"Ethernet", "ethernet"},
+	[VFCTL_FABRIC_INFINIBAND] = {"InfiniBand", "infiniband"},
+	[VFCTL_FABRIC_OTHER] = {"no network", "other"},
+};
+
+static bool is_known(int fabric)
+{
+	return fabric > 0 && (size_t)fabric < ARRAY_SIZE(fabrics);
+}
+
+const char *vfctl_fabric_name(int fabric)
+{
+	return is_known(fabric) ? fabrics[fabric].name : NULL;
+}
+
+const char *model_fabric_word(int fabric)
+{
+	return is_known(fabric) ? fabrics[fabric].word : NULL;
+}
+
+char *vfctl_root_format(uint32_t root, char buf[VFCTL_BDF_TEXT])
+{
+	buf[0] = '\0';
+	if (root != VFCTL_ROOT_UNKNOWN)
+		snprintf(buf, VFCTL_BDF_TEXT, "%04x:%02x", root >> 8, root & 0xff);
+	return buf;
+}

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "placement/search/capacity.h"
+
+static uint64_t minus(uint64_t a, uint64_t b)
+{
+	return a > b ? a - b : 0;
+}
+
+/* @bytes less what is promised of that page size; promises of running guests: @taken_too. */
+static uint64_t after(const struct vfctl_promise *promises, size_t count, unsigned node,
+	uint64_t page_bytes, uint64_t bytes, bool taken_too)
+{
+	for (size_t i = 0; i < count; i++) {
+		const struct vfctl_promise *p = &promises[i];
+
+		if (p->node == (int)node && p->page_bytes == page_bytes &&
+			(taken_too || !p->taken))
+			bytes = minus(bytes, p->bytes);
+	}
+	return bytes;
+}
+
+static uint64_t after_all(const struct vfctl_host_model *m, const bool *leave_out,
+	unsigned node, uint64_t page_bytes, uint64_t bytes, bool taken_too)
+{
+	bytes = after(m->promises, m->promise_count, node, page_bytes, bytes, taken_too);
+	for (size_t i = 0; i < m->occupant_count; i++)
+		if (!leave_out || !leave_out[i])
+			bytes = after(m->occupants[i].memory, m->occupants[i].memory_count, node,
+				page_bytes, bytes, taken_too);
+	return bytes;
+}
+
+/* What a running guest that is left out holds: the kernel's free count lacks it. */
+static uint64_t left_out_bytes(const struct vfctl_host_model *m, const bool *leave_out,
+	unsigned node, uint64_t page_bytes)
+{
+	uint64_t sum = 0;
+
+	for (size_t i = 0; leave_out && i < m->occupant_count; i++)
+		for (size_t k = 0; leave_out[i] && k < m->occupants[i].memory_count; k++) {
+			const struct vfctl_promise *p = &m->occupants[i].memory[k];
+
+			if (p->taken && p->node == (int)node && p->page_bytes == page_bytes)
+				sum += p->bytes;
+		}
+	return sum;
+}
+
+static uint64_t pool_bytes(const struct vfctl_page_pool *pool, uint64_t pages)
+{
+	uint64_t bytes;
+
+	return __builtin_mul_overflow(pool->page_bytes, pages, &bytes) ? UINT64_MAX : bytes;
+}
+
+uint64_t memory_free(const struct vfctl_host_model *m, const bool *leave_out,
+	const struct vfctl_node *node, uint64_t page_bytes)
+{
+	uint64_t base = minus(node->memory_bytes, m->host_memory_bytes);
+
+	for (size_t i = 0; i < node->pool_count; i++) {
+		const struct vfctl_page_pool *pool = &node->pools[i];
+		uint64_t by_lease, by_kernel;
+
+		base = minus(base, pool_bytes(pool, pool->total));
+		if (pool->page_bytes != page_bytes)
+			continue;
+		by_lease = after_all(m, leave_out, node->id, page_bytes,
+			pool_bytes(pool, pool->total), true);
+		if (pool->free == VFCTL_COUNT_UNKNOWN)
+			return by_lease;
+		/* Foreign users of the pool show only in the kernel's count. */
+		by_kernel = after_all(m, leave_out, node->id, page_bytes,
+			pool_bytes(pool, pool->free) +
+				left_out_bytes(m, leave_out, node->id, page_bytes), false);
+		return by_kernel < by_lease ? by_kernel : by_lease;
+	}
+	if (page_bytes != VFCTL_PAGES_BASE)
+		return 0;
+	return after_all(m, leave_out, node->id, VFCTL_PAGES_BASE, base, true);
+}
+
+char *memory_text(uint64_t bytes, char buf[32])
+{
+	static const char *const units[] = {"bytes", "KiB", "MiB", "GiB", "TiB"};
+	const uint64_t gib = UINT64_C(1) << 30;
+	size_t unit = 0;
+
+	/* Odd amounts of much memory are told down to a tenth, never more than there is. */
+	if (bytes >= gib && bytes % (UINT64_C(1) << 20)) {
+		snprintf(buf, 32, "%" PRIu64 ".%" PRIu64 "GiB", bytes / gib,
+			bytes % gib * 10 / gib);
+		return buf;
+	}
+	while (bytes && bytes % 1024 == 0 && unit + 1 < ARRAY_SIZE(units)) {
+		bytes /= 1024;
+		unit++;
+	}
+	snprintf(buf, 32, "%" PRIu64 "%s%s", bytes, unit ? "" : " ", units[unit]);
+	return buf;
+}
