@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "print_host.h"
+#include "print/host.h"
 #include "vfctl/snapshot.h"
 
 /* The VF of an operation: its target is PF/INDEX, or a domain's UUID/ADDRESS. NULL: it has none. */

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "print_declared.h"
+#include "print/declared.h"
 #include "vfctl/findings.h"
 #include "vfctl/recover.h"
 #include "vfctl/workflow.h"

@@ -10,7 +10,7 @@
 #include "bench.h"
 #include "bench_text.h"
 #include "session.h"
-#include "tune.h"
+#include "verbs/tune.h"
 #include "vfctl/search.h"
 
 #define BASELINE "as-it-is"

@@ -1,0 +1,273 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "print/lease.h"
+
+#include <string.h>
+#include <time.h>
+
+#include "columns.h"
+#include "print/host.h"
+
+#define BDF(bdf) vfctl_bdf_format((bdf), (char[VFCTL_BDF_TEXT]){0})
+#define PF_NAME(pf) vfctl_pf_name((pf), (char[VFCTL_BDF_TEXT]){0})
+
+/* ---- a VF: what it was leased with, and what it has ---- */
+
+struct held_vf {
+	const struct vfctl_lease_vf *leased;
+	const struct vfctl_pf *pf; /* NULL: neither is there now */
+	const struct vfctl_vf *vf;
+	struct vfctl_vf_attrs want;
+	uint32_t differs; /* VFCTL_ATTR_ bits; none while the domain is off */
+	bool remote;	  /* it is on none of the nodes of its domain's CPUs */
+};
+
+static bool is_remote(const struct vfctl_lease *lease, const struct vfctl_vf *vf)
+{
+	if (vf->numa_node < 0)
+		return false;
+	for (size_t i = 0; i < lease->cell_count; i++)
+		if (lease->cells[i].node == vf->numa_node)
+			return false;
+	return lease->cell_count;
+}
+
+static struct held_vf look_at(const struct vfctl_inventory *inv, const struct vfctl_lease *lease,
+	const struct vfctl_lease_vf *leased)
+{
+	struct held_vf h = {.leased = leased, .want = leased->intent};
+
+	h.vf = vfctl_inventory_vf_at(inv, &leased->bdf, &h.pf);
+	if (!h.vf)
+		return h;
+	h.remote = is_remote(lease, h.vf);
+	h.differs = vfctl_lease_vf_policy(leased, h.vf, &h.want);
+	/* Until its guest starts a VF has what it had before. */
+	if (!lease->running && !lease->active)
+		h.differs = 0;
+	return h;
+}
+
+static const char *nodes_words(const struct vfctl_lease *lease, char *buf, size_t size)
+{
+	size_t len = 0;
+
+	buf[0] = '\0';
+	for (size_t i = 0; i < lease->cell_count && len < size; i++)
+		len += (size_t)snprintf(buf + len, size - len, "%s%d", len ? "," : "",
+			lease->cells[i].node);
+	return buf;
+}
+
+static void print_pair(struct out *out, bool wrong, const char *key, const char *want,
+	const char *is)
+{
+	out_line(out, "  %c %-10s  %-23s  %s", wrong ? '!' : ' ', key, *want ? want : "-",
+		*is ? is : "-");
+}
+
+/* The value of the attribute of that one bit. */
+static const char *value_of(const struct vfctl_vf_attrs *attrs, uint32_t bit, const char **ret_key,
+	char buf[VFCTL_ATTR_TEXT])
+{
+	struct vfctl_vf_attrs one = *attrs;
+	size_t i = 0;
+
+	one.mask &= bit;
+	return vfctl_vf_attrs_next(&one, &i, ret_key, buf) ? buf : "";
+}
+
+static void print_values(struct out *out, const struct vfctl_lease *lease, const struct held_vf *h)
+{
+	char nodes[64], node[16] = "";
+
+	print_pair(out, false, "", "wanted", "is");
+	for (uint32_t bit = 1; bit <= VFCTL_ATTR_PKEY; bit <<= 1) {
+		char want[VFCTL_ATTR_TEXT], is[VFCTL_ATTR_TEXT];
+		const char *key = "", *has = value_of(&h->vf->attrs, bit, &key, is);
+
+		if (h->want.mask & bit)
+			print_pair(out, h->differs & bit, key, value_of(&h->want, bit, &key, want), has);
+	}
+	if (h->vf->numa_node >= 0)
+		snprintf(node, sizeof(node), "%d", h->vf->numa_node);
+	print_pair(out, h->remote, "node", nodes_words(lease, nodes, sizeof(nodes)), node);
+}
+
+static void print_held(struct out *out, const struct vfctl_lease *lease, const struct held_vf *h)
+{
+	const struct vfctl_lease_vf *l = h->leased;
+	char holder[COLUMN_TEXT];
+
+	if (!h->vf) {
+		out_line(out, "! VF           %s is not there (VF %u of PF %s)", BDF(&l->bdf), l->index,
+			BDF(&l->pf));
+		return;
+	}
+	out_line(out, "  VF           %s/%u  %s  %s%s", PF_NAME(h->pf), h->vf->index, BDF(&l->bdf),
+		h->vf->holder.kind == VFCTL_HOLDER_NONE ? "nobody has it now" : "held by ",
+		h->vf->holder.kind == VFCTL_HOLDER_NONE ? "" : holder_words(h->vf, holder));
+	print_values(out, lease, h);
+}
+
+static void print_held_all(struct out *out, const struct vfctl_inventory *inv,
+	const struct vfctl_lease *lease)
+{
+	unsigned wrong = 0;
+
+	for (size_t i = 0; i < lease->vf_count; i++) {
+		struct held_vf h = look_at(inv, lease, &lease->vfs[i]);
+
+		print_held(out, lease, &h);
+		wrong += h.differs != 0;
+	}
+	if (wrong)
+		out_line(out, "! what differs is written when the domain starts next; vfctl set --live "
+			"writes it now");
+	else if (lease->vf_count && !lease->running && !lease->active)
+		out_line(out, "  what is wanted is written when the domain starts");
+}
+
+static void put_differs(struct out *out, const struct held_vf *h)
+{
+	char value[VFCTL_ATTR_TEXT];
+	const char *key;
+
+	out_open(out, "differs", '[');
+	for (uint32_t bit = 1; bit <= VFCTL_ATTR_PKEY; bit <<= 1)
+		if (h->differs & bit && *value_of(&h->want, bit, &key, value))
+			out_str(out, NULL, key);
+	if (h->remote)
+		out_str(out, NULL, "node");
+	out_shut(out);
+}
+
+static void put_values(struct out *out, const char *key, const struct vfctl_vf_attrs *attrs)
+{
+	if (!attrs) {
+		out_null(out, key);
+		return;
+	}
+	out_open(out, key, '{');
+	put_attrs(out, attrs);
+	out_shut(out);
+}
+
+static void put_held(struct out *out, const struct held_vf *h)
+{
+	out_open(out, NULL, '{');
+	out_str(out, "address", BDF(&h->leased->bdf));
+	out_str(out, "pf_address", BDF(&h->leased->pf));
+	out_int(out, "index", h->leased->index);
+	out_str(out, "pf", h->pf ? PF_NAME(h->pf) : NULL);
+	put_index(out, "numa_node", h->vf ? h->vf->numa_node : -1);
+	if (h->vf)
+		put_holder(out, &h->vf->holder);
+	else
+		out_null(out, "holder");
+	put_values(out, "want", h->leased->has_intent ? &h->want : NULL);
+	put_values(out, "is", h->vf ? &h->vf->attrs : NULL);
+	put_differs(out, h);
+	out_shut(out);
+}
+
+/* ---- a domain ---- */
+
+static const char *time_words(int64_t seconds, char buf[32])
+{
+	time_t t = (time_t)seconds;
+	struct tm tm;
+
+	if (!gmtime_r(&t, &tm) || !strftime(buf, 32, "%Y-%m-%dT%H:%M:%SZ", &tm))
+		buf[0] = '\0';
+	return buf;
+}
+
+/* "1024 MiB", "16 GiB in pages of 1 GiB": memory is whole MiB. */
+static const char *memory_words(const struct vfctl_lease_cell *c, char *buf, size_t size)
+{
+	int len = snprintf(buf, size, "%llu MiB", (unsigned long long)c->memory_bytes >> 20);
+
+	if (c->page_bytes)
+		snprintf(buf + len, size - (size_t)len, " in pages of %llu %s",
+			(unsigned long long)c->page_bytes >> (c->page_bytes >> 30 ? 30 : 10),
+			c->page_bytes >> 30 ? "GiB" : "KiB");
+	return buf;
+}
+
+static void print_cell(struct out *out, size_t number, const struct vfctl_lease_cell *c)
+{
+	char memory[64], shared[48] = "", far[48] = "";
+
+	if (c->shared_vcpus)
+		snprintf(shared, sizeof(shared), ", %u vCPUs on shared CPUs", c->shared_vcpus);
+	if (c->memory_node != c->node)
+		snprintf(far, sizeof(far), " from node %d", c->memory_node);
+	out_line(out, "  cell %-7zu NUMA node %d, %s%s%s", number, c->node,
+		memory_words(c, memory, sizeof(memory)), far, shared);
+}
+
+void print_lease(struct out *out, const struct vfctl_snapshot *snapshot,
+	const struct vfctl_lease *lease)
+{
+	char text[1024];
+
+	out_line(out, "domain %s  %s", lease->domain_name, lease->domain_uuid);
+	out_line(out, "  lease        %s, since %s", lease->id, time_words(lease->created, text));
+	out_line(out, "  running      %s", lease->running || lease->active ? "yes" : "no");
+	vfctl_cpuset_format(&lease->cpus, text, sizeof(text));
+	if (lease->cell_count)
+		out_line(out, "  CPUs         %s", text[0] ? text : "none of its own");
+	if (!vfctl_cpuset_empty(&lease->qemu_cpus)) {
+		vfctl_cpuset_format(&lease->qemu_cpus, text, sizeof(text));
+		out_line(out, "  QEMU         threads on %s, shared with other guests'", text);
+	}
+	for (size_t i = 0; i < lease->cell_count; i++)
+		print_cell(out, i, &lease->cells[i]);
+	print_held_all(out, snapshot->inventory, lease);
+}
+
+static void put_cells(struct out *out, const struct vfctl_lease *lease)
+{
+	out_open(out, "cells", '[');
+	for (size_t i = 0; i < lease->cell_count; i++) {
+		const struct vfctl_lease_cell *c = &lease->cells[i];
+
+		out_open(out, NULL, '{');
+		put_index(out, "numa_node", c->node);
+		put_index(out, "memory_node", c->memory_node);
+		out_int(out, "memory_bytes", (int64_t)c->memory_bytes);
+		out_int(out, "page_bytes", (int64_t)c->page_bytes);
+		out_int(out, "shared_vcpus", c->shared_vcpus);
+		out_shut(out);
+	}
+	out_shut(out);
+}
+
+void print_lease_json(struct out *out, const struct vfctl_snapshot *snapshot,
+	const struct vfctl_lease *lease)
+{
+	char text[1024];
+
+	out_open(out, NULL, '{');
+	out_str(out, "domain", lease->domain_name);
+	out_str(out, "domain_uuid", lease->domain_uuid);
+	out_str(out, "lease", lease->id);
+	out_str(out, "created", time_words(lease->created, text));
+	out_bool(out, "running", lease->running || lease->active);
+	out_bool(out, "policy_applied", lease->running);
+	put_index(out, "numa_node", lease->node);
+	vfctl_cpuset_format(&lease->cpus, text, sizeof(text));
+	out_str(out, "cpus", text);
+	vfctl_cpuset_format(&lease->qemu_cpus, text, sizeof(text));
+	out_str(out, "qemu_cpus", text);
+	out_int(out, "memory_bytes", (int64_t)lease->memory_bytes);
+	put_cells(out, lease);
+	out_open(out, "vfs", '[');
+	for (size_t i = 0; i < lease->vf_count; i++) {
+		struct held_vf h = look_at(snapshot->inventory, lease, &lease->vfs[i]);
+
+		put_held(out, &h);
+	}
+	out_shut(out);
+	out_shut(out);
+}

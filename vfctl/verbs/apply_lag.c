@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* apply and status: VF-LAGs. */
+#include "verbs/apply_lag.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "main.h"
+#include "print/declared.h"
+
+static void apply_one(struct invocation *in, const struct vfctl_host_spec *spec, size_t index,
+	struct lag_outcome *ret)
+{
+	struct vfctl_change *change = NULL;
+	int r = vfctl_apply_lag_plan(in->ctx, spec, index, &change);
+	bool steps = r == 0 && vfctl_change_count(change);
+
+	if (steps)
+		r = vfctl_change_run(in->ctx, change);
+	ret->changed = steps && r == 0;
+	ret->o.error = r;
+	if (r == 0 && vfctl_change_pending(change))
+		ret->o.pending = strdup(vfctl_change_pending(change));
+	if (r < 0)
+		ret->o.words = strdup(vfctl_ctx_error(in->ctx));
+	vfctl_change_free(change);
+}
+
+/* As it was found, when there is nothing that could have changed it. */
+static void keep_lag(const struct vfctl_declared_lag *d, struct lag_outcome *ret)
+{
+	const char *pending = d->change ? vfctl_change_pending(d->change) : NULL;
+
+	ret->o.error = d->error;
+	ret->o.words = d->words ? strdup(d->words) : NULL;
+	ret->o.pending = pending ? strdup(pending) : NULL;
+}
+
+void apply_lags(struct invocation *in, const struct vfctl_host_spec *spec,
+	const struct vfctl_declared *d, bool pfs_changed, struct lag_outcome *ret)
+{
+	if (d->lag_count)
+		catch_signals(in->ctx);
+	for (size_t i = 0; i < d->lag_count; i++) {
+		if (pfs_changed || declared_lag_differs(&d->lags[i]))
+			apply_one(in, spec, i, &ret[i]);
+		else
+			keep_lag(&d->lags[i], &ret[i]);
+	}
+}
+
+void lag_outcomes_free(struct lag_outcome *outcomes, size_t count)
+{
+	for (size_t i = 0; outcomes && i < count; i++)
+		outcome_clear(&outcomes[i].o);
+	free(outcomes);
+}
+
+static void tell_one(struct invocation *in, const struct vfctl_declared_lag *d,
+	const struct lag_outcome *lag)
+{
+	char title[32];
+
+	snprintf(title, sizeof(title), "lag %s", d->spec->bond);
+	if (in->json) {
+		out_open(in->out, NULL, '{');
+		print_declared_lag_json(in, d);
+		out_bool(in->out, "changed", lag->changed);
+		out_str(in->out, "error", lag->o.words);
+		out_str(in->out, "pending", lag->o.pending);
+		out_shut(in->out);
+		return;
+	}
+	if (lag->o.pending)
+		warn("%s: %s", title, lag->o.pending);
+	if (lag->o.error) {
+		fflush(stdout);
+		complain_about(in, title, lag->o.words ? lag->o.words : "out of memory");
+	} else if (!in->quiet) {
+		out_line(in->out, "%s: %s", title, lag->changed ? "changed" : "as declared");
+	}
+}
+
+void tell_lags(struct invocation *in, const struct vfctl_declared *d, const struct lag_outcome *outcomes)
+{
+	if (in->json)
+		out_open(in->out, "lags", '[');
+	for (size_t i = 0; i < d->lag_count; i++)
+		tell_one(in, &d->lags[i], &outcomes[i]);
+	if (in->json)
+		out_shut(in->out);
+}
+
+void print_lag_differences(struct invocation *in, const struct vfctl_declared *d, const char *key)
+{
+	out_open(in->out, "lags", '[');
+	for (size_t i = 0; i < d->lag_count; i++) {
+		const struct vfctl_declared_lag *lag = &d->lags[i];
+
+		out_open(in->out, NULL, '{');
+		print_declared_lag_json(in, lag);
+		out_bool(in->out, key, declared_lag_differs(lag));
+		out_str(in->out, "error", lag->words);
+		out_str(in->out, "pending", lag->change ? vfctl_change_pending(lag->change) : NULL);
+		if (lag->change)
+			print_operations(in, lag->change);
+		out_shut(in->out);
+	}
+	out_shut(in->out);
+}

@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* define --batch: the guests of a folder are placed together, and then defined one by one. */
+#include "verbs/define_batch.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "guest_list.h"
+#include "result.h"
+#include "session.h"
+
+struct defining {
+	struct invocation *in;
+	struct session s;
+	struct guest_list guests;
+	char **templates, **template_names; /* of each guest; NULL: none */
+	struct vfctl_batch *batch;
+	size_t failed;
+	bool unfinished, moves;
+};
+
+static void close_defining(struct defining *d)
+{
+	vfctl_batch_free(d->batch);
+	for (size_t i = 0; d->templates && d->template_names && i < d->guests.count; i++) {
+		free(d->templates[i]);
+		free(d->template_names[i]);
+	}
+	free(d->templates);
+	free(d->template_names);
+	guest_list_clear(&d->guests);
+	close_session(&d->s);
+}
+
+static int read_templates(struct defining *d)
+{
+	int r = 0;
+
+	d->templates = calloc(d->guests.count + 1, sizeof(*d->templates));
+	d->template_names = calloc(d->guests.count + 1, sizeof(*d->template_names));
+	if (!d->templates || !d->template_names)
+		return fail(d->in, -ENOMEM);
+	for (size_t i = 0; i < d->guests.count && r == 0; i++)
+		r = read_template(d->in, d->guests.v[i], &d->templates[i], &d->template_names[i]);
+	return r;
+}
+
+/* The templates are in the order of the folder. */
+static size_t number_of(const struct defining *d, const struct vfctl_guest *guest)
+{
+	size_t i = 0;
+
+	while (i + 1 < d->guests.count && d->guests.v[i] != guest)
+		i++;
+	return i;
+}
+
+/* ---- telling ---- */
+
+static void tell_steps(struct defining *d, const struct vfctl_change *change)
+{
+	struct out *out = d->in->out;
+
+	out_open(out, "steps", '[');
+	for (size_t i = 0; i < vfctl_change_count(change); i++)
+		out_str(out, NULL, vfctl_change_describe(change, i));
+	out_shut(out);
+}
+
+/* @change NULL: it was not planned, and @words say why. */
+static void tell_json(struct defining *d, const char *name, const struct vfctl_change *change,
+	const char *words)
+{
+	struct out *out = d->in->out;
+	bool some = change && vfctl_change_count(change);
+
+	out_open(out, NULL, '{');
+	out_str(out, "name", name);
+	out_bool(out, "changed", some && !words);
+	out_str(out, "nothing_to_do", change ? vfctl_change_nothing(change) : NULL);
+	out_str(out, "error", words);
+	if (change)
+		tell_steps(d, change);
+	out_shut(out);
+}
+
+static void tell_batch(struct defining *d, const char *name, const struct vfctl_change *change,
+	const char *words)
+{
+	const char *nothing = change ? vfctl_change_nothing(change) : NULL;
+	const char *result = change ? vfctl_change_result(change) : NULL;
+	struct out *out = d->in->out;
+
+	if (d->in->json) {
+		tell_json(d, name, change, words);
+	} else if (words) {
+		complain_about(d->in, name, words);
+	} else if (d->in->dry_run) {
+		out_line(out, "%s:%s%s", name, nothing ? " " : "", nothing ? nothing : "");
+		for (size_t i = 0; i < vfctl_change_count(change); i++)
+			out_line(out, "  %zu. %s", i + 1, vfctl_change_describe(change, i));
+	} else if (!d->in->quiet) {
+		out_line(out, "%s", result ? result : nothing ? nothing : name);
+	}
+}
+
+/* ---- doing ---- */
+
+static int plan_and_run(struct defining *d, size_t index, struct vfctl_change **ret_change)
+{
+	size_t number = number_of(d, vfctl_batch_guest(d->batch, index));
+	int r = vfctl_batch_define_plan(d->in->ctx, d->batch, index, d->templates[number],
+		d->template_names[number], ret_change);
+
+	if (r == 0 && !d->in->dry_run) {
+		r = vfctl_change_run(d->in->ctx, *ret_change);
+		d->in->made |= r == 0 && vfctl_change_count(*ret_change);
+	}
+	return r;
+}
+
+static void define_one(struct defining *d, size_t index)
+{
+	const struct vfctl_guest *guest = vfctl_batch_guest(d->batch, index);
+	struct vfctl_ctx *ctx = d->in->ctx;
+	struct vfctl_change *change = NULL;
+	int r = plan_and_run(d, index, &change);
+
+	/* Another host of the fleet was given what was proposed to it. */
+	for (unsigned tries = 1; r == -EAGAIN && tries < TRIES_MAX; tries++) {
+		vfctl_change_free(change);
+		change = NULL;
+		r = plan_and_run(d, index, &change);
+	}
+	d->failed += r < 0;
+	d->unfinished |= r == -ESTALE || (r < 0 && vfctl_ctx_unfinished(ctx));
+	d->moves |= r == 0 && change && vfctl_change_moves_ids(change);
+	tell_batch(d, guest->name, change, r < 0 ? vfctl_ctx_error(ctx) : NULL);
+	vfctl_change_free(change);
+}
+
+/* What the domains are leased, read once they are defined. */
+static void tell_domains(struct defining *d)
+{
+	const char **names = calloc(d->guests.count + 1, sizeof(*names));
+
+	for (size_t i = 0; names && i < d->guests.count; i++)
+		names[i] = d->guests.v[i]->name;
+	if (names)
+		print_domains_json(d->in, names, d->guests.count);
+	free(names);
+}
+
+static int status_of(const struct defining *d)
+{
+	if (d->unfinished || (d->failed && d->failed < d->guests.count))
+		return EXIT_PARTLY;
+	return d->failed ? EXIT_FAILED : EXIT_DONE;
+}
+
+static int define_all(struct defining *d)
+{
+	struct out *out = d->in->out;
+	int r = vfctl_batch_place(d->in->ctx, d->guests.v, d->guests.count, &d->s.options,
+		d->in->dry_run, &d->batch), status;
+
+	if (r < 0)
+		return fail(d->in, r);
+	warn_hook(d->in);
+	if (!d->in->dry_run)
+		catch_signals(d->in->ctx);
+	if (d->in->json) {
+		out_open(out, NULL, '{');
+		out_bool(out, "dry_run", d->in->dry_run);
+		out_open(out, "guests", '[');
+	}
+	for (size_t i = 0; i < d->guests.count; i++)
+		define_one(d, i);
+	if (d->in->json) {
+		out_shut(out);
+		if (!d->in->dry_run)
+			tell_domains(d);
+		print_warnings(d->in);
+		out_shut(out);
+	}
+	status = status_of(d);
+	if (d->moves && !d->in->dry_run) {
+		r = run_after_change(d->in, d->s.host.spec);
+		status = status ? status : r;
+	}
+	return status;
+}
+
+int run_define_batch(struct invocation *in, const char *dir)
+{
+	struct defining d = {.in = in};
+	int r = guest_list_read(in, dir, &d.guests);
+
+	if (r == 0)
+		r = read_templates(&d);
+	if (r == 0)
+		r = open_host(in, &d.s, true);
+	if (r == 0)
+		r = define_all(&d);
+	close_defining(&d);
+	return r;
+}

@@ -1,0 +1,10 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef VFCTL_VERBS_DEFINE_BATCH_H
+#define VFCTL_VERBS_DEFINE_BATCH_H
+
+#include "command.h"
+
+/* define --batch DIR: all guests of a folder, placed together. Returns the exit status. */
+int run_define_batch(struct invocation *in, const char *dir);
+
+#endif

@@ -1,0 +1,323 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* export: a host.yaml that says what is there. */
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "command.h"
+#include "verbs/export_pools.h"
+#include "vfctl/host.h"
+#include "vfctl/snapshot.h"
+
+#define SETTINGS_TEXT 400
+#define MTU_ETHERNET 1500
+
+#define NAME_TEXT 128
+
+/* A word that YAML takes for itself, whatever reads it. */
+static bool is_plain(const char *name)
+{
+	static const char *const words[] = {"y", "n", "yes", "no", "on", "off", "true", "false", "null",
+		"none", "inf", "nan", "any", "all"};
+	static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
+
+	for (size_t i = 0; i < ARRAY_SIZE(words); i++)
+		if (strcasecmp(name, words[i]) == 0)
+			return false;
+	return strspn(name, letters) && !name[strspn(name, "0123456789_.-abcdefghijklmnopqrstuvwxyz"
+		"ABCDEFGHIJKLMNOPQRSTUVWXYZ")];
+}
+
+/* The kernel lets a name have anything but blanks, '/' and ':'. */
+static const char *quote(const char *name, char buf[NAME_TEXT])
+{
+	size_t n = 0;
+
+	if (is_plain(name))
+		return name;
+	buf[n++] = '\'';
+	for (; *name && n + 4 < NAME_TEXT; name++) {
+		if (*name == '\'')
+			buf[n++] = '\'';
+		buf[n++] = *name;
+	}
+	buf[n++] = '\'';
+	buf[n] = '\0';
+	return buf;
+}
+
+/* Of a VF of its own, what a new VF has not anyway. */
+static struct vfctl_vf_attrs settings_of(const struct vfctl_vf *vf, bool identities)
+{
+	struct vfctl_vf_attrs a = vf->attrs;
+	uint32_t drop = VFCTL_ATTR_MSIX | VFCTL_ATTR_PKEY;
+
+	if (!a.vlan)
+		drop |= VFCTL_ATTR_VLAN;
+	if (!a.qos)
+		drop |= VFCTL_ATTR_VLAN_QOS;
+	if (a.proto == VFCTL_VLAN_8021Q)
+		drop |= VFCTL_ATTR_VLAN_PROTO;
+	if (!a.min_rate_mbps)
+		drop |= VFCTL_ATTR_MIN_RATE;
+	if (!a.max_rate_mbps)
+		drop |= VFCTL_ATTR_MAX_RATE;
+	if (a.spoofchk)
+		drop |= VFCTL_ATTR_SPOOFCHK;
+	if (!a.trust)
+		drop |= VFCTL_ATTR_TRUST;
+	if (!a.query_rss)
+		drop |= VFCTL_ATTR_QUERY_RSS;
+	if (a.link_state == VFCTL_LINK_STATE_AUTO)
+		drop |= VFCTL_ATTR_LINK_STATE;
+	if (!identities || vfctl_mac_is_zero(&a.mac))
+		drop |= VFCTL_ATTR_MAC;
+	if (!identities || !a.port_guid || !a.node_guid)
+		drop |= VFCTL_ATTR_GUIDS;
+	a.mask &= ~drop;
+	return a;
+}
+
+/* "vlan: 100, trust: on"; "" nothing. */
+static void format_settings(const struct vfctl_vf_attrs *a, char text[SETTINGS_TEXT])
+{
+	char value[VFCTL_ATTR_TEXT];
+	const char *key;
+	size_t i = 0, len = 0;
+
+	text[0] = '\0';
+	while (len < SETTINGS_TEXT && vfctl_vf_attrs_next(a, &i, &key, value)) {
+		const char *quote = strchr(value, ':') ? "'" : "";
+		int n = snprintf(text + len, SETTINGS_TEXT - len, "%s%s%s: %s%s%s", len ? ", " : "",
+			key, strstr(key, "-rate") ? "-mbps" : "", quote, value, quote);
+
+		len += n > 0 ? (size_t)n : 0;
+	}
+}
+
+/* What it has now is its guest's, and goes with it. */
+static bool is_guests(const struct vfctl_vf *vf)
+{
+	return vf->lease.running || vf->holder.kind == VFCTL_HOLDER_DOMAIN ||
+		vf->holder.kind == VFCTL_HOLDER_VFIO;
+}
+
+static void print_range(struct invocation *in, uint32_t first, uint32_t last, const char *text,
+	bool *io_begun)
+{
+	if (!text[0])
+		return;
+	if (!*io_begun)
+		out_line(in->out, "    vfs:");
+	*io_begun = true;
+	if (first == last)
+		out_line(in->out, "      %u: {%s}", first, text);
+	else
+		out_line(in->out, "      %u-%u: {%s}", first, last, text);
+}
+
+static void print_settings(struct invocation *in, const struct vfctl_pf *pf)
+{
+	char now[SETTINGS_TEXT], text[SETTINGS_TEXT] = "";
+	bool identities = option_of(in, "identities"), begun = false;
+	uint32_t first = 0, last = 0;
+
+	for (uint32_t i = 0; i < pf->num_vfs; i++) {
+		const struct vfctl_vf *vf = &pf->vfs[i];
+		const struct vfctl_vf_attrs a = settings_of(vf, identities);
+
+		format_settings(&a, now);
+		if (is_guests(vf))
+			now[0] = '\0';
+		if (strcmp(now, text) != 0 || vf->index != last + 1) {
+			print_range(in, first, last, text, &begun);
+			memcpy(text, now, sizeof(text));
+			first = vf->index;
+		}
+		last = vf->index;
+	}
+	print_range(in, first, last, text, &begun);
+}
+
+static const char *driver_of(const struct vfctl_vf *vf)
+{
+	if (!vf->driver[0])
+		return "none";
+	return strstr(vf->driver, "vfio") ? "vfio-pci" : "host";
+}
+
+/* What the file cannot say. */
+static void print_remarks(struct invocation *in, const struct vfctl_pf *pf)
+{
+	for (uint32_t i = 0; i < pf->num_vfs; i++) {
+		const struct vfctl_vf *vf = &pf->vfs[i];
+
+		if (strcmp(driver_of(vf), driver_of(&pf->vfs[0])) != 0)
+			out_line(in->out, "    # VF %u differs: its driver is %s", vf->index,
+				vf->driver[0] ? vf->driver : "none");
+		if (is_guests(vf))
+			out_line(in->out, "    # VF %u is a guest's now: what it has is left out",
+				vf->index);
+	}
+}
+
+/* Legacy is what each PF has at boot. */
+static void print_eswitch(struct invocation *in, const struct vfctl_pf *pf)
+{
+	const char *bridge = pf->num_vfs ? pf->vfs[0].bridge : "";
+	uint32_t same = 0;
+
+	if (pf->eswitch != VFCTL_ESWITCH_SWITCHDEV)
+		return;
+	out_line(in->out, "    eswitch: switchdev");
+	while (same < pf->num_vfs && strcmp(pf->vfs[same].bridge, bridge) == 0)
+		same++;
+	if (same < pf->num_vfs)
+		out_line(in->out, "    # the representors of its VFs are not all ports of one bridge");
+	else if (bridge[0])
+		out_line(in->out, "    representors: {bridge: %s}",
+			quote(bridge, (char[NAME_TEXT]){0}));
+}
+
+static int print_pf(struct invocation *in, const struct host_ids *host, const struct vfctl_pf *pf)
+{
+	char name[VFCTL_BDF_TEXT];
+	const char *known = vfctl_pf_name(pf, name);
+	int r;
+
+	/* No text can carry it: the address is known as well. */
+	if (!is_clean(known))
+		known = vfctl_bdf_format(&pf->bdf, name);
+	out_line(in->out, "  - match: %s", quote(known, (char[NAME_TEXT]){0}));
+	out_line(in->out, "    count: %u", pf->num_vfs);
+	if (pf->num_vfs)
+		out_line(in->out, "    driver: %s", driver_of(&pf->vfs[0]));
+	if (pf->netdev[0] && pf->mtu && (pf->infiniband || pf->mtu != MTU_ETHERNET))
+		out_line(in->out, "    mtu: %u", pf->mtu);
+	if (pf->netdev[0] && pf->up)
+		out_line(in->out, "    link: up");
+	r = print_pf_pool(in, host, pf);
+	print_eswitch(in, pf);
+	print_settings(in, pf);
+	print_remarks(in, pf);
+	if (pf->unread)
+		out_line(in->out, "    # not all of it could be read: %s", pf->unread);
+	return r;
+}
+
+/* Both are as a VF-LAG needs it, and as far as it is told, it is one. */
+static bool are_lag(const struct vfctl_pf *a, const struct vfctl_pf *b)
+{
+	static const char *const modes[] = {"active-backup", "balance-xor", "802.3ad"};
+	bool known = false;
+
+	for (size_t i = 0; i < sizeof(modes) / sizeof(modes[0]); i++)
+		known |= strcmp(a->bond_mode, modes[i]) == 0;
+	return known && strcmp(a->bond, b->bond) == 0 && a->lag != VFCTL_LAG_OFF &&
+		a->eswitch == VFCTL_ESWITCH_SWITCHDEV && b->eswitch == VFCTL_ESWITCH_SWITCHDEV &&
+		a->bdf.domain == b->bdf.domain && a->bdf.bus == b->bdf.bus && a->bdf.slot == b->bdf.slot;
+}
+
+static size_t count_ports(const struct vfctl_inventory *inv, const char *bond)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < inv->pf_count; i++)
+		n += strcmp(inv->pfs[i].bond, bond) == 0;
+	return n;
+}
+
+static void print_lags(struct invocation *in, const struct vfctl_inventory *inv)
+{
+	bool begun = false;
+
+	for (size_t i = 0; i < inv->pf_count; i++)
+		for (size_t k = i + 1; k < inv->pf_count; k++) {
+			const struct vfctl_pf *a = &inv->pfs[i], *b = &inv->pfs[k];
+
+			if (!a->bond[0] || !are_lag(a, b) || count_ports(inv, a->bond) != 2)
+				continue;
+			if (!begun)
+				out_line(in->out, "lag:");
+			begun = true;
+			out_line(in->out, "  - {bond: %s, mode: %s, pfs: [%s, %s]}",
+				quote(a->bond, (char[NAME_TEXT]){0}), a->bond_mode,
+				quote(a->netdev, (char[NAME_TEXT]){0}),
+				quote(b->netdev, (char[NAME_TEXT]){0}));
+		}
+}
+
+static int print_inventory(struct invocation *in, const struct host_ids *host,
+	const struct vfctl_inventory *inv)
+{
+	int r = 0;
+
+	if (inv->pf_count)
+		out_line(in->out, "pfs:");
+	else
+		out_line(in->out, "# this host has no PF with SR-IOV");
+	for (size_t i = 0; i < inv->pf_count && r == 0; i++)
+		r = print_pf(in, host, &inv->pfs[i]);
+	print_lags(in, inv);
+	if (host->spec)
+		print_pools(in, host->spec);
+	return r;
+}
+
+/* The file as a whole: host.yaml itself was read before. */
+static int write_inventory(struct invocation *in, const struct host_ids *host,
+	const struct vfctl_inventory *inv)
+{
+	struct out *before = in->out;
+	char *text = NULL;
+	size_t len = 0;
+	FILE *file = open_memstream(&text, &len);
+	int r;
+
+	if (!file)
+		return -ENOMEM;
+	in->out = out_new(file);
+	r = in->out ? print_inventory(in, host, inv) : -ENOMEM;
+	if (in->out)
+		out_close(in->out);
+	in->out = before;
+	fclose(file);
+	if (r == 0)
+		r = vfctl_file_write(in->ctx, option_of(in, "output"), text, len);
+	free(text);
+	return r;
+}
+
+static int run_export(struct invocation *in)
+{
+	struct vfctl_snapshot *snapshot = NULL;
+	struct host_ids host = {0};
+	int r, status = host_ids_try(in, &host);
+
+	if (status)
+		return status;
+	if (host.error)
+		warn("pools and P_Keys are left out: %s", host.words);
+	r = vfctl_snapshot_read(in->ctx, NULL, &snapshot);
+	if (r == 0)
+		r = option_of(in, "output") ? write_inventory(in, &host, snapshot->inventory)
+					    : print_inventory(in, &host, snapshot->inventory);
+	vfctl_snapshot_free(snapshot);
+	host_ids_close(&host);
+	return r < 0 ? fail(in, r) : EXIT_DONE;
+}
+
+static const struct option_row options[] = {
+	{"output", 'o', "FILE", "write it there, whole or not at all", NULL},
+	{"identities", 0, NULL, "also the MACs and GUIDs of the VFs: for this host alone", NULL},
+};
+
+const struct command cmd_export = {
+	.name = "export",
+	.args = "",
+	.summary = "print what this host's PFs and VFs are as a host.yaml",
+	.text = "apply makes another host of the same kind so. VFs get MACs and GUIDs there that are\n"
+		"derived from its own PFs; --identities keeps those of this host, to restore it.",
+	OPTIONS(options),
+	.run = run_export,
+};

@@ -1,0 +1,363 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* plan: where guests would go, and why; nothing changes. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "guest_list.h"
+#include "print/plan.h"
+#include "session.h"
+
+static const struct option_row plan_options[] = {
+	{"model", 0, "FILE", "a model instead of this host: a file (JSON, hwloc XML), or synthetic:TEXT",
+		NULL},
+	{"why-not", 0, "NODE", "say why the guest does not go to that NUMA node", NULL},
+	{"batch", 0, "DIR", "plan all *.yaml of DIR together, in place of GUEST.yaml", NULL},
+	{"rebalance", 0, NULL, "the fewest moves that make the guests there are local", NULL},
+	{"reserve", 0, "CPUS", "CPUs that are the host's own, such as 0-1", NULL},
+};
+
+struct planning {
+	struct invocation *in;
+	struct session s;
+	struct vfctl_host_model *model;
+	struct guest_list guests;
+	struct guest_list there; /* of a batch: those that libvirt has, apart from the others */
+	struct vfctl_requests *requests;
+	struct vfctl_plan *plan;
+};
+
+static void close_planning(struct planning *p)
+{
+	vfctl_plan_free(p->plan);
+	vfctl_requests_free(p->requests);
+	guest_list_clear(&p->guests);
+	guest_list_clear(&p->there);
+	vfctl_model_free(p->model);
+	close_session(&p->s);
+}
+
+/* ---- plans ---- */
+
+static int make_plan(struct planning *p)
+{
+	int r = vfctl_requests_make(p->in->ctx, p->model, p->guests.v, p->guests.count,
+		&p->requests);
+
+	if (r == 0)
+		r = vfctl_plan_make(p->in->ctx, p->model, p->requests->v, p->guests.count, NULL,
+			&p->plan);
+	return r < 0 ? fail(p->in, r) : 0;
+}
+
+static bool any_refused(const struct vfctl_plan *plan)
+{
+	for (size_t i = 0; plan && i < plan->count; i++)
+		if (plan->assignments[i].refusal != VFCTL_REFUSAL_NONE)
+			return true;
+	return false;
+}
+
+/* ---- guests that are there already ---- */
+
+/* By its name, or by its UUID: libvirt would change that one. */
+static int is_there(struct planning *p, const struct vfctl_guest *guest)
+{
+	const char *const names[] = {guest->name, guest->uuid};
+	struct vfctl_hypervisor *hv = p->s.hv;
+	struct vfctl_domain_info info = {0};
+	int r = -ENOENT;
+
+	for (size_t i = 0; i < ARRAY_SIZE(names) && names[i] && r == -ENOENT; i++)
+		r = hv->get(p->in->ctx, hv, names[i], true, &info);
+	vfctl_domain_info_clear(&info);
+	return r == 0 ? 1 : r == -ENOENT ? 0 : r;
+}
+
+/* Those of a model from a file are all new. */
+static int set_apart(struct planning *p)
+{
+	size_t count = p->guests.count;
+
+	if (!p->s.hv || !count)
+		return 0;
+	p->there.v = calloc(count, sizeof(*p->there.v));
+	if (!p->there.v)
+		return fail(p->in, -ENOMEM);
+	p->guests.count = 0;
+	for (size_t i = 0; i < count; i++) {
+		struct vfctl_guest *guest = p->guests.v[i];
+		int r = is_there(p, guest);
+
+		if (r == 1)
+			p->there.v[p->there.count++] = guest;
+		else
+			p->guests.v[p->guests.count++] = guest;
+		if (r < 0) {
+			while (++i < count)
+				p->guests.v[p->guests.count++] = p->guests.v[i];
+			return fail(p->in, r);
+		}
+	}
+	return 0;
+}
+
+static void put_there(struct planning *p, const struct vfctl_guest *guest,
+	const struct vfctl_change *change, const char *words)
+{
+	struct out *out = p->in->out;
+
+	out_open(out, NULL, '{');
+	out_str(out, "name", guest->name);
+	out_str(out, "nothing_to_do", change ? vfctl_change_nothing(change) : NULL);
+	out_str(out, "error", words);
+	out_open(out, "steps", '[');
+	for (size_t i = 0; change && i < vfctl_change_count(change); i++)
+		out_str(out, NULL, vfctl_change_describe(change, i));
+	out_shut(out);
+	out_shut(out);
+}
+
+static void print_there(struct planning *p, const struct vfctl_guest *guest,
+	const struct vfctl_change *change, const char *words)
+{
+	const char *nothing = change ? vfctl_change_nothing(change) : NULL;
+	struct out *out = p->in->out;
+
+	out_fold(out, 2, "%s is there already%s%s", guest->name, words || nothing ? ": " : "; define "
+		"would change it (the new ones left out):", words ? words : nothing ? nothing : "");
+	for (size_t i = 0; change && i < vfctl_change_count(change); i++)
+		out_line(out, "  %zu. %s", i + 1, vfctl_change_describe(change, i));
+}
+
+/* As define would change it; false: it cannot. */
+static bool tell_there(struct planning *p, struct vfctl_guest *guest)
+{
+	struct vfctl_change *change = NULL;
+	char *text = NULL, *name = NULL;
+	const char *words = NULL;
+	int r = read_template(p->in, guest, &text, &name);
+
+	if (r == 0)
+		r = vfctl_define_plan(p->in->ctx, guest, &p->s.options, text, name, true, &change);
+	if (r)
+		words = r < 0 ? vfctl_ctx_error(p->in->ctx) : "its template cannot be read";
+	if (p->in->json)
+		put_there(p, guest, change, words);
+	else
+		print_there(p, guest, change, words);
+	vfctl_change_free(change);
+	free(text);
+	free(name);
+	return r == 0;
+}
+
+static bool tell_all_there(struct planning *p)
+{
+	bool all = true;
+
+	if (p->in->json)
+		out_open(p->in->out, "there", '[');
+	for (size_t i = 0; i < p->there.count; i++)
+		all &= tell_there(p, p->there.v[i]);
+	if (p->in->json)
+		out_shut(p->in->out);
+	return all;
+}
+
+static bool put_batch(struct planning *p)
+{
+	struct out *out = p->in->out;
+	bool all;
+
+	out_open(out, NULL, '{');
+	out_open(out, "guests", '[');
+	for (size_t i = 0; p->plan && i < p->plan->count; i++) {
+		out_open(out, NULL, '{');
+		put_assignment(out, p->guests.v[i]->name, &p->plan->assignments[i], NULL);
+		out_shut(out);
+	}
+	out_shut(out);
+	all = tell_all_there(p);
+	if (p->plan)
+		put_proof(out, p->model, p->plan);
+	out_shut(out);
+	return all;
+}
+
+static int run_batch(struct planning *p, const char *dir)
+{
+	int r = guest_list_read(p->in, dir, &p->guests);
+	bool all = true;
+
+	if (r == 0)
+		r = read_model(p->in, &p->s, &p->model);
+	if (r == 0)
+		r = set_apart(p);
+	if (r == 0 && (p->guests.count || !p->there.count))
+		r = make_plan(p);
+	if (r)
+		return r;
+	p->s.options.without_identities = true;
+	if (p->in->json) {
+		all = put_batch(p);
+	} else {
+		if (p->plan)
+			print_batch(p->in->out, p->model, p->guests.v, p->plan);
+		all = tell_all_there(p);
+	}
+	return any_refused(p->plan) || !all ? EXIT_FAILED : EXIT_DONE;
+}
+
+static int run_rebalance(struct planning *p)
+{
+	struct vfctl_rebalance *rebalance;
+	int r = read_model(p->in, &p->s, &p->model);
+
+	if (r)
+		return r;
+	r = vfctl_model_read_words(p->in->ctx, p->model, p->s.options.hypervisor);
+	if (r == 0)
+		r = vfctl_plan_rebalance(p->in->ctx, p->model, NULL, &rebalance);
+	if (r < 0)
+		return fail(p->in, r);
+	if (p->in->json)
+		put_rebalance(p->in->out, p->model, rebalance);
+	else
+		print_rebalance(p->in->out, p->model, rebalance);
+	r = rebalance->move_count ? EXIT_DRIFT : EXIT_DONE;
+	vfctl_rebalance_free(rebalance);
+	return r;
+}
+
+static void print_why_not(struct planning *p, const struct vfctl_reason *reasons, size_t count)
+{
+	struct out *out = p->in->out;
+
+	if (p->in->json) {
+		out_open(out, NULL, '{');
+		put_reasons(out, reasons, count);
+		out_shut(out);
+		return;
+	}
+	print_reasons(out, reasons, count);
+}
+
+static int run_why_not(struct planning *p, const char *text)
+{
+	struct vfctl_reason *reasons;
+	size_t count;
+	char *end;
+	long node = strtol(text, &end, 10);
+	int r;
+
+	if (!*text || *end || node < 0 || node >= VFCTL_CPU_MAX)
+		return usage(p->in, "--why-not must be the number of a NUMA node, not '%s'", text);
+	r = guest_list_add(p->in, p->in->args[0], &p->guests);
+	if (r == 0)
+		r = read_model(p->in, &p->s, &p->model);
+	if (r)
+		return r;
+	r = vfctl_requests_make(p->in->ctx, p->model, p->guests.v, 1, &p->requests);
+	if (r == 0)
+		r = vfctl_plan_why_not(p->in->ctx, p->model, &p->requests->v[0], (int)node, NULL,
+			&reasons, &count);
+	if (r < 0)
+		return fail(p->in, r);
+	print_why_not(p, reasons, count);
+	for (size_t i = 0; i < count; i++)
+		free(reasons[i].text);
+	free(reasons);
+	return EXIT_DONE;
+}
+
+/* One guest, with the identities its VFs would get where the host is this one. */
+static int print_one(struct planning *p, const char *name, const struct vfctl_host_model *model,
+	const struct vfctl_plan *plan, const struct vfctl_domain_vf *vfs)
+{
+	struct out *out = p->in->out;
+
+	if (p->in->json) {
+		out_open(out, NULL, '{');
+		put_assignment(out, name, &plan->assignments[0], vfs);
+		put_proof(out, model, plan);
+		out_shut(out);
+	} else {
+		print_assignment(out, name, model, &plan->assignments[0], vfs);
+		print_left(out, model, plan);
+		print_proof(out, model, plan);
+	}
+	return any_refused(plan) ? EXIT_FAILED : EXIT_DONE;
+}
+
+static int run_live(struct planning *p)
+{
+	struct vfctl_placement *placed = NULL;
+	const struct vfctl_domain_vf *vfs;
+	size_t count;
+	int r = open_session(p->in, &p->s, false);
+
+	if (r)
+		return r;
+	if (vfctl_guest_check_host(p->in->ctx, p->s.guest, p->s.hv) < 0)
+		warn("define would refuse: %s", vfctl_ctx_error(p->in->ctx));
+	p->s.options.without_identities = true;
+	r = vfctl_place(p->in->ctx, p->s.guest, &p->s.options, &placed);
+	if (r < 0)
+		return fail(p->in, r);
+	vfs = vfctl_placement_vfs(placed, &count);
+	r = print_one(p, p->s.guest->name, vfctl_placement_model(placed), vfctl_placement_plan(placed),
+		count == vfctl_placement_assignment(placed)->vf_count ? vfs : NULL);
+	vfctl_placement_free(placed);
+	return r;
+}
+
+static int run_on_model(struct planning *p)
+{
+	int r = guest_list_add(p->in, p->in->args[0], &p->guests);
+
+	if (r == 0)
+		r = read_model(p->in, &p->s, &p->model);
+	if (r == 0)
+		r = make_plan(p);
+	return r ? r : print_one(p, p->guests.v[0]->name, p->model, p->plan, NULL);
+}
+
+static int run_plan(struct invocation *in)
+{
+	const char *batch = option_of(in, "batch"), *why_not = option_of(in, "why-not");
+	bool rebalance = option_of(in, "rebalance") != NULL;
+	struct planning p = {.in = in};
+	int r;
+
+	if ((batch != NULL) + (why_not != NULL) + rebalance > 1)
+		return usage(in, "--batch, --rebalance and --why-not are three different questions");
+	if ((batch || rebalance) && in->arg_count)
+		return usage(in, "%s takes no GUEST.yaml", batch ? "--batch" : "--rebalance");
+	if (!batch && !rebalance && !in->arg_count)
+		return usage(in, "GUEST.yaml is missing");
+	r = batch ? run_batch(&p, batch) : rebalance ? run_rebalance(&p)
+		: why_not ? run_why_not(&p, why_not)
+		: option_of(in, "model") ? run_on_model(&p) : run_live(&p);
+	close_planning(&p);
+	return r;
+}
+
+const struct command cmd_plan = {
+	.name = "plan",
+	.args = "[GUEST.yaml]",
+	.summary = "show where guests would go and why; nothing changes",
+	.text = "The plan is the best there is, level by level: most guests placed, most of them\n"
+		"wholly local, least distance, largest pages, most room for the next ones, PFs\n"
+		"used evenly (docs/placement.md). The last line says what of that is proven. The\n"
+		"status is 1 when a guest does not fit: the reasons say what is short on which\n"
+		"node, and what would make it fit. It is 2 when the guest asks for what cannot be.\n"
+		"With --rebalance it is 3 when there are moves to make. With --batch guests that are there\n"
+		"already keep their place, and what define would change of them is shown.",
+	.min_args = 0,
+	.max_args = 1,
+	.operand = OPERAND_FILE,
+	.reads = true,
+	OPTIONS(plan_options),
+	.run = run_plan,
+};

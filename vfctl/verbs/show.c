@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "command.h"
+#include "print/host.h"
+#include "print/lease.h"
+#include "print/rdma.h"
+#include "vfctl/workflow.h"
+
+/* The RDMA device of a function of this host; NULL when it has none that can be read. */
+static struct vfctl_rdma_device *device_of(struct invocation *in, const char *name)
+{
+	struct vfctl_rdma_device *device;
+
+	return name[0] && vfctl_rdma_read(in->ctx, name, &device) == 0 ? device : NULL;
+}
+
+static void show_device(struct invocation *in, const struct vfctl_rdma_device *device)
+{
+	if (in->json)
+		print_rdma_json(in->out, NULL, device);
+	else
+		print_rdma(in->out, device);
+}
+
+static void show_pf(struct invocation *in, const struct vfctl_pf *pf)
+{
+	struct vfctl_rdma_device *device = device_of(in, pf->rdma);
+
+	if (in->json) {
+		print_pf_json(in->out, in->ctx, NULL, pf, device);
+	} else {
+		print_pf(in->out, in->ctx, pf);
+		if (device)
+			print_rdma(in->out, device);
+	}
+	vfctl_rdma_free(device);
+}
+
+static void show_vf(struct invocation *in, const struct vfctl_pf *pf,
+	const struct vfctl_vf *vf)
+{
+	struct vfctl_rdma_device *device = device_of(in, vf->rdma);
+	char *exposed = NULL;
+
+	vfctl_vf_exposure(in->ctx, pf, vf, &exposed);
+	if (in->json) {
+		print_vf_json(in->out, NULL, pf, vf, device, exposed);
+	} else {
+		print_vf(in->out, pf, vf, exposed);
+		if (device)
+			print_rdma(in->out, device);
+	}
+	free(exposed);
+	vfctl_rdma_free(device);
+}
+
+static void show_lease(struct invocation *in, const struct vfctl_snapshot *snapshot,
+	const struct vfctl_lease *lease)
+{
+	if (in->json)
+		print_lease_json(in->out, snapshot, lease);
+	else
+		print_lease(in->out, snapshot, lease);
+}
+
+/*
+ * What is meant: PF/INDEX is a VF, an address either, any other word a PF, a domain, or an
+ * RDMA device (of a VF on this host, of a card without SR-IOV, or in software).
+ */
+static int show_one(struct invocation *in, const struct vfctl_snapshot *snapshot)
+{
+	const char *name = in->args[0];
+	const struct vfctl_lease *lease = vfctl_leases_find(snapshot->leases, name);
+	const struct vfctl_pf *pf;
+	const struct vfctl_vf *vf;
+	struct vfctl_rdma_device *device;
+	struct vfctl_bdf bdf;
+	bool unknown;
+
+	if (vfctl_inventory_find_pf(in->ctx, snapshot->inventory, name, &pf) == 0) {
+		show_pf(in, pf);
+		return 0;
+	}
+	unknown = vfctl_ctx_mistaken(in->ctx);
+	if (strchr(name, '/') || vfctl_bdf_parse(name, &bdf) == 0) {
+		int r = vfctl_inventory_find_vf(in->ctx, snapshot->inventory, name, &pf, &vf);
+
+		if (r == 0)
+			show_vf(in, pf, vf);
+		return r;
+	}
+	if (lease) {
+		show_lease(in, snapshot, lease);
+		return 0;
+	}
+	device = device_of(in, name);
+	if (!device)
+		return fail_as(in, unknown ? EXIT_USAGE : EXIT_FAILED, -ENOENT, "'%s' is no PF, no VF, "
+			"no RDMA device and no domain that holds a lease (vfctl list shows them)", name);
+	show_device(in, device);
+	vfctl_rdma_free(device);
+	return 0;
+}
+
+/* A domain may have VFs of any PF, and its name is none's. */
+static bool is_domain(struct invocation *in)
+{
+	struct vfctl_leases *leases = NULL;
+	bool found = vfctl_leases_read(in->ctx, &leases) == 0 &&
+		vfctl_leases_find(leases, in->args[0]);
+
+	vfctl_leases_free(leases);
+	return found;
+}
+
+/* A host.yaml with a mistake says nothing: others tell of that. */
+static void mark_left(struct invocation *in, struct vfctl_snapshot *snapshot)
+{
+	struct vfctl_host_spec *spec = NULL;
+
+	if (vfctl_host_spec_read(in->ctx, option_of(in, "host-yaml"), &spec) == 0)
+		vfctl_snapshot_mark_left(in->ctx, snapshot, spec);
+	vfctl_host_spec_free(spec);
+}
+
+static int run_show(struct invocation *in)
+{
+	struct vfctl_snapshot *snapshot;
+	const char *only = !option_of(in, "host") && is_domain(in) ? NULL : in->args[0];
+	int r = vfctl_snapshot_read(in->ctx, only, &snapshot);
+
+	if (r < 0)
+		return fail(in, r);
+	if (snapshot->leases_error)
+		warn("leases are not shown: %s", snapshot->leases_error);
+	mark_left(in, snapshot);
+	r = show_one(in, snapshot);
+	vfctl_snapshot_free(snapshot);
+	return r < 0 ? fail(in, r) : r;
+}
+
+const struct command cmd_show = {
+	.name = "show",
+	.args = "PF|VF|RDMA|DOMAIN",
+	.summary = "show one PF, one VF (PF/INDEX or address), an RDMA device, or what a domain "
+		"holds",
+	.text = "Of a domain, what it holds and, for each of its VFs, what it was leased with beside\n"
+		"what it has now. Of an RDMA device, what ibstat and ibv_devinfo tell. Lines that\n"
+		"begin with '!' say what is not as it should be.",
+	.min_args = 1,
+	.max_args = 1,
+	.operand = OPERAND_ANY,
+	.reads = true,
+	.run = run_show,
+};

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef VFCTL_TUNE_VERBS_H
+#define VFCTL_TUNE_VERBS_H
+
+#include "command.h"
+#include "vfctl/hostspec.h"
+#include "vfctl/tuning.h"
+
+/* A row of `vfctl tune VERB`. Its arguments are in->args[1] and on. */
+/* verbs/tune_profiles.c */
+int tune_run_profiles(struct invocation *in);
+/* verbs/tune_show.c */
+int tune_run_show(struct invocation *in);
+int tune_run_set(struct invocation *in);
+/* verbs/tune_domain.c: of the domain that in->args[1] names. */
+int tune_show_domain(struct invocation *in, const struct vfctl_host_spec *spec);
+/* verbs/tune_guest.c */
+int tune_run_guest(struct invocation *in);
+/* tune_search.c */
+int tune_run_search(struct invocation *in);
+
+#endif

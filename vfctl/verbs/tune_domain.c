@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* tune show DOMAIN: what a running guest has of its host's tuning, and what is its own half. */
+#include <errno.h>
+#include <stdlib.h>
+
+#include "verbs/tune.h"
+#include "vfctl/guest_tuning.h"
+
+static const char *set_text(const struct vfctl_cpuset *cpus, char buf[256])
+{
+	vfctl_cpuset_format(cpus, buf, 256);
+	return buf;
+}
+
+static void print_vectors(struct out *out, const struct vfctl_guest_tuned *t)
+{
+	static const char *const headings[] = {"VF", "IRQ", "CPUS", "EFFECTIVE", "WANTED", "NOTE"};
+	char bdf[VFCTL_BDF_TEXT], cpus[256];
+
+	if (!t->vector_count) {
+		out_line(out, "  interrupts  none yet: they come when the guest's driver enables them");
+		return;
+	}
+	out_table(out, 2, headings, ARRAY_SIZE(headings));
+	for (size_t i = 0; i < t->vector_count; i++) {
+		const struct vfctl_tuned_vector *v = &t->vectors[i];
+
+		out_cell(out, "%s", vfctl_bdf_format(&v->vf, bdf));
+		out_cell(out, "%u", v->irq);
+		out_cell(out, "%s", set_text(&v->cpus, cpus));
+		out_cell(out, "%s", set_text(&v->effective, cpus));
+		out_cell(out, "%s", set_text(&v->want, cpus));
+		out_cell(out, "%s", v->managed ? "managed by the kernel" : "");
+	}
+	out_table_end(out);
+}
+
+static void print_text(struct out *out, const struct vfctl_guest_tuned *t)
+{
+	out_line(out, "%s: profile %s", t->name, t->asked.profile[0] ? t->asked.profile : "none");
+	if (t->problem)
+		out_fold(out, 14, "  not heeded  %s", t->problem);
+	for (size_t i = 0; i < t->cpu_count; i++)
+		out_line(out, "  CPU %-7u governor %s%s%s", t->cpus[i].cpu,
+			t->cpus[i].governor[0] ? t->cpus[i].governor : "none (no cpufreq)",
+			t->governor[0] ? ", wanted " : "", t->governor);
+	if (t->cpu_latency_us != VFCTL_CPU_LATENCY_UNSAID)
+		out_line(out, "  C-states    of more than %u us are %s", t->cpu_latency_us, t->watched
+			? "not entered while it runs" : "entered: nobody holds the limit (is the hook "
+				"installed?)");
+	if (t->interrupts || t->vector_count)
+		print_vectors(out, t);
+	if (t->vector_count && t->may_be_posted)
+		out_fold(out, 2, "  Interrupts may be posted straight into the guest on this machine: "
+			"for those the CPUs above mean nothing.");
+	if (t->irqbalance)
+		out_fold(out, 2, "  %s", t->irqbalance);
+	out_fold(out, 2, "  The moderation of its VFs belongs to the guest's driver: vfctl tune guest %s.",
+		t->name);
+}
+
+static void print_json(struct out *out, const struct vfctl_guest_tuned *t)
+{
+	char bdf[VFCTL_BDF_TEXT], cpus[256];
+
+	out_open(out, NULL, '{');
+	out_str(out, "domain", t->name);
+	out_str(out, "uuid", t->uuid);
+	out_str(out, "profile", t->asked.profile[0] ? t->asked.profile : NULL);
+	out_str(out, "problem", t->problem);
+	out_str(out, "governor", t->governor[0] ? t->governor : NULL);
+	if (t->cpu_latency_us == VFCTL_CPU_LATENCY_UNSAID)
+		out_null(out, "cpu_latency_us");
+	else
+		out_int(out, "cpu_latency_us", t->cpu_latency_us);
+	out_bool(out, "interrupts", t->interrupts);
+	out_bool(out, "watched", t->watched);
+	out_bool(out, "may_be_posted", t->may_be_posted);
+	out_str(out, "irqbalance", t->irqbalance);
+	out_open(out, "cpus", '[');
+	for (size_t i = 0; i < t->cpu_count; i++) {
+		out_open(out, NULL, '{');
+		out_int(out, "cpu", t->cpus[i].cpu);
+		out_str(out, "governor", t->cpus[i].governor[0] ? t->cpus[i].governor : NULL);
+		out_shut(out);
+	}
+	out_shut(out);
+	out_open(out, "vectors", '[');
+	for (size_t i = 0; i < t->vector_count; i++) {
+		const struct vfctl_tuned_vector *v = &t->vectors[i];
+
+		out_open(out, NULL, '{');
+		out_str(out, "vf", vfctl_bdf_format(&v->vf, bdf));
+		out_int(out, "irq", v->irq);
+		out_bool(out, "managed", v->managed);
+		out_str(out, "cpus", set_text(&v->cpus, cpus));
+		out_str(out, "effective", set_text(&v->effective, cpus));
+		out_str(out, "wanted", set_text(&v->want, cpus));
+		out_shut(out);
+	}
+	out_shut(out);
+	out_shut(out);
+}
+
+int tune_show_domain(struct invocation *in, const struct vfctl_host_spec *spec)
+{
+	struct vfctl_guest_tuned *tuned = NULL;
+	int r = vfctl_guest_tuning_read(in->ctx, spec, in->args[1], &tuned);
+
+	if (r < 0)
+		return r == -ENOENT ? fail_as(in, EXIT_USAGE, r, "'%s' is no PF of this host and no "
+			"domain that runs here", in->args[1]) : fail(in, r);
+	if (in->arg_count > 2)
+		r = usage(in, "profiles and settings are for a PF; what a guest asks for is in its "
+			"guest.yaml (tuning:)");
+	else if (in->json)
+		print_json(in->out, tuned);
+	else
+		print_text(in->out, tuned);
+	vfctl_guest_tuned_free(tuned);
+	return r;
+}

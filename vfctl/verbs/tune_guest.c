@@ -1,0 +1,326 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* tune guest: what a guest is to set itself, as files, as user-data of cloud-init, or set now. */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "host_ids.h"
+#include "main.h"
+#include "session.h"
+#include "verbs/tune.h"
+#include "vfctl/guest_tuning.h"
+#include "vfctl/guest_half.h"
+#include "vfctl/host.h"
+
+struct guest_half {
+	char *domain;
+	uint32_t mtu;
+	struct host_ids host;
+	struct vfctl_snapshot *snapshot;
+	struct vfctl_guest_tuning asked;
+	const struct vfctl_profile *profile;
+	struct vfctl_guest_half_vf *vfs;
+	size_t vf_count;
+	struct vfctl_guest_half *tuning;
+	struct vfctl_guest_outcome *outcomes;
+	size_t outcome_count;
+};
+
+static void clear_guest(struct guest_half *g)
+{
+	vfctl_guest_outcomes_free(g->outcomes, g->outcome_count);
+	vfctl_guest_half_free(g->tuning);
+	vfctl_snapshot_free(g->snapshot);
+	host_ids_close(&g->host);
+	free(g->vfs);
+	free(g->domain);
+}
+
+/* ---- whose, and which VFs ---- */
+
+static bool is_file(const char *text)
+{
+	size_t len = strlen(text);
+
+	return strchr(text, '/') || strcmp(text, "-") == 0 ||
+		(len > 5 && strcmp(text + len - 5, ".yaml") == 0);
+}
+
+/* Of guest.yaml its name and its tuning count, and an MTU that all of its VFs have. */
+static int read_name(struct invocation *in, struct guest_half *g)
+{
+	struct vfctl_guest *guest = NULL;
+	int status = EXIT_DONE;
+
+	if (!is_file(in->args[1])) {
+		g->domain = strdup(in->args[1]);
+		return g->domain ? EXIT_DONE : fail(in, -ENOMEM);
+	}
+	status = read_guest(in, in->args[1], &guest);
+	if (status)
+		return status;
+	g->domain = strdup(guest->name);
+	g->asked = guest->tuning;
+	g->mtu = guest->vf_count ? guest->vfs[0].mtu : 0;
+	for (size_t i = 1; i < guest->vf_count; i++)
+		if (guest->vfs[i].mtu != g->mtu)
+			g->mtu = 0;
+	vfctl_guest_free(guest);
+	return g->domain ? EXIT_DONE : fail(in, -ENOMEM);
+}
+
+static const struct vfctl_pf *pf_of(const struct vfctl_inventory *inventory,
+	const struct vfctl_lease_vf *vf)
+{
+	for (size_t i = 0; i < inventory->pf_count; i++)
+		if (memcmp(&inventory->pfs[i].bdf, &vf->pf, sizeof(vf->pf)) == 0)
+			return &inventory->pfs[i];
+	return NULL;
+}
+
+static int take_vfs(struct invocation *in, struct guest_half *g, const struct vfctl_lease *lease)
+{
+	char bdf[VFCTL_BDF_TEXT];
+
+	g->vfs = calloc(lease->vf_count + 1, sizeof(*g->vfs));
+	if (!g->vfs)
+		return fail(in, -ENOMEM);
+	for (size_t i = 0; i < lease->vf_count; i++) {
+		const struct vfctl_lease_vf *vf = &lease->vfs[i];
+		const struct vfctl_pf *pf = pf_of(g->snapshot->inventory, vf);
+
+		vfctl_bdf_format(&vf->bdf, bdf);
+		if (!pf) {
+			warn("VF %s: its PF is not there now, so its driver is not known; it is left out",
+				bdf);
+		} else if (!pf->infiniband && !(vf->has_intent && vf->intent.mask & VFCTL_ATTR_MAC)) {
+			warn("VF %s has no MAC of its own by which the guest could know it; it is left "
+				"out", bdf);
+		} else {
+			g->vfs[g->vf_count++] = (struct vfctl_guest_half_vf){.mac = vf->intent.mac,
+				.infiniband = pf->infiniband, .rdma = pf->rdma[0], .mtu = g->mtu,
+				.pf_driver = pf->driver};
+		}
+	}
+	return EXIT_DONE;
+}
+
+static int read_vfs(struct invocation *in, struct guest_half *g)
+{
+	const struct vfctl_lease *lease;
+	int r = vfctl_snapshot_read(in->ctx, NULL, &g->snapshot);
+
+	if (r < 0)
+		return fail(in, r);
+	if (!g->snapshot->leases)
+		return fail_as(in, EXIT_FAILED, -EACCES, "%s", g->snapshot->leases_error);
+	lease = vfctl_leases_find(g->snapshot->leases, g->domain);
+	if (!lease)
+		return fail_as(in, EXIT_FAILED, -ENOENT, "guest %s has no VFs here yet, so which "
+			"drivers it needs is not known; vfctl define it first (its files can be made "
+			"before its first start)", g->domain);
+	return take_vfs(in, g, lease);
+}
+
+/* The one that is named, or that its file or its definition asks for. */
+static int read_profile(struct invocation *in, struct guest_half *g)
+{
+	const char *name = option_of(in, "profile");
+
+	if (!name && !g->asked.profile[0])
+		/* One that cannot be read asks for nothing. */
+		vfctl_guest_tuning_asked(in->ctx, g->domain, &g->asked);
+	if (!name && g->asked.profile[0])
+		name = g->asked.profile;
+	if (!name)
+		return usage(in, "%s asks for no profile itself, so name one: vfctl tune guest %s "
+			"--profile latency (vfctl tune profiles lists them)", g->domain, in->args[1]);
+	if (vfctl_profile_need(in->ctx, g->host.spec, name, &g->profile) < 0)
+		return usage(in, "%s", vfctl_ctx_error(in->ctx));
+	return EXIT_DONE;
+}
+
+/* ---- where it goes ---- */
+
+static int make_dir(const char *path)
+{
+	char *copy = strdup(path);
+	int r = copy ? 0 : -ENOMEM;
+	struct stat st;
+
+	for (char *slash = copy ? strchr(copy + 1, '/') : NULL; slash && r == 0;
+		slash = strchr(slash + 1, '/')) {
+		*slash = '\0';
+		r = mkdir(copy, 0755) < 0 && errno != EEXIST ? -errno : 0;
+		*slash = '/';
+	}
+	if (r == 0 && mkdir(path, 0755) < 0 && errno != EEXIST)
+		r = -errno;
+	free(copy);
+	if (r == 0 && stat(path, &st) < 0)
+		r = -errno;
+	return r < 0 ? r : S_ISDIR(st.st_mode) ? 0 : -ENOTDIR;
+}
+
+/* The image's own links lead anywhere: none is followed below @dir. */
+static int write_files(struct invocation *in, const struct guest_half *g, const char *dir)
+{
+	int r = make_dir(dir);
+
+	if (r < 0)
+		return fail_file(in, dir, -r);
+	for (size_t i = 0; i < g->tuning->file_count; i++) {
+		const struct vfctl_guest_file *file = &g->tuning->files[i];
+
+		r = vfctl_tree_write(in->ctx, dir, file->path + 1, true, file->text, strlen(file->text));
+		if (r < 0)
+			return fail(in, r);
+	}
+	return EXIT_DONE;
+}
+
+static int write_cloud_init(struct invocation *in, const struct guest_half *g, const char *path)
+{
+	char *text = NULL;
+	int status, r = vfctl_guest_half_cloud_init(in->ctx, g->tuning, &text);
+
+	if (r < 0)
+		return fail(in, r);
+	status = write_named(in, path, text);
+	free(text);
+	return status;
+}
+
+static int apply_guest(struct invocation *in, struct guest_half *g)
+{
+	struct vfctl_hypervisor *hv = NULL;
+	int r = main_open_hypervisor(in->ctx, option_of(in, "connect"), &hv);
+
+	if (r < 0)
+		return fail(in, r);
+	catch_signals(in->ctx);
+	r = vfctl_guest_half_apply(in->ctx, hv, g->domain, g->profile, g->vfs, g->vf_count, g->tuning,
+		&g->outcomes, &g->outcome_count);
+	hv->close(hv);
+	return r < 0 ? fail(in, r) : EXIT_DONE;
+}
+
+static int carry_out(struct invocation *in, struct guest_half *g)
+{
+	const char *dir = option_of(in, "output"), *cloud = option_of(in, "cloud-init");
+	int status = EXIT_DONE;
+
+	if (in->dry_run)
+		return EXIT_DONE;
+	if (dir)
+		status = write_files(in, g, dir);
+	if (!status && cloud)
+		status = write_cloud_init(in, g, cloud);
+	if (!status && option_of(in, "apply"))
+		status = apply_guest(in, g);
+	return status;
+}
+
+/* ---- what is told ---- */
+
+static void print_json(struct out *out, const struct guest_half *g)
+{
+	out_open(out, NULL, '{');
+	out_str(out, "domain", g->domain);
+	out_str(out, "profile", g->profile->name);
+	out_open(out, "files", '[');
+	for (size_t i = 0; i < g->tuning->file_count; i++) {
+		out_open(out, NULL, '{');
+		out_str(out, "path", g->tuning->files[i].path);
+		out_str(out, "text", g->tuning->files[i].text);
+		out_shut(out);
+	}
+	out_shut(out);
+	out_open(out, "notes", '[');
+	for (size_t i = 0; i < g->tuning->note_count; i++)
+		out_str(out, NULL, g->tuning->notes[i]);
+	out_shut(out);
+	out_open(out, "outcomes", '[');
+	for (size_t i = 0; i < g->outcome_count; i++) {
+		out_open(out, NULL, '{');
+		out_str(out, "what", g->outcomes[i].what);
+		out_bool(out, "done", g->outcomes[i].done);
+		out_str(out, "words", g->outcomes[i].words);
+		out_shut(out);
+	}
+	out_shut(out);
+	out_shut(out);
+}
+
+static void print_text(struct invocation *in, const struct guest_half *g)
+{
+	const char *dir = option_of(in, "output"), *cloud = option_of(in, "cloud-init");
+	bool shown = in->dry_run || (!dir && !cloud && !option_of(in, "apply"));
+
+	/* What is read by another program has nothing else in it; notes are comments there. */
+	if (!in->dry_run && cloud && strcmp(cloud, "-") == 0)
+		return;
+	for (size_t i = 0; i < g->tuning->file_count; i++) {
+		if (!shown && dir)
+			out_line(in->out, "%s%s", dir, g->tuning->files[i].path);
+		if (!shown)
+			continue;
+		out_line(in->out, "==> %s <==", g->tuning->files[i].path);
+		put_clean_lines(out_file(in->out), g->tuning->files[i].text);
+		out_line(in->out, "%s", "");
+	}
+	for (size_t i = 0; i < g->tuning->note_count; i++)
+		out_fold(in->out, 2, "%s", g->tuning->notes[i]);
+	for (size_t i = 0; i < g->outcome_count; i++)
+		out_fold(in->out, 2, "%s%s: %s", g->outcomes[i].done ? "" : "not done: ",
+			g->outcomes[i].what, g->outcomes[i].words);
+}
+
+static int tell_guest(struct invocation *in, const struct guest_half *g)
+{
+	bool all = true;
+
+	for (size_t i = 0; i < g->outcome_count; i++)
+		all &= g->outcomes[i].done;
+	if (in->json)
+		print_json(in->out, g);
+	else
+		print_text(in, g);
+	return all ? EXIT_DONE : EXIT_DRIFT;
+}
+
+static int tune(struct invocation *in, struct guest_half *g)
+{
+	int r, status = read_name(in, g);
+
+	if (!status)
+		status = host_ids_open(in, false, &g->host);
+	if (!status)
+		status = read_profile(in, g);
+	if (!status)
+		status = read_vfs(in, g);
+	if (status)
+		return status;
+	r = vfctl_guest_half_make(in->ctx, g->profile, g->vfs, g->vf_count, &g->tuning);
+	if (r < 0)
+		return fail(in, r);
+	status = carry_out(in, g);
+	return status ? status : tell_guest(in, g);
+}
+
+int tune_run_guest(struct invocation *in)
+{
+	struct guest_half g = {.domain = NULL};
+	const char *cloud = option_of(in, "cloud-init");
+	int status;
+
+	if (in->json && cloud && strcmp(cloud, "-") == 0)
+		return usage(in, "--cloud-init - and --json would both go to standard output");
+	status = tune(in, &g);
+	clear_guest(&g);
+	return status;
+}
