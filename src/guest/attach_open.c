@@ -5,9 +5,9 @@
 #include <errno.h>
 
 #include "change/recover.h"
+#include "domain/said.h"
 #include "facts/snapshot/snapshot.h"
 #include "lease/ops.h"
-#include "lease/said.h"
 
 void attach_clear(struct attach *a)
 {

@@ -8,9 +8,9 @@
 #include "base/buf.h"
 #include "base/find.h"
 #include "domain/domain.h"
+#include "domain/said.h"
 #include "lease/lease.h"
 #include "lease/ops.h"
-#include "lease/said.h"
 
 /* ---- back to a guest's file ---- */
 

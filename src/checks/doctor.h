@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#ifndef VFCTL_WORKFLOW_DOCTOR_H
-#define VFCTL_WORKFLOW_DOCTOR_H
+#ifndef VFCTL_CHECKS_DOCTOR_H
+#define VFCTL_CHECKS_DOCTOR_H
 
 #include "checks/check.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "lease/said.h"
+#include "domain/said.h"
 
 #include <errno.h>
 #include <inttypes.h>

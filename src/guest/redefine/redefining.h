@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#ifndef VFCTL_GUEST_REDEFINING_H
-#define VFCTL_GUEST_REDEFINING_H
+#ifndef VFCTL_GUEST_REDEFINE_REDEFINING_H
+#define VFCTL_GUEST_REDEFINE_REDEFINING_H
 
 #include "domain/domain.h"
+#include "domain/said.h"
 #include "guest/guest.h"
-#include "guest/redefine.h"
+#include "guest/redefine/redefine.h"
 #include "lease/lease.h"
-#include "lease/said.h"
 
 /* One VF that the file asks for. */
 struct slot {

@@ -12,6 +12,7 @@
 #include "change/recover.h"
 #include "facts/snapshot/domains.h"
 #include "facts/snapshot/snapshot.h"
+#include "guest/redefine/rebuild_trust.h"
 #include "host/host.h"
 #include "lease/identity.h"
 #include "lease/lease.h"
@@ -19,7 +20,6 @@
 #include "lease/ops.h"
 #include "lease/port.h"
 #include "vfctl/workflow.h"
-#include "workflow/rebuild_trust.h"
 
 /* A domain without its lease. */
 struct lost {

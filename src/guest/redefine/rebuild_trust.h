@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#ifndef VFCTL_WORKFLOW_REBUILD_TRUST_H
-#define VFCTL_WORKFLOW_REBUILD_TRUST_H
+#ifndef VFCTL_GUEST_REDEFINE_REBUILD_TRUST_H
+#define VFCTL_GUEST_REDEFINE_REBUILD_TRUST_H
 
 #include "base/ctx.h"
 #include "vfctl/inventory.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#ifndef VFCTL_LEASE_SAID_H
-#define VFCTL_LEASE_SAID_H
+#ifndef VFCTL_DOMAIN_SAID_H
+#define VFCTL_DOMAIN_SAID_H
 
 #include "base/buf.h"
 #include "base/ctx.h"

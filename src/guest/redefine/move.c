@@ -5,11 +5,11 @@
 #include "base/change.h"
 #include "change/recover.h"
 #include "domain/domain.h"
+#include "domain/said.h"
 #include "facts/snapshot/snapshot.h"
-#include "guest/redefine.h"
+#include "guest/redefine/redefine.h"
 #include "guest/words.h"
 #include "lease/lease.h"
-#include "lease/said.h"
 
 struct moving {
 	const struct vfctl_place_options *options;

@@ -7,7 +7,7 @@
 #include "base/json.h"
 #include "base/owner.h"
 #include "base/vfattr.h"
-#include "guest/redefining.h"
+#include "guest/redefine/redefining.h"
 #include "lease/clean.h"
 #include "lease/lease_text.h"
 #include "lease/ops.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* A guest whose domain is there already: is it as its file asks, and if not, what makes it so? */
-#include "guest/redefine.h"
+#include "guest/redefine/redefine.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -8,7 +8,7 @@
 #include "base/find.h"
 #include "facts/snapshot/memlock.h"
 #include "facts/snapshot/snapshot.h"
-#include "guest/redefining.h"
+#include "guest/redefine/redefining.h"
 #include "lease/lease_text.h"
 #include "lease/ops.h"
 #include "lease/values.h"

@@ -8,6 +8,7 @@
 #include "base/change.h"
 #include "change/target.h"
 #include "checks/check.h"
+#include "checks/doctor.h"
 #include "facts/snapshot/domains.h"
 #include "host/host.h"
 #include "sriov/ops.h"
@@ -19,7 +20,6 @@
 #include "vfctl/identity.h"
 #include "vfctl/recover.h"
 #include "vfctl/workflow.h"
-#include "workflow/doctor.h"
 
 /* ---- what the snapshot alone does not tell ---- */
 

@@ -5,7 +5,7 @@
 #include "base/find.h"
 #include "base/owner.h"
 #include "base/vfattr.h"
-#include "guest/redefining.h"
+#include "guest/redefine/redefining.h"
 #include "sriov/inventory.h"
 
 #define CLASS_NETWORK 0x02

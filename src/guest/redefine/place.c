@@ -6,7 +6,7 @@
 #include <errno.h>
 
 #include "facts/model/model.h"
-#include "guest/redefining.h"
+#include "guest/redefine/redefining.h"
 
 /* ---- the place that it has ---- */
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "workflow/rebuild_trust.h"
+#include "guest/redefine/rebuild_trust.h"
 
 #include "base/buf.h"
 #include "base/vfattr.h"

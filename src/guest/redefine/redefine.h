@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#ifndef VFCTL_GUEST_REDEFINE_H
-#define VFCTL_GUEST_REDEFINE_H
+#ifndef VFCTL_GUEST_REDEFINE_REDEFINE_H
+#define VFCTL_GUEST_REDEFINE_REDEFINE_H
 
 #include "base/change.h"
 #include "vfctl/workflow.h"

@@ -6,10 +6,10 @@
 #include <stdio.h>
 
 #include "base/parse.h"
+#include "checks/doctor.h"
 #include "checks/guest.h"
 #include "domain/domain.h"
-#include "lease/said.h"
-#include "workflow/doctor.h"
+#include "domain/said.h"
 
 #define KEY_MAX 32
 #define VALUE_MAX 64

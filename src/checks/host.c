@@ -3,10 +3,10 @@
 #include <errno.h>
 #include <string.h>
 
+#include "checks/doctor.h"
 #include "host/host.h"
 #include "vfctl/hostspec.h"
 #include "vfctl/identity.h"
-#include "workflow/doctor.h"
 
 /* ---- the CPU and KVM ---- */
 
