@@ -9,11 +9,11 @@
 #include <strings.h>
 #include <time.h>
 
-#include "base/owner.h"
 #include "checks/doctor.h"
 #include "host/host.h"
-#include "lease/values.h"
-#include "sriov/live.h"
+#include "ids/live.h"
+#include "ids/owner.h"
+#include "ids/values.h"
 
 /* The address of a default gateway (Linux, Documentation/networking/proc_net_tcp: hex, as in memory). */
 static bool is_gateway(const char *routes, const char *address)

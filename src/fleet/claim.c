@@ -5,8 +5,8 @@
  */
 #include <errno.h>
 
-#include "base/owner.h"
 #include "fleet/fleet.h"
+#include "ids/owner.h"
 #include "vfctl/fleet.h"
 
 #define TRIES 20

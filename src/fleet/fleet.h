@@ -4,7 +4,7 @@
 
 #include "fleet/etcd.h"
 #include "fleet/record.h"
-#include "state/ids.h"
+#include "ids/store.h"
 #include "state/ids_sqlite.h"
 
 /*

@@ -5,8 +5,8 @@
  */
 #include <errno.h>
 
-#include "base/owner.h"
 #include "fleet/fleet.h"
+#include "ids/owner.h"
 #include "vfctl/fleet.h"
 
 bool vfctl_id_in_conflict(const struct vfctl_id *id)

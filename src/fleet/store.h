@@ -2,7 +2,7 @@
 #ifndef VFCTL_FLEET_STORE_H
 #define VFCTL_FLEET_STORE_H
 
-#include "state/ids.h"
+#include "ids/store.h"
 #include "vfctl/fleet.h"
 #include "vfctl/hostspec.h"
 

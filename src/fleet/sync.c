@@ -4,9 +4,9 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-#include "base/owner.h"
 #include "fleet/fleet.h"
 #include "fleet/store.h"
+#include "ids/owner.h"
 
 /* Rows that one transaction looks up; below etcd's limit of operations. */
 #define BATCH 60

@@ -6,8 +6,8 @@
 #include "base/find.h"
 #include "base/vfattr.h"
 #include "guest/attach.h"
+#include "ids/values.h"
 #include "lease/port.h"
-#include "lease/values.h"
 #include "sriov/holder.h"
 
 static const struct known_domain *find_holder(const struct attach *a,

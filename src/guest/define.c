@@ -4,7 +4,6 @@
 #include <stdio.h>
 
 #include "base/change.h"
-#include "base/owner.h"
 #include "change/pf_locks.h"
 #include "change/recover.h"
 #include "domain/domain.h"
@@ -14,12 +13,13 @@
 #include "guest/define.h"
 #include "guest/guest.h"
 #include "guest/redefine/redefine.h"
+#include "ids/owner.h"
+#include "ids/values.h"
 #include "lease/clean.h"
 #include "lease/lease.h"
 #include "lease/lease_text.h"
 #include "lease/ops.h"
 #include "lease/port.h"
-#include "lease/values.h"
 #include "state/store.h"
 
 struct define {

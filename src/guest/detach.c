@@ -4,10 +4,10 @@
 
 #include "base/buf.h"
 #include "base/find.h"
-#include "base/owner.h"
 #include "base/parse.h"
 #include "change/recover.h"
 #include "guest/attach.h"
+#include "ids/owner.h"
 #include "lease/ops.h"
 
 #define DETACH_TIMEOUT_MS 30000

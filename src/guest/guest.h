@@ -5,7 +5,7 @@
 #include "base/buf.h"
 #include "base/ctx.h"
 #include "facts/model/model.h"
-#include "lease/identity.h"
+#include "ids/give.h"
 #include "vfctl/workflow.h"
 
 struct vfctl_placement {

@@ -8,7 +8,7 @@
 #include "base/find.h"
 #include "base/vfattr.h"
 #include "facts/snapshot/domains.h"
-#include "lease/identity.h"
+#include "ids/give.h"
 #include "pci/device.h"
 #include "sriov/inventory.h"
 #include "vfctl/snapshot.h"

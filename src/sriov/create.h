@@ -2,10 +2,10 @@
 #ifndef VFCTL_SRIOV_CREATE_H
 #define VFCTL_SRIOV_CREATE_H
 
-#include "base/owner.h"
+#include "ids/derive.h"
+#include "ids/owner.h"
 #include "pci/device.h"
 #include "sriov/attrs.h"
-#include "sriov/derive.h"
 #include "sriov/vf_changes.h"
 
 /* A creation that is planned. */

@@ -7,9 +7,9 @@
 #include <time.h>
 
 #include "base/vfattr.h"
+#include "ids/live.h"
 #include "infiniband/vf.h"
 #include "sriov/holder.h"
-#include "sriov/live.h"
 #include "sriov/ops.h"
 
 const struct vfctl_vf_attrs *create_asked(const struct create *c, uint32_t vf)

@@ -3,8 +3,8 @@
 #define VFCTL_SRIOV_VF_CHANGES_H
 
 #include "base/change.h"
+#include "ids/derive.h"
 #include "sriov/attrs.h"
-#include "sriov/derive.h"
 #include "vfctl/inventory.h"
 #include "vfctl/lease.h"
 #include "vfctl/sriov.h"

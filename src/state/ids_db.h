@@ -2,8 +2,8 @@
 #ifndef VFCTL_STATE_IDS_DB_H
 #define VFCTL_STATE_IDS_DB_H
 
+#include "ids/store.h"
 #include "state/file.h"
-#include "state/ids.h"
 #include "state/sqlite.h"
 
 /* The host's store; its parts are ids_sqlite.c, ids_declare.c and ids_rows.c. */

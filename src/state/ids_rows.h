@@ -2,7 +2,7 @@
 #ifndef VFCTL_STATE_IDS_ROWS_H
 #define VFCTL_STATE_IDS_ROWS_H
 
-#include "state/ids.h"
+#include "ids/store.h"
 #include "state/sqlite.h"
 
 /*

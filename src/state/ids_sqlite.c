@@ -9,7 +9,7 @@
 #include <inttypes.h>
 #include <time.h>
 
-#include "base/owner.h"
+#include "ids/owner.h"
 #include "base/buf.h"
 #include "state/file.h"
 #include "state/ids_db.h"

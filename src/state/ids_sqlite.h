@@ -2,7 +2,7 @@
 #ifndef VFCTL_STATE_IDS_SQLITE_H
 #define VFCTL_STATE_IDS_SQLITE_H
 
-#include "state/ids.h"
+#include "ids/store.h"
 
 /*
  * What the fleet's store asks of the host's besides the common table: it keeps there what

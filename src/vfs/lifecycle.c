@@ -4,8 +4,8 @@
 
 #include <errno.h>
 
-#include "lease/identity.h"
-#include "lease/values.h"
+#include "ids/give.h"
+#include "ids/values.h"
 #include "sriov/create.h"
 #include "sriov/vf_changes.h"
 

@@ -4,7 +4,7 @@
 
 #include "base/idrange.h"
 #include "fuzz.h"
-#include "identity/import.h"
+#include "ids/import.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {

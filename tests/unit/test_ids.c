@@ -13,7 +13,7 @@
 #include <cmocka.h>
 
 #include "base/idrange.h"
-#include "identity/ids.h"
+#include "ids/ids.h"
 #include "state/ids_sqlite.h"
 
 #define NOW 1700000000

@@ -7,7 +7,7 @@
 #include <errno.h>
 #include <cmocka.h>
 
-#include "base/owner.h"
+#include "ids/owner.h"
 
 #define G 0x0200c90000000001
 #define A "aaaaaaaa-0000-4000-8000-000000000000"

@@ -11,10 +11,10 @@
 #include "domain/domain.h"
 #include "guest/attach.h"
 #include "host/host.h"
+#include "ids/values.h"
 #include "lease/lease_text.h"
 #include "lease/ops.h"
 #include "lease/port.h"
-#include "lease/values.h"
 #include "sriov/holder.h"
 
 #define NETWORK "/etc/libvirt/qemu/networks/%s.xml"

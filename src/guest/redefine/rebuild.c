@@ -8,13 +8,13 @@
 #include <stdio.h>
 
 #include "base/change.h"
-#include "base/owner.h"
 #include "change/recover.h"
 #include "facts/snapshot/domains.h"
 #include "facts/snapshot/snapshot.h"
 #include "guest/redefine/rebuild_trust.h"
 #include "host/host.h"
-#include "lease/identity.h"
+#include "ids/give.h"
+#include "ids/owner.h"
 #include "lease/lease.h"
 #include "lease/lease_text.h"
 #include "lease/ops.h"

@@ -9,9 +9,9 @@
 #include "facts/snapshot/memlock.h"
 #include "facts/snapshot/snapshot.h"
 #include "guest/redefine/redefining.h"
+#include "ids/values.h"
 #include "lease/lease_text.h"
 #include "lease/ops.h"
-#include "lease/values.h"
 
 static void redefining_clear(struct redefining *r)
 {

@@ -5,14 +5,14 @@
 
 #include "base/find.h"
 #include "base/json.h"
-#include "base/owner.h"
 #include "base/vfattr.h"
 #include "guest/redefine/redefining.h"
+#include "ids/owner.h"
+#include "ids/values.h"
 #include "lease/clean.h"
 #include "lease/lease_text.h"
 #include "lease/ops.h"
 #include "lease/port.h"
-#include "lease/values.h"
 #include "sriov/attrs.h"
 
 static const struct vfctl_domain_vf *will_have(const struct redefining *r,

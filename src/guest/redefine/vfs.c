@@ -3,9 +3,9 @@
 #include <errno.h>
 
 #include "base/find.h"
-#include "base/owner.h"
 #include "base/vfattr.h"
 #include "guest/redefine/redefining.h"
+#include "ids/owner.h"
 #include "sriov/inventory.h"
 
 #define CLASS_NETWORK 0x02

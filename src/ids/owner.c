@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "base/owner.h"
+#include "ids/owner.h"
 
 #include <errno.h>
 #include <inttypes.h>

@@ -8,8 +8,8 @@
 #include <stdio.h>
 
 #include "base/buf.h"
-#include "base/owner.h"
-#include "lease/identity.h"
+#include "ids/give.h"
+#include "ids/owner.h"
 #include "lease/ops.h"
 #include "state/ids_sqlite.h"
 #include "vfctl/hostspec.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "lease/identity.h"
+#include "ids/give.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -8,8 +8,8 @@
 #include "base/buf.h"
 #include "facts/snapshot/domains.h"
 #include "facts/snapshot/snapshot.h"
+#include "ids/values.h"
 #include "lease/lease.h"
-#include "lease/values.h"
 #include "vfctl/hostspec.h"
 #include "vfctl/workflow.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#ifndef VFCTL_IDENTITY_IDS_H
-#define VFCTL_IDENTITY_IDS_H
+#ifndef VFCTL_IDS_IDS_H
+#define VFCTL_IDS_IDS_H
 
-#include "state/ids.h"
+#include "ids/store.h"
 #include "vfctl/hostspec.h"
 
 struct vfctl_ids {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#ifndef VFCTL_LEASE_IDENTITY_H
-#define VFCTL_LEASE_IDENTITY_H
+#ifndef VFCTL_IDS_GIVE_H
+#define VFCTL_IDS_GIVE_H
 
 #include "base/buf.h"
 #include "base/change.h"
-#include "base/owner.h"
+#include "ids/owner.h"
 #include "vfctl/domain.h"
 #include "vfctl/guest.h"
 #include "vfctl/identity.h"
@@ -76,7 +76,7 @@ int identities_add(struct vfctl_ctx *ctx, struct identities *io, enum vfctl_id_k
 	uint64_t value, const char *device, uint16_t pkey);
 
 /*
- * identity_ops.c: the step that claims them, or that gives them back after a rest; none when there
+ * ops.c: the step that claims them, or that gives them back after a rest; none when there
  * are none. @io is empty then.
  */
 int identities_add_step(struct vfctl_ctx *ctx, struct identities *io,

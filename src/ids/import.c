@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Take in what a text says: first look at all of it, then change all or nothing. */
-#include "identity/import.h"
+#include "ids/import.h"
 
 #include <errno.h>
 #include <stdio.h>
 
-#include "base/owner.h"
-#include "identity/ids.h"
+#include "ids/ids.h"
+#include "ids/owner.h"
 
 void vfctl_id_import_clear(struct vfctl_id_import *import)
 {

@@ -4,7 +4,7 @@
 
 #include <errno.h>
 
-#include "identity/ids.h"
+#include "ids/ids.h"
 #include "fleet/store.h"
 
 static int check_fleet(struct vfctl_ids *ids)

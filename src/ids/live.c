@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "sriov/live.h"
+#include "ids/live.h"
 
 #include <errno.h>
 #include <stdio.h>

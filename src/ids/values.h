@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#ifndef VFCTL_LEASE_VALUES_H
-#define VFCTL_LEASE_VALUES_H
+#ifndef VFCTL_IDS_VALUES_H
+#define VFCTL_IDS_VALUES_H
 
-#include "sriov/derive.h"
-#include "sriov/live.h"
+#include "ids/derive.h"
+#include "ids/live.h"
 #include "vfctl/domain.h"
 #include "vfctl/snapshot.h"
 
@@ -16,7 +16,7 @@ enum value_road {
 };
 
 /*
- * May each VF have its MAC and GUIDs? They are nobody else's (base/owner.h), and no two of
+ * May each VF have its MAC and GUIDs? They are nobody else's (ids/owner.h), and no two of
  * these VFs share one. Of @facts the row is looked up here, in the host's own store.
  * @domain_uuid: whose they will be; "" the host's own. @ret_note (NULL: nothing is noted): one
  * for each VF; its GUID is nobody's, and must be the domain's for as long as it runs.

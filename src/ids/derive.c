@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "sriov/derive.h"
+#include "ids/derive.h"
 
 #include <errno.h>
 

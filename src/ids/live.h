@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#ifndef VFCTL_SRIOV_LIVE_H
-#define VFCTL_SRIOV_LIVE_H
+#ifndef VFCTL_IDS_LIVE_H
+#define VFCTL_IDS_LIVE_H
 
-#include "base/owner.h"
+#include "ids/owner.h"
 #include "vfctl/inventory.h"
 
 /* From an inventory that was read with the VFs of all PFs. */

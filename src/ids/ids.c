@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* The rules of pools, over whichever store keeps them. */
-#include "identity/ids.h"
+#include "ids/ids.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <time.h>
 
 #include "base/idrange.h"
-#include "base/owner.h"
 #include "fleet/store.h"
+#include "ids/owner.h"
 
 /* ---- open and close ---- */
 

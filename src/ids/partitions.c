@@ -3,7 +3,7 @@
 #include <inttypes.h>
 
 #include "base/buf.h"
-#include "identity/ids.h"
+#include "ids/ids.h"
 
 #define NUMBER(pkey) ((uint16_t)((pkey) & (VFCTL_PKEY_FULL - 1)))
 #define MEMBERS_IN_LINE 3

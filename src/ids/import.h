@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#ifndef VFCTL_IDENTITY_IMPORT_H
-#define VFCTL_IDENTITY_IMPORT_H
+#ifndef VFCTL_IDS_IMPORT_H
+#define VFCTL_IDS_IMPORT_H
 
 #include "base/ctx.h"
 #include "vfctl/identity.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#ifndef VFCTL_STATE_IDS_H
-#define VFCTL_STATE_IDS_H
+#ifndef VFCTL_IDS_STORE_H
+#define VFCTL_IDS_STORE_H
 
 #include "base/ctx.h"
 #include "vfctl/identity.h"
@@ -8,7 +8,7 @@
 /*
  * Where identities are kept: this host's SQLite file, or the fleet's etcd with the former
  * as its memory. What is valid, which pool and which value an owner should get is for
- * identity/ to say; that no value goes out twice is for the store to keep, whoever else
+ * ids/ to say; that no value goes out twice is for the store to keep, whoever else
  * works on it at the same time. Each call is one transaction.
  */
 struct id_store;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#ifndef VFCTL_BASE_OWNER_H
-#define VFCTL_BASE_OWNER_H
+#ifndef VFCTL_IDS_OWNER_H
+#define VFCTL_IDS_OWNER_H
 
 #include "base/ctx.h"
 #include "vfctl/domain.h"

@@ -3,7 +3,7 @@
 #include <errno.h>
 
 #include "base/idrange.h"
-#include "identity/ids.h"
+#include "ids/ids.h"
 
 #define LOCAL_BIT (UINT64_C(2) << 56) /* IEEE EUI-64: administered locally */
 

@@ -6,7 +6,7 @@
 #include "base/idrange.h"
 #include "base/json.h"
 #include "base/parse.h"
-#include "identity/import.h"
+#include "ids/import.h"
 
 /* Columns of our export that matter here; a file may have others, in any order. */
 enum { KIND, VALUE, STATE, HOST, DOMAIN_UUID, DOMAIN_NAME, DEVICE, PKEY, NOTE, COLUMNS };

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#ifndef VFCTL_SRIOV_DERIVE_H
-#define VFCTL_SRIOV_DERIVE_H
+#ifndef VFCTL_IDS_DERIVE_H
+#define VFCTL_IDS_DERIVE_H
 
-#include "base/owner.h"
+#include "ids/owner.h"
 #include "vfctl/inventory.h"
 
 /* What the store of identities has of a value. Without @find nothing was ever given from one. */
@@ -15,7 +15,7 @@ struct value_rows {
 
 /*
  * A MAC or GUID for a VF that nobody chose one for: derived from the PF's own, so the same at each
- * boot, and the first that the one answer (base/owner.h) gives to @domain_uuid (NULL: whoever the VF
+ * boot, and the first that the one answer (ids/owner.h) gives to @domain_uuid (NULL: whoever the VF
  * is leased to).
  * @facts->row is filled in from @rows.
  * @return 0; -ENODATA the PF's own is not known; -ENOSPC all that can be derived are taken.

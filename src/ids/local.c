@@ -7,8 +7,8 @@
 #include <time.h>
 
 #include "base/buf.h"
-#include "lease/identity.h"
-#include "sriov/live.h"
+#include "ids/give.h"
+#include "ids/live.h"
 #include "state/ids_sqlite.h"
 
 static void close_store(struct id_store **store)
