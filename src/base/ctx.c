@@ -9,12 +9,13 @@
 #define STATE_PATH "/var/lib/vfctl/state.db"
 #define WRITE_TIMEOUT_MS 120000
 
-int vfctl_ctx_new(struct vfctl_ctx **ret_ctx)
+int ctx_new(const struct ctx_tables *tables, struct vfctl_ctx **ret_ctx)
 {
 	struct vfctl_ctx *ctx = calloc(1, sizeof(*ctx));
 
 	if (!ctx)
 		return -ENOMEM;
+	ctx->tables = tables;
 	ctx->state_path = strdup(STATE_PATH);
 	ctx->temp_dir = strdup("/tmp");
 	if (!ctx->state_path || !ctx->temp_dir) {

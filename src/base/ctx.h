@@ -12,8 +12,28 @@ struct host;
 struct state;
 struct vfctl_hypervisor;
 struct vfctl_ids;
+struct vfctl_host_spec;
+struct id_store;
+struct op_type;
+
+/*
+ * What higher rooms give to lower ones: passed in when a context is opened (src/open.c), so that no
+ * lower room names them.
+ */
+struct ctx_tables {
+	const struct op_type *const *op_types; /* every operation; NULL-terminated */
+	/*
+	 * The store of identities in the context's state file. @write false: nothing is made; without
+	 * a file all values are free.
+	 */
+	int (*open_local_ids)(struct vfctl_ctx *ctx, bool write, struct id_store **ret);
+	/* The fleet's store that @spec names; it owns @local once it is open. */
+	int (*open_fleet_ids)(struct vfctl_ctx *ctx, const struct vfctl_host_spec *spec, bool write,
+		struct id_store *local, struct id_store **ret);
+};
 
 struct vfctl_ctx {
+	const struct ctx_tables *tables;
 	char *error; /* NULL: none */
 	char *doubt; /* see host_take_doubt() */
 	vfctl_log_fn log;
@@ -39,6 +59,9 @@ struct vfctl_ctx {
 	void (*host_free)(struct host *);
 	void (*audit)(struct vfctl_ctx *ctx, const char *text); /* set with the host */
 };
+
+/* vfctl_ctx_new() with these tables, which outlive the context. */
+int ctx_new(const struct ctx_tables *tables, struct vfctl_ctx **ret_ctx);
 
 /*
  * Set the words of a failure and return @error (a negative errno), so that a

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "base/find.h"
 
+#include "base/parse.h"
+#include "base/util.h"
+
 bool bdf_list_has(const struct vfctl_bdf *list, size_t count, const struct vfctl_bdf *bdf)
 {
 	for (size_t i = 0; i < count; i++)
@@ -14,6 +17,69 @@ const struct vfctl_pf *find_pf_at(const struct vfctl_inventory *inv, const struc
 	for (size_t i = 0; i < inv->pf_count; i++)
 		if (vfctl_bdf_compare(&inv->pfs[i].bdf, bdf) == 0)
 			return &inv->pfs[i];
+	return NULL;
+}
+
+bool pf_answers_to(const struct vfctl_pf *pf, const char *name)
+{
+	struct vfctl_bdf bdf;
+
+	if (vfctl_bdf_parse(name, &bdf) == 0)
+		return vfctl_bdf_compare(&bdf, &pf->bdf) == 0;
+	for (char **own = pf->names; own && *own; own++)
+		if (str_eq(*own, name) || libvirt_net_is(name, *own))
+			return true;
+	return false;
+}
+
+const struct vfctl_pf *find_pf_named(const struct vfctl_inventory *inv, const char *name)
+{
+	for (size_t i = 0; i < inv->pf_count; i++)
+		if (pf_answers_to(&inv->pfs[i], name))
+			return &inv->pfs[i];
+	return NULL;
+}
+
+const struct vfctl_vf *vfctl_inventory_vf_at(const struct vfctl_inventory *inv,
+	const struct vfctl_bdf *bdf, const struct vfctl_pf **ret_pf)
+{
+	for (size_t i = 0; i < inv->pf_count; i++)
+		for (uint32_t k = 0; k < inv->pfs[i].num_vfs; k++)
+			if (vfctl_bdf_compare(bdf, &inv->pfs[i].vfs[k].bdf) == 0) {
+				if (ret_pf)
+					*ret_pf = &inv->pfs[i];
+				return &inv->pfs[i].vfs[k];
+			}
+	return NULL;
+}
+
+const struct vfctl_lease *vfctl_leases_find_uuid(const struct vfctl_leases *leases,
+	const char *uuid)
+{
+	for (size_t i = 0; i < leases->count && uuid[0]; i++)
+		if (str_eq(leases->v[i].domain_uuid, uuid))
+			return &leases->v[i];
+	return NULL;
+}
+
+const struct vfctl_lease *vfctl_leases_find(const struct vfctl_leases *leases,
+	const char *uuid_or_name)
+{
+	const struct vfctl_lease *lease = vfctl_leases_find_uuid(leases, uuid_or_name);
+
+	for (size_t i = 0; i < leases->count && !lease; i++)
+		if (str_eq(leases->v[i].domain_name, uuid_or_name))
+			lease = &leases->v[i];
+	return lease;
+}
+
+const struct vfctl_lease *vfctl_leases_find_vf(const struct vfctl_leases *leases,
+	const struct vfctl_bdf *vf)
+{
+	for (size_t i = 0; i < leases->count; i++)
+		for (size_t k = 0; k < leases->v[i].vf_count; k++)
+			if (vfctl_bdf_compare(&leases->v[i].vfs[k].bdf, vf) == 0)
+				return &leases->v[i];
 	return NULL;
 }
 

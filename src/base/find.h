@@ -14,6 +14,9 @@
  */
 bool bdf_list_has(const struct vfctl_bdf *list, size_t count, const struct vfctl_bdf *bdf);
 const struct vfctl_pf *find_pf_at(const struct vfctl_inventory *inv, const struct vfctl_bdf *bdf);
+/* By its network device, RDMA device, PCI address or another of its names. */
+bool pf_answers_to(const struct vfctl_pf *pf, const char *name);
+const struct vfctl_pf *find_pf_named(const struct vfctl_inventory *inv, const char *name);
 const struct vfctl_lease_vf *find_leased_vf(const struct vfctl_lease *lease, const struct vfctl_bdf *vf);
 /* In whichever lease has it. */
 const struct vfctl_lease_vf *find_vf_in_leases(const struct vfctl_leases *leases, const struct vfctl_bdf *vf);

@@ -376,7 +376,7 @@ static int recover_under(struct vfctl_ctx *ctx, const char *lock, const char *st
 	static const struct vfctl_recover_options all = {0};
 	_open_changes_ struct open_changes *open = NULL;
 	enum vfctl_recovered outcome;
-	int r = journal_read(ctx, lock, op_types, &open);
+	int r = journal_read(ctx, lock, &open);
 
 	if (r < 0)
 		return ctx_prefix(ctx, r, "nothing is changed while the journal cannot be read");
@@ -408,7 +408,7 @@ static int find_first(struct vfctl_ctx *ctx, const char *lock, char **ret_lock)
 {
 	_open_changes_ struct open_changes *open = NULL;
 	char other[VFCTL_BDF_TEXT];
-	int r = journal_read(ctx, NULL, op_types, &open);
+	int r = journal_read(ctx, NULL, &open);
 
 	if (r < 0)
 		return ctx_prefix(ctx, r, "nothing is changed while the journal cannot be read");
@@ -467,7 +467,7 @@ int recover_lock(struct vfctl_ctx *ctx, const char *lock, int *ret_fd)
 int recover_pfs(struct vfctl_ctx *ctx)
 {
 	_open_changes_ struct open_changes *open = NULL;
-	int r = journal_read(ctx, NULL, op_types, &open);
+	int r = journal_read(ctx, NULL, &open);
 
 	for (size_t i = 0; r == 0 && i < open->count; i++) {
 		_close_ int lock = -1;

@@ -8,9 +8,6 @@
 #include "state/journal.h"
 #include "vfctl/recover.h"
 
-/* Everything vfctl can do to a host (workflow/op_types.c); NULL-terminated. */
-extern const struct op_type *const op_types[];
-
 /*
  * One open change, with its lock held: closed when it is done, else taken back or carried on. What
  * that would be alone with a dry run.

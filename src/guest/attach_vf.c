@@ -7,6 +7,7 @@
 #include "base/vfattr.h"
 #include "guest/attach.h"
 #include "ids/values.h"
+#include "lease/noted.h"
 #include "lease/port.h"
 #include "sriov/holder.h"
 

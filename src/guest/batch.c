@@ -8,6 +8,7 @@
 #include "facts/snapshot/snapshot.h"
 #include "guest/define.h"
 #include "guest/guest.h"
+#include "ids/ops.h"
 #include "lease/ops.h"
 
 struct vfctl_batch {

@@ -11,6 +11,7 @@
 #include "facts/snapshot/address.h"
 #include "facts/snapshot/snapshot.h"
 #include "host/host.h"
+#include "lease/noted.h"
 #include "lease/ops.h"
 #include "pci/bars.h"
 #include "sriov/holder.h"

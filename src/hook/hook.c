@@ -18,6 +18,7 @@
 #include "lease/lease.h"
 #include "lease/policy.h"
 #include "pci/device.h"
+#include "sriov/live_guids.h"
 #include "state/store.h"
 #include "vfctl/workflow.h"
 

@@ -24,4 +24,7 @@ int identity_derive(struct vfctl_ctx *ctx, struct value_facts *facts,
 	const struct value_rows *rows, const char *domain_uuid, enum vfctl_id_kind kind,
 	const struct vfctl_pf *pf, uint32_t vf, uint64_t *ret);
 
+/* A stable locally administered MAC for one VF, different for each PF MAC and index. */
+struct vfctl_mac mac_derive(const struct vfctl_mac *pf_mac, uint32_t vf, uint32_t salt);
+
 #endif

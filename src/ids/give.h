@@ -35,15 +35,7 @@ struct identities {
 void identities_open(struct vfctl_ctx *ctx, struct identities *io, struct vfctl_ids *ids,
 	const char *domain_uuid, const char *domain_name, bool claim);
 void identities_clear(struct identities *io);
-/* Who has what on this host: before identities_give(). @leases are borrowed. */
-int identities_look(struct identities *io, const struct vfctl_inventory *inventory,
-	const struct vfctl_leases *leases);
 #define _identities_ _cleanup_(identities_clear)
-
-/* Everything live or leased on this host, or in the definition of a domain without a lease, that a pool
- * could give is never given; new cases are logged. */
-int identities_note_live(struct vfctl_ctx *ctx, struct vfctl_ids *ids,
-	const struct vfctl_inventory *inventory, const struct vfctl_leases *leases);
 
 /*
  * Complete @io->attrs. @device names the VF among those of the domain ("vf0").

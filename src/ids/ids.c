@@ -7,14 +7,13 @@
 #include <time.h>
 
 #include "base/idrange.h"
-#include "fleet/store.h"
 #include "ids/owner.h"
 
 /* ---- open and close ---- */
 
 static int open_fleet(struct vfctl_ids *ids, bool write, struct id_store *local)
 {
-	int r = id_etcd_open(ids->ctx, ids->spec, write, local, &ids->store);
+	int r = ids->ctx->tables->open_fleet_ids(ids->ctx, ids->spec, write, local, &ids->store);
 
 	if (r < 0)
 		local->ops->close(local);
@@ -51,7 +50,7 @@ int vfctl_ids_open(struct vfctl_ctx *ctx, const struct vfctl_host_spec *spec, bo
 		return ctx_oom(ctx);
 	ids->ctx = ctx;
 	ids->spec = spec;
-	r = id_sqlite_open(ctx, write, &local);
+	r = id_store_open(ctx, write, &local);
 	if (r < 0)
 		return r;
 	if (spec->etcd)

@@ -6,7 +6,6 @@
 
 #include "host/host.h"
 #include "netlink/link.h"
-#include "sriov/inventory.h"
 
 void live_values_clear(struct live_values *live)
 {
@@ -41,7 +40,7 @@ static int add_attrs(struct vfctl_ctx *ctx, struct live_values *live, struct liv
 	return r < 0 ? r : add_live(ctx, live, row);
 }
 
-static int add_pf(struct vfctl_ctx *ctx, struct live_values *live, const struct vfctl_pf *pf)
+int live_add_pf(struct vfctl_ctx *ctx, struct live_values *live, const struct vfctl_pf *pf)
 {
 	struct live_value row = {.pf = pf->bdf, .vf = LIVE_OF_PF};
 	char address[VFCTL_BDF_TEXT];
@@ -78,7 +77,7 @@ int live_from_inventory(struct vfctl_ctx *ctx, const struct vfctl_inventory *inv
 
 	*ret = (struct live_values){0};
 	for (size_t i = 0; i < inventory->pf_count && r == 0; i++)
-		r = add_pf(ctx, ret, &inventory->pfs[i]);
+		r = live_add_pf(ctx, ret, &inventory->pfs[i]);
 	if (r < 0)
 		live_values_clear(ret);
 	return r;
@@ -147,28 +146,5 @@ int live_macs_read(struct vfctl_ctx *ctx, struct live_values *ret)
 	nl_links_free(&links);
 	if (r < 0)
 		live_values_clear(ret);
-	return r;
-}
-
-static int add_infiniband(struct vfctl_ctx *ctx, struct live_values *live,
-	const struct vfctl_bdf *pf)
-{
-	_inventory_ struct vfctl_inventory *one = NULL;
-	int r = inventory_read_values(ctx, pf, &one);
-
-	if (r == 0)
-		return one->pfs[0].infiniband ? add_pf(ctx, live, &one->pfs[0]) : 0;
-	if (r != -ENOMEM)
-		ctx_clear(ctx);
-	return r == -ENOMEM ? r : 0;
-}
-
-int live_guids_add(struct vfctl_ctx *ctx, struct live_values *io)
-{
-	_inventory_ struct vfctl_inventory *all = NULL;
-	int r = inventory_list_pfs(ctx, &all);
-
-	for (size_t i = 0; r == 0 && i < all->pf_count; i++)
-		r = add_infiniband(ctx, io, &all->pfs[i].bdf);
 	return r;
 }

@@ -8,6 +8,8 @@
 /* From an inventory that was read with the VFs of all PFs. */
 int live_from_inventory(struct vfctl_ctx *ctx, const struct vfctl_inventory *inventory,
 	struct live_values *ret);
+/* All that a PF and its VFs have. */
+int live_add_pf(struct vfctl_ctx *ctx, struct live_values *io, const struct vfctl_pf *pf);
 /* One more: what a VF is to have. */
 int live_add_vf(struct vfctl_ctx *ctx, struct live_values *io, const struct vfctl_pf *pf,
 	uint32_t vf, const struct vfctl_vf_attrs *attrs);
@@ -19,11 +21,6 @@ void live_drop_vfs_of(struct live_values *io, const struct vfctl_bdf *pf);
  * cannot be had is an error: what it has must not be taken for free.
  */
 int live_macs_read(struct vfctl_ctx *ctx, struct live_values *ret);
-/*
- * For the hook as well: the GUIDs, of nodes and ports, that InfiniBand PFs and their VFs have.
- * A PF that cannot be read is passed over: the others of the fabric stop no guest.
- */
-int live_guids_add(struct vfctl_ctx *ctx, struct live_values *io);
 void live_values_clear(struct live_values *live);
 #define _live_ _cleanup_(live_values_clear)
 

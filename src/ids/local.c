@@ -9,14 +9,7 @@
 #include "base/buf.h"
 #include "ids/give.h"
 #include "ids/live.h"
-#include "state/ids_sqlite.h"
-
-static void close_store(struct id_store **store)
-{
-	if (*store)
-		(*store)->ops->close(*store);
-}
-#define _id_store_ _cleanup_(close_store)
+#include "ids/store.h"
 
 /* 1 the store knows the value; 0 it does not. */
 static int look_up(struct id_store *store, enum vfctl_id_kind kind, uint64_t value,
@@ -53,7 +46,7 @@ int identities_note_start(struct vfctl_ctx *ctx, const char *domain_uuid,
 		.pkey = a->mask & VFCTL_ATTR_PKEY ? a->pkey : 0};
 	struct vfctl_id holder = {.value = 0};
 	_id_store_ struct id_store *store = NULL;
-	int r = a->mask & VFCTL_ATTR_PORT_GUID ? id_sqlite_open(ctx, true, &store) : 0;
+	int r = a->mask & VFCTL_ATTR_PORT_GUID ? id_store_open(ctx, true, &store) : 0;
 
 	r = store ? look_up(store, id.kind, id.value, &holder) : r;
 	if (r != 1 || holder.state == VFCTL_ID_QUARANTINED || holder.state == VFCTL_ID_LEASED)
@@ -72,7 +65,7 @@ int identities_are_of(struct vfctl_ctx *ctx, const char *domain_uuid,
 {
 	_id_store_ struct id_store *store = NULL;
 	struct vfctl_id id;
-	int r = id_sqlite_open(ctx, false, &store);
+	int r = id_store_open(ctx, false, &store);
 
 	if (r < 0)
 		return r;
@@ -109,7 +102,7 @@ int identity_forget(struct id_store *store, const struct vfctl_id *id, bool used
 	int64_t until = used ? end_of_rest(store, id) : 0;
 	struct vfctl_id now = *id;
 	char node[64];
-	int r = id_sqlite_note(store, "node", node, sizeof(node));
+	int r = store->ops->note(store, "node", node, sizeof(node));
 
 	if (r < 0)
 		return r;
@@ -119,7 +112,7 @@ int identity_forget(struct id_store *store, const struct vfctl_id *id, bool used
 	now.since = (int64_t)time(NULL);
 	now.until = until ? until : now.since;
 	now.pending = true;
-	return id_sqlite_put(store, &now);
+	return store->ops->put(store, &now);
 }
 
 int identities_forget(struct vfctl_ctx *ctx, const char *domain_uuid, bool used)
@@ -128,7 +121,7 @@ int identities_forget(struct vfctl_ctx *ctx, const char *domain_uuid, bool used)
 		.states = 1u << VFCTL_ID_LEASED};
 	_id_store_ struct id_store *store = NULL;
 	struct vfctl_id ids[VFCTL_GUEST_VFS_MAX];
-	int n = ARRAY_SIZE(ids), r = id_sqlite_open(ctx, true, &store);
+	int n = ARRAY_SIZE(ids), r = id_store_open(ctx, true, &store);
 	uint64_t last = 0;
 
 	/* What is reserved for it besides may be more than a page. */
@@ -157,7 +150,7 @@ int identities_return(struct vfctl_ctx *ctx, const char *domain_uuid,
 	const struct vfctl_vf_attrs *attrs)
 {
 	_id_store_ struct id_store *store = NULL;
-	int r = id_sqlite_open(ctx, true, &store);
+	int r = id_store_open(ctx, true, &store);
 
 	if (r == 0 && attrs->mask & VFCTL_ATTR_MAC)
 		r = return_one(store, domain_uuid, VFCTL_ID_MAC, mac_number(&attrs->mac));

@@ -9,9 +9,9 @@
 
 #include "base/buf.h"
 #include "ids/give.h"
+#include "ids/ops.h"
 #include "ids/owner.h"
-#include "lease/ops.h"
-#include "state/ids_sqlite.h"
+#include "ids/store.h"
 #include "vfctl/hostspec.h"
 
 #define FOR " for "
@@ -109,13 +109,6 @@ static const char *owner_of(const struct op *op)
 	return str_eq(op->target, IDENTITY_HOST) ? "" : op->target;
 }
 
-static void close_store(struct id_store **store)
-{
-	if (*store)
-		(*store)->ops->close(*store);
-}
-#define _id_store_ _cleanup_(close_store)
-
 /* Those of @text, without those of @but, that are leased to the owner now. */
 static int held_of(struct vfctl_ctx *ctx, const struct op *op, const char *text, const char *but,
 	struct values *ret)
@@ -127,7 +120,7 @@ static int held_of(struct vfctl_ctx *ctx, const struct op *op, const char *text,
 	if (r == 0)
 		r = read_values(ctx, but, &others);
 	if (r == 0)
-		r = id_sqlite_open(ctx, false, &store);
+		r = id_store_open(ctx, false, &store);
 	for (size_t i = 0; i < all.count && r >= 0; i++) {
 		struct vfctl_id id;
 
@@ -164,7 +157,7 @@ static int say_held(struct vfctl_ctx *ctx, const struct op *op, char **ret)
 static int release_here(struct vfctl_ctx *ctx, const struct values *held, bool used)
 {
 	_id_store_ struct id_store *store = NULL;
-	int r = id_sqlite_open(ctx, true, &store);
+	int r = id_store_open(ctx, true, &store);
 
 	for (size_t i = 0; i < held->count && r == 0; i++)
 		r = identity_forget(store, &held->v[i], used);

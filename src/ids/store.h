@@ -72,6 +72,12 @@ struct id_store_ops {
 	int (*rest)(struct id_store *s, const char *pool, uint32_t *ret_s);
 	/* Optional: pools that are declared no more and have values out; freed by caller. */
 	int (*lost)(struct id_store *s, struct vfctl_id_pool **ret_pools, size_t *ret_count);
+	/*
+	 * Of the store that id_store_open() opens alone. note(): what was noted under that name; ""
+	 * nothing (or it does not fit). put(): make the value's row as @id says, whatever it was.
+	 */
+	int (*note)(struct id_store *s, const char *name, char *buf, size_t size);
+	int (*put)(struct id_store *s, const struct vfctl_id *id);
 };
 
 /* The first member of every store. */
@@ -82,9 +88,11 @@ struct id_store {
 };
 
 /*
- * The pools in the context's state file. @write false: nothing is made; without a file it
- * is as if all were free.
+ * The store in the context's state file, by the context's tables. @write false: nothing is made;
+ * without a file it is as if all were free.
  */
-int id_sqlite_open(struct vfctl_ctx *ctx, bool write, struct id_store **ret_store);
+int id_store_open(struct vfctl_ctx *ctx, bool write, struct id_store **ret_store);
+void id_store_closep(struct id_store **store);
+#define _id_store_ _cleanup_(id_store_closep)
 
 #endif

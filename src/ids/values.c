@@ -4,7 +4,7 @@
 #include <errno.h>
 #include <time.h>
 
-#include "state/ids_sqlite.h"
+#include "ids/store.h"
 
 static const unsigned accepted[] = {
 	[ROAD_GUEST] = VALUE_FREE | VALUE_OWN | VALUE_RESERVE, /* which its claim takes */
@@ -44,7 +44,7 @@ static int look_up(const struct value_rows *rows, enum vfctl_id_kind kind, uint6
 int value_rows_open(struct vfctl_ctx *ctx, struct value_rows *ret)
 {
 	struct id_store *store = NULL;
-	int r = id_sqlite_open(ctx, false, &store);
+	int r = id_store_open(ctx, false, &store);
 
 	*ret = (struct value_rows){.find = r == 0 ? look_up : NULL, .store = store};
 	return r;

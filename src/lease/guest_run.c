@@ -188,7 +188,7 @@ static int settle_shape(struct vfctl_ctx *ctx, const struct open_change *run)
 int run_close_old(struct vfctl_ctx *ctx, const char *uuid)
 {
 	_open_changes_ struct open_changes *runs = NULL;
-	int r = journal_read_runs(ctx, uuid, op_types, &runs);
+	int r = journal_read_runs(ctx, uuid, &runs);
 
 	if (r < 0 || !runs->count || is_of_this_boot(ctx, &runs->v[0]))
 		return r;
@@ -208,7 +208,7 @@ static int begin_entry(struct vfctl_ctx *ctx, const char *uuid, const char *name
 int run_look(struct vfctl_ctx *ctx, const char *uuid, enum run_state *ret)
 {
 	_open_changes_ struct open_changes *runs = NULL;
-	int r = journal_read_runs(ctx, uuid, op_types, &runs);
+	int r = journal_read_runs(ctx, uuid, &runs);
 
 	if (r == 0)
 		*ret = !runs->count ? RUN_NONE : is_of_this_boot(ctx, &runs->v[0])
@@ -327,7 +327,7 @@ int run_restore_vf(struct vfctl_ctx *ctx, const struct vfctl_lease *lease,
 {
 	_open_changes_ struct open_changes *runs = NULL;
 	_close_ int lock = -1;
-	int r = journal_read_runs(ctx, lease->domain_uuid, op_types, &runs);
+	int r = journal_read_runs(ctx, lease->domain_uuid, &runs);
 
 	return r < 0 || !runs->count ? r : restore_run(ctx, &runs->v[0], lease, vf, &lock);
 }
@@ -349,7 +349,7 @@ int run_end(struct vfctl_ctx *ctx, const char *uuid)
 
 	held = r == 0 && leases->count;
 	if (r == 0)
-		r = journal_read_runs(ctx, uuid, op_types, &runs);
+		r = journal_read_runs(ctx, uuid, &runs);
 	if (r == 0 && runs->count)
 		r = restore_run(ctx, &runs->v[0], held ? &leases->v[0] : NULL, NULL, &lock);
 	if (r == 0)

@@ -163,7 +163,7 @@ static int read_runs(struct vfctl_ctx *ctx, struct governing *g)
 	boot_id_read(ctx, g->boot);
 	if (g->start->lock < 0)
 		r = host_lock(ctx, LOCK_GOVERNORS, false, &g->start->lock);
-	return r < 0 ? r : journal_read_runs(ctx, NULL, op_types, &g->runs);
+	return r < 0 ? r : journal_read_runs(ctx, NULL, &g->runs);
 }
 
 /*
@@ -372,7 +372,7 @@ static int hand_over_one(struct vfctl_ctx *ctx, const struct open_change *run, c
 	if (r < 0 || vfctl_cpuset_count(&policy) == 1)
 		return r;
 	if (!*io_runs)
-		r = journal_read_runs(ctx, NULL, op_types, io_runs);
+		r = journal_read_runs(ctx, NULL, io_runs);
 	for (size_t i = 0; r == 0 && i < (*io_runs)->count; i++)
 		if (is_other(&(*io_runs)->v[i], run->run, run->boot))
 			r = leave_to(ctx, &(*io_runs)->v[i], op->before, &policy, ret_left);

@@ -11,10 +11,6 @@
  * "UUID/ADDRESS". "" as want or before: there is none. What is observed is the first word of
  * want or before (of a definition the first line): what follows is needed to get there.
  *
- * identity_ops.c
- * op_claim         domain  MACs and GUIDs of pools; before: those of them that it had already
- * op_unclaim       domain  the same, given back: the end of the domain or of the VF's stay
- *
  * lease_ops.c
  * op_lease         domain  the id of its lease, and all that it is (lease/lease_text.h); before: the
  *                          same of a lease that this one replaces, whose domain did not run
@@ -50,14 +46,12 @@
  * op_redefine      domain  what its definition says that matters here, in one line, then the XML;
  *                          before: the same. It goes back when nobody changed it since
  */
-extern const struct op_type op_claim, op_unclaim, op_lease, op_unlease, op_lease_vf,
+extern const struct op_type op_lease, op_unlease, op_lease_vf,
 	op_unlease_vf, op_lease_domain,
 	op_policy, op_unrun, op_domain, op_undomain, op_definition, op_plugged,
 	op_intent, op_definition_vf, op_run_had, op_lease_shape, op_shape_later, op_vf_leaves,
 	op_redefine;
 
-/* Target of op_claim for the VFs that are the host's own. */
-#define IDENTITY_HOST "host"
 #define OP_RUNNING " running"
 #define OP_OFF " off"
 #define VF_LEAVES "leaves"

@@ -71,7 +71,7 @@ static bool is_open_still(const struct open_changes *now, int64_t id)
 static int look_again(struct vfctl_ctx *ctx, const struct open_change *c)
 {
 	_open_changes_ struct open_changes *now = NULL;
-	int r = journal_read(ctx, c->lock, op_types, &now);
+	int r = journal_read(ctx, c->lock, &now);
 
 	return r < 0 ? r : is_open_still(now, c->id);
 }
@@ -188,7 +188,7 @@ static int end_run(struct vfctl_ctx *ctx, const struct open_change *run)
 	if (r == 0)
 		r = pf_locks_take(ctx, &locks);
 	if (r == 0)
-		r = journal_read_runs(ctx, run->run, op_types, &now);
+		r = journal_read_runs(ctx, run->run, &now);
 	/* It may have been started meanwhile: then that is another run. */
 	return r < 0 || !is_open_still(now, run->id) ? r : run_end(ctx, run->run);
 }
@@ -264,9 +264,9 @@ int vfctl_recover(struct vfctl_ctx *ctx, const struct vfctl_recover_options *opt
 	int r = all ? host_check_writable(ctx) : ctx_oom(ctx);
 
 	if (r == 0)
-		r = journal_read(ctx, NULL, op_types, &all->open);
+		r = journal_read(ctx, NULL, &all->open);
 	if (r == 0)
-		r = journal_read_runs(ctx, NULL, op_types, &all->runs);
+		r = journal_read_runs(ctx, NULL, &all->runs);
 	if (r < 0)
 		return r;
 	all->public.changes = calloc(all->open->count + all->runs->count + 1,

@@ -83,7 +83,7 @@ static int later_text(struct vfctl_ctx *ctx, const struct op *op, char **ret)
 {
 	_open_changes_ struct open_changes *runs = NULL;
 	const char *text = "";
-	int r = journal_read_runs(ctx, op->target, op_types, &runs);
+	int r = journal_read_runs(ctx, op->target, &runs);
 
 	for (size_t i = 0; r == 0 && runs->count && i < runs->v[0].op_count; i++)
 		if (runs->v[0].ops[i].type == &op_lease_shape && runs->v[0].ops[i].before)

@@ -10,47 +10,6 @@
 /* To find which guests fit nowhere, all together. */
 #define NOWHERE_STEPS 50000
 
-static const char *name_of(const char *const *names, size_t count, unsigned value)
-{
-	return value < count ? names[value] : "unknown";
-}
-
-const char *vfctl_refusal_name(enum vfctl_refusal refusal)
-{
-	static const char *const names[] = {"none", "VFs", "CPUs", "memory", "others"};
-
-	return name_of(names, ARRAY_SIZE(names), refusal);
-}
-
-const char *vfctl_reason_kind_name(enum vfctl_reason_kind kind)
-{
-	static const char *const names[] = {"choice", "warning", "short", "remedy"};
-
-	return name_of(names, ARRAY_SIZE(names), kind);
-}
-
-const char *vfctl_threads_name(enum vfctl_threads threads)
-{
-	static const char *const names[] = {"prefer", "require", "isolate", "none"};
-
-	return name_of(names, ARRAY_SIZE(names), threads);
-}
-
-const char *vfctl_affinity_name(enum vfctl_affinity affinity)
-{
-	static const char *const names[] = {"required", "preferred", "socket", "any"};
-
-	return name_of(names, ARRAY_SIZE(names), affinity);
-}
-
-const char *vfctl_plan_level_name(enum vfctl_plan_level level)
-{
-	static const char *const names[] = {"placed", "local", "moves", "distance", "form", "room",
-		"balance"};
-
-	return name_of(names, ARRAY_SIZE(names), level);
-}
-
 enum vfctl_plan_cut plan_cut(const struct vfctl_plan *plan, bool clock)
 {
 	if (clock)

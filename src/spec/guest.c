@@ -62,19 +62,6 @@ uint32_t vfctl_guest_vf_total(const struct vfctl_guest *guest)
 	return total;
 }
 
-bool vfctl_guest_name_valid(const char *name)
-{
-	size_t len = strlen(name);
-
-	if (!len || len > VFCTL_GUEST_NAME_MAX || name[0] == '.' ||
-		!utf8_valid(name, len))
-		return false;
-	for (size_t i = 0; i < len; i++)
-		if ((unsigned char)name[i] < 0x20 || name[i] == 0x7f || name[i] == '/')
-			return false;
-	return name[0] != ' ' && name[len - 1] != ' ';
-}
-
 static int read_name(struct reader *r, const struct key *key,
 	const struct doc_node *value, void *object)
 {

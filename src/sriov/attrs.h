@@ -57,7 +57,4 @@ int attrs_check(struct vfctl_ctx *ctx, const struct vfctl_pf *pf,
 int attrs_restore(struct vfctl_ctx *ctx, const struct vfctl_pf *pf, struct vf_attr_change *changes,
 	size_t count);
 
-/* A stable locally administered MAC for one VF, different for each PF MAC and index. */
-struct vfctl_mac mac_derive(const struct vfctl_mac *pf_mac, uint32_t vf, uint32_t salt);
-
 #endif

@@ -22,14 +22,6 @@ static const struct {
 	{VFCTL_ESWITCH_INACTIVE, "switchdev_inactive", NL_ESWITCH_SWITCHDEV_INACTIVE},
 };
 
-const char *vfctl_eswitch_name(enum vfctl_eswitch mode)
-{
-	for (size_t i = 0; i < ARRAY_SIZE(modes); i++)
-		if (modes[i].mode == mode)
-			return modes[i].name;
-	return modes[0].name;
-}
-
 bool eswitch_parse(const char *word, enum vfctl_eswitch *ret)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(modes); i++)

@@ -280,25 +280,13 @@ static int read_vfs(struct vfctl_ctx *ctx, struct vfctl_pf *pf, const struct nl_
 	return r == -ENOMEM ? r : 0;
 }
 
-static bool answers_to(const struct vfctl_pf *pf, const char *name)
-{
-	struct vfctl_bdf bdf;
-
-	if (vfctl_bdf_parse(name, &bdf) == 0)
-		return vfctl_bdf_compare(&bdf, &pf->bdf) == 0;
-	for (char **own = pf->names; own && *own; own++)
-		if (str_eq(*own, name) || libvirt_net_is(name, *own))
-			return true;
-	return false;
-}
-
 /* Is @only (a PF, PF/INDEX or a VF's address; NULL: all) about this PF? */
 static bool concerns(const struct vfctl_pf *pf, const char *only)
 {
 	_free_ char *name = NULL;
 	struct vfctl_bdf bdf;
 
-	if (!only || answers_to(pf, only))
+	if (!only || pf_answers_to(pf, only))
 		return true;
 	if (vfctl_bdf_parse(only, &bdf) == 0) {
 		for (uint32_t i = 0; i < pf->num_vfs; i++)
@@ -307,7 +295,7 @@ static bool concerns(const struct vfctl_pf *pf, const char *only)
 		return false;
 	}
 	name = strndup(only, strcspn(only, "/"));
-	return name && answers_to(pf, name);
+	return name && pf_answers_to(pf, name);
 }
 
 
@@ -585,25 +573,12 @@ static int fail_no_pf(struct vfctl_ctx *ctx, const struct vfctl_inventory *inv,
 int vfctl_inventory_find_pf(struct vfctl_ctx *ctx, const struct vfctl_inventory *inventory,
 	const char *name, const struct vfctl_pf **ret_pf)
 {
-	for (size_t i = 0; i < inventory->pf_count; i++)
-		if (answers_to(&inventory->pfs[i], name)) {
-			*ret_pf = &inventory->pfs[i];
-			return 0;
-		}
-	return not_found(ctx, inventory, fail_no_pf(ctx, inventory, name));
-}
+	const struct vfctl_pf *pf = find_pf_named(inventory, name);
 
-const struct vfctl_vf *vfctl_inventory_vf_at(const struct vfctl_inventory *inv,
-	const struct vfctl_bdf *bdf, const struct vfctl_pf **ret_pf)
-{
-	for (size_t i = 0; i < inv->pf_count; i++)
-		for (uint32_t k = 0; k < inv->pfs[i].num_vfs; k++)
-			if (vfctl_bdf_compare(bdf, &inv->pfs[i].vfs[k].bdf) == 0) {
-				if (ret_pf)
-					*ret_pf = &inv->pfs[i];
-				return &inv->pfs[i].vfs[k];
-			}
-	return NULL;
+	if (!pf)
+		return not_found(ctx, inventory, fail_no_pf(ctx, inventory, name));
+	*ret_pf = pf;
+	return 0;
 }
 
 static int fail_no_vf(struct vfctl_ctx *ctx, const struct vfctl_pf *pf, uint32_t index)
@@ -652,15 +627,6 @@ int vfctl_inventory_find_vf(struct vfctl_ctx *ctx, const struct vfctl_inventory 
 	*ret_pf = pf;
 	*ret_vf = vf;
 	return 0;
-}
-
-const char *vfctl_pf_name(const struct vfctl_pf *pf, char buf[VFCTL_BDF_TEXT])
-{
-	if (pf->netdev[0])
-		return pf->netdev;
-	if (pf->rdma[0])
-		return pf->rdma;
-	return vfctl_bdf_format(&pf->bdf, buf);
 }
 
 int inventory_list_pfs(struct vfctl_ctx *ctx, struct vfctl_inventory **ret_inventory)

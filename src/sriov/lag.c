@@ -110,14 +110,6 @@ void lag_read(struct vfctl_ctx *ctx, struct vfctl_pf *pf)
 	}
 }
 
-const char *vfctl_lag_name(enum vfctl_lag lag)
-{
-	static const char *const names[] = {[VFCTL_LAG_UNKNOWN] = "unknown", [VFCTL_LAG_OFF] = "off",
-		[VFCTL_LAG_ACTIVE] = "active"};
-
-	return (size_t)lag < ARRAY_SIZE(names) ? names[lag] : names[0];
-}
-
 static bool port_address(struct vfctl_ctx *ctx, const char *netdev, struct vfctl_bdf *ret)
 {
 	_free_ char *address = NULL;

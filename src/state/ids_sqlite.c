@@ -547,6 +547,8 @@ static const struct id_store_ops ops = {
 	.end = end_row,
 	.lost = ids_db_lost,
 	.rest = ids_db_rest,
+	.note = id_sqlite_note,
+	.put = id_sqlite_put,
 };
 
 /* A reader without a file, or with one from before there were pools, sees empty ones. */

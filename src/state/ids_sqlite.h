@@ -11,6 +11,12 @@
  * transaction.
  */
 
+/*
+ * The pools in the context's state file. @write false: nothing is made; without a file it
+ * is as if all were free.
+ */
+int id_sqlite_open(struct vfctl_ctx *ctx, bool write, struct id_store **ret_store);
+
 /* Make the value's row as @id says, whatever it was. */
 int id_sqlite_put(struct id_store *s, const struct vfctl_id *id);
 /* Forget the value: it is free. 0 also when it was. */

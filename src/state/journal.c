@@ -203,8 +203,10 @@ const struct journal state_journal = {begin_journal, end_journal, leave};
 
 /* ---- reading ---- */
 
-static const struct op_type *find_type(const struct op_type *const *types, const char *name)
+static const struct op_type *find_type(const struct vfctl_ctx *ctx, const char *name)
 {
+	const struct op_type *const *types = ctx->tables->op_types;
+
 	while (*types && !str_eq((*types)->name, name))
 		types++;
 	return *types;
@@ -216,10 +218,9 @@ static char *copy_or_null(struct query *q, int column, int is_null)
 	return query_int(q, is_null) ? NULL : strdup(query_text(q, column));
 }
 
-static int read_op(struct vfctl_ctx *ctx, struct query *q, const struct op_type *const *types,
-	struct open_change *c)
+static int read_op(struct vfctl_ctx *ctx, struct query *q, struct open_change *c)
 {
-	const struct op_type *type = find_type(types, query_text(q, 1));
+	const struct op_type *type = find_type(ctx, query_text(q, 1));
 	struct op *op;
 
 	if (str_eq(query_text(q, 1), "call")) /* a line of an older vfctl, with no effect to tell of */
@@ -240,15 +241,14 @@ static int read_op(struct vfctl_ctx *ctx, struct query *q, const struct op_type 
 	return 0;
 }
 
-static int read_ops(struct vfctl_ctx *ctx, struct db *db, const struct op_type *const *types,
-	struct open_change *c)
+static int read_ops(struct vfctl_ctx *ctx, struct db *db, struct open_change *c)
 {
 	_query_ struct query *q = NULL;
 	int r = query_new(db, &q, "SELECT words, type, target, want, before, want IS NULL, "
 		"before IS NULL FROM change_op WHERE change = ? ORDER BY number", "i", c->id);
 
 	while (r >= 0 && (r = query_step(q)) == 1) {
-		r = read_op(ctx, q, types, c);
+		r = read_op(ctx, q, c);
 		if (r < 0)
 			return r;
 	}
@@ -266,7 +266,7 @@ static const char *const queries[][2] = {
 };
 
 static int read_changes(struct vfctl_ctx *ctx, struct db *db, const char *sql,
-	const char *which, const struct op_type *const *types, struct open_changes *all)
+	const char *which, struct open_changes *all)
 {
 	_query_ struct query *q = NULL;
 	int r = query_new(db, &q, sql, "s", which);
@@ -282,7 +282,7 @@ static int read_changes(struct vfctl_ctx *ctx, struct db *db, const char *sql,
 			.begun = query_int(q, 5)};
 		str_copy(c->boot, sizeof(c->boot), query_text(q, 3));
 		str_copy(c->run, sizeof(c->run), query_text(q, 6));
-		r = c->story && c->lock ? read_ops(ctx, db, types, c) : ctx_oom(ctx);
+		r = c->story && c->lock ? read_ops(ctx, db, c) : ctx_oom(ctx);
 		if (r < 0)
 			return r;
 	}
@@ -290,7 +290,7 @@ static int read_changes(struct vfctl_ctx *ctx, struct db *db, const char *sql,
 }
 
 static int read_open(struct vfctl_ctx *ctx, bool runs, const char *which,
-	const struct op_type *const *types, struct open_changes **ret)
+	struct open_changes **ret)
 {
 	_open_changes_ struct open_changes *all = calloc(1, sizeof(*all));
 	_db_ struct db *db = NULL;
@@ -309,7 +309,7 @@ static int read_open(struct vfctl_ctx *ctx, bool runs, const char *which,
 	if (r == 0 && sql) {
 		r = db_exec(db, "BEGIN");
 		if (r == 0)
-			r = read_changes(ctx, db, sql, which, types, all);
+			r = read_changes(ctx, db, sql, which, all);
 		r = r < 0 ? db_roll_back(db, r) : db_exec(db, "COMMIT");
 	}
 	if (r == 0)
@@ -317,16 +317,14 @@ static int read_open(struct vfctl_ctx *ctx, bool runs, const char *which,
 	return r;
 }
 
-int journal_read(struct vfctl_ctx *ctx, const char *lock, const struct op_type *const *types,
-	struct open_changes **ret)
+int journal_read(struct vfctl_ctx *ctx, const char *lock, struct open_changes **ret)
 {
-	return read_open(ctx, false, lock, types, ret);
+	return read_open(ctx, false, lock, ret);
 }
 
-int journal_read_runs(struct vfctl_ctx *ctx, const char *run,
-	const struct op_type *const *types, struct open_changes **ret)
+int journal_read_runs(struct vfctl_ctx *ctx, const char *run, struct open_changes **ret)
 {
-	return read_open(ctx, true, run, types, ret);
+	return read_open(ctx, true, run, ret);
 }
 
 void open_changes_free(struct open_changes *changes)

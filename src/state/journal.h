@@ -35,16 +35,14 @@ struct open_changes {
 };
 
 /*
- * The last begun first; @lock NULL: of all locks. @types (NULL-terminated) is what names
- * stand for. A state file that is not there, or that an older vfctl wrote, has none.
+ * The last begun first; @lock NULL: of all locks. Names stand for the operations that the
+ * context was opened with. A state file that is not there, or that an older vfctl wrote, has none.
  */
-int journal_read(struct vfctl_ctx *ctx, const char *lock, const struct op_type *const *types,
-	struct open_changes **ret);
+int journal_read(struct vfctl_ctx *ctx, const char *lock, struct open_changes **ret);
 /*
  * The runs of domains, which stay open until they end: that of one domain, or (@run NULL) all.
  */
-int journal_read_runs(struct vfctl_ctx *ctx, const char *run,
-	const struct op_type *const *types, struct open_changes **ret);
+int journal_read_runs(struct vfctl_ctx *ctx, const char *run, struct open_changes **ret);
 /*
  * More of a run, before it is done: @entry says whose; one that did not begin yet begins.
  * @first: the one op that says that the hook prepared it. Durable when this returns.

@@ -652,32 +652,3 @@ void vfctl_leases_free(struct vfctl_leases *leases)
 	free(leases);
 }
 
-const struct vfctl_lease *vfctl_leases_find_uuid(const struct vfctl_leases *leases,
-	const char *uuid)
-{
-	for (size_t i = 0; i < leases->count && uuid[0]; i++)
-		if (str_eq(leases->v[i].domain_uuid, uuid))
-			return &leases->v[i];
-	return NULL;
-}
-
-const struct vfctl_lease *vfctl_leases_find(const struct vfctl_leases *leases,
-	const char *uuid_or_name)
-{
-	const struct vfctl_lease *lease = vfctl_leases_find_uuid(leases, uuid_or_name);
-
-	for (size_t i = 0; i < leases->count && !lease; i++)
-		if (str_eq(leases->v[i].domain_name, uuid_or_name))
-			lease = &leases->v[i];
-	return lease;
-}
-
-const struct vfctl_lease *vfctl_leases_find_vf(const struct vfctl_leases *leases,
-	const struct vfctl_bdf *vf)
-{
-	for (size_t i = 0; i < leases->count; i++)
-		for (size_t k = 0; k < leases->v[i].vf_count; k++)
-			if (vfctl_bdf_compare(&leases->v[i].vfs[k].bdf, vf) == 0)
-				return &leases->v[i];
-	return NULL;
-}

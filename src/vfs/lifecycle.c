@@ -5,6 +5,7 @@
 #include <errno.h>
 
 #include "ids/give.h"
+#include "lease/noted.h"
 #include "ids/values.h"
 #include "sriov/create.h"
 #include "sriov/vf_changes.h"

@@ -91,13 +91,13 @@ static void look_at_op(struct vfctl_ctx *ctx, char *text)
 
 	op.want = next_line(&text);
 	op.before = text ? text : NULL;
-	for (size_t i = 0; op_types[i]; i++) {
+	for (size_t i = 0; ctx->tables->op_types[i]; i++) {
 		_free_ char *now = NULL;
 
-		if (!str_eq(op_types[i]->name, name) || op_types[i]->asks_libvirt ||
-			op_types[i]->asks_libvirt_of)
+		if (!str_eq(ctx->tables->op_types[i]->name, name) || ctx->tables->op_types[i]->asks_libvirt ||
+			ctx->tables->op_types[i]->asks_libvirt_of)
 			continue;
-		op.type = op_types[i];
+		op.type = ctx->tables->op_types[i];
 		if (op_observe(ctx, &op, &now) == 0 && now)
 			op_is(op.type, op.want, now);
 		if (op.before)

@@ -12,6 +12,7 @@
 
 #include "host/host.h"
 #include "hypervisor.h"
+#include "ids/ops.h"
 #include "vfctl/domain.h"
 #include "sim.h"
 #include "lease/guest_run.h"
@@ -408,7 +409,7 @@ static void claim(uint64_t value)
 	struct id_store *store;
 
 	snprintf(id.owner.device, sizeof(id.owner.device), "vf%u", (unsigned)value % 16);
-	assert_int_equal(id_sqlite_open(ctx, true, &store), 0);
+	assert_int_equal(id_store_open(ctx, true, &store), 0);
 	assert_int_equal(store->ops->claim(store, &id, &holder), 0);
 	store->ops->close(store);
 }

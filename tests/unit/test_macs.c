@@ -6,7 +6,7 @@
 #include <cmocka.h>
 
 #include "base/util.h"
-#include "sriov/attrs.h"
+#include "ids/derive.h"
 
 #define PFS 64
 #define VFS 256

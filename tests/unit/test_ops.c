@@ -13,6 +13,7 @@
 #include "hook/hook_install.h"
 #include "host/host.h"
 #include "host/ops.h"
+#include "ids/ops.h"
 #include "sim.h"
 #include "change/recover.h"
 #include "lease/clean.h"
@@ -225,17 +226,17 @@ static const struct op_type *const guests[] = {&op_claim, &op_unclaim, &op_lease
 
 static void each_kind_has_a_sample(void **state)
 {
-	for (size_t i = 0; op_types[i]; i++) {
+	for (size_t i = 0; ctx->tables->op_types[i]; i++) {
 		bool found = false;
 
 		for (size_t k = 0; k < ARRAY_SIZE(guests); k++)
-			found |= guests[k] == op_types[i];
+			found |= guests[k] == ctx->tables->op_types[i];
 		for (size_t k = 0; k < ARRAY_SIZE(samples); k++)
-			found |= samples[k].type == op_types[i];
+			found |= samples[k].type == ctx->tables->op_types[i];
 		if (!found)
-			fail_msg("%s is not tested", op_types[i]->name);
+			fail_msg("%s is not tested", ctx->tables->op_types[i]->name);
 		for (size_t k = 0; k < i; k++)
-			assert_string_not_equal(op_types[i]->name, op_types[k]->name);
+			assert_string_not_equal(ctx->tables->op_types[i]->name, ctx->tables->op_types[k]->name);
 	}
 }
 
@@ -335,14 +336,14 @@ static void the_journal_gives_back_what_it_was_given(void **state)
 	struct open_changes *open = NULL;
 	int64_t id, second;
 
-	assert_int_equal(journal_read(ctx, NULL, op_types, &open), 0); /* no file yet */
+	assert_int_equal(journal_read(ctx, NULL, &open), 0); /* no file yet */
 	assert_int_equal(open->count, 0);
 	open_changes_free(open);
 	fill(&steps);
 	assert_int_equal(state_journal.begin(ctx, &entry, &steps, &id), 0);
 	assert_int_equal(state_journal.begin(ctx, &entry, &steps, &second), 0);
 	assert_int_equal(state_journal.end(ctx, second), 0);
-	assert_int_equal(journal_read(ctx, PF, op_types, &open), 0);
+	assert_int_equal(journal_read(ctx, PF, &open), 0);
 	assert_int_equal(open->count, 1);
 	assert_int_equal(open->v[0].id, id);
 	assert_string_equal(open->v[0].story, "set ens1/4");
@@ -358,11 +359,11 @@ static void the_journal_gives_back_what_it_was_given(void **state)
 	assert_string_equal(open->v[0].ops[1].before, "igbvf -");
 	assert_null(open->v[0].ops[2].before);
 	open_changes_free(open);
-	assert_int_equal(journal_read(ctx, "0000:20:00.0", op_types, &open), 0);
+	assert_int_equal(journal_read(ctx, "0000:20:00.0", &open), 0);
 	assert_int_equal(open->count, 0);
 	open_changes_free(open);
 	assert_int_equal(state_journal.end(ctx, id), 0);
-	assert_int_equal(journal_read(ctx, NULL, op_types, &open), 0);
+	assert_int_equal(journal_read(ctx, NULL, &open), 0);
 	assert_int_equal(open->count, 0);
 	open_changes_free(open);
 }

@@ -13,6 +13,7 @@
 #include "host/host.h"
 #include "ids/values.h"
 #include "lease/lease_text.h"
+#include "lease/noted.h"
 #include "lease/ops.h"
 #include "lease/port.h"
 #include "sriov/holder.h"

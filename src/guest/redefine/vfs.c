@@ -6,6 +6,7 @@
 #include "base/vfattr.h"
 #include "guest/redefine/redefining.h"
 #include "ids/owner.h"
+#include "lease/noted.h"
 #include "sriov/inventory.h"
 
 #define CLASS_NETWORK 0x02

@@ -36,27 +36,12 @@ void vfctl_model_free(struct vfctl_host_model *model)
 	free(model);
 }
 
-static const struct {
-	const char *name, *word;
-} fabrics[] = {
-	[VFCTL_FABRIC_ETHERNET] = {"Ethernet", "ethernet"},
-	[VFCTL_FABRIC_INFINIBAND] = {"InfiniBand", "infiniband"},
-	[VFCTL_FABRIC_OTHER] = {"no network", "other"},
-};
-
-static bool is_known(int fabric)
-{
-	return fabric > 0 && (size_t)fabric < ARRAY_SIZE(fabrics);
-}
-
-const char *vfctl_fabric_name(int fabric)
-{
-	return is_known(fabric) ? fabrics[fabric].name : NULL;
-}
-
 const char *model_fabric_word(int fabric)
 {
-	return is_known(fabric) ? fabrics[fabric].word : NULL;
+	static const char *const words[] = {[VFCTL_FABRIC_ETHERNET] = "ethernet",
+		[VFCTL_FABRIC_INFINIBAND] = "infiniband", [VFCTL_FABRIC_OTHER] = "other"};
+
+	return fabric > 0 && (size_t)fabric < ARRAY_SIZE(words) ? words[fabric] : NULL;
 }
 
 char *vfctl_root_format(uint32_t root, char buf[VFCTL_BDF_TEXT])

@@ -1,16 +1,22 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Everything vfctl can do to a host: the rows of all rooms in one table. */
+/*
+ * What a context is opened with: the operations of all rooms, and the stores of identities. The only
+ * file that names rooms above its callers; no room uses it.
+ */
 #include "bench/settings.h"
 #include "bench/tunnel.h"
-#include "change/recover.h"
+#include "base/ctx.h"
+#include "fleet/store.h"
 #include "hook/hook_install.h"
 #include "host/ops.h"
+#include "ids/ops.h"
 #include "lease/clean.h"
 #include "lease/guest_run.h"
 #include "lease/ops.h"
 #include "lease/port.h"
 #include "sriov/lag.h"
 #include "sriov/ops.h"
+#include "state/ids_sqlite.h"
 #include "tuning/coalesce.h"
 #include "tuning/fdb.h"
 #include "tuning/host.h"
@@ -23,7 +29,7 @@
 extern const struct op_type op_bench_settings __attribute__((weak));
 extern const struct op_type op_bench_tunnel __attribute__((weak));
 
-const struct op_type *const op_types[] = {&op_autoprobe, &op_numvfs, &op_vf_attrs,
+static const struct op_type *const op_types[] = {&op_autoprobe, &op_numvfs, &op_vf_attrs,
 	&op_vf_identity, &op_guest_attrs, &op_vf_driver, &op_module, &op_pf_mtu,
 	&op_ipoib_mode,
 	&op_rdma_adaptive,
@@ -38,3 +44,11 @@ const struct op_type *const op_types[] = {&op_autoprobe, &op_numvfs, &op_vf_attr
 	&op_vf_port,
 	&op_cpu_governor, &op_irq_affinity, &op_irq_keep,
 	&op_hook_program, &op_hook_reload, &op_bench_settings, &op_bench_tunnel, NULL};
+
+int vfctl_ctx_new(struct vfctl_ctx **ret_ctx)
+{
+	static const struct ctx_tables tables = {.op_types = op_types, .open_local_ids = id_sqlite_open,
+		.open_fleet_ids = id_etcd_open};
+
+	return ctx_new(&tables, ret_ctx);
+}

@@ -1,0 +1,174 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# What the linker sees of src/: which file uses a symbol that which other file defines.
+#   awk -f objects.awk ROWS CYCLES NM
+# ROWS: "room may-use..." a line, for rooms and for folders of a room ("placement/model").
+# CYCLES: the cycles of files that are intended, "# why" lines and one cycle a line.
+# NM: nm -A -P -g of all objects, whose names end in room/file.c.o.
+
+function wrong(text)
+{
+	print text
+	bad++
+}
+
+# The last of the parts of a path that has a row: "placement/search" of placement/search/a.c.
+function room_of(file,   n, part, room, i, at)
+{
+	n = split(file, part, "/")
+	for (i = 1; i < n; i++) {
+		at = i == 1 ? part[1] : at "/" part[i]
+		if (at in row)
+			room = at
+	}
+	return room
+}
+
+function outer(room)
+{
+	sub(/\/.*/, "", room)
+	return room
+}
+
+function allowed(from, to)
+{
+	if (from == to || from == "")
+		return 1
+	if (outer(from) == outer(to)) # folders of one room: theirs, if they have rows
+		return to == outer(to) || from == outer(from) || (row[from] ~ (" " to " "))
+	to = outer(to)
+	return to == "base" || row[outer(from)] ~ (" " to " ")
+}
+
+# Tarjan's strongly connected components of a graph whose edges are next_of[from] = " to to".
+function visit(v,   n, i, w, list, parts, count, text)
+{
+	number[v] = low[v] = ++visited
+	stack[++depth] = v
+	on_stack[v] = 1
+	n = split(next_of[v], list, " ")
+	for (i = 1; i <= n; i++) {
+		w = list[i]
+		if (!(w in number)) {
+			visit(w)
+			if (low[w] < low[v])
+				low[v] = low[w]
+		} else if (on_stack[w] && number[w] < low[v]) {
+			low[v] = number[w]
+		}
+	}
+	if (low[v] != number[v])
+		return
+	do {
+		w = stack[depth--]
+		on_stack[w] = 0
+		parts[++count] = w
+	} while (w != v)
+	if (count > 1)
+		cycles[++cycle_count] = sorted(parts, count)
+}
+
+function sorted(list, n,   i, k, t, text)
+{
+	for (i = 2; i <= n; i++) {
+		t = list[i]
+		for (k = i - 1; k > 0 && list[k] > t; k--)
+			list[k + 1] = list[k]
+		list[k + 1] = t
+	}
+	text = list[1]
+	for (i = 2; i <= n; i++)
+		text = text " " list[i]
+	return text
+}
+
+function find_cycles(   v)
+{
+	cycle_count = visited = depth = 0
+	split("", number)
+	split("", low)
+	split("", on_stack)
+	for (v in next_of)
+		if (!(v in number))
+			visit(v)
+}
+
+function add_edge(from, to)
+{
+	if (from == to || (from, to) in edge)
+		return
+	edge[from, to] = 1
+	next_of[from] = next_of[from] " " to
+}
+
+FILENAME == ARGV[1] {
+	row[$1] = " "
+	for (i = 2; i <= NF; i++)
+		row[$1] = row[$1] $i " "
+	next
+}
+
+FILENAME == ARGV[2] {
+	if (!/^#/ && NF) {
+		n = split($0, words, " ")
+		intended[sorted(words, n)] = 1
+	}
+	next
+}
+
+{
+	file = $1
+	sub(/:$/, "", file)
+	sub(/.*\.dir\//, "", file)
+	sub(/\.o$/, "", file)
+	if ($3 == "U" || $3 == "w" || $3 == "v") {
+		user[++uses] = file
+		used[uses] = $2
+	} else {
+		definer[$2] = file
+	}
+}
+
+END {
+	for (i = 1; i <= uses; i++) {
+		from = user[i]
+		if (!(used[i] in definer))
+			continue
+		to = definer[used[i]]
+		seen++
+		if (!allowed(room_of(from), room_of(to)))
+			wrong("src/" from ": uses " used[i] " of src/" to ", and " room_of(from) \
+				"/ may not use " room_of(to) "/")
+		if (from ~ /\// && to ~ /\// && outer(room_of(from)) != outer(room_of(to))) {
+			a = outer(room_of(from))
+			b = outer(room_of(to))
+			if (!((a, b) in example))
+				example[a, b] = "src/" from " uses " used[i] " of src/" to
+			room_next[a] = room_next[a] " " b
+		}
+	}
+	for (v in room_next)
+		next_of[v] = room_next[v]
+	find_cycles()
+	for (i = 1; i <= cycle_count; i++) {
+		wrong("rooms in a cycle: " cycles[i])
+		n = split(cycles[i], words, " ")
+		for (a = 1; a <= n; a++)
+			for (b = 1; b <= n; b++)
+				if ((words[a], words[b]) in example)
+					print "  " example[words[a], words[b]]
+	}
+	split("", next_of)
+	for (i = 1; i <= uses; i++)
+		if (used[i] in definer)
+			add_edge(user[i], definer[used[i]])
+	find_cycles()
+	for (i = 1; i <= cycle_count; i++) {
+		if (!(cycles[i] in intended))
+			wrong("files in a cycle that tests/layers/cycles does not list: " cycles[i])
+		delete intended[cycles[i]]
+	}
+	for (v in intended)
+		wrong("tests/layers/cycles: there is no such cycle: " v)
+	print seen " uses of symbols, " bad + 0 " against the table"
+	exit bad || seen < 1000
+}
