@@ -80,7 +80,7 @@ void tell_unread_guests(struct exam *e)
 			unknown(e, "%s: %s", all->v[i].name, all->v[i].parsed->unread);
 }
 
-void exam_forget_guests(struct exam *e)
+void exam_end(struct exam *e)
 {
 	for (size_t i = 0; e->guests && i < e->guests->count; i++) {
 		vfctl_parsed_domain_free(e->guests->v[i].parsed);

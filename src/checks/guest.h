@@ -24,7 +24,6 @@ void each_guest(struct exam *e, void (*look)(struct exam *e, const struct guest 
 	void *data);
 /* Of those that cannot be, once for all checks. */
 void tell_unread_guests(struct exam *e);
-void exam_forget_guests(struct exam *e);
 
 /* The VF at that address; NULL: it is none of this host's. @ret_pf may be NULL. */
 static inline const struct vfctl_vf *vf_at(const struct exam *e, const struct vfctl_bdf *bdf,

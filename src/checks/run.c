@@ -114,11 +114,6 @@ void exam_run(struct exam *e, const struct check *checks)
 	}
 }
 
-void exam_end(struct exam *e)
-{
-	exam_forget_guests(e);
-}
-
 void vfctl_diagnosis_free(struct vfctl_diagnosis *d)
 {
 	for (size_t i = 0; d && i < d->count; i++) {

@@ -87,3 +87,20 @@ int intent_vf_check(
 					       : "index");
 	return vfctl_vf_attrs_check(ctx, &vf->attrs);
 }
+
+/* "0000:80" as domain << 8 | bus. */
+int root_parse(const char *text, uint32_t *ret)
+{
+	const char *colon = strchr(text, ':');
+	char domain[9] = "";
+	uint64_t high, low;
+
+	if (!colon || (size_t)(colon - text) >= sizeof(domain))
+		return -EINVAL;
+	memcpy(domain, text, (size_t)(colon - text));
+	if (parse_hex(domain, UINT32_MAX >> 8, &high) < 0 ||
+		parse_hex(colon + 1, 0xff, &low) < 0)
+		return -EINVAL;
+	*ret = (uint32_t)(high << 8 | low);
+	return 0;
+}

@@ -5,6 +5,7 @@
 #include <stdio.h>
 
 #include "placement/explain/change.h"
+#include "placement/placement.h"
 
 struct answer {
 	struct vfctl_assignment words; /* only its reasons */

@@ -50,30 +50,6 @@ static void close_selftestp(struct vfctl_selftest **t)
 
 /* ---- may it be tested? ---- */
 
-static int check_idle(struct vfctl_ctx *ctx, const struct vfctl_pf *pf)
-{
-	char name[VFCTL_BDF_TEXT], words[256];
-
-	for (uint32_t i = 0; i < pf->num_vfs; i++)
-		if (vf_is_busy(&pf->vfs[i]))
-			return ctx_fail(ctx, -EBUSY, "%s/%u is %s; a self-test takes all VFs of the PF "
-				"away for some time: stop that, or detach the VF from it, first",
-				vfctl_pf_name(pf, name), pf->vfs[i].index,
-				vf_describe_user(&pf->vfs[i], words, sizeof(words)));
-	return 0;
-}
-
-int selftest_check_idle(struct vfctl_selftest *t)
-{
-	_snapshot_ struct vfctl_snapshot *now = NULL;
-	const struct vfctl_pf *pf = NULL;
-	int r = vfctl_snapshot_read(t->ctx, t->bdf, &now);
-
-	if (r == 0)
-		r = vfctl_inventory_find_pf(t->ctx, now->inventory, t->bdf, &pf);
-	return r < 0 ? r : check_idle(t->ctx, pf);
-}
-
 static int check_pf(struct vfctl_ctx *ctx, const struct vfctl_pf *pf, unsigned flags)
 {
 	int r;
@@ -89,7 +65,7 @@ static int check_pf(struct vfctl_ctx *ctx, const struct vfctl_pf *pf, unsigned f
 	if (!pf->total_vfs)
 		return ctx_fail(ctx, -EOPNOTSUPP, "this PF can have no VFs (sriov_totalvfs is 0); the "
 			"firmware's setting says how many");
-	r = check_idle(ctx, pf);
+	r = selftest_check_pf_idle(ctx, pf);
 	if (r == 0)
 		r = selftest_check_ports(ctx, pf);
 	return r < 0 || flags & VFCTL_SELFTEST_FORCE ? r : selftest_check_traffic(ctx, pf);

@@ -77,6 +77,7 @@ int selftest_check_ports(struct vfctl_ctx *ctx, const struct vfctl_pf *pf);
 /* -EBUSY: the host's own traffic goes over it: its default route, or a connection. */
 int selftest_check_traffic(struct vfctl_ctx *ctx, const struct vfctl_pf *pf);
 /* -EBUSY: somebody has a VF by now, whose name the words have. */
+int selftest_check_pf_idle(struct vfctl_ctx *ctx, const struct vfctl_pf *pf);
 int selftest_check_idle(struct vfctl_selftest *t);
 /* Carry out an inner change, which the outer one puts back. Frees it. */
 int selftest_carry_out(struct vfctl_selftest *t, struct vfctl_change *change);

@@ -6,6 +6,7 @@
 #include "host/host.h"
 #include "netlink/routes.h"
 #include "selftest/selftest.h"
+#include "sriov/holder.h"
 
 #define SSH_PORT 22
 
@@ -69,4 +70,28 @@ int selftest_check_traffic(struct vfctl_ctx *ctx, const struct vfctl_pf *pf)
 	through = routes_through(&routes, names, true);
 	return through ? refuse_pf(ctx, pf, through, "this host's default route")
 		       : check_connections(ctx, pf, &routes, names);
+}
+
+int selftest_check_pf_idle(struct vfctl_ctx *ctx, const struct vfctl_pf *pf)
+{
+	char name[VFCTL_BDF_TEXT], words[256];
+
+	for (uint32_t i = 0; i < pf->num_vfs; i++)
+		if (vf_is_busy(&pf->vfs[i]))
+			return ctx_fail(ctx, -EBUSY, "%s/%u is %s; a self-test takes all VFs of the PF "
+				"away for some time: stop that, or detach the VF from it, first",
+				vfctl_pf_name(pf, name), pf->vfs[i].index,
+				vf_describe_user(&pf->vfs[i], words, sizeof(words)));
+	return 0;
+}
+
+int selftest_check_idle(struct vfctl_selftest *t)
+{
+	_snapshot_ struct vfctl_snapshot *now = NULL;
+	const struct vfctl_pf *pf = NULL;
+	int r = vfctl_snapshot_read(t->ctx, t->bdf, &now);
+
+	if (r == 0)
+		r = vfctl_inventory_find_pf(t->ctx, now->inventory, t->bdf, &pf);
+	return r < 0 ? r : selftest_check_pf_idle(t->ctx, pf);
 }

@@ -425,3 +425,31 @@ int ids_db_peek(struct id_store *store, const struct id_choice *choice, unsigned
 		*ret_value = value;
 	return r < 0 ? r : 0;
 }
+
+int ids_db_fail_exhausted(struct ids_db *s, const struct vfctl_id_pool *pool, unsigned chosen)
+{
+	struct vfctl_id_stats n;
+	_query_ struct query *q = NULL;
+	int64_t wait = -1;
+	int r = ids_db_stats(&s->base, pool, &n);
+
+	if (r == 0)
+		r = query_new(s->db, &q, "SELECT until FROM identity WHERE pool = ? AND state = 2 "
+			"ORDER BY until LIMIT 1", "s", pool->name);
+	if (r == 0)
+		r = query_step(q);
+	if (r < 0)
+		return r;
+	if (r == 1)
+		wait = query_int(q, 0) - ids_db_now(s);
+	ctx_fail(s->base.ctx, -ENOSPC, "pool %s is exhausted: of its %" PRIu64 " values %" PRIu64
+		" are leased, %" PRIu64 " set aside, %" PRIu64 " resting, %" PRIu64 " quarantined",
+		pool->name, n.size, n.leased, n.block, n.resting, n.quarantined);
+	if (chosen)
+		ctx_append(s->base.ctx, -ENOSPC, ", and %u are chosen already", chosen);
+	if (wait > 0)
+		return ctx_append(s->base.ctx, -ENOSPC, "; the next one's rest ends in %" PRId64
+			" s", wait);
+	return ctx_append(s->base.ctx, -ENOSPC, "; release some, or give the pool more ranges "
+		"in host.yaml");
+}

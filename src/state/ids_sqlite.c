@@ -15,41 +15,7 @@
 #include "state/ids_db.h"
 #include "state/ids_rows.h"
 
-int64_t ids_db_now(const struct ids_db *s)
-{
-	return s->base.now ? s->base.now : (int64_t)time(NULL);
-}
-
 /* ---- transactions ---- */
-
-int ids_db_begin(struct id_store *store)
-{
-	struct ids_db *s = ids_db_of(store);
-	int r = 0;
-
-	if (s->depth == 0)
-		r = db_run(s->db, s->write ? "BEGIN IMMEDIATE" : "BEGIN", "");
-	if (r == 0)
-		s->depth++;
-	return r;
-}
-
-/*
- * Within a larger transaction a failure is left to whoever began that: they undo it all.
- */
-int ids_db_finish(struct ids_db *s, int r)
-{
-	if (--s->depth > 0)
-		return r;
-	if (r >= 0) {
-		int error = db_run(s->db, "COMMIT", "");
-
-		if (error == 0)
-			return r;
-		r = error;
-	}
-	return db_roll_back(s->db, r);
-}
 
 static int end_row(struct id_store *store, bool keep)
 {
@@ -191,34 +157,6 @@ static int pick(struct ids_db *s, const struct id_choice *choice, uint64_t *ret_
 	int r = free_from(s->db, choice->pool->name, choice->start, ret_value);
 
 	return r ? r : free_from(s->db, choice->pool->name, 0, ret_value);
-}
-
-int ids_db_fail_exhausted(struct ids_db *s, const struct vfctl_id_pool *pool, unsigned chosen)
-{
-	struct vfctl_id_stats n;
-	_query_ struct query *q = NULL;
-	int64_t wait = -1;
-	int r = ids_db_stats(&s->base, pool, &n);
-
-	if (r == 0)
-		r = query_new(s->db, &q, "SELECT until FROM identity WHERE pool = ? AND state = 2 "
-			"ORDER BY until LIMIT 1", "s", pool->name);
-	if (r == 0)
-		r = query_step(q);
-	if (r < 0)
-		return r;
-	if (r == 1)
-		wait = query_int(q, 0) - ids_db_now(s);
-	ctx_fail(s->base.ctx, -ENOSPC, "pool %s is exhausted: of its %" PRIu64 " values %" PRIu64
-		" are leased, %" PRIu64 " set aside, %" PRIu64 " resting, %" PRIu64 " quarantined",
-		pool->name, n.size, n.leased, n.block, n.resting, n.quarantined);
-	if (chosen)
-		ctx_append(s->base.ctx, -ENOSPC, ", and %u are chosen already", chosen);
-	if (wait > 0)
-		return ctx_append(s->base.ctx, -ENOSPC, "; the next one's rest ends in %" PRId64
-			" s", wait);
-	return ctx_append(s->base.ctx, -ENOSPC, "; release some, or give the pool more ranges "
-		"in host.yaml");
 }
 
 static int find_free(struct ids_db *s, const struct id_choice *choice, uint64_t *ret_value)

@@ -86,18 +86,19 @@ static char *next_line(char **rest)
 /* Only what looks is called: this is the machine of whoever runs the test. */
 static void look_at_op(struct vfctl_ctx *ctx, char *text)
 {
+	const struct op_type *const *types = ctx->tables->op_types;
 	const char *name = next_line(&text);
 	struct op op = {.target = next_line(&text)};
 
 	op.want = next_line(&text);
 	op.before = text ? text : NULL;
-	for (size_t i = 0; ctx->tables->op_types[i]; i++) {
+	for (size_t i = 0; types[i]; i++) {
 		_free_ char *now = NULL;
 
-		if (!str_eq(ctx->tables->op_types[i]->name, name) || ctx->tables->op_types[i]->asks_libvirt ||
-			ctx->tables->op_types[i]->asks_libvirt_of)
+		if (!str_eq(types[i]->name, name) || types[i]->asks_libvirt ||
+			types[i]->asks_libvirt_of)
 			continue;
-		op.type = ctx->tables->op_types[i];
+		op.type = types[i];
 		if (op_observe(ctx, &op, &now) == 0 && now)
 			op_is(op.type, op.want, now);
 		if (op.before)

@@ -31,10 +31,10 @@ function outer(room)
 
 function allowed(from, to)
 {
-	if (from == to || from == "")
+	if (from == to || from == "") # src/open.c
 		return 1
-	if (outer(from) == outer(to)) # folders of one room: theirs, if they have rows
-		return to == outer(to) || from == outer(from) || (row[from] ~ (" " to " "))
+	if (outer(from) == outer(to)) # what is beside the folders of a room may use all of them
+		return from == outer(from) || row[from] ~ (" " to " ")
 	to = outer(to)
 	return to == "base" || row[outer(from)] ~ (" " to " ")
 }

@@ -226,17 +226,19 @@ static const struct op_type *const guests[] = {&op_claim, &op_unclaim, &op_lease
 
 static void each_kind_has_a_sample(void **state)
 {
-	for (size_t i = 0; ctx->tables->op_types[i]; i++) {
+	const struct op_type *const *types = ctx->tables->op_types;
+
+	for (size_t i = 0; types[i]; i++) {
 		bool found = false;
 
 		for (size_t k = 0; k < ARRAY_SIZE(guests); k++)
-			found |= guests[k] == ctx->tables->op_types[i];
+			found |= guests[k] == types[i];
 		for (size_t k = 0; k < ARRAY_SIZE(samples); k++)
-			found |= samples[k].type == ctx->tables->op_types[i];
+			found |= samples[k].type == types[i];
 		if (!found)
-			fail_msg("%s is not tested", ctx->tables->op_types[i]->name);
+			fail_msg("%s is not tested", types[i]->name);
 		for (size_t k = 0; k < i; k++)
-			assert_string_not_equal(ctx->tables->op_types[i]->name, ctx->tables->op_types[k]->name);
+			assert_string_not_equal(types[i]->name, types[k]->name);
 	}
 }
 
@@ -373,7 +375,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(each_kind_observes_applies_and_reverts, set_up,
 			tear_down),
-		cmocka_unit_test(each_kind_has_a_sample),
+		cmocka_unit_test_setup_teardown(each_kind_has_a_sample, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(what_a_device_had_goes_with_it, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(what_the_journal_holds_may_be_nonsense, set_up,
 			tear_down),

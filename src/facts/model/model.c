@@ -75,12 +75,6 @@ static int read_topology(struct vfctl_ctx *ctx, struct vfctl_host_model *m)
 	return 0;
 }
 
-/* A number that the topology does not know says as little as none. */
-static int known_node(const struct vfctl_topology *t, int node)
-{
-	return vfctl_topology_node(t, node) ? node : VFCTL_NODE_NONE;
-}
-
 /* ---- PFs ---- */
 
 static int fabric_of(const struct vfctl_pf *pf)
@@ -116,7 +110,7 @@ static int add_pf(struct vfctl_ctx *ctx, const struct vfctl_pf *pf, struct vfctl
 		return ctx_oom(ctx);
 	p = &m->pfs[m->pf_count++];
 	*p = (struct vfctl_model_pf){.bdf = pf->bdf, .names = names_of(pf),
-		.node = known_node(m->topology, pf->numa_node), .fabric = fabric_of(pf),
+		.node = model_node(m->topology, pf->numa_node), .fabric = fabric_of(pf),
 		.port = pci_port(ctx, &pf->bdf), .root = pci_root(ctx, &pf->bdf),
 		.num_vfs = pf->num_vfs,
 		.max_vfs = pf->total_vfs > pf->num_vfs ? pf->total_vfs : pf->num_vfs};
@@ -126,25 +120,7 @@ static int add_pf(struct vfctl_ctx *ctx, const struct vfctl_pf *pf, struct vfctl
 	return p->names && (p->bond || !pf->bond[0]) ? 0 : ctx_oom(ctx);
 }
 
-const struct vfctl_model_pf *model_pf(const struct vfctl_host_model *m,
-	const struct vfctl_bdf *bdf)
-{
-	for (size_t i = 0; i < m->pf_count; i++)
-		if (vfctl_bdf_compare(&m->pfs[i].bdf, bdf) == 0)
-			return &m->pfs[i];
-	return NULL;
-}
-
 /* ---- free VFs ---- */
-
-/* A VF is behind the same port and root complex as its PF. */
-struct vfctl_free_vf model_vf(const struct vfctl_host_model *m,
-	const struct vfctl_model_pf *pf, const struct vfctl_vf *vf)
-{
-	return (struct vfctl_free_vf){.bdf = vf->bdf, .pf = pf->bdf, .index = vf->index,
-		.node = known_node(m->topology, vf->numa_node), .fabric = pf->fabric,
-		.port = pf->port, .root = pf->root};
-}
 
 /* Once for each PF: what nobody has, and no guest gets. */
 static bool warn_exposed(struct vfctl_ctx *ctx, const struct vfctl_pf *pf, const struct vfctl_vf *vf,

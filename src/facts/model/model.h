@@ -40,6 +40,7 @@ int model_add_free_vf(struct vfctl_ctx *ctx, struct vfctl_host_model *m,
 /* A VF of the snapshot as the model has it; @pf is one of the model's. */
 struct vfctl_free_vf model_vf(const struct vfctl_host_model *m,
 	const struct vfctl_model_pf *pf, const struct vfctl_vf *vf);
+int model_node(const struct vfctl_topology *t, int node);
 /* The PF of the model, or NULL. */
 const struct vfctl_model_pf *model_pf(const struct vfctl_host_model *m,
 	const struct vfctl_bdf *bdf);

@@ -3,6 +3,7 @@
 #include <errno.h>
 
 #include "placement/explain/refuse.h"
+#include "placement/search/batch.h"
 
 /* One attempt searches no longer than this. */
 #define ATTEMPT_STEPS 4000

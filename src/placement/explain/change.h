@@ -3,7 +3,7 @@
 #define VFCTL_PLACEMENT_EXPLAIN_CHANGE_H
 
 #include "base/buf.h"
-#include "placement/placement.h"
+#include "placement/explain/reasons.h"
 
 /* A change of a request, or of the host, after which a guest fits. */
 enum change_kind {

@@ -1,39 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "placement/placement.h"
+#include "placement/explain/reasons.h"
 
 #include <inttypes.h>
-#include <stdarg.h>
 #include <stdio.h>
 
 #include "base/buf.h"
-
-bool reason_add(struct vfctl_assignment *a, enum vfctl_reason_kind kind, const char *fmt, ...)
-{
-	va_list args;
-	char *text;
-
-	va_start(args, fmt);
-	text = str_vformat(fmt, args);
-	va_end(args);
-	if (!text || !array_grow(a->reasons, a->reason_count)) {
-		free(text);
-		return false;
-	}
-	a->reasons[a->reason_count++] = (struct vfctl_reason){.kind = kind, .text = text};
-	return true;
-}
-
-const char *pf_words(const struct vfctl_host_model *model, const struct vfctl_bdf *pf,
-	char buf[64])
-{
-	for (size_t i = 0; i < model->pf_count; i++)
-		if (vfctl_bdf_compare(&model->pfs[i].bdf, pf) == 0 && model->pfs[i].names &&
-			model->pfs[i].names[0]) {
-			snprintf(buf, 64, "%s", model->pfs[i].names[0]);
-			return buf;
-		}
-	return vfctl_bdf_format(pf, buf);
-}
 
 /* "CPU 4", "CPUs 4-5" */
 static void print_set(struct buf *b, const struct vfctl_cpuset *set)

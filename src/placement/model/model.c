@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "placement/model/model.h"
+#include "placement/model/request.h"
 
 #include <stdio.h>
 
@@ -50,4 +51,16 @@ char *vfctl_root_format(uint32_t root, char buf[VFCTL_BDF_TEXT])
 	if (root != VFCTL_ROOT_UNKNOWN)
 		snprintf(buf, VFCTL_BDF_TEXT, "%04x:%02x", root >> 8, root & 0xff);
 	return buf;
+}
+
+const char *pf_words(const struct vfctl_host_model *model, const struct vfctl_bdf *pf,
+	char buf[64])
+{
+	for (size_t i = 0; i < model->pf_count; i++)
+		if (vfctl_bdf_compare(&model->pfs[i].bdf, pf) == 0 && model->pfs[i].names &&
+			model->pfs[i].names[0]) {
+			snprintf(buf, 64, "%s", model->pfs[i].names[0]);
+			return buf;
+		}
+	return vfctl_bdf_format(pf, buf);
 }

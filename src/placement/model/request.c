@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "placement/placement.h"
+#include "placement/model/request.h"
 
 #include <errno.h>
 #include <inttypes.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* A guest that has its place, as a request for the same again: for moves. */
 
-#include "placement/placement.h"
+#include "placement/model/request.h"
 
 /*
  * Ours, with whole cores of its own and nothing that a request cannot say again: shared vCPUs

@@ -2,7 +2,7 @@
 /* From numbers to names: which cores of a node, which VFs of a PF. */
 #include <errno.h>
 
-#include "placement/placement.h"
+#include "placement/search/assign.h"
 
 int assign_begin(struct vfctl_ctx *ctx, const struct capacity *capacity, struct assigning *ret)
 {

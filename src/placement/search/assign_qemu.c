@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Where QEMU's own threads run: on the host's CPUs, on a core that guests share, on others. */
-#include "placement/placement.h"
+#include "placement/search/assign.h"
 
 /* ---- cores that guests share ---- */
 

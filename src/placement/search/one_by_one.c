@@ -5,7 +5,7 @@
  */
 #include <stdlib.h>
 
-#include "placement/placement.h"
+#include "placement/search/batch.h"
 #include "placement/search/branch.h"
 
 /* A guest may take so many times its share of the steps that are left: most take a few. */

@@ -36,20 +36,6 @@ static int compare_search(const score a, const score b, unsigned levels)
 
 /* ---- limits ---- */
 
-uint64_t search_now_ms(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
-}
-
-bool limit_reached(struct limit *limit)
-{
-	limit->reached |= *limit->cancelled || search_now_ms() >= limit->deadline_ms;
-	return limit->reached;
-}
-
 static bool step(struct search *s)
 {
 	s->steps += 1 + (s->flow.work - s->flow_work) / EDGES_PER_STEP;

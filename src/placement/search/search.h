@@ -4,6 +4,7 @@
 
 #include <signal.h>
 
+#include "placement/model/request.h"
 #include "placement/search/flow.h"
 #include "placement/search/capacity.h"
 
@@ -221,16 +222,6 @@ int search_fit(struct vfctl_ctx *ctx, const struct capacity *capacity,
 /* demand.c */
 void demand_init(const struct capacity *capacity, const struct vfctl_request *request, size_t index,
 	struct demand *ret);
-/* Its QEMU's threads go where there are CPUs for that, or get such. */
-static inline bool request_has_auto(const struct vfctl_request *r)
-{
-	return r->emulator_cores == VFCTL_EMULATOR_AUTO;
-}
-/* Cores beside its vCPUs' that it takes wherever it goes, and if all cells lack a seat. */
-static inline uint32_t request_extra_cores(const struct vfctl_request *r)
-{
-	return r->iothread_cores + (request_has_auto(r) ? 0 : r->emulator_cores);
-}
 /* What it may take of threads that are not open: once most_cells is known. */
 uint32_t demand_slack(const struct capacity *capacity, const struct demand *demand);
 /* Requests that ask the same but for their names. */

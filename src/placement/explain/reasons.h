@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef VFCTL_PLACEMENT_EXPLAIN_REASONS_H
+#define VFCTL_PLACEMENT_EXPLAIN_REASONS_H
+
+#include "placement/model/assignment.h"
+#include "placement/model/request.h"
+#include "placement/search/search.h"
+
+/* False when out of memory. */
+bool explain_choice(struct vfctl_assignment *a, const struct capacity *capacity,
+	const struct vfctl_request *request, const struct node_free *left);
+/* refuse.c: what is short for each guest that has no place, and what would make it fit. */
+struct refused_plan;
+int explain_refusals(struct vfctl_ctx *ctx, struct refused_plan *plan,
+	struct vfctl_assignment *assignments);
+
+#endif
