@@ -188,7 +188,7 @@ static int copy_links(struct capture *c, const char *dir)
 	return 0;
 }
 
-/* What bonds are, and what mlx5 makes of them: sriov/lag.c. */
+/* What bonds are, and what mlx5 makes of them: eswitch/lag.c. */
 static int copy_bonds(struct capture *c)
 {
 	struct host *h = host_of(c->ctx);

@@ -9,6 +9,7 @@
 #include <stdio.h>
 
 #include "base/json.h"
+#include "eswitch/eswitch.h"
 #include "host/host.h"
 #include "pci/device.h"
 #include "pci/vectors.h"

@@ -4,6 +4,7 @@
 #include <stdio.h>
 
 #include "base/buf.h"
+#include "eswitch/eswitch.h"
 #include "netlink/ethtool.h"
 #include "selftest/selftest.h"
 #include "sriov/ops.h"

@@ -68,17 +68,6 @@ int eswitch_read(struct vfctl_ctx *ctx, const struct vfctl_bdf *pf, enum vfctl_e
 	return 0;
 }
 
-bool eswitch_needs_no_vfs(const struct vfctl_pf *pf)
-{
-	return str_eq(pf->driver, "ice");
-}
-
-bool eswitch_renews_vfs(const struct vfctl_pf *pf, enum vfctl_eswitch want)
-{
-	return want != VFCTL_ESWITCH_UNKNOWN && pf->eswitch > VFCTL_ESWITCH_NONE && pf->eswitch != want &&
-		eswitch_needs_no_vfs(pf);
-}
-
 /* ---- representors ---- */
 
 /* "pf0vf3": of a VF of this host. "c1pf0vf3" is another host's, "pf0sf88" and "p0" are no VF's. */

@@ -16,41 +16,14 @@ int eswitch_read(struct vfctl_ctx *ctx, const struct vfctl_bdf *pf, enum vfctl_e
 /* "legacy" or "switchdev" to the mode; false: neither. */
 bool eswitch_parse(const char *word, enum vfctl_eswitch *ret);
 
-/*
- * Must there be no VFs when the mode changes? ice: ice_eswitch_mode_set(). Others (mlx5, bnxt_en)
- * take it with VFs there, and their drivers let go of them meanwhile.
- */
-bool eswitch_needs_no_vfs(const struct vfctl_pf *pf);
-/* Will VFs that are there go for that, and be made again? */
-bool eswitch_renews_vfs(const struct vfctl_pf *pf, enum vfctl_eswitch want);
-
 /* The number of a mode that can be set. */
 uint16_t eswitch_number(enum vfctl_eswitch mode);
-
-/* ---- planning: eswitch_plan.c ---- */
-
-/*
- * Must the mode change to be @want? UNKNOWN wants nothing. @return 1, 0; -EPERM it could not be read;
- * -EOPNOTSUPP the driver has none.
- */
-int eswitch_changes(struct vfctl_ctx *ctx, const struct vfctl_pf *pf, enum vfctl_eswitch want);
-/* -EBUSY: somebody has a VF of the PF, naming who. */
-#define ESWITCH_MEANWHILE "the eswitch changes its mode"
-int eswitch_check_unused(struct vfctl_ctx *ctx, const struct vfctl_pf *pf, const char *meanwhile);
-/* The step alone. */
-void eswitch_add_step(const struct vfctl_pf *pf, enum vfctl_eswitch want, struct steps *steps);
-/* With VFs that are there and stay: their drivers let go of them meanwhile, and their rates come again. */
-int eswitch_add_steps(struct vfctl_ctx *ctx, const struct vfctl_pf *pf, enum vfctl_eswitch want,
-	struct steps *steps);
 
 /*
  * Fill in the representors of a PF's VFs: the network devices with its phys_switch_id whose
  * phys_port_name is "pfNvfM". Names are udev's and may be anything.
  */
 void representors_read(struct vfctl_ctx *ctx, struct vfctl_pf *pf);
-/* As op_representor has it: the bridge that it is a port of, or "-", and " down" unless it is up. */
-int representor_text(struct vfctl_ctx *ctx, const char *netdev, char **ret);
-
 /* ---- what VFs may send, in switchdev mode ---- */
 
 struct eswitch_rates {

@@ -21,12 +21,9 @@
  * op_ipoib_mode   PF   datagram or connected
  * op_rdma_adaptive PF  on or off: adaptive moderation of its RDMA device
  * op_pf_link      PF   "up" or "down"
- * op_eswitch      PF   "legacy" or "switchdev"; refused while somebody has a VF of it
- * op_representor  VF   the bridge that its representor is a port of, "-" none; "- down"
  */
 extern const struct op_type op_autoprobe, op_numvfs, op_vf_attrs, op_vf_identity,
-	op_guest_attrs, op_vf_driver, op_module, op_pf_mtu, op_ipoib_mode, op_rdma_adaptive, op_pf_link,
-	op_eswitch, op_representor;
+	op_guest_attrs, op_vf_driver, op_module, op_pf_mtu, op_ipoib_mode, op_rdma_adaptive, op_pf_link;
 
 const char *vf_driver_word(enum vfctl_vf_driver driver);
 /* The driver that a VF has and its override, as op_vf_driver's before; the caller frees it. */

@@ -172,3 +172,34 @@ int vf_changes_plan_set(struct vfctl_ctx *ctx, const struct vfctl_inventory *inv
 		*ret_change = steal(change);
 	return r;
 }
+
+/* No process has it: what ends its lease is a command. */
+static bool vf_is_only_leased(const struct vfctl_vf *vf)
+{
+	return vf->lease.name[0] && !vf->lease.running && !vf_is_open(vf);
+}
+
+int vf_changes_check_idle(struct vfctl_ctx *ctx, const struct vfctl_pf *pf, const char *why)
+{
+	char buf[VFCTL_BDF_TEXT], words[256];
+	const char *name = vfctl_pf_name(pf, buf);
+
+	for (uint32_t i = 0; i < pf->num_vfs; i++)
+		if (vf_is_only_leased(&pf->vfs[i]))
+			return ctx_fail(ctx, -EBUSY, "%s/%u (%s) is leased to domain %s, which is off; "
+				"end that first: vfctl detach %s --vf %s/%u, or vfctl undefine %s",
+				name, pf->vfs[i].index, TEXT(&pf->vfs[i].bdf),
+				pf->vfs[i].lease.name, pf->vfs[i].lease.name, name, pf->vfs[i].index,
+				pf->vfs[i].lease.name);
+		else if (vf_is_busy(&pf->vfs[i]) && !vf_is_open(&pf->vfs[i]) && !pf->vfs[i].lease.name[0])
+			return ctx_fail(ctx, -EBUSY, "%s/%u (%s) is %s; --despite %s takes it all the "
+				"same", name, pf->vfs[i].index,
+				TEXT(&pf->vfs[i].bdf),
+				vf_describe_user(&pf->vfs[i], words, sizeof(words)),
+				pf->vfs[i].defined_in);
+		else if (vf_is_busy(&pf->vfs[i]))
+			return ctx_fail(ctx, -EBUSY, "%s/%u (%s) is %s; %s", name,
+				pf->vfs[i].index, TEXT(&pf->vfs[i].bdf),
+				vf_describe_user(&pf->vfs[i], words, sizeof(words)), why);
+	return 0;
+}

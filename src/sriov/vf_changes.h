@@ -11,16 +11,8 @@
 
 /*
  * Plans from a snapshot (holders filled in) to steps. The snapshot must stay until the
- * steps are done. Nothing is written by planning. @guids (may be NULL: derived from the
- * PF's own) has one for each VF of an InfiniBand PF and is used while planning alone. What
- * @leases promise to domains, and @rows have, derived identities keep clear of.
+ * steps are done. Nothing is written by planning.
  */
-int vf_changes_plan_create(struct vfctl_ctx *ctx, const struct vfctl_inventory *inv,
-	const struct vfctl_leases *leases, const struct value_rows *rows, const struct vfctl_pf *pf,
-	const struct vfctl_create_options *options, const uint64_t *guids,
-	struct vfctl_change **ret_change);
-int vf_changes_plan_destroy(struct vfctl_ctx *ctx, const struct vfctl_inventory *inv,
-	const struct vfctl_pf *pf, struct vfctl_change **ret_change);
 /* The step of it alone, for a change that does more. */
 int vf_changes_add_set(struct vfctl_ctx *ctx, const struct vfctl_inventory *inv,
 	const struct vfctl_pf *pf, const struct vfctl_set_item *items, size_t count,

@@ -10,6 +10,8 @@
 
 #include "change/recover.h"
 #include "change/target.h"
+#include "eswitch/eswitch.h"
+#include "eswitch/lag.h"
 #include "host/host.h"
 #include "ids/live.h"
 #include "ids/values.h"
@@ -18,7 +20,6 @@
 #include "pci/device.h"
 #include "sriov/eswitch.h"
 #include "sriov/inventory.h"
-#include "sriov/lag.h"
 #include "sriov/ops.h"
 #include "sriov/vf_changes.h"
 #include "tuning/coalesce.h"
@@ -254,7 +255,7 @@ static int add_link(struct vfctl_ctx *ctx, const struct target *t, const struct 
 	return 0;
 }
 
-/* Of a PF whose VFs stay as they are, or go: when they are made, that has it (sriov/create.c). */
+/* Of a PF whose VFs stay as they are, or go: when they are made, that has it (vfs/create.c). */
 static int add_mode(struct vfctl_ctx *ctx, const struct target *t, const struct wanted *w,
 	struct vfctl_change *change)
 {

@@ -10,12 +10,13 @@
 
 #include "change/recover.h"
 #include "change/target.h"
+#include "eswitch/eswitch.h"
+#include "eswitch/lag.h"
 #include "host/host.h"
 #include "lease/declared.h"
 #include "netlink/routes.h"
 #include "sriov/eswitch.h"
 #include "sriov/inventory.h"
-#include "sriov/lag.h"
 #include "sriov/ops.h"
 #include "vfs/lag.h"
 

@@ -7,7 +7,7 @@
 #include "ids/give.h"
 #include "lease/noted.h"
 #include "ids/values.h"
-#include "sriov/create.h"
+#include "vfs/create.h"
 #include "sriov/vf_changes.h"
 
 /* Are there, or will there be, VFs without a GUID? */

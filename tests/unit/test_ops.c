@@ -10,6 +10,7 @@
 #include <cmocka.h>
 
 #include "base/steps.h"
+#include "eswitch/eswitch.h"
 #include "hook/hook_install.h"
 #include "host/host.h"
 #include "host/ops.h"
@@ -20,7 +21,7 @@
 #include "lease/guest_run.h"
 #include "lease/ops.h"
 #include "lease/port.h"
-#include "sriov/lag.h"
+#include "eswitch/lag.h"
 #include "sriov/ops.h"
 #include "state/journal.h"
 #include "tuning/coalesce.h"

@@ -5,9 +5,21 @@
  */
 #include <errno.h>
 
+#include "eswitch/eswitch.h"
 #include "sriov/eswitch.h"
 #include "sriov/holder.h"
 #include "sriov/ops.h"
+
+bool eswitch_needs_no_vfs(const struct vfctl_pf *pf)
+{
+	return str_eq(pf->driver, "ice");
+}
+
+bool eswitch_renews_vfs(const struct vfctl_pf *pf, enum vfctl_eswitch want)
+{
+	return want != VFCTL_ESWITCH_UNKNOWN && pf->eswitch > VFCTL_ESWITCH_NONE && pf->eswitch != want &&
+		eswitch_needs_no_vfs(pf);
+}
 
 int eswitch_changes(struct vfctl_ctx *ctx, const struct vfctl_pf *pf, enum vfctl_eswitch want)
 {
@@ -43,19 +55,6 @@ void eswitch_add_step(const struct vfctl_pf *pf, enum vfctl_eswitch want, struct
 {
 	begin_mode(pf, want, steps);
 	add_op(pf, want, steps);
-}
-
-int eswitch_check_unused(struct vfctl_ctx *ctx, const struct vfctl_pf *pf, const char *meanwhile)
-{
-	char name[VFCTL_BDF_TEXT], words[256];
-
-	for (uint32_t i = 0; i < pf->num_vfs; i++)
-		if (vf_is_open(&pf->vfs[i]) || pf->vfs[i].lease.running)
-			return ctx_fail(ctx, -EBUSY, "%s/%u (%s) is %s, and would lose its link while "
-				"%s; stop or detach that first", vfctl_pf_name(pf, name), pf->vfs[i].index,
-				TEXT(&pf->vfs[i].bdf), vf_describe_user(&pf->vfs[i], words, sizeof(words)),
-				meanwhile);
-	return 0;
 }
 
 /* ---- VFs that stay ---- */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* The MACs and GUIDs of new VFs: stable, and nobody else's on this host. */
 #include "base/find.h"
-#include "sriov/create.h"
+#include "vfs/create.h"
 
 #include <errno.h>
 #include <time.h>

@@ -4,12 +4,13 @@
 #include <linux/if.h>
 
 #include "base/parse.h"
+#include "eswitch/eswitch.h"
+#include "eswitch/lag.h"
 #include "host/host.h"
 #include "pci/device.h"
 #include "sriov/eswitch.h"
 #include "sriov/holder.h"
 #include "sriov/inventory.h"
-#include "sriov/lag.h"
 #include "sriov/ops.h"
 
 /* ---- the mode ---- */

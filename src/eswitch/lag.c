@@ -1,0 +1,317 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* VF-LAG: the ports of a card as one for its VFs. A bond of its PFs, and what the driver makes of it. */
+#include "eswitch/lag.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <linux/if.h>
+#include <stdio.h>
+
+#include "base/buf.h"
+#include "base/parse.h"
+#include "eswitch/eswitch.h"
+#include "host/host.h"
+#include "pci/device.h"
+#include "sriov/eswitch.h"
+#include "sriov/inventory.h"
+#include "sriov/ops.h"
+
+#define NET "/sys/class/net/"
+#define MASTERS "/sys/class/net/bonding_masters"
+#define MIIMON_MS "100" /* without it a bond does not look whether its ports have a link */
+#define WAIT_MS 100
+#define WAIT_TRIES 100
+
+/* ---- reading ---- */
+
+static int compare_texts(const void *a, const void *b)
+{
+	return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+/* The words of a text; freed by the caller. NULL: out of memory. */
+static char **split_lag(const char *text)
+{
+	_strv_ char **words = calloc(1, sizeof(*words));
+	size_t count = 0;
+
+	for (const char *at = text; words && *at; at += strspn(at, " ")) {
+		size_t len = strcspn(at, " ");
+
+		if (!array_grow(words, count + 1))
+			return NULL;
+		words[count] = strndup(at, len);
+		if (!words[count])
+			return NULL;
+		words[++count] = NULL;
+		at += len;
+	}
+	return steal(words);
+}
+
+int lag_bond_text(struct vfctl_ctx *ctx, const char *bond, char **ret)
+{
+	_free_ char *mode = NULL, *ports = NULL;
+	_strv_ char **names = NULL;
+	_buf_ struct buf text = {0};
+	int r;
+
+	if (!host_exists(ctx, NET "%s/bonding", bond))
+		return op_say(ctx, LAG_NO_BOND, ret);
+	r = host_read(ctx, &mode, NET "%s/bonding/mode", bond);
+	if (r == 0)
+		r = host_read(ctx, &ports, NET "%s/bonding/slaves", bond);
+	if (r < 0)
+		return r;
+	names = split_lag(ports);
+	if (!names)
+		return ctx_oom(ctx);
+	qsort(names, strv_len(names), sizeof(*names), compare_texts);
+	buf_printf(&text, "%.*s", (int)strcspn(mode, " "), mode); /* "802.3ad 4" */
+	for (size_t i = 0; names[i]; i++)
+		buf_printf(&text, " %s", names[i]);
+	*ret = buf_steal(&text);
+	return *ret ? 0 : ctx_oom(ctx);
+}
+
+static bool port_address(struct vfctl_ctx *ctx, const char *netdev, struct vfctl_bdf *ret)
+{
+	_free_ char *address = NULL;
+
+	return host_try_link_name(ctx, &address, NET "%s/device", netdev) == 0 &&
+		vfctl_bdf_parse(address, ret) == 0;
+}
+
+int lag_other(struct vfctl_ctx *ctx, const struct vfctl_pf *pf, struct vfctl_bdf *ret)
+{
+	_free_ char *ports = NULL;
+	_strv_ char **names = NULL;
+	int r = pf->lag == VFCTL_LAG_ACTIVE ? host_read(ctx, &ports, NET "%s/bonding/slaves", pf->bond) : 0;
+
+	if (r < 0 || !ports)
+		return r;
+	names = split_lag(ports);
+	if (!names)
+		return ctx_oom(ctx);
+	for (size_t i = 0; names[i]; i++)
+		if (port_address(ctx, names[i], ret) && vfctl_bdf_compare(ret, &pf->bdf) != 0)
+			return 1;
+	return 0;
+}
+
+/* ---- the bond ---- */
+
+static bool has(char *const *words, const char *word)
+{
+	for (size_t i = 0; words[i]; i++)
+		if (str_eq(words[i], word))
+			return true;
+	return false;
+}
+
+static int write_signed(struct vfctl_ctx *ctx, char sign, const char *name, const char *path)
+{
+	char text[32];
+
+	snprintf(text, sizeof(text), "%c%.20s", sign, name);
+	return host_write(ctx, text, "%s", path);
+}
+
+static int write_port(struct vfctl_ctx *ctx, const char *bond, char sign, const char *port)
+{
+	_free_ char *path = str_format(NET "%s/bonding/slaves", bond);
+	int r = path ? 0 : ctx_oom(ctx);
+
+	/* bond_enslave() takes no device that is up. */
+	if (r == 0 && sign == '+')
+		r = netdev_set_up(ctx, port, false);
+	if (r == 0)
+		r = write_signed(ctx, sign, port, path);
+	return r < 0 ? ctx_prefix(ctx, r, sign == '+' ? "make %s a port of %s" : "take %s out of "
+		"%s", port, bond)
+		     : 0;
+}
+
+/* Words of "MODE PORT PORT": the ports from 1 on. */
+static int change_ports(struct vfctl_ctx *ctx, const char *bond, char *const *now, char *const *want)
+{
+	bool other_mode = now[0] && !str_eq(now[0], want[0]);
+	int r = 0;
+
+	for (size_t i = 1; now[0] && now[i] && r == 0; i++)
+		if (other_mode || !has(want + 1, now[i]))
+			r = write_port(ctx, bond, '-', now[i]);
+	/* The mode is one of a bond that is down and has no ports. */
+	if (r == 0 && other_mode)
+		r = netdev_set_up(ctx, bond, false);
+	if (r == 0 && other_mode)
+		r = host_write(ctx, want[0], NET "%s/bonding/mode", bond);
+	for (size_t i = 1; want[i] && r == 0; i++)
+		if (other_mode || !has(now + 1, want[i]))
+			r = write_port(ctx, bond, '+', want[i]);
+	return r == 0 && want[1] ? netdev_set_up(ctx, bond, true) : r;
+}
+
+static int make_bond(struct vfctl_ctx *ctx, const char *bond)
+{
+	int r = 0;
+
+	if (!host_exists(ctx, MASTERS))
+		r = host_load_module(ctx, "bonding");
+	if (r == 0 && !host_exists(ctx, NET "%s", bond))
+		r = write_signed(ctx, '+', bond, MASTERS);
+	return r < 0 ? r : host_write(ctx, MIIMON_MS, NET "%s/bonding/miimon", bond);
+}
+
+static bool is_name(const char *text)
+{
+	return text[0] && strlen(text) < 16 && !strchr(text, '/') && !str_eq(text, ".") &&
+		!str_eq(text, "..");
+}
+
+static int check_words(struct vfctl_ctx *ctx, const struct op *op, const char *text, char *const *words)
+{
+	bool bad = !is_name(op->target) || !words[0];
+
+	for (size_t i = 0; words[i]; i++)
+		bad |= !is_name(words[i]);
+	return bad ? op_fail_value(ctx, op, text) : 0;
+}
+
+static int write_bond(struct vfctl_ctx *ctx, const struct op *op, const char *text)
+{
+	_strv_ char **want = split_lag(text), **had = NULL;
+	_free_ char *now = NULL;
+	int r = want ? check_words(ctx, op, text, want) : ctx_oom(ctx);
+
+	if (r == 0)
+		r = lag_bond_text(ctx, op->target, &now);
+	if (r < 0 || str_eq(now, text))
+		return r;
+	if (str_eq(text, LAG_NO_BOND))
+		return write_signed(ctx, '-', op->target, MASTERS);
+	if (str_eq(now, LAG_NO_BOND)) {
+		r = make_bond(ctx, op->target);
+		free(steal(now));
+		if (r == 0)
+			r = lag_bond_text(ctx, op->target, &now);
+	}
+	if (r < 0)
+		return r;
+	had = split_lag(now);
+	return had ? change_ports(ctx, op->target, had, want) : ctx_oom(ctx);
+}
+
+static int observe_bond(struct vfctl_ctx *ctx, const struct op *op, char **ret)
+{
+	return is_name(op->target) ? lag_bond_text(ctx, op->target, ret)
+		: op_fail_target(ctx, op);
+}
+
+const struct op_type op_bond = {.name = "bond", .volatile_ = true, .observe_one = observe_bond,
+	.write_one = write_bond};
+
+/* ---- does it look at its ports' links? ---- */
+
+static int observe_miimon(struct vfctl_ctx *ctx, const struct op *op, char **ret)
+{
+	if (!is_name(op->target))
+		return op_fail_target(ctx, op);
+	if (!host_exists(ctx, NET "%s/bonding", op->target))
+		return op_say(ctx, LAG_NO_BOND, ret);
+	return host_read(ctx, ret, NET "%s/bonding/miimon", op->target);
+}
+
+/* A bond that went since is none to be put back. */
+static int write_miimon(struct vfctl_ctx *ctx, const struct op *op, bool back)
+{
+	const char *text = back ? op->before : op->want;
+	_free_ char *now = NULL;
+	int ms, r = observe_miimon(ctx, op, &now);
+
+	if (back && r == 0 && str_eq(now, LAG_NO_BOND))
+		return 0;
+	if (r == 0 && parse_int(text, 0, INT_MAX, &ms) < 0)
+		r = op_fail_value(ctx, op, text);
+	return r < 0 || str_eq(now, text) ? r : host_write(ctx, text, NET "%s/bonding/miimon", op->target);
+}
+
+const struct op_type op_miimon = {.name = "bond-miimon", .volatile_ = true,
+	.observe_one = observe_miimon, .turn_one = write_miimon};
+
+/* Not one that asks by ARP: to set the other ends that (bond_option_miimon_set()). */
+void lag_add_miimon(struct vfctl_ctx *ctx, const char *bond, struct steps *steps)
+{
+	_free_ char *now = NULL, *arp = NULL;
+
+	if (host_try_read(ctx, &now, NET "%s/bonding/miimon", bond) < 0 || !str_eq(now, "0") ||
+		(host_try_read(ctx, &arp, NET "%s/bonding/arp_interval", bond) == 0 && !str_eq(arp, "0")))
+		return;
+	step_add_op(steps, &op_miimon, MIIMON_MS, "0", bond, "%s: let it look at the links of its ports, "
+		"every " MIIMON_MS " ms (miimon)", bond);
+}
+
+/* ---- what the driver makes of it ---- */
+
+static int read_pf(struct vfctl_ctx *ctx, const struct op *op, enum vfctl_lag *ret)
+{
+	_inventory_ struct vfctl_inventory *inv = NULL;
+	struct vfctl_bdf bdf;
+	int r = vfctl_bdf_parse(op->target, &bdf) < 0
+		? op_fail_target(ctx, op)
+		: inventory_read_pf(ctx, &bdf, &inv);
+
+	if (r == 0)
+		*ret = inv->pfs[0].bond[0] ? inv->pfs[0].lag : VFCTL_LAG_OFF;
+	return r;
+}
+
+static int observe_lag(struct vfctl_ctx *ctx, const struct op *op, char **ret)
+{
+	enum vfctl_lag state = VFCTL_LAG_UNKNOWN;
+	int r = read_pf(ctx, op, &state);
+
+	return r < 0 ? r : op_say(ctx, vfctl_lag_name(state), ret);
+}
+
+/* The driver looks a moment after the bond has changed, and again while it is at something else. */
+static int apply_lag(struct vfctl_ctx *ctx, const struct op *op)
+{
+	enum vfctl_lag state = VFCTL_LAG_UNKNOWN;
+	int r = read_pf(ctx, op, &state);
+
+	for (int i = 0; r == 0 && state == VFCTL_LAG_OFF && i < WAIT_TRIES && !ctx->cancelled; i++) {
+		ctx_doing(ctx, "waiting for the driver to make the ports one for VFs");
+		host_sleep_ms(ctx, WAIT_MS);
+		r = read_pf(ctx, op, &state);
+	}
+	if (r == 0 && state == VFCTL_LAG_OFF && ctx->cancelled)
+		return ctx_fail(ctx, -EINTR, "interrupted; rolled back");
+	if (r == 0 && state == VFCTL_LAG_OFF)
+		return ctx_fail(ctx, -ETIMEDOUT, "the bond is there, and the driver has made no VF-LAG "
+			"of it within %d s: dmesg may say why (more than 64 VFs on a port need a newer "
+			"firmware; both ports need the same RoCE state; nobody else's device may be in "
+			"the bond)",
+			WAIT_TRIES * WAIT_MS / 1000);
+	return r;
+}
+
+static int revert_lag(struct vfctl_ctx *ctx, const struct op *op)
+{
+	return 0; /* it went with the bond */
+}
+
+const struct op_type op_lag = {.name = "lag", .volatile_ = true, .is_gone = pci_op_is_gone,
+	.observe_one = observe_lag,
+	.apply_one = apply_lag, .revert_one = revert_lag};
+
+int lag_check_other(struct vfctl_ctx *ctx, const struct vfctl_inventory *inv, const struct vfctl_pf *pf,
+	const char *meanwhile)
+{
+	int r = 0;
+
+	for (size_t i = 0; i < inv->pf_count && pf->lag == VFCTL_LAG_ACTIVE && r == 0; i++)
+		if (&inv->pfs[i] != pf && str_eq(inv->pfs[i].bond, pf->bond))
+			r = eswitch_check_unused(ctx, &inv->pfs[i], meanwhile);
+	return r;
+}
