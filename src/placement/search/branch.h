@@ -37,7 +37,7 @@ struct search {
 	int error;
 };
 
-/* search_bound.c: nothing that comes of this depth is better than @ret. */
+/* bound.c: nothing that comes of this depth is better than @ret. */
 void search_bound(const struct search *s, size_t depth, const struct node_free *rooms, score ret);
 /* All guests have their nodes: what the last two levels can be at best. */
 void search_bound_leaf(const struct search *s, const struct node_free *rooms, score io);
@@ -45,7 +45,7 @@ void search_bound_leaf(const struct search *s, const struct node_free *rooms, sc
 uint64_t search_vfs_left(const struct search *s);
 uint64_t search_memory(const struct search *s, const struct node_free *room);
 
-/* search_demands.c: the orders that guests are tried in, and what each needs by itself. */
+/* demands.c: the orders that guests are tried in, and what each needs by itself. */
 int demands_by_index(const void *a, const void *b);
 int demands_by_size(const void *a, const void *b);
 int demands_by_hardness(const void *a, const void *b);
