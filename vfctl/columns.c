@@ -135,23 +135,6 @@ static const char *text_identity(const struct column_row *r, char buf[COLUMN_TEX
 	return a->mask & VFCTL_ATTR_MAC ? vfctl_mac_format(&a->mac, buf) : "";
 }
 
-/* What no policy tells of: identities, and what is at its default. */
-static uint32_t plain_bits(const struct vfctl_vf_attrs *a)
-{
-	uint32_t plain = VFCTL_ATTR_MAC | VFCTL_ATTR_GUIDS;
-
-	plain |= a->vlan ? 0 : VFCTL_ATTR_VLAN_ID;
-	plain |= a->qos ? 0 : VFCTL_ATTR_VLAN_QOS;
-	plain |= a->proto == VFCTL_VLAN_8021Q ? VFCTL_ATTR_VLAN_PROTO : 0;
-	plain |= a->min_rate_mbps ? 0 : VFCTL_ATTR_MIN_RATE;
-	plain |= a->max_rate_mbps ? 0 : VFCTL_ATTR_MAX_RATE;
-	plain |= a->spoofchk ? VFCTL_ATTR_SPOOFCHK : 0;
-	plain |= a->trust ? 0 : VFCTL_ATTR_TRUST;
-	plain |= a->query_rss ? 0 : VFCTL_ATTR_QUERY_RSS;
-	plain |= a->link_state == VFCTL_LINK_STATE_AUTO ? VFCTL_ATTR_LINK_STATE : 0;
-	return plain;
-}
-
 static const char *text_policy(const struct column_row *r, char buf[COLUMN_TEXT])
 {
 	char value[VFCTL_ATTR_TEXT];
@@ -161,7 +144,7 @@ static const char *text_policy(const struct column_row *r, char buf[COLUMN_TEXT]
 
 	if (r->vf)
 		a = r->vf->attrs;
-	a.mask &= ~plain_bits(&a);
+	a.mask &= ~(vfctl_vf_attrs_default(&a) | VFCTL_ATTR_MAC | VFCTL_ATTR_GUIDS);
 	buf[0] = '\0';
 	while (len < COLUMN_TEXT && vfctl_vf_attrs_next(&a, &i, &key, value))
 		len += (size_t)snprintf(buf + len, COLUMN_TEXT - len, "%s%s=%s", len ? " " : "",
@@ -254,40 +237,49 @@ static const struct column table[] = {
 		false, OUT_WRAPS},
 	{"defined-in", "domains that are off and have it in their definition", text_defined_in,
 		false, OUT_STAYS},
-	{"mac", "MAC", NULL, true, OUT_STAYS},
-	{"vlan", "VLAN, 0 for none", NULL, false, OUT_STAYS},
-	{"qos", "priority of the VLAN", NULL, false, OUT_STAYS},
-	{"proto", "protocol of the VLAN", NULL, false, OUT_STAYS},
-	{"min-rate", "Mbit/s that it is promised", NULL, false, OUT_STAYS},
-	{"max-rate", "Mbit/s that it may send, 0 for no limit", NULL, false, OUT_STAYS},
-	{"spoofchk", "whether a forged source address is dropped", NULL, false, OUT_STAYS},
-	{"trust", "whether the guest may change its MAC and see other traffic", NULL, false, OUT_STAYS},
-	{"link-state", "auto, enable or disable", NULL, false, OUT_STAYS},
-	{"query-rss", "whether the guest may ask the PF for its RSS table and key", NULL, false, OUT_STAYS},
-	{"node-guid", "node GUID of an InfiniBand VF", NULL, true, OUT_STAYS},
-	{"port-guid", "port GUID of an InfiniBand VF", NULL, true, OUT_STAYS},
-	{"pkey", "partition of an InfiniBand VF", NULL, false, OUT_STAYS},
 };
+
+/* After those of the table, a column for each attribute that the kernel reports. */
+static struct column attr_column(size_t index)
+{
+	const struct vfctl_vf_attr_info *info;
+
+	/* The kernel does not report vectors with the others. */
+	for (size_t i = 0; (info = vfctl_vf_attr_info(i)); i++)
+		if (info->bit != VFCTL_ATTR_MSIX && !index--)
+			break;
+	if (!info)
+		return (struct column){0};
+	return (struct column){.name = info->key, .help = info->help,
+		.own = info->bit & (VFCTL_ATTR_MAC | VFCTL_ATTR_GUIDS), .give = OUT_STAYS};
+}
 
 const char *column_text(const struct column *c, const struct column_row *r, char buf[COLUMN_TEXT])
 {
-	const char *key;
-	size_t i = 0;
+	const struct vfctl_vf_attr_info *info;
 
 	if (c->text)
 		return c->text(r, buf);
-	while (r->vf && vfctl_vf_attrs_next(&r->vf->attrs, &i, &key, buf))
-		if (strcmp(key, c->name) == 0)
-			return buf;
+	for (size_t i = 0; r->vf && (info = vfctl_vf_attr_info(i)); i++)
+		if (strcmp(info->key, c->name) == 0)
+			return vfctl_vf_attr_text(&r->vf->attrs, info->bit, buf) ? buf : "";
 	return "";
 }
 
-const struct column *column_find(const char *name)
+/* A column of the table or, behind those, of an attribute; without a name past the last. */
+static struct column column_at(size_t index)
 {
-	for (size_t i = 0; i < ARRAY_SIZE(table); i++)
-		if (strcasecmp(table[i].name, name) == 0)
-			return &table[i];
-	return NULL;
+	return index < ARRAY_SIZE(table) ? table[index] : attr_column(index - ARRAY_SIZE(table));
+}
+
+struct column column_find(const char *name)
+{
+	struct column column;
+
+	for (size_t i = 0; (column = column_at(i)).name; i++)
+		if (strcasecmp(column.name, name) == 0)
+			break;
+	return column;
 }
 
 void columns_add_default(struct columns *columns, bool of_pfs)
@@ -302,9 +294,11 @@ void columns_add_default(struct columns *columns, bool of_pfs)
 
 bool column_term(size_t at, const char **ret_name, const char **ret_help)
 {
-	if (at >= ARRAY_SIZE(table))
+	const struct column column = column_at(at);
+
+	if (!column.name)
 		return false;
-	*ret_name = table[at].name;
-	*ret_help = table[at].help;
+	*ret_name = column.name;
+	*ret_help = column.help;
 	return true;
 }

@@ -26,12 +26,12 @@ struct column {
 };
 
 struct columns {
-	const struct column *v[COLUMNS_MAX];
+	struct column v[COLUMNS_MAX];
 	size_t count;
 };
 
-/* NULL when there is none of that name. */
-const struct column *column_find(const char *name);
+/* Without a name when there is none of that name. */
+struct column column_find(const char *name);
 const char *column_text(const struct column *column, const struct column_row *row,
 	char buf[COLUMN_TEXT]);
 /* Those that a person sees of PFs, or of VFs. */

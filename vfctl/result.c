@@ -30,13 +30,9 @@ static bool seen(const struct vfctl_bdf *list, size_t count, const struct vfctl_
 /* The attribute as it is printed everywhere; null: the VF has none, or its driver does not tell. */
 static void put_attr(struct out *out, const char *key, const struct vfctl_vf_attrs *attrs, uint32_t bit)
 {
-	struct vfctl_vf_attrs one = *attrs;
 	char value[VFCTL_ATTR_TEXT];
-	const char *name;
-	size_t i = 0;
 
-	one.mask &= bit;
-	out_str(out, key, vfctl_vf_attrs_next(&one, &i, &name, value) ? value : NULL);
+	out_str(out, key, vfctl_vf_attr_text(attrs, bit, value) ? value : NULL);
 }
 
 static void print_vf_result(struct out *out, const struct vfctl_pf *pf, const struct vfctl_vf *vf)

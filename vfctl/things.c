@@ -89,8 +89,11 @@ static void put_columns(struct things *all, struct thing *t, const struct column
 {
 	char text[COLUMN_TEXT];
 
-	for (; *names; names++)
-		put_thing(all, t, *names, column_text(column_find(*names), row, text));
+	for (; *names; names++) {
+		const struct column column = column_find(*names);
+
+		put_thing(all, t, *names, column_text(&column, row, text));
+	}
 }
 
 static void add_unread(struct things *all, const char *what, const char *words)

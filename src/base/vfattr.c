@@ -10,21 +10,49 @@
 #include "base/parse.h"
 #include "base/vfattr.h"
 
-#define MEMBER(m)                                                                        \
-	offsetof(struct vfctl_vf_attrs, m), sizeof(((struct vfctl_vf_attrs *)0)->m)
-
-/* Readers return 0, -EINVAL or -ERANGE and write the member at @at only when they
- * succeed. */
-struct attr {
-	const char *key;
-	uint32_t bit;
-	size_t member, size;
-	uint32_t max;
-	int (*read)(const struct attr *attr, const char *text, void *at);
-	void (*print)(const void *at, char *text);
-	const char *wanted; /* ends "...: must be " */
+/* A word that an attribute may be: what vfctl prints, what other tools call it, its value. */
+struct attr_word {
+	const char *word, *other;
+	uint32_t value;
 };
 
+/* One attribute. Its numbers, switches and words are unsigned members of 1, 2 or 4 bytes. */
+struct attr {
+	struct vfctl_vf_attr_info info;
+	size_t member, size;
+	uint32_t safe; /* the safe default, where it has one */
+	const struct attr_word *words;
+	const char *wanted; /* ends "...: must be "; NULL: the reader says what is wrong */
+	const char *lease_only;
+};
+
+static uint32_t number_at(const struct attr *attr, const void *at)
+{
+	uint16_t half;
+	uint32_t whole;
+
+	if (attr->size == 1)
+		return *(const uint8_t *)at;
+	if (attr->size == 2) {
+		memcpy(&half, at, sizeof(half));
+		return half;
+	}
+	memcpy(&whole, at, sizeof(whole));
+	return whole;
+}
+
+static void set_number(const struct attr *attr, uint32_t value, void *at)
+{
+	uint8_t byte = (uint8_t)value;
+	uint16_t half = (uint16_t)value;
+
+	memcpy(at, attr->size == 1 ? (void *)&byte : attr->size == 2 ? (void *)&half : (void *)&value,
+		attr->size);
+}
+
+/*
+ * Readers return 0, -EINVAL or -ERANGE and write the member at @at only when they succeed.
+ */
 static int read_mac(const struct attr *attr, const char *text, void *at)
 {
 	struct vfctl_mac mac;
@@ -63,27 +91,17 @@ static int read_pkey(const struct attr *attr, const char *text, void *at)
 	return vfctl_pkey_parse(text, at);
 }
 
-static int read_u8(const struct attr *attr, const char *text, void *at)
+static int read_number(const struct attr *attr, const char *text, void *at)
 {
 	uint32_t value;
-	int r = parse_u32(text, 0, attr->max, &value);
+	int r = parse_u32(text, 0, attr->info.max, &value);
 
 	if (r == 0)
-		*(uint8_t *)at = (uint8_t)value;
+		set_number(attr, value, at);
 	return r;
 }
 
-static int read_u16(const struct attr *attr, const char *text, void *at)
-{
-	return parse_u16(text, 0, (uint16_t)attr->max, at);
-}
-
-static int read_u32(const struct attr *attr, const char *text, void *at)
-{
-	return parse_u32(text, 0, attr->max, at);
-}
-
-/* "2500", "2500mbit", "10gbit", "10 Gbit/s": decimal, as of ip-link(8) and tc(8). */
+/* "2500", "2500mbit", "10gbit", "10 Gbit/s": decimal, as in ip-link(8) and tc(8). */
 static int read_rate(const struct attr *attr, const char *text, void *at)
 {
 	static const struct {
@@ -101,9 +119,9 @@ static int read_rate(const struct attr *attr, const char *text, void *at)
 	for (size_t i = 0; i < ARRAY_SIZE(units); i++) {
 		if (strcasecmp(unit, units[i].name) != 0)
 			continue;
-		if (parse_u32(number, 0, attr->max / units[i].mbps, &value) < 0)
+		if (parse_u32(number, 0, attr->info.max / units[i].mbps, &value) < 0)
 			return -ERANGE;
-		*(uint32_t *)at = value * units[i].mbps;
+		set_number(attr, value * units[i].mbps, at);
 		return 0;
 	}
 	return -EINVAL;
@@ -114,115 +132,159 @@ static int read_switch(const struct attr *attr, const char *text, void *at)
 	return parse_bool(text, at);
 }
 
-static int read_proto(const struct attr *attr, const char *text, void *at)
+static int read_word(const struct attr *attr, const char *text, void *at)
 {
-	static const uint16_t protos[] = {VFCTL_VLAN_8021Q, VFCTL_VLAN_8021AD};
-
-	for (size_t i = 0; i < ARRAY_SIZE(protos); i++)
-		if (strcasecmp(text, vfctl_vlan_proto_name(protos[i])) == 0) {
-			*(uint16_t *)at = protos[i];
+	for (const struct attr_word *w = attr->words; w->word; w++)
+		if (strcasecmp(text, w->word) == 0 || (w->other && strcasecmp(text, w->other) == 0)) {
+			set_number(attr, w->value, at);
 			return 0;
 		}
 	return -EINVAL;
 }
 
-static int read_link_state(const struct attr *attr, const char *text, void *at)
+static const char *word_of(const struct attr_word *words, uint32_t value)
 {
-	/* What InfiniBand's tools and MLNX_OFED call the same. */
-	static const char *const policies[] = {"follow", "up", "down"};
-
-	for (unsigned i = VFCTL_LINK_STATE_AUTO; i <= VFCTL_LINK_STATE_DISABLE; i++)
-		if (str_eq(text, vfctl_link_state_name((enum vfctl_link_state)i)) ||
-			strcasecmp(text, policies[i]) == 0) {
-			*(enum vfctl_link_state *)at = (enum vfctl_link_state)i;
-			return 0;
-		}
-	return -EINVAL;
+	for (; words->word; words++)
+		if (words->value == value)
+			return words->word;
+	return "unknown";
 }
 
-static void print_mac(const void *at, char *text)
+static void print_mac(const struct attr *attr, const void *at, char *text)
 {
 	vfctl_mac_format(at, text);
 }
 
-static void print_guid(const void *at, char *text)
+static void print_guid(const struct attr *attr, const void *at, char *text)
 {
 	vfctl_guid_format(*(const uint64_t *)at, text);
 }
 
-static void print_pkey(const void *at, char *text)
+static void print_pkey(const struct attr *attr, const void *at, char *text)
 {
 	vfctl_pkey_format(*(const uint16_t *)at, text);
 }
 
-static void print_u8(const void *at, char *text)
+static void print_number(const struct attr *attr, const void *at, char *text)
 {
-	snprintf(text, VFCTL_ATTR_TEXT, "%u", *(const uint8_t *)at);
+	snprintf(text, VFCTL_ATTR_TEXT, "%" PRIu32, number_at(attr, at));
 }
 
-static void print_u16(const void *at, char *text)
-{
-	snprintf(text, VFCTL_ATTR_TEXT, "%u", *(const uint16_t *)at);
-}
-
-static void print_u32(const void *at, char *text)
-{
-	snprintf(text, VFCTL_ATTR_TEXT, "%" PRIu32, *(const uint32_t *)at);
-}
-
-static void print_switch(const void *at, char *text)
+static void print_switch(const struct attr *attr, const void *at, char *text)
 {
 	snprintf(text, VFCTL_ATTR_TEXT, "%s", *(const bool *)at ? "on" : "off");
 }
 
-static void print_proto(const void *at, char *text)
+static void print_word(const struct attr *attr, const void *at, char *text)
 {
-	snprintf(text, VFCTL_ATTR_TEXT, "%s",
-		vfctl_vlan_proto_name(*(const uint16_t *)at));
+	snprintf(text, VFCTL_ATTR_TEXT, "%s", word_of(attr->words, number_at(attr, at)));
 }
 
-static void print_link_state(const void *at, char *text)
-{
-	snprintf(text, VFCTL_ATTR_TEXT, "%s",
-		vfctl_link_state_name(*(const enum vfctl_link_state *)at));
-}
-
-static const struct attr attr_table[] = {
-	{"mac", VFCTL_ATTR_MAC, MEMBER(mac), 0, read_mac, print_mac,
-		"a unicast Ethernet address such as 02:00:00:00:00:01, not zero"},
-	{"vlan", VFCTL_ATTR_VLAN_ID, MEMBER(vlan), VFCTL_VLAN_MAX, read_u16, print_u16,
-		"0 (none) to 4094"},
-	{"qos", VFCTL_ATTR_VLAN_QOS, MEMBER(qos), VFCTL_QOS_MAX, read_u8, print_u8,
-		"0 to 7"},
-	{"proto", VFCTL_ATTR_VLAN_PROTO, MEMBER(proto), 0, read_proto, print_proto,
-		"802.1Q or 802.1ad"},
-	{"min-rate", VFCTL_ATTR_MIN_RATE, MEMBER(min_rate_mbps), UINT32_MAX, read_rate,
-		print_u32, "a number of Mbit/s, or with its unit: 2500mbit, 10gbit; 0 for none"},
-	{"max-rate", VFCTL_ATTR_MAX_RATE, MEMBER(max_rate_mbps), UINT32_MAX, read_rate,
-		print_u32, "a number of Mbit/s, or with its unit: 2500mbit, 10gbit; 0 for no limit"},
-	{"spoofchk", VFCTL_ATTR_SPOOFCHK, MEMBER(spoofchk), 0, read_switch, print_switch,
-		"on or off"},
-	{"trust", VFCTL_ATTR_TRUST, MEMBER(trust), 0, read_switch, print_switch,
-		"on or off"},
-	{"link-state", VFCTL_ATTR_LINK_STATE, MEMBER(link_state), 0, read_link_state,
-		print_link_state, "auto, enable or disable (follow, up or down)"},
-	{"query-rss", VFCTL_ATTR_QUERY_RSS, MEMBER(query_rss), 0, read_switch, print_switch,
-		"on or off"},
-	{"msix", VFCTL_ATTR_MSIX, MEMBER(msix), VFCTL_MSIX_MAX, read_u32, print_u32,
-		"0 (the device's default) to 2048"},
-	{"node-guid", VFCTL_ATTR_NODE_GUID, MEMBER(node_guid), 0, read_guid, print_guid,
-		NULL},
-	{"port-guid", VFCTL_ATTR_PORT_GUID, MEMBER(port_guid), 0, read_guid, print_guid,
-		NULL},
-	{"pkey", VFCTL_ATTR_PKEY, MEMBER(pkey), 0, read_pkey, print_pkey,
-		"0x1 to 0x7fff with :full or :limited behind it (the membership bit is no "
-		"part of the number)"},
+static const struct {
+	int (*read)(const struct attr *attr, const char *text, void *at);
+	void (*print)(const struct attr *attr, const void *at, char *text);
+} types[] = {
+	[VFCTL_ATTR_TYPE_MAC] = {read_mac, print_mac},
+	[VFCTL_ATTR_TYPE_GUID] = {read_guid, print_guid},
+	[VFCTL_ATTR_TYPE_PKEY] = {read_pkey, print_pkey},
+	[VFCTL_ATTR_TYPE_NUMBER] = {read_number, print_number},
+	[VFCTL_ATTR_TYPE_RATE] = {read_rate, print_number},
+	[VFCTL_ATTR_TYPE_SWITCH] = {read_switch, print_switch},
+	[VFCTL_ATTR_TYPE_WORD] = {read_word, print_word},
 };
+
+static const struct attr_word proto_words[] = {
+	{"802.1Q", NULL, VFCTL_VLAN_8021Q}, {"802.1ad", NULL, VFCTL_VLAN_8021AD}, {0}};
+/* The second word is that of InfiniBand's tools and of MLNX_OFED. */
+static const struct attr_word link_state_words[] = {
+	{"auto", "follow", VFCTL_LINK_STATE_AUTO}, {"enable", "up", VFCTL_LINK_STATE_ENABLE},
+	{"disable", "down", VFCTL_LINK_STATE_DISABLE}, {0}};
+
+#define MEMBER(m)                                                                        \
+	.member = offsetof(struct vfctl_vf_attrs, m), .size = sizeof(((struct vfctl_vf_attrs *)0)->m)
+#define KEYS(key, host, guest, json) key, {host, guest}, json
+#define ONE_KEY(key) KEYS(key, key, key, key)
+/* Policy that is reset when a VF is released, and policy that each start of a guest writes anyway. */
+#define CLEANED (KEPT | VFCTL_ATTR_CLEANED)
+#define KEPT (VFCTL_ATTR_FROM_LINK | VFCTL_ATTR_HAS_DEFAULT)
+#define ON_OFF .wanted = "on or off"
+#define RATE_WANTED "a number of Mbit/s, or with its unit: 2500mbit, 10gbit; 0 for "
+
+/*
+ * The table of VF attributes: a row here, its member and bit in vfctl/vfattr.h, how the kernel takes
+ * it (netlink/link.c), and which drivers have it (sriov/caps.c). Files, command line, JSON, schemas,
+ * help, comparison, safe defaults and the hook's check of what metadata asks for follow from these.
+ */
+static const struct attr attr_table[] = {
+	{{VFCTL_ATTR_MAC, ONE_KEY("mac"), "mac", VFCTL_ATTR_TYPE_MAC, 0, VFCTL_ATTR_FROM_LINK,
+		"MAC address"},
+		MEMBER(mac), .wanted = "a unicast Ethernet address such as 02:00:00:00:00:01, not zero"},
+	{{VFCTL_ATTR_VLAN_ID, ONE_KEY("vlan"), "vlan", VFCTL_ATTR_TYPE_NUMBER, VFCTL_VLAN_MAX,
+		CLEANED, "VLAN tag of what the guest sends: 0 (none) to 4094"},
+		MEMBER(vlan), .wanted = "0 (none) to 4094"},
+	{{VFCTL_ATTR_VLAN_QOS, ONE_KEY("qos"), "vlan", VFCTL_ATTR_TYPE_NUMBER, VFCTL_QOS_MAX,
+		CLEANED, "priority of the VLAN tag: 0 to 7"},
+		MEMBER(qos), .wanted = "0 to 7", .lease_only = "a VLAN priority is given by lease only"},
+	{{VFCTL_ATTR_VLAN_PROTO, KEYS("proto", "proto", "proto", "vlan_proto"), "vlan",
+		VFCTL_ATTR_TYPE_WORD, 0,
+		CLEANED, "protocol of the VLAN tag: 802.1Q or 802.1ad"},
+		MEMBER(proto), .safe = VFCTL_VLAN_8021Q, .words = proto_words, .wanted = "802.1Q or 802.1ad",
+		.lease_only = "802.1ad is given by lease only"},
+	{{VFCTL_ATTR_MIN_RATE, KEYS("min-rate", "min-rate-mbps", "min_rate_mbps", "min_rate_mbps"), "rate",
+		VFCTL_ATTR_TYPE_RATE, UINT32_MAX, CLEANED,
+		"guaranteed transmit rate in Mbit/s, or with a unit (10gbit); 0: none"},
+		MEMBER(min_rate_mbps), .wanted = RATE_WANTED "none",
+		.lease_only = "a minimum rate takes from others, and is given by lease only"},
+	{{VFCTL_ATTR_MAX_RATE, KEYS("max-rate", "max-rate-mbps", "max_rate_mbps", "max_rate_mbps"), "rate",
+		VFCTL_ATTR_TYPE_RATE, UINT32_MAX, CLEANED,
+		"limit of the transmit rate in Mbit/s, or with a unit (10gbit); 0: no limit"},
+		MEMBER(max_rate_mbps), .wanted = RATE_WANTED "no limit"},
+	{{VFCTL_ATTR_SPOOFCHK, ONE_KEY("spoofchk"), "spoofchk", VFCTL_ATTR_TYPE_SWITCH, 0,
+		KEPT, "drop frames with a forged source address: on, off"},
+		MEMBER(spoofchk), .safe = true, ON_OFF},
+	{{VFCTL_ATTR_TRUST, ONE_KEY("trust"), "trust", VFCTL_ATTR_TYPE_SWITCH, 0,
+		CLEANED,
+		"let the guest change its MAC and see other traffic: on, off"},
+		MEMBER(trust), ON_OFF},
+	{{VFCTL_ATTR_LINK_STATE, KEYS("link-state", "link-state", "link_state", "link_state"),
+		"link-state", VFCTL_ATTR_TYPE_WORD, 0, KEPT,
+		"link that the guest sees: auto (that of the port), enable, disable"},
+		MEMBER(link_state), .words = link_state_words,
+		.wanted = "auto, enable or disable (follow, up or down)",
+		.lease_only = "a link state other than the port's is given by lease only"},
+	{{VFCTL_ATTR_QUERY_RSS, KEYS("query-rss", "query-rss", "query_rss", "query_rss"), "query-rss",
+		VFCTL_ATTR_TYPE_SWITCH, 0, CLEANED,
+		"let the guest read the PF's RSS table and key: on, off"},
+		MEMBER(query_rss), ON_OFF,
+		.lease_only = "RSS queries (query-rss) are allowed by lease only"},
+	{{VFCTL_ATTR_MSIX, ONE_KEY("msix"), "msix", VFCTL_ATTR_TYPE_NUMBER, VFCTL_MSIX_MAX,
+		VFCTL_ATTR_HAS_DEFAULT,
+		"MSI-X vectors: 0 (the device's default) to 2048"},
+		MEMBER(msix), .wanted = "0 (the device's default) to 2048",
+		.lease_only = "interrupt vectors are given by lease only"},
+	{{VFCTL_ATTR_NODE_GUID, KEYS("node-guid", "node-guid", "node_guid", "node_guid"), "node GUID",
+		VFCTL_ATTR_TYPE_GUID, 0, VFCTL_ATTR_FROM_LINK, "node GUID of an InfiniBand VF"},
+		MEMBER(node_guid)},
+	{{VFCTL_ATTR_PORT_GUID, KEYS("port-guid", "port-guid", "port_guid", "port_guid"), "port GUID",
+		VFCTL_ATTR_TYPE_GUID, 0, VFCTL_ATTR_FROM_LINK, "port GUID of an InfiniBand VF"},
+		MEMBER(port_guid)},
+	{{VFCTL_ATTR_PKEY, ONE_KEY("pkey"), "P_Key", VFCTL_ATTR_TYPE_PKEY, 0, 0,
+		"partition of an InfiniBand VF: 0x1 to 0x7fff, with :full or :limited"},
+		MEMBER(pkey),
+		.wanted = "0x1 to 0x7fff with :full or :limited behind it (the membership bit is no part of "
+			"the number)",
+		.lease_only = "a P_Key is given by lease only"},
+};
+
+const struct vfctl_vf_attr_info *vfctl_vf_attr_info(size_t index)
+{
+	return index < ARRAY_SIZE(attr_table) ? &attr_table[index].info : NULL;
+}
 
 static const struct attr *find_attr(const char *key)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(attr_table); i++)
-		if (str_eq(attr_table[i].key, key))
+		if (str_eq(attr_table[i].info.key, key))
 			return &attr_table[i];
 	return NULL;
 }
@@ -249,20 +311,22 @@ const char *vfctl_vf_attr_name(const char *word)
 		if (same_word(word, others[i].word))
 			return others[i].key;
 	for (size_t i = 0; i < ARRAY_SIZE(attr_table); i++)
-		if (same_word(word, attr_table[i].key))
-			return attr_table[i].key;
+		if (same_word(word, attr_table[i].info.key))
+			return attr_table[i].info.key;
 	return NULL;
 }
 
 static int fail_unknown(struct vfctl_ctx *ctx, const char *key)
 {
 	const char *ours = vfctl_vf_attr_name(key);
+	_buf_ struct buf known = {0};
 
 	if (ours)
 		return ctx_mistake(ctx, -ENOENT, "%s: no such VF attribute; here it is %s", key, ours);
-	return ctx_mistake(ctx, -ENOENT, "%s: no such VF attribute; known are mac, vlan, qos, proto, "
-		"min-rate, max-rate, spoofchk, trust, link-state, query-rss, msix, node-guid, port-guid, "
-		"guid (both), pkey", key);
+	for (size_t i = 0; i < ARRAY_SIZE(attr_table); i++)
+		buf_printf(&known, "%s, ", attr_table[i].info.key);
+	return ctx_mistake(ctx, -ENOENT, "%s: no such VF attribute; known are %sguid (node-guid and "
+		"port-guid)", key, known.failed ? "" : known.data);
 }
 
 int vfctl_vf_attrs_parse(struct vfctl_ctx *ctx, const char *key, const char *value,
@@ -284,17 +348,17 @@ int vfctl_vf_attrs_parse(struct vfctl_ctx *ctx, const char *key, const char *val
 	}
 	if (!attr)
 		return fail_unknown(ctx, key);
-	if (io->mask & attr->bit)
+	if (io->mask & attr->info.bit)
 		return ctx_mistake(ctx, -EEXIST, "%s: given twice; keep one of them", key);
-	r = attr->read(attr, value, (char *)io + attr->member);
-	if (r < 0 && attr->bit & VFCTL_ATTR_GUIDS)
+	r = types[attr->info.type].read(attr, value, (char *)io + attr->member);
+	if (r < 0 && attr->info.type == VFCTL_ATTR_TYPE_GUID)
 		return ctx_mistake(ctx, r, "%s: '%s' %s", key, value, guid_fault(value));
 	if (r < 0)
 		return ctx_mistake(ctx, r, "%s: '%s' is not allowed; it must be %s", key,
 			value, attr->wanted);
-	io->mask |= attr->bit;
+	io->mask |= attr->info.bit;
 	/* A zero protocol would reach the kernel as an unknown one (EPROTONOSUPPORT). */
-	if (attr->bit & VFCTL_ATTR_VLAN && !(io->mask & VFCTL_ATTR_VLAN_PROTO))
+	if (attr->info.bit & VFCTL_ATTR_VLAN && !(io->mask & VFCTL_ATTR_VLAN_PROTO))
 		io->proto = VFCTL_VLAN_8021Q;
 	return 0;
 }
@@ -327,50 +391,164 @@ bool vfctl_vf_attrs_next(const struct vfctl_vf_attrs *attrs, size_t *index,
 	for (; *index < ARRAY_SIZE(attr_table); (*index)++) {
 		const struct attr *attr = &attr_table[*index];
 
-		if (!(attrs->mask & attr->bit))
+		if (!(attrs->mask & attr->info.bit))
 			continue;
-		*ret_key = attr->key;
-		attr->print((const char *)attrs + attr->member, value);
+		*ret_key = attr->info.key;
+		types[attr->info.type].print(attr, (const char *)attrs + attr->member, value);
 		(*index)++;
 		return true;
 	}
 	return false;
 }
 
-void attrs_copy(struct vfctl_vf_attrs *to, const struct vfctl_vf_attrs *from, uint32_t bits)
+static const void *member_of(const struct vfctl_vf_attrs *attrs, const struct attr *attr)
 {
-	bits &= from->mask;
-	for (size_t i = 0; i < ARRAY_SIZE(attr_table); i++)
-		if (bits & attr_table[i].bit)
-			memcpy((char *)to + attr_table[i].member,
-				(const char *)from + attr_table[i].member, attr_table[i].size);
-	to->mask |= bits;
+	return (const char *)attrs + attr->member;
 }
 
-uint32_t attrs_equal(const struct vfctl_vf_attrs *a, const struct vfctl_vf_attrs *b)
+bool vfctl_vf_attr_text(const struct vfctl_vf_attrs *attrs, uint32_t bit, char value[VFCTL_ATTR_TEXT])
+{
+	struct vfctl_vf_attrs one = *attrs;
+	const char *key;
+	size_t i = 0;
+
+	one.mask &= bit;
+	return vfctl_vf_attrs_next(&one, &i, &key, value);
+}
+
+uint32_t vfctl_vf_attr_number(const struct vfctl_vf_attrs *attrs, const struct vfctl_vf_attr_info *info)
+{
+	const struct attr *attr = (const struct attr *)info; /* its first member */
+
+	return number_at(attr, member_of(attrs, attr));
+}
+
+bool vfctl_vf_attr_word(const struct vfctl_vf_attr_info *info, size_t index, const char **ret_word,
+	const char **ret_other)
+{
+	const struct attr_word *words = ((const struct attr *)info)->words;
+
+	if (!words || !words[index].word)
+		return false;
+	*ret_word = words[index].word;
+	*ret_other = words[index].other;
+	return true;
+}
+
+uint32_t attrs_with(unsigned flags)
 {
 	uint32_t bits = 0;
 
 	for (size_t i = 0; i < ARRAY_SIZE(attr_table); i++)
-		if (a->mask & b->mask & attr_table[i].bit &&
-			memcmp((const char *)a + attr_table[i].member,
-				(const char *)b + attr_table[i].member, attr_table[i].size) == 0)
-			bits |= attr_table[i].bit;
+		if ((attr_table[i].info.flags & flags) == flags)
+			bits |= attr_table[i].info.bit;
 	return bits;
+}
+
+uint32_t attrs_of_type(enum vfctl_vf_attr_type type)
+{
+	uint32_t bits = 0;
+
+	for (size_t i = 0; i < ARRAY_SIZE(attr_table); i++)
+		if (attr_table[i].info.type == type)
+			bits |= attr_table[i].info.bit;
+	return bits;
+}
+
+uint32_t attrs_group(uint32_t bits, const char **ret_group)
+{
+	uint32_t group = 0;
+
+	*ret_group = "attributes";
+	for (size_t i = 0; i < ARRAY_SIZE(attr_table) && !group; i++)
+		if (bits & attr_table[i].info.bit)
+			for (size_t k = i; k < ARRAY_SIZE(attr_table); k++)
+				if (str_eq(attr_table[k].info.group, attr_table[i].info.group)) {
+					*ret_group = attr_table[i].info.group;
+					group |= attr_table[k].info.bit;
+				}
+	return group;
+}
+
+const char *attr_key(uint32_t bit)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(attr_table); i++)
+		if (attr_table[i].info.bit & bit)
+			return attr_table[i].info.key;
+	return "";
+}
+
+const char *attr_lease_only(uint32_t bit)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(attr_table); i++)
+		if (attr_table[i].info.bit & bit)
+			return attr_table[i].lease_only;
+	return NULL;
+}
+
+struct vfctl_vf_attrs attrs_safe(uint32_t bits)
+{
+	struct vfctl_vf_attrs safe = {.proto = VFCTL_VLAN_8021Q};
+
+	for (size_t i = 0; i < ARRAY_SIZE(attr_table); i++) {
+		const struct attr *attr = &attr_table[i];
+
+		if (!(bits & attr->info.bit && attr->info.flags & VFCTL_ATTR_HAS_DEFAULT))
+			continue;
+		set_number(attr, attr->safe, (char *)&safe + attr->member);
+		safe.mask |= attr->info.bit;
+	}
+	return safe;
+}
+
+uint32_t vfctl_vf_attrs_default(const struct vfctl_vf_attrs *attrs)
+{
+	uint32_t bits = 0;
+
+	for (size_t i = 0; i < ARRAY_SIZE(attr_table); i++) {
+		const struct attr *attr = &attr_table[i];
+
+		if (attr->info.flags & VFCTL_ATTR_HAS_DEFAULT &&
+			number_at(attr, member_of(attrs, attr)) == attr->safe)
+			bits |= attr->info.bit;
+	}
+	return attrs->mask & bits;
+}
+
+void attrs_copy(struct vfctl_vf_attrs *to, const struct vfctl_vf_attrs *from, uint32_t bits)
+{
+	bits &= from->mask;
+	for (size_t i = 0; i < ARRAY_SIZE(attr_table); i++)
+		if (bits & attr_table[i].info.bit)
+			memcpy((char *)to + attr_table[i].member, member_of(from, &attr_table[i]),
+				attr_table[i].size);
+	to->mask |= bits;
+}
+
+uint32_t attrs_same(const struct vfctl_vf_attrs *a, const struct vfctl_vf_attrs *b)
+{
+	uint32_t bits = 0;
+
+	for (size_t i = 0; i < ARRAY_SIZE(attr_table); i++)
+		if (memcmp(member_of(a, &attr_table[i]), member_of(b, &attr_table[i]),
+			attr_table[i].size) == 0)
+			bits |= attr_table[i].info.bit;
+	return bits;
+}
+
+uint32_t attrs_equal(const struct vfctl_vf_attrs *a, const struct vfctl_vf_attrs *b)
+{
+	return a->mask & b->mask & attrs_same(a, b);
 }
 
 const char *vfctl_link_state_name(enum vfctl_link_state state)
 {
-	static const char *const names[] = {"auto", "enable", "disable"};
-
-	return (unsigned)state < ARRAY_SIZE(names) ? names[state] : "unknown";
+	return word_of(link_state_words, (uint32_t)state);
 }
 
 const char *vfctl_vlan_proto_name(uint16_t proto)
 {
-	if (proto == VFCTL_VLAN_8021Q)
-		return "802.1Q";
-	return proto == VFCTL_VLAN_8021AD ? "802.1ad" : "unknown";
+	return word_of(proto_words, proto);
 }
 
 void attrs_put(struct buf *out, const struct vfctl_vf_attrs *attrs, uint32_t bits)

@@ -140,45 +140,23 @@ static uint32_t exceeding(const struct vfctl_vf_attrs *asked,
 {
 	uint32_t more = asked->mask & ~attrs_equal(asked, leased);
 
-	if (!asked->trust)
-		more &= ~(uint32_t)VFCTL_ATTR_TRUST;
-	if (asked->spoofchk)
-		more &= ~(uint32_t)VFCTL_ATTR_SPOOFCHK;
-	if (!asked->query_rss)
-		more &= ~(uint32_t)VFCTL_ATTR_QUERY_RSS;
-	if (leased->mask & VFCTL_ATTR_MAX_RATE ?
-		!is_more_rate(asked->max_rate_mbps, leased->max_rate_mbps) : true)
+	/* The safe default is what is given when nothing is said; of a switch it is never more. */
+	more &= ~(vfctl_vf_attrs_default(asked) & (~leased->mask | attrs_of_type(VFCTL_ATTR_TYPE_SWITCH)));
+	if (!(leased->mask & VFCTL_ATTR_MAX_RATE) ||
+		!is_more_rate(asked->max_rate_mbps, leased->max_rate_mbps))
 		more &= ~(uint32_t)VFCTL_ATTR_MAX_RATE;
-	/* None is what is given when nothing is said. */
-	if (!(leased->mask & VFCTL_ATTR_VLAN_ID) && !asked->vlan)
-		more &= ~(uint32_t)VFCTL_ATTR_VLAN;
-	if (!(leased->mask & VFCTL_ATTR_MIN_RATE) && !asked->min_rate_mbps)
-		more &= ~(uint32_t)VFCTL_ATTR_MIN_RATE;
 	return more;
-}
-
-/* The value of the attribute @bit, or "nothing". */
-static const char *attr_text(const struct vfctl_vf_attrs *a, uint32_t bit,
-	char value[VFCTL_ATTR_TEXT], const char **ret_key)
-{
-	struct vfctl_vf_attrs one = *a;
-	size_t i = 0;
-
-	one.mask &= bit;
-	if (!vfctl_vf_attrs_next(&one, &i, ret_key, value))
-		str_copy(value, VFCTL_ATTR_TEXT, "nothing");
-	return value;
 }
 
 static int fail_more(struct vfctl_ctx *ctx, const struct grant_facts *f,
 	const struct vfctl_domain_vf *asked, const struct vfctl_vf_attrs *leased, uint32_t more)
 {
 	uint32_t bit = more & -more;
-	char want[VFCTL_ATTR_TEXT], has[VFCTL_ATTR_TEXT];
-	const char *key = "", *unused;
+	char want[VFCTL_ATTR_TEXT] = "", has[VFCTL_ATTR_TEXT] = "nothing";
+	const char *key = attr_key(bit);
 
-	attr_text(&asked->attrs, bit, want, &key);
-	attr_text(leased, bit, has, &unused);
+	vfctl_vf_attr_text(&asked->attrs, bit, want);
+	vfctl_vf_attr_text(leased, bit, has);
 	ctx_audit(ctx, "refused: VF %s: %s=%s asked by the metadata, %s leased", TEXT(&asked->bdf),
 		key, want, has);
 	return ctx_fail(ctx, -EPERM, "the metadata of domain %s asks for %s=%s on VF %s, but it is "
@@ -298,20 +276,9 @@ static const char *beyond_limits(const struct vfctl_foreign_spec *spec,
 	if (spec->max_rate_mbps && (!(a->mask & VFCTL_ATTR_MAX_RATE) || !a->max_rate_mbps ||
 		a->max_rate_mbps > spec->max_rate_mbps))
 		return "host.yaml wants a max-rate stated, and none above its limit";
-	if (a->mask & VFCTL_ATTR_MIN_RATE && a->min_rate_mbps)
-		return "a minimum rate takes from others, and is given by lease only";
-	if (a->mask & VFCTL_ATTR_MSIX && a->msix)
-		return "interrupt vectors are given by lease only";
-	if (a->mask & VFCTL_ATTR_QUERY_RSS && a->query_rss)
-		return "RSS queries (query-rss) are allowed by lease only";
-	if (a->mask & VFCTL_ATTR_PKEY)
-		return "a P_Key is given by lease only";
-	if (a->mask & VFCTL_ATTR_VLAN_QOS && a->qos)
-		return "a VLAN priority is given by lease only";
-	if (a->mask & VFCTL_ATTR_VLAN_PROTO && a->proto != VFCTL_VLAN_8021Q)
-		return "802.1ad is given by lease only";
-	if (a->mask & VFCTL_ATTR_LINK_STATE && a->link_state != VFCTL_LINK_STATE_AUTO)
-		return "a link state other than the port's is given by lease only";
+	for (uint32_t rest = a->mask & ~vfctl_vf_attrs_default(a); rest; rest &= rest - 1)
+		if (attr_lease_only(rest & -rest))
+			return attr_lease_only(rest & -rest);
 	return NULL;
 }
 

@@ -31,8 +31,7 @@
  * drivers begin with others (mlx5: no spoof check), and each start of a guest writes them. */
 static struct vfctl_vf_attrs safe_values(const struct vfctl_vf_attrs *declared)
 {
-	struct vfctl_vf_attrs safe = {.mask = VFCTL_ATTR_TRUST | VFCTL_ATTR_VLAN | VFCTL_ATTR_RATE |
-		VFCTL_ATTR_QUERY_RSS, .proto = VFCTL_VLAN_8021Q};
+	struct vfctl_vf_attrs safe = attrs_safe(attrs_with(VFCTL_ATTR_CLEANED));
 
 	if (declared)
 		attrs_copy(&safe, declared, safe.mask);

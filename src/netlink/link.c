@@ -190,17 +190,29 @@ static void read_vlan_list(const struct nlattr *list, struct vfctl_vf_attrs *a)
 	}
 }
 
-/* Three-state settings report all-ones when the driver does not know. */
+/* Switches: struct ifla_vf_spoofchk, _trust and _rss_query_en are the same two numbers. */
+static const struct {
+	uint16_t type;
+	uint32_t bit;
+	size_t member; /* a bool */
+} settings[] = {
+	{IFLA_VF_SPOOFCHK, VFCTL_ATTR_SPOOFCHK, offsetof(struct vfctl_vf_attrs, spoofchk)},
+	{IFLA_VF_TRUST, VFCTL_ATTR_TRUST, offsetof(struct vfctl_vf_attrs, trust)},
+	{IFLA_VF_RSS_QUERY_EN, VFCTL_ATTR_QUERY_RSS, offsetof(struct vfctl_vf_attrs, query_rss)},
+};
+
+/* What a driver reports that does not know. */
 #define SETTING_UNKNOWN UINT32_MAX
 
-static void read_setting(const struct nlattr *attr, bool *value, uint32_t bit, uint32_t *mask)
+static void read_setting(const struct nlattr *attr, struct vfctl_vf_attrs *a)
 {
 	const struct ifla_vf_spoofchk *s = payload(attr, sizeof(*s));
 
-	if (!s || s->setting == SETTING_UNKNOWN)
-		return;
-	*value = s->setting;
-	*mask |= bit;
+	for (size_t i = 0; s && s->setting != SETTING_UNKNOWN && i < ARRAY_SIZE(settings); i++)
+		if (mnl_attr_get_type(attr) == settings[i].type) {
+			*(bool *)((char *)a + settings[i].member) = s->setting;
+			a->mask |= settings[i].bit;
+		}
 }
 
 static void read_mac(const struct nlattr *attr, struct nl_vf *vf)
@@ -261,18 +273,8 @@ static void read_vf(const struct nlattr *nest, struct nl_vf *vf)
 		case IFLA_VF_RATE:
 			read_rate(attr, &vf->attrs);
 			break;
-		case IFLA_VF_SPOOFCHK:
-			read_setting(attr, &vf->attrs.spoofchk, VFCTL_ATTR_SPOOFCHK,
-				&vf->attrs.mask);
-			break;
-		case IFLA_VF_TRUST:
-			read_setting(attr, &vf->attrs.trust, VFCTL_ATTR_TRUST, &vf->attrs.mask);
-			break;
 		case IFLA_VF_LINK_STATE:
 			read_link_state(attr, &vf->attrs);
-			break;
-		case IFLA_VF_RSS_QUERY_EN:
-			read_setting(attr, &vf->attrs.query_rss, VFCTL_ATTR_QUERY_RSS, &vf->attrs.mask);
 			break;
 		case IFLA_VF_IB_NODE_GUID:
 			read_guid(attr, &vf->attrs.node_guid, VFCTL_ATTR_NODE_GUID,
@@ -283,6 +285,7 @@ static void read_vf(const struct nlattr *nest, struct nl_vf *vf)
 				&vf->attrs.mask);
 			break;
 		default:
+			read_setting(attr, &vf->attrs);
 			break;
 		}
 	}
@@ -462,32 +465,11 @@ static void put_rate(struct nlmsghdr *m, uint32_t vf, const struct vfctl_vf_attr
 	mnl_attr_put(m, IFLA_VF_RATE, sizeof(rate), &rate);
 }
 
-static void put_spoofchk(struct nlmsghdr *m, uint32_t vf, const struct vfctl_vf_attrs *a)
-{
-	struct ifla_vf_spoofchk s = {vf, a->spoofchk};
-
-	mnl_attr_put(m, IFLA_VF_SPOOFCHK, sizeof(s), &s);
-}
-
-static void put_trust(struct nlmsghdr *m, uint32_t vf, const struct vfctl_vf_attrs *a)
-{
-	struct ifla_vf_trust s = {vf, a->trust};
-
-	mnl_attr_put(m, IFLA_VF_TRUST, sizeof(s), &s);
-}
-
 static void put_link_state(struct nlmsghdr *m, uint32_t vf, const struct vfctl_vf_attrs *a)
 {
 	struct ifla_vf_link_state s = {vf, a->link_state};
 
 	mnl_attr_put(m, IFLA_VF_LINK_STATE, sizeof(s), &s);
-}
-
-static void put_query_rss(struct nlmsghdr *m, uint32_t vf, const struct vfctl_vf_attrs *a)
-{
-	struct ifla_vf_rss_query_en s = {vf, a->query_rss};
-
-	mnl_attr_put(m, IFLA_VF_RSS_QUERY_EN, sizeof(s), &s);
 }
 
 /* In host order (rtnetlink carries a plain u64; iproute2's get_guid() builds the same). */
@@ -512,13 +494,21 @@ static const struct {
 	{VFCTL_ATTR_MAC, put_mac},
 	{VFCTL_ATTR_VLAN, put_vlan},
 	{VFCTL_ATTR_RATE, put_rate},
-	{VFCTL_ATTR_SPOOFCHK, put_spoofchk},
-	{VFCTL_ATTR_TRUST, put_trust},
 	{VFCTL_ATTR_LINK_STATE, put_link_state},
-	{VFCTL_ATTR_QUERY_RSS, put_query_rss},
 	{VFCTL_ATTR_NODE_GUID, put_node_guid},
 	{VFCTL_ATTR_PORT_GUID, put_port_guid},
 };
+
+static void put_settings(struct nlmsghdr *m, const struct nl_vf_set *row)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(settings); i++) {
+		const char *member = (const char *)&row->attrs + settings[i].member;
+		struct ifla_vf_spoofchk s = {row->vf, *(const bool *)member};
+
+		if (row->bits & settings[i].bit)
+			mnl_attr_put(m, settings[i].type, sizeof(s), &s);
+	}
+}
 
 static int put_row(struct nl_request *rq, int ifindex, const struct nl_vf_set *row)
 {
@@ -536,6 +526,7 @@ static int put_row(struct nl_request *rq, int ifindex, const struct nl_vf_set *r
 	for (size_t i = 0; i < ARRAY_SIZE(classes); i++)
 		if (row->bits & classes[i].bits)
 			classes[i].put(m, row->vf, &row->attrs);
+	put_settings(m, row);
 	mnl_attr_nest_end(m, nest);
 	mnl_attr_nest_end(m, list);
 	nl_end(rq, m);

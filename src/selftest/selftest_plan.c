@@ -4,6 +4,7 @@
 #include <stdio.h>
 
 #include "base/util.h"
+#include "base/vfattr.h"
 #include "selftest/selftest.h"
 
 #define BIT VFCTL_COALESCE_BIT
@@ -69,21 +70,9 @@ static const struct {
 	{{"max-rate"}, {"200"}, VFCTL_ATTR_MAX_RATE},
 	{{"min-rate", "max-rate"}, {"50", "200"}, VFCTL_ATTR_MIN_RATE},
 	{{"min-rate", "max-rate"}, {"0", "0"}, VFCTL_ATTR_MAX_RATE},
-	{{"spoofchk"}, {"off"}, VFCTL_ATTR_SPOOFCHK},
-	{{"spoofchk"}, {"on"}, VFCTL_ATTR_SPOOFCHK},
-	{{"trust"}, {"on"}, VFCTL_ATTR_TRUST},
-	{{"trust"}, {"off"}, VFCTL_ATTR_TRUST},
-	{{"link-state"}, {"enable"}, VFCTL_ATTR_LINK_STATE},
-	{{"link-state"}, {"disable"}, VFCTL_ATTR_LINK_STATE},
-	{{"link-state"}, {"auto"}, VFCTL_ATTR_LINK_STATE},
-	{{"query-rss"}, {"on"}, VFCTL_ATTR_QUERY_RSS},
-	{{"query-rss"}, {"off"}, VFCTL_ATTR_QUERY_RSS},
 }, infiniband[] = {
 	{{"node-guid"}, {"02:76:66:63:74:6c:00:01"}, VFCTL_ATTR_NODE_GUID},
 	{{"port-guid"}, {"02:76:66:63:74:6c:00:02"}, VFCTL_ATTR_PORT_GUID},
-	{{"link-state"}, {"enable"}, VFCTL_ATTR_LINK_STATE},
-	{{"link-state"}, {"disable"}, VFCTL_ATTR_LINK_STATE},
-	{{"link-state"}, {"auto"}, VFCTL_ATTR_LINK_STATE},
 };
 
 /* What a VF has in legacy mode alone; in switchdev mode it is its representor's. */
@@ -120,6 +109,37 @@ static bool is_network(const struct vfctl_selftest *t)
 	return t->pf->class_code >> 16 == CLASS_NETWORK;
 }
 
+/* Each value of a switch or of words: the safe default last, which leaves the VF with it. */
+static void add_values(struct vfctl_selftest *t, const struct vfctl_vf_attr_info *info)
+{
+	const char *words[8] = {"off", "on"}, *other;
+	size_t count = 2, safe = 0;
+
+	if (info->type == VFCTL_ATTR_TYPE_WORD)
+		for (count = 0; count < ARRAY_SIZE(words) &&
+			vfctl_vf_attr_word(info, count, &words[count], &other);)
+			count++;
+	for (size_t i = 0; i < count; i++) {
+		struct vfctl_vf_attrs attrs = {0};
+
+		vfctl_vf_attrs_parse(t->ctx, info->key, words[i], &attrs);
+		if (vfctl_vf_attrs_default(&attrs))
+			safe = i;
+		else
+			add_attr(t, (const char *[3]){info->key}, (const char *[3]){words[i]}, info->bit);
+	}
+	add_attr(t, (const char *[3]){info->key}, (const char *[3]){words[safe]}, info->bit);
+}
+
+static void add_all_values(struct vfctl_selftest *t, uint32_t bits)
+{
+	const struct vfctl_vf_attr_info *info;
+
+	for (size_t i = 0; (info = vfctl_vf_attr_info(i)); i++)
+		if (info->bit & bits)
+			add_values(t, info);
+}
+
 static void add_attributes(struct vfctl_selftest *t)
 {
 	if (!t->pf->infiniband && !t->pf->ifindex) {
@@ -130,10 +150,13 @@ static void add_attributes(struct vfctl_selftest *t)
 	if (t->pf->infiniband) {
 		for (size_t i = 0; i < ARRAY_SIZE(infiniband); i++)
 			add_attr(t, infiniband[i].keys, infiniband[i].values, infiniband[i].decides);
+		add_all_values(t, VFCTL_ATTR_LINK_STATE);
 		return;
 	}
 	for (size_t i = 0; i < ARRAY_SIZE(ethernet); i++)
 		add_attr(t, ethernet[i].keys, ethernet[i].values, ethernet[i].decides);
+	add_all_values(t, attrs_of_type(VFCTL_ATTR_TYPE_SWITCH) |
+		(attrs_of_type(VFCTL_ATTR_TYPE_WORD) & ~VFCTL_ATTR_VLAN));
 	add_trial(t, "attributes", selftest_try_refused_mac, "a multicast MAC is refused");
 	add_trial(t, "attributes", selftest_try_refused_vf, "a VF that is not there is refused");
 }

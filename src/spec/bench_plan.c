@@ -140,7 +140,7 @@ static const struct shape endpoint_shapes[] = {
 	{.read = read_cpus, .kinds = SHAPE_TEXT, .pattern = "^[0-9,-]+$"},
 };
 static const struct table endpoint_table = {endpoint_keys, ARRAY_SIZE(endpoint_keys),
-	endpoint_shapes, ARRAY_SIZE(endpoint_shapes), NULL};
+	endpoint_shapes, ARRAY_SIZE(endpoint_shapes), .required = NULL};
 
 /* What is given to programs as an argument must not look like an option of theirs. */
 static int check_words(struct reader *r, const struct doc_node *node,
@@ -263,7 +263,7 @@ static const struct shape setting_shapes[] = {
 	{.read = read_word_setting, .kinds = SHAPE_WORDS},
 };
 static const struct table setting_table = {setting_keys, ARRAY_SIZE(setting_keys), setting_shapes,
-	ARRAY_SIZE(setting_shapes), NULL};
+	ARRAY_SIZE(setting_shapes), .required = NULL};
 
 static int read_settings(struct reader *r, const struct key *key, const struct doc_node *value,
 	void *object)
@@ -282,7 +282,7 @@ static const struct key wireguard_rows[] = {
 	{"mtu", read_u32, offsetof(struct wireguard_keys, mtu), 576, MTU_MAX, NULL},
 };
 static const struct table wireguard_table = {wireguard_rows, ARRAY_SIZE(wireguard_rows), NULL, 0,
-	NULL};
+	.required = NULL};
 
 static int read_wireguard(struct reader *r, const struct key *key, const struct doc_node *value,
 	void *object)
@@ -307,7 +307,8 @@ static const struct shape configuration_shapes[] = {
 	{.read = read_wireguard, .map = &wireguard_table},
 };
 static const struct table configuration_table = {configuration_keys,
-	ARRAY_SIZE(configuration_keys), configuration_shapes, ARRAY_SIZE(configuration_shapes), NULL};
+	ARRAY_SIZE(configuration_keys), configuration_shapes, ARRAY_SIZE(configuration_shapes),
+	.required = NULL};
 
 /* With two endpoints there is no question who is who: the first is the client. */
 static int choose_ends(struct reader *r, const struct doc_node *node,
@@ -428,7 +429,7 @@ static const struct shape plan_shapes[] = {
 };
 static const char *const required[] = {"endpoints", "configurations", "tests", NULL};
 const struct table bench_table = {plan_keys, ARRAY_SIZE(plan_keys), plan_shapes,
-	ARRAY_SIZE(plan_shapes), required};
+	ARRAY_SIZE(plan_shapes), .required = required};
 
 static int check_ends(struct reader *r, const struct doc_node *map, struct bench_plan *plan)
 {

@@ -166,7 +166,7 @@ static const struct shape test_shapes[] = {
 };
 static const char *const required[] = {"tool", NULL};
 const struct table bench_test_table = {test_keys, ARRAY_SIZE(test_keys), test_shapes,
-	ARRAY_SIZE(test_shapes), required};
+	ARRAY_SIZE(test_shapes), .required = required};
 
 /* A command is asked for one number, by one of two ways. */
 static int check_command(struct reader *r, const struct doc_node *node, const struct bench_plan_test *t)

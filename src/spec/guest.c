@@ -298,7 +298,7 @@ static const struct shape guest_shapes[] = {
 };
 static const char *const guest_required[] = {"name", "vcpus|cells", "memory|cells", NULL};
 const struct table guest_table = {guest_keys, ARRAY_SIZE(guest_keys), guest_shapes,
-	ARRAY_SIZE(guest_shapes), guest_required};
+	ARRAY_SIZE(guest_shapes), .required = guest_required};
 
 static int set_default(struct reader *r, char **member, const char *text)
 {

@@ -54,7 +54,7 @@ static const struct shape cell_shapes[] = {
 };
 static const char *const cell_required[] = {"vcpus", "memory", NULL};
 const struct table cell_table = {cell_keys, ARRAY_SIZE(cell_keys), cell_shapes,
-	ARRAY_SIZE(cell_shapes), cell_required};
+	ARRAY_SIZE(cell_shapes), .required = cell_required};
 
 static int read_cell(struct reader *r, const struct doc_node *node, void *object)
 {

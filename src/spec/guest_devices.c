@@ -37,7 +37,7 @@ static const struct key disk_keys[] = {
 };
 
 static const char *const disk_required[] = {"file|block", NULL};
-const struct table disk_table = {disk_keys, ARRAY_SIZE(disk_keys), NULL, 0, disk_required};
+const struct table disk_table = {disk_keys, ARRAY_SIZE(disk_keys), NULL, 0, .required = disk_required};
 
 static int finish_disk(struct reader *r, const struct doc_node *node, struct disk_file *d,
 	const struct doc_node *const *seen)
@@ -143,10 +143,6 @@ static const char *const fabric_words[] = {"any", "ethernet", "infiniband", NULL
 static const char *const affinity_words[] = {
 	"required", "preferred", "socket", "any", NULL};
 static const char *const form_words[] = {"auto", "interface", "hostdev", NULL};
-static const char *const min_rate[] = {"min-rate", NULL};
-static const char *const max_rate[] = {"max-rate", NULL};
-static const char *const link_state[] = {"link-state", NULL};
-static const char *const query_rss[] = {"query-rss", NULL};
 
 enum { VF_PF, VF_MAC, VF_FABRIC, VF_GUID, VF_GUID_POOL, VF_PKEY };
 
@@ -162,16 +158,6 @@ static const struct key vf_keys[] = {
 	[VF_PKEY] = {"pkey", read_pkey, V(identity.pkey), 1, 64, NULL},
 	{"mac_pool", read_line, V(identity.mac_pool), 1, 32, NULL},
 	{"count", read_u32, V(count), 1, VFCTL_GUEST_VFS_MAX, NULL},
-	{"vlan", read_attr, 0, 0, 0, NULL},
-	{"qos", read_attr, 0, 0, 0, NULL},
-	{"proto", read_attr, 0, 0, 0, NULL},
-	{"min_rate_mbps", read_attr, 0, 0, 0, min_rate},
-	{"max_rate_mbps", read_attr, 0, 0, 0, max_rate},
-	{"spoofchk", read_attr, 0, 0, 0, NULL},
-	{"trust", read_attr, 0, 0, 0, NULL},
-	{"query_rss", read_attr, 0, 0, 0, query_rss},
-	{"link_state", read_attr, 0, 0, 0, link_state},
-	{"msix", read_attr, 0, 0, 0, NULL},
 	{"form", read_word, V(form), 0, 0, form_words},
 	{"port", read_u32, V(port), 1, 255, NULL},
 	{"mtu", read_u32, V(mtu), VFCTL_MTU_MIN, VFCTL_MTU_MAX, NULL},
@@ -184,7 +170,6 @@ static const char *const auto_words[] = {"auto", NULL};
 static const char *const cell_words[] = {"any", "each", NULL};
 static const struct shape vf_shapes[] = {
 	{.read = read_pf, .kinds = SHAPE_TEXT, .pattern = "^[^ /.-][^ /]*$"},
-	{.read = read_attr, .kinds = SHAPE_ATTR},
 	{.read = read_address, .kinds = SHAPE_ATTR, .words = auto_words},
 	{.read = read_pkey, .kinds = SHAPE_TEXT},
 	{.read = read_vf_cell, .kinds = SHAPE_NUMBER, .max = VFCTL_CELLS_MAX - 1,
@@ -192,7 +177,7 @@ static const struct shape vf_shapes[] = {
 };
 static const char *const vf_required[] = {"pf|fabric", NULL};
 const struct table vf_table = {vf_keys, ARRAY_SIZE(vf_keys), vf_shapes, ARRAY_SIZE(vf_shapes),
-	vf_required};
+	vf_required, .attr_bits = VFCTL_ATTR_POLICY, .attrs = V(attrs), .attr_file = GUEST_FILE};
 
 static int finish_vf(struct reader *r, const struct doc_node *node,
 	struct vfctl_guest_vf *vf, const struct doc_node *const *seen)
@@ -255,7 +240,7 @@ static int read_vf(struct reader *r, const struct doc_node *node, void *object)
 		return ctx_oom(r->ctx);
 	vf = &guest->vfs[guest->vf_count++];
 	*vf = (struct vfctl_guest_vf){.count = 1, .cell = VFCTL_CELL_ANY, .line = node->line};
-	error = reader_map(r, node, vf_keys, ARRAY_SIZE(vf_keys), vf, seen);
+	error = reader_table(r, node, &vf_table, vf, seen);
 	return error < 0 ? error : finish_vf(r, node, vf, seen);
 }
 

@@ -53,7 +53,7 @@ static const struct shape tuning_shapes[] = {
 	{.read = read_tuning_interrupts, .kinds = SHAPE_SWITCH},
 };
 const struct table guest_tuning_table = {tuning_keys, ARRAY_SIZE(tuning_keys), tuning_shapes,
-	ARRAY_SIZE(tuning_shapes), NULL};
+	ARRAY_SIZE(tuning_shapes), .required = NULL};
 
 int read_guest_tuning(struct reader *r, const struct key *key, const struct doc_node *value,
 	void *object)

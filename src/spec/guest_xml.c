@@ -67,7 +67,7 @@ static const struct shape xml_shapes[] = {
 	{.read = read_choice, .kinds = SHAPE_SWITCH, .words = choice_words},
 };
 const struct table xml_table = {xml_keys, ARRAY_SIZE(xml_keys), xml_shapes,
-	ARRAY_SIZE(xml_shapes), NULL};
+	ARRAY_SIZE(xml_shapes), .required = NULL};
 
 int read_guest_xml(struct reader *r, const struct key *key, const struct doc_node *value,
 	void *object)

@@ -237,11 +237,11 @@ static const struct shape partition_shapes[] = {
 };
 static const char *const partition_required[] = {"name", "pkey", NULL};
 static const struct table partition_table = {partition_keys, ARRAY_SIZE(partition_keys),
-	partition_shapes, ARRAY_SIZE(partition_shapes), partition_required};
+	partition_shapes, ARRAY_SIZE(partition_shapes), .required = partition_required};
 
 static const char *const command_required[] = {"command", NULL};
 static const struct table after_change_table = {after_change_keys, ARRAY_SIZE(after_change_keys),
-	NULL, 0, command_required};
+	NULL, 0, .required = command_required};
 
 static const char *const typical_words[] = {"default", "learned", NULL};
 static const struct shape typical_shape = {.map = &typical_table};
@@ -273,7 +273,7 @@ static const struct shape host_shapes[] = {
 	{.read = read_exposed, .kinds = SHAPE_WORDS},
 };
 const struct table host_table = {host_keys, ARRAY_SIZE(host_keys), host_shapes,
-	ARRAY_SIZE(host_shapes), NULL};
+	ARRAY_SIZE(host_shapes), .required = NULL};
 
 static int check_cpus(struct reader *r, const struct vfctl_host_spec *spec,
 	const struct doc_node *const *seen)

@@ -55,7 +55,7 @@ static const struct key typical_keys[] = {
 
 static const char *const typical_required[] = {"vcpus", NULL};
 const struct table typical_table = {typical_keys, ARRAY_SIZE(typical_keys), NULL, 0,
-	typical_required};
+	.required = typical_required};
 
 static int read_typical_guest(struct reader *r, const struct doc_node *node, void *object)
 {

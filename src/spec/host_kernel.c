@@ -45,7 +45,7 @@ static const struct shape page_shapes[] = {
 };
 static const char *const page_required[] = {"node", "size", "count", NULL};
 const struct table page_table = {page_keys, ARRAY_SIZE(page_keys), page_shapes,
-	ARRAY_SIZE(page_shapes), page_required};
+	ARRAY_SIZE(page_shapes), .required = page_required};
 
 static int read_pages(struct reader *r, const struct doc_node *node, void *object)
 {
@@ -129,7 +129,7 @@ static const struct shape kernel_shapes[] = {
 	{.read = read_name_text, .kinds = SHAPE_TEXT, .pattern = NAME_PATTERN},
 };
 const struct table kernel_table = {kernel_keys, ARRAY_SIZE(kernel_keys), kernel_shapes,
-	ARRAY_SIZE(kernel_shapes), NULL};
+	ARRAY_SIZE(kernel_shapes), .required = NULL};
 
 int read_kernel(struct reader *r, const struct key *key, const struct doc_node *value, void *object)
 {

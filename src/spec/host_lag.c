@@ -27,7 +27,7 @@ static const struct shape lag_shapes[] = {
 };
 static const char *const lag_required[] = {"bond", "mode", "pfs", NULL};
 const struct table lag_table = {lag_keys, ARRAY_SIZE(lag_keys), lag_shapes, ARRAY_SIZE(lag_shapes),
-	lag_required};
+	.required = lag_required};
 
 /* A port is of one bond. */
 static int check_twice(struct reader *r, const struct vfctl_host_spec *spec,

@@ -66,7 +66,7 @@ static const struct shape match_shapes[] = {
 		.pattern = "^[0-9A-Fa-f]{4}:[0-9A-Fa-f]{4}$"},
 };
 static const struct table match_table = {match_keys, ARRAY_SIZE(match_keys), match_shapes,
-	ARRAY_SIZE(match_shapes), NULL};
+	ARRAY_SIZE(match_shapes), .required = NULL};
 
 static int read_match(struct reader *r, const struct key *key, const struct doc_node *value,
 	void *object)
@@ -86,30 +86,17 @@ static int read_vf_attr(struct reader *r, const struct key *key, const struct do
 	return reader_attr(r, key, value, &range->attrs);
 }
 
-static const char *const min_rate[] = {"min-rate", NULL};
-static const char *const max_rate[] = {"max-rate", NULL};
-
 static const struct key range_keys[] = {
-	{"mac", read_vf_attr, 0, 0, 0, NULL},
 	{"guid", read_vf_attr, 0, 0, 0, NULL},
-	{"node-guid", read_vf_attr, 0, 0, 0, NULL},
-	{"port-guid", read_vf_attr, 0, 0, 0, NULL},
-	{"vlan", read_vf_attr, 0, 0, 0, NULL},
-	{"qos", read_vf_attr, 0, 0, 0, NULL},
-	{"proto", read_vf_attr, 0, 0, 0, NULL},
-	{"min-rate-mbps", read_vf_attr, 0, 0, 0, min_rate},
-	{"max-rate-mbps", read_vf_attr, 0, 0, 0, max_rate},
-	{"spoofchk", read_vf_attr, 0, 0, 0, NULL},
-	{"trust", read_vf_attr, 0, 0, 0, NULL},
-	{"query-rss", read_vf_attr, 0, 0, 0, NULL},
-	{"link-state", read_vf_attr, 0, 0, 0, NULL},
 };
 
 static const struct shape range_shapes[] = {
 	{.read = read_vf_attr, .kinds = SHAPE_ATTR},
 };
 static const struct table range_table = {range_keys, ARRAY_SIZE(range_keys), range_shapes,
-	ARRAY_SIZE(range_shapes), NULL};
+	ARRAY_SIZE(range_shapes), NULL,
+	.attr_bits = VFCTL_ATTR_MAC | VFCTL_ATTR_GUIDS | (VFCTL_ATTR_POLICY & ~VFCTL_ATTR_MSIX),
+	.attrs = offsetof(struct vfctl_vf_range, attrs), .attr_file = HOST_FILE};
 
 /* "3" or "0-3". */
 static bool read_indexes(const char *text, struct vfctl_vf_range *ret)
@@ -157,7 +144,7 @@ static int read_range(struct reader *r, const struct doc_node *at, const struct 
 	if (!read_indexes(at->text, &range))
 		return reader_fail(r, at, at->text, -EINVAL,
 			"it is no VF; write an index such as 0, or a range such as 0-3");
-	error = reader_map(&inner, value, range_keys, ARRAY_SIZE(range_keys), &range, NULL);
+	error = reader_table(&inner, value, &range_table, &range, NULL);
 	if (error == 0)
 		error = check_range(r, at, at->text, pf, &range);
 	if (error < 0)
@@ -237,7 +224,7 @@ static const struct key representor_keys[] = {
 };
 static const char *const representors_required[] = {"bridge", NULL};
 static const struct table representors_table = {representor_keys, ARRAY_SIZE(representor_keys), NULL, 0,
-	representors_required};
+	.required = representors_required};
 
 static int read_representors(struct reader *r, const struct key *key, const struct doc_node *value,
 	void *object)
@@ -319,7 +306,7 @@ static const struct shape pf_shapes[] = {
 };
 static const char *const pf_required[] = {"match", NULL};
 const struct table pf_table = {pf_keys, ARRAY_SIZE(pf_keys), pf_shapes, ARRAY_SIZE(pf_shapes),
-	pf_required};
+	.required = pf_required};
 
 static int check_unmanaged(struct reader *r, const struct doc_node *const *seen)
 {

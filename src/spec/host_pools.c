@@ -191,7 +191,7 @@ static const struct key pool_keys[] = {
 
 static const char *const range_required[] = {"first", "last", NULL};
 static const struct table range_table = {range_keys, ARRAY_SIZE(range_keys), NULL, 0,
-	range_required};
+	.required = range_required};
 static const struct shape range_shape = {.kinds = SHAPE_STRING, .pattern = "[.][.]",
 	.map = &range_table};
 static const struct shape value_shape = {.kinds = SHAPE_TEXT};
@@ -202,7 +202,7 @@ static const struct shape pool_shapes[] = {
 };
 static const char *const pool_required[] = {"name", NULL};
 const struct table pool_table = {pool_keys, ARRAY_SIZE(pool_keys), pool_shapes,
-	ARRAY_SIZE(pool_shapes), pool_required};
+	ARRAY_SIZE(pool_shapes), .required = pool_required};
 
 static int check_derive(struct reader *r, const struct doc_node *node,
 	const struct entry *e, const struct doc_node *const *seen)

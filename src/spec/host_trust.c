@@ -65,7 +65,7 @@ static const struct shape foreign_shapes[] = {
 	{.read = read_vlans, .kinds = SHAPE_TEXT},
 };
 const struct table foreign_table = {foreign_keys, ARRAY_SIZE(foreign_keys), foreign_shapes,
-	ARRAY_SIZE(foreign_shapes), NULL};
+	ARRAY_SIZE(foreign_shapes), .required = NULL};
 
 int read_foreign(struct reader *r, const struct key *key, const struct doc_node *value,
 	void *object)
@@ -112,7 +112,7 @@ static const struct key hook_rows[] = {
 		HOOK_TIMEOUT_MAX_MS, NULL},
 	{"leased-vfs", read_word, offsetof(struct hook_keys, leased_vfs), 0, 0, leased_words},
 };
-const struct table hook_table = {hook_rows, ARRAY_SIZE(hook_rows), NULL, 0, NULL};
+const struct table hook_table = {hook_rows, ARRAY_SIZE(hook_rows), NULL, 0, .required = NULL};
 
 int read_hook(struct reader *r, const struct key *key, const struct doc_node *value,
 	void *object)

@@ -93,7 +93,7 @@ static const struct shape coalesce_shapes[] = {
 };
 static const char *const profile_required[] = {"name", NULL};
 const struct table profile_table = {profile_keys, ARRAY_SIZE(profile_keys), coalesce_shapes,
-	ARRAY_SIZE(coalesce_shapes), profile_required};
+	ARRAY_SIZE(coalesce_shapes), .required = profile_required};
 
 void profile_clear(struct vfctl_profile *p)
 {
@@ -169,7 +169,7 @@ static const struct key tuning_keys[] = {
 	COALESCE_ROWS(T(coalesce)),
 };
 const struct table pf_tuning_table = {tuning_keys, ARRAY_SIZE(tuning_keys), coalesce_shapes,
-	ARRAY_SIZE(coalesce_shapes), NULL};
+	ARRAY_SIZE(coalesce_shapes), .required = NULL};
 
 int read_pf_tuning(struct reader *r, const struct key *key, const struct doc_node *value,
 	void *object)

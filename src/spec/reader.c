@@ -55,49 +55,76 @@ static size_t distance(const char *a, const char *b)
 	return row[n];
 }
 
-static const char *nearest(const char *name, const struct key *keys, size_t count)
+int read_table_attr(struct reader *r, const struct key *key, const struct doc_node *value,
+	void *object)
+{
+	return reader_attr(r, key, value, (void *)((char *)object + key->offset));
+}
+
+bool table_key(const struct table *table, size_t index, struct key *ret)
+{
+	const struct vfctl_vf_attr_info *info;
+	size_t skip = index - table->count;
+
+	if (index < table->count) {
+		*ret = table->keys[index];
+		return true;
+	}
+	for (size_t i = 0; (info = vfctl_vf_attr_info(i)); i++)
+		if (info->bit & table->attr_bits && !skip--) {
+			*ret = (struct key){.name = info->file[table->attr_file], .read = read_table_attr,
+				.offset = table->attrs, .words = &info->key};
+			return true;
+		}
+	return false;
+}
+
+/* The key most like what was written; NULL: none is alike. */
+static const char *nearest(const char *name, const struct table *table)
 {
 	size_t best_distance = strlen(name) / 3 + 2;
 	const char *best = NULL;
+	struct key key;
 
-	for (size_t i = 0; i < count; i++) {
-		size_t d = distance(name, keys[i].name);
+	for (size_t i = 0; table_key(table, i, &key); i++) {
+		size_t d = distance(name, key.name);
 
 		if (d < best_distance) {
 			best_distance = d;
-			best = keys[i].name;
+			best = key.name;
 		}
 	}
 	return best;
 }
 
-/* A VF attribute in the words of ip link or sysfs; ours may go on with a unit. */
-static const char *called_otherwise(const char *name, const struct key *keys, size_t count)
+/* A VF attribute as ip link or sysfs call it; our key may end with a unit. */
+static const char *called_otherwise(const char *name, const struct table *table)
 {
 	const char *ours = vfctl_vf_attr_name(name);
+	struct key key;
 
-	for (size_t i = 0; ours && i < count; i++) {
-		const char *key = keys[i].name, *p = ours;
+	for (size_t i = 0; ours && table_key(table, i, &key); i++) {
+		const char *k = key.name, *p = ours;
 
-		for (; *p && (*p == '-' ? '_' : *p) == *key; p++)
-			key++;
+		for (; *p && (*p == *k || (*p == '-' && *k == '_')); p++)
+			k++;
 		if (!*p)
-			return keys[i].name;
+			return key.name;
 	}
-	return nearest(name, keys, count);
+	return nearest(name, table);
 }
 
-static int fail_unknown(
-	struct reader *r, const struct doc_node *at, const struct key *keys, size_t count)
+static int fail_unknown(struct reader *r, const struct doc_node *at, const struct table *table)
 {
-	const char *like = called_otherwise(at->text, keys, count);
+	const char *like = called_otherwise(at->text, table);
 	_buf_ struct buf known = {0};
+	struct key key;
 
 	if (like)
 		return reader_fail(
 			r, at, at->text, -EINVAL, "no such key; did you mean %s?", like);
-	for (size_t i = 0; i < count; i++)
-		buf_printf(&known, "%s%s", i ? ", " : "", keys[i].name);
+	for (size_t i = 0; table_key(table, i, &key); i++)
+		buf_printf(&known, "%s%s", i ? ", " : "", key.name);
 	return reader_fail(r, at, at->text, -EINVAL, "no such key; known are %s",
 		known.failed ? "" : known.data);
 }
@@ -111,12 +138,14 @@ bool reader_same_key(const char *a, const char *b)
 	return *a == *b;
 }
 
-static const struct key *find_key(const struct key *keys, size_t count, const char *name)
+static bool find_key(const struct table *table, const char *name, struct key *ret, size_t *ret_index)
 {
-	for (size_t i = 0; i < count; i++)
-		if (reader_same_key(keys[i].name, name))
-			return &keys[i];
-	return NULL;
+	for (size_t i = 0; table_key(table, i, ret); i++)
+		if (reader_same_key(ret->name, name)) {
+			*ret_index = i;
+			return true;
+		}
+	return false;
 }
 
 /* "lag[0].", as keys in it are named, is without the point here. */
@@ -131,28 +160,39 @@ static int fail_no_map(const struct reader *r, const struct doc_node *node, cons
 		(int)(len - 1), r->path, first);
 }
 
+int reader_table(struct reader *r, const struct doc_node *node, const struct table *table,
+	void *object, const struct doc_node **ret_seen)
+{
+	struct key key;
+	size_t index;
+
+	table_key(table, 0, &key);
+	if (node->kind != DOC_MAP)
+		return fail_no_map(r, node, key.name);
+	for (size_t i = 0; i < node->count; i++) {
+		int error;
+
+		if (!find_key(table, node->keys[i]->text, &key, &index))
+			return fail_unknown(r, node->keys[i], table);
+		for (size_t k = 0; k < i; k++)
+			if (reader_same_key(node->keys[k]->text, node->keys[i]->text))
+				return reader_fail(r, node->keys[i], key.name, -EINVAL,
+					"the key is given twice, once as %s", node->keys[k]->text);
+		error = key.read(r, &key, node->items[i], object);
+		if (error < 0)
+			return error;
+		if (ret_seen && index < table->count)
+			ret_seen[index] = node->items[i];
+	}
+	return 0;
+}
+
 int reader_map(struct reader *r, const struct doc_node *node, const struct key *keys,
 	size_t count, void *object, const struct doc_node **ret_seen)
 {
-	if (node->kind != DOC_MAP)
-		return fail_no_map(r, node, keys[0].name);
-	for (size_t i = 0; i < node->count; i++) {
-		const struct key *key = find_key(keys, count, node->keys[i]->text);
-		int error;
+	const struct table table = {.keys = keys, .count = count};
 
-		if (!key)
-			return fail_unknown(r, node->keys[i], keys, count);
-		for (size_t k = 0; k < i; k++)
-			if (reader_same_key(node->keys[k]->text, node->keys[i]->text))
-				return reader_fail(r, node->keys[i], key->name, -EINVAL,
-					"the key is given twice, once as %s", node->keys[k]->text);
-		error = key->read(r, key, node->items[i], object);
-		if (error < 0)
-			return error;
-		if (ret_seen)
-			ret_seen[key - keys] = node->items[i];
-	}
-	return 0;
+	return reader_table(r, node, &table, object, ret_seen);
 }
 
 int reader_inner(struct reader *r, const struct key *key, const struct doc_node *value,
@@ -161,7 +201,7 @@ int reader_inner(struct reader *r, const struct key *key, const struct doc_node 
 	_free_ char *path = str_format("%s%s.", r->path, key->name);
 	struct reader inner = {.ctx = r->ctx, .path = path};
 
-	return path ? reader_map(&inner, value, table->keys, table->count, object, NULL) : ctx_oom(r->ctx);
+	return path ? reader_table(&inner, value, table, object, NULL) : ctx_oom(r->ctx);
 }
 
 int reader_short(struct reader *r, const struct key *key, const struct doc_node *value,

@@ -58,7 +58,14 @@ struct table {
 	const struct shape *shapes;
 	size_t shape_count;
 	const char *const *required; /* NULL-terminated; "a|b": one of the two */
+	/* Keys for VF attributes besides the rows: which, where they are, and whose spelling. */
+	uint32_t attr_bits;
+	size_t attrs;
+	enum attr_file { HOST_FILE, GUEST_FILE } attr_file;
 };
+
+/* The row of a key, or of an attribute behind the rows; false past the last. */
+bool table_key(const struct table *table, size_t index, struct key *ret);
 
 /*
  * Read the mapping @node by its table. @ret_seen (may be NULL) receives the value of each
@@ -66,6 +73,9 @@ struct table {
  */
 int reader_map(struct reader *r, const struct doc_node *node, const struct key *keys,
 	size_t count, void *object, const struct doc_node **ret_seen);
+/* The same with the attributes of the table, which @ret_seen does not have. */
+int reader_table(struct reader *r, const struct doc_node *node, const struct table *table,
+	void *object, const struct doc_node **ret_seen);
 
 /* The same of the mapping that is the value of @key: its words name both keys. */
 int reader_inner(struct reader *r, const struct key *key, const struct doc_node *value,
@@ -73,7 +83,7 @@ int reader_inner(struct reader *r, const struct key *key, const struct doc_node 
 /* Or of a value that stands for the first key of @table alone. @hint: what to write instead of {}. */
 int reader_short(struct reader *r, const struct key *key, const struct doc_node *value,
 	const struct table *table, void *object, const char *hint);
-/* @value as what the attributes of a VF call the row's first word, else its name. */
+/* @value as the VF attribute that is called like the row's first word, else like its name. */
 int reader_attr(struct reader *r, const struct key *key, const struct doc_node *value,
 	struct vfctl_vf_attrs *io);
 
@@ -117,6 +127,9 @@ int read_seconds(struct reader *r, const struct key *key, const struct doc_node 
 /* The same or "500ms", as milliseconds: @min..@max. */
 int read_milliseconds(struct reader *r, const struct key *key,
 	const struct doc_node *value, void *object);
+/* A VF attribute of a table. */
+int read_table_attr(struct reader *r, const struct key *key, const struct doc_node *value,
+	void *object);
 /* A list of texts of one line each, 1..@max of them; a char **. */
 int read_lines(struct reader *r, const struct key *key, const struct doc_node *value,
 	void *object);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* The JSON schemas of guest.yaml and host.yaml, written from the tables that read the files. */
+#include <ctype.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <stdarg.h>
@@ -102,47 +103,63 @@ static void may_be_text(struct alternatives *a, const char *types, const char *p
 #define STRING "\"string\""
 #define ANY_SCALAR "[\"string\",\"number\",\"boolean\"]"
 
-/* Attributes of VFs have a table of their own (base/vfattr.c), which says it in words. */
+static void may_be_rate(struct alternatives *a, uint32_t max)
+{
+	may_be(a, "{\"type\":\"integer\",\"minimum\":0,\"maximum\":%" PRIu32 "}", max);
+	may_be_text(a, STRING, "^[0-9]+ *([MmGg][Bb]([Ii][Tt](/[Ss])?|[Pp][Ss]))?$", 0, 0);
+}
+
+/* Words of both spellings, in upper or lower case. */
+static void may_be_attr_words(struct alternatives *a, const struct vfctl_vf_attr_info *info)
+{
+	_buf_ struct buf words = {0}, any_case = {0};
+	const char *pair[2];
+
+	buf_puts(&words, "{\"enum\":[");
+	buf_puts(&any_case, "^(");
+	for (size_t i = 0; vfctl_vf_attr_word(info, i, &pair[0], &pair[1]); i++) {
+		buf_puts(&words, i ? "," : "");
+		json_put(&words, pair[0]);
+		for (size_t k = 0; k < 2 && pair[k]; k++) {
+			buf_puts(&any_case, i || k ? "|" : "");
+			for (const char *c = pair[k]; *c; c++)
+				buf_printf(&any_case, isalpha((unsigned char)*c) ? "[%c%c]" : "[%c]",
+					toupper((unsigned char)*c), tolower((unsigned char)*c));
+		}
+	}
+	buf_puts(&words, "]}");
+	buf_puts(&any_case, ")$");
+	may_be_buf(a, &words);
+	a->text.failed |= any_case.failed;
+	may_be_text(a, STRING, any_case.failed ? "" : any_case.data, 0, 0);
+}
+
+/* Attributes of VFs have a table of their own (base/vfattr.c). */
 static bool may_be_attr(struct alternatives *a, const char *name)
 {
-	static const char *const protos[] = {"802.1Q", "802.1ad", NULL};
-	static const char *const states[] = {"auto", "enable", "disable", NULL};
-	static const struct {
-		const char *name, *pattern;
-		uint64_t max;
-		const char *const *words;
-	} rows[] = {
-		{"mac", "^[0-9A-Fa-f]{2}([:-][0-9A-Fa-f]{2}){5}$", 0, NULL},
-		{"guid", "", 0, NULL},
-		{"node-guid", "", 0, NULL},
-		{"port-guid", "", 0, NULL},
-		{"vlan", NULL, VFCTL_VLAN_MAX, NULL},
-		{"qos", NULL, VFCTL_QOS_MAX, NULL},
-		{"proto", "^802[.]1([Qq]|[Aa][Dd])$", 0, protos},
-		{"min-rate", NULL, UINT32_MAX, NULL},
-		{"max-rate", NULL, UINT32_MAX, NULL},
-		{"link-state", "^([Ff][Oo][Ll][Ll][Oo][Ww]|[Uu][Pp]|[Dd][Oo][Ww][Nn])$", 0, states},
-		{"msix", NULL, VFCTL_MSIX_MAX, NULL},
-		{"spoofchk", NULL, 0, NULL},
-		{"trust", NULL, 0, NULL},
-		{"query-rss", NULL, 0, NULL},
-	};
+	const struct vfctl_vf_attr_info *info;
+	size_t i = 0;
 
-	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
-		if (!str_eq(rows[i].name, name))
-			continue;
-		if (rows[i].words)
-			may_be_words(a, rows[i].words);
-		if (rows[i].pattern)
-			may_be_text(a, *rows[i].pattern ? STRING : ANY_SCALAR,
-				*rows[i].pattern ? rows[i].pattern : NULL, 0, 0);
-		else if (rows[i].max)
-			may_be_number(a, 0, rows[i].max);
-		else
-			may_be_switch(a);
-		return true;
-	}
-	return false;
+	/* Both GUIDs. */
+	if (str_eq(name, "guid"))
+		name = "port-guid";
+	while ((info = vfctl_vf_attr_info(i++)) && !str_eq(info->key, name))
+		;
+	if (!info)
+		return false;
+	if (info->type == VFCTL_ATTR_TYPE_SWITCH)
+		may_be_switch(a);
+	else if (info->type == VFCTL_ATTR_TYPE_WORD)
+		may_be_attr_words(a, info);
+	else if (info->type == VFCTL_ATTR_TYPE_NUMBER)
+		may_be_number(a, 0, info->max);
+	else if (info->type == VFCTL_ATTR_TYPE_RATE)
+		may_be_rate(a, info->max);
+	else if (info->type == VFCTL_ATTR_TYPE_MAC)
+		may_be_text(a, STRING, "^[0-9A-Fa-f]{2}([:-][0-9A-Fa-f]{2}){5}$", 0, 0);
+	else
+		may_be_text(a, ANY_SCALAR, NULL, 0, 0);
+	return true;
 }
 
 /* ---- what the readers of reader.h take ---- */
@@ -159,6 +176,7 @@ static const struct shape common[] = {
 	{.read = read_path, .kinds = SHAPE_STRING, .pattern = "^/"},
 	{.read = read_seconds, .kinds = SHAPE_STRING, .pattern = "^[0-9]+[smhd]$"},
 	{.read = read_milliseconds, .kinds = SHAPE_STRING, .pattern = "^[0-9]+(ms|s|m)$"},
+	{.read = read_table_attr, .kinds = SHAPE_ATTR},
 	{.read = read_lines, .kinds = SHAPE_FILLED, .each = &line_shape},
 };
 
@@ -284,11 +302,12 @@ static void other_spellings(const char *name, struct buf *ret)
 static void put_other_spellings(struct writer *w, const struct table *table)
 {
 	bool some = false;
+	struct key key;
 
-	for (size_t i = 0; i < table->count; i++) {
+	for (size_t i = 0; table_key(table, i, &key); i++) {
 		_buf_ struct buf names = {0};
 
-		other_spellings(table->keys[i].name, &names);
+		other_spellings(key.name, &names);
 		w->out->failed |= names.failed;
 		if (!names.len)
 			continue;
@@ -296,7 +315,7 @@ static void put_other_spellings(struct writer *w, const struct table *table)
 		put_line(w);
 		json_put(w->out, names.data);
 		buf_puts(w->out, ":");
-		put_property(w, table, &table->keys[i]);
+		put_property(w, table, &key);
 		some = true;
 	}
 	buf_puts(w->out, some ? "}" : "");
@@ -323,17 +342,19 @@ static void put_required(struct writer *w, const struct table *table)
 
 static void put_members(struct writer *w, const struct table *table, bool filled)
 {
+	struct key key;
+
 	w->depth++;
 	buf_printf(w->out, "\"type\":\"object\",\"additionalProperties\":false%s",
 		filled ? ",\"minProperties\":1" : "");
 	put_required(w, table);
 	buf_puts(w->out, ",\"properties\":{");
-	for (size_t i = 0; i < table->count; i++) {
+	for (size_t i = 0; table_key(table, i, &key); i++) {
 		buf_puts(w->out, i ? "," : "");
 		put_line(w);
-		json_put(w->out, table->keys[i].name);
+		json_put(w->out, key.name);
 		buf_puts(w->out, ":");
-		put_property(w, table, &table->keys[i]);
+		put_property(w, table, &key);
 	}
 	buf_puts(w->out, "}");
 	put_other_spellings(w, table);

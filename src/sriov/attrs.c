@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdio.h>
 
+#include "base/vfattr.h"
 #include "host/host.h"
 #include "infiniband/vf.h"
 #include "netlink/link.h"
@@ -14,35 +15,6 @@
 
 #define RETRIES 20
 #define RETRY_MS 100
-
-/* Attributes by the class in which the kernel takes them. */
-static const struct attr_class {
-	uint32_t bits;
-	const char *name;
-} attr_classes[] = {
-	{VFCTL_ATTR_VLAN, "vlan"},
-	{VFCTL_ATTR_MAC, "mac"},
-	{VFCTL_ATTR_RATE, "rate"},
-	{VFCTL_ATTR_SPOOFCHK, "spoofchk"},
-	{VFCTL_ATTR_TRUST, "trust"},
-	{VFCTL_ATTR_LINK_STATE, "link-state"},
-	{VFCTL_ATTR_QUERY_RSS, "query-rss"},
-	{VFCTL_ATTR_NODE_GUID, "node GUID"},
-	{VFCTL_ATTR_PORT_GUID, "port GUID"},
-};
-
-#define NETLINK_BITS                                                                     \
-	(VFCTL_ATTR_MAC | VFCTL_ATTR_VLAN | VFCTL_ATTR_RATE | VFCTL_ATTR_SPOOFCHK |      \
-		VFCTL_ATTR_TRUST | VFCTL_ATTR_LINK_STATE | VFCTL_ATTR_QUERY_RSS |        \
-		VFCTL_ATTR_GUIDS)
-
-static const char *class_name(uint32_t bits)
-{
-	for (size_t i = 0; i < ARRAY_SIZE(attr_classes); i++)
-		if (attr_classes[i].bits & bits)
-			return attr_classes[i].name;
-	return "attributes";
-}
 
 struct vfctl_vf_attrs attrs_before(const struct vfctl_vf_attrs *now,
 	const struct vfctl_vf_attrs *change)
@@ -71,45 +43,36 @@ void attrs_complete(struct vfctl_vf_attrs *change, const struct vfctl_vf_attrs *
 	}
 }
 
+/* The members that are the same; an untagged frame has no protocol. */
+static uint32_t same_values(const struct vfctl_vf_attrs *change, const struct vfctl_vf_attrs *now)
+{
+	return attrs_same(change, now) | (change->vlan || now->vlan ? 0 : VFCTL_ATTR_VLAN_PROTO);
+}
+
 void attrs_drop_equal(struct vfctl_vf_attrs *change, const struct vfctl_vf_attrs *now)
 {
-	uint32_t same = 0;
+	uint32_t same = same_values(change, now), group;
+	const char *name;
 
-	if (!memcmp(&change->mac, &now->mac, sizeof(now->mac)))
-		same |= VFCTL_ATTR_MAC;
-	if (change->vlan == now->vlan && change->qos == now->qos &&
-		(!change->vlan || change->proto == now->proto))
-		same |= VFCTL_ATTR_VLAN;
-	if (change->min_rate_mbps == now->min_rate_mbps &&
-		change->max_rate_mbps == now->max_rate_mbps)
-		same |= VFCTL_ATTR_RATE;
-	if (change->spoofchk == now->spoofchk)
-		same |= VFCTL_ATTR_SPOOFCHK;
-	if (change->trust == now->trust)
-		same |= VFCTL_ATTR_TRUST;
-	if (change->link_state == now->link_state)
-		same |= VFCTL_ATTR_LINK_STATE;
-	if (change->query_rss == now->query_rss)
-		same |= VFCTL_ATTR_QUERY_RSS;
-	if (change->node_guid == now->node_guid)
-		same |= VFCTL_ATTR_NODE_GUID;
-	if (change->port_guid == now->port_guid)
-		same |= VFCTL_ATTR_PORT_GUID;
-	if (change->pkey == now->pkey)
-		same |= VFCTL_ATTR_PKEY;
-	change->mask &= ~(same & now->mask);
+	for (uint32_t rest = change->mask; rest; rest &= ~group) {
+		group = attrs_group(rest, &name);
+		/* What the kernel takes together is dropped together. */
+		if ((same & group) == group)
+			change->mask &= ~(group & now->mask);
+	}
 }
 
 /* ---- writing ---- */
 
 static size_t add_rows(const struct vf_attr_change *change, uint32_t bits, struct nl_vf_set *rows)
 {
+	uint32_t rest = change->attrs.mask & bits & attrs_with(VFCTL_ATTR_FROM_LINK);
+	const char *name;
 	size_t n = 0;
 
-	for (size_t i = 0; i < ARRAY_SIZE(attr_classes); i++)
-		if (change->attrs.mask & bits & attr_classes[i].bits)
-			rows[n++] = (struct nl_vf_set){.vf = change->vf,
-				.bits = attr_classes[i].bits, .attrs = change->attrs};
+	for (; rest; rest &= ~rows[n++].bits)
+		rows[n] = (struct nl_vf_set){.vf = change->vf, .bits = attrs_group(rest, &name),
+			.attrs = change->attrs};
 	return n;
 }
 
@@ -147,9 +110,11 @@ static int fail_row(struct vfctl_ctx *ctx, const struct vfctl_pf *pf,
 	const struct nl_vf_set *row)
 {
 	char name[VFCTL_BDF_TEXT];
+	const char *group;
 
+	attrs_group(row->bits, &group);
 	return ctx_fail(ctx, row->error, "set %s of %s/%u: the kernel (driver %s) refused: "
-		"%s (%s)%s%s%s", class_name(row->bits), vfctl_pf_name(pf, name), row->vf,
+		"%s (%s)%s%s%s", group, vfctl_pf_name(pf, name), row->vf,
 		pf->driver[0] ? pf->driver : "none", errno_name(row->error),
 		strerror(-row->error), row->text[0] ? ": " : "", row->text, hint_of(row, pf));
 }
@@ -246,41 +211,14 @@ static int write_vectors(struct vfctl_ctx *ctx, const struct vf_attr_change *cha
 
 /* ---- reading back ---- */
 
-static bool mac_differs(const struct vfctl_vf_attrs *a, const struct vfctl_vf_attrs *b)
+/* The first group in which what was read differs from what was asked for; NULL: none. */
+static const char *difference(const struct vfctl_vf_attrs *change, const struct vfctl_vf_attrs *now)
 {
-	return memcmp(&a->mac, &b->mac, sizeof(a->mac)) != 0;
-}
+	uint32_t differs = change->mask & now->mask & ~same_values(change, now);
+	const char *group;
 
-/* The first class in which what was read differs from what was wished; NULL: none. */
-static const char *difference(const struct vfctl_vf_attrs *change,
-	const struct vfctl_vf_attrs *now)
-{
-	uint32_t both = change->mask & now->mask;
-
-	if (both & VFCTL_ATTR_MAC && mac_differs(change, now))
-		return "mac";
-	if (both & VFCTL_ATTR_VLAN_ID && (change->vlan != now->vlan || change->qos != now->qos))
-		return "vlan";
-	if (both & VFCTL_ATTR_VLAN_ID && change->vlan && change->proto != now->proto)
-		return "proto";
-	if (both & VFCTL_ATTR_MAX_RATE && (change->max_rate_mbps != now->max_rate_mbps ||
-		change->min_rate_mbps != now->min_rate_mbps))
-		return "rate";
-	if (both & VFCTL_ATTR_SPOOFCHK && change->spoofchk != now->spoofchk)
-		return "spoofchk";
-	if (both & VFCTL_ATTR_TRUST && change->trust != now->trust)
-		return "trust";
-	if (both & VFCTL_ATTR_LINK_STATE && change->link_state != now->link_state)
-		return "link-state";
-	if (both & VFCTL_ATTR_QUERY_RSS && change->query_rss != now->query_rss)
-		return "query-rss";
-	if (both & VFCTL_ATTR_NODE_GUID && change->node_guid != now->node_guid)
-		return "node GUID";
-	if (both & VFCTL_ATTR_PORT_GUID && change->port_guid != now->port_guid)
-		return "port GUID";
-	if (both & VFCTL_ATTR_PKEY && change->pkey != now->pkey)
-		return "P_Key";
-	return NULL;
+	attrs_group(differs, &group);
+	return differs ? group : NULL;
 }
 
 static bool asks_for(const struct vf_attr_change *changes, size_t count, uint32_t bits)
@@ -340,7 +278,7 @@ static int verify(struct vfctl_ctx *ctx, const struct vfctl_pf *pf,
 	char name[VFCTL_BDF_TEXT];
 	int r = 0;
 
-	if (asks_for(changes, count, NETLINK_BITS & ~way->takes))
+	if (asks_for(changes, count, attrs_with(VFCTL_ATTR_FROM_LINK) & ~way->takes))
 		r = now_read(ctx, pf, &now);
 	for (size_t i = 0; i < count && r == 0; i++) {
 		struct vfctl_vf_attrs has;
@@ -375,7 +313,7 @@ static int fail_no_netdev(struct vfctl_ctx *ctx, const struct vfctl_pf *pf)
 static int write_netlink(struct vfctl_ctx *ctx, const struct vfctl_pf *pf,
 	const struct ib_guid_ops *way, const struct vf_attr_change *changes, size_t count)
 {
-	_free_ struct nl_vf_set *rows = calloc(count * ARRAY_SIZE(attr_classes), sizeof(*rows));
+	_free_ struct nl_vf_set *rows = calloc(count * ATTRS_MAX, sizeof(*rows));
 	const uint32_t others = has_devlink_rates(pf) ? VFCTL_ATTR_RATE : 0;
 	size_t n = 0;
 
@@ -408,9 +346,10 @@ int attrs_check(struct vfctl_ctx *ctx, const struct vfctl_pf *pf,
 	const struct vf_attr_change *changes, size_t count)
 {
 	const struct ib_guid_ops *way = ib_guid_ops_of(ctx, pf);
+	uint32_t by_link = attrs_with(VFCTL_ATTR_FROM_LINK) & ~way->takes;
 	int r = check_known(ctx, pf, way, changes, count);
 
-	if (r == 0 && !pf->ifindex && asks_for(changes, count, NETLINK_BITS & ~way->takes))
+	if (r == 0 && !pf->ifindex && asks_for(changes, count, by_link))
 		return fail_no_netdev(ctx, pf);
 	return r;
 }
@@ -429,16 +368,6 @@ static int write_by_way(struct vfctl_ctx *ctx, const struct vfctl_pf *pf,
 
 /* ---- the audit ---- */
 
-static void put_attrs(struct buf *text, const struct vfctl_vf_attrs *attrs)
-{
-	char value[VFCTL_ATTR_TEXT];
-	const char *key;
-	size_t i = 0;
-
-	while (vfctl_vf_attrs_next(attrs, &i, &key, value))
-		buf_printf(text, "%s%s=%s", text->len ? " " : "", key, value);
-}
-
 /* A line for each VF: from what, to what. New VFs had nothing. */
 static void audit(struct vfctl_ctx *ctx, const struct vfctl_pf *pf,
 	const struct vf_attr_change *changes, size_t count)
@@ -452,8 +381,8 @@ static void audit(struct vfctl_ctx *ctx, const struct vfctl_pf *pf,
 		for (uint32_t k = 0; pf->vfs && k < pf->num_vfs; k++)
 			if (pf->vfs[k].index == changes[i].vf)
 				before = attrs_before(&pf->vfs[k].attrs, &changes[i].attrs);
-		put_attrs(&from, &before);
-		put_attrs(&to, &changes[i].attrs);
+		attrs_put(&from, &before, UINT32_MAX);
+		attrs_put(&to, &changes[i].attrs, UINT32_MAX);
 		if (to.len)
 			ctx_audit(ctx, "VF %s/%u set to %s; before: %s", vfctl_pf_name(pf, name),
 				changes[i].vf, to.data, from.len ? from.data : "not known");

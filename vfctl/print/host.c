@@ -36,44 +36,28 @@ static void put_mac(struct out *out, const char *key, const struct vfctl_mac *ma
 	out_str(out, key, vfctl_mac_format(mac, text));
 }
 
-/* Zero is what the kernel says of a GUID that was never set: shown as it is. */
-static void put_guid(struct out *out, const char *key, const struct vfctl_vf_attrs *a,
-	uint32_t bit, uint64_t guid)
+static void put_attr(struct out *out, const struct vfctl_vf_attrs *a, const struct vfctl_vf_attr_info *info)
 {
-	out_str(out, key, a->mask & bit ? GUID(guid) : NULL);
+	char text[VFCTL_ATTR_TEXT];
+
+	if (!vfctl_vf_attr_text(a, info->bit, text))
+		out_null(out, info->json);
+	else if (info->type == VFCTL_ATTR_TYPE_SWITCH)
+		out_bool(out, info->json, vfctl_vf_attr_number(a, info));
+	else if (info->type == VFCTL_ATTR_TYPE_NUMBER || info->type == VFCTL_ATTR_TYPE_RATE)
+		out_int(out, info->json, vfctl_vf_attr_number(a, info));
+	else
+		out_str(out, info->json, text);
 }
 
-/* Attributes the driver does not report are null, never a made-up 0. */
+/* Attributes that the driver does not report are null, never a made-up 0. */
 void put_attrs(struct out *out, const struct vfctl_vf_attrs *a)
 {
-	if (a->mask & VFCTL_ATTR_MAC)
-		put_mac(out, "mac", &a->mac);
-	else
-		out_null(out, "mac");
-	put_index(out, "vlan", a->mask & VFCTL_ATTR_VLAN_ID ? a->vlan : -1);
-	put_index(out, "qos", a->mask & VFCTL_ATTR_VLAN_QOS ? a->qos : -1);
-	out_str(out, "vlan_proto", a->mask & VFCTL_ATTR_VLAN_PROTO ?
-		vfctl_vlan_proto_name(a->proto) : NULL);
-	put_index(out, "min_rate_mbps", a->mask & VFCTL_ATTR_MIN_RATE ? (int)a->min_rate_mbps : -1);
-	put_index(out, "max_rate_mbps", a->mask & VFCTL_ATTR_MAX_RATE ? (int)a->max_rate_mbps : -1);
-	if (a->mask & VFCTL_ATTR_SPOOFCHK)
-		out_bool(out, "spoofchk", a->spoofchk);
-	else
-		out_null(out, "spoofchk");
-	if (a->mask & VFCTL_ATTR_TRUST)
-		out_bool(out, "trust", a->trust);
-	else
-		out_null(out, "trust");
-	out_str(out, "link_state", a->mask & VFCTL_ATTR_LINK_STATE ?
-		vfctl_link_state_name(a->link_state) : NULL);
-	if (a->mask & VFCTL_ATTR_QUERY_RSS)
-		out_bool(out, "query_rss", a->query_rss);
-	else
-		out_null(out, "query_rss");
-	put_guid(out, "node_guid", a, VFCTL_ATTR_NODE_GUID, a->node_guid);
-	put_guid(out, "port_guid", a, VFCTL_ATTR_PORT_GUID, a->port_guid);
-	out_str(out, "pkey", a->mask & VFCTL_ATTR_PKEY ?
-		vfctl_pkey_format(a->pkey, (char[VFCTL_PKEY_TEXT]){0}) : NULL);
+	const struct vfctl_vf_attr_info *info;
+
+	for (size_t i = 0; (info = vfctl_vf_attr_info(i)); i++)
+		if (info->bit != VFCTL_ATTR_MSIX) /* the kernel does not report it */
+			put_attr(out, a, info);
 }
 
 void put_holder(struct out *out, const struct vfctl_holder *h)

@@ -65,28 +65,18 @@ static void print_pair(struct out *out, bool wrong, const char *key, const char 
 		*is ? is : "-");
 }
 
-/* The value of the attribute of that one bit. */
-static const char *value_of(const struct vfctl_vf_attrs *attrs, uint32_t bit, const char **ret_key,
-	char buf[VFCTL_ATTR_TEXT])
-{
-	struct vfctl_vf_attrs one = *attrs;
-	size_t i = 0;
-
-	one.mask &= bit;
-	return vfctl_vf_attrs_next(&one, &i, ret_key, buf) ? buf : "";
-}
-
 static void print_values(struct out *out, const struct vfctl_lease *lease, const struct held_vf *h)
 {
+	const struct vfctl_vf_attr_info *info;
 	char nodes[64], node[16] = "";
 
 	print_pair(out, false, "", "wanted", "is");
-	for (uint32_t bit = 1; bit <= VFCTL_ATTR_PKEY; bit <<= 1) {
-		char want[VFCTL_ATTR_TEXT], is[VFCTL_ATTR_TEXT];
-		const char *key = "", *has = value_of(&h->vf->attrs, bit, &key, is);
+	for (size_t i = 0; (info = vfctl_vf_attr_info(i)); i++) {
+		char want[VFCTL_ATTR_TEXT] = "", is[VFCTL_ATTR_TEXT] = "";
 
-		if (h->want.mask & bit)
-			print_pair(out, h->differs & bit, key, value_of(&h->want, bit, &key, want), has);
+		vfctl_vf_attr_text(&h->vf->attrs, info->bit, is);
+		if (vfctl_vf_attr_text(&h->want, info->bit, want))
+			print_pair(out, h->differs & info->bit, info->key, want, is);
 	}
 	if (h->vf->numa_node >= 0)
 		snprintf(node, sizeof(node), "%d", h->vf->numa_node);
@@ -129,13 +119,12 @@ static void print_held_all(struct out *out, const struct vfctl_inventory *inv,
 
 static void put_differs(struct out *out, const struct held_vf *h)
 {
-	char value[VFCTL_ATTR_TEXT];
-	const char *key;
+	const struct vfctl_vf_attr_info *info;
 
 	out_open(out, "differs", '[');
-	for (uint32_t bit = 1; bit <= VFCTL_ATTR_PKEY; bit <<= 1)
-		if (h->differs & bit && *value_of(&h->want, bit, &key, value))
-			out_str(out, NULL, key);
+	for (size_t i = 0; (info = vfctl_vf_attr_info(i)); i++)
+		if (h->differs & h->want.mask & info->bit)
+			out_str(out, NULL, info->key);
 	if (h->remote)
 		out_str(out, NULL, "node");
 	out_shut(out);

@@ -21,7 +21,7 @@ static void begin_table(struct out *out, unsigned indent, const struct columns *
 	const char *headings[COLUMNS_MAX];
 
 	for (size_t i = 0; i < columns->count; i++) {
-		snprintf(names[i], COLUMN_NAME, "%s", columns->v[i]->name);
+		snprintf(names[i], COLUMN_NAME, "%s", columns->v[i].name);
 		for (char *c = names[i]; *c; c++)
 			*c = (char)toupper((unsigned char)*c);
 		headings[i] = names[i];
@@ -35,7 +35,7 @@ static void begin_fitting(struct out *out, unsigned indent, const struct columns
 {
 	begin_table(out, indent, columns, no_headings);
 	for (size_t i = 0; i < columns->count; i++)
-		give[i] = columns->v[i]->give;
+		give[i] = columns->v[i].give;
 	out_table_fit(out, give);
 }
 
@@ -45,7 +45,7 @@ static void print_row(struct out *out, const struct columns *columns,
 	char text[COLUMN_TEXT];
 
 	for (size_t i = 0; i < columns->count; i++)
-		out_cell(out, "%s", column_text(columns->v[i], row, text));
+		out_cell(out, "%s", column_text(&columns->v[i], row, text));
 }
 
 /* ---- which ---- */
@@ -78,8 +78,8 @@ static bool are_alike(const struct columns *columns, const struct column_row *a,
 		!a->vf->attrs.port_guid != !b->vf->attrs.port_guid)
 		return false;
 	for (size_t i = 0; i < columns->count; i++)
-		if (!columns->v[i]->own && strcmp(column_text(columns->v[i], a, text),
-			column_text(columns->v[i], b, other)) != 0)
+		if (!columns->v[i].own && strcmp(column_text(&columns->v[i], a, text),
+			column_text(&columns->v[i], b, other)) != 0)
 			return false;
 	return true;
 }
@@ -121,12 +121,12 @@ static void print_folded(struct out *out, const struct columns *columns,
 	char text[COLUMN_TEXT];
 
 	for (size_t i = 0; i < columns->count; i++) {
-		const char *words = column_text(columns->v[i], first, text);
+		const char *words = column_text(&columns->v[i], first, text);
 
-		if (columns->v[i] == column_find("vf"))
+		if (strcmp(columns->v[i].name, "vf") == 0)
 			out_cell(out, "%s-%u", words, first->vf->index + count - 1);
 		else
-			out_cell(out, "%s", all_say(columns->v[i], first, count, words) ? words
+			out_cell(out, "%s", all_say(&columns->v[i], first, count, words) ? words
 											: FOLDED);
 	}
 }
@@ -135,16 +135,16 @@ static void print_folded(struct out *out, const struct columns *columns,
 static void drop_unsaid(struct columns *columns, const char *name, const struct list_view *view,
 	const struct vfctl_pf *pf)
 {
-	const struct column *column = column_find(name);
+	const struct column column = column_find(name);
 	char text[COLUMN_TEXT];
 	size_t kept = 0;
 
 	for (uint32_t i = 0; i < pf->num_vfs; i++)
-		if (has_vf(view, pf, i) && *column_text(column,
+		if (has_vf(view, pf, i) && *column_text(&column,
 			&(struct column_row){pf, &pf->vfs[i], view->ctx}, text))
 			return;
 	for (size_t i = 0; i < columns->count; i++)
-		if (columns->v[i] != column)
+		if (strcmp(columns->v[i].name, name) != 0)
 			columns->v[kept++] = columns->v[i];
 	columns->count = kept;
 }
@@ -215,11 +215,11 @@ static void warn_snapshot(const struct vfctl_snapshot *snapshot)
 static void add_said_of_pfs(struct columns *columns, const char *name, const struct vfctl_inventory *inv,
 	const struct list_view *view)
 {
-	const struct column *column = column_find(name);
+	const struct column column = column_find(name);
 	char text[COLUMN_TEXT];
 
 	for (size_t i = 0; i < inv->pf_count; i++)
-		if (has_pf(view, &inv->pfs[i]) && *column_text(column,
+		if (has_pf(view, &inv->pfs[i]) && *column_text(&column,
 			&(struct column_row){.pf = &inv->pfs[i]}, text)) {
 			columns->v[columns->count++] = column;
 			return;

@@ -50,26 +50,10 @@ static const char *quote(const char *name, char buf[NAME_TEXT])
 static struct vfctl_vf_attrs settings_of(const struct vfctl_vf *vf, bool identities)
 {
 	struct vfctl_vf_attrs a = vf->attrs;
-	uint32_t drop = VFCTL_ATTR_MSIX | VFCTL_ATTR_PKEY;
+	uint32_t drop = vfctl_vf_attrs_default(&a) | VFCTL_ATTR_MSIX | VFCTL_ATTR_PKEY;
 
 	if (!a.vlan)
 		drop |= VFCTL_ATTR_VLAN;
-	if (!a.qos)
-		drop |= VFCTL_ATTR_VLAN_QOS;
-	if (a.proto == VFCTL_VLAN_8021Q)
-		drop |= VFCTL_ATTR_VLAN_PROTO;
-	if (!a.min_rate_mbps)
-		drop |= VFCTL_ATTR_MIN_RATE;
-	if (!a.max_rate_mbps)
-		drop |= VFCTL_ATTR_MAX_RATE;
-	if (a.spoofchk)
-		drop |= VFCTL_ATTR_SPOOFCHK;
-	if (!a.trust)
-		drop |= VFCTL_ATTR_TRUST;
-	if (!a.query_rss)
-		drop |= VFCTL_ATTR_QUERY_RSS;
-	if (a.link_state == VFCTL_LINK_STATE_AUTO)
-		drop |= VFCTL_ATTR_LINK_STATE;
 	if (!identities || vfctl_mac_is_zero(&a.mac))
 		drop |= VFCTL_ATTR_MAC;
 	if (!identities || !a.port_guid || !a.node_guid)

@@ -46,7 +46,7 @@ static int read_columns(struct invocation *in, const char *text, struct list_vie
 		if (columns->count == COLUMNS_MAX)
 			return usage(in, "more than %d columns", COLUMNS_MAX);
 		columns->v[columns->count++] = column_find(name);
-		if (!columns->v[columns->count - 1] || len >= sizeof(name))
+		if (!columns->v[columns->count - 1].name || len >= sizeof(name))
 			return usage(in, "there is no column '%.*s' (vfctl list -o help lists them)",
 				(int)len, text);
 	}

@@ -188,20 +188,30 @@ static const struct option_row options[] = {
 	{"config", 0, NULL, "what the VF's domain gets from its next start on", NULL},
 };
 
+static bool attr_term(size_t at, const char **ret_name, const char **ret_help)
+{
+	const struct vfctl_vf_attr_info *info = vfctl_vf_attr_info(at);
+
+	if (!info)
+		return false;
+	*ret_name = info->key;
+	*ret_help = info->help;
+	return true;
+}
+
 const struct command cmd_set = {
 	.name = "set",
 	.args = "VF... ATTRIBUTE=VALUE...",
 	.summary = "set attributes of VFs of one PF, all or none, and read them back",
-	.text = "A VF is PF/INDEX, several are PF/FIRST-LAST. Attributes: mac, vlan (0-4094), qos\n"
-		"(0-7), proto (802.1Q, 802.1ad), max-rate and min-rate (Mbit/s), spoofchk, trust and\n"
-		"query-rss (on, off), link-state (auto, enable, disable), msix (vectors). A VLAN\n"
-		"without qos or proto has qos 0 and 802.1Q. InfiniBand: guid (node and port), node-guid,\n"
-		"port-guid, link-state (also follow, up, down), and on ConnectX-3 pkey (0x1 to\n"
-		"0x7fff, :full or :limited behind it). The MAC, the GUIDs and the vectors of a VF\n"
-		"in use cannot change. A VF that is leased to a domain has again what it was leased\n"
-		"with when that starts; --config changes the lease and the domain's definition.\n"
-		"Trust, query-rss, a VLAN and rates of a VF that nobody has are taken off it before a guest\n"
-		"gets it, unless host.yaml states them: a guest's own belong into its file.",
+	.text = "A VF is PF/INDEX, several are PF/FIRST-LAST. A VLAN without qos or proto has qos 0 and\n"
+		"802.1Q. guid=VALUE sets node GUID and port GUID; link-state also accepts follow, up and\n"
+		"down; only ConnectX-3 sets a pkey on the host. The MAC, the GUIDs and the vectors of a VF\n"
+		"in use cannot change. When a domain starts, its VFs get the attributes of its lease;\n"
+		"--config changes the lease and the domain's definition. Before another guest gets a VF,\n"
+		"vfctl resets trust, query-rss, VLAN and rates to the safe defaults unless host.yaml\n"
+		"declares them. Attributes that belong to a guest are declared in its guest.yaml.",
+	.terms = "attributes",
+	.term = attr_term,
 	.max_args = ARGS_MAX,
 	.operand = OPERAND_VF,
 	.changes = true,

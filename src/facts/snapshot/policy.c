@@ -7,40 +7,18 @@
 struct vfctl_vf_attrs policy_complete(const struct vfctl_vf_attrs *want,
 	const struct vfctl_vf *now)
 {
-	static const struct vfctl_vf_attrs safe = {
-		.mask = VFCTL_ATTR_SPOOFCHK | VFCTL_ATTR_TRUST, .spoofchk = true};
-	struct vfctl_vf_attrs change = *want;
+	const uint32_t policy = attrs_with(VFCTL_ATTR_HAS_DEFAULT | VFCTL_ATTR_FROM_LINK);
+	struct vfctl_vf_attrs change = *want, safe = attrs_safe(policy & now->attrs.mask & ~want->mask);
 
-	attrs_copy(&change, &safe, ~change.mask);
-	if (now->attrs.mask & VFCTL_ATTR_VLAN_ID && !(change.mask & VFCTL_ATTR_VLAN_ID)) {
-		change.mask |= VFCTL_ATTR_VLAN_ID;
-		change.vlan = 0;
-	}
-	if (now->attrs.mask & VFCTL_ATTR_MAX_RATE || change.mask & VFCTL_ATTR_RATE) {
-		change.min_rate_mbps = change.mask & VFCTL_ATTR_MIN_RATE ? change.min_rate_mbps : 0;
-		change.max_rate_mbps = change.mask & VFCTL_ATTR_MAX_RATE ? change.max_rate_mbps : 0;
-		change.mask |= VFCTL_ATTR_RATE;
-	}
-	if (now->attrs.mask & VFCTL_ATTR_LINK_STATE && !(change.mask & VFCTL_ATTR_LINK_STATE)) {
-		change.mask |= VFCTL_ATTR_LINK_STATE;
-		change.link_state = VFCTL_LINK_STATE_AUTO;
-	}
-	if (now->attrs.mask & VFCTL_ATTR_QUERY_RSS && !(change.mask & VFCTL_ATTR_QUERY_RSS)) {
-		change.mask |= VFCTL_ATTR_QUERY_RSS;
-		change.query_rss = false;
-	}
-	if (!(now->attrs.mask & VFCTL_ATTR_SPOOFCHK) && change.spoofchk)
-		change.mask &= ~(uint32_t)VFCTL_ATTR_SPOOFCHK;
-	if (!(now->attrs.mask & VFCTL_ATTR_TRUST) && !change.trust)
-		change.mask &= ~(uint32_t)VFCTL_ATTR_TRUST;
-	if (!(now->attrs.mask & VFCTL_ATTR_QUERY_RSS) && !change.query_rss)
-		change.mask &= ~(uint32_t)VFCTL_ATTR_QUERY_RSS;
+	attrs_copy(&change, &safe, UINT32_MAX);
+	/* Priority and protocol are a tag's. */
+	if (!change.vlan)
+		change.mask &= ~(uint32_t)(VFCTL_ATTR_VLAN_QOS | VFCTL_ATTR_VLAN_PROTO);
+	/* A default that the driver does not report need not be written. */
+	change.mask &= ~(vfctl_vf_attrs_default(&change) & policy & ~now->attrs.mask);
 	/* mlx4 has no node GUID; P_Keys are mapped on the host by mlx4 alone. */
 	if (now->attrs.mask & VFCTL_ATTR_PORT_GUID && !(now->attrs.mask & VFCTL_ATTR_NODE_GUID))
 		change.mask &= ~(uint32_t)VFCTL_ATTR_NODE_GUID;
-	if (!(now->attrs.mask & VFCTL_ATTR_LINK_STATE) &&
-		change.link_state == VFCTL_LINK_STATE_AUTO)
-		change.mask &= ~(uint32_t)VFCTL_ATTR_LINK_STATE;
 	if (!(now->attrs.mask & VFCTL_ATTR_PKEY))
 		change.mask &= ~(uint32_t)VFCTL_ATTR_PKEY;
 	return change;

@@ -100,22 +100,13 @@ static int check_free(struct vfctl_ctx *ctx, const struct adopting *o, const str
 static struct vfctl_vf_attrs policy_of(const struct vfctl_intent_device *device,
 	const struct vfctl_vf_attrs *now)
 {
-	struct vfctl_vf_attrs own = {.mask = VFCTL_ATTR_SPOOFCHK | VFCTL_ATTR_TRUST, .spoofchk = true,
-		.proto = VFCTL_VLAN_8021Q};
-	uint32_t bits = now->mask & (VFCTL_ATTR_SPOOFCHK | VFCTL_ATTR_TRUST | VFCTL_ATTR_GUIDS);
+	struct vfctl_vf_attrs own = attrs_safe(VFCTL_ATTR_SPOOFCHK | VFCTL_ATTR_TRUST);
+	uint32_t bits = ~(vfctl_vf_attrs_default(now) | VFCTL_ATTR_VLAN | VFCTL_ATTR_MSIX | VFCTL_ATTR_PKEY);
 
-	if (now->min_rate_mbps)
-		bits |= now->mask & VFCTL_ATTR_MIN_RATE;
-	if (now->max_rate_mbps)
-		bits |= now->mask & VFCTL_ATTR_MAX_RATE;
-	if (now->link_state != VFCTL_LINK_STATE_AUTO)
-		bits |= now->mask & VFCTL_ATTR_LINK_STATE;
-	if (now->query_rss)
-		bits |= now->mask & VFCTL_ATTR_QUERY_RSS;
 	if (now->vlan && !device->interface)
-		bits |= now->mask & VFCTL_ATTR_VLAN;
-	if (!vfctl_mac_is_zero(&now->mac))
-		bits |= now->mask & VFCTL_ATTR_MAC;
+		bits |= VFCTL_ATTR_VLAN;
+	if (vfctl_mac_is_zero(&now->mac))
+		bits &= ~(uint32_t)VFCTL_ATTR_MAC;
 	attrs_copy(&own, now, bits);
 	if (device->interface && device->has_mac) {
 		own.mask |= VFCTL_ATTR_MAC;

@@ -4,24 +4,15 @@
 #include "base/buf.h"
 #include "base/vfattr.h"
 
-/* What of it is more than the safe defaults, as bits of VFCTL_ATTR_. */
+/* What of it is more than the safe defaults; a limit, and a link that is down, are less. */
 static uint32_t grants_in(const struct vfctl_vf_attrs *a)
 {
-	uint32_t grants = VFCTL_ATTR_MIN_RATE | VFCTL_ATTR_MSIX | VFCTL_ATTR_PKEY;
+	uint32_t less = vfctl_vf_attrs_default(a) | VFCTL_ATTR_MAX_RATE | VFCTL_ATTR_MAC | VFCTL_ATTR_GUIDS;
 
-	if (a->vlan)
-		grants |= VFCTL_ATTR_VLAN;
-	if (a->trust)
-		grants |= VFCTL_ATTR_TRUST;
-	if (!a->spoofchk)
-		grants |= VFCTL_ATTR_SPOOFCHK;
-	if (a->query_rss)
-		grants |= VFCTL_ATTR_QUERY_RSS;
-	if (a->link_state == VFCTL_LINK_STATE_ENABLE)
-		grants |= VFCTL_ATTR_LINK_STATE;
-	if (!a->min_rate_mbps)
-		grants &= ~(uint32_t)VFCTL_ATTR_MIN_RATE;
-	return a->mask & grants;
+	if (a->link_state == VFCTL_LINK_STATE_DISABLE)
+		less |= VFCTL_ATTR_LINK_STATE;
+	/* Priority and protocol are a tag's. */
+	return a->mask & (a->vlan ? ~(less & ~(uint32_t)VFCTL_ATTR_VLAN) : ~(less | VFCTL_ATTR_VLAN));
 }
 
 void rebuild_grant_defaults(struct vfctl_ctx *ctx, const struct vfctl_inventory *inv,

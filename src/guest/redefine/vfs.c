@@ -315,16 +315,8 @@ bool redefine_vfs_differ(struct vfctl_ctx *ctx, const struct redefining *r)
 
 /* ---- what each has then ---- */
 
-/* The keys of guest.yaml by which an attribute is asked for. */
-static const struct {
-	uint32_t bit;
-	const char *key;
-} asked_by[] = {
-	{VFCTL_ATTR_VLAN_ID, "vlan"}, {VFCTL_ATTR_VLAN_QOS, "qos"},
-	{VFCTL_ATTR_VLAN_PROTO, "proto"}, {VFCTL_ATTR_MIN_RATE, "min_rate_mbps"},
-	{VFCTL_ATTR_MAX_RATE, "max_rate_mbps"}, {VFCTL_ATTR_LINK_STATE, "link_state"},
-	{VFCTL_ATTR_QUERY_RSS, "query_rss"}, {VFCTL_ATTR_MSIX, "msix"},
-};
+/* Spoof check and trust are set in any case; identities stay the domain's. */
+#define ASKED_BY_FILE (attrs_with(VFCTL_ATTR_HAS_DEFAULT) & ~(VFCTL_ATTR_SPOOFCHK | VFCTL_ATTR_TRUST))
 
 /* Did the file ask for it, of any VF, when the domain was defined? */
 static bool was_asked(const struct redefining *r, const char *key)
@@ -350,9 +342,10 @@ static void keep_others(const struct redefining *r, const struct vfctl_vf_attrs 
 {
 	uint32_t stay = has->mask & ~io->mask;
 
-	for (size_t i = 0; !r->q->to && i < ARRAY_SIZE(asked_by); i++)
-		if (was_asked(r, asked_by[i].key))
-			stay &= ~asked_by[i].bit;
+	for (size_t i = 0; !r->q->to && vfctl_vf_attr_info(i); i++)
+		if (ASKED_BY_FILE & vfctl_vf_attr_info(i)->bit &&
+			was_asked(r, vfctl_vf_attr_info(i)->file[1]))
+			stay &= ~vfctl_vf_attr_info(i)->bit;
 	attrs_copy(io, has, stay);
 	/* Priority and protocol are a tag's. */
 	if (!(io->mask & VFCTL_ATTR_VLAN_ID) || !io->vlan)

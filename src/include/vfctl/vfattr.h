@@ -44,6 +44,10 @@ enum {
 		VFCTL_ATTR_VLAN_ID | VFCTL_ATTR_VLAN_QOS | VFCTL_ATTR_VLAN_PROTO,
 	/** The kernel takes both rates in one attribute. */
 	VFCTL_ATTR_RATE = VFCTL_ATTR_MIN_RATE | VFCTL_ATTR_MAX_RATE,
+
+	/** What has a safe default; identities and P_Keys have none. */
+	VFCTL_ATTR_POLICY = VFCTL_ATTR_VLAN | VFCTL_ATTR_RATE | VFCTL_ATTR_SPOOFCHK | VFCTL_ATTR_TRUST |
+		VFCTL_ATTR_LINK_STATE | VFCTL_ATTR_QUERY_RSS | VFCTL_ATTR_MSIX,
 };
 
 /** IFLA_VF_LINK_STATE; the values are the kernel's (linux/if_link.h). */
@@ -119,6 +123,55 @@ int vfctl_vf_attrs_check(struct vfctl_ctx *ctx, const struct vfctl_vf_attrs *att
  */
 bool vfctl_vf_attrs_next(const struct vfctl_vf_attrs *attrs, size_t *index,
 	const char **ret_key, char value[VFCTL_ATTR_TEXT]);
+
+/** What the values of an attribute are. */
+enum vfctl_vf_attr_type {
+	VFCTL_ATTR_TYPE_MAC,
+	VFCTL_ATTR_TYPE_GUID,
+	VFCTL_ATTR_TYPE_PKEY,
+	VFCTL_ATTR_TYPE_NUMBER, /**< 0..max */
+	VFCTL_ATTR_TYPE_RATE,   /**< a number of Mbit/s, perhaps with a unit */
+	VFCTL_ATTR_TYPE_SWITCH, /**< on, off */
+	VFCTL_ATTR_TYPE_WORD,   /**< see vfctl_vf_attr_word() */
+};
+
+enum {
+	VFCTL_ATTR_FROM_LINK = 1,   /**< the kernel reports it for each VF, over rtnetlink */
+	VFCTL_ATTR_HAS_DEFAULT = 2, /**< it is policy, with a safe default */
+	VFCTL_ATTR_CLEANED = 4,     /**< a released VF is put back to the default */
+};
+
+/** One VF attribute: a row of the table that all readers and printers share. Static strings. */
+struct vfctl_vf_attr_info {
+	uint32_t bit;
+	const char *key;     /**< on the command line and in metadata */
+	const char *file[2]; /**< in host.yaml, in guest.yaml */
+	const char *json;
+	const char *group;   /**< what the kernel takes in one attribute has one name */
+	enum vfctl_vf_attr_type type;
+	uint32_t max;        /**< of numbers and rates */
+	unsigned flags;
+	const char *help;    /**< one line */
+};
+
+/** The attributes in the order in which they are printed; NULL past the last. */
+const struct vfctl_vf_attr_info *vfctl_vf_attr_info(size_t index);
+
+/** The words of an attribute, and what other tools call them (or NULL); false past the last. */
+bool vfctl_vf_attr_word(const struct vfctl_vf_attr_info *info, size_t index, const char **ret_word,
+	const char **ret_other);
+
+/**
+ * The value of the attribute @p bit as vfctl_vf_attrs_parse() reads it.
+ * @return false when @p attrs does not carry it; @p value is then unchanged.
+ */
+bool vfctl_vf_attr_text(const struct vfctl_vf_attrs *attrs, uint32_t bit, char value[VFCTL_ATTR_TEXT]);
+
+/** The member of a number, rate, switch or word, whether the mask has it or not. */
+uint32_t vfctl_vf_attr_number(const struct vfctl_vf_attrs *attrs, const struct vfctl_vf_attr_info *info);
+
+/** Those that @p attrs carries and that are at their safe default, as VFCTL_ATTR_ bits. */
+uint32_t vfctl_vf_attrs_default(const struct vfctl_vf_attrs *attrs);
 
 /** "auto", "enable", "disable"; "unknown" for anything else. */
 const char *vfctl_link_state_name(enum vfctl_link_state state);
