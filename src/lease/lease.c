@@ -20,6 +20,12 @@ static int fill_cells(struct vfctl_ctx *ctx, const struct vfctl_assignment *a,
 	return 0;
 }
 
+struct vfctl_lease_vf lease_vf_row(const struct vfctl_domain_vf *vf)
+{
+	return (struct vfctl_lease_vf){.bdf = vf->bdf, .pf = vf->pf, .index = vf->index,
+		.has_intent = true, .intent = vf->attrs};
+}
+
 int lease_fill(struct vfctl_ctx *ctx, const struct vfctl_assignment *a,
 	const struct vfctl_domain_vf *vfs, size_t vf_count, struct vfctl_lease *io)
 {
@@ -31,9 +37,7 @@ int lease_fill(struct vfctl_ctx *ctx, const struct vfctl_assignment *a,
 	if (!io->vfs)
 		return ctx_oom(ctx);
 	for (size_t i = 0; i < vf_count; i++)
-		io->vfs[io->vf_count++] = (struct vfctl_lease_vf){.bdf = vfs[i].bdf,
-			.pf = vfs[i].pf, .index = vfs[i].index, .has_intent = true,
-			.intent = vfs[i].attrs};
+		io->vfs[io->vf_count++] = lease_vf_row(&vfs[i]);
 	return fill_cells(ctx, a, io);
 }
 

@@ -7,6 +7,8 @@
 #include "vfctl/domain.h"
 #include "vfctl/lease.h"
 
+/* What a domain's VF is leased with. */
+struct vfctl_lease_vf lease_vf_row(const struct vfctl_domain_vf *vf);
 /*
  * What a placement holds, as a lease: cells, CPUs, memory, and the VFs with what they are
  * leased with. Id, domain and QEMU's shared CPUs are the caller's. lease_clear() frees it.

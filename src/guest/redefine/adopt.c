@@ -10,8 +10,10 @@
 #include "change/recover.h"
 #include "domain/domain.h"
 #include "guest/attach.h"
+#include "guest/redefine/has.h"
 #include "host/host.h"
 #include "ids/values.h"
+#include "lease/lease.h"
 #include "lease/lease_text.h"
 #include "lease/noted.h"
 #include "lease/ops.h"
@@ -23,7 +25,7 @@
 struct adopting {
 	struct attach a;
 	struct vfctl_ids *ids;
-	struct vfctl_domain_intent intent; /* what its definition has */
+	struct domain_has defined; /* by its definition */
 	struct vfctl_domain_vf vfs[VFCTL_GUEST_VFS_MAX]; /* those that it gets a lease of */
 	size_t count;
 	size_t has; /* VFs that are leased to it already */
@@ -31,8 +33,10 @@ struct adopting {
 
 static void adopting_freep(struct adopting **adopting)
 {
-	if (*adopting)
+	if (*adopting) {
 		attach_clear(&(*adopting)->a);
+		domain_has_clear(&(*adopting)->defined);
+	}
 	free(*adopting);
 }
 #define _adopting_ _cleanup_(adopting_freep)
@@ -134,13 +138,12 @@ static void warn_risk(struct vfctl_ctx *ctx, const char *name, const struct vfct
 /* A value that a pool here may give is the domain's from now on, so that nobody else gets it. */
 static int claim(struct vfctl_ctx *ctx, struct adopting *o, const struct vfctl_vf_attrs *a)
 {
-	bool guid = a->mask & VFCTL_ATTR_PORT_GUID, mac = a->mask & VFCTL_ATTR_MAC;
-	enum vfctl_id_kind kind = guid ? VFCTL_ID_GUID : VFCTL_ID_MAC;
-	uint64_t value = guid ? a->port_guid : mac ? mac_number(&a->mac) : 0;
+	enum vfctl_id_kind kind;
+	uint64_t value;
 	char device[16];
 	int r;
 
-	if (!value || !o->ids || !vfctl_ids_pool_of(o->ids, kind, value))
+	if (!o->ids || !pool_value_of(a, &kind, &value) || !vfctl_ids_pool_of(o->ids, kind, value))
 		return 0;
 	r = identities_new_device(ctx, &o->a.identities, device);
 	return r < 0 ? r : identities_add(ctx, &o->a.identities, kind, value, device, 0);
@@ -189,12 +192,11 @@ static int add_vf(struct vfctl_ctx *ctx, struct adopting *o, const struct vfctl_
 
 static int find_vfs(struct vfctl_ctx *ctx, struct adopting *o)
 {
-	int r = vfctl_domain_intent_read(ctx, o->a.config.xml, strlen(o->a.config.xml), true,
-		&o->intent);
+	int r = domain_has_read(ctx, o->a.config.xml, HAS_DEVICES, &o->defined);
 
 	identities_open(ctx, &o->a.identities, o->ids, attach_uuid(&o->a), attach_name(&o->a), false);
-	for (size_t i = 0; r == 0 && i < o->intent.device_count; i++) {
-		const struct vfctl_intent_device *device = &o->intent.devices[i];
+	for (size_t i = 0; r == 0 && i < o->defined.intent.device_count; i++) {
+		const struct vfctl_intent_device *device = &o->defined.intent.devices[i];
 		const struct vfctl_pf *pf;
 		const struct vfctl_vf *vf = vfctl_inventory_vf_at(o->a.snapshot->inventory,
 			&device->bdf, &pf);
@@ -243,12 +245,6 @@ static int add_definition(struct vfctl_ctx *ctx, struct adopting *o, struct step
 	return attach_add_definition_op(ctx, &o->a, steps);
 }
 
-static struct vfctl_lease_vf row_of(const struct vfctl_domain_vf *vf)
-{
-	return (struct vfctl_lease_vf){.bdf = vf->bdf, .pf = vf->pf, .index = vf->index,
-		.has_intent = true, .intent = vf->attrs};
-}
-
 static int add_lease(struct vfctl_ctx *ctx, const struct adopting *o, size_t i,
 	struct vfctl_lease_vf *rows, struct steps *steps)
 {
@@ -277,7 +273,7 @@ static int add_steps(struct vfctl_ctx *ctx, struct adopting *o, struct vfctl_cha
 	if (r == 0)
 		r = add_definition(ctx, o, &change->steps);
 	for (size_t i = 0; r == 0 && i < o->count; i++)
-		rows[i] = row_of(&o->vfs[i]);
+		rows[i] = lease_vf_row(&o->vfs[i]);
 	if (r == 0)
 		ports_fill(o->a.snapshot->inventory, rows, o->count);
 	for (size_t i = 0; r == 0 && i < o->count; i++) {

@@ -17,7 +17,7 @@ static int keep_place(struct vfctl_ctx *ctx, struct redefining *r)
 	if (!plan)
 		return ctx_oom(ctx);
 	/* The plan is freed with all its assignments. */
-	plan->assignments = steal(r->now);
+	plan->assignments = steal(r->has.place);
 	plan->count = 1;
 	r->placed->plan = plan;
 	return 0;
@@ -28,7 +28,7 @@ static int keep_place(struct vfctl_ctx *ctx, struct redefining *r)
 /* The PF of its VF, which may be elsewhere by now; NULL: the file asks for another one. */
 static const struct vfctl_bdf *pf_to_stay_on(const struct redefining *r, const struct slot *slot)
 {
-	const struct vfctl_domain_vf *has = &r->intent.vfs[slot->has];
+	const struct vfctl_domain_vf *has = &r->has.intent.vfs[slot->has];
 	const struct vfctl_pf *moved;
 
 	if (!slot->moves)
@@ -73,12 +73,12 @@ static void pin_cells(struct redefining *r)
 {
 	struct vfctl_request *q = &r->placed->requests->v[0];
 
-	if (q->cell_count != r->now->cell_count || q->cell_count > VFCTL_CELLS_MAX)
+	if (q->cell_count != r->has.place->cell_count || q->cell_count > VFCTL_CELLS_MAX)
 		return;
 	for (size_t i = 0; i < q->cell_count; i++) {
 		r->cells[i] = q->cells[i];
 		if (r->cells[i].node == VFCTL_NODE_NONE)
-			r->cells[i].node = r->now->cells[i].node;
+			r->cells[i].node = r->has.place->cells[i].node;
 	}
 	q->cells = q->cell_count ? r->cells : NULL;
 }
@@ -87,7 +87,7 @@ static void pin_cells(struct redefining *r)
 static void pin_target(struct redefining *r)
 {
 	struct vfctl_request *q = &r->placed->requests->v[0];
-	const struct vfctl_assignment *to = r->q->to, *now = r->now;
+	const struct vfctl_assignment *to = r->q->to, *now = r->has.place;
 
 	if (!q->cell_count && to->cell_count == 1)
 		q->node = to->cells[0].node;
@@ -177,7 +177,7 @@ static void keep_own_vfs(struct redefining *r)
 
 	for (size_t s = 0; s < r->slot_count && s < a->vf_count; s++) {
 		const struct vfctl_domain_vf *has = r->slots[s].has < 0 ? NULL
-			: &r->intent.vfs[r->slots[s].has];
+			: &r->has.intent.vfs[r->slots[s].has];
 		struct vfctl_free_vf was = a->vfs[s];
 
 		if (!has || vfctl_bdf_compare(&has->pf, &was.pf))
@@ -202,7 +202,7 @@ static int free_own_vfs(struct vfctl_ctx *ctx, struct redefining *r)
 		if (r->slots[s].has < 0 || r->slots[s].moves)
 			continue;
 		e = vfctl_inventory_find_vf(ctx, r->placed->snapshot->inventory,
-			TEXT(&r->intent.vfs[r->slots[s].has].bdf), &pf, &vf);
+			TEXT(&r->has.intent.vfs[r->slots[s].has].bdf), &pf, &vf);
 		if (e == 0)
 			e = model_add_free_vf(ctx, r->placed->model, pf, vf);
 	}
@@ -233,14 +233,14 @@ static int make_room(struct vfctl_ctx *ctx, struct vfctl_assignment *a, size_t c
 static int add_attached(struct vfctl_ctx *ctx, struct redefining *r)
 {
 	struct vfctl_assignment *a = &r->placed->plan->assignments[0];
-	int e = make_room(ctx, a, a->vf_count + r->now->vf_count);
+	int e = make_room(ctx, a, a->vf_count + r->has.place->vf_count);
 
-	for (size_t i = 0; e == 0 && i < r->now->vf_count; i++) {
-		if (is_assigned(a, &r->now->vfs[i].bdf) || r->now->vf_cells[i] >= a->cell_count)
+	for (size_t i = 0; e == 0 && i < r->has.place->vf_count; i++) {
+		if (is_assigned(a, &r->has.place->vfs[i].bdf) || r->has.place->vf_cells[i] >= a->cell_count)
 			continue;
-		a->vfs[a->vf_count] = r->now->vfs[i];
+		a->vfs[a->vf_count] = r->has.place->vfs[i];
 		a->vf_wants[a->vf_count] = 0;
-		a->vf_cells[a->vf_count++] = r->now->vf_cells[i];
+		a->vf_cells[a->vf_count++] = r->has.place->vf_cells[i];
 	}
 	return e;
 }
@@ -270,7 +270,7 @@ static int ask_planner(struct vfctl_ctx *ctx, struct redefining *r)
 /* Only its VFs are where they should not be. */
 static bool moves_within(const struct redefining *r)
 {
-	const struct vfctl_assignment *to = r->q->to, *now = r->now;
+	const struct vfctl_assignment *to = r->q->to, *now = r->has.place;
 	bool within = to->cell_count == now->cell_count;
 
 	for (size_t i = 0; within && i < now->cell_count; i++) {

@@ -11,6 +11,7 @@
 #include "change/recover.h"
 #include "facts/snapshot/domains.h"
 #include "facts/snapshot/snapshot.h"
+#include "guest/redefine/has.h"
 #include "guest/redefine/rebuild_trust.h"
 #include "host/host.h"
 #include "ids/give.h"
@@ -81,23 +82,22 @@ static void find_qemu_cpus(const struct vfctl_host_model *m, const struct vfctl_
 
 /* One that vfctl only gave VFs: where it runs is not for us to say. */
 static int fill(struct vfctl_ctx *ctx, const struct rebuild *b, const char *xml,
-	const struct vfctl_domain_intent *intent, struct vfctl_lease *l)
+	struct domain_has *has, struct vfctl_lease *l)
 {
-	const struct vfctl_assignment nowhere = {.node = VFCTL_NODE_NONE};
-	struct vfctl_assignment *a = NULL;
-	int r = vfctl_domain_placement(ctx, xml, b->model->topology, &a);
+	const struct vfctl_assignment nowhere = {.node = VFCTL_NODE_NONE}, *a;
+	int r = domain_has_place(ctx, xml, b->model->topology, has);
 
 	if (r < 0 && r != -EINVAL)
 		return r;
 	if (r == -EINVAL)
 		ctx_clear(ctx);
-	r = lease_fill(ctx, a ? a : &nowhere, intent->vfs, intent->vf_count, l);
+	a = has->place;
+	r = lease_fill(ctx, a ? a : &nowhere, has->intent.vfs, has->intent.vf_count, l);
 	ports_fill(b->snapshot->inventory, l->vfs, l->vf_count);
 	if (r == 0 && !b->trusted)
 		rebuild_grant_defaults(ctx, b->snapshot->inventory, l);
 	if (a)
 		find_qemu_cpus(b->model, a, &l->qemu_cpus);
-	vfctl_domain_placement_free(a);
 	return r;
 }
 
@@ -188,14 +188,20 @@ static void look_at_clone(struct vfctl_ctx *ctx, struct rebuild *b, const struct
 		add_heir(ctx, b, domain, lease);
 }
 
+static void has_freep(struct domain_has **has)
+{
+	if (*has)
+		domain_has_clear(*has);
+	free(*has);
+}
+
 static int look_at(struct vfctl_ctx *ctx, struct rebuild *b,
 	const struct vfctl_domain_info *domain)
 {
-	_free_ struct vfctl_domain_intent *intent = calloc(1, sizeof(*intent));
+	_cleanup_(has_freep) struct domain_has *has = calloc(1, sizeof(*has));
 	struct vfctl_lease *l = &b->lost[b->lost_count].lease;
 	const struct vfctl_lease *held;
-	int r = intent ? vfctl_domain_metadata_read(ctx, domain->xml, strlen(domain->xml), intent)
-		       : ctx_oom(ctx);
+	int r = has ? domain_has_read(ctx, domain->xml, HAS_METADATA, has) : ctx_oom(ctx);
 
 	if (r == -ENOENT || (r == 0 && vfctl_leases_find_uuid(b->snapshot->leases, domain->uuid))) {
 		ctx_clear(ctx);
@@ -203,14 +209,14 @@ static int look_at(struct vfctl_ctx *ctx, struct rebuild *b,
 	}
 	if (r < 0)
 		return ctx_prefix(ctx, r, "domain %s", domain->name);
-	held = find_lease(b, intent->lease_id);
+	held = find_lease(b, has->intent.lease_id);
 	if (held) {
 		look_at_clone(ctx, b, domain, held);
 		return 0;
 	}
 	/* Its lease is called by another domain's UUID: a copy, or forged. */
-	if (!str_eq(intent->lease_id, domain->uuid) && known_name(b, intent->lease_id) && !b->trusted) {
-		warn_clone(ctx, domain->name, known_name(b, intent->lease_id));
+	if (!str_eq(has->intent.lease_id, domain->uuid) && known_name(b, has->intent.lease_id) && !b->trusted) {
+		warn_clone(ctx, domain->name, known_name(b, has->intent.lease_id));
 		return 0;
 	}
 	*l = (struct vfctl_lease){.running = domain->active, .transient = !domain->persistent,
@@ -218,9 +224,9 @@ static int look_at(struct vfctl_ctx *ctx, struct rebuild *b,
 	b->lost_count++;
 	if (!l->domain_name)
 		return ctx_oom(ctx);
-	str_copy(l->id, sizeof(l->id), intent->lease_id);
+	str_copy(l->id, sizeof(l->id), has->intent.lease_id);
 	str_copy(l->domain_uuid, sizeof(l->domain_uuid), domain->uuid);
-	return fill(ctx, b, domain->xml, intent, l);
+	return fill(ctx, b, domain->xml, has, l);
 }
 
 /* What somebody damaged there is no reason to leave the others without their leases. */
@@ -444,13 +450,12 @@ static int add_value(struct vfctl_ctx *ctx, const struct rebuild *b, const struc
 	struct identities *io)
 {
 	const struct vfctl_vf_attrs *a = &l->vfs[i].intent;
-	bool guid = a->mask & VFCTL_ATTR_PORT_GUID, mac = a->mask & VFCTL_ATTR_MAC;
-	enum vfctl_id_kind kind = guid ? VFCTL_ID_GUID : VFCTL_ID_MAC;
-	uint64_t value = guid ? a->port_guid : mac ? mac_number(&a->mac) : 0;
+	enum vfctl_id_kind kind;
+	uint64_t value;
 	char device[24];
 	int r;
 
-	if (!value || !io->ids || !vfctl_ids_pool_of(io->ids, kind, value))
+	if (!io->ids || !pool_value_of(a, &kind, &value) || !vfctl_ids_pool_of(io->ids, kind, value))
 		return 0;
 	r = is_others(ctx, b, l, i, kind, value);
 	if (r != 0)

@@ -18,10 +18,8 @@ static void redefining_clear(struct redefining *r)
 	vfctl_placement_free(r->placed);
 	lease_clear(&r->shape);
 	lease_clear(&r->new_shape);
-	free(r->was);
 	said_change_clear(&r->said);
-	vfctl_parsed_domain_free(r->parsed);
-	vfctl_domain_placement_free(r->now);
+	domain_has_clear(&r->has);
 	identities_clear(&r->lost);
 	free(r->xml);
 }
@@ -71,27 +69,23 @@ static void keep_defined(struct redefining *r)
 {
 	struct vfctl_guest *guest = r->placed->guest;
 
-	guest->tuning = r->intent.tuning;
-	if (r->parsed->iothreads && r->parsed->iothreads <= VFCTL_IOTHREADS_MAX)
-		guest->iothreads = r->parsed->iothreads;
+	guest->tuning = r->has.intent.tuning;
+	if (r->has.parsed->iothreads && r->has.parsed->iothreads <= VFCTL_IOTHREADS_MAX)
+		guest->iothreads = r->has.parsed->iothreads;
 }
 
 static int read_definition(struct vfctl_ctx *ctx, struct redefining *r)
 {
 	const char *xml = r->q->info->xml;
-	int e = vfctl_domain_read(ctx, xml, &r->parsed);
+	int e = domain_has_read(ctx, xml, HAS_ALL, &r->has);
 
-	if (e == 0)
-		e = metadata_said(ctx, xml, &r->was);
-	if (e == 0)
-		e = vfctl_domain_intent_read(ctx, xml, strlen(xml), false, &r->intent);
 	if (e == 0 && r->q->to) /* it only moves */
 		keep_defined(r);
 	else if (e == 0)
-		r->edited |= r->intent.tuning_damaged ||
-			!vfctl_guest_tuning_same(&r->intent.tuning, &r->placed->guest->tuning);
+		r->edited |= r->has.intent.tuning_damaged ||
+			!vfctl_guest_tuning_same(&r->has.intent.tuning, &r->placed->guest->tuning);
 	if (e == 0)
-		e = vfctl_domain_placement(ctx, xml, r->placed->model->topology, &r->now);
+		e = domain_has_place(ctx, xml, r->placed->model->topology, &r->has);
 	if (e != -EINVAL)
 		return e;
 	ctx_prefix(ctx, e, "others changed the definition");
@@ -139,13 +133,13 @@ static int check_amounts(struct vfctl_ctx *ctx, const struct redefining *r)
 	const struct vfctl_guest *g = r->q->guest;
 	_buf_ struct buf what = {0};
 
-	if (!r->said.vcpus && !r->said.place && r->was && r->parsed->vcpus != g->vcpus)
+	if (!r->said.vcpus && !r->said.place && r->has.said && r->has.parsed->vcpus != g->vcpus)
 		buf_printf(&what, "it has %" PRIu32 " vCPUs, its file asks for %" PRIu32,
-			r->parsed->vcpus, g->vcpus);
-	if (!r->said.memory && !r->said.place && r->was &&
-		r->parsed->memory_bytes != r->shape.memory_bytes)
+			r->has.parsed->vcpus, g->vcpus);
+	if (!r->said.memory && !r->said.place && r->has.said &&
+		r->has.parsed->memory_bytes != r->shape.memory_bytes)
 		buf_printf(&what, "%sit has %" PRIu64 " MiB of memory, its lease %" PRIu64,
-			what.len ? ", and " : "", r->parsed->memory_bytes >> 20,
+			what.len ? ", and " : "", r->has.parsed->memory_bytes >> 20,
 			r->shape.memory_bytes >> 20);
 	return what.len ? fail_others(ctx, r, what.data) : 0;
 }
@@ -153,7 +147,7 @@ static int check_amounts(struct vfctl_ctx *ctx, const struct redefining *r)
 /* The pins say what the lease holds. */
 static int check_pins(struct vfctl_ctx *ctx, const struct redefining *r)
 {
-	struct vfctl_cpuset beyond = r->now->held_cpus;
+	struct vfctl_cpuset beyond = r->has.place->held_cpus;
 	_buf_ struct buf what = {0};
 	char list[256];
 
@@ -169,11 +163,11 @@ static int check_pins(struct vfctl_ctx *ctx, const struct redefining *r)
 
 static int compare_said(struct vfctl_ctx *ctx, struct redefining *r)
 {
-	if (!r->was && r->q->said)
+	if (!r->has.said && r->q->said)
 		log_warn(ctx, "what the file of domain %s said when it was defined is not known: only its "
 			"vCPUs, memory and VFs are compared", r->q->info->name);
-	if (r->was && r->q->said)
-		said_compare(r->q->said, r->was, &r->said);
+	if (r->has.said && r->q->said)
+		said_compare(r->q->said, r->has.said, &r->said);
 	if (r->said.refused.failed)
 		return ctx_oom(ctx);
 	if (!r->said.refused_count)
@@ -185,18 +179,18 @@ static int compare_said(struct vfctl_ctx *ctx, struct redefining *r)
 
 static bool amounts_differ(const struct redefining *r)
 {
-	return r->parsed->vcpus != r->q->guest->vcpus ||
-		(!r->was && r->parsed->memory_bytes != r->q->guest->memory_bytes);
+	return r->has.parsed->vcpus != r->q->guest->vcpus ||
+		(!r->has.said && r->has.parsed->memory_bytes != r->q->guest->memory_bytes);
 }
 
 static int fail_nothing(struct vfctl_ctx *ctx, const struct redefining *r)
 {
 	_buf_ struct buf besides = {0};
 
-	for (size_t i = 0; i < r->intent.vf_count; i++)
+	for (size_t i = 0; i < r->has.intent.vf_count; i++)
 		if (r->attached[i])
 			buf_printf(&besides, "%s%s", besides.len ? ", " : "; it has besides, by vfctl "
-				"attach: ", vfctl_bdf_format(&r->intent.vfs[i].bdf,
+				"attach: ", vfctl_bdf_format(&r->has.intent.vfs[i].bdf,
 				(char[VFCTL_BDF_TEXT]){0}));
 	return ctx_fail(ctx, -EALREADY, "domain %s is defined as its file asks%s", r->q->info->name,
 		besides.data ? besides.data : "");
@@ -279,13 +273,13 @@ static int forget_attached(struct vfctl_ctx *ctx, const struct redefining *r, co
 	struct vfctl_bdf vfs[VFCTL_GUEST_VFS_MAX];
 	size_t count = 0;
 
-	for (size_t i = 0; i < r->intent.vf_count; i++) {
+	for (size_t i = 0; i < r->has.intent.vf_count; i++) {
 		bool answers = !r->attached[i];
 
 		for (size_t s = 0; s < r->slot_count; s++)
 			answers |= r->slots[s].has == (int)i;
 		if (!answers)
-			vfs[count++] = r->intent.vfs[i].bdf;
+			vfs[count++] = r->has.intent.vfs[i].bdf;
 	}
 	return metadata_forget_places(ctx, xml, vfs, count, ret);
 }

@@ -5,6 +5,7 @@
 #include "domain/domain.h"
 #include "domain/said.h"
 #include "guest/guest.h"
+#include "guest/redefine/has.h"
 #include "guest/redefine/redefine.h"
 #include "lease/lease.h"
 
@@ -24,12 +25,9 @@ struct redefining {
 	struct vfctl_lease shape;     /* CPUs, memory and cells that its definition needs */
 	struct vfctl_lease new_shape; /* .. and will need */
 	bool running;
-	char *was; /* what its file said; NULL: not known */
 	struct said_change said;
-	struct vfctl_parsed_domain *parsed;
-	struct vfctl_domain_intent intent; /* its VFs, in their order */
+	struct domain_has has; /* by its definition */
 	bool attached[VFCTL_GUEST_VFS_MAX]; /* by vfctl attach, not by the file */
-	struct vfctl_assignment *now; /* as its definition says */
 	struct slot slots[VFCTL_GUEST_VFS_MAX];
 	size_t slot_count;
 	bool kept[VFCTL_GUEST_VFS_MAX]; /* of its VFs: it has it afterwards too */

@@ -79,18 +79,18 @@ static void put_count(struct buf *out, const char *what, size_t was, size_t now)
 static void put_vfs(const struct redefining *r, struct buf *out)
 {
 	for (size_t i = 0; i < r->placed->vf_count; i++)
-		if (!find_intent_vf(&r->intent, &r->placed->vfs[i].bdf))
+		if (!find_intent_vf(&r->has.intent, &r->placed->vfs[i].bdf))
 			buf_printf(out, "%swith VF %s", out->len ? ", " : "",
 				TEXT(&r->placed->vfs[i].bdf));
-	for (size_t i = 0; i < r->intent.vf_count; i++)
-		if (!will_have(r, &r->intent.vfs[i].bdf))
+	for (size_t i = 0; i < r->has.intent.vf_count; i++)
+		if (!will_have(r, &r->has.intent.vfs[i].bdf))
 			buf_printf(out, "%swithout VF %s", out->len ? ", " : "",
-				TEXT(&r->intent.vfs[i].bdf));
+				TEXT(&r->has.intent.vfs[i].bdf));
 }
 
 static void put_tuning(const struct redefining *r, struct buf *out)
 {
-	_free_ char *was = vfctl_guest_tuning_format(&r->intent.tuning);
+	_free_ char *was = vfctl_guest_tuning_format(&r->has.intent.tuning);
 	_free_ char *now = vfctl_guest_tuning_format(&r->placed->guest->tuning);
 
 	out->failed |= !was || !now;
@@ -106,8 +106,8 @@ static int put_definition(struct vfctl_ctx *ctx, const struct redefining *r, str
 
 	if (e < 0)
 		return e;
-	put_count(out, "vCPUs", r->parsed->vcpus, parsed->vcpus);
-	put_count(out, "cells", r->parsed->cell_count, parsed->cell_count);
+	put_count(out, "vCPUs", r->has.parsed->vcpus, parsed->vcpus);
+	put_count(out, "cells", r->has.parsed->cell_count, parsed->cell_count);
 	put_tuning(r, out);
 	put_vfs(r, out);
 	if (!out->len)
@@ -237,8 +237,7 @@ static int add_intent(struct vfctl_ctx *ctx, const struct redefining *r,
 static int add_vf(struct vfctl_ctx *ctx, const struct redefining *r,
 	const struct vfctl_domain_vf *vf, struct steps *steps)
 {
-	struct vfctl_lease_vf row = {.bdf = vf->bdf, .pf = vf->pf, .index = vf->index,
-		.has_intent = true, .intent = vf->attrs};
+	struct vfctl_lease_vf row = lease_vf_row(vf);
 	_free_ char *want = NULL;
 
 	ports_fill(r->placed->snapshot->inventory, &row, 1);

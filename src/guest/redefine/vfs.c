@@ -45,11 +45,11 @@ static int check_vf(struct vfctl_ctx *ctx, const struct redefining *r, const str
 {
 	const char *name = r->q->info->name;
 
-	if (!vfctl_domain_intent_device(&r->intent, vf) && !redefine_leased(r, vf))
+	if (!vfctl_domain_intent_device(&r->has.intent, vf) && !redefine_leased(r, vf))
 		return ctx_fail(ctx, -EEXIST, "vfctl's metadata in domain %s names VF %s, which is no "
 			"device of it and not leased to it; take that out: vfctl detach %s --vf %s", name,
 			TEXT(vf), name, TEXT(vf));
-	if (!vfctl_domain_intent_device(&r->intent, vf))
+	if (!vfctl_domain_intent_device(&r->has.intent, vf))
 		return ctx_fail(ctx, -EEXIST, "VF %s was taken out of the devices of domain %s; end its "
 			"lease (vfctl detach %s --vf %s), or put the device back", TEXT(vf), name, name,
 			TEXT(vf));
@@ -67,8 +67,8 @@ static int check_named(struct vfctl_ctx *ctx, const struct redefining *r)
 	for (size_t i = 0; i < r->lease->vf_count; i++) {
 		const struct vfctl_lease_vf *vf = &r->lease->vfs[i];
 
-		if (!vf->transient && !find_intent_vf(&r->intent, &vf->bdf) &&
-			vfctl_domain_intent_device(&r->intent, &vf->bdf))
+		if (!vf->transient && !find_intent_vf(&r->has.intent, &vf->bdf) &&
+			vfctl_domain_intent_device(&r->has.intent, &vf->bdf))
 			return ctx_fail(ctx, -EEXIST, "vfctl's metadata of VF %s was taken out of domain "
 				"%s, which still has the VF; put that back (virsh edit %s), or define it "
 				"anew: vfctl undefine %s, then define", TEXT(&vf->bdf), name, name, name);
@@ -98,9 +98,9 @@ static int read_attached(struct vfctl_ctx *ctx, struct redefining *r)
 	size_t count = 0;
 	int e = metadata_read_places(ctx, r->q->info->xml, &places, &count);
 
-	for (size_t i = 0; e == 0 && i < r->intent.vf_count; i++)
+	for (size_t i = 0; e == 0 && i < r->has.intent.vf_count; i++)
 		for (size_t k = 0; k < count; k++)
-			if (vfctl_bdf_compare(&places[k].bdf, &r->intent.vfs[i].bdf) == 0)
+			if (vfctl_bdf_compare(&places[k].bdf, &r->has.intent.vfs[i].bdf) == 0)
 				r->attached[i] = places[k].node < 0 &&
 					places[k].root == VFCTL_ROOT_UNKNOWN;
 	return e;
@@ -160,7 +160,7 @@ static bool find_one(struct round *m, int slot)
 static void match_round(struct vfctl_ctx *ctx, struct redefining *r, struct round *m, bool exact,
 	bool attached)
 {
-	m->vf_count = r->intent.vf_count;
+	m->vf_count = r->has.intent.vf_count;
 	memset(m->fits, 0, sizeof(m->fits));
 	memset(m->slot_of, 0xff, sizeof(m->slot_of));
 	for (size_t s = 0; s < r->slot_count; s++) {
@@ -168,7 +168,7 @@ static void match_round(struct vfctl_ctx *ctx, struct redefining *r, struct roun
 			continue;
 		for (size_t i = 0; i < m->vf_count; i++)
 			m->fits[s][i] = !r->kept[i] && r->attached[i] == attached && fits(ctx, r,
-				&r->q->guest->vfs[r->slots[s].entry], &r->intent.vfs[i], exact);
+				&r->q->guest->vfs[r->slots[s].entry], &r->has.intent.vfs[i], exact);
 		memset(m->tried, 0, sizeof(m->tried));
 		find_one(m, (int)s);
 	}
@@ -197,9 +197,9 @@ static void match_moving(struct vfctl_ctx *ctx, struct redefining *r)
 	bool taken[VFCTL_GUEST_VFS_MAX] = {false};
 
 	for (size_t s = 0; s < r->slot_count; s++)
-		for (size_t i = 0; r->slots[s].has < 0 && i < r->intent.vf_count; i++) {
+		for (size_t i = 0; r->slots[s].has < 0 && i < r->has.intent.vf_count; i++) {
 			if (r->kept[i] || taken[i] || r->attached[i] || !is_of_fabric(ctx, r,
-				&r->q->guest->vfs[r->slots[s].entry], &r->intent.vfs[i]))
+				&r->q->guest->vfs[r->slots[s].entry], &r->has.intent.vfs[i]))
 				continue;
 			taken[i] = r->slots[s].moves = true;
 			r->slots[s].has = (int)i;
@@ -234,7 +234,7 @@ static int fail_moved(struct vfctl_ctx *ctx, const struct redefining *r, const s
 	const struct vfctl_pf *now)
 {
 	const struct vfctl_guest_vf *want = &r->q->guest->vfs[slot->entry];
-	const struct vfctl_bdf *vf = &r->intent.vfs[slot->has].bdf;
+	const struct vfctl_bdf *vf = &r->has.intent.vfs[slot->has].bdf;
 	const char *name = r->q->info->name, *unread = r->placed->snapshot->inventory->unread;
 	const struct vfctl_pf *untold = untold_pf(r);
 
@@ -258,7 +258,7 @@ static int check_named_pfs(struct vfctl_ctx *ctx, const struct redefining *r)
 {
 	for (size_t s = 0; s < r->slot_count; s++) {
 		const struct slot *slot = &r->slots[s];
-		const struct vfctl_domain_vf *have = slot->has < 0 ? NULL : &r->intent.vfs[slot->has];
+		const struct vfctl_domain_vf *have = slot->has < 0 ? NULL : &r->has.intent.vfs[slot->has];
 		const struct vfctl_pf *now, *pf;
 
 		if (!have || (slot->moves && r->q->guest->vfs[slot->entry].pf) ||
@@ -277,14 +277,14 @@ int redefine_match(struct vfctl_ctx *ctx, struct redefining *r)
 	_free_ struct round *m = calloc(1, sizeof(*m));
 	int e = m ? read_attached(ctx, r) : ctx_oom(ctx);
 
-	for (size_t i = 0; e == 0 && i < r->intent.vf_count; i++)
-		e = check_vf(ctx, r, &r->intent.vfs[i].bdf);
+	for (size_t i = 0; e == 0 && i < r->has.intent.vf_count; i++)
+		e = check_vf(ctx, r, &r->has.intent.vfs[i].bdf);
 	if (e == 0)
 		e = check_named(ctx, r);
 	if (e < 0)
 		return e;
-	for (size_t i = 0; i < r->intent.vf_count; i++)
-		take_leased(r, &r->intent.vfs[i]);
+	for (size_t i = 0; i < r->has.intent.vf_count; i++)
+		take_leased(r, &r->has.intent.vfs[i]);
 	make_slots(r);
 	for (int attached = 0; attached < 2; attached++) {
 		match_round(ctx, r, m, true, attached);
@@ -292,7 +292,7 @@ int redefine_match(struct vfctl_ctx *ctx, struct redefining *r)
 	}
 	match_moving(ctx, r);
 	/* What was attached the file need not know. */
-	for (size_t i = 0; i < r->intent.vf_count; i++)
+	for (size_t i = 0; i < r->has.intent.vf_count; i++)
 		r->kept[i] |= r->attached[i];
 	ctx_clear(ctx);
 	return check_named_pfs(ctx, r);
@@ -303,12 +303,12 @@ bool redefine_vfs_differ(struct vfctl_ctx *ctx, const struct redefining *r)
 	const struct vfctl_pf *pf;
 	bool differ = false;
 
-	for (size_t i = 0; i < r->intent.vf_count; i++)
+	for (size_t i = 0; i < r->has.intent.vf_count; i++)
 		differ |= !r->kept[i];
 	for (size_t s = 0; s < r->slot_count; s++)
 		differ |= r->slots[s].has < 0 || r->slots[s].moves || !fits(ctx, r,
-			&r->q->guest->vfs[r->slots[s].entry], &r->intent.vfs[r->slots[s].has], true) ||
-			is_of_another(ctx, r, &r->intent.vfs[r->slots[s].has], &pf);
+			&r->q->guest->vfs[r->slots[s].entry], &r->has.intent.vfs[r->slots[s].has], true) ||
+			is_of_another(ctx, r, &r->has.intent.vfs[r->slots[s].has], &pf);
 	ctx_clear(ctx);
 	return differ;
 }
@@ -321,7 +321,7 @@ bool redefine_vfs_differ(struct vfctl_ctx *ctx, const struct redefining *r)
 /* Did the file ask for it, of any VF, when the domain was defined? */
 static bool was_asked(const struct redefining *r, const char *key)
 {
-	const char *line = r->was ? r->was : "";
+	const char *line = r->has.said ? r->has.said : "";
 	size_t len = strlen(key);
 
 	for (; *line; line += strcspn(line, "\n")) {
@@ -391,7 +391,7 @@ static int fill_slot(struct vfctl_ctx *ctx, struct redefining *r, const struct s
 	const struct vfctl_bdf *bdf, struct vfctl_domain_vf *out)
 {
 	const struct vfctl_guest_vf *want = &r->q->guest->vfs[s->entry];
-	const struct vfctl_domain_vf *has = s->has < 0 ? NULL : &r->intent.vfs[s->has];
+	const struct vfctl_domain_vf *has = s->has < 0 ? NULL : &r->has.intent.vfs[s->has];
 	const uint32_t identity = VFCTL_ATTR_MAC | VFCTL_ATTR_GUIDS;
 	const struct vfctl_pf *pf;
 	const struct vfctl_vf *vf;
@@ -428,7 +428,7 @@ int redefine_fill_vfs(struct vfctl_ctx *ctx, struct redefining *r)
 	int e = 0;
 
 	/* Room also for those that leave it. */
-	p->vfs = calloc(r->slot_count + r->intent.vf_count + r->lease->vf_count + 1, sizeof(*p->vfs));
+	p->vfs = calloc(r->slot_count + r->has.intent.vf_count + r->lease->vf_count + 1, sizeof(*p->vfs));
 	if (!p->vfs)
 		return ctx_oom(ctx);
 	identities_open(ctx, &p->identities, o->ids, r->q->info->uuid, r->q->guest->name,
@@ -440,16 +440,16 @@ int redefine_fill_vfs(struct vfctl_ctx *ctx, struct redefining *r)
 		const struct slot *slot = &r->slots[s];
 
 		e = fill_slot(ctx, r, slot, slot->has < 0 || r->place ? &a->vfs[s].bdf
-			: &r->intent.vfs[slot->has].bdf, &p->vfs[p->vf_count]);
+			: &r->has.intent.vfs[slot->has].bdf, &p->vfs[p->vf_count]);
 		p->vf_count += e == 0;
 	}
-	for (size_t i = 0; e == 0 && i < r->intent.vf_count; i++) {
+	for (size_t i = 0; e == 0 && i < r->has.intent.vf_count; i++) {
 		bool answers = false;
 
 		for (size_t s = 0; s < r->slot_count; s++)
 			answers |= r->slots[s].has == (int)i;
 		if (r->attached[i] && !answers)
-			p->vfs[p->vf_count++] = r->intent.vfs[i];
+			p->vfs[p->vf_count++] = r->has.intent.vfs[i];
 	}
 	return e;
 }
