@@ -305,7 +305,7 @@ static int fill_captured(struct vfctl_ctx *ctx, struct captured *c, const char *
 	return c->host.root ? load_archive(ctx, path, &c->image) : ctx_oom(ctx);
 }
 
-int captured_host_new(struct vfctl_ctx *ctx, const char *path, struct host **ret_host)
+static int captured_host_new(struct vfctl_ctx *ctx, const char *path, struct host **ret_host)
 {
 	struct host *h;
 	int r = files_host_new(&captured_ops, NULL, sizeof(struct captured), &h);
@@ -322,7 +322,7 @@ int captured_host_new(struct vfctl_ctx *ctx, const char *path, struct host **ret
 
 int vfctl_ctx_open_host(struct vfctl_ctx *ctx, const char *path)
 {
-	struct host *h;
+	struct host *h = NULL;
 	int r = captured_host_new(ctx, path, &h);
 
 	if (r == 0)

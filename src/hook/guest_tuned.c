@@ -5,6 +5,7 @@
 #include <errno.h>
 
 #include "facts/snapshot/domains.h"
+#include "hook/tuning_watch.h"
 #include "host/host.h"
 #include "lease/guest_tuning.h"
 #include "lease/lease.h"

@@ -11,6 +11,7 @@
 
 #include "base/parse.h"
 #include "facts/snapshot/domains.h"
+#include "hook/tuning_watch.h"
 #include "host/host.h"
 #include "lease/guest_tuning.h"
 #include "lease/lease.h"

@@ -208,7 +208,6 @@ int real_host_new(struct host **ret_host);
 /* netlink_exchange() on a socket of this process's network namespace. */
 int real_exchange(struct host *h, int protocol, const void *request, size_t len,
 	unsigned timeout_ms, struct buf *ret_reply);
-int captured_host_new(struct vfctl_ctx *ctx, const char *path, struct host **ret_host);
 /* Where a capture keeps the answer to a link request (shared with its writer). */
 #define CAPTURE_LINKS "/netlink/links.bin"
 #define CAPTURE_VFS "/netlink/vfs-%d.bin"

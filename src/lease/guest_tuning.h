@@ -54,9 +54,6 @@ struct tuning_start {
 /* Steps of the start. The words and the lock are the caller's. */
 int tuning_plan(struct vfctl_ctx *ctx, struct tuning_start *start, struct steps *steps);
 
-/* Does vfctl_guest_tuning_watch() go on for that domain? */
-bool tuning_is_watched(struct vfctl_ctx *ctx, const char *uuid);
-
 /* Is it an effect of tuning, which the end of the run takes back whatever its lease is? */
 bool tuning_is_effect(const struct op *op);
 /* Is this VF, and by that what becomes of its interrupts, that domain's? */

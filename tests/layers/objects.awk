@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # What the linker sees of src/: which file uses a symbol that which other file defines.
-#   awk -v least=USES -f objects.awk ROWS CYCLES NM
+#   awk -v least=USES -f objects.awk ROWS CYCLES NM [HEADER...]
 # Fails on anything that is not allowed, or when fewer uses than USES were seen.
 # ROWS: "room may-use..." a line, for rooms and for folders of a room ("placement/model").
 # CYCLES: the cycles of files that are intended, "# why" lines and one cycle a line.
 # NM: nm -A -P -g of all objects, whose names end in room/file.c.o.
+# HEADER: private headers below src/; what they declare has its code in their own room.
 
 function wrong(text)
 {
@@ -126,6 +127,31 @@ FILENAME == ARGV[2] {
 	next
 }
 
+FILENAME ~ /\.h$/ {
+	if (/^(static|typedef)/ || (!/^extern /  && !/^[a-z].*[ *][a-z0-9_]+\(/ && !in_data))
+		next
+	header = FILENAME
+	sub(/^.*src\//, "", header)
+	text = $0
+	if (in_data || (/^extern / && !/\(/)) { # names, maybe of several lines
+		in_data = text !~ /;/
+		gsub(/\[[^]]*\]|__attribute__.*|;.*/, "", text)
+		n = split(text, words, ",")
+	} else {
+		sub(/\(.*/, "", text)
+		words[n = 1] = text
+	}
+	for (i = 1; i <= n; i++) {
+		sub(/[ \t]+$/, "", words[i])
+		sub(/.*[ \t*]/, "", words[i])
+		if (words[i] == "")
+			continue
+		declared[++declarations] = words[i]
+		declared_in[declarations] = header
+	}
+	next
+}
+
 {
 	file = $1
 	sub(/:$/, "", file)
@@ -174,6 +200,11 @@ END {
 	}
 	for (v in intended)
 		wrong("tests/layers/cycles: there is no such cycle: " v)
+	for (i = 1; i <= declarations; i++) {
+		to = declared[i] in definer ? definer[declared[i]] : declared_in[i]
+		if (outer(room_of(to)) != outer(room_of(declared_in[i])))
+			wrong("src/" declared_in[i] ": declares " declared[i] ", whose code is in src/" to)
+	}
 	print seen + 0 " uses of symbols, " bad + 0 " against the table"
 	exit bad || seen < least
 }

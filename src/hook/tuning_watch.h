@@ -1,0 +1,10 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef VFCTL_HOOK_TUNING_WATCH_H
+#define VFCTL_HOOK_TUNING_WATCH_H
+
+#include "base/ctx.h"
+
+/* Does vfctl_guest_tuning_watch() go on for that domain? */
+bool tuning_is_watched(struct vfctl_ctx *ctx, const char *uuid);
+
+#endif
