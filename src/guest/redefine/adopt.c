@@ -22,7 +22,7 @@
 
 #define NETWORK "/etc/libvirt/qemu/networks/%s.xml"
 
-struct adopting {
+struct adopt_op {
 	struct attach a;
 	struct vfctl_ids *ids;
 	struct domain_has defined; /* by its definition */
@@ -31,19 +31,19 @@ struct adopting {
 	size_t has; /* VFs that are leased to it already */
 };
 
-static void adopting_freep(struct adopting **adopting)
+static void adopt_op_freep(struct adopt_op **op)
 {
-	if (*adopting) {
-		attach_clear(&(*adopting)->a);
-		domain_has_clear(&(*adopting)->defined);
+	if (*op) {
+		attach_clear(&(*op)->a);
+		domain_has_clear(&(*op)->defined);
 	}
-	free(*adopting);
+	free(*op);
 }
-#define _adopting_ _cleanup_(adopting_freep)
+#define _adopt_op_ _cleanup_(adopt_op_freep)
 
 /* ---- what cannot be adopted ---- */
 
-static int check_network(struct vfctl_ctx *ctx, const struct adopting *o, const char *name)
+static int check_network(struct vfctl_ctx *ctx, const struct adopt_op *o, const char *name)
 {
 	_free_ char *text = NULL;
 	int r = strchr(name, '/') ? -EINVAL : host_try_read(ctx, &text, NETWORK, name);
@@ -63,7 +63,7 @@ static int check_network(struct vfctl_ctx *ctx, const struct adopting *o, const 
 		name, attach_name(&o->a));
 }
 
-static int check_networks(struct vfctl_ctx *ctx, const struct adopting *o)
+static int check_networks(struct vfctl_ctx *ctx, const struct adopt_op *o)
 {
 	_strv_ char **names = NULL;
 	int r = domain_networks(ctx, o->a.config.xml, &names);
@@ -74,7 +74,7 @@ static int check_networks(struct vfctl_ctx *ctx, const struct adopting *o)
 }
 
 /* Another domain's, by its lease, its definition or its running QEMU; or the host's own. */
-static int check_free(struct vfctl_ctx *ctx, const struct adopting *o, const struct vfctl_pf *pf,
+static int check_free(struct vfctl_ctx *ctx, const struct adopt_op *o, const struct vfctl_pf *pf,
 	const struct vfctl_vf *vf)
 {
 	const struct vfctl_lease *lease = vfctl_leases_find_vf(o->a.snapshot->leases, &vf->bdf);
@@ -136,7 +136,7 @@ static void warn_risk(struct vfctl_ctx *ctx, const char *name, const struct vfct
 }
 
 /* A value that a pool here may give is the domain's from now on, so that nobody else gets it. */
-static int claim(struct vfctl_ctx *ctx, struct adopting *o, const struct vfctl_vf_attrs *a)
+static int claim(struct vfctl_ctx *ctx, struct adopt_op *o, const struct vfctl_vf_attrs *a)
 {
 	enum vfctl_id_kind kind;
 	uint64_t value;
@@ -150,7 +150,7 @@ static int claim(struct vfctl_ctx *ctx, struct adopting *o, const struct vfctl_v
 }
 
 /* Those that only a derived identity is left for get that: a MAC that changes at each boot is none. */
-static int identify(struct vfctl_ctx *ctx, struct adopting *o, const struct vfctl_pf *pf,
+static int identify(struct vfctl_ctx *ctx, struct adopt_op *o, const struct vfctl_pf *pf,
 	const struct vfctl_vf *vf, struct vfctl_domain_vf *io)
 {
 	const struct vfctl_identity_want nothing = {0};
@@ -164,7 +164,7 @@ static int identify(struct vfctl_ctx *ctx, struct adopting *o, const struct vfct
 	return r < 0 ? r : claim(ctx, o, &io->attrs);
 }
 
-static int add_vf(struct vfctl_ctx *ctx, struct adopting *o, const struct vfctl_pf *pf,
+static int add_vf(struct vfctl_ctx *ctx, struct adopt_op *o, const struct vfctl_pf *pf,
 	const struct vfctl_vf *vf, const struct vfctl_intent_device *device)
 {
 	struct vfctl_vf_attrs attrs = policy_of(device, &vf->attrs);
@@ -190,7 +190,7 @@ static int add_vf(struct vfctl_ctx *ctx, struct adopting *o, const struct vfctl_
 	return r;
 }
 
-static int find_vfs(struct vfctl_ctx *ctx, struct adopting *o)
+static int find_vfs(struct vfctl_ctx *ctx, struct adopt_op *o)
 {
 	int r = domain_has_read(ctx, o->a.config.xml, HAS_DEVICES, &o->defined);
 
@@ -225,7 +225,7 @@ static void put_words(const struct vfctl_vf_attrs *attrs, struct buf *words)
 		buf_printf(words, " %s=%s", key, value);
 }
 
-static int add_definition(struct vfctl_ctx *ctx, struct adopting *o, struct steps *steps)
+static int add_definition(struct vfctl_ctx *ctx, struct adopt_op *o, struct steps *steps)
 {
 	int r = 0;
 
@@ -245,7 +245,7 @@ static int add_definition(struct vfctl_ctx *ctx, struct adopting *o, struct step
 	return attach_add_definition_op(ctx, &o->a, steps);
 }
 
-static int add_lease(struct vfctl_ctx *ctx, const struct adopting *o, size_t i,
+static int add_lease(struct vfctl_ctx *ctx, const struct adopt_op *o, size_t i,
 	struct vfctl_lease_vf *rows, struct steps *steps)
 {
 	struct vfctl_lease lease = {.domain_name = (char *)attach_name(&o->a), .vfs = rows,
@@ -265,7 +265,7 @@ static int add_lease(struct vfctl_ctx *ctx, const struct adopting *o, size_t i,
 }
 
 /* The lease comes last: of a domain that runs it is not taken back. */
-static int add_steps(struct vfctl_ctx *ctx, struct adopting *o, struct vfctl_change *change)
+static int add_steps(struct vfctl_ctx *ctx, struct adopt_op *o, struct vfctl_change *change)
 {
 	_free_ struct vfctl_lease_vf *rows = calloc(o->count + 1, sizeof(*rows));
 	int r = rows ? identities_add_step(ctx, &o->a.identities, change) : ctx_oom(ctx);
@@ -296,7 +296,7 @@ static int add_steps(struct vfctl_ctx *ctx, struct adopting *o, struct vfctl_cha
 int vfctl_adopt_plan(struct vfctl_ctx *ctx, struct vfctl_hypervisor *hypervisor,
 	const char *domain, struct vfctl_ids *ids, bool dry_run, struct vfctl_change **ret_change)
 {
-	_adopting_ struct adopting *o = calloc(1, sizeof(*o));
+	_adopt_op_ struct adopt_op *o = calloc(1, sizeof(*o));
 	_change_ struct vfctl_change *change = NULL;
 	int r;
 
@@ -325,7 +325,7 @@ int vfctl_adopt_plan(struct vfctl_ctx *ctx, struct vfctl_hypervisor *hypervisor,
 
 /* ---- the way back ---- */
 
-static int check_adopted(struct vfctl_ctx *ctx, const struct adopting *o,
+static int check_adopted(struct vfctl_ctx *ctx, const struct adopt_op *o,
 	const struct vfctl_lease *lease)
 {
 	const char *name = attach_name(&o->a);
@@ -341,7 +341,7 @@ static int check_adopted(struct vfctl_ctx *ctx, const struct adopting *o,
 	return 0;
 }
 
-static int add_end_steps(struct vfctl_ctx *ctx, struct adopting *o,
+static int add_end_steps(struct vfctl_ctx *ctx, struct adopt_op *o,
 	const struct vfctl_lease *lease, struct vfctl_change *change)
 {
 	_free_ char *before = str_format("%s%s", lease->id, lease->running ? OP_RUNNING : "");
@@ -363,7 +363,7 @@ static int add_end_steps(struct vfctl_ctx *ctx, struct adopting *o,
 int vfctl_adopt_end_plan(struct vfctl_ctx *ctx, struct vfctl_hypervisor *hypervisor,
 	const char *domain, struct vfctl_ids *ids, bool dry_run, struct vfctl_change **ret_change)
 {
-	_adopting_ struct adopting *o = calloc(1, sizeof(*o));
+	_adopt_op_ struct adopt_op *o = calloc(1, sizeof(*o));
 	_change_ struct vfctl_change *change = NULL;
 	const struct vfctl_lease *lease = NULL;
 	int r;

@@ -6,11 +6,11 @@
 #include <errno.h>
 
 #include "facts/model/model.h"
-#include "guest/redefine/redefining.h"
+#include "guest/redefine/redefine_op.h"
 
 /* ---- the place that it has ---- */
 
-static int keep_place(struct vfctl_ctx *ctx, struct redefining *r)
+static int keep_place(struct vfctl_ctx *ctx, struct redefine_op *r)
 {
 	struct vfctl_plan *plan = calloc(1, sizeof(*plan));
 
@@ -26,7 +26,7 @@ static int keep_place(struct vfctl_ctx *ctx, struct redefining *r)
 /* ---- another one ---- */
 
 /* The PF of its VF, which may be elsewhere by now; NULL: the file asks for another one. */
-static const struct vfctl_bdf *pf_to_stay_on(const struct redefining *r, const struct slot *slot)
+static const struct vfctl_bdf *pf_to_stay_on(const struct redefine_op *r, const struct slot *slot)
 {
 	const struct vfctl_domain_vf *has = &r->has.intent.vfs[slot->has];
 	const struct vfctl_pf *moved;
@@ -40,7 +40,7 @@ static const struct vfctl_bdf *pf_to_stay_on(const struct redefining *r, const s
 }
 
 /* A want for each VF, so that one that it has stays on its PF. */
-static int pin_wants(struct vfctl_ctx *ctx, struct redefining *r, bool pin)
+static int pin_wants(struct vfctl_ctx *ctx, struct redefine_op *r, bool pin)
 {
 	struct vfctl_request *q = &r->placed->requests->v[0];
 	struct vfctl_vf_want *wants = calloc(r->slot_count + 1, sizeof(*wants));
@@ -69,7 +69,7 @@ static int pin_wants(struct vfctl_ctx *ctx, struct redefining *r, bool pin)
 }
 
 /* Its cells stay each on its node, unless the file gives them others. */
-static void pin_cells(struct redefining *r)
+static void pin_cells(struct redefine_op *r)
 {
 	struct vfctl_request *q = &r->placed->requests->v[0];
 
@@ -84,7 +84,7 @@ static void pin_cells(struct redefining *r)
 }
 
 /* The nodes of a move, whose cells are in the order of the nodes that they come from. */
-static void pin_target(struct redefining *r)
+static void pin_target(struct redefine_op *r)
 {
 	struct vfctl_request *q = &r->placed->requests->v[0];
 	const struct vfctl_assignment *to = r->q->to, *now = r->has.place;
@@ -107,7 +107,7 @@ static void pin_target(struct redefining *r)
 
 enum stay { STAY_NOT, STAY_ON_PFS, STAY_ON_NODES /* and on its PFs */, MOVE };
 
-static int plan_once(struct vfctl_ctx *ctx, struct redefining *r,
+static int plan_once(struct vfctl_ctx *ctx, struct redefine_op *r,
 	const struct vfctl_cpuset *closed, enum stay stay)
 {
 	struct vfctl_placement *p = r->placed;
@@ -132,7 +132,7 @@ static int plan_once(struct vfctl_ctx *ctx, struct redefining *r,
 }
 
 /* CPUs of guests that are not among @open. */
-static struct vfctl_cpuset all_but(const struct redefining *r, const struct vfctl_cpuset *open)
+static struct vfctl_cpuset all_but(const struct redefine_op *r, const struct vfctl_cpuset *open)
 {
 	const struct vfctl_host_model *m = r->placed->model;
 	struct vfctl_cpuset closed = {0};
@@ -150,7 +150,7 @@ static struct vfctl_cpuset all_but(const struct redefining *r, const struct vfct
 	return closed;
 }
 
-static struct vfctl_cpuset own_cpus(const struct redefining *r)
+static struct vfctl_cpuset own_cpus(const struct redefine_op *r)
 {
 	struct vfctl_cpuset own = r->shape.cpus;
 
@@ -158,7 +158,7 @@ static struct vfctl_cpuset own_cpus(const struct redefining *r)
 	return own;
 }
 
-static struct vfctl_cpuset own_nodes(const struct redefining *r)
+static struct vfctl_cpuset own_nodes(const struct redefine_op *r)
 {
 	const struct vfctl_topology *t = r->placed->model->topology;
 	struct vfctl_cpuset own = own_cpus(r);
@@ -171,7 +171,7 @@ static struct vfctl_cpuset own_nodes(const struct redefining *r)
 }
 
 /* VFs of one PF are alike: it keeps its own. */
-static void keep_own_vfs(struct redefining *r)
+static void keep_own_vfs(struct redefine_op *r)
 {
 	struct vfctl_assignment *a = &r->placed->plan->assignments[0];
 
@@ -191,7 +191,7 @@ static void keep_own_vfs(struct redefining *r)
 }
 
 /* Free again: those that it keeps. What leaves it is not given to it at once. */
-static int free_own_vfs(struct vfctl_ctx *ctx, struct redefining *r)
+static int free_own_vfs(struct vfctl_ctx *ctx, struct redefine_op *r)
 {
 	int e = 0;
 
@@ -230,7 +230,7 @@ static int make_room(struct vfctl_ctx *ctx, struct vfctl_assignment *a, size_t c
 }
 
 /* One that was attached keeps its place in the guest, where there still is such a cell. */
-static int add_attached(struct vfctl_ctx *ctx, struct redefining *r)
+static int add_attached(struct vfctl_ctx *ctx, struct redefine_op *r)
 {
 	struct vfctl_assignment *a = &r->placed->plan->assignments[0];
 	int e = make_room(ctx, a, a->vf_count + r->has.place->vf_count);
@@ -249,7 +249,7 @@ static int add_attached(struct vfctl_ctx *ctx, struct redefining *r)
  * Each time with less of what it has: its own CPUs, its own nodes, its PFs. What cannot be on its own
  * PFs (a node that they are not on) is no mistake of the file.
  */
-static int ask_planner(struct vfctl_ctx *ctx, struct redefining *r)
+static int ask_planner(struct vfctl_ctx *ctx, struct redefine_op *r)
 {
 	const struct vfctl_cpuset own = own_cpus(r), near = own_nodes(r);
 	const struct vfctl_cpuset closed[] = {all_but(r, &own), all_but(r, &near), {{0}}};
@@ -268,7 +268,7 @@ static int ask_planner(struct vfctl_ctx *ctx, struct redefining *r)
 }
 
 /* Only its VFs are where they should not be. */
-static bool moves_within(const struct redefining *r)
+static bool moves_within(const struct redefine_op *r)
 {
 	const struct vfctl_assignment *to = r->q->to, *now = r->has.place;
 	bool within = to->cell_count == now->cell_count;
@@ -285,7 +285,7 @@ static bool moves_within(const struct redefining *r)
 }
 
 /* On its own CPUs: those that carry its QEMU's threads go on to do that. */
-static int plan_within(struct vfctl_ctx *ctx, struct redefining *r)
+static int plan_within(struct vfctl_ctx *ctx, struct redefine_op *r)
 {
 	struct vfctl_host_model *m = r->placed->model;
 	const struct vfctl_cpuset own = own_cpus(r), closed = all_but(r, &own);
@@ -307,7 +307,7 @@ static int plan_within(struct vfctl_ctx *ctx, struct redefining *r)
  * On the nodes that it moves to, and where these are its own on its own CPUs; its VFs are those that
  * its own words find there.
  */
-static int ask_to_move(struct vfctl_ctx *ctx, struct redefining *r)
+static int ask_to_move(struct vfctl_ctx *ctx, struct redefine_op *r)
 {
 	const struct vfctl_cpuset closed = {{0}};
 	int e = free_own_vfs(ctx, r);
@@ -322,7 +322,7 @@ static int ask_to_move(struct vfctl_ctx *ctx, struct redefining *r)
 	return e < 0 ? e : placed_check(ctx, r->placed);
 }
 
-int redefine_place(struct vfctl_ctx *ctx, struct redefining *r)
+int redefine_place(struct vfctl_ctx *ctx, struct redefine_op *r)
 {
 	int e;
 

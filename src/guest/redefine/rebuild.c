@@ -30,7 +30,7 @@ struct lost {
 };
 
 /* A domain that gets the lease of one that is gone. */
-struct heir {
+struct successor {
 	const struct vfctl_domain_info *domain;
 	const struct vfctl_lease *lease;
 };
@@ -38,8 +38,8 @@ struct heir {
 struct rebuild {
 	struct vfctl_ids *ids; /* borrowed; NULL: there are no pools */
 	bool trusted; /* the metadata may grant what it asks for */
-	struct heir *heirs; /* as many as domains at most */
-	size_t heir_count;
+	struct successor *successors; /* as many as domains at most */
+	size_t successor_count;
 	struct vfctl_snapshot *snapshot;
 	struct vfctl_host_model *model;
 	struct vfctl_domain_info *domains;
@@ -56,7 +56,7 @@ static void rebuild_clear(struct rebuild *r)
 		free(r->lost[i].lost_values);
 	}
 	free(r->lost);
-	free(r->heirs);
+	free(r->successors);
 	vfctl_domain_infos_free(r->domains, r->domain_count);
 	vfctl_model_free(r->model);
 	vfctl_snapshot_free(r->snapshot);
@@ -120,11 +120,11 @@ static const struct vfctl_lease *find_lease(const struct rebuild *b, const char 
 	return NULL;
 }
 
-static struct heir *find_heir(const struct rebuild *b, const struct vfctl_lease *lease)
+static struct successor *find_successor(const struct rebuild *b, const struct vfctl_lease *lease)
 {
-	for (size_t i = 0; i < b->heir_count; i++)
-		if (b->heirs[i].lease == lease)
-			return &b->heirs[i];
+	for (size_t i = 0; i < b->successor_count; i++)
+		if (b->successors[i].lease == lease)
+			return &b->successors[i];
 	return NULL;
 }
 
@@ -145,21 +145,21 @@ static void warn_clone(struct vfctl_ctx *ctx, const char *name, const char *hold
  * The lease's domain is gone. Of several whose metadata names the lease it goes to the one that has its
  * domain's name, or to the first.
  */
-static void add_heir(struct vfctl_ctx *ctx, struct rebuild *b, const struct vfctl_domain_info *domain,
+static void add_successor(struct vfctl_ctx *ctx, struct rebuild *b, const struct vfctl_domain_info *domain,
 	const struct vfctl_lease *lease)
 {
-	struct heir *heir = find_heir(b, lease);
+	struct successor *next = find_successor(b, lease);
 	const struct vfctl_domain_info *other = domain;
 
-	if (!heir) {
-		b->heirs[b->heir_count++] = (struct heir){domain, lease};
+	if (!next) {
+		b->successors[b->successor_count++] = (struct successor){domain, lease};
 		return;
 	}
 	if (str_eq(domain->name, lease->domain_name)) {
-		other = heir->domain;
-		heir->domain = domain;
+		other = next->domain;
+		next->domain = domain;
 	}
-	warn_clone(ctx, other->name, heir->domain->name);
+	warn_clone(ctx, other->name, next->domain->name);
 }
 
 /*
@@ -185,7 +185,7 @@ static void look_at_clone(struct vfctl_ctx *ctx, struct rebuild *b, const struct
 			"libvirt does not know any more; if it is the same guest: vfctl recover --rebuild "
 			"--trust-metadata", name, lease->domain_name, uuid);
 	else
-		add_heir(ctx, b, domain, lease);
+		add_successor(ctx, b, domain, lease);
 }
 
 static void has_freep(struct domain_has **has)
@@ -259,8 +259,8 @@ static int look_at_all(struct vfctl_ctx *ctx, struct rebuild *b,
 	b->ids = options->ids;
 	b->trusted = options->trust_metadata;
 	b->lost = calloc(b->domain_count + 1, sizeof(*b->lost));
-	b->heirs = calloc(b->domain_count + 1, sizeof(*b->heirs));
-	if (!b->lost || !b->heirs)
+	b->successors = calloc(b->domain_count + 1, sizeof(*b->successors));
+	if (!b->lost || !b->successors)
 		return ctx_oom(ctx);
 	for (size_t i = 0; i < b->domain_count && r == 0; i++)
 		r = look_or_warn(ctx, b, &b->domains[i]);
@@ -487,10 +487,10 @@ static int add_steps(struct vfctl_ctx *ctx, const struct rebuild *b, const struc
 	return r;
 }
 
-static int add_heir_step(struct vfctl_ctx *ctx, const struct heir *heir, struct steps *steps)
+static int add_successor_step(struct vfctl_ctx *ctx, const struct successor *next, struct steps *steps)
 {
-	const struct vfctl_domain_info *d = heir->domain;
-	const struct vfctl_lease *l = heir->lease;
+	const struct vfctl_domain_info *d = next->domain;
+	const struct vfctl_lease *l = next->lease;
 	_free_ char *want = str_format("%s %s", d->uuid, d->name);
 	_free_ char *before = str_format("%s %s", l->domain_uuid, l->domain_name);
 
@@ -529,8 +529,8 @@ int vfctl_rebuild_plan(struct vfctl_ctx *ctx, const struct vfctl_place_options *
 			drop_values(&b.lost[i]);
 	if (r == 0)
 		r = guest_journal(ctx, change, options->hypervisor, "recover --rebuild");
-	for (size_t i = 0; i < b.heir_count && r == 0; i++)
-		r = add_heir_step(ctx, &b.heirs[i], &change->steps);
+	for (size_t i = 0; i < b.successor_count && r == 0; i++)
+		r = add_successor_step(ctx, &b.successors[i], &change->steps);
 	for (size_t i = 0; i < b.lost_count && r == 0; i++)
 		if (!b.lost[i].contested)
 			r = add_steps(ctx, &b, &b.lost[i].lease, change);

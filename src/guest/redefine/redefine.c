@@ -8,12 +8,12 @@
 #include "base/find.h"
 #include "facts/snapshot/memlock.h"
 #include "facts/snapshot/snapshot.h"
-#include "guest/redefine/redefining.h"
+#include "guest/redefine/redefine_op.h"
 #include "ids/values.h"
 #include "lease/lease_text.h"
 #include "lease/ops.h"
 
-static void redefining_clear(struct redefining *r)
+static void redefine_op_clear(struct redefine_op *r)
 {
 	vfctl_placement_free(r->placed);
 	lease_clear(&r->shape);
@@ -24,16 +24,16 @@ static void redefining_clear(struct redefining *r)
 	free(r->xml);
 }
 
-static void redefining_freep(struct redefining **r)
+static void redefine_op_freep(struct redefine_op **r)
 {
 	if (*r)
-		redefining_clear(*r);
+		redefine_op_clear(*r);
 	free(*r);
 }
 
 /* ---- what is there ---- */
 
-static int check_lease(struct vfctl_ctx *ctx, const struct redefining *r)
+static int check_lease(struct vfctl_ctx *ctx, const struct redefine_op *r)
 {
 	const struct vfctl_domain_info *info = r->q->info;
 	int e = r->lease || !info->persistent ? 0 : said_check_lost(ctx, info->xml, info->name);
@@ -55,7 +55,7 @@ static int check_lease(struct vfctl_ctx *ctx, const struct redefining *r)
 }
 
 /* What its definition needs, which is less than the lease has while a former run goes on. */
-static int read_shape(struct vfctl_ctx *ctx, struct redefining *r)
+static int read_shape(struct vfctl_ctx *ctx, struct redefine_op *r)
 {
 	const struct op later = {&op_shape_later, (char *)r->q->info->uuid, NULL, NULL};
 	_free_ char *text = NULL, *whole = lease_shape_to_text(r->lease);
@@ -65,7 +65,7 @@ static int read_shape(struct vfctl_ctx *ctx, struct redefining *r)
 }
 
 /* What a move leaves as the definition has it, whoever wrote that. */
-static void keep_defined(struct redefining *r)
+static void keep_defined(struct redefine_op *r)
 {
 	struct vfctl_guest *guest = r->placed->guest;
 
@@ -74,7 +74,7 @@ static void keep_defined(struct redefining *r)
 		guest->iothreads = r->has.parsed->iothreads;
 }
 
-static int read_definition(struct vfctl_ctx *ctx, struct redefining *r)
+static int read_definition(struct vfctl_ctx *ctx, struct redefine_op *r)
 {
 	const char *xml = r->q->info->xml;
 	int e = domain_has_read(ctx, xml, HAS_ALL, &r->has);
@@ -93,7 +93,7 @@ static int read_definition(struct vfctl_ctx *ctx, struct redefining *r)
 		"undefine %s, then define", r->q->info->name, r->q->info->name);
 }
 
-static int read_all(struct vfctl_ctx *ctx, struct redefining *r)
+static int read_all(struct vfctl_ctx *ctx, struct redefine_op *r)
 {
 	struct vfctl_placement *p = r->placed;
 	int e = vfctl_snapshot_read(ctx, NULL, &p->snapshot);
@@ -121,14 +121,14 @@ static int read_all(struct vfctl_ctx *ctx, struct redefining *r)
 
 /* ---- what others changed ---- */
 
-static int fail_others(struct vfctl_ctx *ctx, const struct redefining *r, const char *what)
+static int fail_others(struct vfctl_ctx *ctx, const struct redefine_op *r, const char *what)
 {
 	return ctx_fail(ctx, -EEXIST, "domain %s was changed by others since it was defined: %s; put "
 		"that back (virsh edit %s), or define it anew: vfctl undefine %s, then define",
 		r->q->info->name, what, r->q->info->name, r->q->info->name);
 }
 
-static int check_amounts(struct vfctl_ctx *ctx, const struct redefining *r)
+static int check_amounts(struct vfctl_ctx *ctx, const struct redefine_op *r)
 {
 	const struct vfctl_guest *g = r->q->guest;
 	_buf_ struct buf what = {0};
@@ -145,7 +145,7 @@ static int check_amounts(struct vfctl_ctx *ctx, const struct redefining *r)
 }
 
 /* The pins say what the lease holds. */
-static int check_pins(struct vfctl_ctx *ctx, const struct redefining *r)
+static int check_pins(struct vfctl_ctx *ctx, const struct redefine_op *r)
 {
 	struct vfctl_cpuset beyond = r->has.place->held_cpus;
 	_buf_ struct buf what = {0};
@@ -161,7 +161,7 @@ static int check_pins(struct vfctl_ctx *ctx, const struct redefining *r)
 
 /* ---- what its file asks ---- */
 
-static int compare_said(struct vfctl_ctx *ctx, struct redefining *r)
+static int compare_said(struct vfctl_ctx *ctx, struct redefine_op *r)
 {
 	if (!r->has.said && r->q->said)
 		log_warn(ctx, "what the file of domain %s said when it was defined is not known: only its "
@@ -177,13 +177,13 @@ static int compare_said(struct vfctl_ctx *ctx, struct redefining *r)
 		r->said.refused.data, r->q->info->name);
 }
 
-static bool amounts_differ(const struct redefining *r)
+static bool amounts_differ(const struct redefine_op *r)
 {
 	return r->has.parsed->vcpus != r->q->guest->vcpus ||
 		(!r->has.said && r->has.parsed->memory_bytes != r->q->guest->memory_bytes);
 }
 
-static int fail_nothing(struct vfctl_ctx *ctx, const struct redefining *r)
+static int fail_nothing(struct vfctl_ctx *ctx, const struct redefine_op *r)
 {
 	_buf_ struct buf besides = {0};
 
@@ -197,7 +197,7 @@ static int fail_nothing(struct vfctl_ctx *ctx, const struct redefining *r)
 }
 
 /* Does a VF answer each entry? */
-static bool has_all(const struct redefining *r)
+static bool has_all(const struct redefine_op *r)
 {
 	for (size_t s = 0; s < r->slot_count; s++)
 		if (r->slots[s].has < 0 || r->slots[s].moves)
@@ -206,7 +206,7 @@ static bool has_all(const struct redefining *r)
 }
 
 /* 0 there is something to do. */
-static int look_redefinition(struct vfctl_ctx *ctx, struct redefining *r)
+static int look_redefinition(struct vfctl_ctx *ctx, struct redefine_op *r)
 {
 	int e = compare_said(ctx, r);
 
@@ -228,7 +228,7 @@ static int look_redefinition(struct vfctl_ctx *ctx, struct redefining *r)
 /* ---- what it will be ---- */
 
 /* A value may go from one VF of the domain to another, and from one that leaves it. */
-static int check_values(struct vfctl_ctx *ctx, const struct redefining *r)
+static int check_values(struct vfctl_ctx *ctx, const struct redefine_op *r)
 {
 	const struct vfctl_placement *p = r->placed;
 	const struct vfctl_leases *all = p->snapshot->leases;
@@ -267,7 +267,7 @@ static int check_values(struct vfctl_ctx *ctx, const struct redefining *r)
 }
 
 /* What attach gave stands without a place in the metadata. */
-static int forget_attached(struct vfctl_ctx *ctx, const struct redefining *r, const char *xml,
+static int forget_attached(struct vfctl_ctx *ctx, const struct redefine_op *r, const char *xml,
 	char **ret)
 {
 	struct vfctl_bdf vfs[VFCTL_GUEST_VFS_MAX];
@@ -285,7 +285,7 @@ static int forget_attached(struct vfctl_ctx *ctx, const struct redefining *r, co
 }
 
 /* Its own definition is the template: what others wrote there stays. */
-static int make_xml(struct vfctl_ctx *ctx, struct redefining *r)
+static int make_xml(struct vfctl_ctx *ctx, struct redefine_op *r)
 {
 	const struct vfctl_domain_info *info = r->q->info;
 	uint64_t version = r->q->options->hypervisor->version;
@@ -305,7 +305,7 @@ static int make_xml(struct vfctl_ctx *ctx, struct redefining *r)
 }
 
 /* The CPUs, memory and cells of the place; where it stays, what it has. */
-static int make_shape(struct vfctl_ctx *ctx, struct redefining *r)
+static int make_shape(struct vfctl_ctx *ctx, struct redefine_op *r)
 {
 	const struct vfctl_assignment *a = vfctl_placement_assignment(r->placed);
 	_free_ char *text = NULL;
@@ -319,7 +319,7 @@ static int make_shape(struct vfctl_ctx *ctx, struct redefining *r)
 	return text ? lease_shape_from_text(ctx, text, &r->new_shape) : ctx_oom(ctx);
 }
 
-static int make(struct vfctl_ctx *ctx, struct redefining *r)
+static int make(struct vfctl_ctx *ctx, struct redefine_op *r)
 {
 	int e = redefine_place(ctx, r);
 
@@ -335,7 +335,7 @@ static int make(struct vfctl_ctx *ctx, struct redefining *r)
 int guest_redefine(struct vfctl_ctx *ctx, const struct redefine_request *request,
 	struct vfctl_change *change)
 {
-	_cleanup_(redefining_freep) struct redefining *r = calloc(1, sizeof(*r));
+	_cleanup_(redefine_op_freep) struct redefine_op *r = calloc(1, sizeof(*r));
 	int e;
 
 	if (r)

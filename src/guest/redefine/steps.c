@@ -6,7 +6,7 @@
 #include "base/find.h"
 #include "base/json.h"
 #include "base/vfattr.h"
-#include "guest/redefine/redefining.h"
+#include "guest/redefine/redefine_op.h"
 #include "ids/owner.h"
 #include "ids/values.h"
 #include "lease/clean.h"
@@ -15,7 +15,7 @@
 #include "lease/port.h"
 #include "sriov/attrs.h"
 
-static const struct vfctl_domain_vf *will_have(const struct redefining *r,
+static const struct vfctl_domain_vf *will_have(const struct redefine_op *r,
 	const struct vfctl_bdf *vf)
 {
 	return find_domain_vf(r->placed->vfs, r->placed->vf_count, vf);
@@ -76,7 +76,7 @@ static void put_count(struct buf *out, const char *what, size_t was, size_t now)
 		put_change(out, what, a, b);
 }
 
-static void put_vfs(const struct redefining *r, struct buf *out)
+static void put_vfs(const struct redefine_op *r, struct buf *out)
 {
 	for (size_t i = 0; i < r->placed->vf_count; i++)
 		if (!find_intent_vf(&r->has.intent, &r->placed->vfs[i].bdf))
@@ -88,7 +88,7 @@ static void put_vfs(const struct redefining *r, struct buf *out)
 				TEXT(&r->has.intent.vfs[i].bdf));
 }
 
-static void put_tuning(const struct redefining *r, struct buf *out)
+static void put_tuning(const struct redefine_op *r, struct buf *out)
 {
 	_free_ char *was = vfctl_guest_tuning_format(&r->has.intent.tuning);
 	_free_ char *now = vfctl_guest_tuning_format(&r->placed->guest->tuning);
@@ -99,7 +99,7 @@ static void put_tuning(const struct redefining *r, struct buf *out)
 }
 
 /* What of the definition is another, but for what the lease's steps say. */
-static int put_definition(struct vfctl_ctx *ctx, const struct redefining *r, struct buf *out)
+static int put_definition(struct vfctl_ctx *ctx, const struct redefine_op *r, struct buf *out)
 {
 	struct vfctl_parsed_domain *parsed = NULL;
 	int e = vfctl_domain_read(ctx, r->xml, &parsed);
@@ -171,7 +171,7 @@ static int add_cells(struct vfctl_ctx *ctx, struct vfctl_lease *io, const struct
 }
 
 /* What the run has, and what the next one needs. */
-static int join_shapes(struct vfctl_ctx *ctx, const struct redefining *r, struct vfctl_lease *ret)
+static int join_shapes(struct vfctl_ctx *ctx, const struct redefine_op *r, struct vfctl_lease *ret)
 {
 	_free_ char *text = lease_shape_to_text(r->lease);
 	int e = text ? lease_shape_from_text(ctx, text, ret) : ctx_oom(ctx);
@@ -188,7 +188,7 @@ static int join_shapes(struct vfctl_ctx *ctx, const struct redefining *r, struct
 	return e;
 }
 
-static int add_shape_steps(struct vfctl_ctx *ctx, const struct redefining *r, struct steps *steps)
+static int add_shape_steps(struct vfctl_ctx *ctx, const struct redefine_op *r, struct steps *steps)
 {
 	_cleanup_(lease_clear) struct vfctl_lease both = {0};
 	_free_ char *had = lease_shape_to_text(r->lease), *need = lease_shape_to_text(&r->shape);
@@ -217,7 +217,7 @@ static int add_shape_steps(struct vfctl_ctx *ctx, const struct redefining *r, st
 /* ---- its VFs ---- */
 
 /* One that has it already, with something else from now on. */
-static int add_intent(struct vfctl_ctx *ctx, const struct redefining *r,
+static int add_intent(struct vfctl_ctx *ctx, const struct redefine_op *r,
 	const struct vfctl_domain_vf *vf, const struct vfctl_lease_vf *has, struct steps *steps)
 {
 	_buf_ struct buf words = {0};
@@ -234,7 +234,7 @@ static int add_intent(struct vfctl_ctx *ctx, const struct redefining *r,
 	return 0;
 }
 
-static int add_vf(struct vfctl_ctx *ctx, const struct redefining *r,
+static int add_vf(struct vfctl_ctx *ctx, const struct redefine_op *r,
 	const struct vfctl_domain_vf *vf, struct steps *steps)
 {
 	struct vfctl_lease_vf row = lease_vf_row(vf);
@@ -250,7 +250,7 @@ static int add_vf(struct vfctl_ctx *ctx, const struct redefining *r,
 }
 
 /* The file was asked which PF is meant; of what was attached it says nothing. */
-static int add_port(struct vfctl_ctx *ctx, const struct redefining *r, size_t i,
+static int add_port(struct vfctl_ctx *ctx, const struct redefine_op *r, size_t i,
 	const struct vfctl_lease_vf *has, struct steps *steps)
 {
 	const struct vfctl_pf *pf;
@@ -260,7 +260,7 @@ static int add_port(struct vfctl_ctx *ctx, const struct redefining *r, size_t i,
 	return port_add_step(ctx, r->q->info->uuid, has, pf, steps);
 }
 
-static int add_vf_steps(struct vfctl_ctx *ctx, const struct redefining *r, struct steps *steps)
+static int add_vf_steps(struct vfctl_ctx *ctx, const struct redefine_op *r, struct steps *steps)
 {
 	int e = 0;
 
@@ -281,7 +281,7 @@ static int add_vf_steps(struct vfctl_ctx *ctx, const struct redefining *r, struc
 
 /* ---- what it has no more ---- */
 
-static bool leaves(const struct redefining *r, const struct vfctl_lease_vf *vf)
+static bool leaves(const struct redefine_op *r, const struct vfctl_lease_vf *vf)
 {
 	return !vf->transient && !will_have(r, &vf->bdf);
 }
@@ -293,7 +293,7 @@ static bool carries(const struct vfctl_vf_attrs *a, enum vfctl_id_kind kind, uin
 }
 
 /* Does one of its VFs have the value afterwards? */
-static bool has_value(const struct redefining *r, enum vfctl_id_kind kind, uint64_t value)
+static bool has_value(const struct redefine_op *r, enum vfctl_id_kind kind, uint64_t value)
 {
 	for (size_t i = 0; i < r->placed->vf_count; i++)
 		if (carries(&r->placed->vfs[i].attrs, kind, value))
@@ -301,7 +301,7 @@ static bool has_value(const struct redefining *r, enum vfctl_id_kind kind, uint6
 	return false;
 }
 
-static bool had_value(const struct redefining *r, const struct vfctl_id *id)
+static bool had_value(const struct redefine_op *r, const struct vfctl_id *id)
 {
 	for (size_t i = 0; i < r->lease->vf_count; i++)
 		if (carries(&r->lease->vfs[i].intent, id->kind, id->value))
@@ -310,7 +310,7 @@ static bool had_value(const struct redefining *r, const struct vfctl_id *id)
 }
 
 /* Its MAC or GUID went to another VF of the domain. */
-static bool hands_on(const struct redefining *r, const struct vfctl_vf_attrs *a)
+static bool hands_on(const struct redefine_op *r, const struct vfctl_vf_attrs *a)
 {
 	return (a->mask & VFCTL_ATTR_MAC && has_value(r, VFCTL_ID_MAC, mac_number(&a->mac))) ||
 		(a->mask & VFCTL_ATTR_PORT_GUID && has_value(r, VFCTL_ID_GUID, a->port_guid));
@@ -322,7 +322,7 @@ static bool hands_on(const struct redefining *r, const struct vfctl_vf_attrs *a)
  * The VF's MAC or GUIDs from when its guest let go of it on, where the domain takes them along to
  * another VF: by then they may be the VF's own, given to the guest for want of a pool.
  */
-static uint32_t takes_along(const struct redefining *r, const struct vfctl_lease_vf *row,
+static uint32_t takes_along(const struct redefine_op *r, const struct vfctl_lease_vf *row,
 	const struct vfctl_vf *vf)
 {
 	const uint32_t identity = VFCTL_ATTR_MAC | VFCTL_ATTR_GUIDS;
@@ -344,7 +344,7 @@ static uint32_t takes_along(const struct redefining *r, const struct vfctl_lease
 }
 
 /* Values of its own that nobody has: neither now nor when this change is done. */
-static int renew_left_vf(struct vfctl_ctx *ctx, const struct redefining *r, uint32_t mask,
+static int renew_left_vf(struct vfctl_ctx *ctx, const struct redefine_op *r, uint32_t mask,
 	const struct vfctl_pf *pf, const struct vfctl_vf *vf, struct vfctl_vf_attrs *ret)
 {
 	const struct vfctl_placement *p = r->placed;
@@ -363,7 +363,7 @@ static int renew_left_vf(struct vfctl_ctx *ctx, const struct redefining *r, uint
 }
 
 /* 1: it is there; 0: it is gone, and has nothing. What cannot be read may have the domain's values. */
-static int find_leaving(struct vfctl_ctx *ctx, const struct redefining *r,
+static int find_leaving(struct vfctl_ctx *ctx, const struct redefine_op *r,
 	const struct vfctl_bdf *bdf, const struct vfctl_pf **ret_pf, const struct vfctl_vf **ret_vf)
 {
 	const struct vfctl_inventory *inv = r->placed->snapshot->inventory;
@@ -376,7 +376,7 @@ static int find_leaving(struct vfctl_ctx *ctx, const struct redefining *r,
 		r->q->info->name, TEXT(bdf));
 }
 
-static int add_renewal(struct vfctl_ctx *ctx, const struct redefining *r,
+static int add_renewal(struct vfctl_ctx *ctx, const struct redefine_op *r,
 	const struct vfctl_lease_vf *row, struct steps *steps)
 {
 	struct vfctl_vf_attrs attrs = {.proto = VFCTL_VLAN_8021Q}, had;
@@ -406,7 +406,7 @@ static int add_renewal(struct vfctl_ctx *ctx, const struct redefining *r,
 	return 0;
 }
 
-static int add_renewals(struct vfctl_ctx *ctx, const struct redefining *r, struct steps *steps)
+static int add_renewals(struct vfctl_ctx *ctx, const struct redefine_op *r, struct steps *steps)
 {
 	int e = 0;
 
@@ -418,7 +418,7 @@ static int add_renewals(struct vfctl_ctx *ctx, const struct redefining *r, struc
 
 /* ---- the end of their leases ---- */
 
-static int add_leaving(struct vfctl_ctx *ctx, const struct redefining *r,
+static int add_leaving(struct vfctl_ctx *ctx, const struct redefine_op *r,
 	const struct vfctl_lease_vf *vf, struct steps *steps)
 {
 	_free_ char *before = str_format("%s" OP_OFF, r->lease->id);
@@ -437,7 +437,7 @@ static int add_leaving(struct vfctl_ctx *ctx, const struct redefining *r,
 	return 0;
 }
 
-static int add_leave_steps(struct vfctl_ctx *ctx, const struct redefining *r, struct steps *steps)
+static int add_leave_steps(struct vfctl_ctx *ctx, const struct redefine_op *r, struct steps *steps)
 {
 	int e = 0;
 
@@ -448,7 +448,7 @@ static int add_leave_steps(struct vfctl_ctx *ctx, const struct redefining *r, st
 }
 
 /* Values of pools that none of its VFs has any more; a run that goes on keeps its own to its end. */
-static int find_lost(struct vfctl_ctx *ctx, struct redefining *r)
+static int find_lost(struct vfctl_ctx *ctx, struct redefine_op *r)
 {
 	size_t kept = 0;
 	int e = identities_of_domain(ctx, r->running ? NULL : r->q->options->ids, r->q->info->uuid,
@@ -466,7 +466,7 @@ static int find_lost(struct vfctl_ctx *ctx, struct redefining *r)
 
 /* ---- all ---- */
 
-static int add_definition_step(struct vfctl_ctx *ctx, const struct redefining *r,
+static int add_definition_step(struct vfctl_ctx *ctx, const struct redefine_op *r,
 	struct steps *steps)
 {
 	_free_ char *want = NULL, *before = NULL;
@@ -486,7 +486,7 @@ static int add_definition_step(struct vfctl_ctx *ctx, const struct redefining *r
 }
 
 /* What ends with a run needs one that the hook has begun, or none at all. */
-static int check_run(struct vfctl_ctx *ctx, const struct redefining *r)
+static int check_run(struct vfctl_ctx *ctx, const struct redefine_op *r)
 {
 	_free_ char *has = lease_shape_to_text(&r->shape), *needs = lease_shape_to_text(&r->new_shape);
 	const char *name = r->q->info->name;
@@ -504,7 +504,7 @@ static int check_run(struct vfctl_ctx *ctx, const struct redefining *r)
 		"release %s", name, name);
 }
 
-int redefine_add_steps(struct vfctl_ctx *ctx, struct redefining *r, struct vfctl_change *change)
+int redefine_add_steps(struct vfctl_ctx *ctx, struct redefine_op *r, struct vfctl_change *change)
 {
 	struct steps *steps = &change->steps;
 	int e = check_run(ctx, r);

@@ -4,7 +4,7 @@
 
 #include "base/find.h"
 #include "base/vfattr.h"
-#include "guest/redefine/redefining.h"
+#include "guest/redefine/redefine_op.h"
 #include "ids/owner.h"
 #include "lease/noted.h"
 #include "sriov/inventory.h"
@@ -13,13 +13,13 @@
 
 /* ---- what the file asks for ---- */
 
-static void add_slot(struct redefining *r, size_t entry, int cell)
+static void add_slot(struct redefine_op *r, size_t entry, int cell)
 {
 	if (r->slot_count < VFCTL_GUEST_VFS_MAX)
 		r->slots[r->slot_count++] = (struct slot){.entry = entry, .cell = cell, .has = -1};
 }
 
-static void make_slots(struct redefining *r)
+static void make_slots(struct redefine_op *r)
 {
 	const struct vfctl_guest *g = r->q->guest;
 
@@ -35,13 +35,13 @@ static void make_slots(struct redefining *r)
 
 /* ---- what there is ---- */
 
-const struct vfctl_lease_vf *redefine_leased(const struct redefining *r,
+const struct vfctl_lease_vf *redefine_leased(const struct redefine_op *r,
 	const struct vfctl_bdf *vf)
 {
 	return find_leased_vf(r->lease, vf);
 }
 
-static int check_vf(struct vfctl_ctx *ctx, const struct redefining *r, const struct vfctl_bdf *vf)
+static int check_vf(struct vfctl_ctx *ctx, const struct redefine_op *r, const struct vfctl_bdf *vf)
 {
 	const char *name = r->q->info->name;
 
@@ -60,7 +60,7 @@ static int check_vf(struct vfctl_ctx *ctx, const struct redefining *r, const str
 }
 
 /* Without its metadata it would look like one that left: its device and MAC would stay, unleased. */
-static int check_named(struct vfctl_ctx *ctx, const struct redefining *r)
+static int check_named(struct vfctl_ctx *ctx, const struct redefine_op *r)
 {
 	const char *name = r->q->info->name;
 
@@ -77,7 +77,7 @@ static int check_named(struct vfctl_ctx *ctx, const struct redefining *r)
 }
 
 /* What a VF has is what it was leased with: whoever defines domains may have written the metadata. */
-static void take_leased(struct redefining *r, struct vfctl_domain_vf *vf)
+static void take_leased(struct redefine_op *r, struct vfctl_domain_vf *vf)
 {
 	const struct vfctl_lease_vf *row = redefine_leased(r, &vf->bdf);
 	struct vfctl_vf_attrs said = vf->attrs;
@@ -92,7 +92,7 @@ static void take_leased(struct redefining *r, struct vfctl_domain_vf *vf)
 }
 
 /* An entry of vfctl define says where the VF is on the host. */
-static int read_attached(struct vfctl_ctx *ctx, struct redefining *r)
+static int read_attached(struct vfctl_ctx *ctx, struct redefine_op *r)
 {
 	_free_ struct vfctl_free_vf *places = NULL;
 	size_t count = 0;
@@ -109,7 +109,7 @@ static int read_attached(struct vfctl_ctx *ctx, struct redefining *r)
 /* ---- which answers which ---- */
 
 /* @exact: it is as the entry asks; else it may become so. */
-static bool fits(struct vfctl_ctx *ctx, const struct redefining *r,
+static bool fits(struct vfctl_ctx *ctx, const struct redefine_op *r,
 	const struct vfctl_guest_vf *want, const struct vfctl_domain_vf *have, bool exact)
 {
 	const struct vfctl_inventory *inv = r->placed->snapshot->inventory;
@@ -157,7 +157,7 @@ static bool find_one(struct round *m, int slot)
 	return false;
 }
 
-static void match_round(struct vfctl_ctx *ctx, struct redefining *r, struct round *m, bool exact,
+static void match_round(struct vfctl_ctx *ctx, struct redefine_op *r, struct round *m, bool exact,
 	bool attached)
 {
 	m->vf_count = r->has.intent.vf_count;
@@ -179,7 +179,7 @@ static void match_round(struct vfctl_ctx *ctx, struct redefining *r, struct roun
 		}
 }
 
-static bool is_of_fabric(struct vfctl_ctx *ctx, const struct redefining *r,
+static bool is_of_fabric(struct vfctl_ctx *ctx, const struct redefine_op *r,
 	const struct vfctl_guest_vf *want, const struct vfctl_domain_vf *have)
 {
 	const struct vfctl_pf *pf;
@@ -192,7 +192,7 @@ static bool is_of_fabric(struct vfctl_ctx *ctx, const struct redefining *r,
 }
 
 /* An entry that asks for another PF now: the guest's MAC or GUID goes with it. */
-static void match_moving(struct vfctl_ctx *ctx, struct redefining *r)
+static void match_moving(struct vfctl_ctx *ctx, struct redefine_op *r)
 {
 	bool taken[VFCTL_GUEST_VFS_MAX] = {false};
 
@@ -207,20 +207,20 @@ static void match_moving(struct vfctl_ctx *ctx, struct redefining *r)
 }
 
 /* Another PF has the address of the one of which it was leased. */
-static bool is_of_another(struct vfctl_ctx *ctx, const struct redefining *r,
+static bool is_of_another(struct vfctl_ctx *ctx, const struct redefine_op *r,
 	const struct vfctl_domain_vf *have, const struct vfctl_pf **ret_pf)
 {
 	return vfctl_inventory_vf_at(r->placed->snapshot->inventory, &have->bdf, ret_pf) &&
 		pf_is_another(*ret_pf, redefine_leased(r, &have->bdf)->port_id);
 }
 
-const struct vfctl_pf *redefine_moved_pf(const struct redefining *r, const struct vfctl_bdf *vf)
+const struct vfctl_pf *redefine_moved_pf(const struct redefine_op *r, const struct vfctl_bdf *vf)
 {
 	return inventory_find_port(r->placed->snapshot->inventory, redefine_leased(r, vf)->port_id);
 }
 
 /* A network card that may be the one that is looked for, for nobody can tell what it is; NULL: none. */
-static const struct vfctl_pf *untold_pf(const struct redefining *r)
+static const struct vfctl_pf *untold_pf(const struct redefine_op *r)
 {
 	const struct vfctl_inventory *inv = r->placed->snapshot->inventory;
 
@@ -230,7 +230,7 @@ static const struct vfctl_pf *untold_pf(const struct redefining *r)
 	return NULL;
 }
 
-static int fail_moved(struct vfctl_ctx *ctx, const struct redefining *r, const struct slot *slot,
+static int fail_moved(struct vfctl_ctx *ctx, const struct redefine_op *r, const struct slot *slot,
 	const struct vfctl_pf *now)
 {
 	const struct vfctl_guest_vf *want = &r->q->guest->vfs[slot->entry];
@@ -254,7 +254,7 @@ static int fail_moved(struct vfctl_ctx *ctx, const struct redefining *r, const s
  * A name may mean another PF since buses were numbered anew, and who wrote the file need not know:
  * while the PF that the guest had is here, nobody but a person says that it shall have the other.
  */
-static int check_named_pfs(struct vfctl_ctx *ctx, const struct redefining *r)
+static int check_named_pfs(struct vfctl_ctx *ctx, const struct redefine_op *r)
 {
 	for (size_t s = 0; s < r->slot_count; s++) {
 		const struct slot *slot = &r->slots[s];
@@ -272,7 +272,7 @@ static int check_named_pfs(struct vfctl_ctx *ctx, const struct redefining *r)
 	return 0;
 }
 
-int redefine_match(struct vfctl_ctx *ctx, struct redefining *r)
+int redefine_match(struct vfctl_ctx *ctx, struct redefine_op *r)
 {
 	_free_ struct round *m = calloc(1, sizeof(*m));
 	int e = m ? read_attached(ctx, r) : ctx_oom(ctx);
@@ -298,7 +298,7 @@ int redefine_match(struct vfctl_ctx *ctx, struct redefining *r)
 	return check_named_pfs(ctx, r);
 }
 
-bool redefine_vfs_differ(struct vfctl_ctx *ctx, const struct redefining *r)
+bool redefine_vfs_differ(struct vfctl_ctx *ctx, const struct redefine_op *r)
 {
 	const struct vfctl_pf *pf;
 	bool differ = false;
@@ -319,7 +319,7 @@ bool redefine_vfs_differ(struct vfctl_ctx *ctx, const struct redefining *r)
 #define ASKED_BY_FILE (attrs_with(VFCTL_ATTR_HAS_DEFAULT) & ~(VFCTL_ATTR_SPOOFCHK | VFCTL_ATTR_TRUST))
 
 /* Did the file ask for it, of any VF, when the domain was defined? */
-static bool was_asked(const struct redefining *r, const char *key)
+static bool was_asked(const struct redefine_op *r, const char *key)
 {
 	const char *line = r->has.said ? r->has.said : "";
 	size_t len = strlen(key);
@@ -337,7 +337,7 @@ static bool was_asked(const struct redefining *r, const char *key)
 }
 
 /* What the file does not say stays as it is, but for what it said once. */
-static void keep_others(const struct redefining *r, const struct vfctl_vf_attrs *has,
+static void keep_others(const struct redefine_op *r, const struct vfctl_vf_attrs *has,
 	struct vfctl_vf_attrs *io)
 {
 	uint32_t stay = has->mask & ~io->mask;
@@ -353,7 +353,7 @@ static void keep_others(const struct redefining *r, const struct vfctl_vf_attrs 
 }
 
 /* The name under which the domain has the value that @asked asks for; else a new one. */
-static int name_device(struct vfctl_ctx *ctx, const struct redefining *r,
+static int name_device(struct vfctl_ctx *ctx, const struct redefine_op *r,
 	const struct vfctl_vf_attrs *asked, char device[16])
 {
 	bool guid = asked->mask & VFCTL_ATTR_PORT_GUID;
@@ -374,7 +374,7 @@ static int name_device(struct vfctl_ctx *ctx, const struct redefining *r,
 	return identities_new_device(ctx, &r->placed->identities, device);
 }
 
-static int new_identity(struct vfctl_ctx *ctx, struct redefining *r,
+static int new_identity(struct vfctl_ctx *ctx, struct redefine_op *r,
 	const struct vfctl_guest_vf *want, const struct vfctl_pf *pf, const struct vfctl_vf *vf,
 	struct vfctl_domain_vf *out)
 {
@@ -387,7 +387,7 @@ static int new_identity(struct vfctl_ctx *ctx, struct redefining *r,
 	return e < 0 ? ctx_prefix(ctx, e, "line %u: vfs", want->line) : 0;
 }
 
-static int fill_slot(struct vfctl_ctx *ctx, struct redefining *r, const struct slot *s,
+static int fill_slot(struct vfctl_ctx *ctx, struct redefine_op *r, const struct slot *s,
 	const struct vfctl_bdf *bdf, struct vfctl_domain_vf *out)
 {
 	const struct vfctl_guest_vf *want = &r->q->guest->vfs[s->entry];
@@ -420,7 +420,7 @@ static int fill_slot(struct vfctl_ctx *ctx, struct redefining *r, const struct s
 }
 
 /* A VF of its own that stays; or, when its entry goes to another PF, that of the plan. */
-int redefine_fill_vfs(struct vfctl_ctx *ctx, struct redefining *r)
+int redefine_fill_vfs(struct vfctl_ctx *ctx, struct redefine_op *r)
 {
 	const struct vfctl_place_options *o = r->q->options;
 	const struct vfctl_assignment *a = vfctl_placement_assignment(r->placed);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#ifndef VFCTL_GUEST_REDEFINE_REDEFINING_H
-#define VFCTL_GUEST_REDEFINE_REDEFINING_H
+#ifndef VFCTL_GUEST_REDEFINE_REDEFINE_OP_H
+#define VFCTL_GUEST_REDEFINE_REDEFINE_OP_H
 
 #include "domain/domain.h"
 #include "domain/said.h"
@@ -18,7 +18,7 @@ struct slot {
 };
 
 /* What is known while a guest is defined anew. */
-struct redefining {
+struct redefine_op {
 	const struct redefine_request *q;
 	struct vfctl_placement *placed;
 	const struct vfctl_lease *lease;
@@ -39,22 +39,22 @@ struct redefining {
 };
 
 /* redefine_vfs.c: which of its VFs answers which entry. -EEXIST: others changed its VFs. */
-int redefine_match(struct vfctl_ctx *ctx, struct redefining *r);
+int redefine_match(struct vfctl_ctx *ctx, struct redefine_op *r);
 /* A VF of it that the file asks to be otherwise, or no more; or the file asks for one more. */
-bool redefine_vfs_differ(struct vfctl_ctx *ctx, const struct redefining *r);
+bool redefine_vfs_differ(struct vfctl_ctx *ctx, const struct redefine_op *r);
 /* Fill @r->placed->vfs: those that it keeps, with what the file says of them, and new ones. */
-int redefine_fill_vfs(struct vfctl_ctx *ctx, struct redefining *r);
+int redefine_fill_vfs(struct vfctl_ctx *ctx, struct redefine_op *r);
 /* What a VF has been leased with, or NULL when it is new to the domain. */
-const struct vfctl_lease_vf *redefine_leased(const struct redefining *r,
+const struct vfctl_lease_vf *redefine_leased(const struct redefine_op *r,
 	const struct vfctl_bdf *vf);
 
 /* Where the PF is now of which that VF was leased; NULL: not on this host, or it was not noted. */
-const struct vfctl_pf *redefine_moved_pf(const struct redefining *r, const struct vfctl_bdf *vf);
+const struct vfctl_pf *redefine_moved_pf(const struct redefine_op *r, const struct vfctl_bdf *vf);
 
 /* redefine_place.c: fill @r->placed->plan: where it is, or, when the file asks, where it will be. */
-int redefine_place(struct vfctl_ctx *ctx, struct redefining *r);
+int redefine_place(struct vfctl_ctx *ctx, struct redefine_op *r);
 
 /* redefine_steps.c: all that is to do. */
-int redefine_add_steps(struct vfctl_ctx *ctx, struct redefining *r, struct vfctl_change *change);
+int redefine_add_steps(struct vfctl_ctx *ctx, struct redefine_op *r, struct vfctl_change *change);
 
 #endif
