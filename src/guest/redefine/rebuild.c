@@ -215,7 +215,8 @@ static int look_at(struct vfctl_ctx *ctx, struct rebuild *b,
 		return 0;
 	}
 	/* Its lease is called by another domain's UUID: a copy, or forged. */
-	if (!str_eq(has->intent.lease_id, domain->uuid) && known_name(b, has->intent.lease_id) && !b->trusted) {
+	if (!b->trusted && !str_eq(has->intent.lease_id, domain->uuid) &&
+		known_name(b, has->intent.lease_id)) {
 		warn_clone(ctx, domain->name, known_name(b, has->intent.lease_id));
 		return 0;
 	}
