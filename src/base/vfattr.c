@@ -212,8 +212,8 @@ static const struct attr_word link_state_words[] = {
 
 /*
  * The table of VF attributes: a row here, its member and bit in vfctl/vfattr.h, how the kernel takes
- * it (netlink/link.c), and which drivers have it (sriov/caps.c). Files, command line, JSON, schemas,
- * help, comparison, safe defaults and the hook's check of what metadata asks for follow from these.
+ * it (netlink/link.c), and which drivers have it (drivers/drivers.c). Files, command line, JSON,
+ * schemas, help, comparison, safe defaults and the hook's check of metadata follow from these.
  */
 static const struct attr attr_table[] = {
 	{{VFCTL_ATTR_MAC, ONE_KEY("mac"), "mac", VFCTL_ATTR_TYPE_MAC, 0, VFCTL_ATTR_FROM_LINK,

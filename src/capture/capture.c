@@ -10,6 +10,7 @@
 #include <stdio.h>
 
 #include "base/parse.h"
+#include "drivers/driver.h"
 #include "host/host.h"
 #include "capture/tar.h"
 #include "vfctl/host.h"
@@ -273,15 +274,27 @@ static int record_netlink(struct capture *c)
 	return r;
 }
 
+static bool is_of_sriov(const char *line)
+{
+	static const char *const words[] = {"SR-IOV", "vfio", "VFIO", "DMAR", "AMD-Vi", " VF", "VFs", "poof",
+		"NETDEV WATCHDOG", "PF ", "sriov_numvfs"};
+	const struct driver *d;
+
+	for (size_t i = 0; i < ARRAY_SIZE(words); i++)
+		if (strstr(line, words[i]))
+			return true;
+	for (size_t i = 0; (d = driver_at(i)); i++)
+		if (strstr(line, d->log_word ? d->log_word : d->name))
+			return true;
+	return false;
+}
+
 /*
  * Those lines alone that may concern SR-IOV: a log holds much else about people. Who may not read it
  * sends none.
  */
 static int record_log(struct capture *c)
 {
-	static const char *const words[] = {"SR-IOV", "vfio", "VFIO", "DMAR", "AMD-Vi", " VF", "VFs", "poof",
-		"mlx5", "mlx4", "igb", "ixgbe", "i40e", "iavf", "ice ", "bnxt", "NETDEV WATCHDOG", "PF ",
-		"sriov_numvfs"};
 	_buf_ struct buf all = {0}, kept = {0};
 	char *save = NULL;
 
@@ -290,11 +303,7 @@ static int record_log(struct capture *c)
 	buf_add(&kept, "", 0);
 	for (char *line = all.data ? strtok_r(all.data, "\n", &save) : NULL; line;
 		line = strtok_r(NULL, "\n", &save)) {
-		bool wanted = false;
-
-		for (size_t i = 0; i < ARRAY_SIZE(words) && !wanted; i++)
-			wanted = strstr(line, words[i]);
-		if (wanted)
+		if (is_of_sriov(line))
 			buf_printf(&kept, "%s\n", line);
 	}
 	if (all.failed || kept.failed)

@@ -9,46 +9,27 @@
 #include <string.h>
 
 #include "checks/check.h"
+#include "drivers/driver.h"
 #include "host/host.h"
 #include "vfctl/inventory.h"
 
-/* A line that has all of @words means the check of that name. */
-struct sentence {
-	const char *check;
-	const char *words[2];
-	bool of_device; /* only where it names a PF or VF of this host */
-};
-
-static const struct sentence sentences[] = {
-	{"log-spoof", {"poofed packets detected", NULL}, false}, /* ixgbe, igb */
-	{"log-spoof", {"Spoof event(s) detected on VF", NULL}, false}, /* igb */
-	{"log-trust", {"is not trusted", "VF"}, true}, /* i40e, ice, ixgbe */
-	/* igb says so at each start of a VF's driver, of the same MAC as well (igb_set_vf_mac_addr()). */
-	{"log-trust", {"attempted to override administratively set MAC", "ixgbe"}, true},
-	{"log-trust", {"attempting to override administratively set MAC", NULL}, true}, /* i40e, ice */
+/* What the kernel says whatever the driver; the drivers' own messages are in their table. */
+static const struct driver_message messages[] = {
 	{"log-no-room", {"not enough MMIO resources for SR-IOV", NULL}, true}, /* pci/iov.c */
 	{"log-no-room", {"SR-IOV: bus number out of range", NULL}, true},
 	{"log-no-room", {"can't enable", "out of range of"}, true},
-	{"log-vectors", {"MSI-X interrupts available for SR-IOV", NULL}, true}, /* ice_sriov.c */
-	{"log-vectors", {"Not enough vectors to support", "VFs"}, true}, /* the same, before 5.18 */
-	{"log-vectors", {"failed to set MSI-X vector counts VF", NULL}, true}, /* mlx5 sriov.c */
 	{"log-in-use", {"Device is currently in use, task", NULL}, false}, /* vfio_main.c */
 	{"log-in-use", {"sriov_numvfs_store+0x", NULL}, false}, /* hung_task.c prints its stack */
-	{"log-pf-reset", {"PF still in reset state", NULL}, true}, /* ixgbevf, igbvf */
-	{"log-vf-lost", {"Failed to communicate with PF", NULL}, true}, /* iavf */
-	{"log-vf-lost", {"Unable to communicate with the PF", NULL}, true},
 	{"log-remapping", {"No interrupt remapping support", NULL}, false}, /* vfio_iommu_type1.c */
 	{"log-memlock", {"RLIMIT_MEMLOCK", "exceeded"}, false}, /* the same */
-	{"log-lag", {"Make sure all VFs are unbound", "LAG"}, true}, /* mlx5 lag/lag.c */
 	{"log-dma", {"fault addr", "DMAR:"}, true}, /* intel/dmar.c */
 	{"log-dma", {"IO_PAGE_FAULT", NULL}, true}, /* AMD-Vi */
-	{"log-device", {"health compromised", NULL}, true}, /* mlx5 health.c */
 	{"log-device", {"NETDEV WATCHDOG", "transmit queue"}, true}, /* sch_generic.c */
 };
 
 #define DAY_SECONDS (24 * 60 * 60)
 
-static bool has_words(const char *line, const struct sentence *s)
+static bool has_words(const char *line, const struct driver_message *s)
 {
 	return strstr(line, s->words[0]) && (!s->words[1] || strstr(line, s->words[1]));
 }
@@ -119,7 +100,22 @@ static double time_of(const char *line, const char **ret_text)
 	return at;
 }
 
-static void count_line(struct exam *e, const struct sentence *s, const char *line, struct tally *tallies,
+/* The message of that check which the line is: the kernel's own, or a driver's. */
+static const struct driver_message *find_message(const char *check, const char *line)
+{
+	const struct driver *d;
+
+	for (size_t i = 0; i < ARRAY_SIZE(messages); i++)
+		if (!strcmp(messages[i].check, check) && has_words(line, &messages[i]))
+			return &messages[i];
+	for (size_t i = 0; (d = driver_at(i)); i++)
+		for (const struct driver_message *m = d->messages; m && m->check; m++)
+			if (!strcmp(m->check, check) && has_words(line, m))
+				return m;
+	return NULL;
+}
+
+static void count_line(struct exam *e, const struct driver_message *s, const char *line, struct tally *tallies,
 	size_t *io_count)
 {
 	const struct vfctl_pf *pf = pf_in(e, line);
@@ -178,12 +174,12 @@ static void check_log(struct exam *e)
 				"the kernel's log" : "the kernel's log cannot be read: %s", strerror(-r));
 		return;
 	}
-	for (char *line = strtok_r(log.data, "\n", &save); line; line = strtok_r(NULL, "\n", &save))
-		for (size_t i = 0; i < ARRAY_SIZE(sentences); i++)
-			if (!strcmp(sentences[i].check, e->check->name) && has_words(line, &sentences[i])) {
-				count_line(e, &sentences[i], line, tallies, &count);
-				break;
-			}
+	for (char *line = strtok_r(log.data, "\n", &save); line; line = strtok_r(NULL, "\n", &save)) {
+		const struct driver_message *message = find_message(e->check->name, line);
+
+		if (message)
+			count_line(e, message, line, tallies, &count);
+	}
 	for (size_t i = 0; i < count; i++)
 		tell_log(e, &tallies[i]);
 }

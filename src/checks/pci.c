@@ -12,6 +12,7 @@
 #include "base/buf.h"
 #include "checks/guest.h"
 #include "checks/health.h"
+#include "drivers/driver.h"
 #include "host/host.h"
 #include "pci/device.h"
 
@@ -24,12 +25,6 @@
 		pf < (e)->snapshot->inventory->pfs + (e)->snapshot->inventory->pf_count; pf++)
 
 /* ---- SR-IOV is there at all ---- */
-
-/*
- * Cards of these drivers have it always (of igb and ixgbe some have not), and show it only when their
- * firmware, or the BIOS, is told to.
- */
-static const char *const vf_drivers[] = {"mlx5_core", "i40e", "ice"};
 
 static bool shows_no_vfs(struct exam *e, const char *name)
 {
@@ -52,7 +47,7 @@ static void check_driver(struct exam *e, const char *driver)
 			continue;
 		a = found(e, names[i], host_exists(e->ctx, DEV, names[i], "sriov_totalvfs")
 			? "sriov_totalvfs of %s is 0" : "%s has no sriov_totalvfs", names[i]);
-		if (!str_eq(driver, "mlx5_core"))
+		if (!driver_has(driver, DRIVER_SRIOV_IN_FIRMWARE))
 			set_remedy(e, a, "if it shall have VFs: SR-IOV on in the BIOS, and in the card's own "
 				"page of it, then a cold boot");
 	}
@@ -60,8 +55,11 @@ static void check_driver(struct exam *e, const char *driver)
 
 static void check_capability(struct exam *e)
 {
-	for (size_t i = 0; i < ARRAY_SIZE(vf_drivers); i++)
-		check_driver(e, vf_drivers[i]);
+	const struct driver *d;
+
+	for (size_t i = 0; (d = driver_at(i)); i++)
+		if (d->flags & DRIVER_ALWAYS_SRIOV)
+			check_driver(e, d->name);
 }
 
 /* ---- room for the VFs' registers ---- */

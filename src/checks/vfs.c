@@ -3,6 +3,7 @@
 #include <stdio.h>
 
 #include "checks/check.h"
+#include "drivers/driver.h"
 #include "host/host.h"
 #include "pci/device.h"
 #include "tuning/fdb.h"
@@ -15,31 +16,27 @@
 
 /* ---- the PF ---- */
 
-/* Their VFs have a link only while the PF's own interface is up (ixgbevf: "PF still in reset"). */
+/* With some drivers VFs have a link only while the PF's own interface is up. */
 static void check_pf_down(struct exam *e)
 {
-	static const char *const drivers[] = {"igb", "ixgbe", "bnxt_en"};
+	EACH_PF(e, pf) {
+		struct vfctl_ailment *a;
+		char name[VFCTL_BDF_TEXT];
+		bool taken = false;
 
-	EACH_PF(e, pf)
-		for (size_t i = 0; i < ARRAY_SIZE(drivers); i++) {
-			struct vfctl_ailment *a;
-			char name[VFCTL_BDF_TEXT];
-			bool taken = false;
-
-			if (!str_eq(pf->driver, drivers[i]) || !pf->netdev[0] || pf->up || !pf->num_vfs)
-				continue;
-			EACH_VF(pf, vf)
-				taken |= is_taken(vf);
-			a = found(e, pf_title(pf, name), "%s is down, and has %u VFs", pf->netdev,
-				pf->num_vfs);
-			if (!a)
-				return;
-			a->severity = taken ? VFCTL_WARNING : VFCTL_NOTE;
-			a->fix = VFCTL_FIX_LINK_UP;
-			snprintf(a->target, sizeof(a->target), "%s", TEXT(&pf->bdf));
-			set_remedy(e, a, "vfctl doctor --fix, or ip link set %s up; for good: link: up "
-				"in its entry of host.yaml", pf->netdev);
-		}
+		if (!driver_has(pf->driver, DRIVER_VFS_NEED_PF_UP) || !pf->netdev[0] || pf->up || !pf->num_vfs)
+			continue;
+		EACH_VF(pf, vf)
+			taken |= is_taken(vf);
+		a = found(e, pf_title(pf, name), "%s is down, and has %u VFs", pf->netdev, pf->num_vfs);
+		if (!a)
+			return;
+		a->severity = taken ? VFCTL_WARNING : VFCTL_NOTE;
+		a->fix = VFCTL_FIX_LINK_UP;
+		snprintf(a->target, sizeof(a->target), "%s", TEXT(&pf->bdf));
+		set_remedy(e, a, "vfctl doctor --fix, or ip link set %s up; for good: link: up "
+			"in its entry of host.yaml", pf->netdev);
+	}
 }
 
 static void check_autoprobe(struct exam *e)

@@ -6,13 +6,14 @@
 #include <errno.h>
 
 #include "eswitch/eswitch.h"
+#include "drivers/driver.h"
 #include "sriov/eswitch.h"
 #include "sriov/holder.h"
 #include "sriov/ops.h"
 
 bool eswitch_needs_no_vfs(const struct vfctl_pf *pf)
 {
-	return str_eq(pf->driver, "ice");
+	return driver_has(pf->driver, DRIVER_ESWITCH_WITHOUT_VFS);
 }
 
 bool eswitch_renews_vfs(const struct vfctl_pf *pf, enum vfctl_eswitch want)

@@ -14,6 +14,7 @@
 #include <stdio.h>
 
 #include "base/parse.h"
+#include "drivers/driver.h"
 #include "host/host.h"
 #include "infiniband/vf.h"
 
@@ -22,7 +23,7 @@
 
 static bool present_mlx4(struct vfctl_ctx *ctx, const struct vfctl_pf *pf)
 {
-	return str_eq(pf->driver, "mlx4_core") && pf->rdma[0];
+	return driver_has(pf->driver, DRIVER_VF_GUIDS_IN_SYSFS) && pf->rdma[0];
 }
 
 static char *function_name(const struct vfctl_pf *pf, uint32_t vf, char buf[24])

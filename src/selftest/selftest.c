@@ -189,8 +189,8 @@ static void read_card(struct vfctl_selftest *t)
 	t->name = vfctl_pf_name(t->pf, t->bdf);
 	snprintf(t->device_id, sizeof(t->device_id), "%04x:%04x", t->pf->vendor, t->pf->device);
 	read_kernel(t);
-	t->moderates = tuning_driver_find(t->pf->driver, t->pf->infiniband);
-	t->caps = vf_caps_find(t->pf);
+	t->moderates = driver_moderation(t->pf->driver, t->pf->infiniband);
+	t->caps = driver_vf_attrs(t->pf);
 	if (t->pf->ifindex)
 		t->moderation_error = coalesce_read(t->ctx, t->pf, &t->moderation);
 	ctx_clear(t->ctx);

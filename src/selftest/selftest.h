@@ -3,8 +3,7 @@
 #define VFCTL_SELFTEST_SELFTEST_H
 
 #include "change/target.h"
-#include "sriov/caps.h"
-#include "tuning/driver.h"
+#include "drivers/driver.h"
 #include "vfctl/selftest.h"
 #include "vfctl/tuning.h"
 
@@ -37,8 +36,8 @@ struct vfctl_selftest {
 	struct vfctl_change *change; /* how to put it back; as long as it is tried it is in the journal */
 	struct vfctl_coalesce moderation; /* what the driver has; mask 0: nothing, or it cannot be read */
 	int moderation_error;
-	const struct tuning_driver *moderates; /* NULL: not in the table */
-	const struct vf_caps *caps;	       /* NULL: not in the table */
+	const struct driver *moderates; /* NULL: not in the table */
+	const struct driver *caps;	       /* NULL: not in the table */
 	struct trial *trials;
 	size_t count;
 	bool failed; /* out of memory while adding */

@@ -83,9 +83,9 @@ static enum expectation expect_attr(const struct vfctl_selftest *t, uint32_t bit
 {
 	if (t->pf->eswitch == VFCTL_ESWITCH_SWITCHDEV && bit & LEGACY_ATTRS)
 		return EXPECT_NOTHING;
-	if (t->caps && t->caps->lacks & bit)
+	if (t->caps && t->caps->vf_lacks & bit)
 		return EXPECT_REFUSED;
-	return t->caps && t->caps->has & bit ? EXPECT_TAKEN : EXPECT_NOTHING;
+	return t->caps && t->caps->vf_has & bit ? EXPECT_TAKEN : EXPECT_NOTHING;
 }
 
 static void add_attr(struct vfctl_selftest *t, const char *const keys[3],
@@ -196,7 +196,7 @@ static void add_value(struct vfctl_selftest *t, enum vfctl_coalesce_key key, uin
 
 static void add_beyond(struct vfctl_selftest *t, enum vfctl_coalesce_key key, uint32_t value)
 {
-	if (!tuning_driver_takes(t->moderates, key, value))
+	if (!driver_takes(t->moderates, key, value))
 		add_value(t, key, value, EXPECT_REFUSED);
 }
 

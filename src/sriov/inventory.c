@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "base/find.h"
+#include "drivers/driver.h"
 #include "vfctl/inventory.h"
 
 #include <errno.h>
@@ -299,23 +300,13 @@ static bool concerns(const struct vfctl_pf *pf, const char *only)
 }
 
 
-/* None of these has eswitch_mode_get: they need not be asked, and the hook is in a hurry. */
-static bool has_no_eswitch(const char *driver)
-{
-	static const char *const drivers[] = {"igb", "ixgbe", "i40e", "mlx4_core"};
-
-	for (size_t i = 0; i < ARRAY_SIZE(drivers); i++)
-		if (str_eq(driver, drivers[i]))
-			return true;
-	return false;
-}
-
 static void read_eswitch(struct vfctl_ctx *ctx, struct vfctl_pf *pf, enum depth depth)
 {
 	/* Without a driver there is nobody to ask. */
 	if (pf->class_code >> 16 != CLASS_NETWORK || !pf->driver[0] || pci_driver_is_vfio(pf->driver))
 		return;
-	if (has_no_eswitch(pf->driver)) {
+	/* The hook is in a hurry. */
+	if (driver_has(pf->driver, DRIVER_NO_ESWITCH)) {
 		pf->eswitch = VFCTL_ESWITCH_NONE;
 		return;
 	}

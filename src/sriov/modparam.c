@@ -8,6 +8,7 @@
 
 #include <errno.h>
 
+#include "drivers/driver.h"
 #include "host/host.h"
 #include "host/ops.h"
 
@@ -22,7 +23,7 @@
 
 bool modparam_is_needed(const struct vfctl_pf *pf)
 {
-	return str_eq(pf->driver, MODULE);
+	return driver_has(pf->driver, DRIVER_VFS_AT_LOAD);
 }
 
 /* ---- what others wrote ---- */

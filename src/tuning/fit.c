@@ -3,12 +3,12 @@
 #include <string.h>
 
 #include "base/util.h"
-#include "tuning/driver.h"
+#include "drivers/driver.h"
 
 #define BIT VFCTL_COALESCE_BIT
 
 struct fitting {
-	const struct tuning_driver *driver; /* NULL: not in the table */
+	const struct driver *driver; /* NULL: not in the table */
 	const struct vfctl_coalesce *now;   /* NULL: not known */
 	struct vfctl_coalesce wanted;
 	struct vfctl_tuning_fit *fit;
@@ -150,11 +150,11 @@ static void fit_value(struct fitting *f, enum vfctl_coalesce_key key)
 		lack(f, key, "the driver has no such setting");
 		return;
 	}
-	if (vfctl_coalesce_is_switch(key) || tuning_driver_takes(f->driver, key, wanted)) {
+	if (vfctl_coalesce_is_switch(key) || driver_takes(f->driver, key, wanted)) {
 		settle_fit(f, key, wanted, NULL);
 		return;
 	}
-	nearest = tuning_driver_nearest(f->driver, key, wanted);
+	nearest = driver_nearest(f->driver, key, wanted);
 	settle_fit(f, key, nearest, "the value that the driver takes and that is nearest");
 }
 
@@ -162,7 +162,7 @@ void vfctl_tuning_fit(const char *driver, bool infiniband, const struct vfctl_co
 	const struct vfctl_coalesce *wanted, struct vfctl_tuning_fit *ret)
 {
 	struct vfctl_tuning_fit fit = {0};
-	struct fitting f = {.driver = tuning_driver_find(driver, infiniband), .now = now,
+	struct fitting f = {.driver = driver_moderation(driver, infiniband), .now = now,
 		.wanted = *wanted, .fit = &fit};
 
 	fit.known = f.driver != NULL;

@@ -7,6 +7,7 @@
 
 #include "base/buf.h"
 #include "base/ctx.h"
+#include "drivers/driver.h"
 
 #define LINK_DIR "/etc/systemd/network/"
 #define RULES "/etc/udev/rules.d/90-vfctl.rules"
@@ -18,23 +19,17 @@
 
 const char *vfctl_guest_driver(const char *pf_driver)
 {
-	/* As ETHTOOL_GDRVINFO has it, by which udev and systemd.link match. */
-	static const char *const pairs[][2] = {{"igb", "igbvf"}, {"ixgbe", "ixgbevf"},
-		{"i40e", "iavf"}, {"ice", "iavf"}, {"mlx4_core", "mlx4_en"}, {"cxgb4", "cxgb4vf"},
-		{"nfp", "nfp_netvf"}, {"rvu_nicpf", "rvu-nicvf"}, {"bnx2x", "bnx2x"}};
+	const struct driver *d = driver_find(pf_driver);
 
-	for (size_t i = 0; i < ARRAY_SIZE(pairs); i++)
-		if (str_eq(pairs[i][0], pf_driver))
-			return pairs[i][1];
-	return pf_driver;
+	return d && d->guest ? d->guest : pf_driver;
 }
 
-/* Of the table of drivers, which has them as the driver link in sysfs. */
+/* The name of that driver in the table of drivers, which are called as the link in sysfs. */
 static const char *table_driver(const char *pf_driver)
 {
-	if (str_eq(pf_driver, "mlx4_core"))
-		return pf_driver;
-	return str_eq(pf_driver, "rvu_nicpf") ? "rvu_nicvf" : vfctl_guest_driver(pf_driver);
+	const struct driver *d = driver_find(pf_driver);
+
+	return d && d->guest_row ? d->guest_row : vfctl_guest_driver(pf_driver);
 }
 
 void guest_half_fit(const struct vfctl_profile *profile, const struct vfctl_guest_half_vf *vf,
@@ -261,6 +256,7 @@ static void note_fit(struct making *m, const struct vfctl_guest_half_vf *vf,
 	const struct vfctl_tuning_fit *fit)
 {
 	const char *driver = vf->infiniband ? "IPoIB" : vfctl_guest_driver(vf->pf_driver);
+	const struct driver *d = vf->infiniband ? NULL : driver_find(table_driver(vf->pf_driver));
 
 	for (size_t i = 0; i < fit->count; i++) {
 		const struct vfctl_fit_row *row = &fit->rows[i];
@@ -273,10 +269,9 @@ static void note_fit(struct making *m, const struct vfctl_guest_half_vf *vf,
 			add_note(m, str_format("%s gets %s %u: %s", driver, name, row->gets,
 				row->why ? row->why : "the nearest that it takes"));
 	}
-	/* igbvf/ethtool.c: IGBVF_70K_ITR, so that it is never without. */
-	if (str_eq(driver, "igbvf") && fit->set.mask & VFCTL_COALESCE_BIT(VFCTL_RX_USECS) &&
+	if (d && d->rx_usecs_0 && fit->set.mask & VFCTL_COALESCE_BIT(VFCTL_RX_USECS) &&
 		!fit->set.values[VFCTL_RX_USECS])
-		add_note(m, strdup("igbvf with rx-usecs 0 still waits about 1 us; it has nothing less"));
+		add_note(m, strdup(d->rx_usecs_0));
 	if (!fit->known)
 		add_note(m, str_format("%s is not in vfctl's table of drivers: it may refuse some of this",
 			driver));

@@ -10,6 +10,7 @@
 
 #include "change/recover.h"
 #include "change/target.h"
+#include "drivers/driver.h"
 #include "eswitch/eswitch.h"
 #include "eswitch/lag.h"
 #include "host/host.h"
@@ -39,9 +40,28 @@ static void lag_clear(struct lag *l)
 
 /* ---- what it needs ---- */
 
-static bool is_mlx5(const struct lag *l)
+static enum driver_lag lag_of(const struct vfctl_pf *pf)
 {
-	return str_eq(l->pfs[0]->driver, "mlx5_core");
+	const struct driver *d = driver_find(pf->driver);
+
+	return d ? d->lag : DRIVER_LAG_NONE;
+}
+
+static bool is_of_all_ports(const struct lag *l)
+{
+	return lag_of(l->pfs[0]) == DRIVER_LAG_ALL_PORTS;
+}
+
+static int fail_no_lag(struct vfctl_ctx *ctx, const struct vfctl_pf *pf)
+{
+	_buf_ struct buf can = {0};
+	const struct driver *d;
+
+	for (size_t i = 0; (d = driver_at(i)); i++)
+		if (d->lag)
+			buf_printf(&can, "%s%s", can.len ? ", " : "", d->name);
+	return ctx_fail(ctx, -EOPNOTSUPP, "the driver %s has no VF-LAG (drivers that have one: %s)",
+		pf->driver[0] ? pf->driver : "(none)", can.failed ? "" : can.data);
 }
 
 static bool same_card(const struct vfctl_bdf *a, const struct vfctl_bdf *b)
@@ -56,20 +76,18 @@ static int check_card(struct vfctl_ctx *ctx, const struct lag *l)
 	if (!same_card(&a->bdf, &b->bdf) || !str_eq(a->driver, b->driver))
 		return ctx_fail(ctx, -EINVAL, "%s (%s) and %s (%s) are not two ports of one card; a "
 			"VF-LAG is of the ports of one", NAME(a), TEXT(&a->bdf), NAME(b), TEXT(&b->bdf));
-	if (!is_mlx5(l) && !str_eq(a->driver, "ice"))
-		return ctx_fail(ctx, -EOPNOTSUPP, "the driver %s knows no VF-LAG (mlx5_core and ice do)",
-			a->driver[0] ? a->driver : "(none)");
-	for (size_t i = 0; i < l->inventory->pf_count && is_mlx5(l); i++) {
+	if (lag_of(a) == DRIVER_LAG_NONE)
+		return fail_no_lag(ctx, a);
+	for (size_t i = 0; i < l->inventory->pf_count && is_of_all_ports(l); i++) {
 		const struct vfctl_pf *other = &l->inventory->pfs[i];
 
 		if (other != a && other != b && same_card(&other->bdf, &a->bdf))
-			return ctx_fail(ctx, -EINVAL, "the card has another port, %s (%s), and mlx5 makes "
-				"a VF-LAG of all ports of a card", NAME(other), TEXT(&other->bdf));
+			return ctx_fail(ctx, -EINVAL, "the card has another port, %s (%s), and the driver "
+				"makes a VF-LAG of all ports of a card", NAME(other), TEXT(&other->bdf));
 	}
-	if (!is_mlx5(l) && !str_eq(l->lag->mode, "active-backup"))
-		return ctx_fail(ctx, -EOPNOTSUPP, "the driver ice makes a VF-LAG of mode "
-			"active-backup, not of %s",
-			l->lag->mode);
+	if (lag_of(a) == DRIVER_LAG_ACTIVE_BACKUP && !str_eq(l->lag->mode, "active-backup"))
+		return ctx_fail(ctx, -EOPNOTSUPP, "the driver %s makes a VF-LAG of mode "
+			"active-backup, not of %s", a->driver, l->lag->mode);
 	return 0;
 }
 
@@ -144,7 +162,7 @@ static int check_roce(struct vfctl_ctx *ctx, const struct lag *l)
 {
 	const struct vfctl_pf *a = l->pfs[0], *b = l->pfs[1];
 
-	if (!is_mlx5(l) || a->lag == VFCTL_LAG_ACTIVE || !a->rdma[0] == !b->rdma[0])
+	if (!is_of_all_ports(l) || a->lag == VFCTL_LAG_ACTIVE || !a->rdma[0] == !b->rdma[0])
 		return 0;
 	return ctx_fail(ctx, -EINVAL, "%s has an RDMA device and %s has none, and both need the same: "
 		"set the devlink parameter enable_roce of both alike (devlink dev param set "
@@ -284,7 +302,7 @@ static int add_steps(struct vfctl_ctx *ctx, const struct lag *l, struct vfctl_ch
 		return r;
 	r = add_drivers(ctx, l, false, &change->steps);
 	add_bond(l, &change->steps);
-	if (is_mlx5(l))
+	if (is_of_all_ports(l))
 		step_add_op(&change->steps, &op_lag, "active", "off", TEXT(&l->pfs[0]->bdf),
 			"%s: wait until the driver has made the VF-LAG", l->lag->bond);
 	if (r == 0)
@@ -346,12 +364,12 @@ int lag_plan(struct vfctl_ctx *ctx, const struct vfctl_inventory *inv, const str
 		r = check_bond(ctx, &l);
 	if (r < 0)
 		return r;
-	if (!str_eq(l.now, l.want) || (is_mlx5(&l) && l.pfs[0]->lag == VFCTL_LAG_OFF))
+	if (!str_eq(l.now, l.want) || (is_of_all_ports(&l) && l.pfs[0]->lag == VFCTL_LAG_OFF))
 		r = add_steps(ctx, &l, change);
 	else if (l.pfs[0]->lag == VFCTL_LAG_UNKNOWN)
 		change->pending = str_format("whether the driver has made a VF-LAG of %s is not known "
 			"here: %s",
-			lag->bond, is_mlx5(&l) ? "/sys/kernel/debug is for root, and must be mounted"
+			lag->bond, is_of_all_ports(&l) ? "/sys/kernel/debug is for root, and must be mounted"
 					       : "ice says it in dmesg alone");
 	lag_add_miimon(ctx, lag->bond, &change->steps);
 	return r;

@@ -5,6 +5,7 @@
 #include <errno.h>
 
 #include "change/target.h"
+#include "drivers/driver.h"
 #include "host/host.h"
 #include "lease/declared.h"
 #include "netlink/rdma.h"
@@ -71,7 +72,14 @@ int vfctl_pf_moderation_read(struct vfctl_ctx *ctx, const struct vfctl_inventory
 int vfctl_pf_pci_express_read(struct vfctl_ctx *ctx, const struct vfctl_pf *pf,
 	struct vfctl_pci_express *ret)
 {
-	return pci_express_read(ctx, &pf->bdf, ret);
+	struct vfctl_pci_express e;
+	int r = pci_express_read(ctx, &pf->bdf, &e);
+
+	if (r < 0)
+		return r;
+	*ret = e;
+	ret->larger_reads_help = driver_has(pf->driver, DRIVER_LARGE_READS);
+	return 0;
 }
 
 int vfctl_pf_rdma_adaptive_read(struct vfctl_ctx *ctx, const struct vfctl_pf *pf, bool *ret_on)

@@ -12,7 +12,7 @@
 #include "host/host.h"
 #include "netlink/ethtool.h"
 #include "sim.h"
-#include "tuning/driver.h"
+#include "drivers/driver.h"
 
 #define BIT VFCTL_COALESCE_BIT
 
@@ -77,7 +77,7 @@ static void settings_are_those_that_the_driver_has(void **state)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(known); i++) {
 		make_pf(known[i]);
-		assert_int_equal(now().mask, tuning_driver_find(known[i], false)->keys);
+		assert_int_equal(now().mask, driver_moderation(known[i], false)->keys);
 	}
 }
 
@@ -87,12 +87,12 @@ static void limits_are_those_of_the_driver(void **state)
 	size_t refused = 0;
 
 	for (size_t i = 0; i < ARRAY_SIZE(known); i++) {
-		const struct tuning_driver *d = tuning_driver_find(known[i], false);
+		const struct driver *d = driver_moderation(known[i], false);
 
 		for (size_t key = 0; key < VFCTL_COALESCE_KEYS; key++)
 			for (size_t k = 0; k < ARRAY_SIZE(tried) && d->keys & BIT(key); k++) {
 				struct vfctl_coalesce c = {BIT(key), {0}};
-				bool takes = tuning_driver_takes(d, (enum vfctl_coalesce_key)key, tried[k]);
+				bool takes = driver_takes(d, (enum vfctl_coalesce_key)key, tried[k]);
 
 				if (vfctl_coalesce_is_switch((enum vfctl_coalesce_key)key) ||
 					(key == VFCTL_TX_USECS && d->paired) || !d->limits ||

@@ -166,7 +166,7 @@ static void print_bus(struct invocation *in, const struct vfctl_pf *pf)
 		return;
 	out_line(in->out, "  PCIe: reads of up to %u bytes, payload %u, relaxed ordering %s",
 		e.max_read_request_bytes, e.max_payload_bytes, e.relaxed_ordering ? "on" : "off");
-	if (!strcmp(pf->driver, "mlx5_core") && e.max_read_request_bytes < LARGE_READS)
+	if (e.larger_reads_help && e.max_read_request_bytes < LARGE_READS)
 		out_fold(in->out, 4, "    larger reads (up to 4096) may help large messages: bits 14 "
 			"to 12 of setpci CAP_EXP+8.w; measure it, vfctl bench");
 	if (!e.relaxed_ordering)

@@ -93,6 +93,7 @@ int vfctl_apply_host_plan(struct vfctl_ctx *ctx, const struct vfctl_host_spec *s
 struct vfctl_pci_express {
 	unsigned max_read_request_bytes; /**< 128 .. 16384: the most that it reads at once */
 	unsigned max_payload_bytes;	 /**< likewise: the most in one packet of a write */
+	bool larger_reads_help; /**< with its driver larger reads may help large messages */
 	bool relaxed_ordering; /**< its writes may pass each other; VFs follow their PF */
 };
 
