@@ -7,7 +7,6 @@
 #include "bench/tunnel.h"
 #include "base/ctx.h"
 #include "eswitch/eswitch.h"
-#include "fleet/store.h"
 #include "hook/hook_install.h"
 #include "host/ops.h"
 #include "ids/ops.h"
@@ -48,8 +47,7 @@ static const struct op_type *const op_types[] = {&op_autoprobe, &op_numvfs, &op_
 
 int vfctl_ctx_new(struct vfctl_ctx **ret_ctx)
 {
-	static const struct ctx_tables tables = {.op_types = op_types, .open_local_ids = id_sqlite_open,
-		.open_fleet_ids = id_etcd_open};
+	static const struct ctx_tables tables = {.op_types = op_types, .open_local_ids = id_sqlite_open};
 
 	return ctx_new(&tables, ret_ctx);
 }

@@ -12,7 +12,6 @@ struct host;
 struct state;
 struct vfctl_hypervisor;
 struct vfctl_ids;
-struct vfctl_host_spec;
 struct id_store;
 struct op_type;
 
@@ -27,9 +26,6 @@ struct ctx_tables {
 	 * a file all values are free.
 	 */
 	int (*open_local_ids)(struct vfctl_ctx *ctx, bool write, struct id_store **ret);
-	/* The fleet's store that @spec names; it owns @local once it is open. */
-	int (*open_fleet_ids)(struct vfctl_ctx *ctx, const struct vfctl_host_spec *spec, bool write,
-		struct id_store *local, struct id_store **ret);
 };
 
 struct vfctl_ctx {

@@ -11,9 +11,10 @@
 
 /* ---- open and close ---- */
 
-static int open_fleet(struct vfctl_ids *ids, bool write, struct id_store *local)
+static int open_fleet(struct vfctl_ids *ids, bool write, ids_open_fleet_fn open,
+	struct id_store *local)
 {
-	int r = ids->ctx->tables->open_fleet_ids(ids->ctx, ids->spec, write, local, &ids->store);
+	int r = open(ids->ctx, ids->spec, write, local, &ids->store);
 
 	if (r < 0)
 		local->ops->close(local);
@@ -39,8 +40,8 @@ static void close_idsp(struct vfctl_ids **ids)
 	vfctl_ids_close(*ids);
 }
 
-int vfctl_ids_open(struct vfctl_ctx *ctx, const struct vfctl_host_spec *spec, bool write,
-	struct vfctl_ids **ret_ids)
+int ids_open(struct vfctl_ctx *ctx, const struct vfctl_host_spec *spec, bool write,
+	ids_open_fleet_fn open, struct vfctl_ids **ret_ids)
 {
 	_cleanup_(close_idsp) struct vfctl_ids *ids = calloc(1, sizeof(*ids));
 	struct id_store *local;
@@ -54,7 +55,7 @@ int vfctl_ids_open(struct vfctl_ctx *ctx, const struct vfctl_host_spec *spec, bo
 	if (r < 0)
 		return r;
 	if (spec->etcd)
-		r = open_fleet(ids, write, local);
+		r = open_fleet(ids, write, open, local);
 	else
 		ids->store = local;
 	if (r == 0)

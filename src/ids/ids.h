@@ -17,6 +17,13 @@ struct vfctl_ids {
 	size_t taken_count;
 };
 
+/* Opens the fleet's store that @spec names; it owns @local once it is open. */
+typedef int (*ids_open_fleet_fn)(struct vfctl_ctx *ctx, const struct vfctl_host_spec *spec, bool write,
+	struct id_store *local, struct id_store **ret);
+/* vfctl_ids_open(), whose code is in fleet/: a program without a fleet has no code for one. */
+int ids_open(struct vfctl_ctx *ctx, const struct vfctl_host_spec *spec, bool write,
+	ids_open_fleet_fn open, struct vfctl_ids **ret_ids);
+
 /* The values a PF's GUID stands for: its OUI with the local bit, its last three bytes,
  * and 0001 to fffe. */
 struct vfctl_id_range id_range_of_guid(uint64_t pf_guid);
