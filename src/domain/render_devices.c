@@ -134,22 +134,34 @@ static int add_basics(struct render *r, struct pci_map *map)
 	return place_render_device(r, map, node);
 }
 
+/* Of several, which libvirt refuses, none stays that may give pages back. */
+static void remove_balloons(struct render *r)
+{
+	struct xml_node *next, *balloon = xml_child(r->devices, "memballoon");
+
+	for (; balloon; balloon = next) {
+		next = xml_next(balloon, "memballoon");
+		if (!xml_get_is(balloon, "model", "none"))
+			xml_remove(balloon);
+	}
+}
+
 static void render_balloon(struct render *r)
 {
 	enum vfctl_choice choice = r->guest->xml.balloon;
+	bool virtio = choice == VFCTL_CHOICE_ON && !r->request->vf_count;
 	struct xml_node *balloon = xml_child(r->devices, "memballoon");
-	bool keep = choice == VFCTL_CHOICE_AUTO && !r->request->vf_count;
 
 	/* Pages that a VF may write cannot be given back. */
-	if (balloon && !keep && !xml_get_is(balloon, "model", "none")) {
-		if (choice == VFCTL_CHOICE_ON && !r->request->vf_count)
+	if (balloon && (choice != VFCTL_CHOICE_AUTO || r->request->vf_count)) {
+		if (virtio && !xml_get_is(balloon, "model", "none"))
 			return;
-		xml_remove(balloon);
-		balloon = NULL;
+		remove_balloons(r);
+		balloon = xml_child(r->devices, "memballoon");
 	}
 	if (!balloon)
 		balloon = xml_add(r->devices, "memballoon");
-	if (choice == VFCTL_CHOICE_ON && !r->request->vf_count)
+	if (virtio)
 		xml_set(balloon, "model", "virtio");
 	else if (!xml_get(balloon, "model"))
 		xml_set(balloon, "model", "none");
