@@ -31,6 +31,8 @@ void vfctl_ctx_free(struct vfctl_ctx *ctx)
 {
 	if (!ctx)
 		return;
+	if (ctx->reader)
+		ctx->reader_close(ctx->reader);
 	if (ctx->host)
 		ctx->host_free(ctx->host);
 	free(ctx->error);

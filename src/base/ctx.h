@@ -50,7 +50,9 @@ struct vfctl_ctx {
 	struct vfctl_hypervisor *hypervisor; /* not owned; NULL: none is at hand */
 	struct vfctl_ids *ids; /* the pools, of the change that goes on; not owned, may be NULL */
 	struct db *journal; /* the state file, while a change of this process is in it */
-	struct db *state; /* the state file, while somebody has it open for writing */
+	struct db *state; /* the state file, while it is open for writing */
+	struct db *reader; /* the state file open for reading, until it is opened for writing */
+	void (*reader_close)(struct db *db);
 	struct host *host;
 	void (*host_free)(struct host *);
 	void (*audit)(struct vfctl_ctx *ctx, const char *text); /* set with the host */

@@ -292,19 +292,41 @@ static int fail_empty(struct vfctl_ctx *ctx)
 		ctx->state_path);
 }
 
+/*
+ * Opening the file takes longer than most queries, so a command opens it once for reading and once for
+ * writing. A connection for reading that is left cannot bring the log into the file, so it is closed
+ * before the file is opened for writing; and none may be used in a forked process.
+ */
+static bool share_open(struct vfctl_ctx *ctx, bool write, struct db **ret_db)
+{
+	if (ctx->reader && (write || !db_is_current(ctx->reader)))
+		db_close(steal(ctx->reader));
+	if (ctx->state && (*ret_db = db_share(ctx->state, ctx->state_path)))
+		return true;
+	return ctx->reader && (*ret_db = db_share(ctx->reader, ctx->state_path));
+}
+
+static void keep_reader(struct vfctl_ctx *ctx, struct db *db)
+{
+	if (ctx->reader || !(ctx->reader = db_share(db, ctx->state_path)))
+		return;
+	ctx->reader_close = db_close;
+}
+
 int state_file_open(struct vfctl_ctx *ctx, bool write, struct db **ret_db)
 {
 	_cleanup_(closep) struct db *db = NULL;
+	const struct db *opened;
 	int r, version;
 
-	/* To open it costs more than what is then done with it. */
-	if (ctx->state && (*ret_db = db_share(ctx->state, ctx->state_path)))
+	if (share_open(ctx, write, ret_db))
 		return 0;
 	r = check_plain(ctx, ctx->state_path);
 	if (r == 0 && write && access(ctx->state_path, F_OK) < 0 && errno == ENOENT)
 		r = make_first(ctx);
 	if (r == 0)
 		r = db_open(ctx, ctx->state_path, write, &db);
+	opened = db;
 	if (r == 0)
 		r = read_version(ctx, &db, write, &version);
 	if (r < 0)
@@ -320,6 +342,8 @@ int state_file_open(struct vfctl_ctx *ctx, bool write, struct db **ret_db)
 		return r;
 	if (write && !ctx->state)
 		ctx->state = db;
+	if (!write && db == opened)
+		keep_reader(ctx, db);
 	*ret_db = steal(db);
 	return 0;
 }

@@ -37,6 +37,9 @@ struct db {
 	sqlite3 *handle;
 	char *path;
 	size_t sharers; /* besides who opened it */
+	pid_t opener;
+	dev_t device;
+	ino_t inode;
 	sqlite3_stmt *idle[IDLE_MAX];
 	size_t next_idle; /* the slot that is given up next */
 	bool leaves_log;
@@ -259,6 +262,7 @@ int db_open(struct vfctl_ctx *ctx, const char *path, bool write, struct db **ret
 	_cleanup_(db_closep) struct db *db = NULL;
 	int flags = write ? SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE : SQLITE_OPEN_READONLY;
 	int r, keep = 1;
+	struct stat st;
 
 	if (!write && access(path, F_OK) < 0 && errno == ENOENT)
 		return ctx_fail(ctx, -ENOENT, "there is no state file %s yet", path);
@@ -289,9 +293,15 @@ int db_open(struct vfctl_ctx *ctx, const char *path, bool write, struct db **ret
 	r = db_exec(db, "PRAGMA foreign_keys = ON");
 	if (r == 0 && write)
 		r = db_exec(db, "PRAGMA journal_size_limit = 0");
-	if (r == 0)
-		*ret_db = steal(db);
-	return r;
+	if (r < 0)
+		return r;
+	db->opener = getpid();
+	if (stat(path, &st) == 0) {
+		db->device = st.st_dev;
+		db->inode = st.st_ino;
+	}
+	*ret_db = steal(db);
+	return 0;
 }
 
 /* As SQLite reads a path in a URI. */
@@ -376,6 +386,14 @@ struct db *db_share(struct db *db, const char *path)
 		return NULL;
 	db->sharers++;
 	return db;
+}
+
+bool db_is_current(const struct db *db)
+{
+	struct stat st;
+
+	return db->opener == getpid() && stat(db->path, &st) == 0 && st.st_dev == db->device &&
+		st.st_ino == db->inode;
 }
 
 struct vfctl_ctx *db_ctx(struct db *db)

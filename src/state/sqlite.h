@@ -39,6 +39,8 @@ void db_close(struct db *db);
 void db_leave_log(struct db *db);
 /* The same once more, for another user of that file; NULL while a transaction is open on it. */
 struct db *db_share(struct db *db, const char *path);
+/* Opened by this process, and still the file of that name. */
+bool db_is_current(const struct db *db);
 struct vfctl_ctx *db_ctx(struct db *db);
 /* Statements without results, several allowed. */
 int db_exec(struct db *db, const char *sql);

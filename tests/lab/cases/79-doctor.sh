@@ -31,6 +31,7 @@ exits() {
 	[ "$got" = "$want" ] || { echo "status $got: $(cat /tmp/out)"; return 1; }
 }
 
+ip link set "$ens1" up && ip link set "$ens2" up # a case before may have left them down
 dmesg -C # of the cases before
 check_is "a new host has no hook" "hook" names
 check "without a hook" finds hook "" "is not there"
