@@ -12,8 +12,8 @@
 #include <time.h>
 
 #include "bench/search.h"
-#include "bench/settings.h"
-#include "bench/tunnel.h"
+#include "remote/settings.h"
+#include "remote/tunnel.h"
 #include "host/host.h"
 #include "host/tree.h"
 #include "vfctl/bench.h"
@@ -130,7 +130,7 @@ int bench_look(struct bench *b)
 static int add_tunnel(const struct bench *b, const struct bench_plan_configuration *c,
 	struct steps *s)
 {
-	const struct bench_plan_endpoint *ends[] = {bench_plan_find_endpoint(b->plan, c->client),
+	const struct endpoint *ends[] = {bench_plan_find_endpoint(b->plan, c->client),
 		bench_plan_find_endpoint(b->plan, c->server)};
 
 	for (unsigned i = 0; i < 2; i++) {

@@ -13,7 +13,7 @@
 #include "base/lock_holder.h"
 #include "bench/run.h"
 #include "bench/search.h"
-#include "bench/settings.h"
+#include "remote/settings.h"
 #include "change/recover.h"
 #include "host/host.h"
 #include "vfctl/host.h"
@@ -216,9 +216,9 @@ const char *vfctl_bench_effect(const struct vfctl_bench *b, size_t index)
 
 /* ---- one at a time ---- */
 
-static int lock_name(struct vfctl_bench *b, const struct bench_plan_endpoint *end, char **ret)
+static int lock_name(struct vfctl_bench *b, const struct endpoint *end, char **ret)
 {
-	struct bench_plan_endpoint of = *end;
+	struct endpoint of = *end;
 	_free_ char *target = NULL;
 
 	of.device = of.device ? of.device : of.rdma;
@@ -232,7 +232,7 @@ static int lock_name(struct vfctl_bench *b, const struct bench_plan_endpoint *en
 	return 0;
 }
 
-static int take_lock(struct vfctl_bench *b, const struct bench_plan_endpoint *end, const char *name)
+static int take_lock(struct vfctl_bench *b, const struct endpoint *end, const char *name)
 {
 	_free_ char *path = NULL, *holder = NULL;
 	int fd = -1, r = host_try_lock(b->ctx, name, &fd);

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Everything vfctl can do to a host: the rows of all rooms in one table. */
-#include "bench/settings.h"
-#include "bench/tunnel.h"
 #include "change/recover.h"
 #include "hook/hook_install.h"
 #include "host/ops.h"
@@ -9,6 +7,8 @@
 #include "lease/guest_run.h"
 #include "lease/ops.h"
 #include "lease/port.h"
+#include "remote/settings.h"
+#include "remote/tunnel.h"
 #include "sriov/lag.h"
 #include "sriov/ops.h"
 #include "tuning/coalesce.h"
@@ -17,8 +17,8 @@
 #include "tuning/ops.h"
 
 /*
- * Weak: a program that measures nothing, as the hook, has none of that code, nor its names here. They
- * are the last, so that the table then ends with them.
+ * Weak: a program that starts no others, as the hook, has none of that code. They are the last, so
+ * that the table then ends with them.
  */
 extern const struct op_type op_bench_settings __attribute__((weak));
 extern const struct op_type op_bench_tunnel __attribute__((weak));

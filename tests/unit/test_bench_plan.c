@@ -12,8 +12,8 @@
 #include "base/buf.h"
 #include "base/ctx.h"
 #include "bench/run.h"
-#include "bench/settings.h"
-#include "bench/tunnel.h"
+#include "remote/settings.h"
+#include "remote/tunnel.h"
 
 #define ENDS "endpoints:\n  a: {netns: left, device: ens1}\n  b: {netns: right, device: ens2, "   \
 	     "address: 10.9.0.2}\n"
@@ -45,7 +45,7 @@ static void the_smallest_plan_has_the_usual(void **state)
 	assert_int_equal(p->warmup, 1);
 	assert_true(p->alpha == 0.05 && p->noise == 0.01);
 	assert_int_equal(p->endpoint_count, 2);
-	assert_int_equal(p->endpoints[0].where, BENCH_NETNS);
+	assert_int_equal(p->endpoints[0].where, ENDPOINT_NETNS);
 	assert_true(p->endpoints[0].gid_index == UINT32_MAX);
 	assert_string_equal(p->configurations[0].client, "a");
 	assert_string_equal(p->configurations[0].server, "b");
@@ -76,7 +76,7 @@ static void every_key_is_read(void **state)
 
 	assert_true(p->noise == 0.02 && p->alpha == 0.01);
 	assert_int_equal(p->timeout_s, 120);
-	assert_int_equal(p->endpoints[1].where, BENCH_SSH);
+	assert_int_equal(p->endpoints[1].where, ENDPOINT_SSH);
 	assert_string_equal(p->endpoints[1].ssh_config, "/etc/ssh/bench");
 	assert_int_equal(p->configurations[0].of_server.count, 5);
 	assert_string_equal(p->configurations[0].of_server.v[1].value, "off");
@@ -279,17 +279,17 @@ static void command_lines_are_as_the_tools_want_them(void **state)
 
 static void a_place_reads_back_from_its_text(void **state)
 {
-	static const struct bench_plan_endpoint ends[] = {
-		{.where = BENCH_HERE, .device = (char *)"ens1"},
-		{.where = BENCH_NETNS, .at = (char *)"a", .device = (char *)"ens1"},
-		{.where = BENCH_SSH, .at = (char *)"ssh://u@h:22", .ssh_config = (char *)"/etc/x",
+	static const struct endpoint ends[] = {
+		{.where = ENDPOINT_HERE, .device = (char *)"ens1"},
+		{.where = ENDPOINT_NETNS, .at = (char *)"a", .device = (char *)"ens1"},
+		{.where = ENDPOINT_SSH, .at = (char *)"ssh://u@h:22", .ssh_config = (char *)"/etc/x",
 			.device = (char *)"ib0"},
-		{.where = BENCH_GUEST, .at = (char *)"web", .device = (char *)"eth0"},
+		{.where = ENDPOINT_GUEST, .at = (char *)"web", .device = (char *)"eth0"},
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(ends); i++) {
 		_free_ char *target = settings_target(&ends[i]), *text = NULL;
-		struct bench_plan_endpoint back;
+		struct endpoint back;
 
 		assert_int_equal(settings_target_parse(ctx, target, &back, &text), 0);
 		assert_int_equal(back.where, ends[i].where);
@@ -306,7 +306,7 @@ static void a_text_that_is_no_place_is_refused(void **state)
 	static const char *const texts[] = {"", "here", "here:", "x/y", "/:", "moon:a/ens1"};
 
 	for (size_t i = 0; i < ARRAY_SIZE(texts); i++) {
-		struct bench_plan_endpoint back;
+		struct endpoint back;
 		char *text = NULL;
 
 		assert_int_equal(settings_target_parse(ctx, texts[i], &back, &text), -EBADMSG);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#ifndef VFCTL_BENCH_PLACE_H
-#define VFCTL_BENCH_PLACE_H
+#ifndef VFCTL_REMOTE_PLACE_H
+#define VFCTL_REMOTE_PLACE_H
 
 #include "base/buf.h"
 #include "base/ctx.h"
-#include "spec/bench_plan.h"
+#include "remote/endpoint.h"
 #include "vfctl/hypervisor.h"
 
 /*
@@ -14,13 +14,13 @@
  * those of a guest by timeout(1).
  */
 struct place {
-	const struct bench_plan_endpoint *end;
+	const struct endpoint *end;
 	struct vfctl_ctx *ctx;
 	struct vfctl_hypervisor *hypervisor; /* for guests; not owned */
 	char *control; /* directory of ssh's connection; NULL: none was made */
 };
 
-int place_open(struct vfctl_ctx *ctx, const struct bench_plan_endpoint *end,
+int place_open(struct vfctl_ctx *ctx, const struct endpoint *end,
 	struct vfctl_hypervisor *hypervisor, struct place *ret);
 void place_close(struct place *p);
 /* "namespace wire-a", "host root@node2", "this host". */
@@ -58,8 +58,5 @@ int place_job_wait(struct place_job *job, unsigned timeout_ms, struct place_job 
 	int *ret_status);
 /* End it, if it has not ended, and all it started. NULL is allowed. */
 void place_job_stop(struct place_job *job);
-
-/* The arguments as a person would write them in a shell. */
-char *argv_text(char *const argv[]);
 
 #endif

@@ -3,7 +3,7 @@
 #include <errno.h>
 
 #include "base/parse.h"
-#include "spec/bench_plan.h"
+#include "bench/plan.h"
 
 #define TESTS_MAX 64
 #define NUMBERS_MAX 64

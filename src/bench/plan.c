@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* A plan of measurements (vfctl bench run): where, in which configurations, with which tools. */
-#include "spec/bench_plan.h"
+#include "bench/plan.h"
 
 #include <errno.h>
 #include <math.h>
 
+#include "spec/schema.h"
 #include "vfctl/cpuset.h"
+#include "vfctl/measure.h"
 
 #define ENDPOINTS_MAX 32
 #define CONFIGURATIONS_MAX 64
@@ -19,7 +21,7 @@ void bench_plan_free(struct bench_plan *plan)
 	if (!plan)
 		return;
 	for (size_t i = 0; i < plan->endpoint_count; i++) {
-		struct bench_plan_endpoint *e = &plan->endpoints[i];
+		struct endpoint *e = &plan->endpoints[i];
 
 		free(e->name);
 		free(e->at);
@@ -54,7 +56,7 @@ void bench_plan_free(struct bench_plan *plan)
 	free(plan);
 }
 
-const struct bench_plan_endpoint *bench_plan_find_endpoint(const struct bench_plan *plan, const char *name)
+const struct endpoint *bench_plan_find_endpoint(const struct bench_plan *plan, const char *name)
 {
 	for (size_t i = 0; i < plan->endpoint_count; i++)
 		if (str_eq(plan->endpoints[i].name, name))
@@ -96,18 +98,18 @@ static int each_named(struct reader *r, const struct key *key, const struct doc_
 
 /* ---- endpoints ---- */
 
-#define E(member) offsetof(struct bench_plan_endpoint, member)
+#define E(member) offsetof(struct endpoint, member)
 
 /* The key says where; its value is the name there. */
 static int read_where(struct reader *r, const struct key *key, const struct doc_node *value,
 	void *object)
 {
-	struct bench_plan_endpoint *e = object;
+	struct endpoint *e = object;
 
-	if (e->where != BENCH_HERE)
+	if (e->where != ENDPOINT_HERE)
 		return reader_fail(r, value, key->name, -EINVAL,
 			"an endpoint is in one place: netns, ssh or guest");
-	e->where = (enum bench_where)key->min;
+	e->where = (enum endpoint_kind)key->min;
 	return read_line(r, &(struct key){key->name, NULL, E(at), 1, 255, NULL}, value, object);
 }
 
@@ -125,9 +127,9 @@ static int read_cpus(struct reader *r, const struct key *key, const struct doc_n
 }
 
 static const struct key endpoint_keys[] = {
-	{"netns", read_where, 0, BENCH_NETNS, 0, NULL},
-	{"ssh", read_where, 0, BENCH_SSH, 0, NULL},
-	{"guest", read_where, 0, BENCH_GUEST, 0, NULL},
+	{"netns", read_where, 0, ENDPOINT_NETNS, 0, NULL},
+	{"ssh", read_where, 0, ENDPOINT_SSH, 0, NULL},
+	{"guest", read_where, 0, ENDPOINT_GUEST, 0, NULL},
 	{"device", read_line, E(device), 1, 15, NULL},
 	{"rdma", read_line, E(rdma), 1, 63, NULL},
 	{"gid-index", read_u32, E(gid_index), 0, 255, NULL},
@@ -144,9 +146,9 @@ static const struct table endpoint_table = {endpoint_keys, ARRAY_SIZE(endpoint_k
 
 /* What is given to programs as an argument must not look like an option of theirs. */
 static int check_words(struct reader *r, const struct doc_node *node,
-	const struct bench_plan_endpoint *e)
+	const struct endpoint *e)
 {
-	bool uri = e->where == BENCH_SSH && str_starts(e->at, "ssh://");
+	bool uri = e->where == ENDPOINT_SSH && str_starts(e->at, "ssh://");
 	const char *const words[] = {uri ? e->at + strlen("ssh://") : e->at, e->device, e->rdma,
 		e->address};
 
@@ -162,7 +164,7 @@ static int read_endpoint(struct reader *r, const char *name, const struct doc_no
 	void *object)
 {
 	struct bench_plan *plan = object;
-	struct bench_plan_endpoint *e;
+	struct endpoint *e;
 	int error;
 
 	if (!array_grow(plan->endpoints, plan->endpoint_count))
@@ -344,7 +346,7 @@ static int check_settings(struct reader *r, const struct doc_node *node,
 	const char *names[] = {c->client, c->server};
 
 	for (size_t i = 0; i < 2; i++) {
-		const struct bench_plan_endpoint *e = bench_plan_find_endpoint(plan, names[i]);
+		const struct endpoint *e = bench_plan_find_endpoint(plan, names[i]);
 
 		if ((ends[i]->count || c->of_both.count) && !e->device)
 			return doc_fail(r->ctx, node, -EINVAL, "%ssettings: endpoint %s has no device "
@@ -427,7 +429,7 @@ static const struct shape plan_shapes[] = {
 	{.read = read_fraction, .kinds = SHAPE_TEXT, .pattern = "^[0-9.]+(e-[0-9]+)?%?$"},
 };
 static const char *const required[] = {"endpoints", "configurations", "tests", NULL};
-const struct table bench_table = {plan_keys, ARRAY_SIZE(plan_keys), plan_shapes,
+static const struct table bench_table = {plan_keys, ARRAY_SIZE(plan_keys), plan_shapes,
 	ARRAY_SIZE(plan_shapes), required};
 
 static int check_ends(struct reader *r, const struct doc_node *map, struct bench_plan *plan)
@@ -494,4 +496,9 @@ int bench_plan_parse(struct vfctl_ctx *ctx, const char *file, const char *text, 
 	if (error == 0)
 		*ret = steal(plan);
 	return error;
+}
+
+int vfctl_bench_schema(struct vfctl_ctx *ctx, char **ret)
+{
+	return schema_write(ctx, "plan of vfctl bench", &bench_table, ret);
 }

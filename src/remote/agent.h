@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#ifndef VFCTL_BENCH_AGENT_H
-#define VFCTL_BENCH_AGENT_H
+#ifndef VFCTL_REMOTE_AGENT_H
+#define VFCTL_REMOTE_AGENT_H
 
 #include "base/buf.h"
 #include "base/ctx.h"

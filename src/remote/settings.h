@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#ifndef VFCTL_BENCH_SETTINGS_H
-#define VFCTL_BENCH_SETTINGS_H
+#ifndef VFCTL_REMOTE_SETTINGS_H
+#define VFCTL_REMOTE_SETTINGS_H
 
 #include "base/op.h"
-#include "bench/place.h"
+#include "remote/place.h"
 
 /*
  * What a configuration sets on an interface: with ethtool, ip and sysfs of the place where it is,
@@ -22,10 +22,10 @@ int settings_names(struct vfctl_ctx *ctx, const char *text, char ***ret);
 
 #define SETTINGS_OF_GUEST "guest:" /* how a target in a guest begins */
 /* "netns:wire-a/ens1": the place and its interface, for whoever puts the settings back. */
-char *settings_target(const struct bench_plan_endpoint *end);
+char *settings_target(const struct endpoint *end);
 /* The way back. @ret's texts and @ret_text are the caller's. */
 int settings_target_parse(struct vfctl_ctx *ctx, const char *target,
-	struct bench_plan_endpoint *ret, char **ret_text);
+	struct endpoint *ret, char **ret_text);
 
 /*
  * An interface whose settings change while it is measured. Want: SETTINGS_MEASURED, which never is

@@ -3,14 +3,14 @@
  * WireGuard as wg(8) and ip-link(8) make it. Private keys are made where they are used, and go in by
  * standard input: they are in no argument list and in no file.
  */
-#include "bench/tunnel.h"
+#include "remote/tunnel.h"
 
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 
-#include "bench/settings.h"
-#include "bench/tool.h"
+#include "remote/argv.h"
+#include "remote/settings.h"
 
 #define RUN_MS 15000
 #define PORT 51899
@@ -129,9 +129,9 @@ char *tunnel_address(unsigned number)
 	return str_format("10.213.%u.2", number);
 }
 
-char *tunnel_target(const struct bench_plan_endpoint *end, unsigned number, bool server)
+char *tunnel_target(const struct endpoint *end, unsigned number, bool server)
 {
-	struct bench_plan_endpoint of_tunnel = *end;
+	struct endpoint of_tunnel = *end;
 	char name[16];
 
 	name_of(number, server, name);
@@ -145,7 +145,7 @@ static int with_end(struct vfctl_ctx *ctx, const struct op *op,
 	int (*call)(struct place *p, void *data), void *data)
 {
 	_free_ char *text = NULL;
-	struct bench_plan_endpoint end;
+	struct endpoint end;
 	struct place p;
 	int r = settings_target_parse(ctx, op->target, &end, &text);
 

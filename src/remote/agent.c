@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "bench/agent.h"
+#include "remote/agent.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,27 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#ifndef VFCTL_SPEC_BENCH_PLAN_H
-#define VFCTL_SPEC_BENCH_PLAN_H
+#ifndef VFCTL_BENCH_PLAN_H
+#define VFCTL_BENCH_PLAN_H
 
+#include "remote/endpoint.h"
 #include "spec/reader.h"
 
 #define BENCH_PLAN_FILE_MAX (256u << 10)
 #define BENCH_NAME_MAX 48 /* of endpoints, configurations and tests */
-
-/* Where an end of a measurement is. */
-enum bench_where { BENCH_HERE, BENCH_NETNS, BENCH_SSH, BENCH_GUEST };
-
-/* A place and the interface that is measured there. */
-struct bench_plan_endpoint {
-	char *name;
-	enum bench_where where;
-	char *at;      /* the namespace, domain, or [USER@]HOST or ssh://[USER@]HOST:PORT; NULL: here */
-	char *device;  /* network device; NULL: not stated */
-	char *rdma;    /* RDMA device, for perftest; NULL: not stated */
-	char *address; /* by which the other end reaches it; NULL: not stated */
-	char *cpus;    /* what its programs run on, "0-3"; NULL: anywhere */
-	char *ssh_config; /* for ssh -F; NULL: the user's own */
-	uint32_t gid_index; /* UINT32_MAX: the program's own choice */
-};
 
 /* The names are those of ethtool -C, and "mtu", "ipoib-mode", "governor". */
 struct bench_plan_setting {
@@ -74,15 +59,13 @@ struct bench_plan {
 	uint32_t timeout_s; /* of one run, besides its duration */
 	double alpha, noise; /* fractions */
 	char *baseline; /* a configuration, or NULL */
-	struct bench_plan_endpoint *endpoints;
+	struct endpoint *endpoints;
 	size_t endpoint_count;
 	struct bench_plan_configuration *configurations;
 	size_t configuration_count;
 	struct bench_plan_test *tests;
 	size_t test_count;
 };
-
-extern const struct table bench_table;
 
 /* -EINVAL with "file:line:column: key: words" for whatever the file cannot mean. */
 int bench_plan_parse(struct vfctl_ctx *ctx, const char *file, const char *text, size_t len,
@@ -94,9 +77,9 @@ static inline void bench_plan_freep(struct bench_plan **plan)
 }
 #define _bench_plan_ _cleanup_(bench_plan_freep)
 
-const struct bench_plan_endpoint *bench_plan_find_endpoint(const struct bench_plan *plan, const char *name);
+const struct endpoint *bench_plan_find_endpoint(const struct bench_plan *plan, const char *name);
 
-/* In bench_tests.c: the entries of "tests". */
+/* In plan_tests.c: the entries of "tests". */
 extern const struct table bench_test_table;
 int read_bench_tests(struct reader *r, const struct key *key, const struct doc_node *value,
 	void *object);

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "bench/settings.h"
+#include "remote/settings.h"
 
 #include <errno.h>
 #include <stdio.h>
 
-#include "bench/tool.h"
 #include "host/host.h"
+#include "remote/argv.h"
 #include "vfctl/cpuset.h"
 
 #define RUN_MS 15000
@@ -334,10 +334,10 @@ int settings_write(struct place *p, const char *device, const char *text)
 
 /* ---- as an operation ---- */
 
-static const char *const where_words[] = {[BENCH_HERE] = "here", [BENCH_NETNS] = "netns",
-	[BENCH_SSH] = "ssh", [BENCH_GUEST] = "guest"};
+static const char *const where_words[] = {[ENDPOINT_HERE] = "here", [ENDPOINT_NETNS] = "netns",
+	[ENDPOINT_SSH] = "ssh", [ENDPOINT_GUEST] = "guest"};
 
-char *settings_target(const struct bench_plan_endpoint *end)
+char *settings_target(const struct endpoint *end)
 {
 	return str_format("%s:%s%s%s/%s", where_words[end->where], end->at ? end->at : "",
 		end->ssh_config ? "|" : "", end->ssh_config ? end->ssh_config : "",
@@ -345,9 +345,9 @@ char *settings_target(const struct bench_plan_endpoint *end)
 }
 
 int settings_target_parse(struct vfctl_ctx *ctx, const char *target,
-	struct bench_plan_endpoint *ret, char **ret_text)
+	struct endpoint *ret, char **ret_text)
 {
-	struct bench_plan_endpoint end = {.gid_index = UINT32_MAX, .name = (char *)"recovered"};
+	struct endpoint end = {.gid_index = UINT32_MAX, .name = (char *)"recovered"};
 	char *text = strdup(target), *colon = text ? strchr(text, ':') : NULL,
 	     *slash = text ? strrchr(text, '/') : NULL, *bar;
 	unsigned where = 0;
@@ -365,7 +365,7 @@ int settings_target_parse(struct vfctl_ctx *ctx, const char *target,
 		free(text);
 		return ctx_fail(ctx, -EBADMSG, "'%.64s' is no place of a measurement", target);
 	}
-	end.where = (enum bench_where)where;
+	end.where = (enum endpoint_kind)where;
 	bar = strchr(colon + 1, '|');
 	if (bar)
 		*bar = '\0';
@@ -377,7 +377,7 @@ int settings_target_parse(struct vfctl_ctx *ctx, const char *target,
 	return 0;
 }
 
-static int at_target(struct vfctl_ctx *ctx, const struct op *op, struct bench_plan_endpoint *end,
+static int at_target(struct vfctl_ctx *ctx, const struct op *op, struct endpoint *end,
 	struct place *ret, char **ret_text)
 {
 	int r = settings_target_parse(ctx, op->target, end, ret_text);
@@ -400,7 +400,7 @@ static int observe_settings(struct vfctl_ctx *ctx, const struct op *op, char **r
 {
 	_free_ char *text = NULL;
 	_strv_ char **names = NULL;
-	struct bench_plan_endpoint end;
+	struct endpoint end;
 	struct place p;
 	int r = at_target(ctx, op, &end, &p, &text);
 
@@ -424,7 +424,7 @@ static int apply_settings(struct vfctl_ctx *ctx, const struct op *op)
 static int revert_settings(struct vfctl_ctx *ctx, const struct op *op)
 {
 	_free_ char *text = NULL;
-	struct bench_plan_endpoint end;
+	struct endpoint end;
 	struct place p;
 	int r = at_target(ctx, op, &end, &p, &text);
 

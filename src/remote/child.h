@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#ifndef VFCTL_BENCH_CHILD_H
-#define VFCTL_BENCH_CHILD_H
+#ifndef VFCTL_REMOTE_CHILD_H
+#define VFCTL_REMOTE_CHILD_H
 
 #include <stdbool.h>
 #include <sys/types.h>

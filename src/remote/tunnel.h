@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#ifndef VFCTL_BENCH_TUNNEL_H
-#define VFCTL_BENCH_TUNNEL_H
+#ifndef VFCTL_REMOTE_TUNNEL_H
+#define VFCTL_REMOTE_TUNNEL_H
 
 #include "base/op.h"
-#include "bench/place.h"
+#include "remote/place.h"
 
 /*
  * A WireGuard tunnel between the two ends of a configuration, with keys and addresses of its own,
@@ -13,7 +13,7 @@ int tunnel_make(struct place *client, struct place *server, unsigned number, uin
 /* The server's address within it. */
 char *tunnel_address(unsigned number);
 /* An end of it: settings_target() of the endpoint with this in place of its device. */
-char *tunnel_target(const struct bench_plan_endpoint *end, unsigned number, bool server);
+char *tunnel_target(const struct endpoint *end, unsigned number, bool server);
 
 /*
  * The interface of one end. Target as above; want: SETTINGS_MEASURED, as it goes when the measuring

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "bench/place.h"
+#include "remote/place.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -8,10 +8,11 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 
-#include "bench/agent.h"
-#include "bench/child.h"
-#include "host/tree.h"
 #include "host/host.h"
+#include "host/tree.h"
+#include "remote/agent.h"
+#include "remote/argv.h"
+#include "remote/child.h"
 
 #define LOOK_MS 100 /* between looks for a cancel */
 #define PEER_GRACE_MS 5000 /* a client may print for a while when its server is done */
@@ -31,39 +32,12 @@ struct place_job {
 
 const char *place_describe(const struct place *p, char buf[300])
 {
-	static const char *const what[] = {[BENCH_HERE] = "this host", [BENCH_NETNS] = "namespace ",
-		[BENCH_SSH] = "host ", [BENCH_GUEST] = "guest "};
+	static const char *const what[] = {[ENDPOINT_HERE] = "this host", [ENDPOINT_NETNS] = "namespace ",
+		[ENDPOINT_SSH] = "host ", [ENDPOINT_GUEST] = "guest "};
 
 	snprintf(buf, 300, "%s%s", what[p->end->where],
-		p->end->where == BENCH_HERE ? "" : p->end->at);
+		p->end->where == ENDPOINT_HERE ? "" : p->end->at);
 	return buf;
-}
-
-static void add_quoted(struct buf *b, const char *word)
-{
-	if (*word && strspn(word, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
-				  "@%+=:,./_-") == strlen(word)) {
-		buf_puts(b, word);
-		return;
-	}
-	buf_puts(b, "'");
-	for (; *word; word++)
-		if (*word == '\'')
-			buf_puts(b, "'\\''");
-		else
-			buf_add(b, word, 1);
-	buf_puts(b, "'");
-}
-
-char *argv_text(char *const argv[])
-{
-	_buf_ struct buf b = {0};
-
-	for (size_t i = 0; argv[i]; i++) {
-		buf_puts(&b, i ? " " : "");
-		add_quoted(&b, argv[i]);
-	}
-	return b.failed ? NULL : buf_steal(&b);
 }
 
 void place_output_clear(struct place_output *o)
@@ -137,11 +111,11 @@ static void add_ssh(struct words *w, const struct place *p, char *const argv[], 
 	}
 	add_word(w, p->end->at);
 	buf_puts(&remote, "exec sh -c ");
-	add_quoted(&remote, job ? REMOTE_JOB : REMOTE_RUN);
+	argv_quote(&remote, job ? REMOTE_JOB : REMOTE_RUN);
 	buf_puts(&remote, " sh");
 	for (size_t i = 0; argv[i]; i++) {
 		buf_puts(&remote, " ");
-		add_quoted(&remote, argv[i]);
+		argv_quote(&remote, argv[i]);
 	}
 	w->failed |= remote.failed;
 	if (!remote.failed)
@@ -178,16 +152,16 @@ static int wrap_place(const struct place *p, char *const argv[], bool job, char 
 {
 	struct words w = {0};
 
-	if (p->end->where == BENCH_NETNS) {
+	if (p->end->where == ENDPOINT_NETNS) {
 		static const char *const netns[] = {"ip", "netns", "exec"};
 
 		for (size_t i = 0; i < ARRAY_SIZE(netns); i++)
 			add_word(&w, netns[i]);
 		add_word(&w, p->end->at);
 	}
-	if (p->end->where == BENCH_SSH)
+	if (p->end->where == ENDPOINT_SSH)
 		add_ssh(&w, p, argv, job);
-	for (size_t i = 0; p->end->where != BENCH_SSH && argv[i]; i++)
+	for (size_t i = 0; p->end->where != ENDPOINT_SSH && argv[i]; i++)
 		add_word(&w, argv[i]);
 	return take_words(p, &w, ret);
 }
@@ -210,15 +184,15 @@ static int fail_start(const struct place *p, char *const wrapped[], int error)
 
 /* ---- opened and closed ---- */
 
-int place_open(struct vfctl_ctx *ctx, const struct bench_plan_endpoint *end,
+int place_open(struct vfctl_ctx *ctx, const struct endpoint *end,
 	struct vfctl_hypervisor *hypervisor, struct place *ret)
 {
 	struct place p = {.end = end, .ctx = ctx, .hypervisor = hypervisor};
 
-	if (end->where == BENCH_GUEST && (!hypervisor || !hypervisor->agent))
+	if (end->where == ENDPOINT_GUEST && (!hypervisor || !hypervisor->agent))
 		return ctx_fail(ctx, -EOPNOTSUPP, "endpoint %s is in guest %s, and there is no libvirt "
 			"here that could ask its agent; write ssh: ADDRESS instead", end->name, end->at);
-	if (end->where == BENCH_SSH) {
+	if (end->where == ENDPOINT_SSH) {
 		char dir[] = "/tmp/vfctl-ssh-XXXXXX"; /* short: the path of a socket is */
 
 		if (!mkdtemp(dir))
@@ -287,7 +261,7 @@ static int start_here(struct place_job *job, char *const argv[], const char *out
 	if (r < 0)
 		return r;
 	null = open("/dev/null", O_RDONLY | O_CLOEXEC);
-	if (null < 0 || (job->place->end->where == BENCH_SSH && pipe2(pipes, O_CLOEXEC) < 0))
+	if (null < 0 || (job->place->end->where == ENDPOINT_SSH && pipe2(pipes, O_CLOEXEC) < 0))
 		return ctx_fail(job->place->ctx, -errno, "open /dev/null: %s", strerror(errno));
 	job->hold = pipes[1];
 	r = start_child(job, argv, (int[3]){pipes[0] >= 0 ? pipes[0] : null, out, err});
@@ -311,7 +285,7 @@ int place_start(struct place *p, char *const argv[], unsigned life_ms, const cha
 		r = ctx_oom(p->ctx);
 	else
 		r = pin(p, argv, &pinned);
-	if (r == 0 && p->end->where == BENCH_GUEST)
+	if (r == 0 && p->end->where == ENDPOINT_GUEST)
 		r = agent_start(p->ctx, p->hypervisor, p->end->at, pinned, life_ms, out_path, err_path,
 			&job->agent);
 	else if (r == 0)
@@ -411,14 +385,14 @@ static int judge_place(const struct place *p, char *const argv[], const struct p
 
 	place_output_words(o, words, sizeof(words));
 	place_describe(p, where);
-	if (p->end->where == BENCH_SSH && o->status == SSH_FAILED)
+	if (p->end->where == ENDPOINT_SSH && o->status == SSH_FAILED)
 		return ctx_fail(p->ctx, -ECONNREFUSED, "%s cannot be reached by ssh: %s (it must let "
 			"this user in without a password: ssh-copy-id %s)", where,
 			*words ? words : "no reason given", p->end->at);
-	if (p->end->where == BENCH_NETNS && o->status == 255 && strstr(words, "network namespace"))
+	if (p->end->where == ENDPOINT_NETNS && o->status == 255 && strstr(words, "network namespace"))
 		return ctx_fail(p->ctx, -ENODEV, "there is no network namespace %s (ip netns list shows "
 			"them)", p->end->at);
-	if (o->status == NOT_FOUND || (p->end->where == BENCH_NETNS && o->status == 255))
+	if (o->status == NOT_FOUND || (p->end->where == ENDPOINT_NETNS && o->status == 255))
 		return ctx_fail(p->ctx, -ENOENT, "%s cannot be run on %s%s%s", argv[0], where,
 			*words ? ": " : "", words);
 	return 0;
@@ -476,7 +450,7 @@ int place_run(struct place *p, char *const argv[], const char *input, unsigned t
 	_close_ int in = -1;
 	int r = cancelled(p);
 
-	if (r == 0 && p->end->where == BENCH_GUEST) {
+	if (r == 0 && p->end->where == ENDPOINT_GUEST) {
 		r = agent_run(p->ctx, p->hypervisor, p->end->at, argv, input, GUEST_PATIENCE * timeout_ms,
 			&o.out, &o.err, &o.status);
 	} else if (r == 0) {
