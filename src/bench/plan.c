@@ -7,7 +7,7 @@
 
 #include "spec/schema.h"
 #include "vfctl/cpuset.h"
-#include "vfctl/measure.h"
+#include "bench/measure.h"
 
 #define ENDPOINTS_MAX 32
 #define CONFIGURATIONS_MAX 64

@@ -4,7 +4,7 @@
 
 #include "base/buf.h"
 #include "bench/result.h"
-#include "vfctl/bench.h"
+#include "bench/bench.h"
 
 /* A report and the results that its texts are of. */
 struct report {

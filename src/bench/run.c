@@ -16,7 +16,7 @@
 #include "remote/tunnel.h"
 #include "host/host.h"
 #include "host/tree.h"
-#include "vfctl/bench.h"
+#include "bench/bench.h"
 
 #define RAW "raw"
 #define LISTEN_MS 15000

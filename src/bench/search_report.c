@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* What a search found, in figures and in sentences. */
-#include "vfctl/search.h"
+#include "bench/search_report.h"
 
 #include <math.h>
 

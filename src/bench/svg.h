@@ -3,7 +3,7 @@
 #define VFCTL_BENCH_SVG_H
 
 #include "base/buf.h"
-#include "vfctl/bench.h"
+#include "bench/bench.h"
 
 /* Pictures of a report: inline SVG in a figure, no script; colours are classes of the page. */
 

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#ifndef VFCTL_MEASURE_H
-#define VFCTL_MEASURE_H
+#ifndef VFCTL_BENCH_MEASURE_H
+#define VFCTL_BENCH_MEASURE_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#include "vfctl/bench.h"
+#include "bench/bench.h"
 #include "vfctl/hypervisor.h"
 #include "vfctl/tuning.h"
 
@@ -22,7 +22,7 @@ struct vfctl_bench_plan_options {
 	uint64_t seed;	 /**< of the order; 0: the plan's, or one by the clock */
 	uint32_t trials; /**< 0: the plan's */
 	struct vfctl_hypervisor *hypervisor; /**< for guests by their agent; not owned; may be NULL */
-	bool search;	      /**< look for the best configuration (vfctl/search.h) */
+	bool search;	      /**< look for the best configuration (bench/search_report.h) */
 	uint32_t max_seconds; /**< of a search; 0: no limit */
 };
 

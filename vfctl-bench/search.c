@@ -7,11 +7,10 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "bench.h"
-#include "bench_text.h"
+#include "verbs.h"
+#include "text.h"
 #include "session.h"
-#include "tune.h"
-#include "vfctl/search.h"
+#include "bench/search_report.h"
 
 #define BASELINE "as-it-is"
 
@@ -112,7 +111,7 @@ static int put_server(struct invocation *in, struct plan_text *t)
 
 	if (!to && !option_of(in, "command"))
 		return usage(in, "needs the address of the other end: vfctl tune search %s --to ADDRESS; "
-			"or a program of yours: --command", in->args[1]);
+			"or a program of yours: --command", in->args[0]);
 	plan_put_scalar(t, "address", to ? to : "127.0.0.1");
 	if (option_of(in, "on") || !option_of(in, "command")) {
 		plan_put(t, ", ");
@@ -130,7 +129,7 @@ static int put_worth_trying(struct invocation *in, struct plan_text *t)
 {
 	struct vfctl_coalesce settings[VFCTL_CANDIDATES_MAX];
 	size_t count = 0;
-	int status = EXIT_DONE, r = vfctl_search_settings(in->ctx, in->args[1], settings, &count);
+	int status = EXIT_DONE, r = vfctl_search_settings(in->ctx, in->args[0], settings, &count);
 
 	if (r < 0)
 		return fail(in, r);
@@ -157,7 +156,7 @@ static int put_plan(struct invocation *in, struct plan_text *t)
 		plan_put(t, "\n");
 	}
 	plan_put(t, "endpoints:\n  client: {");
-	plan_put_scalar(t, "device", in->args[1]);
+	plan_put_scalar(t, "device", in->args[0]);
 	plan_put(t, "}\n  server: {");
 	status = put_server(in, t);
 	plan_put(t, "}\nconfigurations:\n  " BASELINE ": {}\n");
@@ -455,19 +454,19 @@ int tune_run_search(struct invocation *in)
 	struct plan_text text = {.len = 0};
 	int status = check_keep(in);
 
-	if (!status && work.resume && in->arg_count > 1)
+	if (!status && work.resume && in->arg_count > 0)
 		return usage(in, "--resume goes on with the search of its directory; name no device or "
 			"plan besides");
-	if (!status && !work.resume && in->arg_count < 2)
+	if (!status && !work.resume && in->arg_count < 1)
 		return usage(in, "needs a device or a plan: vfctl tune search DEVICE --to ADDRESS, "
 			"vfctl tune search PLAN.yaml, or --resume DIR");
 	if (!status)
 		status = read_time(in, "max-time", &work.max_seconds);
 	if (!status && work.resume)
 		status = refuse_options(in, "is that of the search that is gone on with", of_result);
-	if (!status && (work.resume || is_plan(in->args[1])))
+	if (!status && (work.resume || is_plan(in->args[0])))
 		status = refuse_options(in, "is what the plan says itself", of_plan);
-	if (!status && !work.resume && !is_plan(in->args[1])) {
+	if (!status && !work.resume && !is_plan(in->args[0])) {
 		status = put_plan(in, &text);
 		work.text = text.data;
 	}

@@ -3,7 +3,7 @@
  * vfctl bench run: plan -> order of runs -> looks at both ends -> settings and tunnels into the
  * journal -> runs -> all of it put back. What is measured stands in the result directory, line by line.
  */
-#include "vfctl/measure.h"
+#include "bench/measure.h"
 
 #include <errno.h>
 #include <fcntl.h>

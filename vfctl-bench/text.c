@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "bench_text.h"
+#include "text.h"
 
 void plan_put(struct plan_text *t, const char *fmt, ...)
 {

@@ -5,7 +5,7 @@
 #include "base/parse.h"
 #include "host/host.h"
 #include "netlink/ethtool.h"
-#include "vfctl/measure.h"
+#include "bench/measure.h"
 #include "vfctl/tuning.h"
 
 #define ARPHRD_INFINIBAND_TEXT "32" /* linux/if_arp.h */

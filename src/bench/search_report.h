@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#ifndef VFCTL_SEARCH_H
-#define VFCTL_SEARCH_H
+#ifndef VFCTL_BENCH_SEARCH_REPORT_H
+#define VFCTL_BENCH_SEARCH_REPORT_H
 
-#include "vfctl/bench.h"
+#include "bench/bench.h"
 
 #ifdef __cplusplus
 extern "C" {

@@ -6,7 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "bench.h"
+#include "verbs.h"
 #include "session.h"
 
 static int read_share(struct invocation *in, const char *name, bool zero, double *ret)
@@ -87,7 +87,7 @@ int bench_run_report(struct invocation *in)
 
 	if (status)
 		return status;
-	r = vfctl_bench_report_read(in->ctx, in->args[1], &options, &report);
+	r = vfctl_bench_report_read(in->ctx, in->args[0], &options, &report);
 	if (r < 0)
 		return fail(in, r);
 	status = show_bench_report(in, report);
@@ -101,11 +101,9 @@ int bench_run_compare(struct invocation *in)
 	struct vfctl_bench_report *report;
 	int status = read_options(in, &options), r;
 
-	if (!status && options.baseline)
-		status = usage(in, "--baseline is of report: what was before is what after is held against");
 	if (status)
 		return status;
-	r = vfctl_bench_compare(in->ctx, in->args[1], in->args[2], &options, &report);
+	r = vfctl_bench_compare(in->ctx, in->args[0], in->args[1], &options, &report);
 	if (r < 0)
 		return fail(in, r);
 	status = show_bench_report(in, report);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#ifndef VFCTL_BENCH_H
-#define VFCTL_BENCH_H
+#ifndef VFCTL_BENCH_BENCH_H
+#define VFCTL_BENCH_BENCH_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#ifndef VFCTL_BENCH_TEXT_H
-#define VFCTL_BENCH_TEXT_H
+#ifndef VFCTL_BENCH_PROGRAM_TEXT_H
+#define VFCTL_BENCH_PROGRAM_TEXT_H
 
 #include "command.h"
 

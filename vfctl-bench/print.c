@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "bench.h"
+#include "verbs.h"
 
 #define CONFIGURATIONS_MAX 32 /* columns of a matrix; the printer takes 40 */
 

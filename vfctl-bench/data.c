@@ -6,7 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "bench.h"
+#include "verbs.h"
 
 /* ---- history ---- */
 
@@ -42,7 +42,7 @@ static int add_result(struct invocation *in, struct history *h, const char *dire
 	if (r == -ENOMEM)
 		return r;
 	if (r < 0) {
-		complain_about(in, "history", vfctl_ctx_error(in->ctx));
+		complain_about(in, directory, vfctl_ctx_error(in->ctx));
 		h->status = EXIT_FAILED;
 		return 0;
 	}
@@ -128,9 +128,9 @@ int bench_run_history(struct invocation *in)
 	int r = 0;
 
 	/* Nothing was measured here yet: that is an answer. */
-	if (in->arg_count == 1 && access(VFCTL_BENCH_DIR, F_OK) == 0)
+	if (in->arg_count == 0 && access(VFCTL_BENCH_DIR, F_OK) == 0)
 		r = add_directory(in, &h, VFCTL_BENCH_DIR);
-	for (size_t i = 1; i < in->arg_count && r == 0; i++)
+	for (size_t i = 0; i < in->arg_count && r == 0; i++)
 		r = add_directory(in, &h, in->args[i]);
 	if (r < 0) {
 		free(h.v);
@@ -160,7 +160,7 @@ static const char *last_part(const char *path)
 int bench_run_import(struct invocation *in)
 {
 	const char *csv = option_of(in, "csv"), *name = option_of(in, "name");
-	struct vfctl_bench_import import = {.name = name ? name : last_part(in->args[1]),
+	struct vfctl_bench_import import = {.name = name ? name : last_part(in->args[0]),
 		.baseline = option_of(in, "baseline"), .goal = option_of(in, "goal"),
 		.higher_is_better = option_of(in, "higher"), .paired = option_of(in, "paired"),
 		.emulated = option_of(in, "emulated")};
@@ -168,17 +168,17 @@ int bench_run_import(struct invocation *in)
 
 	if (!csv)
 		return usage(in, "needs: vfctl bench import DIR --csv FILE");
-	r = vfctl_bench_import(in->ctx, in->args[1], csv, &import);
+	r = vfctl_bench_import(in->ctx, in->args[0], csv, &import);
 	if (r < 0)
 		return fail(in, r);
 	if (in->json) {
 		out_open(in->out, NULL, '{');
-		out_str(in->out, "directory", in->args[1]);
+		out_str(in->out, "directory", in->args[0]);
 		out_shut(in->out);
 	} else if (!in->quiet) {
 		out_line(in->out, "%s holds what %s says; to judge it: vfctl bench report %s",
-			in->args[1], csv,
-			in->args[1]);
+			in->args[0], csv,
+			in->args[0]);
 	}
 	return EXIT_DONE;
 }
@@ -228,13 +228,13 @@ int bench_run_parse(struct invocation *in)
 	struct vfctl_bench_figure *figures;
 	char version[32];
 	size_t count;
-	int r = vfctl_bench_parse(in->ctx, in->args[1], in->args[2], option_of(in, "regex"),
+	int r = vfctl_bench_parse(in->ctx, in->args[0], in->args[1], option_of(in, "regex"),
 		option_of(in, "json-path"), version, &figures, &count);
 
 	if (r < 0)
 		return fail(in, r);
 	if (in->json)
-		put_figures(in->out, in->args[1], version, figures, count);
+		put_figures(in->out, in->args[0], version, figures, count);
 	else
 		print_figures(in->out, figures, count);
 	free(figures);

@@ -2,18 +2,18 @@
 #ifndef VFCTL_BENCH_VERBS_H
 #define VFCTL_BENCH_VERBS_H
 
+#include "bench/measure.h"
 #include "command.h"
-#include "vfctl/measure.h"
 
-/* A row of `vfctl bench VERB`. Its arguments are in->args[1] and on. */
-/* bench_run.c */
+/* Each runs a row of commands.c. */
+/* run.c */
 int bench_run_plan(struct invocation *in);
 int bench_run_latency(struct invocation *in);
 int bench_run_throughput(struct invocation *in);
 int bench_run_rdma(struct invocation *in);
 /* A plan that is carried out: of the first argument, of a text, or of a result that is gone on with. */
 struct bench_work {
-	const char *resume, *text; /* NULL both: args[1] is a file */
+	const char *resume, *text; /* NULL both: args[0] is a file */
 	bool search;
 	uint32_t max_seconds;
 	/* What is printed; NULL: as bench run prints it. */
@@ -23,15 +23,18 @@ struct bench_work {
 int bench_work(struct invocation *in, const struct bench_work *work);
 void bench_print_checks(struct invocation *in, const struct vfctl_bench *bench);
 void bench_print_effects(struct invocation *in, const struct vfctl_bench *bench);
-/* bench_report.c */
+/* report.c */
 int bench_run_report(struct invocation *in);
 int bench_run_compare(struct invocation *in);
-/* bench_data.c */
+/* data.c */
 int bench_run_history(struct invocation *in);
 int bench_run_import(struct invocation *in);
 int bench_run_parse(struct invocation *in);
 
-/* bench_print.c */
+/* search.c */
+int tune_run_search(struct invocation *in);
+
+/* print.c */
 void bench_print(struct out *out, const struct vfctl_bench_report *report, const char *shape);
 void bench_print_json(struct out *out, const struct vfctl_bench_report *report);
 

@@ -8,12 +8,12 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "bench.h"
-#include "bench_text.h"
+#include "verbs.h"
+#include "text.h"
 #include "main.h"
 #include "progress.h"
 #include "session.h"
-#include "vfctl/measure.h"
+#include "bench/measure.h"
 
 #define PLAN_MAX (256u << 10)
 
@@ -52,15 +52,15 @@ static int open_plan(struct invocation *in, const struct vfctl_bench_plan_option
 {
 	size_t len = 0;
 	char *text;
-	int r = check_commands_of(in, in->args[1]);
+	int r = check_commands_of(in, in->args[0]);
 
 	/* One that is not there is a mistake, as everywhere. */
-	if (r && access(in->args[1], F_OK) == 0)
+	if (r && access(in->args[0], F_OK) == 0)
 		return r;
-	r = read_named(in, in->args[1], PLAN_MAX, &text, &len);
+	r = read_named(in, in->args[0], PLAN_MAX, &text, &len);
 	if (r)
 		return r;
-	r = vfctl_bench_open(in->ctx, in->args[1], text, len, options, ret);
+	r = vfctl_bench_open(in->ctx, in->args[0], text, len, options, ret);
 	free(text);
 	return r < 0 ? fail(in, r) : EXIT_DONE;
 }
@@ -332,9 +332,9 @@ int bench_run_plan(struct invocation *in)
 {
 	const char *resume = option_of(in, "resume");
 
-	if (resume && in->arg_count > 1)
+	if (resume && in->arg_count > 0)
 		return usage(in, "--resume goes on with the plan of its directory; name no other");
-	if (!resume && in->arg_count < 2)
+	if (!resume && in->arg_count < 1)
 		return usage(in, "needs a plan: vfctl bench run PLAN.yaml (docs/bench.md has some), or "
 			"--resume DIR");
 	if (resume && (option_of(in, "seed") || option_of(in, "trials") || option_of(in, "output")))
@@ -347,7 +347,7 @@ int bench_run_plan(struct invocation *in)
 
 static int put_plan(struct invocation *in, struct plan_text *t, const char *kind, const char *tests)
 {
-	const char *device = in->args[1], *to = option_of(in, "to");
+	const char *device = in->args[0], *to = option_of(in, "to");
 	const char *peer = option_of(in, "peer-device");
 	bool rdma = strcmp(kind, "rdma") == 0;
 	unsigned count = 0;
@@ -397,10 +397,6 @@ static int run_short(struct invocation *in, const struct short_form *form)
 		return usage(in, "--size takes numbers of bytes such as 64,1024,4KiB, not '%s'", sizes);
 	if (duration && !plan_is_time(duration))
 		return usage(in, "--duration takes a time such as 5s, not '%s'", duration);
-	if (!form->sizes && sizes)
-		return usage(in, "--size is for latency and rdma");
-	if (!form->duration && duration)
-		return usage(in, "--duration is for latency and throughput");
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wformat-nonliteral"
 	snprintf(tests, sizeof(tests), form->tests, sizes ? sizes : form->sizes ? form->sizes : "",
