@@ -256,7 +256,8 @@ static void print_bash_words(void)
 
 static void print_bash(void)
 {
-	printf("# bash completion for %s, made by: %s completion bash\n", this_program.name, this_program.typed);
+	printf("# bash completion for %s, made by: %s completion bash\n", this_program.name,
+		this_program.typed);
 	print_bash_helpers();
 	print_bash_delegate();
 	printf("_%s() {\n", shell_name());
