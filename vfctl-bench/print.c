@@ -266,8 +266,26 @@ static void put_difference(struct out *out, const struct vfctl_bench_difference 
 	out_shut(out);
 }
 
+static void put_samples(struct out *out, const struct vfctl_bench_column *c)
+{
+	if (!c->bucket_count) {
+		out_null(out, "samples");
+		return;
+	}
+	out_open(out, "samples", '{');
+	out_open(out, "lows", '[');
+	for (size_t i = 0; i <= c->bucket_count; i++)
+		out_real(out, NULL, c->bucket_lows[i]);
+	out_shut(out);
+	out_open(out, "counts", '[');
+	for (size_t i = 0; i < c->bucket_count; i++)
+		out_int(out, NULL, (int64_t)c->bucket_counts[i]);
+	out_shut(out);
+	out_shut(out);
+}
+
 static void put_column(struct out *out, const struct vfctl_bench_report *r,
-	const struct vfctl_bench_column *c)
+	const struct vfctl_bench_column *c, bool page)
 {
 	out_open(out, NULL, '{');
 	out_str(out, "configuration", r->configurations[c->configuration].name);
@@ -285,11 +303,13 @@ static void put_column(struct out *out, const struct vfctl_bench_report *r,
 		put_summary(out, NULL, &c->metrics[i]);
 	out_shut(out);
 	put_difference(out, &c->difference);
+	if (page)
+		put_samples(out, c);
 	out_shut(out);
 }
 
 static void put_cell(struct out *out, const struct vfctl_bench_report *r,
-	const struct vfctl_bench_cell *cell)
+	const struct vfctl_bench_cell *cell, bool page)
 {
 	out_open(out, NULL, '{');
 	out_str(out, "test", cell->test);
@@ -298,9 +318,14 @@ static void put_cell(struct out *out, const struct vfctl_bench_report *r,
 	out_str(out, "goal", cell->goal);
 	out_str(out, "unit", cell->unit);
 	out_str(out, "better", cell->higher_is_better ? "higher" : "lower");
+	if (page) {
+		out_str(out, "varies", cell->varies);
+		out_int(out, "size", (int64_t)cell->size);
+		out_int(out, "threads", (int64_t)cell->threads);
+	}
 	out_open(out, "columns", '[');
 	for (size_t k = 0; k < r->configuration_count; k++)
-		put_column(out, r, &cell->columns[k]);
+		put_column(out, r, &cell->columns[k], page);
 	out_shut(out);
 	out_shut(out);
 }
@@ -313,7 +338,72 @@ static void put_texts(struct out *out, const char *key, const char *const *texts
 	out_shut(out);
 }
 
-void bench_print_json(struct out *out, const struct vfctl_bench_report *r)
+static void put_pairs(struct out *out, const char *key, const struct vfctl_bench_pair *pairs, size_t count)
+{
+	out_open(out, key, '[');
+	for (size_t i = 0; i < count; i++) {
+		out_open(out, NULL, '{');
+		out_str(out, "name", pairs[i].name);
+		out_str(out, "value", pairs[i].value);
+		out_shut(out);
+	}
+	out_shut(out);
+}
+
+static void put_tools(struct out *out, const struct vfctl_bench_report *r)
+{
+	out_open(out, "tools", '[');
+	for (size_t i = 0; i < r->tool_count; i++) {
+		out_open(out, NULL, '{');
+		out_str(out, "name", r->tools[i].name);
+		out_str(out, "version", r->tools[i].version);
+		out_str(out, "endpoint", r->tools[i].endpoint);
+		out_shut(out);
+	}
+	out_shut(out);
+}
+
+static void put_checks(struct out *out, const struct vfctl_bench_report *r)
+{
+	out_open(out, "checks", '[');
+	for (size_t i = 0; i < r->check_count; i++) {
+		out_open(out, NULL, '{');
+		out_str(out, "name", r->checks[i].name);
+		out_str(out, "state", r->checks[i].state);
+		out_str(out, "text", r->checks[i].text);
+		out_shut(out);
+	}
+	out_shut(out);
+}
+
+/* Of what, and under which conditions. */
+static void put_conditions(struct out *out, const struct vfctl_bench_report *r)
+{
+	char seed[24];
+
+	/* Numbers of JavaScript have 53 bits. */
+	snprintf(seed, sizeof(seed), "%llu", (unsigned long long)r->seed);
+	out_str(out, "seed_text", seed);
+	out_str(out, "vfctl", r->vfctl);
+	out_bool(out, "comparison", r->comparison);
+	out_open(out, "configurations", '[');
+	for (size_t i = 0; i < r->configuration_count; i++) {
+		const struct vfctl_bench_configuration *c = &r->configurations[i];
+
+		out_open(out, NULL, '{');
+		out_str(out, "name", c->name);
+		out_bool(out, "baseline", i == r->baseline);
+		put_pairs(out, "settings", c->settings, c->setting_count);
+		out_shut(out);
+	}
+	out_shut(out);
+	put_pairs(out, "host", r->host, r->host_count);
+	put_tools(out, r);
+	put_checks(out, r);
+	put_texts(out, "commands", r->commands, r->command_count);
+}
+
+void bench_put_report(struct out *out, const struct vfctl_bench_report *r, bool page)
 {
 	out_open(out, NULL, '{');
 	out_str(out, "name", r->name);
@@ -331,9 +421,11 @@ void bench_print_json(struct out *out, const struct vfctl_bench_report *r)
 	out_int(out, "worse", (int64_t)r->worse);
 	put_texts(out, "advice", r->advice, r->advice_count);
 	put_texts(out, "notes", r->notes, r->note_count);
+	if (page)
+		put_conditions(out, r);
 	out_open(out, "cells", '[');
 	for (size_t i = 0; i < r->cell_count; i++)
-		put_cell(out, r, &r->cells[i]);
+		put_cell(out, r, &r->cells[i], page);
 	out_shut(out);
 	out_shut(out);
 }

@@ -41,7 +41,7 @@ static int read_options(struct invocation *in, struct vfctl_bench_options *ret)
 static const struct {
 	const char *option;
 	int (*make)(struct vfctl_ctx *ctx, const struct vfctl_bench_report *report, char **ret_text);
-} formats[] = {{"html", vfctl_bench_html}, {"markdown", vfctl_bench_markdown}, {"csv", vfctl_bench_csv}};
+} formats[] = {{"html", bench_make_page}, {"markdown", vfctl_bench_markdown}, {"csv", vfctl_bench_csv}};
 
 static int put_formats(struct invocation *in, const struct vfctl_bench_report *report, bool *ret_any)
 {
@@ -73,7 +73,7 @@ static int show_bench_report(struct invocation *in, struct vfctl_bench_report *r
 	int status = put_formats(in, report, &written);
 
 	if (status == EXIT_DONE && in->json)
-		bench_print_json(in->out, report);
+		bench_put_report(in->out, report, false);
 	else if (status == EXIT_DONE && !written)
 		bench_print(in->out, report, option_of(in, "shape"));
 	return status;

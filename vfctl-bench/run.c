@@ -213,7 +213,7 @@ static int print_result(struct invocation *in, const char *directory)
 	if (r < 0)
 		return fail(in, r);
 	if (in->json) {
-		bench_print_json(in->out, report);
+		bench_put_report(in->out, report, false);
 	} else {
 		bench_print(in->out, report, NULL);
 		out_line(in->out, "%s", "");

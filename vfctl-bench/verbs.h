@@ -36,6 +36,10 @@ int tune_run_search(struct invocation *in);
 
 /* print.c */
 void bench_print(struct out *out, const struct vfctl_bench_report *report, const char *shape);
-void bench_print_json(struct out *out, const struct vfctl_bench_report *report);
+/* As one JSON object; @page: with samples and conditions, for a page. */
+void bench_put_report(struct out *out, const struct vfctl_bench_report *report, bool page);
+
+/* page.c: as vfctl_bench_markdown() */
+int bench_make_page(struct vfctl_ctx *ctx, const struct vfctl_bench_report *report, char **ret_text);
 
 #endif

@@ -153,10 +153,7 @@ int vfctl_bench_compare(struct vfctl_ctx *ctx, const char *before, const char *a
 	const struct vfctl_bench_options *options, struct vfctl_bench_report **ret_report);
 void vfctl_bench_report_free(struct vfctl_bench_report *report); /**< NULL is fine */
 
-/** A report as one HTML document without outside references. @return 0; -ENOMEM. */
-int vfctl_bench_html(struct vfctl_ctx *ctx, const struct vfctl_bench_report *report,
-	char **ret_text);
-/** As Markdown for a README. @return 0; -ENOMEM. */
+/** A report as Markdown for a README. @return 0; -ENOMEM. */
 int vfctl_bench_markdown(struct vfctl_ctx *ctx, const struct vfctl_bench_report *report,
 	char **ret_text);
 /** A line for each metric of each column. @return 0; -ENOMEM. */
