@@ -8,11 +8,11 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "verbs.h"
-#include "text.h"
+#include "draft.h"
 #include "main.h"
 #include "progress.h"
 #include "session.h"
+#include "verbs.h"
 #include "bench/measure.h"
 
 #define PLAN_MAX (256u << 10)
@@ -293,7 +293,7 @@ static int open_bench(struct invocation *in, const struct bench_work *work,
 {
 	int r;
 
-	if (!work->resume && !work->text)
+	if (!work->resume && !work->draft)
 		return open_plan(in, options, ret);
 	if (work->resume) {
 		r = check_result(in, work->resume);
@@ -301,8 +301,7 @@ static int open_bench(struct invocation *in, const struct bench_work *work,
 			return r;
 		r = vfctl_bench_reopen(in->ctx, work->resume, options, ret);
 	} else {
-		r = vfctl_bench_open(in->ctx, "the plan of these options", work->text,
-			strlen(work->text), options, ret);
+		r = vfctl_bench_open_draft(in->ctx, work->draft, options, ret);
 	}
 	return r < 0 ? fail(in, r) : EXIT_DONE;
 }
@@ -345,86 +344,97 @@ int bench_run_plan(struct invocation *in)
 
 /* ---- a plan of a few options ---- */
 
-static int put_plan(struct invocation *in, struct plan_text *t, const char *kind, const char *tests)
+static int draft_ends(struct invocation *in, struct plan_draft *d, const char *kind)
 {
-	const char *device = in->args[0], *to = option_of(in, "to");
-	const char *peer = option_of(in, "peer-device");
+	const char *device = in->args[0], *to = option_of(in, "to"), *peer = option_of(in, "peer-device");
 	bool rdma = strcmp(kind, "rdma") == 0;
+	const char *key = rdma ? "rdma" : "device";
 	unsigned count = 0;
 	int status;
 
 	if (!to)
 		return usage(in, "needs the address of the other end: vfctl bench %s %s --to ADDRESS", kind,
 			device);
-	plan_put_scalar(t, "name", kind);
-	plan_put(t, "\nendpoints:\n  client: {");
-	plan_put_scalar(t, rdma ? "rdma" : "device", device);
-	plan_put(t, "}\n  server: {");
-	plan_put_scalar(t, "address", to);
-	plan_put(t, ", ");
-	status = plan_put_peer(in, t, to);
-	if (status)
-		return status;
-	if (peer || rdma) {
-		plan_put(t, ", ");
-		plan_put_scalar(t, rdma ? "rdma" : "device", peer ? peer : device);
-	}
-	plan_put(t, "}\n");
-	plan_put(t, "configurations:\n  as-it-is: {}\n");
-	status = plan_put_configurations(in, t, "set", &count);
+	plan_draft_put(d, kind, "name", NULL);
+	plan_draft_put(d, device, "endpoints", "client", key, NULL);
+	if (peer || rdma)
+		plan_draft_put(d, peer ? peer : device, "endpoints", "server", key, NULL);
+	status = draft_server(in, d, to);
+	plan_draft_put(d, NULL, "configurations", "as-it-is", NULL);
+	if (!status)
+		status = draft_configurations(in, d, "set", &count);
 	if (count)
-		plan_put(t, "baseline: as-it-is\n");
-	plan_put(t, "tests:\n%s", tests);
-	if (!status && t->full)
-		status = usage(in, "the options are too long");
+		plan_draft_put(d, "as-it-is", "baseline", NULL);
 	return status;
 }
 
-struct short_form {
-	const char *kind;
-	const char *sizes, *duration; /* its usual */
-	const char *tests; /* %1$s: sizes, %2$s: duration */
+/* A test of a short form, and what its options change. */
+struct short_test {
+	const char *name, *tool;
+	const char *size, *duration; /* the usual; NULL: none, and no option for it */
+	const char *threads, *key, *value;
+	bool raw_samples;
 };
 
-static int run_short(struct invocation *in, const struct short_form *form)
+static void draft_short_test(struct invocation *in, struct plan_draft *d, const struct short_test *t)
 {
-	const char *sizes = option_of(in, "size"), *duration = option_of(in, "duration");
-	char tests[1024];
-	struct plan_text t = {.len = 0};
-	int status;
+	const char *size = option_of(in, "size"), *duration = option_of(in, "duration");
 
-	if (sizes && !plan_is_list(sizes))
-		return usage(in, "--size takes numbers of bytes such as 64,1024,4KiB, not '%s'", sizes);
-	if (duration && !plan_is_time(duration))
-		return usage(in, "--duration takes a time such as 5s, not '%s'", duration);
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wformat-nonliteral"
-	snprintf(tests, sizeof(tests), form->tests, sizes ? sizes : form->sizes ? form->sizes : "",
-		duration ? duration : form->duration ? form->duration : "");
-#pragma GCC diagnostic pop
-	status = put_plan(in, &t, form->kind, tests);
-	return status ? status : bench_work(in, &(struct bench_work){.text = t.data});
+	plan_draft_put(d, t->name, "tests", "+", "name", NULL);
+	draft_test(d, "tool", t->tool);
+	/* A test of a single size keeps it. */
+	if (t->size)
+		draft_test_list(d, "size", size && strchr(t->size, ',') ? size : t->size);
+	if (t->duration)
+		draft_test(d, "duration", duration ? duration : t->duration);
+	if (t->threads)
+		draft_test_list(d, "threads", t->threads);
+	if (t->key)
+		draft_test(d, t->key, t->value);
+	if (t->raw_samples)
+		draft_test(d, "raw-samples", "on");
+}
+
+static int run_short(struct invocation *in, const char *kind, const struct short_test *tests, size_t count)
+{
+	struct plan_draft *d = NULL;
+	int status, r = plan_draft_new(in->ctx, &d);
+
+	if (r < 0)
+		return fail(in, r);
+	status = draft_ends(in, d, kind);
+	for (size_t i = 0; i < count; i++)
+		draft_short_test(in, d, &tests[i]);
+	if (!status)
+		status = bench_work(in, &(struct bench_work){.draft = d});
+	plan_draft_free(d);
+	return status;
 }
 
 int bench_run_latency(struct invocation *in)
 {
-	return run_short(in, &(struct short_form){"latency", "64, 1024", "2s",
-		"  - {name: udp-latency, tool: sockperf, transport: udp, size: [%1$s], "
-		"duration: '%2$s', raw-samples: on}\n"});
+	static const struct short_test tests[] = {{"udp-latency", "sockperf", "64,1024", "2s", NULL,
+		"transport", "udp", true}};
+
+	return run_short(in, "latency", tests, ARRAY_SIZE(tests));
 }
 
 int bench_run_throughput(struct invocation *in)
 {
-	return run_short(in, &(struct short_form){"throughput", NULL, "5s",
-		"%1$s  - {name: tcp-throughput, tool: iperf3, threads: [1, 2, 4, 8], "
-		"duration: '%2$s'}\n"});
+	static const struct short_test tests[] = {{.name = "tcp-throughput", .tool = "iperf3",
+		.duration = "5s", .threads = "1,2,4,8"}};
+
+	return run_short(in, "throughput", tests, ARRAY_SIZE(tests));
 }
 
 int bench_run_rdma(struct invocation *in)
 {
-	return run_short(in, &(struct short_form){"rdma", "2, 4096", NULL,
-		"  - {name: write-latency, tool: ib_write_lat, size: [%1$s], raw-samples: on, "
-		"inline: 0}\n"
-		"  - {name: read-latency, tool: ib_read_lat, size: [%1$s], raw-samples: on}\n"
-		"  - {name: write-bandwidth, tool: ib_write_bw, size: 65536}\n%2$s"});
+	/* Inlining is made equal: a VF may have none. */
+	static const struct short_test tests[] = {
+		{"write-latency", "ib_write_lat", "2,4096", NULL, NULL, "inline", "0", true},
+		{"read-latency", "ib_read_lat", "2,4096", NULL, NULL, NULL, NULL, true},
+		{.name = "write-bandwidth", .tool = "ib_write_bw", .size = "65536"},
+	};
+
+	return run_short(in, "rdma", tests, ARRAY_SIZE(tests));
 }

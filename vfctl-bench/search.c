@@ -7,9 +7,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "verbs.h"
-#include "text.h"
+#include "draft.h"
 #include "session.h"
+#include "verbs.h"
 #include "bench/search_report.h"
 
 #define BASELINE "as-it-is"
@@ -24,7 +24,7 @@ static int read_time(struct invocation *in, const char *name, uint32_t *ret)
 
 	if (!text)
 		return EXIT_DONE;
-	number = plan_is_time(text) ? strtoul(text, &end, 10) : 0;
+	number = *text >= '0' && *text <= '9' ? strtoul(text, &end, 10) : 0;
 	if (!number)
 		return usage(in, "--%s takes a time such as 90s, 10m or 1h, not '%s'", name, text);
 	unit = strcmp(end, "s") == 0 || !*end ? 1 : strcmp(end, "m") == 0 ? 60
@@ -44,7 +44,7 @@ static bool is_word(const char *text)
 }
 
 /* A program of the user's, and where its number stands. */
-static int put_command(struct invocation *in, struct plan_text *t)
+static int draft_command(struct invocation *in, struct plan_draft *d)
 {
 	const char *regex = option_of(in, "regex"), *path = option_of(in, "json-path");
 
@@ -53,79 +53,74 @@ static int put_command(struct invocation *in, struct plan_text *t)
 	if (option_of(in, "goal") || option_of(in, "size"))
 		return usage(in, "--%s is not for --command, whose number is the goal",
 			option_of(in, "goal") ? "goal" : "size");
+	plan_draft_put(d, "command", "tests", "+", "name", NULL);
+	draft_test(d, "tool", "command");
 	/* Words of a command line, so a shell reads them, as it would where they were typed. */
-	plan_put(t, "  - {name: command, tool: command, command: [sh, -c, ");
-	plan_put_quoted(t, option_of(in, "command"));
-	plan_put(t, "], ");
-	plan_put_scalar(t, regex ? "regex" : "json-path", regex ? regex : path);
+	plan_draft_put(d, "sh", "tests", "-", "command", "+", NULL);
+	plan_draft_put(d, "-c", "tests", "-", "command", "+", NULL);
+	plan_draft_put(d, option_of(in, "command"), "tests", "-", "command", "+", NULL);
+	draft_test(d, regex ? "regex" : "json-path", regex ? regex : path);
 	if (option_of(in, "higher"))
-		plan_put(t, ", better: higher");
+		draft_test(d, "better", "higher");
 	return EXIT_DONE;
 }
 
-static int put_tool(struct invocation *in, struct plan_text *t)
+static int draft_tool(struct invocation *in, struct plan_draft *d)
 {
 	const char *goal = option_of(in, "goal"), *size = option_of(in, "size");
 	bool throughput = goal && strncmp(goal, "throughput", strlen("throughput")) == 0;
 
 	if (option_of(in, "regex") || option_of(in, "json-path") || option_of(in, "higher"))
 		return usage(in, "--regex, --json-path and --higher go with --command");
-	if (goal && !is_word(goal))
-		return usage(in, "--goal is a figure such as p50, p99 or throughput, not '%s'", goal);
-	if (size && (!plan_is_list(size) || strpbrk(size, ", ")))
+	if (size && strpbrk(size, ", "))
 		return usage(in, "--size takes one number of bytes here, such as 64 or 4KiB, not '%s'",
 			size);
 	if (throughput && size)
 		return usage(in, "--size is for latency");
-	if (throughput)
-		plan_put(t, "  - {name: tcp-throughput, tool: iperf3");
-	else
-		plan_put(t, "  - {name: udp-latency, tool: sockperf, transport: udp, size: %s, "
-			"raw-samples: on", size ? size : "64");
+	plan_draft_put(d, throughput ? "tcp-throughput" : "udp-latency", "tests", "+", "name", NULL);
+	draft_test(d, "tool", throughput ? "iperf3" : "sockperf");
+	if (!throughput) {
+		draft_test(d, "transport", "udp");
+		draft_test(d, "size", size ? size : "64");
+		draft_test(d, "raw-samples", "on");
+	}
 	if (goal)
-		plan_put(t, ", goal: %s", goal);
+		draft_test(d, "goal", goal);
 	return EXIT_DONE;
 }
 
-static int put_test(struct invocation *in, struct plan_text *t)
+static int draft_workload(struct invocation *in, struct plan_draft *d)
 {
 	const char *duration = option_of(in, "duration");
 	bool command = option_of(in, "command") != NULL;
-	int status = command ? put_command(in, t) : put_tool(in, t);
+	int status = command ? draft_command(in, d) : draft_tool(in, d);
 
-	if (status)
-		return status;
-	if (duration && !plan_is_time(duration))
-		return usage(in, "--duration takes a time such as 5s, not '%s'", duration);
-	if (duration || !command)
-		plan_put(t, ", duration: '%s'", duration ? duration : "2s");
-	plan_put(t, "}\n");
-	return EXIT_DONE;
-}
-
-/* A command is run on this end; it goes where it goes. */
-static int put_server(struct invocation *in, struct plan_text *t)
-{
-	const char *to = option_of(in, "to"), *peer = option_of(in, "peer-device");
-	int status = EXIT_DONE;
-
-	if (!to && !option_of(in, "command"))
-		return usage(in, "needs the address of the other end: vfctl tune search %s --to ADDRESS; "
-			"or a program of yours: --command", in->args[0]);
-	plan_put_scalar(t, "address", to ? to : "127.0.0.1");
-	if (option_of(in, "on") || !option_of(in, "command")) {
-		plan_put(t, ", ");
-		status = plan_put_peer(in, t, to ? to : "127.0.0.1");
-	}
-	if (peer) {
-		plan_put(t, ", ");
-		plan_put_scalar(t, "device", peer);
-	}
+	if (!status && (duration || !command))
+		draft_test(d, "duration", duration ? duration : "2s");
 	return status;
 }
 
+/* A command is run on this end; it goes where it goes. */
+static int draft_other_end(struct invocation *in, struct plan_draft *d)
+{
+	const char *to = option_of(in, "to"), *peer = option_of(in, "peer-device");
+	bool command = option_of(in, "command");
+
+	if (!to && !command)
+		return usage(in, "needs the address of the other end: vfctl tune search %s --to ADDRESS; "
+			"or a program of yours: --command", in->args[0]);
+	if (!to)
+		to = "127.0.0.1";
+	if (peer)
+		plan_draft_put(d, peer, "endpoints", "server", "device", NULL);
+	if (option_of(in, "on") || !command)
+		return draft_server(in, d, to);
+	plan_draft_put(d, to, "endpoints", "server", "address", NULL);
+	return EXIT_DONE;
+}
+
 /* Those that are worth it with the driver of this end. */
-static int put_worth_trying(struct invocation *in, struct plan_text *t)
+static int draft_worth_trying(struct invocation *in, struct plan_draft *d)
 {
 	struct vfctl_coalesce settings[VFCTL_CANDIDATES_MAX];
 	size_t count = 0;
@@ -138,38 +133,29 @@ static int put_worth_trying(struct invocation *in, struct plan_text *t)
 
 		if (!text)
 			return fail(in, -ENOMEM);
-		status = plan_put_configuration(in, t, "try", text);
+		status = draft_configuration(in, d, "try", text);
 		free(text);
 	}
 	return status;
 }
 
-static int put_plan(struct invocation *in, struct plan_text *t)
+static int draft_search(struct invocation *in, struct plan_draft *d)
 {
-	const char *noise = option_of(in, "noise");
 	unsigned tries = 0;
 	int status;
 
-	plan_put(t, "name: search\n");
-	if (noise) {
-		plan_put_scalar(t, "noise", noise);
-		plan_put(t, "\n");
-	}
-	plan_put(t, "endpoints:\n  client: {");
-	plan_put_scalar(t, "device", in->args[0]);
-	plan_put(t, "}\n  server: {");
-	status = put_server(in, t);
-	plan_put(t, "}\nconfigurations:\n  " BASELINE ": {}\n");
+	plan_draft_put(d, "search", "name", NULL);
+	if (option_of(in, "noise"))
+		plan_draft_put(d, option_of(in, "noise"), "noise", NULL);
+	plan_draft_put(d, in->args[0], "endpoints", "client", "device", NULL);
+	status = draft_other_end(in, d);
+	plan_draft_put(d, NULL, "configurations", BASELINE, NULL);
+	plan_draft_put(d, BASELINE, "baseline", NULL);
 	if (!status)
-		status = plan_put_configurations(in, t, "try", &tries);
+		status = draft_configurations(in, d, "try", &tries);
 	if (!status && !tries)
-		status = put_worth_trying(in, t);
-	plan_put(t, "baseline: " BASELINE "\ntests:\n");
-	if (!status)
-		status = put_test(in, t);
-	if (!status && t->full)
-		status = usage(in, "the options are too long");
-	return status;
+		status = draft_worth_trying(in, d);
+	return status ? status : draft_workload(in, d);
 }
 
 /* ---- what is printed ---- */
@@ -451,8 +437,8 @@ int tune_run_search(struct invocation *in)
 	static const char *const of_result[] = {"seed", "trials", "output", "max-time", NULL};
 	struct bench_work work = {.resume = option_of(in, "resume"), .search = true, .dry = print_dry,
 		.result = print_result};
-	struct plan_text text = {.len = 0};
-	int status = check_keep(in);
+	struct plan_draft *draft = NULL;
+	int r, status = check_keep(in);
 
 	if (!status && work.resume && in->arg_count > 0)
 		return usage(in, "--resume goes on with the search of its directory; name no device or "
@@ -467,8 +453,12 @@ int tune_run_search(struct invocation *in)
 	if (!status && (work.resume || is_plan(in->args[0])))
 		status = refuse_options(in, "is what the plan says itself", of_plan);
 	if (!status && !work.resume && !is_plan(in->args[0])) {
-		status = put_plan(in, &text);
-		work.text = text.data;
+		r = plan_draft_new(in->ctx, &draft);
+		status = r < 0 ? fail(in, r) : draft_search(in, draft);
+		work.draft = draft;
 	}
-	return status ? status : bench_work(in, &work);
+	if (!status)
+		status = bench_work(in, &work);
+	plan_draft_free(draft);
+	return status;
 }

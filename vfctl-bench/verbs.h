@@ -11,9 +11,11 @@ int bench_run_plan(struct invocation *in);
 int bench_run_latency(struct invocation *in);
 int bench_run_throughput(struct invocation *in);
 int bench_run_rdma(struct invocation *in);
-/* A plan that is carried out: of the first argument, of a text, or of a result that is gone on with. */
+struct plan_draft;
+/* A plan to carry out: a file, one made of options, or that of a result to continue. */
 struct bench_work {
-	const char *resume, *text; /* NULL both: args[0] is a file */
+	const char *resume;
+	const struct plan_draft *draft; /* NULL both: args[0] is a file */
 	bool search;
 	uint32_t max_seconds;
 	/* What is printed; NULL: as bench run prints it. */

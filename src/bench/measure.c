@@ -11,6 +11,7 @@
 
 #include "base/json.h"
 #include "base/lock_holder.h"
+#include "bench/plan_draft.h"
 #include "bench/run.h"
 #include "bench/search.h"
 #include "remote/settings.h"
@@ -49,31 +50,52 @@ static void close_bench_planp(struct vfctl_bench **b)
 	vfctl_bench_close(*b);
 }
 
-int vfctl_bench_open(struct vfctl_ctx *ctx, const char *file, const char *text, size_t len,
+/* Takes @plan; @text is what the result directory keeps of it. */
+static int open_plan(struct vfctl_ctx *ctx, struct bench_plan *plan, const char *text,
 	const struct vfctl_bench_plan_options *options, struct vfctl_bench **ret)
 {
 	static const struct vfctl_bench_plan_options plain = {0};
 	_cleanup_(close_bench_planp) struct vfctl_bench *b = calloc(1, sizeof(*b));
 	const struct vfctl_bench_plan_options *o = options ? options : &plain;
-	_free_ char *copy = strndup(text, len);
-	struct bench_plan *plan = NULL;
 	int r;
 
-	if (!b || !copy)
+	if (!b) {
+		bench_plan_free(plan);
 		return ctx_oom(ctx);
+	}
 	*b = (struct vfctl_bench){.ctx = ctx, .hypervisor = o->hypervisor};
-	r = bench_plan_parse(ctx, file, text, len, &plan);
-	if (r < 0)
-		return ctx_blame(ctx, r);
 	if (o->trials)
 		plan->trials = o->trials;
-	r = bench_new(ctx, plan, copy,
+	r = bench_new(ctx, plan, text,
 		&(struct bench_how){.seed = o->seed, .hypervisor = o->hypervisor,
 			.searches = o->search, .max_seconds = o->max_seconds},
 		&b->bench);
 	if (r == 0)
 		*ret = steal(b);
 	return r;
+}
+
+int vfctl_bench_open(struct vfctl_ctx *ctx, const char *file, const char *text, size_t len,
+	const struct vfctl_bench_plan_options *options, struct vfctl_bench **ret)
+{
+	_free_ char *copy = strndup(text, len);
+	struct bench_plan *plan = NULL;
+	int r = copy ? bench_plan_parse(ctx, file, text, len, &plan) : ctx_oom(ctx);
+
+	return r < 0 ? ctx_blame(ctx, r) : open_plan(ctx, plan, copy, options, ret);
+}
+
+int vfctl_bench_open_draft(struct vfctl_ctx *ctx, const struct plan_draft *draft,
+	const struct vfctl_bench_plan_options *options, struct vfctl_bench **ret)
+{
+	const struct doc_node *root;
+	struct bench_plan *plan = NULL;
+	_free_ char *text = NULL;
+	int r = plan_draft_read(ctx, draft, &root, &text);
+
+	if (r == 0)
+		r = bench_plan_read(ctx, root, &plan);
+	return r < 0 ? ctx_blame(ctx, r) : open_plan(ctx, plan, text, options, ret);
 }
 
 static int read_text(struct vfctl_ctx *ctx, const char *directory, const char *name, char **ret)

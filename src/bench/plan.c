@@ -472,12 +472,10 @@ static int check_plan(struct reader *r, const struct doc_node *root, struct benc
 	return check_ends(r, seen[CONFIGURATIONS], plan);
 }
 
-int bench_plan_parse(struct vfctl_ctx *ctx, const char *file, const char *text, size_t len,
-	struct bench_plan **ret)
+int bench_plan_read(struct vfctl_ctx *ctx, const struct doc_node *root, struct bench_plan **ret)
 {
 	const struct doc_node *seen[ARRAY_SIZE(plan_keys)] = {0};
 	struct reader r = {.ctx = ctx, .path = ""};
-	_doc_ struct doc_node *root = NULL;
 	_bench_plan_ struct bench_plan *plan = calloc(1, sizeof(*plan));
 	int error;
 
@@ -486,9 +484,7 @@ int bench_plan_parse(struct vfctl_ctx *ctx, const char *file, const char *text, 
 	/* The paper's number of trials, and criterion's threshold. */
 	*plan = (struct bench_plan){.trials = 15, .warmup = 1, .timeout_s = 60, .alpha = 0.05,
 		.noise = 0.01};
-	error = doc_parse(ctx, file, text, len, BENCH_PLAN_FILE_MAX, &root);
-	if (error == 0)
-		error = reader_map(&r, root, plan_keys, ARRAY_SIZE(plan_keys), plan, seen);
+	error = reader_map(&r, root, plan_keys, ARRAY_SIZE(plan_keys), plan, seen);
 	if (error == 0)
 		error = check_plan(&r, root, plan, seen);
 	if (error == 0 && !plan->name && !(plan->name = strdup("bench")))
@@ -496,6 +492,15 @@ int bench_plan_parse(struct vfctl_ctx *ctx, const char *file, const char *text, 
 	if (error == 0)
 		*ret = steal(plan);
 	return error;
+}
+
+int bench_plan_parse(struct vfctl_ctx *ctx, const char *file, const char *text, size_t len,
+	struct bench_plan **ret)
+{
+	_doc_ struct doc_node *root = NULL;
+	int error = doc_parse(ctx, file, text, len, BENCH_PLAN_FILE_MAX, &root);
+
+	return error < 0 ? error : bench_plan_read(ctx, root, ret);
 }
 
 int vfctl_bench_schema(struct vfctl_ctx *ctx, char **ret)

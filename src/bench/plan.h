@@ -70,6 +70,8 @@ struct bench_plan {
 /* -EINVAL with "file:line:column: key: words" for whatever the file cannot mean. */
 int bench_plan_parse(struct vfctl_ctx *ctx, const char *file, const char *text, size_t len,
 	struct bench_plan **ret);
+/* The same of a document that is there already. */
+int bench_plan_read(struct vfctl_ctx *ctx, const struct doc_node *root, struct bench_plan **ret);
 void bench_plan_free(struct bench_plan *plan);
 static inline void bench_plan_freep(struct bench_plan **plan)
 {

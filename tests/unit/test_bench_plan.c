@@ -11,6 +11,7 @@
 
 #include "base/buf.h"
 #include "base/ctx.h"
+#include "bench/plan_draft.h"
 #include "bench/run.h"
 #include "remote/settings.h"
 #include "remote/tunnel.h"
@@ -313,12 +314,60 @@ static void a_text_that_is_no_place_is_refused(void **state)
 	}
 }
 
+/* The text that a result directory keeps is the same plan, whatever is in its values. */
+static void a_plan_of_options_reads_back_from_its_text(void **state)
+{
+	static const char odd[] = "awk '{ print \"a: b\" }' # no comment \\ \xc3\xa9";
+	_bench_plan_ struct bench_plan *made = NULL, *again = NULL;
+	const struct doc_node *root = NULL;
+	struct plan_draft *d = NULL;
+	_free_ char *text = NULL;
+
+	assert_int_equal(plan_draft_new(ctx, &d), 0);
+	plan_draft_put(d, "null", "name", NULL);
+	plan_draft_put(d, "ens1", "endpoints", "client", "device", NULL);
+	plan_draft_put(d, "fe80::1", "endpoints", "server", "address", NULL);
+	plan_draft_put(d, NULL, "configurations", "as-it-is", NULL);
+	plan_draft_put(d, "off", "configurations", "no", "client-settings", "adaptive-rx", NULL);
+	plan_draft_put(d, "command", "tests", "+", "tool", NULL);
+	plan_draft_put(d, odd, "tests", "-", "command", "+", NULL);
+	plan_draft_put(d, "-", "tests", "-", "command", "+", NULL);
+	plan_draft_put(d, "^([0-9]+): *x", "tests", "-", "regex", NULL);
+	plan_draft_put(d, "osu_bw", "tests", "+", "tool", NULL);
+	plan_draft_put(d, "4KiB", "tests", "-", "size", "+", NULL);
+	assert_int_equal(plan_draft_read(ctx, d, &root, &text), 0);
+	if (bench_plan_read(ctx, root, &made) < 0)
+		fail_msg("%s", vfctl_ctx_error(ctx));
+	again = parse(text);
+	for (int i = 0; i < 2; i++) {
+		const struct bench_plan *p = i ? again : made;
+
+		assert_string_equal(p->name, "null");
+		assert_string_equal(p->endpoints[0].device, "ens1");
+		assert_string_equal(p->endpoints[1].address, "fe80::1");
+		assert_string_equal(p->configurations[0].name, "as-it-is");
+		assert_string_equal(p->configurations[1].of_client.v[0].value, "off");
+		assert_string_equal(p->tests[0].command[0], odd);
+		assert_string_equal(p->tests[0].command[1], "-");
+		assert_string_equal(p->tests[0].regex, "^([0-9]+): *x");
+		assert_int_equal(p->tests[1].sizes.v[0], 4096);
+		assert_int_equal(p->test_count, 2);
+	}
+	plan_draft_put(d, "again", "name", NULL);
+	free(text);
+	text = NULL;
+	assert_int_equal(plan_draft_read(ctx, d, &root, &text), -EINVAL);
+	assert_string_equal(vfctl_ctx_error(ctx), "name is given twice");
+	plan_draft_free(d);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_smallest_plan_has_the_usual),
 		cmocka_unit_test(every_key_is_read),
 		cmocka_unit_test(what_cannot_be_is_refused_with_its_place),
+		cmocka_unit_test(a_plan_of_options_reads_back_from_its_text),
 		cmocka_unit_test(a_tool_is_asked_only_for_what_it_can),
 		cmocka_unit_test(every_plan_of_the_documents_can_be_run),
 		cmocka_unit_test(every_round_has_everything_once),
