@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 configure_file(cmake/vfctl.pc.in vfctl.pc @ONLY)
 install(TARGETS vfctl_shared LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
-install(TARGETS vfctl vfctl-bench RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+install(TARGETS vfctl RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 install(TARGETS vfctl-hook-qemu RUNTIME DESTINATION ${CMAKE_INSTALL_LIBEXECDIR}/vfctl)
 install(PROGRAMS packaging/irqbalance/irqbalance-policy
   DESTINATION ${CMAKE_INSTALL_LIBEXECDIR}/vfctl)
@@ -22,23 +22,28 @@ add_custom_command(OUTPUT ${generated}/vfctl.bash ${generated}/vfctl.1 ${schemas
   COMMAND ${CMAKE_COMMAND} -E cat ${CMAKE_SOURCE_DIR}/docs/vfctl.1.head
     ${generated}/commands.man ${CMAKE_SOURCE_DIR}/docs/vfctl.1.tail > ${generated}/vfctl.1
   DEPENDS vfctl docs/vfctl.1.head docs/vfctl.1.tail VERBATIM)
-set(bench ${generated}/vfctl-bench.bash ${generated}/vfctl-bench.1 ${generated}/bench.schema.json)
-add_custom_command(OUTPUT ${bench}
-  COMMAND ${CMAKE_COMMAND} -E make_directory ${generated}
-  COMMAND $<TARGET_FILE:vfctl-bench> completion bash > ${generated}/vfctl-bench.bash
-  COMMAND $<TARGET_FILE:vfctl-bench> completion man > ${generated}/bench-commands.man
-  COMMAND $<TARGET_FILE:vfctl-bench> schema > ${generated}/bench.schema.json
-  COMMAND ${CMAKE_COMMAND} -E cat ${CMAKE_SOURCE_DIR}/docs/vfctl-bench.1.head
-    ${generated}/bench-commands.man ${CMAKE_SOURCE_DIR}/docs/vfctl-bench.1.tail > ${generated}/vfctl-bench.1
-  DEPENDS vfctl-bench docs/vfctl-bench.1.head docs/vfctl-bench.1.tail VERBATIM)
-add_custom_target(generated_docs ALL DEPENDS ${generated}/vfctl.bash ${generated}/vfctl.1 ${schemas}
-  ${bench})
-install(FILES ${schemas} ${generated}/bench.schema.json DESTINATION ${CMAKE_INSTALL_DATADIR}/vfctl/schema)
+add_custom_target(generated_docs ALL DEPENDS ${generated}/vfctl.bash ${generated}/vfctl.1 ${schemas})
+install(FILES ${schemas} DESTINATION ${CMAKE_INSTALL_DATADIR}/vfctl/schema)
 install(FILES ${generated}/vfctl.bash RENAME vfctl
   DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions)
-install(FILES ${generated}/vfctl-bench.bash RENAME vfctl-bench
-  DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions)
-install(FILES ${generated}/vfctl.1 ${generated}/vfctl-bench.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
+install(FILES ${generated}/vfctl.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
+if(VFCTL_BENCH)
+  set(bench ${generated}/vfctl-bench.bash ${generated}/vfctl-bench.1 ${generated}/bench.schema.json)
+  add_custom_command(OUTPUT ${bench}
+    COMMAND ${CMAKE_COMMAND} -E make_directory ${generated}
+    COMMAND $<TARGET_FILE:vfctl-bench> completion bash > ${generated}/vfctl-bench.bash
+    COMMAND $<TARGET_FILE:vfctl-bench> completion man > ${generated}/bench-commands.man
+    COMMAND $<TARGET_FILE:vfctl-bench> schema > ${generated}/bench.schema.json
+    COMMAND ${CMAKE_COMMAND} -E cat ${CMAKE_SOURCE_DIR}/docs/vfctl-bench.1.head
+      ${generated}/bench-commands.man ${CMAKE_SOURCE_DIR}/docs/vfctl-bench.1.tail > ${generated}/vfctl-bench.1
+    DEPENDS vfctl-bench docs/vfctl-bench.1.head docs/vfctl-bench.1.tail VERBATIM)
+  add_custom_target(generated_bench_docs ALL DEPENDS ${bench})
+  install(TARGETS vfctl-bench RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+  install(FILES ${generated}/bench.schema.json DESTINATION ${CMAKE_INSTALL_DATADIR}/vfctl/schema)
+  install(FILES ${generated}/vfctl-bench.bash RENAME vfctl-bench
+    DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions)
+  install(FILES ${generated}/vfctl-bench.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
+endif()
 install(FILES docs/libvfctl.3 DESTINATION ${CMAKE_INSTALL_MANDIR}/man3)
 
 configure_file(packaging/systemd/vfctl-guid-sync.service.in vfctl-guid-sync.service @ONLY)

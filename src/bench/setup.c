@@ -41,7 +41,8 @@ static int look_at_tool(struct bench *b, const struct tool *tool, const char *co
 	const struct bench_plan_configuration *c)
 {
 	static const char *const none[2] = {NULL};
-	struct place *client = &bench_end_of(b, c->client)->place, *server = &bench_end_of(b, c->server)->place;
+	struct place *client = &bench_end_of(b, c->client)->place;
+	struct place *server = &bench_end_of(b, c->server)->place;
 	const char *program = command ? command : tool->name;
 	int r = survey_tool(&b->survey, client, program, tool->package, tool->version, true);
 
