@@ -7,14 +7,6 @@
 
 #define CONFIGURATIONS_MAX 32 /* columns of a matrix; the printer takes 40 */
 
-static bool is_first_of_test(const struct vfctl_bench_report *r, size_t at)
-{
-	for (size_t i = 0; i < at; i++)
-		if (strcmp(r->cells[i].test, r->cells[at].test) == 0)
-			return false;
-	return true;
-}
-
 /* "SIZE THREADS": what the first column tells. */
 static void heading_of(const struct vfctl_bench_report *r, size_t first, char *text, size_t size)
 {
@@ -143,31 +135,22 @@ static void print_matrix(struct out *out, const struct vfctl_bench_report *r, si
 	out_table_end(out);
 }
 
-static const struct vfctl_bench_summary *metric_of(const struct vfctl_bench_column *c,
-	const char *name)
-{
-	for (size_t i = 0; i < c->metric_count; i++)
-		if (strcmp(c->metrics[i].metric, name) == 0)
-			return &c->metrics[i];
-	return NULL;
-}
-
 static void tail_row(struct out *out, const struct vfctl_bench_report *r,
 	const struct vfctl_bench_cell *cell, const struct vfctl_bench_column *c)
 {
 	static const char *const names[] = {"p50", "p99", "p99_9", "max"};
+	const struct vfctl_bench_summary *max = bench_summary_of(c, "max");
 	char text[VFCTL_BENCH_TEXT];
 
 	out_cell(out, "%s", cell->varies);
 	out_cell(out, "%s", r->configurations[c->configuration].name);
 	out_cell(out, "%zu", c->goal.trials);
 	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
-		const struct vfctl_bench_summary *s = metric_of(c, names[i]);
+		const struct vfctl_bench_summary *s = bench_summary_of(c, names[i]);
 
 		out_cell(out, "%s", s ? vfctl_bench_value(s->median, s->unit, s->median, text) : "");
 	}
-	out_cell(out, "%s", metric_of(c, "max")
-		? vfctl_bench_value(metric_of(c, "max")->max, "us", 1, text) : "");
+	out_cell(out, "%s", max ? vfctl_bench_value(max->max, "us", 1, text) : "");
 }
 
 static void print_tail(struct out *out, const struct vfctl_bench_report *r, size_t first)
@@ -204,7 +187,7 @@ void bench_print(struct out *out, const struct vfctl_bench_report *r, const char
 	if (r->emulated)
 		out_fold(out, 2, "Measured on emulated hardware: which is better counts, how fast does not.");
 	for (size_t i = 0; i < r->cell_count; i++)
-		if (is_first_of_test(r, i))
+		if (bench_first_of_test(r, i))
 			print_test(out, r, i, shape);
 	if (r->note_count)
 		out_line(out, "%s", "");

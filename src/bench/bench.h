@@ -211,6 +211,11 @@ int vfctl_bench_parse(struct vfctl_ctx *ctx, const char *tool, const char *file,
 	const char *json_path, char ret_version[32], struct vfctl_bench_figure **ret_figures,
 	size_t *ret_count);
 
+/** A column's figures of one metric; NULL: that was not measured. */
+const struct vfctl_bench_summary *bench_summary_of(const struct vfctl_bench_column *c, const char *metric);
+/** Has no cell before it the same test? */
+bool bench_first_of_test(const struct vfctl_bench_report *r, size_t at);
+
 #define VFCTL_BENCH_TEXT 48
 /** A figure for people: "36.06 us", "9.41 Gbit/s", with @p like (or itself) deciding the unit. */
 const char *vfctl_bench_value(double value, const char *unit, double like,
