@@ -321,13 +321,13 @@ static void put_texts(struct out *out, const char *key, const char *const *texts
 	out_shut(out);
 }
 
-static void put_pairs(struct out *out, const char *key, const struct vfctl_bench_pair *pairs, size_t count)
+void bench_put_settings(struct out *out, const char *key, const struct bench_setting *v, size_t count)
 {
 	out_open(out, key, '[');
 	for (size_t i = 0; i < count; i++) {
 		out_open(out, NULL, '{');
-		out_str(out, "name", pairs[i].name);
-		out_str(out, "value", pairs[i].value);
+		out_str(out, "name", v[i].name);
+		out_str(out, "value", v[i].value);
 		out_shut(out);
 	}
 	out_shut(out);
@@ -341,19 +341,6 @@ static void put_tools(struct out *out, const struct vfctl_bench_report *r)
 		out_str(out, "name", r->tools[i].name);
 		out_str(out, "version", r->tools[i].version);
 		out_str(out, "endpoint", r->tools[i].endpoint);
-		out_shut(out);
-	}
-	out_shut(out);
-}
-
-static void put_checks(struct out *out, const struct vfctl_bench_report *r)
-{
-	out_open(out, "checks", '[');
-	for (size_t i = 0; i < r->check_count; i++) {
-		out_open(out, NULL, '{');
-		out_str(out, "name", r->checks[i].name);
-		out_str(out, "state", r->checks[i].state);
-		out_str(out, "text", r->checks[i].text);
 		out_shut(out);
 	}
 	out_shut(out);
@@ -376,13 +363,13 @@ static void put_conditions(struct out *out, const struct vfctl_bench_report *r)
 		out_open(out, NULL, '{');
 		out_str(out, "name", c->name);
 		out_bool(out, "baseline", i == r->baseline);
-		put_pairs(out, "settings", c->settings, c->setting_count);
+		bench_put_settings(out, "settings", c->settings, c->setting_count);
 		out_shut(out);
 	}
 	out_shut(out);
-	put_pairs(out, "host", r->host, r->host_count);
+	bench_put_settings(out, "host", r->host, r->host_count);
 	put_tools(out, r);
-	put_checks(out, r);
+	bench_put_checks(out, r->checks, r->check_count);
 	put_texts(out, "commands", r->commands, r->command_count);
 }
 

@@ -67,26 +67,29 @@ static int open_plan(struct invocation *in, const struct vfctl_bench_plan_option
 
 /* ---- what is shown before ---- */
 
+void bench_put_checks(struct out *out, const struct bench_check *checks, size_t count)
+{
+	out_open(out, "checks", '[');
+	for (size_t i = 0; i < count; i++) {
+		out_open(out, NULL, '{');
+		out_str(out, "name", checks[i].name);
+		out_str(out, "state", bench_check_word(checks[i].state));
+		out_str(out, "text", checks[i].text);
+		out_shut(out);
+	}
+	out_shut(out);
+}
+
 void bench_print_checks(struct invocation *in, const struct vfctl_bench *bench)
 {
-	const struct vfctl_bench_check *checks;
+	const struct bench_check *checks;
 	size_t count = vfctl_bench_checks(bench, &checks);
 
 	if (in->json)
-		out_open(in->out, "checks", '[');
-	for (size_t i = 0; i < count; i++) {
-		if (in->json) {
-			out_open(in->out, NULL, '{');
-			out_str(in->out, "name", checks[i].name);
-			out_str(in->out, "state", checks[i].state);
-			out_str(in->out, "text", checks[i].text);
-			out_shut(in->out);
-		} else if (strcmp(checks[i].state, "ok") != 0) {
+		bench_put_checks(in->out, checks, count);
+	for (size_t i = 0; i < count && !in->json; i++)
+		if (checks[i].state != BENCH_CHECK_OK)
 			warn("%s", checks[i].text);
-		}
-	}
-	if (in->json)
-		out_shut(in->out);
 }
 
 void bench_print_effects(struct invocation *in, const struct vfctl_bench *bench)

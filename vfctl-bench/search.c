@@ -198,14 +198,7 @@ static void print_candidate_json(struct out *out, const struct vfctl_search *s,
 {
 	out_open(out, NULL, '{');
 	out_str(out, "configuration", c->name);
-	out_open(out, "settings", '[');
-	for (size_t i = 0; i < c->setting_count; i++) {
-		out_open(out, NULL, '{');
-		out_str(out, "name", c->settings[i].name);
-		out_str(out, "value", c->settings[i].value);
-		out_shut(out);
-	}
-	out_shut(out);
+	bench_put_settings(out, "settings", c->settings, c->setting_count);
 	out_int(out, "trials", (int64_t)c->trials);
 	out_int(out, "failed", (int64_t)c->failed);
 	out_real(out, "median", c->median);

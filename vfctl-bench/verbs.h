@@ -23,6 +23,7 @@ struct bench_work {
 	int (*result)(struct invocation *in, const char *directory);
 };
 int bench_work(struct invocation *in, const struct bench_work *work);
+void bench_put_checks(struct out *out, const struct bench_check *checks, size_t count);
 void bench_print_checks(struct invocation *in, const struct vfctl_bench *bench);
 void bench_print_effects(struct invocation *in, const struct vfctl_bench *bench);
 /* report.c */
@@ -38,6 +39,8 @@ int tune_run_search(struct invocation *in);
 
 /* print.c */
 void bench_print(struct out *out, const struct vfctl_bench_report *report, const char *shape);
+/* A list of names and values. */
+void bench_put_settings(struct out *out, const char *key, const struct bench_setting *v, size_t count);
 /* As one JSON object; @page: with samples and conditions, for a page. */
 void bench_put_report(struct out *out, const struct vfctl_bench_report *report, bool page);
 

@@ -82,23 +82,29 @@ struct vfctl_bench_cell {
 	struct vfctl_bench_column *columns; /**< one for each configuration, in their order */
 };
 
-struct vfctl_bench_pair {
-	const char *name, *value;
+struct bench_setting {
+	char *name, *value;
 };
 
 struct vfctl_bench_configuration {
 	const char *name;
-	struct vfctl_bench_pair *settings;
+	const struct bench_setting *settings;
 	size_t setting_count;
 };
 
-struct vfctl_bench_check {
-	const char *name, *state /**< "ok", "warn" or "fail" */, *text;
+struct bench_tool_version {
+	char *name, *version, *endpoint; /**< NULL: not known */
 };
 
-struct vfctl_bench_tool {
-	const char *name, *version, *endpoint; /**< NULL: not known */
+enum bench_check_state { BENCH_CHECK_OK, BENCH_CHECK_WARN, BENCH_CHECK_FAIL };
+
+struct bench_check {
+	char *name, *text;
+	enum bench_check_state state;
 };
+
+/** "ok", "warn" or "fail". */
+const char *bench_check_word(enum bench_check_state state);
 
 /** What a result directory says. A snapshot, freed as a whole. */
 struct vfctl_bench_report {
@@ -114,11 +120,11 @@ struct vfctl_bench_report {
 	struct vfctl_bench_cell *cells;
 	size_t cell_count;
 	size_t comparisons;	   /**< that Holm's correction is over */
-	struct vfctl_bench_pair *host;
+	const struct bench_setting *host;
 	size_t host_count;
-	struct vfctl_bench_tool *tools;
+	const struct bench_tool_version *tools;
 	size_t tool_count;
-	struct vfctl_bench_check *checks;
+	const struct bench_check *checks;
 	size_t check_count;
 	const char **commands;	   /**< one of each, as run */
 	size_t command_count;

@@ -26,7 +26,6 @@ struct vfctl_bench {
 	struct vfctl_hypervisor *hypervisor;
 	struct bench *bench;
 	struct steps steps;
-	struct vfctl_bench_check *checks; /* as the survey's */
 	int locks[64];
 	size_t lock_count;
 };
@@ -41,7 +40,6 @@ void vfctl_bench_close(struct vfctl_bench *b)
 		close(b->locks[i]);
 	steps_clear(&b->steps);
 	bench_free(b->bench);
-	free(b->checks);
 	free(b);
 }
 
@@ -214,21 +212,10 @@ int vfctl_bench_look(struct vfctl_bench *b)
 	return r < 0 ? r : bench_steps(b->bench, &b->steps);
 }
 
-size_t vfctl_bench_checks(const struct vfctl_bench *const_b,
-	const struct vfctl_bench_check **ret_checks)
+size_t vfctl_bench_checks(const struct vfctl_bench *b, const struct bench_check **ret_checks)
 {
-	static const char *const states[] = {[BENCH_CHECK_OK] = "ok", [BENCH_CHECK_WARN] = "warn",
-		[BENCH_CHECK_FAIL] = "fail"};
-	struct vfctl_bench *b = (struct vfctl_bench *)const_b; /* what it points into is made late */
-	const struct survey *s = &b->bench->survey;
-
-	free(b->checks);
-	b->checks = calloc(s->check_count + 1, sizeof(*b->checks));
-	for (size_t i = 0; b->checks && i < s->check_count; i++)
-		b->checks[i] = (struct vfctl_bench_check){.name = s->checks[i].name,
-			.state = states[s->checks[i].state], .text = s->checks[i].text};
-	*ret_checks = b->checks;
-	return b->checks ? s->check_count : 0;
+	*ret_checks = b->bench->survey.checks;
+	return b->bench->survey.check_count;
 }
 
 const char *vfctl_bench_effect(const struct vfctl_bench *b, size_t index)

@@ -66,7 +66,7 @@ int vfctl_bench_turn(const struct vfctl_bench *bench, size_t index, struct vfctl
 int vfctl_bench_look(struct vfctl_bench *bench);
 /** What was found, owned by the bench. */
 size_t vfctl_bench_checks(const struct vfctl_bench *bench,
-	const struct vfctl_bench_check **ret_checks);
+	const struct bench_check **ret_checks);
 /** Of a search: the most runs that it may make; else vfctl_bench_turn_count(). */
 size_t vfctl_bench_most_runs(const struct vfctl_bench *bench);
 /** A run's time as the plan has it, s; 0: not known. Starting programs comes on top. */

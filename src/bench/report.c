@@ -62,13 +62,8 @@ void vfctl_bench_report_free(struct vfctl_bench_report *shown)
 			free_column(&shown->cells[i].columns[k]);
 		free(shown->cells[i].columns);
 	}
-	for (size_t i = 0; i < shown->configuration_count; i++)
-		free(shown->configurations[i].settings);
 	free(shown->cells);
 	free(shown->configurations);
-	free(shown->host);
-	free(shown->tools);
-	free(shown->checks);
 	free(shown->commands);
 	free(shown->advice);
 	free(shown->notes);
@@ -88,34 +83,14 @@ static void free_report(struct report **r)
 
 /* ---- what is taken over from bench.json ---- */
 
-static int take_pairs(struct vfctl_ctx *ctx, const struct bench_setting *from, size_t count,
-	struct vfctl_bench_pair **ret, size_t *ret_count)
+static void take_conditions(struct vfctl_bench_report *to, const struct bench_result *from)
 {
-	*ret = calloc(count ? count : 1, sizeof(**ret));
-	if (!*ret)
-		return ctx_oom(ctx);
-	for (size_t i = 0; i < count; i++)
-		(*ret)[i] = (struct vfctl_bench_pair){from[i].name, from[i].value};
-	*ret_count = count;
-	return 0;
-}
-
-static int take_conditions(struct vfctl_ctx *ctx, struct report *r, const struct bench_result *from)
-{
-	static const char *const states[] = {"ok", "warn", "fail"};
-	struct vfctl_bench_report *to = &r->shown;
-
-	to->tools = calloc(from->tool_count + 1, sizeof(*to->tools));
-	to->checks = calloc(from->check_count + 1, sizeof(*to->checks));
-	if (!to->tools || !to->checks)
-		return ctx_oom(ctx);
-	for (size_t i = 0; i < from->tool_count; i++)
-		to->tools[to->tool_count++] = (struct vfctl_bench_tool){from->tools[i].name,
-			from->tools[i].version, from->tools[i].endpoint};
-	for (size_t i = 0; i < from->check_count; i++)
-		to->checks[to->check_count++] = (struct vfctl_bench_check){from->checks[i].name,
-			states[from->checks[i].state], from->checks[i].text};
-	return take_pairs(ctx, from->host, from->host_count, &to->host, &to->host_count);
+	to->host = from->host;
+	to->host_count = from->host_count;
+	to->tools = from->tools;
+	to->tool_count = from->tool_count;
+	to->checks = from->checks;
+	to->check_count = from->check_count;
 }
 
 static int add_configuration(struct vfctl_ctx *ctx, struct report *r, const char *name,
@@ -128,8 +103,9 @@ static int add_configuration(struct vfctl_ctx *ctx, struct report *r, const char
 		return ctx_oom(ctx);
 	c = &to->configurations[to->configuration_count++];
 	c->name = name;
-	return from ? take_pairs(ctx, from->settings, from->setting_count, &c->settings,
-			      &c->setting_count) : 0;
+	c->settings = from ? from->settings : NULL;
+	c->setting_count = from ? from->setting_count : 0;
+	return 0;
 }
 
 static void take_figures(struct vfctl_bench_report *to, const struct bench_result *from,
@@ -348,8 +324,7 @@ int vfctl_bench_report_read(struct vfctl_ctx *ctx, const char *directory,
 	if (error == 0)
 		error = find_baseline(&b,
 			options && options->baseline ? options->baseline : result->baseline);
-	if (error == 0)
-		error = take_conditions(ctx, r, result);
+	take_conditions(&r->shown, result);
 	if (error == 0)
 		error = take_trials(&b, result);
 	if (error == 0)
@@ -462,8 +437,7 @@ int vfctl_bench_compare(struct vfctl_ctx *ctx, const char *before, const char *a
 	error = r->shown.name ? add_configuration(ctx, r, "before", NULL) : ctx_oom(ctx);
 	if (error == 0)
 		error = add_configuration(ctx, r, "after", NULL);
-	if (error == 0)
-		error = take_conditions(ctx, r, r->results[1]);
+	take_conditions(&r->shown, r->results[1]);
 	for (size_t side = 0; side < 2 && error == 0; side++)
 		error = take_side(&b, side, many_configurations(r));
 	if (error == 0 && !r->shown.cell_count)

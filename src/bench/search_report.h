@@ -28,7 +28,7 @@ const char *vfctl_search_state_name(enum vfctl_search_state state);
 
 struct vfctl_search_candidate {
 	const char *name;
-	const struct vfctl_bench_pair *settings; /**< what it sets; with places, as bench.json has them */
+	const struct bench_setting *settings; /**< what it sets; with places, as bench.json has them */
 	size_t setting_count;
 	size_t trials, failed; /**< of the race */
 	double median;	       /**< of the race; NAN: none worked */
