@@ -12,15 +12,13 @@ install(DIRECTORY xml-templates DESTINATION ${CMAKE_INSTALL_DATADIR}/vfctl
 
 # Completion, man page and the schemas of the files come from the program itself.
 set(generated ${CMAKE_BINARY_DIR}/generated)
-set(schemas ${generated}/guest.schema.json ${generated}/host.schema.json
-  ${generated}/bench.schema.json)
+set(schemas ${generated}/guest.schema.json ${generated}/host.schema.json)
 add_custom_command(OUTPUT ${generated}/vfctl.bash ${generated}/vfctl.1 ${schemas}
   COMMAND ${CMAKE_COMMAND} -E make_directory ${generated}
   COMMAND $<TARGET_FILE:vfctl> completion bash > ${generated}/vfctl.bash
   COMMAND $<TARGET_FILE:vfctl> completion man > ${generated}/commands.man
   COMMAND $<TARGET_FILE:vfctl> schema guest > ${generated}/guest.schema.json
   COMMAND $<TARGET_FILE:vfctl> schema host > ${generated}/host.schema.json
-  COMMAND $<TARGET_FILE:vfctl> schema bench > ${generated}/bench.schema.json
   COMMAND ${CMAKE_COMMAND} -E cat ${CMAKE_SOURCE_DIR}/docs/vfctl.1.head
     ${generated}/commands.man ${CMAKE_SOURCE_DIR}/docs/vfctl.1.tail > ${generated}/vfctl.1
   DEPENDS vfctl docs/vfctl.1.head docs/vfctl.1.tail VERBATIM)
@@ -29,6 +27,23 @@ install(FILES ${schemas} DESTINATION ${CMAKE_INSTALL_DATADIR}/vfctl/schema)
 install(FILES ${generated}/vfctl.bash RENAME vfctl
   DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions)
 install(FILES ${generated}/vfctl.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
+if(VFCTL_BENCH)
+  set(bench ${generated}/vfctl-bench.bash ${generated}/vfctl-bench.1 ${generated}/bench.schema.json)
+  add_custom_command(OUTPUT ${bench}
+    COMMAND ${CMAKE_COMMAND} -E make_directory ${generated}
+    COMMAND $<TARGET_FILE:vfctl-bench> completion bash > ${generated}/vfctl-bench.bash
+    COMMAND $<TARGET_FILE:vfctl-bench> completion man > ${generated}/bench-commands.man
+    COMMAND $<TARGET_FILE:vfctl-bench> schema > ${generated}/bench.schema.json
+    COMMAND ${CMAKE_COMMAND} -E cat ${CMAKE_SOURCE_DIR}/docs/vfctl-bench.1.head
+      ${generated}/bench-commands.man ${CMAKE_SOURCE_DIR}/docs/vfctl-bench.1.tail > ${generated}/vfctl-bench.1
+    DEPENDS vfctl-bench docs/vfctl-bench.1.head docs/vfctl-bench.1.tail VERBATIM)
+  add_custom_target(generated_bench_docs ALL DEPENDS ${bench})
+  install(TARGETS vfctl-bench RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+  install(FILES ${generated}/bench.schema.json DESTINATION ${CMAKE_INSTALL_DATADIR}/vfctl/schema)
+  install(FILES ${generated}/vfctl-bench.bash RENAME vfctl-bench
+    DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions)
+  install(FILES ${generated}/vfctl-bench.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
+endif()
 install(FILES docs/libvfctl.3 DESTINATION ${CMAKE_INSTALL_MANDIR}/man3)
 
 configure_file(packaging/systemd/vfctl-guid-sync.service.in vfctl-guid-sync.service @ONLY)

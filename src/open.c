@@ -3,8 +3,6 @@
  * What a context is opened with: the operations of all rooms, and the stores of identities. The only
  * file that names rooms above its callers; no room uses it.
  */
-#include "bench/settings.h"
-#include "bench/tunnel.h"
 #include "base/ctx.h"
 #include "eswitch/eswitch.h"
 #include "hook/hook_install.h"
@@ -15,6 +13,8 @@
 #include "lease/ops.h"
 #include "lease/port.h"
 #include "eswitch/lag.h"
+#include "remote/settings.h"
+#include "remote/tunnel.h"
 #include "sriov/ops.h"
 #include "state/ids_sqlite.h"
 #include "tuning/coalesce.h"
@@ -23,8 +23,8 @@
 #include "tuning/ops.h"
 
 /*
- * Weak: a program that measures nothing, as the hook, has none of that code, nor its names here. They
- * are the last, so that the table then ends with them.
+ * Weak: a program that starts no others, as the hook, has none of that code. They are the last, so
+ * that the table then ends with them.
  */
 extern const struct op_type op_bench_settings __attribute__((weak));
 extern const struct op_type op_bench_tunnel __attribute__((weak));

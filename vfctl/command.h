@@ -66,6 +66,7 @@ enum operand { OPERAND_NONE, OPERAND_PF, OPERAND_VF, OPERAND_DOMAIN, OPERAND_FIL
 /* A command is a row: arity, help, completion and the man page's synopsis come from it. */
 struct command {
 	const char *name;
+	const char *typed;   /* as users type it behind "vfctl": "bench run"; NULL: the name */
 	const char *args;    /* "PF N" */
 	const char *summary; /* one line */
 	const char *text;    /* more help, or NULL */
@@ -85,11 +86,30 @@ struct command {
 
 #define OPTIONS(rows) .options = (rows), .option_count = ARRAY_SIZE(rows)
 
+/* A command, or one first argument of it, that vfctl-bench carries out. */
+struct delegate {
+	const char *command;
+	const char *argument; /* NULL: whatever it is */
+	const char *as;       /* vfctl-bench's command in place of both; NULL: the argument */
+};
+
+/* A program of ours: each has its own in commands.c. */
+struct program {
+	const char *name;  /* "vfctl-bench" */
+	const char *typed; /* what users type before its commands: "vfctl bench" */
+	const char *about; /* for help */
+	const struct delegate *delegates;
+	size_t delegate_count;
+	/* The exit status of vfctl-bench, which does not start; -1: it is not asked for. */
+	int (*delegate)(struct invocation *in, char **argv);
+};
+extern const struct program this_program;
 extern const struct command *const commands[];
 extern const size_t command_count;
 extern const struct option_row global_options[];
 extern const size_t global_option_count;
 const struct command *command_find(const char *name);
+const char *command_typed(const struct command *command);
 
 /*
  * "vfctl: create: words" on standard error, with --json also as the answer; returns the exit

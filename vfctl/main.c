@@ -13,13 +13,6 @@
 #include "result.h"
 #include "vfctl/host.h"
 
-const struct command *const commands[] = {&cmd_list, &cmd_show, &cmd_topology, &cmd_create,
-	&cmd_destroy, &cmd_set, &cmd_apply, &cmd_status, &cmd_monitor, &cmd_export, &cmd_plan, &cmd_xml,
-	&cmd_define, &cmd_move, &cmd_undefine, &cmd_adopt, &cmd_attach, &cmd_detach, &cmd_release,
-	&cmd_guid, &cmd_hook, &cmd_bench, &cmd_tune, &cmd_doctor, &cmd_selftest, &cmd_metrics, &cmd_recover,
-	&cmd_backup, &cmd_capture, &cmd_completion, &cmd_schema, &cmd_help};
-const size_t command_count = ARRAY_SIZE(commands);
-
 const struct option_row global_options[] = {
 	{"host", 0, "FILE|DIR", "read a captured host instead of this one", NULL},
 	{"host-yaml", 0, "FILE|DIR", "what this host declares (default /etc/vfctl/host.yaml); DIR: all its "
@@ -47,6 +40,11 @@ const struct command *command_find(const char *name)
 		if (strcmp(commands[i]->name, name) == 0)
 			return commands[i];
 	return NULL;
+}
+
+const char *command_typed(const struct command *command)
+{
+	return command->typed ? command->typed : command->name;
 }
 
 const char *option_of(const struct invocation *in, const char *name)
@@ -93,7 +91,7 @@ static void print_failure(const struct invocation *in, const char *text)
 	progress_hide();
 	fputs("vfctl: ", stderr);
 	if (in->command)
-		fprintf(stderr, "%s: ", in->command->name);
+		fprintf(stderr, "%s: ", command_typed(in->command));
 	put_clean(stderr, text);
 	putc('\n', stderr);
 	progress_go_on();
@@ -176,6 +174,13 @@ int run_verb(struct invocation *in, const struct verb *verbs, size_t count)
 			return usage(in, "'%s' is one argument too many: vfctl %s %s %s",
 				in->args[verb->max_args + 1], in->command->name, verb->name, verb->args);
 		return check_verb_options(in, verb->name, verb->options) ? EXIT_USAGE : verb->run(in);
+	}
+	for (size_t i = 0; i < this_program.delegate_count; i++) {
+		const struct delegate *d = &this_program.delegates[i];
+		size_t len = strlen(names);
+
+		if (strcmp(d->command, in->command->name) == 0)
+			snprintf(names + len, sizeof(names) - len, ", %s", d->argument);
 	}
 	return usage(in, "'%s' is not one of: %s", in->args[0], names);
 }
@@ -388,6 +393,16 @@ static bool may_repeat(const struct invocation *in, const struct option_row *row
 	return repeats && strcmp(repeats, row->name) == 0;
 }
 
+/* "create ", or "" before the command. */
+static const char *typed_blank(const struct invocation *in)
+{
+	static char text[64];
+
+	snprintf(text, sizeof(text), "%s%s", in->command ? command_typed(in->command) : "",
+		in->command ? " " : "");
+	return text;
+}
+
 /* One option at argv[*i], its value perhaps in the next word. */
 static int take_option(struct invocation *in, char **argv, int argc, int *i)
 {
@@ -401,8 +416,8 @@ static int take_option(struct invocation *in, char **argv, int argc, int *i)
 	if (is_long ? len > 1 : len == 1)
 		row = find_option(in->command, name, len);
 	if (!row)
-		return usage(in, "unknown option %s (vfctl %s --help lists them)", argv[*i],
-			in->command ? in->command->name : "");
+		return usage(in, "unknown option %s (%s %s--help lists them)", argv[*i],
+			in->command ? "vfctl" : this_program.typed, typed_blank(in));
 	if (!row->arg && equals)
 		return usage(in, "--%s takes no value", row->name);
 	if (row->arg && equals)
@@ -425,12 +440,13 @@ static int take_word(struct invocation *in, const char *word)
 	if (!in->command) {
 		in->command = command_find(word);
 		if (!in->command)
-			return usage(in, "unknown command '%s' (vfctl --help lists them)", word);
+			return usage(in, "unknown command '%s' (%s --help lists them)", word,
+				this_program.typed);
 		return 0;
 	}
 	if (in->arg_count == in->command->max_args)
 		return usage(in, "'%s' is one argument too many: vfctl %s%s%s", word,
-			in->command->name, *in->command->args ? " " : "",
+			command_typed(in->command), *in->command->args ? " " : "",
 			in->command->args);
 	in->args[in->arg_count++] = word;
 	return 0;
@@ -442,14 +458,21 @@ static bool is_option(const char *word)
 	return word[0] == '-' && word[1] && !(word[1] >= '0' && word[1] <= '9');
 }
 
+/* Before all else: what is wrong with the words is an answer in JSON too. */
+static bool wants_json(int argc, char **argv)
+{
+	bool wanted = false;
+
+	for (int i = 1; i < argc && strcmp(argv[i], "--") != 0; i++)
+		wanted |= strcmp(argv[i], "--json") == 0;
+	return wanted;
+}
+
 static int take_apart(struct invocation *in, int argc, char **argv)
 {
 	bool only_words = false;
 	int status = 0;
 
-	/* Also for what is wrong with the words before it. */
-	for (int i = 1; i < argc && strcmp(argv[i], "--") != 0; i++)
-		in->json |= strcmp(argv[i], "--json") == 0;
 	for (int i = 1; i < argc && status == 0; i++) {
 		if (!only_words && strcmp(argv[i], "--") == 0)
 			only_words = true;
@@ -544,7 +567,7 @@ static int run_vfctl(struct invocation *in)
 	int status;
 
 	if (option_of(in, "version")) {
-		printf("vfctl " VFCTL_VERSION "\n");
+		printf("%s " VFCTL_VERSION "\n", this_program.name);
 		return EXIT_DONE;
 	}
 	if (option_of(in, "help")) {
@@ -559,7 +582,7 @@ static int run_vfctl(struct invocation *in)
 		return EXIT_USAGE;
 	}
 	if (in->arg_count < in->command->min_args)
-		return usage(in, "needs: vfctl %s %s", in->command->name, in->command->args);
+		return usage(in, "needs: vfctl %s %s", command_typed(in->command), in->command->args);
 	status = set_up(in);
 	if (status)
 		return status;
@@ -599,9 +622,13 @@ int main(int argc, char **argv)
 		fputs("vfctl: out of memory\n", stderr);
 		return EXIT_FAILED;
 	}
-	status = take_apart(&in, argc, argv);
-	if (!status)
-		status = run_vfctl(&in);
+	in.json = wants_json(argc, argv);
+	status = this_program.delegate ? this_program.delegate(&in, argv) : -1;
+	if (status < 0) {
+		status = take_apart(&in, argc, argv);
+		if (!status)
+			status = run_vfctl(&in);
+	}
 	progress_stop();
 	if (!out_close(in.out)) {
 		fprintf(stderr, "vfctl: the output could not be written%s\n",

@@ -15,4 +15,7 @@ int main_open_host(struct vfctl_ctx *ctx);
 int main_open_hypervisor(struct vfctl_ctx *ctx, const char *uri,
 	struct vfctl_hypervisor **ret_hypervisor);
 
+/* The program that carries out `vfctl bench`, in the directory of this one. */
+extern const char main_bench_program[];
+
 #endif

@@ -134,7 +134,7 @@ static int read_files(struct place *p, char **ret)
 	return *ret ? 0 : ctx_oom(p->ctx);
 }
 
-static bool read_net(const char *lines, const struct bench_plan_endpoint *e, const char *file,
+static bool read_net(const char *lines, const struct endpoint *e, const char *file,
 	char *buf, size_t size)
 {
 	_free_ char *path = str_format(NET "%s", e->device, file);
@@ -142,7 +142,7 @@ static bool read_net(const char *lines, const struct bench_plan_endpoint *e, con
 	return path && find_line(lines, path, buf, size);
 }
 
-static bool read_ib(const char *lines, const struct bench_plan_endpoint *e, const char *file,
+static bool read_ib(const char *lines, const struct endpoint *e, const char *file,
 	char *buf, size_t size)
 {
 	_free_ char *path = str_format(IB "%s", e->rdma, file);
@@ -235,7 +235,7 @@ static int check_device(struct survey *s, struct place *p, const char *lines)
 {
 	static const char *const told[] = {"mtu", "speed", "device/numa_node", "device/vendor",
 		"device/device"};
-	const struct bench_plan_endpoint *e = p->end;
+	const struct endpoint *e = p->end;
 	char where[300], text[128];
 	int r = 0;
 
@@ -260,7 +260,7 @@ static int check_device(struct survey *s, struct place *p, const char *lines)
 /* "4: ACTIVE" */
 static int check_port(struct survey *s, struct place *p, const char *lines)
 {
-	const struct bench_plan_endpoint *e = p->end;
+	const struct endpoint *e = p->end;
 	char state[64], text[64], where[300];
 
 	if (!read_ib(lines, e, "ports/1/state", state, sizeof(state)))
@@ -313,7 +313,7 @@ int survey_place(struct survey *s, struct place *p, bool uses_rdma)
 	return r;
 }
 
-static bool same_stack(const struct bench_plan_endpoint *a, const struct bench_plan_endpoint *b)
+static bool same_stack(const struct endpoint *a, const struct endpoint *b)
 {
 	return a->where == b->where && (!a->at || str_eq(a->at, b->at)) &&
 		!str_eq(a->device ? a->device : "lo", "lo");

@@ -2,7 +2,7 @@
 #ifndef VFCTL_BENCH_CHECKS_H
 #define VFCTL_BENCH_CHECKS_H
 
-#include "bench/place.h"
+#include "remote/place.h"
 #include "bench/result.h"
 
 /*

@@ -14,7 +14,7 @@
 #include "bench/parser.h"
 #include "bench/result.h"
 #include "host/plain.h"
-#include "vfctl/bench.h"
+#include "bench/bench.h"
 #include "vfctl/host.h"
 
 enum role { CONFIGURATION, TEST, TRIAL, METRIC, VALUE, UNIT, SAMPLES, TOOL, PARAMETER };

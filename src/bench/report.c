@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* From trials to cells, columns, verdicts. */
-#include "bench/report.h"
+/* A result directory, or two, as a report. */
+#include "bench/report_build.h"
 
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
 
 #include "bench/search.h"
-#include "bench/stats.h"
 
 /* ---- texts ---- */
 
@@ -63,13 +62,8 @@ void vfctl_bench_report_free(struct vfctl_bench_report *shown)
 			free_column(&shown->cells[i].columns[k]);
 		free(shown->cells[i].columns);
 	}
-	for (size_t i = 0; i < shown->configuration_count; i++)
-		free(shown->configurations[i].settings);
 	free(shown->cells);
 	free(shown->configurations);
-	free(shown->host);
-	free(shown->tools);
-	free(shown->checks);
 	free(shown->commands);
 	free(shown->advice);
 	free(shown->notes);
@@ -89,34 +83,14 @@ static void free_report(struct report **r)
 
 /* ---- what is taken over from bench.json ---- */
 
-static int take_pairs(struct vfctl_ctx *ctx, const struct bench_setting *from, size_t count,
-	struct vfctl_bench_pair **ret, size_t *ret_count)
+static void take_conditions(struct vfctl_bench_report *to, const struct bench_result *from)
 {
-	*ret = calloc(count ? count : 1, sizeof(**ret));
-	if (!*ret)
-		return ctx_oom(ctx);
-	for (size_t i = 0; i < count; i++)
-		(*ret)[i] = (struct vfctl_bench_pair){from[i].name, from[i].value};
-	*ret_count = count;
-	return 0;
-}
-
-static int take_conditions(struct vfctl_ctx *ctx, struct report *r, const struct bench_result *from)
-{
-	static const char *const states[] = {"ok", "warn", "fail"};
-	struct vfctl_bench_report *to = &r->shown;
-
-	to->tools = calloc(from->tool_count + 1, sizeof(*to->tools));
-	to->checks = calloc(from->check_count + 1, sizeof(*to->checks));
-	if (!to->tools || !to->checks)
-		return ctx_oom(ctx);
-	for (size_t i = 0; i < from->tool_count; i++)
-		to->tools[to->tool_count++] = (struct vfctl_bench_tool){from->tools[i].name,
-			from->tools[i].version, from->tools[i].endpoint};
-	for (size_t i = 0; i < from->check_count; i++)
-		to->checks[to->check_count++] = (struct vfctl_bench_check){from->checks[i].name,
-			states[from->checks[i].state], from->checks[i].text};
-	return take_pairs(ctx, from->host, from->host_count, &to->host, &to->host_count);
+	to->host = from->host;
+	to->host_count = from->host_count;
+	to->tools = from->tools;
+	to->tool_count = from->tool_count;
+	to->checks = from->checks;
+	to->check_count = from->check_count;
 }
 
 static int add_configuration(struct vfctl_ctx *ctx, struct report *r, const char *name,
@@ -129,8 +103,9 @@ static int add_configuration(struct vfctl_ctx *ctx, struct report *r, const char
 		return ctx_oom(ctx);
 	c = &to->configurations[to->configuration_count++];
 	c->name = name;
-	return from ? take_pairs(ctx, from->settings, from->setting_count, &c->settings,
-			      &c->setting_count) : 0;
+	c->settings = from ? from->settings : NULL;
+	c->setting_count = from ? from->setting_count : 0;
+	return 0;
 }
 
 static void take_figures(struct vfctl_bench_report *to, const struct bench_result *from,
@@ -143,537 +118,6 @@ static void take_figures(struct vfctl_bench_report *to, const struct bench_resul
 	to->noise = options && isfinite(options->noise) ? options->noise : from->noise;
 	to->emulated |= from->emulated;
 	to->planned += from->runs;
-}
-
-/* ---- cells ---- */
-
-static bool same_cell(const struct bench_trial *a, const struct bench_trial *b)
-{
-	return str_eq(a->test, b->test) && bench_same_parameters(a, b);
-}
-
-static const struct bench_test *test_of(const struct bench_result *result, const char *name)
-{
-	for (size_t i = 0; i < result->test_count; i++)
-		if (str_eq(result->tests[i].name, name))
-			return &result->tests[i];
-	return NULL;
-}
-
-static uint64_t number_of(const struct bench_trial *t, const char *name)
-{
-	for (size_t i = 0; i < t->parameter_count; i++)
-		if (str_eq(t->parameters[i].name, name))
-			return strtoull(t->parameters[i].value, NULL, 10);
-	return 0;
-}
-
-static char *format_parameters(const struct bench_trial *t, const char *configuration)
-{
-	_buf_ struct buf out = {0};
-
-	buf_puts(&out, "");
-	for (size_t i = 0; i < t->parameter_count; i++)
-		buf_printf(&out, "%s%s=%s", i ? " " : "", t->parameters[i].name, t->parameters[i].value);
-	if (configuration)
-		buf_printf(&out, "%s%s", t->parameter_count ? " " : "", configuration);
-	return buf_steal(&out);
-}
-
-struct builder {
-	struct vfctl_ctx *ctx;
-	struct report *r;
-	struct entry *entries;
-	const struct bench_trial **firsts; /* of each cell */
-	const char **by_configuration;	   /* of each cell of a comparison; else NULL */
-	size_t entry_count, first_count;
-	size_t entry_room;
-};
-
-static int add_cell(struct builder *b, const struct bench_result *result,
-	const struct bench_trial *t, const char *configuration)
-{
-	struct vfctl_bench_report *to = &b->r->shown;
-	const struct bench_test *test = test_of(result, t->test);
-	struct vfctl_bench_cell *cell;
-
-	if (!array_grow(to->cells, to->cell_count) || !array_grow(b->firsts, to->cell_count) ||
-		!array_grow(b->by_configuration, to->cell_count))
-		return ctx_oom(b->ctx);
-	cell = &to->cells[to->cell_count];
-	*cell = (struct vfctl_bench_cell){.test = t->test, .tool = t->tool,
-		.size = number_of(t, "size"), .threads = number_of(t, "threads"),
-		.goal = test->goal, .unit = "", .higher_is_better = test->higher_is_better};
-	cell->parameters = report_keep(b->r, format_parameters(t, configuration));
-	cell->columns = calloc(to->configuration_count, sizeof(*cell->columns));
-	b->firsts[to->cell_count] = t;
-	b->by_configuration[to->cell_count++] = configuration;
-	return cell->parameters && cell->columns ? 0 : ctx_oom(b->ctx);
-}
-
-static bool same_text(const char *a, const char *b)
-{
-	return a == b || (a && b && str_eq(a, b));
-}
-
-/* The cell of a trial, a new one if need be; -ENOENT only when none may be added. */
-static int find_cell(struct builder *b, const struct bench_result *result,
-	const struct bench_trial *t, const char *configuration, bool may_add, size_t *ret)
-{
-	struct vfctl_bench_report *to = &b->r->shown;
-
-	/* Trials are in turns: the cell is likely one of the last. */
-	for (size_t i = to->cell_count; i-- > 0;)
-		if (same_cell(b->firsts[i], t) && same_text(b->by_configuration[i], configuration)) {
-			*ret = i;
-			return 0;
-		}
-	if (!may_add)
-		return -ENOENT;
-	*ret = to->cell_count;
-	return add_cell(b, result, t, configuration);
-}
-
-static int add_entry(struct builder *b, const struct bench_trial *t, size_t cell, size_t column)
-{
-	if (!array_grow(b->entries, b->entry_count))
-		return ctx_oom(b->ctx);
-	b->entries[b->entry_count++] = (struct entry){t, cell, column};
-	return 0;
-}
-
-static int check_trial(struct builder *b, const struct bench_result *result,
-	const struct bench_trial *t)
-{
-	if (!test_of(result, t->test))
-		return ctx_fail(b->ctx, -EBADMSG, "%s/" BENCH_TRIALS ": run %u is of the test '%s', which "
-			BENCH_DESCRIPTION " does not name", result->dir, t->run, t->test);
-	return 0;
-}
-
-/* ---- columns ---- */
-
-static int by_trial(const void *a, const void *b)
-{
-	const struct entry *x = a, *y = b;
-
-	if (x->cell != y->cell)
-		return x->cell < y->cell ? -1 : 1;
-	if (x->column != y->column)
-		return x->column < y->column ? -1 : 1;
-	if (x->trial->trial != y->trial->trial)
-		return x->trial->trial < y->trial->trial ? -1 : 1;
-	return x->trial->run < y->trial->run ? -1 : x->trial->run > y->trial->run;
-}
-
-/* Fails too when it has no such figure. */
-static const char *fault_of(struct report *r, const struct vfctl_bench_cell *cell,
-	const struct bench_trial *t)
-{
-	if (t->error)
-		return t->error;
-	if (bench_metric_find(t->metrics, t->metric_count, cell->goal))
-		return NULL;
-	return report_keep(r, str_format("its tool gave no %s", cell->goal));
-}
-
-static int summarize(const double *v, size_t count, struct vfctl_bench_summary *io)
-{
-	struct sample_summary s;
-	int r = sample_summary(v, count, &s);
-
-	io->low = io->high = NAN;
-	if (r < 0)
-		return r;
-	io->trials = count;
-	io->min = s.min;
-	io->max = s.max;
-	io->mean = s.mean;
-	io->median = s.p50;
-	io->p90 = s.p90;
-	io->p95 = s.p95;
-	io->p99 = s.p99;
-	io->p99_9 = s.p99_9;
-	io->stdev = s.stdev;
-	return 0;
-}
-
-/* The trials of one column that worked. */
-struct worked {
-	const struct bench_trial **v;
-	size_t count;
-};
-
-static int take_metric(struct builder *b, const struct worked *w, const struct bench_metric *like,
-	struct vfctl_bench_column *io)
-{
-	_free_ double *v = reallocarray(NULL, w->count, sizeof(*v));
-	struct vfctl_bench_summary *s;
-	size_t count = 0;
-
-	if (!v || !array_grow(io->metrics, io->metric_count))
-		return ctx_oom(b->ctx);
-	s = &io->metrics[io->metric_count++];
-	*s = (struct vfctl_bench_summary){.metric = like->name, .unit = like->unit, .from_samples = true};
-	for (size_t i = 0; i < w->count; i++) {
-		const struct bench_metric *m = bench_metric_find(w->v[i]->metrics, w->v[i]->metric_count,
-			like->name);
-
-		if (!m)
-			continue;
-		if (!str_eq(m->unit, like->unit))
-			return ctx_fail(b->ctx, -EBADMSG, "the %s of run %u is in '%s', that of run "
-				"%u in '%s'",
-				like->name, w->v[0]->run, like->unit, w->v[i]->run, m->unit);
-		s->from_samples &= m->from_samples;
-		v[count++] = m->value;
-	}
-	return summarize(v, count, s) == -ENOMEM ? ctx_oom(b->ctx) : 0;
-}
-
-static bool has_metric(const struct vfctl_bench_column *c, const char *name)
-{
-	for (size_t i = 0; i < c->metric_count; i++)
-		if (str_eq(c->metrics[i].metric, name))
-			return true;
-	return false;
-}
-
-static int take_metrics(struct builder *b, const struct worked *w, struct vfctl_bench_column *io)
-{
-	int r = 0;
-
-	for (size_t i = 0; i < w->count; i++)
-		for (size_t k = 0; k < w->v[i]->metric_count && r == 0; k++)
-			if (!has_metric(io, w->v[i]->metrics[k].name))
-				r = take_metric(b, w, &w->v[i]->metrics[k], io);
-	return r;
-}
-
-static int take_histogram(struct builder *b, const struct worked *w, struct vfctl_bench_column *io)
-{
-	int first = 0, last = -1;
-	uint64_t *counts;
-	double *lows;
-
-	for (size_t i = 0; i < w->count; i++) {
-		const struct bench_histogram *h = &w->v[i]->histogram;
-
-		if (!h->count)
-			continue;
-		first = last < first || h->first < first ? h->first : first;
-		last = last < h->first + (int)h->count - 1 ? h->first + (int)h->count - 1 : last;
-	}
-	if (last < first)
-		return 0;
-	io->bucket_count = (size_t)(last - first + 1);
-	io->bucket_counts = counts = calloc(io->bucket_count, sizeof(*counts));
-	io->bucket_lows = lows = reallocarray(NULL, io->bucket_count + 1, sizeof(*lows));
-	if (!counts || !lows)
-		return ctx_oom(b->ctx);
-	for (size_t i = 0; i <= io->bucket_count; i++)
-		lows[i] = bench_bucket_low(first + (int)i);
-	for (size_t i = 0; i < w->count; i++)
-		for (size_t k = 0; k < w->v[i]->histogram.count; k++)
-			counts[w->v[i]->histogram.first - first + (int)k] += w->v[i]->histogram.counts[k];
-	return 0;
-}
-
-static uint64_t mixed(uint64_t seed, size_t cell, size_t column)
-{
-	uint64_t x = seed * 0x9e3779b97f4a7c15u + cell * 0xbf58476d1ce4e5b9u + column + 1;
-
-	x ^= x >> 31;
-	return x * 0x94d049bb133111ebu;
-}
-
-static int take_goal(struct builder *b, const struct worked *w, size_t cell_at,
-	struct vfctl_bench_column *io)
-{
-	struct vfctl_bench_cell *cell = &b->r->shown.cells[cell_at];
-	double *values = reallocarray(NULL, w->count ? w->count : 1, sizeof(*values));
-	struct interval interval;
-	int r;
-
-	io->values = values;
-	if (!values)
-		return ctx_oom(b->ctx);
-	for (size_t i = 0; i < w->count; i++)
-		values[i] = bench_metric_find(w->v[i]->metrics, w->v[i]->metric_count, cell->goal)->value;
-	for (size_t i = 0; i < io->metric_count; i++)
-		if (str_eq(io->metrics[i].metric, cell->goal))
-			io->goal = io->metrics[i];
-	if (!w->count)
-		return 0;
-	if (*cell->unit && !str_eq(cell->unit, io->goal.unit))
-		return ctx_fail(b->ctx, -EBADMSG, "the %s of the test '%s' is in '%s' and in '%s'",
-			cell->goal, cell->test, cell->unit, io->goal.unit);
-	cell->unit = io->goal.unit;
-	r = bootstrap_median(b->ctx, values, w->count, 1 - b->r->shown.alpha,
-		mixed(b->r->shown.seed, cell_at, io->configuration), &interval);
-	io->goal.low = interval.low;
-	io->goal.high = interval.high;
-	return r;
-}
-
-static int build_column(struct builder *b, const struct entry *entries, size_t count)
-{
-	struct vfctl_bench_cell *cell = &b->r->shown.cells[entries[0].cell];
-	struct vfctl_bench_column *column = &cell->columns[entries[0].column];
-	_free_ const struct bench_trial **v = reallocarray(NULL, count, sizeof(*v));
-	struct worked worked = {v, 0};
-	int r;
-
-	if (!v)
-		return ctx_oom(b->ctx);
-	for (size_t i = 0; i < count; i++) {
-		const char *fault = fault_of(b->r, cell, entries[i].trial);
-
-		if (!fault)
-			v[worked.count++] = entries[i].trial;
-		else if (!column->failed++)
-			column->error = fault;
-	}
-	r = take_metrics(b, &worked, column);
-	if (r == 0)
-		r = take_histogram(b, &worked, column);
-	if (r == 0)
-		r = take_goal(b, &worked, entries[0].cell, column);
-	return r;
-}
-
-static int build_columns(struct builder *b)
-{
-	struct vfctl_bench_report *to = &b->r->shown;
-	int r = 0;
-
-	for (size_t i = 0; i < to->cell_count; i++)
-		for (size_t k = 0; k < to->configuration_count; k++) {
-			to->cells[i].columns[k].configuration = k;
-			to->cells[i].columns[k].difference = (struct vfctl_bench_difference){.shift = NAN,
-				.shift_low = NAN, .shift_high = NAN, .relative = NAN, .p = NAN, .p_t = NAN,
-				.p_adjusted = NAN, .effect = NAN, .d_z = NAN};
-		}
-	if (b->entry_count)
-		qsort(b->entries, b->entry_count, sizeof(*b->entries), by_trial);
-	for (size_t i = 0, end; i < b->entry_count && r == 0; i = end) {
-		for (end = i + 1; end < b->entry_count && b->entries[end].cell == b->entries[i].cell &&
-			b->entries[end].column == b->entries[i].column; end++)
-			;
-		r = build_column(b, b->entries + i, end - i);
-	}
-	return r;
-}
-
-/* ---- differences ---- */
-
-/* The entries of a column, which stand together and in order of their trials. */
-static struct entry *entries_of(const struct builder *b, size_t cell, size_t column, size_t *ret_count)
-{
-	size_t low = 0, high = b->entry_count, end;
-
-	while (low < high) {
-		size_t middle = (low + high) / 2;
-		const struct entry *e = &b->entries[middle];
-
-		if (e->cell < cell || (e->cell == cell && e->column < column))
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	for (end = low; end < b->entry_count && b->entries[end].cell == cell &&
-		b->entries[end].column == column; end++)
-		;
-	*ret_count = end - low;
-	return b->entries + low;
-}
-
-static bool value_of(const struct vfctl_bench_cell *cell, const struct bench_trial *t, double *ret)
-{
-	const struct bench_metric *m = t->error ? NULL
-		: bench_metric_find(t->metrics, t->metric_count, cell->goal);
-
-	*ret = m ? m->value : NAN;
-	return m;
-}
-
-/* In turns: neither column was measured wholly before the other. */
-static bool in_turns(const struct entry *a, size_t count_a, const struct entry *b, size_t count_b)
-{
-	unsigned first_a = UINT32_MAX, last_a = 0, first_b = UINT32_MAX, last_b = 0;
-
-	for (size_t i = 0; i < count_a; i++) {
-		first_a = a[i].trial->run < first_a ? a[i].trial->run : first_a;
-		last_a = a[i].trial->run > last_a ? a[i].trial->run : last_a;
-	}
-	for (size_t i = 0; i < count_b; i++) {
-		first_b = b[i].trial->run < first_b ? b[i].trial->run : first_b;
-		last_b = b[i].trial->run > last_b ? b[i].trial->run : last_b;
-	}
-	return first_b < last_a && first_a < last_b;
-}
-
-struct pairs {
-	double *first, *second;
-	size_t count;
-};
-
-static int match_pairs(struct builder *b, size_t cell, size_t first, size_t second, struct pairs *ret)
-{
-	size_t count_a, count_b, k = 0;
-	const struct entry *a = entries_of(b, cell, first, &count_a);
-	const struct entry *c = entries_of(b, cell, second, &count_b);
-	const struct vfctl_bench_cell *of = &b->r->shown.cells[cell];
-
-	if (b->r->shown.comparison || !in_turns(a, count_a, c, count_b))
-		return 0;
-	ret->first = reallocarray(NULL, count_a ? 2 * count_a : 1, sizeof(double));
-	if (!ret->first)
-		return ctx_oom(b->ctx);
-	ret->second = ret->first + count_a;
-	for (size_t i = 0; i < count_a; i++) {
-		while (k < count_b && c[k].trial->trial < a[i].trial->trial)
-			k++;
-		if (k < count_b && c[k].trial->trial == a[i].trial->trial &&
-			value_of(of, a[i].trial, &ret->first[ret->count]) &&
-			value_of(of, c[k].trial, &ret->second[ret->count]))
-			ret->count++;
-	}
-	return 0;
-}
-
-static int differ(struct builder *b, size_t cell_at, size_t first, size_t second,
-	struct difference *ret)
-{
-	const struct vfctl_bench_cell *cell = &b->r->shown.cells[cell_at];
-	const struct vfctl_bench_column *x = &cell->columns[first], *y = &cell->columns[second];
-	double confidence = 1 - b->r->shown.alpha;
-	struct pairs pairs = {0};
-	int r = match_pairs(b, cell_at, first, second, &pairs);
-
-	if (r == 0 && pairs.count)
-		r = compare_paired(b->ctx, pairs.first, pairs.second, pairs.count, confidence, ret);
-	else if (r == 0)
-		r = compare_unpaired(b->ctx, x->values, x->goal.trials, y->values, y->goal.trials,
-			confidence, ret);
-	free(pairs.first);
-	return r;
-}
-
-/* By the trials of its race a search chose what to measure: they are no evidence for the choice. */
-static bool chose(const struct builder *b, size_t cell)
-{
-	const struct bench_trial *t = b->firsts[cell];
-
-	for (size_t i = 0; b->r->results[0]->search && i < t->parameter_count; i++)
-		if (str_eq(t->parameters[i].name, SEARCH_PHASE))
-			return str_eq(t->parameters[i].value, SEARCH_RACE);
-	return false;
-}
-
-static bool comparable(const struct builder *b, size_t cell_at, size_t first, size_t second)
-{
-	const struct vfctl_bench_cell *cell = &b->r->shown.cells[cell_at];
-
-	return first != second && cell->columns[first].goal.trials &&
-		cell->columns[second].goal.trials && !chose(b, cell_at);
-}
-
-static int compare_column(struct builder *b, size_t cell_at, size_t column)
-{
-	struct vfctl_bench_cell *cell = &b->r->shown.cells[cell_at];
-	struct vfctl_bench_difference *to = &cell->columns[column].difference;
-	double base = cell->columns[b->r->shown.baseline].goal.median;
-	struct difference d;
-	int r = differ(b, cell_at, b->r->shown.baseline, column, &d);
-
-	if (r < 0)
-		return r;
-	*to = (struct vfctl_bench_difference){.verdict = VFCTL_BENCH_NO_DIFFERENCE, .shift = d.shift,
-		.shift_low = d.shift_interval.low, .shift_high = d.shift_interval.high,
-		.relative = base != 0 ? d.shift / fabs(base) : NAN, .p = d.p, .p_adjusted = d.p,
-		.p_t = d.p_t, .effect = d.effect, .d_z = d.d_z, .paired = d.paired, .exact = d.exact,
-		.pairs = d.n < d.m ? d.n : d.m};
-	return 0;
-}
-
-static void judge_report(const struct vfctl_bench_report *r, const struct vfctl_bench_cell *cell,
-	struct vfctl_bench_difference *d)
-{
-	unsigned needed = trials_needed(d->paired, r->alpha, r->comparisons);
-	bool beyond_noise = !isfinite(d->relative) ? d->shift != 0 : fabs(d->relative) >= r->noise;
-
-	if (d->p_adjusted < r->alpha && beyond_noise && d->shift != 0)
-		d->verdict = (d->shift > 0) == cell->higher_is_better ? VFCTL_BENCH_BETTER
-			: VFCTL_BENCH_WORSE;
-	else if (d->pairs < needed)
-		d->trials_needed = needed;
-}
-
-static int judge_all(struct builder *b)
-{
-	struct vfctl_bench_report *to = &b->r->shown;
-	size_t count = 0, most = to->cell_count * to->configuration_count;
-	_free_ struct vfctl_bench_difference **all = reallocarray(NULL, most ? most : 1, sizeof(*all));
-	_free_ double *p = reallocarray(NULL, most ? most : 1, sizeof(*p));
-
-	if (!all || !p)
-		return ctx_oom(b->ctx);
-	for (size_t i = 0; i < to->cell_count; i++)
-		for (size_t k = 0; k < to->configuration_count; k++)
-			if (comparable(b, i, to->baseline, k)) {
-				all[count] = &to->cells[i].columns[k].difference;
-				p[count] = all[count]->p;
-				count++;
-			}
-	if (holm(p, count) < 0)
-		return ctx_oom(b->ctx);
-	to->comparisons = count;
-	for (size_t i = 0; i < count; i++)
-		all[i]->p_adjusted = p[i];
-	for (size_t i = 0; i < to->cell_count; i++)
-		for (size_t k = 0; k < to->configuration_count; k++) {
-			struct vfctl_bench_difference *d = &to->cells[i].columns[k].difference;
-
-			if (comparable(b, i, to->baseline, k))
-				judge_report(to, &to->cells[i], d);
-			to->better += d->verdict == VFCTL_BENCH_BETTER;
-			to->worse += d->verdict == VFCTL_BENCH_WORSE;
-		}
-	return 0;
-}
-
-static void mark_best(struct vfctl_bench_report *to, struct vfctl_bench_cell *cell)
-{
-	struct vfctl_bench_column *best = NULL;
-	size_t measured = 0;
-
-	for (size_t k = 0; k < to->configuration_count; k++) {
-		struct vfctl_bench_column *c = &cell->columns[k];
-
-		if (!c->goal.trials)
-			continue;
-		measured++;
-		if (!best || (cell->higher_is_better ? c->goal.median > best->goal.median
-				: c->goal.median < best->goal.median))
-			best = c;
-	}
-	if (measured > 1)
-		best->best = true;
-}
-
-static int compare_all(struct builder *b)
-{
-	struct vfctl_bench_report *to = &b->r->shown;
-	int r = 0;
-
-	for (size_t i = 0; i < to->cell_count && r == 0; i++) {
-		mark_best(to, &to->cells[i]);
-		for (size_t k = 0; k < to->configuration_count && r == 0; k++)
-			if (comparable(b, i, to->baseline, k))
-				r = compare_column(b, i, k);
-	}
-	return r < 0 ? r : judge_all(b);
 }
 
 /* ---- what a reader must know besides ---- */
@@ -791,9 +235,9 @@ static int finish_report(struct builder *b)
 	int r = take_varying(b);
 
 	if (r == 0)
-		r = build_columns(b);
+		r = report_build_columns(b);
 	if (r == 0)
-		r = compare_all(b);
+		r = report_compare_all(b);
 	if (r == 0)
 		r = take_notes(b);
 	if (r < 0)
@@ -845,13 +289,13 @@ static int take_trials(struct builder *b, const struct bench_result *result)
 		size_t cell, column = 0;
 
 		count_runs(&b->r->shown, t);
-		r = check_trial(b, result, t);
+		r = report_check_trial(b, result, t);
 		if (r == 0)
 			r = column_of(b, result, t, &column);
 		if (r == 0 && t->trial) {
-			r = find_cell(b, result, t, NULL, true, &cell);
+			r = report_find_cell(b, result, t, NULL, true, &cell);
 			if (r == 0)
-				r = add_entry(b, t, cell, column);
+				r = report_add_entry(b, t, cell, column);
 		}
 	}
 	return r;
@@ -880,8 +324,7 @@ int vfctl_bench_report_read(struct vfctl_ctx *ctx, const char *directory,
 	if (error == 0)
 		error = find_baseline(&b,
 			options && options->baseline ? options->baseline : result->baseline);
-	if (error == 0)
-		error = take_conditions(ctx, r, result);
+	take_conditions(&r->shown, result);
 	if (error == 0)
 		error = take_trials(&b, result);
 	if (error == 0)
@@ -898,8 +341,8 @@ int vfctl_bench_report_read(struct vfctl_ctx *ctx, const char *directory,
 
 static int check_same_goal(struct builder *b, const struct bench_trial *t)
 {
-	const struct bench_test *before = test_of(b->r->results[0], t->test);
-	const struct bench_test *after = test_of(b->r->results[1], t->test);
+	const struct bench_test *before = report_test_of(b->r->results[0], t->test);
+	const struct bench_test *after = report_test_of(b->r->results[1], t->test);
 
 	if (!before || !after || (str_eq(before->goal, after->goal) &&
 		before->higher_is_better == after->higher_is_better))
@@ -911,7 +354,7 @@ static int check_same_goal(struct builder *b, const struct bench_trial *t)
 static bool is_in(const struct bench_result *result, const struct bench_trial *like)
 {
 	for (size_t i = 0; i < result->trial_count; i++)
-		if (result->trials[i].trial && same_cell(&result->trials[i], like) &&
+		if (result->trials[i].trial && report_same_cell(&result->trials[i], like) &&
 			str_eq(result->trials[i].configuration, like->configuration))
 			return true;
 	return false;
@@ -928,16 +371,16 @@ static int take_side(struct builder *b, size_t side, bool named)
 		size_t cell;
 
 		count_runs(&b->r->shown, t);
-		r = check_trial(b, result, t);
+		r = report_check_trial(b, result, t);
 		if (r == 0)
 			r = check_same_goal(b, t);
 		if (r < 0 || !t->trial)
 			continue;
-		r = find_cell(b, result, t, configuration, false, &cell);
+		r = report_find_cell(b, result, t, configuration, false, &cell);
 		if (r == -ENOENT && is_in(b->r->results[!side], t))
-			r = find_cell(b, result, t, configuration, true, &cell);
+			r = report_find_cell(b, result, t, configuration, true, &cell);
 		if (r == 0)
-			r = add_entry(b, t, cell, side);
+			r = report_add_entry(b, t, cell, side);
 		else if (r == -ENOENT)
 			r = 0; /* of this one alone: said below */
 	}
@@ -955,7 +398,7 @@ static int note_alone(struct builder *b, size_t side)
 		bool said = !t->trial;
 
 		for (size_t k = 0; k < i && !said; k++)
-			said = result->trials[k].trial && same_cell(&result->trials[k], t) &&
+			said = result->trials[k].trial && report_same_cell(&result->trials[k], t) &&
 				str_eq(result->trials[k].configuration, t->configuration);
 		last = t;
 		if (!said && !is_in(b->r->results[!side], t))
@@ -994,8 +437,7 @@ int vfctl_bench_compare(struct vfctl_ctx *ctx, const char *before, const char *a
 	error = r->shown.name ? add_configuration(ctx, r, "before", NULL) : ctx_oom(ctx);
 	if (error == 0)
 		error = add_configuration(ctx, r, "after", NULL);
-	if (error == 0)
-		error = take_conditions(ctx, r, r->results[1]);
+	take_conditions(&r->shown, r->results[1]);
 	for (size_t side = 0; side < 2 && error == 0; side++)
 		error = take_side(&b, side, many_configurations(r));
 	if (error == 0 && !r->shown.cell_count)

@@ -3,8 +3,8 @@
 #define VFCTL_BENCH_REPORT_H
 
 #include "base/buf.h"
+#include "bench/bench.h"
 #include "bench/result.h"
-#include "vfctl/bench.h"
 
 /* A report and the results that its texts are of. */
 struct report {
@@ -26,10 +26,5 @@ int report_note(struct vfctl_ctx *ctx, struct report *r, char *text);   /* takes
 int report_advice(struct vfctl_ctx *ctx, struct report *r, char *text); /* takes it */
 /* Sentences from the verdicts. */
 int report_advise(struct vfctl_ctx *ctx, struct report *r);
-
-/* report_text.c: NULL: that was not measured. */
-const struct vfctl_bench_summary *bench_summary_of(const struct vfctl_bench_column *c, const char *metric);
-/* Has no cell before it the same test? */
-bool bench_first_of_test(const struct vfctl_bench_report *r, size_t at);
 
 #endif

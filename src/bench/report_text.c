@@ -15,6 +15,14 @@ const char *vfctl_bench_verdict_name(enum vfctl_bench_verdict verdict)
 	return verdict < ARRAY_SIZE(names) ? names[verdict] : "unknown";
 }
 
+const char *bench_check_word(enum bench_check_state state)
+{
+	static const char *const words[] = {[BENCH_CHECK_OK] = "ok", [BENCH_CHECK_WARN] = "warn",
+		[BENCH_CHECK_FAIL] = "fail"};
+
+	return words[state];
+}
+
 /* Four significant digits, all of those before the point, no exponent where people can read it. */
 #define DIGITS_TEXT 24
 

@@ -2,6 +2,7 @@
 #ifndef VFCTL_BENCH_RESULT_H
 #define VFCTL_BENCH_RESULT_H
 
+#include "bench/bench.h"
 #include "bench/trial.h"
 
 /*
@@ -13,10 +14,6 @@
 #define BENCH_SCHEMA 1
 #define BENCH_DESCRIPTION "bench.json"
 
-struct bench_setting {
-	char *name, *value;
-};
-
 struct bench_configuration {
 	char *name;
 	struct bench_setting *settings;
@@ -27,17 +24,6 @@ struct bench_test {
 	char *name, *tool;
 	char *goal; /* the metric that is judged */
 	bool higher_is_better;
-};
-
-struct bench_tool_version {
-	char *name, *version, *endpoint;
-};
-
-enum bench_check_state { BENCH_CHECK_OK, BENCH_CHECK_WARN, BENCH_CHECK_FAIL };
-
-struct bench_check {
-	char *name, *text;
-	enum bench_check_state state;
 };
 
 struct bench_result {

@@ -11,12 +11,11 @@
 #include <sys/statvfs.h>
 #include <time.h>
 
+#include "bench/bench.h"
 #include "bench/search.h"
-#include "bench/settings.h"
-#include "bench/tunnel.h"
 #include "host/host.h"
 #include "host/tree.h"
-#include "vfctl/bench.h"
+#include "remote/tunnel.h"
 
 #define RAW "raw"
 #define LISTEN_MS 15000
@@ -24,300 +23,6 @@
 #define RUN_MS 15000
 #define ROOM_MIN (16u << 10) /* bytes; a run prints more than that */
 #define WORDS 300
-
-static struct bench_end *end_of(const struct bench *b, const char *name)
-{
-	for (size_t i = 0; i < b->plan->endpoint_count; i++)
-		if (str_eq(b->plan->endpoints[i].name, name))
-			return &b->ends[i];
-	return NULL; /* the plan was checked */
-}
-
-static unsigned number_of(const struct bench *b, const struct bench_plan_configuration *c)
-{
-	return (unsigned)(c - b->plan->configurations);
-}
-
-/* ---- before anything is measured ---- */
-
-static bool plan_uses_rdma(const struct bench *b)
-{
-	for (size_t i = 0; i < b->point_count; i++)
-		if (b->points[i].tool->can & TOOL_RDMA)
-			return true;
-	return false;
-}
-
-static const char *server_program(const struct tool *tool)
-{
-	return str_eq(tool->name, "netperf") ? "netserver" : tool->name;
-}
-
-static int look_at_tool(struct bench *b, const struct tool *tool, const char *command,
-	const struct bench_plan_configuration *c)
-{
-	static const char *const none[2] = {NULL};
-	struct place *client = &end_of(b, c->client)->place, *server = &end_of(b, c->server)->place;
-	const char *program = command ? command : tool->name;
-	int r = survey_tool(&b->survey, client, program, tool->package, tool->version, true);
-
-	if (r == 0 && tool->parser == BENCH_OSU)
-		r = survey_tool(&b->survey, client, "mpirun", "openmpi-bin", none, true);
-	if (r == 0 && tool->server)
-		r = survey_tool(&b->survey, server, server_program(tool), tool->package, tool->version,
-			true);
-	return r;
-}
-
-/* RDMA goes by the card itself; a program of the user's may go anywhere. */
-static int look_at_paths(struct bench *b)
-{
-	bool by_kernel = false;
-	int r = 0;
-
-	for (size_t i = 0; i < b->point_count; i++)
-		by_kernel |= b->points[i].tool->server && !(b->points[i].tool->can & TOOL_RDMA);
-	for (size_t i = 0; i < b->plan->configuration_count && by_kernel && r == 0; i++)
-		r = survey_path(&b->survey, &end_of(b, b->plan->configurations[i].client)->place,
-			&end_of(b, b->plan->configurations[i].server)->place);
-	return r;
-}
-
-static int look_at_tools(struct bench *b)
-{
-	bool threads = false;
-	int r = 0;
-
-	for (size_t i = 0; i < b->plan->test_count && r == 0; i++) {
-		const struct bench_plan_test *t = &b->plan->tests[i];
-
-		threads |= t->threads.count > 1;
-		for (size_t k = 0; k < b->plan->configuration_count && r == 0; k++)
-			r = look_at_tool(b, tool_find(t->tool), t->command ? t->command[0] : NULL,
-				&b->plan->configurations[k]);
-	}
-	if (r == 0)
-		r = look_at_paths(b);
-	return r < 0 ? r : survey_pairs(&b->survey, b->ctx, threads);
-}
-
-static int look_at_end(struct bench *b, struct bench_end *e)
-{
-	int r = place_open(b->ctx, e->place.end, e->place.hypervisor, &e->place);
-
-	if (r < 0)
-		return r;
-	e->open = true;
-	ctx_doing(b->ctx, "looking at endpoint %s", e->place.end->name);
-	r = survey_place(&b->survey, &e->place, plan_uses_rdma(b));
-	if (r == 0 && e->names && !survey_failed(&b->survey))
-		r = settings_read(&e->place, e->place.end->device, e->names, &e->original);
-	return ctx_blame(b->ctx, r < 0 ? ctx_prefix(b->ctx, r, "endpoint %s", e->place.end->name) : 0);
-}
-
-int bench_look(struct bench *b)
-{
-	int r = 0;
-
-	for (size_t i = 0; i < b->plan->endpoint_count && r == 0; i++)
-		if (b->ends[i].used)
-			r = look_at_end(b, &b->ends[i]);
-	return r < 0 ? r : look_at_tools(b);
-}
-
-/* ---- what will be changed ---- */
-
-static int add_tunnel(const struct bench *b, const struct bench_plan_configuration *c,
-	struct steps *s)
-{
-	const struct bench_plan_endpoint *ends[] = {bench_plan_find_endpoint(b->plan, c->client),
-		bench_plan_find_endpoint(b->plan, c->server)};
-
-	for (unsigned i = 0; i < 2; i++) {
-		_free_ char *target = tunnel_target(ends[i], number_of(b, c), i == 1);
-
-		if (!target)
-			return ctx_oom(b->ctx);
-		step_add_op(s, &op_bench_tunnel, SETTINGS_MEASURED, TUNNEL_NONE, target,
-			"%s: WireGuard with an MTU of %u, while it is measured", ends[i]->name,
-			c->wireguard_mtu);
-	}
-	return 0;
-}
-
-int bench_steps(const struct bench *b, struct steps *ret)
-{
-	int r = 0;
-
-	for (size_t i = 0; i < b->plan->endpoint_count && r == 0; i++) {
-		const struct bench_end *e = &b->ends[i];
-		_free_ char *target = e->original ? settings_target(e->place.end) : NULL;
-
-		if (!e->original)
-			continue;
-		if (!target)
-			return ctx_oom(b->ctx);
-		step_add_op(ret, &op_bench_settings, SETTINGS_MEASURED, e->original, target,
-			"%s: %s changes while it is measured, and then has %s again", e->place.end->name,
-			e->place.end->device, e->original);
-	}
-	for (size_t i = 0; i < b->plan->configuration_count && r == 0; i++)
-		if (b->plan->configurations[i].wireguard_mtu)
-			r = add_tunnel(b, &b->plan->configurations[i], ret);
-	return r < 0 ? r : ret->failed ? ctx_oom(b->ctx) : 0;
-}
-
-/* ---- settings of a run ---- */
-
-static const char *value_of(const struct bench_plan_settings *s, const char *name)
-{
-	for (size_t i = 0; i < s->count; i++)
-		if (str_eq(s->v[i].name, name))
-			return s->v[i].value;
-	return NULL;
-}
-
-/* "name=value" of @text, what was there before. */
-static char *original_of(const char *text, const char *name)
-{
-	size_t len = strlen(name);
-
-	for (; *text; text += strcspn(text, " "), text += strspn(text, " "))
-		if (strncmp(text, name, len) == 0 && text[len] == '=')
-			return strndup(text + len + 1, strcspn(text + len + 1, " "));
-	return NULL;
-}
-
-static int wanted(const struct bench *b, const struct bench_end *e,
-	const struct bench_plan_configuration *c, char **ret)
-{
-	const struct bench_plan_settings none = {0};
-	const struct bench_plan_settings *own = str_eq(c->client, e->place.end->name) ? &c->of_client
-		: str_eq(c->server, e->place.end->name)				      ? &c->of_server
-										      : &none;
-	bool in = own != &none;
-	_buf_ struct buf out = {0};
-
-	for (size_t i = 0; e->names[i]; i++) {
-		const char *value = value_of(own, e->names[i]);
-		_free_ char *before = original_of(e->original, e->names[i]);
-
-		if (!value && in)
-			value = value_of(&c->of_both, e->names[i]);
-		buf_printf(&out, "%s%s=%s", i ? " " : "", e->names[i],
-			value ? value : before ? before : "");
-	}
-	*ret = out.failed ? NULL : buf_steal(&out);
-	return *ret ? 0 : ctx_oom(b->ctx);
-}
-
-/* Of the settings only what differs from what is there. */
-static int differing(const struct bench *b, const struct bench_end *e, const char *want, char **ret)
-{
-	_buf_ struct buf out = {0};
-
-	for (size_t i = 0; e->names[i]; i++) {
-		_free_ char *new = original_of(want, e->names[i]);
-		_free_ char *old = e->now ? original_of(e->now, e->names[i]) : NULL;
-
-		if (new && !(old && str_eq(new, old)))
-			buf_printf(&out, "%s%s=%s", out.len ? " " : "", e->names[i], new);
-	}
-	*ret = out.failed ? NULL : out.data ? buf_steal(&out) : strdup("");
-	return *ret ? 0 : ctx_oom(b->ctx);
-}
-
-/* What it has. Another program, or a person, may have set it since the last run. */
-static int take_now(struct bench *b, struct bench_end *e)
-{
-	const char *device = e->place.end->device;
-	_free_ char *seen = NULL;
-	int r = settings_read(&e->place, device, e->names, &seen);
-
-	if (r == 0 && e->now && !str_eq(seen, e->now))
-		log_warn(b->ctx, "endpoint %s: %s was left with %s and now has %s: another program set it "
-			"while it was measured, and the run before this may have met that; it is set again",
-			e->place.end->name, device, e->now, seen);
-	if (r == 0) {
-		free(e->now);
-		e->now = steal(seen);
-	}
-	return r;
-}
-
-static int set_end(struct bench *b, struct bench_end *e, const struct bench_plan_configuration *c)
-{
-	_free_ char *want = NULL, *difference = NULL;
-	int r;
-
-	r = take_now(b, e);
-	if (r == 0)
-		r = wanted(b, e, c, &want);
-	if (r == 0)
-		r = differing(b, e, want, &difference);
-	if (r == 0 && *difference)
-		r = settings_write(&e->place, e->place.end->device, difference);
-	/* Of what is refused a part may have been set. */
-	free(steal(e->now));
-	if (r < 0)
-		return ctx_prefix(b->ctx, r, "configuration %s, endpoint %s", c->name,
-			e->place.end->name);
-	e->now = steal(want);
-	return 0;
-}
-
-/* Of one interface that has two names in the plan, that which is measured now is set. */
-static bool is_other_name(const struct bench *b, const struct bench_end *e,
-	const struct bench_plan_configuration *c)
-{
-	const char *const measured[] = {c->client, c->server};
-	_free_ char *own = settings_target(e->place.end);
-	bool same = false;
-
-	for (size_t i = 0; i < ARRAY_SIZE(measured) && own; i++) {
-		_free_ char *target = settings_target(end_of(b, measured[i])->place.end);
-
-		if (str_eq(measured[i], e->place.end->name))
-			return false;
-		same |= target && str_eq(target, own);
-	}
-	return same;
-}
-
-static int set_all(struct bench *b, const struct bench_plan_configuration *c)
-{
-	int r = 0;
-
-	for (size_t i = 0; i < b->plan->endpoint_count && r == 0; i++) {
-		struct bench_end *e = &b->ends[i];
-
-		if (!e->used || !e->original)
-			continue;
-		if (is_other_name(b, e, c))
-			free(steal(e->now));
-		else
-			r = set_end(b, e, c);
-	}
-	return r;
-}
-
-static int make_tunnels(struct bench *b)
-{
-	int r = 0;
-
-	for (size_t i = 0; i < b->plan->configuration_count && r == 0 && !b->tunnels_up; i++) {
-		const struct bench_plan_configuration *c = &b->plan->configurations[i];
-
-		if (!c->wireguard_mtu)
-			continue;
-		r = tunnel_make(&end_of(b, c->client)->place, &end_of(b, c->server)->place,
-			number_of(b, c), c->wireguard_mtu);
-		if (r < 0)
-			r = ctx_prefix(b->ctx, r, "configuration %s", c->name);
-	}
-	b->tunnels_up = r == 0;
-	return r;
-}
 
 /* ---- command lines ---- */
 
@@ -348,7 +53,7 @@ static int make_lines(const struct bench *b, const struct bench_turn *turn, stru
 		.client = bench_plan_find_endpoint(b->plan, c->client),
 		.server = bench_plan_find_endpoint(b->plan, c->server)};
 
-	if (c->wireguard_mtu && !(ret->address = tunnel_address(number_of(b, c))))
+	if (c->wireguard_mtu && !(ret->address = tunnel_address(bench_number_of(b, c))))
 		return ctx_oom(b->ctx);
 	run.address = ret->address ? ret->address : run.server->address;
 	p->tool->client(&ret->client, &run);
@@ -431,7 +136,7 @@ static bool is_listening(const char *text, uint16_t port, bool udp)
 
 static int look_for_port(struct run *r, bool *ret)
 {
-	struct place *p = &end_of(r->b, r->configuration->server)->place;
+	struct place *p = &bench_end_of(r->b, r->configuration->server)->place;
 	bool udp = tool_listens_udp(r->point->tool, r->point->test);
 	char *tcp_files[] = {"cat", "/proc/net/tcp", "/proc/net/tcp6", NULL};
 	char *udp_files[] = {"cat", "/proc/net/udp", "/proc/net/udp6", NULL};
@@ -459,7 +164,7 @@ static void first_line(const char *path, char *buf, size_t size)
 static int fail_server(struct run *r, const char *what)
 {
 	char words[WORDS], where[300];
-	struct place *p = &end_of(r->b, r->configuration->server)->place;
+	struct place *p = &bench_end_of(r->b, r->configuration->server)->place;
 
 	first_line(r->server_err, words, sizeof(words));
 	if (!*words)
@@ -495,7 +200,7 @@ static unsigned life_ms(const struct run *r)
 
 static int start_server(struct run *r)
 {
-	struct place *p = &end_of(r->b, r->configuration->server)->place;
+	struct place *p = &bench_end_of(r->b, r->configuration->server)->place;
 	bool taken = false;
 	int e;
 
@@ -565,7 +270,7 @@ static int judge_bench(struct run *r, int status, struct bench_reading **ret)
 
 static int measure_bench(struct run *r, struct bench_reading **ret)
 {
-	struct place *p = &end_of(r->b, r->configuration->client)->place;
+	struct place *p = &bench_end_of(r->b, r->configuration->client)->place;
 	int status = 0, e = start_server(r);
 
 	if (e == 0)
@@ -754,7 +459,7 @@ int bench_make(struct bench *b, const char *dir, size_t at, struct bench_made *r
 	int64_t begun = files_now_ms();
 	time_t now = time(NULL);
 	struct tm tm;
-	int e = set_all(b, r.configuration);
+	int e = bench_set_all(b, r.configuration);
 
 	*ret = (struct bench_made){.refused = is_refusal(b, e)};
 	if (ret->refused && !(error = strdup(vfctl_ctx_error(b->ctx))))
@@ -839,7 +544,7 @@ int bench_prepare(struct bench *b, const char *dir)
 {
 	int r = make_raw(b, dir);
 
-	return r < 0 ? r : make_tunnels(b);
+	return r < 0 ? r : bench_make_tunnels(b);
 }
 
 int bench_measure(struct bench *b, const char *dir)

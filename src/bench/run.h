@@ -85,6 +85,16 @@ const char *bench_point_words(const struct bench_point *p, char buf[128]);
  */
 int bench_measure(struct bench *b, const char *dir);
 
+/* ---- setup.c ---- */
+
+/* The end of that name, which the plan has. */
+struct bench_end *bench_end_of(const struct bench *b, const char *name);
+/* Of a configuration: its tunnel's. */
+unsigned bench_number_of(const struct bench *b, const struct bench_plan_configuration *c);
+/* Both ends as a configuration wants them. */
+int bench_set_all(struct bench *b, const struct bench_plan_configuration *c);
+int bench_make_tunnels(struct bench *b);
+
 /* ---- for a search ---- */
 
 /* One run that was made. */

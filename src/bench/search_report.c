@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* What a search found, in figures and in sentences. */
-#include "vfctl/search.h"
+#include "bench/search_report.h"
 
 #include <math.h>
 
@@ -37,8 +37,6 @@ void vfctl_search_free(struct vfctl_search *shown)
 
 	if (!f)
 		return;
-	for (size_t i = 0; shown->candidates && i < shown->candidate_count; i++)
-		free((struct vfctl_bench_pair *)shown->candidates[i].settings);
 	free(shown->candidates);
 	for (size_t i = 0; i < f->text_count; i++)
 		free(f->texts[i]);
@@ -206,40 +204,32 @@ static const char *unit_of(const struct bench_result *result)
 	return "";
 }
 
-static int take_candidate(struct vfctl_ctx *ctx, struct found *f, size_t i,
-	struct vfctl_search_candidate *ret)
+static void take_candidate(struct found *f, size_t i, struct vfctl_search_candidate *ret)
 {
 	static const enum vfctl_search_state states[] = {[RACE_RUNS] = VFCTL_SEARCH_RACES,
 		[RACE_WORSE] = VFCTL_SEARCH_WORSE, [RACE_FAILS] = VFCTL_SEARCH_FAILS};
 	const struct race_entry *e = &f->race->entries[i];
 	const struct bench_configuration *from = &f->result->configurations[i];
-	struct vfctl_bench_pair *pairs = calloc(from->setting_count + 1, sizeof(*pairs));
 
-	if (!pairs)
-		return ctx_oom(ctx);
-	for (size_t k = 0; k < from->setting_count; k++)
-		pairs[k] = (struct vfctl_bench_pair){from->settings[k].name, from->settings[k].value};
-	*ret = (struct vfctl_search_candidate){.name = from->name, .settings = pairs,
+	*ret = (struct vfctl_search_candidate){.name = from->name, .settings = from->settings,
 		.setting_count = from->setting_count, .trials = e->worked, .failed = e->failed,
 		.median = median_of(e->values, e->worked), .state = states[e->state],
 		.left_after = e->round, .worse_than = e->by,
 		.p = e->state == RACE_WORSE ? e->p : NAN,
 		.error = e->failed ? error_of(f, from->name) : NULL};
-	return 0;
 }
 
 static int take_candidates(struct vfctl_ctx *ctx, struct found *f)
 {
 	struct vfctl_search *s = &f->shown;
-	int r = 0;
 
 	s->candidates = calloc(f->race->rules.count, sizeof(*s->candidates));
 	if (!s->candidates)
 		return ctx_oom(ctx);
 	s->candidate_count = f->race->rules.count;
-	for (size_t i = 0; i < s->candidate_count && r == 0; i++)
-		r = take_candidate(ctx, f, i, &s->candidates[i]);
-	return r;
+	for (size_t i = 0; i < s->candidate_count; i++)
+		take_candidate(f, i, &s->candidates[i]);
+	return 0;
 }
 
 static void take_confirmation(struct found *f)

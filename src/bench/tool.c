@@ -9,31 +9,7 @@
 #include <ctype.h>
 #include <errno.h>
 #include <inttypes.h>
-#include <stdarg.h>
 #include <stdio.h>
-
-void argv_add(struct argv *a, const char *fmt, ...)
-{
-	va_list args;
-	char *word;
-
-	va_start(args, fmt);
-	word = str_vformat(fmt, args);
-	va_end(args);
-	if (!word || !array_grow(a->v, a->count + 1)) {
-		free(word);
-		a->failed = true;
-		return;
-	}
-	a->v[a->count++] = word;
-	a->v[a->count] = NULL;
-}
-
-void argv_clear(struct argv *a)
-{
-	strv_free(a->v);
-	*a = (struct argv){0};
-}
 
 static void add_options(struct argv *a, const struct tool_run *run)
 {
@@ -63,7 +39,7 @@ static bool is_bandwidth(const char *program)
  * stop. Inlining is made equal by the plan's "inline": a VF may have none (as the paper's had).
  */
 static void add_perftest(struct argv *a, const struct tool_run *run,
-	const struct bench_plan_endpoint *end)
+	const struct endpoint *end)
 {
 	const struct bench_plan_test *t = run->test;
 
@@ -331,7 +307,7 @@ static void netperf_client(struct argv *a, const struct tool_run *run)
 /* mpirun takes a host's name alone: user and port are for ~/.ssh/config. */
 static void add_hosts(struct argv *a, const struct tool_run *run)
 {
-	const char *host = run->server->where == BENCH_SSH ? run->server->at : run->address;
+	const char *host = run->server->where == ENDPOINT_SSH ? run->server->at : run->address;
 	bool uri = host && str_starts(host, "ssh://"); /* ssh://[USER@]HOST:PORT */
 	const char *user;
 
@@ -513,7 +489,7 @@ static int check_direction(struct vfctl_ctx *ctx, const struct tool *tool, const
 }
 
 int tool_check(struct vfctl_ctx *ctx, const struct tool *tool, const struct bench_plan_test *test,
-	const struct bench_plan_endpoint *client, const struct bench_plan_endpoint *server)
+	const struct endpoint *client, const struct endpoint *server)
 {
 	const struct {
 		unsigned need;

@@ -3,23 +3,14 @@
 #define VFCTL_BENCH_TOOL_H
 
 #include "base/buf.h"
+#include "bench/plan.h"
 #include "bench/reading.h"
-#include "spec/bench_plan.h"
-
-/* An argument list that grows. */
-struct argv {
-	char **v; /* NULL-terminated once something is in it */
-	size_t count;
-	bool failed; /* out of memory */
-};
-void argv_add(struct argv *a, const char *fmt, ...) _printf_(2, 3);
-void argv_clear(struct argv *a);
-#define _argv_ _cleanup_(argv_clear)
+#include "remote/argv.h"
 
 /* One point of a sweep. */
 struct tool_run {
 	const struct bench_plan_test *test;
-	const struct bench_plan_endpoint *client, *server;
+	const struct endpoint *client, *server;
 	const char *address; /* of the server, as the client reaches it */
 	uint64_t size;	     /* 0: the tool's own */
 	uint64_t threads;    /* 1: one */
@@ -51,7 +42,7 @@ const char *tool_goal(const struct tool *tool, const struct bench_plan_test *tes
 bool tool_higher_is_better(const struct tool *tool, const struct bench_plan_test *test);
 /* Can it do what the test asks for? -EINVAL with words. */
 int tool_check(struct vfctl_ctx *ctx, const struct tool *tool, const struct bench_plan_test *test,
-	const struct bench_plan_endpoint *client, const struct bench_plan_endpoint *server);
+	const struct endpoint *client, const struct endpoint *server);
 /* Does its server listen on UDP for this test? */
 bool tool_listens_udp(const struct tool *tool, const struct bench_plan_test *test);
 /* The longest that the client takes by itself, seconds, as far as it is known. */

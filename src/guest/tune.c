@@ -3,8 +3,9 @@
 #include <errno.h>
 #include <stdio.h>
 
-#include "bench/place.h"
-#include "bench/settings.h"
+#include "remote/argv.h"
+#include "remote/place.h"
+#include "remote/settings.h"
 #include "tuning/guest_half.h"
 
 #define RUN_MS 15000
@@ -202,7 +203,7 @@ int vfctl_guest_half_apply(struct vfctl_ctx *ctx, struct vfctl_hypervisor *hyper
 	const struct vfctl_guest_half *tuning, struct vfctl_guest_outcome **ret_outcomes,
 	size_t *ret_count)
 {
-	struct bench_plan_endpoint end = {.name = (char *)"guest", .where = BENCH_GUEST,
+	struct endpoint end = {.name = (char *)"guest", .where = ENDPOINT_GUEST,
 		.at = (char *)domain, .gid_index = UINT32_MAX};
 	struct tuned t = {.ctx = ctx};
 	int r;

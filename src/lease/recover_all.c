@@ -6,8 +6,14 @@
 #include "change/recover.h"
 #include "facts/snapshot/domains.h"
 #include "host/host.h"
+#include "remote/settings.h"
+#include "remote/tunnel.h"
 #include "lease/guest_run.h"
 #include "vfctl/hypervisor.h"
+
+/* Weak in the table of operations (op_types.c): whoever recovers everything links them. */
+__attribute__((used)) static const struct op_type *const remote_ops[] = {&op_bench_settings,
+	&op_bench_tunnel};
 
 struct recovery {
 	struct vfctl_recovery public;

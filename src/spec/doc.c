@@ -44,8 +44,11 @@ int doc_fail(struct vfctl_ctx *ctx, const struct doc_node *at, int error, const 
 	va_start(args, fmt);
 	words = str_vformat(fmt, args);
 	va_end(args);
-	return words ? ctx_mistake(ctx, error, "%s:%u:%u: %s", at->file, at->line, at->column, words)
-		     : ctx_oom(ctx);
+	if (!words)
+		return ctx_oom(ctx);
+	if (!at->line)
+		return ctx_mistake(ctx, error, "%s: %s", at->file, words);
+	return ctx_mistake(ctx, error, "%s:%u:%u: %s", at->file, at->line, at->column, words);
 }
 
 static int fail_at(struct parser *p, const yaml_mark_t *mark, const char *words)

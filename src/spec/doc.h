@@ -13,7 +13,7 @@ enum doc_kind { DOC_SCALAR, DOC_MAP, DOC_LIST };
 struct doc_node {
 	enum doc_kind kind;
 	const char *file; /* as the caller of doc_parse() called it; not owned */
-	unsigned line, column; /* from 1 */
+	unsigned line, column; /* from 1; 0: it was made of options, and has no place */
 	char *text;  /* of a scalar: UTF-8 without control characters but \t \n */
 	bool quoted; /* so that '' and 'null' are values */
 	struct doc_node **items; /* of a list; of a map: the values */

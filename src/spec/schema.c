@@ -7,10 +7,9 @@
 #include <stdio.h>
 
 #include "base/json.h"
-#include "spec/bench_plan.h"
 #include "spec/guest.h"
 #include "spec/host.h"
-#include "vfctl/measure.h"
+#include "spec/schema.h"
 
 #define LENGTH_MAX 65536
 
@@ -368,7 +367,7 @@ static void put_map(struct writer *w, const struct table *table, bool filled)
 	buf_puts(w->out, "}");
 }
 
-static int write_schema(struct vfctl_ctx *ctx, const char *title, const struct table *table,
+int schema_write(struct vfctl_ctx *ctx, const char *title, const struct table *table,
 	char **ret)
 {
 	_buf_ struct buf out = {0};
@@ -387,15 +386,10 @@ static int write_schema(struct vfctl_ctx *ctx, const char *title, const struct t
 
 int vfctl_guest_schema(struct vfctl_ctx *ctx, char **ret)
 {
-	return write_schema(ctx, "guest.yaml of vfctl", &guest_table, ret);
+	return schema_write(ctx, "guest.yaml of vfctl", &guest_table, ret);
 }
 
 int vfctl_host_spec_schema(struct vfctl_ctx *ctx, char **ret)
 {
-	return write_schema(ctx, "host.yaml of vfctl", &host_table, ret);
-}
-
-int vfctl_bench_schema(struct vfctl_ctx *ctx, char **ret)
-{
-	return write_schema(ctx, "plan of vfctl bench", &bench_table, ret);
+	return schema_write(ctx, "host.yaml of vfctl", &host_table, ret);
 }

@@ -6,9 +6,9 @@
  */
 #include "any_host.h"
 #include "base/base64.h"
-#include "bench/agent.h"
+#include "remote/agent.h"
 #include "bench/checks.h"
-#include "bench/settings.h"
+#include "remote/settings.h"
 #include "vfctl/guest_half.h"
 #include "vfctl/hostspec.h"
 
@@ -64,7 +64,7 @@ static void run_raw(struct vfctl_ctx *ctx, struct guest *g)
 
 static void survey(struct vfctl_ctx *ctx, struct guest *g)
 {
-	static const struct bench_plan_endpoint end = {.name = (char *)"guest", .where = BENCH_GUEST,
+	static const struct endpoint end = {.name = (char *)"guest", .where = ENDPOINT_GUEST,
 		.at = (char *)"web", .device = (char *)"eth0", .rdma = (char *)"mlx5_0"};
 	static const char *const version[] = {"--version", NULL};
 	char *names[] = {"mtu", "rx-usecs", "adaptive-rx", "tx-queues", "governor", NULL};

@@ -11,7 +11,7 @@
 #include "spec/doc.h"
 #include "vfctl/guest.h"
 #include "vfctl/hostspec.h"
-#include "vfctl/measure.h"
+#include "bench/measure.h"
 
 /* Patterns are ours or a schema's, which both stay: each is compiled once. */
 static bool matches(const char *pattern, const char *text)

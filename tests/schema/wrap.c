@@ -4,7 +4,7 @@
  * schema at once. What the parser takes, the schema must take.
  */
 #include "check.h"
-#include "spec/bench_plan.h"
+#include "bench/plan.h"
 #include "vfctl/guest.h"
 #include "vfctl/hostspec.h"
 

@@ -23,12 +23,12 @@ vfctl() {
 	return $status
 }
 # As a user without any rights; whoever is not root needs sudo to become nobody. A copy of the
-# program, as others may not be able to reach the checkout.
+# programs, as others may not be able to reach the checkout.
 nobody() {
 	local first=() place status
 	[ "$(id -u)" = 0 ] || first=(sudo -n)
 	place=$(mktemp -d /tmp/sim-nobody-XXXXXX) && chmod 755 "$place" &&
-		install -m 755 "$tests/vfctl-sim" "$place/vfctl-sim" || return
+		install -m 755 "$tests/vfctl-sim" "$tests/vfctl-bench-sim" "$place" || return
 	"${first[@]}" setpriv --reuid=65534 --regid=65534 --clear-groups \
 		env SIM_ROOT="$SIM_ROOT" ASAN_OPTIONS="${ASAN_OPTIONS-}" \
 		"$place/vfctl-sim" --state "$state" "$@"

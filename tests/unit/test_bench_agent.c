@@ -17,8 +17,8 @@
 
 #include "base/buf.h"
 #include "base/ctx.h"
-#include "bench/place.h"
-#include "bench/settings.h"
+#include "remote/place.h"
+#include "remote/settings.h"
 #include "change/recover.h"
 
 #define MORE "{\"return\":{\"exited\":false}}"
@@ -56,7 +56,7 @@ static int answer(struct vfctl_ctx *c, struct vfctl_hypervisor *self, const char
 }
 
 static struct vfctl_hypervisor hypervisor = {.agent = answer};
-static struct bench_plan_endpoint end = {.name = (char *)"client", .where = BENCH_GUEST, .at = (char *)"web"};
+static struct endpoint end = {.name = (char *)"client", .where = ENDPOINT_GUEST, .at = (char *)"web"};
 
 static struct place place_with(const char *to_start, const char *to_state, unsigned polls)
 {
@@ -220,7 +220,7 @@ static void output_is_a_plain_file(void **unused)
 
 static void a_program_here_that_hangs_is_said(void **unused)
 {
-	static const struct bench_plan_endpoint here = {.name = (char *)"here"};
+	static const struct endpoint here = {.name = (char *)"here"};
 	char *const hang[] = {(char *)"sleep", (char *)"1000", NULL};
 	_place_output_ struct place_output o = {0};
 	struct place p;

@@ -11,9 +11,10 @@
 
 #include "base/buf.h"
 #include "base/ctx.h"
+#include "bench/plan_draft.h"
 #include "bench/run.h"
-#include "bench/settings.h"
-#include "bench/tunnel.h"
+#include "remote/settings.h"
+#include "remote/tunnel.h"
 
 #define ENDS "endpoints:\n  a: {netns: left, device: ens1}\n  b: {netns: right, device: ens2, "   \
 	     "address: 10.9.0.2}\n"
@@ -45,7 +46,7 @@ static void the_smallest_plan_has_the_usual(void **state)
 	assert_int_equal(p->warmup, 1);
 	assert_true(p->alpha == 0.05 && p->noise == 0.01);
 	assert_int_equal(p->endpoint_count, 2);
-	assert_int_equal(p->endpoints[0].where, BENCH_NETNS);
+	assert_int_equal(p->endpoints[0].where, ENDPOINT_NETNS);
 	assert_true(p->endpoints[0].gid_index == UINT32_MAX);
 	assert_string_equal(p->configurations[0].client, "a");
 	assert_string_equal(p->configurations[0].server, "b");
@@ -76,7 +77,7 @@ static void every_key_is_read(void **state)
 
 	assert_true(p->noise == 0.02 && p->alpha == 0.01);
 	assert_int_equal(p->timeout_s, 120);
-	assert_int_equal(p->endpoints[1].where, BENCH_SSH);
+	assert_int_equal(p->endpoints[1].where, ENDPOINT_SSH);
 	assert_string_equal(p->endpoints[1].ssh_config, "/etc/ssh/bench");
 	assert_int_equal(p->configurations[0].of_server.count, 5);
 	assert_string_equal(p->configurations[0].of_server.v[1].value, "off");
@@ -279,17 +280,17 @@ static void command_lines_are_as_the_tools_want_them(void **state)
 
 static void a_place_reads_back_from_its_text(void **state)
 {
-	static const struct bench_plan_endpoint ends[] = {
-		{.where = BENCH_HERE, .device = (char *)"ens1"},
-		{.where = BENCH_NETNS, .at = (char *)"a", .device = (char *)"ens1"},
-		{.where = BENCH_SSH, .at = (char *)"ssh://u@h:22", .ssh_config = (char *)"/etc/x",
+	static const struct endpoint ends[] = {
+		{.where = ENDPOINT_HERE, .device = (char *)"ens1"},
+		{.where = ENDPOINT_NETNS, .at = (char *)"a", .device = (char *)"ens1"},
+		{.where = ENDPOINT_SSH, .at = (char *)"ssh://u@h:22", .ssh_config = (char *)"/etc/x",
 			.device = (char *)"ib0"},
-		{.where = BENCH_GUEST, .at = (char *)"web", .device = (char *)"eth0"},
+		{.where = ENDPOINT_GUEST, .at = (char *)"web", .device = (char *)"eth0"},
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(ends); i++) {
 		_free_ char *target = settings_target(&ends[i]), *text = NULL;
-		struct bench_plan_endpoint back;
+		struct endpoint back;
 
 		assert_int_equal(settings_target_parse(ctx, target, &back, &text), 0);
 		assert_int_equal(back.where, ends[i].where);
@@ -306,11 +307,58 @@ static void a_text_that_is_no_place_is_refused(void **state)
 	static const char *const texts[] = {"", "here", "here:", "x/y", "/:", "moon:a/ens1"};
 
 	for (size_t i = 0; i < ARRAY_SIZE(texts); i++) {
-		struct bench_plan_endpoint back;
+		struct endpoint back;
 		char *text = NULL;
 
 		assert_int_equal(settings_target_parse(ctx, texts[i], &back, &text), -EBADMSG);
 	}
+}
+
+/* The text that a result directory keeps is the same plan, whatever is in its values. */
+static void a_plan_of_options_reads_back_from_its_text(void **state)
+{
+	static const char odd[] = "awk '{ print \"a: b\" }' # no comment \\ \xc3\xa9";
+	_bench_plan_ struct bench_plan *made = NULL, *again = NULL;
+	const struct doc_node *root = NULL;
+	struct plan_draft *d = NULL;
+	_free_ char *text = NULL;
+
+	assert_int_equal(plan_draft_new(ctx, &d), 0);
+	plan_draft_put(d, "null", "name", NULL);
+	plan_draft_put(d, "ens1", "endpoints", "client", "device", NULL);
+	plan_draft_put(d, "fe80::1", "endpoints", "server", "address", NULL);
+	plan_draft_put(d, NULL, "configurations", "as-it-is", NULL);
+	plan_draft_put(d, "off", "configurations", "no", "client-settings", "adaptive-rx", NULL);
+	plan_draft_put(d, "command", "tests", "+", "tool", NULL);
+	plan_draft_put(d, odd, "tests", "-", "command", "+", NULL);
+	plan_draft_put(d, "-", "tests", "-", "command", "+", NULL);
+	plan_draft_put(d, "^([0-9]+): *x", "tests", "-", "regex", NULL);
+	plan_draft_put(d, "osu_bw", "tests", "+", "tool", NULL);
+	plan_draft_put(d, "4KiB", "tests", "-", "size", "+", NULL);
+	assert_int_equal(plan_draft_read(ctx, d, &root, &text), 0);
+	if (bench_plan_read(ctx, root, &made) < 0)
+		fail_msg("%s", vfctl_ctx_error(ctx));
+	again = parse(text);
+	for (int i = 0; i < 2; i++) {
+		const struct bench_plan *p = i ? again : made;
+
+		assert_string_equal(p->name, "null");
+		assert_string_equal(p->endpoints[0].device, "ens1");
+		assert_string_equal(p->endpoints[1].address, "fe80::1");
+		assert_string_equal(p->configurations[0].name, "as-it-is");
+		assert_string_equal(p->configurations[1].of_client.v[0].value, "off");
+		assert_string_equal(p->tests[0].command[0], odd);
+		assert_string_equal(p->tests[0].command[1], "-");
+		assert_string_equal(p->tests[0].regex, "^([0-9]+): *x");
+		assert_int_equal(p->tests[1].sizes.v[0], 4096);
+		assert_int_equal(p->test_count, 2);
+	}
+	plan_draft_put(d, "again", "name", NULL);
+	free(text);
+	text = NULL;
+	assert_int_equal(plan_draft_read(ctx, d, &root, &text), -EINVAL);
+	assert_string_equal(vfctl_ctx_error(ctx), "name is given twice");
+	plan_draft_free(d);
 }
 
 int main(void)
@@ -319,6 +367,7 @@ int main(void)
 		cmocka_unit_test(the_smallest_plan_has_the_usual),
 		cmocka_unit_test(every_key_is_read),
 		cmocka_unit_test(what_cannot_be_is_refused_with_its_place),
+		cmocka_unit_test(a_plan_of_options_reads_back_from_its_text),
 		cmocka_unit_test(a_tool_is_asked_only_for_what_it_can),
 		cmocka_unit_test(every_plan_of_the_documents_can_be_run),
 		cmocka_unit_test(every_round_has_everything_once),

@@ -14,7 +14,7 @@
 
 #include "bench/result.h"
 #include "bench/stats.h"
-#include "vfctl/bench.h"
+#include "bench/bench.h"
 
 static struct vfctl_ctx *ctx;
 static char dir[64];

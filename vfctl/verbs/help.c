@@ -64,7 +64,7 @@ void print_command_help(const struct command *c)
 {
 	const char *name, *help;
 
-	printf("usage: vfctl %s%s%s%s\n\n", c->name, *c->args ? " " : "", c->args,
+	printf("usage: vfctl %s%s%s%s\n\n", command_typed(c), *c->args ? " " : "", c->args,
 		has_options(c) ? " [OPTION...]" : "");
 	print_wrapped(c->summary, 0, 0);
 	if (c->text) {
@@ -88,11 +88,8 @@ void print_command_help(const struct command *c)
 
 void print_help(void)
 {
-	printf("usage: vfctl COMMAND [ARGUMENT...] [OPTION...]\n\n"
-	       "Create, identify, place and assign SR-IOV VFs for KVM guests.\n\n"
-	       "A PF is named by network device, alternative name, RDMA device or PCI address; a\n"
-	       "VF is PF/INDEX (ens1f0/3) or a PCI address. libvirt's names are understood as\n"
-	       "well: pci_0000_81_10_0, net_ens1f0_52_54_00_12_34_56.\n\ncommands:\n");
+	printf("usage: %s COMMAND [ARGUMENT...] [OPTION...]\n\n%s\n\ncommands:\n", this_program.typed,
+		this_program.about);
 	for (size_t i = 0; i < command_count; i++) {
 		char left[128];
 
@@ -103,7 +100,7 @@ void print_help(void)
 	for (size_t i = 0; i < global_option_count; i++)
 		print_option(&global_options[i]);
 	printf("\nexit status: 0 done; 1 failed, nothing changed; 2 a mistake in what was asked;\n"
-	       "3 drift found; 4 partly applied. See vfctl(1).\n");
+	       "3 drift found; 4 partly applied. See %s(1).\n", this_program.name);
 }
 
 static int run_help(struct invocation *in)
@@ -166,19 +163,65 @@ static void print_values(const char *command, const struct option_row *rows, siz
 	}
 }
 
-static void print_bash(void)
+/* "vfctl_bench", for names of functions. */
+static const char *shell_name(void)
 {
-	printf("# bash completion for vfctl, made by: vfctl completion bash\n"
-	       "_vfctl_pfs() { vfctl list --pfs -n -o pf 2>/dev/null; }\n"
+	static char name[32];
+
+	snprintf(name, sizeof(name), "%s", this_program.name);
+	for (char *c = name; *c; c++)
+		if (*c == '-')
+			*c = '_';
+	return name;
+}
+
+static void print_bash_helpers(void)
+{
+	printf("_vfctl_pfs() { vfctl list --pfs -n -o pf 2>/dev/null; }\n"
 	       "_vfctl_columns() {\n"
 	       "\tlocal before=${cur%%%%\"${cur##*[,+]}\"}\n"
 	       "\tcompopt -o nospace\n"
 	       "\tCOMPREPLY=($(compgen -P \"$before\" -W \"$(vfctl list -o help | cut -d' ' -f1)\" "
 	       "-- \"${cur##*[,+]}\"))\n"
 	       "}\n"
-	       "_vfctl_domains() { virsh -q list --all --name 2>/dev/null; }\n"
-	       "_vfctl() {\n"
-	       "\tlocal cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]}\n"
+	       "_vfctl_domains() { virsh -q list --all --name 2>/dev/null; }\n");
+}
+
+/* Words of commands that vfctl-bench carries out are completed as it says itself. */
+static void print_delegates(void)
+{
+	if (!this_program.delegate_count)
+		return;
+	printf("\tcase $command:${COMP_WORDS[at+1]-} in\n");
+	for (size_t i = 0; i < this_program.delegate_count; i++) {
+		const struct delegate *d = &this_program.delegates[i];
+
+		if (!d->argument)
+			printf("\t%s:*) _vfctl_delegate \"${COMP_WORDS[@]:at+1:COMP_CWORD-at}\"\n"
+			       "\t\treturn ;;\n",
+				d->command);
+		else
+			printf("\t%s:%s) ((COMP_CWORD == at + 1)) || { _vfctl_delegate %s "
+			       "\"${COMP_WORDS[@]:at+2:COMP_CWORD-at-1}\"; return; } ;;\n",
+				d->command, d->argument, d->as);
+	}
+	printf("\tesac\n");
+}
+
+static void print_bash_delegate(void)
+{
+	if (this_program.delegate_count)
+		printf("_vfctl_delegate() {\n"
+		       "\tdeclare -F _vfctl_bench >/dev/null ||\n"
+		       "\t\teval \"$(vfctl bench completion bash 2>/dev/null)\"\n"
+		       "\tdeclare -F _vfctl_bench >/dev/null || return\n"
+		       "\tCOMP_WORDS=(vfctl-bench \"$@\"); COMP_CWORD=$#; _vfctl_bench\n"
+		       "}\n");
+}
+
+static void print_bash_command(void)
+{
+	printf("\tlocal cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]}\n"
 	       "\tlocal command= words= operand=0 first= i at=0\n"
 	       "\tCOMPREPLY=()\n"
 	       "\tfor ((i = 1; i < COMP_CWORD; i++)); do\n"
@@ -187,8 +230,12 @@ static void print_bash(void)
 	       "\t\t-*) ;;\n"
 	       "\t\t*) command=${COMP_WORDS[i]}; at=$i; break ;;\n"
 	       "\t\tesac\n"
-	       "\tdone\n"
-	       "\tcase $command:$prev in\n");
+	       "\tdone\n");
+}
+
+static void print_bash_words(void)
+{
+	printf("\tcase $command:$prev in\n");
 	print_values("*", global_options, global_option_count);
 	for (size_t i = 0; i < command_count; i++)
 		print_values(commands[i]->name, commands[i]->options, commands[i]->option_count);
@@ -204,8 +251,20 @@ static void print_bash(void)
 	       "\twords+=\" ");
 	for (size_t i = 0; i < global_option_count; i++)
 		printf("--%s ", global_options[i].name);
-	printf("\"\n"
-	       "\tif [[ $command && $COMP_CWORD -eq $((at + 1)) && $cur != -* ]]; then\n"
+	printf("\"\n");
+}
+
+static void print_bash(void)
+{
+	printf("# bash completion for %s, made by: %s completion bash\n", this_program.name,
+		this_program.typed);
+	print_bash_helpers();
+	print_bash_delegate();
+	printf("_%s() {\n", shell_name());
+	print_bash_command();
+	print_delegates();
+	print_bash_words();
+	printf("\tif [[ $command && $COMP_CWORD -eq $((at + 1)) && $cur != -* ]]; then\n"
 	       "\t\tcase $operand in\n"
 	       "\t\t%d) words+=\" $(_vfctl_pfs)\" ;;\n"
 	       "\t\t%d) words+=\" $(_vfctl_pfs | sed 's|$|/|')\"; compopt -o nospace ;;\n"
@@ -217,9 +276,9 @@ static void print_bash(void)
 	       "\tfi\n"
 	       "\tif [[ $cur != -* ]]; then words=$(printf '%%s\\n' $words | grep -v '^-'); fi\n"
 	       "\tCOMPREPLY=($(compgen -W \"$words\" -- \"$cur\"))\n"
-	       "}\n"
-	       "complete -F _vfctl vfctl\n",
+	       "}\n",
 		OPERAND_PF, OPERAND_VF, OPERAND_DOMAIN, OPERAND_FILE, OPERAND_ANY);
+	printf("complete -F _%s %s\n", shell_name(), this_program.name);
 }
 
 static void print_man_terms(const struct command *c)
@@ -244,14 +303,14 @@ static void print_man_options(const struct option_row *rows, size_t count)
 	}
 }
 
-/* The COMMANDS and OPTIONS sections of vfctl(1), included by the page's source. */
+/* The COMMANDS and OPTIONS sections of the man page, included by the page's source. */
 static void print_man(void)
 {
 	printf(".SH COMMANDS\n");
 	for (size_t i = 0; i < command_count; i++) {
 		const struct command *c = commands[i];
 
-		printf(".SS \"%s %s\"\n%s.\n", c->name, c->args, c->summary);
+		printf(".SS \"%s %s\"\n%s.\n", command_typed(c), c->args, c->summary);
 		if (c->text)
 			printf(".PP\n%s\n", c->text);
 		print_man_options(c->options, c->option_count);

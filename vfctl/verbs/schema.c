@@ -7,7 +7,6 @@
 #include "command.h"
 #include "vfctl/guest.h"
 #include "vfctl/hostspec.h"
-#include "vfctl/measure.h"
 
 static const struct {
 	const char *name;
@@ -15,7 +14,6 @@ static const struct {
 } schemas[] = {
 	{"guest", vfctl_guest_schema},
 	{"host", vfctl_host_spec_schema},
-	{"bench", vfctl_bench_schema},
 };
 
 static int run_schema(struct invocation *in)

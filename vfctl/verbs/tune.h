@@ -16,7 +16,5 @@ int tune_run_set(struct invocation *in);
 int tune_show_domain(struct invocation *in, const struct vfctl_host_spec *spec);
 /* verbs/tune_guest.c */
 int tune_run_guest(struct invocation *in);
-/* tune_search.c */
-int tune_run_search(struct invocation *in);
 
 #endif

@@ -11,6 +11,8 @@
 #include "../../../vfctl/main.h"
 #include "sim.h"
 
+const char main_bench_program[] = "vfctl-bench-sim";
+
 static struct host *watched;
 
 static void tell_hit(void)

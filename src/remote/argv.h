@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef VFCTL_REMOTE_ARGV_H
+#define VFCTL_REMOTE_ARGV_H
+
+#include "base/buf.h"
+#include "base/ctx.h"
+
+/* An argument list that grows. */
+struct argv {
+	char **v; /* NULL-terminated once something is in it */
+	size_t count;
+	bool failed; /* out of memory */
+};
+void argv_add(struct argv *a, const char *fmt, ...) _printf_(2, 3);
+void argv_clear(struct argv *a);
+#define _argv_ _cleanup_(argv_clear)
+
+/* The arguments as a person would write them in a shell. */
+char *argv_text(char *const argv[]);
+/* The same of one of them, added to @b. */
+void argv_quote(struct buf *b, const char *word);
+
+#endif

@@ -1,0 +1,242 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* bench history, import and parse. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "verbs.h"
+
+/* ---- history ---- */
+
+struct history {
+	struct vfctl_bench_result *v;
+	size_t count, room;
+	int status; /* of those that could not be read */
+};
+
+static int by_date(const void *a, const void *b)
+{
+	const struct vfctl_bench_result *x = a, *y = b;
+	int order = strcmp(x->created, y->created);
+
+	return order ? order : strcmp(x->directory, y->directory);
+}
+
+/* One that cannot be read is told, and the others are shown. */
+static int add_result(struct invocation *in, struct history *h, const char *directory)
+{
+	int r;
+
+	if (h->count == h->room) {
+		size_t room = h->room ? 2 * h->room : 8;
+		struct vfctl_bench_result *v = reallocarray(h->v, room, sizeof(*v));
+
+		if (!v)
+			return -ENOMEM;
+		h->v = v;
+		h->room = room;
+	}
+	r = vfctl_bench_result_read(in->ctx, directory, &h->v[h->count]);
+	if (r == -ENOMEM)
+		return r;
+	if (r < 0) {
+		complain_about(in, directory, vfctl_ctx_error(in->ctx));
+		h->status = EXIT_FAILED;
+		return 0;
+	}
+	h->count++;
+	return 0;
+}
+
+static bool is_result(const char *directory)
+{
+	char path[4096];
+
+	return snprintf(path, sizeof(path), "%s/bench.json", directory) < (int)sizeof(path) &&
+		access(path, F_OK) == 0;
+}
+
+/* A result, or a directory of results. */
+static int add_directory(struct invocation *in, struct history *h, const char *directory)
+{
+	char **names;
+	int r;
+
+	if (is_result(directory))
+		return add_result(in, h, directory);
+	r = vfctl_bench_results(in->ctx, directory, &names);
+	if (r < 0)
+		return r;
+	for (size_t i = 0; names[i]; i++) {
+		r = r < 0 ? r : add_result(in, h, names[i]);
+		free(names[i]);
+	}
+	free(names);
+	return r;
+}
+
+static void put_history(struct out *out, const struct history *h)
+{
+	out_open(out, NULL, '{');
+	out_open(out, "results", '[');
+	for (size_t i = 0; i < h->count; i++) {
+		const struct vfctl_bench_result *r = &h->v[i];
+
+		out_open(out, NULL, '{');
+		out_str(out, "directory", r->directory);
+		out_str(out, "name", r->name);
+		out_str(out, "created", *r->created ? r->created : NULL);
+		out_int(out, "planned", r->planned);
+		out_int(out, "made", r->made);
+		out_int(out, "failed", r->failed);
+		out_str(out, "goal", *r->goal ? r->goal : NULL);
+		out_shut(out);
+	}
+	out_shut(out);
+	out_shut(out);
+}
+
+static void print_history(struct out *out, const struct history *h)
+{
+	static const char *const headings[] = {"CREATED", "NAME", "RUNS", "FAILED", "BEST OF THE FIRST CELL",
+		"DIRECTORY"};
+	static const signed char give[] = {OUT_STAYS, OUT_WRAPS, OUT_STAYS, 1, OUT_WRAPS_SOON, OUT_WRAPS};
+
+	out_table(out, 0, headings, ARRAY_SIZE(headings));
+	out_table_fit(out, give);
+	for (size_t i = 0; i < h->count; i++) {
+		const struct vfctl_bench_result *r = &h->v[i];
+
+		out_cell(out, "%s", r->created);
+		out_cell(out, "%s", r->name);
+		out_cell(out, r->made < r->planned ? "%u of %u" : "%u", r->made, r->planned);
+		if (r->failed)
+			out_cell(out, "%u", r->failed);
+		else
+			out_cell(out, "%s", "");
+		out_cell(out, "%s", r->goal);
+		out_cell(out, "%s", r->directory);
+	}
+	out_table_end(out);
+}
+
+int bench_run_history(struct invocation *in)
+{
+	struct history h = {.status = EXIT_DONE};
+	int r = 0;
+
+	/* Nothing was measured here yet: that is an answer. */
+	if (in->arg_count == 0 && access(VFCTL_BENCH_DIR, F_OK) == 0)
+		r = add_directory(in, &h, VFCTL_BENCH_DIR);
+	for (size_t i = 0; i < in->arg_count && r == 0; i++)
+		r = add_directory(in, &h, in->args[i]);
+	if (r < 0) {
+		free(h.v);
+		return fail(in, r);
+	}
+	if (h.count)
+		qsort(h.v, h.count, sizeof(*h.v), by_date);
+	if (in->json)
+		put_history(in->out, &h);
+	else if (h.count)
+		print_history(in->out, &h);
+	else
+		out_line(in->out, "no results");
+	free(h.v);
+	return h.status;
+}
+
+/* ---- import ---- */
+
+static const char *last_part(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash && slash[1] ? slash + 1 : path;
+}
+
+int bench_run_import(struct invocation *in)
+{
+	const char *csv = option_of(in, "csv"), *name = option_of(in, "name");
+	struct vfctl_bench_import import = {.name = name ? name : last_part(in->args[0]),
+		.baseline = option_of(in, "baseline"), .goal = option_of(in, "goal"),
+		.higher_is_better = option_of(in, "higher"), .paired = option_of(in, "paired"),
+		.emulated = option_of(in, "emulated")};
+	int r;
+
+	if (!csv)
+		return usage(in, "needs: vfctl bench import DIR --csv FILE");
+	r = vfctl_bench_import(in->ctx, in->args[0], csv, &import);
+	if (r < 0)
+		return fail(in, r);
+	if (in->json) {
+		out_open(in->out, NULL, '{');
+		out_str(in->out, "directory", in->args[0]);
+		out_shut(in->out);
+	} else if (!in->quiet) {
+		out_line(in->out, "%s holds what %s says; to judge it: vfctl bench report %s",
+			in->args[0], csv,
+			in->args[0]);
+	}
+	return EXIT_DONE;
+}
+
+/* ---- parse ---- */
+
+static void put_figures(struct out *out, const char *tool, const char *version,
+	const struct vfctl_bench_figure *v, size_t count)
+{
+	out_open(out, NULL, '{');
+	out_str(out, "tool", tool);
+	out_str(out, "version", *version ? version : NULL);
+	out_open(out, "figures", '[');
+	for (size_t i = 0; i < count; i++) {
+		out_open(out, NULL, '{');
+		out_int(out, "size", (int64_t)v[i].size);
+		out_str(out, "metric", v[i].metric);
+		out_str(out, "unit", v[i].unit);
+		out_real(out, "value", v[i].value);
+		out_bool(out, "from_samples", v[i].from_samples);
+		out_shut(out);
+	}
+	out_shut(out);
+	out_shut(out);
+}
+
+static void print_figures(struct out *out, const struct vfctl_bench_figure *v, size_t count)
+{
+	static const char *const headings[] = {"BYTES", "METRIC", "VALUE", "UNIT", "FROM"};
+
+	out_table(out, 0, headings, ARRAY_SIZE(headings));
+	for (size_t i = 0; i < count; i++) {
+		if (v[i].size)
+			out_cell(out, "%llu", (unsigned long long)v[i].size);
+		else
+			out_cell(out, "%s", "");
+		out_cell(out, "%s", v[i].metric);
+		out_cell(out, "%.12g", v[i].value);
+		out_cell(out, "%s", v[i].unit);
+		out_cell(out, "%s", v[i].from_samples ? "samples" : "the tool");
+	}
+	out_table_end(out);
+}
+
+int bench_run_parse(struct invocation *in)
+{
+	struct vfctl_bench_figure *figures;
+	char version[32];
+	size_t count;
+	int r = vfctl_bench_parse(in->ctx, in->args[0], in->args[1], option_of(in, "regex"),
+		option_of(in, "json-path"), version, &figures, &count);
+
+	if (r < 0)
+		return fail(in, r);
+	if (in->json)
+		put_figures(in->out, in->args[0], version, figures, count);
+	else
+		print_figures(in->out, figures, count);
+	free(figures);
+	return EXIT_DONE;
+}

@@ -1,0 +1,443 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* bench run, latency, throughput, rdma: measure by a plan, or by one made of a few options. */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "draft.h"
+#include "main.h"
+#include "progress.h"
+#include "session.h"
+#include "verbs.h"
+#include "bench/measure.h"
+
+#define PLAN_MAX (256u << 10)
+
+/* ---- what is planned ---- */
+
+static int read_number(struct invocation *in, const char *name, unsigned long max,
+	unsigned long *ret)
+{
+	const char *text = option_of(in, name);
+	char *end;
+
+	if (!text)
+		return EXIT_DONE;
+	errno = 0;
+	*ret = strtoul(text, &end, 10);
+	if (*text < '0' || *text > '9' || *end || errno || *ret < 1 || *ret > max)
+		return usage(in, "--%s must be a number of 1 to %lu, not '%s'", name, max, text);
+	return EXIT_DONE;
+}
+
+/* Without libvirt only guests cannot be reached, which is said where one is asked for. */
+static int read_options(struct invocation *in, struct vfctl_bench_plan_options *ret)
+{
+	unsigned long seed = 0, trials = 0;
+	int status = read_number(in, "seed", UINT32_MAX, &seed);
+
+	if (!status)
+		status = read_number(in, "trials", 1000, &trials);
+	ret->seed = seed;
+	ret->trials = (uint32_t)trials;
+	return status;
+}
+
+static int open_plan(struct invocation *in, const struct vfctl_bench_plan_options *options,
+	struct vfctl_bench **ret)
+{
+	size_t len = 0;
+	char *text;
+	int r = check_commands_of(in, in->args[0]);
+
+	/* One that is not there is a mistake, as everywhere. */
+	if (r && access(in->args[0], F_OK) == 0)
+		return r;
+	r = read_named(in, in->args[0], PLAN_MAX, &text, &len);
+	if (r)
+		return r;
+	r = vfctl_bench_open(in->ctx, in->args[0], text, len, options, ret);
+	free(text);
+	return r < 0 ? fail(in, r) : EXIT_DONE;
+}
+
+/* ---- what is shown before ---- */
+
+void bench_put_checks(struct out *out, const struct bench_check *checks, size_t count)
+{
+	out_open(out, "checks", '[');
+	for (size_t i = 0; i < count; i++) {
+		out_open(out, NULL, '{');
+		out_str(out, "name", checks[i].name);
+		out_str(out, "state", bench_check_word(checks[i].state));
+		out_str(out, "text", checks[i].text);
+		out_shut(out);
+	}
+	out_shut(out);
+}
+
+void bench_print_checks(struct invocation *in, const struct vfctl_bench *bench)
+{
+	const struct bench_check *checks;
+	size_t count = vfctl_bench_checks(bench, &checks);
+
+	if (in->json)
+		bench_put_checks(in->out, checks, count);
+	for (size_t i = 0; i < count && !in->json; i++)
+		if (checks[i].state != BENCH_CHECK_OK)
+			warn("%s", checks[i].text);
+}
+
+void bench_print_effects(struct invocation *in, const struct vfctl_bench *bench)
+{
+	const char *text;
+
+	if (in->json)
+		out_open(in->out, "effects", '[');
+	for (size_t i = 0; (text = vfctl_bench_effect(bench, i)); i++) {
+		if (in->json)
+			out_str(in->out, NULL, text);
+		else
+			out_fold(in->out, 2, "%s", text);
+	}
+	if (in->json)
+		out_shut(in->out);
+}
+
+static void print_turn_json(struct out *out, size_t at, const struct vfctl_bench_turn *turn)
+{
+	out_open(out, NULL, '{');
+	out_int(out, "run", (int64_t)at + 1);
+	out_int(out, "trial", turn->trial);
+	out_str(out, "configuration", turn->configuration);
+	out_str(out, "what", turn->what);
+	out_str(out, "client", turn->client);
+	out_str(out, "server", turn->server);
+	out_shut(out);
+}
+
+static void print_turn(struct out *out, size_t at, const struct vfctl_bench_turn *turn)
+{
+	out_cell(out, "%zu", at + 1);
+	if (turn->trial)
+		out_cell(out, "%u", turn->trial);
+	else
+		out_cell(out, "warm-up");
+	out_cell(out, "%s", turn->configuration);
+	out_cell(out, "%s", turn->what);
+	out_cell(out, "%s", turn->client);
+}
+
+static int print_turns(struct invocation *in, const struct vfctl_bench *bench)
+{
+	static const char *const headings[] = {"RUN", "TRIAL", "CONFIGURATION", "WHAT", "CLIENT"};
+	static const signed char give[] = {OUT_STAYS, OUT_STAYS, OUT_STAYS, OUT_WRAPS, OUT_WRAPS_SOON};
+	size_t count = vfctl_bench_turn_count(bench);
+
+	if (in->json)
+		out_open(in->out, "runs", '[');
+	else
+		out_table(in->out, 0, headings, 5);
+	if (!in->json)
+		out_table_fit(in->out, give);
+	for (size_t i = 0; i < count; i++) {
+		struct vfctl_bench_turn turn;
+		int r = vfctl_bench_turn(bench, i, &turn);
+
+		if (r < 0)
+			return r;
+		if (in->json)
+			print_turn_json(in->out, i, &turn);
+		else
+			print_turn(in->out, i, &turn);
+		free(turn.what);
+		free(turn.client);
+		free(turn.server);
+	}
+	if (in->json)
+		out_shut(in->out);
+	else
+		out_table_end(in->out);
+	return 0;
+}
+
+static int print_dry_run(struct invocation *in, const struct vfctl_bench *bench)
+{
+	int r;
+
+	if (in->json)
+		out_open(in->out, NULL, '{');
+	if (in->json) {
+		out_str(in->out, "name", vfctl_bench_name(bench));
+		out_int(in->out, "seed", (int64_t)vfctl_bench_seed(bench));
+	} else {
+		out_line(in->out, "%s: %zu runs in this order (seed %llu)", vfctl_bench_name(bench),
+			vfctl_bench_turn_count(bench), (unsigned long long)vfctl_bench_seed(bench));
+	}
+	bench_print_effects(in, bench);
+	bench_print_checks(in, bench);
+	r = print_turns(in, bench);
+	if (in->json && r == 0)
+		out_shut(in->out);
+	return r < 0 ? fail(in, r) : EXIT_DONE;
+}
+
+/* ---- measured ---- */
+
+static int default_directory(const struct vfctl_bench *bench, char *buf, size_t size)
+{
+	const char *in = geteuid() == 0 ? VFCTL_BENCH_DIR "/" : "";
+	time_t now = time(NULL);
+	char name[96], when[32];
+	struct tm tm;
+	size_t at = 0;
+
+	strftime(when, sizeof(when), "%Y%m%d-%H%M%S", gmtime_r(&now, &tm));
+	for (const char *c = vfctl_bench_name(bench); *c && at < sizeof(name) - 1; c++)
+		name[at++] = strchr(" /\t\"'\\$`", *c) ? '-' : *c;
+	name[at] = '\0';
+	return snprintf(buf, size, "%s%s-%s", in, name[0] == '.' || name[0] == '-' ? "bench" : name,
+		       when) < (int)size
+		? 0
+		: -ENAMETOOLONG;
+}
+
+static int print_result(struct invocation *in, const char *directory)
+{
+	static const struct vfctl_bench_options plain = {.alpha = __builtin_nan(""),
+		.noise = __builtin_nan("")};
+	struct vfctl_bench_report *report;
+	int r = vfctl_bench_report_read(in->ctx, directory, &plain, &report);
+
+	if (r < 0)
+		return fail(in, r);
+	if (in->json) {
+		bench_put_report(in->out, report, false);
+	} else {
+		bench_print(in->out, report, NULL);
+		out_line(in->out, "%s", "");
+		out_fold(in->out, 2, "The figures are in %s; with pictures: vfctl bench report %s "
+			"--html FILE", directory, directory);
+	}
+	vfctl_bench_report_free(report);
+	return EXIT_DONE;
+}
+
+static int measure_bench_run(struct invocation *in, const struct bench_work *work, struct vfctl_bench *bench,
+	const char *directory)
+{
+	int r;
+
+	if (!in->quiet)
+		say_clean("%s: %s%zu runs into %s (order: seed %llu)", vfctl_bench_name(bench),
+			work->search ? "at most " : "", vfctl_bench_most_runs(bench), directory,
+			(unsigned long long)vfctl_bench_seed(bench));
+	if (!in->json)
+		bench_print_checks(in, bench);
+	r = vfctl_bench_run(bench, directory);
+	progress_stop();
+	if (r == -EINTR)
+		return fail_as(in, EXIT_FAILED, r, "interrupted; what was measured is kept, and vfctl %s "
+			"--resume %s goes on", work->search ? "tune search" : "bench run", directory);
+	if (r < 0)
+		return fail(in, r);
+	return work->result ? work->result(in, directory) : print_result(in, directory);
+}
+
+static int look_and_measure(struct invocation *in, const struct bench_work *work,
+	struct vfctl_bench *bench)
+{
+	const char *directory = work->resume ? work->resume : option_of(in, "output");
+	char buf[4096];
+	int r;
+
+	/* From here on there are connections and their files, which do not stay. */
+	catch_signals(in->ctx);
+	r = vfctl_bench_look(bench);
+	if (r < 0)
+		return fail(in, r);
+	if (in->dry_run)
+		return work->dry ? work->dry(in, bench) : print_dry_run(in, bench);
+	if (!directory && default_directory(bench, buf, sizeof(buf)) < 0)
+		return usage(in, "the name of the result directory would be too long; say --output DIR");
+	return measure_bench_run(in, work, bench, directory ? directory : buf);
+}
+
+/* Guests are reached through libvirt: it is opened only when a plan names one by its agent. */
+static void open_libvirt(struct invocation *in, struct vfctl_bench_plan_options *options)
+{
+	if (main_open_hypervisor(in->ctx, option_of(in, "connect"), &options->hypervisor) < 0)
+		options->hypervisor = NULL;
+}
+
+/* The plan that is gone on with is in the directory. */
+static int check_result(struct invocation *in, const char *dir)
+{
+	static const char *const names[] = {"bench.json", "plan.yaml"};
+	int status = EXIT_DONE;
+
+	for (size_t i = 0; i < ARRAY_SIZE(names) && !status; i++) {
+		char path[4096];
+
+		snprintf(path, sizeof(path), "%s/%s", dir, names[i]);
+		/* One that is not there is told by whoever reads it. */
+		if (access(path, F_OK) == 0)
+			status = check_commands_of(in, path);
+	}
+	return status;
+}
+
+static int open_bench(struct invocation *in, const struct bench_work *work,
+	const struct vfctl_bench_plan_options *options, struct vfctl_bench **ret)
+{
+	int r;
+
+	if (!work->resume && !work->draft)
+		return open_plan(in, options, ret);
+	if (work->resume) {
+		r = check_result(in, work->resume);
+		if (r)
+			return r;
+		r = vfctl_bench_reopen(in->ctx, work->resume, options, ret);
+	} else {
+		r = vfctl_bench_open_draft(in->ctx, work->draft, options, ret);
+	}
+	return r < 0 ? fail(in, r) : EXIT_DONE;
+}
+
+int bench_work(struct invocation *in, const struct bench_work *work)
+{
+	struct vfctl_bench_plan_options options = {.search = work->search,
+		.max_seconds = work->max_seconds};
+	struct vfctl_bench *bench = NULL;
+	int status = read_options(in, &options);
+
+	if (status)
+		return status;
+	progress_start();
+	open_libvirt(in, &options);
+	status = open_bench(in, work, &options, &bench);
+	if (!status)
+		status = look_and_measure(in, work, bench);
+	progress_stop();
+	vfctl_bench_close(bench);
+	if (options.hypervisor)
+		options.hypervisor->close(options.hypervisor);
+	return status;
+}
+
+int bench_run_plan(struct invocation *in)
+{
+	const char *resume = option_of(in, "resume");
+
+	if (resume && in->arg_count > 0)
+		return usage(in, "--resume goes on with the plan of its directory; name no other");
+	if (!resume && in->arg_count < 1)
+		return usage(in, "needs a plan: vfctl bench run PLAN.yaml (docs/bench.md has some), or "
+			"--resume DIR");
+	if (resume && (option_of(in, "seed") || option_of(in, "trials") || option_of(in, "output")))
+		return usage(in, "--seed, --trials and --output are those of the result that is gone on "
+			"with");
+	return bench_work(in, &(struct bench_work){.resume = resume});
+}
+
+/* ---- a plan of a few options ---- */
+
+static int draft_ends(struct invocation *in, struct plan_draft *d, const char *kind)
+{
+	const char *device = in->args[0], *to = option_of(in, "to"), *peer = option_of(in, "peer-device");
+	bool rdma = strcmp(kind, "rdma") == 0;
+	const char *key = rdma ? "rdma" : "device";
+	unsigned count = 0;
+	int status;
+
+	if (!to)
+		return usage(in, "needs the address of the other end: vfctl bench %s %s --to ADDRESS", kind,
+			device);
+	plan_draft_put(d, kind, "name", NULL);
+	plan_draft_put(d, device, "endpoints", "client", key, NULL);
+	if (peer || rdma)
+		plan_draft_put(d, peer ? peer : device, "endpoints", "server", key, NULL);
+	status = draft_server(in, d, to);
+	plan_draft_put(d, NULL, "configurations", "as-it-is", NULL);
+	if (!status)
+		status = draft_configurations(in, d, "set", &count);
+	if (count)
+		plan_draft_put(d, "as-it-is", "baseline", NULL);
+	return status;
+}
+
+/* A test of a short form, and what its options change. */
+struct short_test {
+	const char *name, *tool;
+	const char *size, *duration; /* the usual; NULL: none, and no option for it */
+	const char *threads, *key, *value;
+	bool raw_samples;
+};
+
+static void draft_short_test(struct invocation *in, struct plan_draft *d, const struct short_test *t)
+{
+	const char *size = option_of(in, "size"), *duration = option_of(in, "duration");
+
+	plan_draft_put(d, t->name, "tests", "+", "name", NULL);
+	draft_test(d, "tool", t->tool);
+	/* A test of a single size keeps it. */
+	if (t->size)
+		draft_test_list(d, "size", size && strchr(t->size, ',') ? size : t->size);
+	if (t->duration)
+		draft_test(d, "duration", duration ? duration : t->duration);
+	if (t->threads)
+		draft_test_list(d, "threads", t->threads);
+	if (t->key)
+		draft_test(d, t->key, t->value);
+	if (t->raw_samples)
+		draft_test(d, "raw-samples", "on");
+}
+
+static int run_short(struct invocation *in, const char *kind, const struct short_test *tests, size_t count)
+{
+	struct plan_draft *d = NULL;
+	int status, r = plan_draft_new(in->ctx, &d);
+
+	if (r < 0)
+		return fail(in, r);
+	status = draft_ends(in, d, kind);
+	for (size_t i = 0; i < count; i++)
+		draft_short_test(in, d, &tests[i]);
+	if (!status)
+		status = bench_work(in, &(struct bench_work){.draft = d});
+	plan_draft_free(d);
+	return status;
+}
+
+int bench_run_latency(struct invocation *in)
+{
+	static const struct short_test tests[] = {{"udp-latency", "sockperf", "64,1024", "2s", NULL,
+		"transport", "udp", true}};
+
+	return run_short(in, "latency", tests, ARRAY_SIZE(tests));
+}
+
+int bench_run_throughput(struct invocation *in)
+{
+	static const struct short_test tests[] = {{.name = "tcp-throughput", .tool = "iperf3",
+		.duration = "5s", .threads = "1,2,4,8"}};
+
+	return run_short(in, "throughput", tests, ARRAY_SIZE(tests));
+}
+
+int bench_run_rdma(struct invocation *in)
+{
+	/* Inlining is made equal: a VF may have none. */
+	static const struct short_test tests[] = {
+		{"write-latency", "ib_write_lat", "2,4096", NULL, NULL, "inline", "0", true},
+		{"read-latency", "ib_read_lat", "2,4096", NULL, NULL, NULL, NULL, true},
+		{.name = "write-bandwidth", .tool = "ib_write_bw", .size = "65536"},
+	};
+
+	return run_short(in, "rdma", tests, ARRAY_SIZE(tests));
+}

@@ -1,0 +1,457 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* tune search: the best setting for a workload, found by measuring it. */
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "draft.h"
+#include "session.h"
+#include "verbs.h"
+#include "bench/search_report.h"
+
+#define BASELINE "as-it-is"
+
+/* ---- what is measured ---- */
+
+static int read_time(struct invocation *in, const char *name, uint32_t *ret)
+{
+	const char *text = option_of(in, name);
+	unsigned long number, unit;
+	char *end;
+
+	if (!text)
+		return EXIT_DONE;
+	number = *text >= '0' && *text <= '9' ? strtoul(text, &end, 10) : 0;
+	if (!number)
+		return usage(in, "--%s takes a time such as 90s, 10m or 1h, not '%s'", name, text);
+	unit = strcmp(end, "s") == 0 || !*end ? 1 : strcmp(end, "m") == 0 ? 60
+		: strcmp(end, "h") == 0	     ? 3600
+					     : 0;
+	if (!unit || number > 7 * 24 * 3600 / unit)
+		return usage(in, "--%s takes a time such as 90s, 10m or 1h, a week at most, not '%s'",
+			name, text);
+	*ret = (uint32_t)(number * unit);
+	return EXIT_DONE;
+}
+
+static bool is_word(const char *text)
+{
+	return *text && !text[strspn(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+		"0123456789._-")];
+}
+
+/* A program of the user's, and where its number stands. */
+static int draft_command(struct invocation *in, struct plan_draft *d)
+{
+	const char *regex = option_of(in, "regex"), *path = option_of(in, "json-path");
+
+	if (!regex == !path)
+		return usage(in, "--command needs --regex or --json-path to find its number");
+	if (option_of(in, "goal") || option_of(in, "size"))
+		return usage(in, "--%s is not for --command, whose number is the goal",
+			option_of(in, "goal") ? "goal" : "size");
+	plan_draft_put(d, "command", "tests", "+", "name", NULL);
+	draft_test(d, "tool", "command");
+	/* Words of a command line, so a shell reads them, as it would where they were typed. */
+	plan_draft_put(d, "sh", "tests", "-", "command", "+", NULL);
+	plan_draft_put(d, "-c", "tests", "-", "command", "+", NULL);
+	plan_draft_put(d, option_of(in, "command"), "tests", "-", "command", "+", NULL);
+	draft_test(d, regex ? "regex" : "json-path", regex ? regex : path);
+	if (option_of(in, "higher"))
+		draft_test(d, "better", "higher");
+	return EXIT_DONE;
+}
+
+static int draft_tool(struct invocation *in, struct plan_draft *d)
+{
+	const char *goal = option_of(in, "goal"), *size = option_of(in, "size");
+	bool throughput = goal && strncmp(goal, "throughput", strlen("throughput")) == 0;
+
+	if (option_of(in, "regex") || option_of(in, "json-path") || option_of(in, "higher"))
+		return usage(in, "--regex, --json-path and --higher go with --command");
+	if (size && strpbrk(size, ", "))
+		return usage(in, "--size takes one number of bytes here, such as 64 or 4KiB, not '%s'",
+			size);
+	if (throughput && size)
+		return usage(in, "--size is for latency");
+	plan_draft_put(d, throughput ? "tcp-throughput" : "udp-latency", "tests", "+", "name", NULL);
+	draft_test(d, "tool", throughput ? "iperf3" : "sockperf");
+	if (!throughput) {
+		draft_test(d, "transport", "udp");
+		draft_test(d, "size", size ? size : "64");
+		draft_test(d, "raw-samples", "on");
+	}
+	if (goal)
+		draft_test(d, "goal", goal);
+	return EXIT_DONE;
+}
+
+static int draft_workload(struct invocation *in, struct plan_draft *d)
+{
+	const char *duration = option_of(in, "duration");
+	bool command = option_of(in, "command") != NULL;
+	int status = command ? draft_command(in, d) : draft_tool(in, d);
+
+	if (!status && (duration || !command))
+		draft_test(d, "duration", duration ? duration : "2s");
+	return status;
+}
+
+/* A command is run on this end; it goes where it goes. */
+static int draft_other_end(struct invocation *in, struct plan_draft *d)
+{
+	const char *to = option_of(in, "to"), *peer = option_of(in, "peer-device");
+	bool command = option_of(in, "command");
+
+	if (!to && !command)
+		return usage(in, "needs the address of the other end: vfctl tune search %s --to ADDRESS; "
+			"or a program of yours: --command", in->args[0]);
+	if (!to)
+		to = "127.0.0.1";
+	if (peer)
+		plan_draft_put(d, peer, "endpoints", "server", "device", NULL);
+	if (option_of(in, "on") || !command)
+		return draft_server(in, d, to);
+	plan_draft_put(d, to, "endpoints", "server", "address", NULL);
+	return EXIT_DONE;
+}
+
+/* Those that are worth it with the driver of this end. */
+static int draft_worth_trying(struct invocation *in, struct plan_draft *d)
+{
+	struct vfctl_coalesce settings[VFCTL_CANDIDATES_MAX];
+	size_t count = 0;
+	int status = EXIT_DONE, r = vfctl_search_settings(in->ctx, in->args[0], settings, &count);
+
+	if (r < 0)
+		return fail(in, r);
+	for (size_t i = 0; i < count && !status; i++) {
+		char *text = vfctl_coalesce_format(&settings[i]);
+
+		if (!text)
+			return fail(in, -ENOMEM);
+		status = draft_configuration(in, d, "try", text);
+		free(text);
+	}
+	return status;
+}
+
+static int draft_search(struct invocation *in, struct plan_draft *d)
+{
+	unsigned tries = 0;
+	int status;
+
+	plan_draft_put(d, "search", "name", NULL);
+	if (option_of(in, "noise"))
+		plan_draft_put(d, option_of(in, "noise"), "noise", NULL);
+	plan_draft_put(d, in->args[0], "endpoints", "client", "device", NULL);
+	status = draft_other_end(in, d);
+	plan_draft_put(d, NULL, "configurations", BASELINE, NULL);
+	plan_draft_put(d, BASELINE, "baseline", NULL);
+	if (!status)
+		status = draft_configurations(in, d, "try", &tries);
+	if (!status && !tries)
+		status = draft_worth_trying(in, d);
+	return status ? status : draft_workload(in, d);
+}
+
+/* ---- what is printed ---- */
+
+static int print_dry(struct invocation *in, const struct vfctl_bench *bench)
+{
+	size_t most = vfctl_bench_most_runs(bench);
+	unsigned each = vfctl_bench_run_seconds(bench);
+	const char *name;
+
+	if (in->json) {
+		out_open(in->out, NULL, '{');
+		out_str(in->out, "name", vfctl_bench_name(bench));
+		out_int(in->out, "seed", (int64_t)vfctl_bench_seed(bench));
+		out_int(in->out, "most_runs", (int64_t)most);
+		out_int(in->out, "run_seconds", each);
+		out_open(in->out, "settings", '[');
+	} else {
+		out_line(in->out, "%s: at most %zu runs of about %u s each, %zu min (seed %llu); what is "
+			"clearly worse leaves early. To be tried:", vfctl_bench_name(bench), most, each,
+			(most * each + 59) / 60, (unsigned long long)vfctl_bench_seed(bench));
+	}
+	for (size_t i = 0; (name = vfctl_bench_configuration_name(bench, i)); i++) {
+		if (in->json)
+			out_str(in->out, NULL, name);
+		else
+			out_line(in->out, "  %s", name);
+	}
+	if (in->json)
+		out_shut(in->out);
+	bench_print_effects(in, bench);
+	bench_print_checks(in, bench);
+	if (in->json)
+		out_shut(in->out);
+	return EXIT_DONE;
+}
+
+static void print_candidate_json(struct out *out, const struct vfctl_search *s,
+	const struct vfctl_search_candidate *c)
+{
+	out_open(out, NULL, '{');
+	out_str(out, "configuration", c->name);
+	bench_put_settings(out, "settings", c->settings, c->setting_count);
+	out_int(out, "trials", (int64_t)c->trials);
+	out_int(out, "failed", (int64_t)c->failed);
+	out_real(out, "median", c->median);
+	out_str(out, "state", vfctl_search_state_name(c->state));
+	if (c->left_after || c->state != VFCTL_SEARCH_RACES)
+		out_int(out, "left_after", c->left_after);
+	else
+		out_null(out, "left_after");
+	out_str(out, "worse_than",
+		c->worse_than < s->candidate_count ? s->candidates[c->worse_than].name : NULL);
+	out_real(out, "p", c->p);
+	out_str(out, "error", c->error);
+	out_shut(out);
+}
+
+static void print_confirmation_json(struct out *out, const struct vfctl_search *s)
+{
+	if (!s->pairs) {
+		out_null(out, "confirmation");
+		return;
+	}
+	out_open(out, "confirmation", '{');
+	out_str(out, "configuration", s->candidates[s->leader].name);
+	out_int(out, "pairs", (int64_t)s->pairs);
+	out_real(out, "baseline_median", s->baseline_median);
+	out_real(out, "median", s->leader_median);
+	out_real(out, "change", s->change);
+	out_real(out, "change_low", s->change_low);
+	out_real(out, "change_high", s->change_high);
+	out_real(out, "p", s->p);
+	out_real(out, "p_adjusted", s->p_adjusted);
+	out_shut(out);
+}
+
+static void print_json(struct out *out, const struct vfctl_search *s, const char *kept)
+{
+	out_open(out, NULL, '{');
+	out_str(out, "directory", s->directory);
+	out_str(out, "name", s->name);
+	out_str(out, "goal", s->goal);
+	out_str(out, "unit", s->unit);
+	out_bool(out, "higher_is_better", s->higher_is_better);
+	out_bool(out, "emulated", s->emulated);
+	out_real(out, "alpha", s->alpha);
+	out_real(out, "noise", s->noise);
+	out_bool(out, "over", s->over);
+	out_bool(out, "out_of_time", s->out_of_time);
+	out_str(out, "verdict", vfctl_search_verdict_name(s->verdict));
+	out_str(out, "baseline", s->candidates[s->baseline].name);
+	out_str(out, "best", s->candidates[s->best].name);
+	print_confirmation_json(out, s);
+	out_open(out, "candidates", '[');
+	for (size_t i = 0; i < s->candidate_count; i++)
+		print_candidate_json(out, s, &s->candidates[i]);
+	out_shut(out);
+	out_int(out, "runs", (int64_t)s->runs);
+	out_int(out, "most_runs", (int64_t)s->most_runs);
+	out_real(out, "seconds", s->seconds);
+	out_open(out, "sentences", '[');
+	for (size_t i = 0; i < s->sentence_count; i++)
+		out_str(out, NULL, s->sentences[i]);
+	out_shut(out);
+	out_str(out, "profile", kept);
+	out_shut(out);
+}
+
+static void print_table(struct out *out, const struct vfctl_search *s)
+{
+	static const char *const headings[] = {"SETTING", "TRIALS", "MEDIAN", "RACE"};
+	char value[VFCTL_BENCH_TEXT];
+
+	out_table(out, 0, headings, ARRAY_SIZE(headings));
+	for (size_t i = 0; i < s->candidate_count; i++) {
+		const struct vfctl_search_candidate *c = &s->candidates[i];
+
+		out_cell(out, "%s", c->name);
+		out_cell(out, "%zu", c->trials);
+		out_cell(out, "%s", isfinite(c->median)
+				? vfctl_bench_value(c->median, s->unit, c->median, value) : "");
+		if (c->state == VFCTL_SEARCH_RACES)
+			out_cell(out, "%s", i == s->leader ? "led" : "to its end");
+		else
+			out_cell(out, "%s, left after round %u", vfctl_search_state_name(c->state),
+				c->left_after);
+	}
+	out_table_end(out);
+}
+
+static void print_text(struct out *out, const struct vfctl_search *s, const char *kept)
+{
+	for (size_t i = 0; i < s->sentence_count; i++)
+		out_fold(out, 2, "%s", s->sentences[i]);
+	if (s->emulated)
+		out_fold(out, 2, "The hardware is emulated: which setting is better holds, how fast it is "
+			"says nothing.");
+	out_line(out, "%s", "");
+	out_line(out, "%s of the race, by which no claim is made:", s->goal);
+	print_table(out, s);
+	out_line(out, "%s", "");
+	out_fold(out, 2, "%zu runs of %zu at most, %.0f s. The figures are in %s; with pictures: vfctl "
+		"bench report %s --html FILE", s->runs, s->most_runs, s->seconds, s->directory,
+		s->directory);
+	if (kept) {
+		out_line(out, "%s", "");
+		put_clean_lines(out_file(out), kept);
+	}
+}
+
+/* ---- kept ---- */
+
+static int check_keep(struct invocation *in)
+{
+	const char *name = option_of(in, "keep"), *file = option_of(in, "profile-file");
+
+	if (file && !name)
+		return usage(in, "--profile-file needs a name for the profile: --keep NAME");
+	if (name && (!is_word(name) || strlen(name) > VFCTL_PROFILE_NAME_MAX))
+		return usage(in, "--keep takes a name of letters, digits, '.', '_' and '-', not '%s'", name);
+	/* Before an hour of measuring, not after it. */
+	if (file && access(file, F_OK) == 0)
+		return usage(in, "%s is there already; name another file, or remove it", file);
+	return EXIT_DONE;
+}
+
+/* Settings of this end that a profile can have; the others in a comment. @return how many. */
+static unsigned put_profile(FILE *to, const char *name, const struct vfctl_search *s,
+	struct vfctl_ctx *ctx)
+{
+	unsigned count = 0;
+	const struct vfctl_search_candidate *best = &s->candidates[s->best];
+	char change[VFCTL_BENCH_TEXT];
+
+	fprintf(to, "# for host.yaml: vfctl tune search measured %s %s with it (%s)\nprofiles:\n"
+		"  - name: '%s'\n", s->goal, vfctl_bench_relative(s->change, change), s->directory, name);
+	for (size_t i = 0; i < best->setting_count; i++) {
+		const char *key = best->settings[i].name, *value = best->settings[i].value;
+		struct vfctl_coalesce parsed = {0};
+
+		if (strcmp(key, "client") == 0 || strcmp(key, "server") == 0 ||
+			strncmp(key, "server.", strlen("server.")) == 0)
+			continue;
+		if (strncmp(key, "client.", strlen("client.")) == 0)
+			key += strlen("client.");
+		if (vfctl_coalesce_parse(ctx, key, value, &parsed) == 0)
+			count += fprintf(to, "    %s: %s\n", key, value) > 0;
+		else
+			fprintf(to, "    # %s: %s is no setting of a profile\n", key, value);
+	}
+	return count;
+}
+
+/* NULL: nothing is to be kept. */
+static int make_profile(struct invocation *in, const struct vfctl_search *s, char **ret)
+{
+	const char *name = option_of(in, "keep"), *path = option_of(in, "profile-file");
+	unsigned count;
+	size_t size;
+	FILE *to;
+
+	*ret = NULL;
+	if (!name)
+		return EXIT_DONE;
+	if (s->verdict != VFCTL_SEARCH_BETTER) {
+		warn("nothing is kept as %s: no setting is shown to be better than now", name);
+		return EXIT_DONE;
+	}
+	to = open_memstream(ret, &size);
+	if (!to)
+		return fail(in, -ENOMEM);
+	count = put_profile(to, name, s, in->ctx);
+	if (fclose(to) == EOF)
+		return fail(in, -ENOMEM);
+	if (!count) {
+		free(*ret);
+		*ret = NULL;
+		warn("nothing is kept as %s: a profile has interrupt moderation, and %s sets none", name,
+			s->candidates[s->best].name);
+		return EXIT_DONE;
+	}
+	return path ? write_named(in, path, *ret) : EXIT_DONE;
+}
+
+static int print_result(struct invocation *in, const char *directory)
+{
+	struct vfctl_search *s;
+	char *kept = NULL;
+	int status, r = vfctl_search_read(in->ctx, directory, &s);
+
+	if (r < 0)
+		return fail(in, r);
+	if (s->fails)
+		status = fail_as(in, EXIT_FAILED, -EIO, "%s What was measured is in %s",
+			s->sentences[0], directory);
+	else
+		status = make_profile(in, s, &kept);
+	if (!status && in->json)
+		print_json(in->out, s, kept);
+	else if (!status)
+		print_text(in->out, s, kept);
+	free(kept);
+	vfctl_search_free(s);
+	return status;
+}
+
+/* ---- the command ---- */
+
+static bool is_plan(const char *text)
+{
+	size_t len = strlen(text);
+
+	return strcmp(text, "-") == 0 || strchr(text, '/') ||
+		(len > 5 && strcmp(text + len - 5, ".yaml") == 0) ||
+		(len > 4 && strcmp(text + len - 4, ".yml") == 0);
+}
+
+/* What a plan, or a result that is gone on with, says itself. */
+static int refuse_options(struct invocation *in, const char *why, const char *const *names)
+{
+	for (; *names; names++)
+		if (option_of(in, *names))
+			return usage(in, "--%s %s", *names, why);
+	return EXIT_DONE;
+}
+
+int tune_run_search(struct invocation *in)
+{
+	static const char *const of_plan[] = {"to", "on", "peer-device", "size", "duration", "goal", "try",
+		"command", "regex", "json-path", "higher", "noise", NULL};
+	static const char *const of_result[] = {"seed", "trials", "output", "max-time", NULL};
+	struct bench_work work = {.resume = option_of(in, "resume"), .search = true, .dry = print_dry,
+		.result = print_result};
+	struct plan_draft *draft = NULL;
+	int r, status = check_keep(in);
+
+	if (!status && work.resume && in->arg_count > 0)
+		return usage(in, "--resume goes on with the search of its directory; name no device or "
+			"plan besides");
+	if (!status && !work.resume && in->arg_count < 1)
+		return usage(in, "needs a device or a plan: vfctl tune search DEVICE --to ADDRESS, "
+			"vfctl tune search PLAN.yaml, or --resume DIR");
+	if (!status)
+		status = read_time(in, "max-time", &work.max_seconds);
+	if (!status && work.resume)
+		status = refuse_options(in, "is that of the search that is gone on with", of_result);
+	if (!status && (work.resume || is_plan(in->args[0])))
+		status = refuse_options(in, "is what the plan says itself", of_plan);
+	if (!status && !work.resume && !is_plan(in->args[0])) {
+		r = plan_draft_new(in->ctx, &draft);
+		status = r < 0 ? fail(in, r) : draft_search(in, draft);
+		work.draft = draft;
+	}
+	if (!status)
+		status = bench_work(in, &work);
+	plan_draft_free(draft);
+	return status;
+}

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef VFCTL_BENCH_VERBS_H
+#define VFCTL_BENCH_VERBS_H
+
+#include "bench/measure.h"
+#include "command.h"
+
+/* Each runs a row of commands.c. */
+/* run.c */
+int bench_run_plan(struct invocation *in);
+int bench_run_latency(struct invocation *in);
+int bench_run_throughput(struct invocation *in);
+int bench_run_rdma(struct invocation *in);
+struct plan_draft;
+/* A plan to carry out: a file, one made of options, or that of a result to continue. */
+struct bench_work {
+	const char *resume;
+	const struct plan_draft *draft; /* NULL both: args[0] is a file */
+	bool search;
+	uint32_t max_seconds;
+	/* What is printed; NULL: as bench run prints it. */
+	int (*dry)(struct invocation *in, const struct vfctl_bench *bench);
+	int (*result)(struct invocation *in, const char *directory);
+};
+int bench_work(struct invocation *in, const struct bench_work *work);
+void bench_put_checks(struct out *out, const struct bench_check *checks, size_t count);
+void bench_print_checks(struct invocation *in, const struct vfctl_bench *bench);
+void bench_print_effects(struct invocation *in, const struct vfctl_bench *bench);
+/* report.c */
+int bench_run_report(struct invocation *in);
+int bench_run_compare(struct invocation *in);
+/* data.c */
+int bench_run_history(struct invocation *in);
+int bench_run_import(struct invocation *in);
+int bench_run_parse(struct invocation *in);
+
+/* search.c */
+int tune_run_search(struct invocation *in);
+
+/* print.c */
+void bench_print(struct out *out, const struct vfctl_bench_report *report, const char *shape);
+/* A list of names and values. */
+void bench_put_settings(struct out *out, const char *key, const struct bench_setting *v, size_t count);
+/* As one JSON object; @page: with samples and conditions, for a page. */
+void bench_put_report(struct out *out, const struct vfctl_bench_report *report, bool page);
+
+/* page.c: as vfctl_bench_markdown() */
+int bench_make_page(struct vfctl_ctx *ctx, const struct vfctl_bench_report *report, char **ret_text);
+
+#endif
