@@ -115,8 +115,8 @@ static const struct driver_message *find_message(const char *check, const char *
 	return NULL;
 }
 
-static void count_line(struct exam *e, const struct driver_message *s, const char *line, struct tally *tallies,
-	size_t *io_count)
+static void count_line(struct exam *e, const struct driver_message *s, const char *line,
+	struct tally *tallies, size_t *io_count)
 {
 	const struct vfctl_pf *pf = pf_in(e, line);
 	struct tally *t = NULL;

@@ -24,7 +24,8 @@ static void check_pf_down(struct exam *e)
 		char name[VFCTL_BDF_TEXT];
 		bool taken = false;
 
-		if (!driver_has(pf->driver, DRIVER_VFS_NEED_PF_UP) || !pf->netdev[0] || pf->up || !pf->num_vfs)
+		if (!driver_has(pf->driver, DRIVER_VFS_NEED_PF_UP) || !pf->netdev[0] || pf->up ||
+			!pf->num_vfs)
 			continue;
 		EACH_VF(pf, vf)
 			taken |= is_taken(vf);

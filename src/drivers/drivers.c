@@ -42,8 +42,8 @@ static const struct driver drivers[] = {
 		.flags = DRIVER_ALWAYS_SRIOV | DRIVER_SRIOV_IN_FIRMWARE | DRIVER_LARGE_READS,
 		.vf_has = COMMON_ATTRS | VFCTL_ATTR_LINK_STATE, .vf_lacks = VFCTL_ATTR_QUERY_RSS,
 		.lag = DRIVER_LAG_ALL_PORTS,
-		.messages = MESSAGES(
-			{"log-vectors", {"failed to set MSI-X vector counts VF", NULL}, true}, /* sriov.c */
+		.messages = MESSAGES({"log-vectors", {"failed to set MSI-X vector counts VF", NULL},
+			true}, /* sriov.c */
 			{"log-lag", {"Make sure all VFs are unbound", "LAG"}, true}, /* lag/lag.c */
 			{"log-device", {"health compromised", NULL}, true}), /* health.c */
 		.keys = USECS | FRAMES | ADAPTIVE | CQE_MODE, .limits = MLX_LIMITS(4095)},
@@ -77,8 +77,8 @@ static const struct driver drivers[] = {
 	{.name = "ixgbe", .flags = DRIVER_NO_ESWITCH | DRIVER_VFS_NEED_PF_UP, .guest = "ixgbevf",
 		.vf_has = COMMON_ATTRS, .vf_lacks = VFCTL_ATTR_MIN_RATE | VFCTL_ATTR_VLAN_PROTO,
 		/* igb says the same at each start of a VF's driver, of the same MAC as well. */
-		.messages = MESSAGES(
-			{"log-trust", {"attempted to override administratively set MAC", "ixgbe"}, true},
+		.messages = MESSAGES({"log-trust", {"attempted to override administratively set MAC",
+			"ixgbe"}, true},
 			{"log-spoof", {"poofed packets detected", NULL}, false}, /* igb as well */
 			{"log-pf-reset", {"PF still in reset state", NULL}, true}), /* ixgbevf, igbvf */
 		.keys = USECS,
