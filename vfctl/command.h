@@ -81,7 +81,10 @@ struct command {
 	const char *repeats; /* the option that may be given several times, or NULL */
 	const char *terms; /* what @term tells one by one for help, such as "columns"; or NULL */
 	bool (*term)(size_t at, const char **ret_name, const char **ret_help);
-	int (*run)(struct invocation *in);
+	int (*run)(struct invocation *in); /* NULL: one of @subs is named */
+	/* Its verbs, each with options and operands of its own; NULL, or ends with NULL. */
+	const struct command *const *subs;
+	bool sub; /* it is such a verb: its name is args[0] */
 };
 
 #define OPTIONS(rows) .options = (rows), .option_count = ARRAY_SIZE(rows)
@@ -130,17 +133,6 @@ int option_seconds(const struct invocation *in, const char *option, unsigned min
 /* The same for the user's own mistake. */
 #define usage(in, ...) fail_as((in), EXIT_USAGE, -EINVAL, __VA_ARGS__)
 
-/* What a command of several does: its first argument is one of these. */
-struct verb {
-	const char *name;
-	const char *args; /* "DIR..." */
-	size_t min_args, max_args;
-	int (*run)(struct invocation *in);
-	const char *options; /* of the command's: " output seed "; "" none */
-};
-/* 0, or EXIT_USAGE: the sub-verb takes one of the command's options not. @options as above. */
-int check_verb_options(const struct invocation *in, const char *verb, const char *options);
-int run_verb(struct invocation *in, const struct verb *verbs, size_t count);
 /* "warning: words" on standard error, one line whatever is in it. */
 void warn(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 /* A line on standard error, with no control character whatever the names in it hold. */

@@ -140,51 +140,6 @@ int fail_as(const struct invocation *in, int status, int error, const char *fmt,
 	return complain_vfctl(in, text, error, status);
 }
 
-int check_verb_options(const struct invocation *in, const char *verb, const char *options)
-{
-	for (size_t i = 0; i < in->option_count; i++) {
-		const char *name = in->options[i].name;
-		bool own = false;
-		char word[64];
-
-		for (size_t k = 0; k < in->command->option_count; k++)
-			own |= strcmp(in->command->options[k].name, name) == 0;
-		snprintf(word, sizeof(word), " %s ", name);
-		if (own && !strstr(options, word))
-			return usage(in, "%s takes no --%s%s%s", verb, name, options[0] ? "; it takes:" : "",
-				options);
-	}
-	return 0;
-}
-
-int run_verb(struct invocation *in, const struct verb *verbs, size_t count)
-{
-	char names[256] = "";
-
-	for (size_t i = 0; i < count; i++) {
-		const struct verb *verb = &verbs[i];
-		size_t args = in->arg_count - 1, len = strlen(names);
-
-		snprintf(names + len, sizeof(names) - len, "%s%s", i ? ", " : "", verb->name);
-		if (strcmp(verb->name, in->args[0]) != 0)
-			continue;
-		if (args < verb->min_args)
-			return usage(in, "needs: vfctl %s %s %s", in->command->name, verb->name, verb->args);
-		if (args > verb->max_args)
-			return usage(in, "'%s' is one argument too many: vfctl %s %s %s",
-				in->args[verb->max_args + 1], in->command->name, verb->name, verb->args);
-		return check_verb_options(in, verb->name, verb->options) ? EXIT_USAGE : verb->run(in);
-	}
-	for (size_t i = 0; i < this_program.delegate_count; i++) {
-		const struct delegate *d = &this_program.delegates[i];
-		size_t len = strlen(names);
-
-		if (strcmp(d->command, in->command->name) == 0)
-			snprintf(names + len, sizeof(names) - len, ", %s", d->argument);
-	}
-	return usage(in, "'%s' is not one of: %s", in->args[0], names);
-}
-
 void warn(const char *fmt, ...)
 {
 	char text[1024];
@@ -372,11 +327,14 @@ static const struct option_row *find_in(const struct option_row *rows, size_t co
 	return NULL;
 }
 
+/* Before the verb of @command is known its options are those of all its verbs. */
 static const struct option_row *find_option(const struct command *command, const char *name,
 	size_t len)
 {
 	const struct option_row *row = find_in(global_options, global_option_count, name, len);
 
+	for (const struct command *const *s = command ? command->subs : NULL; s && *s && !row; s++)
+		row = find_option(*s, name, len);
 	if (!row && command)
 		row = find_in(command->options, command->option_count, name, len);
 	if (!row && (!command || command->reads || command->changes))
@@ -435,6 +393,27 @@ static int take_option(struct invocation *in, char **argv, int argc, int *i)
 	return 0;
 }
 
+/* The verb of a command that has several; vfctl-bench carries some out. */
+static int take_sub(struct invocation *in, const char *word)
+{
+	const struct command *const *sub = in->command->subs;
+	char names[256] = "";
+
+	for (; *sub && strcmp((*sub)->name, word) != 0; sub++)
+		snprintf(names + strlen(names), sizeof(names) - strlen(names), "%s%s", *names ? ", " : "",
+			(*sub)->name);
+	if (*sub) {
+		in->command = *sub;
+		in->args[in->arg_count++] = word;
+		return 0;
+	}
+	for (size_t i = 0; i < this_program.delegate_count; i++)
+		if (strcmp(this_program.delegates[i].command, in->command->name) == 0)
+			snprintf(names + strlen(names), sizeof(names) - strlen(names), ", %s",
+				this_program.delegates[i].argument);
+	return usage(in, "'%s' is not one of: %s", word, names);
+}
+
 static int take_word(struct invocation *in, const char *word)
 {
 	if (!in->command) {
@@ -444,7 +423,9 @@ static int take_word(struct invocation *in, const char *word)
 				this_program.typed);
 		return 0;
 	}
-	if (in->arg_count == in->command->max_args)
+	if (in->command->subs)
+		return take_sub(in, word);
+	if (in->arg_count == in->command->max_args + in->command->sub)
 		return usage(in, "'%s' is one argument too many: vfctl %s%s%s", word,
 			command_typed(in->command), *in->command->args ? " " : "",
 			in->command->args);
@@ -581,7 +562,11 @@ static int run_vfctl(struct invocation *in)
 		print_help();
 		return EXIT_USAGE;
 	}
-	if (in->arg_count < in->command->min_args)
+	for (size_t i = 0; i < in->option_count; i++)
+		if (!find_option(in->command, in->options[i].name, strlen(in->options[i].name)))
+			return usage(in, "unknown option --%s (vfctl %s --help lists them)",
+				in->options[i].name, command_typed(in->command));
+	if (in->command->subs || in->arg_count < in->command->min_args + in->command->sub)
 		return usage(in, "needs: vfctl %s %s", command_typed(in->command), in->command->args);
 	status = set_up(in);
 	if (status)

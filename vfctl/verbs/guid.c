@@ -233,52 +233,11 @@ static int guid_check(struct guid *g)
 	return EXIT_DONE;
 }
 
-/* ---- the row ---- */
+/* ---- the rows ---- */
 
-struct action {
-	const char *name;
-	size_t min_args, max_args; /* besides the action */
-	bool changes;
-	const char *options; /* " a b " */
-	const char *args;
-	int (*run)(struct guid *g);
-};
-
-static const struct action actions[] = {
-	{"check", 1, 1, false, "", "GUID", guid_check},
-	{"pools", 0, 0, false, "", "", guid_pools},
-	{"list", 0, 0, false, " pool domain only fleet ", "", guid_list},
-	{"reserve", 0, 1, true, " pool count domain device pkey mac ", "[VALUE]", guid_reserve},
-	{"release", 1, ARGS_MAX - 1, true, " domain force ", "VALUE...", guid_release},
-	{"import", 1, 1, true, "", "FILE", guid_import},
-	{"export", 0, 0, false, " format pkey output ", "", guid_export},
-	{"sync", 0, 0, true, " adopt ", "", guid_sync},
-	{"orphans", 0, 0, false, " of-host ", "", guid_orphans},
-	{"reclaim", 0, ARGS_MAX - 1, true, " of-host force ", "VALUE...|--of-host HOST",
-		guid_reclaim},
-	{"publish", 0, 0, true, "", "", guid_publish},
-};
-
-static int check_options(const struct invocation *in, const struct action *action)
+static int run_guid(struct invocation *in, int (*run)(struct guid *g))
 {
-	if (in->dry_run && !action->changes)
-		return usage(in, "%s takes no --dry-run", action->name);
-	return check_verb_options(in, action->name, action->options);
-}
-
-static int check_call(const struct invocation *in, const struct action *action)
-{
-	size_t n = in->arg_count - 1;
-
-	if (n < action->min_args || n > action->max_args)
-		return usage(in, "needs: vfctl guid %s%s%s", action->name,
-			action->args[0] ? " " : "", action->args);
-	return check_options(in, action);
-}
-
-static int run_action(struct invocation *in, const struct action *action)
-{
-	bool write = action->changes && !in->dry_run;
+	bool write = in->command->changes && !in->dry_run;
 	struct guid g = {.in = in};
 	int status, r;
 
@@ -287,73 +246,113 @@ static int run_action(struct invocation *in, const struct action *action)
 		return fail_as(in, EXIT_FAILED, -EROFS, "%s is a captured host and cannot be changed",
 			option_of(in, "host"));
 	r = vfctl_host_spec_read(in->ctx, option_of(in, "host-yaml"), &g.spec);
-
 	if (r == 0)
 		r = vfctl_host_spec_resolve(in->ctx, g.spec);
 	if (r == 0)
 		r = vfctl_ids_open(in->ctx, g.spec, write, &g.ids);
 	status = r < 0 ? fail(in, r) : write ? check_after_change(in, g.spec) : EXIT_DONE;
 	if (!status)
-		status = action->run(&g);
+		status = run(&g);
 	vfctl_ids_close(g.ids);
 	vfctl_host_spec_free(g.spec);
 	return status;
 }
 
-static int run_guid(struct invocation *in)
-{
-	for (size_t i = 0; i < ARRAY_SIZE(actions); i++)
-		if (strcmp(actions[i].name, in->args[0]) == 0) {
-			int status = check_call(in, &actions[i]);
+/* Options of several verbs. */
+#define POOL(text) .name = "pool", .letter = 'p', .arg = "POOL", .help = text
+#define DOMAIN(text) .name = "domain", .letter = 'd', .arg = "NAME|UUID", .help = text
+#define FORCE(text) .name = "force", .help = text
+#define OF_HOST(text) .name = "of-host", .arg = "HOST", .help = text
+#define PKEY(text) .name = "pkey", .arg = "PKEY", .help = text
 
-			return status ? status : run_action(in, &actions[i]);
-		}
-	return usage(in, "'%s' is not check, pools, list, reserve, release, import, export, sync, "
-		"orphans, reclaim or publish", in->args[0]);
-}
-
-static const struct option_row options[] = {
-	{"pool", 'p', "POOL", "list, reserve: of this pool (default: the first of host.yaml)",
-		NULL},
-	{"domain", 'd', "NAME|UUID", "list, release: of this domain; reserve: for it "
-		"(default: for the host)", NULL},
-	{"device", 0, "DEVICE", "reserve: which of its VFs (default vf0); for the host "
-		"BDF/INDEX", NULL},
-	{"only", 0, "STATE", "list: only leased, block, resting or quarantined",
+static const struct option_row list_options[] = {
+	{POOL("only this pool")},
+	{DOMAIN("only this domain")},
+	{"only", 0, "STATE", "only leased, block, resting or quarantined",
 		"leased block resting quarantined"},
-	{"fleet", 0, NULL, "list: of all hosts, from the fleet's store", NULL},
-	{"count", 0, "N", "reserve: so many, all or none; the device is numbered from 0", NULL},
-	{"pkey", 0, "PKEY", "reserve: for this partition (its name or 0x0010, with :full or "
-		":limited); export: only this", NULL},
-	{"mac", 0, "MAC", "reserve: of the VF, for a pool that derives from it", NULL},
-	{"force", 0, NULL, "release: also what a domain's lease or a VF uses; reclaim: also from "
-		"a host that is there", NULL},
-	{"of-host", 0, "HOST", "orphans, reclaim: all of this host, which is gone", NULL},
-	{"adopt", 0, NULL, "sync: this host's state file was lost; what etcd has by its name is "
-		"its own", NULL},
-	{"format", 0, "FORMAT", "export: opensm, json or csv", "opensm json csv"},
-	{"output", 'o', "FILE", "export: file to write (replaced as a whole)", NULL},
+	{"fleet", 0, NULL, "of all hosts, from the fleet's store", NULL},
 };
+static const struct option_row reserve_options[] = {
+	{POOL("from this pool (default: the first of host.yaml)")},
+	{DOMAIN("for this domain (default: for the host)")},
+	{"device", 0, "DEVICE", "which of its VFs (default: vf0); for the host BDF/INDEX", NULL},
+	{"count", 0, "N", "so many, all or none; the device is numbered from 0", NULL},
+	{PKEY("for this partition (its name or 0x0010, with :full or :limited)")},
+	{"mac", 0, "MAC", "MAC of the VF, for a pool that derives its GUIDs from it", NULL},
+};
+static const struct option_row release_options[] = {
+	{DOMAIN("of this domain")},
+	{FORCE("also what a domain's lease or a VF uses")},
+};
+static const struct option_row export_options[] = {
+	{"format", 0, "FORMAT", "opensm, json or csv", "opensm json csv"},
+	{PKEY("only this partition")},
+	{"output", 'o', "FILE", "file to write (replaced as a whole)", NULL},
+};
+static const struct option_row sync_options[] = {
+	{"adopt", 0, NULL, "this host's state file was lost: take over what etcd has under its name", NULL},
+};
+static const struct option_row orphans_options[] = {{OF_HOST("only of this host")}};
+static const struct option_row reclaim_options[] = {
+	{OF_HOST("all values of this host, which is gone")},
+	{FORCE("also from a host that is there")},
+};
+
+/* A verb, and the function that has the pools open. */
+#define RUN(verb)                                     \
+	static int run_##verb(struct invocation *in) \
+	{                                            \
+		return run_guid(in, guid_##verb);    \
+	}
+RUN(check)
+RUN(pools)
+RUN(list)
+RUN(reserve)
+RUN(release)
+RUN(import)
+RUN(export)
+RUN(sync)
+RUN(orphans)
+RUN(reclaim)
+RUN(publish)
+
+#define NAMED(verb, ...) .name = #verb, .typed = "guid " #verb, .run = run_##verb, __VA_ARGS__
+#define VERB(verb, title, ...) \
+	static const struct command cmd_guid_##verb = {NAMED(verb, .summary = title, .sub = true, \
+		__VA_ARGS__)}
+
+VERB(check, "Print a GUID's canonical spelling and owner, or what is wrong with it", .args = "GUID",
+	.min_args = 1, .max_args = 1, .reads = true);
+VERB(pools, "List the pools with their free and used values", .args = "", .reads = true);
+VERB(list, "List values of the pools and who has them", .args = "", .reads = true, OPTIONS(list_options));
+VERB(reserve, "Reserve a value for a domain's VF or for a VF of the host", .args = "[VALUE]", .max_args = 1,
+	.changes = true, OPTIONS(reserve_options),
+	.text = "Without VALUE the next free one of the pool is taken. A VF that has a value gets the same "
+		"again. Examples: vfctl guid reserve --domain web; vfctl guid reserve --pool fabric-a "
+		"--count 4.");
+VERB(release, "Release values; they stay unused for the pool's cooldown", .args = "VALUE...", .min_args = 1,
+	.max_args = ARGS_MAX - 1, .changes = true, OPTIONS(release_options));
+VERB(import, "Import an export, or quarantine GUIDs that a tool saw in the fabric", .args = "FILE",
+	.min_args = 1, .max_args = 1, .changes = true, .operand = OPERAND_FILE,
+	.text = "FILE is an export of vfctl, or a list such as that of ibnetdiscover (- is standard "
+		"input). GUIDs of the pools that have no owner are quarantined.");
+VERB(export, "Export the values, also as opensm's partitions.conf", .args = "", .reads = true,
+	OPTIONS(export_options));
+VERB(sync, "Reconcile this host with the fleet's store", .args = "", .changes = true, OPTIONS(sync_options));
+VERB(orphans, "List values of hosts that are gone", .args = "", .reads = true, OPTIONS(orphans_options));
+VERB(reclaim, "Take values back from a host that is gone", .args = "VALUE...|--of-host HOST",
+	.max_args = ARGS_MAX - 1, .changes = true, OPTIONS(reclaim_options));
+VERB(publish, "Make the pools of this host.yaml the fleet's", .args = "", .changes = true);
+
+static const struct command *const subs[] = {&cmd_guid_check, &cmd_guid_pools, &cmd_guid_list,
+	&cmd_guid_reserve, &cmd_guid_release, &cmd_guid_import, &cmd_guid_export, &cmd_guid_sync,
+	&cmd_guid_orphans, &cmd_guid_reclaim, &cmd_guid_publish, NULL};
 
 const struct command cmd_guid = {
 	.name = "guid",
-	.args = "ACTION [VALUE...]",
+	.args = "VERB ...",
 	.summary = "pools of GUIDs and MACs: who has which, reserve, release, import, export",
-	.text = "ACTION is check, pools, list, reserve, release, import, export, sync, orphans,\n"
-		"reclaim or publish.\n"
-		"check GUID prints its one spelling and who has it, or what is wrong with it.\n"
-		"reserve gives a value, or this very one, to a domain's VF or the host's own, the\n"
-		"same again when it has one; release takes it back to rest. import FILE (- is\n"
-		"standard input) takes in an export, or quarantines GUIDs of our pools that a tool\n"
-		"such as ibnetdiscover saw and nobody has. export --format opensm prints\n"
-		"partitions.conf. After a change the after-change command of host.yaml runs; the\n"
-		"status is 4 when only that failed. With the pools of a fleet (store: etcd): sync\n"
-		"reconciles this host with it; orphans lists what hosts that are gone had, reclaim\n"
-		"takes that back; publish makes the pools of this host.yaml the fleet's.",
-	.min_args = 1,
-	.max_args = ARGS_MAX,
-	.words = "check pools list reserve release import export sync orphans reclaim publish",
-	.changes = true,
-	OPTIONS(options),
-	.run = run_guid,
+	.text = "After a change the after-change command of host.yaml runs; the status is 4 when only\n"
+		"that failed. sync, orphans, reclaim and publish need the pools of a fleet (store: etcd).",
+	.subs = subs,
 };

@@ -71,6 +71,14 @@ void print_command_help(const struct command *c)
 		putchar('\n');
 		print_wrapped(c->text, 0, 0);
 	}
+	if (c->subs)
+		printf("\nverbs (vfctl %s VERB --help has more):\n", c->name);
+	for (const struct command *const *sub = c->subs; sub && *sub; sub++) {
+		char left[128];
+
+		snprintf(left, sizeof(left), "%s %s", (*sub)->name, (*sub)->args);
+		print_pair(left, (*sub)->summary);
+	}
 	if (has_options(c))
 		printf("\noptions:\n");
 	for (size_t i = 0; i < c->option_count; i++)
@@ -103,6 +111,14 @@ void print_help(void)
 	       "3 drift found; 4 partly applied. See %s(1).\n", this_program.name);
 }
 
+static const struct command *find_sub(const struct command *c, const char *name)
+{
+	for (const struct command *const *sub = c->subs; sub && *sub; sub++)
+		if (strcmp((*sub)->name, name) == 0)
+			return *sub;
+	return NULL;
+}
+
 static int run_help(struct invocation *in)
 {
 	const struct command *c;
@@ -114,31 +130,47 @@ static int run_help(struct invocation *in)
 	c = command_find(in->args[0]);
 	if (!c)
 		return usage(in, "there is no command '%s'", in->args[0]);
-	print_command_help(c);
+	if (in->arg_count > 1 && !find_sub(c, in->args[1]))
+		return usage(in, "vfctl %s has no verb '%s'", c->name, in->args[1]);
+	print_command_help(in->arg_count > 1 ? find_sub(c, in->args[1]) : c);
 	return EXIT_DONE;
 }
 
 const struct command cmd_help = {
 	.name = "help",
-	.args = "[COMMAND]",
+	.args = "[COMMAND [VERB]]",
 	.summary = "print help",
-	.max_args = 1,
+	.max_args = 2,
 	.run = run_help,
 };
 
 /* ---- completion ---- */
 
-static void print_words(const struct command *c)
+/* What may follow a command at once: its verbs, those that vfctl-bench carries out as well. */
+static void print_first(const struct command *c)
 {
-	printf("\t%s) words=\"", c->name);
-	for (size_t i = 0; i < c->option_count; i++)
-		printf("--%s ", c->options[i].name);
-	printf("%s%s%s\"; operand=%d; first=\"%s\" ;;\n", c->changes ? "--dry-run " : "",
-		c->reads || c->changes ? "--json " : "", "", (int)c->operand,
-		c->words ? c->words : "");
+	printf("%s", c->words ? c->words : "");
+	for (const struct command *const *sub = c->subs; sub && *sub; sub++)
+		printf("%s ", (*sub)->name);
+	for (size_t i = 0; c->subs && i < this_program.delegate_count; i++)
+		if (strcmp(this_program.delegates[i].command, c->name) == 0)
+			printf("%s ", this_program.delegates[i].argument);
 }
 
-/* What may follow an option of @command; "*" for those of all. */
+static void print_words(const struct command *c)
+{
+	printf("\t\"%s\") words=\"", c->sub ? c->typed : c->name);
+	for (size_t i = 0; i < c->option_count; i++)
+		printf("--%s ", c->options[i].name);
+	printf("%s%s\"; operand=%d; first=\"", c->changes ? "--dry-run " : "",
+		c->reads || c->changes ? "--json " : "", (int)c->operand);
+	print_first(c);
+	printf("\" ;;\n");
+	for (const struct command *const *sub = c->subs; sub && *sub; sub++)
+		print_words(*sub);
+}
+
+/* What may follow an option of @command, quoted for a pattern; "*" for those of all. */
 static void print_values(const char *command, const struct option_row *rows, size_t count)
 {
 	for (size_t i = 0; i < count; i++) {
@@ -161,6 +193,26 @@ static void print_values(const char *command, const struct option_row *rows, siz
 		else
 			printf(") return ;;\n");
 	}
+}
+
+static void print_command_values(const struct command *c)
+{
+	char name[64];
+
+	snprintf(name, sizeof(name), "\"%s\"", c->sub ? c->typed : c->name);
+	print_values(name, c->options, c->option_count);
+	for (const struct command *const *sub = c->subs; sub && *sub; sub++)
+		print_command_values(*sub);
+}
+
+/* "tune set" is a command of its own, once the verb is written. */
+static void print_subs(void)
+{
+	for (size_t i = 0; i < command_count; i++)
+		if (commands[i]->subs)
+			printf("\t[[ $command != %s ]] || ((COMP_CWORD <= at + 1)) ||\n"
+			       "\t\t{ command=\"$command ${COMP_WORDS[at+1]}\"; ((at++)); }\n",
+				commands[i]->name);
 }
 
 /* "vfctl_bench", for names of functions. */
@@ -238,7 +290,7 @@ static void print_bash_words(void)
 	printf("\tcase $command:$prev in\n");
 	print_values("*", global_options, global_option_count);
 	for (size_t i = 0; i < command_count; i++)
-		print_values(commands[i]->name, commands[i]->options, commands[i]->option_count);
+		print_command_values(commands[i]);
 	printf("\tesac\n"
 	       "\tcase $command in\n"
 	       "\t'') words=\"");
@@ -263,6 +315,7 @@ static void print_bash(void)
 	printf("_%s() {\n", shell_name());
 	print_bash_command();
 	print_delegates();
+	print_subs();
 	print_bash_words();
 	printf("\tif [[ $command && $COMP_CWORD -eq $((at + 1)) && $cur != -* ]]; then\n"
 	       "\t\tcase $operand in\n"
@@ -303,24 +356,28 @@ static void print_man_options(const struct option_row *rows, size_t count)
 	}
 }
 
+static void print_man_command(const struct command *c)
+{
+	printf(".SS \"%s %s\"\n%s.\n", command_typed(c), c->args, c->summary);
+	if (c->text)
+		printf(".PP\n%s\n", c->text);
+	print_man_options(c->options, c->option_count);
+	if (c->changes)
+		print_man_options(&dry_row, 1);
+	if (c->reads || c->changes)
+		print_man_options(&json_row, 1);
+	if (c->terms)
+		print_man_terms(c);
+	for (const struct command *const *sub = c->subs; sub && *sub; sub++)
+		print_man_command(*sub);
+}
+
 /* The COMMANDS and OPTIONS sections of the man page, included by the page's source. */
 static void print_man(void)
 {
 	printf(".SH COMMANDS\n");
-	for (size_t i = 0; i < command_count; i++) {
-		const struct command *c = commands[i];
-
-		printf(".SS \"%s %s\"\n%s.\n", command_typed(c), c->args, c->summary);
-		if (c->text)
-			printf(".PP\n%s\n", c->text);
-		print_man_options(c->options, c->option_count);
-		if (c->changes)
-			print_man_options(&dry_row, 1);
-		if (c->reads || c->changes)
-			print_man_options(&json_row, 1);
-		if (c->terms)
-			print_man_terms(c);
-	}
+	for (size_t i = 0; i < command_count; i++)
+		print_man_command(commands[i]);
 	printf(".SH OPTIONS\nThese are understood by every command, before or after it.\n");
 	print_man_options(global_options, global_option_count);
 }

@@ -99,40 +99,59 @@ static int run_status(struct invocation *in)
 	return wrong || unguarded ? EXIT_DRIFT : EXIT_DONE;
 }
 
-static int run_hook(struct invocation *in)
+static int run_install(struct invocation *in)
 {
-	const char *what = in->args[0], *program = option_of(in, "program");
 	struct vfctl_change *change;
-	int r;
+	int r = vfctl_hook_install_plan(in->ctx, option_of(in, "program"), &change);
 
-	if (strcmp(what, "status") == 0)
-		return run_status(in);
-	if (strcmp(what, "install") == 0) {
-		r = vfctl_hook_install_plan(in->ctx, program, &change);
-		return r < 0 ? fail(in, r) : run_change(in, change, "the hook is installed");
-	}
-	if (strcmp(what, "remove") == 0) {
-		r = vfctl_hook_remove_plan(in->ctx, &change);
-		return r < 0 ? fail(in, r) : run_change(in, change, "the hook is removed");
-	}
-	return usage(in, "'%s' is not install, status or remove", what);
+	return r < 0 ? fail(in, r) : run_change(in, change, "the hook is installed");
 }
 
-static const struct option_row options[] = {
+static int run_remove(struct invocation *in)
+{
+	struct vfctl_change *change;
+	int r = vfctl_hook_remove_plan(in->ctx, &change);
+
+	return r < 0 ? fail(in, r) : run_change(in, change, "the hook is removed");
+}
+
+static const struct option_row install_options[] = {
 	{"program", 0, "FILE", "hook program to install (default: this vfctl's)", NULL},
 };
+static const struct command cmd_install = {
+	.name = "install", .typed = "hook install", .sub = true,
+	.args = "",
+	.summary = "Install libvirt's hook",
+	.changes = true,
+	OPTIONS(install_options),
+	.run = run_install,
+};
+
+static const struct command cmd_hook_status = {
+	.name = "status", .typed = "hook status", .sub = true,
+	.args = "",
+	.summary = "Show whether libvirt uses the hook",
+	.text = "The status is 3 when libvirt would not run it, or when a domain runs without its policy\n"
+		"because libvirt did not run it.",
+	.reads = true,
+	.run = run_status,
+};
+
+static const struct command cmd_remove = {
+	.name = "remove", .typed = "hook remove", .sub = true,
+	.args = "",
+	.summary = "Remove libvirt's hook",
+	.changes = true,
+	.run = run_remove,
+};
+
+static const struct command *const subs[] = {&cmd_install, &cmd_hook_status, &cmd_remove, NULL};
 
 const struct command cmd_hook = {
 	.name = "hook",
-	.args = "install|status|remove",
+	.args = "VERB",
 	.summary = "install libvirt's hook, look whether libvirt uses it, or remove it",
 	.text = "The hook gives a domain's VFs their identity and policy when it starts, and takes\n"
-		"them back when it ends. The status is 3 when libvirt would not run it, or when a domain\n"
-		"runs without its policy because libvirt did not run it.",
-	.min_args = 1,
-	.max_args = 1,
-	.words = "install status remove",
-	.changes = true,
-	OPTIONS(options),
-	.run = run_hook,
+		"them back when it ends.",
+	.subs = subs,
 };

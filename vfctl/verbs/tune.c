@@ -2,47 +2,73 @@
 /* tune: interrupt moderation and what else makes a card fast, set, shown and found by measurement. */
 #include "verbs/tune.h"
 
-static const struct verb verbs[] = {
-	{"profiles", "", 0, 0, tune_run_profiles, ""},
-	{"show", "[DOMAIN | PF [PROFILE] [SETTING=VALUE...]]", 0, ARGS_MAX - 1, tune_run_show, ""},
-	{"set", "PF [PROFILE] [SETTING=VALUE...]", 2, ARGS_MAX - 1, tune_run_set, ""},
-	{"guest", "DOMAIN|GUEST.yaml --profile NAME", 1, 1, tune_run_guest,
-		" profile cloud-init apply output "},
+static const struct command cmd_tune_profiles = {
+	.name = "profiles", .typed = "tune profiles", .sub = true,
+	.args = "",
+	.summary = "List the tuning profiles that host.yaml and guest.yaml can name",
+	.reads = true,
+	.run = tune_run_profiles,
 };
 
-static int run_tune(struct invocation *in)
-{
-	return run_verb(in, verbs, ARRAY_SIZE(verbs));
-}
-
-static const struct option_row options[] = {
-	{"output", 0, "DIR", "of guest: write the files below it", NULL},
-	{"profile", 0, "NAME", "of guest: what it is tuned for (default: what it asks for itself)", NULL},
-	{"cloud-init", 0, "FILE", "of guest: write user-data for cloud-init (-: standard output)", NULL},
-	{"apply", 0, NULL, "of guest: by its agent write the files into the running guest, and set it now",
-		NULL},
+static const struct command cmd_tune_show = {
+	.name = "show", .typed = "tune show", .sub = true,
+	.args = "[DOMAIN | PF [PROFILE] [SETTING=VALUE...]]",
+	.summary = "Show the interrupt moderation of PFs, or the tuning of a running guest",
+	.text = "For PFs it prints the moderation now, what host.yaml declares (tuning: in a PF's\n"
+		"entry), and what the driver makes of that. A profile or settings in the words of\n"
+		"ethtool -C show what the driver would make of these. For a domain it prints governors,\n"
+		"C-states and where its interrupts go.\n"
+		"Examples: vfctl tune show ens1; vfctl tune show ens1 latency; vfctl tune show web.",
+	.max_args = ARGS_MAX - 1,
+	.operand = OPERAND_ANY,
+	.reads = true,
+	.run = tune_run_show,
 };
+
+static const struct command cmd_tune_set = {
+	.name = "set", .typed = "tune set", .sub = true,
+	.args = "PF [PROFILE] [SETTING=VALUE...]",
+	.summary = "Set the interrupt moderation of a PF now",
+	.text = "Where the driver does not take a value it gets the nearest legal one. Every value is\n"
+		"read back. host.yaml declares what holds after a reboot.\n"
+		"Examples: vfctl tune set ens1 latency; vfctl tune set ens1 rx-usecs=10 --dry-run.",
+	.min_args = 2,
+	.max_args = ARGS_MAX - 1,
+	.operand = OPERAND_PF,
+	.changes = true,
+	.run = tune_run_set,
+};
+
+static const struct option_row guest_options[] = {
+	{"profile", 0, "NAME", "what to tune for (default: the guest's own profile)", NULL},
+	{"output", 0, "DIR", "write the files below this directory", NULL},
+	{"cloud-init", 0, "FILE", "write user-data for cloud-init (-: standard output)", NULL},
+	{"apply", 0, NULL, "write the files into the running guest through its agent, and set the "
+		"values now", NULL},
+};
+static const struct command cmd_tune_guest = {
+	.name = "guest", .typed = "tune guest", .sub = true,
+	.args = "DOMAIN|GUEST.yaml",
+	.summary = "Make the files that tune a guest from the inside",
+	.text = "The interrupt moderation of a passed-through VF belongs to the guest's driver, so the\n"
+		"guest gets files for it.\n"
+		"Examples: vfctl tune guest web --profile latency; vfctl tune guest web --apply.",
+	.min_args = 1,
+	.max_args = 1,
+	.operand = OPERAND_DOMAIN,
+	.changes = true,
+	OPTIONS(guest_options),
+	.run = tune_run_guest,
+};
+
+static const struct command *const subs[] = {&cmd_tune_profiles, &cmd_tune_show, &cmd_tune_set,
+	&cmd_tune_guest, NULL};
 
 const struct command cmd_tune = {
 	.name = "tune",
 	.args = "VERB ...",
 	.summary = "interrupt moderation and profiles of tuning",
-	.text = "tune profiles lists the profiles that host.yaml and guest.yaml can name.\n"
-		"tune show [PF] prints the interrupt moderation of PFs beside what host.yaml wants\n"
-		"(tuning: in a PF's entry), and what the driver makes of it; tune show PF latency asks\n"
-		"what a profile, or settings in the words of ethtool -C, would come to; tune show DOMAIN\n"
-		"what a running guest has: governors, C-states, where its interrupts go. tune set PF\n"
-		"latency rx-usecs=10 sets it now, the nearest legal value where the driver does not take\n"
-		"the one that was asked for, and reads it back.\n"
-		"tune guest DOMAIN --profile latency writes the guest's half: interrupt moderation of a\n"
-		"passed-through VF belongs to the guest's driver, so the guest gets files for it.\n"
-		"tune search DEVICE --to ADDRESS measures which setting is best for a workload; see\n"
+	.text = "tune search DEVICE --to ADDRESS measures which setting is best for a workload; see\n"
 		"vfctl tune search --help (package vfctl-bench).",
-	.min_args = 1,
-	.max_args = ARGS_MAX,
-	.words = "profiles show set guest search",
-	.reads = true,
-	.changes = true,
-	OPTIONS(options),
-	.run = run_tune,
+	.subs = subs,
 };
