@@ -46,9 +46,20 @@ hook() {
 			${SIM_FAULT:+SIM_FAULT="$SIM_FAULT"} \
 			${SIM_FAULT_HIT:+SIM_FAULT_HIT="$SIM_FAULT_HIT"} \
 			${SIM_RUN:+SIM_RUN="$SIM_RUN"} \
+			${SIM_COUNTS:+SIM_COUNTS="$SIM_COUNTS"} \
 			ASAN_OPTIONS="$ASAN_OPTIONS" \
 			${WRAP-} "$tests/hook-sim" "$name" "$1" begin -
 	) <"${2:-/dev/null}"
+}
+
+# reads COMMAND...: how often that reads the inventory, the store and domains (kernel/counts.c).
+reads() {
+	local status=0
+	SIM_COUNTS=$PWD/counts "$@" >counted 2>&1 || status=$?
+	cat counts
+	rm -f counts
+	[ $status = 0 ] || cat counted
+	return $status
 }
 
 # lease DOMAIN.xml: what vfctl define leases to the domain, by the metadata in its XML.
