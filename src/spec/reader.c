@@ -163,8 +163,8 @@ static int fail_no_map(const struct reader *r, const struct doc_node *node, cons
 int reader_table(struct reader *r, const struct doc_node *node, const struct table *table,
 	void *object, const struct doc_node **ret_seen)
 {
-	struct key key;
-	size_t index;
+	struct key key = {0};
+	size_t index = 0;
 
 	table_key(table, 0, &key);
 	if (node->kind != DOC_MAP)
@@ -220,7 +220,7 @@ int reader_short(struct reader *r, const struct key *key, const struct doc_node 
 int reader_attr(struct reader *r, const struct key *key, const struct doc_node *value,
 	struct vfctl_vf_attrs *io)
 {
-	const char *text;
+	const char *text = "";
 	int error = reader_text(r, key, value, &text);
 
 	if (error < 0)
@@ -278,7 +278,7 @@ int reader_text(struct reader *r, const struct key *key, const struct doc_node *
 int read_u32(struct reader *r, const struct key *key, const struct doc_node *value,
 	void *object)
 {
-	const char *text;
+	const char *text = "";
 	uint64_t number;
 	int error = reader_text(r, key, value, &text);
 
@@ -298,7 +298,7 @@ int read_u32(struct reader *r, const struct key *key, const struct doc_node *val
 int read_switch(struct reader *r, const struct key *key, const struct doc_node *value,
 	void *object)
 {
-	const char *text;
+	const char *text = "";
 	int error = reader_text(r, key, value, &text);
 
 	if (error == 0 && parse_bool(text, AT(bool)) < 0)
@@ -311,7 +311,7 @@ static int find_word(struct reader *r, const struct key *key,
 	const struct doc_node *value, unsigned *ret)
 {
 	_buf_ struct buf known = {0};
-	const char *text;
+	const char *text = "";
 	int error = reader_text(r, key, value, &text);
 
 	if (error < 0)
@@ -352,7 +352,7 @@ static int keep_key(struct reader *r, const char *text, char **member)
 int read_word_text(struct reader *r, const struct key *key, const struct doc_node *value,
 	void *object)
 {
-	unsigned index;
+	unsigned index = 0;
 	int error = find_word(r, key, value, &index);
 
 	return error < 0 ? error : keep_key(r, key->words[index], AT(char *));
@@ -361,7 +361,7 @@ int read_word_text(struct reader *r, const struct key *key, const struct doc_nod
 int read_string(struct reader *r, const struct key *key, const struct doc_node *value,
 	void *object)
 {
-	const char *text;
+	const char *text = "";
 	int error = reader_text(r, key, value, &text);
 
 	if (error < 0)
@@ -376,7 +376,7 @@ int read_string(struct reader *r, const struct key *key, const struct doc_node *
 int read_line(struct reader *r, const struct key *key, const struct doc_node *value,
 	void *object)
 {
-	const char *text;
+	const char *text = "";
 	int error = reader_text(r, key, value, &text);
 
 	if (error < 0)
@@ -394,7 +394,7 @@ int read_line(struct reader *r, const struct key *key, const struct doc_node *va
 int read_path(struct reader *r, const struct key *key, const struct doc_node *value,
 	void *object)
 {
-	const char *text;
+	const char *text = "";
 	int error = reader_text(r, key, value, &text);
 
 	if (error < 0)
@@ -415,7 +415,7 @@ struct unit {
 static int read_duration(struct reader *r, const struct key *key,
 	const struct doc_node *value, const struct unit *units, uint64_t *ret_ms)
 {
-	const char *text, *unit;
+	const char *text = "", *unit;
 	char number[12] = "";
 	uint64_t n;
 	int error = reader_text(r, key, value, &text);
@@ -441,7 +441,7 @@ int read_seconds(struct reader *r, const struct key *key, const struct doc_node 
 {
 	static const struct unit units[] = {{"s", 1000}, {"m", 60000}, {"h", 3600000},
 		{"d", 86400000}, {NULL, 0}};
-	uint64_t ms;
+	uint64_t ms = 0;
 	int error = read_duration(r, key, value, units, &ms);
 
 	if (error < 0)
@@ -458,7 +458,7 @@ int read_milliseconds(struct reader *r, const struct key *key,
 	const struct doc_node *value, void *object)
 {
 	static const struct unit units[] = {{"ms", 1}, {"s", 1000}, {"m", 60000}, {NULL, 0}};
-	uint64_t ms;
+	uint64_t ms = 0;
 	int error = read_duration(r, key, value, units, &ms);
 
 	if (error < 0)

@@ -317,7 +317,7 @@ int state_file_open(struct vfctl_ctx *ctx, bool write, struct db **ret_db)
 {
 	_cleanup_(closep) struct db *db = NULL;
 	const struct db *opened;
-	int r, version;
+	int r, version = 0;
 
 	if (share_open(ctx, write, ret_db))
 		return 0;
