@@ -8,52 +8,13 @@
 #include <unistd.h>
 
 #include "command.h"
+#include "command_line.h"
 #include "main.h"
 #include "progress.h"
 #include "result.h"
 #include "vfctl/host.h"
 
-const struct option_row global_options[] = {
-	{"host", 0, "FILE|DIR", "read a captured host instead of this one", NULL},
-	{"host-yaml", 0, "FILE|DIR", "what this host declares (default /etc/vfctl/host.yaml); DIR: all its "
-		"*.yaml", NULL},
-	{"state", 0, "FILE", "state file (default /var/lib/vfctl/state.db)", NULL},
-	{"connect", 'c', "URI", "libvirt to talk to (default qemu:///system)",
-		"qemu:///system qemu:///session test:///default"},
-	{"timeout", 0, "SECONDS", "longest wait for one write to the kernel (default 120)", NULL},
-	{"quiet", 'q', NULL, "print no progress", NULL},
-	{"verbose", 'v', NULL, "print every read-back and write as well", NULL},
-	{"help", 'h', NULL, "print help", NULL},
-	{"version", 'V', NULL, "print the version", NULL},
-};
-const size_t global_option_count = ARRAY_SIZE(global_options);
-
-static const struct option_row json_option = {"json", 0, NULL, "print JSON", NULL};
-static const struct option_row dry_run_option = {"dry-run", 'n', NULL,
-	"print the steps, change nothing", NULL};
-
 static struct vfctl_ctx *signal_ctx;
-
-const struct command *command_find(const char *name)
-{
-	for (size_t i = 0; i < command_count; i++)
-		if (strcmp(commands[i]->name, name) == 0)
-			return commands[i];
-	return NULL;
-}
-
-const char *command_typed(const struct command *command)
-{
-	return command->typed ? command->typed : command->name;
-}
-
-const char *option_of(const struct invocation *in, const char *name)
-{
-	for (size_t i = 0; i < in->option_count; i++)
-		if (strcmp(in->options[i].name, name) == 0)
-			return in->options[i].value;
-	return NULL;
-}
 
 /* ---- warnings ---- */
 
@@ -313,185 +274,6 @@ int run_change(struct invocation *in, struct vfctl_change *change, const char *d
 	return r < 0 ? fail(in, r) : status;
 }
 
-/* ---- the command line ---- */
-
-static const struct option_row *find_in(const struct option_row *rows, size_t count,
-	const char *name, size_t len)
-{
-	for (size_t i = 0; i < count; i++) {
-		if (strlen(rows[i].name) == len && !strncmp(rows[i].name, name, len))
-			return &rows[i];
-		if (len == 1 && rows[i].letter && rows[i].letter == name[0])
-			return &rows[i];
-	}
-	return NULL;
-}
-
-/* Before the verb of @command is known its options are those of all its verbs. */
-static const struct option_row *find_option(const struct command *command, const char *name,
-	size_t len)
-{
-	const struct option_row *row = find_in(global_options, global_option_count, name, len);
-
-	for (const struct command *const *s = command ? command->subs : NULL; s && *s && !row; s++)
-		row = find_option(*s, name, len);
-	if (!row && command)
-		row = find_in(command->options, command->option_count, name, len);
-	if (!row && (!command || command->reads || command->changes))
-		row = find_in(&json_option, 1, name, len);
-	if (!row && (!command || command->changes))
-		row = find_in(&dry_run_option, 1, name, len);
-	return row;
-}
-
-static bool may_repeat(const struct invocation *in, const struct option_row *row)
-{
-	const char *repeats = in->command ? in->command->repeats : NULL;
-
-	return repeats && strcmp(repeats, row->name) == 0;
-}
-
-/* "create ", or "" before the command. */
-static const char *typed_blank(const struct invocation *in)
-{
-	static char text[64];
-
-	snprintf(text, sizeof(text), "%s%s", in->command ? command_typed(in->command) : "",
-		in->command ? " " : "");
-	return text;
-}
-
-/* One option at argv[*i], its value perhaps in the next word. */
-static int take_option(struct invocation *in, char **argv, int argc, int *i)
-{
-	bool is_long = argv[*i][1] == '-';
-	const char *name = argv[*i] + (is_long ? 2 : 1);
-	const char *equals = is_long ? strchr(name, '=') : NULL;
-	size_t len = equals ? (size_t)(equals - name) : strlen(name);
-	const struct option_row *row = NULL;
-	const char *value = "";
-
-	if (is_long ? len > 1 : len == 1)
-		row = find_option(in->command, name, len);
-	if (!row)
-		return usage(in, "unknown option %s (%s %s--help lists them)", argv[*i],
-			in->command ? "vfctl" : this_program.typed, typed_blank(in));
-	if (!row->arg && equals)
-		return usage(in, "--%s takes no value", row->name);
-	if (row->arg && equals)
-		value = equals + 1;
-	else if (row->arg && *i + 1 < argc)
-		value = argv[++*i];
-	else if (row->arg)
-		return usage(in, "--%s needs a value: %s", row->name, row->arg);
-	if (option_of(in, row->name) && row->arg && !may_repeat(in, row))
-		return usage(in, "--%s is given twice", row->name);
-	if (in->option_count == OPTIONS_MAX)
-		return usage(in, "too many options");
-	in->options[in->option_count].name = row->name;
-	in->options[in->option_count++].value = value;
-	return 0;
-}
-
-/* The verb of a command that has several; vfctl-bench carries some out. */
-static int take_sub(struct invocation *in, const char *word)
-{
-	const struct command *const *sub = in->command->subs;
-	char names[256] = "";
-
-	for (; *sub && strcmp((*sub)->name, word) != 0; sub++)
-		snprintf(names + strlen(names), sizeof(names) - strlen(names), "%s%s", *names ? ", " : "",
-			(*sub)->name);
-	if (*sub) {
-		in->command = *sub;
-		in->args[in->arg_count++] = word;
-		return 0;
-	}
-	for (size_t i = 0; i < this_program.delegate_count; i++)
-		if (strcmp(this_program.delegates[i].command, in->command->name) == 0)
-			snprintf(names + strlen(names), sizeof(names) - strlen(names), ", %s",
-				this_program.delegates[i].argument);
-	return usage(in, "'%s' is not one of: %s", word, names);
-}
-
-static int take_word(struct invocation *in, const char *word)
-{
-	if (!in->command) {
-		in->command = command_find(word);
-		if (!in->command)
-			return usage(in, "unknown command '%s' (%s --help lists them)", word,
-				this_program.typed);
-		return 0;
-	}
-	if (in->command->subs)
-		return take_sub(in, word);
-	if (in->arg_count == in->command->max_args + in->command->sub)
-		return usage(in, "'%s' is one argument too many: vfctl %s%s%s", word,
-			command_typed(in->command), *in->command->args ? " " : "",
-			in->command->args);
-	in->args[in->arg_count++] = word;
-	return 0;
-}
-
-/* A leading "-" followed by a digit is an argument (a count of -1), not an option. */
-static bool is_option(const char *word)
-{
-	return word[0] == '-' && word[1] && !(word[1] >= '0' && word[1] <= '9');
-}
-
-/* Before all else: what is wrong with the words is an answer in JSON too. */
-static bool wants_json(int argc, char **argv)
-{
-	bool wanted = false;
-
-	for (int i = 1; i < argc && strcmp(argv[i], "--") != 0; i++)
-		wanted |= strcmp(argv[i], "--json") == 0;
-	return wanted;
-}
-
-static int take_apart(struct invocation *in, int argc, char **argv)
-{
-	bool only_words = false;
-	int status = 0;
-
-	for (int i = 1; i < argc && status == 0; i++) {
-		if (!only_words && strcmp(argv[i], "--") == 0)
-			only_words = true;
-		else if (!only_words && is_option(argv[i]))
-			status = take_option(in, argv, argc, &i);
-		else
-			status = take_word(in, argv[i]);
-	}
-	in->json = option_of(in, "json");
-	in->dry_run = option_of(in, "dry-run");
-	in->quiet = option_of(in, "quiet");
-	return status;
-}
-
-int option_seconds(const struct invocation *in, const char *option, unsigned min, unsigned max,
-	unsigned *ret)
-{
-	static const struct {
-		const char *name;
-		unsigned long seconds;
-	} units[] = {{"", 1}, {"s", 1}, {"m", 60}, {"h", 3600}};
-	const char *text = option_of(in, option);
-	unsigned long n;
-	char *end;
-
-	if (!text)
-		return 0;
-	n = strtoul(text, &end, 10);
-	for (size_t i = 0; *text >= '0' && *text <= '9' && i < ARRAY_SIZE(units); i++)
-		if (strcmp(end, units[i].name) == 0 && n <= max / units[i].seconds &&
-			n * units[i].seconds >= min) {
-			*ret = (unsigned)(n * units[i].seconds);
-			return 0;
-		}
-	return usage(in, "--%s must be %u to %u seconds, such as 90, 90s, 30m or 1h, not '%s'", option,
-		min, max, text);
-}
-
 static int set_timeout(struct invocation *in)
 {
 	unsigned seconds = 0;
@@ -562,13 +344,9 @@ static int run_vfctl(struct invocation *in)
 		print_help();
 		return EXIT_USAGE;
 	}
-	for (size_t i = 0; i < in->option_count; i++)
-		if (!find_option(in->command, in->options[i].name, strlen(in->options[i].name)))
-			return usage(in, "unknown option --%s (vfctl %s --help lists them)",
-				in->options[i].name, command_typed(in->command));
-	if (in->command->subs || in->arg_count < in->command->min_args + in->command->sub)
-		return usage(in, "needs: vfctl %s %s", command_typed(in->command), in->command->args);
-	status = set_up(in);
+	status = command_line_check(in);
+	if (!status)
+		status = set_up(in);
 	if (status)
 		return status;
 	do {
@@ -607,10 +385,10 @@ int main(int argc, char **argv)
 		fputs("vfctl: out of memory\n", stderr);
 		return EXIT_FAILED;
 	}
-	in.json = wants_json(argc, argv);
+	in.json = command_line_wants_json(argc, argv);
 	status = this_program.delegate ? this_program.delegate(&in, argv) : -1;
 	if (status < 0) {
-		status = take_apart(&in, argc, argv);
+		status = command_line_read(&in, argc, argv);
 		if (!status)
 			status = run_vfctl(&in);
 	}
