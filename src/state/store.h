@@ -11,7 +11,9 @@
  * each call below is one transaction. A VF and a CPU are primary keys, so that two
  * commands at once cannot hand out the same one whatever they planned.
  */
-struct store;
+struct store {
+	struct db *db;
+};
 struct journal_entry;
 struct op;
 
