@@ -172,7 +172,7 @@ check "no server is left there" no_servers
 killed_remote() {
 	in_vf vfctl bench run /run/lab/remote.yaml --output "$results/remote2" --trials 20 >/dev/null 2>&1 &
 	until pgrep -x sockperf >/dev/null; do sleep 0.1; done
-	pkill -KILL -x vfctl
+	pkill -KILL -x vfctl-bench
 	! wait $!
 } 2>/dev/null
 check "killed -9 with a server there" killed_remote
