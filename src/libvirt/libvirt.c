@@ -297,16 +297,19 @@ static int wait_removal(struct vfctl_ctx *ctx, struct removal *state, unsigned t
 }
 
 /* libvirt returns from a live detach when the guest was asked: the event is the end. */
+/* As VIR_DOMAIN_EVENT_CALLBACK(), by way of a type that each function may be cast to and from. */
+#define EVENT_CALLBACK(function) ((virConnectDomainEventGenericCallback)(void (*)(void))(function))
+
 static int detach_live(struct vfctl_ctx *ctx, struct vfctl_hypervisor *self,
 	virDomainPtr domain, const char *xml, unsigned flags, unsigned timeout_ms)
 {
 	virConnectPtr conn = conn_of(self);
 	struct removal state = {0};
 	int removed = sym_virConnectDomainEventRegisterAny(conn, domain,
-		VIR_DOMAIN_EVENT_ID_DEVICE_REMOVED, VIR_DOMAIN_EVENT_CALLBACK(on_removed), &state,
+		VIR_DOMAIN_EVENT_ID_DEVICE_REMOVED, EVENT_CALLBACK(on_removed), &state,
 		NULL);
 	int refused = sym_virConnectDomainEventRegisterAny(conn, domain,
-		VIR_DOMAIN_EVENT_ID_DEVICE_REMOVAL_FAILED, VIR_DOMAIN_EVENT_CALLBACK(on_refused),
+		VIR_DOMAIN_EVENT_ID_DEVICE_REMOVAL_FAILED, EVENT_CALLBACK(on_refused),
 		&state, NULL);
 	int r;
 
