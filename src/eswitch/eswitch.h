@@ -7,7 +7,7 @@
 #include "sriov/eswitch.h"
 
 /*
- * op_eswitch      PF   "legacy" or "switchdev"; refused while somebody has a VF of it
+ * op_eswitch      PF   "legacy" or "switchdev"; refused while a VF of it is in use
  * op_representor  VF   the bridge that its representor is a port of, "-" none; "- down"
  */
 extern const struct op_type op_eswitch, op_representor;
@@ -25,7 +25,7 @@ bool eswitch_renews_vfs(const struct vfctl_pf *pf, enum vfctl_eswitch want);
  * -EOPNOTSUPP the driver has none.
  */
 int eswitch_changes(struct vfctl_ctx *ctx, const struct vfctl_pf *pf, enum vfctl_eswitch want);
-/* -EBUSY: somebody has a VF of the PF, naming who. */
+/* -EBUSY: a VF of the PF is in use; the message names the user. */
 #define ESWITCH_MEANWHILE "the eswitch changes its mode"
 int eswitch_check_unused(struct vfctl_ctx *ctx, const struct vfctl_pf *pf, const char *meanwhile);
 /* The step alone. */

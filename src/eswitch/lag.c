@@ -222,7 +222,7 @@ static int observe_miimon(struct vfctl_ctx *ctx, const struct op *op, char **ret
 	return host_read(ctx, ret, NET "%s/bonding/miimon", op->target);
 }
 
-/* A bond that went since is none to be put back. */
+/* A bond that was removed since is not restored. */
 static int write_miimon(struct vfctl_ctx *ctx, const struct op *op, bool back)
 {
 	const char *text = back ? op->before : op->want;
