@@ -2,8 +2,6 @@
 /* All that is searched for one or several guests: split or not, together or one by one. */
 #include "placement/search/batch.h"
 
-/* Guests of a batch one by one may take the steps of so many searches; mostly they take few. */
-#define QUEUE_SEARCHES 2
 /* To find which guests fit nowhere, all together. */
 #define NOWHERE_STEPS 50000
 
@@ -111,13 +109,12 @@ static int run_batch(struct vfctl_ctx *ctx, const struct capacity *capacity,
 	const struct vfctl_request *requests, size_t count, const struct search_limits *all,
 	struct search_result *ret)
 {
-	const struct search_limits limits = {QUEUE_SEARCHES * all->max_steps, all->deadline_ms};
 	struct search_result queue = {0}, better;
 	int r = run_plan(ctx, capacity, requests, count, NULL, all, ret);
 
 	if (r < 0 || ret->gap_level != VFCTL_LEVEL_PLACED)
 		return r;
-	r = plan_one_by_one(ctx, capacity, requests, count, &limits, &queue);
+	r = plan_one_by_one(ctx, capacity, requests, count, all, &queue);
 	ret->steps += queue.steps;
 	ret->clock |= queue.clock;
 	if (r == 0 && count_placed(&queue, count) > ret->value[VFCTL_LEVEL_PLACED]) {

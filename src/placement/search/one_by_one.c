@@ -8,17 +8,12 @@
 #include "placement/search/batch.h"
 #include "placement/search/branch.h"
 
-/* A guest may take so many times its share of the steps that are left: most take a few. */
-#define STEPS_SHARES 8
-/* .. and always so many. */
-#define STEPS_LEAST 100
-
 struct queue {
 	struct vfctl_ctx *ctx;
 	struct capacity after; /* borrows all but the groups */
 	const struct vfctl_request *requests;
 	size_t count;
-	struct search_limits limits; /* steps: those that are left */
+	struct search_limits limits; /* of each guest, as if it were alone */
 	struct search_result *result;
 };
 
@@ -45,11 +40,8 @@ static bool is_hopeless(const struct queue *q, const struct demand *order, size_
 	return false;
 }
 
-static int place_next(struct queue *q, const struct demand *next, size_t left)
+static int place_next(struct queue *q, const struct demand *next)
 {
-	uint64_t share = q->limits.max_steps / left * STEPS_SHARES + STEPS_LEAST;
-	const struct search_limits limits = {.deadline_ms = q->limits.deadline_ms,
-		.max_steps = share < q->limits.max_steps ? share : q->limits.max_steps + STEPS_LEAST};
 	struct chosen *to = &q->result->chosen[next->index];
 	struct search_result found;
 	struct demand demand;
@@ -58,7 +50,7 @@ static int place_next(struct queue *q, const struct demand *next, size_t left)
 	q->after.next_share = request_has_auto(next->request);
 	capacity_judge(&q->after);
 	demand_init(&q->after, next->request, 0, &demand);
-	r = search_run(q->ctx, &q->after, &demand, 1, NULL, &limits, &found);
+	r = search_run(q->ctx, &q->after, &demand, 1, NULL, &q->limits, &found);
 	if (r < 0)
 		return r;
 	*to = found.chosen[0];
@@ -66,7 +58,6 @@ static int place_next(struct queue *q, const struct demand *next, size_t left)
 	plan_take(&q->after, next->request, to, &q->after);
 	q->result->steps += found.steps;
 	q->result->clock |= found.clock;
-	q->limits.max_steps -= found.steps < q->limits.max_steps ? found.steps : q->limits.max_steps;
 	return 0;
 }
 
@@ -91,6 +82,6 @@ int plan_one_by_one(struct vfctl_ctx *ctx, const struct capacity *capacity,
 	qsort(order, count, sizeof(*order), smallest_first);
 	for (size_t i = 0; i < count && r == 0; i++)
 		if (!is_hopeless(q, order, i))
-			r = place_next(q, &order[i], count - i);
+			r = place_next(q, &order[i]);
 	return r;
 }

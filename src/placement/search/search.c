@@ -443,10 +443,7 @@ static void run_greedy(struct search *s, bool first)
 	greedy(s, 0);
 }
 
-/*
- * The plan that is known, but for guests that are split more than this search splits them: then it
- * cannot judge what comes of it.
- */
+/* The plan that is known. */
 static void replay(struct search *s, size_t depth)
 {
 	size_t nodes = s->capacity->node_count;
@@ -457,7 +454,7 @@ static void replay(struct search *s, size_t depth)
 		return;
 	}
 	known = &s->known[s->demands[depth].index];
-	if (known->placed && known->option.cell_count <= s->demands[depth].most_cells &&
+	if (known->placed &&
 		with_option(s, depth, &known->option, known->cells, replay) != 0)
 		return;
 	s->now[depth].placed = false;
@@ -497,6 +494,21 @@ static bool run_pass(struct search *s, unsigned levels, uint64_t steps)
 	return s->proven || (!s->stopped && !s->cut && !s->error);
 }
 
+/* A guest may be split as far as it is in the plan that is known, and so may those that ask the same. */
+static void allow_known_cells(struct search *s)
+{
+	for (size_t i = 0; s->known && i < s->count; i++) {
+		struct demand *type = &s->demands[s->demands[i].type];
+		const struct chosen *known = &s->known[s->demands[i].index];
+
+		if (!known->placed || known->option.cell_count <= type->most_cells)
+			continue;
+		type->most_cells = known->option.cell_count;
+		type->split = type->can_be_local = true;
+		type->least_distance = 0;
+	}
+}
+
 static void prepare_search(struct search *s)
 {
 	memcpy(s->rooms, s->capacity->start, s->capacity->node_count * sizeof(*s->rooms));
@@ -517,11 +529,16 @@ static void prepare_search(struct search *s)
 			demand_judge_alone(s, &s->demands[i], &s->lists[0]);
 			spend_first(s, s->lists[0].work);
 		}
-		s->demands[i].reach = s->demands[s->demands[i].type].reach;
-		s->demands[i].least_distance = s->demands[s->demands[i].type].least_distance;
-		s->demands[i].can_be_local = s->demands[s->demands[i].type].can_be_local;
-		s->demands[i].most_cells = s->demands[s->demands[i].type].most_cells;
-		s->demands[i].split = s->demands[s->demands[i].type].split;
+	}
+	allow_known_cells(s);
+	for (size_t i = 0; i < s->count; i++) {
+		const struct demand *type = &s->demands[s->demands[i].type];
+
+		s->demands[i].reach = type->reach;
+		s->demands[i].least_distance = type->least_distance;
+		s->demands[i].can_be_local = type->can_be_local;
+		s->demands[i].most_cells = type->most_cells;
+		s->demands[i].split = type->split;
 		s->demands[i].slack = demand_slack(s->capacity, &s->demands[i]);
 	}
 }
