@@ -11,7 +11,7 @@
 struct fault {
 	struct host host;
 	struct host *inner;
-	unsigned left;
+	unsigned left, first; /* calls until it fails: now, and at the beginning */
 	int error;
 	bool late; /* the call does its work, and fails then */
 	bool on;   /* all calls after it fail as well */
@@ -229,7 +229,7 @@ int fault_host_new(struct host *inner, unsigned n, int error, const char *how,
 
 	if (r == 0) {
 		fault_of(*ret_host)->inner = inner;
-		fault_of(*ret_host)->left = n;
+		fault_of(*ret_host)->left = fault_of(*ret_host)->first = n;
 		fault_of(*ret_host)->error = error;
 		fault_of(*ret_host)->run = str_eq(how, "run");
 		fault_of(*ret_host)->kill = str_starts(how, "kill");
@@ -248,4 +248,9 @@ int fault_host_new(struct host *inner, unsigned n, int error, const char *how,
 bool fault_hit(const struct host *h)
 {
 	return ((const struct fault *)h)->hit;
+}
+
+unsigned fault_calls(const struct host *h)
+{
+	return ((const struct fault *)h)->first - ((const struct fault *)h)->left;
 }

@@ -88,6 +88,8 @@ void fault_state(void);
 extern int sim_inside;
 /* True when the call that should fail was reached. */
 bool fault_hit(const struct host *h);
+/* Calls that were counted so far. */
+unsigned fault_calls(const struct host *h);
 
 /* ---- between the files of the simulator ---- */
 int sim_pf_read(struct host *h, const struct vfctl_bdf *bdf, struct sim_pf *ret);

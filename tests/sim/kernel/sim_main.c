@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * What the programs of the sim tier link instead of the running kernel. The tree is
- * $SIM_ROOT; $SIM_FAULT is "N", "N:ERRNO" or "N:ERRNO:late" (or :on, :kill, :kill-late), and $SIM_FAULT_HIT names a file that is
- * made when call N was reached.
+ * $SIM_ROOT; $SIM_FAULT is "N", "N:ERRNO" or "N:ERRNO:late" (or :on, :kill, :kill-late),
+ * $SIM_FAULT_HIT names a file that is made when call N was reached, and $SIM_FAULT_CALLS one that
+ * gets a line with the number of calls.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -14,6 +15,17 @@
 const char main_bench_program[] = "vfctl-bench-sim";
 
 static struct host *watched;
+
+static void tell_calls(void)
+{
+	const char *path = getenv("SIM_FAULT_CALLS");
+	int fd = path && watched ? open(path, O_CREAT | O_WRONLY | O_APPEND | O_CLOEXEC, 0644) : -1;
+
+	if (fd < 0)
+		return;
+	dprintf(fd, "%u\n", fault_calls(watched));
+	close(fd);
+}
 
 static void tell_hit(void)
 {
@@ -33,6 +45,7 @@ static void (*inner_free)(struct host *h);
 static void free_and_tell(struct host *h)
 {
 	tell_hit();
+	tell_calls();
 	inner_free(h);
 }
 
