@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "pci/vectors.h"
 
+#include <errno.h>
 #include <linux/pci_regs.h>
 
 #include "host/host.h"
@@ -22,4 +23,18 @@ unsigned pci_vectors(struct vfctl_ctx *ctx, const struct vfctl_bdf *bdf)
 	if (!at || at + PCI_MSIX_FLAGS + 2 > bytes.len)
 		return 0;
 	return (config_u16(config, at + PCI_MSIX_FLAGS) & PCI_MSIX_FLAGS_QSIZE) + 1;
+}
+
+int pci_own_vectors(struct vfctl_ctx *ctx, const struct vfctl_bdf *bdf, unsigned *ret)
+{
+	char text[VFCTL_BDF_TEXT];
+	_free_ char *link = NULL;
+	int r = host_try_link(ctx, &link, PCI_SYSFS "%s/sriov_vf_msix_count", vfctl_bdf_format(bdf, text));
+
+	*ret = 0;
+	if (r == -ENOENT)
+		return 0;
+	if (r == 0 || r == -EINVAL) /* there, and no link */
+		*ret = pci_vectors(ctx, bdf);
+	return *ret ? 0 : ctx_fail(ctx, -EIO, "how many MSI-X vectors %s has cannot be read", text);
 }

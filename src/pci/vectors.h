@@ -12,4 +12,10 @@
  */
 unsigned pci_vectors(struct vfctl_ctx *ctx, const struct vfctl_bdf *bdf);
 
+/*
+ * The same of a VF whose number can be set (it has an sriov_vf_msix_count), and 0 of any other.
+ * @return 0; -EIO: it can be set, and is not known.
+ */
+int pci_own_vectors(struct vfctl_ctx *ctx, const struct vfctl_bdf *bdf, unsigned *ret);
+
 #endif

@@ -75,16 +75,20 @@ static int check_pf(struct vfctl_ctx *ctx, const struct vfctl_pf *pf, unsigned f
 /* ---- how to put it back ---- */
 
 /* Its attributes, and the number of its vectors where the driver gives VFs one of their own. */
-static void add_attrs_back(struct vfctl_selftest *t, const struct vfctl_vf *vf, struct steps *steps)
+static int add_attrs_back(struct vfctl_selftest *t, const struct vfctl_vf *vf, struct steps *steps)
 {
 	struct vfctl_vf_attrs attrs = vf->attrs;
+	unsigned vectors;
+	int r = pci_own_vectors(t->ctx, &vf->bdf, &vectors);
 
-	if (pci_has(t->ctx, &vf->bdf, "sriov_vf_msix_count"))
-		attrs.msix = pci_vectors(t->ctx, &vf->bdf);
-	if (attrs.msix)
+	if (r < 0)
+		return r;
+	attrs.msix = vectors;
+	if (vectors)
 		attrs.mask |= VFCTL_ATTR_MSIX;
 	if (attrs.mask)
 		step_attrs_op(steps, &op_vf_attrs, NULL, &attrs, "%s/%u", t->bdf, vf->index);
+	return 0;
 }
 
 /* No driver probes, then the VFs come back as they were, then probing is as it was. */
@@ -92,6 +96,7 @@ static int add_vfs_back(struct vfctl_selftest *t, struct steps *steps)
 {
 	const struct vfctl_pf *pf = t->pf;
 	char count[12];
+	int r = 0;
 
 	snprintf(count, sizeof(count), "%u", pf->num_vfs);
 	step_add_op(steps, &op_autoprobe, "0", pf->autoprobe ? "1" : "0", t->bdf,
@@ -99,17 +104,18 @@ static int add_vfs_back(struct vfctl_selftest *t, struct steps *steps)
 	step_begin(steps, "%s: %u VF%s", t->name, pf->num_vfs, pf->num_vfs == 1 ? "" : "s");
 	for (uint32_t i = 0; i < pf->num_vfs; i++) {
 		_free_ char *driver = NULL;
-		int r = vf_driver_text(t->ctx, &pf->vfs[i], &driver);
+
+		r = vf_driver_text(t->ctx, &pf->vfs[i], &driver);
 
 		if (r < 0)
 			return r;
 		step_op(steps, &op_vf_driver, NULL, driver, "%s/%u", t->bdf, pf->vfs[i].index);
 	}
-	for (uint32_t i = 0; i < pf->num_vfs; i++)
-		add_attrs_back(t, &pf->vfs[i], steps);
+	for (uint32_t i = 0; i < pf->num_vfs && r == 0; i++)
+		r = add_attrs_back(t, &pf->vfs[i], steps);
 	step_op(steps, &op_numvfs, ANY, count, "%s", t->bdf);
 	step_op(steps, &op_autoprobe, "0", "0", "%s", t->bdf);
-	return 0;
+	return r;
 }
 
 /* What a driver follows the load with it takes no values beside: those first, then the modes. */
