@@ -35,7 +35,7 @@ struct batch {
 	struct vfctl_request requests[GUESTS];
 	struct vfctl_cell_want cells[GUESTS][3];
 	struct vfctl_vf_want wants[GUESTS];
-	char names[GUESTS][4];
+	char names[GUESTS][24];
 	size_t count;
 	/* One at a time: those that are there. */
 	struct vfctl_occupant occupants[GUESTS];
