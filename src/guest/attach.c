@@ -128,7 +128,7 @@ static int add_lease_op(struct vfctl_ctx *ctx, const struct attach *a, struct st
 	_free_ char *want = NULL;
 
 	str_copy(lease.id, sizeof(lease.id), a->lease_id);
-	want = a->new_lease ? lease_to_text(&lease, NULL)
+	want = a->new_lease ? lease_to_text(&lease)
 			    : lease_vf_to_text(a->lease_id, &a->lease_vf, is_run(a));
 	if (!want || !before || (a->left_over && !json))
 		return ctx_oom(ctx);

@@ -28,7 +28,6 @@ struct define {
 	struct vfctl_hypervisor *hv;
 	char *xml;
 	struct vfctl_lease lease; /* cells and vfs owned here */
-	struct asked_shape shape;
 	struct identities lost; /* of the lease that this one replaces: what no VF has any more */
 };
 
@@ -42,24 +41,12 @@ static void define_clear(struct define *d)
 }
 #define _define_ _cleanup_(define_clear)
 
-static void fill_shape(struct define *d)
-{
-	const struct vfctl_guest *g = d->placed->guest;
-	const struct vfctl_assignment *a = vfctl_placement_assignment(d->placed);
-
-	d->shape = (struct asked_shape){.vcpus = g->vcpus - g->shared_vcpus,
-		.isolated = g->threads == VFCTL_THREADS_ISOLATE, .cells = (uint32_t)a->cell_count,
-		.vfs = (uint32_t)a->vf_count, .memory_bytes = a->memory_bytes,
-		.page_bytes = a->page_bytes};
-}
-
 static int fill_lease(struct vfctl_ctx *ctx, struct define *d)
 {
 	const struct vfctl_assignment *a = vfctl_placement_assignment(d->placed);
 	struct vfctl_lease *l = &d->lease;
 	int r;
 
-	fill_shape(d);
 	str_copy(l->id, sizeof(l->id), d->placed->lease_id);
 	str_copy(l->domain_uuid, sizeof(l->domain_uuid), d->placed->guest->uuid);
 	l->domain_name = d->placed->guest->name;
@@ -173,8 +160,8 @@ static int add_define_steps(struct vfctl_ctx *ctx, struct define *d,
 	const struct vfctl_host_spec *spec, struct vfctl_change *change)
 {
 	const struct vfctl_lease *left = d->placed->left;
-	_free_ char *text = lease_to_text(&d->lease, &d->shape);
-	_free_ char *before = left ? lease_to_text(left, NULL) : strdup("");
+	_free_ char *text = lease_to_text(&d->lease);
+	_free_ char *before = left ? lease_to_text(left) : strdup("");
 	_buf_ struct buf memory = {0}, vfs = {0}, qemu = {0};
 	struct steps *steps = &change->steps;
 	const char *uuid = d->lease.domain_uuid;

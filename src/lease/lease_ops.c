@@ -86,7 +86,7 @@ static int replace_lease(struct vfctl_ctx *ctx, const struct op *op, const struc
 	if (leases->v[0].running)
 		return ctx_fail(ctx, -EBUSY, "domain %s has been started meanwhile, and keeps its "
 			"lease", leases->v[0].domain_name);
-	return store_replace(store, leases->v[0].id, &t->lease, t->is_asked ? &t->asked : NULL, NULL);
+	return store_replace(store, leases->v[0].id, &t->lease);
 }
 
 static int take_lease(struct vfctl_ctx *ctx, const struct op *op)
@@ -105,8 +105,7 @@ static int take_lease(struct vfctl_ctx *ctx, const struct op *op)
 		return r;
 	if (t.lease.running)
 		return run_take(ctx, store, &t.lease, NULL);
-	return t.is_asked ? store_take_asked(store, &t.lease, &t.asked)
-			  : store_take(store, &t.lease);
+	return store_take(store, &t.lease);
 }
 
 /* 1: the lease that the change took goes back; 0: it is gone, or somebody else's. */
@@ -143,8 +142,7 @@ static int restore_lease(struct vfctl_ctx *ctx, const struct op *op, struct stor
 	if (r < 0)
 		return r;
 	str_copy(before.lease.domain_uuid, sizeof(before.lease.domain_uuid), op->target);
-	return store_replace(store, taken->lease.id, &before.lease, NULL,
-		taken->is_asked ? &taken->asked : NULL);
+	return store_replace(store, taken->lease.id, &before.lease);
 }
 
 static int drop_lease(struct vfctl_ctx *ctx, const struct op *op)
@@ -160,8 +158,7 @@ static int drop_lease(struct vfctl_ctx *ctx, const struct op *op)
 		return r;
 	if (*op->before)
 		return restore_lease(ctx, op, store, &t);
-	return t.is_asked ? store_drop_asked(store, leases->v[0].id, &t.asked)
-			  : store_drop(store, leases->v[0].id);
+	return store_drop(store, leases->v[0].id);
 }
 
 static int check_lease(struct vfctl_ctx *ctx, const struct op *op)

@@ -64,16 +64,7 @@ static void put_cells(struct buf *out, const struct vfctl_lease *l)
 		buf_puts(out, "]");
 }
 
-static void put_asked(struct buf *out, const struct asked_shape *s)
-{
-	buf_printf(out, ",\"asked\":{\"vcpus\":%u,\"cells\":%u,\"vfs\":%u,\"memory-bytes\":%llu,"
-		"\"page-bytes\":%llu", s->vcpus, s->cells, s->vfs,
-		(unsigned long long)s->memory_bytes, (unsigned long long)s->page_bytes);
-	put_flag(out, "isolated", s->isolated);
-	buf_puts(out, "}");
-}
-
-char *lease_to_text(const struct vfctl_lease *lease, const struct asked_shape *asked)
+char *lease_to_text(const struct vfctl_lease *lease)
 {
 	_buf_ struct buf out = {0};
 
@@ -91,8 +82,6 @@ char *lease_to_text(const struct vfctl_lease *lease, const struct asked_shape *a
 	}
 	if (lease->vf_count)
 		buf_puts(&out, "]");
-	if (asked)
-		put_asked(&out, asked);
 	buf_puts(&out, "}");
 	return out.failed ? NULL : buf_steal(&out);
 }
@@ -202,15 +191,6 @@ static bool read_cell(const struct json *object, struct vfctl_lease_cell *ret)
 		read_count(object, "shared-vcpus", &ret->shared_vcpus);
 }
 
-static bool read_asked(const struct json *object, struct asked_shape *ret)
-{
-	ret->isolated = json_flag(json_member(object, "isolated"));
-	return read_count(object, "vcpus", &ret->vcpus) &&
-		read_count(object, "cells", &ret->cells) && read_count(object, "vfs", &ret->vfs) &&
-		read_size(object, "memory-bytes", &ret->memory_bytes) &&
-		read_size(object, "page-bytes", &ret->page_bytes);
-}
-
 /* Room is made; the rows are read up to the first that is none. */
 static bool read_rows(const struct json *cells, const struct json *vfs, struct vfctl_lease *l)
 {
@@ -243,7 +223,7 @@ int lease_from_text(struct vfctl_ctx *ctx, const char *text, struct lease_text *
 {
 	_lease_text_ struct lease_text t = {0};
 	_json_doc_ struct json *json = NULL;
-	const struct json *cells, *vfs, *asked;
+	const struct json *cells, *vfs;
 	const char *name;
 	int r = read_json(ctx, text, &json);
 
@@ -251,9 +231,7 @@ int lease_from_text(struct vfctl_ctx *ctx, const char *text, struct lease_text *
 		return r;
 	cells = json_member(json, "cells");
 	vfs = json_member(json, "vfs");
-	asked = json_member(json, "asked");
 	name = json_text(json_member(json, "domain"));
-	t.is_asked = asked;
 	t.lease.domain_name = strdup(name ? name : "");
 	t.lease.cells = calloc(json_count(cells) + 1, sizeof(*t.lease.cells));
 	t.lease.vfs = calloc(json_count(vfs) + 1, sizeof(*t.lease.vfs));
@@ -263,8 +241,7 @@ int lease_from_text(struct vfctl_ctx *ctx, const char *text, struct lease_text *
 	t.lease.running = json_flag(json_member(json, "running"));
 	if (strcspn(text, " ") >= sizeof(t.lease.id) || !name ||
 		!read_rows(cells, vfs, &t.lease) || !read_cpus(json, "cpus", &t.lease.cpus) ||
-		!read_cpus(json, "qemu-cpus", &t.lease.qemu_cpus) ||
-		(asked && !read_asked(asked, &t.asked)))
+		!read_cpus(json, "qemu-cpus", &t.lease.qemu_cpus))
 		return fail_text(ctx, text);
 	memcpy(t.lease.id, text, strcspn(text, " "));
 	add_up(&t.lease);

@@ -3,7 +3,6 @@
 #define VFCTL_LEASE_LEASE_TEXT_H
 
 #include "base/ctx.h"
-#include "state/asked.h"
 #include "vfctl/lease.h"
 
 /*
@@ -12,14 +11,12 @@
  */
 struct lease_text {
 	struct vfctl_lease lease; /* id, name, cells and VFs too are owned here */
-	bool is_asked; /* the guest counts among those that are asked for on this host */
-	struct asked_shape asked;
 };
 void lease_text_clear(struct lease_text *text);
 #define _lease_text_ _cleanup_(lease_text_clear)
 
-/* @asked may be NULL. NULL: out of memory. */
-char *lease_to_text(const struct vfctl_lease *lease, const struct asked_shape *asked);
+/* NULL: out of memory. */
+char *lease_to_text(const struct vfctl_lease *lease);
 /* -EBADMSG when it is no such text. */
 int lease_from_text(struct vfctl_ctx *ctx, const char *text, struct lease_text *ret);
 

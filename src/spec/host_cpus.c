@@ -78,13 +78,11 @@ static int read_typical_guest(struct reader *r, const struct doc_node *node, voi
 int read_typical(struct reader *r, const struct key *key, const struct doc_node *value,
 	void *object)
 {
-	struct vfctl_host_spec *spec = object;
-
 	if (value->kind != DOC_SCALAR)
 		return reader_each(r, key, value, VFCTL_TYPICAL_MAX, object, read_typical_guest);
+	/* An older vfctl learned them from the guests before. */
 	if (!str_eq(value->text, "default") && !str_eq(value->text, "learned"))
 		return reader_fail(r, value, key->name, -EINVAL, "'%.64s' is not allowed; it must be "
-			"a list of guests, learned, or default", value->text);
-	spec->typical_default = str_eq(value->text, "default");
+			"a list of guests, or default", value->text);
 	return 0;
 }

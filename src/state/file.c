@@ -94,14 +94,7 @@ static const char *const migrations[] = {
 	"  BEGIN SELECT RAISE(ABORT, 'the CPU is shared'); END;"
 	"CREATE TRIGGER lease_qemu_cpu_shared BEFORE INSERT ON lease_qemu_cpu"
 	"  WHEN EXISTS (SELECT 1 FROM lease_cpu WHERE cpu = NEW.cpu)"
-	"  BEGIN SELECT RAISE(ABORT, 'the CPU is leased alone'); END;"
-	/* What guests were asked for: counted (settled), and not yet (state/asked.h). */
-	"CREATE TABLE asked ("
-	"  vcpus INTEGER NOT NULL, isolated INTEGER NOT NULL, cells INTEGER NOT NULL,"
-	"  vfs INTEGER NOT NULL, memory_bytes INTEGER NOT NULL, page_bytes INTEGER NOT NULL,"
-	"  settled INTEGER NOT NULL, fresh INTEGER NOT NULL, last INTEGER NOT NULL,"
-	"  PRIMARY KEY (vcpus, isolated, cells, vfs, memory_bytes, page_bytes)"
-	") STRICT, WITHOUT ROWID;",
+	"  BEGIN SELECT RAISE(ABORT, 'the CPU is leased alone'); END;",
 
 	/*
 	 * A domain's run is a change that stays open until it ends; run: the domain's UUID. What a
@@ -134,6 +127,9 @@ static const char *const migrations[] = {
 	/* Which PF the VF is of, wherever that is now: its permanent MAC or GUID. NULL: an older vfctl
 	 * leased it, and whichever PF has the address is taken for it. */
 	"ALTER TABLE lease_vf ADD COLUMN port TEXT;",
+
+	/* What guests were asked for on this host: no plan depends on that any more. */
+	"DROP TABLE IF EXISTS asked;",
 };
 #define VERSION ((int)ARRAY_SIZE(migrations))
 

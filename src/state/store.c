@@ -193,29 +193,6 @@ int store_add_vf_running(struct store *store, const char *id, const struct vfctl
 	return in_transaction(store, take_running, &l);
 }
 
-/* A guest of vfctl define. */
-struct asked_lease {
-	const struct vfctl_lease *lease;
-	const char *id;
-	const struct asked_shape *shape;
-};
-
-static int take_asked(struct store *s, const void *data)
-{
-	const struct asked_lease *a = data;
-	int r = take(s, a->lease);
-
-	return r < 0 ? r : asked_add(s->db, a->shape);
-}
-
-int store_take_asked(struct store *store, const struct vfctl_lease *lease,
-	const struct asked_shape *shape)
-{
-	const struct asked_lease a = {.lease = lease, .shape = shape};
-
-	return in_transaction(store, take_asked, &a);
-}
-
 /* A statement that must change one row, else -ENOENT. */
 static int change_one(struct store *s, int r, const char *what)
 {
@@ -230,25 +207,9 @@ int store_drop(struct store *store, const char *id)
 		id);
 }
 
-static int drop_asked(struct store *s, const void *data)
-{
-	const struct asked_lease *a = data;
-	int r = store_drop(s, a->id);
-
-	return r < 0 ? r : asked_take_back(s->db, a->shape);
-}
-
-int store_drop_asked(struct store *store, const char *id, const struct asked_shape *shape)
-{
-	const struct asked_lease a = {.id = id, .shape = shape};
-
-	return in_transaction(store, drop_asked, &a);
-}
-
 struct replacement {
 	const char *id;
 	const struct vfctl_lease *lease;
-	const struct asked_shape *add, *take_back;
 };
 
 static int replace(struct store *s, const void *data)
@@ -256,17 +217,12 @@ static int replace(struct store *s, const void *data)
 	const struct replacement *p = data;
 	int r = store_drop(s, p->id);
 
-	if (r == 0)
-		r = take(s, p->lease);
-	if (r == 0 && p->add)
-		r = asked_add(s->db, p->add);
-	return r == 0 && p->take_back ? asked_take_back(s->db, p->take_back) : r;
+	return r < 0 ? r : take(s, p->lease);
 }
 
-int store_replace(struct store *store, const char *id, const struct vfctl_lease *lease,
-	const struct asked_shape *add, const struct asked_shape *take_back)
+int store_replace(struct store *store, const char *id, const struct vfctl_lease *lease)
 {
-	const struct replacement p = {id, lease, add, take_back};
+	const struct replacement p = {id, lease};
 
 	return in_transaction(store, replace, &p);
 }

@@ -3,7 +3,7 @@
 #define VFCTL_STATE_STORE_H
 
 #include "base/ctx.h"
-#include "state/asked.h"
+#include "state/sqlite.h"
 #include "vfctl/lease.h"
 
 /*
@@ -44,17 +44,11 @@ int store_take(struct store *store, const struct vfctl_lease *lease);
  */
 int store_take_running(struct store *store, const struct vfctl_lease *lease,
 	const struct journal_entry *entry, const struct op *mark);
-/* The same, and count the guest among those that are asked for here; and both undone. */
-int store_take_asked(struct store *store, const struct vfctl_lease *lease,
-	const struct asked_shape *shape);
-int store_drop_asked(struct store *store, const char *id, const struct asked_shape *shape);
 /*
- * Lease @id ends, and @lease is taken in its place, in one transaction. @add and @take_back: the
- * guest that is counted among those asked for from now on, or no longer; or NULL. -ENOENT when
- * there is no lease @id, -EEXIST as above.
+ * Lease @id ends, and @lease is taken in its place, in one transaction. -ENOENT when there is no
+ * lease @id, -EEXIST as above.
  */
-int store_replace(struct store *store, const char *id, const struct vfctl_lease *lease,
-	const struct asked_shape *add, const struct asked_shape *take_back);
+int store_replace(struct store *store, const char *id, const struct vfctl_lease *lease);
 /* Forget a lease and what it holds. -ENOENT when there is none with that id. */
 int store_drop(struct store *store, const char *id);
 /* Add one VF to a lease (-EEXIST as above), or take one away (-ENOENT). */

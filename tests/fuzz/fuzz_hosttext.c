@@ -51,7 +51,7 @@ static void read_lease(struct vfctl_ctx *ctx, const char *text)
 	if (lease_from_text(ctx, text, &t) < 0)
 		FUZZ_CHECK(*vfctl_ctx_error(ctx));
 	else {
-		_free_ char *again = lease_to_text(&t.lease, t.is_asked ? &t.asked : NULL);
+		_free_ char *again = lease_to_text(&t.lease);
 		_lease_text_ struct lease_text twice = {0};
 
 		FUZZ_CHECK(again && lease_from_text(ctx, again, &twice) == 0);

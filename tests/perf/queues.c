@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * queues [--each N] [--batch] [--preferred] [--learn N] [TRACE.csv...]: guests come one after
+ * queues [--each N] [--batch] [--preferred] [TRACE.csv...]: guests come one after
  * the other until the first that does not fit; how many does each planner place? TRACE.csv has lines
  * "vcpus,GiB,cells,..." in the order they came (the first line is the heading); without any,
  * queues are drawn at random. Every second guest, by chance, wants a VF. --batch: also what
- * the planner places of a queue that it knows whole, at most. --learn: what it expects of the
- * next guests is what the N before the queue were, as from the history of a host.
+ * the planner places of a queue that it knows whole, at most.
  *
  * The small planners are written from what is published of others: first-fit; best-fit and
  * worst-fit by free cores; aware, best-fit that keeps nodes with free VFs for guests that want
@@ -57,7 +56,6 @@ static struct vfctl_ctx *ctx;
 static struct guest rows[ROWS_MAX];
 static size_t row_count;
 static bool preferred;
-static size_t learn_from; /* guests that came before the queue; 0: the default is assumed */
 static uint64_t state;
 
 static uint32_t random_number(uint32_t below)
@@ -365,39 +363,6 @@ static struct guest next_guest(size_t at)
 	return g;
 }
 
-static int by_share(const void *a, const void *b)
-{
-	const struct vfctl_typical *x = a, *y = b;
-
-	return x->share != y->share ? (x->share > y->share ? -1 : 1) : (int)x->vcpus - (int)y->vcpus;
-}
-
-/* The kinds of those that came before the queue, as vfctl learns them from its history. */
-static void learn(size_t start)
-{
-	struct vfctl_typical kinds[512];
-	size_t count = 0;
-
-	for (size_t i = 0; i < learn_from; i++) {
-		struct guest g = next_guest(start + row_count - learn_from + i);
-		struct vfctl_typical t = {.vcpus = g.vcpus, .cells = g.cells, .vfs = g.vf};
-		size_t k = 0;
-
-		while (k < count && (kinds[k].vcpus != t.vcpus || kinds[k].cells != t.cells ||
-				kinds[k].vfs != t.vfs))
-			k++;
-		if (k == count && count < 512)
-			kinds[count++] = t;
-		kinds[k].share++;
-	}
-	qsort(kinds, count, sizeof(kinds[0]), by_share);
-	for (size_t i = 0; i < count && i < VFCTL_TYPICAL_MAX; i++) {
-		kinds[i].share = (uint32_t)(kinds[i].share * 1000 / learn_from);
-		kinds[i].share += !kinds[i].share;
-		m.model.typical[m.model.typical_count++] = kinds[i];
-	}
-}
-
 /* Guests placed before the first that was not; @leaving: percent that one leaves after. */
 static unsigned run(enum planner planner, struct host h, size_t start, uint64_t seed,
 	unsigned leaving)
@@ -410,10 +375,6 @@ static unsigned run(enum planner planner, struct host h, size_t start, uint64_t 
 	state = seed * 2654435761u + 88172645463325252u;
 	if (ours)
 		make_model(&h);
-	if (ours && learn_from) {
-		learn(start);
-		state = seed * 2654435761u + 88172645463325252u;
-	}
 	if (planner == OWN_CORES)
 		m.emulator_cores = 1;
 	for (; placed < GUESTS_MAX; placed++) {
@@ -573,14 +534,14 @@ static void draw_rows(void)
 
 static void usage(FILE *out)
 {
-	fputs("usage: queues [--each N] [--batch] [--preferred] [--learn N] [TRACE.csv...]\n", out);
+	fputs("usage: queues [--each N] [--batch] [--preferred] [TRACE.csv...]\n", out);
 }
 
 int main(int argc, char **argv)
 {
 	static const struct option options[] = {{"each", required_argument, NULL, 'e'},
 		{"batch", no_argument, NULL, 'b'}, {"preferred", no_argument, NULL, 'p'},
-		{"learn", required_argument, NULL, 'l'}, {"help", no_argument, NULL, 'h'}, {0}};
+		{"help", no_argument, NULL, 'h'}, {0}};
 	size_t each = 100;
 	bool batch = false;
 
@@ -591,9 +552,6 @@ int main(int argc, char **argv)
 			break;
 		case 'b':
 			batch = true;
-			break;
-		case 'l':
-			learn_from = strtoul(optarg, NULL, 10);
 			break;
 		case 'p':
 			preferred = true;

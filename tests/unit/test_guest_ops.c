@@ -275,15 +275,13 @@ static void a_lease_is_made_from_its_text(void **state)
 		.page_bytes = 1 << 21, .shared_vcpus = 3}, {.node = 0, .memory_bytes = 1 << 20}};
 	struct vfctl_lease l = {.id = "L", .domain_uuid = UUID, .domain_name = (char *)"a \" {b",
 		.cells = cells, .cell_count = 2, .vfs = &vf, .vf_count = 1, .running = true};
-	const struct asked_shape asked = {.vcpus = 2, .cells = 2, .vfs = 1, .isolated = true,
-		.memory_bytes = 6 << 20};
 	_free_ char *text = NULL;
 	struct vfctl_leases *leases;
 
 	vfctl_cpuset_add(&l.cpus, 0);
 	vfctl_cpuset_add(&l.cpus, 4095);
 	vfctl_cpuset_add(&l.qemu_cpus, 5);
-	text = lease_to_text(&l, &asked);
+	text = lease_to_text(&l);
 	const struct op op = {&op_lease, UUID, text, ""};
 	assert_is(&op, "");
 	assert_int_equal(op_apply(ctx, &op), 0);
@@ -444,7 +442,6 @@ static void a_journal_may_hold_nonsense(void **state)
 		{&op_lease, UUID, "L {\"domain\":\"a\",\"cells\":[{\"node\":\"x\"}]}", ""},
 		{&op_lease, UUID, "L {\"domain\":\"a\",\"vfs\":[{\"vf\":1}]}", ""},
 		{&op_lease, UUID, "L {\"domain\":\"a\",\"vfs\":[7]}", ""},
-		{&op_lease, UUID, "L {\"domain\":\"a\",\"asked\":{\"vcpus\":-5}}", ""},
 		{&op_lease_vf, UUID "/" VF, "L {}", ""}, {&op_lease_vf, UUID "/" VF, "L", ""},
 		{&op_definition, UUID, VF, ""}, {&op_plugged, UUID "/" VF, "plugged", ""},
 		{&op_lease_shape, UUID, "[]x", ""}, {&op_lease_shape, UUID, "{\"cpus\":\"x\"}", ""},

@@ -169,7 +169,7 @@ static void errors_say_where_and_what(void **state)
 			"the bond is declared twice"},
 		{"lag: [{bond: b, mode: 802.3ad, pfs: [a, b, c]}]", "lag[0].pfs"},
 		{"lag: [{bond: b, pfs: [a, b]}]", "lag[0].mode: the key is missing"},
-		{"typical: always", "it must be a list of guests, learned, or default"},
+		{"typical: always", "it must be a list of guests, or default"},
 		{"typical: [{cells: 2}]", "typical[0].vcpus: the key is missing"},
 		{"typical: [{vcpus: 3, cells: 2}]", "3 vCPUs are not alike in 2 cells"},
 		{"typical: [{vcpus: 0}]", "'0' is not allowed; it must be a number from 1"},

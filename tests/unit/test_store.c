@@ -194,84 +194,12 @@ static void qemu_cpus_are_shared_and_nobodys_own(void **state)
 	assert_int_equal(take(store, 2, -1, 8), 0);
 }
 
-static void define(struct store *store, unsigned n, uint32_t vcpus, uint32_t vfs)
-{
-	const struct asked_shape shape = {.vcpus = vcpus, .cells = 1, .vfs = vfs,
-		.memory_bytes = 1u << 30};
-	char name[] = "defined";
-	struct vfctl_lease l = {.domain_name = name};
-
-	snprintf(l.id, sizeof(l.id), "defined%u", n);
-	snprintf(l.domain_uuid, sizeof(l.domain_uuid), "%08x-1111-4000-8000-000000000000", n);
-	assert_int_equal(store_take_asked(store, &l, &shape), 0);
-	assert_int_equal(store_drop(store, l.id), 0);
-}
-
-static uint64_t asked_guests(struct asked *ret)
-{
-	assert_int_equal(asked_read(ctx, ret), 0);
-	return ret->guests;
-}
-
-/* What was asked counts in steps, whatever became of the guests; a define undone does not. */
-static void history_counts_in_steps(void **state)
-{
-	const struct asked_shape shape = {.vcpus = 9, .cells = 1};
-	char name[] = "undone";
-	const struct vfctl_lease l = {.id = "undone", .domain_uuid = "undone",
-		.domain_name = name};
-	struct asked asked;
-	struct store *store;
-
-	assert_int_equal(asked_guests(&asked), 0); /* no file yet */
-	store = open_store();
-	for (unsigned i = 0; i < ASKED_STEP - 1; i++) {
-		define(store, i, i % 3 ? 4 : 2, i % 3 == 2);
-		assert_int_equal(asked_guests(&asked), 0);
-	}
-	assert_int_equal(store_take_asked(store, &l, &shape), 0);
-	assert_int_equal(asked_guests(&asked), ASKED_STEP);
-	asked_clear(&asked);
-	assert_int_equal(store_drop_asked(store, "undone", &shape), 0);
-	for (unsigned i = 0; i < ASKED_STEP - 1; i++) {
-		assert_int_equal(store_take_asked(store, &l, &shape), 0);
-		assert_int_equal(store_drop_asked(store, "undone", &shape), 0);
-	}
-	assert_int_equal(asked_guests(&asked), ASKED_STEP);
-	assert_int_equal(asked.count, 4);
-	assert_int_equal(asked.v[0].shape.vcpus, 2); /* 7 times; then 6, 6 and 1 */
-	assert_int_equal(asked.v[0].count, 7);
-	assert_int_equal(asked.v[1].shape.vfs, 0);
-	assert_int_equal(asked.v[2].shape.vfs, 1);
-	assert_int_equal(asked.v[3].shape.vcpus, 9);
-	asked_clear(&asked);
-	store_close(store);
-}
-
-/* As many shapes as are kept, and counts that fade: whoever defines a million guests. */
-static void history_is_bounded(void **state)
-{
-	_store_ struct store *store = open_store();
-	struct asked asked;
-
-	for (unsigned i = 0; i < 5 * ASKED_STEP; i++)
-		define(store, i, 1 + i, 0);
-	asked_guests(&asked);
-	assert_int_equal(asked.count, ASKED_SHAPES_MAX);
-	asked_clear(&asked);
-	for (unsigned i = 0; i < ASKED_TOTAL_MAX + ASKED_STEP; i++)
-		define(store, 1000 + i, 2, 0);
-	assert_true(asked_guests(&asked) <= ASKED_TOTAL_MAX);
-	assert_int_equal(asked.v[0].shape.vcpus, 2);
-	asked_clear(&asked);
-}
-
 /* A file of schema 5 is read as it is, and brought up to date with its leases. */
 static void schema_5_keeps_its_leases(void **state)
 {
 	static const char *const rows[] = {"DROP TRIGGER lease_cpu_alone",
 		"DROP TRIGGER lease_ends_run", "DROP TRIGGER vf_leaves_run",
-		"DROP TABLE lease_qemu_cpu", "DROP TABLE asked", "DROP TABLE change_op",
+		"DROP TABLE lease_qemu_cpu", "DROP TABLE change_op",
 		"DROP TABLE change", "ALTER TABLE lease ADD COLUMN running INTEGER NOT NULL DEFAULT 0",
 		"ALTER TABLE lease ADD COLUMN boot TEXT NOT NULL DEFAULT ''",
 		"ALTER TABLE lease_vf ADD COLUMN saved TEXT",
@@ -300,7 +228,7 @@ static void schema_5_keeps_its_leases(void **state)
 	assert_int_equal(db_open(ctx, path, false, &db), 0);
 	assert_int_equal(db_version(db, &version), 0);
 	db_close(db);
-	assert_int_equal(version, 9);
+	assert_int_equal(version, 10);
 	assert_int_equal(share(store, "a", 5, 4), -EEXIST);
 	assert_int_equal(share(store, "a", 5, 6), 0);
 	store_close(store);
@@ -418,7 +346,7 @@ static void make_old_file(void)
 		"DROP TRIGGER lease_ends_run", "DROP TRIGGER vf_leaves_run",
 		"DROP TABLE change_op", "DROP TABLE change",
 		"DROP TABLE lease_cell", "DROP TRIGGER lease_cpu_alone",
-		"DROP TABLE lease_qemu_cpu", "DROP TABLE asked",
+		"DROP TABLE lease_qemu_cpu",
 		"ALTER TABLE lease ADD COLUMN running INTEGER NOT NULL DEFAULT 0",
 		"ALTER TABLE lease_vf DROP COLUMN intent", "ALTER TABLE lease_vf DROP COLUMN port",
 		"ALTER TABLE lease_vf ADD COLUMN saved TEXT",
@@ -472,7 +400,7 @@ static void leases_of_the_version_before_have_one_cell(void **state)
 	make_old_file();
 	assert_old_leases(3);
 	store = open_store();
-	assert_old_leases(9);
+	assert_old_leases(10);
 	assert_int_equal(take(store, 3, 5, 5), 0);
 	assert_int_equal(store_drop(store, "one"), 0);
 	store_close(store);
@@ -521,7 +449,6 @@ int main(void)
 		TEST(a_newer_schema_is_refused),
 		TEST(leases_of_the_version_before_have_one_cell),
 		TEST(qemu_cpus_are_shared_and_nobodys_own), TEST(schema_5_keeps_its_leases),
-		TEST(history_counts_in_steps), TEST(history_is_bounded),
 		TEST(the_first_save_stays),
 	};
 

@@ -253,7 +253,7 @@ static int add_lease(struct vfctl_ctx *ctx, const struct adopt_op *o, size_t i,
 	_free_ char *want = NULL;
 
 	str_copy(lease.id, sizeof(lease.id), o->a.lease_id);
-	want = o->a.new_lease ? lease_to_text(&lease, NULL)
+	want = o->a.new_lease ? lease_to_text(&lease)
 			      : lease_vf_to_text(o->a.lease_id, &rows[i], false);
 	if (!want)
 		return ctx_oom(ctx);

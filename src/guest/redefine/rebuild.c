@@ -470,7 +470,7 @@ static int add_steps(struct vfctl_ctx *ctx, const struct rebuild *b, const struc
 	struct vfctl_change *change)
 {
 	_identities_ struct identities io = {0};
-	_free_ char *want = lease_to_text(l, NULL), *vfs = rebuild_vfs_text(l);
+	_free_ char *want = lease_to_text(l), *vfs = rebuild_vfs_text(l);
 	char cpus[512];
 	int r = want && vfs ? 0 : ctx_oom(ctx);
 

@@ -159,7 +159,6 @@ struct vfctl_host_spec {
 	uint32_t shared_ratio; /**< shared vCPUs that one of them carries; 0: not stated */
 	struct vfctl_typical typical[VFCTL_TYPICAL_MAX]; /**< guests that are expected next */
 	size_t typical_count;
-	bool typical_default; /**< nor are they learned from those that were defined before */
 	struct vfctl_foreign_spec foreign;
 	bool leased_vfs_warn; /**< a domain that starts with a VF leased to another is warned
 				 of, not refused */
