@@ -102,7 +102,7 @@ static int differ(struct builder *b, size_t cell_at, size_t first, size_t second
 	return r;
 }
 
-/* By the trials of its race a search chose what to measure: they are no evidence for the choice. */
+/* The trials of a search's race decided what was measured, so they are no evidence for that choice. */
 static bool chose(const struct builder *b, size_t cell)
 {
 	const struct bench_trial *t = b->firsts[cell];

@@ -162,7 +162,7 @@ int values_check(struct vfctl_ctx *ctx, enum value_road road, const struct value
 	return r < 0 ? r : values_check_twins(ctx, vfs, count);
 }
 
-/* ---- what nobody chose ---- */
+/* ---- values that no one chose ---- */
 
 int values_check_guest(struct vfctl_ctx *ctx, enum value_road road,
 	const struct vfctl_snapshot *snapshot, const char *domain_uuid,
