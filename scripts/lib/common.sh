@@ -89,6 +89,8 @@ lab_obstacle() {
 		echo "this container may not mount (CAP_SYS_ADMIN)"
 	elif [ "$(awk '/MemAvailable/ { print int($2 / 1024) }' /proc/meminfo)" -lt 4096 ]; then
 		echo "the lab needs 4 GiB of free memory"
+	elif grep -qE '^VERSION_CODENAME=(forky|sid)$' /etc/os-release 2>/dev/null; then
+		echo "the lab is Debian 13, where what is built on this newer Debian does not run (libxml2's soname differs)"
 	fi
 }
 
