@@ -102,7 +102,7 @@ static int differ(struct builder *b, size_t cell_at, size_t first, size_t second
 	return r;
 }
 
-/* The trials of a search's race decided what was measured, so they are no evidence for that choice. */
+/* A cell that the search chose by its race: the race's trials must not be used to confirm it. */
 static bool chose(const struct builder *b, size_t cell)
 {
 	const struct bench_trial *t = b->firsts[cell];
