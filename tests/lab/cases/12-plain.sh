@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # shellcheck shell=bash
-# CASE_BOOT 2
 # A guest with nothing but defaults, a disk and two VFs, through every verb that concerns guests.
 . "$(dirname "$0")/lib.sh"
 

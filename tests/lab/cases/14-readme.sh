@@ -10,6 +10,8 @@ readme=/payload/README.md
 mkdir -p /var/lib/libvirt/images /root/session
 qemu-img convert -f raw -O qcow2 /payload/guest/ejector.img /var/lib/libvirt/images/web.qcow2
 cd /root/session || exit 1
+# As on a host that has had no VFs yet.
+modprobe -rq vfio-pci
 
 # usage: matches EXPECTED-FILE PRINTED-FILE     line by line
 matches() {
