@@ -15,13 +15,16 @@ packages_build=(gcc libc6-dev binutils make cmake pkg-config
 # To test: libvirt-dev has brought the schema of domain XML, libxml2-utils the program that checks it;
 # gcc carries ASan and UBSan. The fleet's tests start members of etcd of their own. hwloc has
 # lstopo, which draws vfctl topology --svg and --png (that of hwloc-nox draws no PNG). R and SciPy
-# stand beside the statistics of vfctl bench, which measures with the four behind them. clang has the
-# fuzzers' runtime in a package of its own.
+# stand beside the statistics of vfctl bench, which measures with the four behind python3-jsonschema;
+# that reads the schemas of our JSON answers. clang has the fuzzers' runtime in a package of its own.
+# abigail-tools compares the library's binary interface with its record; the Python module needs cffi,
+# and mypy checks its annotations.
 # shellcheck disable=SC2034
 packages_test=(libcmocka-dev libglpk-dev libxml2-utils sqlite3 jq man-db shellcheck
 	ibsim-utils libumad2sim0 infiniband-diags libopensm9 libosmcomp5 libosmvendor5
-	libwrap0 etcd-client openssl hwloc clang-format r-base-core python3-scipy
-	sockperf iperf3 iperf qperf procps iproute2 clang libclang-rt-dev)
+	libwrap0 etcd-client openssl hwloc clang-format r-base-core python3-scipy python3-jsonschema
+	sockperf iperf3 iperf qperf procps iproute2 clang libclang-rt-dev
+	abigail-tools python3-cffi mypy)
 
 # Of these only the program is wanted: installed, they would start a service, and a second
 # subnet manager on a real fabric is no joke. Unpacked into build/tools.
