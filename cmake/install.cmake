@@ -44,7 +44,26 @@ if(VFCTL_BENCH)
     DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions)
   install(FILES ${generated}/vfctl-bench.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
 endif()
-install(FILES docs/libvfctl.3 DESTINATION ${CMAKE_INSTALL_MANDIR}/man3)
+
+file(GLOB api_headers CONFIGURE_DEPENDS src/include/vfctl/*.h)
+# The Python module: sources, and the declarations made of the installed headers. It is loaded from
+# libvfctl.so.0, so nothing is compiled.
+if(VFCTL_PYTHON)
+  set(cdef ${CMAKE_BINARY_DIR}/python/vfctl/_cdef.py)
+  add_custom_command(OUTPUT ${cdef}
+    COMMAND ${CMAKE_SOURCE_DIR}/python/make-cdef ${CMAKE_C_COMPILER} ${CMAKE_SOURCE_DIR}/src/include ${cdef}
+    DEPENDS python/make-cdef ${api_headers} VERBATIM)
+  add_custom_target(python_cdef ALL DEPENDS ${cdef})
+  install(FILES python/vfctl/__init__.py python/vfctl/_lib.py python/vfctl/py.typed ${cdef}
+    DESTINATION ${VFCTL_PYTHONDIR}/vfctl)
+endif()
+# libvfctl(3) is what the installed headers say.
+add_custom_command(OUTPUT ${generated}/libvfctl.3
+  COMMAND ${CMAKE_COMMAND} -E make_directory ${generated}
+  COMMAND ${CMAKE_SOURCE_DIR}/docs/make-libvfctl-man ${CMAKE_SOURCE_DIR}/src/include > ${generated}/libvfctl.3
+  DEPENDS docs/make-libvfctl-man docs/libvfctl.3.head docs/libvfctl.3.tail ${api_headers} VERBATIM)
+add_custom_target(generated_libvfctl_man ALL DEPENDS ${generated}/libvfctl.3)
+install(FILES ${generated}/libvfctl.3 DESTINATION ${CMAKE_INSTALL_MANDIR}/man3)
 
 configure_file(packaging/systemd/vfctl-guid-sync.service.in vfctl-guid-sync.service @ONLY)
 configure_file(packaging/systemd/vfctl-metrics.service.in vfctl-metrics.service @ONLY)

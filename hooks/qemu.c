@@ -22,10 +22,10 @@
 
 #include "open_host.h"
 #include "tune.h"
-#include "vfctl/domain.h"
-#include "vfctl/guest_tuning.h"
-#include "vfctl/hostspec.h"
-#include "vfctl/workflow.h"
+#include "core/domain.h"
+#include "core/guest_tuning.h"
+#include "core/hostspec.h"
+#include "core/workflow.h"
 
 #define STDIN_MAX ((size_t)VFCTL_DOMAIN_STREAM_MAX)
 #define SLICE_MS 200
@@ -41,7 +41,7 @@ struct shared {
 	int64_t start;	    /* of the hook: the budget counts from here, for both */
 	unsigned budget_ms; /* host.yaml may say another one than the first */
 	bool over;	    /* all is done or taken back: only words are still to come */
-	char doing[VFCTL_DOING_SIZE];
+	char doing[VFCTL_PROGRESS_SIZE];
 };
 
 /* One line, whatever the domain's name holds: it reaches logs and terminals. */
@@ -205,7 +205,7 @@ static int run_hook(struct shared *shared, const char *const argv[4], const char
 		return EXIT_REFUSED;
 	}
 	vfctl_ctx_set_log(ctx, log_warning, (void *)argv[0]);
-	vfctl_ctx_set_doing(ctx, tell_doing, shared);
+	vfctl_ctx_set_progress(ctx, tell_doing, shared);
 	set_budget(ctx, shared, shared->budget_ms);
 	r = serve(ctx, shared, argv, xml, len);
 	shared->over = true;
@@ -266,7 +266,7 @@ static bool pass_on(int output, const struct shared *shared)
 
 static int give_up(const struct shared *shared, const char *const argv[4])
 {
-	char words[VFCTL_DOING_SIZE + 128], doing[VFCTL_DOING_SIZE];
+	char words[VFCTL_PROGRESS_SIZE + 128], doing[VFCTL_PROGRESS_SIZE];
 
 	memcpy(doing, shared->doing, sizeof(doing));
 	doing[sizeof(doing) - 1] = '\0';

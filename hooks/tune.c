@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "open_host.h"
-#include "vfctl/guest_tuning.h"
+#include "core/guest_tuning.h"
 
 int tune_guest(const char *uuid)
 {

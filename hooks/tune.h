@@ -4,7 +4,7 @@
 
 /*
  * The hook's program under this name, with a domain's UUID as its argument, stays beside the guest
- * as long as that runs (vfctl/guest_tuning.h). The same file: libvirt's AppArmor profile lets
+ * as long as that runs (core/guest_tuning.h). The same file: libvirt's AppArmor profile lets
  * nothing be run but what lies among the hooks.
  */
 #define TUNE_PROGRAM "vfctl-guest-tuning"

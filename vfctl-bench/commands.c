@@ -48,6 +48,7 @@ static const struct option_row run_options[] = {
 static const struct command cmd_run = {
 	.name = "run",
 	.typed = "bench run",
+	.answer = bench_run_answer,
 	.args = "PLAN",
 	.summary = "Measure what a plan describes",
 	.text = "A plan (YAML; docs/bench.md) names two endpoints, their configurations, and tests "
@@ -71,6 +72,7 @@ static const struct option_row latency_options[] = {
 static const struct command cmd_latency = {
 	.name = "latency",
 	.typed = "bench latency",
+	.answer = bench_run_answer,
 	.args = "DEVICE --to ADDRESS",
 	.summary = "Measure the UDP latency of an interface",
 	.text = "Measures with sockperf, without a plan of your own. "
@@ -93,6 +95,7 @@ static const struct option_row throughput_options[] = {
 static const struct command cmd_throughput = {
 	.name = "throughput",
 	.typed = "bench throughput",
+	.answer = bench_run_answer,
 	.args = "DEVICE --to ADDRESS",
 	.summary = "Measure the TCP throughput of an interface",
 	.text = "Measures 1, 2, 4 and 8 streams with iperf3, without a plan of your own. "
@@ -116,6 +119,7 @@ static const struct option_row rdma_options[] = {
 static const struct command cmd_rdma = {
 	.name = "rdma",
 	.typed = "bench rdma",
+	.answer = bench_run_answer,
 	.args = "DEVICE --to ADDRESS",
 	.summary = "Measure RDMA latency and bandwidth of a device",
 	.text = "Measures ib_write_lat, ib_read_lat and ib_write_bw, without a plan of your own. "
@@ -151,6 +155,7 @@ static const struct option_row search_options[] = {
 static const struct command cmd_search = {
 	.name = "search",
 	.typed = "tune search",
+	.answer = tune_search_answer,
 	.args = "DEVICE --to ADDRESS",
 	.summary = "Find the best settings for a workload by measuring",
 	.text = "The workload is latency, throughput, a --command of yours, or the test of a plan "
@@ -176,6 +181,7 @@ static const struct option_row report_options[] = {
 static const struct command cmd_report = {
 	.name = "report",
 	.typed = "bench report",
+	.answer = bench_report_answer,
 	.args = "DIR",
 	.summary = "Show which configuration of a result is better",
 	.text = "Prints by how much each configuration differs from the baseline, and whether that may "
@@ -194,6 +200,7 @@ static const struct option_row compare_options[] = {
 static const struct command cmd_compare = {
 	.name = "compare",
 	.typed = "bench compare",
+	.answer = bench_report_answer,
 	.args = "BEFORE AFTER",
 	.summary = "Compare two results",
 	.text = "The exit status is 3 when AFTER is worse. Examples: vfctl bench compare old new; vfctl "
@@ -209,6 +216,7 @@ static const struct command cmd_compare = {
 static const struct command cmd_history = {
 	.name = "history",
 	.typed = "bench history",
+	.answer = bench_history_answer,
 	.args = "[DIR...]",
 	.summary = "List results (default: those in " VFCTL_BENCH_DIR ")",
 	.text = "Examples: vfctl bench history; vfctl bench history ~/results --json.",
@@ -230,6 +238,7 @@ static const struct option_row import_options[] = {
 static const struct command cmd_import = {
 	.name = "import",
 	.typed = "bench import",
+	.answer = bench_import_answer,
 	.args = "DIR --csv FILE",
 	.summary = "Make a result of data from other tools",
 	.text = "Examples: vfctl bench import DIR --csv data.csv; vfctl bench import DIR --csv data.csv "
@@ -248,6 +257,7 @@ static const struct option_row parse_options[] = {
 static const struct command cmd_parse = {
 	.name = "parse",
 	.typed = "bench parse",
+	.answer = bench_parse_answer,
 	.args = "TOOL FILE",
 	.summary = "Print the figures in a tool's output",
 	.text = "TOOL is a perftest program, iperf3, iperf, sockperf, qperf, netperf, osu or command. "
@@ -266,8 +276,11 @@ static const struct command cmd_parse = {
 static int run_schema(struct invocation *in)
 {
 	char *text;
-	int r = vfctl_bench_schema(in->ctx, &text);
+	int r;
 
+	if (in->arg_count)
+		return answer_run_schema(in, in->args, in->arg_count);
+	r = vfctl_bench_schema(in->ctx, &text);
 	if (r < 0)
 		return fail(in, r);
 	fputs(text, stdout);
@@ -278,10 +291,13 @@ static int run_schema(struct invocation *in)
 static const struct command cmd_plan_schema = {
 	.name = "schema",
 	.typed = "bench schema",
-	.args = "",
-	.summary = "Print the JSON schema of a plan, for editors",
-	.text = "The schema is generated from the table that reads plans, so it accepts every plan that "
-		"vfctl accepts. It is installed in /usr/share/vfctl/schema.",
+	.args = "[VERB]",
+	.summary = "Print the JSON schema of a plan or of an answer",
+	.text = "The schema of a plan is generated from the table that reads plans, so it accepts every "
+		"plan that vfctl accepts. It is installed in /usr/share/vfctl/schema. VERB: what that "
+		"verb of vfctl bench prints with --json. reference: the reference of all these answers. "
+		"Examples: vfctl bench schema; vfctl bench schema report.",
+	.max_args = 1,
 	.run = run_schema,
 };
 

@@ -77,26 +77,22 @@ static int add_directory(struct invocation *in, struct history *h, const char *d
 	return r;
 }
 
-static void put_history(struct out *out, const struct history *h)
-{
-	out_open(out, NULL, '{');
-	out_open(out, "results", '[');
-	for (size_t i = 0; i < h->count; i++) {
-		const struct vfctl_bench_result *r = &h->v[i];
+#define OF struct vfctl_bench_result
+static const struct member result_table[] = {
+	FIELD(directory, "directory of the result", FILLED),
+	FIELD(name, "name of the result", FILLED),
+	FIELD(created, "time at which it was made"),
+	FIELD(planned, "planned runs"),
+	FIELD(made, "runs that were made"),
+	FIELD(failed, "failed runs"),
+	FIELD(goal, "best configuration of the first cell"), END};
+#undef OF
 
-		out_open(out, NULL, '{');
-		out_str(out, "directory", r->directory);
-		out_str(out, "name", r->name);
-		out_str(out, "created", *r->created ? r->created : NULL);
-		out_int(out, "planned", r->planned);
-		out_int(out, "made", r->made);
-		out_int(out, "failed", r->failed);
-		out_str(out, "goal", *r->goal ? r->goal : NULL);
-		out_shut(out);
-	}
-	out_shut(out);
-	out_shut(out);
-}
+#define OF struct history
+static const struct member history_table[] = {
+	LIST("results", v, count, result_table, "results by date"), END};
+#undef OF
+const struct answer bench_history_answer[] = {{NULL, history_table, false}, {0}};
 
 static void print_history(struct out *out, const struct history *h)
 {
@@ -139,7 +135,7 @@ int bench_run_history(struct invocation *in)
 	if (h.count)
 		qsort(h.v, h.count, sizeof(*h.v), by_date);
 	if (in->json)
-		put_history(in->out, &h);
+		answer_put(in->out, NULL, history_table, &h);
 	else if (h.count)
 		print_history(in->out, &h);
 	else
@@ -157,6 +153,16 @@ static const char *last_part(const char *path)
 	return slash && slash[1] ? slash + 1 : path;
 }
 
+struct import_view {
+	const char *directory;
+};
+
+#define OF struct import_view
+static const struct member import_table[] = {
+	FIELD(directory, "directory of the result", FILLED), END};
+#undef OF
+const struct answer bench_import_answer[] = {{NULL, import_table, false}, {0}};
+
 int bench_run_import(struct invocation *in)
 {
 	const char *csv = option_of(in, "csv"), *name = option_of(in, "name");
@@ -172,9 +178,7 @@ int bench_run_import(struct invocation *in)
 	if (r < 0)
 		return fail(in, r);
 	if (in->json) {
-		out_open(in->out, NULL, '{');
-		out_str(in->out, "directory", in->args[0]);
-		out_shut(in->out);
+		answer_put(in->out, NULL, import_table, &(struct import_view){in->args[0]});
 	} else if (!in->quiet) {
 		out_line(in->out, "%s holds what %s says; to judge it: vfctl bench report %s",
 			in->args[0], csv,
@@ -185,25 +189,28 @@ int bench_run_import(struct invocation *in)
 
 /* ---- parse ---- */
 
-static void put_figures(struct out *out, const char *tool, const char *version,
-	const struct vfctl_bench_figure *v, size_t count)
-{
-	out_open(out, NULL, '{');
-	out_str(out, "tool", tool);
-	out_str(out, "version", *version ? version : NULL);
-	out_open(out, "figures", '[');
-	for (size_t i = 0; i < count; i++) {
-		out_open(out, NULL, '{');
-		out_int(out, "size", (int64_t)v[i].size);
-		out_str(out, "metric", v[i].metric);
-		out_str(out, "unit", v[i].unit);
-		out_real(out, "value", v[i].value);
-		out_bool(out, "from_samples", v[i].from_samples);
-		out_shut(out);
-	}
-	out_shut(out);
-	out_shut(out);
-}
+#define OF struct vfctl_bench_figure
+static const struct member figure_table[] = {
+	FIELD(size, "size of a message in bytes; 0: the output does not have it"),
+	FIELD(metric, "metric", FILLED),
+	FIELD(unit, "unit of the value", FILLED),
+	FIELD(value, "the value"),
+	FIELD(from_samples, "vfctl computed it from each sample"), END};
+#undef OF
+
+struct figures_view {
+	const char *tool, *version;
+	const struct vfctl_bench_figure *figures;
+	size_t count;
+};
+
+#define OF struct figures_view
+static const struct member figures_table[] = {
+	FIELD(tool, "tool, as it was named", FILLED),
+	FIELD(version, "its version, if the output has it"),
+	LIST("figures", figures, count, figure_table, "figures of the output"), END};
+#undef OF
+const struct answer bench_parse_answer[] = {{NULL, figures_table, false}, {0}};
 
 static void print_figures(struct out *out, const struct vfctl_bench_figure *v, size_t count)
 {
@@ -234,7 +241,8 @@ int bench_run_parse(struct invocation *in)
 	if (r < 0)
 		return fail(in, r);
 	if (in->json)
-		put_figures(in->out, in->args[0], version, figures, count);
+		answer_put(in->out, NULL, figures_table, &(struct figures_view){in->args[0],
+			*version ? version : NULL, figures, count});
 	else
 		print_figures(in->out, figures, count);
 	free(figures);

@@ -197,205 +197,262 @@ void bench_print(struct out *out, const struct vfctl_bench_report *r, const char
 
 /* ---- JSON ---- */
 
-static void put_summary(struct out *out, const char *key, const struct vfctl_bench_summary *s)
-{
-	if (!s->trials) {
-		out_null(out, key);
-		return;
-	}
-	out_open(out, key, '{');
-	out_str(out, "metric", s->metric);
-	out_str(out, "unit", s->unit);
-	out_bool(out, "from_samples", s->from_samples);
-	out_int(out, "trials", (int64_t)s->trials);
-	out_real(out, "median", s->median);
-	out_real(out, "low", s->low);
-	out_real(out, "high", s->high);
-	out_real(out, "mean", s->mean);
-	out_real(out, "stdev", s->stdev);
-	out_real(out, "min", s->min);
-	out_real(out, "p90", s->p90);
-	out_real(out, "p95", s->p95);
-	out_real(out, "p99", s->p99);
-	out_real(out, "p99_9", s->p99_9);
-	out_real(out, "max", s->max);
-	out_shut(out);
-}
+#define OF struct vfctl_bench_summary
+OBJECT_OF(summary_if_any, OF, it->trials ? it : NULL)
+static const struct member summary_table[] = {
+	SECTION("SUMMARY", "A metric over the trials of a column. Figures are in the unit beside "
+		"them: us, bit/s, 1/s, %. A figure that is not defined, such as the interval of a "
+		"single trial, is null."),
+	FIELD(metric, "min, mean, p50, p90, p95, p99, p99_9, max, stdev, samples, throughput, ...",
+		FILLED),
+	FIELD(unit, "unit of the figures; \"\": none", FILLED),
+	FIELD(from_samples, "vfctl computed it from each sample; false: the tool printed it"),
+	FIELD(trials, "number of trials"),
+	FIELD(median, "median"),
+	FIELD(low, "lower end of the bootstrap interval of the median; only for the goal"),
+	FIELD(high, "upper end of that interval"),
+	FIELD(mean, "mean"),
+	FIELD(stdev, "standard deviation"),
+	FIELD(min, "minimum"),
+	FIELD(p90, "90th percentile"),
+	FIELD(p95, "95th percentile"),
+	FIELD(p99, "99th percentile"),
+	FIELD(p99_9, "99.9th percentile"),
+	FIELD(max, "maximum"), END};
+#undef OF
 
-static void put_difference(struct out *out, const struct vfctl_bench_difference *d)
-{
-	if (d->verdict == VFCTL_BENCH_NOT_COMPARED) {
-		out_null(out, "difference");
-		return;
-	}
-	out_open(out, "difference", '{');
-	out_str(out, "verdict", vfctl_bench_verdict_name(d->verdict));
-	out_real(out, "shift", d->shift);
-	out_real(out, "shift_low", d->shift_low);
-	out_real(out, "shift_high", d->shift_high);
-	out_real(out, "relative", d->relative);
-	out_str(out, "test", d->paired ? "wilcoxon" : "mann-whitney");
-	out_bool(out, "exact", d->exact);
-	out_int(out, "pairs", (int64_t)d->pairs);
-	out_real(out, "p", d->p);
-	out_real(out, "p_adjusted", d->p_adjusted);
-	out_real(out, "p_t", d->p_t);
-	out_real(out, "effect", d->effect);
-	out_real(out, "d_z", d->d_z);
-	if (d->trials_needed)
-		out_int(out, "trials_needed", d->trials_needed);
-	else
-		out_null(out, "trials_needed");
-	out_shut(out);
-}
+#define OF struct vfctl_bench_difference
+TEXT_OF(difference_verdict, OF, vfctl_bench_verdict_name(it->verdict))
+TEXT_OF(difference_test, OF, it->paired ? "wilcoxon" : "mann-whitney")
+OBJECT_OF(difference_if_any, OF, it->verdict == VFCTL_BENCH_NOT_COMPARED ? NULL : it)
+static const struct member difference_table[] = {
+	TEXT("verdict", difference_verdict, "better, worse or no difference shown"),
+	FIELD(shift, "Hodges-Lehmann estimate of column minus baseline"),
+	FIELD(shift_low, "lower end of its confidence interval"),
+	FIELD(shift_high, "upper end of its confidence interval"),
+	FIELD(relative, "shift divided by the baseline's median"),
+	TEXT("test", difference_test, "wilcoxon (paired trials) or mann-whitney"),
+	FIELD(exact, "p is exact, without approximation"),
+	FIELD(pairs, "trials of each side that were compared"),
+	FIELD(p, "two-sided p-value"),
+	FIELD(p_adjusted, "p-value after Holm's correction; it decides the verdict"),
+	FIELD(p_t, "p-value of the t-test, paired or Welch's"),
+	FIELD(effect, "rank-biserial correlation, -1 to 1"),
+	FIELD(d_z, "Cohen's d_z, for pairs"),
+	FIELD(trials_needed, "number of trials that could show a difference; null: there are enough",
+		NONZERO), END};
+#undef OF
 
-static void put_samples(struct out *out, const struct vfctl_bench_column *c)
+static int fill_lows(struct out *out, const void *of)
 {
-	if (!c->bucket_count) {
-		out_null(out, "samples");
-		return;
-	}
-	out_open(out, "samples", '{');
-	out_open(out, "lows", '[');
+	const struct vfctl_bench_column *c = of;
+
 	for (size_t i = 0; i <= c->bucket_count; i++)
 		out_real(out, NULL, c->bucket_lows[i]);
-	out_shut(out);
-	out_open(out, "counts", '[');
-	for (size_t i = 0; i < c->bucket_count; i++)
-		out_int(out, NULL, (int64_t)c->bucket_counts[i]);
-	out_shut(out);
-	out_shut(out);
+	return 0;
 }
 
-static void put_column(struct out *out, const struct vfctl_bench_report *r,
-	const struct vfctl_bench_column *c, bool page)
+static int fill_metrics(struct out *out, const void *of)
 {
-	out_open(out, NULL, '{');
-	out_str(out, "configuration", r->configurations[c->configuration].name);
-	out_bool(out, "baseline", c->configuration == r->baseline);
-	out_bool(out, "best", c->best);
-	out_int(out, "failed", (int64_t)c->failed);
-	out_str(out, "error", c->error);
-	put_summary(out, "goal", &c->goal);
-	out_open(out, "values", '[');
-	for (size_t i = 0; i < c->goal.trials; i++)
-		out_real(out, NULL, c->values[i]);
-	out_shut(out);
-	out_open(out, "metrics", '[');
+	const struct vfctl_bench_column *c = of;
+
 	for (size_t i = 0; i < c->metric_count; i++)
-		put_summary(out, NULL, &c->metrics[i]);
-	out_shut(out);
-	put_difference(out, &c->difference);
-	if (page)
-		put_samples(out, c);
-	out_shut(out);
+		answer_put(out, NULL, summary_table, summary_if_any(&c->metrics[i]));
+	return 0;
 }
 
-static void put_cell(struct out *out, const struct vfctl_bench_report *r,
-	const struct vfctl_bench_cell *cell, bool page)
+#define OF struct vfctl_bench_column
+OBJECT_OF(column_goal, OF, summary_if_any(&it->goal))
+OBJECT_OF(column_difference, OF, difference_if_any(&it->difference))
+OBJECT_OF(column_samples, OF, it->bucket_count ? it : NULL)
+static const struct member column_fields[] = {
+	FIELD(best, "its median is the best one of the cell"),
+	FIELD(failed, "trials that failed"),
+	FIELD(error, "why the first of them failed"),
+	OBJECT_GET("goal", column_goal, summary_table, "the metric that is judged; null: no trial "
+		"succeeded", NULLABLE),
+	SCALARS("values", values, goal.trials, "its value in each trial"),
+	FILL("metrics", fill_metrics, summary_table, "all metrics"),
+	OBJECT_GET("difference", column_difference, difference_table, "difference from the "
+		"baseline; null: it is the baseline, or cannot be compared", NULLABLE), END};
+static const struct member samples_table[] = {
+	FILL_EACH("lows", fill_lows, MEMBER_AT_REAL, "bounds of the buckets"),
+	SCALARS("counts", bucket_counts, bucket_count, "samples in each bucket"), END};
+static const struct member column_samples_table[] = {
+	OBJECT_GET("samples", column_samples, samples_table, "all samples of all trials", NULLABLE), END};
+#undef OF
+
+struct column_view {
+	const struct vfctl_bench_report *report;
+	const struct vfctl_bench_column *column;
+};
+
+#define OF struct column_view
+TEXT_OF(column_name, OF, it->report->configurations[it->column->configuration].name)
+FLAG_OF(column_is_baseline, OF, it->column->configuration == it->report->baseline)
+#define COLUMN TEXT("configuration", column_name, "name of the configuration; in compare: before " \
+	"or after"), \
+	FLAG("baseline", column_is_baseline, "the other columns are compared with it"), \
+	PART_AT(column, column_fields)
+static const struct member column_table[] = {
+	COLUMN, END};
+static const struct member page_column_table[] = {
+	COLUMN,
+	PART_AT(column, column_samples_table), END};
+#undef OF
+
+struct cell_view {
+	const struct vfctl_bench_report *report;
+	const struct vfctl_bench_cell *cell;
+	const struct member *column;
+};
+
+static int fill_columns(struct out *out, const void *of)
 {
-	out_open(out, NULL, '{');
-	out_str(out, "test", cell->test);
-	out_str(out, "tool", cell->tool);
-	out_str(out, "parameters", cell->parameters);
-	out_str(out, "goal", cell->goal);
-	out_str(out, "unit", cell->unit);
-	out_str(out, "better", cell->higher_is_better ? "higher" : "lower");
-	if (page) {
-		out_str(out, "varies", cell->varies);
-		out_int(out, "size", (int64_t)cell->size);
-		out_int(out, "threads", (int64_t)cell->threads);
-	}
-	out_open(out, "columns", '[');
-	for (size_t k = 0; k < r->configuration_count; k++)
-		put_column(out, r, &cell->columns[k], page);
-	out_shut(out);
-	out_shut(out);
+	const struct cell_view *view = of;
+
+	for (size_t k = 0; k < view->report->configuration_count; k++)
+		answer_put(out, NULL, view->column, &(struct column_view){view->report,
+			&view->cell->columns[k]});
+	return 0;
 }
 
-static void put_texts(struct out *out, const char *key, const char *const *texts, size_t count)
+#define OF struct vfctl_bench_cell
+TEXT_OF(cell_better, OF, it->higher_is_better ? "higher" : "lower")
+static const struct member cell_fields[] = {
+	FIELD(test, "name of the test", FILLED),
+	FIELD(tool, "tool of the test"),
+	FIELD(parameters, "parameters, such as \"size=64 threads=2\"", FILLED),
+	FIELD(goal, "the metric that is judged"),
+	FIELD(unit, "its unit"),
+	TEXT("better", cell_better, "lower or higher"), END};
+static const struct member page_cell_fields[] = {
+	FIELD(varies, "parameters that differ within the test"),
+	FIELD(size, "bytes of a message; 0: not a parameter"),
+	FIELD(threads, "threads; 0: not a parameter"), END};
+#undef OF
+
+#define OF struct cell_view
+static const struct member cell_table[] = {
+	PART_AT(cell, cell_fields),
+	FILL("columns", fill_columns, column_table, "a column for each configuration"), END};
+static const struct member page_cell_table[] = {
+	PART_AT(cell, cell_fields),
+	PART_AT(cell, page_cell_fields),
+	FILL("columns", fill_columns, page_column_table, "a column for each configuration"), END};
+#undef OF
+
+static int fill_cells(struct out *out, const void *of)
 {
-	out_open(out, key, '[');
-	for (size_t i = 0; i < count; i++)
-		out_str(out, NULL, texts[i]);
-	out_shut(out);
+	const struct vfctl_bench_report *r = of;
+
+	for (size_t i = 0; i < r->cell_count; i++)
+		answer_put(out, NULL, cell_table, &(struct cell_view){r, &r->cells[i], column_table});
+	return 0;
 }
 
-void bench_put_settings(struct out *out, const char *key, const struct bench_setting *v, size_t count)
+static int fill_page_cells(struct out *out, const void *of)
 {
-	out_open(out, key, '[');
-	for (size_t i = 0; i < count; i++) {
-		out_open(out, NULL, '{');
-		out_str(out, "name", v[i].name);
-		out_str(out, "value", v[i].value);
-		out_shut(out);
-	}
-	out_shut(out);
+	const struct vfctl_bench_report *r = of;
+
+	for (size_t i = 0; i < r->cell_count; i++)
+		answer_put(out, NULL, page_cell_table, &(struct cell_view){r, &r->cells[i],
+			page_column_table});
+	return 0;
 }
 
-static void put_tools(struct out *out, const struct vfctl_bench_report *r)
+#define OF struct bench_setting
+const struct member answer_setting[] = {
+	FIELD(name, "client or server: an endpoint; otherwise a setting of both endpoints, or of "
+		"one with the prefix client. or server.", FILLED),
+	FIELD(value, "its value"), END};
+#undef OF
+
+#define OF struct bench_tool_version
+static const struct member tool_table[] = {
+	FIELD(name, "program"),
+	FIELD(version, "its version"),
+	FIELD(endpoint, "endpoint on which it runs"), END};
+#undef OF
+
+#define OF struct bench_check
+TEXT_OF(check_state, OF, bench_check_word(it->state))
+const struct member answer_check[] = {
+	FIELD(name, "emulated, governor, node, device, link, port, tool, versions, ...", FILLED),
+	TEXT("state", check_state, "ok, warn or fail"),
+	FIELD(text, "what was found"), END};
+#undef OF
+
+struct configuration_view {
+	const struct vfctl_bench_configuration *c;
+	bool baseline;
+};
+
+#define OF struct configuration_view
+static const struct member configuration_table[] = {
+	FIELD_VIA("name", c, name, "its name", FILLED),
+	FIELD(baseline, "the other configurations are compared with it"),
+	LIST_VIA("settings", c, settings, setting_count, answer_setting, "its settings"), END};
+#undef OF
+
+static int fill_configurations(struct out *out, const void *of)
 {
-	out_open(out, "tools", '[');
-	for (size_t i = 0; i < r->tool_count; i++) {
-		out_open(out, NULL, '{');
-		out_str(out, "name", r->tools[i].name);
-		out_str(out, "version", r->tools[i].version);
-		out_str(out, "endpoint", r->tools[i].endpoint);
-		out_shut(out);
-	}
-	out_shut(out);
+	const struct vfctl_bench_report *r = of;
+
+	for (size_t i = 0; i < r->configuration_count; i++)
+		answer_put(out, NULL, configuration_table, &(struct configuration_view){&r->configurations[i],
+			i == r->baseline});
+	return 0;
 }
 
+/* Numbers of JavaScript have 53 bits. */
+static const char *format_seed(const struct vfctl_bench_report *r, char *room)
+{
+	snprintf(room, MEMBER_ROOM, "%llu", (unsigned long long)r->seed);
+	return room;
+}
+
+#define OF struct vfctl_bench_report
+TEXT_OF(report_seed, OF, format_seed(it, room))
+static const struct member report_fields[] = {
+	FIELD(name, "name of the result"),
+	FIELD(created, "time at which it was made"),
+	FIELD(directory, "directory of the result; in compare: of the later result"),
+	FIELD(seed, "seed of the order of the runs and of the bootstrap"),
+	FIELD(alpha, "significance level"),
+	FIELD(noise, "smaller relative differences are ignored"),
+	FIELD(emulated, "measured on emulated hardware"),
+	FIELD(planned, "planned runs"),
+	FIELD(made, "runs that were made, including failed runs and warm-ups"),
+	FIELD(failed, "failed runs"),
+	FIELD(comparisons, "comparisons that Holm's correction covers"),
+	FIELD(better, "comparisons with the verdict better"),
+	FIELD(worse, "comparisons with the verdict worse; if there are any, compare exits with "
+		"status 3"),
+	SCALARS("advice", advice, advice_count, "sentences; the first one is the answer"),
+	SCALARS("notes", notes, note_count, "failed trials, missing runs, cells that only one "
+		"result has"), END};
 /* Of what, and under which conditions. */
-static void put_conditions(struct out *out, const struct vfctl_bench_report *r)
-{
-	char seed[24];
-
-	/* Numbers of JavaScript have 53 bits. */
-	snprintf(seed, sizeof(seed), "%llu", (unsigned long long)r->seed);
-	out_str(out, "seed_text", seed);
-	out_str(out, "vfctl", r->vfctl);
-	out_bool(out, "comparison", r->comparison);
-	out_open(out, "configurations", '[');
-	for (size_t i = 0; i < r->configuration_count; i++) {
-		const struct vfctl_bench_configuration *c = &r->configurations[i];
-
-		out_open(out, NULL, '{');
-		out_str(out, "name", c->name);
-		out_bool(out, "baseline", i == r->baseline);
-		bench_put_settings(out, "settings", c->settings, c->setting_count);
-		out_shut(out);
-	}
-	out_shut(out);
-	bench_put_settings(out, "host", r->host, r->host_count);
-	put_tools(out, r);
-	bench_put_checks(out, r->checks, r->check_count);
-	put_texts(out, "commands", r->commands, r->command_count);
-}
+static const struct member conditions_table[] = {
+	TEXT("seed_text", report_seed, "the seed, as text"),
+	FIELD(vfctl, "version of vfctl"),
+	FIELD(comparison, "the report compares two results"),
+	FILL("configurations", fill_configurations, configuration_table, "configurations"),
+	LIST("host", host, host_count, answer_setting, "what the host is"),
+	LIST("tools", tools, tool_count, tool_table, "programs that measured"),
+	LIST("checks", checks, check_count, answer_check, "checks before the runs"),
+	SCALARS("commands", commands, command_count, "command lines"), END};
+const struct member answer_report[] = {
+	SECTION("REPORT", NULL),
+	PART_SELF(report_fields),
+	FILL("cells", fill_cells, cell_table, "a cell for each test and set of parameters"), END};
+static const struct member page_table[] = {
+	PART_SELF(report_fields),
+	PART_SELF(conditions_table),
+	FILL("cells", fill_page_cells, page_cell_table, "a cell for each test and set of parameters"), END};
+#undef OF
 
 void bench_put_report(struct out *out, const struct vfctl_bench_report *r, bool page)
 {
-	out_open(out, NULL, '{');
-	out_str(out, "name", r->name);
-	out_str(out, "created", r->created);
-	out_str(out, "directory", r->directory);
-	out_int(out, "seed", (int64_t)r->seed);
-	out_real(out, "alpha", r->alpha);
-	out_real(out, "noise", r->noise);
-	out_bool(out, "emulated", r->emulated);
-	out_int(out, "planned", r->planned);
-	out_int(out, "made", r->made);
-	out_int(out, "failed", r->failed);
-	out_int(out, "comparisons", (int64_t)r->comparisons);
-	out_int(out, "better", (int64_t)r->better);
-	out_int(out, "worse", (int64_t)r->worse);
-	put_texts(out, "advice", r->advice, r->advice_count);
-	put_texts(out, "notes", r->notes, r->note_count);
-	if (page)
-		put_conditions(out, r);
-	out_open(out, "cells", '[');
-	for (size_t i = 0; i < r->cell_count; i++)
-		put_cell(out, r, &r->cells[i], page);
-	out_shut(out);
-	out_shut(out);
+	answer_put(out, NULL, page ? page_table : answer_report, r);
 }

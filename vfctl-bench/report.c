@@ -67,6 +67,8 @@ static int put_formats(struct invocation *in, const struct vfctl_bench_report *r
 	return status;
 }
 
+const struct answer bench_report_answer[] = {{NULL, answer_report, false}, {0}};
+
 static int show_bench_report(struct invocation *in, struct vfctl_bench_report *report)
 {
 	bool written;

@@ -67,27 +67,12 @@ static int open_plan(struct invocation *in, const struct vfctl_bench_plan_option
 
 /* ---- what is shown before ---- */
 
-void bench_put_checks(struct out *out, const struct bench_check *checks, size_t count)
-{
-	out_open(out, "checks", '[');
-	for (size_t i = 0; i < count; i++) {
-		out_open(out, NULL, '{');
-		out_str(out, "name", checks[i].name);
-		out_str(out, "state", bench_check_word(checks[i].state));
-		out_str(out, "text", checks[i].text);
-		out_shut(out);
-	}
-	out_shut(out);
-}
-
 void bench_print_checks(struct invocation *in, const struct vfctl_bench *bench)
 {
 	const struct bench_check *checks;
 	size_t count = vfctl_bench_checks(bench, &checks);
 
-	if (in->json)
-		bench_put_checks(in->out, checks, count);
-	for (size_t i = 0; i < count && !in->json; i++)
+	for (size_t i = 0; i < count; i++)
 		if (checks[i].state != BENCH_CHECK_OK)
 			warn("%s", checks[i].text);
 }
@@ -96,29 +81,92 @@ void bench_print_effects(struct invocation *in, const struct vfctl_bench *bench)
 {
 	const char *text;
 
-	if (in->json)
-		out_open(in->out, "effects", '[');
-	for (size_t i = 0; (text = vfctl_bench_effect(bench, i)); i++) {
-		if (in->json)
-			out_str(in->out, NULL, text);
-		else
-			out_fold(in->out, 2, "%s", text);
-	}
-	if (in->json)
-		out_shut(in->out);
+	for (size_t i = 0; (text = vfctl_bench_effect(bench, i)); i++)
+		out_fold(in->out, 2, "%s", text);
 }
 
-static void print_turn_json(struct out *out, size_t at, const struct vfctl_bench_turn *turn)
+static int fill_effects(struct out *out, const void *of)
 {
-	out_open(out, NULL, '{');
-	out_int(out, "run", (int64_t)at + 1);
-	out_int(out, "trial", turn->trial);
-	out_str(out, "configuration", turn->configuration);
-	out_str(out, "what", turn->what);
-	out_str(out, "client", turn->client);
-	out_str(out, "server", turn->server);
-	out_shut(out);
+	const struct bench_dry *dry = of;
+	const char *text;
+
+	for (size_t i = 0; (text = vfctl_bench_effect(dry->bench, i)); i++)
+		out_str(out, NULL, text);
+	return 0;
 }
+
+static int fill_checks(struct out *out, const void *of)
+{
+	const struct bench_dry *dry = of;
+	const struct bench_check *checks;
+	size_t count = vfctl_bench_checks(dry->bench, &checks);
+
+	for (size_t i = 0; i < count; i++)
+		answer_put(out, NULL, answer_check, &checks[i]);
+	return 0;
+}
+
+struct turn_view {
+	size_t run;
+	struct vfctl_bench_turn turn;
+};
+
+#define OF struct turn_view
+static const struct member turn_table[] = {
+	FIELD(run, "number of the run in this order, from 1"),
+	FIELD_AS("trial", turn.trial, "number of the trial; 0: a warm-up"),
+	FIELD_AS("configuration", turn.configuration, "name of the configuration"),
+	FIELD_AS("what", turn.what, "test and parameters"),
+	FIELD_AS("client", turn.client, "command line of the client"),
+	FIELD_AS("server", turn.server, "command line of the server"), END};
+#undef OF
+
+static int each_turn(const struct vfctl_bench *bench, struct out *out,
+	void (*print)(struct out *out, size_t at, const struct vfctl_bench_turn *turn))
+{
+	size_t count = vfctl_bench_turn_count(bench);
+
+	for (size_t i = 0; i < count; i++) {
+		struct vfctl_bench_turn turn;
+		int r = vfctl_bench_turn(bench, i, &turn);
+
+		if (r < 0)
+			return r;
+		print(out, i, &turn);
+		free(turn.what);
+		free(turn.client);
+		free(turn.server);
+	}
+	return 0;
+}
+
+static void put_turn(struct out *out, size_t at, const struct vfctl_bench_turn *turn)
+{
+	answer_put(out, NULL, turn_table, &(struct turn_view){at + 1, *turn});
+}
+
+static int fill_turns(struct out *out, const void *of)
+{
+	return each_turn(((const struct bench_dry *)of)->bench, out, put_turn);
+}
+
+#define OF struct bench_dry
+TEXT_OF(dry_name, OF, vfctl_bench_name(it->bench))
+NUMBER_OF(dry_seed, OF, true, vfctl_bench_seed(it->bench))
+const struct member answer_dry_name[] = {
+	TEXT("name", dry_name, "name of the plan"),
+	NUMBER("seed", dry_seed, "seed of the random order"), END};
+const struct member answer_dry_checks[] = {
+	FILL_EACH("effects", fill_effects, MEMBER_TEXT, "settings that are changed for the "
+		"measurement and then restored"),
+	FILL("checks", fill_checks, answer_check, "checks of both ends"), END};
+static const struct member dry_table[] = {
+	PART_SELF(answer_dry_name),
+	PART_SELF(answer_dry_checks),
+	FILL("runs", fill_turns, turn_table, "runs, in order"), END};
+#undef OF
+const struct answer bench_run_answer[] = {{"With `--dry-run`", dry_table, false},
+	{"When it is done", answer_report, false}, {0}};
 
 static void print_turn(struct out *out, size_t at, const struct vfctl_bench_turn *turn)
 {
@@ -132,58 +180,27 @@ static void print_turn(struct out *out, size_t at, const struct vfctl_bench_turn
 	out_cell(out, "%s", turn->client);
 }
 
-static int print_turns(struct invocation *in, const struct vfctl_bench *bench)
+static int print_dry_run(struct invocation *in, const struct vfctl_bench *bench)
 {
 	static const char *const headings[] = {"RUN", "TRIAL", "CONFIGURATION", "WHAT", "CLIENT"};
 	static const signed char give[] = {OUT_STAYS, OUT_STAYS, OUT_STAYS, OUT_WRAPS, OUT_WRAPS_SOON};
-	size_t count = vfctl_bench_turn_count(bench);
-
-	if (in->json)
-		out_open(in->out, "runs", '[');
-	else
-		out_table(in->out, 0, headings, 5);
-	if (!in->json)
-		out_table_fit(in->out, give);
-	for (size_t i = 0; i < count; i++) {
-		struct vfctl_bench_turn turn;
-		int r = vfctl_bench_turn(bench, i, &turn);
-
-		if (r < 0)
-			return r;
-		if (in->json)
-			print_turn_json(in->out, i, &turn);
-		else
-			print_turn(in->out, i, &turn);
-		free(turn.what);
-		free(turn.client);
-		free(turn.server);
-	}
-	if (in->json)
-		out_shut(in->out);
-	else
-		out_table_end(in->out);
-	return 0;
-}
-
-static int print_dry_run(struct invocation *in, const struct vfctl_bench *bench)
-{
 	int r;
 
-	if (in->json)
-		out_open(in->out, NULL, '{');
 	if (in->json) {
-		out_str(in->out, "name", vfctl_bench_name(bench));
-		out_int(in->out, "seed", (int64_t)vfctl_bench_seed(bench));
-	} else {
-		out_line(in->out, "%s: %zu runs in this order (seed %llu)", vfctl_bench_name(bench),
-			vfctl_bench_turn_count(bench), (unsigned long long)vfctl_bench_seed(bench));
+		r = answer_put(in->out, NULL, dry_table, &(struct bench_dry){bench});
+		return r < 0 ? fail(in, r) : EXIT_DONE;
 	}
+	out_line(in->out, "%s: %zu runs in this order (seed %llu)", vfctl_bench_name(bench),
+		vfctl_bench_turn_count(bench), (unsigned long long)vfctl_bench_seed(bench));
 	bench_print_effects(in, bench);
 	bench_print_checks(in, bench);
-	r = print_turns(in, bench);
-	if (in->json && r == 0)
-		out_shut(in->out);
-	return r < 0 ? fail(in, r) : EXIT_DONE;
+	out_table(in->out, 0, headings, ARRAY_SIZE(headings));
+	out_table_fit(in->out, give);
+	r = each_turn(bench, in->out, print_turn);
+	if (r < 0)
+		return fail(in, r);
+	out_table_end(in->out);
+	return EXIT_DONE;
 }
 
 /* ---- measured ---- */

@@ -160,6 +160,28 @@ static int draft_search(struct invocation *in, struct plan_draft *d)
 
 /* ---- what is printed ---- */
 
+static int fill_names(struct out *out, const void *of)
+{
+	const struct bench_dry *dry = of;
+	const char *name;
+
+	for (size_t i = 0; (name = vfctl_bench_configuration_name(dry->bench, i)); i++)
+		out_str(out, NULL, name);
+	return 0;
+}
+
+#define OF struct bench_dry
+NUMBER_OF(search_most_runs, OF, true, vfctl_bench_most_runs(it->bench))
+NUMBER_OF(search_seconds, OF, true, vfctl_bench_run_seconds(it->bench))
+static const struct member dry_search_table[] = {
+	PART_SELF(answer_dry_name),
+	NUMBER("most_runs", search_most_runs, "maximum number of runs"),
+	NUMBER("run_seconds", search_seconds, "duration of one run, without the start of the "
+		"programs"),
+	FILL_EACH("settings", fill_names, MEMBER_TEXT, "names of the configurations"),
+	PART_SELF(answer_dry_checks), END};
+#undef OF
+
 static int print_dry(struct invocation *in, const struct vfctl_bench *bench)
 {
 	size_t most = vfctl_bench_most_runs(bench);
@@ -167,103 +189,111 @@ static int print_dry(struct invocation *in, const struct vfctl_bench *bench)
 	const char *name;
 
 	if (in->json) {
-		out_open(in->out, NULL, '{');
-		out_str(in->out, "name", vfctl_bench_name(bench));
-		out_int(in->out, "seed", (int64_t)vfctl_bench_seed(bench));
-		out_int(in->out, "most_runs", (int64_t)most);
-		out_int(in->out, "run_seconds", each);
-		out_open(in->out, "settings", '[');
-	} else {
-		out_line(in->out, "%s: at most %zu runs of about %u s each, %zu min (seed %llu); what is "
-			"clearly worse leaves early. To be tried:", vfctl_bench_name(bench), most, each,
-			(most * each + 59) / 60, (unsigned long long)vfctl_bench_seed(bench));
+		answer_put(in->out, NULL, dry_search_table, &(struct bench_dry){bench});
+		return EXIT_DONE;
 	}
-	for (size_t i = 0; (name = vfctl_bench_configuration_name(bench, i)); i++) {
-		if (in->json)
-			out_str(in->out, NULL, name);
-		else
-			out_line(in->out, "  %s", name);
-	}
-	if (in->json)
-		out_shut(in->out);
+	out_line(in->out, "%s: at most %zu runs of about %u s each, %zu min (seed %llu); what is "
+		"clearly worse leaves early. To be tried:", vfctl_bench_name(bench), most, each,
+		(most * each + 59) / 60, (unsigned long long)vfctl_bench_seed(bench));
+	for (size_t i = 0; (name = vfctl_bench_configuration_name(bench, i)); i++)
+		out_line(in->out, "  %s", name);
 	bench_print_effects(in, bench);
 	bench_print_checks(in, bench);
-	if (in->json)
-		out_shut(in->out);
 	return EXIT_DONE;
 }
 
-static void print_candidate_json(struct out *out, const struct vfctl_search *s,
-	const struct vfctl_search_candidate *c)
+struct candidate_view {
+	const struct vfctl_search *search;
+	const struct vfctl_search_candidate *c;
+};
+
+static const char *worse_than(const struct vfctl_search *s, size_t other)
 {
-	out_open(out, NULL, '{');
-	out_str(out, "configuration", c->name);
-	bench_put_settings(out, "settings", c->settings, c->setting_count);
-	out_int(out, "trials", (int64_t)c->trials);
-	out_int(out, "failed", (int64_t)c->failed);
-	out_real(out, "median", c->median);
-	out_str(out, "state", vfctl_search_state_name(c->state));
-	if (c->left_after || c->state != VFCTL_SEARCH_RACES)
-		out_int(out, "left_after", c->left_after);
-	else
-		out_null(out, "left_after");
-	out_str(out, "worse_than",
-		c->worse_than < s->candidate_count ? s->candidates[c->worse_than].name : NULL);
-	out_real(out, "p", c->p);
-	out_str(out, "error", c->error);
-	out_shut(out);
+	return other < s->candidate_count ? s->candidates[other].name : NULL;
 }
 
-static void print_confirmation_json(struct out *out, const struct vfctl_search *s)
+#define OF struct candidate_view
+TEXT_OF(candidate_state, OF, vfctl_search_state_name(it->c->state))
+NUMBER_OF(candidate_left, OF, it->c->left_after || it->c->state != VFCTL_SEARCH_RACES, it->c->left_after)
+TEXT_OF(candidate_worse_than, OF, worse_than(it->search, it->c->worse_than))
+static const struct member candidate_table[] = {
+	FIELD_VIA("configuration", c, name, "name of the configuration", FILLED),
+	LIST_VIA("settings", c, settings, setting_count, answer_setting, "its settings"),
+	FIELD_VIA("trials", c, trials, "successful trials of the race"),
+	FIELD_VIA("failed", c, failed, "failed trials of the race, including warm-ups"),
+	FIELD_VIA("median", c, median, "median of the race; no conclusion is drawn from it"),
+	TEXT("state", candidate_state, "in the race, worse or fails"),
+	NUMBER("left_after", candidate_left, "round of the race after which it was dropped; null: "
+		"it stayed", NULLABLE),
+	TEXT("worse_than", candidate_worse_than, "configuration that is shown to be better",
+		NULLABLE),
+	FIELD_VIA("p", c, p, "probability of such figures if it were not worse; null: not tested"),
+	FIELD_VIA("error", c, error, "why its first failed trial failed"), END};
+#undef OF
+
+struct search_view {
+	const struct vfctl_search *search;
+	const char *profile;
+};
+
+static int fill_candidates(struct out *out, const void *of)
 {
-	if (!s->pairs) {
-		out_null(out, "confirmation");
-		return;
-	}
-	out_open(out, "confirmation", '{');
-	out_str(out, "configuration", s->candidates[s->leader].name);
-	out_int(out, "pairs", (int64_t)s->pairs);
-	out_real(out, "baseline_median", s->baseline_median);
-	out_real(out, "median", s->leader_median);
-	out_real(out, "change", s->change);
-	out_real(out, "change_low", s->change_low);
-	out_real(out, "change_high", s->change_high);
-	out_real(out, "p", s->p);
-	out_real(out, "p_adjusted", s->p_adjusted);
-	out_shut(out);
+	const struct search_view *view = of;
+
+	for (size_t i = 0; i < view->search->candidate_count; i++)
+		answer_put(out, NULL, candidate_table, &(struct candidate_view){view->search,
+			&view->search->candidates[i]});
+	return 0;
 }
 
-static void print_json(struct out *out, const struct vfctl_search *s, const char *kept)
-{
-	out_open(out, NULL, '{');
-	out_str(out, "directory", s->directory);
-	out_str(out, "name", s->name);
-	out_str(out, "goal", s->goal);
-	out_str(out, "unit", s->unit);
-	out_bool(out, "higher_is_better", s->higher_is_better);
-	out_bool(out, "emulated", s->emulated);
-	out_real(out, "alpha", s->alpha);
-	out_real(out, "noise", s->noise);
-	out_bool(out, "over", s->over);
-	out_bool(out, "out_of_time", s->out_of_time);
-	out_str(out, "verdict", vfctl_search_verdict_name(s->verdict));
-	out_str(out, "baseline", s->candidates[s->baseline].name);
-	out_str(out, "best", s->candidates[s->best].name);
-	print_confirmation_json(out, s);
-	out_open(out, "candidates", '[');
-	for (size_t i = 0; i < s->candidate_count; i++)
-		print_candidate_json(out, s, &s->candidates[i]);
-	out_shut(out);
-	out_int(out, "runs", (int64_t)s->runs);
-	out_int(out, "most_runs", (int64_t)s->most_runs);
-	out_real(out, "seconds", s->seconds);
-	out_open(out, "sentences", '[');
-	for (size_t i = 0; i < s->sentence_count; i++)
-		out_str(out, NULL, s->sentences[i]);
-	out_shut(out);
-	out_str(out, "profile", kept);
-	out_shut(out);
-}
+#define OF struct vfctl_search
+TEXT_OF(search_verdict, OF, vfctl_search_verdict_name(it->verdict))
+TEXT_OF(search_baseline, OF, it->candidates[it->baseline].name)
+TEXT_OF(search_best, OF, it->candidates[it->best].name)
+TEXT_OF(search_leader, OF, it->candidates[it->leader].name)
+OBJECT_OF(search_confirmation, OF, it->pairs ? it : NULL)
+static const struct member confirmation_table[] = {
+	TEXT("configuration", search_leader, "the leader of the race"),
+	FIELD(pairs, "successful pairs of trials"),
+	FIELD(baseline_median, "median of the baseline"),
+	FIELD_AS("median", leader_median, "median of the leader"),
+	FIELD(change, "difference relative to the baseline's median: -0.25 is a quarter less"),
+	FIELD(change_low, "lower end of its confidence interval, of level 1 - alpha"),
+	FIELD(change_high, "upper end of its confidence interval"),
+	FIELD(p, "p-value of Wilcoxon's signed-rank test"),
+	FIELD(p_adjusted, "the same as p, because there is only one comparison"), END};
+static const struct member search_fields[] = {
+	FIELD(directory, "directory of the result; bench report reads it too"),
+	FIELD(name, "name of the search"),
+	FIELD(goal, "metric that decides: p50, value, throughput, ..."),
+	FIELD(unit, "its unit: us, bit/s, ...; \"\": none"),
+	FIELD(higher_is_better, "a higher value is better"),
+	FIELD(emulated, "measured on emulated hardware"),
+	FIELD(alpha, "significance level"),
+	FIELD(noise, "smaller relative differences are ignored"),
+	FIELD(over, "the search is complete; false: --resume continues it"),
+	FIELD(out_of_time, "--max-time ended the search"),
+	TEXT("verdict", search_verdict, "better, no difference shown, none better or undecided"),
+	TEXT("baseline", search_baseline, "configuration before the search"),
+	TEXT("best", search_best, "configuration to use: the baseline, unless the verdict is better"),
+	OBJECT_GET("confirmation", search_confirmation, confirmation_table, "the leader of the "
+		"race, measured again together with the baseline; null: not needed", NULLABLE), END};
+static const struct member search_runs[] = {
+	FIELD(runs, "runs that were made"),
+	FIELD(most_runs, "maximum number of runs"),
+	FIELD(seconds, "duration of the runs"),
+	SCALARS("sentences", sentences, sentence_count, "the result in sentences, the verdict first"), END};
+#undef OF
+
+#define OF struct search_view
+static const struct member search_table[] = {
+	PART_AT(search, search_fields),
+	FILL("candidates", fill_candidates, candidate_table, "configurations that were tried"),
+	PART_AT(search, search_runs),
+	FIELD(profile, "profile of --keep, as YAML; null: none is kept"), END};
+#undef OF
+const struct answer tune_search_answer[] = {{"With `--dry-run`", dry_search_table, false},
+	{"When it is done", search_table, false}, {0}};
 
 static void print_table(struct out *out, const struct vfctl_search *s)
 {
@@ -395,7 +425,7 @@ static int print_result(struct invocation *in, const char *directory)
 	else
 		status = make_profile(in, s, &kept);
 	if (!status && in->json)
-		print_json(in->out, s, kept);
+		answer_put(in->out, NULL, search_table, &(struct search_view){s, kept});
 	else if (!status)
 		print_text(in->out, s, kept);
 	free(kept);

@@ -23,24 +23,33 @@ struct bench_work {
 	int (*result)(struct invocation *in, const char *directory);
 };
 int bench_work(struct invocation *in, const struct bench_work *work);
-void bench_put_checks(struct out *out, const struct bench_check *checks, size_t count);
+/* What a dry run answers as JSON. */
+struct bench_dry {
+	const struct vfctl_bench *bench;
+};
+extern const struct member answer_dry_name[], answer_dry_checks[]; /* of it */
+extern const struct answer bench_run_answer[];
 void bench_print_checks(struct invocation *in, const struct vfctl_bench *bench);
 void bench_print_effects(struct invocation *in, const struct vfctl_bench *bench);
 /* report.c */
 int bench_run_report(struct invocation *in);
 int bench_run_compare(struct invocation *in);
+extern const struct answer bench_report_answer[];
 /* data.c */
 int bench_run_history(struct invocation *in);
 int bench_run_import(struct invocation *in);
 int bench_run_parse(struct invocation *in);
+extern const struct answer bench_history_answer[], bench_import_answer[], bench_parse_answer[];
 
 /* search.c */
 int tune_run_search(struct invocation *in);
+extern const struct answer tune_search_answer[];
 
 /* print.c */
 void bench_print(struct out *out, const struct vfctl_bench_report *report, const char *shape);
-/* A list of names and values. */
-void bench_put_settings(struct out *out, const char *key, const struct bench_setting *v, size_t count);
+extern const struct member answer_report[];
+extern const struct member answer_setting[]; /* of a struct bench_setting */
+extern const struct member answer_check[];	 /* of a struct bench_check */
 /* As one JSON object; @page: with samples and conditions, for a page. */
 void bench_put_report(struct out *out, const struct vfctl_bench_report *report, bool page);
 

@@ -3,7 +3,7 @@
 #define VFCTL_ATTR_ARGS_H
 
 #include "command.h"
-#include "vfctl/vfattr.h"
+#include "core/vfattr.h"
 
 /* Add one ATTRIBUTE=VALUE word to @io; 0 or EXIT_USAGE. */
 int attr_arg(struct invocation *in, const char *word, struct vfctl_vf_attrs *io);

@@ -6,8 +6,8 @@
 #include <strings.h>
 
 #include "command.h"
-#include "vfctl/snapshot.h"
-#include "vfctl/vfattr.h"
+#include "core/snapshot.h"
+#include "core/vfattr.h"
 
 /* ---- words ---- */
 

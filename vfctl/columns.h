@@ -3,7 +3,7 @@
 #define VFCTL_COLUMNS_H
 
 #include "out.h"
-#include "vfctl/inventory.h"
+#include "core/inventory.h"
 
 /* What a table tells of a VF or, where @vf is NULL, of a PF. */
 struct column_row {

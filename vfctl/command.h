@@ -6,10 +6,11 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "answer.h"
 #include "out.h"
-#include "vfctl/change.h"
-#include "vfctl/context.h"
-#include "vfctl/sriov.h"
+#include "core/change.h"
+#include "core/context.h"
+#include "core/sriov.h"
 
 #define ARRAY_SIZE(a) (sizeof(a) / sizeof((a)[0]))
 
@@ -73,6 +74,7 @@ struct command {
 	size_t min_args, max_args;
 	enum operand operand; /* of the first argument */
 	const char *words;    /* fixed first arguments ("install status"), or NULL */
+	const struct answer *answer; /* what --json prints; NULL: it has no answer of its own */
 	bool reads;           /* takes --json */
 	bool changes;         /* takes --dry-run */
 	bool waits;           /* it waits for events: progress would tell of nothing */
@@ -141,10 +143,15 @@ void say_clean(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 #define TRIES_MAX 20
 /* Print the steps (dry run), or carry them out. Frees the change. */
 int run_change(struct invocation *in, struct vfctl_change *change, const char *done);
-/* Its operations as a JSON list. */
-void print_operations(struct invocation *in, const struct vfctl_change *change);
+/* What it answers as JSON; the rows are for commands that have other answers too. */
+extern const struct member answer_change_dry[], answer_change_done[];
+/* clang-format off */
+#define CHANGE_DRY_RUN {"With `--dry-run`", answer_change_dry, false}
+#define CHANGE_DONE {"When it is done", answer_change_done, false}
+/* clang-format on */
+extern const struct answer change_answer[];
 /* "warnings" of a JSON answer: what was warned of on standard error. */
-void print_warnings(struct invocation *in);
+extern const struct member answer_warnings[];
 /* The first Ctrl-C rolls back, the second ends the process at once. */
 void catch_signals(struct vfctl_ctx *ctx);
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "host_ids.h"
 #include "main.h"
-#include "vfctl/host.h"
+#include "core/host.h"
 
 #include <errno.h>
 #include <stdlib.h>

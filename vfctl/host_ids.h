@@ -3,7 +3,7 @@
 #define VFCTL_HOST_IDS_H
 
 #include "command.h"
-#include "vfctl/workflow.h"
+#include "core/workflow.h"
 
 /* host.yaml of --host-yaml, and its pools. */
 struct host_ids {

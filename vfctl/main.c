@@ -12,7 +12,7 @@
 #include "main.h"
 #include "progress.h"
 #include "result.h"
-#include "vfctl/host.h"
+#include "core/host.h"
 
 static struct vfctl_ctx *signal_ctx;
 
@@ -165,24 +165,6 @@ void catch_signals(struct vfctl_ctx *ctx)
 	sigaction(SIGHUP, &action, NULL);
 }
 
-void print_operations(struct invocation *in, const struct vfctl_change *change)
-{
-	struct vfctl_operation op;
-
-	out_open(in->out, "operations", '[');
-	for (size_t i = 0; i < vfctl_change_count(change); i++)
-		for (size_t k = 0; vfctl_change_operation(change, i, k, &op); k++) {
-			out_open(in->out, NULL, '{');
-			out_int(in->out, "step", (int64_t)i + 1);
-			out_str(in->out, "type", op.type);
-			out_str(in->out, "target", op.target);
-			out_str(in->out, "want", op.want);
-			out_str(in->out, "before", op.before);
-			out_shut(in->out);
-		}
-	out_shut(in->out);
-}
-
 static void print_nothing(struct invocation *in, const struct vfctl_change *change)
 {
 	const char *why = vfctl_change_nothing(change);
@@ -190,42 +172,74 @@ static void print_nothing(struct invocation *in, const struct vfctl_change *chan
 	out_line(in->out, "nothing to do%s%s", why ? ": " : "", why ? why : "");
 }
 
-static void put_nothing(struct invocation *in, const struct vfctl_change *change)
+/* ---- changes ---- */
+
+static int fill_warnings(struct out *out, const void *of)
 {
-	if (vfctl_change_nothing(change))
-		out_str(in->out, "nothing_to_do", vfctl_change_nothing(change));
+	for (size_t i = 0; i < warned.count; i++)
+		out_str(out, NULL, warned.v[i]);
+	return 0;
 }
 
-void print_warnings(struct invocation *in)
-{
-	out_open(in->out, "warnings", '[');
-	for (size_t i = 0; i < warned.count; i++)
-		out_str(in->out, NULL, warned.v[i]);
-	out_shut(in->out);
-}
+const struct member answer_warnings[] = {
+	FILL_EACH("warnings", fill_warnings, MEMBER_TEXT, "warnings, as on standard error"), END};
+
+/* The JSON answer of a change: what would be done, or what was. */
+struct change_view {
+	const struct vfctl_change *change;
+	const struct change_result *result; /* NULL: it is about no VF and no domain */
+};
+
+#define OF struct change_view
+FLAG_OF(change_changed, OF, vfctl_change_count(it->change) > 0)
+TEXT_OF(change_nothing, OF, vfctl_change_nothing(it->change))
+TEXT_OF(change_pending, OF, vfctl_change_pending(it->change))
+#define CHANGED FLAG("changed", change_changed, "something was changed; in a dry run: something " \
+	"would be changed")
+#define NOTHING TEXT("nothing_to_do", change_nothing, "why there was nothing to change", OPTIONAL)
+const struct member answer_change_dry[] = {
+	ALWAYS_TRUE("dry_run", "true"),
+	CHANGED,
+	NOTHING,
+	PART(change, answer_steps),
+	PART(change, answer_operations),
+	PART_SELF(answer_warnings), END};
+const struct member answer_change_done[] = {
+	CHANGED,
+	NOTHING,
+	TEXT("pending", change_pending, "work that you still have to do; the exit status is 3",
+		OPTIONAL),
+	PART_AT(result, answer_change_result, OPTIONAL),
+	PART_SELF(answer_warnings), END};
+#undef OF
+
+const struct answer change_answer[] = {CHANGE_DRY_RUN, CHANGE_DONE, {0}};
 
 static void print_steps(struct invocation *in, const struct vfctl_change *change)
 {
 	size_t count = vfctl_change_count(change);
 
 	if (in->json) {
-		out_open(in->out, NULL, '{');
-		out_bool(in->out, "dry_run", true);
-		out_bool(in->out, "changed", count > 0);
-		put_nothing(in, change);
-		out_open(in->out, "steps", '[');
-		for (size_t i = 0; i < count; i++)
-			out_str(in->out, NULL, vfctl_change_describe(change, i));
-		out_shut(in->out);
-		print_operations(in, change);
-		print_warnings(in);
-		out_shut(in->out);
+		answer_put(in->out, NULL, answer_change_dry, &(struct change_view){change, NULL});
 		return;
 	}
 	if (!count)
 		print_nothing(in, change);
 	for (size_t i = 0; i < count; i++)
 		out_line(in->out, "%zu. %s", i + 1, vfctl_change_describe(change, i));
+}
+
+static void print_done(struct invocation *in, const struct vfctl_change *change)
+{
+	struct change_view view = {.change = change};
+	struct change_result result;
+
+	vfctl_ctx_set_log(in->ctx, NULL, NULL); /* its warnings were given */
+	if (change_result_read(in, change, &result) == 0)
+		view.result = &result;
+	answer_put(in->out, NULL, answer_change_done, &view);
+	vfctl_snapshot_free(result.snapshot);
+	vfctl_ctx_set_log(in->ctx, print_log, in);
 }
 
 int run_change(struct invocation *in, struct vfctl_change *change, const char *done)
@@ -244,16 +258,7 @@ int run_change(struct invocation *in, struct vfctl_change *change, const char *d
 		r = vfctl_change_run(in->ctx, change);
 		in->made |= r == 0 && count;
 		if (r == 0 && in->json) {
-			out_open(in->out, NULL, '{');
-			out_bool(in->out, "changed", count > 0);
-			put_nothing(in, change);
-			if (pending)
-				out_str(in->out, "pending", pending);
-			vfctl_ctx_set_log(in->ctx, NULL, NULL); /* its warnings were given */
-			print_result_json(in, change);
-			vfctl_ctx_set_log(in->ctx, print_log, in);
-			print_warnings(in);
-			out_shut(in->out);
+			print_done(in, change);
 		} else if (r == 0 && !in->quiet && !count) {
 			print_nothing(in, change);
 		} else if (r == 0 && !in->quiet && !pending) {
@@ -310,7 +315,7 @@ static int set_up(struct invocation *in)
 	out_set_width(in->out, find_width());
 	vfctl_ctx_set_log(in->ctx, print_log, in);
 	if (!in->quiet && !in->json && !in->command->waits && progress_start()) {
-		vfctl_ctx_set_doing(in->ctx, progress_doing, NULL);
+		vfctl_ctx_set_progress(in->ctx, progress_doing, NULL);
 		out_set_start(in->out, progress_stop);
 	}
 	if (set_timeout(in))

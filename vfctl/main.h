@@ -2,8 +2,8 @@
 #ifndef VFCTL_MAIN_H
 #define VFCTL_MAIN_H
 
-#include "vfctl/context.h"
-#include "vfctl/hypervisor.h"
+#include "core/context.h"
+#include "core/hypervisor.h"
 
 /*
  * The host the program works on when --host is not given: the running kernel in vfctl,

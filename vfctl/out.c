@@ -1,37 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "out.h"
+#include "out_state.h"
 
-#include <inttypes.h>
-#include <math.h>
 #include <stdarg.h>
-#include <stdio_ext.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define COLUMNS_MAX 40 /* of a table */
 #define GAP 2 /* blanks between columns */
-#define DEPTH_MAX 16
-
-struct out {
-	FILE *file;
-	/* table */
-	unsigned indent;
-	size_t columns;
-	char **cells;
-	size_t cell_count, cell_room;
-	bool headed;		/* the first row is of headings */
-	const signed char *give; /* how columns give way; NULL: they do not */
-	const unsigned *widths; /* of a table that is printed as it comes */
-	unsigned width;		/* of the terminal; 0: no limit */
-	void (*start)(void);	/* to be called before the first byte */
-	/* JSON */
-	char closing[DEPTH_MAX];
-	bool filled[DEPTH_MAX];
-	size_t depth;
-	bool lines;    /* a document is one line */
-	bool answered; /* a whole document was written */
-	bool failed;
-};
 
 struct out *out_new(FILE *file)
 {
@@ -47,7 +22,7 @@ void out_set_start(struct out *out, void (*start)(void))
 	out->start = start;
 }
 
-static void begin_out(struct out *out)
+void out_begin(struct out *out)
 {
 	if (out->start)
 		out->start();
@@ -56,7 +31,7 @@ static void begin_out(struct out *out)
 
 FILE *out_file(struct out *out)
 {
-	begin_out(out);
+	out_begin(out);
 	return out->file;
 }
 
@@ -72,12 +47,7 @@ bool out_close(struct out *out)
 	return good;
 }
 
-/*
- * Length of the UTF-8 character at @text: 0 when the bytes are none, or a control
- * character. Names come from devices, files and other programs, and a terminal obeys
- * what it is sent (U+0080 to U+009F included).
- */
-static size_t character(const char *text)
+size_t text_character(const char *text)
 {
 	const unsigned char *p = (const unsigned char *)text;
 	size_t len = p[0] < 0x80 ? 1 : p[0] < 0xc2 ? 0 : p[0] < 0xe0 ? 2 : p[0] < 0xf0 ? 3
@@ -99,7 +69,7 @@ static size_t character(const char *text)
 void put_clean(FILE *file, const char *text)
 {
 	while (*text) {
-		size_t len = character(text);
+		size_t len = text_character(text);
 
 		if (len)
 			fwrite(text, 1, len, file);
@@ -112,7 +82,7 @@ void put_clean(FILE *file, const char *text)
 void put_clean_lines(FILE *file, const char *text)
 {
 	while (*text) {
-		size_t len = *text == '\n' || *text == '\t' ? 1 : character(text);
+		size_t len = *text == '\n' || *text == '\t' ? 1 : text_character(text);
 
 		if (len)
 			fwrite(text, 1, len, file);
@@ -125,7 +95,7 @@ void put_clean_lines(FILE *file, const char *text)
 bool is_clean(const char *text)
 {
 	for (size_t len; *text; text += len) {
-		len = character(text);
+		len = text_character(text);
 		if (!len)
 			return false;
 	}
@@ -141,7 +111,7 @@ void out_line(struct out *out, const char *fmt, ...)
 	if (vasprintf(&text, fmt, args) < 0)
 		text = NULL;
 	va_end(args);
-	begin_out(out);
+	out_begin(out);
 	if (text)
 		put_clean(out->file, text);
 	putc('\n', out->file);
@@ -154,7 +124,7 @@ static size_t width_of(const char *text)
 	size_t n = 0;
 
 	for (; *text; n++) {
-		size_t len = character(text);
+		size_t len = text_character(text);
 
 		text += len ? len : 1;
 	}
@@ -170,7 +140,7 @@ static size_t fold_at(const char *text, size_t label, size_t room)
 	size_t columns = 0, blank = 0, comma = 0, at = 0;
 
 	while (text[at] && (columns <= room || !(blank || comma))) {
-		size_t len = character(text + at);
+		size_t len = text_character(text + at);
 
 		/* A blank may stand behind the last column, a comma must fit. */
 		if (columns <= label)
@@ -265,7 +235,7 @@ static void print_cell(struct out *out, const char *text)
 	size_t column = out->cell_count++ % out->columns;
 	size_t width = width_of(text), least = out->widths[column];
 
-	begin_out(out);
+	out_begin(out);
 	put_clean(out->file, text);
 	if (column == out->columns - 1)
 		putc('\n', out->file);
@@ -466,7 +436,7 @@ void out_table_end(struct out *out)
 		out->cell_count = 0;
 		return;
 	}
-	begin_out(out);
+	out_begin(out);
 	measure_out(out, width);
 	fit(out, width);
 	for (size_t row = 0; row < row_count(out); row++)
@@ -474,158 +444,4 @@ void out_table_end(struct out *out)
 	for (size_t i = 0; i < out->cell_count; i++)
 		free(out->cells[i]);
 	out->cell_count = 0;
-}
-
-/* ---- JSON ---- */
-
-/* How much of @text JSON takes as it is. */
-static size_t plain_span(const char *text)
-{
-	size_t n = 0, len;
-
-	while (text[n] && text[n] != '"' && text[n] != '\\' && (len = character(text + n)))
-		n += len;
-	return n;
-}
-
-static void put_string(FILE *file, const char *text)
-{
-	putc_unlocked('"', file);
-	while (*text) {
-		unsigned char c = (unsigned char)*text;
-		size_t len = plain_span(text);
-
-		if (len)
-			fwrite_unlocked(text, 1, len, file);
-		else if (c == '"' || c == '\\')
-			fprintf(file, "\\%c", c);
-		else if (c < 0x80)
-			fprintf(file, "\\u%04x", c);
-		else
-			fputs("\\ufffd", file); /* JSON is UTF-8 or it is not JSON */
-		text += len ? len : 1;
-	}
-	putc_unlocked('"', file);
-}
-
-/* Listing thousands of VFs, printf() for each line's blanks is what takes the time. */
-static void indent(const struct out *out)
-{
-	static const char blanks[] = "                                ";
-
-	for (size_t left = out->lines ? 0 : 2 * out->depth, n; left; left -= n) {
-		n = left < sizeof(blanks) - 1 ? left : sizeof(blanks) - 1;
-		fwrite_unlocked(blanks, 1, n, out->file);
-	}
-}
-
-static void begin_value(struct out *out, const char *key)
-{
-	begin_out(out);
-	if (out->depth) {
-		fputs_unlocked(out->filled[out->depth - 1] ? "," : "", out->file);
-		if (!out->lines)
-			putc_unlocked('\n', out->file);
-		else if (out->filled[out->depth - 1])
-			putc_unlocked(' ', out->file);
-		out->filled[out->depth - 1] = true;
-		indent(out);
-	}
-	if (key) {
-		put_string(out->file, key);
-		fputs_unlocked(": ", out->file);
-	}
-}
-
-void out_set_lines(struct out *out)
-{
-	out->lines = true;
-}
-
-bool out_flush(struct out *out)
-{
-	return fflush(out->file) == 0 && !ferror(out->file);
-}
-
-void out_discard(struct out *out)
-{
-	__fpurge(out->file);
-}
-
-void out_open(struct out *out, const char *key, char bracket)
-{
-	begin_value(out, key);
-	putc(bracket, out->file);
-	if (out->depth == DEPTH_MAX)
-		abort(); /* a programming error: nothing nests that deep */
-	out->closing[out->depth] = bracket == '{' ? '}' : ']';
-	out->filled[out->depth++] = false;
-}
-
-void out_shut(struct out *out)
-{
-	bool filled;
-
-	if (!out->depth) /* out_error() ended it */
-		return;
-	filled = out->filled[--out->depth];
-	if (filled && !out->lines) {
-		putc('\n', out->file);
-		indent(out);
-	}
-	putc(out->closing[out->depth], out->file);
-	if (!out->depth)
-		putc('\n', out->file);
-	out->answered = !out->depth;
-}
-
-void out_str(struct out *out, const char *key, const char *value)
-{
-	begin_value(out, key);
-	if (value)
-		put_string(out->file, value);
-	else
-		fputs("null", out->file);
-}
-
-void out_int(struct out *out, const char *key, int64_t value)
-{
-	begin_value(out, key);
-	fprintf(out->file, "%" PRId64, value);
-}
-
-void out_real(struct out *out, const char *key, double value)
-{
-	begin_value(out, key);
-	if (isfinite(value))
-		fprintf(out->file, "%.12g", value);
-	else
-		fputs("null", out->file);
-}
-
-void out_bool(struct out *out, const char *key, bool value)
-{
-	begin_value(out, key);
-	fputs(value ? "true" : "false", out->file);
-}
-
-void out_null(struct out *out, const char *key)
-{
-	out_str(out, key, NULL);
-}
-
-void out_error(struct out *out, const char *message, const char *code, int status)
-{
-	if (out->answered)
-		return;
-	while (out->depth > 1)
-		out_shut(out);
-	if (!out->depth || out->closing[0] == ']')
-		out_open(out, NULL, '{');
-	out_open(out, "error", '{');
-	out_str(out, "message", message);
-	out_str(out, "code", code);
-	out_int(out, "status", status);
-	while (out->depth)
-		out_shut(out);
 }

@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "out.h"
-#include "vfctl/context.h"
+#include "core/context.h"
 
 #define ERASE "\r\033[K"
 #define WIDTH_USUAL 80 /* where the terminal does not say */
@@ -24,7 +24,7 @@ static struct {
 	pthread_cond_t wake;
 	bool runs, ends, shown;
 	time_t since;
-	char doing[VFCTL_DOING_SIZE];
+	char doing[VFCTL_PROGRESS_SIZE];
 } progress = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 static struct timespec now_progress(void)
@@ -38,7 +38,7 @@ static struct timespec now_progress(void)
 /* A line that is wider than the terminal could not be erased. */
 static void paint(void)
 {
-	char line[VFCTL_DOING_SIZE];
+	char line[VFCTL_PROGRESS_SIZE];
 	struct winsize size;
 	int width = WIDTH_USUAL, room;
 

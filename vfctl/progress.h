@@ -13,7 +13,7 @@
 bool progress_start(void);
 /* For good; before output that is not between the two below. */
 void progress_stop(void);
-/* What is being done: a vfctl_doing_fn. */
+/* What is being done: a vfctl_progress_fn. */
 void progress_doing(void *data, const char *text);
 /* Whoever prints a line calls this before and that behind; the seconds begin anew. */
 void progress_hide(void);

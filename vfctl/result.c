@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "result.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "print/host.h"
-#include "vfctl/snapshot.h"
+#include "core/snapshot.h"
 
-/* The VF of an operation: its target is PF/INDEX, or a domain's UUID/ADDRESS. NULL: it has none. */
+/* The VF of an operation with the target PF/INDEX or UUID/ADDRESS; NULL if it has no VF. */
 static const char *vf_of(const char *target)
 {
 	const char *slash = strchr(target, '/');
@@ -27,30 +27,99 @@ static bool seen(const struct vfctl_bdf *list, size_t count, const struct vfctl_
 	return false;
 }
 
-/* The attribute as it is printed everywhere; null: the VF has none, or its driver does not tell. */
-static void put_attr(struct out *out, const char *key, const struct vfctl_vf_attrs *attrs, uint32_t bit)
-{
-	char value[VFCTL_ATTR_TEXT];
+/* ---- steps and operations ---- */
 
-	out_str(out, key, vfctl_vf_attr_text(attrs, bit, value) ? value : NULL);
+static const struct vfctl_change *change_at(const void *of)
+{
+	return *(const struct vfctl_change *const *)of;
 }
+
+static int fill_steps(struct out *out, const void *of)
+{
+	const struct vfctl_change *change = change_at(of);
+
+	for (size_t i = 0; change && i < vfctl_change_count(change); i++)
+		out_str(out, NULL, vfctl_change_describe(change, i));
+	return 0;
+}
+
+struct operation_view {
+	size_t step;
+	struct vfctl_operation op;
+};
+
+#define OF struct operation_view
+static const struct member operation_table[] = {
+	FIELD(step, "number of the step that the operation belongs to, from 1"),
+	FIELD_AS("type", op.type, "type of the operation, such as numvfs, vf-attrs or lease "
+		"([change-format.md](change-format.md))", FILLED),
+	FIELD_AS("target", op.target, "object that it changes", FILLED),
+	FIELD_AS("want", op.want, "value that it sets, as the journal stores it"),
+	FIELD_AS("before", op.before, "value before the change"), END};
+#undef OF
+
+static int fill_operations(struct out *out, const void *of)
+{
+	const struct vfctl_change *change = change_at(of);
+	struct operation_view view;
+
+	for (size_t i = 0; i < vfctl_change_count(change); i++)
+		for (size_t k = 0; vfctl_change_operation(change, i, k, &view.op); k++) {
+			view.step = i + 1;
+			answer_put(out, NULL, operation_table, &view);
+		}
+	return 0;
+}
+
+const struct member answer_steps[] = {
+	FILL_EACH("steps", fill_steps, MEMBER_TEXT, "steps of the change, described for "
+		"people"), END};
+const struct member answer_operations[] = {
+	FILL("operations", fill_operations, operation_table, "operations of the change"), END};
+
+/* ---- VFs ---- */
+
+struct result_vf {
+	const struct vfctl_pf *pf;
+	const struct vfctl_vf *vf;
+	const struct vfctl_vf_attrs *attrs;
+};
+
+static const char *vf_name(const struct result_vf *vf, char *room)
+{
+	char name[VFCTL_BDF_TEXT];
+
+	snprintf(room, MEMBER_ROOM, "%s/%u", vfctl_pf_name(vf->pf, name), vf->vf->index);
+	return room;
+}
+
+/* An attribute as it is printed everywhere; NULL if the VF has none or its driver does not report it. */
+static const char *attr_text(const struct result_vf *vf, uint32_t bit, char *room)
+{
+	return vfctl_vf_attr_text(vf->attrs, bit, room) ? room : NULL;
+}
+
+#define OF struct result_vf
+TEXT_OF(result_vf_name, OF, vf_name(it, room))
+TEXT_OF(result_vf_mac, OF, attr_text(it, VFCTL_ATTR_MAC, room))
+TEXT_OF(result_vf_node_guid, OF, attr_text(it, VFCTL_ATTR_NODE_GUID, room))
+TEXT_OF(result_vf_port_guid, OF, attr_text(it, VFCTL_ATTR_PORT_GUID, room))
+static const struct member result_vf_table[] = {
+	SECTION("RESULTVF", "A VF after a change."),
+	TEXT("vf", result_vf_name, "name of the VF, such as \"ens1/3\""),
+	FIELD_VIA("address", vf, bdf, "PCI address"),
+	FIELD_VIA("numa_node", vf, numa_node, "NUMA node"),
+	TEXT("mac", result_vf_mac, "MAC", NULLABLE),
+	TEXT("node_guid", result_vf_node_guid, "node GUID", NULLABLE),
+	TEXT("port_guid", result_vf_port_guid, "port GUID", NULLABLE), END};
+#undef OF
 
 static void print_vf_result(struct out *out, const struct vfctl_pf *pf, const struct vfctl_vf *vf)
 {
-	char name[VFCTL_BDF_TEXT], text[VFCTL_BDF_TEXT + 12], bdf[VFCTL_BDF_TEXT];
-
-	snprintf(text, sizeof(text), "%s/%u", vfctl_pf_name(pf, name), vf->index);
-	out_open(out, NULL, '{');
-	out_str(out, "vf", text);
-	out_str(out, "address", vfctl_bdf_format(&vf->bdf, bdf));
-	put_index(out, "numa_node", vf->numa_node);
-	put_attr(out, "mac", &vf->attrs, VFCTL_ATTR_MAC);
-	put_attr(out, "node_guid", &vf->attrs, VFCTL_ATTR_NODE_GUID);
-	put_attr(out, "port_guid", &vf->attrs, VFCTL_ATTR_PORT_GUID);
-	out_shut(out);
+	answer_put(out, NULL, result_vf_table, &(struct result_vf){pf, vf, &vf->attrs});
 }
 
-/* Each VF once. */
+/* Print the VF @name, unless it is in the list already. */
 static void print_named(struct invocation *in, const struct vfctl_snapshot *snapshot, const char *name,
 	struct vfctl_bdf **io_list, size_t *io_count)
 {
@@ -69,7 +138,7 @@ static void print_named(struct invocation *in, const struct vfctl_snapshot *snap
 	print_vf_result(in->out, pf, vf);
 }
 
-/* Those that the operations name, and those that the command named. */
+/* Print the VFs that the operations or the command named. */
 static void print_changed_vfs(struct invocation *in, const struct vfctl_snapshot *snapshot,
 	const struct vfctl_change *change)
 {
@@ -89,94 +158,120 @@ static void print_vfs_of(struct invocation *in, const struct vfctl_snapshot *sna
 {
 	const struct vfctl_pf *pf;
 
-	if (!snapshot || vfctl_inventory_find_pf(in->ctx, snapshot->inventory, name, &pf) < 0)
+	if (vfctl_inventory_find_pf(in->ctx, snapshot->inventory, name, &pf) < 0)
 		return;
 	for (uint32_t i = 0; i < pf->num_vfs; i++)
 		print_vf_result(in->out, pf, &pf->vfs[i]);
 }
 
-void print_pf_result(struct invocation *in, const struct vfctl_snapshot *after, const char *pf)
+static int fill_pf_vfs(struct out *out, const void *of)
 {
-	out_open(in->out, "vfs", '[');
-	print_vfs_of(in, after, pf);
-	out_shut(in->out);
+	const struct pf_result *result = of;
+
+	if (result->after)
+		print_vfs_of(result->in, result->after, result->pf);
+	return 0;
 }
 
-static void print_leased_vfs(struct invocation *in, const struct vfctl_snapshot *snapshot,
-	const struct vfctl_lease *lease)
-{
-	for (size_t i = 0; i < lease->vf_count; i++) {
-		const struct vfctl_lease_vf *leased = &lease->vfs[i];
-		const struct vfctl_pf *pf;
-		const struct vfctl_vf *vf = vfctl_inventory_vf_at(snapshot->inventory, &leased->bdf, &pf);
-		struct vfctl_vf as_leased;
+const struct member answer_pf_result[] = {
+	FILL("vfs", fill_pf_vfs, result_vf_table, "VFs of the PF, if it was changed"), END};
 
-		if (!vf)
+/* ---- domains ---- */
+
+struct result_domain {
+	const struct vfctl_snapshot *snapshot;
+	const struct vfctl_lease *lease;
+};
+
+static int fill_nodes(struct out *out, const void *of)
+{
+	const struct result_domain *d = of;
+
+	for (size_t i = 0; i < d->lease->cell_count; i++)
+		out_int(out, NULL, d->lease->cells[i].node);
+	return 0;
+}
+
+static int fill_leased_vfs(struct out *out, const void *of)
+{
+	const struct result_domain *d = of;
+
+	for (size_t i = 0; i < d->lease->vf_count; i++) {
+		const struct vfctl_lease_vf *leased = &d->lease->vfs[i];
+		struct result_vf vf = {.attrs = &leased->intent};
+
+		vf.vf = vfctl_inventory_vf_at(d->snapshot->inventory, &leased->bdf, &vf.pf);
+		if (!vf.vf)
 			continue;
-		as_leased = *vf;
-		if (leased->has_intent && leased->intent.mask)
-			as_leased.attrs = leased->intent;
-		print_vf_result(in->out, pf, &as_leased);
+		if (!leased->has_intent || !leased->intent.mask)
+			vf.attrs = &vf.vf->attrs;
+		answer_put(out, NULL, result_vf_table, &vf);
 	}
+	return 0;
 }
 
-static void print_domain(struct invocation *in, const struct vfctl_snapshot *snapshot, const char *key,
-	const struct vfctl_lease *lease)
-{
-	char cpus[512];
+#define OF struct result_domain
+const struct member answer_domain[] = {
+	SECTION("RESULTDOMAIN", "A domain after a change."),
+	FIELD_VIA("name", lease, domain_name, "name of the domain", FILLED),
+	FIELD_VIA("uuid", lease, domain_uuid, "UUID of the domain", FILLED),
+	FILL_EACH("numa_nodes", fill_nodes, MEMBER_NUMBER, "NUMA nodes of its cells"),
+	FIELD_VIA("cpus", lease, cpus, "CPUs that only this domain uses"),
+	FILL("vfs", fill_leased_vfs, result_vf_table, "its leased VFs, with the values of the "
+		"lease"), END};
+#undef OF
 
-	out_open(in->out, key, '{');
-	out_str(in->out, "name", lease->domain_name);
-	out_str(in->out, "uuid", lease->domain_uuid);
-	out_open(in->out, "numa_nodes", '[');
-	for (size_t i = 0; i < lease->cell_count; i++)
-		out_int(in->out, NULL, lease->cells[i].node);
-	out_shut(in->out);
-	vfctl_cpuset_format(&lease->cpus, cpus, sizeof(cpus));
-	out_str(in->out, "cpus", cpus);
-	out_open(in->out, "vfs", '[');
-	print_leased_vfs(in, snapshot, lease);
-	out_shut(in->out);
-	out_shut(in->out);
+/* ---- the result of a change ---- */
+
+int change_result_read(struct invocation *in, const struct vfctl_change *change, struct change_result *ret)
+{
+	*ret = (struct change_result){.in = in, .change = change, .has_domain = in->result_domain};
+	if (!in->result_pf && !in->result_domain && !in->result_vf_count)
+		return -ENOENT;
+	return vfctl_snapshot_read(in->ctx, in->result_pf, &ret->snapshot);
 }
 
-void print_result_json(struct invocation *in, const struct vfctl_change *change)
+static int fill_result_vfs(struct out *out, const void *of)
 {
-	struct vfctl_snapshot *snapshot = NULL;
+	const struct change_result *r = of;
 
-	if ((!in->result_pf && !in->result_domain && !in->result_vf_count) ||
-		vfctl_snapshot_read(in->ctx, in->result_pf, &snapshot) < 0)
-		return;
-	out_open(in->out, "vfs", '[');
-	if (in->result_pf)
-		print_vfs_of(in, snapshot, in->result_pf);
+	if (r->in->result_pf)
+		print_vfs_of(r->in, r->snapshot, r->in->result_pf);
 	else
-		print_changed_vfs(in, snapshot, change);
-	out_shut(in->out);
-	if (in->result_domain) {
-		const struct vfctl_lease *lease = vfctl_leases_find(snapshot->leases, in->result_domain);
-
-		if (lease)
-			print_domain(in, snapshot, "domain", lease);
-		else
-			out_null(in->out, "domain");
-	}
-	vfctl_snapshot_free(snapshot);
+		print_changed_vfs(r->in, r->snapshot, r->change);
+	return 0;
 }
 
-void print_domains_json(struct invocation *in, const char *const names[], size_t count)
+static void put_result_domain(struct out *out, const struct member *m, const void *of)
 {
-	struct vfctl_snapshot *snapshot = NULL;
+	const struct change_result *r = of;
+	struct result_domain d = {r->snapshot, vfctl_leases_find(r->snapshot->leases, r->in->result_domain)};
 
-	if (vfctl_snapshot_read(in->ctx, NULL, &snapshot) < 0)
-		return;
-	out_open(in->out, "domains", '[');
-	for (size_t i = 0; i < count; i++) {
-		const struct vfctl_lease *lease = vfctl_leases_find(snapshot->leases, names[i]);
-
-		if (lease)
-			print_domain(in, snapshot, NULL, lease);
-	}
-	out_shut(in->out);
-	vfctl_snapshot_free(snapshot);
+	answer_put(out, m->name, answer_domain, d.lease ? &d : NULL);
 }
+
+static const struct member of_domain[] = {
+	PUT("domain", put_result_domain, MEMBER_OBJECT, "the domain, for commands that name one; "
+		"null: it has no lease", NULLABLE, .table = answer_domain), END};
+#define OF struct change_result
+const struct member answer_change_result[] = {
+	FILL("vfs", fill_result_vfs, result_vf_table, "create and destroy: all VFs of the PF; "
+		"other commands: the changed VFs"),
+	PART_SELF(of_domain, OPTIONAL, KNOWN_BY(has_domain)), END};
+#undef OF
+
+static int fill_domains(struct out *out, const void *of)
+{
+	const struct domains_result *r = of;
+
+	for (size_t i = 0; i < r->count; i++) {
+		struct result_domain d = {r->snapshot, vfctl_leases_find(r->snapshot->leases, r->names[i])};
+
+		if (d.lease)
+			answer_put(out, NULL, answer_domain, &d);
+	}
+	return 0;
+}
+
+const struct member answer_domains[] = {
+	FILL("domains", fill_domains, answer_domain, "the domains that have a lease"), END};

@@ -2,20 +2,41 @@
 #ifndef VFCTL_RESULT_H
 #define VFCTL_RESULT_H
 
+#include "answer.h"
 #include "command.h"
-#include "vfctl/snapshot.h"
+#include "core/snapshot.h"
+
+/* What changes answer. Of a pointer to a struct vfctl_change; answer_steps: it may be NULL. */
+extern const struct member answer_steps[], answer_operations[];
 
 /*
- * What a change was about, as it is afterwards: "vfs" and "domain" of its JSON answer. "vfs": all of
- * in->result_pf, else those that the operations of @change and in->result_vfs name. The host is read
- * again; what cannot be read is left out.
+ * What a change was about, as it is afterwards: all VFs of in->result_pf, else those that the
+ * operations of @change and in->result_vfs name; and in->result_domain.
  */
-void print_result_json(struct invocation *in, const struct vfctl_change *change);
+struct change_result {
+	struct invocation *in;
+	const struct vfctl_change *change;
+	struct vfctl_snapshot *snapshot; /* freed by the caller */
+	bool has_domain;
+};
+extern const struct member answer_change_result[];
+/* Reads the host again. Below 0: the change is about nothing, or the host cannot be read. */
+int change_result_read(struct invocation *in, const struct vfctl_change *change, struct change_result *ret);
 
-/* "domains" of a batch: each of the @count names that has a lease. */
-void print_domains_json(struct invocation *in, const char *const names[], size_t count);
+/* Of a batch: each of the @count names that has a lease. */
+struct domains_result {
+	const struct vfctl_snapshot *snapshot;
+	const char *const *names;
+	size_t count;
+};
+extern const struct member answer_domains[], answer_domain[];
 
-/* "vfs" of one PF of several; @after NULL: it was not changed, and none are told. */
-void print_pf_result(struct invocation *in, const struct vfctl_snapshot *after, const char *pf);
+/* Of one PF of several; @after NULL: it was not changed, and no VFs are told. */
+struct pf_result {
+	struct invocation *in;
+	const struct vfctl_snapshot *after;
+	const char *pf;
+};
+extern const struct member answer_pf_result[];
 
 #endif

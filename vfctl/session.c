@@ -8,8 +8,8 @@
 #include <string.h>
 
 #include "main.h"
-#include "vfctl/hook.h"
-#include "vfctl/host.h"
+#include "core/hook.h"
+#include "core/host.h"
 
 /* ---- files ---- */
 

@@ -4,7 +4,7 @@
 
 #include "command.h"
 #include "host_ids.h"
-#include "vfctl/workflow.h"
+#include "core/workflow.h"
 
 struct session {
 	struct vfctl_guest *guest; /* of the first argument */

@@ -5,9 +5,9 @@
 #include <string.h>
 
 #include "print/declared.h"
-#include "vfctl/findings.h"
-#include "vfctl/recover.h"
-#include "vfctl/workflow.h"
+#include "core/findings.h"
+#include "core/recover.h"
+#include "core/workflow.h"
 
 void things_free(struct things *things)
 {

@@ -4,7 +4,7 @@
 
 #include "columns.h"
 #include "command.h"
-#include "vfctl/watch.h"
+#include "core/watch.h"
 
 /*
  * What monitor tells of, at one moment: PFs, VFs, domains, drift, findings, open changes, and

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * place NAME VCPUS MEMORY_MIB [MODEL]: where a guest of that size would go, on this host or on a
- * model (JSON of "vfctl topology --json", lstopo's XML, "synthetic:numa:2 core:8 pu:2"). Nothing
+ * place GUEST.yaml [MODEL]: print where a guest would run, on this host or on a model. A model is
+ * the JSON of "vfctl topology --json", the XML of lstopo, or "synthetic:numa:2 core:8 pu:2". Nothing
  * is changed.
  *
  *	cc -o place place.c $(pkg-config --cflags --libs vfctl)
@@ -9,57 +9,72 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include <vfctl/context.h>
-#include <vfctl/session.h>
+#include <vfctl/vfctl.h>
 
 static void print(const char *name, const struct vfctl_assignment *a)
 {
-	char cpus[512];
+	enum vfctl_reason_kind kind;
+	char text[512], vf[VFCTL_BDF_TEXT];
+	const char *reason;
 
-	if (a->refusal != VFCTL_REFUSAL_NONE) {
-		printf("%s: does not fit (%s)\n", name, vfctl_refusal_name(a->refusal));
+	if (vfctl_assignment_refusal(a) != VFCTL_REFUSAL_NONE) {
+		printf("%s: does not fit (%s)\n", name, vfctl_refusal_name(vfctl_assignment_refusal(a)));
 	} else {
-		vfctl_cpuset_format(&a->held_cpus, cpus, sizeof(cpus));
-		printf("%s: node %d, CPUs %s\n", name, a->node, cpus);
+		vfctl_assignment_get(a, "cpus", text, sizeof(text));
+		printf("%s: node %d, CPUs %s\n", name, vfctl_assignment_node(a), text);
 	}
-	for (size_t i = 0; i < a->reason_count; i++)
-		printf("  %s\n", a->reasons[i].text);
+	for (size_t i = 0; vfctl_assignment_vf(a, i, vf); i++)
+		printf("  VF %s\n", vf);
+	for (size_t i = 0; (reason = vfctl_assignment_reason(a, i, &kind)); i++)
+		printf("  %s%s\n", kind == VFCTL_REASON_REMEDY ? "remedy: " : "", reason);
 }
 
 static int place_on_model(struct vfctl_ctx *ctx, struct vfctl_guest *guest, const char *path)
 {
 	struct vfctl_host_model *model = NULL;
-	struct vfctl_requests *requests = NULL;
-	struct vfctl_plan *plan = NULL;
+	struct vfctl_placed *placed = NULL;
 	int r = vfctl_model_load(ctx, path, &model);
 
 	if (r == 0)
-		r = vfctl_requests_make(ctx, model, &guest, 1, &requests);
+		r = vfctl_place_on_model(ctx, model, &guest, 1, &placed);
 	if (r == 0)
-		r = vfctl_plan_make(ctx, model, requests->v, requests->count, NULL, &plan);
-	if (r == 0)
-		print(guest->name, &plan->assignments[0]);
-	vfctl_plan_free(plan);
-	vfctl_requests_free(requests);
+		print(vfctl_guest_name(guest), vfctl_placed_assignment(placed, 0));
+	vfctl_placed_free(placed);
 	vfctl_model_free(model);
 	return r;
 }
 
-/* With what others hold here. To define the guest as well: open for writing, connect with
- * vfctl_libvirt_open, and run what vfctl_define_plan() gives. */
+/*
+ * To define the guest as well, open the session with write=on and libvirt=system, and run the
+ * change of vfctl_plan_define().
+ */
 static int place_here(struct vfctl_ctx *ctx, struct vfctl_guest *guest)
 {
 	struct vfctl_session *session = NULL;
-	struct vfctl_placement *placed = NULL;
+	struct vfctl_placed *placed = NULL;
 	int r = vfctl_session_open(ctx, NULL, &session);
 
 	if (r == 0)
-		r = vfctl_place(ctx, guest, vfctl_session_place(session), &placed);
+		r = vfctl_place_guest(session, guest, &placed);
 	if (r == 0)
-		print(guest->name, vfctl_placement_assignment(placed));
-	vfctl_placement_free(placed);
+		print(vfctl_guest_name(guest), vfctl_placed_assignment(placed, 0));
+	vfctl_placed_free(placed);
 	vfctl_session_close(session);
 	return r;
+}
+
+static int read_guest(struct vfctl_ctx *ctx, const char *path, struct vfctl_guest **ret)
+{
+	static char text[65536];
+	FILE *file = fopen(path, "r");
+	size_t len = file ? fread(text, 1, sizeof(text), file) : 0;
+
+	if (!file) {
+		perror(path);
+		exit(1);
+	}
+	fclose(file);
+	return vfctl_guest_parse(ctx, path, text, len, ret);
 }
 
 int main(int argc, char **argv)
@@ -68,16 +83,15 @@ int main(int argc, char **argv)
 	struct vfctl_ctx *ctx;
 	int r;
 
-	if (argc < 4) {
-		fprintf(stderr, "usage: place NAME VCPUS MEMORY_MIB [MODEL]\n");
+	if (argc < 2) {
+		fprintf(stderr, "usage: place GUEST.yaml [MODEL]\n");
 		return 2;
 	}
 	if (vfctl_ctx_new(&ctx) < 0)
 		return 1;
-	r = vfctl_guest_new(ctx, argv[1], (uint32_t)strtoul(argv[2], NULL, 10),
-		strtoull(argv[3], NULL, 10) << 20, &guest);
+	r = read_guest(ctx, argv[1], &guest);
 	if (r == 0)
-		r = argc > 4 ? place_on_model(ctx, guest, argv[4]) : place_here(ctx, guest);
+		r = argc > 2 ? place_on_model(ctx, guest, argv[2]) : place_here(ctx, guest);
 	if (r < 0)
 		fprintf(stderr, "place: %s\n", vfctl_ctx_error(ctx));
 	vfctl_guest_free(guest);

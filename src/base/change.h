@@ -3,7 +3,8 @@
 #define VFCTL_BASE_CHANGE_H
 
 #include "base/steps.h"
-#include "vfctl/change.h"
+#include "base/util.h"
+#include "core/change.h"
 
 struct vfctl_change {
 	struct steps steps;
@@ -11,6 +12,7 @@ struct vfctl_change {
 	char *pending; /* what is still to be done by hand afterwards, or NULL */
 	char *result; /* what is so when all is done, or NULL */
 	char *nothing; /* why there are no steps, or NULL */
+	bool dry_run; /* it cannot be run */
 	bool ids_changed; /* GUIDs, MACs or P_Keys change hands */
 	int lock_fd; /* -1: a dry run holds no lock */
 	int placement_fd;
@@ -33,10 +35,6 @@ int change_planned(struct vfctl_ctx *ctx, struct vfctl_change *change, int r);
  */
 void change_drop_done(struct vfctl_ctx *ctx, struct vfctl_change *change);
 
-static inline void change_freep(struct vfctl_change **change)
-{
-	vfctl_change_free(*change);
-}
-#define _change_ _cleanup_(change_freep)
+DEFINE_FREEP(struct vfctl_change, vfctl_change_free)
 
 #endif

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Interrupt moderation as text, in ethtool's words, and the profiles that every host has. */
-#include "vfctl/tuning.h"
+#include "core/tuning.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -6,6 +6,8 @@
 #include <stdio.h>
 #include <time.h>
 
+#include "base/parse.h"
+
 #define STATE_PATH "/var/lib/vfctl/state.db"
 #define WRITE_TIMEOUT_MS 120000
 
@@ -27,6 +29,20 @@ int ctx_new(const struct ctx_tables *tables, struct vfctl_ctx **ret_ctx)
 	return 0;
 }
 
+const char *vfctl_version(void)
+{
+	return VFCTL_VERSION;
+}
+
+static void clear_reasons(struct vfctl_ctx *ctx)
+{
+	for (size_t i = 0; i < ctx->reason_count; i++)
+		free(ctx->reasons[i].text);
+	free(ctx->reasons);
+	ctx->reasons = NULL;
+	ctx->reason_count = 0;
+}
+
 void vfctl_ctx_free(struct vfctl_ctx *ctx)
 {
 	if (!ctx)
@@ -36,6 +52,7 @@ void vfctl_ctx_free(struct vfctl_ctx *ctx)
 	if (ctx->host)
 		ctx->host_free(ctx->host);
 	free(ctx->error);
+	clear_reasons(ctx);
 	free(ctx->doubt);
 	free(ctx->state_path);
 	free(ctx->origin);
@@ -46,6 +63,32 @@ void vfctl_ctx_free(struct vfctl_ctx *ctx)
 const char *vfctl_ctx_error(const struct vfctl_ctx *ctx)
 {
 	return ctx->error ? ctx->error : "";
+}
+
+const char *vfctl_ctx_remedy(const struct vfctl_ctx *ctx)
+{
+	const char *semicolon = ctx->error ? strstr(ctx->error, "; ") : NULL;
+
+	return semicolon ? semicolon + 2 : "";
+}
+
+const char *vfctl_ctx_reason(const struct vfctl_ctx *ctx, size_t index,
+	enum vfctl_reason_kind *ret_kind)
+{
+	if (index >= ctx->reason_count)
+		return NULL;
+	if (ret_kind)
+		*ret_kind = ctx->reasons[index].kind;
+	return ctx->reasons[index].text;
+}
+
+void ctx_add_reason(struct vfctl_ctx *ctx, enum vfctl_reason_kind kind, const char *text)
+{
+	char *copy = strdup(text);
+
+	if (copy && array_grow(ctx->reasons, ctx->reason_count))
+		ctx->reasons[ctx->reason_count++] = (struct ctx_reason){kind, steal(copy)};
+	free(copy);
 }
 
 void vfctl_ctx_set_log(struct vfctl_ctx *ctx, vfctl_log_fn fn, void *data)
@@ -83,6 +126,40 @@ bool vfctl_ctx_unfinished(const struct vfctl_ctx *ctx)
 int vfctl_ctx_set_temp_dir(struct vfctl_ctx *ctx, const char *path)
 {
 	return set_text(&ctx->temp_dir, path);
+}
+
+static int set_write_timeout(struct vfctl_ctx *ctx, const char *value)
+{
+	uint32_t ms;
+
+	if (parse_u32(value, 1, 3600000, &ms) < 0)
+		return -EINVAL;
+	ctx->write_timeout_ms = ms;
+	return 0;
+}
+
+int vfctl_ctx_set(struct vfctl_ctx *ctx, const char *key, const char *value)
+{
+	static const struct {
+		const char *key;
+		int (*set)(struct vfctl_ctx *ctx, const char *value);
+	} settings[] = {
+		{"state", vfctl_ctx_set_state_path},
+		{"temp-dir", vfctl_ctx_set_temp_dir},
+		{"origin", vfctl_ctx_set_origin},
+		{"write-timeout-ms", set_write_timeout},
+	};
+	int r;
+
+	for (size_t i = 0; i < ARRAY_SIZE(settings); i++) {
+		if (!str_eq(settings[i].key, key))
+			continue;
+		r = settings[i].set(ctx, value);
+		return r == -EINVAL ? ctx_mistake(ctx, r, "%s must be 1 to 3600000 ms, not '%s'", key,
+			value) : r < 0 ? ctx_oom(ctx) : 0;
+	}
+	return ctx_mistake(ctx, -EINVAL, "a context has no setting '%s'; it has state, temp-dir, origin "
+		"and write-timeout-ms", key);
 }
 
 const char *vfctl_ctx_state_path(const struct vfctl_ctx *ctx)
@@ -147,7 +224,7 @@ void ctx_audit(struct vfctl_ctx *ctx, const char *fmt, ...)
 		ctx->audit(ctx, text);
 }
 
-void vfctl_ctx_set_doing(struct vfctl_ctx *ctx, vfctl_doing_fn fn, void *data)
+void vfctl_ctx_set_progress(struct vfctl_ctx *ctx, vfctl_progress_fn fn, void *data)
 {
 	ctx->doing = fn;
 	ctx->doing_data = data;
@@ -155,7 +232,7 @@ void vfctl_ctx_set_doing(struct vfctl_ctx *ctx, vfctl_doing_fn fn, void *data)
 
 void ctx_doing(struct vfctl_ctx *ctx, const char *fmt, ...)
 {
-	char text[VFCTL_DOING_SIZE];
+	char text[VFCTL_PROGRESS_SIZE];
 	size_t len = 0;
 	va_list args;
 
@@ -191,6 +268,7 @@ int ctx_fail(struct vfctl_ctx *ctx, int error, const char *fmt, ...)
 	text = str_vformat(fmt, args);
 	va_end(args);
 	set_error(ctx, text);
+	clear_reasons(ctx);
 	ctx->mistaken = false;
 	return error;
 }
@@ -240,6 +318,7 @@ int ctx_append(struct vfctl_ctx *ctx, int error, const char *fmt, ...)
 void ctx_clear(struct vfctl_ctx *ctx)
 {
 	set_error(ctx, NULL);
+	clear_reasons(ctx);
 	ctx->mistaken = false;
 }
 

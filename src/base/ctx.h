@@ -6,7 +6,7 @@
 #include <stdint.h>
 
 #include "base/util.h"
-#include "vfctl/context.h"
+#include "core/context.h"
 
 struct host;
 struct state;
@@ -28,9 +28,17 @@ struct ctx_tables {
 	int (*open_local_ids)(struct vfctl_ctx *ctx, bool write, struct id_store **ret);
 };
 
+/* One reason of a refusal. */
+struct ctx_reason {
+	enum vfctl_reason_kind kind;
+	char *text;
+};
+
 struct vfctl_ctx {
 	const struct ctx_tables *tables;
 	char *error; /* NULL: none */
+	struct ctx_reason *reasons; /* of the failure, see vfctl_ctx_reason() */
+	size_t reason_count;
 	char *doubt; /* see host_take_doubt() */
 	vfctl_log_fn log;
 	void *log_data;
@@ -42,7 +50,7 @@ struct vfctl_ctx {
 	bool mistaken;	 /* see vfctl_ctx_mistaken() */
 	int64_t deadline_ms; /* CLOCK_MONOTONIC; 0: none */
 	char *origin;	     /* who asks, for the audit lines; NULL: not stated */
-	vfctl_doing_fn doing; /* NULL: nobody looks */
+	vfctl_progress_fn doing; /* NULL: nobody looks */
 	void *doing_data;
 	unsigned vf_number, vf_count; /* see ctx_doing_vf() */
 	unsigned collisions; /* values planned and then claimed by another host first */
@@ -72,6 +80,8 @@ int ctx_oom(struct vfctl_ctx *ctx);
 int ctx_prefix(struct vfctl_ctx *ctx, int error, const char *fmt, ...) _printf_(3, 4);
 /* Put "fmt" behind the words already there; returns @error. */
 int ctx_append(struct vfctl_ctx *ctx, int error, const char *fmt, ...) _printf_(3, 4);
+/* One reason more of the failure whose words are there: a sentence, copied. */
+void ctx_add_reason(struct vfctl_ctx *ctx, enum vfctl_reason_kind kind, const char *text);
 /* The same for vfctl_ctx_mistaken(): a name that nothing has, a value that cannot be. */
 #define ctx_mistake(ctx, ...) ctx_blame((ctx), ctx_fail((ctx), __VA_ARGS__))
 /*
@@ -101,7 +111,7 @@ void ctx_audit(struct vfctl_ctx *ctx, const char *fmt, ...) _printf_(2, 3);
  */
 unsigned ctx_time_left(const struct vfctl_ctx *ctx, unsigned max_ms);
 
-/* Say what is being waited for: vfctl_ctx_set_doing(). */
+/* Say what is being waited for: vfctl_ctx_set_progress(). */
 void ctx_doing(struct vfctl_ctx *ctx, const char *fmt, ...) _printf_(2, 3);
 /* From now on it is all for VF @number (from 1) of @count; a @count of 0 ends that. */
 void ctx_doing_vf(struct vfctl_ctx *ctx, size_t number, size_t count);

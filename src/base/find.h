@@ -4,9 +4,9 @@
 
 #include <stdbool.h>
 
-#include "vfctl/domain.h"
-#include "vfctl/inventory.h"
-#include "vfctl/lease.h"
+#include "core/domain.h"
+#include "core/inventory.h"
+#include "core/lease.h"
 
 /*
  * By PCI address, in what a host, a lease or a domain has; NULL or false: not there, or there is nothing

@@ -5,7 +5,7 @@
 
 #include "base/buf.h"
 #include "base/util.h"
-#include "vfctl/tuning.h"
+#include "core/tuning.h"
 
 bool vfctl_guest_tuning_any(const struct vfctl_guest_tuning *t)
 {

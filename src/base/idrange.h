@@ -3,7 +3,7 @@
 #define VFCTL_BASE_IDRANGE_H
 
 #include "base/util.h"
-#include "vfctl/identity.h"
+#include "core/identity.h"
 
 /*
  * Ranges of identities. No value in them is zero, all ones or of a group, so first - 1

@@ -12,11 +12,10 @@ static void release_json(json_t **value)
 {
 	json_decref(*value);
 }
-#define _json_ _cleanup_(release_json)
 
 char *json_of_attrs(const struct vfctl_vf_attrs *attrs)
 {
-	_json_ json_t *object = json_object();
+	_cleanup_(release_json) json_t *object = json_object();
 	char value[VFCTL_ATTR_TEXT];
 	const char *key;
 	size_t i = 0;
@@ -72,7 +71,7 @@ static int read_attrs(json_t *object, struct vfctl_vf_attrs *ret_attrs)
 
 int json_to_attrs(const char *text, struct vfctl_vf_attrs *ret_attrs)
 {
-	_json_ json_t *object = json_loads(text, JSON_REJECT_DUPLICATES, NULL);
+	_cleanup_(release_json) json_t *object = json_loads(text, JSON_REJECT_DUPLICATES, NULL);
 
 	return read_attrs(object, ret_attrs);
 }
@@ -120,7 +119,7 @@ int json_rows(struct vfctl_ctx *ctx, const char *file, const char *text, size_t 
 	int (*row)(void *data, size_t number, const char *const *values), void *data)
 {
 	json_error_t error;
-	_json_ json_t *root = json_loadb(text, len, JSON_REJECT_DUPLICATES, &error);
+	_cleanup_(release_json) json_t *root = json_loadb(text, len, JSON_REJECT_DUPLICATES, &error);
 	const json_t *list = json_is_object(root) ? json_object_get(root, array) : root;
 	size_t count = json_array_size(list);
 	int r = 0;
@@ -270,7 +269,7 @@ const char *json_next(const struct json *object, void **iter)
 
 void json_put(struct buf *out, const char *text)
 {
-	_json_ json_t *value = json_string(text);
+	_cleanup_(release_json) json_t *value = json_string(text);
 	_free_ char *plain = value ? NULL : strdup(text);
 	_free_ char *quoted = NULL;
 

@@ -4,7 +4,8 @@
 
 #include "base/buf.h"
 #include "base/ctx.h"
-#include "vfctl/vfattr.h"
+#include "base/util.h"
+#include "core/vfattr.h"
 
 /* VF attributes as a JSON object of the strings vfctl_vf_attrs_parse() reads. */
 char *json_of_attrs(const struct vfctl_vf_attrs *attrs);
@@ -36,10 +37,7 @@ int json_read(struct vfctl_ctx *ctx, const char *what, const char *text, size_t 
 int json_read_loose(struct vfctl_ctx *ctx, const char *what, const char *text, size_t len,
 	struct json **ret);
 void json_free(struct json *json);
-static inline void json_freep(struct json **json)
-{
-	json_free(*json);
-}
+DEFINE_FREEP(struct json, json_free)
 #define _json_doc_ _cleanup_(json_freep)
 const struct json *json_member(const struct json *object, const char *key);
 /* What json_of_attrs() wrote, as a member; absent: none. */

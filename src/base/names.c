@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Names that many rooms print. */
 #include "base/util.h"
-#include "vfctl/inventory.h"
-#include "vfctl/placement.h"
-#include "vfctl/sriov.h"
+#include "core/inventory.h"
+#include "core/placement.h"
+#include "core/sriov.h"
 
 static const char *name_of(const char *const *names, size_t count, unsigned value)
 {

@@ -13,32 +13,32 @@ void op_clear(struct op *op)
 
 /* ---- neighbours of one type ---- */
 
-static int observe_op(struct vfctl_ctx *ctx, const struct op *ops, size_t count, char **ret_texts)
+int ops_observe_each(struct vfctl_ctx *ctx, const struct op *ops, size_t count, char **ret_texts,
+	int (*one)(struct vfctl_ctx *ctx, const struct op *op, char **ret_text))
 {
-	const struct op_type *type = ops->type;
 	int r = 0;
 
-	if (type->observe)
-		return type->observe(ctx, ops, count, ret_texts);
 	for (size_t i = 0; i < count && r == 0; i++)
-		r = type->observe_one(ctx, &ops[i], &ret_texts[i]);
+		r = one(ctx, &ops[i], &ret_texts[i]);
+	return r;
+}
+
+int ops_apply_each(struct vfctl_ctx *ctx, const struct op *ops, size_t count,
+	int (*one)(struct vfctl_ctx *ctx, const struct op *op))
+{
+	int r = 0;
+
+	for (size_t i = 0; i < count && r == 0; i++)
+		r = one(ctx, &ops[i]);
 	return r;
 }
 
 static int apply_op(struct vfctl_ctx *ctx, const struct op *ops, size_t count)
 {
-	const struct op_type *type = ops->type;
-	bool together = type->apply || type->turn;
-	int r = 0;
+	int r = ops->type->apply(ctx, ops, count);
 
-	if (together)
-		r = type->apply ? type->apply(ctx, ops, count) : type->turn(ctx, ops, count, false);
-	for (size_t i = 0; !together && i < count && r == 0; i++)
-		r = type->write_one ? type->write_one(ctx, &ops[i], ops[i].want)
-			: type->turn_one ? type->turn_one(ctx, &ops[i], false)
-			: type->apply_one(ctx, &ops[i]);
 	/* Kernel and libvirt mean "busy", and whoever runs the change would plan it anew. */
-	return r == -EAGAIN && !type->may_be_stale ? -EBUSY : r;
+	return r == -EAGAIN && !ops->type->may_be_stale ? -EBUSY : r;
 }
 
 /* The first failure, when all are tried. */
@@ -62,33 +62,19 @@ static int first_failure(struct vfctl_ctx *ctx, struct first *first)
 	return first->error ? ctx_fail(ctx, first->error, "%s", words ? words : "") : 0;
 }
 
-static int revert_one(struct vfctl_ctx *ctx, const struct op *op)
+int ops_revert_each(struct vfctl_ctx *ctx, const struct op *ops, size_t count,
+	int (*one)(struct vfctl_ctx *ctx, const struct op *op))
 {
-	if (op->type->write_one)
-		return op->before ? op->type->write_one(ctx, op, op->before) : 0;
-	if (op->type->turn_one)
-		return op->type->turn_one(ctx, op, true);
-	return op->type->revert_one ? op->type->revert_one(ctx, op) : 0;
-}
-
-/* In reverse order; all are tried. */
-static int revert_op(struct vfctl_ctx *ctx, const struct op *ops, size_t count)
-{
-	const struct op_type *type = ops->type;
 	struct first first = {0};
 
-	if (type->revert)
-		return type->revert(ctx, ops, count);
-	if (type->turn)
-		return type->turn(ctx, ops, count, true);
-	while (count-- > 0)
-		note_op(ctx, &first, revert_one(ctx, &ops[count]));
+	while (one && count-- > 0)
+		note_op(ctx, &first, one(ctx, &ops[count]));
 	return first_failure(ctx, &first);
 }
 
 int op_observe(struct vfctl_ctx *ctx, const struct op *op, char **ret_text)
 {
-	return observe_op(ctx, op, 1, ret_text);
+	return op->type->observe(ctx, op, 1, ret_text);
 }
 
 int op_apply(struct vfctl_ctx *ctx, const struct op *op)
@@ -98,7 +84,7 @@ int op_apply(struct vfctl_ctx *ctx, const struct op *op)
 
 int op_revert(struct vfctl_ctx *ctx, const struct op *op)
 {
-	return revert_op(ctx, op, 1);
+	return op->type->revert(ctx, op, 1);
 }
 
 int op_fail_target(struct vfctl_ctx *ctx, const struct op *op)
@@ -202,7 +188,7 @@ bool ops_hold(const struct op *ops, size_t count)
 /* Of one device: all of them are gone, or none. It may go while they are taken back. */
 static int revert_group(struct vfctl_ctx *ctx, const struct op *ops, size_t count)
 {
-	int r = revert_op(ctx, ops, count);
+	int r = ops->type->revert(ctx, ops, count);
 
 	if (r == 0 || !is_gone(ctx, ops))
 		return r;
@@ -244,7 +230,7 @@ bool op_is(const struct op_type *type, const char *text, const char *observed)
 static int is_done(struct vfctl_ctx *ctx, const struct op *ops, size_t count)
 {
 	_strv_ char **texts = calloc(count + 1, sizeof(*texts));
-	int r = texts ? observe_op(ctx, ops, count, texts) : ctx_oom(ctx);
+	int r = texts ? ops->type->observe(ctx, ops, count, texts) : ctx_oom(ctx);
 
 	for (size_t i = 0; r == 0 && i < count; i++)
 		if (!texts[i] || !op_is(ops->type, ops[i].want, texts[i])) {

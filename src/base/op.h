@@ -25,8 +25,8 @@ enum op_nature {
 
 /*
  * What vfctl can do to a host; one row for each kind. Each call returns 0 or a negative errno
- * with words. Most take one op; some take neighbours of one type whose targets are the same up to
- * the '/': one datagram for all VFs of a PF.
+ * with words. observe, apply and revert take neighbours: ops of one type whose targets are the same up
+ * to the '/' (one datagram for all VFs of a PF). A type whose ops are done one by one has OP_CALLS().
  */
 struct op_type {
 	const char *name;
@@ -38,27 +38,77 @@ struct op_type {
 	bool may_be_stale; /* -EAGAIN of it: what it was planned on has changed, plan it anew */
 	/* Is what it is done to not there any more, for certain? Nothing is taken back then. */
 	bool (*is_gone)(struct vfctl_ctx *ctx, const struct op *op);
-	/* What is there now, in the words of @want. */
-	int (*observe_one)(struct vfctl_ctx *ctx, const struct op *op, char **ret_text);
-	/* Carry out, and look at the host again: what does not read back is a failure. */
-	int (*apply_one)(struct vfctl_ctx *ctx, const struct op *op);
-	/* Back to @before, from wherever a failure or a crash left it. */
-	int (*revert_one)(struct vfctl_ctx *ctx, const struct op *op);
-	/* Would that refuse? With its words; nothing is changed. NULL: it refuses nothing. */
-	int (*check_revert)(struct vfctl_ctx *ctx, const struct op *op);
-	/* Both of them, instead, where it is done alike: @text is @want, or @before when there is one. */
-	int (*write_one)(struct vfctl_ctx *ctx, const struct op *op, const char *text);
-	/* The same where the way back is not only another text. */
-	int (*turn_one)(struct vfctl_ctx *ctx, const struct op *op, bool back);
-	/* The same of neighbours, instead; @ret_texts has room for @count. */
+	/* What is there now, in the words of @want; @ret_texts has room for @count. */
 	int (*observe)(struct vfctl_ctx *ctx, const struct op *ops, size_t count,
 		char **ret_texts);
+	/* Carry out, and look at the host again: what does not read back is a failure. */
 	int (*apply)(struct vfctl_ctx *ctx, const struct op *ops, size_t count);
+	/* Back to @before, from wherever a failure or a crash left it. */
 	int (*revert)(struct vfctl_ctx *ctx, const struct op *ops, size_t count);
-	int (*turn)(struct vfctl_ctx *ctx, const struct op *ops, size_t count, bool back);
+	/* Would that refuse? With its words; nothing is changed. NULL: it refuses nothing. */
+	int (*check_revert)(struct vfctl_ctx *ctx, const struct op *op);
 	/* Does @text, a want or a before, say what was observed? NULL: when they are equal. */
 	bool (*same)(const char *text, const char *observed);
 };
+
+/* The calls of a type from functions of one op. */
+int ops_observe_each(struct vfctl_ctx *ctx, const struct op *ops, size_t count, char **ret_texts,
+	int (*one)(struct vfctl_ctx *ctx, const struct op *op, char **ret_text));
+/* The first failure ends it. */
+int ops_apply_each(struct vfctl_ctx *ctx, const struct op *ops, size_t count,
+	int (*one)(struct vfctl_ctx *ctx, const struct op *op));
+/* In reverse order; all are tried. @one NULL: there is nothing to take back. */
+int ops_revert_each(struct vfctl_ctx *ctx, const struct op *ops, size_t count,
+	int (*one)(struct vfctl_ctx *ctx, const struct op *op));
+
+#define OP_CALLS(name) .observe = name##_observe, .apply = name##_apply, .revert = name##_revert
+/* @apply_one and @revert_one are functions of their own; @revert_one may be NULL. */
+#define OP_ONE_BY_ONE(name, observe_one, apply_one, revert_one)                          \
+	static int name##_observe(struct vfctl_ctx *ctx, const struct op *ops,           \
+		size_t count, char **ret_texts)                                          \
+	{                                                                                \
+		return ops_observe_each(ctx, ops, count, ret_texts, observe_one);        \
+	}                                                                                \
+	static int name##_apply(struct vfctl_ctx *ctx, const struct op *ops, size_t count) \
+	{                                                                                \
+		return ops_apply_each(ctx, ops, count, apply_one);                       \
+	}                                                                                \
+	static int name##_revert(struct vfctl_ctx *ctx, const struct op *ops, size_t count) \
+	{                                                                                \
+		return ops_revert_each(ctx, ops, count, revert_one);                     \
+	}
+/* Both are done alike: @write_one(ctx, op, text) with the text of want, or of before if there is one. */
+#define OP_WRITTEN(name, observe_one, write_one)                                         \
+	static int name##_forth(struct vfctl_ctx *ctx, const struct op *op)              \
+	{                                                                                \
+		return write_one(ctx, op, op->want);                                     \
+	}                                                                                \
+	static int name##_back(struct vfctl_ctx *ctx, const struct op *op)               \
+	{                                                                                \
+		return op->before ? write_one(ctx, op, op->before) : 0;                  \
+	}                                                                                \
+	OP_ONE_BY_ONE(name, observe_one, name##_forth, name##_back)
+/* The way back is more than another text: @turn_one(ctx, op, back). */
+#define OP_TURNED(name, observe_one, turn_one)                                           \
+	static int name##_forth(struct vfctl_ctx *ctx, const struct op *op)              \
+	{                                                                                \
+		return turn_one(ctx, op, false);                                         \
+	}                                                                                \
+	static int name##_back(struct vfctl_ctx *ctx, const struct op *op)               \
+	{                                                                                \
+		return turn_one(ctx, op, true);                                          \
+	}                                                                                \
+	OP_ONE_BY_ONE(name, observe_one, name##_forth, name##_back)
+/* The same of neighbours: @turn(ctx, ops, count, back). */
+#define OP_TURNED_TOGETHER(name, turn)                                                   \
+	static int name##_apply(struct vfctl_ctx *ctx, const struct op *ops, size_t count) \
+	{                                                                                \
+		return turn(ctx, ops, count, false);                                     \
+	}                                                                                \
+	static int name##_revert(struct vfctl_ctx *ctx, const struct op *ops, size_t count) \
+	{                                                                                \
+		return turn(ctx, ops, count, true);                                      \
+	}
 
 void op_clear(struct op *op);
 

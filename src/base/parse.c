@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/util.h"
-#include "vfctl/guest.h"
+#include "core/guest.h"
 
 int parse_u64(const char *text, uint64_t min, uint64_t max, uint64_t *ret)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "vfctl/types.h"
+#include "core/types.h"
 
 #include <ctype.h>
 #include <errno.h>

@@ -12,6 +12,12 @@
 
 #define ARRAY_SIZE(a) (sizeof(a) / sizeof((a)[0]))
 #define _cleanup_(fn) __attribute__((cleanup(fn)))
+/* For _cleanup_(FREEp) of a `TYPE *`: FREE takes the pointer, and NULL. */
+#define DEFINE_FREEP(type, free)                                                         \
+	static inline void free##p(type **pp)                                            \
+	{                                                                                \
+		free(*pp);                                                               \
+	}
 #define _printf_(fmt, args) __attribute__((format(printf, fmt, args)))
 
 /* Take what a cleaned-up variable has, a pointer or a struct, out of it: ownership moves to the caller. */
@@ -84,7 +90,7 @@ struct sort_key {
 /* Those that are alike stay in the order of @at. */
 void sort_keys(struct sort_key *keys, size_t count);
 
-/* A function's address as text, for as long as the block goes on; with vfctl/types.h. */
+/* A function's address as text, for as long as the block goes on; with core/types.h. */
 #define TEXT(bdf) vfctl_bdf_format((bdf), (char[VFCTL_BDF_TEXT]){0})
 
 #endif

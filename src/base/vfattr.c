@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "vfctl/vfattr.h"
+#include "core/vfattr.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -211,7 +211,7 @@ static const struct attr_word link_state_words[] = {
 #define RATE_WANTED "a number of Mbit/s, or with its unit: 2500mbit, 10gbit; 0 for "
 
 /*
- * The table of VF attributes: a row here, its member and bit in vfctl/vfattr.h, how the kernel takes
+ * The table of VF attributes: a row here, its member and bit in core/vfattr.h, how the kernel takes
  * it (netlink/link.c), and which drivers have it (drivers/drivers.c). Files, command line, JSON,
  * schemas, help, comparison, safe defaults and the hook's check of metadata follow from these.
  */

@@ -3,7 +3,7 @@
 #define VFCTL_BASE_VFATTR_H
 
 #include "base/buf.h"
-#include "vfctl/vfattr.h"
+#include "core/vfattr.h"
 
 /* So many groups of attributes at most, each of them one request to the kernel. */
 #define ATTRS_MAX 32

@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "vfctl/context.h"
+#include "core/context.h"
 
 #ifdef __cplusplus
 extern "C" {

@@ -6,7 +6,7 @@
 #include "host/host.h"
 #include "netlink/ethtool.h"
 #include "bench/measure.h"
-#include "vfctl/tuning.h"
+#include "core/tuning.h"
 
 #define ARPHRD_INFINIBAND_TEXT "32" /* linux/if_arp.h */
 

@@ -6,7 +6,7 @@
 #include <stdio.h>
 
 #include "bench/tool.h"
-#include "vfctl/cpuset.h"
+#include "core/cpuset.h"
 
 #define RUN_MS 15000
 
@@ -111,8 +111,8 @@ static int read_files(struct place *p, char **ret)
 		"device/vendor", "device/device", "address"};
 	static const char *const ib[] = {"ports/1/state", "ports/1/phys_state", "ports/1/link_layer",
 		"ports/1/rate", "ports/1/sm_lid", "fw_ver", "device/numa_node"};
-	_place_output_ struct place_output o = {0};
-	_argv_ struct argv argv = {0};
+	_cleanup_(place_output_clear) struct place_output o = {0};
+	_cleanup_(argv_clear) struct argv argv = {0};
 	int r;
 
 	argv_add(&argv, "grep");
@@ -199,7 +199,7 @@ static int check_node(struct survey *s, struct place *p, const char *lines, cons
 {
 	_free_ char *path = str_format("/sys/devices/system/node/node%s/cpulist", node);
 	char *argv[] = {"cat", path, NULL};
-	_place_output_ struct place_output o = {0};
+	_cleanup_(place_output_clear) struct place_output o = {0};
 	struct vfctl_cpuset local = {0}, allowed = {0};
 	char text[512];
 	int r;
@@ -378,8 +378,8 @@ static int missing(struct survey *s, struct place *p, const char *program, const
 int survey_tool(struct survey *s, struct place *p, const char *program, const char *package,
 	const char *const version[2], bool required)
 {
-	_place_output_ struct place_output o = {0};
-	_argv_ struct argv argv = {0};
+	_cleanup_(place_output_clear) struct place_output o = {0};
+	_cleanup_(argv_clear) struct argv argv = {0};
 	char text[64] = "";
 	int r;
 

@@ -20,7 +20,6 @@ struct survey {
 };
 
 void survey_clear(struct survey *s);
-#define _survey_ _cleanup_(survey_clear)
 
 /* One end of the plan. @uses_rdma: a test needs its RDMA device. */
 int survey_place(struct survey *s, struct place *p, bool uses_rdma);

@@ -316,7 +316,7 @@ int vfctl_bench_parse(struct vfctl_ctx *ctx, const char *tool, const char *file,
 	size_t *ret_count)
 {
 	struct bench_extract extract = {.regex = regex, .json_path = json_path};
-	_bench_reading_ struct bench_reading *reading = NULL;
+	_cleanup_(bench_reading_freep) struct bench_reading *reading = NULL;
 	_buf_ struct buf text = {0};
 	enum bench_tool which;
 	int r;

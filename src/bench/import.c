@@ -15,7 +15,7 @@
 #include "bench/result.h"
 #include "host/plain.h"
 #include "bench/bench.h"
-#include "vfctl/host.h"
+#include "core/host.h"
 
 enum role { CONFIGURATION, TEST, TRIAL, METRIC, VALUE, UNIT, SAMPLES, TOOL, PARAMETER };
 static const char *const roles[] = {"configuration", "test", "trial", "metric", "value", "unit",

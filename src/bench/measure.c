@@ -17,7 +17,7 @@
 #include "remote/settings.h"
 #include "change/recover.h"
 #include "host/host.h"
-#include "vfctl/host.h"
+#include "core/host.h"
 
 #define PLAN "plan.yaml"
 
@@ -43,17 +43,14 @@ void vfctl_bench_close(struct vfctl_bench *b)
 	free(b);
 }
 
-static void close_bench_planp(struct vfctl_bench **b)
-{
-	vfctl_bench_close(*b);
-}
+DEFINE_FREEP(struct vfctl_bench, vfctl_bench_close)
 
 /* Takes @plan; @text is what the result directory keeps of it. */
 static int open_plan(struct vfctl_ctx *ctx, struct bench_plan *plan, const char *text,
 	const struct vfctl_bench_plan_options *options, struct vfctl_bench **ret)
 {
 	static const struct vfctl_bench_plan_options plain = {0};
-	_cleanup_(close_bench_planp) struct vfctl_bench *b = calloc(1, sizeof(*b));
+	_cleanup_(vfctl_bench_closep) struct vfctl_bench *b = calloc(1, sizeof(*b));
 	const struct vfctl_bench_plan_options *o = options ? options : &plain;
 	int r;
 
@@ -434,7 +431,7 @@ static int begin_entry(struct vfctl_bench *b, struct vfctl_change *change, const
 /* What another measuring left when it was killed goes first; then this one looks again. */
 static int measure_held(struct vfctl_bench *b, const char *dir, const char *lock)
 {
-	_change_ struct vfctl_change *change = NULL;
+	_cleanup_(vfctl_change_freep) struct vfctl_change *change = NULL;
 	int r;
 
 	if (!b->steps.count)

@@ -7,8 +7,8 @@
 #include <stdint.h>
 
 #include "bench/bench.h"
-#include "vfctl/hypervisor.h"
-#include "vfctl/tuning.h"
+#include "core/hypervisor.h"
+#include "core/tuning.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -88,7 +88,7 @@ int vfctl_bench_run(struct vfctl_bench *bench, const char *directory);
 
 /**
  * Settings worth trying in a search on a network device of this host, by its driver.
- * @param ret_settings	room for VFCTL_CANDIDATES_MAX (vfctl/tuning.h).
+ * @param ret_settings	room for VFCTL_CANDIDATES_MAX (core/tuning.h).
  * @return 0; -ENODEV no such device; -EOPNOTSUPP it has nothing that is worth it, or the kernel no
  *	ethtool netlink.
  */

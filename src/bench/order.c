@@ -167,7 +167,7 @@ static void add_names(struct argv *names, const struct bench_plan_settings *of)
 static int take_names(struct bench *b, size_t end)
 {
 	const char *name = b->plan->endpoints[end].name;
-	_argv_ struct argv names = {0};
+	_cleanup_(argv_clear) struct argv names = {0};
 
 	for (size_t i = 0; i < b->plan->configuration_count; i++) {
 		const struct bench_plan_configuration *c = &b->plan->configurations[i];

@@ -6,7 +6,7 @@
 #include <math.h>
 
 #include "spec/schema.h"
-#include "vfctl/cpuset.h"
+#include "core/cpuset.h"
 #include "bench/measure.h"
 
 #define ENDPOINTS_MAX 32
@@ -477,7 +477,7 @@ int bench_plan_read(struct vfctl_ctx *ctx, const struct doc_node *root, struct b
 {
 	const struct doc_node *seen[ARRAY_SIZE(plan_keys)] = {0};
 	struct reader r = {.ctx = ctx, .path = ""};
-	_bench_plan_ struct bench_plan *plan = calloc(1, sizeof(*plan));
+	_cleanup_(bench_plan_freep) struct bench_plan *plan = calloc(1, sizeof(*plan));
 	int error;
 
 	if (!plan)
@@ -498,7 +498,7 @@ int bench_plan_read(struct vfctl_ctx *ctx, const struct doc_node *root, struct b
 int bench_plan_parse(struct vfctl_ctx *ctx, const char *file, const char *text, size_t len,
 	struct bench_plan **ret)
 {
-	_doc_ struct doc_node *root = NULL;
+	_cleanup_(doc_freep) struct doc_node *root = NULL;
 	int error = doc_parse(ctx, file, text, len, BENCH_PLAN_FILE_MAX, &root);
 
 	return error < 0 ? error : bench_plan_read(ctx, root, ret);

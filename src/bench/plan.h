@@ -2,6 +2,7 @@
 #ifndef VFCTL_BENCH_PLAN_H
 #define VFCTL_BENCH_PLAN_H
 
+#include "base/util.h"
 #include "remote/endpoint.h"
 #include "spec/reader.h"
 
@@ -73,11 +74,7 @@ int bench_plan_parse(struct vfctl_ctx *ctx, const char *file, const char *text, 
 /* The same of a document that is there already. */
 int bench_plan_read(struct vfctl_ctx *ctx, const struct doc_node *root, struct bench_plan **ret);
 void bench_plan_free(struct bench_plan *plan);
-static inline void bench_plan_freep(struct bench_plan **plan)
-{
-	bench_plan_free(*plan);
-}
-#define _bench_plan_ _cleanup_(bench_plan_freep)
+DEFINE_FREEP(struct bench_plan, bench_plan_free)
 
 const struct endpoint *bench_plan_find_endpoint(const struct bench_plan *plan, const char *name);
 

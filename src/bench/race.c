@@ -10,7 +10,7 @@
 
 int race_new(const struct race_rules *rules, struct race **ret)
 {
-	_race_ struct race *race = calloc(1, sizeof(*race));
+	_cleanup_(race_freep) struct race *race = calloc(1, sizeof(*race));
 
 	if (!race)
 		return -ENOMEM;

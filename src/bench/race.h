@@ -2,6 +2,7 @@
 #ifndef VFCTL_BENCH_RACE_H
 #define VFCTL_BENCH_RACE_H
 
+#include "base/util.h"
 #include "bench/stats.h"
 
 /*
@@ -84,11 +85,7 @@ struct race_block {
 
 int race_new(const struct race_rules *rules, struct race **ret);
 void race_free(struct race *race);
-static inline void race_freep(struct race **race)
-{
-	race_free(*race);
-}
-#define _race_ _cleanup_(race_freep)
+DEFINE_FREEP(struct race, race_free)
 
 /* Judge what was taken. 1: @ret is to be measured; 0: it is over; or -ENOMEM, -ENOPKG with words. */
 int race_next(struct vfctl_ctx *ctx, struct race *race, struct race_block *ret);

@@ -354,7 +354,7 @@ static int check_reading(struct parser *p)
 int bench_parse(struct vfctl_ctx *ctx, enum bench_tool tool, const struct bench_extract *extract,
 	const char *text, size_t len, struct bench_reading **ret)
 {
-	_bench_reading_ struct bench_reading *reading = calloc(1, sizeof(*reading));
+	_cleanup_(bench_reading_freep) struct bench_reading *reading = calloc(1, sizeof(*reading));
 	struct parser p = {.ctx = ctx, .tool = bench_tool_name(tool), .extract = extract,
 		.text = {text, text + len}, .reading = reading};
 	int r;

@@ -3,6 +3,7 @@
 #define VFCTL_BENCH_READING_H
 
 #include "base/ctx.h"
+#include "base/util.h"
 
 /* What one run of a tool said: its output taken apart, in units of ours. */
 
@@ -57,11 +58,7 @@ struct bench_extract {
 int bench_parse(struct vfctl_ctx *ctx, enum bench_tool tool, const struct bench_extract *extract,
 	const char *text, size_t len, struct bench_reading **ret);
 void bench_reading_free(struct bench_reading *reading);
-static inline void bench_reading_freep(struct bench_reading **reading)
-{
-	bench_reading_free(*reading);
-}
-#define _bench_reading_ _cleanup_(bench_reading_freep)
+DEFINE_FREEP(struct bench_reading, bench_reading_free)
 
 /* NULL: there is none of that name. */
 const struct bench_metric *bench_metric_find(const struct bench_metric *metrics, size_t count,

@@ -79,7 +79,6 @@ static void free_report(struct report **r)
 {
 	vfctl_bench_report_free(*r ? &(*r)->shown : NULL);
 }
-#define _report_ _cleanup_(free_report)
 
 /* ---- what is taken over from bench.json ---- */
 
@@ -251,7 +250,6 @@ static void free_builder(struct builder *b)
 	free(b->firsts);
 	free(b->by_configuration);
 }
-#define _builder_ _cleanup_(free_builder)
 
 /* ---- one result ---- */
 
@@ -304,8 +302,8 @@ static int take_trials(struct builder *b, const struct bench_result *result)
 int vfctl_bench_report_read(struct vfctl_ctx *ctx, const char *directory,
 	const struct vfctl_bench_options *options, struct vfctl_bench_report **ret_report)
 {
-	_report_ struct report *r = calloc(1, sizeof(*r));
-	_builder_ struct builder b = {.ctx = ctx, .r = r};
+	_cleanup_(free_report) struct report *r = calloc(1, sizeof(*r));
+	_cleanup_(free_builder) struct builder b = {.ctx = ctx, .r = r};
 	const struct bench_result *result;
 	int error;
 
@@ -418,8 +416,8 @@ static bool many_configurations(const struct report *r)
 int vfctl_bench_compare(struct vfctl_ctx *ctx, const char *before, const char *after,
 	const struct vfctl_bench_options *options, struct vfctl_bench_report **ret_report)
 {
-	_report_ struct report *r = calloc(1, sizeof(*r));
-	_builder_ struct builder b = {.ctx = ctx, .r = r};
+	_cleanup_(free_report) struct report *r = calloc(1, sizeof(*r));
+	_cleanup_(free_builder) struct builder b = {.ctx = ctx, .r = r};
 	int error;
 
 	if (!r)

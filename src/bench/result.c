@@ -330,7 +330,7 @@ static int take_root(const struct reader *r, const struct json *root)
 int bench_result_parse(struct vfctl_ctx *ctx, const char *what, const char *text, size_t len,
 	struct bench_result **ret)
 {
-	_bench_result_ struct bench_result *result = calloc(1, sizeof(*result));
+	_cleanup_(bench_result_freep) struct bench_result *result = calloc(1, sizeof(*result));
 	_json_doc_ struct json *root = NULL;
 	struct reader r = {ctx, what, result};
 	int error;
@@ -474,7 +474,7 @@ static int read_trials(struct vfctl_ctx *ctx, const char *dir, struct bench_resu
 int bench_result_read(struct vfctl_ctx *ctx, const char *dir, struct bench_result **ret)
 {
 	_free_ char *path = str_format("%s/" BENCH_DESCRIPTION, dir);
-	_bench_result_ struct bench_result *result = NULL;
+	_cleanup_(bench_result_freep) struct bench_result *result = NULL;
 	_buf_ struct buf text = {0};
 	int r;
 

@@ -2,6 +2,7 @@
 #ifndef VFCTL_BENCH_RESULT_H
 #define VFCTL_BENCH_RESULT_H
 
+#include "base/util.h"
 #include "bench/bench.h"
 #include "bench/trial.h"
 
@@ -61,10 +62,6 @@ int bench_result_parse(struct vfctl_ctx *ctx, const char *what, const char *text
 /* The same of each, in the same order. */
 bool bench_same_parameters(const struct bench_trial *a, const struct bench_trial *b);
 void bench_result_free(struct bench_result *result);
-static inline void bench_result_freep(struct bench_result **result)
-{
-	bench_result_free(*result);
-}
-#define _bench_result_ _cleanup_(bench_result_freep)
+DEFINE_FREEP(struct bench_result, bench_result_free)
 
 #endif

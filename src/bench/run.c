@@ -37,7 +37,6 @@ static void clear_lines(struct lines *l)
 	argv_clear(&l->server);
 	free(l->address);
 }
-#define _lines_ _cleanup_(clear_lines)
 
 static uint16_t port_of(const struct bench_point *p)
 {
@@ -64,7 +63,7 @@ static int make_lines(const struct bench *b, const struct bench_turn *turn, stru
 
 int bench_commands(const struct bench *b, size_t turn, char **ret_client, char **ret_server)
 {
-	_lines_ struct lines l = {0};
+	_cleanup_(clear_lines) struct lines l = {0};
 	_free_ char *client = NULL;
 	char *server = NULL;
 	int r = make_lines(b, &b->turns[turn], &l);
@@ -107,7 +106,6 @@ static void clear_run(struct run *r)
 	free(r->server_out);
 	free(r->server_err);
 }
-#define _run_ _cleanup_(clear_run)
 
 static char *raw_path(const struct run *r, const char *what)
 {
@@ -140,7 +138,7 @@ static int look_for_port(struct run *r, bool *ret)
 	bool udp = tool_listens_udp(r->point->tool, r->point->test);
 	char *tcp_files[] = {"cat", "/proc/net/tcp", "/proc/net/tcp6", NULL};
 	char *udp_files[] = {"cat", "/proc/net/udp", "/proc/net/udp6", NULL};
-	_place_output_ struct place_output o = {0};
+	_cleanup_(place_output_clear) struct place_output o = {0};
 	int e = place_run(p, udp ? udp_files : tcp_files, NULL, RUN_MS, &o);
 
 	if (e == 0)
@@ -325,7 +323,7 @@ static int add_parameters(struct bench_trial *t, const struct bench_point *p, ui
 static int name_files(const struct run *r, struct bench_trial *t)
 {
 	const char *const paths[] = {r->out, r->err, r->server_out, r->server_err};
-	_argv_ struct argv raw = {0}, commands = {0};
+	_cleanup_(argv_clear) struct argv raw = {0}, commands = {0};
 	_free_ char *client = argv_text(r->lines.client.v),
 		    *server = r->lines.server.v ? argv_text(r->lines.server.v) : NULL;
 
@@ -450,10 +448,10 @@ static double goal_of(const struct run *r, const struct bench_reading *reading)
 int bench_make(struct bench *b, const char *dir, size_t at, struct bench_made *ret)
 {
 	const struct bench_turn *turn = &b->turns[at];
-	_run_ struct run r = {.b = b, .dir = dir, .at = at, .turn = turn,
+	_cleanup_(clear_run) struct run r = {.b = b, .dir = dir, .at = at, .turn = turn,
 		.point = &b->points[turn->point],
 		.configuration = &b->plan->configurations[turn->configuration]};
-	_bench_reading_ struct bench_reading *reading = NULL;
+	_cleanup_(bench_reading_freep) struct bench_reading *reading = NULL;
 	_free_ char *error = NULL;
 	char started[32];
 	int64_t begun = files_now_ms();
@@ -549,7 +547,7 @@ int bench_prepare(struct bench *b, const char *dir)
 
 int bench_measure(struct bench *b, const char *dir)
 {
-	_bench_result_ struct bench_result *result = NULL;
+	_cleanup_(bench_result_freep) struct bench_result *result = NULL;
 	_free_ bool *done = NULL;
 	int r = bench_result_read(b->ctx, dir, &result);
 

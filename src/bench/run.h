@@ -3,6 +3,7 @@
 #define VFCTL_BENCH_RUN_H
 
 #include "base/steps.h"
+#include "base/util.h"
 #include "bench/checks.h"
 #include "bench/tool.h"
 
@@ -59,10 +60,7 @@ struct bench_how {
 int bench_new(struct vfctl_ctx *ctx, struct bench_plan *plan, const char *text,
 	const struct bench_how *how, struct bench **ret);
 void bench_free(struct bench *b);
-static inline void bench_freep(struct bench **b)
-{
-	bench_free(*b);
-}
+DEFINE_FREEP(struct bench, bench_free)
 
 /* Of a search: the most that it may make. */
 size_t bench_planned_runs(const struct bench *b);

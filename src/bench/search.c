@@ -87,7 +87,7 @@ static bool take_block(const struct bench_result *result, const struct race_bloc
 int search_replay(struct vfctl_ctx *ctx, const struct bench_result *result, struct race **ret,
 	bool *ret_over)
 {
-	_race_ struct race *race = NULL;
+	_cleanup_(race_freep) struct race *race = NULL;
 	struct race_block block;
 	struct race_rules rules;
 	int r = check_result(ctx, result);
@@ -122,7 +122,6 @@ static void clear_search(struct search *s)
 	race_free(s->race);
 	bench_result_free(s->result);
 }
-#define _search_ _cleanup_(clear_search)
 
 static const char *name_of(const struct search *s, size_t configuration)
 {
@@ -203,7 +202,7 @@ static int make_block(struct search *s, const struct race_block *block)
 
 int bench_search(struct bench *b, const char *dir)
 {
-	_search_ struct search s = {.b = b, .dir = dir};
+	_cleanup_(clear_search) struct search s = {.b = b, .dir = dir};
 	struct race_block block;
 	struct race_rules rules;
 	int r = bench_result_read(b->ctx, dir, &s.result);

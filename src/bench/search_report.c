@@ -51,7 +51,6 @@ static void free_found(struct found **f)
 {
 	vfctl_search_free(*f ? &(*f)->shown : NULL);
 }
-#define _found_ _cleanup_(free_found)
 
 /* ---- sentences ---- */
 
@@ -303,7 +302,7 @@ static int fill_search_report(struct vfctl_ctx *ctx, struct found *f)
 
 int vfctl_search_read(struct vfctl_ctx *ctx, const char *directory, struct vfctl_search **ret)
 {
-	_found_ struct found *f = calloc(1, sizeof(*f));
+	_cleanup_(free_found) struct found *f = calloc(1, sizeof(*f));
 	int r = f ? bench_result_read(ctx, directory, &f->result) : ctx_oom(ctx);
 
 	if (r == 0)

@@ -13,7 +13,7 @@
 #include "drivers/driver.h"
 #include "host/host.h"
 #include "capture/tar.h"
-#include "vfctl/host.h"
+#include "core/host.h"
 
 #define REPLY_TIMEOUT_MS 10000
 #define DEPTH_MAX 12
@@ -461,7 +461,7 @@ static int choose_packing(struct vfctl_ctx *ctx, const char *path, bool *ret_gzi
 static int write_archive(struct capture *c, struct vfctl_output *output, const char *path,
 	bool gzip)
 {
-	_stream_ struct stream *out = NULL;
+	_cleanup_(stream_freep) struct stream *out = NULL;
 	int r = stream_create(c->ctx, vfctl_output_fd(output), path, gzip, &out);
 
 	if (r == 0)
@@ -471,14 +471,11 @@ static int write_archive(struct capture *c, struct vfctl_output *output, const c
 	return r == 0 ? stream_finish(out) : r;
 }
 
-static void output_freep(struct vfctl_output **output)
-{
-	vfctl_output_free(*output);
-}
+DEFINE_FREEP(struct vfctl_output, vfctl_output_free)
 
 int vfctl_host_capture(struct vfctl_ctx *ctx, const char *path)
 {
-	_cleanup_(output_freep) struct vfctl_output *output = NULL;
+	_cleanup_(vfctl_output_freep) struct vfctl_output *output = NULL;
 	struct capture c = {.ctx = ctx};
 	bool gzip = false;
 	int r;

@@ -16,7 +16,7 @@
 
 #include "host/plain.h"
 #include "capture/tar.h"
-#include "vfctl/host.h"
+#include "core/host.h"
 
 /*
  * Calls, names listed and kilobytes read: a host of 1000 VFs takes some 50,000. A few files
@@ -233,7 +233,7 @@ static int find_top(struct vfctl_ctx *ctx, struct image *im, const char *path)
 static int load_archive(struct vfctl_ctx *ctx, const char *path, struct image *im)
 {
 	_close_ int fd = plain_open(path);
-	_stream_ struct stream *in = NULL;
+	_cleanup_(stream_freep) struct stream *in = NULL;
 	int r;
 
 	if (fd == -EMEDIUMTYPE)

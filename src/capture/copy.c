@@ -9,7 +9,7 @@
 #include <sys/stat.h>
 
 #include "host/host.h"
-#include "vfctl/cpuset.h"
+#include "core/cpuset.h"
 
 /* A host with 4096 CPUs has about this many files of topology and caches. */
 #define FILES_MAX 250000

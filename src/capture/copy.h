@@ -20,6 +20,5 @@ struct host_copy {
 /* @return 0; -ENOENT there is no CPU in it; -EINVAL, -E2BIG it holds nonsense; -ENOMEM. */
 int host_copy_make(struct vfctl_ctx *ctx, struct host_copy *ret);
 void host_copy_remove(struct host_copy *copy);
-#define _host_copy_ _cleanup_(host_copy_remove)
 
 #endif

@@ -80,7 +80,7 @@ static int start_packing(struct stream *s)
 static int stream_new(struct vfctl_ctx *ctx, int fd, const char *name,
 	int (*start)(struct stream *s), struct stream **ret)
 {
-	_stream_ struct stream *s = calloc(1, sizeof(*s));
+	_cleanup_(stream_freep) struct stream *s = calloc(1, sizeof(*s));
 	int r;
 
 	if (!s)

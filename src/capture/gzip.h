@@ -3,6 +3,7 @@
 #define VFCTL_CAPTURE_GZIP_H
 
 #include "base/ctx.h"
+#include "base/util.h"
 
 /*
  * A stream of bytes from or to a file, packed with gzip or plain. The library that packs is
@@ -22,10 +23,6 @@ int stream_write(struct stream *s, const void *data, size_t len);
 int stream_finish(struct stream *s);
 
 void stream_free(struct stream *s);
-static inline void stream_freep(struct stream **s)
-{
-	stream_free(*s);
-}
-#define _stream_ _cleanup_(stream_freep)
+DEFINE_FREEP(struct stream, stream_free)
 
 #endif

@@ -51,7 +51,6 @@ int image_sort(struct image *im);
  */
 void image_descend(struct image *im, const char *dir);
 void image_clear(struct image *im);
-#define _image_ _cleanup_(image_clear)
 
 /*
  * As on a disk whose "/" is the image: links, absolute ones too, stay inside.

@@ -3,7 +3,7 @@
 #define VFCTL_CHANGE_PF_LOCKS_H
 
 #include "base/ctx.h"
-#include "vfctl/types.h"
+#include "core/types.h"
 
 /* The locks of some PFs, taken in the order of their addresses so that nobody waits in a ring. */
 #define PF_LOCKS_MAX 64
@@ -19,6 +19,5 @@ int pf_locks_add_of(struct vfctl_ctx *ctx, struct pf_locks *locks, const char *d
 /* Take all that were named; as host_lock(). */
 int pf_locks_take(struct vfctl_ctx *ctx, struct pf_locks *locks);
 void pf_locks_clear(struct pf_locks *locks);
-#define _pf_locks_ _cleanup_(pf_locks_clear)
 
 #endif

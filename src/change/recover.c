@@ -22,7 +22,7 @@
 #include "sriov/holder.h"
 #include "sriov/ops.h"
 #include "sriov/vf_changes.h"
-#include "vfctl/hypervisor.h"
+#include "core/hypervisor.h"
 
 /*
  * The VFs of a PF go with it; should it come back, then without any. What is done to no function, as
@@ -131,7 +131,7 @@ static int check_vfs_closed(struct vfctl_ctx *ctx, const struct vfctl_pf *pf, co
 static int check_routes(struct vfctl_ctx *ctx, const struct vfctl_pf *pf, const char *what)
 {
 	_strv_ char **names = NULL;
-	_routes_ struct routes routes = {0};
+	_cleanup_(routes_clear) struct routes routes = {0};
 	const char *through;
 	int r = routes_read(ctx, &routes);
 
@@ -229,7 +229,7 @@ static bool has_mode(const struct open_change *c)
 
 static int check_pf(struct vfctl_ctx *ctx, const struct open_change *c, const char *address)
 {
-	_snapshot_ struct vfctl_snapshot *snapshot = NULL;
+	_cleanup_(vfctl_snapshot_freep) struct vfctl_snapshot *snapshot = NULL;
 	const struct vfctl_pf *pf;
 	int r = vfctl_snapshot_read(ctx, has_mode(c) ? NULL : address, &snapshot);
 
@@ -375,7 +375,7 @@ static int recover_under(struct vfctl_ctx *ctx, const char *lock, const char *st
 	bool *ret_finished)
 {
 	static const struct vfctl_recover_options all = {0};
-	_open_changes_ struct open_changes *open = NULL;
+	_cleanup_(open_changes_freep) struct open_changes *open = NULL;
 	enum vfctl_recovered outcome;
 	int r = journal_read(ctx, lock, &open);
 
@@ -407,7 +407,7 @@ int recover_locked(struct vfctl_ctx *ctx, const char *lock)
 /* @ret_lock: of an open change of two PFs, this one the second. 1; 0 there is none. */
 static int find_first(struct vfctl_ctx *ctx, const char *lock, char **ret_lock)
 {
-	_open_changes_ struct open_changes *open = NULL;
+	_cleanup_(open_changes_freep) struct open_changes *open = NULL;
 	char other[VFCTL_BDF_TEXT];
 	int r = journal_read(ctx, NULL, &open);
 
@@ -467,7 +467,7 @@ int recover_lock(struct vfctl_ctx *ctx, const char *lock, int *ret_fd)
 
 int recover_pfs(struct vfctl_ctx *ctx)
 {
-	_open_changes_ struct open_changes *open = NULL;
+	_cleanup_(open_changes_freep) struct open_changes *open = NULL;
 	int r = journal_read(ctx, NULL, &open);
 
 	for (size_t i = 0; r == 0 && i < open->count; i++) {
@@ -524,106 +524,4 @@ bool recover_guests(struct vfctl_ctx *ctx, struct vfctl_hypervisor *hypervisor,
 	}
 	ctx->hypervisor = outer;
 	return finished;
-}
-
-/* ---- the entry ---- */
-
-_printf_(4, 0) int change_journal(struct vfctl_ctx *ctx, struct vfctl_change *change, const char *lock,
-	const char *fmt, va_list args)
-{
-	struct journal_entry *entry = &change->entry;
-
-	entry->story = str_vformat(fmt, args);
-	entry->lock = strdup(lock);
-	if (!entry->story || !entry->lock || change->steps.failed)
-		return ctx_oom(ctx);
-	boot_id_read(ctx, entry->boot);
-	entry->journal = &state_journal;
-	return 0;
-}
-
-static _printf_(4, 0) int journal_guest(struct vfctl_ctx *ctx, struct vfctl_change *change,
-	struct vfctl_hypervisor *hypervisor, const char *fmt, va_list args)
-{
-	change->hypervisor = hypervisor;
-	return hypervisor && hypervisor->uri ? 0
-		: change_journal(ctx, change, HOST_LOCK_PLACEMENT, fmt, args);
-}
-
-int guest_journal(struct vfctl_ctx *ctx, struct vfctl_change *change,
-	struct vfctl_hypervisor *hypervisor, const char *fmt, ...)
-{
-	va_list args;
-	int r;
-
-	va_start(args, fmt);
-	r = journal_guest(ctx, change, hypervisor, fmt, args);
-	va_end(args);
-	return r;
-}
-
-/* ---- a change of guests ---- */
-
-int guest_lock(struct vfctl_ctx *ctx, struct vfctl_hypervisor *hypervisor, int *ret_fd)
-{
-	int r = host_lock(ctx, HOST_LOCK_PLACEMENT, false, ret_fd);
-
-	if (r < 0)
-		return r;
-	recover_guests(ctx, hypervisor, NULL);
-	return recover_pfs_with(ctx, hypervisor);
-}
-
-int guest_change_open(struct vfctl_ctx *ctx, bool dry_run, struct vfctl_change **ret_change)
-{
-	_change_ struct vfctl_change *change = NULL;
-	int r = change_new(ctx, &change);
-
-	if (r == 0 && !dry_run)
-		r = host_lock(ctx, HOST_LOCK_PLACEMENT, false, &change->placement_fd);
-	if (r == 0)
-		*ret_change = steal(change);
-	return r;
-}
-
-int guest_change_recovered(struct vfctl_ctx *ctx, bool dry_run, struct vfctl_change **ret_change)
-{
-	_change_ struct vfctl_change *change = NULL;
-	int r = guest_change_open(ctx, dry_run, &change);
-
-	if (r == 0 && !dry_run)
-		r = recover_locked(ctx, HOST_LOCK_PLACEMENT);
-	if (r == 0 && !dry_run)
-		r = recover_pfs(ctx);
-	if (r == 0)
-		*ret_change = steal(change);
-	return r;
-}
-
-int guest_change_new(struct vfctl_ctx *ctx, struct vfctl_hypervisor *hypervisor, bool dry_run,
-	struct vfctl_change **ret_change)
-{
-	_change_ struct vfctl_change *change = NULL;
-	int r = change_new(ctx, &change);
-
-	if (r == 0 && !dry_run)
-		r = guest_lock(ctx, hypervisor, &change->placement_fd);
-	if (r == 0)
-		*ret_change = steal(change);
-	return r;
-}
-
-int guest_change_planned(struct vfctl_ctx *ctx, struct vfctl_change **io, int r,
-	struct vfctl_change **ret_change, struct vfctl_hypervisor *hypervisor, const char *fmt, ...)
-{
-	va_list args;
-
-	va_start(args, fmt);
-	if (r == 0)
-		r = journal_guest(ctx, *io, hypervisor, fmt, args);
-	va_end(args);
-	r = change_planned(ctx, *io, r);
-	if (r == 0)
-		*ret_change = steal(*io);
-	return r;
 }

@@ -6,7 +6,7 @@
 
 #include "base/change.h"
 #include "state/journal.h"
-#include "vfctl/recover.h"
+#include "core/recover.h"
 
 /*
  * One open change, with its lock held: closed when it is done, else taken back or carried on. What

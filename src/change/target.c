@@ -43,22 +43,34 @@ static int find_target(struct vfctl_ctx *ctx, const char *name, bool is_vf, stru
 	return unread ? ctx_fail(ctx, -EIO, "nothing is changed: %s", unread) : 0;
 }
 
-/* Lock the PF that @name is about; neither its VFs nor leases are looked at for that. */
-static int lock_pf(struct vfctl_ctx *ctx, const char *name, const struct target_need *need, int *ret_fd)
+/* The PF that @name is about; neither its VFs nor leases are looked at for that. */
+static int find_address(struct vfctl_ctx *ctx, const char *name, bool is_vf, struct vfctl_bdf *ret_pf)
 {
-	_inventory_ struct vfctl_inventory *inv = NULL;
+	_cleanup_(vfctl_inventory_freep) struct vfctl_inventory *inv = NULL;
 	const struct vfctl_pf *pf;
 	const struct vfctl_vf *vf;
-	char text[VFCTL_BDF_TEXT];
-	int r = vfctl_inventory_read(ctx, "", &inv);
+	int r = inventory_locate(ctx, name, ret_pf);
 
+	if (r != -ENOENT)
+		return r;
+	r = vfctl_inventory_read(ctx, "", &inv);
 	if (r < 0)
 		return r;
-	r = need->is_vf ? vfctl_inventory_find_vf(ctx, inv, name, &pf, &vf)
-			: vfctl_inventory_find_pf(ctx, inv, name, &pf);
+	r = is_vf ? vfctl_inventory_find_vf(ctx, inv, name, &pf, &vf)
+		  : vfctl_inventory_find_pf(ctx, inv, name, &pf);
 	if (r < 0)
 		return explain(ctx, inv, r);
-	return recover_lock_with(ctx, need->hypervisor, vfctl_bdf_format(&pf->bdf, text), ret_fd);
+	*ret_pf = pf->bdf;
+	return 0;
+}
+
+/* Names can change while the lock is waited for. */
+static int check_locked(struct vfctl_ctx *ctx, const char *name, const struct target *t)
+{
+	if (t->lock_fd < 0 || vfctl_bdf_compare(&t->pf->bdf, &t->locked) == 0)
+		return 0;
+	return ctx_fail(ctx, -EAGAIN, "%s was renamed meanwhile: nothing is changed; repeat the "
+		"command", name);
 }
 
 static int lock(struct vfctl_ctx *ctx, const char *name, const struct target_need *need,
@@ -70,13 +82,15 @@ static int lock(struct vfctl_ctx *ctx, const char *name, const struct target_nee
 		r = host_lock(ctx, HOST_LOCK_PLACEMENT, !need->alone, &t->placement_fd);
 	if (r == 0 && need->hypervisor)
 		recover_guests(ctx, need->hypervisor, NULL);
-	return r < 0 ? r : lock_pf(ctx, name, need, &t->lock_fd);
+	if (r == 0)
+		r = find_address(ctx, name, need->is_vf, &t->locked);
+	return r < 0 ? r : recover_lock_with(ctx, need->hypervisor, TEXT(&t->locked), &t->lock_fd);
 }
 
 int target_open(struct vfctl_ctx *ctx, const char *name, const struct target_need *need,
 	struct target *ret)
 {
-	_target_ struct target t = NO_TARGET;
+	_cleanup_(target_clear) struct target t = NO_TARGET;
 	int r = need->dry_run ? 0 : lock(ctx, name, need, &t);
 
 	if (r == 0)
@@ -85,6 +99,8 @@ int target_open(struct vfctl_ctx *ctx, const char *name, const struct target_nee
 		r = snapshot_need_leases(ctx, t.snapshot);
 	if (r == 0)
 		r = find_target(ctx, name, need->is_vf, &t);
+	if (r == 0)
+		r = check_locked(ctx, name, &t);
 	if (r < 0)
 		return r;
 	*ret = t;

@@ -4,19 +4,19 @@
 
 #include "base/change.h"
 #include "facts/snapshot/snapshot.h"
-#include "vfctl/sriov.h"
+#include "core/sriov.h"
 
 /* What a change of one PF or of its VFs is planned from: locked, then looked at. */
 struct target {
 	struct vfctl_snapshot *snapshot;
 	const struct vfctl_pf *pf;
 	const struct vfctl_vf *vf;
+	struct vfctl_bdf locked; /* the PF whose lock this holds */
 	int lock_fd, placement_fd;
 	bool declared; /* it is host.yaml that asks: what is so already is no mistake */
 };
 #define NO_TARGET ((struct target){.lock_fd = -1, .placement_fd = -1})
 void target_clear(struct target *t);
-#define _target_ _cleanup_(target_clear)
 
 struct target_need {
 	bool is_vf; /* the name is a VF's */

@@ -3,7 +3,7 @@
 #define VFCTL_CHECKS_CHECK_H
 
 #include "base/ctx.h"
-#include "vfctl/doctor.h"
+#include "core/doctor.h"
 
 struct exam;
 

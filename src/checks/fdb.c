@@ -78,7 +78,7 @@ static int is_doubtful(struct vfctl_ctx *ctx, struct value_facts *facts, const s
 int doctor_filter_macs(struct vfctl_ctx *ctx, const struct vfctl_leases *leases, struct vfctl_mac *macs,
 	size_t *io_count)
 {
-	_value_rows_ struct value_rows rows = {0};
+	_cleanup_(value_rows_close) struct value_rows rows = {0};
 	struct value_facts facts = {.leases = leases, .now = (int64_t)time(NULL)};
 	size_t kept = 0;
 	int r = live_macs_read(ctx, &facts.live);

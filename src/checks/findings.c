@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Leases, libvirt's domains and VFs change behind each other's backs: where do they disagree? */
-#include "vfctl/findings.h"
+#include "core/findings.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -51,10 +51,7 @@ void vfctl_findings_free(struct vfctl_findings *findings)
 	free(findings);
 }
 
-static void findings_freep(struct vfctl_findings **findings)
-{
-	vfctl_findings_free(*findings);
-}
+DEFINE_FREEP(struct vfctl_findings, vfctl_findings_free)
 
 /* What is compared. */
 struct look {
@@ -498,8 +495,8 @@ static int look_at_all(struct look *l)
 int vfctl_findings_read(struct vfctl_ctx *ctx, const struct vfctl_snapshot *snapshot,
 	const struct vfctl_host_spec *spec, struct vfctl_findings **ret)
 {
-	_cleanup_(findings_freep) struct vfctl_findings *found = calloc(1, sizeof(*found));
-	_known_domains_ struct known_domains *domains = NULL;
+	_cleanup_(vfctl_findings_freep) struct vfctl_findings *found = calloc(1, sizeof(*found));
+	_cleanup_(known_domains_freep) struct known_domains *domains = NULL;
 	struct look l = {.ctx = ctx, .snapshot = snapshot, .spec = spec, .found = found};
 	int r = found ? 0 : ctx_oom(ctx);
 

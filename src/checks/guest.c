@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "checks/guest.h"
 
-
 #include "base/find.h"
 #include "host/host.h"
 #include "pci/bars.h"

@@ -4,7 +4,7 @@
 
 #include "checks/check.h"
 #include "facts/snapshot/domains.h"
-#include "vfctl/domain.h"
+#include "core/domain.h"
 
 /*
  * A domain with host devices by its definition, which is what its next start has, running or not.

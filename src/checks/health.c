@@ -10,7 +10,7 @@
 #include "base/parse.h"
 #include "host/host.h"
 #include "pci/device.h"
-#include "vfctl/doctor.h"
+#include "core/doctor.h"
 
 #define DEV "/sys/bus/pci/devices/%s/%s"
 

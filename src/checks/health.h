@@ -3,7 +3,7 @@
 #define VFCTL_CHECKS_HEALTH_H
 
 #include "base/ctx.h"
-#include "vfctl/types.h"
+#include "core/types.h"
 
 #define PCI_HOPS_MAX 16
 

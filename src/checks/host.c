@@ -5,8 +5,8 @@
 
 #include "checks/doctor.h"
 #include "host/host.h"
-#include "vfctl/hostspec.h"
-#include "vfctl/identity.h"
+#include "core/hostspec.h"
+#include "core/identity.h"
 
 /* ---- the CPU and KVM ---- */
 

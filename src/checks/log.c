@@ -11,7 +11,7 @@
 #include "checks/check.h"
 #include "drivers/driver.h"
 #include "host/host.h"
-#include "vfctl/inventory.h"
+#include "core/inventory.h"
 
 /* What the kernel says whatever the driver; the drivers' own messages are in their table. */
 static const struct driver_message messages[] = {

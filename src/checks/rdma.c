@@ -3,7 +3,7 @@
 #include "base/util.h"
 #include "checks/check.h"
 #include "host/host.h"
-#include "vfctl/rdma.h"
+#include "core/rdma.h"
 
 static void check_port(struct exam *e, const char *name, const struct vfctl_rdma_device *device,
 	const struct vfctl_rdma_port *port)

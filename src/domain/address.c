@@ -174,7 +174,7 @@ void parsed_read_address(const struct xml_node *domain, struct vfctl_domain_addr
 int vfctl_domain_address_read(struct vfctl_ctx *ctx, const char *text,
 	struct vfctl_domain_address *ret)
 {
-	_xml_ struct xml *xml = NULL;
+	_cleanup_(xml_freep) struct xml *xml = NULL;
 	int r = xml_parse_domain(ctx, "domain", text, &xml);
 
 	if (r == 0)

@@ -38,7 +38,7 @@ static int change_devices(struct vfctl_ctx *ctx, struct xml_node *devices,
 int vfctl_domain_change_vf(struct vfctl_ctx *ctx, const char *text,
 	const struct vfctl_bdf *bdf, const struct vfctl_vf_attrs *attrs, char **ret_xml)
 {
-	_xml_ struct xml *xml = NULL;
+	_cleanup_(xml_freep) struct xml *xml = NULL;
 	struct xml_node *vf;
 	char value[VFCTL_ATTR_TEXT];
 	const char *key;
@@ -62,7 +62,7 @@ int vfctl_domain_change_vf(struct vfctl_ctx *ctx, const char *text,
 int vfctl_domain_add_device(struct vfctl_ctx *ctx, const char *text,
 	const struct vfctl_domain_vf *vf, uint8_t guest_bus, char **ret_xml)
 {
-	_xml_ struct xml *xml = NULL;
+	_cleanup_(xml_freep) struct xml *xml = NULL;
 	struct xml_node *devices;
 	int r = device_check(ctx, vf);
 
@@ -101,7 +101,7 @@ static int remove_all(struct vfctl_ctx *ctx, struct xml_node *devices, const cha
 int vfctl_domain_remove_device(struct vfctl_ctx *ctx, const char *text,
 	const struct vfctl_bdf *bdf, char **ret_xml)
 {
-	_xml_ struct xml *xml = NULL;
+	_cleanup_(xml_freep) struct xml *xml = NULL;
 	struct xml_node *devices;
 	char name[VFCTL_BDF_TEXT];
 	int r = xml_parse_domain(ctx, "domain", text, &xml), interfaces, others;

@@ -135,7 +135,7 @@ int vfctl_domain_device_xml(struct vfctl_ctx *ctx, const struct vfctl_domain_vf 
 	uint8_t guest_bus, uint64_t libvirt_version, char **ret_xml)
 {
 	const struct vfctl_bdf guest = {.bus = guest_bus};
-	_xml_ struct xml *xml = NULL;
+	_cleanup_(xml_freep) struct xml *xml = NULL;
 	int r = device_check(ctx, vf);
 
 	if (r == 0)

@@ -3,7 +3,7 @@
 #define VFCTL_DOMAIN_DOMAIN_H
 
 #include "domain/xml.h"
-#include "vfctl/domain.h"
+#include "core/domain.h"
 
 /* Our element: <vfctl:guest lease=""><vfctl:vf pf="" index="" bdf="" .../></vfctl:guest>
  */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "vfctl/hypervisor.h"
+#include "core/hypervisor.h"
 
 #include <stdlib.h>
 

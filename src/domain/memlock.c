@@ -77,7 +77,7 @@ int parsed_read_memlock(struct vfctl_ctx *ctx, const struct xml_node *domain, st
 int vfctl_domain_memlock_read(
 	struct vfctl_ctx *ctx, const char *text, struct vfctl_memlock *ret)
 {
-	_xml_ struct xml *xml = NULL;
+	_cleanup_(xml_freep) struct xml *xml = NULL;
 	int r = xml_parse_domain(ctx, "domain", text, &xml);
 
 	return r < 0 ? r : parsed_read_memlock(ctx, xml_root(xml), ret);

@@ -159,7 +159,7 @@ int vfctl_domain_metadata_add_vf(struct vfctl_ctx *ctx, const char *text,
 	const char *lease_id, const struct vfctl_domain_vf *vf, char **ret_xml)
 {
 	struct xml_node *guest, *before;
-	_xml_ struct xml *xml = NULL;
+	_cleanup_(xml_freep) struct xml *xml = NULL;
 	size_t count = 0;
 	int r;
 
@@ -190,7 +190,7 @@ int vfctl_domain_metadata_remove_vf(struct vfctl_ctx *ctx, const char *text,
 	const struct vfctl_bdf *bdf, char **ret_xml)
 {
 	struct xml_node *guest, *vf;
-	_xml_ struct xml *xml = NULL;
+	_cleanup_(xml_freep) struct xml *xml = NULL;
 	char name[VFCTL_BDF_TEXT];
 	size_t count = 0;
 	int r;
@@ -214,7 +214,7 @@ int vfctl_domain_metadata_remove_vf(struct vfctl_ctx *ctx, const char *text,
 int metadata_read_places(struct vfctl_ctx *ctx, const char *text, struct vfctl_free_vf **ret,
 	size_t *ret_count)
 {
-	_xml_ struct xml *xml = NULL;
+	_cleanup_(xml_freep) struct xml *xml = NULL;
 	int r = xml_parse_domain(ctx, "domain", text, &xml);
 
 	return r < 0 ? r : metadata_places(ctx, xml_root(xml), ret, ret_count);
@@ -223,7 +223,7 @@ int metadata_read_places(struct vfctl_ctx *ctx, const char *text, struct vfctl_f
 int metadata_forget_places(struct vfctl_ctx *ctx, const char *text, const struct vfctl_bdf *vfs,
 	size_t count, char **ret_xml)
 {
-	_xml_ struct xml *xml = NULL;
+	_cleanup_(xml_freep) struct xml *xml = NULL;
 	int r = xml_parse_domain(ctx, "domain", text, &xml);
 
 	for (size_t i = 0; r == 0 && i < count; i++) {
@@ -239,7 +239,7 @@ int metadata_forget_places(struct vfctl_ctx *ctx, const char *text, const struct
 
 int metadata_set_said(struct vfctl_ctx *ctx, const char *text, const char *said, char **ret_xml)
 {
-	_xml_ struct xml *xml = NULL;
+	_cleanup_(xml_freep) struct xml *xml = NULL;
 	int r = xml_parse_domain(ctx, "domain", text, &xml);
 
 	if (r < 0)
@@ -253,7 +253,7 @@ int metadata_said(struct vfctl_ctx *ctx, const char *text, char **ret)
 {
 	size_t size = strlen(text) + 1;
 	_free_ char *buf = malloc(size);
-	_xml_ struct xml *xml = NULL;
+	_cleanup_(xml_freep) struct xml *xml = NULL;
 	int r = buf ? xml_parse_domain(ctx, "domain", text, &xml) : ctx_oom(ctx);
 	const struct xml_node *said;
 	const char *lines;

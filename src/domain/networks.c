@@ -5,7 +5,7 @@
 int domain_networks(struct vfctl_ctx *ctx, const char *text, char ***ret_names)
 {
 	_strv_ char **names = calloc(1, sizeof(*names));
-	_xml_ struct xml *xml = NULL;
+	_cleanup_(xml_freep) struct xml *xml = NULL;
 	size_t count = 0;
 	int r = names ? xml_parse_domain(ctx, "domain", text, &xml) : ctx_oom(ctx);
 
@@ -32,7 +32,7 @@ int domain_networks(struct vfctl_ctx *ctx, const char *text, char ***ret_names)
 
 int network_is_pool(struct vfctl_ctx *ctx, const char *text)
 {
-	_xml_ struct xml *xml = NULL;
+	_cleanup_(xml_freep) struct xml *xml = NULL;
 	int r = xml_parse(ctx, "network", text, strlen(text), &xml);
 
 	return r < 0 ? r : xml_get_is(xml_child(xml_root(xml), "forward"), "mode", "hostdev");
@@ -40,7 +40,7 @@ int network_is_pool(struct vfctl_ctx *ctx, const char *text)
 
 int metadata_remove(struct vfctl_ctx *ctx, const char *text, char **ret_xml)
 {
-	_xml_ struct xml *xml = NULL;
+	_cleanup_(xml_freep) struct xml *xml = NULL;
 	int r = xml_parse_domain(ctx, "domain", text, &xml);
 	struct xml_node *metadata, *guest;
 

@@ -22,10 +22,7 @@ void vfctl_parsed_domain_free(struct vfctl_parsed_domain *parsed)
 	free(parsed);
 }
 
-static void free_parsed(struct vfctl_parsed_domain **parsed)
-{
-	vfctl_parsed_domain_free(*parsed);
-}
+DEFINE_FREEP(struct vfctl_parsed_domain, vfctl_parsed_domain_free)
 
 static int read_memory(struct vfctl_ctx *ctx, const struct xml_node *domain,
 	struct vfctl_parsed_domain *parsed)
@@ -277,8 +274,8 @@ static int read_parts(struct vfctl_ctx *ctx, struct xml_node *domain,
 static int read_domain(struct vfctl_ctx *ctx, const char *text, bool lenient,
 	struct vfctl_parsed_domain **ret)
 {
-	_cleanup_(free_parsed) struct vfctl_parsed_domain *parsed = NULL;
-	_xml_ struct xml *xml = NULL;
+	_cleanup_(vfctl_parsed_domain_freep) struct vfctl_parsed_domain *parsed = NULL;
+	_cleanup_(xml_freep) struct xml *xml = NULL;
 	struct xml_node *domain;
 	int r = xml_parse_domain(ctx, FILE_NAME, text, &xml);
 

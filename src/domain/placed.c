@@ -18,15 +18,9 @@ void vfctl_domain_placement_free(struct vfctl_assignment *a)
 	free(a);
 }
 
-static void free_assignment(struct vfctl_assignment **a)
-{
-	vfctl_domain_placement_free(*a);
-}
+DEFINE_FREEP(struct vfctl_assignment, vfctl_domain_placement_free)
 
-static void free_parsed(struct vfctl_parsed_domain **parsed)
-{
-	vfctl_parsed_domain_free(*parsed);
-}
+DEFINE_FREEP(struct vfctl_parsed_domain, vfctl_parsed_domain_free)
 
 static int node_of_cpu(const struct vfctl_topology *topology, unsigned cpu)
 {
@@ -201,9 +195,9 @@ static void hold_cpus(const struct vfctl_topology *topology, struct vfctl_assign
 int vfctl_domain_placement(struct vfctl_ctx *ctx, const char *text,
 	const struct vfctl_topology *topology, struct vfctl_assignment **ret)
 {
-	_cleanup_(free_assignment) struct vfctl_assignment *a = calloc(1, sizeof(*a));
-	_cleanup_(free_parsed) struct vfctl_parsed_domain *parsed = NULL;
-	_xml_ struct xml *xml = NULL;
+	_cleanup_(vfctl_domain_placement_freep) struct vfctl_assignment *a = calloc(1, sizeof(*a));
+	_cleanup_(vfctl_parsed_domain_freep) struct vfctl_parsed_domain *parsed = NULL;
+	_cleanup_(xml_freep) struct xml *xml = NULL;
 	int r;
 
 	if (!a)

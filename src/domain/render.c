@@ -167,7 +167,7 @@ int vfctl_domain_render(
 	const char *text = request->template_text ? request->template_text : bare;
 	const char *file =
 		request->template_name ? request->template_name : "built-in template";
-	_xml_ struct xml *xml = NULL;
+	_cleanup_(xml_freep) struct xml *xml = NULL;
 	struct render r = {
 		.ctx = ctx,
 		.request = request,

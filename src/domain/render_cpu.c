@@ -2,7 +2,6 @@
 
 #include "domain/domain.h"
 
-
 /* QEMU's own default of 40 address bits ends at 1 TiB, PCI hole and large BARs included.
  */
 

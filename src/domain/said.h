@@ -4,7 +4,7 @@
 
 #include "base/buf.h"
 #include "base/ctx.h"
-#include "vfctl/guest.h"
+#include "core/guest.h"
 
 /*
  * What a guest's file and its template say, a line "KEY=VALUE" for each value, as it is kept in the

@@ -15,7 +15,6 @@ static void three_clear(struct three *t)
 	xml_free(t->written);
 	xml_free(t->now);
 }
-#define _three_ _cleanup_(three_clear)
 
 static int parse_all(struct vfctl_ctx *ctx, const char *before, const char *written, const char *now,
 	struct three *ret)
@@ -226,8 +225,8 @@ static int take_back_all(struct vfctl_ctx *ctx, struct three *t)
 int domain_take_back(struct vfctl_ctx *ctx, const char *before, const char *written, const char *now,
 	char **ret_xml, bool *ret_others)
 {
-	_xml_ struct xml *as_it_is = NULL;
-	_three_ struct three t = {0};
+	_cleanup_(xml_freep) struct xml *as_it_is = NULL;
+	_cleanup_(three_clear) struct three t = {0};
 	int r = parse_all(ctx, before, written, now, &t), same, alone;
 
 	if (r == 0)
@@ -400,7 +399,7 @@ static int is_written(const struct xml_node *before, const struct xml_node *writ
 
 int domain_is_as_written(struct vfctl_ctx *ctx, const char *before, const char *written, const char *now)
 {
-	_three_ struct three t = {0};
+	_cleanup_(three_clear) struct three t = {0};
 	int r = parse_all(ctx, before, written, now, &t);
 
 	if (r < 0)

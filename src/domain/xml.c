@@ -12,7 +12,7 @@
 #include "base/buf.h"
 #include "base/dl.h"
 #include "base/sonames.h"
-#include "vfctl/domain.h"
+#include "core/domain.h"
 
 #define SYMBOLS(each) \
 	each(xmlNewParserCtxt) each(xmlFreeParserCtxt) each(xmlCtxtReadMemory) \
@@ -142,7 +142,7 @@ int xml_parse(struct vfctl_ctx *ctx, const char *file, const char *text, size_t 
 int xml_parse_domain(
 	struct vfctl_ctx *ctx, const char *file, const char *text, struct xml **ret)
 {
-	_xml_ struct xml *xml = NULL;
+	_cleanup_(xml_freep) struct xml *xml = NULL;
 	int r = xml_parse(ctx, file, text, strlen(text), &xml);
 
 	if (r < 0)
@@ -159,7 +159,7 @@ int xml_parse_domain(
 
 int xml_new(struct vfctl_ctx *ctx, const char *root, struct xml **ret)
 {
-	_xml_ struct xml *xml = NULL;
+	_cleanup_(xml_freep) struct xml *xml = NULL;
 	xmlNodePtr node;
 	int r = bind(ctx);
 

@@ -5,6 +5,7 @@
 #include <stdint.h>
 
 #include "base/ctx.h"
+#include "base/util.h"
 
 /*
  * A document and its elements, as much of libxml2 as this room needs. Names are those of
@@ -27,11 +28,7 @@ int xml_parse_domain(
 /* A document with only a root. */
 int xml_new(struct vfctl_ctx *ctx, const char *root, struct xml **ret);
 void xml_free(struct xml *xml);
-static inline void xml_freep(struct xml **xml)
-{
-	xml_free(*xml);
-}
-#define _xml_ _cleanup_(xml_freep)
+DEFINE_FREEP(struct xml, xml_free)
 /* The text, indented, without XML declaration. */
 int xml_print(struct vfctl_ctx *ctx, struct xml *xml, char **ret);
 

@@ -208,8 +208,8 @@ static int observe_bond(struct vfctl_ctx *ctx, const struct op *op, char **ret)
 		: op_fail_target(ctx, op);
 }
 
-const struct op_type op_bond = {.name = "bond", .volatile_ = true, .observe_one = observe_bond,
-	.write_one = write_bond};
+OP_WRITTEN(bond, observe_bond, write_bond)
+const struct op_type op_bond = {.name = "bond", OP_CALLS(bond), .volatile_ = true};
 
 /* ---- does it look at its ports' links? ---- */
 
@@ -236,8 +236,8 @@ static int write_miimon(struct vfctl_ctx *ctx, const struct op *op, bool back)
 	return r < 0 || str_eq(now, text) ? r : host_write(ctx, text, NET "%s/bonding/miimon", op->target);
 }
 
-const struct op_type op_miimon = {.name = "bond-miimon", .volatile_ = true,
-	.observe_one = observe_miimon, .turn_one = write_miimon};
+OP_TURNED(miimon, observe_miimon, write_miimon)
+const struct op_type op_miimon = {.name = "bond-miimon", OP_CALLS(miimon), .volatile_ = true};
 
 /* Not one that asks by ARP: to set the other ends that (bond_option_miimon_set()). */
 void lag_add_miimon(struct vfctl_ctx *ctx, const char *bond, struct steps *steps)
@@ -255,7 +255,7 @@ void lag_add_miimon(struct vfctl_ctx *ctx, const char *bond, struct steps *steps
 
 static int read_pf(struct vfctl_ctx *ctx, const struct op *op, enum vfctl_lag *ret)
 {
-	_inventory_ struct vfctl_inventory *inv = NULL;
+	_cleanup_(vfctl_inventory_freep) struct vfctl_inventory *inv = NULL;
 	struct vfctl_bdf bdf;
 	int r = vfctl_bdf_parse(op->target, &bdf) < 0
 		? op_fail_target(ctx, op)
@@ -301,9 +301,9 @@ static int revert_lag(struct vfctl_ctx *ctx, const struct op *op)
 	return 0; /* it went with the bond */
 }
 
-const struct op_type op_lag = {.name = "lag", .volatile_ = true, .is_gone = pci_op_is_gone,
-	.observe_one = observe_lag,
-	.apply_one = apply_lag, .revert_one = revert_lag};
+OP_ONE_BY_ONE(lag, observe_lag, apply_lag, revert_lag)
+const struct op_type op_lag = {.name = "lag", OP_CALLS(lag), .volatile_ = true,
+	.is_gone = pci_op_is_gone};
 
 int lag_check_other(struct vfctl_ctx *ctx, const struct vfctl_inventory *inv, const struct vfctl_pf *pf,
 	const char *meanwhile)

@@ -46,7 +46,7 @@ static const char *mode_hint(int error)
 
 static int check_unused_pf(struct vfctl_ctx *ctx, const struct vfctl_bdf *pf, struct vfctl_inventory **ret)
 {
-	_inventory_ struct vfctl_inventory *inv = NULL;
+	_cleanup_(vfctl_inventory_freep) struct vfctl_inventory *inv = NULL;
 	char words[256];
 	int r = inventory_read_pf(ctx, pf, &inv);
 
@@ -69,7 +69,7 @@ static int check_unused_pf(struct vfctl_ctx *ctx, const struct vfctl_bdf *pf, st
  */
 static int check_unused(struct vfctl_ctx *ctx, const struct vfctl_bdf *pf)
 {
-	_inventory_ struct vfctl_inventory *inv = NULL, *second = NULL;
+	_cleanup_(vfctl_inventory_freep) struct vfctl_inventory *inv = NULL, *second = NULL;
 	struct vfctl_bdf other;
 	int r = check_unused_pf(ctx, pf, &inv);
 
@@ -112,9 +112,9 @@ static int write_mode(struct vfctl_ctx *ctx, const struct op *op, const char *te
 	return check_mode(ctx, &pf, text);
 }
 
-const struct op_type op_eswitch = {.name = "eswitch", .volatile_ = true, .is_gone = pci_op_is_gone,
-	.observe_one = observe_mode,
-	.write_one = write_mode};
+OP_WRITTEN(eswitch, observe_mode, write_mode)
+const struct op_type op_eswitch = {.name = "eswitch", OP_CALLS(eswitch), .volatile_ = true,
+	.is_gone = pci_op_is_gone};
 
 /* ---- representors ---- */
 
@@ -171,7 +171,7 @@ int representor_text(struct vfctl_ctx *ctx, const char *netdev, char **ret)
 
 static int observe_ports(struct vfctl_ctx *ctx, const struct op *ops, size_t count, char **ret_texts)
 {
-	_inventory_ struct vfctl_inventory *inv = NULL;
+	_cleanup_(vfctl_inventory_freep) struct vfctl_inventory *inv = NULL;
 	int r = open_pf(ctx, ops, &inv);
 
 	for (size_t i = 0; i < count && r == 0; i++) {
@@ -273,7 +273,7 @@ static int join_mode(struct vfctl_ctx *ctx, const struct op *op, const struct vf
 
 static int apply_ports(struct vfctl_ctx *ctx, const struct op *ops, size_t count)
 {
-	_inventory_ struct vfctl_inventory *inv = NULL;
+	_cleanup_(vfctl_inventory_freep) struct vfctl_inventory *inv = NULL;
 	int r = open_named(ctx, ops, &inv);
 
 	for (size_t i = 0; i < count && r == 0; i++)
@@ -283,7 +283,7 @@ static int apply_ports(struct vfctl_ctx *ctx, const struct op *ops, size_t count
 
 static int revert_ports(struct vfctl_ctx *ctx, const struct op *ops, size_t count)
 {
-	_inventory_ struct vfctl_inventory *inv = NULL;
+	_cleanup_(vfctl_inventory_freep) struct vfctl_inventory *inv = NULL;
 	int r = open_pf(ctx, ops, &inv);
 
 	for (size_t i = 0; i < count && r == 0; i++)

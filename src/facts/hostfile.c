@@ -7,8 +7,8 @@
 
 #include "host/host.h"
 #include "host/run.h"
-#include "vfctl/host.h"
-#include "vfctl/hostspec.h"
+#include "core/host.h"
+#include "core/hostspec.h"
 
 static int fail_read(struct vfctl_ctx *ctx, const char *path, int error)
 {

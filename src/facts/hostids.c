@@ -3,11 +3,11 @@
 
 #include "base/ctx.h"
 #include "sriov/inventory.h"
-#include "vfctl/workflow.h"
+#include "core/workflow.h"
 
 int vfctl_host_spec_resolve(struct vfctl_ctx *ctx, struct vfctl_host_spec *spec)
 {
-	_inventory_ struct vfctl_inventory *inv = NULL;
+	_cleanup_(vfctl_inventory_freep) struct vfctl_inventory *inv = NULL;
 	int r = 0;
 
 	for (size_t i = 0; i < spec->pool_count && r == 0; i++) {

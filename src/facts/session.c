@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* What guests are placed and defined with, opened by one call. */
-#include "vfctl/session.h"
+#include "core/session.h"
 
 #include "base/ctx.h"
 
 struct vfctl_session {
+	struct vfctl_ctx *ctx;
 	struct vfctl_host_spec *spec;
 	struct vfctl_ids *ids;
 	struct vfctl_hypervisor *hypervisor;
@@ -22,21 +23,19 @@ void vfctl_session_close(struct vfctl_session *session)
 	free(session);
 }
 
-static void session_freep(struct vfctl_session **session)
-{
-	vfctl_session_close(*session);
-}
+DEFINE_FREEP(struct vfctl_session, vfctl_session_close)
 
-int vfctl_session_open(struct vfctl_ctx *ctx, const struct vfctl_session_options *options,
+int session_open(struct vfctl_ctx *ctx, const struct session_options *options,
 	struct vfctl_session **ret)
 {
-	static const struct vfctl_session_options nothing = {0};
-	_cleanup_(session_freep) struct vfctl_session *s = calloc(1, sizeof(*s));
-	const struct vfctl_session_options *o = options ? options : &nothing;
+	static const struct session_options nothing = {0};
+	_cleanup_(vfctl_session_closep) struct vfctl_session *s = calloc(1, sizeof(*s));
+	const struct session_options *o = options ? options : &nothing;
 	int r;
 
 	if (!s)
 		return ctx_oom(ctx);
+	s->ctx = ctx;
 	r = vfctl_host_ids_open(ctx, o->host_yaml, o->write, &s->spec, &s->ids);
 	if (r == 0 && o->connect)
 		r = o->connect(ctx, o->uri, &s->hypervisor);
@@ -48,22 +47,27 @@ int vfctl_session_open(struct vfctl_ctx *ctx, const struct vfctl_session_options
 	return 0;
 }
 
-struct vfctl_place_options *vfctl_session_place(struct vfctl_session *session)
+struct vfctl_ctx *session_ctx(struct vfctl_session *session)
+{
+	return session->ctx;
+}
+
+struct vfctl_place_options *session_place(struct vfctl_session *session)
 {
 	return &session->place;
 }
 
-struct vfctl_ids *vfctl_session_ids(struct vfctl_session *session)
+struct vfctl_ids *session_ids(struct vfctl_session *session)
 {
 	return session->ids;
 }
 
-struct vfctl_hypervisor *vfctl_session_hypervisor(struct vfctl_session *session)
+struct vfctl_hypervisor *session_hypervisor(struct vfctl_session *session)
 {
 	return session->hypervisor;
 }
 
-const struct vfctl_host_spec *vfctl_session_spec(const struct vfctl_session *session)
+const struct vfctl_host_spec *session_spec(const struct vfctl_session *session)
 {
 	return session->spec;
 }

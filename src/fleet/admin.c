@@ -15,7 +15,7 @@
 
 static int read_hosts(struct fleet *f, struct etcd_answer *ret)
 {
-	_etcd_txn_ struct etcd_txn t = etcd_txn(f->etcd);
+	_cleanup_(etcd_txn_clear) struct etcd_txn t = etcd_txn(f->etcd);
 
 	etcd_get(&t, ETCD_THEN, &(struct etcd_range){.first = PRESENT, .last = PRESENT "\xff"});
 	return fleet_commit(f, &t, ret);
@@ -82,7 +82,7 @@ int id_etcd_orphans(struct id_store *s, struct vfctl_id **ret_ids, size_t *ret_c
 
 static int check_gone(struct fleet *f, const char *host, bool force)
 {
-	_etcd_answer_ struct etcd_answer hosts = {0};
+	_cleanup_(etcd_answer_clear) struct etcd_answer hosts = {0};
 	int r = force ? 0 : read_hosts(f, &hosts);
 
 	if (force || r < 0 || !is_there(&hosts, host))
@@ -147,9 +147,9 @@ static int is_of_host(void *data, const struct vfctl_id *id)
 
 int id_etcd_forget_host(struct id_store *s, const char *host, bool force)
 {
-	_etcd_answer_ struct etcd_answer a = {0};
+	_cleanup_(etcd_answer_clear) struct etcd_answer a = {0};
 	struct fleet *f = fleet_of(s);
-	_etcd_txn_ struct etcd_txn t = etcd_txn(f->etcd);
+	_cleanup_(etcd_txn_clear) struct etcd_txn t = etcd_txn(f->etcd);
 	char node[FLEET_KEY], key[FLEET_KEY], text[VFCTL_ID_TEXT];
 	struct search search = {.host = host};
 	int r = fleet_begin(f);
@@ -208,7 +208,7 @@ static int check_holds_all(struct fleet *f, const struct vfctl_id_pool *pool)
 static int publish_pool(struct fleet *f, const struct vfctl_id_pool *pool, bool dry_run)
 {
 	_free_ char *text = fleet_pool_text(pool);
-	_etcd_answer_ struct etcd_answer was = {0};
+	_cleanup_(etcd_answer_clear) struct etcd_answer was = {0};
 	const struct etcd_kv *kv;
 	char key[FLEET_KEY];
 	int r;

@@ -7,7 +7,7 @@
 
 #include "fleet/fleet.h"
 #include "ids/owner.h"
-#include "vfctl/fleet.h"
+#include "core/fleet.h"
 
 #define TRIES 20
 
@@ -19,7 +19,7 @@ int fleet_lease(struct fleet *f, const struct vfctl_id_pool *pool,
 	const struct vfctl_id *id = l->id;
 	char key[FLEET_KEY], owner[FLEET_KEY], last[FLEET_KEY], value[FLEET_VALUE];
 	_free_ char *record = fleet_record_write(id);
-	_etcd_txn_ struct etcd_txn t = etcd_txn(f->etcd);
+	_cleanup_(etcd_txn_clear) struct etcd_txn t = etcd_txn(f->etcd);
 	int r;
 
 	if (!record)
@@ -96,7 +96,7 @@ static int try_claim(struct claim *c, struct vfctl_id *ret_holder)
 	const struct fleet_lease lease = {.id = &c->id, .revision = c->seen.revision,
 		.owner_revision = c->owner_revision, .last = c->id.value,
 		.had = c->seen.there && c->seen.id.state == VFCTL_ID_LEASED};
-	_etcd_answer_ struct etcd_answer a = {0};
+	_cleanup_(etcd_answer_clear) struct etcd_answer a = {0};
 	const struct etcd_kv *owner;
 	uint64_t has;
 	int r = fleet_lease(c->f, c->pool, &lease, &a);
@@ -169,8 +169,8 @@ int fleet_replace(struct fleet *f, const struct fleet_seen *seen,
 	if (now && !record)
 		return ctx_oom(f->base.ctx);
 	for (int i = 0; i < TRIES; i++) {
-		_etcd_answer_ struct etcd_answer a = {0};
-		_etcd_txn_ struct etcd_txn t = etcd_txn(f->etcd);
+		_cleanup_(etcd_answer_clear) struct etcd_answer a = {0};
+		_cleanup_(etcd_txn_clear) struct etcd_txn t = etcd_txn(f->etcd);
 		const struct etcd_kv *is;
 		int r;
 

@@ -18,6 +18,7 @@
 #include "base/dl.h"
 #include "base/json.h"
 #include "base/sonames.h"
+#include "fleet/etcd_login.h"
 
 #undef curl_easy_setopt
 #undef curl_easy_getinfo
@@ -28,7 +29,6 @@
 DL_SYMBOLS(symbols, SYMBOLS);
 
 #define ANSWER_MAX (32u * 1024 * 1024)
-#define PASSWORD_MAX 1024
 #define PAUSE_FIRST_MS 20
 #define PAUSE_MAX_MS 400
 #define ENDPOINT_WORDS 192
@@ -308,44 +308,6 @@ static enum etcd_verdict ask_etcd(struct etcd *c, struct endpoint *e, const stru
 
 /* ---- user and password ---- */
 
-static int read_password(struct etcd *c, char password[PASSWORD_MAX])
-{
-	const char *path = c->spec->password_file;
-	_close_ int fd = open(path, O_RDONLY | O_CLOEXEC);
-	struct stat st;
-	ssize_t n;
-
-	if (fd < 0 || fstat(fd, &st) < 0)
-		return ctx_fail(c->ctx, -EACCES, "password-file %s: %s", path, strerror(errno));
-	if (st.st_mode & 07)
-		return ctx_fail(c->ctx, -EACCES, "password-file %s may be read or written by "
-			"anybody; chmod 600 it, and change the password", path);
-	n = read(fd, password, PASSWORD_MAX);
-	if (n < 0)
-		return ctx_fail(c->ctx, -EACCES, "password-file %s: %s", path, strerror(errno));
-	if (n == PASSWORD_MAX || memchr(password, '\0', (size_t)n))
-		return ctx_fail(c->ctx, -EACCES, "password-file %s holds no password", path);
-	password[n] = '\0';
-	str_rstrip(password);
-	return *password ? 0 : ctx_fail(c->ctx, -EACCES, "password-file %s is empty", path);
-}
-
-static int write_login(struct etcd *c, struct buf *body)
-{
-	char password[PASSWORD_MAX];
-	int r = read_password(c, password);
-
-	if (r < 0)
-		return r;
-	buf_puts(body, "{\"name\":");
-	json_put(body, c->spec->user);
-	buf_puts(body, ",\"password\":");
-	json_put(body, password);
-	buf_puts(body, "}");
-	explicit_bzero(password, sizeof(password));
-	return body->failed ? ctx_oom(c->ctx) : 0;
-}
-
 /* Here and now, on this endpoint: the tries are for the caller. */
 static enum etcd_verdict log_in(struct etcd *c, struct endpoint *e)
 {
@@ -353,7 +315,7 @@ static enum etcd_verdict log_in(struct etcd *c, struct endpoint *e)
 	struct request q = {.path = "/v3/auth/authenticate", .token = &c->token};
 	enum etcd_verdict v;
 
-	e->error = write_login(c, &body);
+	e->error = etcd_login_write(c->ctx, c->spec, &body);
 	if (e->error < 0)
 		return ETCD_FINAL;
 	free(steal(c->token)); /* an old one would be refused */

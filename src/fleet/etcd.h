@@ -4,7 +4,7 @@
 
 #include "base/buf.h"
 #include "base/ctx.h"
-#include "vfctl/hostspec.h"
+#include "core/hostspec.h"
 
 /*
  * What we need of etcd version 3, through its JSON gateway (etcd's "gRPC gateway" and
@@ -61,7 +61,6 @@ struct etcd_txn {
 
 struct etcd_txn etcd_txn(const struct etcd *c);
 void etcd_txn_clear(struct etcd_txn *t);
-#define _etcd_txn_ _cleanup_(etcd_txn_clear)
 void etcd_if_value(struct etcd_txn *t, const char *key, const char *value);
 /* The key was last changed at that revision; 0: it is absent. */
 void etcd_if_revision(struct etcd_txn *t, const char *key, int64_t mod_revision);
@@ -108,7 +107,6 @@ struct etcd_answer {
 };
 
 void etcd_answer_clear(struct etcd_answer *a);
-#define _etcd_answer_ _cleanup_(etcd_answer_clear)
 /*
  * Carry it out, on whichever endpoint answers; again when a try's outcome is unknown, so it
  * must be one that does no harm twice (its compares see to that). *ret_answer is as it was

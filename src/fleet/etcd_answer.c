@@ -119,7 +119,7 @@ int etcd_answer_read(struct vfctl_ctx *ctx, const char *prefix, const char *text
 	const size_t expected[2], struct etcd_answer *ret_answer)
 {
 	_json_doc_ struct json *root = NULL;
-	_etcd_answer_ struct etcd_answer a = {0};
+	_cleanup_(etcd_answer_clear) struct etcd_answer a = {0};
 	int r = json_read(ctx, "etcd's answer", text, len, &root);
 
 	if (r < 0)

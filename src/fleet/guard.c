@@ -87,7 +87,7 @@ static int mend_node(struct fleet *f, const struct etcd_kv *theirs)
 
 int fleet_fence(struct fleet *f)
 {
-	_etcd_answer_ struct etcd_answer a = {0};
+	_cleanup_(etcd_answer_clear) struct etcd_answer a = {0};
 	char next[FLEET_NODE], key[FLEET_KEY];
 	const struct etcd_kv *was;
 	int r = fleet_read(f, fleet_key("node", f->spec->host, key), &a);
@@ -126,8 +126,8 @@ bool fleet_presence_over(struct fleet *f)
 
 static int put_presence(struct fleet *f)
 {
-	_etcd_answer_ struct etcd_answer a = {0};
-	_etcd_txn_ struct etcd_txn t = etcd_txn(f->etcd);
+	_cleanup_(etcd_answer_clear) struct etcd_answer a = {0};
+	_cleanup_(etcd_txn_clear) struct etcd_txn t = etcd_txn(f->etcd);
 	char key[FLEET_KEY];
 	int64_t lease;
 	int r = fleet_end(f, etcd_lease_grant(f->etcd, f->spec->etcd->ttl_s, &lease));
@@ -141,7 +141,7 @@ static int put_presence(struct fleet *f)
 /* 1: the lease that the presence has lasts on, as long as it should; 0 it needs another. */
 static int renew_lease(struct fleet *f)
 {
-	_etcd_answer_ struct etcd_answer a = {0};
+	_cleanup_(etcd_answer_clear) struct etcd_answer a = {0};
 	const struct etcd_kv *kv;
 	char key[FLEET_KEY];
 	int64_t ttl;
@@ -244,7 +244,7 @@ static int fail_definition(struct fleet *f, const struct vfctl_id_pool *pool,
 int fleet_compare_pool(struct fleet *f, const struct vfctl_id_pool *pool)
 {
 	_free_ char *text = fleet_pool_text(pool);
-	_etcd_answer_ struct etcd_answer a = {0};
+	_cleanup_(etcd_answer_clear) struct etcd_answer a = {0};
 	const struct etcd_kv *theirs;
 	char key[FLEET_KEY];
 	int r = text ? fleet_read(f, fleet_key("pool", pool->name, key), &a) : ctx_oom(f->base.ctx);

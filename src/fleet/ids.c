@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* What only a fleet's pools have. */
-#include "vfctl/fleet.h"
+#include "core/fleet.h"
 
 #include <errno.h>
 

@@ -7,7 +7,7 @@
 
 #include "fleet/fleet.h"
 #include "ids/owner.h"
-#include "vfctl/fleet.h"
+#include "core/fleet.h"
 
 bool vfctl_id_in_conflict(const struct vfctl_id *id)
 {

@@ -26,7 +26,7 @@ static int fail_elsewhere(struct fleet *f, const struct vfctl_id *id)
 /* 1 and the value that etcd has for the owner; 0 none; -EEXIST, in words, on another host. */
 static int ask_owner(struct fleet *f, const struct id_choice *choice, uint64_t *ret)
 {
-	_etcd_answer_ struct etcd_answer a = {0};
+	_cleanup_(etcd_answer_clear) struct etcd_answer a = {0};
 	struct vfctl_id_owner owner = *choice->owner;
 	struct fleet_seen seen = {.there = false};
 	const struct etcd_kv *kv;

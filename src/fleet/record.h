@@ -4,7 +4,7 @@
 
 #include "base/ctx.h"
 #include "fleet/etcd.h"
-#include "vfctl/identity.h"
+#include "core/identity.h"
 
 /* What stands in etcd, below the prefix (docs/fleet.md). */
 #define FLEET_KEY 400

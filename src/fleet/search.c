@@ -46,8 +46,8 @@ int fleet_spots_in(struct fleet *f, const struct vfctl_id_pool *pool, uint64_t f
 static int look_near(struct fleet *f, const struct vfctl_id_pool *pool, uint64_t first,
 	uint64_t last, struct fleet_spot *ret, size_t max)
 {
-	_etcd_answer_ struct etcd_answer a = {0};
-	_etcd_txn_ struct etcd_txn t = etcd_txn(f->etcd);
+	_cleanup_(etcd_answer_clear) struct etcd_answer a = {0};
+	_cleanup_(etcd_txn_clear) struct etcd_txn t = etcd_txn(f->etcd);
 	char from[FLEET_KEY], to[FLEET_KEY];
 	int r;
 
@@ -64,8 +64,8 @@ static int look_near(struct fleet *f, const struct vfctl_id_pool *pool, uint64_t
 static int first_not_full(struct fleet *f, const struct vfctl_id_pool *pool,
 	const struct vfctl_id_range *parts, size_t count, size_t *ret_at)
 {
-	_etcd_answer_ struct etcd_answer a = {0};
-	_etcd_txn_ struct etcd_txn t = etcd_txn(f->etcd);
+	_cleanup_(etcd_answer_clear) struct etcd_answer a = {0};
+	_cleanup_(etcd_txn_clear) struct etcd_txn t = etcd_txn(f->etcd);
 	int r;
 
 	for (size_t i = 0; i < count; i++) {

@@ -130,7 +130,7 @@ int fleet_see(struct fleet *f, enum vfctl_id_kind kind, uint64_t value,
 
 int fleet_read(struct fleet *f, const char *key, struct etcd_answer *a)
 {
-	_etcd_txn_ struct etcd_txn t = etcd_txn(f->etcd);
+	_cleanup_(etcd_txn_clear) struct etcd_txn t = etcd_txn(f->etcd);
 
 	etcd_get(&t, ETCD_THEN, &(struct etcd_range){.first = key});
 	return fleet_commit(f, &t, a);
@@ -138,8 +138,8 @@ int fleet_read(struct fleet *f, const char *key, struct etcd_answer *a)
 
 int fleet_put_if(struct fleet *f, const char *key, int64_t revision, const char *value)
 {
-	_etcd_answer_ struct etcd_answer a = {0};
-	_etcd_txn_ struct etcd_txn t = etcd_txn(f->etcd);
+	_cleanup_(etcd_answer_clear) struct etcd_answer a = {0};
+	_cleanup_(etcd_txn_clear) struct etcd_txn t = etcd_txn(f->etcd);
 	int r;
 
 	etcd_if_revision(&t, key, revision);
@@ -151,7 +151,7 @@ int fleet_put_if(struct fleet *f, const char *key, int64_t revision, const char 
 int fleet_look(struct fleet *f, enum vfctl_id_kind kind, uint64_t value,
 	struct fleet_seen *ret)
 {
-	_etcd_answer_ struct etcd_answer a = {0};
+	_cleanup_(etcd_answer_clear) struct etcd_answer a = {0};
 	char key[FLEET_KEY];
 	int r = fleet_read(f, fleet_id_key(kind, value, key), &a);
 
@@ -161,8 +161,8 @@ int fleet_look(struct fleet *f, enum vfctl_id_kind kind, uint64_t value,
 /* One page from *@first on, which moves behind it. */
 static int walk_page(struct fleet *f, const struct fleet_walk *w, uint64_t *first, bool *ret_more)
 {
-	_etcd_answer_ struct etcd_answer a = {0};
-	_etcd_txn_ struct etcd_txn t = etcd_txn(f->etcd);
+	_cleanup_(etcd_answer_clear) struct etcd_answer a = {0};
+	_cleanup_(etcd_txn_clear) struct etcd_txn t = etcd_txn(f->etcd);
 	char from[FLEET_KEY], to[FLEET_KEY];
 	int r;
 

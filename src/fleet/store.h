@@ -3,8 +3,8 @@
 #define VFCTL_FLEET_STORE_H
 
 #include "ids/store.h"
-#include "vfctl/fleet.h"
-#include "vfctl/hostspec.h"
+#include "core/fleet.h"
+#include "core/hostspec.h"
 
 /*
  * The fleet's pools. @local, which becomes the result's on success, keeps what this host
@@ -13,7 +13,7 @@
 int id_etcd_open(struct vfctl_ctx *ctx, const struct vfctl_host_spec *spec, bool write,
 	struct id_store *local, struct id_store **ret);
 
-/* Is it one that id_etcd_open() made? The rest is for such only; see vfctl/fleet.h. */
+/* Is it one that id_etcd_open() made? The rest is for such only; see core/fleet.h. */
 bool id_etcd_is(const struct id_store *s);
 int id_etcd_sync(struct id_store *s, bool adopt, struct vfctl_ids_sync *ret);
 int id_etcd_orphans(struct id_store *s, struct vfctl_id **ret_ids, size_t *ret_count);

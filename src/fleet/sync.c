@@ -52,7 +52,7 @@ static int mark_conflict(struct sync *s, const struct vfctl_id *row,
  */
 static int drop_stray(struct sync *s, const struct vfctl_id *row)
 {
-	_etcd_answer_ struct etcd_answer a = {0};
+	_cleanup_(etcd_answer_clear) struct etcd_answer a = {0};
 	struct fleet_seen stray = {.there = false};
 	char key[FLEET_KEY];
 	uint64_t value;
@@ -184,8 +184,8 @@ static int sync_row(struct sync *s, struct vfctl_id *row, const struct fleet_see
 
 static int sync_rows(struct sync *s, struct vfctl_id *rows, size_t count)
 {
-	_etcd_answer_ struct etcd_answer a = {0};
-	_etcd_txn_ struct etcd_txn t = etcd_txn(s->f->etcd);
+	_cleanup_(etcd_answer_clear) struct etcd_answer a = {0};
+	_cleanup_(etcd_txn_clear) struct etcd_txn t = etcd_txn(s->f->etcd);
 	char key[FLEET_KEY];
 	int r;
 
@@ -266,8 +266,8 @@ static int find_unknown(struct sync *s)
 
 static int count_hosts(struct sync *s)
 {
-	_etcd_answer_ struct etcd_answer a = {0};
-	_etcd_txn_ struct etcd_txn t = etcd_txn(s->f->etcd);
+	_cleanup_(etcd_answer_clear) struct etcd_answer a = {0};
+	_cleanup_(etcd_txn_clear) struct etcd_txn t = etcd_txn(s->f->etcd);
 	struct vfctl_id *orphans;
 	int r;
 
@@ -320,8 +320,8 @@ static int register_host(struct sync *s)
 
 	f->adopt = s->adopt;
 	for (int tries = 0; tries < 5 && r == 0; tries++) {
-		_etcd_answer_ struct etcd_answer a = {0};
-		_etcd_txn_ struct etcd_txn t = etcd_txn(f->etcd);
+		_cleanup_(etcd_answer_clear) struct etcd_answer a = {0};
+		_cleanup_(etcd_txn_clear) struct etcd_txn t = etcd_txn(f->etcd);
 
 		r = fleet_change(f, &t, NULL, &a);
 		s->revision = a.revision;

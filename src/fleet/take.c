@@ -101,7 +101,7 @@ static int try_take(struct taking *t)
 	const struct vfctl_id_pool *pool = t->choice->pool;
 	const struct fleet_lease lease = {.id = &t->id, .revision = t->spot.revision,
 		.last = end_of(pool, t->spot.value)};
-	_etcd_answer_ struct etcd_answer a = {0};
+	_cleanup_(etcd_answer_clear) struct etcd_answer a = {0};
 	const struct etcd_kv *owner;
 	int r;
 
@@ -195,8 +195,8 @@ static int try_reserve(struct fleet *f, const struct vfctl_id_pool *pool,
 {
 	struct vfctl_id row = {.kind = pool->kind, .state = VFCTL_ID_BLOCK,
 		.since = fleet_now(f)};
-	_etcd_answer_ struct etcd_answer a = {0};
-	_etcd_txn_ struct etcd_txn t = etcd_txn(f->etcd);
+	_cleanup_(etcd_answer_clear) struct etcd_answer a = {0};
+	_cleanup_(etcd_txn_clear) struct etcd_txn t = etcd_txn(f->etcd);
 	int r;
 
 	str_copy(row.pool, sizeof(row.pool), pool->name);

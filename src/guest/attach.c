@@ -41,7 +41,7 @@ static void warn_port(struct vfctl_ctx *ctx, const struct attach *a,
 static int find_port(struct vfctl_ctx *ctx, const struct attach *a, const char *xml,
 	uint8_t *ret_bus)
 {
-	_parsed_ struct vfctl_parsed_domain *parsed = NULL;
+	_cleanup_(vfctl_parsed_domain_freep) struct vfctl_parsed_domain *parsed = NULL;
 	int r = vfctl_domain_read(ctx, xml, &parsed);
 	struct vfctl_domain_port port;
 
@@ -220,8 +220,8 @@ int vfctl_attach_plan(struct vfctl_ctx *ctx, struct vfctl_hypervisor *hypervisor
 	const char *domain, const struct vfctl_attach_options *options, bool dry_run,
 	struct vfctl_change **ret_change)
 {
-	_change_ struct vfctl_change *change = NULL;
-	_attach_ struct attach a = {.hv = hypervisor};
+	_cleanup_(vfctl_change_freep) struct vfctl_change *change = NULL;
+	_cleanup_(attach_clear) struct attach a = {.hv = hypervisor};
 	int r = vfctl_vf_attrs_check(ctx, &options->attrs);
 
 	if (r == 0)

@@ -3,6 +3,7 @@
 #define VFCTL_GUEST_ATTACH_H
 
 #include "base/change.h"
+#include "base/util.h"
 #include "facts/snapshot/domains.h"
 #include "guest/guest.h"
 
@@ -47,14 +48,9 @@ static inline const char *attach_uuid(const struct attach *a)
 	return a->left ? a->left->domain_uuid : uuid;
 }
 
-static inline void parsed_freep(struct vfctl_parsed_domain **parsed)
-{
-	vfctl_parsed_domain_free(*parsed);
-}
-#define _parsed_ _cleanup_(parsed_freep)
+DEFINE_FREEP(struct vfctl_parsed_domain, vfctl_parsed_domain_free)
 
 void attach_clear(struct attach *a);
-#define _attach_ _cleanup_(attach_clear)
 
 /*
  * attach_open.c: lock, read the host and the domain into @a, which is empty. Both are cleared by the

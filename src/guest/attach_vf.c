@@ -126,7 +126,7 @@ static int first_free(struct vfctl_ctx *ctx, struct attach *a,
 static void warn_remote(struct vfctl_ctx *ctx, const struct attach *a, const char *xml,
 	const struct vfctl_vf *vf)
 {
-	_parsed_ struct vfctl_parsed_domain *parsed = NULL;
+	_cleanup_(vfctl_parsed_domain_freep) struct vfctl_parsed_domain *parsed = NULL;
 	char nodes[64];
 
 	if (vf->numa_node < 0 || vfctl_domain_read(ctx, xml, &parsed) < 0 ||
@@ -220,7 +220,7 @@ static int check_asked(struct vfctl_ctx *ctx, const struct attach *a,
 static int count_devices(struct vfctl_ctx *ctx, const struct attach *a,
 	const struct vfctl_attach_options *o, const char *xml, size_t *ret)
 {
-	_parsed_ struct vfctl_parsed_domain *parsed = NULL;
+	_cleanup_(vfctl_parsed_domain_freep) struct vfctl_parsed_domain *parsed = NULL;
 	const struct vfctl_pf *pf = NULL, *asked_pf;
 	const struct vfctl_vf *asked_vf;
 	int r = find_asked(ctx, a, o, &asked_pf, &asked_vf);

@@ -34,10 +34,7 @@ void vfctl_batch_free(struct vfctl_batch *batch)
 	free(batch);
 }
 
-static void batch_freep(struct vfctl_batch **batch)
-{
-	vfctl_batch_free(*batch);
-}
+DEFINE_FREEP(struct vfctl_batch, vfctl_batch_free)
 
 /* Those that libvirt has come last: they have their place. */
 static int sort_guests(struct vfctl_ctx *ctx, struct vfctl_batch *b,
@@ -90,7 +87,7 @@ static int place_all(struct vfctl_ctx *ctx, struct vfctl_batch *b)
 int vfctl_batch_place(struct vfctl_ctx *ctx, struct vfctl_guest *const *guests, size_t count,
 	const struct vfctl_place_options *options, bool dry_run, struct vfctl_batch **ret)
 {
-	_cleanup_(batch_freep) struct vfctl_batch *b = calloc(1, sizeof(*b));
+	_cleanup_(vfctl_batch_freep) struct vfctl_batch *b = calloc(1, sizeof(*b));
 	int r;
 
 	if (!b)
@@ -137,7 +134,7 @@ int vfctl_batch_define_plan(struct vfctl_ctx *ctx, struct vfctl_batch *batch, si
 {
 	struct define_request q = {.options = &batch->options, .template_text = template_text,
 		.template_name = template_name, .dry_run = batch->dry_run};
-	_change_ struct vfctl_change *change = NULL;
+	_cleanup_(vfctl_change_freep) struct vfctl_change *change = NULL;
 	int r = change_new(ctx, &change);
 
 	if (r == 0 && index >= batch->count)

@@ -39,7 +39,6 @@ static void define_clear(struct define *d)
 	lease_clear(&d->lease);
 	identities_clear(&d->lost);
 }
-#define _define_ _cleanup_(define_clear)
 
 static int fill_lease(struct vfctl_ctx *ctx, struct define *d)
 {
@@ -61,7 +60,7 @@ static int fill_lease(struct vfctl_ctx *ctx, struct define *d)
 static int find_renamed(struct vfctl_ctx *ctx, struct vfctl_hypervisor *hv,
 	const struct vfctl_lease *lease, char ret_name[128])
 {
-	_domain_info_ struct vfctl_domain_info info = {0};
+	_cleanup_(domain_info_clear) struct vfctl_domain_info info = {0};
 	int r = hv->get(ctx, hv, lease->domain_uuid, true, &info);
 
 	if (r < 0)
@@ -262,7 +261,7 @@ static int define_or_change(struct vfctl_ctx *ctx, struct define *d,
 int define_locked(struct vfctl_ctx *ctx, const struct define_request *q,
 	struct vfctl_change *change)
 {
-	_define_ struct define d = {.hv = q->options->hypervisor,
+	_cleanup_(define_clear) struct define d = {.hv = q->options->hypervisor,
 		.said = guest_said(q->guest, q->template_text)};
 	const struct vfctl_profile *profile;
 	int r = q->guest->said && !d.said ? ctx_oom(ctx) : 0;
@@ -282,7 +281,7 @@ int vfctl_define_plan(struct vfctl_ctx *ctx, struct vfctl_guest *guest,
 	const char *template_name, bool dry_run, struct vfctl_change **ret_change)
 {
 	const struct define_request q = {guest, options, template_text, template_name, NULL, dry_run};
-	_change_ struct vfctl_change *change = NULL;
+	_cleanup_(vfctl_change_freep) struct vfctl_change *change = NULL;
 	int r = guest_change_new(ctx, options->hypervisor, dry_run, &change);
 
 	if (r == 0)
@@ -308,7 +307,6 @@ static void undefine_clear(struct undefine *u)
 	vfctl_domain_info_clear(&u->info);
 	vfctl_leases_free(u->leases);
 }
-#define _undefine_ _cleanup_(undefine_clear)
 
 /* A domain of that name was defined anew without its UUID: the lease is that of the one that is gone. */
 static int check_namesake(struct vfctl_ctx *ctx, const struct undefine *u)
@@ -425,8 +423,8 @@ int vfctl_undefine_plan(struct vfctl_ctx *ctx, struct vfctl_hypervisor *hypervis
 	const char *domain, const struct vfctl_undefine_options *options, bool dry_run,
 	struct vfctl_change **ret_change)
 {
-	_change_ struct vfctl_change *change = NULL;
-	_undefine_ struct undefine u = {.hv = hypervisor};
+	_cleanup_(vfctl_change_freep) struct vfctl_change *change = NULL;
+	_cleanup_(undefine_clear) struct undefine u = {.hv = hypervisor};
 	_free_ char *story = str_format("undefine %s", domain);
 	bool finished = false;
 	int r = guest_change_open(ctx, dry_run, &change);

@@ -3,7 +3,7 @@
 #define VFCTL_GUEST_DEFINE_H
 
 #include "base/change.h"
-#include "vfctl/workflow.h"
+#include "core/workflow.h"
 
 struct define_request {
 	struct vfctl_guest *guest;

@@ -15,7 +15,7 @@
 /* As libvirt finds it in the running domain; NULL: it is not there. */
 static int device_to_unplug(struct vfctl_ctx *ctx, struct attach *a, char **ret_device)
 {
-	_parsed_ struct vfctl_parsed_domain *parsed = NULL;
+	_cleanup_(vfctl_parsed_domain_freep) struct vfctl_parsed_domain *parsed = NULL;
 	const struct vfctl_domain_device *device;
 	struct vfctl_domain_vf vf = {.bdf = a->lease_vf.bdf, .pf = a->lease_vf.pf};
 	int r = vfctl_domain_read(ctx, a->live.xml, &parsed);
@@ -46,7 +46,6 @@ static void known_vfs_clear(struct known_vfs *known)
 {
 	free(known->v);
 }
-#define _known_vfs_ _cleanup_(known_vfs_clear)
 
 static int add_known(struct vfctl_ctx *ctx, struct known_vfs *known, const struct vfctl_bdf *bdf,
 	const struct vfctl_bdf *pf, uint32_t index)
@@ -193,8 +192,8 @@ static int find_only(struct vfctl_ctx *ctx, struct attach *a, const struct known
 /* The VF that was named, or the only one of the domain. */
 static int find_vf(struct vfctl_ctx *ctx, struct attach *a, const char *name)
 {
-	_parsed_ struct vfctl_parsed_domain *live = NULL, *config = NULL;
-	_known_vfs_ struct known_vfs known = {0};
+	_cleanup_(vfctl_parsed_domain_freep) struct vfctl_parsed_domain *live = NULL, *config = NULL;
+	_cleanup_(known_vfs_clear) struct known_vfs known = {0};
 	int r = add_leased(ctx, a, &known);
 
 	if (r == 0)
@@ -389,8 +388,8 @@ int vfctl_detach_plan(struct vfctl_ctx *ctx, struct vfctl_hypervisor *hypervisor
 	const char *domain, const struct vfctl_detach_options *options, bool dry_run,
 	struct vfctl_change **ret_change)
 {
-	_change_ struct vfctl_change *change = NULL;
-	_attach_ struct attach a = {.hv = hypervisor,
+	_cleanup_(vfctl_change_freep) struct vfctl_change *change = NULL;
+	_cleanup_(attach_clear) struct attach a = {.hv = hypervisor,
 		.timeout_ms = options->timeout_ms ? options->timeout_ms : DETACH_TIMEOUT_MS};
 	int r = attach_open(ctx, hypervisor, domain, options->affect, dry_run, &a, &change);
 

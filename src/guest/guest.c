@@ -29,10 +29,7 @@ void vfctl_placement_free(struct vfctl_placement *placed)
 	free(placed);
 }
 
-static void placed_freep(struct vfctl_placement **placed)
-{
-	vfctl_placement_free(*placed);
-}
+DEFINE_FREEP(struct vfctl_placement, vfctl_placement_free)
 
 /* A random UUID (RFC 9562, version 4). */
 int guest_make_uuid(struct vfctl_ctx *ctx, char ret[37])
@@ -173,7 +170,7 @@ static int need_uuid(struct vfctl_ctx *ctx, struct vfctl_guest *guest)
 static int is_left(struct vfctl_ctx *ctx, struct vfctl_hypervisor *hv,
 	const struct vfctl_lease *lease)
 {
-	_domain_info_ struct vfctl_domain_info info = {0};
+	_cleanup_(domain_info_clear) struct vfctl_domain_info info = {0};
 	int r = lease->running ? 0 : hv->get(ctx, hv, lease->domain_uuid, true, &info);
 
 	if (r == -ENOENT) {
@@ -285,7 +282,7 @@ int placed_of_batch(struct vfctl_ctx *ctx, struct vfctl_guest *guest,
 	const struct vfctl_place_options *options, const struct vfctl_assignment *assignment,
 	struct vfctl_placement **ret_placed)
 {
-	_cleanup_(placed_freep) struct vfctl_placement *p = NULL;
+	_cleanup_(vfctl_placement_freep) struct vfctl_placement *p = NULL;
 	int r = begin_placed(ctx, guest, options, &p);
 
 	if (r < 0)
@@ -307,7 +304,7 @@ int placed_of_batch(struct vfctl_ctx *ctx, struct vfctl_guest *guest,
 int vfctl_place(struct vfctl_ctx *ctx, struct vfctl_guest *guest,
 	const struct vfctl_place_options *options, struct vfctl_placement **ret_placed)
 {
-	_cleanup_(placed_freep) struct vfctl_placement *p = NULL;
+	_cleanup_(vfctl_placement_freep) struct vfctl_placement *p = NULL;
 	int r = begin_placed(ctx, guest, options, &p);
 
 	if (r == 0)
@@ -352,8 +349,11 @@ int assignment_fits(struct vfctl_ctx *ctx, const char *name, const struct vfctl_
 		if (a->reasons[i].kind == VFCTL_REASON_SHORT ||
 			a->reasons[i].kind == VFCTL_REASON_REMEDY)
 			buf_printf(&words, "%s%s", words.len ? "; " : "", a->reasons[i].text);
-	return ctx_fail(ctx, -ENOSPC, "%s does not fit: %s", name,
+	ctx_fail(ctx, -ENOSPC, "%s does not fit: %s", name,
 		words.data ? words.data : vfctl_refusal_name(a->refusal));
+	for (size_t i = 0; i < a->reason_count; i++)
+		ctx_add_reason(ctx, a->reasons[i].kind, a->reasons[i].text);
+	return -ENOSPC;
 }
 
 int placed_check(struct vfctl_ctx *ctx, const struct vfctl_placement *placed)

@@ -6,7 +6,7 @@
 #include "base/ctx.h"
 #include "facts/model/model.h"
 #include "ids/give.h"
-#include "vfctl/workflow.h"
+#include "core/workflow.h"
 
 struct vfctl_placement {
 	struct vfctl_guest *guest; /* borrowed */

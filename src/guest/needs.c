@@ -3,7 +3,7 @@
 #include <errno.h>
 
 #include "host/host.h"
-#include "vfctl/workflow.h"
+#include "core/workflow.h"
 
 /* What cannot be looked at is not taken for absent. */
 static bool is_absent(struct vfctl_ctx *ctx, const char *path)

@@ -10,13 +10,13 @@
 #include "facts/snapshot/domains.h"
 #include "lease/lease.h"
 #include "lease/ops.h"
-#include "vfctl/workflow.h"
+#include "core/workflow.h"
 
 /* libvirt says "active" from the moment on in which it calls the hook. */
 static int check_off(struct vfctl_ctx *ctx, struct vfctl_hypervisor *hv,
 	const struct vfctl_lease *lease)
 {
-	_domain_info_ struct vfctl_domain_info info = {0};
+	_cleanup_(domain_info_clear) struct vfctl_domain_info info = {0};
 	int r = hv ? hv->get(ctx, hv, lease->domain_uuid, false, &info) : 0;
 
 	if (r < 0)
@@ -28,7 +28,7 @@ static int check_off(struct vfctl_ctx *ctx, struct vfctl_hypervisor *hv,
 static int find_lease(struct vfctl_ctx *ctx, struct vfctl_hypervisor *hv, const char *domain,
 	struct vfctl_leases **ret_leases, const struct vfctl_lease **ret)
 {
-	_known_domains_ struct known_domains *domains = NULL;
+	_cleanup_(known_domains_freep) struct known_domains *domains = NULL;
 	int r = vfctl_leases_read(ctx, ret_leases);
 
 	if (r == 0)
@@ -54,8 +54,8 @@ static int find_lease(struct vfctl_ctx *ctx, struct vfctl_hypervisor *hv, const 
 int vfctl_release_plan(struct vfctl_ctx *ctx, struct vfctl_hypervisor *hypervisor,
 	const char *domain, bool dry_run, struct vfctl_change **ret_change)
 {
-	_change_ struct vfctl_change *change = NULL;
-	_leases_ struct vfctl_leases *leases = NULL;
+	_cleanup_(vfctl_change_freep) struct vfctl_change *change = NULL;
+	_cleanup_(vfctl_leases_freep) struct vfctl_leases *leases = NULL;
 	_free_ char *left = NULL;
 	const struct vfctl_lease *lease = NULL;
 	int r = guest_change_recovered(ctx, dry_run, &change);

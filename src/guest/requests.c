@@ -16,10 +16,7 @@ void vfctl_requests_free(struct vfctl_requests *requests)
 	free(requests);
 }
 
-static void free_requests(struct vfctl_requests **requests)
-{
-	vfctl_requests_free(*requests);
-}
+DEFINE_FREEP(struct vfctl_requests, vfctl_requests_free)
 
 /* "Any PF" means a network card: Ethernet while there is one free, else InfiniBand. */
 static int any_fabric(const struct vfctl_host_model *m)
@@ -130,7 +127,7 @@ static int make_request(struct vfctl_ctx *ctx, const struct vfctl_host_model *mo
 int vfctl_requests_make(struct vfctl_ctx *ctx, const struct vfctl_host_model *model,
 	struct vfctl_guest *const *guests, size_t count, struct vfctl_requests **ret)
 {
-	_cleanup_(free_requests) struct vfctl_requests *made = calloc(1, sizeof(*made));
+	_cleanup_(vfctl_requests_freep) struct vfctl_requests *made = calloc(1, sizeof(*made));
 	int r = 0;
 
 	if (made)

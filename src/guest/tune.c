@@ -68,7 +68,7 @@ static int run_there(struct tuned *t, char *const argv[], const char *input, str
 
 static int write_file(struct tuned *t, const struct vfctl_guest_file *file)
 {
-	_place_output_ struct place_output o = {0};
+	_cleanup_(place_output_clear) struct place_output o = {0};
 	char *argv[] = {"install", "-D", "-m", "0644", "/dev/stdin", file->path, NULL};
 	int r = run_there(t, argv, file->text, &o);
 
@@ -79,7 +79,7 @@ static int write_file(struct tuned *t, const struct vfctl_guest_file *file)
 /* Interfaces are set here and now below, and read back; udev does it from the next boot on. */
 static int run_command(struct tuned *t, char *const *argv)
 {
-	_place_output_ struct place_output o = {0};
+	_cleanup_(place_output_clear) struct place_output o = {0};
 	_free_ char *text = argv_text((char **)argv);
 	int r;
 
@@ -185,7 +185,7 @@ static int say_no_agent(struct vfctl_ctx *ctx, const char *why)
 
 static int read_links(struct tuned *t)
 {
-	_place_output_ struct place_output o = {0};
+	_cleanup_(place_output_clear) struct place_output o = {0};
 	char *argv[] = {"ip", "-o", "link", NULL};
 	int r = run_there(t, argv, NULL, &o);
 

@@ -232,7 +232,7 @@ static void keep_unknown(const struct vfctl_domain_info *infos, size_t count,
 int vfctl_model_read_words(struct vfctl_ctx *ctx, struct vfctl_host_model *model,
 	struct vfctl_hypervisor *hypervisor)
 {
-	_leases_ struct vfctl_leases *leases = NULL;
+	_cleanup_(vfctl_leases_freep) struct vfctl_leases *leases = NULL;
 	struct vfctl_domain_info *infos = NULL;
 	size_t count = 0;
 	int r = hypervisor ? vfctl_leases_read(ctx, &leases) : 0;

@@ -2,7 +2,7 @@
 #ifndef VFCTL_GUEST_WORDS_H
 #define VFCTL_GUEST_WORDS_H
 
-#include "vfctl/workflow.h"
+#include "core/workflow.h"
 
 /*
  * A guest as its file asked for it, as far as its definition follows from that when it goes elsewhere:

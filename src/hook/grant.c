@@ -11,7 +11,7 @@
 #include "ids/give.h"
 #include "pci/device.h"
 #include "sriov/inventory.h"
-#include "vfctl/snapshot.h"
+#include "core/snapshot.h"
 
 static const struct vfctl_foreign_spec *foreign_of(const struct grant_facts *f)
 {
@@ -32,7 +32,7 @@ const struct vfctl_lease *grant_lease(const struct grant_facts *facts)
 /* The domain of that lease is called so by now; NULL: libvirt's files have it no more. */
 static char *find_name(struct vfctl_ctx *ctx, const char *uuid)
 {
-	_known_domains_ struct known_domains *domains = NULL;
+	_cleanup_(known_domains_freep) struct known_domains *domains = NULL;
 
 	if (known_domains_read(ctx, &domains) < 0)
 		return NULL;
@@ -315,7 +315,7 @@ static int give_foreign(struct vfctl_ctx *ctx, const struct grant_facts *f, stru
 	const struct vfctl_domain_vf *vf)
 {
 	const struct vfctl_foreign_spec *spec = foreign_of(f);
-	_inventory_ struct vfctl_inventory *inv = NULL;
+	_cleanup_(vfctl_inventory_freep) struct vfctl_inventory *inv = NULL;
 	struct vfctl_domain_vf all;
 	const struct vfctl_pf *pf;
 	const struct vfctl_vf *now;
@@ -401,7 +401,7 @@ static int check_plain_limits(struct vfctl_ctx *ctx, const struct grant_facts *f
 	const struct vfctl_domain_vf *vf)
 {
 	const struct vfctl_foreign_spec *spec = foreign_of(f);
-	_inventory_ struct vfctl_inventory *inv = NULL;
+	_cleanup_(vfctl_inventory_freep) struct vfctl_inventory *inv = NULL;
 	const char *why, *name = f->intent->name;
 	int r = inventory_read_pf(ctx, &vf->pf, &inv);
 

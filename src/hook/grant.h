@@ -2,9 +2,9 @@
 #ifndef VFCTL_HOOK_GRANT_H
 #define VFCTL_HOOK_GRANT_H
 
-#include "vfctl/domain.h"
-#include "vfctl/hostspec.h"
-#include "vfctl/lease.h"
+#include "core/domain.h"
+#include "core/hostspec.h"
+#include "core/lease.h"
 
 /*
  * What a domain that starts gets. Whoever may define domains in libvirt writes our metadata,

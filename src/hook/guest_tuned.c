@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* What a running domain has of its host's tuning, as it is now. */
-#include "vfctl/guest_tuning.h"
+#include "core/guest_tuning.h"
 
 #include <errno.h>
 
@@ -12,10 +12,7 @@
 #include "tuning/irq.h"
 #include "tuning/ops.h"
 
-static void tuned_freep(struct vfctl_guest_tuned **t)
-{
-	vfctl_guest_tuned_free(*t);
-}
+DEFINE_FREEP(struct vfctl_guest_tuned, vfctl_guest_tuned_free)
 
 void vfctl_guest_tuned_free(struct vfctl_guest_tuned *t)
 {
@@ -101,7 +98,7 @@ static int read_vectors(struct vfctl_ctx *ctx, const struct vfctl_host_spec *spe
 static int read_all(struct vfctl_ctx *ctx, const struct vfctl_host_spec *spec,
 	const struct vfctl_domain_intent *intent, struct vfctl_guest_tuned *t)
 {
-	_leases_ struct vfctl_leases *leases = NULL;
+	_cleanup_(vfctl_leases_freep) struct vfctl_leases *leases = NULL;
 	const struct vfctl_lease *lease;
 	int r = vfctl_leases_read(ctx, &leases);
 
@@ -124,7 +121,7 @@ int vfctl_guest_tuning_read(struct vfctl_ctx *ctx, const struct vfctl_host_spec 
 	const char *domain, struct vfctl_guest_tuned **ret)
 {
 	_free_ struct vfctl_domain_intent *intent = calloc(1, sizeof(*intent));
-	_cleanup_(tuned_freep) struct vfctl_guest_tuned *t = calloc(1, sizeof(*t));
+	_cleanup_(vfctl_guest_tuned_freep) struct vfctl_guest_tuned *t = calloc(1, sizeof(*t));
 	int r = t && intent ? known_domain_find_running(ctx, domain, intent, &t->pid) : ctx_oom(ctx);
 
 	if (r < 0)

@@ -20,7 +20,7 @@
 #include "pci/device.h"
 #include "sriov/live_guids.h"
 #include "state/store.h"
-#include "vfctl/workflow.h"
+#include "core/workflow.h"
 
 struct hook {
 	struct vfctl_ctx *ctx;
@@ -213,7 +213,7 @@ static int end_stale(struct hook *h, struct vfctl_leases **io)
 
 static int prepare_locked(struct hook *h)
 {
-	_leases_ struct vfctl_leases *leases = NULL;
+	_cleanup_(vfctl_leases_freep) struct vfctl_leases *leases = NULL;
 	int r = open_store(h);
 
 	if (r == 0)
@@ -226,8 +226,8 @@ static int prepare_locked(struct hook *h)
 static int prepare(struct hook *h)
 {
 	struct grant_facts facts = {h->spec, &h->intent, NULL};
-	_leases_ struct vfctl_leases *leases = NULL;
-	_pf_locks_ struct pf_locks locks = {.count = 0};
+	_cleanup_(vfctl_leases_freep) struct vfctl_leases *leases = NULL;
+	_cleanup_(pf_locks_clear) struct pf_locks locks = {.count = 0};
 	int r = check_intent(h->ctx, &h->intent);
 
 	if (r == 0 && h->intent.vf_count)
@@ -253,8 +253,8 @@ static int prepare(struct hook *h)
  */
 static int start(struct hook *h)
 {
-	_leases_ struct vfctl_leases *leases = NULL;
-	_pf_locks_ struct pf_locks locks = {.count = 0};
+	_cleanup_(vfctl_leases_freep) struct vfctl_leases *leases = NULL;
+	_cleanup_(pf_locks_clear) struct pf_locks locks = {.count = 0};
 	struct grant_facts facts = {h->spec, &h->intent, NULL};
 	int r = vfctl_leases_read(h->ctx, &leases);
 
@@ -280,7 +280,7 @@ static int start(struct hook *h)
 /* A daemon that starts again finds the guest running: so does a lease that says otherwise. */
 static int reconnect(struct hook *h)
 {
-	_leases_ struct vfctl_leases *leases = NULL;
+	_cleanup_(vfctl_leases_freep) struct vfctl_leases *leases = NULL;
 	const struct vfctl_lease *own;
 	int r = vfctl_leases_read(h->ctx, &leases);
 
@@ -291,8 +291,8 @@ static int reconnect(struct hook *h)
 /* By the UUID: what the metadata says by now is no matter. */
 static int release(struct hook *h)
 {
-	_leases_ struct vfctl_leases *leases = NULL;
-	_pf_locks_ struct pf_locks locks = {.count = 0};
+	_cleanup_(vfctl_leases_freep) struct vfctl_leases *leases = NULL;
+	_cleanup_(pf_locks_clear) struct pf_locks locks = {.count = 0};
 	int r = vfctl_leases_read(h->ctx, &leases);
 
 	if (r == 0 && !vfctl_leases_find_uuid(leases, h->intent.uuid))

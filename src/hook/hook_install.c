@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "vfctl/hook.h"
+#include "core/hook.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -245,10 +245,12 @@ static int observe_reload(struct vfctl_ctx *ctx, const struct op *op, char **ret
  * journal either: the copy is one rename, and a daemon that was not told is told by the next
  * `hook install`.
  */
-const struct op_type op_hook_program = {.name = "hook-program", .nature = OP_KEPT,
-	.observe_one = observe_program, .apply_one = apply_program};
-const struct op_type op_hook_reload = {.name = "hook-reload", .nature = OP_KEPT,
-	.observe_one = observe_reload, .apply_one = apply_reload};
+OP_ONE_BY_ONE(hook_program, observe_program, apply_program, NULL)
+const struct op_type op_hook_program = {.name = "hook-program", OP_CALLS(hook_program),
+	.nature = OP_KEPT};
+OP_ONE_BY_ONE(hook_reload, observe_reload, apply_reload, NULL)
+const struct op_type op_hook_reload = {.name = "hook-reload", OP_CALLS(hook_reload),
+	.nature = OP_KEPT};
 
 static void add_reload(struct steps *steps)
 {
@@ -262,7 +264,7 @@ static void add_reload(struct steps *steps)
 int vfctl_hook_install_plan(struct vfctl_ctx *ctx, const char *program,
 	struct vfctl_change **ret_change)
 {
-	_change_ struct vfctl_change *change = NULL;
+	_cleanup_(vfctl_change_freep) struct vfctl_change *change = NULL;
 	struct vfctl_hook_status status;
 	_free_ char *found = NULL;
 	int r = host_check_writable(ctx);
@@ -286,7 +288,7 @@ int vfctl_hook_install_plan(struct vfctl_ctx *ctx, const char *program,
 
 int vfctl_hook_remove_plan(struct vfctl_ctx *ctx, struct vfctl_change **ret_change)
 {
-	_change_ struct vfctl_change *change = NULL;
+	_cleanup_(vfctl_change_freep) struct vfctl_change *change = NULL;
 	int r = host_check_writable(ctx);
 
 	if (r == 0)

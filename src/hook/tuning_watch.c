@@ -17,7 +17,7 @@
 #include "lease/lease.h"
 #include "tuning/irq.h"
 #include "tuning/ops.h"
-#include "vfctl/guest_tuning.h"
+#include "core/guest_tuning.h"
 
 #define LATENCY_DEVICE "/dev/cpu_dma_latency"
 #define LOOK_MS 1000      /* while the guest boots */
@@ -162,7 +162,7 @@ static void keep_watch(struct watch *w, const struct vfctl_bdf *vf)
 /* The VFs that it holds by now, and where their vectors go by what others hold. */
 static void look_at_leases(struct watch *w)
 {
-	_leases_ struct vfctl_leases *leases = NULL;
+	_cleanup_(vfctl_leases_freep) struct vfctl_leases *leases = NULL;
 	const struct vfctl_lease *lease;
 
 	if (vfctl_leases_read(w->ctx, &leases) < 0) {

@@ -68,5 +68,6 @@ static int check_file(struct vfctl_ctx *ctx, const struct op *op)
 	return r < 0 ? r : 0;
 }
 
-const struct op_type op_file = {.name = "file", .observe_one = observe_file,
-	.apply_one = apply_file, .revert_one = revert_file, .check_revert = check_file, .same = same_file};
+OP_ONE_BY_ONE(file, observe_file, apply_file, revert_file)
+const struct op_type op_file = {.name = "file", OP_CALLS(file), .check_revert = check_file,
+	.same = same_file};

@@ -8,7 +8,7 @@
 #include "base/ctx.h"
 #include "host/plain.h"
 #include "host/tree.h"
-#include "vfctl/host.h"
+#include "core/host.h"
 
 #define NAME_TRIES 100
 
@@ -91,16 +91,13 @@ static int open_dir(struct vfctl_output *o)
 	return o->dir < 0 ? -errno : 0;
 }
 
-static void output_freep(struct vfctl_output **o)
-{
-	vfctl_output_free(*o);
-}
+DEFINE_FREEP(struct vfctl_output, vfctl_output_free)
 
 /* @dir: of its name, which is closed with the output; -1: as @path says. */
 static int open_output(struct vfctl_ctx *ctx, const char *path, int dir, bool replace,
 	struct vfctl_output **ret_output)
 {
-	_cleanup_(output_freep) struct vfctl_output *o = calloc(1, sizeof(*o));
+	_cleanup_(vfctl_output_freep) struct vfctl_output *o = calloc(1, sizeof(*o));
 	const char *slash;
 	int r;
 
@@ -155,7 +152,7 @@ static int write_all(int fd, const char *text, size_t len)
 /* @output is freed. */
 static int write_output(struct vfctl_ctx *ctx, struct vfctl_output *output, const char *text, size_t len)
 {
-	_cleanup_(output_freep) struct vfctl_output *o = output;
+	_cleanup_(vfctl_output_freep) struct vfctl_output *o = output;
 	int r = write_all(o->fd, text, len);
 
 	return r < 0 ? fail_write(ctx, o, r) : vfctl_output_commit(ctx, o);

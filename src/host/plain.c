@@ -9,7 +9,7 @@
 
 #include "base/parse.h"
 #include "host/tree.h"
-#include "vfctl/host.h"
+#include "core/host.h"
 
 /* The /proc name of a descriptor opens the very thing it stands for. */
 static int reopen(int fd)

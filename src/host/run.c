@@ -9,7 +9,6 @@
 #include <sys/wait.h>
 #include <time.h>
 
-
 #define LINE_KEPT 400  /* of its last line */
 #define GRACE_MS 1000 /* from SIGTERM to SIGKILL */
 

@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "host/plain.h"
-#include "vfctl/host.h"
+#include "core/host.h"
 
 static bool is_trusted(uid_t owner, unsigned caller)
 {

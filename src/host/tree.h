@@ -5,7 +5,7 @@
 #include <stddef.h>
 #include <sys/types.h>
 
-#include "vfctl/host.h"
+#include "core/host.h"
 
 /*
  * Files below a directory in which other users may write: a guest's image, a result directory. The

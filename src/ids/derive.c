@@ -3,7 +3,7 @@
 
 #include <errno.h>
 
-#include "vfctl/inventory.h"
+#include "core/inventory.h"
 
 #define TRIES_MAX 4096 /* values of the other VFs stand in the way, and there are fewer of those */
 

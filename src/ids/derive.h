@@ -3,7 +3,7 @@
 #define VFCTL_IDS_DERIVE_H
 
 #include "ids/owner.h"
-#include "vfctl/inventory.h"
+#include "core/inventory.h"
 
 /* What the store of identities has of a value. Without @find nothing was ever given from one. */
 struct value_rows {

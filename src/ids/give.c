@@ -7,7 +7,7 @@
 #include "base/buf.h"
 #include "base/find.h"
 #include "ids/values.h"
-#include "vfctl/hostspec.h"
+#include "core/hostspec.h"
 
 void identities_open(struct vfctl_ctx *ctx, struct identities *io, struct vfctl_ids *ids,
 	const char *domain_uuid, const char *domain_name, bool claim)
@@ -278,11 +278,7 @@ int identities_give(struct vfctl_ctx *ctx, struct identities *identities,
 
 /* ---- names of a domain's devices ---- */
 
-static void cursor_end(struct vfctl_id_cursor **cursor)
-{
-	vfctl_ids_list_end(*cursor);
-}
-#define _cursor_ _cleanup_(cursor_end)
+DEFINE_FREEP(struct vfctl_id_cursor, vfctl_ids_list_end)
 
 static void note_device(const char *device, uint64_t *used, unsigned *beyond)
 {
@@ -300,7 +296,7 @@ int identities_new_device(struct vfctl_ctx *ctx, const struct identities *io, ch
 {
 	struct vfctl_id_filter filter = {.domain_uuid = io->owner.domain_uuid,
 		.states = 1u << VFCTL_ID_LEASED};
-	_cursor_ struct vfctl_id_cursor *cursor = NULL;
+	_cleanup_(vfctl_ids_list_endp) struct vfctl_id_cursor *cursor = NULL;
 	unsigned n, beyond = 64;
 	uint64_t used = 0;
 	struct vfctl_id id;
@@ -373,7 +369,7 @@ int identities_of_pf(struct vfctl_ctx *ctx, struct vfctl_ids *ids, const struct 
 	struct identities *ret)
 {
 	struct vfctl_id_filter filter = {.states = 1u << VFCTL_ID_LEASED};
-	_cursor_ struct vfctl_id_cursor *cursor = NULL;
+	_cleanup_(vfctl_ids_list_endp) struct vfctl_id_cursor *cursor = NULL;
 	_free_ char *prefix = str_format("%s/", vfctl_bdf_format(&pf->bdf,
 		(char[VFCTL_BDF_TEXT]){0}));
 	struct vfctl_id id;
@@ -408,7 +404,7 @@ int identities_of_domain(struct vfctl_ctx *ctx, struct vfctl_ids *ids, const cha
 {
 	struct vfctl_id_filter filter = {.domain_uuid = domain_uuid,
 		.states = 1u << VFCTL_ID_LEASED};
-	_cursor_ struct vfctl_id_cursor *cursor = NULL;
+	_cleanup_(vfctl_ids_list_endp) struct vfctl_id_cursor *cursor = NULL;
 	struct vfctl_id id;
 	int r;
 
@@ -425,7 +421,7 @@ int identities_find_domain(struct vfctl_ctx *ctx, struct vfctl_ids *ids, const c
 	char ret_uuid[37])
 {
 	struct vfctl_id_filter filter = {.states = 1u << VFCTL_ID_LEASED};
-	_cursor_ struct vfctl_id_cursor *cursor = NULL;
+	_cleanup_(vfctl_ids_list_endp) struct vfctl_id_cursor *cursor = NULL;
 	struct vfctl_id id;
 	int r = vfctl_ids_list(ids, &filter, &cursor);
 

@@ -5,11 +5,11 @@
 #include "base/buf.h"
 #include "base/change.h"
 #include "ids/owner.h"
-#include "vfctl/domain.h"
-#include "vfctl/guest.h"
-#include "vfctl/identity.h"
-#include "vfctl/inventory.h"
-#include "vfctl/lease.h"
+#include "core/domain.h"
+#include "core/guest.h"
+#include "core/identity.h"
+#include "core/inventory.h"
+#include "core/lease.h"
 
 struct id_store;
 
@@ -35,7 +35,6 @@ struct identities {
 void identities_open(struct vfctl_ctx *ctx, struct identities *io, struct vfctl_ids *ids,
 	const char *domain_uuid, const char *domain_name, bool claim);
 void identities_clear(struct identities *io);
-#define _identities_ _cleanup_(identities_clear)
 
 /*
  * Complete @io->attrs. @device names the VF among those of the domain ("vf0").

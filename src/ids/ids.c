@@ -35,15 +35,12 @@ static int read_lost(struct vfctl_ids *ids)
 	return r;
 }
 
-static void close_idsp(struct vfctl_ids **ids)
-{
-	vfctl_ids_close(*ids);
-}
+DEFINE_FREEP(struct vfctl_ids, vfctl_ids_close)
 
 int ids_open(struct vfctl_ctx *ctx, const struct vfctl_host_spec *spec, bool write,
 	ids_open_fleet_fn open, struct vfctl_ids **ret_ids)
 {
-	_cleanup_(close_idsp) struct vfctl_ids *ids = calloc(1, sizeof(*ids));
+	_cleanup_(vfctl_ids_closep) struct vfctl_ids *ids = calloc(1, sizeof(*ids));
 	struct id_store *local;
 	int r;
 

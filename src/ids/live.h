@@ -3,7 +3,7 @@
 #define VFCTL_IDS_LIVE_H
 
 #include "ids/owner.h"
-#include "vfctl/inventory.h"
+#include "core/inventory.h"
 
 /* From an inventory that was read with the VFs of all PFs. */
 int live_from_inventory(struct vfctl_ctx *ctx, const struct vfctl_inventory *inventory,
@@ -22,6 +22,5 @@ void live_drop_vfs_of(struct live_values *io, const struct vfctl_bdf *pf);
  */
 int live_macs_read(struct vfctl_ctx *ctx, struct live_values *ret);
 void live_values_clear(struct live_values *live);
-#define _live_ _cleanup_(live_values_clear)
 
 #endif

@@ -45,7 +45,7 @@ int identities_note_start(struct vfctl_ctx *ctx, const char *domain_uuid,
 	struct vfctl_id id = {.kind = VFCTL_ID_GUID, .value = a->port_guid,
 		.pkey = a->mask & VFCTL_ATTR_PKEY ? a->pkey : 0};
 	struct vfctl_id holder = {.value = 0};
-	_id_store_ struct id_store *store = NULL;
+	_cleanup_(id_store_closep) struct id_store *store = NULL;
 	int r = a->mask & VFCTL_ATTR_PORT_GUID ? id_store_open(ctx, true, &store) : 0;
 
 	r = store ? look_up(store, id.kind, id.value, &holder) : r;
@@ -63,7 +63,7 @@ int identities_note_start(struct vfctl_ctx *ctx, const char *domain_uuid,
 int identities_are_of(struct vfctl_ctx *ctx, const char *domain_uuid,
 	const struct vfctl_vf_attrs *attrs)
 {
-	_id_store_ struct id_store *store = NULL;
+	_cleanup_(id_store_closep) struct id_store *store = NULL;
 	struct vfctl_id id;
 	int r = id_store_open(ctx, false, &store);
 
@@ -119,7 +119,7 @@ int identities_forget(struct vfctl_ctx *ctx, const char *domain_uuid, bool used)
 {
 	struct vfctl_id_filter filter = {.domain_uuid = domain_uuid,
 		.states = 1u << VFCTL_ID_LEASED};
-	_id_store_ struct id_store *store = NULL;
+	_cleanup_(id_store_closep) struct id_store *store = NULL;
 	struct vfctl_id ids[VFCTL_GUEST_VFS_MAX];
 	int n = ARRAY_SIZE(ids), r = id_store_open(ctx, true, &store);
 	uint64_t last = 0;
@@ -149,7 +149,7 @@ static int return_one(struct id_store *store, const char *domain_uuid,
 int identities_return(struct vfctl_ctx *ctx, const char *domain_uuid,
 	const struct vfctl_vf_attrs *attrs)
 {
-	_id_store_ struct id_store *store = NULL;
+	_cleanup_(id_store_closep) struct id_store *store = NULL;
 	int r = id_store_open(ctx, true, &store);
 
 	if (r == 0 && attrs->mask & VFCTL_ATTR_MAC)

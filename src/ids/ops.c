@@ -12,7 +12,7 @@
 #include "ids/ops.h"
 #include "ids/owner.h"
 #include "ids/store.h"
-#include "vfctl/hostspec.h"
+#include "core/hostspec.h"
 
 #define FOR " for "
 #define SEEN "quarantined"
@@ -71,7 +71,6 @@ static void values_clear(struct values *values)
 {
 	free(values->v);
 }
-#define _values_ _cleanup_(values_clear)
 
 static bool is_among(const struct values *values, const struct vfctl_id *id)
 {
@@ -113,8 +112,8 @@ static const char *owner_of(const struct op *op)
 static int held_of(struct vfctl_ctx *ctx, const struct op *op, const char *text, const char *but,
 	struct values *ret)
 {
-	_values_ struct values all = {0}, others = {0};
-	_id_store_ struct id_store *store = NULL;
+	_cleanup_(values_clear) struct values all = {0}, others = {0};
+	_cleanup_(id_store_closep) struct id_store *store = NULL;
 	int r = read_values(ctx, text, &all);
 
 	if (r == 0)
@@ -137,7 +136,7 @@ static int held_of(struct vfctl_ctx *ctx, const struct op *op, const char *text,
 
 static int say_held(struct vfctl_ctx *ctx, const struct op *op, char **ret)
 {
-	_values_ struct values held = {0};
+	_cleanup_(values_clear) struct values held = {0};
 	_buf_ struct buf text = {0};
 	int r = held_of(ctx, op, op->want[0] ? op->want : op->before, "", &held);
 
@@ -156,7 +155,7 @@ static int say_held(struct vfctl_ctx *ctx, const struct op *op, char **ret)
 /* By whoever has the pools, and the fleet with them; else here, and the fleet is told by a sync. */
 static int release_here(struct vfctl_ctx *ctx, const struct values *held, bool used)
 {
-	_id_store_ struct id_store *store = NULL;
+	_cleanup_(id_store_closep) struct id_store *store = NULL;
 	int r = id_store_open(ctx, true, &store);
 
 	for (size_t i = 0; i < held->count && r == 0; i++)
@@ -185,7 +184,7 @@ static int release_all(struct vfctl_ctx *ctx, const struct values *held, bool us
 /* They were on a device, so they rest before the pool gives them again. */
 static int unclaim(struct vfctl_ctx *ctx, const struct op *op)
 {
-	_values_ struct values held = {0};
+	_cleanup_(values_clear) struct values held = {0};
 	int r = held_of(ctx, op, op->before, "", &held);
 
 	return r < 0 ? r : release_all(ctx, &held, true);
@@ -194,7 +193,7 @@ static int unclaim(struct vfctl_ctx *ctx, const struct op *op)
 /* Never written to a device, so nothing need rest. */
 static int take_back_claim(struct vfctl_ctx *ctx, const struct op *op)
 {
-	_values_ struct values held = {0};
+	_cleanup_(values_clear) struct values held = {0};
 	int r = held_of(ctx, op, op->want, op->before, &held);
 
 	return r < 0 ? r : release_all(ctx, &held, false);
@@ -222,7 +221,7 @@ static int claim_one(struct vfctl_ctx *ctx, struct vfctl_id *id)
 /* All or none: one commit, however many VFs there are. */
 static int claim_identities(struct vfctl_ctx *ctx, const struct op *op)
 {
-	_values_ struct values values = {0};
+	_cleanup_(values_clear) struct values values = {0};
 	int r = read_values(ctx, op->want, &values), end;
 
 	if (r == 0 && !ctx->ids)
@@ -255,12 +254,13 @@ static bool same_claim(const char *text, const char *observed)
 }
 
 /* They stay with a lease that stays. */
-const struct op_type op_claim = {.name = "claim", .nature = OP_HOLDS, .observe_one = say_held,
-	.may_be_stale = true, .apply_one = claim_identities, .revert_one = take_back_claim,
-	.same = same_claim};
+OP_ONE_BY_ONE(claim, say_held, claim_identities, take_back_claim)
+const struct op_type op_claim = {.name = "claim", OP_CALLS(claim), .nature = OP_HOLDS,
+	.may_be_stale = true, .same = same_claim};
 /* Nobody else gets what a VF still has that could not be returned. */
-const struct op_type op_unclaim = {.name = "unclaim", .nature = OP_COMMIT, .after_all = true,
-	.observe_one = say_held, .apply_one = unclaim};
+OP_ONE_BY_ONE(unclaim, say_held, unclaim, NULL)
+const struct op_type op_unclaim = {.name = "unclaim", OP_CALLS(unclaim), .nature = OP_COMMIT,
+	.after_all = true};
 
 /* ---- steps ---- */
 

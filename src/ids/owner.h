@@ -3,9 +3,9 @@
 #define VFCTL_IDS_OWNER_H
 
 #include "base/ctx.h"
-#include "vfctl/domain.h"
-#include "vfctl/identity.h"
-#include "vfctl/lease.h"
+#include "core/domain.h"
+#include "core/identity.h"
+#include "core/lease.h"
 
 /*
  * Who may have a MAC or GUID: the one answer, for all roads on which one is given (create, set,

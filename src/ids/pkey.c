@@ -6,7 +6,7 @@
 
 #include "base/buf.h"
 #include "base/ctx.h"
-#include "vfctl/hostspec.h"
+#include "core/hostspec.h"
 
 static int fail_partition(struct vfctl_ctx *ctx, const struct vfctl_host_spec *spec,
 	const char *text)

@@ -3,7 +3,7 @@
 #define VFCTL_IDS_STORE_H
 
 #include "base/ctx.h"
-#include "vfctl/identity.h"
+#include "core/identity.h"
 
 /*
  * Where identities are kept: this host's SQLite file, or the fleet's etcd with the former
@@ -93,6 +93,5 @@ struct id_store {
  */
 int id_store_open(struct vfctl_ctx *ctx, bool write, struct id_store **ret_store);
 void id_store_closep(struct id_store **store);
-#define _id_store_ _cleanup_(id_store_closep)
 
 #endif

@@ -4,8 +4,8 @@
 
 #include "ids/derive.h"
 #include "ids/live.h"
-#include "vfctl/domain.h"
-#include "vfctl/snapshot.h"
+#include "core/domain.h"
+#include "core/snapshot.h"
 
 /* On which road values are given: what each may pass by differs. */
 enum value_road {
@@ -35,7 +35,6 @@ int values_check_twins(struct vfctl_ctx *ctx, const struct vfctl_domain_vf *vfs,
 /* The host's own store of identities; the caller closes it. */
 int value_rows_open(struct vfctl_ctx *ctx, struct value_rows *ret);
 void value_rows_close(struct value_rows *rows);
-#define _value_rows_ _cleanup_(value_rows_close)
 
 /*
  * What a VF gets for a domain when nobody chose anything: @own, the value that it has (0: none),

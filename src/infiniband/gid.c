@@ -4,7 +4,7 @@
 #include <errno.h>
 
 #include "base/util.h"
-#include "vfctl/types.h"
+#include "core/types.h"
 
 #define HALF 19 /* "fe80:0000:0000:0000" */
 

@@ -12,10 +12,7 @@
 #define IB "/sys/class/infiniband/%s/"
 #define PORT IB "ports/%u/"
 
-static void rdma_freep(struct vfctl_rdma_device **device)
-{
-	vfctl_rdma_free(*device);
-}
+DEFINE_FREEP(struct vfctl_rdma_device, vfctl_rdma_free)
 
 /* ---- one attribute ---- */
 
@@ -208,7 +205,7 @@ static void read_device(struct vfctl_ctx *ctx, struct vfctl_rdma_device *d)
 int vfctl_rdma_read(struct vfctl_ctx *ctx, const char *name,
 	struct vfctl_rdma_device **ret_device)
 {
-	_cleanup_(rdma_freep) struct vfctl_rdma_device *d = calloc(1, sizeof(*d));
+	_cleanup_(vfctl_rdma_freep) struct vfctl_rdma_device *d = calloc(1, sizeof(*d));
 	struct host *h = host_of(ctx);
 
 	if (!d || !h)

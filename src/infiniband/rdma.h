@@ -3,7 +3,7 @@
 #define VFCTL_INFINIBAND_RDMA_H
 
 #include "base/ctx.h"
-#include "vfctl/rdma.h"
+#include "core/rdma.h"
 
 /*
  * Add what only libibverbs knows. Nothing is added, and that is no failure, when the

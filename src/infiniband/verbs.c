@@ -6,7 +6,6 @@
 #include "base/sonames.h"
 #include "infiniband/rdma.h"
 
-
 #define SYMBOLS(each) \
 	each(ibv_get_device_list) each(ibv_free_device_list) each(ibv_get_device_name) \
 	each(ibv_open_device) each(ibv_close_device) each(ibv_query_device)

@@ -3,7 +3,7 @@
 #define VFCTL_INFINIBAND_VF_H
 
 #include "base/ctx.h"
-#include "vfctl/inventory.h"
+#include "core/inventory.h"
 
 /*
  * How a driver takes the identities of its InfiniBand VFs, one row per way:

@@ -3,7 +3,7 @@
 #include <stdio.h>
 
 #include "base/util.h"
-#include "vfctl/rdma.h"
+#include "core/rdma.h"
 
 const char *vfctl_port_state_name(enum vfctl_port_state state)
 {

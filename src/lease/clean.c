@@ -166,7 +166,7 @@ void vfctl_snapshot_mark_left(struct vfctl_ctx *ctx, struct vfctl_snapshot *s,
 static int find_vf(struct vfctl_ctx *ctx, const struct op *op,
 	struct vfctl_inventory **ret_inventory, const struct vfctl_vf **ret, bool *ret_leased)
 {
-	_leases_ struct vfctl_leases *leases = NULL;
+	_cleanup_(vfctl_leases_freep) struct vfctl_leases *leases = NULL;
 	const struct vfctl_pf *pf;
 	int r = vfctl_inventory_read(ctx, op->target, ret_inventory);
 
@@ -186,7 +186,7 @@ static int find_vf(struct vfctl_ctx *ctx, const struct op *op,
 
 static int observe_clean(struct vfctl_ctx *ctx, const struct op *op, char **ret)
 {
-	_inventory_ struct vfctl_inventory *inv = NULL;
+	_cleanup_(vfctl_inventory_freep) struct vfctl_inventory *inv = NULL;
 	const struct vfctl_vf *vf;
 	bool leased;
 	int r = find_vf(ctx, op, &inv, &vf, &leased);
@@ -234,8 +234,8 @@ static int check_unused(struct vfctl_ctx *ctx, const struct op *op, const struct
 static int apply_clean(struct vfctl_ctx *ctx, const struct op *op)
 {
 	const struct op write = {&op_guest_attrs, op->target, op->want, NULL};
-	_pf_locks_ struct pf_locks locks = {.count = 0};
-	_inventory_ struct vfctl_inventory *inv = NULL;
+	_cleanup_(pf_locks_clear) struct pf_locks locks = {.count = 0};
+	_cleanup_(vfctl_inventory_freep) struct vfctl_inventory *inv = NULL;
 	const struct vfctl_vf *vf = NULL;
 	bool leased;
 	int r = lock_pf(ctx, op, &locks);
@@ -255,8 +255,8 @@ static int apply_clean(struct vfctl_ctx *ctx, const struct op *op)
 static int revert_clean(struct vfctl_ctx *ctx, const struct op *op)
 {
 	const struct op write = {&op_guest_attrs, op->target, op->want, op->before};
-	_pf_locks_ struct pf_locks locks = {.count = 0};
-	_inventory_ struct vfctl_inventory *inv = NULL;
+	_cleanup_(pf_locks_clear) struct pf_locks locks = {.count = 0};
+	_cleanup_(vfctl_inventory_freep) struct vfctl_inventory *inv = NULL;
 	const struct vfctl_vf *vf;
 	bool leased;
 	int r = lock_pf(ctx, op, &locks);
@@ -266,15 +266,15 @@ static int revert_clean(struct vfctl_ctx *ctx, const struct op *op)
 	return r < 0 || !vf || leased || vf_is_open(vf) ? r : op_revert(ctx, &write);
 }
 
-const struct op_type op_clean = {.name = "clean", .volatile_ = true, .is_gone = pci_op_is_gone,
-	.observe_one = observe_clean, .apply_one = apply_clean, .revert_one = revert_clean,
-	.same = same_values};
+OP_ONE_BY_ONE(clean, observe_clean, apply_clean, revert_clean)
+const struct op_type op_clean = {.name = "clean", OP_CALLS(clean), .volatile_ = true,
+	.is_gone = pci_op_is_gone, .same = same_values};
 
 /* ---- a VF that leaves its domain ---- */
 
 static int observe_leaving(struct vfctl_ctx *ctx, const struct op *op, char **ret)
 {
-	_inventory_ struct vfctl_inventory *inv = NULL;
+	_cleanup_(vfctl_inventory_freep) struct vfctl_inventory *inv = NULL;
 	const struct vfctl_vf *vf;
 	bool leased;
 	int r = find_vf(ctx, op, &inv, &vf, &leased);
@@ -288,8 +288,8 @@ static int observe_leaving(struct vfctl_ctx *ctx, const struct op *op, char **re
 static int write_identity(struct vfctl_ctx *ctx, const struct op *op, bool back)
 {
 	const struct op write = {&op_vf_attrs, op->target, op->want, op->before};
-	_pf_locks_ struct pf_locks locks = {.count = 0};
-	_inventory_ struct vfctl_inventory *inv = NULL;
+	_cleanup_(pf_locks_clear) struct pf_locks locks = {.count = 0};
+	_cleanup_(vfctl_inventory_freep) struct vfctl_inventory *inv = NULL;
 	const struct vfctl_vf *vf = NULL;
 	bool leased;
 	int r = lock_pf(ctx, op, &locks);
@@ -304,9 +304,9 @@ static int write_identity(struct vfctl_ctx *ctx, const struct op *op, bool back)
 	return r < 0 ? r : op_apply(ctx, &write);
 }
 
-const struct op_type op_new_identity = {.name = "new-identity", .volatile_ = true, .is_gone = pci_op_is_gone,
-	.observe_one = observe_leaving, .turn_one = write_identity,
-	.same = same_values};
+OP_TURNED(new_identity, observe_leaving, write_identity)
+const struct op_type op_new_identity = {.name = "new-identity", OP_CALLS(new_identity),
+	.volatile_ = true, .is_gone = pci_op_is_gone, .same = same_values};
 
 /* ---- steps ---- */
 
@@ -399,8 +399,8 @@ static int add_all(struct vfctl_ctx *ctx, const struct vfctl_snapshot *s,
 int vfctl_clean_plan(struct vfctl_ctx *ctx, const struct vfctl_host_spec *spec, bool dry_run,
 	struct vfctl_change **ret_change)
 {
-	_snapshot_ struct vfctl_snapshot *snapshot = NULL;
-	_change_ struct vfctl_change *change = NULL;
+	_cleanup_(vfctl_snapshot_freep) struct vfctl_snapshot *snapshot = NULL;
+	_cleanup_(vfctl_change_freep) struct vfctl_change *change = NULL;
 	int r = guest_change_recovered(ctx, dry_run, &change);
 
 	if (r == 0)

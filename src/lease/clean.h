@@ -3,7 +3,7 @@
 #define VFCTL_LEASE_CLEAN_H
 
 #include "base/change.h"
-#include "vfctl/workflow.h"
+#include "core/workflow.h"
 
 /*
  * op_clean  "PF/INDEX"  a VF that nobody has: reset, where the kernel offers that, and with these

@@ -3,8 +3,8 @@
 #define VFCTL_LEASE_DECLARED_H
 
 #include "base/ctx.h"
-#include "vfctl/hostspec.h"
-#include "vfctl/inventory.h"
+#include "core/hostspec.h"
+#include "core/inventory.h"
 
 /*
  * The one PF that the entry means.

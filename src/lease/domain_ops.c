@@ -7,8 +7,8 @@
 #include "base/find.h"
 #include "domain/domain.h"
 #include "lease/ops.h"
-#include "vfctl/domain.h"
-#include "vfctl/hypervisor.h"
+#include "core/domain.h"
+#include "core/hypervisor.h"
 
 #define DEFINED "defined"
 #define PLUGGED "plugged"
@@ -23,7 +23,7 @@ static bool begins_with(const char *text, const char *observed, const char *ends
 
 static int domain_text(struct vfctl_ctx *ctx, const struct op *op, char **ret)
 {
-	_domain_info_ struct vfctl_domain_info info = {0};
+	_cleanup_(domain_info_clear) struct vfctl_domain_info info = {0};
 	int r = op_ask_domain(ctx, op, true, &info);
 	bool defined = r == 1 && info.persistent;
 
@@ -43,7 +43,7 @@ static int define_one(struct vfctl_ctx *ctx, const struct op *op)
 /* 1 libvirt knows it, and it is off; 0 it does not know it. */
 static int find_off(struct vfctl_ctx *ctx, const struct op *op)
 {
-	_domain_info_ struct vfctl_domain_info info = {0};
+	_cleanup_(domain_info_clear) struct vfctl_domain_info info = {0};
 	int r = op_ask_domain(ctx, op, true, &info);
 
 	if (r == 1 && info.active)
@@ -136,7 +136,7 @@ int domain_devices(struct vfctl_ctx *ctx, const char *xml, char **ret_text)
 
 static int definition_text(struct vfctl_ctx *ctx, const struct op *op, char **ret)
 {
-	_domain_info_ struct vfctl_domain_info info = {0};
+	_cleanup_(domain_info_clear) struct vfctl_domain_info info = {0};
 	int r = op_ask_domain(ctx, op, true, &info);
 
 	if (r == 1)
@@ -200,7 +200,7 @@ int definition_take_back(struct vfctl_ctx *ctx, const struct vfctl_domain_info *
 static int restore_definition(struct vfctl_ctx *ctx, const struct op *op, bool look_only)
 {
 	const char *written = strchr(op->want, '\n');
-	_domain_info_ struct vfctl_domain_info info = {0};
+	_cleanup_(domain_info_clear) struct vfctl_domain_info info = {0};
 	int r = op_ask_domain(ctx, op, true, &info);
 
 	if (r == 1 && info.persistent)
@@ -222,7 +222,7 @@ static int check_definition(struct vfctl_ctx *ctx, const struct op *op)
 static int plugged_text(struct vfctl_ctx *ctx, const struct op *op, char **ret)
 {
 	_free_ struct vfctl_domain_intent *intent = calloc(1, sizeof(*intent));
-	_domain_info_ struct vfctl_domain_info info = {0};
+	_cleanup_(domain_info_clear) struct vfctl_domain_info info = {0};
 	char uuid[VFCTL_UUID_TEXT];
 	bool plugged = false;
 	struct vfctl_bdf vf;
@@ -260,15 +260,15 @@ static int plug(struct vfctl_ctx *ctx, const struct op *op)
 	return hv->detach(ctx, hv, uuid, xml + 1, VFCTL_AFFECT_LIVE, timeout_ms);
 }
 
-const struct op_type op_domain = {.name = "domain", .asks_libvirt = true,
-	.observe_one = domain_text, .apply_one = define_one, .revert_one = undefine_one,
+OP_ONE_BY_ONE(domain, domain_text, define_one, undefine_one)
+const struct op_type op_domain = {.name = "domain", OP_CALLS(domain), .asks_libvirt = true,
 	.check_revert = check_off, .same = same_domain};
-const struct op_type op_undomain = {.name = "undomain", .nature = OP_COMMIT,
-	.asks_libvirt = true, .observe_one = domain_text, .apply_one = undefine_for_good,
-	.same = same_domain};
-const struct op_type op_definition = {.name = "definition", .asks_libvirt = true,
-	.observe_one = definition_text, .apply_one = define_with, .revert_one = take_back_definition,
-	.check_revert = check_definition, .same = same_definition};
-const struct op_type op_plugged = {.name = "plugged", .nature = OP_COMMIT,
-	.volatile_ = true, .asks_libvirt = true, .observe_one = plugged_text,
-	.apply_one = plug, .same = same_plugged};
+OP_ONE_BY_ONE(undomain, domain_text, undefine_for_good, NULL)
+const struct op_type op_undomain = {.name = "undomain", OP_CALLS(undomain), .nature = OP_COMMIT,
+	.asks_libvirt = true, .same = same_domain};
+OP_ONE_BY_ONE(definition, definition_text, define_with, take_back_definition)
+const struct op_type op_definition = {.name = "definition", OP_CALLS(definition),
+	.asks_libvirt = true, .check_revert = check_definition, .same = same_definition};
+OP_ONE_BY_ONE(plugged, plugged_text, plug, NULL)
+const struct op_type op_plugged = {.name = "plugged", OP_CALLS(plugged), .nature = OP_COMMIT,
+	.volatile_ = true, .asks_libvirt = true, .same = same_plugged};

@@ -28,7 +28,7 @@ static const char *name_in(const char *want)
 
 static int observe_run(struct vfctl_ctx *ctx, const struct op *op, char **ret)
 {
-	_leases_ struct vfctl_leases *leases = NULL;
+	_cleanup_(vfctl_leases_freep) struct vfctl_leases *leases = NULL;
 	int r = lease_read(ctx, op->target, &leases);
 	const struct vfctl_lease *lease = lease_of(leases);
 
@@ -50,8 +50,8 @@ static int take_transient(struct store *store, const struct op *op)
 
 static int apply_run(struct vfctl_ctx *ctx, const struct op *op)
 {
-	_leases_ struct vfctl_leases *leases = NULL;
-	_store_ struct store *store = NULL;
+	_cleanup_(vfctl_leases_freep) struct vfctl_leases *leases = NULL;
+	_cleanup_(store_closep) struct store *store = NULL;
 	const char *name = name_in(op->want);
 	int r = lease_open(ctx, op->target, &store, &leases);
 
@@ -77,8 +77,8 @@ static int drop_transient(struct store *store, const struct vfctl_lease *lease)
 /* All but what VFs had before. */
 static int revert_run(struct vfctl_ctx *ctx, const struct op *op)
 {
-	_leases_ struct vfctl_leases *leases = NULL;
-	_store_ struct store *store = NULL;
+	_cleanup_(vfctl_leases_freep) struct vfctl_leases *leases = NULL;
+	_cleanup_(store_closep) struct store *store = NULL;
 	const struct vfctl_lease *lease;
 	int r = lease_open(ctx, op->target, &store, &leases);
 
@@ -96,8 +96,8 @@ static int revert_run(struct vfctl_ctx *ctx, const struct op *op)
 	return r < 0 ? r : store_drop(store, lease->id);
 }
 
-const struct op_type op_run = {.name = "run", .nature = OP_HOLDS,
-	.observe_one = observe_run, .apply_one = apply_run, .revert_one = revert_run};
+OP_ONE_BY_ONE(run, observe_run, apply_run, revert_run)
+const struct op_type op_run = {.name = "run", OP_CALLS(run), .nature = OP_HOLDS};
 
 /* ---- one of its VFs ---- */
 
@@ -120,7 +120,7 @@ static int parse_vf(struct vfctl_ctx *ctx, const struct op *op, char ret_uuid[VF
 
 static int observe_run_vf(struct vfctl_ctx *ctx, const struct op *op, char **ret)
 {
-	_leases_ struct vfctl_leases *leases = NULL;
+	_cleanup_(vfctl_leases_freep) struct vfctl_leases *leases = NULL;
 	char uuid[VFCTL_UUID_TEXT];
 	struct vfctl_lease_vf vf;
 	int r = parse_vf(ctx, op, uuid, &vf);
@@ -132,8 +132,8 @@ static int observe_run_vf(struct vfctl_ctx *ctx, const struct op *op, char **ret
 
 static int apply_run_vf(struct vfctl_ctx *ctx, const struct op *op)
 {
-	_leases_ struct vfctl_leases *leases = NULL;
-	_store_ struct store *store = NULL;
+	_cleanup_(vfctl_leases_freep) struct vfctl_leases *leases = NULL;
+	_cleanup_(store_closep) struct store *store = NULL;
 	const struct vfctl_lease_vf *now;
 	char uuid[VFCTL_UUID_TEXT];
 	struct vfctl_lease_vf vf;
@@ -154,8 +154,8 @@ static int apply_run_vf(struct vfctl_ctx *ctx, const struct op *op)
 }
 
 /* It goes with the run. */
-const struct op_type op_run_vf = {.name = "run-vf", .observe_one = observe_run_vf,
-	.apply_one = apply_run_vf};
+OP_ONE_BY_ONE(run_vf, observe_run_vf, apply_run_vf, NULL)
+const struct op_type op_run_vf = {.name = "run-vf", OP_CALLS(run_vf)};
 
 /* ---- what is open ---- */
 
@@ -163,7 +163,6 @@ static void end_entry(struct journal_entry *entry)
 {
 	free(entry->story);
 }
-#define _entry_ _cleanup_(end_entry)
 
 static bool is_of_this_boot(struct vfctl_ctx *ctx, const struct open_change *run)
 {
@@ -187,7 +186,7 @@ static int settle_shape(struct vfctl_ctx *ctx, const struct open_change *run)
 
 int run_close_old(struct vfctl_ctx *ctx, const char *uuid)
 {
-	_open_changes_ struct open_changes *runs = NULL;
+	_cleanup_(open_changes_freep) struct open_changes *runs = NULL;
 	int r = journal_read_runs(ctx, uuid, &runs);
 
 	if (r < 0 || !runs->count || is_of_this_boot(ctx, &runs->v[0]))
@@ -207,7 +206,7 @@ static int begin_entry(struct vfctl_ctx *ctx, const char *uuid, const char *name
 
 int run_look(struct vfctl_ctx *ctx, const char *uuid, enum run_state *ret)
 {
-	_open_changes_ struct open_changes *runs = NULL;
+	_cleanup_(open_changes_freep) struct open_changes *runs = NULL;
 	int r = journal_read_runs(ctx, uuid, &runs);
 
 	if (r == 0)
@@ -218,7 +217,7 @@ int run_look(struct vfctl_ctx *ctx, const char *uuid, enum run_state *ret)
 
 int run_add(struct vfctl_ctx *ctx, const char *uuid, const char *name, struct steps *steps)
 {
-	_entry_ struct journal_entry entry = {0};
+	_cleanup_(end_entry) struct journal_entry entry = {0};
 	enum run_state state;
 	int r = begin_entry(ctx, uuid, name, &entry);
 
@@ -233,7 +232,7 @@ int run_add(struct vfctl_ctx *ctx, const char *uuid, const char *name, struct st
 int run_note(struct vfctl_ctx *ctx, const char *uuid, const char *name, const struct op *ops,
 	size_t count)
 {
-	_entry_ struct journal_entry entry = {0};
+	_cleanup_(end_entry) struct journal_entry entry = {0};
 	int r = begin_entry(ctx, uuid, name, &entry);
 
 	return r < 0 ? r : journal_note(ctx, &entry, ops, count, false);
@@ -241,7 +240,7 @@ int run_note(struct vfctl_ctx *ctx, const char *uuid, const char *name, const st
 
 int run_mark(struct vfctl_ctx *ctx, const char *uuid, const char *lease, const char *name)
 {
-	_entry_ struct journal_entry entry = {0};
+	_cleanup_(end_entry) struct journal_entry entry = {0};
 	_free_ char *want = str_format("%s %s", lease, name);
 	const struct op op = {&op_run, (char *)uuid, want, (char *)""};
 	int r = want ? begin_entry(ctx, uuid, name, &entry) : ctx_oom(ctx);
@@ -252,7 +251,7 @@ int run_mark(struct vfctl_ctx *ctx, const char *uuid, const char *lease, const c
 int run_take(struct vfctl_ctx *ctx, struct store *store, const struct vfctl_lease *lease,
 	const struct vfctl_lease_vf *vf)
 {
-	_entry_ struct journal_entry entry = {0};
+	_cleanup_(end_entry) struct journal_entry entry = {0};
 	_free_ char *want = str_format("%s %s", lease->id, lease->domain_name);
 	const struct op op = {&op_run, (char *)lease->domain_uuid, want, (char *)""};
 	int r = want ? begin_entry(ctx, lease->domain_uuid, lease->domain_name, &entry) : ctx_oom(ctx);
@@ -325,7 +324,7 @@ static int restore_run(struct vfctl_ctx *ctx, const struct open_change *run,
 int run_restore_vf(struct vfctl_ctx *ctx, const struct vfctl_lease *lease,
 	const struct vfctl_bdf *vf)
 {
-	_open_changes_ struct open_changes *runs = NULL;
+	_cleanup_(open_changes_freep) struct open_changes *runs = NULL;
 	_close_ int lock = -1;
 	int r = journal_read_runs(ctx, lease->domain_uuid, &runs);
 
@@ -340,9 +339,9 @@ int run_restore(struct vfctl_ctx *ctx, const struct vfctl_lease *lease)
 int run_end(struct vfctl_ctx *ctx, const char *uuid)
 {
 	const struct op run = {&op_run, (char *)uuid, NULL, NULL};
-	_open_changes_ struct open_changes *runs = NULL;
-	_leases_ struct vfctl_leases *leases = NULL;
-	_store_ struct store *store = NULL;
+	_cleanup_(open_changes_freep) struct open_changes *runs = NULL;
+	_cleanup_(vfctl_leases_freep) struct vfctl_leases *leases = NULL;
+	_cleanup_(store_closep) struct store *store = NULL;
 	_close_ int lock = -1;
 	bool held;
 	int r = lease_open(ctx, uuid, &store, &leases);

@@ -391,7 +391,7 @@ static bool is_overtaken(const struct op *ops, size_t count, size_t i)
 int tuning_hand_over(struct vfctl_ctx *ctx, const struct open_change *run, struct op *ops,
 	size_t *io_count, int *ret_lock)
 {
-	_open_changes_ struct open_changes *runs = NULL;
+	_cleanup_(open_changes_freep) struct open_changes *runs = NULL;
 	size_t kept = 0, count = *io_count;
 	int r = 0;
 

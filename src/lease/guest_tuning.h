@@ -5,9 +5,9 @@
 #include "base/buf.h"
 #include "base/steps.h"
 #include "state/journal.h"
-#include "vfctl/domain.h"
-#include "vfctl/hostspec.h"
-#include "vfctl/lease.h"
+#include "core/domain.h"
+#include "core/hostspec.h"
+#include "core/lease.h"
 
 /*
  * What a guest's run changes on its host besides its VFs. The metadata asks, and whoever may

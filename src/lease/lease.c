@@ -3,7 +3,6 @@
 
 #include <errno.h>
 
-
 static int fill_cells(struct vfctl_ctx *ctx, const struct vfctl_assignment *a,
 	struct vfctl_lease *l)
 {
@@ -52,7 +51,7 @@ void lease_clear(struct vfctl_lease *lease)
 
 int lease_read(struct vfctl_ctx *ctx, const char *uuid, struct vfctl_leases **ret)
 {
-	_store_ struct store *store = NULL;
+	_cleanup_(store_closep) struct store *store = NULL;
 	int r = store_open(ctx, STORE_READ, &store);
 
 	*ret = NULL;

@@ -3,9 +3,10 @@
 #define VFCTL_LEASE_LEASE_H
 
 #include "base/ctx.h"
+#include "base/util.h"
 #include "state/store.h"
-#include "vfctl/domain.h"
-#include "vfctl/lease.h"
+#include "core/domain.h"
+#include "core/lease.h"
 
 /* What a domain's VF is leased with. */
 struct vfctl_lease_vf lease_vf_row(const struct vfctl_domain_vf *vf);
@@ -18,11 +19,7 @@ int lease_fill(struct vfctl_ctx *ctx, const struct vfctl_assignment *a,
 /* What lease_fill() made; the name is not the lease's. */
 void lease_clear(struct vfctl_lease *lease);
 
-static inline void leases_freep(struct vfctl_leases **leases)
-{
-	vfctl_leases_free(*leases);
-}
-#define _leases_ _cleanup_(leases_freep)
+DEFINE_FREEP(struct vfctl_leases, vfctl_leases_free)
 
 /* The lease of one domain, if it has any; @ret NULL: there is no state file yet. */
 int lease_read(struct vfctl_ctx *ctx, const char *uuid, struct vfctl_leases **ret);

@@ -20,7 +20,7 @@
 
 static int lease_id(struct vfctl_ctx *ctx, const struct op *op, char **ret)
 {
-	_leases_ struct vfctl_leases *leases = NULL;
+	_cleanup_(vfctl_leases_freep) struct vfctl_leases *leases = NULL;
 	char uuid[VFCTL_UUID_TEXT];
 	struct vfctl_bdf vf;
 	bool held;
@@ -50,7 +50,7 @@ static const struct known_domain *plugged_in(const struct known_domains *all, co
 /* By libvirt's files: whoever holds a PF's lock must not call libvirt. */
 static int check_unplugged(struct vfctl_ctx *ctx, const struct vfctl_lease *lease)
 {
-	_known_domains_ struct known_domains *all = NULL;
+	_cleanup_(known_domains_freep) struct known_domains *all = NULL;
 	int r = known_domains_read(ctx, &all);
 
 	for (size_t i = 0; r == 0 && i < lease->vf_count; i++)
@@ -74,8 +74,8 @@ static int check_vf_unplugged(struct vfctl_ctx *ctx, const struct vfctl_lease *l
 /* The lease of a domain that libvirt does not know any more; it is defined again. */
 static int replace_lease(struct vfctl_ctx *ctx, const struct op *op, const struct lease_text *t)
 {
-	_leases_ struct vfctl_leases *leases = NULL;
-	_store_ struct store *store = NULL;
+	_cleanup_(vfctl_leases_freep) struct vfctl_leases *leases = NULL;
+	_cleanup_(store_closep) struct store *store = NULL;
 	int r = lease_open(ctx, op->target, &store, &leases);
 
 	if (r < 0)
@@ -91,8 +91,8 @@ static int replace_lease(struct vfctl_ctx *ctx, const struct op *op, const struc
 
 static int take_lease(struct vfctl_ctx *ctx, const struct op *op)
 {
-	_lease_text_ struct lease_text t = {0};
-	_store_ struct store *store = NULL;
+	_cleanup_(lease_text_clear) struct lease_text t = {0};
+	_cleanup_(store_closep) struct store *store = NULL;
 	int r = lease_from_text(ctx, op->want, &t);
 
 	if (r < 0)
@@ -136,7 +136,7 @@ static int find_taken(struct vfctl_ctx *ctx, const struct op *op, struct vfctl_l
 static int restore_lease(struct vfctl_ctx *ctx, const struct op *op, struct store *store,
 	const struct lease_text *taken)
 {
-	_lease_text_ struct lease_text before = {0};
+	_cleanup_(lease_text_clear) struct lease_text before = {0};
 	int r = lease_from_text(ctx, op->before, &before);
 
 	if (r < 0)
@@ -147,9 +147,9 @@ static int restore_lease(struct vfctl_ctx *ctx, const struct op *op, struct stor
 
 static int drop_lease(struct vfctl_ctx *ctx, const struct op *op)
 {
-	_leases_ struct vfctl_leases *leases = NULL;
-	_lease_text_ struct lease_text t = {0};
-	_store_ struct store *store = NULL;
+	_cleanup_(vfctl_leases_freep) struct vfctl_leases *leases = NULL;
+	_cleanup_(lease_text_clear) struct lease_text t = {0};
+	_cleanup_(store_closep) struct store *store = NULL;
 	int r = find_taken(ctx, op, &leases, &t);
 
 	if (r == 1)
@@ -163,8 +163,8 @@ static int drop_lease(struct vfctl_ctx *ctx, const struct op *op)
 
 static int check_lease(struct vfctl_ctx *ctx, const struct op *op)
 {
-	_leases_ struct vfctl_leases *leases = NULL;
-	_lease_text_ struct lease_text t = {0};
+	_cleanup_(vfctl_leases_freep) struct vfctl_leases *leases = NULL;
+	_cleanup_(lease_text_clear) struct lease_text t = {0};
 	int r = find_taken(ctx, op, &leases, &t);
 
 	return r < 0 ? r : 0;
@@ -173,7 +173,7 @@ static int check_lease(struct vfctl_ctx *ctx, const struct op *op)
 static int set_intent(struct vfctl_ctx *ctx, const struct vfctl_bdf *vf, const char *json)
 {
 	struct vfctl_vf_attrs intent;
-	_store_ struct store *store = NULL;
+	_cleanup_(store_closep) struct store *store = NULL;
 	int r = json_to_attrs(json, &intent);
 
 	if (r < 0)
@@ -185,8 +185,8 @@ static int set_intent(struct vfctl_ctx *ctx, const struct vfctl_bdf *vf, const c
 /* It has it already when an attach was cut short, or its device was taken out by others. */
 static int lease_vf(struct vfctl_ctx *ctx, const struct op *op)
 {
-	_leases_ struct vfctl_leases *leases = NULL;
-	_store_ struct store *store = NULL;
+	_cleanup_(vfctl_leases_freep) struct vfctl_leases *leases = NULL;
+	_cleanup_(store_closep) struct store *store = NULL;
 	const struct vfctl_lease_vf *has;
 	const struct vfctl_lease *lease;
 	char uuid[VFCTL_UUID_TEXT];
@@ -224,8 +224,8 @@ static int find_taken_vf(struct vfctl_ctx *ctx, const struct op *op, struct vfct
 static int drop_vf(struct vfctl_ctx *ctx, const struct op *op)
 {
 	const char *json = strchr(op->before, '{');
-	_leases_ struct vfctl_leases *leases = NULL;
-	_store_ struct store *store = NULL;
+	_cleanup_(vfctl_leases_freep) struct vfctl_leases *leases = NULL;
+	_cleanup_(store_closep) struct store *store = NULL;
 	const struct vfctl_lease_vf *row = NULL;
 	int r = find_taken_vf(ctx, op, &leases, &row);
 
@@ -237,7 +237,7 @@ static int drop_vf(struct vfctl_ctx *ctx, const struct op *op)
 
 static int check_vf(struct vfctl_ctx *ctx, const struct op *op)
 {
-	_leases_ struct vfctl_leases *leases = NULL;
+	_cleanup_(vfctl_leases_freep) struct vfctl_leases *leases = NULL;
 	const struct vfctl_lease_vf *row;
 
 	return find_taken_vf(ctx, op, &leases, &row);
@@ -255,8 +255,8 @@ static int end_with_run(struct vfctl_ctx *ctx, struct store *store,
 /* With its PFs' locks: what the lease is now counts, not what it was before. */
 static int end_locked(struct vfctl_ctx *ctx, const char *uuid, bool was_running)
 {
-	_leases_ struct vfctl_leases *now = NULL;
-	_store_ struct store *store = NULL;
+	_cleanup_(vfctl_leases_freep) struct vfctl_leases *now = NULL;
+	_cleanup_(store_closep) struct store *store = NULL;
 	int r = lease_open(ctx, uuid, &store, &now);
 
 	if (r < 0 || !now->count)
@@ -273,7 +273,7 @@ static int end_locked(struct vfctl_ctx *ctx, const char *uuid, bool was_running)
 static int lock_pfs(struct vfctl_ctx *ctx, const char *uuid, struct pf_locks *locks,
 	bool *ret_held)
 {
-	_leases_ struct vfctl_leases *leases = NULL;
+	_cleanup_(vfctl_leases_freep) struct vfctl_leases *leases = NULL;
 	int r = lease_read(ctx, uuid, &leases);
 
 	*ret_held = lease_of(leases);
@@ -284,7 +284,7 @@ static int lock_pfs(struct vfctl_ctx *ctx, const char *uuid, struct pf_locks *lo
 
 static int end_lease(struct vfctl_ctx *ctx, const struct op *op)
 {
-	_pf_locks_ struct pf_locks locks = {.count = 0};
+	_cleanup_(pf_locks_clear) struct pf_locks locks = {.count = 0};
 	bool held;
 	int r = lock_pfs(ctx, op->target, &locks, &held);
 
@@ -294,8 +294,8 @@ static int end_lease(struct vfctl_ctx *ctx, const struct op *op)
 /* With its PF's lock held. A lease that the VF alone made ends with it. */
 static int end_vf_locked(struct vfctl_ctx *ctx, const char *uuid, const struct vfctl_bdf *vf)
 {
-	_leases_ struct vfctl_leases *leases = NULL;
-	_store_ struct store *store = NULL;
+	_cleanup_(vfctl_leases_freep) struct vfctl_leases *leases = NULL;
+	_cleanup_(store_closep) struct store *store = NULL;
 	const struct vfctl_lease *lease;
 	int r = lease_open(ctx, uuid, &store, &leases);
 
@@ -313,7 +313,7 @@ static int end_vf_locked(struct vfctl_ctx *ctx, const char *uuid, const struct v
 /* The lock of the PF of a VF that the domain holds. */
 static int lock_pf_of(struct vfctl_ctx *ctx, const struct op *op, struct pf_locks *locks)
 {
-	_leases_ struct vfctl_leases *leases = NULL;
+	_cleanup_(vfctl_leases_freep) struct vfctl_leases *leases = NULL;
 	const struct vfctl_lease_vf *row;
 	int r = op_leased_vf(ctx, op, &leases, &row);
 
@@ -336,7 +336,7 @@ static int lock_leased_vf(struct vfctl_ctx *ctx, const struct op *op, struct pf_
 static int check_not_started(struct vfctl_ctx *ctx, const struct op *op, const char *uuid,
 	const struct vfctl_bdf *vf)
 {
-	_leases_ struct vfctl_leases *leases = NULL;
+	_cleanup_(vfctl_leases_freep) struct vfctl_leases *leases = NULL;
 	int r = lease_read(ctx, uuid, &leases);
 	const struct vfctl_lease *lease = lease_of(leases);
 
@@ -351,7 +351,7 @@ static int check_not_started(struct vfctl_ctx *ctx, const struct op *op, const c
 static int await_unplugged(struct vfctl_ctx *ctx, const char *uuid, const struct vfctl_bdf *vf)
 {
 	for (unsigned waited_ms = 0;; waited_ms += 100) {
-		_known_domains_ struct known_domains *all = NULL;
+		_cleanup_(known_domains_freep) struct known_domains *all = NULL;
 		int r = known_domains_read(ctx, &all);
 
 		if (r < 0 || !plugged_in(all, uuid, vf))
@@ -367,7 +367,7 @@ static int await_unplugged(struct vfctl_ctx *ctx, const char *uuid, const struct
 /* The PF's lock is held from the look on: a start would be given the VF in between. */
 static int end_vf(struct vfctl_ctx *ctx, const struct op *op)
 {
-	_pf_locks_ struct pf_locks locks = {.count = 0};
+	_cleanup_(pf_locks_clear) struct pf_locks locks = {.count = 0};
 	char uuid[VFCTL_UUID_TEXT];
 	struct vfctl_bdf vf;
 	int r = op_vf(ctx, op, uuid, &vf);
@@ -381,16 +381,18 @@ static int end_vf(struct vfctl_ctx *ctx, const struct op *op)
 	return r < 0 ? r : end_vf_locked(ctx, uuid, &vf);
 }
 
-const struct op_type op_lease = {.name = "lease", .nature = OP_HOLDS,
-	.observe_one = lease_id, .apply_one = take_lease, .revert_one = drop_lease,
+OP_ONE_BY_ONE(lease, lease_id, take_lease, drop_lease)
+const struct op_type op_lease = {.name = "lease", OP_CALLS(lease), .nature = OP_HOLDS,
 	.check_revert = check_lease, .same = lease_text_is};
-const struct op_type op_unlease = {.name = "unlease", .nature = OP_COMMIT,
-	.observe_one = lease_id, .apply_one = end_lease, .same = lease_text_is};
-const struct op_type op_lease_vf = {.name = "lease-vf", .nature = OP_HOLDS,
-	.observe_one = lease_id, .apply_one = lease_vf, .revert_one = drop_vf,
+OP_ONE_BY_ONE(unlease, lease_id, end_lease, NULL)
+const struct op_type op_unlease = {.name = "unlease", OP_CALLS(unlease), .nature = OP_COMMIT,
+	.same = lease_text_is};
+OP_ONE_BY_ONE(lease_vf, lease_id, lease_vf, drop_vf)
+const struct op_type op_lease_vf = {.name = "lease-vf", OP_CALLS(lease_vf), .nature = OP_HOLDS,
 	.check_revert = check_vf, .same = lease_text_is};
-const struct op_type op_unlease_vf = {.name = "unlease-vf", .nature = OP_COMMIT,
-	.observe_one = lease_id, .apply_one = end_vf, .same = lease_text_is};
+OP_ONE_BY_ONE(unlease_vf, lease_id, end_vf, NULL)
+const struct op_type op_unlease_vf = {.name = "unlease-vf", OP_CALLS(unlease_vf),
+	.nature = OP_COMMIT, .same = lease_text_is};
 
 /* ---- identity and policy of a VF that is plugged in ---- */
 
@@ -407,8 +409,8 @@ static int policy_text(struct vfctl_ctx *ctx, const struct op *op, char **ret)
 
 static int set_policy(struct vfctl_ctx *ctx, const struct op *op)
 {
-	_leases_ struct vfctl_leases *leases = NULL;
-	_pf_locks_ struct pf_locks locks = {.count = 0};
+	_cleanup_(vfctl_leases_freep) struct vfctl_leases *leases = NULL;
+	_cleanup_(pf_locks_clear) struct pf_locks locks = {.count = 0};
 	_steps_ struct steps steps = {0};
 	const struct vfctl_lease_vf *row;
 	struct vfctl_domain_vf vf;
@@ -426,8 +428,8 @@ static int set_policy(struct vfctl_ctx *ctx, const struct op *op)
 
 static int restore_one(struct vfctl_ctx *ctx, const struct op *op)
 {
-	_leases_ struct vfctl_leases *leases = NULL;
-	_pf_locks_ struct pf_locks locks = {.count = 0};
+	_cleanup_(vfctl_leases_freep) struct vfctl_leases *leases = NULL;
+	_cleanup_(pf_locks_clear) struct pf_locks locks = {.count = 0};
 	const struct vfctl_lease_vf *row;
 	int r = lock_leased_vf(ctx, op, &locks, &leases, &row);
 
@@ -438,9 +440,8 @@ static int restore_one(struct vfctl_ctx *ctx, const struct op *op)
 	return r < 0 ? r : run_restore_vf(ctx, &leases->v[0], &row->bdf);
 }
 
-const struct op_type op_policy = {.name = "policy", .volatile_ = true,
-	.observe_one = policy_text, .apply_one = set_policy, .revert_one = restore_one};
-
+OP_ONE_BY_ONE(policy, policy_text, set_policy, restore_one)
+const struct op_type op_policy = {.name = "policy", OP_CALLS(policy), .volatile_ = true};
 
 /* ---- what a run left behind ---- */
 
@@ -455,7 +456,7 @@ static bool is_left(const struct vfctl_lease *lease)
 
 static int what_is_left(struct vfctl_ctx *ctx, const struct op *op, char **ret)
 {
-	_leases_ struct vfctl_leases *leases = NULL;
+	_cleanup_(vfctl_leases_freep) struct vfctl_leases *leases = NULL;
 	int r = lease_read(ctx, op->target, &leases);
 	const struct vfctl_lease *lease = lease_of(leases);
 
@@ -464,8 +465,8 @@ static int what_is_left(struct vfctl_ctx *ctx, const struct op *op, char **ret)
 
 static int end_run(struct vfctl_ctx *ctx, const struct op *op)
 {
-	_leases_ struct vfctl_leases *now = NULL;
-	_pf_locks_ struct pf_locks locks = {.count = 0};
+	_cleanup_(vfctl_leases_freep) struct vfctl_leases *now = NULL;
+	_cleanup_(pf_locks_clear) struct pf_locks locks = {.count = 0};
 	bool held;
 	int r = lock_pfs(ctx, op->target, &locks, &held);
 
@@ -482,8 +483,9 @@ static int end_run(struct vfctl_ctx *ctx, const struct op *op)
 		now->v[0].domain_name) : 0;
 }
 
-const struct op_type op_unrun = {.name = "unrun", .nature = OP_COMMIT,
-	.observe_one = what_is_left, .apply_one = end_run, .same = lease_text_is};
+OP_ONE_BY_ONE(unrun, what_is_left, end_run, NULL)
+const struct op_type op_unrun = {.name = "unrun", OP_CALLS(unrun), .nature = OP_COMMIT,
+	.same = lease_text_is};
 
 /* ---- a lease whose domain is gone, and that another domain's definition names ---- */
 
@@ -498,7 +500,7 @@ static const struct vfctl_lease *find_by_id(const struct vfctl_leases *leases, c
 
 static int whose_lease(struct vfctl_ctx *ctx, const struct op *op, char **ret)
 {
-	_leases_ struct vfctl_leases *leases = NULL;
+	_cleanup_(vfctl_leases_freep) struct vfctl_leases *leases = NULL;
 	const struct vfctl_lease *l;
 	int r = lease_read(ctx, NULL, &leases);
 
@@ -518,8 +520,8 @@ static int check_rests(struct vfctl_ctx *ctx, const struct vfctl_lease *l)
 static int hand_over(struct vfctl_ctx *ctx, const struct op *op, const char *from, const char *to)
 {
 	_free_ char *uuid = strndup(to, strcspn(to, " "));
-	_leases_ struct vfctl_leases *leases = NULL;
-	_store_ struct store *store = NULL;
+	_cleanup_(vfctl_leases_freep) struct vfctl_leases *leases = NULL;
+	_cleanup_(store_closep) struct store *store = NULL;
 	const struct vfctl_lease *l;
 	int r = uuid ? lease_open(ctx, NULL, &store, &leases) : ctx_oom(ctx);
 
@@ -552,12 +554,13 @@ static int give_lease_back(struct vfctl_ctx *ctx, const struct op *op)
 
 static int check_lease_back(struct vfctl_ctx *ctx, const struct op *op)
 {
-	_leases_ struct vfctl_leases *leases = NULL;
+	_cleanup_(vfctl_leases_freep) struct vfctl_leases *leases = NULL;
 	int r = lease_read(ctx, NULL, &leases);
 	const struct vfctl_lease *l = r == 0 ? find_by_id(leases, op->target) : NULL;
 
 	return l && lease_text_is(op->want, l->domain_uuid) ? check_rests(ctx, l) : r;
 }
 
-const struct op_type op_lease_domain = {.name = "lease-domain", .observe_one = whose_lease,
-	.apply_one = give_lease, .revert_one = give_lease_back, .check_revert = check_lease_back};
+OP_ONE_BY_ONE(lease_domain, whose_lease, give_lease, give_lease_back)
+const struct op_type op_lease_domain = {.name = "lease-domain", OP_CALLS(lease_domain),
+	.check_revert = check_lease_back};

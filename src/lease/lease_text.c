@@ -221,7 +221,7 @@ void lease_text_clear(struct lease_text *text)
 
 int lease_from_text(struct vfctl_ctx *ctx, const char *text, struct lease_text *ret)
 {
-	_lease_text_ struct lease_text t = {0};
+	_cleanup_(lease_text_clear) struct lease_text t = {0};
 	_json_doc_ struct json *json = NULL;
 	const struct json *cells, *vfs;
 	const char *name;
@@ -251,7 +251,7 @@ int lease_from_text(struct vfctl_ctx *ctx, const char *text, struct lease_text *
 
 int lease_shape_from_text(struct vfctl_ctx *ctx, const char *text, struct vfctl_lease *ret)
 {
-	_lease_text_ struct lease_text t = {0};
+	_cleanup_(lease_text_clear) struct lease_text t = {0};
 	_json_doc_ struct json *json = NULL;
 	const struct json *cells;
 	int r = json_read(ctx, "a lease", text, strlen(text), &json);

@@ -3,7 +3,7 @@
 #define VFCTL_LEASE_LEASE_TEXT_H
 
 #include "base/ctx.h"
-#include "vfctl/lease.h"
+#include "core/lease.h"
 
 /*
  * Leases as an operation has them: the id, a space, and all that the lease is as JSON. An older
@@ -13,7 +13,6 @@ struct lease_text {
 	struct vfctl_lease lease; /* id, name, cells and VFs too are owned here */
 };
 void lease_text_clear(struct lease_text *text);
-#define _lease_text_ _cleanup_(lease_text_clear)
 
 /* NULL: out of memory. */
 char *lease_to_text(const struct vfctl_lease *lease);

@@ -10,13 +10,13 @@
 #include "facts/snapshot/snapshot.h"
 #include "ids/live.h"
 #include "lease/lease.h"
-#include "vfctl/workflow.h"
+#include "core/workflow.h"
 
 /* Those in the definitions of other domains that have no lease. */
 static int look_at_domains(struct identities *io)
 {
 	static const struct vfctl_pf nowhere = {.netdev = ""};
-	_known_domains_ struct known_domains *domains = NULL;
+	_cleanup_(known_domains_freep) struct known_domains *domains = NULL;
 	int r = known_domains_read(io->ctx, &domains);
 
 	for (size_t i = 0; r == 0 && i < domains->count; i++) {
@@ -131,7 +131,7 @@ static int note_domain(struct vfctl_ctx *ctx, struct vfctl_ids *ids, const struc
 
 static int note_domains(struct vfctl_ctx *ctx, struct vfctl_ids *ids, const struct vfctl_leases *leases)
 {
-	_known_domains_ struct known_domains *domains = NULL;
+	_cleanup_(known_domains_freep) struct known_domains *domains = NULL;
 	int r = known_domains_read(ctx, &domains);
 
 	for (size_t i = 0; r == 0 && i < domains->count; i++)
@@ -178,7 +178,7 @@ int vfctl_ids_check_host(struct vfctl_ctx *ctx, enum vfctl_id_kind kind, uint64_
 {
 	struct value_claim claim = {.kind = kind, .value = value, .domain_uuid = owner->domain_uuid};
 	struct identities io = {.ctx = ctx, .owner = *owner};
-	_leases_ struct vfctl_leases *leases = NULL;
+	_cleanup_(vfctl_leases_freep) struct vfctl_leases *leases = NULL;
 	struct value_answer answer;
 	int r = vfctl_leases_read(ctx, &leases);
 

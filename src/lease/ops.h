@@ -4,7 +4,7 @@
 
 #include "base/op.h"
 #include "state/store.h"
-#include "vfctl/hypervisor.h"
+#include "core/hypervisor.h"
 
 /*
  * What is done for guests, as data. A domain's target is its UUID; that of one of its VFs is
@@ -64,7 +64,6 @@ static inline void domain_info_clear(struct vfctl_domain_info *info)
 {
 	vfctl_domain_info_clear(info);
 }
-#define _domain_info_ _cleanup_(domain_info_clear)
 
 /* -EBADMSG when the target is no VF of a domain. */
 int op_vf(struct vfctl_ctx *ctx, const struct op *op, char ret_uuid[VFCTL_UUID_TEXT],

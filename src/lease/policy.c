@@ -12,7 +12,7 @@
 #include "sriov/holder.h"
 #include "sriov/inventory.h"
 #include "sriov/ops.h"
-#include "vfctl/snapshot.h"
+#include "core/snapshot.h"
 
 static struct vfctl_vf *find_index(const struct vfctl_pf *pf, uint32_t index)
 {
@@ -113,7 +113,7 @@ static int plan_pf(struct vfctl_ctx *ctx, const struct vfctl_leases *leases,
 	const struct vfctl_domain_vf *vfs, size_t count, const struct vfctl_bdf *pf,
 	struct steps *steps, port_id_text *ret_ports)
 {
-	_inventory_ struct vfctl_inventory *inv = NULL;
+	_cleanup_(vfctl_inventory_freep) struct vfctl_inventory *inv = NULL;
 	char name[VFCTL_BDF_TEXT];
 	int r = inventory_read_values(ctx, pf, &inv);
 	bool begun = false;

@@ -3,8 +3,8 @@
 #define VFCTL_LEASE_POLICY_H
 
 #include "base/steps.h"
-#include "vfctl/domain.h"
-#include "vfctl/lease.h"
+#include "core/domain.h"
+#include "core/lease.h"
 
 typedef char port_id_text[VFCTL_PORT_ID_TEXT];
 

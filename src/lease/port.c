@@ -26,7 +26,7 @@ void ports_fill(const struct vfctl_inventory *inventory, struct vfctl_lease_vf *
 /* Once in a host's life: then there is time to look at all of it. */
 static char *say_where(struct vfctl_ctx *ctx, const struct vfctl_lease_vf *vf)
 {
-	_inventory_ struct vfctl_inventory *inv = NULL;
+	_cleanup_(vfctl_inventory_freep) struct vfctl_inventory *inv = NULL;
 	const struct vfctl_pf *now = vf->port_id[0] && vfctl_inventory_read(ctx, NULL, &inv) == 0
 		? inventory_find_port(inv, vf->port_id) : NULL;
 
@@ -86,7 +86,7 @@ int port_check(struct vfctl_ctx *ctx, const struct vfctl_lease *lease,
 
 static int observe_port(struct vfctl_ctx *ctx, const struct op *op, char **ret)
 {
-	_leases_ struct vfctl_leases *leases = NULL;
+	_cleanup_(vfctl_leases_freep) struct vfctl_leases *leases = NULL;
 	const struct vfctl_lease_vf *vf;
 	int r = op_leased_vf(ctx, op, &leases, &vf);
 
@@ -96,8 +96,8 @@ static int observe_port(struct vfctl_ctx *ctx, const struct op *op, char **ret)
 
 static int set_port(struct vfctl_ctx *ctx, const struct op *op, const char *port_id)
 {
-	_leases_ struct vfctl_leases *leases = NULL;
-	_store_ struct store *store = NULL;
+	_cleanup_(vfctl_leases_freep) struct vfctl_leases *leases = NULL;
+	_cleanup_(store_closep) struct store *store = NULL;
 	const struct vfctl_lease_vf *vf;
 	int r = op_leased_vf(ctx, op, &leases, &vf);
 
@@ -107,5 +107,5 @@ static int set_port(struct vfctl_ctx *ctx, const struct op *op, const char *port
 	return r < 0 ? r : store_set_port(store, &vf->bdf, port_id);
 }
 
-const struct op_type op_vf_port = {.name = "vf-port", .observe_one = observe_port,
-	.write_one = set_port};
+OP_WRITTEN(vf_port, observe_port, set_port)
+const struct op_type op_vf_port = {.name = "vf-port", OP_CALLS(vf_port)};

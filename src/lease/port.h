@@ -3,8 +3,8 @@
 #define VFCTL_LEASE_PORT_H
 
 #include "base/steps.h"
-#include "vfctl/inventory.h"
-#include "vfctl/lease.h"
+#include "core/inventory.h"
+#include "core/lease.h"
 
 /*
  * Which PF a leased VF is of, wherever that is now. A card more in the host, and the firmware numbers

@@ -9,7 +9,7 @@
 #include "remote/settings.h"
 #include "remote/tunnel.h"
 #include "lease/guest_run.h"
-#include "vfctl/hypervisor.h"
+#include "core/hypervisor.h"
 
 /* Weak in the table of operations (op_types.c): whoever recovers everything links them. */
 __attribute__((used)) static const struct op_type *const remote_ops[] = {&op_bench_settings,
@@ -76,7 +76,7 @@ static bool is_open_still(const struct open_changes *now, int64_t id)
 /* Its owner may have ended it between the reading and the lock. */
 static int look_again(struct vfctl_ctx *ctx, const struct open_change *c)
 {
-	_open_changes_ struct open_changes *now = NULL;
+	_cleanup_(open_changes_freep) struct open_changes *now = NULL;
 	int r = journal_read(ctx, c->lock, &now);
 
 	return r < 0 ? r : is_open_still(now, c->id);
@@ -187,8 +187,8 @@ static int is_over(struct vfctl_ctx *ctx, const struct open_change *run, struct 
 
 static int end_run(struct vfctl_ctx *ctx, const struct open_change *run)
 {
-	_pf_locks_ struct pf_locks locks = {.count = 0};
-	_open_changes_ struct open_changes *now = NULL;
+	_cleanup_(pf_locks_clear) struct pf_locks locks = {.count = 0};
+	_cleanup_(open_changes_freep) struct open_changes *now = NULL;
 	int r = pf_locks_add_of(ctx, &locks, run->run);
 
 	if (r == 0)

@@ -14,7 +14,7 @@
 #include "lease/ops.h"
 #include "state/journal.h"
 #include "state/store.h"
-#include "vfctl/hypervisor.h"
+#include "core/hypervisor.h"
 
 #define GONE "gone"
 
@@ -22,7 +22,7 @@
 
 static int shape_text(struct vfctl_ctx *ctx, const struct op *op, char **ret)
 {
-	_leases_ struct vfctl_leases *leases = NULL;
+	_cleanup_(vfctl_leases_freep) struct vfctl_leases *leases = NULL;
 	int r = lease_read(ctx, op->target, &leases);
 	const struct vfctl_lease *lease = lease_of(leases);
 
@@ -56,8 +56,8 @@ static int set_shape(struct vfctl_ctx *ctx, const struct op *op, bool back)
 	const char *text = back ? op->before : op->want;
 	_free_ char *json = strndup(text, length_without_off(text, strlen(text)));
 	_cleanup_(lease_clear) struct vfctl_lease shape = {0};
-	_leases_ struct vfctl_leases *leases = NULL;
-	_store_ struct store *store = NULL;
+	_cleanup_(vfctl_leases_freep) struct vfctl_leases *leases = NULL;
+	_cleanup_(store_closep) struct store *store = NULL;
 	const struct vfctl_lease *lease;
 	int r = json ? lease_shape_from_text(ctx, json, &shape) : ctx_oom(ctx);
 
@@ -73,15 +73,16 @@ static int set_shape(struct vfctl_ctx *ctx, const struct op *op, bool back)
 	return store_set_shape(store, lease->id, &shape);
 }
 
-const struct op_type op_lease_shape = {.name = "lease-shape", .nature = OP_HOLDS,
-	.observe_one = shape_text, .turn_one = set_shape};
+OP_TURNED(lease_shape, shape_text, set_shape)
+const struct op_type op_lease_shape = {.name = "lease-shape", OP_CALLS(lease_shape),
+	.nature = OP_HOLDS};
 
 /* ---- the same at the end of the run ---- */
 
 /* What its run says that the lease is afterwards; the last word counts. */
 static int later_text(struct vfctl_ctx *ctx, const struct op *op, char **ret)
 {
-	_open_changes_ struct open_changes *runs = NULL;
+	_cleanup_(open_changes_freep) struct open_changes *runs = NULL;
 	const char *text = "";
 	int r = journal_read_runs(ctx, op->target, &runs);
 
@@ -94,7 +95,7 @@ static int later_text(struct vfctl_ctx *ctx, const struct op *op, char **ret)
 static int note_later(struct vfctl_ctx *ctx, const struct op *op)
 {
 	const struct op note = {&op_lease_shape, op->target, op->want, op->want};
-	_leases_ struct vfctl_leases *leases = NULL;
+	_cleanup_(vfctl_leases_freep) struct vfctl_leases *leases = NULL;
 	int r = lease_read(ctx, op->target, &leases);
 	const struct vfctl_lease *lease = lease_of(leases);
 
@@ -113,14 +114,14 @@ static int forget_later(struct vfctl_ctx *ctx, const struct op *op)
 	return journal_forget(ctx, op->target, &note);
 }
 
-const struct op_type op_shape_later = {.name = "shape-later", .observe_one = later_text,
-	.apply_one = note_later, .revert_one = forget_later};
+OP_ONE_BY_ONE(shape_later, later_text, note_later, forget_later)
+const struct op_type op_shape_later = {.name = "shape-later", OP_CALLS(shape_later)};
 
 /* ---- a VF that the running guest still has ---- */
 
 static int leaves_text(struct vfctl_ctx *ctx, const struct op *op, char **ret)
 {
-	_leases_ struct vfctl_leases *leases = NULL;
+	_cleanup_(vfctl_leases_freep) struct vfctl_leases *leases = NULL;
 	const struct vfctl_lease_vf *vf;
 	int r = op_leased_vf(ctx, op, &leases, &vf);
 
@@ -137,8 +138,8 @@ static bool same_leaving(const char *text, const char *observed)
 static int set_leaving(struct vfctl_ctx *ctx, const struct op *op, bool back)
 {
 	const char *text = back ? "" : op->want;
-	_leases_ struct vfctl_leases *leases = NULL;
-	_store_ struct store *store = NULL;
+	_cleanup_(vfctl_leases_freep) struct vfctl_leases *leases = NULL;
+	_cleanup_(store_closep) struct store *store = NULL;
 	const struct vfctl_lease_vf *vf;
 	int r = op_leased_vf(ctx, op, &leases, &vf);
 
@@ -152,15 +153,13 @@ static int set_leaving(struct vfctl_ctx *ctx, const struct op *op, bool back)
 		: str_eq(text, VF_LEAVES) ? STORE_LEAVES : STORE_LEAVES_WITH_VALUES);
 }
 
-const struct op_type op_vf_leaves = {.name = "vf-leaves", .observe_one = leaves_text,
-	.turn_one = set_leaving, .same = same_leaving};
+OP_TURNED(vf_leaves, leaves_text, set_leaving)
+const struct op_type op_vf_leaves = {.name = "vf-leaves", OP_CALLS(vf_leaves),
+	.same = same_leaving};
 
 /* ---- the definition ---- */
 
-static void parsed_freep(struct vfctl_parsed_domain **parsed)
-{
-	vfctl_parsed_domain_free(*parsed);
-}
+DEFINE_FREEP(struct vfctl_parsed_domain, vfctl_parsed_domain_free)
 
 static void put_set(struct buf *out, const char *key, const struct vfctl_cpuset *set)
 {
@@ -216,7 +215,7 @@ static int put_vfs(struct vfctl_ctx *ctx, const char *xml, struct buf *out)
 /* What stays the same whatever libvirt makes of the text. */
 static int put_summary(struct vfctl_ctx *ctx, const char *xml, struct buf *out)
 {
-	_cleanup_(parsed_freep) struct vfctl_parsed_domain *parsed = NULL;
+	_cleanup_(vfctl_parsed_domain_freep) struct vfctl_parsed_domain *parsed = NULL;
 	_free_ char *said = NULL;
 	int r = vfctl_domain_read(ctx, xml, &parsed);
 
@@ -268,7 +267,7 @@ static int summary_of(struct vfctl_ctx *ctx, const char *xml, char **ret)
 
 static int summary_text(struct vfctl_ctx *ctx, const struct op *op, char **ret)
 {
-	_domain_info_ struct vfctl_domain_info info = {0};
+	_cleanup_(domain_info_clear) struct vfctl_domain_info info = {0};
 	int r = definition_now(ctx, op, &info);
 
 	return r < 0 ? r : r == 0 ? op_say(ctx, "", ret) : summary_of(ctx, info.xml, ret);
@@ -295,7 +294,7 @@ static int find_xml(struct vfctl_ctx *ctx, const struct op *op, const char *text
 static int check_start(struct vfctl_ctx *ctx, const struct op *op)
 {
 	struct vfctl_hypervisor *hv = ctx->hypervisor;
-	_domain_info_ struct vfctl_domain_info info = {0};
+	_cleanup_(domain_info_clear) struct vfctl_domain_info info = {0};
 	_free_ char *runs_with = NULL;
 	int r = hv->get(ctx, hv, op->target, false, &info);
 
@@ -306,7 +305,7 @@ static int check_start(struct vfctl_ctx *ctx, const struct op *op)
 
 static int define_new(struct vfctl_ctx *ctx, const struct op *op)
 {
-	_domain_info_ struct vfctl_domain_info info = {0};
+	_cleanup_(domain_info_clear) struct vfctl_domain_info info = {0};
 	bool off = was_off(op->before);
 	const char *xml = NULL;
 	int r = find_xml(ctx, op, op->want, &xml);
@@ -342,7 +341,7 @@ static int whose_is(struct vfctl_ctx *ctx, const struct op *op, const struct vfc
 /* 1: as vfctl wrote it, so that @ret_before is to be defined; 0: nothing is to be done. */
 static int find_former(struct vfctl_ctx *ctx, const struct op *op, const char **ret_before)
 {
-	_domain_info_ struct vfctl_domain_info info = {0};
+	_cleanup_(domain_info_clear) struct vfctl_domain_info info = {0};
 	const char *written = NULL;
 	int r = definition_now(ctx, op, &info);
 
@@ -370,6 +369,6 @@ static int check_former(struct vfctl_ctx *ctx, const struct op *op)
 	return r < 0 ? r : 0;
 }
 
-const struct op_type op_redefine = {.name = "redefine", .asks_libvirt = true,
-	.observe_one = summary_text, .apply_one = define_new, .revert_one = define_former,
+OP_ONE_BY_ONE(redefine, summary_text, define_new, define_former)
+const struct op_type op_redefine = {.name = "redefine", OP_CALLS(redefine), .asks_libvirt = true,
 	.check_revert = check_former, .same = same_summary};

@@ -11,8 +11,8 @@
 #include "lease/lease.h"
 #include "sriov/ops.h"
 #include "state/journal.h"
-#include "vfctl/domain.h"
-#include "vfctl/hypervisor.h"
+#include "core/domain.h"
+#include "core/hypervisor.h"
 
 static int parse_attrs(struct vfctl_ctx *ctx, const struct op *op, const char *text,
 	struct vfctl_vf_attrs *ret)
@@ -32,7 +32,7 @@ static bool same_json(const char *text, const char *observed)
 
 static int leased_with(struct vfctl_ctx *ctx, const struct op *op, char **ret)
 {
-	_leases_ struct vfctl_leases *leases = NULL;
+	_cleanup_(vfctl_leases_freep) struct vfctl_leases *leases = NULL;
 	const struct vfctl_lease_vf *vf = NULL;
 	int r = op_leased_vf(ctx, op, &leases, &vf);
 
@@ -42,8 +42,8 @@ static int leased_with(struct vfctl_ctx *ctx, const struct op *op, char **ret)
 /* Back, unless the domain gave up the VF meanwhile. */
 static int put_intent(struct vfctl_ctx *ctx, const struct op *op, bool back)
 {
-	_leases_ struct vfctl_leases *leases = NULL;
-	_store_ struct store *store = NULL;
+	_cleanup_(vfctl_leases_freep) struct vfctl_leases *leases = NULL;
+	_cleanup_(store_closep) struct store *store = NULL;
 	const struct vfctl_lease_vf *vf = NULL;
 	struct vfctl_vf_attrs attrs;
 	int r = parse_attrs(ctx, op, back ? op->before : op->want, &attrs);
@@ -59,8 +59,9 @@ static int put_intent(struct vfctl_ctx *ctx, const struct op *op, bool back)
 }
 
 /* As long as the definition says it. */
-const struct op_type op_intent = {.name = "intent", .nature = OP_HOLDS, .observe_one = leased_with,
-	.turn_one = put_intent, .same = same_json};
+OP_TURNED(intent, leased_with, put_intent)
+const struct op_type op_intent = {.name = "intent", OP_CALLS(intent), .nature = OP_HOLDS,
+	.same = same_json};
 
 /* ---- the VF in the definition of its domain ---- */
 
@@ -77,7 +78,7 @@ static int read_definition(struct vfctl_ctx *ctx, const struct op *op, struct vf
 static int defined_attrs(struct vfctl_ctx *ctx, const struct op *op, char **ret)
 {
 	_free_ struct vfctl_domain_intent *intent = calloc(1, sizeof(*intent));
-	_domain_info_ struct vfctl_domain_info info = {0};
+	_cleanup_(domain_info_clear) struct vfctl_domain_info info = {0};
 	const struct vfctl_vf_attrs none = {0};
 	const struct vfctl_domain_vf *has;
 	struct vfctl_bdf vf;
@@ -103,7 +104,7 @@ static bool same_definition(const char *text, const char *observed)
 
 static int define_one(struct vfctl_ctx *ctx, const struct op *op)
 {
-	_domain_info_ struct vfctl_domain_info info = {0};
+	_cleanup_(domain_info_clear) struct vfctl_domain_info info = {0};
 	_free_ char *changed = NULL;
 	struct vfctl_vf_attrs attrs;
 	struct vfctl_bdf vf;
@@ -120,7 +121,7 @@ static int define_one(struct vfctl_ctx *ctx, const struct op *op)
 /* One that was undefined since stays so. */
 static int restore_vf(struct vfctl_ctx *ctx, const struct op *op, bool look_only)
 {
-	_domain_info_ struct vfctl_domain_info info = {0};
+	_cleanup_(domain_info_clear) struct vfctl_domain_info info = {0};
 	_free_ char *written = NULL;
 	struct vfctl_vf_attrs attrs;
 	struct vfctl_bdf vf;
@@ -144,15 +145,15 @@ static int check_redefine(struct vfctl_ctx *ctx, const struct op *op)
 	return restore_vf(ctx, op, true);
 }
 
-const struct op_type op_definition_vf = {.name = "definition-vf", .asks_libvirt = true,
-	.observe_one = defined_attrs, .apply_one = define_one, .revert_one = redefine_one,
-	.check_revert = check_redefine, .same = same_definition};
+OP_ONE_BY_ONE(definition_vf, defined_attrs, define_one, redefine_one)
+const struct op_type op_definition_vf = {.name = "definition-vf", OP_CALLS(definition_vf),
+	.asks_libvirt = true, .check_revert = check_redefine, .same = same_definition};
 
 /* ---- what the VF had, for the end of its domain's run ---- */
 
 static int what_it_had(struct vfctl_ctx *ctx, const struct op *op, char **ret)
 {
-	_leases_ struct vfctl_leases *leases = NULL;
+	_cleanup_(vfctl_leases_freep) struct vfctl_leases *leases = NULL;
 	const struct vfctl_lease_vf *vf = NULL;
 	int r = op_leased_vf(ctx, op, &leases, &vf);
 
@@ -172,7 +173,7 @@ static bool same_had(const char *text, const char *observed)
 static int change_had(struct vfctl_ctx *ctx, const struct op *op, bool back)
 {
 	_free_ char *target = NULL, *json = NULL;
-	_leases_ struct vfctl_leases *leases = NULL;
+	_cleanup_(vfctl_leases_freep) struct vfctl_leases *leases = NULL;
 	const struct vfctl_lease_vf *vf = NULL;
 	const struct vfctl_lease *lease;
 	struct vfctl_vf_attrs attrs;
@@ -202,6 +203,6 @@ static int change_had(struct vfctl_ctx *ctx, const struct op *op, bool back)
 	return attrs.mask ? run_note(ctx, lease->domain_uuid, lease->domain_name, &note, 1) : 0;
 }
 
-const struct op_type op_run_had = {.name = "run-had", .nature = OP_HOLDS,
-	.observe_one = what_it_had, .turn_one = change_had,
+OP_TURNED(run_had, what_it_had, change_had)
+const struct op_type op_run_had = {.name = "run-had", OP_CALLS(run_had), .nature = OP_HOLDS,
 	.same = same_had};

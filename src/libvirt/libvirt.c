@@ -8,7 +8,7 @@
 
 #include "base/dl.h"
 #include "base/sonames.h"
-#include "vfctl/hypervisor.h"
+#include "core/hypervisor.h"
 
 #define SYMBOLS(each) \
 	each(virConnectOpen) each(virConnectClose) each(virConnectGetLibVersion) \
@@ -46,7 +46,6 @@ static void free_domain(virDomainPtr *domain)
 	if (*domain)
 		sym_virDomainFree(*domain);
 }
-#define _domain_ _cleanup_(free_domain)
 
 static void be_silent(void *data, virErrorPtr error)
 {
@@ -161,7 +160,7 @@ static int read_domain(struct vfctl_ctx *ctx, virDomainPtr domain, bool config,
 static int get_domain(struct vfctl_ctx *ctx, struct vfctl_hypervisor *self, const char *name,
 	bool config, struct vfctl_domain_info *ret_domain)
 {
-	_domain_ virDomainPtr domain = NULL;
+	_cleanup_(free_domain) virDomainPtr domain = NULL;
 	int r = find_name(ctx, self, name, &domain);
 
 	return r < 0 ? r : read_domain(ctx, domain, config, ret_domain);
@@ -209,7 +208,7 @@ static int list_domains(struct vfctl_ctx *ctx, struct vfctl_hypervisor *self,
 /* Without validation libvirt drops what it does not know, in silence. */
 static int define_domain(struct vfctl_ctx *ctx, struct vfctl_hypervisor *self, const char *xml)
 {
-	_domain_ virDomainPtr domain = NULL;
+	_cleanup_(free_domain) virDomainPtr domain = NULL;
 
 	ctx_doing(ctx, WAITING);
 	domain = sym_virDomainDefineXMLFlags(conn_of(self), xml, VIR_DOMAIN_DEFINE_VALIDATE);
@@ -219,7 +218,7 @@ static int define_domain(struct vfctl_ctx *ctx, struct vfctl_hypervisor *self, c
 static int undefine(struct vfctl_ctx *ctx, struct vfctl_hypervisor *self, const char *uuid,
 	unsigned drop)
 {
-	_domain_ virDomainPtr domain = NULL;
+	_cleanup_(free_domain) virDomainPtr domain = NULL;
 	unsigned flags = drop & VFCTL_DROP_NVRAM ? VIR_DOMAIN_UNDEFINE_NVRAM
 						 : VIR_DOMAIN_UNDEFINE_KEEP_NVRAM;
 	int r = find_uuid(ctx, self, uuid, &domain);
@@ -246,7 +245,7 @@ static unsigned device_flags(unsigned affect)
 static int attach(struct vfctl_ctx *ctx, struct vfctl_hypervisor *self, const char *uuid,
 	const char *device_xml, unsigned affect)
 {
-	_domain_ virDomainPtr domain = NULL;
+	_cleanup_(free_domain) virDomainPtr domain = NULL;
 	int r = find_uuid(ctx, self, uuid, &domain);
 
 	if (r < 0)
@@ -328,7 +327,7 @@ static int detach_live(struct vfctl_ctx *ctx, struct vfctl_hypervisor *self,
 static int detach(struct vfctl_ctx *ctx, struct vfctl_hypervisor *self, const char *uuid,
 	const char *device_xml, unsigned affect, unsigned timeout_ms)
 {
-	_domain_ virDomainPtr domain = NULL;
+	_cleanup_(free_domain) virDomainPtr domain = NULL;
 	int r = find_uuid(ctx, self, uuid, &domain);
 
 	if (r < 0)
@@ -361,7 +360,7 @@ static int fail_agent(struct vfctl_ctx *ctx, const char *name)
 static int ask_agent(struct vfctl_ctx *ctx, struct vfctl_hypervisor *self, const char *name,
 	const char *command, unsigned timeout_s, char **ret_answer)
 {
-	_domain_ virDomainPtr domain = NULL;
+	_cleanup_(free_domain) virDomainPtr domain = NULL;
 	char *answer;
 	int r = dl_bind(ctx, SONAME_LIBVIRT_QEMU, qemu_symbols, ARRAY_SIZE(qemu_symbols));
 

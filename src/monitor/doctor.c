@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* All checks, with those that need plans and the journal -> what is wrong with this host. */
-#include "vfctl/doctor.h"
+#include "core/doctor.h"
 
 #include <errno.h>
 #include <fnmatch.h>
@@ -14,12 +14,12 @@
 #include "sriov/ops.h"
 #include "tuning/fdb.h"
 #include "tuning/irq.h"
-#include "vfctl/apply.h"
-#include "vfctl/findings.h"
-#include "vfctl/hook.h"
-#include "vfctl/identity.h"
-#include "vfctl/recover.h"
-#include "vfctl/workflow.h"
+#include "core/apply.h"
+#include "core/findings.h"
+#include "core/hook.h"
+#include "core/identity.h"
+#include "core/recover.h"
+#include "core/workflow.h"
 
 /* ---- what the snapshot alone does not tell ---- */
 
@@ -340,17 +340,14 @@ static void sort(struct vfctl_diagnosis *d)
 	d->worst = d->count ? d->v[0].severity : VFCTL_NOTE;
 }
 
-static void diagnosis_freep(struct vfctl_diagnosis **d)
-{
-	vfctl_diagnosis_free(*d);
-}
+DEFINE_FREEP(struct vfctl_diagnosis, vfctl_diagnosis_free)
 
 int vfctl_doctor_examine(struct vfctl_ctx *ctx, struct vfctl_snapshot *snapshot,
 	const struct vfctl_doctor_options *options, struct vfctl_diagnosis **ret)
 {
 	static const struct vfctl_doctor_options none = {0};
 	const struct vfctl_doctor_options *o = options ? options : &none;
-	_cleanup_(diagnosis_freep) struct vfctl_diagnosis *d = calloc(1, sizeof(*d));
+	_cleanup_(vfctl_diagnosis_freep) struct vfctl_diagnosis *d = calloc(1, sizeof(*d));
 	struct exam e = {.ctx = ctx, .snapshot = snapshot, .spec = o->spec, .spec_error = o->spec_error,
 		.spec_words = o->spec_words ? o->spec_words : "", .diagnosis = d};
 	struct subject of;
@@ -394,8 +391,8 @@ static int add_fdb(struct vfctl_ctx *ctx, const struct target *t, struct steps *
 static int plan_pf(struct vfctl_ctx *ctx, const char *pf, enum vfctl_fix fix, bool dry_run,
 	struct vfctl_change **ret_change)
 {
-	_change_ struct vfctl_change *change = NULL;
-	_target_ struct target t = NO_TARGET;
+	_cleanup_(vfctl_change_freep) struct vfctl_change *change = NULL;
+	_cleanup_(target_clear) struct target t = NO_TARGET;
 	const struct target_need need = {.dry_run = dry_run, .only = pf};
 	int r = target_open(ctx, pf, &need, &t);
 

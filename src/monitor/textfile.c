@@ -6,7 +6,7 @@
 #include "base/buf.h"
 #include "base/ctx.h"
 #include "host/host.h"
-#include "vfctl/doctor.h"
+#include "core/doctor.h"
 
 #define OPTION "--collector.textfile.directory"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* When to look at the host anew. Nothing is asked over and over: without an event nobody wakes. */
-#include "vfctl/watch.h"
+#include "core/watch.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -15,7 +15,7 @@
 
 #include "facts/snapshot/domains.h"
 #include "host/host.h"
-#include "vfctl/hostspec.h"
+#include "core/hostspec.h"
 
 #define QUIET_MS 100 /* a driver that probes makes many events at once */
 #define LONGEST_MS 1000
@@ -58,10 +58,7 @@ void vfctl_watch_close(struct vfctl_watch *w)
 	free(w);
 }
 
-static void close_watch(struct vfctl_watch **w)
-{
-	vfctl_watch_close(*w);
-}
+DEFINE_FREEP(struct vfctl_watch, vfctl_watch_close)
 
 /* ---- places ---- */
 
@@ -130,7 +127,7 @@ static int add_places(struct vfctl_ctx *ctx, struct vfctl_watch *w, const char *
 
 int vfctl_watch_open(struct vfctl_ctx *ctx, const char *host_yaml, struct vfctl_watch **ret)
 {
-	_cleanup_(close_watch) struct vfctl_watch *w = calloc(1, sizeof(*w));
+	_cleanup_(vfctl_watch_closep) struct vfctl_watch *w = calloc(1, sizeof(*w));
 	struct host *h = host_of(ctx);
 	int r;
 

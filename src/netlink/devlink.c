@@ -98,7 +98,7 @@ static int fail_answer(struct vfctl_ctx *ctx, const struct nl_devlink *d, const 
 static int ask_card(struct vfctl_ctx *ctx, const struct nl_devlink *d, uint8_t command, uint16_t flags,
 	const char *what, const uint16_t *mode, struct buf *ret_reply, uint16_t *ret_family)
 {
-	_nl_request_ struct nl_request rq = {0};
+	_cleanup_(nl_request_free) struct nl_request rq = {0};
 	struct nl_result result;
 	struct nlmsghdr *m;
 	int r = find_family(ctx, ret_family);
@@ -306,7 +306,7 @@ static int write_batch(struct vfctl_ctx *ctx, uint16_t family, const struct nl_d
 	struct nl_rate *rows, size_t count)
 {
 	struct nl_result results[BATCH];
-	_nl_request_ struct nl_request rq = {0};
+	_cleanup_(nl_request_free) struct nl_request rq = {0};
 	_buf_ struct buf reply = {0};
 	int r;
 

@@ -126,7 +126,7 @@ static int talk(struct vfctl_ctx *ctx, bool write, struct nl_coalesce *rows, siz
 	uint16_t family, struct buf *reply)
 {
 	_free_ struct nl_result *results = calloc(count + 1, sizeof(*results));
-	_nl_request_ struct nl_request rq = {0};
+	_cleanup_(nl_request_free) struct nl_request rq = {0};
 	int r;
 
 	for (size_t i = 0; i < count; i++)

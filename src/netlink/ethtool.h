@@ -3,7 +3,7 @@
 #define VFCTL_NETLINK_ETHTOOL_H
 
 #include "netlink/nl.h"
-#include "vfctl/tuning.h"
+#include "core/tuning.h"
 
 /* The interrupt moderation of one network device. */
 struct nl_coalesce {

@@ -43,7 +43,7 @@ static bool read_entry(const struct nlmsghdr *m, struct nl_fdb_entry *ret)
 int nl_fdb_read(struct vfctl_ctx *ctx, struct nl_fdb *ret)
 {
 	_cleanup_(nl_fdb_free) struct nl_fdb fdb = {0};
-	_nl_request_ struct nl_request rq = {0};
+	_cleanup_(nl_request_free) struct nl_request rq = {0};
 	_buf_ struct buf reply = {0};
 	struct nl_result result;
 	struct nlmsghdr *dump = nl_begin(&rq, RTM_GETNEIGH, NLM_F_DUMP, ROOM);
@@ -79,7 +79,7 @@ void nl_fdb_free(struct nl_fdb *fdb)
 
 int nl_fdb_set(struct vfctl_ctx *ctx, int ifindex, const struct vfctl_mac *mac, bool there)
 {
-	_nl_request_ struct nl_request rq = {0};
+	_cleanup_(nl_request_free) struct nl_request rq = {0};
 	_buf_ struct buf reply = {0};
 	struct nl_result result;
 	struct nlmsghdr *m = nl_begin(&rq, there ? RTM_NEWNEIGH : RTM_DELNEIGH,

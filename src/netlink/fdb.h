@@ -3,7 +3,7 @@
 #define VFCTL_NETLINK_FDB_H
 
 #include "netlink/nl.h"
-#include "vfctl/types.h"
+#include "core/types.h"
 
 /* An entry of a forwarding table: where a MAC is. */
 struct nl_fdb_entry {

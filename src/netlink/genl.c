@@ -43,7 +43,7 @@ static uint16_t family_in(const struct buf *reply)
 
 int genl_find_family(struct vfctl_ctx *ctx, const char *name, uint16_t *ret)
 {
-	_nl_request_ struct nl_request rq = {0};
+	_cleanup_(nl_request_free) struct nl_request rq = {0};
 	_buf_ struct buf reply = {0};
 	struct nl_result result;
 	struct nlmsghdr *m = genl_begin(&rq, GENL_ID_CTRL, CTRL_CMD_GETFAMILY, 0, FAMILY_ROOM);

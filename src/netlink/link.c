@@ -132,25 +132,28 @@ static bool is_link(const struct nlmsghdr *m)
 		mnl_nlmsg_get_payload_len(m) >= sizeof(struct ifinfomsg);
 }
 
-int nl_links_read(struct vfctl_ctx *ctx, struct nl_links *ret_links)
+/* @name NULL: all of this network namespace. */
+static int ask_links(struct vfctl_ctx *ctx, const char *name, struct nl_links *ret_links)
 {
 	_cleanup_(nl_links_free) struct nl_links links = {0};
-	_nl_request_ struct nl_request rq = {0};
+	_cleanup_(nl_request_free) struct nl_request rq = {0};
 	_buf_ struct buf reply = {0};
 	struct nl_result result;
-	struct nlmsghdr *dump = nl_begin(&rq, RTM_GETLINK, NLM_F_DUMP, REQUEST_ROOM);
+	struct nlmsghdr *get = nl_begin(&rq, RTM_GETLINK, name ? 0 : NLM_F_DUMP, REQUEST_ROOM);
 	const struct nlmsghdr *m;
 	size_t at = 0;
 	int r;
 
-	if (!dump)
+	if (!get)
 		return ctx_oom(ctx);
-	put_getlink(dump, 0, RTEXT_FILTER_SKIP_STATS);
-	nl_end(&rq, dump);
+	put_getlink(get, 0, RTEXT_FILTER_SKIP_STATS);
+	if (name)
+		mnl_attr_put_strz(get, IFLA_IFNAME, name);
+	nl_end(&rq, get);
 	r = nl_talk(ctx, NETLINK_ROUTE, &rq, &reply, &result);
 	if (r < 0 || result.error < 0)
-		return r < 0 ? r : ctx_fail(ctx, result.error, "list network devices: %s",
-			strerror(-result.error));
+		return r < 0 ? r : ctx_fail(ctx, result.error, "read network device%s%s: %s",
+			name ? " " : "s", name ? name : "", strerror(-result.error));
 	while ((m = nl_next(&reply, &at))) {
 		if (!is_link(m))
 			continue;
@@ -161,6 +164,18 @@ int nl_links_read(struct vfctl_ctx *ctx, struct nl_links *ret_links)
 	}
 	*ret_links = steal(links);
 	return 0;
+}
+
+int nl_links_read(struct vfctl_ctx *ctx, struct nl_links *ret_links)
+{
+	return ask_links(ctx, NULL, ret_links);
+}
+
+int nl_link_read(struct vfctl_ctx *ctx, const char *name, struct nl_links *ret_link)
+{
+	if (strlen(name) >= NL_NAME)
+		return -ENODEV;
+	return ask_links(ctx, name, ret_link);
 }
 
 void nl_links_free(struct nl_links *links)
@@ -376,7 +391,7 @@ static int read_vfs_message(const struct nlmsghdr *m, struct nl_vfs *vfs)
 int nl_vfs_read(struct vfctl_ctx *ctx, int ifindex, struct nl_vfs *ret_vfs)
 {
 	_cleanup_(nl_vfs_free) struct nl_vfs vfs = {0};
-	_nl_request_ struct nl_request rq = {0};
+	_cleanup_(nl_request_free) struct nl_request rq = {0};
 	_buf_ struct buf reply = {0};
 	struct nl_result result;
 	struct nlmsghdr *get = nl_begin(&rq, RTM_GETLINK, 0, REQUEST_ROOM);
@@ -541,7 +556,7 @@ int nl_vfs_write(struct vfctl_ctx *ctx, int ifindex, struct nl_vf_set *rows, siz
 	for (size_t done = 0; done < count;) {
 		size_t batch = count - done < BATCH ? count - done : BATCH;
 		struct nl_result results[BATCH];
-		_nl_request_ struct nl_request rq = {0};
+		_cleanup_(nl_request_free) struct nl_request rq = {0};
 		_buf_ struct buf reply = {0};
 		int r = 0;
 
@@ -563,7 +578,7 @@ int nl_vfs_write(struct vfctl_ctx *ctx, int ifindex, struct nl_vf_set *rows, siz
 
 int nl_link_set_master(struct vfctl_ctx *ctx, int ifindex, int master)
 {
-	_nl_request_ struct nl_request rq = {0};
+	_cleanup_(nl_request_free) struct nl_request rq = {0};
 	_buf_ struct buf reply = {0};
 	struct nl_result result;
 	struct nlmsghdr *m = nl_begin(&rq, RTM_SETLINK, 0, REQUEST_ROOM);

@@ -3,7 +3,7 @@
 #define VFCTL_NETLINK_LINK_H
 
 #include "netlink/nl.h"
-#include "vfctl/vfattr.h"
+#include "core/vfattr.h"
 
 #define NL_NAME 16
 #define NL_ADDRESS 32
@@ -33,6 +33,8 @@ struct nl_links {
  */
 int nl_links_read(struct vfctl_ctx *ctx, struct nl_links *ret_links);
 void nl_links_free(struct nl_links *links);
+/* One of them; -ENODEV: there is none of that name. */
+int nl_link_read(struct vfctl_ctx *ctx, const char *name, struct nl_links *ret_link);
 
 /* What the kernel reports of one VF; the mask says which members it did report. */
 struct nl_vf {

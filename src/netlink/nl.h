@@ -25,7 +25,6 @@ struct nl_request {
 struct nlmsghdr *nl_begin(struct nl_request *rq, uint16_t type, uint16_t flags, size_t room);
 void nl_end(struct nl_request *rq, struct nlmsghdr *m);
 void nl_request_free(struct nl_request *rq);
-#define _nl_request_ _cleanup_(nl_request_free)
 
 /* One answer: the errno of message @seq, and the kernel's own words ("" if none). */
 struct nl_result {

@@ -57,7 +57,7 @@ static int unsupported(struct vfctl_ctx *ctx)
 
 static int find_rdma(struct vfctl_ctx *ctx, const char *device, struct found *ret)
 {
-	_nl_request_ struct nl_request rq = {0};
+	_cleanup_(nl_request_free) struct nl_request rq = {0};
 	_buf_ struct buf reply = {0};
 	struct nlmsghdr *dump = nl_begin(&rq, TYPE(GET), NLM_F_DUMP, ROOM);
 	struct found f = {.dim = DIM_UNKNOWN};
@@ -96,7 +96,7 @@ int nl_rdma_adaptive_read(struct vfctl_ctx *ctx, const char *device, bool *ret_o
 
 int nl_rdma_adaptive_write(struct vfctl_ctx *ctx, const char *device, bool on)
 {
-	_nl_request_ struct nl_request rq = {0};
+	_cleanup_(nl_request_free) struct nl_request rq = {0};
 	_buf_ struct buf reply = {0};
 	struct nl_result result;
 	struct nlmsghdr *m;

@@ -85,7 +85,7 @@ static int read_table(struct vfctl_ctx *ctx, const char *path,
 
 int routes_read(struct vfctl_ctx *ctx, struct routes *ret)
 {
-	_routes_ struct routes routes = {0};
+	_cleanup_(routes_clear) struct routes routes = {0};
 	int r = read_table(ctx, "/proc/net/route", parse_route4, &routes);
 
 	if (r == 0)

@@ -20,7 +20,6 @@ struct routes {
 /* What is not there gives none. @return 0; -ENOMEM. */
 int routes_read(struct vfctl_ctx *ctx, struct routes *ret);
 void routes_clear(struct routes *routes);
-#define _routes_ _cleanup_(routes_clear)
 
 /*
  * A network device, and all that stands on it: its VLANs, the bond or bridge that it is a port of, what

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "core/inventory.h"
 #include "host/host.h"
 #include "pci/config.h"
 #include "pci/device.h"
@@ -131,4 +132,17 @@ enum vfctl_acs pci_acs_of_path(struct vfctl_ctx *ctx, const struct vfctl_bdf *pf
 		acs = VFCTL_ACS_UNKNOWN;
 	return (acs == VFCTL_ACS_ABSENT || acs == VFCTL_ACS_UNKNOWN) && is_overridden(ctx)
 		? VFCTL_ACS_OVERRIDDEN : acs;
+}
+
+const char *vfctl_acs_name(enum vfctl_acs acs)
+{
+	static const char *const names[] = {
+		[VFCTL_ACS_UNKNOWN] = "unknown",
+		[VFCTL_ACS_ON] = "on",
+		[VFCTL_ACS_OFF] = "off",
+		[VFCTL_ACS_ABSENT] = "absent",
+		[VFCTL_ACS_OVERRIDDEN] = "overridden",
+	};
+
+	return (size_t)acs < ARRAY_SIZE(names) ? names[acs] : "unknown";
 }

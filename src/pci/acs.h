@@ -3,7 +3,7 @@
 #define VFCTL_PCI_ACS_H
 
 #include "base/ctx.h"
-#include "vfctl/inventory.h"
+#include "core/inventory.h"
 
 /*
  * Whether the ports above a PF send everything that its VFs do through the IOMMU (PCI Express base

@@ -201,24 +201,35 @@ bool pci_driver_is_vfio(const char *driver)
 	return strstr(driver, "vfio") != NULL;
 }
 
+/* -ENOENT or -ENODEV if @driver does not have the function, whatever its link says. */
+static int unbind_from(struct vfctl_ctx *ctx, const struct vfctl_bdf *bdf, const char *driver)
+{
+	/* Taking an open device from vfio-pci waits until it is closed: with a deadline. */
+	return pci_driver_is_vfio(driver)
+		? host_write_slow(ctx, TEXT(bdf), PCI_SYSFS "%s/driver/unbind", TEXT(bdf))
+		: host_write(ctx, TEXT(bdf), PCI_SYSFS "%s/driver/unbind", TEXT(bdf));
+}
+
+/*
+ * The link "driver" also appears while a probe is under way that will fail (really_probe() in
+ * drivers/base/dd.c). A driver that udev loads for new VFs is tried on each VF, also on those that
+ * it may not have; then unbinding fails, and the link may be there again a moment later.
+ */
 int pci_unbind(struct vfctl_ctx *ctx, const struct vfctl_bdf *bdf)
 {
-	char driver[PCI_DRIVER_NAME];
-	int r = pci_driver(ctx, bdf, driver);
+	for (int tries = 1;; tries++) {
+		char driver[PCI_DRIVER_NAME];
+		int r = pci_driver(ctx, bdf, driver);
 
-	if (r < 0 || !driver[0])
-		return r;
-	/* Taking an open device from vfio-pci waits until it is closed: with a deadline. */
-	if (pci_driver_is_vfio(driver))
-		r = host_write_slow(ctx, TEXT(bdf), PCI_SYSFS "%s/driver/unbind", TEXT(bdf));
-	else
-		r = host_write(ctx, TEXT(bdf), PCI_SYSFS "%s/driver/unbind", TEXT(bdf));
-	/* A probe that was just under way has failed, or somebody was faster: that will do. */
-	if ((r == -ENOENT || r == -ENODEV) && pci_driver(ctx, bdf, driver) == 0 && !driver[0]) {
+		if (r < 0 || !driver[0])
+			return r;
+		r = unbind_from(ctx, bdf, driver);
+		if ((r != -ENOENT && r != -ENODEV) || tries == PROBE_TRIES)
+			return r;
 		ctx_clear(ctx);
-		return 0;
+		if (tries > 1)
+			host_sleep_ms(ctx, PROBE_WAIT_MS);
 	}
-	return r;
 }
 
 bool pci_driver_is_here(struct vfctl_ctx *ctx, const char *driver)

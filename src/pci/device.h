@@ -4,7 +4,7 @@
 
 #include "base/ctx.h"
 #include "base/op.h"
-#include "vfctl/types.h"
+#include "core/types.h"
 
 #define PCI_SYSFS "/sys/bus/pci/devices/"
 #define PCI_DRIVER_NAME 32

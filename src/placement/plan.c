@@ -7,10 +7,7 @@
 /* The searches end after so much of the time, should it come to that; the rest is for reasons. */
 #define SEARCH_PERCENT 60
 
-static void free_plan(struct vfctl_plan **plan)
-{
-	vfctl_plan_free(*plan);
-}
+DEFINE_FREEP(struct vfctl_plan, vfctl_plan_free)
 
 /* ---- input ---- */
 
@@ -174,11 +171,11 @@ int plan_make(struct vfctl_ctx *ctx, const struct vfctl_host_model *model,
 	const struct vfctl_request *requests, size_t count,
 	const struct vfctl_plan_options *options, bool any_place, struct vfctl_plan **ret)
 {
-	_cleanup_(free_plan) struct vfctl_plan *plan = NULL;
+	_cleanup_(vfctl_plan_freep) struct vfctl_plan *plan = NULL;
 	struct search_limits limits = search_limits_of(options);
 	uint64_t begun = search_now_ms(), until = limits.deadline_ms;
 	struct search_result result = {0};
-	_site_ struct capacity *capacity = NULL;
+	_cleanup_(capacity_freep) struct capacity *capacity = NULL;
 	int r = check_input(ctx, model, requests, count);
 
 	if (until > begun)

@@ -12,10 +12,7 @@ void vfctl_rebalance_free(struct vfctl_rebalance *rebalance)
 	free(rebalance);
 }
 
-static void free_rebalance(struct vfctl_rebalance **rebalance)
-{
-	vfctl_rebalance_free(*rebalance);
-}
+DEFINE_FREEP(struct vfctl_rebalance, vfctl_rebalance_free)
 
 struct rebalancing {
 	struct vfctl_ctx *ctx;
@@ -345,7 +342,7 @@ static void keep_own_vfs(const struct rebalancing *b, struct vfctl_rebalance *r)
 static int make_result(const struct rebalancing *b, const struct search_result *result,
 	struct vfctl_rebalance **ret)
 {
-	_cleanup_(free_rebalance) struct vfctl_rebalance *made = calloc(1, sizeof(*made));
+	_cleanup_(vfctl_rebalance_freep) struct vfctl_rebalance *made = calloc(1, sizeof(*made));
 	int r;
 
 	if (made) {

@@ -34,11 +34,7 @@ static void free_job(struct agent_job *job)
 	free(job);
 }
 
-static void job_freep(struct agent_job **job)
-{
-	free_job(*job);
-}
-#define _job_ _cleanup_(job_freep)
+DEFINE_FREEP(struct agent_job, free_job)
 
 static int ask_agent(struct agent_job *job, const struct buf *command, struct json **ret)
 {
@@ -140,7 +136,7 @@ static int status_of(struct agent_job *job, struct buf *out, struct buf *err)
 static int new_job(struct vfctl_ctx *ctx, struct vfctl_hypervisor *hypervisor, const char *domain,
 	struct agent_job **ret)
 {
-	_job_ struct agent_job *job = calloc(1, sizeof(*job));
+	_cleanup_(free_jobp) struct agent_job *job = calloc(1, sizeof(*job));
 
 	if (!job)
 		return ctx_oom(ctx);
@@ -191,7 +187,7 @@ int agent_start(struct vfctl_ctx *ctx, struct vfctl_hypervisor *hypervisor, cons
 	struct agent_job **ret)
 {
 	const struct buf none = {0};
-	_job_ struct agent_job *job = NULL;
+	_cleanup_(free_jobp) struct agent_job *job = NULL;
 	int r = new_job(ctx, hypervisor, domain, &job);
 
 	if (r < 0)
@@ -263,7 +259,7 @@ int agent_run(struct vfctl_ctx *ctx, struct vfctl_hypervisor *hypervisor, const 
 	struct buf *ret_err, int *ret_status)
 {
 	int64_t end = files_now_ms() + timeout_ms;
-	_job_ struct agent_job *job = NULL;
+	_cleanup_(free_jobp) struct agent_job *job = NULL;
 	int r = new_job(ctx, hypervisor, domain, &job);
 
 	if (r == 0)

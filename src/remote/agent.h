@@ -4,7 +4,7 @@
 
 #include "base/buf.h"
 #include "base/ctx.h"
-#include "vfctl/hypervisor.h"
+#include "core/hypervisor.h"
 
 /*
  * Programs in a guest, by its agent: guest-exec and guest-exec-status of qemu-ga (QEMU,

@@ -13,7 +13,6 @@ struct argv {
 };
 void argv_add(struct argv *a, const char *fmt, ...) _printf_(2, 3);
 void argv_clear(struct argv *a);
-#define _argv_ _cleanup_(argv_clear)
 
 /* The arguments as a person would write them in a shell. */
 char *argv_text(char *const argv[]);

@@ -445,7 +445,7 @@ static int input_file(const struct place *p, const char *input, int *ret)
 int place_run(struct place *p, char *const argv[], const char *input, unsigned timeout_ms,
 	struct place_output *ret)
 {
-	_place_output_ struct place_output o = {0};
+	_cleanup_(place_output_clear) struct place_output o = {0};
 	_strv_ char **wrapped = NULL;
 	_close_ int in = -1;
 	int r = cancelled(p);

@@ -5,7 +5,7 @@
 #include "base/buf.h"
 #include "base/ctx.h"
 #include "remote/endpoint.h"
-#include "vfctl/hypervisor.h"
+#include "core/hypervisor.h"
 
 /*
  * Where programs are run: this host, a network namespace of it, a host reached by ssh, a guest by
@@ -31,7 +31,6 @@ struct place_output {
 	int status; /* of its exit; 128 + N: ended by signal N */
 };
 void place_output_clear(struct place_output *o);
-#define _place_output_ _cleanup_(place_output_clear)
 /* The first line that says something, of its errors or else of its output; "" none. Cut at @size. */
 void place_output_words(const struct place_output *o, char *buf, size_t size);
 

@@ -6,7 +6,7 @@
 
 #include "host/host.h"
 #include "remote/argv.h"
-#include "vfctl/cpuset.h"
+#include "core/cpuset.h"
 
 #define RUN_MS 15000
 #define LINK_MS 20000
@@ -31,7 +31,7 @@ static int run_settings(struct place *p, const char *input, struct place_output 
 
 static int read_file(struct place *p, const char *path, char **ret)
 {
-	_place_output_ struct place_output o = {0};
+	_cleanup_(place_output_clear) struct place_output o = {0};
 	char *argv[] = {"cat", (char *)path, NULL};
 	int r = run_settings(p, NULL, &o, argv);
 
@@ -112,7 +112,7 @@ static int coalescing_value(struct place *p, const char *shown, const char *devi
 
 static int show_coalescing(struct place *p, const char *device, char **ret)
 {
-	_place_output_ struct place_output o = {0};
+	_cleanup_(place_output_clear) struct place_output o = {0};
 	char *argv[] = {"ethtool", "-c", (char *)device, NULL};
 	int r = run_settings(p, NULL, &o, argv);
 
@@ -135,7 +135,7 @@ static int name_what_can_be_set(struct place *p, const char *device, char *io_va
 {
 	_free_ char *path = str_format("/sys/class/net/%s/device/driver", device);
 	char *argv[] = {"readlink", path, NULL};
-	_place_output_ struct place_output o = {0};
+	_cleanup_(place_output_clear) struct place_output o = {0};
 	int r = path ? place_run(p, argv, NULL, RUN_MS, &o) : ctx_oom(p->ctx);
 	const char *slash;
 
@@ -219,7 +219,7 @@ static const char *next_pair(const char *text, struct pair *ret)
 
 int settings_names(struct vfctl_ctx *ctx, const char *text, char ***ret)
 {
-	_argv_ struct argv names = {0};
+	_cleanup_(argv_clear) struct argv names = {0};
 	struct pair pair;
 
 	while ((text = next_pair(text, &pair)))
@@ -232,8 +232,8 @@ int settings_names(struct vfctl_ctx *ctx, const char *text, char ***ret)
 
 static int write_coalescing(struct place *p, const char *device, const char *text)
 {
-	_place_output_ struct place_output o = {0};
-	_argv_ struct argv argv = {0};
+	_cleanup_(place_output_clear) struct place_output o = {0};
+	_cleanup_(argv_clear) struct argv argv = {0};
 	struct pair pair;
 
 	argv_add(&argv, "ethtool");
@@ -249,9 +249,9 @@ static int write_coalescing(struct place *p, const char *device, const char *tex
 
 static int write_governor(struct place *p, const char *value)
 {
-	_place_output_ struct place_output o = {0};
+	_cleanup_(place_output_clear) struct place_output o = {0};
 	_free_ char *online = NULL;
-	_argv_ struct argv argv = {0};
+	_cleanup_(argv_clear) struct argv argv = {0};
 	struct vfctl_cpuset cpus = {0};
 	int r = read_file(p, "/sys/devices/system/cpu/online", &online);
 
@@ -291,7 +291,7 @@ static int await_link(struct place *p, const char *device)
 
 static int write_one(struct place *p, const char *device, const struct pair *pair)
 {
-	_place_output_ struct place_output o = {0};
+	_cleanup_(place_output_clear) struct place_output o = {0};
 	char *mtu[] = {"ip", "link", "set", "dev", (char *)device, "mtu", (char *)pair->value, NULL};
 	_free_ char *path = str_format("/sys/class/net/%s/mode", device);
 	char *tee[] = {"tee", path, NULL};
@@ -390,7 +390,7 @@ static bool is_gone(struct place *p, const char *device)
 {
 	_free_ char *path = str_format("/sys/class/net/%s", device);
 	char *test[] = {"test", "-e", path, NULL};
-	_place_output_ struct place_output o = {0};
+	_cleanup_(place_output_clear) struct place_output o = {0};
 	int r = path ? place_run(p, test, NULL, RUN_MS, &o) : -ENOMEM;
 
 	return r == -ENODEV || (r == 0 && o.status == 1);
@@ -436,11 +436,6 @@ static int revert_settings(struct vfctl_ctx *ctx, const struct op *op)
 	return r;
 }
 
-const struct op_type op_bench_settings = {
-	.name = "bench-settings",
-	.nature = OP_UNDOABLE,
-	.asks_libvirt_of = SETTINGS_OF_GUEST,
-	.observe_one = observe_settings,
-	.apply_one = apply_settings,
-	.revert_one = revert_settings,
-};
+OP_ONE_BY_ONE(bench_settings, observe_settings, apply_settings, revert_settings)
+const struct op_type op_bench_settings = {.name = "bench-settings", OP_CALLS(bench_settings),
+	.nature = OP_UNDOABLE, .asks_libvirt_of = SETTINGS_OF_GUEST};

@@ -44,8 +44,8 @@ static int run_wg(struct place *p, const char *input, char *answer, size_t size,
 	_printf_(5, 6);
 static int run_wg(struct place *p, const char *input, char *answer, size_t size, const char *fmt, ...)
 {
-	_place_output_ struct place_output o = {0};
-	_argv_ struct argv argv = {0};
+	_cleanup_(place_output_clear) struct place_output o = {0};
+	_cleanup_(argv_clear) struct argv argv = {0};
 	char line[512], *rest = line, *word;
 	va_list args;
 	int r;
@@ -162,7 +162,7 @@ static int with_end(struct vfctl_ctx *ctx, const struct op *op,
 static int is_there(struct place *p, void *data)
 {
 	char *argv[] = {"ip", "link", "show", "dev", p->end->device, NULL};
-	_place_output_ struct place_output o = {0};
+	_cleanup_(place_output_clear) struct place_output o = {0};
 	int r = place_run(p, argv, NULL, RUN_MS, &o);
 
 	if (r < 0 && r != -ENODEV)
@@ -198,12 +198,6 @@ static int revert_tunnel(struct vfctl_ctx *ctx, const struct op *op)
 	return with_end(ctx, op, take_down, NULL);
 }
 
-const struct op_type op_bench_tunnel = {
-	.name = "bench-tunnel",
-	.nature = OP_UNDOABLE,
-	.volatile_ = true,
-	.asks_libvirt_of = SETTINGS_OF_GUEST,
-	.observe_one = observe_tunnel,
-	.apply_one = apply_tunnel,
-	.revert_one = revert_tunnel,
-};
+OP_ONE_BY_ONE(bench_tunnel, observe_tunnel, apply_tunnel, revert_tunnel)
+const struct op_type op_bench_tunnel = {.name = "bench-tunnel", OP_CALLS(bench_tunnel),
+	.nature = OP_UNDOABLE, .volatile_ = true, .asks_libvirt_of = SETTINGS_OF_GUEST};

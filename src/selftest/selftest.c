@@ -44,10 +44,7 @@ void vfctl_selftest_close(struct vfctl_selftest *t)
 	free(t);
 }
 
-static void close_selftestp(struct vfctl_selftest **t)
-{
-	vfctl_selftest_close(*t);
-}
+DEFINE_FREEP(struct vfctl_selftest, vfctl_selftest_close)
 
 /* ---- may it be tested? ---- */
 
@@ -206,7 +203,7 @@ int vfctl_selftest_open(struct vfctl_ctx *ctx, const char *pf, unsigned flags,
 	struct vfctl_selftest **ret)
 {
 	const struct target_need need = {.dry_run = flags & VFCTL_SELFTEST_DRY_RUN, .alone = true};
-	_cleanup_(close_selftestp) struct vfctl_selftest *t = calloc(1, sizeof(*t));
+	_cleanup_(vfctl_selftest_closep) struct vfctl_selftest *t = calloc(1, sizeof(*t));
 	int r;
 
 	if (!t)

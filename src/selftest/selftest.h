@@ -4,8 +4,8 @@
 
 #include "change/target.h"
 #include "drivers/driver.h"
-#include "vfctl/selftest.h"
-#include "vfctl/tuning.h"
+#include "core/selftest.h"
+#include "core/tuning.h"
 
 /* What the tables say that comes of a trial. */
 enum expectation { EXPECT_NOTHING, EXPECT_TAKEN, EXPECT_REFUSED };

@@ -57,7 +57,7 @@ static int check_connections(struct vfctl_ctx *ctx, const struct vfctl_pf *pf, c
 
 int selftest_check_traffic(struct vfctl_ctx *ctx, const struct vfctl_pf *pf)
 {
-	_routes_ struct routes routes = {0};
+	_cleanup_(routes_clear) struct routes routes = {0};
 	_strv_ char **names = NULL;
 	const char *through;
 	int r = pf->netdev[0] ? routes_read(ctx, &routes) : 0;
@@ -87,7 +87,7 @@ int selftest_check_pf_idle(struct vfctl_ctx *ctx, const struct vfctl_pf *pf)
 
 int selftest_check_idle(struct vfctl_selftest *t)
 {
-	_snapshot_ struct vfctl_snapshot *now = NULL;
+	_cleanup_(vfctl_snapshot_freep) struct vfctl_snapshot *now = NULL;
 	const struct vfctl_pf *pf = NULL;
 	int r = vfctl_snapshot_read(t->ctx, t->bdf, &now);
 

@@ -16,7 +16,7 @@
 #include "sriov/inventory.h"
 #include "sriov/nvme.h"
 #include "sriov/ops.h"
-#include "vfctl/sriov.h"
+#include "core/sriov.h"
 
 #define LINK_WAIT_MS 200
 #define LINK_TRIES 75
@@ -103,7 +103,7 @@ int selftest_carry_out(struct vfctl_selftest *t, struct vfctl_change *change)
 int selftest_first_vf(struct vfctl_selftest *t, struct vfctl_inventory **ret_inventory,
 	const struct vfctl_vf **ret_vf)
 {
-	_inventory_ struct vfctl_inventory *inv = NULL;
+	_cleanup_(vfctl_inventory_freep) struct vfctl_inventory *inv = NULL;
 	const struct vfctl_pf *pf;
 	int r = vfctl_inventory_read(t->ctx, t->bdf, &inv);
 
@@ -229,7 +229,7 @@ void selftest_try_destroy(struct vfctl_selftest *t, struct trial *x)
 /* A guest gets a whole group: what shares one with a VF could be reached from it. */
 void selftest_try_groups(struct vfctl_selftest *t, struct trial *x)
 {
-	_inventory_ struct vfctl_inventory *inv = NULL;
+	_cleanup_(vfctl_inventory_freep) struct vfctl_inventory *inv = NULL;
 	const struct vfctl_pf *pf = NULL;
 	uint32_t shared = 0;
 	int r = vfctl_inventory_read(t->ctx, t->bdf, &inv);
@@ -266,7 +266,7 @@ void selftest_try_groups(struct vfctl_selftest *t, struct trial *x)
 static bool wait_for_link(struct vfctl_selftest *t)
 {
 	for (int tries = 0; tries < LINK_TRIES && !t->ctx->cancelled; tries++) {
-		_inventory_ struct vfctl_inventory *inv = NULL;
+		_cleanup_(vfctl_inventory_freep) struct vfctl_inventory *inv = NULL;
 		const struct vfctl_pf *pf;
 		int r = vfctl_inventory_read(t->ctx, t->bdf, &inv);
 
@@ -282,7 +282,7 @@ static bool wait_for_link(struct vfctl_selftest *t)
 /* What a driver takes and never tells of cannot be held against what it was given. */
 static void say_unreported(struct vfctl_selftest *t, struct trial *x)
 {
-	_inventory_ struct vfctl_inventory *inv = NULL;
+	_cleanup_(vfctl_inventory_freep) struct vfctl_inventory *inv = NULL;
 	const struct vfctl_vf *vf;
 
 	if (selftest_first_vf(t, &inv, &vf) == 0 && x->attrs.mask & ~vf->attrs.mask)
@@ -293,7 +293,7 @@ static void say_unreported(struct vfctl_selftest *t, struct trial *x)
 
 void selftest_try_attrs(struct vfctl_selftest *t, struct trial *x)
 {
-	_inventory_ struct vfctl_inventory *inv = NULL;
+	_cleanup_(vfctl_inventory_freep) struct vfctl_inventory *inv = NULL;
 	_free_ char *name = str_format("%s/0", t->bdf);
 	const struct vfctl_set_item item = {.vf = name, .attrs = x->attrs};
 	struct vfctl_change *change = NULL;
@@ -344,7 +344,7 @@ void selftest_try_refused_mac(struct vfctl_selftest *t, struct trial *x)
 {
 	struct nl_vf_set row = {.bits = VFCTL_ATTR_MAC, .attrs = {.mask = VFCTL_ATTR_MAC,
 		.mac = {{0x01, 0x00, 0x5e, 0x76, 0x66, 0x63}}}};
-	_inventory_ struct vfctl_inventory *inv = NULL;
+	_cleanup_(vfctl_inventory_freep) struct vfctl_inventory *inv = NULL;
 	const struct vfctl_vf *vf;
 
 	if (find_vf(t, x, &inv, &vf))
@@ -378,7 +378,7 @@ static int try_vectors(struct vfctl_selftest *t, const struct vfctl_vf *vf, unsi
 
 void selftest_try_msix(struct vfctl_selftest *t, struct trial *x)
 {
-	_inventory_ struct vfctl_inventory *inv = NULL;
+	_cleanup_(vfctl_inventory_freep) struct vfctl_inventory *inv = NULL;
 	const struct vfctl_vf *vf;
 	int r = 0;
 
@@ -396,7 +396,7 @@ void selftest_try_msix(struct vfctl_selftest *t, struct trial *x)
 
 static int bind_trial(struct vfctl_selftest *t, enum vfctl_vf_driver driver, struct vfctl_change **ret)
 {
-	_change_ struct vfctl_change *change = NULL;
+	_cleanup_(vfctl_change_freep) struct vfctl_change *change = NULL;
 	_free_ char *target = str_format("%s/0", t->bdf);
 	int r = target ? change_new(t->ctx, &change) : ctx_oom(t->ctx);
 
@@ -430,7 +430,7 @@ static bool cannot_bind(struct vfctl_selftest *t, struct trial *x, const struct 
 
 void selftest_try_driver(struct vfctl_selftest *t, struct trial *x)
 {
-	_inventory_ struct vfctl_inventory *inv = NULL;
+	_cleanup_(vfctl_inventory_freep) struct vfctl_inventory *inv = NULL;
 	struct vfctl_change *change = NULL;
 	const struct vfctl_vf *vf;
 	double start;
@@ -454,7 +454,7 @@ void selftest_try_driver(struct vfctl_selftest *t, struct trial *x)
 /* A reset may not take a VF's identity: the next guest would have another. */
 void selftest_try_reset(struct vfctl_selftest *t, struct trial *x)
 {
-	_inventory_ struct vfctl_inventory *inv = NULL, *after = NULL;
+	_cleanup_(vfctl_inventory_freep) struct vfctl_inventory *inv = NULL, *after = NULL;
 	const struct vfctl_vf *vf, *now;
 	double start;
 	int r;

@@ -115,7 +115,7 @@ static int read_scalar(struct parser *p, const yaml_event_t *event, struct doc_n
 {
 	const char *value = (const char *)event->data.scalar.value;
 	size_t len = event->data.scalar.length;
-	_doc_ struct doc_node *node = NULL;
+	_cleanup_(doc_freep) struct doc_node *node = NULL;
 	int r;
 
 	/* "\0" in quotes would cut the text short for everyone behind us. */
@@ -139,7 +139,7 @@ static int read_node(struct parser *p, const yaml_event_t *event, unsigned depth
 static int read_list(struct parser *p, const yaml_event_t *start, unsigned depth,
 	struct doc_node **ret)
 {
-	_doc_ struct doc_node *list = NULL;
+	_cleanup_(doc_freep) struct doc_node *list = NULL;
 	int r = new_node(p, start, DOC_LIST, &list);
 
 	while (r == 0) {
@@ -164,7 +164,7 @@ static int read_list(struct parser *p, const yaml_event_t *start, unsigned depth
 static int read_key(struct parser *p, const yaml_event_t *event,
 	const struct doc_node *map, struct doc_node **ret)
 {
-	_doc_ struct doc_node *key = NULL;
+	_cleanup_(doc_freep) struct doc_node *key = NULL;
 	int r;
 
 	if (event->type != YAML_SCALAR_EVENT)
@@ -185,7 +185,7 @@ static int read_pair(struct parser *p, const yaml_event_t *key_event, unsigned d
 	struct doc_node *map)
 {
 	_cleanup_(event_clear) yaml_event_t event = {0};
-	_doc_ struct doc_node *key = NULL;
+	_cleanup_(doc_freep) struct doc_node *key = NULL;
 	int r;
 
 	if (!array_grow(map->keys, map->count) || !array_grow(map->items, map->count))
@@ -203,7 +203,7 @@ static int read_pair(struct parser *p, const yaml_event_t *key_event, unsigned d
 static int read_map(struct parser *p, const yaml_event_t *start, unsigned depth,
 	struct doc_node **ret)
 {
-	_doc_ struct doc_node *map = NULL;
+	_cleanup_(doc_freep) struct doc_node *map = NULL;
 	int r = new_node(p, start, DOC_MAP, &map);
 
 	while (r == 0) {
@@ -269,7 +269,7 @@ static int skip_event(struct parser *p, yaml_event_type_t type, const char *othe
 static int read_stream(struct parser *p, struct doc_node **ret)
 {
 	_cleanup_(event_clear) yaml_event_t event = {0};
-	_doc_ struct doc_node *node = NULL;
+	_cleanup_(doc_freep) struct doc_node *node = NULL;
 	int r;
 
 	r = skip_event(p, YAML_STREAM_START_EVENT, "it is not YAML");

@@ -3,6 +3,7 @@
 #define VFCTL_SPEC_DOC_H
 
 #include "base/ctx.h"
+#include "base/util.h"
 
 /*
  * A YAML document as a tree with places, all scalars as text: what they mean is for the
@@ -47,10 +48,6 @@ int doc_merge(struct vfctl_ctx *ctx, struct doc_node *into, struct doc_node *fro
 int doc_lines(struct vfctl_ctx *ctx, const struct doc_node *root, char **ret);
 
 void doc_free(struct doc_node *node);
-static inline void doc_freep(struct doc_node **node)
-{
-	doc_free(*node);
-}
-#define _doc_ _cleanup_(doc_freep)
+DEFINE_FREEP(struct doc_node, doc_free)
 
 #endif

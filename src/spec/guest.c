@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "vfctl/guest.h"
+#include "core/guest.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -48,10 +48,7 @@ void vfctl_guest_free(struct vfctl_guest *guest)
 	free(guest);
 }
 
-static void free_guest(struct vfctl_guest **guest)
-{
-	vfctl_guest_free(*guest);
-}
+DEFINE_FREEP(struct vfctl_guest, vfctl_guest_free)
 
 uint32_t vfctl_guest_vf_total(const struct vfctl_guest *guest)
 {
@@ -376,8 +373,8 @@ int vfctl_guest_parse(struct vfctl_ctx *ctx, const char *file, const char *text,
 {
 	struct reader r = {.ctx = ctx, .path = ""};
 	const struct doc_node *seen[ARRAY_SIZE(guest_keys)] = {0};
-	_cleanup_(free_guest) struct vfctl_guest *guest = NULL;
-	_doc_ struct doc_node *root = NULL;
+	_cleanup_(vfctl_guest_freep) struct vfctl_guest *guest = NULL;
+	_cleanup_(doc_freep) struct doc_node *root = NULL;
 	int error;
 
 	error = doc_parse(ctx, file, text, len, VFCTL_GUEST_FILE_MAX, &root);
@@ -404,7 +401,7 @@ int vfctl_guest_new(struct vfctl_ctx *ctx, const char *name, uint32_t vcpus,
 	uint64_t memory_bytes, struct vfctl_guest **ret)
 {
 	const struct doc_node *seen[ARRAY_SIZE(guest_keys)] = {0};
-	_cleanup_(free_guest) struct vfctl_guest *guest = NULL;
+	_cleanup_(vfctl_guest_freep) struct vfctl_guest *guest = NULL;
 	struct reader r = {.ctx = ctx};
 	int error;
 

@@ -3,7 +3,7 @@
 #define VFCTL_SPEC_GUEST_H
 
 #include "spec/reader.h"
-#include "vfctl/guest.h"
+#include "core/guest.h"
 
 #define SIZE_PATTERN "^[0-9]+([KMGT](iB)?)?$"
 

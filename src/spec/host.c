@@ -5,7 +5,7 @@
 #include <errno.h>
 
 #include "base/buf.h"
-#include "vfctl/snapshot.h"
+#include "core/snapshot.h"
 
 #define PARTITIONS_MAX 32768
 #define ARGUMENTS_MAX 64
@@ -39,10 +39,7 @@ void vfctl_host_spec_free(struct vfctl_host_spec *spec)
 	free(spec);
 }
 
-static void free_spec(struct vfctl_host_spec **spec)
-{
-	vfctl_host_spec_free(*spec);
-}
+DEFINE_FREEP(struct vfctl_host_spec, vfctl_host_spec_free)
 
 int read_name_text(struct reader *r, const struct key *key, const struct doc_node *value,
 	void *object)
@@ -322,7 +319,7 @@ static int read_file(struct reader *r, const struct doc_node *root, struct file 
 static int read_root(struct vfctl_ctx *ctx, const struct doc_node *root,
 	struct vfctl_host_spec **ret_spec)
 {
-	_cleanup_(free_spec) struct vfctl_host_spec *spec = calloc(1, sizeof(*spec));
+	_cleanup_(vfctl_host_spec_freep) struct vfctl_host_spec *spec = calloc(1, sizeof(*spec));
 	struct reader r = {.ctx = ctx, .path = ""};
 	struct file all = {.spec.after_change_timeout_ms = 30000,
 		.spec.hook_timeout_ms = VFCTL_HOOK_TIMEOUT_MS};
@@ -341,7 +338,7 @@ static int read_root(struct vfctl_ctx *ctx, const struct doc_node *root,
 int vfctl_host_spec_parse(struct vfctl_ctx *ctx, const char *file, const char *text,
 	size_t len, struct vfctl_host_spec **ret_spec)
 {
-	_doc_ struct doc_node *root = NULL;
+	_cleanup_(doc_freep) struct doc_node *root = NULL;
 	int error = doc_parse(ctx, file, text, len, VFCTL_HOST_FILE_MAX, &root);
 
 	return error < 0 ? error : read_root(ctx, root, ret_spec);
@@ -350,11 +347,11 @@ int vfctl_host_spec_parse(struct vfctl_ctx *ctx, const char *file, const char *t
 int vfctl_host_spec_parse_files(struct vfctl_ctx *ctx, const struct vfctl_host_file *files,
 	size_t count, struct vfctl_host_spec **ret_spec)
 {
-	_doc_ struct doc_node *root = NULL;
+	_cleanup_(doc_freep) struct doc_node *root = NULL;
 	int error = count ? 0 : ctx_fail(ctx, -EINVAL, "there is no file to read");
 
 	for (size_t i = 0; i < count && error == 0; i++) {
-		_doc_ struct doc_node *next = NULL;
+		_cleanup_(doc_freep) struct doc_node *next = NULL;
 
 		error = doc_parse(ctx, files[i].name, files[i].text, files[i].len,
 			VFCTL_HOST_FILE_MAX, &next);

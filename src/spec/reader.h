@@ -3,7 +3,7 @@
 #define VFCTL_SPEC_READER_H
 
 #include "spec/doc.h"
-#include "vfctl/vfattr.h"
+#include "core/vfattr.h"
 
 /* Where we are, for the messages. */
 struct reader {

@@ -241,7 +241,6 @@ static void now_clear(struct now *now)
 	nl_vfs_free(&now->infos);
 	eswitch_rates_clear(&now->rates);
 }
-#define _now_ _cleanup_(now_clear)
 
 static bool has_devlink_rates(const struct vfctl_pf *pf)
 {
@@ -274,7 +273,7 @@ static bool now_of(struct vfctl_ctx *ctx, const struct vfctl_pf *pf, const struc
 static int verify(struct vfctl_ctx *ctx, const struct vfctl_pf *pf,
 	const struct ib_guid_ops *way, const struct vf_attr_change *changes, size_t count)
 {
-	_now_ struct now now = {.way = way};
+	_cleanup_(now_clear) struct now now = {.way = way};
 	char name[VFCTL_BDF_TEXT];
 	int r = 0;
 
@@ -455,7 +454,7 @@ static int write_zeros(struct vfctl_ctx *ctx, const struct vfctl_pf *pf,
 int attrs_restore(struct vfctl_ctx *ctx, const struct vfctl_pf *pf, struct vf_attr_change *changes,
 	size_t count)
 {
-	_now_ struct now now = {.way = ib_guid_ops_of(ctx, pf)};
+	_cleanup_(now_clear) struct now now = {.way = ib_guid_ops_of(ctx, pf)};
 	int r = pf->ifindex ? now_read(ctx, pf, &now) : 0;
 
 	for (size_t i = 0; i < count && r == 0; i++) {

@@ -2,7 +2,7 @@
 #ifndef VFCTL_SRIOV_ATTRS_H
 #define VFCTL_SRIOV_ATTRS_H
 
-#include "vfctl/inventory.h"
+#include "core/inventory.h"
 
 /* What one VF shall have; only what the mask names is written. */
 struct vf_attr_change {

@@ -5,7 +5,7 @@
 #include "base/steps.h"
 #include "netlink/devlink.h"
 #include "sriov/attrs.h"
-#include "vfctl/inventory.h"
+#include "core/inventory.h"
 
 /*
  * The mode of a PF's switch. Not root, or a capture without it: UNKNOWN; a driver without modes: NONE.

@@ -8,7 +8,7 @@
 #include "base/ctx.h"
 #include "base/find.h"
 #include "base/parse.h"
-#include "vfctl/inventory.h"
+#include "core/inventory.h"
 
 /* What could not be read may be what was asked for. */
 static int not_found(struct vfctl_ctx *ctx, const struct vfctl_inventory *inv, int error)

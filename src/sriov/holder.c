@@ -22,7 +22,7 @@ static bool open_in_vfio(struct vfctl_ctx *ctx, const struct vfctl_vf *vf)
 
 static bool netdev_is_up(const struct nl_links *links, const char *name)
 {
-	for (size_t i = 0; i < links->count; i++)
+	for (size_t i = 0; links && i < links->count; i++)
 		if (str_eq(links->v[i].name, name))
 			return links->v[i].up;
 	return false;

@@ -3,7 +3,7 @@
 #define VFCTL_SRIOV_HOLDER_H
 
 #include "netlink/link.h"
-#include "vfctl/inventory.h"
+#include "core/inventory.h"
 
 /* Fill in vf->holder from what the kernel shows: open in VFIO, in use by the host. */
 void holder_of_vf(struct vfctl_ctx *ctx, const struct vfctl_pf *pf, struct vfctl_vf *vf,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "base/find.h"
 #include "drivers/driver.h"
-#include "vfctl/inventory.h"
+#include "core/inventory.h"
 
 #include <errno.h>
 #include <linux/if_arp.h>
@@ -42,6 +42,18 @@ static bool add_name(struct vfctl_pf *pf, const char *name)
 		return false;
 	pf->names[count + 1] = NULL;
 	return true;
+}
+
+/* The device of a network device that is called so, if that is a PCI function. */
+static int netdev_function(struct vfctl_ctx *ctx, const char *name, struct vfctl_bdf *ret_bdf)
+{
+	_free_ char *function = NULL;
+	int r;
+
+	if (!*name || *name == '.' || strchr(name, '/'))
+		return -ENOENT;
+	r = host_try_link_name(ctx, &function, "/sys/class/net/%s/device", name);
+	return r < 0 ? r : vfctl_bdf_parse(function, ret_bdf);
 }
 
 /*
@@ -135,6 +147,17 @@ static bool read_netdev(struct vfctl_ctx *ctx, struct vfctl_pf *pf, const char *
 	return true;
 }
 
+/* @links NULL: they were not read, and the kernel is asked for this one. */
+static bool read_netdev_named(struct vfctl_ctx *ctx, struct vfctl_pf *pf, const char *name,
+	const struct nl_links *links)
+{
+	_cleanup_(nl_links_free) struct nl_links own = {0};
+
+	if (!links && nl_link_read(ctx, name, &own) < 0)
+		ctx_clear(ctx);
+	return read_netdev(ctx, pf, name, find_link(links ? links : &own, name));
+}
+
 static bool read_netdevs(struct vfctl_ctx *ctx, struct vfctl_pf *pf,
 	const struct nl_links *links)
 {
@@ -143,8 +166,7 @@ static bool read_netdevs(struct vfctl_ctx *ctx, struct vfctl_pf *pf,
 	if (pf->class_code >> 16 != CLASS_NETWORK || pci_netdevs(ctx, &pf->bdf, &names, NULL) < 0)
 		return true;
 	for (size_t i = 0; names[i]; i++)
-		if (!is_representor(ctx, names[i]) &&
-			!read_netdev(ctx, pf, names[i], find_link(links, names[i])))
+		if (!is_representor(ctx, names[i]) && !read_netdev_named(ctx, pf, names[i], links))
 			return false;
 	return true;
 }
@@ -299,7 +321,6 @@ static bool concerns(const struct vfctl_pf *pf, const char *only)
 	return name && pf_answers_to(pf, name);
 }
 
-
 static void read_eswitch(struct vfctl_ctx *ctx, struct vfctl_pf *pf, enum depth depth)
 {
 	/* Without a driver there is nobody to ask. */
@@ -322,7 +343,10 @@ static void read_eswitch(struct vfctl_ctx *ctx, struct vfctl_pf *pf, enum depth 
 			pf->eswitch = VFCTL_ESWITCH_SWITCHDEV;
 }
 
-/* One PF with its VFs; of those @only does not concern, no more than the links say. */
+/*
+ * One PF with its VFs; of those @only does not concern, no more than the links say. @links NULL: of this PF's
+ * network devices only.
+ */
 static int read_one(struct vfctl_ctx *ctx, struct vfctl_pf *pf, const struct nl_links *links,
 	const char *only, enum depth depth)
 {
@@ -428,7 +452,7 @@ static int find_pfs(struct vfctl_ctx *ctx, struct vfctl_inventory *inv)
 int vfctl_inventory_read(struct vfctl_ctx *ctx, const char *only,
 	struct vfctl_inventory **ret_inventory)
 {
-	_inventory_ struct vfctl_inventory *inv = calloc(1, sizeof(*inv));
+	_cleanup_(vfctl_inventory_freep) struct vfctl_inventory *inv = calloc(1, sizeof(*inv));
 	_cleanup_(nl_links_free) struct nl_links links = {0};
 	int r;
 
@@ -462,8 +486,7 @@ int vfctl_inventory_read(struct vfctl_ctx *ctx, const char *only,
 static int read_alone(struct vfctl_ctx *ctx, const struct vfctl_bdf *bdf, enum depth depth,
 	struct vfctl_inventory **ret_inventory)
 {
-	_inventory_ struct vfctl_inventory *inv = calloc(1, sizeof(*inv));
-	const struct nl_links none = {0};
+	_cleanup_(vfctl_inventory_freep) struct vfctl_inventory *inv = calloc(1, sizeof(*inv));
 	struct vfctl_pf *pf;
 	int total, r;
 
@@ -478,7 +501,7 @@ static int read_alone(struct vfctl_ctx *ctx, const struct vfctl_bdf *bdf, enum d
 		return ctx_fail(ctx, -ENOENT, "%s is no PF of this host", TEXT(bdf));
 	pf = &inv->pfs[inv->pf_count++];
 	*pf = (struct vfctl_pf){.bdf = *bdf, .total_vfs = (uint32_t)total};
-	r = read_one(ctx, pf, &none, NULL, depth);
+	r = read_one(ctx, pf, NULL, NULL, depth);
 	if (r == 0 && pf->unread)
 		return ctx_fail(ctx, -EIO, "%s", pf->unread);
 	if (r == 0)
@@ -522,22 +545,36 @@ void vfctl_inventory_free(struct vfctl_inventory *inventory)
 	free(inventory);
 }
 
-const char *vfctl_acs_name(enum vfctl_acs acs)
+static int locate(struct vfctl_ctx *ctx, const char *name, struct vfctl_bdf *ret_pf)
 {
-	static const char *const names[] = {
-		[VFCTL_ACS_UNKNOWN] = "unknown",
-		[VFCTL_ACS_ON] = "on",
-		[VFCTL_ACS_OFF] = "off",
-		[VFCTL_ACS_ABSENT] = "absent",
-		[VFCTL_ACS_OVERRIDDEN] = "overridden",
-	};
+	_free_ char *pf = strndup(name, strcspn(name, "/"));
+	struct vfctl_bdf bdf;
 
-	return (size_t)acs < ARRAY_SIZE(names) ? names[acs] : "unknown";
+	if (!pf)
+		return -ENOMEM;
+	if (vfctl_bdf_parse(pf, &bdf) < 0 &&
+		(netdev_function(ctx, pf, &bdf) < 0 || is_representor(ctx, pf)))
+		return -ENOENT;
+	if (!strchr(name, '/'))
+		pci_link_function(ctx, &bdf, "physfn", &bdf);
+	if (pci_read_int(ctx, &bdf, "sriov_totalvfs", -1) < 0)
+		return -ENOENT;
+	*ret_pf = bdf;
+	return 0;
+}
+
+int inventory_locate(struct vfctl_ctx *ctx, const char *name, struct vfctl_bdf *ret_pf)
+{
+	int r = locate(ctx, name, ret_pf);
+
+	free(host_take_doubt(ctx));
+	ctx_clear(ctx);
+	return r;
 }
 
 int inventory_list_pfs(struct vfctl_ctx *ctx, struct vfctl_inventory **ret_inventory)
 {
-	_inventory_ struct vfctl_inventory *inv = calloc(1, sizeof(*inv));
+	_cleanup_(vfctl_inventory_freep) struct vfctl_inventory *inv = calloc(1, sizeof(*inv));
 	size_t n = 0;
 	int r = inv && host_of(ctx) ? find_pfs(ctx, inv) : ctx_oom(ctx);
 

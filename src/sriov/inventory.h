@@ -2,7 +2,8 @@
 #ifndef VFCTL_SRIOV_INVENTORY_H
 #define VFCTL_SRIOV_INVENTORY_H
 
-#include "vfctl/inventory.h"
+#include "base/util.h"
+#include "core/inventory.h"
 
 /*
  * One PF by address, with its VFs, and nothing else of the host looked at: for the hook,
@@ -26,6 +27,12 @@ int inventory_complete(struct vfctl_ctx *ctx, struct vfctl_pf *pf, struct vfctl_
 int inventory_list_pfs(struct vfctl_ctx *ctx, struct vfctl_inventory **ret_inventory);
 
 /*
+ * The PF that @name is about (a network device or a PCI address of a PF, PF/INDEX, a VF's address),
+ * with nothing else looked at. -ENOENT: such a short look does not tell; vfctl_inventory_read() may.
+ */
+int inventory_locate(struct vfctl_ctx *ctx, const char *name, struct vfctl_bdf *ret_pf);
+
+/*
  * port.c. Is that PF another than the one that was called @port_id (vfctl_pf.port_id)? A card more, and the
  * firmware numbers the buses anew: then another has its address. What is not known differs from nothing.
  */
@@ -37,10 +44,6 @@ char *port_words(const char *port_id, char buf[PORT_WORDS]);
 const struct vfctl_pf *inventory_find_port(const struct vfctl_inventory *inventory,
 	const char *port_id);
 
-static inline void inventory_freep(struct vfctl_inventory **inventory)
-{
-	vfctl_inventory_free(*inventory);
-}
-#define _inventory_ _cleanup_(inventory_freep)
+DEFINE_FREEP(struct vfctl_inventory, vfctl_inventory_free)
 
 #endif

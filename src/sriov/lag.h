@@ -3,7 +3,7 @@
 #define VFCTL_SRIOV_LAG_H
 
 #include "base/ctx.h"
-#include "vfctl/inventory.h"
+#include "core/inventory.h"
 
 /* Fill in the bond that a PF is a port of, and the state of its VF-LAG. */
 void lag_read(struct vfctl_ctx *ctx, struct vfctl_pf *pf);

@@ -2,7 +2,7 @@
 #ifndef VFCTL_SRIOV_LINKS_H
 #define VFCTL_SRIOV_LINKS_H
 
-#include "vfctl/inventory.h"
+#include "core/inventory.h"
 
 /*
  * The VFs of a PF by its virtfnN links, ascending; only index and address are filled in.

@@ -8,7 +8,7 @@
 static int add_infiniband(struct vfctl_ctx *ctx, struct live_values *live,
 	const struct vfctl_bdf *pf)
 {
-	_inventory_ struct vfctl_inventory *one = NULL;
+	_cleanup_(vfctl_inventory_freep) struct vfctl_inventory *one = NULL;
 	int r = inventory_read_values(ctx, pf, &one);
 
 	if (r == 0)
@@ -20,7 +20,7 @@ static int add_infiniband(struct vfctl_ctx *ctx, struct live_values *live,
 
 int live_guids_add(struct vfctl_ctx *ctx, struct live_values *io)
 {
-	_inventory_ struct vfctl_inventory *all = NULL;
+	_cleanup_(vfctl_inventory_freep) struct vfctl_inventory *all = NULL;
 	int r = inventory_list_pfs(ctx, &all);
 
 	for (size_t i = 0; r == 0 && i < all->pf_count; i++)

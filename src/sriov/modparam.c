@@ -121,7 +121,7 @@ int modparam_plan(struct vfctl_ctx *ctx, const struct vfctl_inventory *inv,
 	const struct vfctl_pf *pf, uint32_t count, bool probe,
 	struct vfctl_change **ret_change)
 {
-	_change_ struct vfctl_change *change = NULL;
+	_cleanup_(vfctl_change_freep) struct vfctl_change *change = NULL;
 	_free_ char *before = NULL, *text = options_text(count, probe);
 	size_t others = count_pfs(inv);
 	int r;

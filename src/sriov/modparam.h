@@ -3,7 +3,7 @@
 #define VFCTL_SRIOV_MODPARAM_H
 
 #include "base/change.h"
-#include "vfctl/inventory.h"
+#include "core/inventory.h"
 
 /* Does this PF's driver make VFs when its module is loaded, and never later (mlx4)? */
 bool modparam_is_needed(const struct vfctl_pf *pf);

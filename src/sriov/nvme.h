@@ -3,7 +3,7 @@
 #define VFCTL_SRIOV_NVME_H
 
 #include "base/ctx.h"
-#include "vfctl/types.h"
+#include "core/types.h"
 
 /*
  * An NVMe VF is of no use before its queues and interrupt vectors are assigned: when the PF

@@ -3,8 +3,8 @@
 #define VFCTL_SRIOV_OPS_H
 
 #include "base/op.h"
-#include "vfctl/inventory.h"
-#include "vfctl/sriov.h"
+#include "core/inventory.h"
+#include "core/sriov.h"
 
 /*
  * What is done to PFs and VFs, as data. A PF's target is its address; a VF's is

@@ -29,7 +29,7 @@ static int open_function(struct vfctl_ctx *ctx, const struct op *op,
 static int open_pf(struct vfctl_ctx *ctx, const struct op *op,
 	struct vfctl_inventory **ret_inventory)
 {
-	_inventory_ struct vfctl_inventory *inv = NULL;
+	_cleanup_(vfctl_inventory_freep) struct vfctl_inventory *inv = NULL;
 	int r = open_function(ctx, op, &inv);
 
 	if (r < 0)
@@ -44,7 +44,7 @@ static int open_pf(struct vfctl_ctx *ctx, const struct op *op,
 
 static int observe_mtu(struct vfctl_ctx *ctx, const struct op *op, char **ret)
 {
-	_inventory_ struct vfctl_inventory *inv = NULL;
+	_cleanup_(vfctl_inventory_freep) struct vfctl_inventory *inv = NULL;
 	int r = open_pf(ctx, op, &inv);
 
 	return r < 0 ? r : host_read(ctx, ret, "/sys/class/net/%s/mtu", inv->pfs[0].netdev);
@@ -52,7 +52,7 @@ static int observe_mtu(struct vfctl_ctx *ctx, const struct op *op, char **ret)
 
 static int write_mtu(struct vfctl_ctx *ctx, const struct op *op, const char *text)
 {
-	_inventory_ struct vfctl_inventory *inv = NULL;
+	_cleanup_(vfctl_inventory_freep) struct vfctl_inventory *inv = NULL;
 	uint32_t mtu;
 	int r = open_pf(ctx, op, &inv);
 
@@ -67,14 +67,15 @@ static int write_mtu(struct vfctl_ctx *ctx, const struct op *op, const char *tex
 	return r;
 }
 
-const struct op_type op_pf_mtu = {.name = "pf-mtu", .volatile_ = true, .is_gone = pci_op_is_gone,
-	.observe_one = observe_mtu, .write_one = write_mtu};
+OP_WRITTEN(pf_mtu, observe_mtu, write_mtu)
+const struct op_type op_pf_mtu = {.name = "pf-mtu", OP_CALLS(pf_mtu), .volatile_ = true,
+	.is_gone = pci_op_is_gone};
 
 /* ---- IPoIB: datagram or connected ---- */
 
 static int observe_mode(struct vfctl_ctx *ctx, const struct op *op, char **ret)
 {
-	_inventory_ struct vfctl_inventory *inv = NULL;
+	_cleanup_(vfctl_inventory_freep) struct vfctl_inventory *inv = NULL;
 	int r = open_pf(ctx, op, &inv);
 
 	return r < 0 ? r : host_read(ctx, ret, "/sys/class/net/%s/mode", inv->pfs[0].netdev);
@@ -83,7 +84,7 @@ static int observe_mode(struct vfctl_ctx *ctx, const struct op *op, char **ret)
 /* Enhanced IPoIB of mlx5 has datagram alone, and says yes to nothing else (ipoib_main.c). */
 static int write_mode(struct vfctl_ctx *ctx, const struct op *op, const char *text)
 {
-	_inventory_ struct vfctl_inventory *inv = NULL;
+	_cleanup_(vfctl_inventory_freep) struct vfctl_inventory *inv = NULL;
 	int r = open_pf(ctx, op, &inv);
 
 	if (r < 0)
@@ -96,8 +97,9 @@ static int write_mode(struct vfctl_ctx *ctx, const struct op *op, const char *te
 		inv->pfs[0].driver, text) : r;
 }
 
-const struct op_type op_ipoib_mode = {.name = "ipoib-mode", .volatile_ = true, .is_gone = pci_op_is_gone,
-	.observe_one = observe_mode, .write_one = write_mode};
+OP_WRITTEN(ipoib_mode, observe_mode, write_mode)
+const struct op_type op_ipoib_mode = {.name = "ipoib-mode", OP_CALLS(ipoib_mode), .volatile_ = true,
+	.is_gone = pci_op_is_gone};
 
 /* ---- the completion queues of the kernel's own RDMA users ---- */
 
@@ -111,7 +113,7 @@ static int open_rdma(struct vfctl_ctx *ctx, const struct op *op, struct vfctl_in
 
 static int observe_adaptive(struct vfctl_ctx *ctx, const struct op *op, char **ret)
 {
-	_inventory_ struct vfctl_inventory *inv = NULL;
+	_cleanup_(vfctl_inventory_freep) struct vfctl_inventory *inv = NULL;
 	bool on;
 	int r = open_rdma(ctx, op, &inv);
 
@@ -122,7 +124,7 @@ static int observe_adaptive(struct vfctl_ctx *ctx, const struct op *op, char **r
 
 static int write_adaptive(struct vfctl_ctx *ctx, const struct op *op, const char *text)
 {
-	_inventory_ struct vfctl_inventory *inv = NULL;
+	_cleanup_(vfctl_inventory_freep) struct vfctl_inventory *inv = NULL;
 	int r = open_rdma(ctx, op, &inv);
 
 	if (r < 0)
@@ -153,9 +155,9 @@ static int revert_adaptive(struct vfctl_ctx *ctx, const struct op *op)
 	return r < 0 || str_eq(now, op->before) ? r : write_adaptive(ctx, op, op->before);
 }
 
-const struct op_type op_rdma_adaptive = {.name = "rdma-adaptive-moderation", .volatile_ = true,
-	.is_gone = pci_op_is_gone,
-	.observe_one = observe_adaptive, .apply_one = apply_adaptive, .revert_one = revert_adaptive};
+OP_ONE_BY_ONE(rdma_adaptive, observe_adaptive, apply_adaptive, revert_adaptive)
+const struct op_type op_rdma_adaptive = {.name = "rdma-adaptive-moderation",
+	OP_CALLS(rdma_adaptive), .volatile_ = true, .is_gone = pci_op_is_gone};
 
 /* ---- up or down ---- */
 
@@ -184,7 +186,7 @@ int netdev_set_up(struct vfctl_ctx *ctx, const char *netdev, bool up)
 
 static int observe_link(struct vfctl_ctx *ctx, const struct op *op, char **ret)
 {
-	_inventory_ struct vfctl_inventory *inv = NULL;
+	_cleanup_(vfctl_inventory_freep) struct vfctl_inventory *inv = NULL;
 	unsigned flags;
 	int r = open_pf(ctx, op, &inv);
 
@@ -195,7 +197,7 @@ static int observe_link(struct vfctl_ctx *ctx, const struct op *op, char **ret)
 
 static int write_link(struct vfctl_ctx *ctx, const struct op *op, const char *text)
 {
-	_inventory_ struct vfctl_inventory *inv = NULL;
+	_cleanup_(vfctl_inventory_freep) struct vfctl_inventory *inv = NULL;
 	int r = open_pf(ctx, op, &inv);
 
 	if (r == 0 && !str_eq(text, UP) && !str_eq(text, DOWN))
@@ -203,5 +205,6 @@ static int write_link(struct vfctl_ctx *ctx, const struct op *op, const char *te
 	return r < 0 ? r : netdev_set_up(ctx, inv->pfs[0].netdev, str_eq(text, UP));
 }
 
-const struct op_type op_pf_link = {.name = "pf-link", .volatile_ = true, .is_gone = pci_op_is_gone,
-	.observe_one = observe_link, .write_one = write_link};
+OP_WRITTEN(pf_link, observe_link, write_link)
+const struct op_type op_pf_link = {.name = "pf-link", OP_CALLS(pf_link), .volatile_ = true,
+	.is_gone = pci_op_is_gone};

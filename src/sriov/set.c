@@ -163,7 +163,7 @@ int vf_changes_plan_set(struct vfctl_ctx *ctx, const struct vfctl_inventory *inv
 	const struct vfctl_pf *pf, const struct vfctl_set_item *items, size_t count,
 	struct vfctl_change **ret_change)
 {
-	_change_ struct vfctl_change *change = NULL;
+	_cleanup_(vfctl_change_freep) struct vfctl_change *change = NULL;
 	int r = change_new(ctx, &change);
 
 	if (r == 0)

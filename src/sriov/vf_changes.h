@@ -5,9 +5,9 @@
 #include "base/change.h"
 #include "ids/derive.h"
 #include "sriov/attrs.h"
-#include "vfctl/inventory.h"
-#include "vfctl/lease.h"
-#include "vfctl/sriov.h"
+#include "core/inventory.h"
+#include "core/lease.h"
+#include "core/sriov.h"
 
 /*
  * Plans from a snapshot (holders filled in) to steps. The snapshot must stay until the

@@ -4,11 +4,11 @@
 
 #include "state/file.h"
 #include "state/part.h"
-#include "vfctl/recover.h"
+#include "core/recover.h"
 
 static int copy_to(struct vfctl_ctx *ctx, struct db *db, const char *path)
 {
-	_part_ struct part part = NO_PART;
+	_cleanup_(part_clear) struct part part = NO_PART;
 	int r = part_open(ctx, path, false, &part);
 
 	if (r == -EEXIST)

@@ -196,10 +196,7 @@ static int check_plain(struct vfctl_ctx *ctx, const char *path)
 	return 0;
 }
 
-static void closep(struct db **db)
-{
-	db_close(*db);
-}
+DEFINE_FREEP(struct db, db_close)
 
 /* Can it be read as it lies there? The words of the failure are kept unless it can. */
 static int open_frozen(struct vfctl_ctx *ctx, int error, struct db **db, int *ret_version)
@@ -257,7 +254,7 @@ static int close_whole(struct db *db, const char *path)
  */
 static int make_first(struct vfctl_ctx *ctx)
 {
-	_part_ struct part part = NO_PART;
+	_cleanup_(part_clear) struct part part = NO_PART;
 	struct db *db = NULL;
 	int r = db_make_directory(ctx, ctx->state_path);
 
@@ -311,7 +308,7 @@ static void keep_reader(struct vfctl_ctx *ctx, struct db *db)
 
 int state_file_open(struct vfctl_ctx *ctx, bool write, struct db **ret_db)
 {
-	_cleanup_(closep) struct db *db = NULL;
+	_cleanup_(db_closep) struct db *db = NULL;
 	const struct db *opened;
 	int r, version = 0;
 
@@ -346,7 +343,7 @@ int state_file_open(struct vfctl_ctx *ctx, bool write, struct db **ret_db)
 
 int state_memory_open(struct vfctl_ctx *ctx, struct db **ret_db)
 {
-	_cleanup_(closep) struct db *db = NULL;
+	_cleanup_(db_closep) struct db *db = NULL;
 	int r = db_open(ctx, ":memory:", true, &db);
 
 	if (r == 0)

@@ -35,7 +35,7 @@ static bool unresolved(const struct vfctl_id_pool *pool)
 /* 1: the table has it like this; 0: not. */
 static int is_declared(struct ids_db *s, const struct vfctl_id_pool *pool)
 {
-	_query_ struct query *q = NULL;
+	_cleanup_(query_freep) struct query *q = NULL;
 	int r;
 
 	if (unresolved(pool))
@@ -59,7 +59,7 @@ static const struct vfctl_id_pool *pool_named(const struct vfctl_id_pool *pools,
 /* 1: the table declares no pool that is not among these. */
 static int none_is_left(struct ids_db *s, const struct vfctl_id_pool *pools, size_t count)
 {
-	_query_ struct query *q = NULL;
+	_cleanup_(query_freep) struct query *q = NULL;
 	int r = query_new(s->db, &q, "SELECT name FROM pool WHERE declared <> 0", "");
 
 	while (r >= 0 && (r = query_step(q)) == 1)
@@ -104,7 +104,7 @@ static int define_pool(struct ids_db *s, const struct vfctl_id_pool *pool)
 int ids_db_rest(struct id_store *store, const char *pool, uint32_t *ret_s)
 {
 	struct ids_db *s = ids_db_of(store);
-	_query_ struct query *q = NULL;
+	_cleanup_(query_freep) struct query *q = NULL;
 	int r = query_new(s->db, &q, "SELECT rest FROM pool WHERE name = ?", "s", pool);
 
 	if (r == 0)
@@ -144,7 +144,7 @@ static int fail_shrunk(struct ids_db *s, const struct vfctl_id_pool *pool,
 static int let_go(struct ids_db *s, const struct vfctl_id_pool *pool)
 {
 	struct vfctl_id id, first = {.value = 0};
-	_query_ struct query *q = NULL;
+	_cleanup_(query_freep) struct query *q = NULL;
 	uint64_t out = 0;
 	int r = query_new(s->db, &q, "SELECT " ID_COLUMNS " FROM identity WHERE pool = ? "
 		"ORDER BY kind, value", "s", pool->name);
@@ -176,7 +176,7 @@ static int free_the_rest(struct ids_db *s, const struct vfctl_id_pool *pool,
 	const struct vfctl_id_range *in)
 {
 	uint64_t next = in->first;
-	_query_ struct query *q = NULL;
+	_cleanup_(query_freep) struct query *q = NULL;
 	int r = query_new(s->db, &q, "SELECT value FROM identity WHERE kind = ? AND value "
 		"BETWEEN ? AND ? ORDER BY value", "iii", (int64_t)pool->kind,
 		id_pack(in->first), id_pack(in->last));
@@ -255,7 +255,7 @@ int ids_db_lost(struct id_store *store, struct vfctl_id_pool **ret_pools, size_t
 {
 	struct ids_db *s = ids_db_of(store);
 	_free_ struct vfctl_id_pool *pools = NULL;
-	_query_ struct query *q = NULL;
+	_cleanup_(query_freep) struct query *q = NULL;
 	size_t n = 0;
 	int r = query_new(s->db, &q, "SELECT name, kind FROM pool WHERE declared = 0 AND "
 		"leased + block + resting + quarantined > 0 ORDER BY name", "");
@@ -285,7 +285,7 @@ static int count_by_hand(struct ids_db *s, const struct vfctl_id_pool *pool,
 	int r = 0;
 
 	for (size_t i = 0; i < pool->range_count && r >= 0; i++) {
-		_query_ struct query *q = NULL;
+		_cleanup_(query_freep) struct query *q = NULL;
 
 		r = query_new(s->db, &q, "SELECT state, count(*) FROM identity WHERE kind = ? AND "
 			"value BETWEEN ? AND ? GROUP BY state", "iii", (int64_t)pool->kind,
@@ -299,7 +299,7 @@ static int count_by_hand(struct ids_db *s, const struct vfctl_id_pool *pool,
 static int read_counts(struct ids_db *s, const struct vfctl_id_pool *pool,
 	struct vfctl_id_stats *n)
 {
-	_query_ struct query *q = NULL;
+	_cleanup_(query_freep) struct query *q = NULL;
 	int r = query_new(s->db, &q, "SELECT leased, block, resting, quarantined FROM pool "
 		"WHERE name = ?", "s", pool->name);
 
@@ -338,7 +338,7 @@ static int gap_from(struct ids_db *s, const struct vfctl_id_pool *pool, uint64_t
 	for (size_t i = 0; i < pool->range_count; i++) {
 		const struct vfctl_id_range *in = &pool->ranges[i];
 		uint64_t next = start > in->first ? start : in->first;
-		_query_ struct query *q = NULL;
+		_cleanup_(query_freep) struct query *q = NULL;
 
 		r = query_new(s->db, &q, "SELECT value FROM identity WHERE kind = ? AND value "
 			"BETWEEN ? AND ? ORDER BY value", "iii", (int64_t)pool->kind, id_pack(next),
@@ -369,7 +369,7 @@ static void clear_rested(struct rested *rested)
 static int read_rested(struct ids_db *s, const struct vfctl_id_pool *pool, unsigned nth,
 	struct rested *ret)
 {
-	_query_ struct query *q = NULL;
+	_cleanup_(query_freep) struct query *q = NULL;
 	int r = query_new(s->db, &q, "SELECT value FROM identity WHERE pool = ? AND state = 2 "
 		"AND until <= ? AND pending = 0 ORDER BY until LIMIT ?", "sii", pool->name,
 		ids_db_now(s), (int64_t)nth + IDS_EXPIRE_BATCH);
@@ -429,7 +429,7 @@ int ids_db_peek(struct id_store *store, const struct id_choice *choice, unsigned
 int ids_db_fail_exhausted(struct ids_db *s, const struct vfctl_id_pool *pool, unsigned chosen)
 {
 	struct vfctl_id_stats n;
-	_query_ struct query *q = NULL;
+	_cleanup_(query_freep) struct query *q = NULL;
 	int64_t wait = -1;
 	int r = ids_db_stats(&s->base, pool, &n);
 

@@ -7,7 +7,7 @@
 int id_sqlite_note(struct id_store *store, const char *name, char *buf, size_t size)
 {
 	struct ids_db *s = ids_db_of(store);
-	_query_ struct query *q = NULL;
+	_cleanup_(query_freep) struct query *q = NULL;
 	int version, r = db_version(s->db, &version);
 
 	buf[0] = '\0';

@@ -21,7 +21,7 @@ static int delete_free(struct db *db, const char *pool, uint64_t first)
 static int interval(struct db *db, const char *sql, const char *pool, uint64_t value,
 	struct vfctl_id_range *ret)
 {
-	_query_ struct query *q = NULL;
+	_cleanup_(query_freep) struct query *q = NULL;
 	int r = query_new(db, &q, sql, "si", pool, id_pack(value));
 
 	if (r == 0)
@@ -100,7 +100,7 @@ int free_from(struct db *db, const char *pool, uint64_t start, uint64_t *ret_val
 int free_pool_of(struct db *db, enum vfctl_id_kind kind, uint64_t value,
 	char ret_pool[VFCTL_ID_NAME_MAX + 1])
 {
-	_query_ struct query *q = NULL;
+	_cleanup_(query_freep) struct query *q = NULL;
 	int r = query_new(db, &q, "SELECT name FROM pool WHERE kind = ?", "i", (int64_t)kind);
 
 	if (r == 0)
@@ -147,7 +147,7 @@ void id_read(struct query *q, struct vfctl_id *ret)
 
 int row_get(struct db *db, enum vfctl_id_kind kind, uint64_t value, struct vfctl_id *ret)
 {
-	_query_ struct query *q = NULL;
+	_cleanup_(query_freep) struct query *q = NULL;
 	int r = query_new(db, &q, "SELECT " ID_COLUMNS " FROM identity WHERE kind = ? AND "
 		"value = ?", "ii", (int64_t)kind, id_pack(value));
 
@@ -181,7 +181,7 @@ static int count(struct db *db, const struct vfctl_id *id, int by)
 /* Has the pool ranges to take a value from, or to give it back to? */
 static int has_ranges(struct db *db, const char *pool)
 {
-	_query_ struct query *q = NULL;
+	_cleanup_(query_freep) struct query *q = NULL;
 	int r = query_new(db, &q, "SELECT declared, size FROM pool WHERE name = ?", "s", pool);
 
 	if (r == 0)

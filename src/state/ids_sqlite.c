@@ -56,7 +56,7 @@ static int owned(struct ids_db *s, enum vfctl_id_kind kind,
 		: "SELECT " ID_COLUMNS " FROM identity INDEXED BY identity_rested WHERE kind = ? "
 		  "AND owner = ? AND state = 2 ORDER BY until DESC LIMIT 1";
 	char key[ID_OWNER_TEXT];
-	_query_ struct query *q = NULL;
+	_cleanup_(query_freep) struct query *q = NULL;
 	int r = query_new(s->db, &q, sql, "is", (int64_t)kind, id_owner_key(owner, key));
 
 	if (r == 0)
@@ -103,7 +103,7 @@ static int page(struct id_store *store, const struct vfctl_id_filter *filter,
 	enum vfctl_id_kind kind, const uint64_t *after, struct vfctl_id *ret, size_t max)
 {
 	struct ids_db *s = ids_db_of(store);
-	_query_ struct query *q = NULL;
+	_cleanup_(query_freep) struct query *q = NULL;
 	size_t n = 0;
 	int r;
 
@@ -134,7 +134,7 @@ static int rest_anew(struct ids_db *s, const struct vfctl_id *was, int64_t now)
 static int expire(struct ids_db *s, const char *pool)
 {
 	struct vfctl_id over[IDS_EXPIRE_BATCH];
-	_query_ struct query *q = NULL;
+	_cleanup_(query_freep) struct query *q = NULL;
 	int64_t now = ids_db_now(s);
 	size_t n = 0;
 	/* One that the fleet has not been told of is needed until then. */
@@ -392,7 +392,7 @@ int id_sqlite_drop(struct id_store *store, enum vfctl_id_kind kind, uint64_t val
 
 int id_sqlite_any_pending(struct id_store *store)
 {
-	_query_ struct query *q = NULL;
+	_cleanup_(query_freep) struct query *q = NULL;
 	int r = query_new(ids_db_of(store)->db, &q,
 		"SELECT 1 FROM identity WHERE pending <> 0 LIMIT 1", "");
 
@@ -403,7 +403,7 @@ int id_sqlite_any_pending(struct id_store *store)
 static int block_from(struct ids_db *s, const struct id_choice *choice, uint64_t start,
 	struct vfctl_id *ret)
 {
-	_query_ struct query *q = NULL;
+	_cleanup_(query_freep) struct query *q = NULL;
 	int r = query_new(s->db, &q, "SELECT " ID_COLUMNS " FROM identity WHERE pool = ? AND "
 		"state = 1 AND until = 0 AND kind = ? AND value >= ? ORDER BY value LIMIT 1",
 		"sii", choice->pool->name, (int64_t)choice->pool->kind, id_pack(start));

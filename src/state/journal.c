@@ -10,11 +10,7 @@
 #define VERSION_JOURNAL 6
 #define VERSION_RUNS 8
 
-static void db_closep(struct db **db)
-{
-	db_close(*db);
-}
-#define _db_ _cleanup_(db_closep)
+DEFINE_FREEP(struct db, db_close)
 
 /* ---- writing ---- */
 
@@ -39,7 +35,7 @@ static int insert_step(struct db *db, int64_t change, const struct step *step, i
 static int query_number(struct db *db, const char *sql, const char *text, int64_t none,
 	int64_t *ret)
 {
-	_query_ struct query *q = NULL;
+	_cleanup_(query_freep) struct query *q = NULL;
 	int r = query_new(db, &q, sql, "s", text);
 
 	if (r == 0)
@@ -55,7 +51,7 @@ static int query_number(struct db *db, const char *sql, const char *text, int64_
 
 static int insert_entry(struct db *db, const struct journal_entry *entry, int64_t *ret_id)
 {
-	_query_ struct query *q = NULL;
+	_cleanup_(query_freep) struct query *q = NULL;
 	int r = query_new(db, &q, "INSERT INTO change (story, lock, boot, pid, begun, run) "
 		"VALUES (?, ?, ?, ?, ?, ?) RETURNING id", "sssiis", entry->story,
 		entry->lock ? entry->lock : "", entry->boot, (int64_t)getpid(),
@@ -94,7 +90,7 @@ static int insert_change(struct db *db, const struct journal_entry *entry,
 static int begin_journal(struct vfctl_ctx *ctx, const struct journal_entry *entry,
 	const struct steps *s, int64_t *ret_id)
 {
-	_db_ struct db *db = NULL;
+	_cleanup_(db_closep) struct db *db = NULL;
 	int r = state_file_open(ctx, true, &db);
 
 	if (r == 0)
@@ -148,7 +144,7 @@ int journal_note_in(struct db *db, const struct journal_entry *entry, const stru
 int journal_note(struct vfctl_ctx *ctx, const struct journal_entry *entry,
 	const struct op *ops, size_t count, bool first)
 {
-	_db_ struct db *db = NULL;
+	_cleanup_(db_closep) struct db *db = NULL;
 	int r = state_file_open(ctx, true, &db);
 
 	if (r == 0)
@@ -163,7 +159,7 @@ int journal_note(struct vfctl_ctx *ctx, const struct journal_entry *entry,
 
 int journal_forget(struct vfctl_ctx *ctx, const char *run, const struct op *op)
 {
-	_db_ struct db *db = NULL;
+	_cleanup_(db_closep) struct db *db = NULL;
 	int r = state_file_open(ctx, true, &db);
 
 	return r < 0 ? r : db_run(db, "DELETE FROM change_op WHERE type = ? AND target = ? AND "
@@ -179,7 +175,7 @@ int journal_forget(struct vfctl_ctx *ctx, const char *run, const struct op *op)
  */
 int journal_end(struct vfctl_ctx *ctx, int64_t id)
 {
-	_db_ struct db *db = NULL;
+	_cleanup_(db_closep) struct db *db = NULL;
 	int r = state_file_open(ctx, true, &db);
 
 	if (r == 0)
@@ -243,7 +239,7 @@ static int read_op(struct vfctl_ctx *ctx, struct query *q, struct open_change *c
 
 static int read_ops(struct vfctl_ctx *ctx, struct db *db, struct open_change *c)
 {
-	_query_ struct query *q = NULL;
+	_cleanup_(query_freep) struct query *q = NULL;
 	int r = query_new(db, &q, "SELECT words, type, target, want, before, want IS NULL, "
 		"before IS NULL FROM change_op WHERE change = ? ORDER BY number", "i", c->id);
 
@@ -268,7 +264,7 @@ static const char *const queries[][2] = {
 static int read_changes(struct vfctl_ctx *ctx, struct db *db, const char *sql,
 	const char *which, struct open_changes *all)
 {
-	_query_ struct query *q = NULL;
+	_cleanup_(query_freep) struct query *q = NULL;
 	int r = query_new(db, &q, sql, "s", which);
 
 	while (r >= 0 && (r = query_step(q)) == 1) {
@@ -292,8 +288,8 @@ static int read_changes(struct vfctl_ctx *ctx, struct db *db, const char *sql,
 static int read_open(struct vfctl_ctx *ctx, bool runs, const char *which,
 	struct open_changes **ret)
 {
-	_open_changes_ struct open_changes *all = calloc(1, sizeof(*all));
-	_db_ struct db *db = NULL;
+	_cleanup_(open_changes_freep) struct open_changes *all = calloc(1, sizeof(*all));
+	_cleanup_(db_closep) struct db *db = NULL;
 	int version = 0, r = all ? state_file_open(ctx, false, &db) : ctx_oom(ctx);
 	const char *sql = NULL;
 

@@ -5,6 +5,7 @@
 #include <stdint.h>
 
 #include "base/steps.h"
+#include "base/util.h"
 
 /*
  * Changes that go on, or that went on when their process died. A change is open from one
@@ -57,10 +58,6 @@ int journal_forget(struct vfctl_ctx *ctx, const char *run, const struct op *op);
 /* It is done, taken back, or accepted as it is. */
 int journal_end(struct vfctl_ctx *ctx, int64_t id);
 void open_changes_free(struct open_changes *changes);
-static inline void open_changes_freep(struct open_changes **changes)
-{
-	open_changes_free(*changes);
-}
-#define _open_changes_ _cleanup_(open_changes_freep)
+DEFINE_FREEP(struct open_changes, open_changes_free)
 
 #endif

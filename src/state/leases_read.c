@@ -66,7 +66,7 @@ static struct vfctl_lease_vf *find_target(struct vfctl_lease *l, const char *tar
 /* The run's operations say it: the first one of a VF and attribute is what was there before. */
 static int read_saved(struct store *s, struct vfctl_lease *l)
 {
-	_query_ struct query *q = NULL;
+	_cleanup_(query_freep) struct query *q = NULL;
 	int r = query_new(s->db, &q, "SELECT target, before FROM change_op JOIN change ON "
 		"id = change WHERE run = ? AND type = 'guest-attrs' ORDER BY number", "s",
 		l->domain_uuid);
@@ -88,7 +88,7 @@ static int read_saved(struct store *s, struct vfctl_lease *l)
 /* @in_run: the journal has a run of its domain. */
 static int read_vfs(struct store *s, struct vfctl_lease *l, int version, bool in_run)
 {
-	_query_ struct query *q = NULL;
+	_cleanup_(query_freep) struct query *q = NULL;
 	int r = query_new(s->db, &q, vfs_query(version), "s", l->id);
 
 	while (r >= 0 && (r = query_step(q)) == 1) {
@@ -115,7 +115,7 @@ static int read_vfs(struct store *s, struct vfctl_lease *l, int version, bool in
 
 static int read_set(struct store *s, const char *id, const char *sql, struct vfctl_cpuset *ret)
 {
-	_query_ struct query *q = NULL;
+	_cleanup_(query_freep) struct query *q = NULL;
 	int r = query_new(s->db, &q, sql, "s", id);
 
 	while (r >= 0 && (r = query_step(q)) == 1)
@@ -153,7 +153,7 @@ static int read_old_cell(struct store *s, struct vfctl_lease *l)
 
 static int read_cells(struct store *s, struct vfctl_lease *l, int version)
 {
-	_query_ struct query *q = NULL;
+	_cleanup_(query_freep) struct query *q = NULL;
 	int r;
 
 	if (version < VERSION_CELLS)
@@ -195,10 +195,7 @@ static int read_lease(struct store *s, struct query *q, struct vfctl_lease *l, i
 	return r < 0 ? r : read_cpus(s, l, version);
 }
 
-static void free_leases(struct vfctl_leases **leases)
-{
-	vfctl_leases_free(*leases);
-}
+DEFINE_FREEP(struct vfctl_leases, vfctl_leases_free)
 
 #define LEASE "SELECT lease.id, domain_uuid, domain_name, created, "
 #define LEASE_ON ", node, memory_bytes, page_bytes, transient, "
@@ -220,8 +217,8 @@ static const char *leases_query(int version)
 static int read_leases(struct store *store, const char *domain_uuid,
 	struct vfctl_leases **ret_leases)
 {
-	_cleanup_(free_leases) struct vfctl_leases *leases = calloc(1, sizeof(*leases));
-	_query_ struct query *q = NULL;
+	_cleanup_(vfctl_leases_freep) struct vfctl_leases *leases = calloc(1, sizeof(*leases));
+	_cleanup_(query_freep) struct query *q = NULL;
 	int r, version;
 
 	if (!leases)
@@ -243,7 +240,7 @@ static int read_leases(struct store *store, const char *domain_uuid,
 int store_read(struct store *store, const char *domain_uuid,
 	struct vfctl_leases **ret_leases)
 {
-	_cleanup_(free_leases) struct vfctl_leases *leases = NULL;
+	_cleanup_(vfctl_leases_freep) struct vfctl_leases *leases = NULL;
 	/* One transaction, so that the tables are of the same moment. */
 	int r = db_exec(store->db, "BEGIN");
 
@@ -260,7 +257,7 @@ int store_read(struct store *store, const char *domain_uuid,
 
 int vfctl_leases_read(struct vfctl_ctx *ctx, struct vfctl_leases **ret_leases)
 {
-	_store_ struct store *store = NULL;
+	_cleanup_(store_closep) struct store *store = NULL;
 	int r = store_open(ctx, STORE_READ, &store);
 
 	if (r == -ENOENT) {

@@ -23,6 +23,5 @@ int part_open(struct vfctl_ctx *ctx, const char *path, bool wait, struct part *r
 int part_publish(struct vfctl_ctx *ctx, struct part *part, const char *path);
 /* What was not published is removed. */
 void part_clear(struct part *part);
-#define _part_ _cleanup_(part_clear)
 
 #endif

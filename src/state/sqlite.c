@@ -252,10 +252,7 @@ int db_make_directory(struct vfctl_ctx *ctx, const char *path)
 	return 0;
 }
 
-static void db_closep(struct db **db)
-{
-	db_close(*db);
-}
+DEFINE_FREEP(struct db, db_close)
 
 int db_open(struct vfctl_ctx *ctx, const char *path, bool write, struct db **ret_db)
 {
@@ -338,7 +335,7 @@ int db_open_frozen(struct vfctl_ctx *ctx, const char *path, struct db **ret_db)
 int db_mend(struct vfctl_ctx *ctx, const char *path)
 {
 	_cleanup_(db_closep) struct db *db = NULL;
-	_query_ struct query *q = NULL;
+	_cleanup_(query_freep) struct query *q = NULL;
 	int r = access(path, W_OK) < 0 ? -errno : db_open(ctx, path, true, &db);
 
 	if (r == 0)
@@ -426,7 +423,7 @@ int db_changes(struct db *db)
 
 int db_version(struct db *db, int *ret_version)
 {
-	_query_ struct query *q = NULL;
+	_cleanup_(query_freep) struct query *q = NULL;
 	int r = query_new(db, &q, "PRAGMA user_version", "");
 
 	if (r == 0)
@@ -483,7 +480,7 @@ static void give_statement(struct db *db, sqlite3_stmt *statement)
 static int new_query(struct db *db, struct query **ret, const char *sql, const char *types,
 	va_list args)
 {
-	_query_ struct query *q = calloc(1, sizeof(*q));
+	_cleanup_(query_freep) struct query *q = calloc(1, sizeof(*q));
 	int r;
 
 	if (!q)
@@ -543,7 +540,7 @@ void query_free(struct query *q)
 
 int db_run(struct db *db, const char *sql, const char *types, ...)
 {
-	_query_ struct query *q = NULL;
+	_cleanup_(query_freep) struct query *q = NULL;
 	va_list args;
 	int r;
 

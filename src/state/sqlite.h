@@ -5,6 +5,7 @@
 #include <stdint.h>
 
 #include "base/ctx.h"
+#include "base/util.h"
 
 /*
  * The few things we need of SQLite, with errors in words; the one file that includes its
@@ -57,11 +58,7 @@ int query_step(struct query *q);
 const char *query_text(struct query *q, int column); /* never NULL */
 int64_t query_int(struct query *q, int column);
 void query_free(struct query *q);
-static inline void query_freep(struct query **q)
-{
-	query_free(*q);
-}
-#define _query_ _cleanup_(query_freep)
+DEFINE_FREEP(struct query, query_free)
 /* query_new() + query_step() for a statement without rows. */
 int db_run(struct db *db, const char *sql, const char *types, ...);
 

@@ -12,7 +12,7 @@
 
 int store_open(struct vfctl_ctx *ctx, enum store_mode mode, struct store **ret_store)
 {
-	_store_ struct store *s = calloc(1, sizeof(*s));
+	_cleanup_(store_closep) struct store *s = calloc(1, sizeof(*s));
 	int r;
 
 	if (!s)
@@ -55,7 +55,7 @@ static int in_transaction(struct store *s, int (*change)(struct store *s, const 
 /* Who holds what @sql asks for? "" when nobody does. */
 static char *holder_of(struct store *s, const char *sql, const char *text, int64_t number)
 {
-	_query_ struct query *q = NULL;
+	_cleanup_(query_freep) struct query *q = NULL;
 	int r = text ? query_new(s->db, &q, sql, "s", text)
 		     : query_new(s->db, &q, sql, "i", number);
 

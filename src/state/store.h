@@ -3,8 +3,9 @@
 #define VFCTL_STATE_STORE_H
 
 #include "base/ctx.h"
+#include "base/util.h"
 #include "state/sqlite.h"
-#include "vfctl/lease.h"
+#include "core/lease.h"
 
 /*
  * What must survive: which VF, CPUs and memory belong to which domain. One SQLite file;
@@ -27,11 +28,7 @@ int store_open(struct vfctl_ctx *ctx, enum store_mode mode, struct store **ret_s
 void store_close(struct store *store);
 /* For who is in a hurry: see db_leave_log(). */
 void store_leave_log(struct store *store);
-static inline void store_closep(struct store **store)
-{
-	store_close(*store);
-}
-#define _store_ _cleanup_(store_closep)
+DEFINE_FREEP(struct store, store_close)
 
 /*
  * Insert a lease with all it holds. Whether its domain runs, and what its VFs had before, is the

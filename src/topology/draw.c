@@ -7,8 +7,8 @@
 #include "host/plain.h"
 #include "host/run.h"
 #include "topology/picture.h"
-#include "vfctl/host.h"
-#include "vfctl/workflow.h"
+#include "core/host.h"
+#include "core/workflow.h"
 
 #define DRAW_MS 60000
 #define PICTURE_MAX ((size_t)256 << 20)
@@ -113,15 +113,12 @@ static int add_words(struct vfctl_ctx *ctx, const struct vfctl_host_model *model
 	return whole.failed ? ctx_oom(ctx) : 0;
 }
 
-static void output_freep(struct vfctl_output **output)
-{
-	vfctl_output_free(*output);
-}
+DEFINE_FREEP(struct vfctl_output, vfctl_output_free)
 
 int vfctl_model_draw(struct vfctl_ctx *ctx, const struct vfctl_host_model *model,
 	enum vfctl_picture format, const char *path)
 {
-	_cleanup_(output_freep) struct vfctl_output *output = NULL;
+	_cleanup_(vfctl_output_freep) struct vfctl_output *output = NULL;
 	_buf_ struct buf xml = {0}, picture = {0};
 	int r;
 

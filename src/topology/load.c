@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* The only file that knows hwloc. */
-#include "vfctl/topology.h"
+#include "core/topology.h"
 
 #include <errno.h>
 #include <hwloc.h>
@@ -11,7 +11,7 @@
 #include "base/ctx.h"
 #include "base/dl.h"
 #include "base/sonames.h"
-#include "vfctl/types.h"
+#include "core/types.h"
 
 #define DISTANCE_LOCAL 10
 #define DISTANCE_REMOTE 20
@@ -30,10 +30,7 @@ static void destroy_hwloc(hwloc_topology_t *t)
 		sym_hwloc_topology_destroy(*t);
 }
 
-static void free_topology(struct vfctl_topology **topology)
-{
-	vfctl_topology_free(*topology);
-}
+DEFINE_FREEP(struct vfctl_topology, vfctl_topology_free)
 
 /*
  * A variable of the process, set during one load. hwloc knows no other way to be told
@@ -399,7 +396,7 @@ static int read_all(
 int vfctl_topology_load(struct vfctl_ctx *ctx, const struct vfctl_topology_source *source,
 	struct vfctl_topology **ret)
 {
-	_cleanup_(free_topology) struct vfctl_topology *topology = NULL;
+	_cleanup_(vfctl_topology_freep) struct vfctl_topology *topology = NULL;
 	_cleanup_(destroy_hwloc) hwloc_topology_t t = NULL;
 	int r;
 

@@ -3,7 +3,7 @@
 #define VFCTL_TOPOLOGY_PICTURE_H
 
 #include "base/buf.h"
-#include "vfctl/placement.h"
+#include "core/placement.h"
 
 /*
  * The model as hwloc's XML (version 2), coloured for lstopo: a colour per guest on its

@@ -3,7 +3,7 @@
 #define VFCTL_TOPOLOGY_PICTURE_STYLE_H
 
 #include "base/buf.h"
-#include "vfctl/placement.h"
+#include "core/placement.h"
 
 /* Colours, 0xrrggbb. Greys are no guest's. */
 #define STYLE_FREE 0xffffffu

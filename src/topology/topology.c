@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "vfctl/topology.h"
+#include "core/topology.h"
 
 #include <errno.h>
 
 #include "base/ctx.h"
-#include "vfctl/types.h"
+#include "core/types.h"
 
 /* Smaller huge pages (arm64: 64 KiB, contiguous) exist; smaller than that none does. */
 #define PAGE_BYTES_MIN (64 * 1024)

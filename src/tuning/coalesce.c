@@ -61,7 +61,7 @@ static int read_text(struct vfctl_ctx *ctx, const struct op *op, const char *tex
 
 static int observe_coalesce(struct vfctl_ctx *ctx, const struct op *op, char **ret)
 {
-	_inventory_ struct vfctl_inventory *inv = NULL;
+	_cleanup_(vfctl_inventory_freep) struct vfctl_inventory *inv = NULL;
 	struct vfctl_coalesce want, now, some;
 	int r = read_text(ctx, op, op->want, &want);
 
@@ -141,7 +141,7 @@ int coalesce_write(struct vfctl_ctx *ctx, const struct vfctl_pf *pf,
 
 static int write_text(struct vfctl_ctx *ctx, const struct op *op, const char *text)
 {
-	_inventory_ struct vfctl_inventory *inv = NULL;
+	_cleanup_(vfctl_inventory_freep) struct vfctl_inventory *inv = NULL;
 	struct vfctl_coalesce values;
 	int r = read_text(ctx, op, text, &values);
 
@@ -150,9 +150,9 @@ static int write_text(struct vfctl_ctx *ctx, const struct op *op, const char *te
 	return r < 0 ? r : coalesce_write(ctx, &inv->pfs[0], &values);
 }
 
-const struct op_type op_coalesce = {.name = "coalesce", .volatile_ = true, .is_gone = pci_op_is_gone,
-	.observe_one = observe_coalesce,
-	.write_one = write_text};
+OP_WRITTEN(coalesce, observe_coalesce, write_text)
+const struct op_type op_coalesce = {.name = "coalesce", OP_CALLS(coalesce), .volatile_ = true,
+	.is_gone = pci_op_is_gone};
 
 /* ---- the step ---- */
 

@@ -73,7 +73,7 @@ int fdb_missing(struct vfctl_ctx *ctx, const struct vfctl_pf *pf, struct vfctl_m
 static int parse_target(struct vfctl_ctx *ctx, const struct op *op, int *ret_ifindex,
 	struct vfctl_mac *ret_mac)
 {
-	_inventory_ struct vfctl_inventory *inv = NULL;
+	_cleanup_(vfctl_inventory_freep) struct vfctl_inventory *inv = NULL;
 	const char *slash = strchr(op->target, '/');
 	char pf[VFCTL_BDF_TEXT] = "";
 	struct vfctl_bdf bdf;
@@ -118,9 +118,9 @@ static int set(struct vfctl_ctx *ctx, const struct op *op, const char *text)
 		"is as it was", op->target);
 }
 
-const struct op_type op_fdb = {.name = "fdb", .volatile_ = true, .is_gone = pci_op_is_gone,
-	.observe_one = observe_fdb,
-	.write_one = set};
+OP_WRITTEN(fdb, observe_fdb, set)
+const struct op_type op_fdb = {.name = "fdb", OP_CALLS(fdb), .volatile_ = true,
+	.is_gone = pci_op_is_gone};
 
 void fdb_add_steps(const struct vfctl_pf *pf, const struct vfctl_mac *macs, size_t count,
 	struct steps *steps)

@@ -3,7 +3,7 @@
 #define VFCTL_TUNING_FDB_H
 
 #include "base/steps.h"
-#include "vfctl/inventory.h"
+#include "core/inventory.h"
 
 /*
  * A MAC in the own forwarding table of a PF that is a bridge's port: the card's switch then gives

@@ -101,11 +101,7 @@ void vfctl_guest_half_free(struct vfctl_guest_half *t)
 	free(t);
 }
 
-static void free_tuning(struct vfctl_guest_half **t)
-{
-	vfctl_guest_half_free(*t);
-}
-#define _tuning_ _cleanup_(free_tuning)
+DEFINE_FREEP(struct vfctl_guest_half, vfctl_guest_half_free)
 
 /* ---- added ---- */
 
@@ -386,7 +382,7 @@ static void add_commands(struct making *m, bool rdma, bool infiniband)
 int vfctl_guest_half_make(struct vfctl_ctx *ctx, const struct vfctl_profile *profile,
 	const struct vfctl_guest_half_vf *vfs, size_t count, struct vfctl_guest_half **ret)
 {
-	_tuning_ struct vfctl_guest_half *t = calloc(1, sizeof(*t));
+	_cleanup_(vfctl_guest_half_freep) struct vfctl_guest_half *t = calloc(1, sizeof(*t));
 	struct making m = {.to = t, .profile = profile};
 	bool rdma = false, infiniband = false;
 

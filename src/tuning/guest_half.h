@@ -2,7 +2,7 @@
 #ifndef VFCTL_TUNING_GUEST_HALF_H
 #define VFCTL_TUNING_GUEST_HALF_H
 
-#include "vfctl/guest_half.h"
+#include "core/guest_half.h"
 
 /* What the profile comes to with the driver that such a VF has in a guest. */
 void guest_half_fit(const struct vfctl_profile *profile, const struct vfctl_guest_half_vf *vf,

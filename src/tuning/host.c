@@ -82,8 +82,9 @@ static int write_value(struct vfctl_ctx *ctx, const struct op *op, const char *t
 			"(vfctl-apply.service), or on the kernel's command line" : "");
 }
 
-const struct op_type op_kernel_value = {.name = "kernel-value", .volatile_ = true,
-	.observe_one = observe_host_value, .write_one = write_value};
+OP_WRITTEN(kernel_value, observe_host_value, write_value)
+const struct op_type op_kernel_value = {.name = "kernel-value", OP_CALLS(kernel_value),
+	.volatile_ = true};
 
 static int add_value(struct vfctl_ctx *ctx, struct steps *steps, const char *path, const char *want,
 	const char *what)

@@ -3,7 +3,7 @@
 #define VFCTL_TUNING_HOST_H
 
 #include "base/steps.h"
-#include "vfctl/hostspec.h"
+#include "core/hostspec.h"
 
 /*
  * One file of the kernel that holds one value. Target: its path; want and before: the value, of a

@@ -3,8 +3,8 @@
 #define VFCTL_TUNING_IRQ_H
 
 #include "base/steps.h"
-#include "vfctl/cpuset.h"
-#include "vfctl/types.h"
+#include "core/cpuset.h"
+#include "core/types.h"
 
 /*
  * Interrupt vectors (MSI, MSI-X) of a PCI function, and the CPUs that they may go to. By

@@ -7,8 +7,8 @@
 #include "host/host.h"
 #include "pci/device.h"
 #include "tuning/irq.h"
-#include "vfctl/cpuset.h"
-#include "vfctl/tuning.h"
+#include "core/cpuset.h"
+#include "core/tuning.h"
 
 #define LIST_TEXT 1024
 
@@ -90,9 +90,9 @@ static int revert_governor(struct vfctl_ctx *ctx, const struct op *op)
 	return host_write(ctx, op->before, CPU_GOVERNOR, cpu);
 }
 
-const struct op_type op_cpu_governor = {.name = "cpu-governor", .volatile_ = true,
-	.observe_one = observe_governor, .apply_one = apply_governor,
-	.revert_one = revert_governor};
+OP_ONE_BY_ONE(cpu_governor, observe_governor, apply_governor, revert_governor)
+const struct op_type op_cpu_governor = {.name = "cpu-governor", OP_CALLS(cpu_governor),
+	.volatile_ = true};
 
 /* ---- where an interrupt goes ---- */
 
@@ -158,8 +158,9 @@ static int revert_vector(struct vfctl_ctx *ctx, const struct op *op)
 	return write_vector(ctx, op, op->before);
 }
 
-const struct op_type op_irq_affinity = {.name = "irq-affinity", .volatile_ = true, .is_gone = pci_op_is_gone,
-	.observe_one = observe_vector, .apply_one = apply_vector, .revert_one = revert_vector};
+OP_ONE_BY_ONE(irq_affinity, observe_vector, apply_vector, revert_vector)
+const struct op_type op_irq_affinity = {.name = "irq-affinity", OP_CALLS(irq_affinity),
+	.volatile_ = true, .is_gone = pci_op_is_gone};
 
 /* ---- what irqbalance leaves alone ---- */
 
@@ -213,5 +214,5 @@ static int revert_keep(struct vfctl_ctx *ctx, const struct op *op)
 	return write_keep(ctx, op, op->before);
 }
 
-const struct op_type op_irq_keep = {.name = "irq-keep", .volatile_ = true,
-	.observe_one = observe_keep, .apply_one = apply_keep, .revert_one = revert_keep};
+OP_ONE_BY_ONE(irq_keep, observe_keep, apply_keep, revert_keep)
+const struct op_type op_irq_keep = {.name = "irq-keep", OP_CALLS(irq_keep), .volatile_ = true};

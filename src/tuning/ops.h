@@ -3,7 +3,7 @@
 #define VFCTL_TUNING_OPS_H
 
 #include "base/op.h"
-#include "vfctl/types.h"
+#include "core/types.h"
 
 /*
  * cpu-governor  "cpu/12"     its scaling governor; "": it has none

@@ -3,7 +3,7 @@
  * host.yaml's PFs and the host -> for each PF the change that makes it so: its link, the VFs,
  * what they have. What a guest has now stays as the guest's lease says.
  */
-#include "vfctl/apply.h"
+#include "core/apply.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -25,11 +25,11 @@
 #include "tuning/coalesce.h"
 #include "tuning/host.h"
 #include "tuning/irq.h"
+#include "vfs/apply_host.h"
 #include "vfs/lag.h"
 #include "vfs/lifecycle.h"
 #include "vfs/tune.h"
 
-#define LOCK_KERNEL "kernel" /* pages and settings of the host as a whole */
 #define IDENTITY (VFCTL_ATTR_MAC | VFCTL_ATTR_GUIDS)
 
 /* ---- settings of VFs that are there ---- */
@@ -351,7 +351,7 @@ static int check_other_port(struct vfctl_ctx *ctx, const struct target *t, const
 static int plan(struct vfctl_ctx *ctx, const struct target *t, const struct wanted *w,
 	struct vfctl_change **ret_change, char **ret_kept)
 {
-	_change_ struct vfctl_change *change = NULL;
+	_cleanup_(vfctl_change_freep) struct vfctl_change *change = NULL;
 	int r = t->pf->unread ? ctx_fail(ctx, -EIO, "nothing is changed: %s", t->pf->unread)
 			      : check_other_port(ctx, t, w);
 
@@ -400,10 +400,7 @@ void vfctl_declared_free(struct vfctl_declared *declared)
 	free(declared);
 }
 
-static void declared_freep(struct vfctl_declared **declared)
-{
-	vfctl_declared_free(*declared);
-}
+DEFINE_FREEP(struct vfctl_declared, vfctl_declared_free)
 
 static int fail_twice(struct vfctl_ctx *ctx, const struct vfctl_declared_pf *a,
 	const struct vfctl_declared_pf *b)
@@ -503,81 +500,10 @@ static int compare(struct vfctl_ctx *ctx, struct vfctl_snapshot *snapshot,
 	return 0;
 }
 
-/* ---- the host as a whole ---- */
-
-static int plan_host(struct vfctl_ctx *ctx, const struct vfctl_host_spec *spec,
-	struct vfctl_change **ret_change)
-{
-	_change_ struct vfctl_change *change = NULL;
-	int r = change_new(ctx, &change);
-
-	if (r == 0)
-		r = host_tuning_add_steps(ctx, spec, &change->steps, &change->pending);
-	if (r == 0 && change->steps.failed)
-		r = ctx_oom(ctx);
-	if (r == 0)
-		*ret_change = steal(change);
-	return r;
-}
-
-/* What cannot be keeps no PF from being as declared. */
-static int compare_host(struct vfctl_ctx *ctx, const struct vfctl_host_spec *spec,
-	struct vfctl_declared *all)
-{
-	int r = plan_host(ctx, spec, &all->host);
-
-	if (r == -ENOMEM)
-		return r;
-	all->host_error = r;
-	if (r < 0)
-		all->host_words = strdup(vfctl_ctx_error(ctx));
-	ctx_clear(ctx);
-	return 0;
-}
-
-static int lock_host(struct vfctl_ctx *ctx, struct vfctl_change *change, const char *fmt, ...)
-	_printf_(3, 4);
-
-static int lock_host(struct vfctl_ctx *ctx, struct vfctl_change *change, const char *fmt, ...)
-{
-	va_list args;
-	int r;
-
-	va_start(args, fmt);
-	r = change_journal(ctx, change, LOCK_KERNEL, fmt, args);
-	va_end(args);
-	return r;
-}
-
-int vfctl_apply_host_plan(struct vfctl_ctx *ctx, const struct vfctl_host_spec *spec,
-	struct vfctl_change **ret_change)
-{
-	_change_ struct vfctl_change *change = NULL;
-	_close_ int lock = -1;
-	int r = host_check_writable(ctx);
-
-	if (r == 0)
-		r = host_lock(ctx, LOCK_KERNEL, false, &lock);
-	if (r == 0)
-		r = recover_locked(ctx, LOCK_KERNEL);
-	if (r == 0)
-		r = plan_host(ctx, spec, &change);
-	if (r == 0) {
-		change->lock_fd = lock;
-		lock = -1;
-		r = lock_host(ctx, change, "apply kernel settings");
-	}
-	if (r == 0)
-		*ret_change = steal(change);
-	return r;
-}
-
-/* ---- all of them, without locks ---- */
-
 int vfctl_declared_read(struct vfctl_ctx *ctx, struct vfctl_snapshot *snapshot,
 	const struct vfctl_host_spec *spec, struct vfctl_ids *ids, struct vfctl_declared **ret)
 {
-	_cleanup_(declared_freep) struct vfctl_declared *all = calloc(1, sizeof(*all));
+	_cleanup_(vfctl_declared_freep) struct vfctl_declared *all = calloc(1, sizeof(*all));
 	int r = all ? host_tuning_check_cpus(ctx, spec) : ctx_oom(ctx);
 
 	/* Whoever may not read them sees the difference all the same; to change it is another matter. */
@@ -598,7 +524,7 @@ int vfctl_declared_read(struct vfctl_ctx *ctx, struct vfctl_snapshot *snapshot,
 		r = compare(ctx, snapshot, &w, all, &all->pfs[i]);
 	}
 	if (r == 0)
-		r = compare_host(ctx, spec, all);
+		r = apply_host_compare(ctx, spec, all);
 	if (r == 0)
 		r = lag_compare(ctx, snapshot->inventory, spec, all);
 	if (r == 0)
@@ -625,8 +551,8 @@ int vfctl_apply_plan(struct vfctl_ctx *ctx, const struct vfctl_host_spec *spec, 
 	const char *address, struct vfctl_ids *ids, struct vfctl_change **ret_change)
 {
 	const struct wanted w = {spec, &spec->pfs[index], ids, false};
-	_change_ struct vfctl_change *change = NULL;
-	_target_ struct target t = NO_TARGET;
+	_cleanup_(vfctl_change_freep) struct vfctl_change *change = NULL;
+	_cleanup_(target_clear) struct target t = NO_TARGET;
 	const struct target_need need = {.dry_run = false};
 	int r = target_open(ctx, address, &need, &t);
 

@@ -324,7 +324,7 @@ int vf_changes_plan_create(struct vfctl_ctx *ctx, const struct vfctl_inventory *
 	const struct vfctl_create_options *options, const uint64_t *guids,
 	struct vfctl_change **ret_change)
 {
-	_change_ struct vfctl_change *change = NULL;
+	_cleanup_(vfctl_change_freep) struct vfctl_change *change = NULL;
 	_cleanup_(create_clear) struct create c = {.pf = pf, .count = options->count,
 		.driver = options->driver, .guids = guids, .pkey = options->pkey,
 		.facts.leases = leases, .rows = rows, .options = options};
@@ -364,7 +364,7 @@ int vf_changes_plan_create(struct vfctl_ctx *ctx, const struct vfctl_inventory *
 int vf_changes_plan_destroy(struct vfctl_ctx *ctx, const struct vfctl_inventory *inv,
 	const struct vfctl_pf *pf, struct vfctl_change **ret_change)
 {
-	_change_ struct vfctl_change *change = NULL;
+	_cleanup_(vfctl_change_freep) struct vfctl_change *change = NULL;
 	char name[VFCTL_BDF_TEXT];
 	int r;
 

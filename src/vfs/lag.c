@@ -4,7 +4,7 @@
  * VF-LAG while drivers have VFs, and says nothing of it (lag/lag.c): they let go of them, the bond
  * comes, its state is waited for, they take them again. All that the drivers want is looked at first.
  */
-#include "vfctl/apply.h"
+#include "core/apply.h"
 
 #include <errno.h>
 
@@ -174,7 +174,7 @@ static int check_roce(struct vfctl_ctx *ctx, const struct lag *l)
 /* An address on it would be out of reach once it is a port. */
 static int check_routes(struct vfctl_ctx *ctx, const struct vfctl_pf *pf)
 {
-	_routes_ struct routes routes = {0};
+	_cleanup_(routes_clear) struct routes routes = {0};
 	_strv_ char **names = NULL;
 	const char *through;
 	int r = routes_read(ctx, &routes);
@@ -420,9 +420,9 @@ int vfctl_apply_lag_plan(struct vfctl_ctx *ctx, const struct vfctl_host_spec *sp
 {
 	const struct target_need need = {.alone = true};
 	struct lag l = {.spec = spec, .lag = &spec->lags[index]};
-	_inventory_ struct vfctl_inventory *inv = NULL;
-	_change_ struct vfctl_change *change = NULL;
-	_target_ struct target t = NO_TARGET;
+	_cleanup_(vfctl_inventory_freep) struct vfctl_inventory *inv = NULL;
+	_cleanup_(vfctl_change_freep) struct vfctl_change *change = NULL;
+	_cleanup_(target_clear) struct target t = NO_TARGET;
 	_close_ int other = -1;
 	int r = vfctl_inventory_read(ctx, "", &inv);
 

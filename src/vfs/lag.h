@@ -3,7 +3,7 @@
 #define VFCTL_VFS_LAG_H
 
 #include "base/change.h"
-#include "vfctl/apply.h"
+#include "core/apply.h"
 
 /*
  * Add the steps that make a VF-LAG as declared; none when it is. @planned: the modes of the PFs' switches

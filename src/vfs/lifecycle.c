@@ -56,7 +56,7 @@ static const struct vfctl_vf *find_other_pkey(const struct vfctl_pf *pf, uint16_
 static int compare_pkeys(struct vfctl_ctx *ctx, const struct target *t,
 	const struct vfctl_create_options *o, char **ret_pending)
 {
-	_identities_ struct identities noted = {0};
+	_cleanup_(identities_clear) struct identities noted = {0};
 	const struct vfctl_vf *vf;
 	char name[VFCTL_BDF_TEXT], want[VFCTL_PKEY_TEXT], has[VFCTL_PKEY_TEXT];
 	uint16_t pkey;
@@ -101,9 +101,9 @@ int create_plan_on(struct vfctl_ctx *ctx, const struct target *t,
 	const struct vfctl_create_options *options, bool dry_run,
 	struct vfctl_change **ret_change)
 {
-	_change_ struct vfctl_change *change = NULL;
-	_identities_ struct identities identities = {0};
-	_value_rows_ struct value_rows rows = {0};
+	_cleanup_(vfctl_change_freep) struct vfctl_change *change = NULL;
+	_cleanup_(identities_clear) struct identities identities = {0};
+	_cleanup_(value_rows_close) struct value_rows rows = {0};
 	_free_ uint64_t *guids = NULL;
 	_free_ char *pending = NULL;
 	int r = compare_pkeys(ctx, t, options, &pending);
@@ -133,8 +133,8 @@ int create_plan_on(struct vfctl_ctx *ctx, const struct target *t,
 int destroy_plan_on(struct vfctl_ctx *ctx, const struct target *t, struct vfctl_ids *ids,
 	struct vfctl_change **ret_change)
 {
-	_change_ struct vfctl_change *change = NULL;
-	_identities_ struct identities identities = {0};
+	_cleanup_(vfctl_change_freep) struct vfctl_change *change = NULL;
+	_cleanup_(identities_clear) struct identities identities = {0};
 	int r = identities_of_pf(ctx, ids, t->pf, &identities);
 
 	if (r == 0)
@@ -150,8 +150,8 @@ int vfctl_create_plan(struct vfctl_ctx *ctx, const char *pf,
 	const struct vfctl_create_options *options, bool dry_run,
 	struct vfctl_change **ret_change)
 {
-	_change_ struct vfctl_change *change = NULL;
-	_target_ struct target t = NO_TARGET;
+	_cleanup_(vfctl_change_freep) struct vfctl_change *change = NULL;
+	_cleanup_(target_clear) struct target t = NO_TARGET;
 	const struct target_need need = {.dry_run = dry_run, .alone = true};
 	int r = target_open(ctx, pf, &need, &t);
 
@@ -169,8 +169,8 @@ int vfctl_create_plan(struct vfctl_ctx *ctx, const char *pf,
 int vfctl_destroy_plan(struct vfctl_ctx *ctx, struct vfctl_ids *ids, const char *pf,
 	const char *despite, bool dry_run, struct vfctl_change **ret_change)
 {
-	_change_ struct vfctl_change *change = NULL;
-	_target_ struct target t = NO_TARGET;
+	_cleanup_(vfctl_change_freep) struct vfctl_change *change = NULL;
+	_cleanup_(target_clear) struct target t = NO_TARGET;
 	const struct target_need need = {.dry_run = dry_run, .only = pf};
 	int r = target_open(ctx, pf, &need, &t);
 

@@ -3,7 +3,7 @@
 #define VFCTL_VFS_LIFECYCLE_H
 
 #include "change/target.h"
-#include "vfctl/sriov.h"
+#include "core/sriov.h"
 
 /* The PF has so many VFs; what is planned is not kept yet. */
 int create_plan_on(struct vfctl_ctx *ctx, const struct target *t,

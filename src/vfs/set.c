@@ -18,8 +18,8 @@
 #include "sriov/bound.h"
 #include "sriov/holder.h"
 #include "sriov/vf_changes.h"
-#include "vfctl/hypervisor.h"
-#include "vfctl/sriov.h"
+#include "core/hypervisor.h"
+#include "core/sriov.h"
 
 /* ---- planning ---- */
 
@@ -134,7 +134,7 @@ static bool changes_identity(const struct plan *p)
 static int read_definition(struct vfctl_ctx *ctx, struct vfctl_hypervisor *hv,
 	const char *uuid, char **ret)
 {
-	_domain_info_ struct vfctl_domain_info info = {0};
+	_cleanup_(domain_info_clear) struct vfctl_domain_info info = {0};
 	int r = hv->get(ctx, hv, uuid, true, &info);
 
 	if (r < 0)
@@ -217,7 +217,7 @@ static int plan_config(struct vfctl_ctx *ctx, const struct vfctl_snapshot *s,
 static int plan_stored(struct vfctl_ctx *ctx, const struct vfctl_snapshot *s,
 	const struct plan *p, struct vfctl_change **ret_change)
 {
-	_change_ struct vfctl_change *change = NULL;
+	_cleanup_(vfctl_change_freep) struct vfctl_change *change = NULL;
 	int r = change_new(ctx, &change);
 
 	if (r == 0)
@@ -261,7 +261,7 @@ static int plan_keep(struct vfctl_ctx *ctx, const struct vfctl_snapshot *s,
 static int plan_both(struct vfctl_ctx *ctx, const struct target *t, const struct plan *p,
 	struct vfctl_change **ret_change)
 {
-	_change_ struct vfctl_change *change = NULL;
+	_cleanup_(vfctl_change_freep) struct vfctl_change *change = NULL;
 	int r = vf_changes_plan_set(ctx, t->snapshot->inventory, t->pf, p->items, p->count,
 		&change);
 
@@ -337,8 +337,8 @@ int vfctl_set_plan(struct vfctl_ctx *ctx, const struct vfctl_set_item *items, si
 	static const struct vfctl_set_options nothing = {0};
 	struct plan p = {items, options ? options : &nothing, NULL, count};
 	bool shows_all = false;
-	_change_ struct vfctl_change *change = NULL;
-	_target_ struct target t = NO_TARGET;
+	_cleanup_(vfctl_change_freep) struct vfctl_change *change = NULL;
+	_cleanup_(target_clear) struct target t = NO_TARGET;
 	int r;
 
 	if (!count)

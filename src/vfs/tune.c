@@ -11,7 +11,7 @@
 #include "netlink/rdma.h"
 #include "pci/express.h"
 #include "tuning/coalesce.h"
-#include "vfctl/apply.h"
+#include "core/apply.h"
 
 int moderation_wanted(struct vfctl_ctx *ctx, const struct vfctl_host_spec *spec,
 	const struct vfctl_pf_spec *pf, struct vfctl_coalesce *ret,
@@ -90,8 +90,8 @@ int vfctl_pf_rdma_adaptive_read(struct vfctl_ctx *ctx, const struct vfctl_pf *pf
 int vfctl_tune_plan(struct vfctl_ctx *ctx, const char *pf, const struct vfctl_coalesce *wanted,
 	bool dry_run, struct vfctl_tuning_fit *ret_fit, struct vfctl_change **ret_change)
 {
-	_change_ struct vfctl_change *change = NULL;
-	_target_ struct target t = NO_TARGET;
+	_cleanup_(vfctl_change_freep) struct vfctl_change *change = NULL;
+	_cleanup_(target_clear) struct target t = NO_TARGET;
 	const struct target_need need = {.dry_run = dry_run, .only = pf};
 	struct vfctl_pf_moderation m;
 	int r = target_open(ctx, pf, &need, &t);

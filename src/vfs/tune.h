@@ -3,7 +3,7 @@
 #define VFCTL_VFS_TUNE_H
 
 #include "base/ctx.h"
-#include "vfctl/hostspec.h"
+#include "core/hostspec.h"
 
 /* What an entry of host.yaml wants: its own settings, and for the rest its profile's. */
 int moderation_wanted(struct vfctl_ctx *ctx, const struct vfctl_host_spec *spec,

@@ -13,8 +13,8 @@
 #include <time.h>
 
 #include "base/ctx.h"
-#include "vfctl/fleet.h"
-#include "vfctl/hostspec.h"
+#include "core/fleet.h"
+#include "core/hostspec.h"
 
 static double now_s(void)
 {

@@ -9,8 +9,8 @@
 #include "remote/agent.h"
 #include "bench/checks.h"
 #include "remote/settings.h"
-#include "vfctl/guest_half.h"
-#include "vfctl/hostspec.h"
+#include "core/guest_half.h"
+#include "core/hostspec.h"
 
 struct guest {
 	struct vfctl_hypervisor hv;
@@ -68,7 +68,7 @@ static void survey(struct vfctl_ctx *ctx, struct guest *g)
 		.at = (char *)"web", .device = (char *)"eth0", .rdma = (char *)"mlx5_0"};
 	static const char *const version[] = {"--version", NULL};
 	char *names[] = {"mtu", "rx-usecs", "adaptive-rx", "tx-queues", "governor", NULL};
-	_survey_ struct survey s = {0};
+	_cleanup_(survey_clear) struct survey s = {0};
 	struct place p;
 	char *text = NULL;
 

@@ -10,9 +10,9 @@
 #include "host/host.h"
 #include "capture/tar.h"
 #include "capture/tar_block.h"
-#include "vfctl/host.h"
-#include "vfctl/inventory.h"
-#include "vfctl/snapshot.h"
+#include "core/host.h"
+#include "core/inventory.h"
+#include "core/snapshot.h"
 
 static int in_memory(const void *data, size_t size)
 {
@@ -25,7 +25,7 @@ static int in_memory(const void *data, size_t size)
 
 static int read_image(struct vfctl_ctx *ctx, int fd, struct image *im)
 {
-	_stream_ struct stream *in = NULL;
+	_cleanup_(stream_freep) struct stream *in = NULL;
 	int r = stream_open(ctx, fd, "fuzz", &in);
 
 	return r == 0 ? tar_read(ctx, in, "fuzz", im) : r;
@@ -51,8 +51,8 @@ static void check_same(const struct image *a, const struct image *b)
 
 static void write_again(struct vfctl_ctx *ctx, const struct image *im)
 {
-	_image_ struct image again = {0};
-	_stream_ struct stream *out = NULL;
+	_cleanup_(image_clear) struct image again = {0};
+	_cleanup_(stream_freep) struct stream *out = NULL;
 	_close_ int fd = in_memory("", 0);
 
 	FUZZ_CHECK(stream_create(ctx, fd, "again", false, &out) == 0);
@@ -65,7 +65,7 @@ static void write_again(struct vfctl_ctx *ctx, const struct image *im)
 static void look_at(struct vfctl_ctx *ctx, const char *path)
 {
 	struct vfctl_snapshot *snapshot = NULL;
-	_host_copy_ struct host_copy copy = {0};
+	_cleanup_(host_copy_remove) struct host_copy copy = {0};
 
 	if (vfctl_ctx_open_host(ctx, path) < 0) {
 		FUZZ_CHECK(*vfctl_ctx_error(ctx));
@@ -96,7 +96,7 @@ static void mend(uint8_t *data, size_t size)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	_image_ struct image im = {0};
+	_cleanup_(image_clear) struct image im = {0};
 	_free_ uint8_t *mended = malloc(size + 1);
 	_close_ int fd = -1;
 	struct vfctl_ctx *ctx;

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "fuzz.h"
-#include "vfctl/cpuset.h"
+#include "core/cpuset.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {

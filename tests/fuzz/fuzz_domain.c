@@ -3,9 +3,9 @@
 #include <string.h>
 
 #include "fuzz.h"
-#include "vfctl/context.h"
-#include "vfctl/domain.h"
-#include "vfctl/lease.h"
+#include "core/context.h"
+#include "core/domain.h"
+#include "core/lease.h"
 
 static const struct vfctl_domain_vf vf = {
 	.bdf = {.bus = 0x3b, .function = 2},

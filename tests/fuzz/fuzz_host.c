@@ -2,7 +2,7 @@
 /* A host.yaml that is taken has pools of identities only, apart from each other. */
 #include "base/idrange.h"
 #include "fuzz.h"
-#include "vfctl/hostspec.h"
+#include "core/hostspec.h"
 
 static void check_pool(const struct vfctl_id_pool *p)
 {

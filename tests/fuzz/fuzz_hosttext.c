@@ -10,12 +10,12 @@
 #include "checks/check.h"
 #include "lease/lease_text.h"
 #include "netlink/routes.h"
-#include "vfctl/inventory.h"
-#include "vfctl/snapshot.h"
+#include "core/inventory.h"
+#include "core/snapshot.h"
 
 static void read_routes(struct vfctl_ctx *ctx)
 {
-	_routes_ struct routes routes = {0};
+	_cleanup_(routes_clear) struct routes routes = {0};
 	char *names[] = {"ens1", "eth0", NULL};
 	const char *name;
 	unsigned port;
@@ -46,13 +46,13 @@ static void read_log(struct vfctl_ctx *ctx)
 
 static void read_lease(struct vfctl_ctx *ctx, const char *text)
 {
-	_lease_text_ struct lease_text t = {0};
+	_cleanup_(lease_text_clear) struct lease_text t = {0};
 
 	if (lease_from_text(ctx, text, &t) < 0)
 		FUZZ_CHECK(*vfctl_ctx_error(ctx));
 	else {
 		_free_ char *again = lease_to_text(&t.lease);
-		_lease_text_ struct lease_text twice = {0};
+		_cleanup_(lease_text_clear) struct lease_text twice = {0};
 
 		FUZZ_CHECK(again && lease_from_text(ctx, again, &twice) == 0);
 	}

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "fuzz.h"
-#include "vfctl/context.h"
-#include "vfctl/domain.h"
+#include "core/context.h"
+#include "core/domain.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {

@@ -3,8 +3,8 @@
 #include <string.h>
 
 #include "fuzz.h"
-#include "vfctl/context.h"
-#include "vfctl/domain.h"
+#include "core/context.h"
+#include "core/domain.h"
 
 static const struct vfctl_domain_vf vf = {
 	.bdf = {.bus = 0x3b, .function = 2},

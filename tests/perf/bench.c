@@ -39,7 +39,7 @@ static int parse(struct vfctl_ctx *ctx, const char *text, size_t len)
 	double begin = now();
 
 	for (int i = 0; i < ROUNDS; i++) {
-		_bench_reading_ struct bench_reading *reading = NULL;
+		_cleanup_(bench_reading_freep) struct bench_reading *reading = NULL;
 		struct bench_trial trial = {0};
 
 		if (bench_parse(ctx, BENCH_PERFTEST, NULL, text, len, &reading) < 0 ||

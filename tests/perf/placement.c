@@ -12,8 +12,8 @@
 #include <time.h>
 
 #include "base/ctx.h"
-#include "vfctl/domain.h"
-#include "vfctl/placement.h"
+#include "core/domain.h"
+#include "core/placement.h"
 
 #define GIB (UINT64_C(1) << 30)
 #define NODES_MAX 16

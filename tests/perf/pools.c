@@ -9,7 +9,7 @@
 #include <time.h>
 
 #include "base/util.h"
-#include "vfctl/hostspec.h"
+#include "core/hostspec.h"
 
 #define ROUNDS 1001
 

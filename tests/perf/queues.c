@@ -23,7 +23,7 @@
 #include <time.h>
 
 #include "base/ctx.h"
-#include "vfctl/placement.h"
+#include "core/placement.h"
 
 #define GIB (UINT64_C(1) << 30)
 #define NODES 8

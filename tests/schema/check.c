@@ -9,8 +9,8 @@
 
 #include "base/json.h"
 #include "spec/doc.h"
-#include "vfctl/guest.h"
-#include "vfctl/hostspec.h"
+#include "core/guest.h"
+#include "core/hostspec.h"
 #include "bench/measure.h"
 
 /* Patterns are ours or a schema's, which both stay: each is compiled once. */
@@ -243,7 +243,7 @@ static const struct json *schema_of(struct vfctl_ctx *ctx, enum schema_kind kind
 
 bool schema_takes(enum schema_kind kind, const char *text, size_t len, char why[256])
 {
-	_doc_ struct doc_node *root = NULL;
+	_cleanup_(doc_freep) struct doc_node *root = NULL;
 	const char *place = "it is no YAML";
 	struct vfctl_ctx *ctx;
 	bool taken;

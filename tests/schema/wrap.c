@@ -5,8 +5,8 @@
  */
 #include "check.h"
 #include "bench/plan.h"
-#include "vfctl/guest.h"
-#include "vfctl/hostspec.h"
+#include "core/guest.h"
+#include "core/hostspec.h"
 
 int __real_vfctl_guest_parse(struct vfctl_ctx *ctx, const char *file, const char *text,
 	size_t len, struct vfctl_guest **ret);

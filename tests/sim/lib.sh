@@ -8,7 +8,7 @@ dev=/sys/bus/pci/devices
 # $WRAP may be a program to run them under, such as valgrind with its options.
 exec_vfctl() { exec ${WRAP-} "$tests/${VFCTL_SIM-vfctl-sim}" --state "$state" "$@"; }
 run_vfctl() { ${WRAP-} "$tests/${VFCTL_SIM-vfctl-sim}" --state "$state" "$@"; }
-# What comes as JSON is kept in $documents, if that is set: run-story holds it to docs/json.md.
+# What comes as JSON is kept in $documents, if that is set: run-story holds it to its schema.
 vfctl() {
 	local kept status
 	if [ -z "${documents-}" ] || [[ " $* " != *' --json '* ]]; then

@@ -79,7 +79,7 @@ static void output_is_read_when_it_has_ended(void **unused)
 	struct place p = place_with(STARTED, "{\"return\":{\"exited\":true,\"exitcode\":3,"
 					     "\"out-data\":\"dG9vayA1Cg==\",\"err-data\":\"b2gK\"}}",
 		2);
-	_place_output_ struct place_output o = {0};
+	_cleanup_(place_output_clear) struct place_output o = {0};
 
 	assert_int_equal(place_run(&p, argv, "in", 5000, &o), 0);
 	assert_int_equal(o.status, 3);
@@ -93,7 +93,7 @@ static void output_is_read_when_it_has_ended(void **unused)
 static void a_signal_is_told_as_a_shell_does(void **unused)
 {
 	struct place p = place_with(STARTED, "{\"return\":{\"exited\":true,\"signal\":9}}", 0);
-	_place_output_ struct place_output o = {0};
+	_cleanup_(place_output_clear) struct place_output o = {0};
 
 	assert_int_equal(place_run(&p, argv, NULL, 5000, &o), 0);
 	assert_int_equal(o.status, 137);
@@ -103,7 +103,7 @@ static void a_signal_is_told_as_a_shell_does(void **unused)
 static void expect(int error, const char *words, const char *to_start, const char *to_state)
 {
 	struct place p = place_with(to_start, to_state, 0);
-	_place_output_ struct place_output o = {0};
+	_cleanup_(place_output_clear) struct place_output o = {0};
 
 	assert_int_equal(place_run(&p, argv, NULL, 300, &o), error);
 	if (!strstr(vfctl_ctx_error(ctx), words))
@@ -222,7 +222,7 @@ static void a_program_here_that_hangs_is_said(void **unused)
 {
 	static const struct endpoint here = {.name = (char *)"here"};
 	char *const hang[] = {(char *)"sleep", (char *)"1000", NULL};
-	_place_output_ struct place_output o = {0};
+	_cleanup_(place_output_clear) struct place_output o = {0};
 	struct place p;
 
 	ctx_clear(ctx);

@@ -161,7 +161,7 @@ static const struct bench_row *row_of(const struct bench_reading *reading, uint6
 static void figures_are_read(void **state)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(figures); i++) {
-		_bench_reading_ struct bench_reading *reading = NULL;
+		_cleanup_(bench_reading_freep) struct bench_reading *reading = NULL;
 		const struct bench_metric *m = NULL;
 		const struct bench_row *row;
 
@@ -186,7 +186,7 @@ static void no_tool_tells_the_deviation(void **state)
 		"netperf-2.7-rr.txt"};
 
 	for (size_t i = 0; i < ARRAY_SIZE(files); i++) {
-		_bench_reading_ struct bench_reading *reading = NULL;
+		_cleanup_(bench_reading_freep) struct bench_reading *reading = NULL;
 
 		assert_int_equal(parse_file(files[i], NULL, &reading), 0);
 		for (size_t k = 0; k < reading->row_count; k++)
@@ -197,7 +197,7 @@ static void no_tool_tells_the_deviation(void **state)
 
 static void sweeps_have_a_row_for_each_size(void **state)
 {
-	_bench_reading_ struct bench_reading *lat = NULL, *bw = NULL;
+	_cleanup_(bench_reading_freep) struct bench_reading *lat = NULL, *bw = NULL;
 
 	assert_int_equal(parse_file("perftest-4.5-lat-all.txt", NULL, &lat), 0);
 	assert_int_equal(lat->row_count, 23);
@@ -207,7 +207,7 @@ static void sweeps_have_a_row_for_each_size(void **state)
 
 static void samples_stay_in_order_of_time(void **state)
 {
-	_bench_reading_ struct bench_reading *reading = NULL;
+	_cleanup_(bench_reading_freep) struct bench_reading *reading = NULL;
 
 	assert_int_equal(parse_file("perftest-4.5-lat-unsorted.txt", NULL, &reading), 0);
 	assert_int_equal(reading->rows[0].sample_count, 10);
@@ -222,7 +222,7 @@ static void versions_are_read(void **state)
 		{"osu-7.4-tail.txt", "7.4"}};
 
 	for (size_t i = 0; i < ARRAY_SIZE(files); i++) {
-		_bench_reading_ struct bench_reading *reading = NULL;
+		_cleanup_(bench_reading_freep) struct bench_reading *reading = NULL;
 
 		assert_int_equal(parse_file(files[i][0], NULL, &reading), 0);
 		assert_string_equal(reading->version, files[i][1]);
@@ -286,7 +286,7 @@ static void what_is_cut_lies_not(void **state)
 		begin[-1] = '\0';
 		assert_int_equal(bench_tool_parse(text, &tool), 0);
 		for (size_t cut = 1; cut + 100 < len - (size_t)(begin - text); cut++) {
-			_bench_reading_ struct bench_reading *reading = NULL;
+			_cleanup_(bench_reading_freep) struct bench_reading *reading = NULL;
 
 			if (bench_parse(ctx, tool, NULL, begin, cut, &reading) == 0 &&
 				tool != BENCH_NETPERF && strcmp(files[i], "perftest-4.5-json.txt") != 0)
@@ -310,7 +310,7 @@ static void nothing_is_no_output(void **state)
 
 static int value_of(const char *file, struct bench_extract extract, double *ret)
 {
-	_bench_reading_ struct bench_reading *reading = NULL;
+	_cleanup_(bench_reading_freep) struct bench_reading *reading = NULL;
 	int r = parse_file(file, &extract, &reading);
 
 	if (r == 0) {

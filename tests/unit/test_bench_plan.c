@@ -39,7 +39,7 @@ static struct bench_plan *parse(const char *text)
 
 static void the_smallest_plan_has_the_usual(void **state)
 {
-	_bench_plan_ struct bench_plan *p = parse(PLAN);
+	_cleanup_(bench_plan_freep) struct bench_plan *p = parse(PLAN);
 
 	assert_string_equal(p->name, "bench");
 	assert_int_equal(p->trials, 15);
@@ -56,7 +56,7 @@ static void the_smallest_plan_has_the_usual(void **state)
 
 static void every_key_is_read(void **state)
 {
-	_bench_plan_ struct bench_plan *p = parse(
+	_cleanup_(bench_plan_freep) struct bench_plan *p = parse(
 		"name: all of it\ntrials: 3\nwarmup: 0\nseed: 9\ntimeout: 2m\nalpha: 0.01\nnoise: 2%\n"
 		"baseline: fast\nendpoints:\n"
 		"  vm: {guest: web, rdma: mlx5_0, gid-index: 3, cpus: 0-3}\n"
@@ -318,7 +318,7 @@ static void a_text_that_is_no_place_is_refused(void **state)
 static void a_plan_of_options_reads_back_from_its_text(void **state)
 {
 	static const char odd[] = "awk '{ print \"a: b\" }' # no comment \\ \xc3\xa9";
-	_bench_plan_ struct bench_plan *made = NULL, *again = NULL;
+	_cleanup_(bench_plan_freep) struct bench_plan *made = NULL, *again = NULL;
 	const struct doc_node *root = NULL;
 	struct plan_draft *d = NULL;
 	_free_ char *text = NULL;

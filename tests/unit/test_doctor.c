@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "vfctl/doctor.h"
+#include "core/doctor.h"
 
 #define CHECKS_MAX 200
 

@@ -9,7 +9,7 @@
 
 #include "base/buf.h"
 #include "base/ctx.h"
-#include "vfctl/guest.h"
+#include "core/guest.h"
 
 #define HEAD "name: g\nvcpus: 4\nmemory: 8GiB\n"
 

@@ -13,7 +13,7 @@
 #include "host/host.h"
 #include "hypervisor.h"
 #include "ids/ops.h"
-#include "vfctl/domain.h"
+#include "core/domain.h"
 #include "sim.h"
 #include "lease/guest_run.h"
 #include "lease/lease_text.h"
@@ -234,7 +234,7 @@ static void lease(int node)
 		.has_intent = true, .intent = {.mask = VFCTL_ATTR_VLAN_ID, .vlan = 7}};
 	struct vfctl_lease l = {.id = "L", .domain_uuid = UUID, .domain_name = (char *)"a",
 		.node = node, .vfs = &vf, .vf_count = 1};
-	_store_ struct store *store = NULL;
+	_cleanup_(store_closep) struct store *store = NULL;
 
 	assert_int_equal(store_open(ctx, STORE_WRITE, &store), 0);
 	assert_int_equal(store_take(store, &l), 0);
@@ -458,7 +458,6 @@ static void a_journal_may_hold_nonsense(void **state)
 		assert_null(text);
 	}
 }
-
 
 /* A domain that nobody leased anything to, its run, and the end of that. */
 static void a_run_holds_what_it_takes(void **state)

@@ -42,12 +42,12 @@ static void a_child_left_behind_holds_no_pipe_of_its_parent(void **state)
 
 static void keep_doing(void *data, const char *text)
 {
-	snprintf(data, VFCTL_DOING_SIZE, "%s", text);
+	snprintf(data, VFCTL_PROGRESS_SIZE, "%s", text);
 }
 
 static void a_budget_bounds_every_write_and_lock(void **state)
 {
-	char dir[] = "/tmp/vfctl-test-XXXXXX", path[64], doing[VFCTL_DOING_SIZE] = "";
+	char dir[] = "/tmp/vfctl-test-XXXXXX", path[64], doing[VFCTL_PROGRESS_SIZE] = "";
 	struct vfctl_ctx *ctx;
 	int reader;
 
@@ -55,7 +55,7 @@ static void a_budget_bounds_every_write_and_lock(void **state)
 	snprintf(path, sizeof(path), "%s/fifo", dir);
 	assert_int_equal(mkfifo(path, 0600), 0);
 	assert_int_equal(vfctl_ctx_new(&ctx), 0);
-	vfctl_ctx_set_doing(ctx, keep_doing, doing);
+	vfctl_ctx_set_progress(ctx, keep_doing, doing);
 	vfctl_ctx_set_deadline_ms(ctx, 300);
 	assert_int_equal(host_write(ctx, "1", "%s", path), -ETIMEDOUT);
 	assert_non_null(strstr(doing, path));

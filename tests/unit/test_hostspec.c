@@ -9,7 +9,7 @@
 
 #include "base/ctx.h"
 #include "base/idrange.h"
-#include "vfctl/hostspec.h"
+#include "core/hostspec.h"
 
 static struct vfctl_ctx *ctx;
 

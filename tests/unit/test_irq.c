@@ -16,7 +16,7 @@
 #include "state/store.h"
 #include "tuning/irq.h"
 #include "tuning/ops.h"
-#include "vfctl/guest_tuning.h"
+#include "core/guest_tuning.h"
 
 #define PF "0000:10:00.0"
 #define UUID "11111111-1111-4111-8111-111111111111"
@@ -259,7 +259,7 @@ static void take_lease(void)
 	struct vfctl_lease_cell cell = {.memory_node = 0, .memory_bytes = 1 << 20};
 	struct vfctl_lease lease = {.domain_name = (char *)"g", .cpus = cpus("1-2"), .vfs = &vf,
 		.vf_count = 1, .cells = &cell, .cell_count = 1};
-	_store_ struct store *store = NULL;
+	_cleanup_(store_closep) struct store *store = NULL;
 
 	str_copy(lease.id, sizeof(lease.id), UUID);
 	str_copy(lease.domain_uuid, sizeof(lease.domain_uuid), UUID);

@@ -13,8 +13,8 @@
 #include "base/buf.h"
 #include "facts/snapshot/memlock.h"
 #include "host/host.h"
-#include "vfctl/context.h"
-#include "vfctl/domain.h"
+#include "core/context.h"
+#include "core/domain.h"
 
 #define MIB (UINT64_C(1) << 20)
 #define GIB (UINT64_C(1) << 30)

@@ -9,7 +9,7 @@
 
 #include "base/buf.h"
 #include "base/ctx.h"
-#include "vfctl/placement.h"
+#include "core/placement.h"
 
 static struct vfctl_ctx *ctx;
 

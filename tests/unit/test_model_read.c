@@ -11,7 +11,7 @@
 
 #include "host/host.h"
 #include "sim.h"
-#include "vfctl/workflow.h"
+#include "core/workflow.h"
 
 static char dir[64];
 static struct vfctl_ctx *ctx;

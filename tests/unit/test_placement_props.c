@@ -7,7 +7,7 @@
 #include "placement_case.h"
 
 #include "../oracle/instance.h"
-#include "vfctl/topology.h"
+#include "core/topology.h"
 
 #define GUESTS_LARGE 48
 #define VFS_LARGE 256

@@ -3,8 +3,7 @@
 #include "placement_case.h"
 
 #include "placement/explain/refuse.h"
-#include "vfctl/topology.h"
-
+#include "core/topology.h"
 
 static void assert_silent(const struct vfctl_assignment *a, const char *part)
 {
@@ -273,7 +272,7 @@ static void an_interrupt_ends_it(void **state)
 	const struct chosen none = {0};
 	struct refused_plan plan = {.requests = &r, .count = 1, .assignments = &a,
 		.chosen = &none, .steps = REFUSAL_STEPS, .deadline_ms = UINT64_MAX};
-	_site_ struct capacity *capacity = NULL;
+	_cleanup_(capacity_freep) struct capacity *capacity = NULL;
 	struct host_model h;
 
 	make_host(&h, 2, 4, 1);
@@ -294,7 +293,7 @@ static void nothing_without_steps(void **state)
 	const struct chosen none = {0};
 	struct refused_plan plan = {.requests = &r, .count = 1, .assignments = &a,
 		.chosen = &none, .deadline_ms = UINT64_MAX};
-	_site_ struct capacity *capacity = NULL;
+	_cleanup_(capacity_freep) struct capacity *capacity = NULL;
 	struct host_model h;
 
 	make_host(&h, 2, 4, 1);

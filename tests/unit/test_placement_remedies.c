@@ -7,7 +7,7 @@
 
 #include "../oracle/instance.h"
 #include "placement/explain/change.h"
-#include "vfctl/topology.h"
+#include "core/topology.h"
 
 #define ALONE 400
 #define BATCHES 60

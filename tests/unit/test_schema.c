@@ -15,8 +15,8 @@
 #include "base/buf.h"
 #include "base/json.h"
 #include "schema/check.h"
-#include "vfctl/guest.h"
-#include "vfctl/hostspec.h"
+#include "core/guest.h"
+#include "core/hostspec.h"
 
 #define NO_KEY "qqqqqqqqqqqqqqqqqqqqqqqqqqqq"
 #define HEAD "name: g\nvcpus: 4\nmemory: 8GiB\n"

@@ -95,7 +95,7 @@ static struct store *open_store(void)
 
 static void a_lease_reads_back(void **state)
 {
-	_store_ struct store *store = NULL;
+	_cleanup_(store_closep) struct store *store = NULL;
 	struct vfctl_vf_attrs attrs = {.mask = VFCTL_ATTR_VLAN | VFCTL_ATTR_TRUST, .vlan = 9,
 		.proto = VFCTL_VLAN_8021AD, .trust = true};
 	struct vfctl_bdf vf = {.bus = 1, .slot = 1, .function = 1};
@@ -137,7 +137,7 @@ static void a_lease_reads_back(void **state)
 
 static void a_conflict_names_the_holder_and_changes_nothing(void **state)
 {
-	_store_ struct store *store = open_store();
+	_cleanup_(store_closep) struct store *store = open_store();
 	struct vfctl_lease_vf vf = {.bdf = {.bus = 1}, .index = 0};
 
 	assert_int_equal(take(store, 1, 0, 0), 0);
@@ -172,7 +172,7 @@ static int share(struct store *store, const char *id, unsigned cpu, unsigned qem
 /* CPUs of QEMU's threads: of several leases, but nobody's own; free after the last. */
 static void qemu_cpus_are_shared_and_nobodys_own(void **state)
 {
-	_store_ struct store *store = open_store();
+	_cleanup_(store_closep) struct store *store = open_store();
 	struct vfctl_leases *leases;
 
 	assert_int_equal(take(store, 1, -1, 3), 0);
@@ -413,7 +413,7 @@ static void leases_of_the_version_before_have_one_cell(void **state)
 /* What was saved first stays: a second start must not take the first one's policy for it. */
 static void the_first_save_stays(void **state)
 {
-	_store_ struct store *store = open_store();
+	_cleanup_(store_closep) struct store *store = open_store();
 	struct vfctl_vf_attrs first = {.mask = VFCTL_ATTR_TRUST, .trust = true};
 	struct vfctl_vf_attrs second = {.mask = VFCTL_ATTR_TRUST | VFCTL_ATTR_SPOOFCHK,
 		.trust = false, .spoofchk = true};

@@ -12,8 +12,8 @@
 #include <cmocka.h>
 
 #include "base/ctx.h"
-#include "vfctl/topology.h"
-#include "vfctl/types.h"
+#include "core/topology.h"
+#include "core/types.h"
 
 static struct vfctl_ctx *ctx;
 

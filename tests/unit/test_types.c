@@ -9,8 +9,8 @@
 
 #include "base/parse.h"
 #include "base/util.h"
-#include "vfctl/cpuset.h"
-#include "vfctl/types.h"
+#include "core/cpuset.h"
+#include "core/types.h"
 
 static void bdf_reads_and_prints(void **state)
 {

@@ -10,7 +10,7 @@
 #include "base/buf.h"
 #include "base/ctx.h"
 #include "base/json.h"
-#include "vfctl/vfattr.h"
+#include "core/vfattr.h"
 
 static struct vfctl_ctx *ctx;
 

@@ -22,7 +22,7 @@
 
 #include "base/util.h"
 #include "sim.h"
-#include "vfctl/watch.h"
+#include "core/watch.h"
 
 #define SOON_MS 5000  /* it comes at once; this is for a machine that is busy */
 #define NEVER_MS 300

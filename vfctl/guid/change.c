@@ -6,26 +6,34 @@
 #include <string.h>
 
 #include "guid/guid.h"
-#include "vfctl/workflow.h"
+#include "core/workflow.h"
 #include "host_ids.h"
-#include "vfctl/inventory.h"
+#include "core/inventory.h"
 
 #define COUNT_MAX 65536
 
-/* "dry_run" or "done" and "changed", and the values of it; an array is left open. */
-static void open_answer(struct guid *g, bool changed)
-{
-	out_open(g->in->out, NULL, '{');
-	out_bool(g->in->out, g->in->dry_run ? "dry_run" : "done", true);
-	if (!g->in->dry_run)
-		out_bool(g->in->out, "changed", changed);
-	out_open(g->in->out, "identities", '[');
-}
+/* What reserve and release answer. */
+struct change_view {
+	bool dry_run, done, changed;
+	const struct vfctl_id *ids;
+	size_t count;
+};
 
-static void shut_answer(struct guid *g)
+#define OF struct change_view
+static const struct member guid_change_table[] = {
+	FIELD(dry_run, "true: this would be done", OPTIONAL),
+	FIELD(done, "true: this was done", OPTIONAL),
+	FIELD(changed, "something was changed", OPTIONAL, KNOWN_BY(done)),
+	LIST("identities", ids, count, answer_id, "the values"), END};
+#undef OF
+const struct answer guid_change_answer[] = {{NULL, guid_change_table, false}, {0}};
+
+static void put_change(struct guid *g, bool changed, const struct vfctl_id *ids, size_t count)
 {
-	out_shut(g->in->out);
-	out_shut(g->in->out);
+	bool dry_run = g->in->dry_run;
+
+	answer_put(g->in->out, NULL, guid_change_table, &(struct change_view){dry_run, !dry_run, changed, ids,
+		count});
 }
 
 /* ---- reserve ---- */
@@ -234,21 +242,19 @@ static void print_reserved(const struct reservation *r)
 	struct out *out = r->g->in->out;
 	char text[VFCTL_ID_TEXT], who[GUID_WHO];
 
-	if (r->g->in->json)
-		open_answer(r->g, r->changed);
+	if (r->g->in->json) {
+		put_change(r->g, r->changed, r->ids, r->count);
+		return;
+	}
 	for (uint32_t n = 0; n < r->count; n++) {
 		const struct vfctl_id *id = &r->ids[n];
 
-		if (r->g->in->json)
-			guid_put_id(out, NULL, id);
-		else if (r->g->in->dry_run)
+		if (r->g->in->dry_run)
 			out_line(out, "would reserve %s for %s", vfctl_id_format(id->kind, id->value,
 				text), guid_who(id, who));
 		else
 			out_line(out, "%s", vfctl_id_format(id->kind, id->value, text));
 	}
-	if (r->g->in->json)
-		shut_answer(r->g);
 }
 
 int guid_reserve(struct guid *g)
@@ -381,15 +387,15 @@ static void print_released(struct guid *g, const struct vfctl_id *ids, size_t co
 {
 	char text[VFCTL_ID_TEXT], at[GUID_TIME];
 
-	if (g->in->json)
-		open_answer(g, count > 0);
+	if (g->in->json) {
+		put_change(g, count > 0, ids, count);
+		return;
+	}
 	for (size_t i = 0; i < count; i++) {
 		const struct vfctl_id *id = &ids[i];
 
 		vfctl_id_format(id->kind, id->value, text);
-		if (g->in->json)
-			guid_put_id(g->in->out, NULL, id);
-		else if (g->in->dry_run)
+		if (g->in->dry_run)
 			out_line(g->in->out, "would release %s", text);
 		else if (g->in->quiet)
 			continue;
@@ -398,8 +404,6 @@ static void print_released(struct guid *g, const struct vfctl_id *ids, size_t co
 		else
 			out_line(g->in->out, "%s is free", text);
 	}
-	if (g->in->json)
-		shut_answer(g);
 }
 
 static int release_all(struct releasing *r)

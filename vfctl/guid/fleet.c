@@ -7,7 +7,7 @@
 
 #include "guid/guid.h"
 #include "host_ids.h"
-#include "vfctl/fleet.h"
+#include "core/fleet.h"
 
 /* ---- sync ---- */
 
@@ -31,35 +31,34 @@ static int warn_conflicts(struct guid *g)
 	return r;
 }
 
+#define OF struct vfctl_ids_sync
+/* The help is what is printed behind the number. */
+static const struct member sync_table[] = {
+	FIELD(pushed, "changes made while etcd was away told to it"),
+	FIELD(undone, "takings that had failed here given back"),
+	FIELD(found, "of this host found in etcd"),
+	FIELD(restored, "lost by etcd put back"),
+	FIELD(conflicts, "in conflict"),
+	FIELD(set_aside, "set aside for this host"),
+	FIELD(expired, "free after their rest"),
+	FIELD(hosts, "hosts registered"),
+	FIELD(hosts_gone, "hosts gone"),
+	FIELD(orphans, "orphans (vfctl guid orphans)"),
+	FIELD(quarantined, "quarantined by this host"),
+	FIELD(pools_differ, "pools that differ from the fleet's"), END};
+#undef OF
+const struct answer guid_sync_answer[] = {{NULL, sync_table, false}, {0}};
+
 static void print_sync(struct guid *g, const struct vfctl_ids_sync *n)
 {
-	const struct {
-		const char *name, *words;
-		size_t count;
-	} rows[] = {
-		{"pushed", "changes made while etcd was away told to it", n->pushed},
-		{"undone", "takings that had failed here given back", n->undone},
-		{"found", "of this host found in etcd", n->found},
-		{"restored", "lost by etcd put back", n->restored},
-		{"conflicts", "in conflict", n->conflicts},
-		{"set_aside", "set aside for this host", n->set_aside},
-		{"expired", "free after their rest", n->expired},
-		{"hosts", "hosts registered", n->hosts},
-		{"hosts_gone", "hosts gone", n->hosts_gone},
-		{"orphans", "orphans (vfctl guid orphans)", n->orphans},
-		{"quarantined", "quarantined by this host", n->quarantined},
-		{"pools_differ", "pools that differ from the fleet's", n->pools_differ},
-	};
+	if (g->in->json)
+		answer_put(g->in->out, NULL, sync_table, n);
+	for (const struct member *m = sync_table; m->name && !g->in->json && !g->in->quiet; m++) {
+		size_t count = *(const size_t *)((const char *)n + m->offset);
 
-	if (g->in->json)
-		out_open(g->in->out, NULL, '{');
-	for (size_t i = 0; i < ARRAY_SIZE(rows); i++)
-		if (g->in->json)
-			out_int(g->in->out, rows[i].name, (int64_t)rows[i].count);
-		else if (rows[i].count && !g->in->quiet)
-			out_line(g->in->out, "%zu %s", rows[i].count, rows[i].words);
-	if (g->in->json)
-		out_shut(g->in->out);
+		if (count)
+			out_line(g->in->out, "%zu %s", count, m->help);
+	}
 }
 
 int guid_sync(struct guid *g)
@@ -84,10 +83,6 @@ static void print_id(struct guid *g, const struct vfctl_id *id)
 	char text[VFCTL_ID_TEXT], who[GUID_WHO], at[GUID_TIME];
 	struct out *out = g->in->out;
 
-	if (g->in->json) {
-		guid_put_id(out, NULL, id);
-		return;
-	}
 	out_cell(out, "%s", vfctl_id_format(id->kind, id->value, text));
 	out_cell(out, "%s", vfctl_id_state_name(id->state));
 	out_cell(out, "%s", id->owner.host);
@@ -95,32 +90,65 @@ static void print_id(struct guid *g, const struct vfctl_id *id)
 	out_cell(out, "%s", guid_time(id->since, at));
 }
 
+struct orphans_view {
+	const char *host; /* only of this one; NULL: of all */
+	const struct vfctl_id *ids;
+	size_t count;
+};
+
+static bool is_shown(const struct orphans_view *view, size_t at)
+{
+	return !view->host || strcmp(view->ids[at].owner.host, view->host) == 0;
+}
+
+static int fill_orphans(struct out *out, const void *of)
+{
+	const struct orphans_view *view = of;
+
+	for (size_t i = 0; i < view->count; i++)
+		if (is_shown(view, i))
+			guid_put_id(out, NULL, &view->ids[i]);
+	return 0;
+}
+
+const struct answer guid_orphans_answer[] = {{NULL, answer_id, true}, {0}};
+
 int guid_orphans(struct guid *g)
 {
 	static const char *const headings[] = {"VALUE", "STATE", "GONE HOST", "WHOSE", "SINCE"};
-	const char *host = option_of(g->in, "of-host");
+	struct orphans_view view = {.host = option_of(g->in, "of-host")};
 	struct vfctl_id *ids;
-	size_t count;
-	int r = vfctl_ids_orphans(g->ids, &ids, &count);
+	int r = vfctl_ids_orphans(g->ids, &ids, &view.count);
 
 	if (r < 0)
 		return fail(g->in, r);
-	if (g->in->json)
-		out_open(g->in->out, NULL, '[');
-	else
+	view.ids = ids;
+	if (g->in->json) {
+		answer_put_list(g->in->out, fill_orphans, &view);
+	} else {
 		out_table(g->in->out, 0, headings, ARRAY_SIZE(headings));
-	for (size_t i = 0; i < count; i++)
-		if (!host || strcmp(ids[i].owner.host, host) == 0)
-			print_id(g, &ids[i]);
-	if (g->in->json)
-		out_shut(g->in->out);
-	else
+		for (size_t i = 0; i < view.count; i++)
+			if (is_shown(&view, i))
+				print_id(g, &ids[i]);
 		out_table_end(g->in->out);
+	}
 	free(ids);
 	return EXIT_DONE;
 }
 
 /* ---- reclaim ---- */
+
+struct reclaim_view {
+	const char *value;
+};
+
+#define OF struct reclaim_view
+static const struct member reclaim_dry_table[] = {
+	FIELD(value, "value that would be reclaimed", FILLED),
+	ALWAYS_TRUE("dry_run", "true"), END};
+#undef OF
+const struct answer guid_reclaim_answer[] = {{"With `--dry-run`", reclaim_dry_table, true},
+	{"When it is done", answer_id, true}, {0}};
 
 static int reclaim_one(struct guid *g, enum vfctl_id_kind kind, uint64_t value, bool force)
 {
@@ -130,10 +158,7 @@ static int reclaim_one(struct guid *g, enum vfctl_id_kind kind, uint64_t value, 
 
 	vfctl_id_format(kind, value, text);
 	if (g->in->dry_run && g->in->json) {
-		out_open(g->in->out, NULL, '{');
-		out_str(g->in->out, "value", text);
-		out_bool(g->in->out, "dry_run", true);
-		out_shut(g->in->out);
+		answer_put(g->in->out, NULL, reclaim_dry_table, &(struct reclaim_view){text});
 	} else if (g->in->dry_run) {
 		out_line(g->in->out, "would reclaim %s", text);
 	}
@@ -209,6 +234,19 @@ int guid_reclaim(struct guid *g)
 
 /* ---- publish ---- */
 
+struct publish_view {
+	size_t changed;
+	bool dry_run, done;
+};
+
+#define OF struct publish_view
+static const struct member publish_table[] = {
+	FIELD_AS("would_change", changed, "pools that would be published", OPTIONAL,
+		KNOWN_BY(dry_run)),
+	FIELD(changed, "pools that were published", OPTIONAL, KNOWN_BY(done)), END};
+#undef OF
+const struct answer guid_publish_answer[] = {{NULL, publish_table, false}, {0}};
+
 int guid_publish(struct guid *g)
 {
 	size_t changed;
@@ -217,9 +255,8 @@ int guid_publish(struct guid *g)
 	if (r < 0)
 		return fail(g->in, r);
 	if (g->in->json) {
-		out_open(g->in->out, NULL, '{');
-		out_int(g->in->out, g->in->dry_run ? "would_change" : "changed", (int64_t)changed);
-		out_shut(g->in->out);
+		answer_put(g->in->out, NULL, publish_table, &(struct publish_view){changed, g->in->dry_run,
+			!g->in->dry_run});
 	} else if (!g->in->quiet) {
 		out_line(g->in->out, "%zu pool%s %s", changed, changed == 1 ? "" : "s",
 			g->in->dry_run ? "would be published" : "published");

@@ -3,8 +3,8 @@
 #define VFCTL_GUID_H
 
 #include "command.h"
-#include "vfctl/hostspec.h"
-#include "vfctl/lease.h"
+#include "core/hostspec.h"
+#include "core/lease.h"
 
 /* What the actions of `vfctl guid` share. They return exit statuses. */
 struct guid {
@@ -36,6 +36,10 @@ int guid_pkey(struct guid *g, uint16_t *ret_pkey);
 
 /* One identity as a JSON object. */
 void guid_put_id(struct out *out, const char *key, const struct vfctl_id *id);
+extern const struct member answer_id[]; /* of a struct vfctl_id */
+extern const struct answer guid_pools_answer[], guid_list_answer[], guid_change_answer[],
+	guid_import_answer[], guid_sync_answer[], guid_orphans_answer[], guid_reclaim_answer[],
+	guid_publish_answer[];
 /* "domain NAME vf0", "host NAME 0000:3b:00.2/1"; "" nobody. Returns @buf. */
 #define GUID_WHO 384
 char *guid_who(const struct vfctl_id *id, char buf[GUID_WHO]);

@@ -5,7 +5,7 @@
 
 #include "guid/guid.h"
 #include "host_ids.h"
-#include "vfctl/host.h"
+#include "core/host.h"
 
 static void print_import(struct guid *g, const struct vfctl_id_import *i)
 {
@@ -24,23 +24,28 @@ static void print_import(struct guid *g, const struct vfctl_id_import *i)
 		"pool of ours", i->found, i->known, i->restored, i->quarantined, i->elsewhere);
 }
 
-static void put_import(struct guid *g, const struct vfctl_id_import *i)
-{
-	struct out *out = g->in->out;
+#define OF struct vfctl_id_import
+static const struct member counts_table[] = {
+	FIELD(found, "values in the file"),
+	FIELD(known, "values that were allocated, in their cooldown or quarantined already"),
+	FIELD(restored, "values that were allocated to their owners again"),
+	FIELD(quarantined, "values without an owner that belong to a pool"),
+	FIELD(elsewhere, "values without an owner that belong to no pool"),
+	LIST("changes", changed, changed_count, answer_id, "restored and quarantined values"), END};
+#undef OF
 
-	out_open(out, NULL, '{');
-	out_bool(out, g->in->dry_run ? "dry_run" : "done", true);
-	out_int(out, "found", (int64_t)i->found);
-	out_int(out, "known", (int64_t)i->known);
-	out_int(out, "restored", (int64_t)i->restored);
-	out_int(out, "quarantined", (int64_t)i->quarantined);
-	out_int(out, "elsewhere", (int64_t)i->elsewhere);
-	out_open(out, "changes", '[');
-	for (size_t k = 0; k < i->changed_count; k++)
-		guid_put_id(out, NULL, &i->changed[k]);
-	out_shut(out);
-	out_shut(out);
-}
+struct import_view {
+	bool dry_run, done;
+	const struct vfctl_id_import *import;
+};
+
+#define OF struct import_view
+static const struct member import_table[] = {
+	FIELD(dry_run, "true: this would be done", OPTIONAL),
+	FIELD(done, "true: this was done", OPTIONAL),
+	PART_AT(import, counts_table), END};
+#undef OF
+const struct answer guid_import_answer[] = {{NULL, import_table, false}, {0}};
 
 int guid_import(struct guid *g)
 {
@@ -59,7 +64,8 @@ int guid_import(struct guid *g)
 	if (r < 0)
 		return fail(g->in, r);
 	if (g->in->json)
-		put_import(g, &import);
+		answer_put(g->in->out, NULL, import_table, &(struct import_view){g->in->dry_run,
+			!g->in->dry_run, &import});
 	else if (!g->in->quiet)
 		print_import(g, &import);
 	restored = import.restored && !g->in->dry_run;

@@ -8,7 +8,15 @@
 #include <unistd.h>
 
 #include "guid/guid.h"
-#include "vfctl/host.h"
+#include "core/host.h"
+
+/* What the answers of pools and list are made of. */
+struct guid_view {
+	struct guid *g;
+	const char *host;
+	const struct vfctl_id_filter *filter;
+	uint16_t pkey; /* only this partition; 0 all */
+};
 
 /* ---- pools ---- */
 
@@ -46,38 +54,72 @@ static void print_pool(const struct guid *g, const struct vfctl_id_pool *pool,
 		out_cell(out, "%s", "");
 }
 
+struct range_view {
+	const char *first, *last;
+};
+
+#define OF struct range_view
+static const struct member range_table[] = {
+	FIELD(first, "first value", FILLED),
+	FIELD(last, "last value", FILLED), END};
+#undef OF
+
+/* A pool, and what of its values is out. */
+struct pool_view {
+	const struct vfctl_id_pool *pool;
+	const struct vfctl_id_stats *stats;
+	bool declared;
+	const char *pf;
+};
+
+static int fill_ranges(struct out *out, const void *of)
+{
+	const struct vfctl_id_pool *pool = ((const struct pool_view *)of)->pool;
+	char first[VFCTL_ID_TEXT], last[VFCTL_ID_TEXT];
+
+	for (size_t i = 0; i < pool->range_count; i++) {
+		vfctl_id_format(pool->kind, pool->ranges[i].first, first);
+		vfctl_id_format(pool->kind, pool->ranges[i].last, last);
+		answer_put(out, NULL, range_table, &(struct range_view){first, last});
+	}
+	return 0;
+}
+
+/* Never above 2^63 - 1: those are all GUIDs there are. */
+#define OF struct vfctl_id_stats
+static const struct member stats_table[] = {
+	FIELD(size, "number of values"),
+	FIELD(leased, "allocated values"),
+	FIELD(block, "values in the reserve of the host, in a fleet"),
+	FIELD(resting, "released values in their cooldown"),
+	FIELD(quarantined, "values that were seen in use without an owner"),
+	FIELD(free, "free values"), END};
+#undef OF
+
+#define OF struct pool_view
+TEXT_OF(pool_kind, OF, vfctl_id_kind_name(it->pool->kind))
+TEXT_OF(pool_strategy, OF, vfctl_id_strategy_name(it->pool->strategy))
+TEXT_OF(pool_source, OF, vfctl_id_source_name(it->pool->source))
+static const struct member pool_table[] = {
+	FIELD_VIA("name", pool, name, "name of the pool", FILLED),
+	TEXT("kind", pool_kind, "guid or mac"),
+	FIELD(declared, "host.yaml declares the pool; if false, the next four members are left "
+		"out"),
+	TEXT("strategy", pool_strategy, "how the pool chooses values", OPTIONAL, KNOWN_BY(declared)),
+	TEXT("source", pool_source, "where its values come from", OPTIONAL, KNOWN_BY(declared)),
+	FIELD(pf, "PF whose GUID the values are derived from", OPTIONAL, NULLABLE,
+		KNOWN_BY(declared)),
+	FIELD_VIA("rest_s", pool, rest_s, "cooldown of a released value, in seconds", OPTIONAL,
+		KNOWN_BY(declared)),
+	FILL("ranges", fill_ranges, range_table, "values of the pool"),
+	PART_AT(stats, stats_table), END};
+#undef OF
+
 static void put_pool(const struct guid *g, const struct vfctl_id_pool *pool,
 	const struct vfctl_id_stats *n, bool lost)
 {
-	struct out *out = g->in->out;
-	char text[VFCTL_ID_TEXT];
-
-	out_open(out, NULL, '{');
-	out_str(out, "name", pool->name);
-	out_str(out, "kind", vfctl_id_kind_name(pool->kind));
-	out_bool(out, "declared", !lost);
-	if (!lost) {
-		out_str(out, "strategy", vfctl_id_strategy_name(pool->strategy));
-		out_str(out, "source", vfctl_id_source_name(pool->source));
-		out_str(out, "pf", g->spec->pool_pfs[pool - g->spec->pools]);
-		out_int(out, "rest_s", pool->rest_s);
-	}
-	out_open(out, "ranges", '[');
-	for (size_t i = 0; i < pool->range_count; i++) {
-		out_open(out, NULL, '{');
-		out_str(out, "first", vfctl_id_format(pool->kind, pool->ranges[i].first, text));
-		out_str(out, "last", vfctl_id_format(pool->kind, pool->ranges[i].last, text));
-		out_shut(out);
-	}
-	out_shut(out);
-	/* Never above 2^63 - 1: those are all GUIDs there are. */
-	out_int(out, "size", (int64_t)n->size);
-	out_int(out, "leased", (int64_t)n->leased);
-	out_int(out, "block", (int64_t)n->block);
-	out_int(out, "resting", (int64_t)n->resting);
-	out_int(out, "quarantined", (int64_t)n->quarantined);
-	out_int(out, "free", (int64_t)n->free);
-	out_shut(out);
+	answer_put(g->in->out, NULL, pool_table, &(struct pool_view){pool, n, !lost,
+		lost ? NULL : g->spec->pool_pfs[pool - g->spec->pools]});
 }
 
 static int each_pool(struct guid *g, const struct vfctl_id_pool *pools, size_t count,
@@ -101,60 +143,79 @@ static int each_pool(struct guid *g, const struct vfctl_id_pool *pools, size_t c
 	return r;
 }
 
+/* Those of host.yaml, and those that it does not declare any more. */
+static int each_pool_of_all(struct guid *g)
+{
+	size_t lost_count;
+	const struct vfctl_id_pool *lost = vfctl_ids_lost(g->ids, &lost_count);
+	int r = each_pool(g, g->spec->pools, g->spec->pool_count, false);
+
+	if (!g->in->json && g->spec->pool_count)
+		out_table_end(g->in->out);
+	return r == 0 ? each_pool(g, lost, lost_count, true) : r;
+}
+
+static int fill_pools(struct out *out, const void *of)
+{
+	return each_pool_of_all(((const struct guid_view *)of)->g);
+}
+
+#define OF struct guid_view
+static const struct member pools_table[] = {
+	FIELD(host, "name of the host"),
+	FILL("pools", fill_pools, pool_table, "pools of host.yaml, then pools that are not "
+		"declared but have allocated values"), END};
+#undef OF
+const struct answer guid_pools_answer[] = {{NULL, pools_table, false}, {0}};
+
 int guid_pools(struct guid *g)
 {
 	static const char *const headings[] = {"POOL", "KIND", "STRATEGY", "SOURCE", "SIZE",
 		"LEASED", "BLOCK", "RESTING", "QUARANTINED", "FREE"};
-	const struct vfctl_id_pool *lost;
-	size_t lost_count;
 	int r;
 
-	lost = vfctl_ids_lost(g->ids, &lost_count);
 	if (g->in->json) {
-		out_open(g->in->out, NULL, '{');
-		out_str(g->in->out, "host", g->spec->host);
-		out_open(g->in->out, "pools", '[');
-	} else if (g->spec->pool_count) {
+		r = answer_put(g->in->out, NULL, pools_table, &(struct guid_view){.g = g,
+			.host = g->spec->host});
+		return r < 0 ? fail(g->in, r) : EXIT_DONE;
+	}
+	if (g->spec->pool_count)
 		out_table(g->in->out, 0, headings, ARRAY_SIZE(headings));
-	} else {
+	else
 		out_line(g->in->out, "host.yaml declares no pools");
-	}
-	r = each_pool(g, g->spec->pools, g->spec->pool_count, false);
-	if (!g->in->json && g->spec->pool_count)
-		out_table_end(g->in->out);
-	if (r == 0)
-		r = each_pool(g, lost, lost_count, true);
-	if (r < 0)
-		return fail(g->in, r);
-	if (g->in->json) {
-		out_shut(g->in->out);
-		out_shut(g->in->out);
-	}
-	return EXIT_DONE;
+	r = each_pool_of_all(g);
+	return r < 0 ? fail(g->in, r) : EXIT_DONE;
 }
 
 /* ---- rows ---- */
 
+#define OF struct vfctl_id
+TEXT_OF(id_kind, OF, vfctl_id_kind_name(it->kind))
+TEXT_OF(id_value, OF, vfctl_id_format(it->kind, it->value, room))
+TEXT_OF(id_state, OF, vfctl_id_state_name(it->state))
+TEXT_OF(id_pkey, OF, it->pkey ? vfctl_pkey_format(it->pkey, room) : NULL)
+TEXT_OF(id_since, OF, guid_time(it->since, room))
+TEXT_OF(id_until, OF, it->until ? guid_time(it->until, room) : NULL)
+const struct member answer_id[] = {
+	SECTION("ID", "A GUID or MAC of a pool."),
+	TEXT("kind", id_kind, "guid or mac"),
+	TEXT("value", id_value, "the value"),
+	FIELD(pool, "pool that it belongs to"),
+	TEXT("state", id_state, "leased, block, resting or quarantined"),
+	FIELD_AS("host", owner.host, "host of the owner"),
+	FIELD_AS("domain_uuid", owner.domain_uuid, "UUID of the domain that owns the value"),
+	FIELD_AS("domain_name", owner.domain_name, "name of that domain"),
+	FIELD_AS("device", owner.device, "VF of the owner"),
+	TEXT("pkey", id_pkey, "P_Key", NULLABLE),
+	TEXT("since", id_since, "time of the last change"),
+	TEXT("until", id_until, "end of the cooldown", NULLABLE),
+	FIELD(pending, "the value is not in the fleet's store yet"),
+	FIELD(note, "for a quarantined value: where it was seen"), END};
+#undef OF
+
 void guid_put_id(struct out *out, const char *key, const struct vfctl_id *id)
 {
-	const struct vfctl_id_owner *o = &id->owner;
-	char text[VFCTL_ID_TEXT], pkey[VFCTL_PKEY_TEXT], at[GUID_TIME];
-
-	out_open(out, key, '{');
-	out_str(out, "kind", vfctl_id_kind_name(id->kind));
-	out_str(out, "value", vfctl_id_format(id->kind, id->value, text));
-	out_str(out, "pool", id->pool[0] ? id->pool : NULL);
-	out_str(out, "state", vfctl_id_state_name(id->state));
-	out_str(out, "host", o->host[0] ? o->host : NULL);
-	out_str(out, "domain_uuid", o->domain_uuid[0] ? o->domain_uuid : NULL);
-	out_str(out, "domain_name", o->domain_name[0] ? o->domain_name : NULL);
-	out_str(out, "device", o->device[0] ? o->device : NULL);
-	out_str(out, "pkey", id->pkey ? vfctl_pkey_format(id->pkey, pkey) : NULL);
-	out_str(out, "since", guid_time(id->since, at));
-	out_str(out, "until", id->until ? guid_time(id->until, at) : NULL);
-	out_bool(out, "pending", id->pending);
-	out_str(out, "note", id->note[0] ? id->note : NULL);
-	out_shut(out);
+	answer_put(out, key, answer_id, id);
 }
 
 static void print_row(struct out *out, const struct vfctl_id *id)
@@ -245,19 +306,30 @@ static int walk_guid_list(struct guid *g, const struct vfctl_id_filter *filter, 
 	return r;
 }
 
+static int fill_ids(struct out *out, const void *of)
+{
+	const struct guid_view *view = of;
+
+	return walk_guid_list(view->g, view->filter, &(struct sink){.json = out, .pkey = view->pkey});
+}
+
+#define OF struct guid_view
+static const struct member ids_table[] = {
+	FIELD(host, "name of the host"),
+	FILL("identities", fill_ids, answer_id, "values of the pools"), END};
+#undef OF
+const struct answer guid_list_answer[] = {{NULL, ids_table, false}, {0}};
+
+/* When it fails, the answer ends with the error; a file has none. */
 static int walk_json(struct guid *g, const struct vfctl_id_filter *filter, struct out *out,
 	uint16_t pkey)
 {
-	int r;
+	int r = answer_put(out, NULL, ids_table, &(struct guid_view){g, g->spec->host, filter, pkey});
 
-	out_open(out, NULL, '{');
-	out_str(out, "host", g->spec->host);
-	out_open(out, "identities", '[');
-	r = walk_guid_list(g, filter, &(struct sink){.json = out, .pkey = pkey});
-	if (r < 0 && out == g->in->out) /* the answer ends with the error */
-		return r;
-	out_shut(out);
-	out_shut(out);
+	if (r < 0 && out != g->in->out) {
+		out_shut(out);
+		out_shut(out);
+	}
 	return r;
 }
 

@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "result.h"
+
 bool declared_differs(const struct vfctl_declared_pf *pf)
 {
 	return pf->error || (pf->change && (vfctl_change_count(pf->change) ||
@@ -54,14 +56,6 @@ static void print_host(struct invocation *in, const struct vfctl_declared *d)
 		out_line(in->out, "  then: %s", vfctl_change_pending(d->host));
 }
 
-void print_declared_host_json(struct invocation *in, const struct vfctl_declared *d)
-{
-	out_open(in->out, "steps", '[');
-	for (size_t i = 0; d->host && i < vfctl_change_count(d->host); i++)
-		out_str(in->out, NULL, vfctl_change_describe(d->host, i));
-	out_shut(in->out);
-}
-
 bool declared_lag_differs(const struct vfctl_declared_lag *lag)
 {
 	return lag->error || (lag->change && vfctl_change_count(lag->change));
@@ -80,22 +74,6 @@ static void print_lag(struct invocation *in, const struct vfctl_declared_lag *la
 		out_line(in->out, "  note: %s", vfctl_change_pending(lag->change));
 }
 
-void print_declared_lag_json(struct invocation *in, const struct vfctl_declared_lag *lag)
-{
-	out_str(in->out, "bond", lag->spec->bond);
-	out_str(in->out, "mode", lag->spec->mode);
-	out_open(in->out, "pfs", '[');
-	for (char **pf = lag->spec->pfs; *pf; pf++)
-		out_str(in->out, NULL, *pf);
-	out_shut(in->out);
-	out_str(in->out, "file", lag->spec->file);
-	out_int(in->out, "line", lag->spec->line);
-	out_open(in->out, "steps", '[');
-	for (size_t i = 0; lag->change && i < vfctl_change_count(lag->change); i++)
-		out_str(in->out, NULL, vfctl_change_describe(lag->change, i));
-	out_shut(in->out);
-}
-
 void print_declared(struct invocation *in, const struct vfctl_declared *declared)
 {
 	print_host(in, declared);
@@ -107,16 +85,128 @@ void print_declared(struct invocation *in, const struct vfctl_declared *declared
 		out_line(in->out, "no PFs are declared (pfs: in host.yaml)");
 }
 
-void print_declared_json(struct invocation *in, const struct vfctl_declared_pf *pf)
+bool declared_some_differ(const struct vfctl_declared *d)
 {
-	out_str(in->out, "pf", pf->name);
-	out_str(in->out, "address", pf->address[0] ? pf->address : NULL);
-	out_str(in->out, "file", pf->spec->file);
-	out_int(in->out, "line", pf->spec->line);
-	out_bool(in->out, "managed", !pf->spec->unmanaged);
-	out_str(in->out, "kept", pf->kept);
-	out_open(in->out, "steps", '[');
-	for (size_t i = 0; pf->change && i < vfctl_change_count(pf->change); i++)
-		out_str(in->out, NULL, vfctl_change_describe(pf->change, i));
-	out_shut(in->out);
+	bool differs = declared_host_differs(d);
+
+	for (size_t i = 0; i < d->count; i++)
+		differs |= declared_differs(&d->pfs[i]);
+	for (size_t i = 0; i < d->lag_count; i++)
+		differs |= declared_lag_differs(&d->lags[i]);
+	return differs;
 }
+
+/* ---- JSON ---- */
+
+#define OF struct declared_view
+/* The members are there under one of the two names. */
+#define FLAGS FIELD_AS("changed", differs, "apply only: it was changed; in a dry run: it differs " \
+	"from host.yaml", \
+	OPTIONAL, KNOWN_BY(apply)), \
+	FIELD_AS("drift", differs, "status only: it differs from host.yaml", OPTIONAL, \
+		KNOWN_BY(status))
+static const struct member state_table[] = {
+	FIELD(error, "why it was not or cannot be applied"),
+	FIELD(pending, "work that you still have to do; for a PF the exit status is 3"),
+	PART(operations, answer_operations, OPTIONAL, KNOWN_BY_POINTER(operations)), END};
+
+const struct member answer_declared_host[] = {
+	SECTION("DECLAREDHOST", "The host as a whole."),
+	PART(host, answer_steps),
+	FLAGS,
+	PART_SELF(state_table), END};
+#undef OF
+
+#define OF struct vfctl_declared_pf
+FLAG_OF(declared_managed, OF, !it->spec->unmanaged)
+static const struct member declared_pf_fields[] = {
+	FIELD_AS("pf", name, "name of the PF; if the PF does not exist: its name in the file",
+		FILLED),
+	FIELD(address, "PCI address; null: the entry does not match exactly one PF"),
+	FIELD_VIA("file", spec, file, "file of the entry", FILLED),
+	FIELD_VIA("line", spec, line, "line of the entry in that file"),
+	FLAG("managed", declared_managed, "vfctl changes the PF"),
+	FIELD(kept, "VFs that differ, but belong to a guest until it stops"),
+	PART(change, answer_steps), END};
+#undef OF
+
+#define OF struct declared_view
+const struct member answer_declared_pf[] = {
+	SECTION("DECLARED", "A PF of host.yaml."),
+	PART_AT(pf, declared_pf_fields),
+	FLAGS,
+	PART_SELF(state_table),
+	PART_AT(result, answer_pf_result, OPTIONAL), END};
+#undef OF
+
+#define OF struct vfctl_declared_lag
+static const struct member declared_lag_fields[] = {
+	FIELD_VIA("bond", spec, bond, "network device of the bond", FILLED),
+	FIELD_VIA("mode", spec, mode, "active-backup, balance-xor or 802.3ad", FILLED),
+	TEXTS_VIA("pfs", spec, pfs, "names of the two PFs, as in the file"),
+	FIELD_VIA("file", spec, file, "file of the entry", FILLED),
+	FIELD_VIA("line", spec, line, "line of the entry in that file"),
+	PART(change, answer_steps), END};
+#undef OF
+
+#define OF struct declared_view
+const struct member answer_declared_lag[] = {
+	SECTION("DECLAREDLAG", "A VF-LAG of host.yaml."),
+	PART_AT(lag, declared_lag_fields),
+	FLAGS,
+	PART_SELF(state_table), END};
+#undef OF
+
+static struct declared_view view_of(const struct differences *d, bool differs, const char *error,
+	const struct vfctl_change *change)
+{
+	return (struct declared_view){.status = d->status, .apply = d->apply, .differs = differs,
+		.error = error, .pending = change ? vfctl_change_pending(change) : NULL,
+		.operations = change};
+}
+
+static void put_host(struct out *out, const struct member *m, const void *of)
+{
+	const struct differences *all = of;
+	const struct vfctl_declared *d = all->declared;
+	struct declared_view view = view_of(all, declared_host_differs(d), d->host_words, d->host);
+
+	view.host = d->host;
+	answer_put(out, m->name, answer_declared_host, &view);
+}
+
+static int fill_declared_pfs(struct out *out, const void *of)
+{
+	const struct differences *all = of;
+
+	for (size_t i = 0; i < all->declared->count; i++) {
+		const struct vfctl_declared_pf *pf = &all->declared->pfs[i];
+		struct declared_view view = view_of(all, declared_differs(pf), pf->words, pf->change);
+
+		view.pf = pf;
+		answer_put(out, NULL, answer_declared_pf, &view);
+	}
+	return 0;
+}
+
+static int fill_declared_lags(struct out *out, const void *of)
+{
+	const struct differences *all = of;
+
+	for (size_t i = 0; i < all->declared->lag_count; i++) {
+		const struct vfctl_declared_lag *lag = &all->declared->lags[i];
+		struct declared_view view = view_of(all, declared_lag_differs(lag), lag->words, lag->change);
+
+		view.lag = lag;
+		answer_put(out, NULL, answer_declared_lag, &view);
+	}
+	return 0;
+}
+
+#define OF struct differences
+const struct member answer_differences[] = {
+	FLAGS,
+	PUT("host", put_host, MEMBER_OBJECT, "the host as a whole", .table = answer_declared_host),
+	FILL("pfs", fill_declared_pfs, answer_declared_pf, "PFs in the order of the file"),
+	FILL("lags", fill_declared_lags, answer_declared_lag, "VF-LAGs in the order of the file"), END};
+#undef OF

@@ -58,13 +58,6 @@ static void put_port(struct out *out, const struct vfctl_pf_health *h)
 		out_cell(out, "%s", "");
 }
 
-/* A PF's reporters; none while they are not known. */
-struct reporters {
-	struct vfctl_pf_reporter *v;
-	size_t count;
-	bool known;
-};
-
 static void read_reporters(struct vfctl_ctx *ctx, const struct vfctl_pf *pf, struct reporters *ret)
 {
 	*ret = (struct reporters){0};
@@ -122,56 +115,56 @@ void print_health(struct out *out, struct vfctl_ctx *ctx, const struct vfctl_inv
 
 /* ---- JSON ---- */
 
-static void put_count(struct out *out, const char *key, bool known, uint64_t value)
+#define OF struct vfctl_pf_reporter
+TEXT_OF(reporter_state, OF, it->error ? "error" : "healthy")
+static const struct member reporter_table[] = {
+	FIELD(name, "name of the reporter; reporters with the same name are counted together",
+		FILLED),
+	TEXT("state", reporter_state, "healthy or error"),
+	FIELD(errors, "errors since the driver was loaded"),
+	FIELD(recoveries, "recoveries since the driver was loaded"), END};
+#undef OF
+
+#define OF struct vfctl_pf_health
+NUMBER_OF(link_mts, OF, it->lanes, it->link_gts * 1000)
+NUMBER_OF(possible_mts, OF, it->lanes, it->link_gts_possible * 1000)
+static const struct member counters_table[] = {
+	NUMBER("pcie_mts", link_mts, "million transfers/s of each lane of the PCIe link", NULLABLE),
+	NUMBER("pcie_mts_possible", possible_mts, "million transfers/s that both ends support",
+		NULLABLE),
+	FIELD_AS("pcie_lanes", lanes, "lanes in use", KNOWN_BY(lanes)),
+	FIELD_AS("pcie_lanes_possible", lanes_possible, "lanes that both ends support",
+		KNOWN_BY(lanes)),
+	FIELD_AS("pcie_correctable_errors", correctable_errors, "correctable errors of AER since "
+		"boot", KNOWN_BY(errors_known)),
+	FIELD_AS("pcie_nonfatal_errors", nonfatal_errors, "nonfatal errors of AER since boot",
+		KNOWN_BY(errors_known)),
+	FIELD_AS("pcie_fatal_errors", fatal_errors, "fatal errors of AER since boot",
+		KNOWN_BY(errors_known)),
+	FIELD(rx_errors, "receive errors of the network device", KNOWN_BY(counters_known)),
+	FIELD(tx_errors, "transmit errors of the network device", KNOWN_BY(counters_known)),
+	FIELD(rx_missed, "packets dropped because the host was too slow", KNOWN_BY(counters_known)),
+	FIELD(link_downs, "number of times that the link went down", KNOWN_BY(counters_known)),
+	FIELD(symbol_errors, "symbol errors of port 1 of the RDMA device", KNOWN_BY(port_known)),
+	FIELD(port_receive_errors, "receive errors of that port", KNOWN_BY(port_known)),
+	FIELD(port_downs, "number of times that the link of that port went down",
+		KNOWN_BY(port_known)), END};
+#undef OF
+
+#define OF struct health
+const struct member answer_health[] = {
+	PART(counters, counters_table),
+	LIST("reporters", reporters.v, reporters.count, reporter_table, "devlink health reporters "
+		"of the driver; null: they cannot be read", KNOWN_BY(reporters.known)), END};
+#undef OF
+
+void health_read(struct vfctl_ctx *ctx, const struct vfctl_pf *pf, struct health *ret)
 {
-	if (known)
-		out_int(out, key, (int64_t)value);
-	else
-		out_null(out, key);
+	vfctl_pf_health_read(ctx, pf, &ret->counters);
+	read_reporters(ctx, pf, &ret->reporters);
 }
 
-static void put_reporters_json(struct out *out, struct vfctl_ctx *ctx, const struct vfctl_pf *pf)
+void health_clear(struct health *health)
 {
-	struct reporters all;
-
-	read_reporters(ctx, pf, &all);
-	if (!all.known) {
-		out_null(out, "reporters");
-		return;
-	}
-	out_open(out, "reporters", '[');
-	for (size_t i = 0; i < all.count; i++) {
-		out_open(out, NULL, '{');
-		out_str(out, "name", all.v[i].name);
-		out_str(out, "state", all.v[i].error ? "error" : "healthy");
-		out_int(out, "errors", (int64_t)all.v[i].errors);
-		out_int(out, "recoveries", (int64_t)all.v[i].recoveries);
-		out_shut(out);
-	}
-	out_shut(out);
-	free(all.v);
-}
-
-void print_health_json(struct out *out, struct vfctl_ctx *ctx, const struct vfctl_pf *pf)
-{
-	struct vfctl_pf_health h;
-
-	vfctl_pf_health_read(ctx, pf, &h);
-	out_open(out, "health", '{');
-	put_count(out, "pcie_mts", h.lanes, (uint64_t)(h.link_gts * 1000));
-	put_count(out, "pcie_mts_possible", h.lanes, (uint64_t)(h.link_gts_possible * 1000));
-	put_count(out, "pcie_lanes", h.lanes, h.lanes);
-	put_count(out, "pcie_lanes_possible", h.lanes, h.lanes_possible);
-	put_count(out, "pcie_correctable_errors", h.errors_known, h.correctable_errors);
-	put_count(out, "pcie_nonfatal_errors", h.errors_known, h.nonfatal_errors);
-	put_count(out, "pcie_fatal_errors", h.errors_known, h.fatal_errors);
-	put_count(out, "rx_errors", h.counters_known, h.rx_errors);
-	put_count(out, "tx_errors", h.counters_known, h.tx_errors);
-	put_count(out, "rx_missed", h.counters_known, h.rx_missed);
-	put_count(out, "link_downs", h.counters_known, h.link_downs);
-	put_count(out, "symbol_errors", h.port_known, h.symbol_errors);
-	put_count(out, "port_receive_errors", h.port_known, h.port_receive_errors);
-	put_count(out, "port_downs", h.port_known, h.port_downs);
-	put_reporters_json(out, ctx, pf);
-	out_shut(out);
+	free(health->reporters.v);
 }

@@ -6,186 +6,197 @@
 
 #include "columns.h"
 #include "command.h"
+#include "print/health.h"
 #include "print/list.h"
 #include "print/rdma.h"
-#include "vfctl/pci.h"
+#include "core/pci.h"
 
 #define BDF(bdf) vfctl_bdf_format((bdf), (char[VFCTL_BDF_TEXT]){0})
-#define GUID(guid) vfctl_guid_format((guid), (char[VFCTL_GUID_TEXT]){0})
 #define PF_NAME(pf) vfctl_pf_name((pf), (char[VFCTL_BDF_TEXT]){0})
 
 /* ---- JSON ---- */
 
-void put_index(struct out *out, const char *key, int value)
+/* Attributes that the driver does not report are null, never a made-up 0. */
+static void put_attr(struct out *out, const struct member *m, const void *of)
 {
-	if (value < 0)
-		out_null(out, key);
-	else
-		out_int(out, key, value);
-}
-
-static void put_name(struct out *out, const char *key, const char *value)
-{
-	out_str(out, key, value[0] ? value : NULL);
-}
-
-static void put_mac(struct out *out, const char *key, const struct vfctl_mac *mac)
-{
-	char text[VFCTL_MAC_TEXT];
-
-	out_str(out, key, vfctl_mac_format(mac, text));
-}
-
-static void put_attr(struct out *out, const struct vfctl_vf_attrs *a, const struct vfctl_vf_attr_info *info)
-{
+	const struct vfctl_vf_attr_info *info = m->arg;
+	const struct vfctl_vf_attrs *a = of;
 	char text[VFCTL_ATTR_TEXT];
 
 	if (!vfctl_vf_attr_text(a, info->bit, text))
 		out_null(out, info->json);
-	else if (info->type == VFCTL_ATTR_TYPE_SWITCH)
+	else if (m->each == MEMBER_FLAG)
 		out_bool(out, info->json, vfctl_vf_attr_number(a, info));
-	else if (info->type == VFCTL_ATTR_TYPE_NUMBER || info->type == VFCTL_ATTR_TYPE_RATE)
+	else if (m->each == MEMBER_NUMBER)
 		out_int(out, info->json, vfctl_vf_attr_number(a, info));
 	else
 		out_str(out, info->json, text);
 }
 
-/* Attributes that the driver does not report are null, never a made-up 0. */
-void put_attrs(struct out *out, const struct vfctl_vf_attrs *a)
+/* The rows are those of the attributes; the kernel does not report MSI-X vectors. */
+static bool attr_member(size_t at, struct member *ret)
 {
 	const struct vfctl_vf_attr_info *info;
+	enum member_kind kind = MEMBER_TEXT;
 
 	for (size_t i = 0; (info = vfctl_vf_attr_info(i)); i++)
-		if (info->bit != VFCTL_ATTR_MSIX) /* the kernel does not report it */
-			put_attr(out, a, info);
+		if (info->bit != VFCTL_ATTR_MSIX && at-- == 0)
+			break;
+	if (!info)
+		return false;
+	if (info->type == VFCTL_ATTR_TYPE_SWITCH)
+		kind = MEMBER_FLAG;
+	else if (info->type == VFCTL_ATTR_TYPE_NUMBER || info->type == VFCTL_ATTR_TYPE_RATE)
+		kind = MEMBER_NUMBER;
+	*ret = (struct member)PUT(info->json, put_attr, kind, info->help, NULLABLE, .arg = info);
+	return true;
 }
 
-void put_holder(struct out *out, const struct vfctl_holder *h)
+const struct member answer_values[] = {
+	SECTION("VALUES", "Identity and policy of a VF. An attribute that its driver does not "
+		"report is null."),
+	MADE(attr_member), END};
+
+#define OF struct vfctl_holder
+TEXT_OF(holder_kind, OF, vfctl_holder_kind_name(it->kind))
+const struct member answer_holder[] = {
+	SECTION("HOLDER", "The user of a VF."),
+	TEXT("kind", holder_kind, "none, domain, vfio (another process), netns (another network "
+		"namespace) or host"),
+	FIELD(name, "name of the domain, process or network device"),
+	FIELD_AS("domain_uuid", uuid, "UUID of the domain"),
+	FIELD(pid, "ID of the process that has the VF open", NONZERO), END};
+#undef OF
+
+#define OF struct vfctl_vf_lease
+static const struct member vf_lease_table[] = {
+	FIELD_AS("domain", name, "domain of the lease", FILLED),
+	FIELD_AS("domain_uuid", uuid, "UUID of that domain", FILLED),
+	FIELD(running, "the hook prepared the VF for a run that has not ended"), END};
+#undef OF
+
+#define OF struct vfctl_vf
+OBJECT_OF(lease_of, OF, it->lease.name[0] ? &it->lease : NULL)
+static const struct member vf_fields[] = {
+	FIELD(index, "the N of PF/N"),
+	FIELD_AS("address", bdf, "PCI address"),
+	FIELD(driver, "driver that it is bound to"),
+	FIELD(netdev, "network device"),
+	FIELD(rdma, "RDMA device"),
+	FIELD(numa_node, "NUMA node"),
+	FIELD(iommu_group, "IOMMU group"),
+	PART(attrs, answer_values),
+	OBJECT("holder", holder, answer_holder, "present user of the VF"),
+	OBJECT_GET("lease", lease_of, vf_lease_table, "lease of the VF; null: it is not leased",
+		NULLABLE),
+	FIELD(defined_in, "domains that are off and have the VF in their definitions without a "
+		"lease"),
+	FIELD(to_clean, "the VF is not in use, and values of its last user are still set (list, "
+		"show); vfctl recover resets those of a leased VF"),
+	FIELD(representor, "network device of this host that represents the VF in switchdev mode"), END};
+#undef OF
+
+#define OF struct vf_view
+TEXT_OF(vf_pf_name, OF, it->pf ? vfctl_pf_name(it->pf, room) : NULL)
+const struct member answer_vf[] = {
+	SECTION("VF", NULL),
+	TEXT("pf", vf_pf_name, "show only: name of the PF", OPTIONAL),
+	PART_AT(vf, vf_fields),
+	FIELD(exposed, "why the VF is not isolated from other VFs or from its next guest; null: no "
+		"reason is known; list reports it for VFs that are leased or that a guest uses"),
+	OBJECT_AT("rdma_device", device, answer_rdma, "show only: RDMA device of the VF", OPTIONAL), END};
+#undef OF
+
+static bool decides(const struct vfctl_pf *pf)
 {
-	out_open(out, "holder", '{');
-	out_str(out, "kind", vfctl_holder_kind_name(h->kind));
-	put_name(out, "name", h->name);
-	put_name(out, "domain_uuid", h->uuid);
-	put_index(out, "pid", h->pid ? h->pid : -1);
-	out_shut(out);
+	return pf->acs == VFCTL_ACS_OFF || pf->acs == VFCTL_ACS_ABSENT;
 }
 
-static void put_lease_of(struct out *out, const struct vfctl_vf *vf)
+static const char *format_id(char *room, const struct vfctl_pf *pf)
 {
-	if (!vf->lease.name[0]) {
-		out_null(out, "lease");
-		return;
+	snprintf(room, MEMBER_ROOM, "%04x:%04x", pf->vendor, pf->device);
+	return room;
+}
+
+static const char *format_class(char *room, const struct vfctl_pf *pf)
+{
+	snprintf(room, MEMBER_ROOM, "%06x", pf->class_code);
+	return room;
+}
+
+#define OF struct vfctl_pf
+TEXT_OF(pf_name, OF, vfctl_pf_name(it, room))
+TEXT_OF(pf_device_id, OF, format_id(room, it))
+TEXT_OF(pf_class, OF, format_class(room, it))
+TEXT_OF(pf_link_layer, OF, it->infiniband ? "infiniband" : it->netdev[0] ? "ethernet" : NULL)
+TEXT_OF(pf_mac, OF, vfctl_mac_is_zero(&it->mac) ? NULL : vfctl_mac_format(&it->mac, room))
+TEXT_OF(pf_acs, OF, vfctl_acs_name(it->acs))
+TEXT_OF(pf_acs_port, OF, decides(it) ? vfctl_bdf_format(&it->acs_port, room) : NULL)
+TEXT_OF(pf_eswitch, OF, it->eswitch > VFCTL_ESWITCH_NONE ? vfctl_eswitch_name(it->eswitch) : NULL)
+TEXT_OF(pf_lag, OF, it->bond[0] && it->lag ? vfctl_lag_name(it->lag) : NULL)
+static const struct member pf_fields[] = {
+	TEXT("name", pf_name, "network device, RDMA device or address"),
+	FIELD_AS("address", bdf, "PCI address"),
+	FIELD(netdev, "network device"),
+	FIELD(rdma, "RDMA device"),
+	TEXTS("names", names, "names of the PF besides its address"),
+	FIELD(driver, "driver that it is bound to"),
+	TEXT("device_id", pf_device_id, "vendor and device, such as \"8086:10c9\""),
+	TEXT("class", pf_class, "PCI class, such as \"020000\""),
+	FIELD(numa_node, "NUMA node"),
+	FIELD(iommu_group, "IOMMU group"),
+	TEXT("link_layer", pf_link_layer, "ethernet or infiniband", NULLABLE),
+	FIELD(up, "the network device is up"),
+	FIELD(carrier, "the network device has a carrier"),
+	FIELD(speed_mbps, "speed of the link", NONZERO),
+	TEXT("mac", pf_mac, "MAC of the network device", NULLABLE),
+	FIELD(total_vfs, "VFs that the driver allows"),
+	FIELD(num_vfs, "VFs that exist"),
+	FIELD_AS("vf_offset", offset, "First VF Offset of the SR-IOV capability"),
+	FIELD_AS("vf_stride", stride, "VF Stride of the SR-IOV capability"),
+	FIELD_AS("drivers_autoprobe", autoprobe, "the kernel binds drivers to new VFs"),
+	TEXT("acs", pf_acs, "whether the ports above the PF isolate its VFs from other devices: on, "
+		"off, absent, overridden or unknown"),
+	TEXT("acs_port", pf_acs_port, "for off and absent: the port that causes it", NULLABLE),
+	TEXT("eswitch", pf_eswitch, "mode of the eswitch: legacy, switchdev, switchdev_inactive; "
+		"null: the driver has none, or it is unknown", NULLABLE),
+	FIELD(bond, "bond that the network device is a port of"),
+	TEXT("lag", pf_lag, "VF-LAG that the driver makes of the bond: active or off; null: unknown",
+		NULLABLE),
+	FIELD_AS("read_error", unread, "first part of the PF or its VFs that could not be read; "
+		"vfctl then changes nothing on this PF"), END};
+#undef OF
+
+/* Whether a VF is isolated is told of one that a guest has. */
+static int fill_vfs(struct out *out, const void *of)
+{
+	const struct pf_view *view = of;
+
+	for (uint32_t i = 0; i < view->pf->num_vfs; i++) {
+		struct vf_view vf = {.vf = &view->pf->vfs[i]};
+		char *exposed = NULL;
+
+		if (view->list && !list_has_vf(view->list, view->pf, i))
+			continue;
+		if (vf_has_guest(vf.vf))
+			vfctl_vf_exposure(view->ctx, view->pf, vf.vf, &exposed);
+		vf.exposed = exposed && *exposed ? exposed : NULL;
+		answer_put(out, NULL, answer_vf, &vf);
+		free(exposed);
 	}
-	out_open(out, "lease", '{');
-	out_str(out, "domain", vf->lease.name);
-	out_str(out, "domain_uuid", vf->lease.uuid);
-	out_bool(out, "running", vf->lease.running);
-	out_shut(out);
+	return 0;
 }
 
-void print_vf_json(struct out *out, const char *key, const struct vfctl_pf *pf,
-	const struct vfctl_vf *vf, const struct vfctl_rdma_device *device, const char *exposed)
-{
-	out_open(out, key, '{');
-	if (pf)
-		out_str(out, "pf", PF_NAME(pf));
-	out_int(out, "index", vf->index);
-	out_str(out, "address", BDF(&vf->bdf));
-	put_name(out, "driver", vf->driver);
-	put_name(out, "netdev", vf->netdev);
-	put_name(out, "rdma", vf->rdma);
-	put_index(out, "numa_node", vf->numa_node);
-	put_index(out, "iommu_group", vf->iommu_group);
-	put_attrs(out, &vf->attrs);
-	put_holder(out, &vf->holder);
-	put_lease_of(out, vf);
-	put_name(out, "defined_in", vf->defined_in);
-	out_bool(out, "to_clean", vf->to_clean);
-	put_name(out, "representor", vf->representor);
-	out_str(out, "exposed", exposed && *exposed ? exposed : NULL);
-	if (device)
-		print_rdma_json(out, "rdma_device", device);
-	out_shut(out);
-}
-
-static void put_eswitch(struct out *out, enum vfctl_eswitch mode)
-{
-	bool has = mode != VFCTL_ESWITCH_UNKNOWN && mode != VFCTL_ESWITCH_NONE;
-
-	out_str(out, "eswitch", has ? vfctl_eswitch_name(mode) : NULL);
-}
-
-static void put_lag(struct out *out, const struct vfctl_pf *pf)
-{
-	put_name(out, "bond", pf->bond);
-	out_str(out, "lag", pf->bond[0] && pf->lag ? vfctl_lag_name(pf->lag) : NULL);
-}
-
-void put_pf_fields(struct out *out, const struct vfctl_pf *pf)
-{
-	char text[16];
-
-	out_str(out, "name", PF_NAME(pf));
-	out_str(out, "address", BDF(&pf->bdf));
-	put_name(out, "netdev", pf->netdev);
-	put_name(out, "rdma", pf->rdma);
-	out_open(out, "names", '[');
-	for (char **name = pf->names; name && *name; name++)
-		out_str(out, NULL, *name);
-	out_shut(out);
-	put_name(out, "driver", pf->driver);
-	snprintf(text, sizeof(text), "%04x:%04x", pf->vendor, pf->device);
-	out_str(out, "device_id", text);
-	snprintf(text, sizeof(text), "%06x", pf->class_code);
-	out_str(out, "class", text);
-	put_index(out, "numa_node", pf->numa_node);
-	put_index(out, "iommu_group", pf->iommu_group);
-	out_str(out, "link_layer", pf->infiniband ? "infiniband" : pf->netdev[0] ? "ethernet"
-										  : NULL);
-	out_bool(out, "up", pf->up);
-	out_bool(out, "carrier", pf->carrier);
-	put_index(out, "speed_mbps", pf->speed_mbps ? (int)pf->speed_mbps : -1);
-	if (vfctl_mac_is_zero(&pf->mac))
-		out_null(out, "mac");
-	else
-		put_mac(out, "mac", &pf->mac);
-	out_int(out, "total_vfs", pf->total_vfs);
-	out_int(out, "num_vfs", pf->num_vfs);
-	put_index(out, "vf_offset", pf->offset);
-	put_index(out, "vf_stride", pf->stride);
-	out_bool(out, "drivers_autoprobe", pf->autoprobe);
-	out_str(out, "acs", vfctl_acs_name(pf->acs));
-	out_str(out, "acs_port", pf->acs == VFCTL_ACS_OFF || pf->acs == VFCTL_ACS_ABSENT
-		? BDF(&pf->acs_port) : NULL);
-	put_eswitch(out, pf->eswitch);
-	put_lag(out, pf);
-	out_str(out, "read_error", pf->unread);
-}
-
-void print_listed_vf_json(struct out *out, struct vfctl_ctx *ctx, const struct vfctl_pf *pf,
-	const struct vfctl_vf *vf)
-{
-	char *exposed = NULL;
-
-	if (vf_has_guest(vf))
-		vfctl_vf_exposure(ctx, pf, vf, &exposed);
-	print_vf_json(out, NULL, NULL, vf, NULL, exposed);
-	free(exposed);
-}
-
-void print_pf_json(struct out *out, struct vfctl_ctx *ctx, const char *key,
-	const struct vfctl_pf *pf, const struct vfctl_rdma_device *device)
-{
-	out_open(out, key, '{');
-	put_pf_fields(out, pf);
-	out_open(out, "vfs", '[');
-	for (uint32_t i = 0; i < pf->num_vfs; i++)
-		print_listed_vf_json(out, ctx, pf, &pf->vfs[i]);
-	out_shut(out);
-	if (device)
-		print_rdma_json(out, "rdma_device", device);
-	out_shut(out);
-}
+#define OF struct pf_view
+const struct member answer_pf[] = {
+	SECTION("PF", NULL),
+	PART_AT(pf, pf_fields),
+	OBJECT_AT("health", health, answer_health, "list --health only: state of the links",
+		OPTIONAL),
+	FILL("vfs", fill_vfs, answer_vf, "VFs by index; with list --free only those that a guest "
+		"can get", OPTIONAL, KNOWN_BY(with_vfs)),
+	OBJECT_AT("rdma_device", device, answer_rdma, "show only: RDMA device of the PF", OPTIONAL), END};
+#undef OF
 
 /* ---- show ---- */
 

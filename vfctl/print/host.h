@@ -2,27 +2,32 @@
 #ifndef VFCTL_PRINT_HOST_H
 #define VFCTL_PRINT_HOST_H
 
-#include "out.h"
-#include "vfctl/rdma.h"
-#include "vfctl/snapshot.h"
+#include "answer.h"
+#include "core/rdma.h"
+#include "core/snapshot.h"
 
 void print_pf(struct out *out, struct vfctl_ctx *ctx, const struct vfctl_pf *pf);
-/* -1: null. */
-void put_index(struct out *out, const char *key, int value);
-/* These put members into an open object. */
-void put_attrs(struct out *out, const struct vfctl_vf_attrs *attrs);
-void put_holder(struct out *out, const struct vfctl_holder *holder);
-void put_pf_fields(struct out *out, const struct vfctl_pf *pf);
-/* @device: its RDMA device, or NULL. */
-void print_pf_json(struct out *out, struct vfctl_ctx *ctx, const char *key,
-	const struct vfctl_pf *pf, const struct vfctl_rdma_device *device);
-/* One among those of its PF; whether it is kept apart is told of one that a guest has. */
-void print_listed_vf_json(struct out *out, struct vfctl_ctx *ctx, const struct vfctl_pf *pf,
-	const struct vfctl_vf *vf);
+/* JSON: a PF or a VF, and how it is shown. */
+struct list_view;
+struct pf_view {
+	const struct vfctl_pf *pf;
+	struct vfctl_ctx *ctx;
+	const struct list_view *list; /* which VFs; NULL: all */
+	const struct health *health; /* NULL: it is not asked for */
+	const struct vfctl_rdma_device *device; /* NULL: it has none */
+	bool with_vfs;
+};
+struct vf_view {
+	const struct vfctl_pf *pf; /* NULL: the VF is shown among those of its PF */
+	const struct vfctl_vf *vf;
+	const struct vfctl_rdma_device *device;
+	const char *exposed; /* NULL: nothing */
+};
+extern const struct member answer_pf[], answer_vf[];
+/* Of a struct vfctl_vf_attrs, and of a struct vfctl_holder. */
+extern const struct member answer_values[], answer_holder[];
 /* @exposed: as vfctl_vf_exposure() says; "" or NULL nothing. */
 void print_vf(struct out *out, const struct vfctl_pf *pf, const struct vfctl_vf *vf,
 	const char *exposed);
-void print_vf_json(struct out *out, const char *key, const struct vfctl_pf *pf,
-	const struct vfctl_vf *vf, const struct vfctl_rdma_device *device, const char *exposed);
 
 #endif

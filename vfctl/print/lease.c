@@ -117,47 +117,38 @@ static void print_held_all(struct out *out, const struct vfctl_inventory *inv,
 		out_line(out, "  what is wanted is written when the domain starts");
 }
 
-static void put_differs(struct out *out, const struct held_vf *h)
+static int fill_differs(struct out *out, const void *of)
 {
 	const struct vfctl_vf_attr_info *info;
+	const struct held_vf *h = of;
 
-	out_open(out, "differs", '[');
 	for (size_t i = 0; (info = vfctl_vf_attr_info(i)); i++)
 		if (h->differs & h->want.mask & info->bit)
 			out_str(out, NULL, info->key);
 	if (h->remote)
 		out_str(out, NULL, "node");
-	out_shut(out);
+	return 0;
 }
 
-static void put_values(struct out *out, const char *key, const struct vfctl_vf_attrs *attrs)
-{
-	if (!attrs) {
-		out_null(out, key);
-		return;
-	}
-	out_open(out, key, '{');
-	put_attrs(out, attrs);
-	out_shut(out);
-}
-
-static void put_held(struct out *out, const struct held_vf *h)
-{
-	out_open(out, NULL, '{');
-	out_str(out, "address", BDF(&h->leased->bdf));
-	out_str(out, "pf_address", BDF(&h->leased->pf));
-	out_int(out, "index", h->leased->index);
-	out_str(out, "pf", h->pf ? PF_NAME(h->pf) : NULL);
-	put_index(out, "numa_node", h->vf ? h->vf->numa_node : -1);
-	if (h->vf)
-		put_holder(out, &h->vf->holder);
-	else
-		out_null(out, "holder");
-	put_values(out, "want", h->leased->has_intent ? &h->want : NULL);
-	put_values(out, "is", h->vf ? &h->vf->attrs : NULL);
-	put_differs(out, h);
-	out_shut(out);
-}
+#define OF struct held_vf
+OBJECT_OF(held_is, OF, it->vf ? &it->vf->attrs : NULL)
+TEXT_OF(held_pf, OF, it->pf ? vfctl_pf_name(it->pf, room) : NULL)
+OBJECT_OF(held_holder, OF, it->vf ? &it->vf->holder : NULL)
+OBJECT_OF(held_want, OF, it->leased->has_intent ? &it->want : NULL)
+static const struct member held_table[] = {
+	FIELD_VIA("address", leased, bdf, "PCI address of the VF"),
+	FIELD_VIA("pf_address", leased, pf, "PCI address of its PF"),
+	FIELD_VIA("index", leased, index, "the N of PF/N"),
+	TEXT("pf", held_pf, "name of the PF; null: the VF does not exist", NULLABLE),
+	FIELD_VIA("numa_node", vf, numa_node, "NUMA node of the VF"),
+	OBJECT_GET("holder", held_holder, answer_holder, "present user of the VF", NULLABLE),
+	OBJECT_GET("want", held_want, answer_values, "values of the lease, and safe defaults; "
+		"null: an older vfctl made the lease", NULLABLE),
+	OBJECT_GET("is", held_is, answer_values, "present values", NULLABLE),
+	FILL_EACH("differs", fill_differs, MEMBER_TEXT, "attributes that differ from the lease "
+		"while the domain runs, with their names in vfctl set; node: the VF and the CPUs "
+		"are on different nodes"), END};
+#undef OF
 
 /* ---- a domain ---- */
 
@@ -215,48 +206,47 @@ void print_lease(struct out *out, const struct vfctl_snapshot *snapshot,
 	print_held_all(out, snapshot->inventory, lease);
 }
 
-static void put_cells(struct out *out, const struct vfctl_lease *lease)
+static int fill_held(struct out *out, const void *of)
 {
-	out_open(out, "cells", '[');
-	for (size_t i = 0; i < lease->cell_count; i++) {
-		const struct vfctl_lease_cell *c = &lease->cells[i];
+	const struct lease_view *view = of;
 
-		out_open(out, NULL, '{');
-		put_index(out, "numa_node", c->node);
-		put_index(out, "memory_node", c->memory_node);
-		out_int(out, "memory_bytes", (int64_t)c->memory_bytes);
-		out_int(out, "page_bytes", (int64_t)c->page_bytes);
-		out_int(out, "shared_vcpus", c->shared_vcpus);
-		out_shut(out);
+	for (size_t i = 0; i < view->lease->vf_count; i++) {
+		struct held_vf h = look_at(view->inventory, view->lease, &view->lease->vfs[i]);
+
+		answer_put(out, NULL, held_table, &h);
 	}
-	out_shut(out);
+	return 0;
 }
 
-void print_lease_json(struct out *out, const struct vfctl_snapshot *snapshot,
-	const struct vfctl_lease *lease)
-{
-	char text[1024];
+#define OF struct vfctl_lease_cell
+static const struct member cell_table[] = {
+	FIELD_AS("numa_node", node, "NUMA node of its CPUs"),
+	FIELD(memory_node, "NUMA node of its memory"),
+	FIELD(memory_bytes, "size of its memory"),
+	FIELD(page_bytes, "size of its pages; 0: base pages"),
+	FIELD(shared_vcpus, "vCPUs that run on shared CPUs"), END};
+#undef OF
 
-	out_open(out, NULL, '{');
-	out_str(out, "domain", lease->domain_name);
-	out_str(out, "domain_uuid", lease->domain_uuid);
-	out_str(out, "lease", lease->id);
-	out_str(out, "created", time_words(lease->created, text));
-	out_bool(out, "running", lease->running || lease->active);
-	out_bool(out, "policy_applied", lease->running);
-	put_index(out, "numa_node", lease->node);
-	vfctl_cpuset_format(&lease->cpus, text, sizeof(text));
-	out_str(out, "cpus", text);
-	vfctl_cpuset_format(&lease->qemu_cpus, text, sizeof(text));
-	out_str(out, "qemu_cpus", text);
-	out_int(out, "memory_bytes", (int64_t)lease->memory_bytes);
-	put_cells(out, lease);
-	out_open(out, "vfs", '[');
-	for (size_t i = 0; i < lease->vf_count; i++) {
-		struct held_vf h = look_at(snapshot->inventory, lease, &lease->vfs[i]);
+#define OF struct vfctl_lease
+TEXT_OF(lease_created, OF, time_words(it->created, room))
+FLAG_OF(lease_runs, OF, it->running || it->active)
+static const struct member lease_fields[] = {
+	FIELD_AS("domain", domain_name, "name of the domain", FILLED),
+	FIELD(domain_uuid, "UUID of the domain", FILLED),
+	FIELD_AS("lease", id, "identifier of the lease", FILLED),
+	TEXT("created", lease_created, "time at which the lease was created"),
+	FLAG("running", lease_runs, "the domain runs"),
+	FIELD_AS("policy_applied", running, "the hook prepared this run"),
+	FIELD_AS("numa_node", node, "NUMA node of the first cell"),
+	FIELD(cpus, "CPUs that only this domain uses"),
+	FIELD(qemu_cpus, "CPUs that the QEMU threads of this and other guests share"),
+	FIELD(memory_bytes, "size of the memory"),
+	LIST("cells", cells, cell_count, cell_table, "cells of the guest"), END};
+#undef OF
 
-		put_held(out, &h);
-	}
-	out_shut(out);
-	out_shut(out);
-}
+#define OF struct lease_view
+const struct member answer_lease[] = {
+	SECTION("DOMAIN", "The lease of a domain."),
+	PART_AT(lease, lease_fields),
+	FILL("vfs", fill_held, held_table, "leased VFs"), END};
+#undef OF

@@ -55,7 +55,7 @@ static bool has_pf(const struct list_view *view, const struct vfctl_pf *pf)
 	return !view->only || view->only == pf;
 }
 
-static bool has_vf(const struct list_view *view, const struct vfctl_pf *pf, uint32_t at)
+bool list_has_vf(const struct list_view *view, const struct vfctl_pf *pf, uint32_t at)
 {
 	return !view->free || vfctl_vf_can_be_given(view->ctx, pf, &pf->vfs[at],
 		view->allowed);
@@ -91,7 +91,7 @@ static uint32_t run_from(const struct list_view *view, const struct columns *col
 	struct column_row row = {pf, &pf->vfs[first], view->ctx};
 	uint32_t end = first + 1;
 
-	for (; !view->all && end < pf->num_vfs && has_vf(view, pf, end); end++) {
+	for (; !view->all && end < pf->num_vfs && list_has_vf(view, pf, end); end++) {
 		struct column_row next = {pf, &pf->vfs[end], view->ctx};
 
 		if (next.vf->index != row.vf->index + end - first ||
@@ -140,7 +140,7 @@ static void drop_unsaid(struct columns *columns, const char *name, const struct 
 	size_t kept = 0;
 
 	for (uint32_t i = 0; i < pf->num_vfs; i++)
-		if (has_vf(view, pf, i) && *column_text(&column,
+		if (list_has_vf(view, pf, i) && *column_text(&column,
 			&(struct column_row){pf, &pf->vfs[i], view->ctx}, text))
 			return;
 	for (size_t i = 0; i < columns->count; i++)
@@ -154,7 +154,7 @@ static void add_representor(struct columns *columns, const struct list_view *vie
 	const struct vfctl_pf *pf)
 {
 	for (uint32_t i = 0; i < pf->num_vfs; i++)
-		if (has_vf(view, pf, i) && pf->vfs[i].representor[0]) {
+		if (list_has_vf(view, pf, i) && pf->vfs[i].representor[0]) {
 			columns->v[columns->count++] = column_find("representor");
 			return;
 		}
@@ -175,7 +175,7 @@ static void print_vf_table(struct out *out, const struct list_view *view,
 		struct column_row row = {pf, &pf->vfs[i], view->ctx};
 
 		count = 1;
-		if (!has_vf(view, pf, i))
+		if (!list_has_vf(view, pf, i))
 			continue;
 		count = run_from(view, &columns, pf, i);
 		if (count == 1)
@@ -265,7 +265,7 @@ static void print_columns(struct out *out, const struct vfctl_inventory *inv,
 		if (has_pf(view, pf) && view->pfs)
 			print_row(out, &view->columns, &(struct column_row){.pf = pf});
 		for (uint32_t k = 0; has_pf(view, pf) && !view->pfs && k < pf->num_vfs; k++)
-			if (has_vf(view, pf, k))
+			if (list_has_vf(view, pf, k))
 				print_row(out, &view->columns,
 					&(struct column_row){pf, &pf->vfs[k], view->ctx});
 	}
@@ -289,36 +289,38 @@ void print_list(struct out *out, const struct vfctl_snapshot *snapshot,
 
 /* ---- JSON ---- */
 
-static void put_pf(struct out *out, const struct list_view *view, const struct vfctl_pf *pf)
+static int fill_pfs(struct out *out, const void *of)
 {
-	out_open(out, NULL, '{');
-	put_pf_fields(out, pf);
-	if (view->health)
-		print_health_json(out, view->ctx, pf);
-	if (!view->pfs)
-		out_open(out, "vfs", '[');
-	for (uint32_t i = 0; !view->pfs && i < pf->num_vfs; i++)
-		if (has_vf(view, pf, i))
-			print_listed_vf_json(out, view->ctx, pf, &pf->vfs[i]);
-	if (!view->pfs)
-		out_shut(out);
-	out_shut(out);
+	const struct listing *l = of;
+	const struct vfctl_inventory *inv = l->snapshot->inventory;
+
+	for (size_t i = 0; i < inv->pf_count; i++) {
+		struct pf_view pf = {.pf = &inv->pfs[i], .ctx = l->view->ctx, .list = l->view,
+			.with_vfs = !l->view->pfs};
+		struct health health = {.reporters.v = NULL};
+
+		if (!has_pf(l->view, pf.pf))
+			continue;
+		if (l->view->health) {
+			health_read(l->view->ctx, pf.pf, &health);
+			pf.health = &health;
+		}
+		answer_put(out, NULL, answer_pf, &pf);
+		health_clear(&health);
+	}
+	return 0;
 }
 
-void print_list_json(struct out *out, const struct vfctl_snapshot *snapshot,
-	const struct list_view *view)
-{
-	const struct vfctl_inventory *inv = snapshot->inventory;
-
-	out_open(out, NULL, '{');
-	out_str(out, "leases_error", snapshot->leases_error);
-	out_str(out, "domains_error", snapshot->domains_error ? snapshot->domains_error
-							      : snapshot->domain_unread);
-	out_str(out, "read_error", inv->unread);
-	out_open(out, "pfs", '[');
-	for (size_t i = 0; i < inv->pf_count; i++)
-		if (has_pf(view, &inv->pfs[i]))
-			put_pf(out, view, &inv->pfs[i]);
-	out_shut(out);
-	out_shut(out);
-}
+#define OF struct listing
+TEXT_OF(list_domains_error, OF, it->snapshot->domains_error ? it->snapshot->domains_error
+	: it->snapshot->domain_unread)
+TEXT_OF(list_read_error, OF, it->snapshot->inventory->unread)
+const struct member answer_list[] = {
+	FIELD_VIA("leases_error", snapshot, leases_error, "why no leases are shown; null: all are"),
+	TEXT("domains_error", list_domains_error, "file of libvirt that could not be read, or "
+		"domain that was read only in part: domains may have VFs that are not shown",
+		NULLABLE),
+	TEXT("read_error", list_read_error, "first part of the host that could not be read",
+		NULLABLE),
+	FILL("pfs", fill_pfs, answer_pf, "PFs by address; with --pfs without VFs"), END};
+#undef OF

@@ -2,8 +2,9 @@
 #ifndef VFCTL_PRINT_LIST_H
 #define VFCTL_PRINT_LIST_H
 
+#include "answer.h"
 #include "columns.h"
-#include "vfctl/snapshot.h"
+#include "core/snapshot.h"
 
 struct list_view {
 	struct vfctl_ctx *ctx;
@@ -19,8 +20,14 @@ struct list_view {
 
 void print_list(struct out *out, const struct vfctl_snapshot *snapshot,
 	const struct list_view *view);
-void print_list_json(struct out *out, const struct vfctl_snapshot *snapshot,
-	const struct list_view *view);
+/* JSON. */
+struct listing {
+	const struct vfctl_snapshot *snapshot;
+	const struct list_view *view;
+};
+extern const struct member answer_list[];
+/* Is VF @at of the PF among those that are listed? */
+bool list_has_vf(const struct list_view *view, const struct vfctl_pf *pf, uint32_t at);
 /* Each VF of that PF. */
 void print_vfs(struct out *out, struct vfctl_ctx *ctx, const struct vfctl_pf *pf);
 

@@ -243,9 +243,9 @@ static const char *const gap_words[VFCTL_LEVELS] = {
 	[VFCTL_LEVEL_LOCAL] = "guests wholly local",
 	[VFCTL_LEVEL_MOVES] = "moves",
 	[VFCTL_LEVEL_DISTANCE] = "distance",
-	[VFCTL_LEVEL_FORM] = "page sizes and evenness of cells",
+	[VFCTL_LEVEL_FORM] = "page sizes, and cells of even size",
 	[VFCTL_LEVEL_ROOM] = "room left for the next guests",
-	[VFCTL_LEVEL_BALANCE] = "evenness over the PFs",
+	[VFCTL_LEVEL_BALANCE] = "even distribution over the PFs",
 };
 
 /* How far from the bound, in hundredths, rounded up. */
@@ -256,7 +256,7 @@ static uint64_t gap_percent(uint64_t value, uint64_t bound)
 	return bound ? (far * 100 + bound - 1) / bound : 100;
 }
 
-static const char *next_guests(const struct vfctl_host_model *model)
+const char *plan_next_guests(const struct vfctl_host_model *model)
 {
 	return model->typical_why ? model->typical_why :
 		model->typical_count ? "the model" : "default";
@@ -272,7 +272,7 @@ void print_proof(struct out *out, const struct vfctl_host_model *model,
 	if (plan->cut == VFCTL_CUT_CLOCK)
 		out_fold(out, LABEL, "  cut       the time limit ended the planner before its steps did: "
 			"on a host that is less busy the answer may be better");
-	out_fold(out, LABEL, "  expects   next guests: %s", next_guests(model));
+	out_fold(out, LABEL, "  expects   next guests: %s", plan_next_guests(model));
 	if (gap == VFCTL_LEVELS) {
 		out_fold(out, LABEL, "  proof     %s",
 			plan->value[VFCTL_LEVEL_PLACED] == plan->count ? "nothing better exists"
@@ -289,129 +289,6 @@ void print_proof(struct out *out, const struct vfctl_host_model *model,
 			" (within %" PRIu64 " %%)%s", why, gap_words[gap], plan->value[gap],
 			plan->bound[gap], gap_percent(plan->value[gap], plan->bound[gap]),
 			gap == VFCTL_LEVEL_PLACED ? "" : "; all before that is the best there is");
-}
-
-static const char *const cut_names[] = {[VFCTL_CUT_NONE] = NULL, [VFCTL_CUT_STEPS] = "steps",
-	[VFCTL_CUT_CLOCK] = "clock"};
-
-void put_proof(struct out *out, const struct vfctl_host_model *model,
-	const struct vfctl_plan *plan)
-{
-	enum vfctl_plan_level gap = plan->gap_level;
-
-	out_str(out, "next_guests", next_guests(model));
-	out_open(out, "proof", '{');
-	out_bool(out, "optimal", gap == VFCTL_LEVELS);
-	out_str(out, "gap_in", gap == VFCTL_LEVELS ? NULL : vfctl_plan_level_name(gap));
-	out_int(out, "steps", (int64_t)plan->steps);
-	out_str(out, "cut", cut_names[plan->cut]);
-	for (unsigned i = 0; i < VFCTL_LEVELS; i++) {
-		out_open(out, vfctl_plan_level_name((enum vfctl_plan_level)i), '{');
-		out_int(out, "value", (int64_t)plan->value[i]);
-		if (i <= gap)
-			out_int(out, "bound", (int64_t)plan->bound[i]);
-		else
-			out_null(out, "bound");
-		out_shut(out);
-	}
-	out_shut(out);
-}
-
-/* ---- JSON of one guest ---- */
-
-static void put_cpus(struct out *out, const char *key, const struct vfctl_cpuset *set)
-{
-	char text[4096];
-
-	vfctl_cpuset_format(set, text, sizeof(text));
-	out_str(out, key, text);
-}
-
-static void put_vfs(struct out *out, const struct vfctl_assignment *a,
-	const struct vfctl_domain_vf *vfs)
-{
-	out_open(out, "vfs", '[');
-	for (size_t i = 0; i < a->vf_count; i++) {
-		char mac[VFCTL_MAC_TEXT];
-
-		out_open(out, NULL, '{');
-		out_str(out, "address", BDF(&a->vfs[i].bdf));
-		out_str(out, "pf_address", BDF(&a->vfs[i].pf));
-		out_int(out, "index", a->vfs[i].index);
-		if (a->vfs[i].node < 0)
-			out_null(out, "numa_node");
-		else
-			out_int(out, "numa_node", a->vfs[i].node);
-		out_int(out, "cell", a->vf_cells[i]);
-		out_str(out, "mac", vfs && vfs[i].attrs.mask & VFCTL_ATTR_MAC ?
-			vfctl_mac_format(&vfs[i].attrs.mac, mac) : NULL);
-		out_shut(out);
-	}
-	out_shut(out);
-}
-
-static void put_cells(struct out *out, const struct vfctl_assignment *a)
-{
-	out_open(out, "cells", '[');
-	for (size_t k = 0; k < a->cell_count; k++) {
-		const struct vfctl_cell *c = &a->cells[k];
-
-		out_open(out, NULL, '{');
-		out_int(out, "numa_node", c->node);
-		out_int(out, "memory_node", c->memory_node);
-		out_int(out, "first_vcpu", c->first_vcpu);
-		out_int(out, "vcpus", c->vcpu_count);
-		out_int(out, "shared_vcpus", c->shared_vcpus);
-		if (c->shared_vcpus)
-			put_cpus(out, "shared_cpus", &c->shared_cpus);
-		out_int(out, "memory_bytes", (int64_t)c->memory_bytes);
-		out_int(out, "page_bytes", (int64_t)c->page_bytes);
-		out_shut(out);
-	}
-	out_shut(out);
-}
-
-void put_reasons(struct out *out, const struct vfctl_reason *reasons, size_t count)
-{
-	out_open(out, "reasons", '[');
-	for (size_t i = 0; i < count; i++) {
-		out_open(out, NULL, '{');
-		out_str(out, "kind", vfctl_reason_kind_name(reasons[i].kind));
-		out_str(out, "text", reasons[i].text);
-		out_shut(out);
-	}
-	out_shut(out);
-}
-
-void put_assignment(struct out *out, const char *name, const struct vfctl_assignment *a,
-	const struct vfctl_domain_vf *vfs)
-{
-	bool fits = a->refusal == VFCTL_REFUSAL_NONE;
-
-	out_str(out, "guest", name);
-	out_bool(out, "fits", fits);
-	out_str(out, "short_of", fits ? NULL : vfctl_refusal_name(a->refusal));
-	if (fits) {
-		out_int(out, "numa_node", a->node);
-		out_bool(out, "local", a->local);
-		out_int(out, "distance", (int64_t)a->distance);
-		out_open(out, "vcpu_cpus", '[');
-		for (size_t i = 0; i < a->vcpu_count; i++)
-			if (a->vcpus[i] < VFCTL_CPU_MAX)
-				out_int(out, NULL, a->vcpus[i]);
-			else
-				out_null(out, NULL);
-		out_shut(out);
-		out_int(out, "guest_threads", a->guest_threads);
-		put_cells(out, a);
-		put_cpus(out, "emulator_cpus", &a->emulator_cpus);
-		out_bool(out, "emulator_shared", a->emulator_shared);
-		put_cpus(out, "iothread_cpus", &a->iothread_cpus);
-		out_int(out, "memory_bytes", (int64_t)a->memory_bytes);
-		out_int(out, "page_bytes", (int64_t)a->page_bytes);
-		put_vfs(out, a, vfs);
-	}
-	put_reasons(out, a->reasons, a->reason_count);
 }
 
 /* ---- many guests ---- */
@@ -559,25 +436,4 @@ void print_rebalance(struct out *out, const struct vfctl_host_model *model,
 		out_fold(out, 2, "with %zu move%s %zu of %zu %s", r->move_count, S(r->move_count),
 			r->local_after, r->plan->count, r->local_after == 1 ? "is" : "are");
 	print_proof(out, model, r->plan);
-}
-
-void put_rebalance(struct out *out, const struct vfctl_host_model *model,
-	const struct vfctl_rebalance *r)
-{
-	out_open(out, NULL, '{');
-	out_int(out, "guests", (int64_t)r->plan->count);
-	out_int(out, "local_before", (int64_t)r->local_before);
-	out_int(out, "local_after", (int64_t)r->local_after);
-	out_open(out, "moves", '[');
-	for (size_t i = 0; i < r->move_count; i++) {
-		const struct vfctl_occupant *o = &model->occupants[r->moves[i].occupant];
-
-		out_open(out, NULL, '{');
-		out_bool(out, "running", o->running);
-		put_assignment(out, o->name, r->moves[i].to, NULL);
-		out_shut(out);
-	}
-	out_shut(out);
-	put_proof(out, model, r->plan);
-	out_shut(out);
 }

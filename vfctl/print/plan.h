@@ -2,8 +2,8 @@
 #ifndef VFCTL_PRINT_PLAN_H
 #define VFCTL_PRINT_PLAN_H
 
-#include "out.h"
-#include "vfctl/workflow.h"
+#include "answer.h"
+#include "core/workflow.h"
 
 /* One guest's place; @vfs may be NULL where no identities are known. */
 void print_assignment(struct out *out, const char *name, const struct vfctl_host_model *model,
@@ -14,19 +14,33 @@ void print_left(struct out *out, const struct vfctl_host_model *model,
 /* By which next guests it judged what stays free, and what is proven of it. */
 void print_proof(struct out *out, const struct vfctl_host_model *model,
 	const struct vfctl_plan *plan);
-void put_proof(struct out *out, const struct vfctl_host_model *model,
-	const struct vfctl_plan *plan);
-/* The members of a guest's answer, within an open object. */
-void put_assignment(struct out *out, const char *name, const struct vfctl_assignment *a,
-	const struct vfctl_domain_vf *vfs);
-void put_reasons(struct out *out, const struct vfctl_reason *reasons, size_t count);
+/* By which next guests it judged. */
+const char *plan_next_guests(const struct vfctl_host_model *model);
+/* JSON: both as members. */
+struct proof_view {
+	const struct vfctl_host_model *model;
+	const struct vfctl_plan *plan;
+};
+extern const struct member answer_proof[];
+/* JSON: one guest's place. */
+struct assignment_view {
+	const char *name;
+	const struct vfctl_assignment *a;
+	const struct vfctl_domain_vf *vfs; /* NULL: no identities are known */
+};
+extern const struct member answer_assignment[];
+extern const struct member answer_reason[]; /* of a struct vfctl_reason */
 void print_reasons(struct out *out, const struct vfctl_reason *reasons, size_t count);
 /* A table of many guests, and the refusals behind it. */
 void print_batch(struct out *out, const struct vfctl_host_model *model,
 	struct vfctl_guest *const *guests, const struct vfctl_plan *plan);
 void print_rebalance(struct out *out, const struct vfctl_host_model *model,
 	const struct vfctl_rebalance *rebalance);
-void put_rebalance(struct out *out, const struct vfctl_host_model *model,
-	const struct vfctl_rebalance *rebalance);
+/* The same as JSON. */
+struct rebalance_view {
+	struct proof_view proof;
+	const struct vfctl_rebalance *r;
+};
+extern const struct member answer_rebalance[];
 
 #endif

@@ -123,95 +123,97 @@ void print_rdma(struct out *out, const struct vfctl_rdma_device *d)
 
 /* ---- JSON ---- */
 
-static void put_known(struct out *out, const char *key, const char *text)
-{
-	out_str(out, key, text[0] ? text : NULL);
-}
+struct port_view {
+	const struct vfctl_rdma_device *device;
+	const struct vfctl_rdma_port *port;
+};
 
-static void put_number(struct out *out, const char *key, uint32_t value, bool known)
+static int fill_findings(struct out *out, const void *of)
 {
-	if (known)
-		out_int(out, key, value);
-	else
-		out_null(out, key);
-}
-
-static void put_tables(struct out *out, const struct vfctl_rdma_port *p)
-{
-	char gid[GID_TEXT], pkey[VFCTL_PKEY_TEXT];
-
-	out_open(out, "gids", '[');
-	for (size_t i = 0; i < p->gid_count; i++) {
-		out_open(out, NULL, '{');
-		out_int(out, "index", p->gids[i].index);
-		out_str(out, "gid", format_gid(&p->gids[i], gid));
-		put_known(out, "type", p->gids[i].type);
-		put_known(out, "netdev", p->gids[i].netdev);
-		out_shut(out);
-	}
-	out_shut(out);
-	out_open(out, "pkeys", '[');
-	for (size_t i = 0; i < p->pkey_count; i++) {
-		out_open(out, NULL, '{');
-		out_int(out, "index", p->pkeys[i].index);
-		out_str(out, "pkey", vfctl_pkey_format(p->pkeys[i].pkey, pkey));
-		out_shut(out);
-	}
-	out_shut(out);
-}
-
-static void put_port(struct out *out, const struct vfctl_rdma_device *d,
-	const struct vfctl_rdma_port *p)
-{
+	const struct port_view *view = of;
 	char text[VFCTL_FINDING_TEXT];
 	unsigned i = 0;
 
-	out_open(out, NULL, '{');
-	out_int(out, "port", p->number);
-	out_str(out, "link_layer", p->infiniband ? "infiniband" : "ethernet");
-	out_str(out, "state", vfctl_port_state_name(p->state));
-	out_str(out, "phys_state", vfctl_port_phys_name(p->phys_state));
-	put_number(out, "rate_mbps", p->rate_mbps, p->rate_mbps);
-	put_number(out, "width", p->width, p->width);
-	put_known(out, "speed", p->speed);
-	put_number(out, "active_mtu", p->active_mtu, p->active_mtu);
-	put_number(out, "max_mtu", p->max_mtu, p->max_mtu);
-	put_number(out, "lid", p->lid, p->lid && p->lid != LID_NONE);
-	out_int(out, "lmc", p->lmc);
-	put_number(out, "sm_lid", p->sm_lid, p->sm_lid);
-	out_int(out, "sm_sl", p->sm_sl);
-	out_int(out, "cap_mask", p->cap_mask);
-	out_str(out, "port_guid", p->infiniband ? GUID(p->guid) : NULL);
-	put_tables(out, p);
-	out_open(out, "findings", '[');
-	while (vfctl_rdma_finding(d, p, &i, text))
+	while (vfctl_rdma_finding(view->device, view->port, &i, text))
 		out_str(out, NULL, text);
-	out_shut(out);
-	out_shut(out);
+	return 0;
 }
 
-void print_rdma_json(struct out *out, const char *key, const struct vfctl_rdma_device *d)
+#define OF struct vfctl_gid
+TEXT_OF(gid_text, OF, format_gid(it, room))
+static const struct member gid_table[] = {
+	FIELD(index, "index in the table"),
+	TEXT("gid", gid_text, "the GID"),
+	FIELD(type, "type of the GID, on a RoCE port"),
+	FIELD(netdev, "network device of the GID, on a RoCE port"), END};
+#undef OF
+
+#define OF struct vfctl_pkey_entry
+TEXT_OF(pkey_text, OF, vfctl_pkey_format(it->pkey, room))
+static const struct member pkey_table[] = {
+	FIELD(index, "index in the table"),
+	TEXT("pkey", pkey_text, "the P_Key, such as \"0x0010:limited\""), END};
+#undef OF
+
+#define OF struct vfctl_rdma_port
+TEXT_OF(port_layer, OF, it->infiniband ? "infiniband" : "ethernet")
+TEXT_OF(port_state, OF, vfctl_port_state_name(it->state))
+TEXT_OF(port_phys_state, OF, vfctl_port_phys_name(it->phys_state))
+TEXT_OF(port_guid, OF, it->infiniband ? vfctl_guid_format(it->guid, room) : NULL)
+NUMBER_OF(port_lid, OF, it->lid && it->lid != LID_NONE, it->lid)
+static const struct member port_fields[] = {
+	FIELD_AS("port", number, "number of the port, from 1"),
+	TEXT("link_layer", port_layer, "infiniband or ethernet"),
+	TEXT("state", port_state, "logical state, as ibstat spells it"),
+	TEXT("phys_state", port_phys_state, "physical state"),
+	FIELD(rate_mbps, "rate of all lanes", NONZERO),
+	FIELD(width, "lanes", NONZERO),
+	FIELD(speed, "speed of a lane: SDR to XDR"),
+	FIELD(active_mtu, "MTU in use, in bytes", NONZERO),
+	FIELD(max_mtu, "largest MTU, in bytes", NONZERO),
+	NUMBER("lid", port_lid, "LID; null: the subnet manager has not assigned one", NULLABLE),
+	FIELD(lmc, "LID mask control"),
+	FIELD(sm_lid, "LID of the subnet manager", NONZERO),
+	FIELD(sm_sl, "service level of the subnet manager"),
+	FIELD(cap_mask, "capability mask"),
+	TEXT("port_guid", port_guid, "port GUID", NULLABLE),
+	LIST("gids", gids, gid_count, gid_table, "the GID table"),
+	LIST("pkeys", pkeys, pkey_count, pkey_table, "the P_Key table"), END};
+#undef OF
+
+#define OF struct port_view
+static const struct member port_table[] = {
+	PART_AT(port, port_fields),
+	FILL_EACH("findings", fill_findings, MEMBER_TEXT, "faults of the port, each with its remedy"), END};
+#undef OF
+
+static int fill_ports(struct out *out, const void *of)
 {
-	char bdf[VFCTL_BDF_TEXT];
+	const struct vfctl_rdma_device *d = of;
 
-	out_open(out, key, '{');
-	out_str(out, "name", d->name);
-	out_str(out, "address", d->has_bdf ? vfctl_bdf_format(&d->bdf, bdf) : NULL);
-	out_bool(out, "vf", d->is_vf);
-	put_known(out, "ca_type", d->ca_type);
-	put_known(out, "firmware", d->firmware);
-	put_known(out, "board", d->board);
-	out_int(out, "hw_rev", d->hw_rev);
-	put_number(out, "vendor_id", d->vendor_id, d->verbs);
-	put_number(out, "part_id", d->part_id, d->verbs);
-	put_number(out, "max_qp", (uint32_t)d->max_qp, d->verbs);
-	put_number(out, "max_cq", (uint32_t)d->max_cq, d->verbs);
-	put_number(out, "max_mr", (uint32_t)d->max_mr, d->verbs);
-	out_str(out, "node_guid", GUID(d->node_guid));
-	out_str(out, "system_image_guid", GUID(d->system_image_guid));
-	out_open(out, "ports", '[');
 	for (size_t i = 0; i < d->port_count; i++)
-		put_port(out, d, &d->ports[i]);
-	out_shut(out);
-	out_shut(out);
+		answer_put(out, NULL, port_table, &(struct port_view){d, &d->ports[i]});
+	return 0;
 }
+
+#define OF struct vfctl_rdma_device
+TEXT_OF(rdma_node_guid, OF, vfctl_guid_format(it->node_guid, room))
+TEXT_OF(rdma_system_guid, OF, vfctl_guid_format(it->system_image_guid, room))
+const struct member answer_rdma[] = {
+	SECTION("RDMA", "An RDMA device, as ibstat and ibv_devinfo show it."),
+	FIELD(name, "name of the RDMA device", FILLED),
+	FIELD_AS("address", bdf, "PCI address", KNOWN_BY(has_bdf)),
+	FIELD_AS("vf", is_vf, "the device is a VF"),
+	FIELD(ca_type, "model, such as MT4123"),
+	FIELD(firmware, "version of the firmware"),
+	FIELD(board, "board identifier (PSID)"),
+	FIELD(hw_rev, "hardware revision"),
+	FIELD(vendor_id, "vendor identifier", KNOWN_BY(verbs)),
+	FIELD(part_id, "vendor's part number", KNOWN_BY(verbs)),
+	FIELD(max_qp, "maximum number of queue pairs", KNOWN_BY(verbs)),
+	FIELD(max_cq, "maximum number of completion queues", KNOWN_BY(verbs)),
+	FIELD(max_mr, "maximum number of memory regions", KNOWN_BY(verbs)),
+	TEXT("node_guid", rdma_node_guid, "node GUID"),
+	TEXT("system_image_guid", rdma_system_guid, "system image GUID"),
+	FILL("ports", fill_ports, port_table, "ports of the device"), END};
+#undef OF

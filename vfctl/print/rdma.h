@@ -2,11 +2,10 @@
 #ifndef VFCTL_PRINT_RDMA_H
 #define VFCTL_PRINT_RDMA_H
 
-#include "out.h"
-#include "vfctl/rdma.h"
+#include "answer.h"
+#include "core/rdma.h"
 
 void print_rdma(struct out *out, const struct vfctl_rdma_device *device);
-void print_rdma_json(struct out *out, const char *key,
-	const struct vfctl_rdma_device *device);
+extern const struct member answer_rdma[]; /* of a struct vfctl_rdma_device */
 
 #endif

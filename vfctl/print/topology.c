@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "command.h"
+#include "print/topology_parts.h"
 
 #define BDF(bdf) vfctl_bdf_format((bdf), (char[VFCTL_BDF_TEXT]){0})
 #define WIDTH_LEAST 40 /* columns that a line of lists takes in any case */
@@ -76,9 +77,7 @@ static const char *bytes_words(uint64_t bytes, char buf[32])
 	return buf;
 }
 
-/* "  label     text", broken after commas and blanks where it grows too wide. */
-static void __attribute__((format(printf, 3, 4)))
-put_line(struct out *out, const char *label, const char *fmt, ...)
+void topology_line(struct out *out, const char *label, const char *fmt, ...)
 {
 	char *text = NULL, *at;
 	va_list args;
@@ -108,8 +107,7 @@ put_line(struct out *out, const char *label, const char *fmt, ...)
 
 /* ---- who ---- */
 
-/* The sign of a guest in the map of cores, by its place in the list. */
-static char sign_of(size_t occupant)
+char topology_sign(size_t occupant)
 {
 	static const char signs[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
 
@@ -136,7 +134,7 @@ static char core_sign(const struct vfctl_host_model *m, const struct vfctl_core 
 		sign = sign == '.' ? '#' : '*';
 	for (size_t i = 0; i < m->occupant_count; i++) {
 		if (vfctl_cpuset_intersects(&c->cpus, &m->occupants[i].cpus))
-			sign = sign == '.' ? sign_of(i) : '*';
+			sign = sign == '.' ? topology_sign(i) : '*';
 		if (vfctl_cpuset_intersects(&c->cpus, &m->occupants[i].qemu_cpus))
 			sign = sign == '.' || sign == '+' ? '+' : '*';
 	}
@@ -229,7 +227,7 @@ static void print_map(struct out *out, const struct vfctl_host_model *m,
 		if (c->node != (int)n->id)
 			continue;
 		if (in_line == MAP_CORES) {
-			put_line(out, label, "%.*s", (int)len, line);
+			topology_line(out, label, "%.*s", (int)len, line);
 			label = "";
 			in_line = 0;
 			len = 0;
@@ -241,7 +239,7 @@ static void print_map(struct out *out, const struct vfctl_host_model *m,
 		in_line++;
 	}
 	if (in_line)
-		put_line(out, label, "%.*s", (int)len, line);
+		topology_line(out, label, "%.*s", (int)len, line);
 }
 
 static void print_set(struct out *out, const char *label, const struct vfctl_node *n,
@@ -251,7 +249,7 @@ static void print_set(struct out *out, const char *label, const struct vfctl_nod
 	char text[4096];
 
 	if (!vfctl_cpuset_empty(&here))
-		put_line(out, label, "%s%s", cpus_words(&here, text, sizeof(text)), more);
+		topology_line(out, label, "%s%s", cpus_words(&here, text, sizeof(text)), more);
 }
 
 static void print_shared(struct out *out, const struct vfctl_host_model *m,
@@ -303,7 +301,7 @@ static void print_cpus(struct out *out, const struct vfctl_host_model *m,
 	print_qemu(out, m, n);
 	print_set(out, "# others", n, &m->busy_cpus, "");
 	for (size_t i = 0; i < m->occupant_count; i++) {
-		snprintf(label, sizeof(label), "%c", sign_of(i));
+		snprintf(label, sizeof(label), "%c", topology_sign(i));
 		snprintf(name, sizeof(name), "  (%s)", m->occupants[i].name);
 		print_set(out, label, n, &m->occupants[i].cpus, name);
 	}
@@ -340,7 +338,7 @@ static void print_memory(struct out *out, const struct vfctl_host_model *m,
 		snprintf(text + len, sizeof(text) - len, "%sguests hold %s", len ? "; " : "",
 			bytes_words(held, gone));
 	if (text[0])
-		put_line(out, "memory", "%s", text);
+		topology_line(out, "memory", "%s", text);
 }
 
 /* "12 to nodes 1-3, 32 to nodes 4-7": near ones first. */
@@ -371,105 +369,7 @@ static void print_distances(struct out *out, const struct vfctl_topology *t, siz
 		last = next;
 	}
 	if (text[0])
-		put_line(out, "distance", "%s", text);
-}
-
-/* ---- PFs ---- */
-
-static const char *pf_name(const struct vfctl_model_pf *p)
-{
-	return p->names && p->names[0] ? p->names[0] : "";
-}
-
-static size_t vfs_of(const struct vfctl_free_vf *v, size_t count, const struct vfctl_bdf *pf,
-	struct vfctl_cpuset *ret_indices)
-{
-	size_t n = 0;
-
-	for (size_t i = 0; i < count; i++)
-		if (vfctl_bdf_compare(&v[i].pf, pf) == 0) {
-			if (v[i].index < VFCTL_CPU_MAX)
-				vfctl_cpuset_add(ret_indices, v[i].index);
-			n++;
-		}
-	return n;
-}
-
-/* "VF 0-1 a, VF 2 b, 1 cannot be given to guests, VF 4-15 free" */
-static void print_vfs(struct out *out, const struct vfctl_host_model *m,
-	const struct vfctl_model_pf *p)
-{
-	struct vfctl_cpuset set = {0};
-	char text[4096], list[1024];
-	struct vfctl_cpuset known = {0};
-	size_t len = 0, n = vfs_of(m->vfs, m->vf_count, &p->bdf, &set);
-
-	text[0] = '\0';
-	for (size_t i = 0; i < m->occupant_count && len < sizeof(text); i++) {
-		struct vfctl_cpuset his = {0};
-		size_t count = vfs_of(m->occupants[i].vfs, m->occupants[i].vf_count, &p->bdf,
-			&his);
-
-		if (count)
-			len += (size_t)snprintf(text + len, sizeof(text) - len, "VF %s %c, ",
-				cpus_words(&his, list, sizeof(list)), sign_of(i));
-		vfctl_cpuset_or(&known, &his); /* a lease, and whoever has it now */
-	}
-	vfctl_cpuset_or(&known, &set);
-	if (vfctl_cpuset_count(&known) < p->num_vfs && len < sizeof(text))
-		len += (size_t)snprintf(text + len, sizeof(text) - len,
-			"%u cannot be given to guests (vfctl show VF says why), ",
-			p->num_vfs - vfctl_cpuset_count(&known));
-	if (len >= sizeof(text))
-		return;
-	if (n)
-		snprintf(text + len, sizeof(text) - len, "VF %s free",
-			cpus_words(&set, list, sizeof(list)));
-	else if (len && vfctl_cpuset_empty(&known))
-		text[len - 2] = '\0';
-	else
-		snprintf(text + len, sizeof(text) - len, "none free");
-	put_line(out, "", "%s", text);
-}
-
-/* What list shows of it: legacy mode, and what is not known, are not told. */
-static void add_switch(const struct vfctl_model_pf *p, char *text, size_t size)
-{
-	size_t len = 0;
-
-	text[0] = '\0';
-	if (p->eswitch == VFCTL_ESWITCH_SWITCHDEV || p->eswitch == VFCTL_ESWITCH_INACTIVE)
-		len = (size_t)snprintf(text, size, "; %s", vfctl_eswitch_name(p->eswitch));
-	if (p->bond && len < size)
-		snprintf(text + len, size - len, "; in %s%s%s", p->bond, p->lag ? ", VF-LAG " : "",
-			p->lag ? vfctl_lag_name(p->lag) : "");
-}
-
-static void print_pf(struct out *out, const struct vfctl_host_model *m,
-	const struct vfctl_model_pf *p)
-{
-	const char *fabric = vfctl_fabric_name(p->fabric);
-	char root[VFCTL_BDF_TEXT], number[32], port[32] = "", made[64], below[48] = "";
-	char inside[128];
-
-	snprintf(number, sizeof(number), "fabric %d", p->fabric);
-	if (p->port)
-		snprintf(port, sizeof(port), " port %u", p->port);
-	if (vfctl_root_format(p->root, root)[0])
-		snprintf(below, sizeof(below), ", root complex %s", root);
-	snprintf(made, sizeof(made), "%u of %u VFs made", p->num_vfs, p->max_vfs);
-	add_switch(p, inside, sizeof(inside));
-	put_line(out, "PF", "%s%s%s: %s%s%s; %s%s", pf_name(p), *pf_name(p) ? " " : "",
-		BDF(&p->bdf), fabric ? fabric : number, port, below, made, inside);
-	if (p->num_vfs)
-		print_vfs(out, m, p);
-}
-
-static void print_pfs(struct out *out, const struct vfctl_host_model *m, int node)
-{
-	for (size_t i = 0; i < m->pf_count; i++)
-		if (m->pfs[i].node == node)
-			print_pf(out, m, &m->pfs[i]);
+		topology_line(out, "distance", "%s", text);
 }
 
 /* ---- guests ---- */
@@ -509,8 +409,8 @@ static const char *vf_words(const struct vfctl_host_model *m, const struct vfctl
 	char *buf, size_t size)
 {
 	for (size_t i = 0; i < m->pf_count; i++)
-		if (vfctl_bdf_compare(&m->pfs[i].bdf, &vf->pf) == 0 && *pf_name(&m->pfs[i])) {
-			snprintf(buf, size, "%s/%u", pf_name(&m->pfs[i]), vf->index);
+		if (vfctl_bdf_compare(&m->pfs[i].bdf, &vf->pf) == 0 && *topology_pf_name(&m->pfs[i])) {
+			snprintf(buf, size, "%s/%u", topology_pf_name(&m->pfs[i]), vf->index);
 			return buf;
 		}
 	snprintf(buf, size, "%s/%u", BDF(&vf->pf), vf->index);
@@ -559,7 +459,7 @@ static void print_guest(struct out *out, const struct vfctl_host_model *m, size_
 		shared += o->shared_vcpus ? o->shared_vcpus[i] : 0;
 	}
 	local_words(m, o, local, sizeof(local));
-	out_cell(out, "%c", sign_of(at));
+	out_cell(out, "%c", topology_sign(at));
 	out_cell(out, "%s%s", o->name, o->foreign ? " (not ours)" : "");
 	out_cell(out, "%s", o->running ? "runs" : "off");
 	out_cell(out, "%s", cpus_words(&nodes, text, sizeof(text)));
@@ -641,14 +541,14 @@ void print_topology(struct out *out, const struct vfctl_host_model *m)
 		print_cpus(out, m, n);
 		print_memory(out, m, n);
 		print_distances(out, m->topology, i);
-		print_pfs(out, m, (int)n->id);
+		topology_pfs(out, m, (int)n->id);
 	}
 	for (size_t i = 0; i < m->pf_count; i++)
 		homeless |= m->pfs[i].node == VFCTL_NODE_NONE;
 	if (homeless) {
 		out_line(out, "%s", "");
 		out_line(out, "no node: the firmware does not say where these are");
-		print_pfs(out, m, VFCTL_NODE_NONE);
+		topology_pfs(out, m, VFCTL_NODE_NONE);
 	}
 	print_guests(out, m);
 }

@@ -3,7 +3,7 @@
 #define VFCTL_PRINT_TOPOLOGY_H
 
 #include "out.h"
-#include "vfctl/placement.h"
+#include "core/placement.h"
 
 /* The machine, node by node, and who sits where: for a person who never saw it. */
 void print_topology(struct out *out, const struct vfctl_host_model *model);

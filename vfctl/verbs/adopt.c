@@ -2,7 +2,7 @@
 /* adopt: a domain that others wrote, with its VFs under lease. */
 #include "command.h"
 #include "host_ids.h"
-#include "vfctl/workflow.h"
+#include "core/workflow.h"
 
 static int run_adopt(struct invocation *in)
 {
@@ -29,6 +29,7 @@ static const struct option_row options[] = {
 
 const struct command cmd_adopt = {
 	.name = "adopt",
+	.answer = change_answer,
 	.args = "DOMAIN",
 	.summary = "lease to a domain that others wrote the VFs that it has",
 	.text = "For domains of virt-install, virt-manager or virsh: each VF in the definition, as\n"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* apply: the host becomes as host.yaml says; status: is it? */
+/* apply: make the host as host.yaml declares it. */
 #include <errno.h>
 #include <poll.h>
 #include <stdlib.h>
@@ -7,35 +7,28 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "verbs/apply.h"
 #include "verbs/apply_lag.h"
 #include "command.h"
 #include "host_ids.h"
 #include "main.h"
 #include "print/declared.h"
 #include "result.h"
-#include "vfctl/findings.h"
-#include "vfctl/recover.h"
-#include "vfctl/watch.h"
-#include "vfctl/workflow.h"
+#include "core/recover.h"
+#include "core/watch.h"
+#include "core/workflow.h"
 #include "workers.h"
 
 #define AT_ONCE 32 /* PFs; the kernel works on each by itself */
 
-/* What is declared, against what is. The pools are closed again: children open their own. */
-struct view {
-	struct vfctl_snapshot *snapshot;
-	struct vfctl_host_spec *spec;
-	struct vfctl_declared *declared;
-};
-
-static void close_view(struct view *v)
+void apply_close(struct apply_view *v)
 {
 	vfctl_declared_free(v->declared);
 	vfctl_host_spec_free(v->spec);
 	vfctl_snapshot_free(v->snapshot);
 }
 
-static int open_view(struct invocation *in, const char *path, struct view *ret)
+int apply_open(struct invocation *in, const char *path, struct apply_view *ret)
 {
 	struct vfctl_ids *ids = NULL;
 	int r = vfctl_host_ids_open(in->ctx, path, false, &ret->spec, &ids);
@@ -48,7 +41,7 @@ static int open_view(struct invocation *in, const char *path, struct view *ret)
 	return r < 0 ? fail(in, r) : EXIT_DONE;
 }
 
-static const char *declaration_of(const struct invocation *in)
+const char *apply_declaration(const struct invocation *in)
 {
 	return in->arg_count ? in->args[0] : option_of(in, "host-yaml");
 }
@@ -56,12 +49,12 @@ static const char *declaration_of(const struct invocation *in)
 /* ---- carrying out ---- */
 
 struct work {
-	const struct view *view;
+	const struct apply_view *view;
 	const size_t *chosen; /* entries of the declaration */
 };
 
 /* Planned anew under the PF's lock: what was looked at before may have changed. */
-static int plan_and_run(struct invocation *in, const struct view *v, size_t entry,
+static int plan_and_run(struct invocation *in, const struct apply_view *v, size_t entry,
 	struct vfctl_ids *ids, struct vfctl_change **ret_change)
 {
 	int r = vfctl_apply_plan(in->ctx, v->spec, entry, v->declared->pfs[entry].address, ids,
@@ -125,7 +118,7 @@ static size_t how_many_at_once(const struct vfctl_declared *d, const size_t *cho
 }
 
 /* Before the PFs: pages want memory that is whole. */
-static void apply_host(struct invocation *in, const struct view *v, struct outcome *ret)
+static void apply_host(struct invocation *in, const struct apply_view *v, struct outcome *ret)
 {
 	struct vfctl_change *change = NULL;
 	int r;
@@ -149,15 +142,6 @@ static void tell_host(struct invocation *in, const struct vfctl_declared *d, con
 {
 	const char *words = o ? o->words : d->host_words, *pending = o ? o->pending : NULL;
 
-	if (in->json) {
-		out_open(in->out, "host", '{');
-		print_declared_host_json(in, d);
-		out_bool(in->out, "changed", o && !o->error);
-		out_str(in->out, "error", words);
-		out_str(in->out, "pending", pending);
-		out_shut(in->out);
-		return;
-	}
 	if (pending)
 		warn("host: %s", pending);
 	if (d->host_error || (o && o->error)) {
@@ -177,22 +161,12 @@ static const char *pending_of(const struct vfctl_declared_pf *pf, const struct o
 }
 
 static void tell_outcome(struct invocation *in, const struct vfctl_declared_pf *pf,
-	const struct outcome *o, const struct vfctl_snapshot *after)
+	const struct outcome *o)
 {
 	const char *pending = pending_of(pf, o);
 	char title[128];
 
 	declared_title(pf, title, sizeof(title));
-	if (in->json) {
-		out_open(in->out, NULL, '{');
-		print_declared_json(in, pf);
-		out_bool(in->out, "changed", o && !o->error);
-		out_str(in->out, "error", o && o->error ? o->words : pf->words);
-		out_str(in->out, "pending", pending);
-		print_pf_result(in, o && !o->error ? after : NULL, pf->address);
-		out_shut(in->out);
-		return;
-	}
 	if (pending)
 		warn("%s: %s", title, pending);
 	if (pf->error || (o && o->error)) {
@@ -247,48 +221,106 @@ static int status_of(const struct vfctl_declared *d, const size_t *chosen,
 	return failed ? EXIT_FAILED : pending ? EXIT_DRIFT : EXIT_DONE;
 }
 
-static int tell_all(struct invocation *in, const struct view *v, const size_t *chosen,
-	const struct outcome *outcomes, size_t count, const struct outcome *host,
-	const struct lag_outcome *lags)
+/* The outcomes, in the order of @chosen; @host NULL as in tell_host(). */
+struct applied {
+	struct invocation *in;
+	const struct vfctl_declared *declared;
+	const size_t *chosen;
+	const struct outcome *outcomes;
+	size_t count;
+	const struct outcome *host;
+	const struct lag_outcome *lags;
+	struct vfctl_snapshot *after;
+	bool changed;
+};
+
+static void put_applied_host(struct out *out, const struct member *m, const void *of)
+{
+	const struct applied *a = of;
+	const struct outcome *o = a->host;
+
+	answer_put(out, m->name, answer_declared_host, &(struct declared_view){.host = a->declared->host,
+		.apply = true, .differs = o && !o->error, .error = o ? o->words : a->declared->host_words,
+		.pending = o ? o->pending : NULL});
+}
+
+static int fill_applied_pfs(struct out *out, const void *of)
+{
+	const struct applied *a = of;
+
+	for (size_t i = 0; i < a->declared->count; i++) {
+		const struct vfctl_declared_pf *pf = &a->declared->pfs[i];
+		const struct outcome *o = outcome_of(a->chosen, a->outcomes, a->count, i);
+		bool changed = o && !o->error;
+
+		answer_put(out, NULL, answer_declared_pf, &(struct declared_view){.pf = pf, .apply = true,
+			.differs = changed, .error = o && o->error ? o->words : pf->words,
+			.pending = pending_of(pf, o),
+			.result = &(struct pf_result){a->in, changed ? a->after : NULL, pf->address}});
+	}
+	return 0;
+}
+
+static int fill_applied_lags(struct out *out, const void *of)
+{
+	const struct applied *a = of;
+
+	for (size_t i = 0; i < a->declared->lag_count; i++)
+		answer_put(out, NULL, answer_declared_lag, &(struct declared_view){.apply = true,
+			.lag = &a->declared->lags[i], .differs = a->lags[i].changed,
+			.error = a->lags[i].o.words, .pending = a->lags[i].o.pending});
+	return 0;
+}
+
+#define OF struct applied
+static const struct member applied_table[] = {
+	FIELD(changed, "something was changed"),
+	PUT("host", put_applied_host, MEMBER_OBJECT, "the host as a whole",
+		.table = answer_declared_host),
+	FILL("pfs", fill_applied_pfs, answer_declared_pf, "PFs in the order of the file"),
+	FILL("lags", fill_applied_lags, answer_declared_lag, "VF-LAGs in the order of the file"), END};
+#undef OF
+
+static void tell_text(struct invocation *in, const struct applied *a)
+{
+	const struct vfctl_declared *d = a->declared;
+
+	tell_host(in, d, a->host);
+	for (size_t i = 0; i < d->count; i++)
+		tell_outcome(in, &d->pfs[i], outcome_of(a->chosen, a->outcomes, a->count, i));
+	tell_lags(in, d, a->lags);
+	if (!d->count && !d->lag_count && !a->host && !d->host_error && !in->quiet)
+		print_declared(in, d);
+}
+
+static int tell_all(struct invocation *in, const struct apply_view *v, struct applied *a)
 {
 	const struct vfctl_declared *d = v->declared;
-	int status = status_of(d, chosen, outcomes, count, host, lags);
-	bool changed = host && !host->error, moved = false;
-	struct vfctl_snapshot *after = NULL;
+	int status = status_of(d, a->chosen, a->outcomes, a->count, a->host, a->lags);
+	bool moved = false;
 
-	for (size_t i = 0; i < count; i++) {
-		changed |= !outcomes[i].error;
-		in->made |= changed;
-		moved |= outcomes[i].moved;
+	a->changed = a->host && !a->host->error;
+	for (size_t i = 0; i < a->count; i++) {
+		a->changed |= !a->outcomes[i].error;
+		moved |= a->outcomes[i].moved;
 	}
 	for (size_t i = 0; i < d->lag_count; i++)
-		changed |= lags[i].changed;
+		a->changed |= a->lags[i].changed;
+	in->made |= a->changed;
 	if (in->json) {
-		out_open(in->out, NULL, '{');
-		out_bool(in->out, "changed", changed);
+		if (a->count)
+			vfctl_snapshot_read(in->ctx, NULL, &a->after);
+		answer_put(in->out, NULL, applied_table, a);
+		vfctl_snapshot_free(a->after);
+	} else {
+		tell_text(in, a);
 	}
-	in->made |= changed;
-	if (in->json && count)
-		vfctl_snapshot_read(in->ctx, NULL, &after);
-	tell_host(in, d, host);
-	if (in->json)
-		out_open(in->out, "pfs", '[');
-	for (size_t i = 0; i < d->count; i++)
-		tell_outcome(in, &d->pfs[i], outcome_of(chosen, outcomes, count, i), after);
-	vfctl_snapshot_free(after);
-	if (in->json)
-		out_shut(in->out);
-	tell_lags(in, d, lags);
-	if (in->json)
-		out_shut(in->out);
-	else if (!d->count && !d->lag_count && !host && !d->host_error && !in->quiet)
-		print_declared(in, d);
 	if (moved && run_after_change(in, v->spec) && status == EXIT_DONE)
 		status = EXIT_PARTLY;
 	return status;
 }
 
-static int carry_out(struct invocation *in, const struct view *v)
+static int carry_out(struct invocation *in, const struct apply_view *v)
 {
 	const struct vfctl_declared *d = v->declared;
 	struct outcome *outcomes = calloc(d->count + 1, sizeof(*outcomes));
@@ -313,7 +345,9 @@ static int carry_out(struct invocation *in, const struct view *v)
 	}
 	if (r == 0)
 		apply_lags(in, v->spec, d, count > 0, lags);
-	status = r < 0 ? fail(in, r) : tell_all(in, v, chosen, outcomes, count, of_host ? &host : NULL, lags);
+	status = r < 0 ? fail(in, r) : tell_all(in, v, &(struct applied){.in = in, .declared = d,
+		.chosen = chosen, .outcomes = outcomes, .count = count, .host = of_host ? &host : NULL,
+		.lags = lags});
 	for (size_t i = 0; outcomes && i < count; i++)
 		outcome_clear(&outcomes[i]);
 	outcome_clear(&host);
@@ -357,7 +391,7 @@ static void await_event(struct invocation *in, struct vfctl_watch *w, int64_t le
 }
 
 /* Look again whenever a device comes, until none that is declared is absent. */
-static int await_devices(struct invocation *in, const char *path, unsigned seconds, struct view *v)
+static int await_devices(struct invocation *in, const char *path, unsigned seconds, struct apply_view *v)
 {
 	int64_t end = now_ms() + (int64_t)seconds * 1000, left;
 	const struct vfctl_declared_pf *absent;
@@ -367,16 +401,16 @@ static int await_devices(struct invocation *in, const char *path, unsigned secon
 
 	if (seconds) /* where no event can be heard, looking each second is enough */
 		vfctl_watch_open(in->ctx, option_of(in, "host-yaml"), &watch);
-	status = open_view(in, path, v);
+	status = apply_open(in, path, v);
 	while (status == EXIT_DONE && (absent = first_absent(v->declared)) &&
 		(left = end - now_ms()) > 0) {
 		if (!told)
 			say_clean("waiting up to %u s for %s", seconds, absent->name);
 		told = true;
 		await_event(in, watch, left);
-		close_view(v);
-		*v = (struct view){0};
-		status = open_view(in, path, v);
+		apply_close(v);
+		*v = (struct apply_view){0};
+		status = apply_open(in, path, v);
 	}
 	vfctl_watch_close(watch);
 	return status;
@@ -384,50 +418,17 @@ static int await_devices(struct invocation *in, const char *path, unsigned secon
 
 /* ---- only telling ---- */
 
-static void print_differences(struct invocation *in, const struct vfctl_declared *d,
-	const char *key)
-{
-	bool differs = declared_host_differs(d);
-
-	for (size_t i = 0; i < d->count; i++)
-		differs |= declared_differs(&d->pfs[i]);
-	for (size_t i = 0; i < d->lag_count; i++)
-		differs |= declared_lag_differs(&d->lags[i]);
-	out_bool(in->out, key, differs);
-	out_open(in->out, "host", '{');
-	print_declared_host_json(in, d);
-	out_bool(in->out, key, declared_host_differs(d));
-	out_str(in->out, "error", d->host_words);
-	out_str(in->out, "pending", d->host ? vfctl_change_pending(d->host) : NULL);
-	if (d->host)
-		print_operations(in, d->host);
-	out_shut(in->out);
-	out_open(in->out, "pfs", '[');
-	for (size_t i = 0; i < d->count; i++) {
-		out_open(in->out, NULL, '{');
-		print_declared_json(in, &d->pfs[i]);
-		out_bool(in->out, key, declared_differs(&d->pfs[i]));
-		out_str(in->out, "error", d->pfs[i].words);
-		out_str(in->out, "pending", d->pfs[i].change
-			? vfctl_change_pending(d->pfs[i].change) : NULL);
-		if (d->pfs[i].change)
-			print_operations(in, d->pfs[i].change);
-		out_shut(in->out);
-	}
-	out_shut(in->out);
-	print_lag_differences(in, d, key);
-}
+static const struct member dry_table[] = {
+	ALWAYS_TRUE("dry_run", "true"),
+	PART_SELF(answer_differences), END};
 
 static int dry_run(struct invocation *in, const struct vfctl_declared *d)
 {
-	if (in->json) {
-		out_open(in->out, NULL, '{');
-		out_bool(in->out, "dry_run", true);
-		print_differences(in, d, "changed");
-		out_shut(in->out);
-	} else {
+	if (in->json)
+		answer_put(in->out, NULL, dry_table, &(struct differences){.declared = d, .apply = true,
+			.differs = declared_some_differ(d)});
+	else
 		print_declared(in, d);
-	}
 	return status_of(d, NULL, NULL, 0, NULL, NULL);
 }
 
@@ -454,7 +455,7 @@ static bool recover_first(struct invocation *in)
 
 static int run_apply(struct invocation *in)
 {
-	struct view v = {0};
+	struct apply_view v = {0};
 	unsigned seconds = 0;
 	bool recovered = true;
 	int status = option_seconds(in, "wait", 0, 3600, &seconds);
@@ -463,14 +464,14 @@ static int run_apply(struct invocation *in)
 		return status;
 	if (!in->dry_run)
 		recovered = recover_first(in);
-	status = await_devices(in, declaration_of(in), seconds, &v);
+	status = await_devices(in, apply_declaration(in), seconds, &v);
 	if (status == EXIT_DONE && v.spec->absent)
 		status = fail_as(in, EXIT_USAGE, -ENOENT, "no " VFCTL_HOST_SPEC_PATH " (a "
 			"host.yml is not read); vfctl export prints this host as such a file; another "
 			"file: vfctl apply FILE");
 	else if (status == EXIT_DONE)
 		status = in->dry_run ? dry_run(in, v.declared) : carry_out(in, &v);
-	close_view(&v);
+	apply_close(&v);
 	return status == EXIT_DONE && !recovered ? EXIT_PARTLY : status;
 }
 
@@ -478,8 +479,12 @@ static const struct option_row apply_options[] = {
 	{"wait", 0, "SECONDS", "wait so long for PFs that are not there yet, as at boot", NULL},
 };
 
+static const struct answer apply_answer[] = {{"With `--dry-run`", dry_table, false},
+	{"When it is done", applied_table, false}, {0}};
+
 const struct command cmd_apply = {
 	.name = "apply",
+	.answer = apply_answer,
 	.args = "[FILE|DIR]",
 	.summary = "make the PFs of this host as host.yaml declares them",
 	.text = "Compares first, and changes only what differs: a second run changes nothing. PFs are\n"
@@ -493,126 +498,4 @@ const struct command cmd_apply = {
 	.changes = true,
 	OPTIONS(apply_options),
 	.run = run_apply,
-};
-
-/* ---- status ---- */
-
-static void print_open(struct invocation *in, const struct vfctl_recovery *open)
-{
-	if (in->json)
-		out_open(in->out, "open_changes", '[');
-	for (size_t i = 0; open && i < open->count; i++) {
-		const struct vfctl_recovered_change *c = &open->changes[i];
-		bool goes_on = c->outcome == VFCTL_RECOVERED_GOES_ON;
-
-		if (in->json) {
-			out_open(in->out, NULL, '{');
-			out_str(in->out, "story", c->story);
-			out_int(in->out, "pid", c->pid);
-			out_bool(in->out, "goes_on", goes_on);
-			out_shut(in->out);
-		} else {
-			out_line(in->out, "'%s' (process %lld) %s", c->story, (long long)c->pid,
-				goes_on ? "goes on" : "was cut short: vfctl recover");
-		}
-	}
-	if (in->json)
-		out_shut(in->out);
-}
-
-static void print_findings(struct invocation *in, const struct vfctl_findings *found)
-{
-	if (in->json)
-		out_open(in->out, "findings", '[');
-	for (size_t i = 0; found && i < found->count; i++) {
-		const struct vfctl_finding *f = &found->v[i];
-
-		if (in->json) {
-			out_open(in->out, NULL, '{');
-			out_str(in->out, "kind", vfctl_finding_name(f->kind));
-			out_bool(in->out, "note", f->note);
-			out_str(in->out, "domain", f->domain[0] ? f->domain : NULL);
-			out_str(in->out, "vf", f->vf[0] ? f->vf : NULL);
-			out_str(in->out, "words", f->words);
-			out_str(in->out, "remedy", f->remedy);
-			out_shut(in->out);
-		} else {
-			out_line(in->out, "%s%s%s%s; %s", f->note ? "note: " : "", f->domain,
-				f->domain[0] ? ": " : "", f->words, f->remedy);
-		}
-	}
-	if (in->json)
-		out_shut(in->out);
-	if (found && found->unread)
-		warn("leases and domains are not compared: %s", found->unread);
-}
-
-static int connect_system(struct vfctl_ctx *ctx, struct vfctl_hypervisor **ret)
-{
-	return main_open_hypervisor(ctx, NULL, ret);
-}
-
-static int print_status(struct invocation *in, const struct view *v)
-{
-	const struct vfctl_declared *d = v->declared;
-	const struct vfctl_recover_options how = {.dry_run = true, .connect = connect_system};
-	struct vfctl_recovery *open = NULL;
-	struct vfctl_findings *found = NULL;
-	int r = vfctl_recover(in->ctx, &how, &open);
-	bool differs = open && open->count;
-
-	vfctl_snapshot_mark_left(in->ctx, v->snapshot, v->spec);
-	if (r >= 0 || open)
-		r = vfctl_findings_read(in->ctx, v->snapshot, v->spec, &found);
-	if (r < 0) {
-		vfctl_recovery_free(open);
-		return fail(in, r);
-	}
-	differs |= found->unread != NULL || declared_host_differs(d);
-	for (size_t i = 0; i < found->count; i++)
-		differs |= !found->v[i].note;
-	for (size_t i = 0; i < d->count; i++)
-		differs |= declared_differs(&d->pfs[i]);
-	for (size_t i = 0; i < d->lag_count; i++)
-		differs |= declared_lag_differs(&d->lags[i]);
-	if (in->json) {
-		out_open(in->out, NULL, '{');
-		print_differences(in, d, "drift");
-		print_open(in, open);
-		print_findings(in, found);
-		out_shut(in->out);
-	} else {
-		print_declared(in, d);
-		print_open(in, open);
-		print_findings(in, found);
-	}
-	vfctl_findings_free(found);
-	vfctl_recovery_free(open);
-	return differs ? EXIT_DRIFT : EXIT_DONE;
-}
-
-static int run_status(struct invocation *in)
-{
-	struct view v = {0};
-	int status = open_view(in, declaration_of(in), &v);
-
-	if (status == EXIT_DONE)
-		status = print_status(in, &v);
-	close_view(&v);
-	return status;
-}
-
-const struct command cmd_status = {
-	.name = "status",
-	.args = "[FILE|DIR]",
-	.summary = "say where this host is not as host.yaml and its leases say",
-	.text = "Prints what apply would do, changes of vfctl that were cut short or go on, and where\n"
-		"leases, domains and VFs do not agree (a domain undefined or renamed behind vfctl's back, a\n"
-		"VF that somebody else has), with what heals it. The status is 0 when there is nothing of\n"
-		"all that, else 3. Notes leave it at 0: what host.yaml lets guests have (trust, no spoof\n"
-		"check, VFs that are not kept apart), and VFs without a lease. Nothing is changed.",
-	.max_args = 1,
-	.operand = OPERAND_FILE,
-	.reads = true,
-	.run = run_status,
 };

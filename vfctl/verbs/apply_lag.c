@@ -63,15 +63,6 @@ static void tell_one(struct invocation *in, const struct vfctl_declared_lag *d,
 	char title[32];
 
 	snprintf(title, sizeof(title), "lag %s", d->spec->bond);
-	if (in->json) {
-		out_open(in->out, NULL, '{');
-		print_declared_lag_json(in, d);
-		out_bool(in->out, "changed", lag->changed);
-		out_str(in->out, "error", lag->o.words);
-		out_str(in->out, "pending", lag->o.pending);
-		out_shut(in->out);
-		return;
-	}
 	if (lag->o.pending)
 		warn("%s: %s", title, lag->o.pending);
 	if (lag->o.error) {
@@ -84,28 +75,6 @@ static void tell_one(struct invocation *in, const struct vfctl_declared_lag *d,
 
 void tell_lags(struct invocation *in, const struct vfctl_declared *d, const struct lag_outcome *outcomes)
 {
-	if (in->json)
-		out_open(in->out, "lags", '[');
 	for (size_t i = 0; i < d->lag_count; i++)
 		tell_one(in, &d->lags[i], &outcomes[i]);
-	if (in->json)
-		out_shut(in->out);
-}
-
-void print_lag_differences(struct invocation *in, const struct vfctl_declared *d, const char *key)
-{
-	out_open(in->out, "lags", '[');
-	for (size_t i = 0; i < d->lag_count; i++) {
-		const struct vfctl_declared_lag *lag = &d->lags[i];
-
-		out_open(in->out, NULL, '{');
-		print_declared_lag_json(in, lag);
-		out_bool(in->out, key, declared_lag_differs(lag));
-		out_str(in->out, "error", lag->words);
-		out_str(in->out, "pending", lag->change ? vfctl_change_pending(lag->change) : NULL);
-		if (lag->change)
-			print_operations(in, lag->change);
-		out_shut(in->out);
-	}
-	out_shut(in->out);
 }

@@ -3,7 +3,7 @@
 #define VFCTL_VERBS_APPLY_LAG_H
 
 #include "command.h"
-#include "vfctl/apply.h"
+#include "core/apply.h"
 #include "workers.h"
 
 /* How it went with one VF-LAG. */
@@ -19,9 +19,6 @@ struct lag_outcome {
 void apply_lags(struct invocation *in, const struct vfctl_host_spec *spec,
 	const struct vfctl_declared *d, bool pfs_changed, struct lag_outcome *ret);
 void lag_outcomes_free(struct lag_outcome *outcomes, size_t count);
-/* What became of each: lines, or in JSON the member "lags" of an object that is open. */
+/* What became of each, a line each. */
 void tell_lags(struct invocation *in, const struct vfctl_declared *d, const struct lag_outcome *outcomes);
-/* The same of what would be done; @key: "changed" or "drift". */
-void print_lag_differences(struct invocation *in, const struct vfctl_declared *d, const char *key);
-
 #endif

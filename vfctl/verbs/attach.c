@@ -7,7 +7,7 @@
 #include "attr_args.h"
 #include "command.h"
 #include "host_ids.h"
-#include "vfctl/workflow.h"
+#include "core/workflow.h"
 
 static unsigned affect_of(const struct invocation *in)
 {
@@ -129,6 +129,7 @@ static const struct option_row attach_options[] = {
 
 const struct command cmd_attach = {
 	.name = "attach",
+	.answer = change_answer,
 	.args = "DOMAIN [ATTRIBUTE=VALUE...]",
 	.summary = "give an existing domain a VF: leased, identity set and verified, plugged",
 	.text = "Without --live and --config both apply that can: the running domain, and its\n"
@@ -177,6 +178,7 @@ static const struct option_row detach_options[] = {
 
 const struct command cmd_detach = {
 	.name = "detach",
+	.answer = change_answer,
 	.args = "DOMAIN",
 	.summary = "take a VF from a domain, wait until the guest let go, and free it",
 	.min_args = 1,

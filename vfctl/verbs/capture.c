@@ -5,7 +5,7 @@
 #include <unistd.h>
 
 #include "command.h"
-#include "vfctl/host.h"
+#include "core/host.h"
 
 static int run_capture(struct invocation *in)
 {

@@ -57,32 +57,23 @@ static size_t number_of(const struct defining *d, const struct vfctl_guest *gues
 
 /* ---- telling ---- */
 
-static void tell_steps(struct defining *d, const struct vfctl_change *change)
-{
-	struct out *out = d->in->out;
+/* One guest; @change NULL: it was not planned, and @error says why. */
+struct defined_view {
+	const char *name;
+	const struct vfctl_change *change;
+	const char *error;
+};
 
-	out_open(out, "steps", '[');
-	for (size_t i = 0; i < vfctl_change_count(change); i++)
-		out_str(out, NULL, vfctl_change_describe(change, i));
-	out_shut(out);
-}
-
-/* @change NULL: it was not planned, and @words say why. */
-static void tell_json(struct defining *d, const char *name, const struct vfctl_change *change,
-	const char *words)
-{
-	struct out *out = d->in->out;
-	bool some = change && vfctl_change_count(change);
-
-	out_open(out, NULL, '{');
-	out_str(out, "name", name);
-	out_bool(out, "changed", some && !words);
-	out_str(out, "nothing_to_do", change ? vfctl_change_nothing(change) : NULL);
-	out_str(out, "error", words);
-	if (change)
-		tell_steps(d, change);
-	out_shut(out);
-}
+#define OF struct defined_view
+FLAG_OF(defined_changed, OF, it->error ? false : it->change ? vfctl_change_count(it->change) > 0 : false)
+TEXT_OF(defined_nothing, OF, it->change ? vfctl_change_nothing(it->change) : NULL)
+static const struct member defined_table[] = {
+	FIELD(name, "name of the guest", FILLED),
+	FLAG("changed", defined_changed, "it was defined, or changed"),
+	TEXT("nothing_to_do", defined_nothing, "why there was nothing to change", NULLABLE),
+	FIELD(error, "why it was not defined; it is as before"),
+	PART(change, answer_steps, OPTIONAL, KNOWN_BY_POINTER(change)), END};
+#undef OF
 
 static void tell_batch(struct defining *d, const char *name, const struct vfctl_change *change,
 	const char *words)
@@ -92,7 +83,7 @@ static void tell_batch(struct defining *d, const char *name, const struct vfctl_
 	struct out *out = d->in->out;
 
 	if (d->in->json) {
-		tell_json(d, name, change, words);
+		answer_put(out, NULL, defined_table, &(struct defined_view){name, change, words});
 	} else if (words) {
 		complain_about(d->in, name, words);
 	} else if (d->in->dry_run) {
@@ -139,17 +130,45 @@ static void define_one(struct defining *d, size_t index)
 	vfctl_change_free(change);
 }
 
-/* What the domains are leased, read once they are defined. */
-static void tell_domains(struct defining *d)
+/* The guests are defined while they are told. */
+struct batch_view {
+	struct defining *d;
+	bool dry_run, done;
+};
+
+static int define_each(struct out *out, const void *of)
 {
+	struct defining *d = ((const struct batch_view *)of)->d;
+
+	for (size_t i = 0; i < d->guests.count; i++)
+		define_one(d, i);
+	return 0;
+}
+
+/* What the domains are leased is read once they are defined. */
+static void put_domains(struct out *out, const struct member *m, const void *of)
+{
+	struct defining *d = ((const struct batch_view *)of)->d;
 	const char **names = calloc(d->guests.count + 1, sizeof(*names));
+	struct vfctl_snapshot *snapshot = NULL;
 
 	for (size_t i = 0; names && i < d->guests.count; i++)
 		names[i] = d->guests.v[i]->name;
-	if (names)
-		print_domains_json(d->in, names, d->guests.count);
+	if (names && vfctl_snapshot_read(d->in->ctx, NULL, &snapshot) == 0)
+		answer_put_members(out, answer_domains,
+			&(struct domains_result){snapshot, names, d->guests.count});
+	vfctl_snapshot_free(snapshot);
 	free(names);
 }
+
+#define OF struct batch_view
+const struct member answer_define_batch[] = {
+	FIELD(dry_run, "true: nothing was changed"),
+	FILL("guests", define_each, defined_table, "guests in the order of definition"),
+	PUT("domains", put_domains, MEMBER_FILL, "the domains that have a lease", OPTIONAL,
+		KNOWN_BY(done), .table = answer_domain),
+	PART_SELF(answer_warnings), END};
+#undef OF
 
 static int status_of(const struct defining *d)
 {
@@ -160,7 +179,7 @@ static int status_of(const struct defining *d)
 
 static int define_all(struct defining *d)
 {
-	struct out *out = d->in->out;
+	struct batch_view view = {d, d->in->dry_run, !d->in->dry_run};
 	int r = vfctl_batch_place(d->in->ctx, d->guests.v, d->guests.count, &d->s.options,
 		d->in->dry_run, &d->batch), status;
 
@@ -169,20 +188,10 @@ static int define_all(struct defining *d)
 	warn_hook(d->in);
 	if (!d->in->dry_run)
 		catch_signals(d->in->ctx);
-	if (d->in->json) {
-		out_open(out, NULL, '{');
-		out_bool(out, "dry_run", d->in->dry_run);
-		out_open(out, "guests", '[');
-	}
-	for (size_t i = 0; i < d->guests.count; i++)
-		define_one(d, i);
-	if (d->in->json) {
-		out_shut(out);
-		if (!d->in->dry_run)
-			tell_domains(d);
-		print_warnings(d->in);
-		out_shut(out);
-	}
+	if (d->in->json)
+		answer_put(d->in->out, NULL, answer_define_batch, &view);
+	else
+		define_each(d->in->out, &view);
 	status = status_of(d);
 	if (d->moves && !d->in->dry_run) {
 		r = run_after_change(d->in, d->s.host.spec);

@@ -6,5 +6,6 @@
 
 /* define --batch DIR: all guests of a folder, placed together. Returns the exit status. */
 int run_define_batch(struct invocation *in, const char *dir);
+extern const struct member answer_define_batch[];
 
 #endif

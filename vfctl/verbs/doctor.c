@@ -6,7 +6,7 @@
 
 #include "command.h"
 #include "host_ids.h"
-#include "vfctl/doctor.h"
+#include "core/doctor.h"
 
 #define INDENT 10
 
@@ -52,45 +52,46 @@ static void print_text(struct invocation *in, const struct vfctl_diagnosis *d)
 		d->unexamined_count ? "; not all could be looked at" : "");
 }
 
-static void print_json(struct invocation *in, const struct vfctl_diagnosis *d)
-{
-	out_open(in->out, NULL, '{');
-	out_bool(in->out, "healthy", d->worst == VFCTL_NOTE);
-	out_int(in->out, "checks", (int64_t)d->checks);
-	out_open(in->out, "prerequisites", '[');
-	for (size_t i = 0; i < d->prerequisite_count; i++) {
-		out_open(in->out, NULL, '{');
-		out_str(in->out, "name", d->prerequisites[i].name);
-		out_str(in->out, "state", vfctl_presence_name(d->prerequisites[i].presence));
-		out_shut(in->out);
-	}
-	out_shut(in->out);
-	out_open(in->out, "ailments", '[');
-	for (size_t i = 0; i < d->count; i++) {
-		const struct vfctl_ailment *a = &d->v[i];
+#define OF struct vfctl_prerequisite
+TEXT_OF(prerequisite_state, OF, vfctl_presence_name(it->presence))
+static const struct member prerequisite_table[] = {
+	FIELD(name, "the prerequisite", FILLED),
+	TEXT("state", prerequisite_state, "ok, missing or unknown"), END};
+#undef OF
 
-		out_open(in->out, NULL, '{');
-		out_str(in->out, "check", a->check);
-		out_str(in->out, "severity", vfctl_severity_name(a->severity));
-		out_str(in->out, "subject", a->subject[0] ? a->subject : NULL);
-		out_str(in->out, "what", a->what);
-		out_str(in->out, "evidence", a->evidence);
-		out_str(in->out, "cause", a->cause);
-		out_str(in->out, "remedy", a->remedy);
-		out_str(in->out, "fix", fix_word(a->fix));
-		out_shut(in->out);
-	}
-	out_shut(in->out);
-	out_open(in->out, "unexamined", '[');
-	for (size_t i = 0; i < d->unexamined_count; i++) {
-		out_open(in->out, NULL, '{');
-		out_str(in->out, "check", d->unexamined[i].check);
-		out_str(in->out, "why", d->unexamined[i].why);
-		out_shut(in->out);
-	}
-	out_shut(in->out);
-	out_shut(in->out);
-}
+#define OF struct vfctl_ailment
+TEXT_OF(ailment_severity, OF, vfctl_severity_name(it->severity))
+TEXT_OF(ailment_fix, OF, fix_word(it->fix))
+static const struct member ailment_table[] = {
+	FIELD(check, "name of the check", FILLED),
+	TEXT("severity", ailment_severity, "problem, warning or note"),
+	FIELD(subject, "PF, VF, domain or file; null: the host"),
+	FIELD(what, "the issue", FILLED),
+	FIELD(evidence, "what was read, and where"),
+	FIELD(cause, "cause of the issue"),
+	FIELD(remedy, "the remedy"),
+	TEXT("fix", ailment_fix, "what doctor --fix does: hook, link-up, vf-link or fdb; null: "
+		"nothing", NULLABLE), END};
+#undef OF
+
+#define OF struct vfctl_unexamined
+static const struct member unexamined_table[] = {
+	FIELD(check, "name of the check", FILLED),
+	FIELD(why, "why the check was not made"), END};
+#undef OF
+
+#define OF struct vfctl_diagnosis
+FLAG_OF(is_healthy, OF, it->worst == VFCTL_NOTE)
+static const struct member doctor_table[] = {
+	FLAG("healthy", is_healthy, "there is no problem and no warning"),
+	FIELD(checks, "number of checks that were made"),
+	LIST("prerequisites", prerequisites, prerequisite_count, prerequisite_table, "prerequisites "
+		"of SR-IOV; each one builds on those before it"),
+	LIST("ailments", v, count, ailment_table, "issues, the most severe first"),
+	LIST("unexamined", unexamined, unexamined_count, unexamined_table, "checks that were not "
+		"made"), END};
+#undef OF
+static const struct answer doctor_answer[] = {{NULL, doctor_table, false}, {0}};
 
 /* ---- putting right ---- */
 
@@ -163,7 +164,7 @@ static int run_doctor(struct invocation *in)
 	if (option_of(in, "fix"))
 		status = fix_all(in, d);
 	else if (in->json)
-		print_json(in, d);
+		answer_put(in->out, NULL, doctor_table, d);
 	else
 		print_text(in, d);
 	if (!status && !option_of(in, "fix") && d->worst > VFCTL_NOTE)
@@ -190,6 +191,7 @@ static const struct option_row options[] = {
 
 const struct command cmd_doctor = {
 	.name = "doctor",
+	.answer = doctor_answer,
 	.args = "[PF|DOMAIN]",
 	.summary = "say what is wrong with this host, why, and what helps",
 	.text = "Looks for what is known to go wrong on SR-IOV hosts, from the BIOS to the guest's lease,\n"

@@ -6,8 +6,8 @@
 
 #include "command.h"
 #include "verbs/export_pools.h"
-#include "vfctl/host.h"
-#include "vfctl/snapshot.h"
+#include "core/host.h"
+#include "core/snapshot.h"
 
 #define SETTINGS_TEXT 400
 #define MTU_ETHERNET 1500

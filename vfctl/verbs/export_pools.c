@@ -5,8 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "vfctl/hostspec.h"
-#include "vfctl/identity.h"
+#include "core/hostspec.h"
+#include "core/identity.h"
 
 /* ---- of one PF ---- */
 

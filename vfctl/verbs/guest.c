@@ -90,8 +90,12 @@ static const struct option_row define_options[] = {
 	{"reserve", 0, "CPUS", reserve_help, NULL},
 };
 
+static const struct answer define_answer[] = {CHANGE_DRY_RUN, CHANGE_DONE,
+	{"With `--batch`", answer_define_batch, false}, {0}};
+
 const struct command cmd_define = {
 	.name = "define",
+	.answer = define_answer,
 	.args = "[GUEST.yaml]",
 	.summary = "lease what a guest needs and define it in libvirt, or change it there",
 	.text = "A guest that is defined already becomes what its file asks now: it keeps its UUID,\n"
@@ -134,6 +138,7 @@ static const struct option_row move_options[] = {
 
 const struct command cmd_move = {
 	.name = "move",
+	.answer = change_answer,
 	.args = "DOMAIN",
 	.summary = "move a guest to where plan --rebalance proposes",
 	.text = "A guest that is off moves at once. Of one that runs the definition changes: it moves\n"
@@ -187,6 +192,7 @@ static int run_undefine(struct invocation *in)
 
 const struct command cmd_undefine = {
 	.name = "undefine",
+	.answer = change_answer,
 	.args = "DOMAIN",
 	.summary = "undefine a domain that is off and give back what it held",
 	.min_args = 1,
@@ -221,6 +227,7 @@ static int run_release(struct invocation *in)
 
 const struct command cmd_release = {
 	.name = "release",
+	.answer = change_answer,
 	.args = "DOMAIN",
 	.summary = "return the VFs of a domain that is off to what they were before its last run",
 	.text = "For when the hook could not: it was killed, or a device did not answer. The domain's\n"

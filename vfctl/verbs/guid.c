@@ -184,30 +184,37 @@ static void print_check(struct guid *g, uint64_t value, const struct vfctl_id *i
 		out_line(out, "P_Key %s", vfctl_pkey_format(id->pkey, pkey));
 }
 
+/* What check answers. */
+struct check_view {
+	const char *guid, *pool;
+	const struct vfctl_id *identity;
+};
+
+#define OF struct check_view
+static const struct member check_table[] = {
+	FIELD(guid, "the GUID in its canonical spelling", FILLED),
+	FIELD(pool, "pool that it belongs to"),
+	OBJECT_AT("identity", identity, answer_id, "allocation of the value; null: it has no owner"), END};
+static const struct member fault_table[] = {
+	FIELD(guid, "null"),
+	FIELD_AS("fault", pool, "why it is not a valid GUID", FILLED), END};
+#undef OF
+static const struct answer check_answer[] = {{"For a valid GUID", check_table, false},
+	{"For any other text", fault_table, false}, {0}};
+
 static void put_check(struct guid *g, uint64_t value, const struct vfctl_id *id)
 {
 	const struct vfctl_id_pool *pool = vfctl_ids_pool_of(g->ids, VFCTL_ID_GUID, value);
 	char text[VFCTL_ID_TEXT];
-	struct out *out = g->in->out;
 
-	out_open(out, NULL, '{');
-	out_str(out, "guid", vfctl_guid_format(value, text));
-	out_str(out, "pool", id && id->pool[0] ? id->pool : pool ? pool->name : NULL);
-	if (id)
-		guid_put_id(out, "identity", id);
-	else
-		out_null(out, "identity");
-	out_shut(out);
+	answer_put(g->in->out, NULL, check_table, &(struct check_view){vfctl_guid_format(value, text),
+		id && id->pool[0] ? id->pool : pool ? pool->name : NULL, id});
 }
 
 static int complain_guid(const struct invocation *in, const char *text, const char *fault)
 {
-	if (in->json) {
-		out_open(in->out, NULL, '{');
-		out_null(in->out, "guid");
-		out_str(in->out, "fault", fault);
-		out_shut(in->out);
-	}
+	if (in->json)
+		answer_put(in->out, NULL, fault_table, &(struct check_view){.pool = fault});
 	return fail_as(in, EXIT_FAILED, -EINVAL, "'%.64s' %s", text, fault);
 }
 
@@ -321,28 +328,38 @@ RUN(publish)
 	static const struct command cmd_guid_##verb = {NAMED(verb, .summary = title, .sub = true, \
 		__VA_ARGS__)}
 
-VERB(check, "Print a GUID's canonical spelling and owner, or what is wrong with it", .args = "GUID",
+VERB(check, "Print a GUID's canonical spelling and owner, or what is wrong with it",
+	.answer = check_answer, .args = "GUID",
 	.min_args = 1, .max_args = 1, .reads = true);
-VERB(pools, "List the pools with their free and used values", .args = "", .reads = true);
-VERB(list, "List values of the pools and who has them", .args = "", .reads = true, OPTIONS(list_options));
-VERB(reserve, "Reserve a value for a domain's VF or for a VF of the host", .args = "[VALUE]", .max_args = 1,
+VERB(pools, "List the pools with their free and used values",
+	.answer = guid_pools_answer, .args = "", .reads = true);
+VERB(list, "List values of the pools and who has them",
+	.answer = guid_list_answer, .args = "", .reads = true, OPTIONS(list_options));
+VERB(reserve, "Reserve a value for a domain's VF or for a VF of the host",
+	.answer = guid_change_answer, .args = "[VALUE]", .max_args = 1,
 	.changes = true, OPTIONS(reserve_options),
 	.text = "Without VALUE the next free one of the pool is taken. A VF that has a value gets the same "
 		"again. Examples: vfctl guid reserve --domain web; vfctl guid reserve --pool fabric-a "
 		"--count 4.");
-VERB(release, "Release values; they stay unused for the pool's cooldown", .args = "VALUE...", .min_args = 1,
+VERB(release, "Release values; they stay unused for the pool's cooldown",
+	.answer = guid_change_answer, .args = "VALUE...", .min_args = 1,
 	.max_args = ARGS_MAX - 1, .changes = true, OPTIONS(release_options));
-VERB(import, "Import an export, or quarantine GUIDs that a tool saw in the fabric", .args = "FILE",
+VERB(import, "Import an export, or quarantine GUIDs that a tool saw in the fabric",
+	.answer = guid_import_answer, .args = "FILE",
 	.min_args = 1, .max_args = 1, .changes = true, .operand = OPERAND_FILE,
 	.text = "FILE is an export of vfctl, or a list such as that of ibnetdiscover (- is standard "
 		"input). GUIDs of the pools that have no owner are quarantined.");
 VERB(export, "Export the values, also as opensm's partitions.conf", .args = "", .reads = true,
 	OPTIONS(export_options));
-VERB(sync, "Reconcile this host with the fleet's store", .args = "", .changes = true, OPTIONS(sync_options));
-VERB(orphans, "List values of hosts that are gone", .args = "", .reads = true, OPTIONS(orphans_options));
-VERB(reclaim, "Take values back from a host that is gone", .args = "VALUE...|--of-host HOST",
+VERB(sync, "Reconcile this host with the fleet's store",
+	.answer = guid_sync_answer, .args = "", .changes = true, OPTIONS(sync_options));
+VERB(orphans, "List values of hosts that are gone",
+	.answer = guid_orphans_answer, .args = "", .reads = true, OPTIONS(orphans_options));
+VERB(reclaim, "Take values back from a host that is gone",
+	.answer = guid_reclaim_answer, .args = "VALUE...|--of-host HOST",
 	.max_args = ARGS_MAX - 1, .changes = true, OPTIONS(reclaim_options));
-VERB(publish, "Make the pools of this host.yaml the fleet's", .args = "", .changes = true);
+VERB(publish, "Make the pools of this host.yaml the fleet's",
+	.answer = guid_publish_answer, .args = "", .changes = true);
 
 static const struct command *const subs[] = {&cmd_guid_check, &cmd_guid_pools, &cmd_guid_list,
 	&cmd_guid_reserve, &cmd_guid_release, &cmd_guid_import, &cmd_guid_export, &cmd_guid_sync,

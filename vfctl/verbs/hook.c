@@ -2,8 +2,8 @@
 #include <string.h>
 
 #include "command.h"
-#include "vfctl/findings.h"
-#include "vfctl/hook.h"
+#include "core/findings.h"
+#include "core/hook.h"
 
 static const char *advice(const struct vfctl_hook_status *s)
 {
@@ -34,68 +34,83 @@ static struct vfctl_findings *read_findings(struct invocation *in)
 	return r == 0 ? found : NULL;
 }
 
-static bool print_unguarded(struct invocation *in)
+static bool is_unguarded(const struct vfctl_finding *f)
 {
-	struct vfctl_findings *found = read_findings(in);
-	bool any = false;
+	return f->kind == VFCTL_FINDING_UNGUARDED;
+}
 
-	if (in->json)
-		out_open(in->out, "unguarded", '[');
-	for (size_t i = 0; found && i < found->count; i++) {
-		const struct vfctl_finding *f = &found->v[i];
+struct hook_view {
+	struct vfctl_hook_status status;
+	const char *path;
+	struct vfctl_findings *found; /* NULL: the leases cannot be read */
+};
 
-		if (f->kind != VFCTL_FINDING_UNGUARDED)
-			continue;
-		any = true;
-		if (in->json) {
-			out_open(in->out, NULL, '{');
-			out_str(in->out, "domain", f->domain);
-			out_str(in->out, "vf", f->vf);
-			out_str(in->out, "words", f->words);
-			out_str(in->out, "remedy", f->remedy);
-			out_shut(in->out);
-		} else {
-			out_line(in->out, "%s; %s", f->words, f->remedy);
-		}
-	}
-	if (in->json)
-		out_shut(in->out);
-	vfctl_findings_free(found);
-	return any;
+#define OF struct vfctl_finding
+static const struct member unguarded_table[] = {
+	FIELD(domain, "domain that started without the hook", FILLED),
+	FIELD(vf, "PCI address of its VF that differs from the lease", FILLED),
+	FIELD(words, "what was found", FILLED),
+	FIELD(remedy, "command that solves the problem", FILLED), END};
+#undef OF
+
+static int fill_unguarded(struct out *out, const void *of)
+{
+	const struct hook_view *view = of;
+
+	for (size_t i = 0; view->found && i < view->found->count; i++)
+		if (is_unguarded(&view->found->v[i]))
+			answer_put(out, NULL, unguarded_table, &view->found->v[i]);
+	return 0;
+}
+
+#define OF struct hook_view
+static const struct member hook_table[] = {
+	FIELD(path, "where libvirt expects the hook", FILLED),
+	FIELD_AS("installed", status.installed, "the hook is installed"),
+	FIELD_AS("executable", status.executable, "the hook is executable"),
+	FIELD_AS("current", status.current, "the hook is the one of this vfctl"),
+	FIELD_AS("seen_by_daemon", status.seen_by_daemon, "libvirt started after the hook was "
+		"installed"),
+	FIELD_AS("leftover", status.leftover, "a partly written copy is among the hooks: libvirt "
+		"cannot start domains"),
+	FIELD_AS("has_libvirt", status.has_libvirt, "libvirt's QEMU driver is installed on this "
+		"host"),
+	FIELD_AS("daemon_pid", status.daemon_pid, "process ID of libvirt's daemon; null: it does "
+		"not run", NONZERO),
+	FILL("unguarded", fill_unguarded, unguarded_table, "VFs of domains that started without the "
+		"hook"), END};
+#undef OF
+static const struct answer hook_status_answer[] = {{NULL, hook_table, false}, {0}};
+
+static void print_status_text(struct invocation *in, const struct hook_view *view, const char *wrong)
+{
+	out_line(in->out, "%s: %s", VFCTL_HOOK_PATH, wrong ? wrong : "installed and in use");
+	if (!view->status.has_libvirt)
+		out_line(in->out, "libvirt is not installed on this host");
+	else if (!view->status.daemon_pid)
+		out_line(in->out, "no libvirt daemon runs now");
+	for (size_t i = 0; view->found && i < view->found->count; i++)
+		if (is_unguarded(&view->found->v[i]))
+			out_line(in->out, "%s; %s", view->found->v[i].words, view->found->v[i].remedy);
 }
 
 static int run_status(struct invocation *in)
 {
-	struct vfctl_hook_status s;
-	int r = vfctl_hook_status_read(in->ctx, &s);
-	const char *wrong = advice(&s);
-	bool unguarded;
+	struct hook_view view = {.path = VFCTL_HOOK_PATH};
+	int r = vfctl_hook_status_read(in->ctx, &view.status);
+	const char *wrong = advice(&view.status);
+	bool unguarded = false;
 
 	if (r < 0)
 		return fail(in, r);
-	if (in->json) {
-		out_open(in->out, NULL, '{');
-		out_str(in->out, "path", VFCTL_HOOK_PATH);
-		out_bool(in->out, "installed", s.installed);
-		out_bool(in->out, "executable", s.executable);
-		out_bool(in->out, "current", s.current);
-		out_bool(in->out, "seen_by_daemon", s.seen_by_daemon);
-		out_bool(in->out, "leftover", s.leftover);
-		out_bool(in->out, "has_libvirt", s.has_libvirt);
-		if (s.daemon_pid)
-			out_int(in->out, "daemon_pid", s.daemon_pid);
-		else
-			out_null(in->out, "daemon_pid");
-		unguarded = print_unguarded(in);
-		out_shut(in->out);
-	} else {
-		out_line(in->out, "%s: %s", VFCTL_HOOK_PATH, wrong ? wrong : "installed and in use");
-		if (!s.has_libvirt)
-			out_line(in->out, "libvirt is not installed on this host");
-		else if (!s.daemon_pid)
-			out_line(in->out, "no libvirt daemon runs now");
-		unguarded = print_unguarded(in);
-	}
+	view.found = read_findings(in);
+	for (size_t i = 0; view.found && i < view.found->count; i++)
+		unguarded |= is_unguarded(&view.found->v[i]);
+	if (in->json)
+		answer_put(in->out, NULL, hook_table, &view);
+	else
+		print_status_text(in, &view, wrong);
+	vfctl_findings_free(view.found);
 	return wrong || unguarded ? EXIT_DRIFT : EXIT_DONE;
 }
 
@@ -120,6 +135,7 @@ static const struct option_row install_options[] = {
 };
 static const struct command cmd_install = {
 	.name = "install", .typed = "hook install", .sub = true,
+	.answer = change_answer,
 	.args = "",
 	.summary = "Install libvirt's hook",
 	.changes = true,
@@ -129,6 +145,7 @@ static const struct command cmd_install = {
 
 static const struct command cmd_hook_status = {
 	.name = "status", .typed = "hook status", .sub = true,
+	.answer = hook_status_answer,
 	.args = "",
 	.summary = "Show whether libvirt uses the hook",
 	.text = "The status is 3 when libvirt would not run it, or when a domain runs without its policy\n"
@@ -139,6 +156,7 @@ static const struct command cmd_hook_status = {
 
 static const struct command cmd_remove = {
 	.name = "remove", .typed = "hook remove", .sub = true,
+	.answer = change_answer,
 	.args = "",
 	.summary = "Remove libvirt's hook",
 	.changes = true,

@@ -3,9 +3,9 @@
 
 #include "command.h"
 #include "print/list.h"
-#include "vfctl/hostspec.h"
-#include "vfctl/recover.h"
-#include "vfctl/workflow.h"
+#include "core/hostspec.h"
+#include "core/recover.h"
+#include "core/workflow.h"
 
 /* What a vfctl that died left open: whoever may not look for it is told nothing. */
 static void warn_of_open_changes(struct invocation *in)
@@ -109,7 +109,7 @@ static int list(struct invocation *in, struct vfctl_snapshot *snapshot,
 	if (r < 0)
 		return fail(in, r);
 	if (in->json)
-		print_list_json(in->out, snapshot, view);
+		answer_put(in->out, NULL, answer_list, &(struct listing){snapshot, view});
 	else
 		print_list(in->out, snapshot, view);
 	return EXIT_DONE;
@@ -147,8 +147,11 @@ static const struct option_row options[] = {
 	{"all", 'a', NULL, "a row for each VF: free VFs that are alike else share one", NULL},
 };
 
+static const struct answer answers[] = {{NULL, answer_list, false}, {0}};
+
 const struct command cmd_list = {
 	.name = "list",
+	.answer = answers,
 	.args = "[PF]",
 	.summary = "list PFs and their VFs: address, driver, NUMA node, identity, who holds them",
 	.text = "The tables fit the terminal, or the width that $COLUMNS says, or 80 columns: what says\n"

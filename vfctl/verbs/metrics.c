@@ -8,10 +8,10 @@
 
 #include "command.h"
 #include "host_ids.h"
-#include "vfctl/apply.h"
-#include "vfctl/doctor.h"
-#include "vfctl/host.h"
-#include "vfctl/workflow.h"
+#include "core/apply.h"
+#include "core/doctor.h"
+#include "core/host.h"
+#include "core/workflow.h"
 
 struct view {
 	struct vfctl_ctx *ctx;

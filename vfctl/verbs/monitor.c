@@ -96,40 +96,99 @@ static void format_members(const struct event *e, char *text, size_t size)
 	}
 }
 
-static void put_members(struct out *out, const char *key, const struct event *e,
-	const struct thing *of)
+/* Texts as vfctl list -o prints the column of that name, with '-' for '_'. */
+static const char *member_value(const struct thing *t, const struct member *m)
 {
 	char name[COLUMN_NAME];
 
-	if (!of) {
-		out_null(out, key);
-		return;
-	}
-	out_open(out, key, '{');
-	for (size_t i = 0; i < of->member_count; i++) {
-		if (!told(e, of->members[i].name))
-			continue;
-		snprintf(name, sizeof(name), "%s", of->members[i].name);
-		for (char *c = name; *c; c++)
-			*c = *c == '-' ? '_' : *c;
-		out_str(out, name, of->members[i].value[0] ? of->members[i].value : NULL);
-	}
-	out_shut(out);
+	snprintf(name, sizeof(name), "%s", m->name);
+	for (char *c = name; *c; c++)
+		*c = *c == '_' ? '-' : *c;
+	return thing_member(t, name);
 }
+
+/* Of what differs alone. */
+struct thing_view {
+	const struct event *event;
+	const struct thing *thing;
+};
+
+static bool is_told(const struct thing_view *view, const struct member *m)
+{
+	const char *before = view->event->before ? member_value(view->event->before, m) : NULL;
+	const char *after = view->event->after ? member_value(view->event->after, m) : NULL;
+
+	return strcmp(before ? before : "", after ? after : "") != 0;
+}
+
+static void put_value(struct out *out, const struct member *m, const void *of)
+{
+	const struct thing_view *view = of;
+	const char *value = member_value(view->thing, m);
+
+	if (value && is_told(view, m))
+		out_str(out, m->name, *value ? value : NULL);
+}
+
+#define VALUE(key, about) PUT(key, put_value, MEMBER_TEXT, about, NULLABLE, OPTIONAL)
+static const struct member thing_table[] = {
+	SECTION("MONITORED", "Strings as `vfctl list -o` prints them in the column of that name "
+		"(with `_` instead of `-`)."),
+	VALUE("pf", "for a PF: its name"),
+	VALUE("driver", "for a PF or VF: its driver"),
+	VALUE("netdev", "for a PF or VF: its network device"),
+	VALUE("rdma", "for a PF or VF: its RDMA device"),
+	VALUE("vfs", "for a PF: VFs that exist, and VFs that the driver allows: \"4/7\""),
+	VALUE("link", "for a PF: off, no carrier, up, ..."),
+	VALUE("identity", "for a PF or VF: MAC or port GUID"),
+	VALUE("policy", "for a VF: attributes that are not at their defaults"),
+	VALUE("lease", "for a VF: the domain that it is leased to"),
+	VALUE("holder", "for a VF: its user"),
+	VALUE("defined_in", "for a VF: domains that are off"),
+	VALUE("state", "for a domain: running, off, or \"running, not defined\"; for a change: "
+		"goes on, cut short; for drift: as declared, differs, not possible, not managed"),
+	VALUE("finding", "for a finding: its kind, as status has it"),
+	VALUE("words", "for drift: the first step that is missing, or why there is none; for a "
+		"finding and for unread: what was found"),
+	VALUE("kept", "for drift: differences that remain until a guest stops"),
+	VALUE("remedy", "for a finding: the remedy"),
+	VALUE("pid", "for a change: its process ID"), END};
+
+struct event_view {
+	const char *time;
+	const struct event *event;
+	const struct thing *subject;
+	const struct thing_view *before, *after;
+};
+
+#define OF struct event_view
+TEXT_OF(event_kind, OF, it->event->kind)
+TEXT_OF(event_what, OF, it->event->what)
+TEXT_OF(event_name, OF, it->subject ? it->subject->name : NULL)
+TEXT_OF(event_address, OF, it->subject ? it->subject->address : NULL)
+static const struct member event_table[] = {
+	FIELD(time, "time at which it was seen", FILLED),
+	TEXT("kind", event_kind, "pf, vf, domain, drift, finding, change or unread; events if "
+		"events were lost"),
+	TEXT("event", event_what, "appeared, changed or gone; present (with --initial); lost: "
+		"events were lost, read the state again"),
+	TEXT("name", event_name, "name of the PF, VF or domain; for a change: its command; for "
+		"unread: what could not be read", NULLABLE),
+	TEXT("address", event_address, "PCI address of a PF or VF", NULLABLE),
+	OBJECT_AT("before", before, thing_table, "old values of the members that differ; null: the "
+		"object did not exist"),
+	OBJECT_AT("after", after, thing_table, "new values of the members that differ; null: the "
+		"object does not exist"), END};
+#undef OF
+static const struct answer monitor_answer[] = {{"JSON Lines: one object per line, printed as soon as "
+	"it is known, and no `error` at the end", event_table, false}, {0}};
 
 static void print_json(struct out *out, const struct event *e, const char *when)
 {
-	const struct thing *t = subject(e);
+	const struct thing_view before = {e, e->before}, after = {e, e->after};
 
-	out_open(out, NULL, '{');
-	out_str(out, "time", when);
-	out_str(out, "kind", e->kind);
-	out_str(out, "event", e->what);
-	out_str(out, "name", t ? t->name : NULL);
-	out_str(out, "address", t ? t->address : NULL);
-	put_members(out, "before", e, e->before);
-	put_members(out, "after", e, e->after);
-	out_shut(out);
+	answer_put(out, NULL, event_table, &(struct event_view){when, e, subject(e),
+		e->before ? &before : NULL, e->after ? &after : NULL});
 }
 
 /* The same for systemd's journal, which keeps the time itself. */
@@ -402,6 +461,7 @@ static const struct option_row options[] = {
 
 const struct command cmd_monitor = {
 	.name = "monitor",
+	.answer = monitor_answer,
 	.args = "",
 	.summary = "tell what changes on this host, a line each, until Ctrl-C",
 	.text = "PFs, VFs and who has them, domains, drift from host.yaml, disagreement of leases\n"

@@ -6,6 +6,7 @@
 
 #include "guest_list.h"
 #include "print/plan.h"
+#include "result.h"
 #include "session.h"
 
 static const struct option_row plan_options[] = {
@@ -102,21 +103,20 @@ static int set_apart(struct planning *p)
 	return 0;
 }
 
-static void put_there(struct planning *p, const struct vfctl_guest *guest,
-	const struct vfctl_change *change, const char *words)
-{
-	struct out *out = p->in->out;
+struct there_view {
+	const char *name;
+	const struct vfctl_change *change; /* NULL: @error says why */
+	const char *error;
+};
 
-	out_open(out, NULL, '{');
-	out_str(out, "name", guest->name);
-	out_str(out, "nothing_to_do", change ? vfctl_change_nothing(change) : NULL);
-	out_str(out, "error", words);
-	out_open(out, "steps", '[');
-	for (size_t i = 0; change && i < vfctl_change_count(change); i++)
-		out_str(out, NULL, vfctl_change_describe(change, i));
-	out_shut(out);
-	out_shut(out);
-}
+#define OF struct there_view
+TEXT_OF(there_nothing, OF, it->change ? vfctl_change_nothing(it->change) : NULL)
+static const struct member there_table[] = {
+	FIELD(name, "name of the guest", FILLED),
+	TEXT("nothing_to_do", there_nothing, "why define would change nothing", NULLABLE),
+	FIELD(error, "why define cannot change it"),
+	PART(change, answer_steps), END};
+#undef OF
 
 static void print_there(struct planning *p, const struct vfctl_guest *guest,
 	const struct vfctl_change *change, const char *words)
@@ -143,7 +143,7 @@ static bool tell_there(struct planning *p, struct vfctl_guest *guest)
 	if (r)
 		words = r < 0 ? vfctl_ctx_error(p->in->ctx) : "its template cannot be read";
 	if (p->in->json)
-		put_there(p, guest, change, words);
+		answer_put(p->in->out, NULL, there_table, &(struct there_view){guest->name, change, words});
 	else
 		print_there(p, guest, change, words);
 	vfctl_change_free(change);
@@ -156,34 +156,42 @@ static bool tell_all_there(struct planning *p)
 {
 	bool all = true;
 
-	if (p->in->json)
-		out_open(p->in->out, "there", '[');
 	for (size_t i = 0; i < p->there.count; i++)
 		all &= tell_there(p, p->there.v[i]);
-	if (p->in->json)
-		out_shut(p->in->out);
 	return all;
 }
 
-static bool put_batch(struct planning *p)
+struct batch_view {
+	struct planning *p;
+	struct proof_view proof;
+	bool *ret_all; /* define could change all guests that are there */
+};
+
+static int fill_planned(struct out *out, const void *of)
 {
-	struct out *out = p->in->out;
-	bool all;
+	struct planning *p = ((const struct batch_view *)of)->p;
 
-	out_open(out, NULL, '{');
-	out_open(out, "guests", '[');
-	for (size_t i = 0; p->plan && i < p->plan->count; i++) {
-		out_open(out, NULL, '{');
-		put_assignment(out, p->guests.v[i]->name, &p->plan->assignments[i], NULL);
-		out_shut(out);
-	}
-	out_shut(out);
-	all = tell_all_there(p);
-	if (p->plan)
-		put_proof(out, p->model, p->plan);
-	out_shut(out);
-	return all;
+	for (size_t i = 0; p->plan && i < p->plan->count; i++)
+		answer_put(out, NULL, answer_assignment, &(struct assignment_view){p->guests.v[i]->name,
+			&p->plan->assignments[i], NULL});
+	return 0;
 }
+
+static int fill_there(struct out *out, const void *of)
+{
+	const struct batch_view *view = of;
+
+	*view->ret_all = tell_all_there(view->p);
+	return 0;
+}
+
+#define OF struct batch_view
+static const struct member batch_table[] = {
+	FILL("guests", fill_planned, answer_assignment, "the new guests"),
+	FILL("there", fill_there, there_table, "guests that libvirt has already, and what define "
+		"would change"),
+	PART(proof, answer_proof, OPTIONAL, KNOWN_BY_POINTER(proof.plan)), END};
+#undef OF
 
 static int run_batch(struct planning *p, const char *dir)
 {
@@ -200,7 +208,7 @@ static int run_batch(struct planning *p, const char *dir)
 		return r;
 	p->s.options.without_identities = true;
 	if (p->in->json) {
-		all = put_batch(p);
+		answer_put(p->in->out, NULL, batch_table, &(struct batch_view){p, {p->model, p->plan}, &all});
 	} else {
 		if (p->plan)
 			print_batch(p->in->out, p->model, p->guests.v, p->plan);
@@ -222,7 +230,8 @@ static int run_rebalance(struct planning *p)
 	if (r < 0)
 		return fail(p->in, r);
 	if (p->in->json)
-		put_rebalance(p->in->out, p->model, rebalance);
+		answer_put(p->in->out, NULL, answer_rebalance,
+			&(struct rebalance_view){{p->model, rebalance->plan}, rebalance});
 	else
 		print_rebalance(p->in->out, p->model, rebalance);
 	r = rebalance->move_count ? EXIT_DRIFT : EXIT_DONE;
@@ -230,18 +239,16 @@ static int run_rebalance(struct planning *p)
 	return r;
 }
 
-static void print_why_not(struct planning *p, const struct vfctl_reason *reasons, size_t count)
-{
-	struct out *out = p->in->out;
+struct why_not_view {
+	const struct vfctl_reason *reasons;
+	size_t count;
+};
 
-	if (p->in->json) {
-		out_open(out, NULL, '{');
-		put_reasons(out, reasons, count);
-		out_shut(out);
-		return;
-	}
-	print_reasons(out, reasons, count);
-}
+#define OF struct why_not_view
+static const struct member why_not_table[] = {
+	LIST("reasons", reasons, count, answer_reason, "why the guest is not placed on that "
+		"node"), END};
+#undef OF
 
 static int run_why_not(struct planning *p, const char *text)
 {
@@ -264,12 +271,26 @@ static int run_why_not(struct planning *p, const char *text)
 			&reasons, &count);
 	if (r < 0)
 		return fail(p->in, r);
-	print_why_not(p, reasons, count);
+	if (p->in->json)
+		answer_put(p->in->out, NULL, why_not_table, &(struct why_not_view){reasons, count});
+	else
+		print_reasons(p->in->out, reasons, count);
 	for (size_t i = 0; i < count; i++)
 		free(reasons[i].text);
 	free(reasons);
 	return EXIT_DONE;
 }
+
+struct one_view {
+	struct assignment_view assignment;
+	struct proof_view proof;
+};
+
+#define OF struct one_view
+static const struct member one_table[] = {
+	PART(assignment, answer_assignment),
+	PART(proof, answer_proof), END};
+#undef OF
 
 /* One guest, with the identities its VFs would get where the host is this one. */
 static int print_one(struct planning *p, const char *name, const struct vfctl_host_model *model,
@@ -278,10 +299,8 @@ static int print_one(struct planning *p, const char *name, const struct vfctl_ho
 	struct out *out = p->in->out;
 
 	if (p->in->json) {
-		out_open(out, NULL, '{');
-		put_assignment(out, name, &plan->assignments[0], vfs);
-		put_proof(out, model, plan);
-		out_shut(out);
+		answer_put(out, NULL, one_table, &(struct one_view){{name, &plan->assignments[0], vfs},
+			{model, plan}});
 	} else {
 		print_assignment(out, name, model, &plan->assignments[0], vfs);
 		print_left(out, model, plan);
@@ -343,8 +362,13 @@ static int run_plan(struct invocation *in)
 	return r;
 }
 
+static const struct answer plan_answer[] = {{"For one guest", one_table, false},
+	{"With `--batch`", batch_table, false}, {"With `--rebalance`", answer_rebalance, false},
+	{"With `--why-not`", why_not_table, false}, {0}};
+
 const struct command cmd_plan = {
 	.name = "plan",
+	.answer = plan_answer,
 	.args = "[GUEST.yaml]",
 	.summary = "show where guests would go and why; nothing changes",
 	.text = "The plan is the best there is, level by level: most guests placed, most of them\n"

@@ -4,8 +4,8 @@
 #include "command.h"
 #include "main.h"
 #include "session.h"
-#include "vfctl/workflow.h"
-#include "vfctl/recover.h"
+#include "core/workflow.h"
+#include "core/recover.h"
 
 static const char *word_of(enum vfctl_recovered outcome, bool dry_run)
 {
@@ -69,40 +69,42 @@ static void print_text(struct invocation *in, const struct vfctl_recovered_chang
 			c->steps[i]);
 }
 
-static void print_json(struct invocation *in, const struct vfctl_recovered_change *c)
-{
-	out_open(in->out, NULL, '{');
-	out_int(in->out, "id", c->id);
-	out_str(in->out, "story", c->story);
-	out_int(in->out, "pid", c->pid);
-	out_int(in->out, "begun", c->begun);
-	out_str(in->out, "outcome", key_of(c->outcome));
-	out_str(in->out, "error", c->error);
-	out_open(in->out, "steps", '[');
-	for (size_t i = 0; i < c->step_count; i++)
-		out_str(in->out, NULL, c->steps[i]);
-	out_shut(in->out);
-	out_shut(in->out);
-}
+#define OF struct vfctl_recovered_change
+TEXT_OF(recovered_outcome, OF, key_of(it->outcome))
+static const struct member recovered_table[] = {
+	FIELD(id, "number of the change in the journal"),
+	FIELD(story, "the command", FILLED),
+	FIELD(pid, "its process ID"),
+	FIELD(begun, "start of the change, in seconds since 1970"),
+	TEXT("outcome", recovered_outcome, "goes-on, done, undone, rebooted, accepted, failed, "
+		"unplugged, finished or waits"),
+	FIELD(error, "why the change cannot be rolled back"),
+	SCALARS("steps", steps, step_count, "steps that are rolled back, the last one first"), END};
+#undef OF
+
+struct recovery_view {
+	bool dry_run;
+	const struct vfctl_recovered_change *changes;
+	size_t count;
+};
+
+#define OF struct recovery_view
+static const struct member recovery_table[] = {
+	FIELD(dry_run, "nothing was changed"),
+	LIST("changes", changes, count, recovered_table, "interrupted changes"), END};
+#undef OF
 
 static void print_all(struct invocation *in, const struct vfctl_recovery *recovery)
 {
 	if (in->json) {
-		out_open(in->out, NULL, '{');
-		out_bool(in->out, "dry_run", in->dry_run);
-		out_open(in->out, "changes", '[');
+		answer_put(in->out, NULL, recovery_table, &(struct recovery_view){in->dry_run,
+			recovery->changes, recovery->count});
+		return;
 	}
 	for (size_t i = 0; i < recovery->count; i++)
-		if (in->json)
-			print_json(in, &recovery->changes[i]);
-		else
-			print_text(in, &recovery->changes[i]);
-	if (in->json) {
-		out_shut(in->out);
-		out_shut(in->out);
-	} else if (!recovery->count && !in->quiet) {
+		print_text(in, &recovery->changes[i]);
+	if (!recovery->count && !in->quiet)
 		out_line(in->out, "nothing to recover");
-	}
 }
 
 static int connect_system(struct vfctl_ctx *ctx, struct vfctl_hypervisor **ret)
@@ -184,8 +186,13 @@ static const struct option_row options[] = {
 	{"accept", 0, NULL, "leave the host as it is, and close what was cut short", NULL},
 };
 
+static const struct answer recover_answer[] = {{"For interrupted changes", recovery_table, false},
+	{"With `--rebuild` or `--clean`, and `--dry-run`", answer_change_dry, false},
+	{"With `--rebuild` or `--clean`", answer_change_done, false}, {0}};
+
 const struct command cmd_recover = {
 	.name = "recover",
+	.answer = recover_answer,
 	.args = "",
 	.summary = "take back what a vfctl that died left half done",
 	.text = "Each change is in a journal from before its first effect until its last. The next\n"

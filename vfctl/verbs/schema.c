@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "command.h"
-#include "vfctl/guest.h"
-#include "vfctl/hostspec.h"
+#include "core/guest.h"
+#include "core/hostspec.h"
 
 static const struct {
 	const char *name;
@@ -24,9 +24,8 @@ static int run_schema(struct invocation *in)
 
 	while (i < ARRAY_SIZE(schemas) && strcmp(schemas[i].name, in->args[0]) != 0)
 		i++;
-	if (i == ARRAY_SIZE(schemas))
-		return usage(in, "there is a schema of guest.yaml, of host.yaml and of a plan for "
-			"bench, none of '%s'; write guest, host or bench", in->args[0]);
+	if (i == ARRAY_SIZE(schemas) || in->arg_count > 1)
+		return answer_run_schema(in, in->args, in->arg_count);
 	r = schemas[i].make(in->ctx, &text);
 	if (r < 0)
 		return fail(in, r);
@@ -37,14 +36,16 @@ static int run_schema(struct invocation *in)
 
 const struct command cmd_schema = {
 	.name = "schema",
-	.args = "guest|host|bench",
-	.summary = "print the JSON schema of guest.yaml, host.yaml or a plan of bench",
-	.text = "For editors, which check and complete by it. It is made of what vfctl reads the "
-		"files by, so it takes every file that vfctl takes; what a schema cannot say, such as "
-		"sums and values that exclude each other, only vfctl tells. All are installed in "
-		"/usr/share/vfctl/schema.",
+	.args = "guest|host|bench|VERB",
+	.summary = "print the JSON schema of a file or of an answer",
+	.text = "guest, host, bench: for editors, which check and complete by it. It is made of what vfctl "
+		"reads the files by, so it takes every file that vfctl takes; what a schema cannot say, "
+		"such as sums and values that exclude each other, only vfctl tells. All are installed in "
+		"/usr/share/vfctl/schema. VERB: for programs that read what VERB prints with --json. "
+		"reference: the reference of all these answers. Examples: vfctl schema host; vfctl schema "
+		"list; vfctl schema guid pools.",
 	.min_args = 1,
-	.max_args = 1,
+	.max_args = 2,
 	.words = "guest host bench",
 	.run = run_schema,
 };

@@ -7,8 +7,8 @@
 #include <unistd.h>
 
 #include "command.h"
-#include "vfctl/host.h"
-#include "vfctl/selftest.h"
+#include "core/host.h"
+#include "core/selftest.h"
 
 #define REPORT 1 /* of the JSON's form */
 #define CLASS_NETWORK 0x02
@@ -107,47 +107,81 @@ static const char *outcome_word(enum vfctl_selftest_outcome outcome)
 	return words[outcome];
 }
 
-static void print_card(struct out *out, const struct vfctl_selftest_card *c)
+#define OF struct vfctl_selftest_card
+TEXT_OF(card_kind, OF, kind_of(it))
+static const struct member card_table[] = {
+	TEXT("kind", card_kind, "Ethernet, InfiniBand, NVMe or other"),
+	FIELD(device_id, "vendor and device, such as \"8086:10c9\"", FILLED),
+	FIELD(driver, "driver of the PF", FILLED),
+	FIELD(total_vfs, "VFs that the driver allows"),
+	FIELD(speed_mbps, "speed of the link", NONZERO),
+	FIELD(moderation_known, "vfctl knows the interrupt moderation of the driver"),
+	FIELD(attributes_known, "vfctl knows the VF attributes of the driver"), END};
+#undef OF
+
+#define OF struct vfctl_selftest_trial
+TEXT_OF(trial_outcome, OF, outcome_word(it->outcome))
+static const struct member trial_name_table[] = {
+	FIELD(area, "what is tested: create, attributes, driver, reset, ...", FILLED),
+	FIELD(name, "name of the trial", FILLED), END};
+static const struct member trial_table[] = {
+	PART_SELF(trial_name_table),
+	TEXT("outcome", trial_outcome, "pass, fail, not-supported or not-tried"),
+	FIELD(differs, "the outcome differs from vfctl's tables of the driver"),
+	FIELD(ms, "duration; null: not measured"),
+	FIELD(words, "what was seen, or why it was not tried"), END};
+#undef OF
+
+struct selftest_view {
+	const struct vfctl_selftest *test;
+	struct vfctl_selftest_card card;
+	const char *version;
+};
+
+static int fill_trials(struct out *out, const void *of)
 {
-	out_open(out, "card", '{');
-	out_str(out, "kind", kind_of(c));
-	out_str(out, "device_id", c->device_id);
-	out_str(out, "driver", c->driver);
-	out_int(out, "total_vfs", c->total_vfs);
-	if (c->speed_mbps)
-		out_int(out, "speed_mbps", c->speed_mbps);
-	else
-		out_null(out, "speed_mbps");
-	out_bool(out, "moderation_known", c->moderation_known);
-	out_bool(out, "attributes_known", c->attributes_known);
-	out_shut(out);
+	const struct selftest_view *view = of;
+	struct vfctl_selftest_trial x;
+
+	for (size_t i = 0; vfctl_selftest_trial(view->test, i, &x); i++)
+		answer_put(out, NULL, trial_table, &x);
+	return 0;
 }
+
+static int fill_planned_trials(struct out *out, const void *of)
+{
+	const struct selftest_view *view = of;
+	struct vfctl_selftest_trial x;
+
+	for (size_t i = 0; vfctl_selftest_trial(view->test, i, &x); i++)
+		answer_put(out, NULL, trial_name_table, &x);
+	return 0;
+}
+
+#define OF struct selftest_view
+NUMBER_OF(report_version, OF, it->test, REPORT)
+TEXT_OF(report_kernel, OF, it->card.kernel[0] ? it->card.kernel : NULL)
+NUMBER_OF(report_differences, OF, true, vfctl_selftest_differences(it->test))
+static const struct member report_table[] = {
+	NUMBER("report", report_version, "1, the version of this report"),
+	FIELD_AS("vfctl", version, "version of vfctl", FILLED),
+	TEXT("kernel", report_kernel, "version of the kernel", NULLABLE),
+	OBJECT("card", card, card_table, "the device, without anything that identifies it"),
+	FILL("trials", fill_trials, trial_table, "trials, in order"),
+	NUMBER("differences", report_differences, "trials that failed or differ"), END};
+static const struct member trials_table[] = {
+	ALWAYS_TRUE("dry_run", "true"),
+	FILL("trials", fill_planned_trials, trial_name_table, "trials, in order"), END};
+#undef OF
+static const struct answer selftest_answer[] = {{"With `--dry-run`", trials_table, false},
+	{"When it is done", report_table, false}, {0}};
 
 static void print_json(struct out *out, const struct vfctl_selftest *t)
 {
-	struct vfctl_selftest_card card;
-	struct vfctl_selftest_trial x;
+	struct selftest_view view = {.test = t, .version = VFCTL_VERSION};
 
-	vfctl_selftest_card(t, &card);
-	out_open(out, NULL, '{');
-	out_int(out, "report", REPORT);
-	out_str(out, "vfctl", VFCTL_VERSION);
-	out_str(out, "kernel", card.kernel[0] ? card.kernel : NULL);
-	print_card(out, &card);
-	out_open(out, "trials", '[');
-	for (size_t i = 0; vfctl_selftest_trial(t, i, &x); i++) {
-		out_open(out, NULL, '{');
-		out_str(out, "area", x.area);
-		out_str(out, "name", x.name);
-		out_str(out, "outcome", outcome_word(x.outcome));
-		out_bool(out, "differs", x.differs);
-		out_real(out, "ms", x.ms);
-		out_str(out, "words", x.words);
-		out_shut(out);
-	}
-	out_shut(out);
-	out_int(out, "differences", (int64_t)vfctl_selftest_differences(t));
-	out_shut(out);
+	vfctl_selftest_card(t, &view.card);
+	answer_put(out, NULL, report_table, &view);
 }
 
 static void print_report(struct invocation *in, struct out *out, const struct vfctl_selftest *t)
@@ -184,25 +218,10 @@ static int print_plan(struct invocation *in, const struct vfctl_selftest *t)
 {
 	struct vfctl_selftest_trial x;
 
-	if (in->json) {
-		out_open(in->out, NULL, '{');
-		out_bool(in->out, "dry_run", true);
-		out_open(in->out, "trials", '[');
-	}
-	for (size_t i = 0; vfctl_selftest_trial(t, i, &x); i++) {
-		if (!in->json) {
-			out_line(in->out, "%zu. %s: %s", i + 1, x.area, x.name);
-			continue;
-		}
-		out_open(in->out, NULL, '{');
-		out_str(in->out, "area", x.area);
-		out_str(in->out, "name", x.name);
-		out_shut(in->out);
-	}
-	if (in->json) {
-		out_shut(in->out);
-		out_shut(in->out);
-	}
+	if (in->json)
+		answer_put(in->out, NULL, trials_table, &(struct selftest_view){.test = t});
+	for (size_t i = 0; !in->json && vfctl_selftest_trial(t, i, &x); i++)
+		out_line(in->out, "%zu. %s: %s", i + 1, x.area, x.name);
 	return EXIT_DONE;
 }
 
@@ -262,6 +281,7 @@ static const struct option_row options[] = {
 
 const struct command cmd_selftest = {
 	.name = "selftest",
+	.answer = selftest_answer,
 	.args = "PF",
 	.summary = "try on a PF that nobody uses everything vfctl does, put it back, and report",
 	.text = "Makes 1, 2, half and all VFs and times that; sets each attribute of a VF and reads it\n"

@@ -9,8 +9,8 @@
 #include "command.h"
 #include "main.h"
 #include "session.h"
-#include "vfctl/hypervisor.h"
-#include "vfctl/sriov.h"
+#include "core/hypervisor.h"
+#include "core/sriov.h"
 
 #define VFS_MAX 4096
 #define BATCH_MAX (4u << 20)
@@ -201,6 +201,7 @@ static bool attr_term(size_t at, const char **ret_name, const char **ret_help)
 
 const struct command cmd_set = {
 	.name = "set",
+	.answer = change_answer,
 	.args = "VF... ATTRIBUTE=VALUE...",
 	.summary = "set attributes of VFs of one PF, all or none, and read them back",
 	.text = "A VF is PF/INDEX, several are PF/FIRST-LAST. A VLAN without qos or proto has qos 0 and\n"

@@ -7,7 +7,7 @@
 #include "print/host.h"
 #include "print/lease.h"
 #include "print/rdma.h"
-#include "vfctl/workflow.h"
+#include "core/workflow.h"
 
 /* The RDMA device of a function of this host; NULL when it has none that can be read. */
 static struct vfctl_rdma_device *device_of(struct invocation *in, const char *name)
@@ -20,7 +20,7 @@ static struct vfctl_rdma_device *device_of(struct invocation *in, const char *na
 static void show_device(struct invocation *in, const struct vfctl_rdma_device *device)
 {
 	if (in->json)
-		print_rdma_json(in->out, NULL, device);
+		answer_put(in->out, NULL, answer_rdma, device);
 	else
 		print_rdma(in->out, device);
 }
@@ -30,7 +30,8 @@ static void show_pf(struct invocation *in, const struct vfctl_pf *pf)
 	struct vfctl_rdma_device *device = device_of(in, pf->rdma);
 
 	if (in->json) {
-		print_pf_json(in->out, in->ctx, NULL, pf, device);
+		answer_put(in->out, NULL, answer_pf, &(struct pf_view){.pf = pf, .ctx = in->ctx,
+			.device = device, .with_vfs = true});
 	} else {
 		print_pf(in->out, in->ctx, pf);
 		if (device)
@@ -47,7 +48,8 @@ static void show_vf(struct invocation *in, const struct vfctl_pf *pf,
 
 	vfctl_vf_exposure(in->ctx, pf, vf, &exposed);
 	if (in->json) {
-		print_vf_json(in->out, NULL, pf, vf, device, exposed);
+		answer_put(in->out, NULL, answer_vf, &(struct vf_view){pf, vf, device,
+			exposed && *exposed ? exposed : NULL});
 	} else {
 		print_vf(in->out, pf, vf, exposed);
 		if (device)
@@ -61,7 +63,7 @@ static void show_lease(struct invocation *in, const struct vfctl_snapshot *snaps
 	const struct vfctl_lease *lease)
 {
 	if (in->json)
-		print_lease_json(in->out, snapshot, lease);
+		answer_put(in->out, NULL, answer_lease, &(struct lease_view){snapshot->inventory, lease});
 	else
 		print_lease(in->out, snapshot, lease);
 }
@@ -142,8 +144,13 @@ static int run_show(struct invocation *in)
 	return r < 0 ? fail(in, r) : r;
 }
 
+static const struct answer answers[] = {{"For a PF", answer_pf, false},
+	{"For a VF", answer_vf, false},
+	{"For an RDMA device", answer_rdma, false}, {"For a domain", answer_lease, false}, {0}};
+
 const struct command cmd_show = {
 	.name = "show",
+	.answer = answers,
 	.args = "PF|VF|RDMA|DOMAIN",
 	.summary = "show one PF, one VF (PF/INDEX or address), an RDMA device, or what a domain "
 		"holds",

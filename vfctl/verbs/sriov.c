@@ -6,8 +6,8 @@
 
 #include "command.h"
 #include "host_ids.h"
-#include "vfctl/inventory.h"
-#include "vfctl/sriov.h"
+#include "core/inventory.h"
+#include "core/sriov.h"
 
 /* Digits only: no sign, no 0x, no blanks, and no more VFs than PCI can count. */
 static int read_count(const char *text, uint32_t *ret)
@@ -91,6 +91,7 @@ static const struct option_row create_options[] = {
 
 const struct command cmd_create = {
 	.name = "create",
+	.answer = change_answer,
 	.args = "PF N",
 	.summary = "make N VFs on a PF, each with its MAC or GUID, bound for passthrough",
 	.text = "A PF that has N VFs already is not touched, but for VFs on another driver. Any\n"
@@ -128,6 +129,7 @@ static const struct option_row destroy_options[] = {
 
 const struct command cmd_destroy = {
 	.name = "destroy",
+	.answer = change_answer,
 	.args = "PF",
 	.summary = "remove all VFs of a PF; refused while one of them is in use",
 	.min_args = 1,

@@ -4,6 +4,7 @@
 
 static const struct command cmd_tune_profiles = {
 	.name = "profiles", .typed = "tune profiles", .sub = true,
+	.answer = tune_profiles_answer,
 	.args = "",
 	.summary = "List the tuning profiles that host.yaml and guest.yaml can name",
 	.reads = true,
@@ -12,6 +13,7 @@ static const struct command cmd_tune_profiles = {
 
 static const struct command cmd_tune_show = {
 	.name = "show", .typed = "tune show", .sub = true,
+	.answer = tune_show_answer,
 	.args = "[DOMAIN | PF [PROFILE] [SETTING=VALUE...]]",
 	.summary = "Show the interrupt moderation of PFs, or the tuning of a running guest",
 	.text = "For PFs it prints the moderation now, what host.yaml declares (tuning: in a PF's\n"
@@ -27,6 +29,7 @@ static const struct command cmd_tune_show = {
 
 static const struct command cmd_tune_set = {
 	.name = "set", .typed = "tune set", .sub = true,
+	.answer = change_answer,
 	.args = "PF [PROFILE] [SETTING=VALUE...]",
 	.summary = "Set the interrupt moderation of a PF now",
 	.text = "Where the driver does not take a value it gets the nearest legal one. Every value is\n"
@@ -48,6 +51,7 @@ static const struct option_row guest_options[] = {
 };
 static const struct command cmd_tune_guest = {
 	.name = "guest", .typed = "tune guest", .sub = true,
+	.answer = tune_guest_answer,
 	.args = "DOMAIN|GUEST.yaml",
 	.summary = "Make the files that tune a guest from the inside",
 	.text = "The interrupt moderation of a passed-through VF belongs to the guest's driver, so the\n"

@@ -3,8 +3,8 @@
 #define VFCTL_TUNE_VERBS_H
 
 #include "command.h"
-#include "vfctl/hostspec.h"
-#include "vfctl/tuning.h"
+#include "core/hostspec.h"
+#include "core/tuning.h"
 
 /* A row of `vfctl tune VERB`. Its arguments are in->args[1] and on. */
 /* verbs/tune_profiles.c */
@@ -16,5 +16,9 @@ int tune_run_set(struct invocation *in);
 int tune_show_domain(struct invocation *in, const struct vfctl_host_spec *spec);
 /* verbs/tune_guest.c */
 int tune_run_guest(struct invocation *in);
+
+extern const struct answer tune_profiles_answer[], tune_show_answer[], tune_guest_answer[];
+/* Of a struct vfctl_guest_tuned. */
+extern const struct member answer_tuned[];
 
 #endif

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "verbs/tune.h"
-#include "vfctl/guest_tuning.h"
+#include "core/guest_tuning.h"
 
 static const char *set_text(const struct vfctl_cpuset *cpus, char buf[256])
 {
@@ -59,48 +59,40 @@ static void print_text(struct out *out, const struct vfctl_guest_tuned *t)
 		t->name);
 }
 
-static void print_json(struct out *out, const struct vfctl_guest_tuned *t)
-{
-	char bdf[VFCTL_BDF_TEXT], cpus[256];
+#define OF struct vfctl_tuned_cpu
+static const struct member cpu_table[] = {
+	FIELD(cpu, "CPU that only this domain uses"),
+	FIELD(governor, "present governor; null: the CPU has no cpufreq"), END};
+#undef OF
 
-	out_open(out, NULL, '{');
-	out_str(out, "domain", t->name);
-	out_str(out, "uuid", t->uuid);
-	out_str(out, "profile", t->asked.profile[0] ? t->asked.profile : NULL);
-	out_str(out, "problem", t->problem);
-	out_str(out, "governor", t->governor[0] ? t->governor : NULL);
-	if (t->cpu_latency_us == VFCTL_CPU_LATENCY_UNSAID)
-		out_null(out, "cpu_latency_us");
-	else
-		out_int(out, "cpu_latency_us", t->cpu_latency_us);
-	out_bool(out, "interrupts", t->interrupts);
-	out_bool(out, "watched", t->watched);
-	out_bool(out, "may_be_posted", t->may_be_posted);
-	out_str(out, "irqbalance", t->irqbalance);
-	out_open(out, "cpus", '[');
-	for (size_t i = 0; i < t->cpu_count; i++) {
-		out_open(out, NULL, '{');
-		out_int(out, "cpu", t->cpus[i].cpu);
-		out_str(out, "governor", t->cpus[i].governor[0] ? t->cpus[i].governor : NULL);
-		out_shut(out);
-	}
-	out_shut(out);
-	out_open(out, "vectors", '[');
-	for (size_t i = 0; i < t->vector_count; i++) {
-		const struct vfctl_tuned_vector *v = &t->vectors[i];
+#define OF struct vfctl_tuned_vector
+static const struct member vector_table[] = {
+	FIELD(vf, "PCI address of the VF"),
+	FIELD(irq, "number of the interrupt"),
+	FIELD(managed, "the kernel places the interrupt by itself"),
+	FIELD(cpus, "CPUs that may handle the interrupt"),
+	FIELD(effective, "CPUs that handle the interrupt"),
+	FIELD_AS("wanted", want, "CPUs that should handle the interrupt"), END};
+#undef OF
 
-		out_open(out, NULL, '{');
-		out_str(out, "vf", vfctl_bdf_format(&v->vf, bdf));
-		out_int(out, "irq", v->irq);
-		out_bool(out, "managed", v->managed);
-		out_str(out, "cpus", set_text(&v->cpus, cpus));
-		out_str(out, "effective", set_text(&v->effective, cpus));
-		out_str(out, "wanted", set_text(&v->want, cpus));
-		out_shut(out);
-	}
-	out_shut(out);
-	out_shut(out);
-}
+#define OF struct vfctl_guest_tuned
+NUMBER_OF(tuned_latency, OF, it->cpu_latency_us != VFCTL_CPU_LATENCY_UNSAID, it->cpu_latency_us)
+const struct member answer_tuned[] = {
+	FIELD_AS("domain", name, "name of the domain", FILLED),
+	FIELD(uuid, "UUID of the domain", FILLED),
+	FIELD_AS("profile", asked.profile, "profile of its metadata"),
+	FIELD(problem, "why that profile is not used"),
+	FIELD(governor, "wanted governor of its CPUs"),
+	NUMBER("cpu_latency_us", tuned_latency, "C-states with a longer exit latency are not "
+		"entered; null: no limit", NULLABLE),
+	FIELD(interrupts, "vfctl places its interrupts"),
+	FIELD(watched, "the process that limits the C-states and places the interrupts is running"),
+	FIELD(may_be_posted, "this machine can post interrupts: the CPUs of posted interrupts have "
+		"no effect"),
+	FIELD(irqbalance, "why irqbalance may move the interrupts"),
+	LIST("cpus", cpus, cpu_count, cpu_table, "CPUs of the domain"),
+	LIST("vectors", vectors, vector_count, vector_table, "interrupts of its VFs"), END};
+#undef OF
 
 int tune_show_domain(struct invocation *in, const struct vfctl_host_spec *spec)
 {
@@ -114,7 +106,7 @@ int tune_show_domain(struct invocation *in, const struct vfctl_host_spec *spec)
 		r = usage(in, "profiles and settings are for a PF; what a guest asks for is in its "
 			"guest.yaml (tuning:)");
 	else if (in->json)
-		print_json(in->out, tuned);
+		answer_put(in->out, NULL, answer_tuned, tuned);
 	else
 		print_text(in->out, tuned);
 	vfctl_guest_tuned_free(tuned);

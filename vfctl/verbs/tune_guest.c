@@ -12,9 +12,9 @@
 #include "main.h"
 #include "session.h"
 #include "verbs/tune.h"
-#include "vfctl/guest_tuning.h"
-#include "vfctl/guest_half.h"
-#include "vfctl/host.h"
+#include "core/guest_tuning.h"
+#include "core/guest_half.h"
+#include "core/host.h"
 
 struct guest_half {
 	char *domain;
@@ -227,34 +227,33 @@ static int carry_out(struct invocation *in, struct guest_half *g)
 
 /* ---- what is told ---- */
 
-static void print_json(struct out *out, const struct guest_half *g)
-{
-	out_open(out, NULL, '{');
-	out_str(out, "domain", g->domain);
-	out_str(out, "profile", g->profile->name);
-	out_open(out, "files", '[');
-	for (size_t i = 0; i < g->tuning->file_count; i++) {
-		out_open(out, NULL, '{');
-		out_str(out, "path", g->tuning->files[i].path);
-		out_str(out, "text", g->tuning->files[i].text);
-		out_shut(out);
-	}
-	out_shut(out);
-	out_open(out, "notes", '[');
-	for (size_t i = 0; i < g->tuning->note_count; i++)
-		out_str(out, NULL, g->tuning->notes[i]);
-	out_shut(out);
-	out_open(out, "outcomes", '[');
-	for (size_t i = 0; i < g->outcome_count; i++) {
-		out_open(out, NULL, '{');
-		out_str(out, "what", g->outcomes[i].what);
-		out_bool(out, "done", g->outcomes[i].done);
-		out_str(out, "words", g->outcomes[i].words);
-		out_shut(out);
-	}
-	out_shut(out);
-	out_shut(out);
-}
+#define OF struct vfctl_guest_file
+static const struct member file_table[] = {
+	FIELD(path, "path in the guest", FILLED),
+	FIELD(text, "content", FILLED), END};
+#undef OF
+
+#define OF struct vfctl_guest_outcome
+static const struct member outcome_table[] = {
+	FIELD(what, "a file, a command, or a VF by its MAC", FILLED),
+	FIELD(done, "it was applied in the guest"),
+	FIELD(words, "what was done, or why it was not"), END};
+#undef OF
+
+#define OF struct vfctl_guest_half
+static const struct member half_table[] = {
+	LIST("files", files, file_count, file_table, "files for the guest"),
+	SCALARS("notes", notes, note_count, "what a driver of the guest does not support"), END};
+#undef OF
+
+#define OF struct guest_half
+static const struct member guest_table[] = {
+	FIELD(domain, "name of the domain", FILLED),
+	FIELD_VIA("profile", profile, name, "name of the profile", FILLED),
+	PART_AT(tuning, half_table),
+	LIST("outcomes", outcomes, outcome_count, outcome_table, "results of --apply"), END};
+#undef OF
+const struct answer tune_guest_answer[] = {{NULL, guest_table, false}, {0}};
 
 static void print_text(struct invocation *in, const struct guest_half *g)
 {
@@ -287,7 +286,7 @@ static int tell_guest(struct invocation *in, const struct guest_half *g)
 	for (size_t i = 0; i < g->outcome_count; i++)
 		all &= g->outcomes[i].done;
 	if (in->json)
-		print_json(in->out, g);
+		answer_put(in->out, NULL, guest_table, g);
 	else
 		print_text(in, g);
 	return all ? EXIT_DONE : EXIT_DRIFT;

@@ -5,21 +5,25 @@
 #include "host_ids.h"
 #include "verbs/tune.h"
 
-static void print_json(struct out *out, const struct vfctl_profile *p, const char *settings)
-{
-	out_open(out, NULL, '{');
-	out_str(out, "name", p->name);
-	out_str(out, "description", p->description);
-	out_str(out, "coalesce", settings);
-	if (p->cpu_latency_us == VFCTL_CPU_LATENCY_UNSAID)
-		out_null(out, "cpu_latency_us");
-	else
-		out_int(out, "cpu_latency_us", p->cpu_latency_us);
-	out_str(out, "governor", p->governor);
-	out_bool(out, "interrupts", p->interrupts);
-	out_bool(out, "busy_poll", p->busy_poll);
-	out_shut(out);
-}
+struct profile_view {
+	const struct vfctl_profile *profile;
+	const char *settings;
+};
+
+#define OF struct profile_view
+NUMBER_OF(profile_latency, OF, it->profile->cpu_latency_us != VFCTL_CPU_LATENCY_UNSAID,
+	it->profile->cpu_latency_us)
+static const struct member profile_table[] = {
+	FIELD_VIA("name", profile, name, "name of the profile", FILLED),
+	FIELD_VIA("description", profile, description, "one line about it"),
+	FIELD_AS("coalesce", settings, "interrupt moderation with ethtool's names, such as "
+		"\"adaptive-rx=off rx-frames=1\"", FILLED),
+	NUMBER("cpu_latency_us", profile_latency, "C-states with a longer exit latency are not "
+		"entered; null: no limit", NULLABLE),
+	FIELD_VIA("governor", profile, governor, "governor of the guest's CPUs"),
+	FIELD_VIA("interrupts", profile, interrupts, "interrupts of the VFs go to housekeeping CPUs"),
+	FIELD_VIA("busy_poll", profile, busy_poll, "the guest is advised to poll its sockets"), END};
+#undef OF
 
 /* Of a profile that host.yaml replaces, its own alone. */
 static const struct vfctl_profile *profile_at(const struct vfctl_host_spec *spec, size_t index)
@@ -31,27 +35,18 @@ static const struct vfctl_profile *profile_at(const struct vfctl_host_spec *spec
 	return &spec->profiles[index - vfctl_profile_count()];
 }
 
-static int print_all(struct invocation *in, const struct vfctl_host_spec *spec)
+static int each_profile(struct invocation *in, const struct vfctl_host_spec *spec)
 {
-	static const char *const headings[] = {"PROFILE", "MODERATION", "FOR"};
-	static const signed char give[] = {OUT_STAYS, OUT_WRAPS_SOON, OUT_WRAPS};
 	size_t count = vfctl_profile_count() + spec->profile_count;
 
-	if (in->json) {
-		out_open(in->out, NULL, '{');
-		out_open(in->out, "profiles", '[');
-	} else {
-		out_table(in->out, 0, headings, ARRAY_SIZE(headings));
-		out_table_fit(in->out, give);
-	}
 	for (size_t i = 0; i < count; i++) {
 		const struct vfctl_profile *p = profile_at(spec, i);
 		char *settings = p ? vfctl_coalesce_format(&p->coalesce) : NULL;
 
 		if (p && !settings)
-			return fail(in, -ENOMEM);
+			return -ENOMEM;
 		if (p && in->json) {
-			print_json(in->out, p, settings);
+			answer_put(in->out, NULL, profile_table, &(struct profile_view){p, settings});
 		} else if (p) {
 			out_cell(in->out, "%s", p->name);
 			out_cell(in->out, "%s", settings);
@@ -59,13 +54,41 @@ static int print_all(struct invocation *in, const struct vfctl_host_spec *spec)
 		}
 		free(settings);
 	}
+	return 0;
+}
+
+struct profiles_view {
+	struct invocation *in;
+	const struct vfctl_host_spec *spec;
+};
+
+static int fill_profiles(struct out *out, const void *of)
+{
+	const struct profiles_view *view = of;
+
+	return each_profile(view->in, view->spec);
+}
+
+static const struct member profiles_table[] = {
+	FILL("profiles", fill_profiles, profile_table, "profiles that host.yaml and guest.yaml can "
+		"name"), END};
+const struct answer tune_profiles_answer[] = {{NULL, profiles_table, false}, {0}};
+
+static int print_all(struct invocation *in, const struct vfctl_host_spec *spec)
+{
+	static const char *const headings[] = {"PROFILE", "MODERATION", "FOR"};
+	static const signed char give[] = {OUT_STAYS, OUT_WRAPS_SOON, OUT_WRAPS};
+	int r;
+
 	if (in->json) {
-		out_shut(in->out);
-		out_shut(in->out);
-	} else {
-		out_table_end(in->out);
+		r = answer_put(in->out, NULL, profiles_table, &(struct profiles_view){in, spec});
+		return r < 0 ? fail(in, r) : EXIT_DONE;
 	}
-	return EXIT_DONE;
+	out_table(in->out, 0, headings, ARRAY_SIZE(headings));
+	out_table_fit(in->out, give);
+	r = each_profile(in, spec);
+	out_table_end(in->out);
+	return r < 0 ? fail(in, r) : EXIT_DONE;
 }
 
 int tune_run_profiles(struct invocation *in)

@@ -6,7 +6,7 @@
 
 #include "host_ids.h"
 #include "verbs/tune.h"
-#include "vfctl/apply.h"
+#include "core/apply.h"
 
 /* ---- what is wanted, in words of the command line ---- */
 
@@ -101,6 +101,12 @@ static void print_rows(struct out *out, const struct vfctl_pf_moderation *m)
 	out_table_end(out);
 }
 
+struct row_view {
+	struct vfctl_fit_row row;
+	bool sets;
+	const char *fit;
+};
+
 static void print_value(struct out *out, const char *key, enum vfctl_coalesce_key which, bool some,
 	uint32_t value)
 {
@@ -112,45 +118,115 @@ static void print_value(struct out *out, const char *key, enum vfctl_coalesce_ke
 		out_int(out, key, value);
 }
 
-static void print_row_json(struct out *out, const struct vfctl_fit_row *row, bool sets_it, const char *fit)
+static void put_now(struct out *out, const struct member *m, const void *of)
 {
-	out_open(out, NULL, '{');
-	out_str(out, "name", vfctl_coalesce_name(row->key));
-	print_value(out, "now", row->key, row->known, row->now);
-	print_value(out, "wanted", row->key, row->wished, row->wanted);
-	print_value(out, "gets", row->key, sets_it, row->gets);
-	out_str(out, "fit", fit);
-	out_str(out, "why", row->why);
-	out_shut(out);
+	const struct vfctl_fit_row *row = &((const struct row_view *)of)->row;
+
+	print_value(out, m->name, row->key, row->known, row->now);
 }
+
+static void put_wanted(struct out *out, const struct member *m, const void *of)
+{
+	const struct vfctl_fit_row *row = &((const struct row_view *)of)->row;
+
+	print_value(out, m->name, row->key, row->wished, row->wanted);
+}
+
+static void put_gets(struct out *out, const struct member *m, const void *of)
+{
+	const struct row_view *view = of;
+
+	print_value(out, m->name, view->row.key, view->sets, view->row.gets);
+}
+
+#define OF struct row_view
+TEXT_OF(row_name, OF, vfctl_coalesce_name(it->row.key))
+static const struct member row_table[] = {
+	TEXT("name", row_name, "name of the setting in ethtool -C: rx-usecs, adaptive-rx, ..."),
+	PUT("now", put_now, MEMBER_END, "present value, a number or boolean; null: the driver does "
+		"not report it"),
+	PUT("wanted", put_wanted, MEMBER_END, "wanted value; null: none is wanted, or the setting "
+		"replaces another one"),
+	PUT("gets", put_gets, MEMBER_END, "value that would be set; null: none"),
+	FIELD(fit, "is so, set, nearest, unused, lacks or not asked for", FILLED),
+	FIELD_AS("why", row.why, "reason"), END};
+#undef OF
 
 /* ---- what is read beside it ---- */
 
 #define LARGE_READS 4096 /* bytes */
 
-static void print_bus_json(struct invocation *in, const struct vfctl_pf *pf)
+struct show_view {
+	const struct vfctl_pf *pf;
+	const char *name;
+	const struct vfctl_pf_moderation *m; /* NULL: @unread says why it cannot be shown */
+	const struct vfctl_profile *profile;
+	const char *unread;
+	const struct vfctl_pci_express *express; /* NULL: it cannot be read */
+	bool rdma_known, rdma_adaptive;
+};
+
+static int fill_rows(struct out *out, const void *of)
+{
+	const struct vfctl_pf_moderation *m = ((const struct show_view *)of)->m;
+	uint32_t told = 0;
+
+	for (size_t i = 0; i < m->fit.count; i++) {
+		const struct vfctl_fit_row *row = &m->fit.rows[i];
+
+		told |= VFCTL_COALESCE_BIT(row->key);
+		answer_put(out, NULL, row_table, &(struct row_view){*row, sets(row, &m->fit),
+			vfctl_fit_name(row->fit)});
+	}
+	for (size_t i = 0; i < VFCTL_COALESCE_KEYS; i++)
+		if (m->now.mask & ~told & VFCTL_COALESCE_BIT(i))
+			answer_put(out, NULL, row_table, &(struct row_view){{.known = true,
+				.key = (enum vfctl_coalesce_key)i, .now = m->now.values[i]}, false,
+				"not asked for"});
+	return 0;
+}
+
+#define OF struct vfctl_pci_express
+static const struct member express_table[] = {
+	FIELD(max_read_request_bytes, "largest read request"),
+	FIELD(max_payload_bytes, "largest payload"),
+	FIELD(relaxed_ordering, "relaxed ordering is on"), END};
+#undef OF
+
+#define OF struct show_view
+FLAG_OF(show_as_wanted, OF, !it->m->fit.changes)
+OBJECT_OF(show_rdma, OF, it->rdma_known ? it : NULL)
+static const struct member moderation_table[] = {
+	FIELD_VIA("driver", pf, driver, "driver of the PF", FILLED),
+	FIELD_VIA("profile", profile, name, "profile that host.yaml names for the PF"),
+	FIELD_VIA("driver_known", m, fit.known, "vfctl knows the limits of the driver"),
+	FLAG("as_wanted", show_as_wanted, "all settings are as wanted, or cannot be set"),
+	FIELD_VIA("warning", m, fit.warning, "side effect of changing the moderation"),
+	FILL("settings", fill_rows, row_table, "settings of the driver"), END};
+static const struct member pf_rdma_table[] = {
+	FIELD_VIA("device", pf, rdma, "name of the RDMA device", FILLED),
+	FIELD_AS("adaptive_moderation", rdma_adaptive, "adaptive moderation of the queues that the "
+		"kernel's own users create"), END};
+static const struct member show_table[] = {
+	FIELD_AS("pf", name, "name of the PF", FILLED),
+	PART_SELF(moderation_table, OPTIONAL, KNOWN_BY_POINTER(m)),
+	FIELD(unread, "why the moderation cannot be shown", OPTIONAL),
+	OBJECT_AT("pci_express", express, express_table, "settings of PCI Express; null: not "
+		"readable, as without root, or not present"),
+	OBJECT_GET("rdma", show_rdma, pf_rdma_table, "RDMA device; null: there is none, or the "
+		"kernel does not report it", NULLABLE), END};
+#undef OF
+
+static void print_json(struct invocation *in, struct show_view *view)
 {
 	struct vfctl_pci_express e;
-	bool known = vfctl_pf_pci_express_read(in->ctx, pf, &e) == 0, on;
+	char name[VFCTL_BDF_TEXT];
 
-	if (known) {
-		out_open(in->out, "pci_express", '{');
-		out_int(in->out, "max_read_request_bytes", e.max_read_request_bytes);
-		out_int(in->out, "max_payload_bytes", e.max_payload_bytes);
-		out_bool(in->out, "relaxed_ordering", e.relaxed_ordering);
-		out_shut(in->out);
-	} else {
-		out_null(in->out, "pci_express");
-	}
-	known = vfctl_pf_rdma_adaptive_read(in->ctx, pf, &on) == 0;
-	if (known) {
-		out_open(in->out, "rdma", '{');
-		out_str(in->out, "device", pf->rdma);
-		out_bool(in->out, "adaptive_moderation", on);
-		out_shut(in->out);
-	} else {
-		out_null(in->out, "rdma");
-	}
+	view->name = vfctl_pf_name(view->pf, name);
+	if (vfctl_pf_pci_express_read(in->ctx, view->pf, &e) == 0)
+		view->express = &e;
+	view->rdma_known = vfctl_pf_rdma_adaptive_read(in->ctx, view->pf, &view->rdma_adaptive) == 0;
+	answer_put(in->out, NULL, show_table, view);
 }
 
 /* The registers are set by tools of their own: their owner is the firmware, or whoever tunes it. */
@@ -172,33 +248,6 @@ static void print_bus(struct invocation *in, const struct vfctl_pf *pf)
 	if (!e.relaxed_ordering)
 		out_fold(in->out, 4, "    with relaxed ordering off here its VFs have none either: bit "
 			"4 of setpci CAP_EXP+8.w, or the firmware's PCI_WR_ORDERING");
-}
-
-static void print_json(struct out *out, const struct vfctl_pf *pf, const struct vfctl_pf_moderation *m,
-	const struct vfctl_profile *profile)
-{
-	uint32_t told = 0;
-
-	out_str(out, "driver", pf->driver);
-	out_str(out, "profile", profile ? profile->name : NULL);
-	out_bool(out, "driver_known", m->fit.known);
-	out_bool(out, "as_wanted", !m->fit.changes);
-	out_str(out, "warning", m->fit.warning);
-	out_open(out, "settings", '[');
-	for (size_t i = 0; i < m->fit.count; i++) {
-		const struct vfctl_fit_row *row = &m->fit.rows[i];
-
-		told |= VFCTL_COALESCE_BIT(row->key);
-		print_row_json(out, row, sets(row, &m->fit), vfctl_fit_name(row->fit));
-	}
-	for (size_t i = 0; i < VFCTL_COALESCE_KEYS; i++) {
-		const struct vfctl_fit_row row = {.key = (enum vfctl_coalesce_key)i, .known = true,
-			.now = m->now.values[i]};
-
-		if (m->now.mask & ~told & VFCTL_COALESCE_BIT(i))
-			print_row_json(out, &row, false, "not asked for");
-	}
-	out_shut(out);
 }
 
 static void print_pf(struct invocation *in, const struct vfctl_pf *pf, const struct vfctl_pf_moderation *m,
@@ -228,14 +277,11 @@ static int show_one(struct invocation *in, const struct vfctl_inventory *inv, co
 	int r = vfctl_pf_moderation_read(in->ctx, inv, pf, spec, wanted, &m, &profile);
 
 	if (in->json) {
-		out_open(in->out, NULL, '{');
-		out_str(in->out, "pf", vfctl_pf_name(pf, name));
-		if (r == 0)
-			print_json(in->out, pf, &m, profile);
-		else
-			out_str(in->out, "unread", vfctl_ctx_error(in->ctx));
-		print_bus_json(in, pf);
-		out_shut(in->out);
+		char *unread = r == 0 ? NULL : strdup(vfctl_ctx_error(in->ctx));
+
+		print_json(in, &(struct show_view){.pf = pf, .m = r == 0 ? &m : NULL,
+			.profile = r == 0 ? profile : NULL, .unread = unread});
+		free(unread);
 	} else if (r == 0) {
 		print_pf(in, pf, &m, profile);
 		print_bus(in, pf);
@@ -248,10 +294,41 @@ static int show_one(struct invocation *in, const struct vfctl_inventory *inv, co
 	return r == -ENOMEM ? fail(in, r) : 0;
 }
 
+/* All PFs with a network device, or one. */
+struct shown_view {
+	struct invocation *in;
+	const struct vfctl_inventory *inv;
+	const struct vfctl_pf *only; /* NULL: all */
+	const struct vfctl_host_spec *spec;
+	const struct vfctl_coalesce *wanted;
+	int status;
+};
+
+static int show_each(struct shown_view *view)
+{
+	const struct vfctl_inventory *inv = view->inv;
+
+	for (size_t i = 0; i < inv->pf_count && !view->status; i++)
+		if (view->only ? &inv->pfs[i] == view->only : inv->pfs[i].ifindex != 0)
+			view->status = show_one(view->in, inv, &inv->pfs[i], view->spec, view->wanted);
+	return 0;
+}
+
+static int fill_shown(struct out *out, const void *of)
+{
+	return show_each((struct shown_view *)of);
+}
+
+static const struct member shown_table[] = {
+	FILL("pfs", fill_shown, show_table, "PFs that have a network device"), END};
+const struct answer tune_show_answer[] = {{"For PFs", shown_table, false},
+	{"For a domain", answer_tuned, false}, {0}};
+
 static int show_tuned(struct invocation *in, const struct vfctl_inventory *inv,
 	const struct vfctl_host_spec *spec)
 {
 	struct vfctl_coalesce wanted = {0};
+	struct shown_view view;
 	const struct vfctl_pf *pf = NULL;
 	bool some = false;
 	int status = read_wanted(in, spec, 2, &wanted, &some);
@@ -262,21 +339,16 @@ static int show_tuned(struct invocation *in, const struct vfctl_inventory *inv,
 			return tune_show_domain(in, spec);
 	if (status)
 		return status;
+	view = (struct shown_view){in, inv, pf, spec, some ? &wanted : NULL, 0};
 	if (in->json) {
-		out_open(in->out, NULL, '{');
-		out_open(in->out, "pfs", '[');
+		answer_put(in->out, NULL, shown_table, &view);
+	} else {
+		show_each(&view);
+		if (!view.status)
+			out_fold(in->out, 0, "These are the PFs' own queues. Those of a VF in a guest belong "
+				"to the guest's driver: vfctl tune guest.");
 	}
-	for (size_t i = 0; i < inv->pf_count && !status; i++)
-		if (pf ? &inv->pfs[i] == pf : inv->pfs[i].ifindex != 0)
-			status = show_one(in, inv, &inv->pfs[i], spec, some ? &wanted : NULL);
-	if (in->json) {
-		out_shut(in->out);
-		out_shut(in->out);
-	} else if (!status) {
-		out_fold(in->out, 0, "These are the PFs' own queues. Those of a VF in a guest belong "
-			"to the guest's driver: vfctl tune guest.");
-	}
-	return status;
+	return view.status;
 }
 
 int tune_run_show(struct invocation *in)

@@ -5,7 +5,7 @@
 
 #include "base/buf.h"
 #include "facts/model/model.h"
-#include "vfctl/host.h"
+#include "core/host.h"
 
 #define SYNTHETIC "synthetic:"
 
@@ -24,7 +24,7 @@ static int load_topology(struct vfctl_ctx *ctx, enum vfctl_topology_kind kind,
 	const char *text, struct vfctl_host_model **ret_model)
 {
 	const struct vfctl_topology_source source = {.kind = kind, .text = text};
-	_model_ struct vfctl_host_model *m = calloc(1, sizeof(*m));
+	_cleanup_(vfctl_model_freep) struct vfctl_host_model *m = calloc(1, sizeof(*m));
 	int r;
 
 	if (!m)

@@ -45,7 +45,7 @@ static void read_pages(struct vfctl_ctx *ctx, struct vfctl_topology *t, unsigned
 /* hwloc would follow links and open whatever is there: it gets a copy. */
 static int load_captured(struct vfctl_ctx *ctx, struct vfctl_topology **ret)
 {
-	_host_copy_ struct host_copy copy = {0};
+	_cleanup_(host_copy_remove) struct host_copy copy = {0};
 	struct vfctl_topology_source source = {.kind = VFCTL_TOPOLOGY_TREE};
 	int r = host_copy_make(ctx, &copy);
 
@@ -167,7 +167,7 @@ int vfctl_model_read(struct vfctl_ctx *ctx, const struct vfctl_snapshot *snapsho
 	const struct vfctl_place_options *options, struct vfctl_host_model **ret_model)
 {
 	const struct vfctl_inventory *inv = snapshot->inventory;
-	_model_ struct vfctl_host_model *m = calloc(1, sizeof(*m));
+	_cleanup_(vfctl_model_freep) struct vfctl_host_model *m = calloc(1, sizeof(*m));
 	unsigned allowed = options->spec ? options->spec->vfs_allowed : 0;
 	struct bdf_list taken = {0};
 	int r = m ? read_topology(ctx, m) : ctx_oom(ctx);

@@ -3,13 +3,10 @@
 #define VFCTL_FACTS_MODEL_MODEL_H
 
 #include "base/ctx.h"
-#include "vfctl/workflow.h"
+#include "base/util.h"
+#include "core/workflow.h"
 
-static inline void model_freep(struct vfctl_host_model **model)
-{
-	vfctl_model_free(*model);
-}
-#define _model_ _cleanup_(model_freep)
+DEFINE_FREEP(struct vfctl_host_model, vfctl_model_free)
 
 /* What the host keeps for itself, and what guests share. */
 int model_read_reserved(struct vfctl_ctx *ctx, const struct vfctl_place_options *options,

@@ -3,7 +3,7 @@
 #define VFCTL_FACTS_SNAPSHOT_ADDRESS_H
 
 #include "base/ctx.h"
-#include "vfctl/domain.h"
+#include "core/domain.h"
 
 /*
  * How wide addresses are on this host: the CPUs' by /proc/cpuinfo, the narrowest IOMMU's by the

@@ -199,7 +199,7 @@ static int read_dir(struct vfctl_ctx *ctx, struct known_domains *all, const char
 
 int known_domains_read(struct vfctl_ctx *ctx, struct known_domains **ret)
 {
-	_known_domains_ struct known_domains *all = calloc(1, sizeof(*all));
+	_cleanup_(known_domains_freep) struct known_domains *all = calloc(1, sizeof(*all));
 	_free_ char *before = host_take_doubt(ctx), *doubt = NULL;
 	int r;
 
@@ -280,7 +280,7 @@ static int ask_all(struct vfctl_ctx *ctx, const struct vfctl_domain_info *infos,
 int known_domains_ask(struct vfctl_ctx *ctx, struct vfctl_hypervisor *hypervisor,
 	struct known_domains **ret)
 {
-	_known_domains_ struct known_domains *all = calloc(1, sizeof(*all));
+	_cleanup_(known_domains_freep) struct known_domains *all = calloc(1, sizeof(*all));
 	struct vfctl_domain_info *infos = NULL;
 	size_t count = 0;
 	int r = all ? hypervisor->list(ctx, hypervisor, &infos, &count) : ctx_oom(ctx);

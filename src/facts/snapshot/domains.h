@@ -3,8 +3,9 @@
 #define VFCTL_FACTS_SNAPSHOT_DOMAINS_H
 
 #include "base/ctx.h"
-#include "vfctl/domain.h"
-#include "vfctl/hypervisor.h"
+#include "base/util.h"
+#include "core/domain.h"
+#include "core/hypervisor.h"
 
 /*
  * libvirt's domains with host devices, from the files that it keeps: definitions below
@@ -51,11 +52,7 @@ int known_domain_pid(struct vfctl_ctx *ctx, const char *dir, const char *name);
 int known_domain_find_running(struct vfctl_ctx *ctx, const char *domain,
 	struct vfctl_domain_intent *ret, int *ret_pid);
 void known_domains_free(struct known_domains *domains);
-static inline void known_domains_freep(struct known_domains **domains)
-{
-	known_domains_free(*domains);
-}
-#define _known_domains_ _cleanup_(known_domains_freep)
+DEFINE_FREEP(struct known_domains, known_domains_free)
 
 bool known_domain_has(const struct known_domain *domain, const struct vfctl_bdf *bdf);
 /*

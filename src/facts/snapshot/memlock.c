@@ -6,10 +6,9 @@
  */
 #include "facts/snapshot/memlock.h"
 
-
 #include "base/parse.h"
 #include "host/host.h"
-#include "vfctl/domain.h"
+#include "core/domain.h"
 
 #define CAP_SYS_RESOURCE_BIT 24 /* linux/capability.h */
 

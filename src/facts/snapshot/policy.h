@@ -2,7 +2,7 @@
 #ifndef VFCTL_FACTS_SNAPSHOT_POLICY_H
 #define VFCTL_FACTS_SNAPSHOT_POLICY_H
 
-#include "vfctl/snapshot.h"
+#include "core/snapshot.h"
 
 /*
  * A guest that states no VLAN or rate gets none, and no trust: what an earlier user left

@@ -161,7 +161,7 @@ static void mark_abandoned(struct vfctl_snapshot *s)
 
 static int read_domains(struct vfctl_ctx *ctx, struct vfctl_snapshot *s)
 {
-	_known_domains_ struct known_domains *domains = NULL;
+	_cleanup_(known_domains_freep) struct known_domains *domains = NULL;
 	int r = host_of(ctx)->ops->read_only ? 0 : known_domains_read(ctx, &domains);
 
 	if (r < 0 || !domains)
@@ -202,7 +202,7 @@ static int read_leases(struct vfctl_ctx *ctx, struct vfctl_snapshot *s)
 int vfctl_snapshot_read(struct vfctl_ctx *ctx, const char *only,
 	struct vfctl_snapshot **ret_snapshot)
 {
-	_snapshot_ struct vfctl_snapshot *s = calloc(1, sizeof(*s));
+	_cleanup_(vfctl_snapshot_freep) struct vfctl_snapshot *s = calloc(1, sizeof(*s));
 	int r;
 
 	if (!s)

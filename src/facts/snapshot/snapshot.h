@@ -3,14 +3,10 @@
 #define VFCTL_FACTS_SNAPSHOT_SNAPSHOT_H
 
 #include "base/util.h"
-#include "vfctl/lease.h"
-#include "vfctl/snapshot.h"
+#include "core/lease.h"
+#include "core/snapshot.h"
 
-static inline void snapshot_freep(struct vfctl_snapshot **snapshot)
-{
-	vfctl_snapshot_free(*snapshot);
-}
-#define _snapshot_ _cleanup_(snapshot_freep)
+DEFINE_FREEP(struct vfctl_snapshot, vfctl_snapshot_free)
 
 /* Which boot of the host this is; "" when that cannot be read. */
 void boot_id_read(struct vfctl_ctx *ctx, char ret[VFCTL_UUID_TEXT]);

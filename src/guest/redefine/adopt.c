@@ -39,7 +39,6 @@ static void adopt_op_freep(struct adopt_op **op)
 	}
 	free(*op);
 }
-#define _adopt_op_ _cleanup_(adopt_op_freep)
 
 /* ---- what cannot be adopted ---- */
 
@@ -154,7 +153,7 @@ static int identify(struct vfctl_ctx *ctx, struct adopt_op *o, const struct vfct
 	const struct vfctl_vf *vf, struct vfctl_domain_vf *io)
 {
 	const struct vfctl_identity_want nothing = {0};
-	_identities_ struct identities derived = {0};
+	_cleanup_(identities_clear) struct identities derived = {0};
 	int r;
 
 	identities_open(ctx, &derived, NULL, attach_uuid(&o->a), attach_name(&o->a), false);
@@ -296,8 +295,8 @@ static int add_steps(struct vfctl_ctx *ctx, struct adopt_op *o, struct vfctl_cha
 int vfctl_adopt_plan(struct vfctl_ctx *ctx, struct vfctl_hypervisor *hypervisor,
 	const char *domain, struct vfctl_ids *ids, bool dry_run, struct vfctl_change **ret_change)
 {
-	_adopt_op_ struct adopt_op *o = calloc(1, sizeof(*o));
-	_change_ struct vfctl_change *change = NULL;
+	_cleanup_(adopt_op_freep) struct adopt_op *o = calloc(1, sizeof(*o));
+	_cleanup_(vfctl_change_freep) struct vfctl_change *change = NULL;
 	int r;
 
 	if (!o)
@@ -363,8 +362,8 @@ static int add_end_steps(struct vfctl_ctx *ctx, struct adopt_op *o,
 int vfctl_adopt_end_plan(struct vfctl_ctx *ctx, struct vfctl_hypervisor *hypervisor,
 	const char *domain, struct vfctl_ids *ids, bool dry_run, struct vfctl_change **ret_change)
 {
-	_adopt_op_ struct adopt_op *o = calloc(1, sizeof(*o));
-	_change_ struct vfctl_change *change = NULL;
+	_cleanup_(adopt_op_freep) struct adopt_op *o = calloc(1, sizeof(*o));
+	_cleanup_(vfctl_change_freep) struct vfctl_change *change = NULL;
 	const struct vfctl_lease *lease = NULL;
 	int r;
 

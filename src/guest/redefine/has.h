@@ -3,8 +3,8 @@
 #define VFCTL_GUEST_REDEFINE_HAS_H
 
 #include "domain/domain.h"
-#include "vfctl/identity.h"
-#include "vfctl/topology.h"
+#include "core/identity.h"
+#include "core/topology.h"
 
 /*
  * What a domain has, by its definition: for define again, move, adopt and rebuild, which decide from it

@@ -78,7 +78,7 @@ static int propose_move(struct vfctl_ctx *ctx, struct moving *m, const struct vf
 static int find_domain(struct vfctl_ctx *ctx, struct moving *m, const char *domain)
 {
 	struct vfctl_hypervisor *hv = m->options->hypervisor;
-	_leases_ struct vfctl_leases *leases = NULL;
+	_cleanup_(vfctl_leases_freep) struct vfctl_leases *leases = NULL;
 	const struct vfctl_lease *lease;
 	int r = hv->get(ctx, hv, domain, true, &m->info);
 
@@ -177,7 +177,7 @@ int vfctl_move_plan(struct vfctl_ctx *ctx, const char *domain,
 	const struct vfctl_place_options *options, bool dry_run, struct vfctl_change **ret_change)
 {
 	_cleanup_(moving_clear) struct moving m = {.options = options};
-	_change_ struct vfctl_change *change = NULL;
+	_cleanup_(vfctl_change_freep) struct vfctl_change *change = NULL;
 	int r = guest_change_new(ctx, options->hypervisor, dry_run, &change);
 
 	if (r == 0)

@@ -20,7 +20,7 @@
 #include "lease/lease_text.h"
 #include "lease/ops.h"
 #include "lease/port.h"
-#include "vfctl/workflow.h"
+#include "core/workflow.h"
 
 /* A domain without its lease. */
 struct lost {
@@ -61,7 +61,6 @@ static void rebuild_clear(struct rebuild *r)
 	vfctl_model_free(r->model);
 	vfctl_snapshot_free(r->snapshot);
 }
-#define _rebuild_ _cleanup_(rebuild_clear)
 
 /* ---- what is lost ---- */
 
@@ -469,7 +468,7 @@ static int add_value(struct vfctl_ctx *ctx, const struct rebuild *b, const struc
 static int add_steps(struct vfctl_ctx *ctx, const struct rebuild *b, const struct vfctl_lease *l,
 	struct vfctl_change *change)
 {
-	_identities_ struct identities io = {0};
+	_cleanup_(identities_clear) struct identities io = {0};
 	_free_ char *want = lease_to_text(l), *vfs = rebuild_vfs_text(l);
 	char cpus[512];
 	int r = want && vfs ? 0 : ctx_oom(ctx);
@@ -506,8 +505,8 @@ static int add_successor_step(struct vfctl_ctx *ctx, const struct successor *nex
 int vfctl_rebuild_plan(struct vfctl_ctx *ctx, const struct vfctl_place_options *options,
 	bool dry_run, struct vfctl_change **ret_change)
 {
-	_change_ struct vfctl_change *change = NULL;
-	_rebuild_ struct rebuild b = {0};
+	_cleanup_(vfctl_change_freep) struct vfctl_change *change = NULL;
+	_cleanup_(rebuild_clear) struct rebuild b = {0};
 	int r;
 
 	if (!options->hypervisor)

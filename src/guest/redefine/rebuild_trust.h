@@ -3,8 +3,8 @@
 #define VFCTL_GUEST_REDEFINE_REBUILD_TRUST_H
 
 #include "base/ctx.h"
-#include "vfctl/inventory.h"
-#include "vfctl/lease.h"
+#include "core/inventory.h"
+#include "core/lease.h"
 
 /*
  * Whoever may define domains in libvirt writes their metadata, and that need not be an administrator

@@ -3,7 +3,7 @@
 #define VFCTL_GUEST_REDEFINE_REDEFINE_H
 
 #include "base/change.h"
-#include "vfctl/workflow.h"
+#include "core/workflow.h"
 
 /* A guest's file, and the domain that libvirt has of that name or UUID. */
 struct redefine_request {

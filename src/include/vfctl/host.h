@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#ifndef VFCTL_HOST_H
-#define VFCTL_HOST_H
+#ifndef LIBVFCTL_HOST_H
+#define LIBVFCTL_HOST_H
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "vfctl/context.h"
 
@@ -12,101 +13,251 @@ extern "C" {
 #endif
 
 /**
- * Work on a captured host from now on: an archive (tar, plain or packed with gzip) or
- * directory that vfctl_host_capture() wrote, or any tree that holds a sys/. Everything that
- * reads works as on the host itself; everything that would change it fails with -EROFS.
+ * @file
+ * Host: the physical functions (PFs) with SR-IOV, their VFs, and the users of the VFs, as an
+ * immutable snapshot. Members that most programs need have getters; all others are read by key.
+ */
+
+/** A snapshot of the host's PFs and VFs, of the leases, and of libvirt's domains with VFs. */
+struct vfctl_snapshot;
+/** A physical function; owned by its snapshot. */
+struct vfctl_pf;
+/** A virtual function; owned by its snapshot. */
+struct vfctl_vf;
+
+/** Size of a buffer for any PCI address ("0000:3b:00.2", "10000:01:00.0") with its NUL. */
+#define VFCTL_BDF_TEXT 20
+/** NUMA node of a device without one, as the kernel prints it. */
+#define VFCTL_NODE_NONE (-1)
+
+/** What uses a VF now. Its lease is separate: see the key "leased-to". @since 0.2 */
+enum vfctl_holder_kind {
+	VFCTL_HOLDER_NONE,   /**< the VF is not in use */
+	VFCTL_HOLDER_DOMAIN, /**< a running libvirt domain: its QEMU has it open in VFIO */
+	VFCTL_HOLDER_VFIO,   /**< open in VFIO by another process, or by an unknown one */
+	VFCTL_HOLDER_NETNS,  /**< its network device is in another network namespace */
+	VFCTL_HOLDER_HOST,   /**< its network device is up on this host */
+};
+
+/**
+ * Read the PFs, the VFs, the leases, and the domains that have VFs. The domains are read from
+ * libvirt's files, without a connection to libvirt. The call does not fail if leases or domains
+ * cannot be read: see vfctl_snapshot_gap().
  *
- * It may come from anybody. An archive is read into memory: it may hold files, directories
- * and symbolic links, 250,000 of them, 16 MiB each, 256 MiB together. Links of archives and
- * directories lead nowhere outside; of a directory only plain files are opened.
- * @return 0; -ENOENT; -EINVAL when it is no such tree, or has something else in it; -EBADMSG
- * when it is damaged; -EFBIG, -E2BIG when it is too large; -ENOPKG without zlib; -ENOMEM.
+ * @param only  name of a PF or VF: only the VFs of that PF are read, and other PFs are listed
+ *              without their VFs; NULL to read everything.
+ * @param ret   receives the snapshot; free it with vfctl_snapshot_free().
+ * @return 0, or the negative errno of the first read that failed.
+ * @since 0.2
  */
-int vfctl_ctx_open_host(struct vfctl_ctx *ctx, const char *path);
-
-/** What the context's host is read from, for words: a path; "" for the running host. */
-const char *vfctl_ctx_host_root(struct vfctl_ctx *ctx);
+int vfctl_snapshot_read(struct vfctl_ctx *ctx, const char *only, struct vfctl_snapshot **ret);
 
 /**
- * Record what vfctl reads of this host: PCI functions with their attributes, NUMA nodes
- * and CPUs, network and RDMA devices, and the kernel's link messages. Nothing of the
- * host's secrets is read: no keys, no process list, no file contents outside sysfs but
- * /proc/cpuinfo, meminfo, version, cmdline, uptime and host.yaml; of the kernel's log those lines
- * that concern SR-IOV, where it may be read.
- * @param path  a file that must not exist yet: tar, packed with gzip if it ends in .gz or
- * .tgz.
- * @return 0; -EEXIST; -EACCES; another negative errno.
+ * Free a snapshot with its PFs and VFs.
+ *
+ * @param snapshot  may be NULL.
+ * @since 0.2
  */
-int vfctl_host_capture(struct vfctl_ctx *ctx, const char *path);
+void vfctl_snapshot_free(struct vfctl_snapshot *snapshot);
 
 /**
- * A file that is being written, and takes its name when it is whole: readers see the old
- * file or the new one, never half of one. Only plain files are replaced, and no symbolic
- * link is followed to one; who owns the old file and who may read it stays.
+ * The PFs, in ascending order of their PCI addresses.
+ *
+ * @param index  position, starting at 0.
+ * @return owned by the snapshot; NULL past the last PF.
+ * @since 0.2
  */
-struct vfctl_output;
+const struct vfctl_pf *vfctl_snapshot_pf(const struct vfctl_snapshot *snapshot, size_t index);
 
 /**
- * Begin to write @p path.
- * @param replace  whether a file of that name may be there already.
- * @return 0; -EEXIST there is one (with @p replace: and it is no plain file); -ENOENT,
- * -EACCES and others of its directory; -ENOMEM.
+ * Find a PF by name: PCI address, network device, alternative name or RDMA device.
+ *
+ * @param name  the name, as a user would type it.
+ * @param ret   receives the PF, owned by the snapshot.
+ * @return 0; -ENOENT: there is no such PF, and the message names those that exist.
+ * @since 0.2
  */
-int vfctl_output_open(struct vfctl_ctx *ctx, const char *path, bool replace,
-	struct vfctl_output **ret_output);
-
-/** Where to write to; it stays the output's. */
-int vfctl_output_fd(const struct vfctl_output *output);
-
-/** All is written: sync it and give it its name. */
-int vfctl_output_commit(struct vfctl_ctx *ctx, struct vfctl_output *output);
-
-/** Free it; what was not committed is gone. NULL is allowed. */
-void vfctl_output_free(struct vfctl_output *output);
+int vfctl_snapshot_find_pf(struct vfctl_ctx *ctx, const struct vfctl_snapshot *snapshot,
+	const char *name, const struct vfctl_pf **ret);
 
 /**
- * Write a whole file that a person named, as @ref vfctl_output_open() with replace does. /dev/stdout,
- * /dev/fd/N and the like are the descriptors that this process was started with; /dev/null takes all.
- * @return 0; as vfctl_output_open(); a negative errno of writing.
+ * Find a VF by "PF/INDEX" or by its PCI address.
+ *
+ * @param name    the name, as a user would type it.
+ * @param ret_pf  receives its PF, owned by the snapshot; may be NULL.
+ * @param ret     receives the VF, owned by the snapshot.
+ * @return 0; -EINVAL: the name is neither of these; -ENOENT: there is no such PF or VF.
+ * @since 0.2
  */
-int vfctl_file_write(struct vfctl_ctx *ctx, const char *path, const char *text, size_t len);
+int vfctl_snapshot_find_vf(struct vfctl_ctx *ctx, const struct vfctl_snapshot *snapshot,
+	const char *name, const struct vfctl_pf **ret_pf, const struct vfctl_vf **ret);
 
 /**
- * Write a file below a directory in which others may write (a guest's image, a result), as
- * vfctl_output_open() does. No symbolic link is followed below @p dir; directories on the way are
- * made.
- * @param name  relative to @p dir.
- * @return 0; -ELOOP, -ENOTDIR a link or a file is in the way; as vfctl_output_open().
+ * What could not be read, one by one: leases, files of libvirt, a part of a domain, a device. If
+ * there is anything, a VF may be in use although the snapshot does not show it.
+ *
+ * @param index  position, starting at 0.
+ * @return a sentence, owned by the snapshot; NULL past the last one.
+ * @since 0.2
  */
-int vfctl_tree_write(struct vfctl_ctx *ctx, const char *dir, const char *name, bool replace,
-	const char *text, size_t len);
+const char *vfctl_snapshot_gap(const struct vfctl_snapshot *snapshot, size_t index);
 
 /**
- * Read a plain file below such a directory.
- * @return 0; -ELOOP it is a symbolic link, or lies behind one; else as vfctl_file_read().
+ * The usual name of a PF: its network device, or else its RDMA device, or else its PCI address.
+ *
+ * @param buf  VFCTL_BDF_TEXT bytes, used when the name is the address.
+ * @return a string owned by the snapshot, or @p buf.
+ * @since 0.2
  */
-int vfctl_tree_read(struct vfctl_ctx *ctx, const char *dir, const char *name, size_t max,
-	char **ret_text, size_t *ret_len);
+const char *vfctl_pf_name(const struct vfctl_pf *pf, char buf[VFCTL_BDF_TEXT]);
 
 /**
- * Whether root may run what a file says: the file, the directories above it and a link to it belong to
- * root, to this process's user or to @p caller_uid, and nobody else can write them (a sticky directory
- * aside). Only asked of root: for other users each file is fine. Inherited descriptors and "-" are.
- * @param caller_uid  who called through sudo, or 0.
- * @return 0; -EPERM with what is wrong and what ends it; -ENOENT and others; -ENOMEM.
+ * The PCI address of a PF, as the kernel prints it.
+ *
+ * @param buf  VFCTL_BDF_TEXT bytes, receives the text.
+ * @return @p buf.
+ * @since 0.2
  */
-int vfctl_file_check_owner(struct vfctl_ctx *ctx, const char *path, unsigned caller_uid);
+char *vfctl_pf_address(const struct vfctl_pf *pf, char buf[VFCTL_BDF_TEXT]);
 
 /**
- * Read a file that comes from elsewhere, "-" being standard input. Descriptors that this process was
- * started with may be named too (/dev/stdin, /dev/fd/63), whatever they are.
- * @param max       bytes it may have, at most.
- * @param ret_text  receives them, with a NUL behind; free() it.
- * @return 0; -EMEDIUMTYPE when it is a FIFO, a device or a directory (which is not opened);
- * -EFBIG when it is longer; another negative errno.
+ * The NUMA node of a PF.
+ *
+ * @return the kernel's number, or VFCTL_NODE_NONE.
+ * @since 0.2
  */
-int vfctl_file_read(struct vfctl_ctx *ctx, const char *path, size_t max, char **ret_text,
-	size_t *ret_len);
+int vfctl_pf_node(const struct vfctl_pf *pf);
+
+/**
+ * The number of VFs that a PF can have: the driver's limit, which may be lower than that of the
+ * device.
+ *
+ * @return number of VFs, 0 to 65535.
+ * @since 0.2
+ */
+uint32_t vfctl_pf_total_vfs(const struct vfctl_pf *pf);
+
+/**
+ * The number of VFs that a PF has.
+ *
+ * @return number of VFs, 0 to vfctl_pf_total_vfs().
+ * @since 0.2
+ */
+uint32_t vfctl_pf_vf_count(const struct vfctl_pf *pf);
+
+/**
+ * The VFs of a PF, in ascending order of their indexes.
+ *
+ * @param at  position in this list, starting at 0. It differs from the VF's index if VFs are
+ *            missing.
+ * @return owned by the snapshot; NULL past the last VF, or when the VFs of this PF were not read.
+ * @since 0.2
+ */
+const struct vfctl_vf *vfctl_pf_vf(const struct vfctl_pf *pf, size_t at);
+
+/**
+ * A member of a PF by its key, as a string: "driver", "netdev", "rdma", "mac", "guid", "port-id",
+ * "vendor", "device", "iommu-group", "link-layer", "up", "carrier", "speed-mbps", "mtu", "eswitch",
+ * "acs", "bond", "autoprobe", "unread" and others: vfctl_pf_key() lists them.
+ *
+ * @param key   one of the keys.
+ * @param buf   receives the text, cut to @p size - 1 bytes if it is longer; may be NULL if size is
+ *              0.
+ * @param size  bytes of @p buf.
+ * @return the length of the whole text in bytes; -ENODATA: the PF has no such value, or it is not
+ * known (@p buf is then unchanged); -ENOENT: there is no such key.
+ * @since 0.2
+ */
+int vfctl_pf_get(const struct vfctl_pf *pf, const char *key, char *buf, size_t size);
+
+/**
+ * The keys of vfctl_pf_get(), one by one.
+ *
+ * @param index     position, starting at 0.
+ * @param ret_help  receives a static line that describes the value; may be NULL.
+ * @return a static string; NULL past the last key.
+ * @since 0.2
+ */
+const char *vfctl_pf_key(size_t index, const char **ret_help);
+
+/**
+ * The index of a VF in its PF: the N of "PF/N" and of the kernel's virtfnN.
+ *
+ * @return the index, starting at 0.
+ * @since 0.2
+ */
+uint32_t vfctl_vf_index(const struct vfctl_vf *vf);
+
+/**
+ * The PCI address of a VF, as the kernel prints it.
+ *
+ * @param buf  VFCTL_BDF_TEXT bytes, receives the text.
+ * @return @p buf.
+ * @since 0.2
+ */
+char *vfctl_vf_address(const struct vfctl_vf *vf, char buf[VFCTL_BDF_TEXT]);
+
+/**
+ * The NUMA node of a VF.
+ *
+ * @return the kernel's number, or VFCTL_NODE_NONE.
+ * @since 0.2
+ */
+int vfctl_vf_node(const struct vfctl_vf *vf);
+
+/**
+ * What uses a VF now. vfctl_vf_get() returns the name of the user for the key "holder-name".
+ *
+ * @return one of the kinds; new releases may add kinds.
+ * @since 0.2
+ */
+enum vfctl_holder_kind vfctl_vf_holder(const struct vfctl_vf *vf);
+
+/**
+ * Whether a VF is free: not in use, not leased, not in the definition of a domain, and not to be
+ * cleaned after its last guest.
+ *
+ * @return true if it is free.
+ * @since 0.2
+ */
+bool vfctl_vf_is_free(const struct vfctl_vf *vf);
+
+/**
+ * A member of a VF by its key, as a string: "driver", "netdev", "rdma", "iommu-group", "holder",
+ * "holder-name", "leased-to", "defined-in", "to-clean", "representor", "bridge", and every VF
+ * attribute ("mac", "vlan", "trust", ...) that its driver reports. vfctl_vf_key() lists them.
+ *
+ * @param key   one of the keys.
+ * @param buf   receives the text, cut to @p size - 1 bytes if it is longer; may be NULL if size is
+ *              0.
+ * @param size  bytes of @p buf.
+ * @return the length of the whole text in bytes; -ENODATA: the VF has no such value, or it is not
+ * known (@p buf is then unchanged); -ENOENT: there is no such key.
+ * @since 0.2
+ */
+int vfctl_vf_get(const struct vfctl_vf *vf, const char *key, char *buf, size_t size);
+
+/**
+ * The keys of vfctl_vf_get(), one by one; the VF attributes come last.
+ *
+ * @param index     position, starting at 0.
+ * @param ret_help  receives a static line that describes the value; may be NULL.
+ * @return a static string; NULL past the last key.
+ * @since 0.2
+ */
+const char *vfctl_vf_key(size_t index, const char **ret_help);
+
+/**
+ * The VF attributes that can be set ("mac", "vlan", "max-rate", ...), one by one, in the order in
+ * which vfctl prints them. docs/host.md and vfctl set --help describe their values.
+ *
+ * @param index     position, starting at 0.
+ * @param ret_help  receives a static line that describes the attribute and its range with units;
+ *                  may be NULL.
+ * @return a static string; NULL past the last attribute.
+ * @since 0.2
+ */
+const char *vfctl_attr_key(size_t index, const char **ret_help);
 
 #ifdef __cplusplus
 }

@@ -1,80 +1,109 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#ifndef VFCTL_RECOVER_H
-#define VFCTL_RECOVER_H
+#ifndef LIBVFCTL_RECOVER_H
+#define LIBVFCTL_RECOVER_H
 
 #include <stdbool.h>
 #include <stddef.h>
-#include <stdint.h>
 
-#include "vfctl/context.h"
+#include "vfctl/change.h"
+#include "vfctl/session.h"
 
 #ifdef __cplusplus
 extern "C" {
 #endif
 
-/** What became, or would become, of a change that was found open. */
-enum vfctl_recovered {
-	VFCTL_RECOVERED_GOES_ON,  /**< its process lives: left alone */
-	VFCTL_RECOVERED_DONE,     /**< all of it is done: it is only closed */
-	VFCTL_RECOVERED_UNDONE,   /**< taken back: the host is as before it */
-	VFCTL_RECOVERED_REBOOTED, /**< the host booted since, and nothing of it is left */
-	VFCTL_RECOVERED_ACCEPTED, /**< closed as it is, as was asked */
-	VFCTL_RECOVERED_FAILED,   /**< neither could be done: it stays open */
-	VFCTL_RECOVERED_UNPLUGGED, /**< its PF is gone, and nothing of it is left */
-	VFCTL_RECOVERED_FINISHED, /**< past the point of no return: carried on to its end */
-	VFCTL_RECOVERED_WAITS,    /**< a guest's: libvirt must be asked, and is not at hand */
-};
+/**
+ * @file
+ * Recovery: interrupted changes, VFs that are to be cleaned after their last guest, and a lost
+ * state file.
+ */
 
-/** A change that was in the journal. All texts are owned by the recovery. */
-struct vfctl_recovered_change {
-	int64_t id;	   /**< in the journal; later changes have higher ones */
-	const char *story; /**< "create ens1 4" */
-	int64_t pid;	   /**< the process that began it */
-	int64_t begun;	   /**< when, in seconds since the epoch */
-	enum vfctl_recovered outcome;
-	const char *error; /**< why it failed, in words; NULL when it did not */
-	const char *const *steps; /**< what is taken back, the last first */
-	size_t step_count; /**< 0 unless it is UNDONE or FAILED */
-};
-
-/** All changes that were found open, the last begun first. */
-struct vfctl_recovery {
-	struct vfctl_recovered_change *changes;
-	size_t count;
-};
-
-struct vfctl_hypervisor;
-
-struct vfctl_recover_options {
-	bool dry_run; /**< only tell what would be done */
-	bool accept;  /**< leave the host as it is, and close the changes */
-	/**
-	 * Opens the system's libvirt, such as vfctl_libvirt_open() with no URI; called when the
-	 * first change of a guest is met, and closed before the end. NULL: those changes wait.
-	 */
-	int (*connect)(struct vfctl_ctx *ctx, struct vfctl_hypervisor **ret_hypervisor);
-	/** Leave changes of guests, and runs that libvirt did not end, to another call. */
-	bool host_only;
-};
+/** The interrupted changes that were found, the latest first. */
+struct vfctl_recovery;
 
 /**
- * Bring the host to the state before (or after) each change whose process died in the
- * middle. Done by the next change of the same PF, by the hook and at boot as well.
- * @param options  NULL: all false
- * @param ret  freed by the caller with vfctl_recovery_free(); set on -ESTALE too
- * @return 0; -ESTALE when a change could not be recovered (its words say why); -EROFS on a
- * captured host; -EACCES and other errno values when the state file cannot be read or written.
+ * Finish each interrupted change or roll it back. The next change of the same PF, the hook and the
+ * boot do the same.
+ *
+ * | option | value | default |
+ * |---|---|---|
+ * | dry-run | on: only report what would be done | off |
+ * | accept | on: leave the host as it is, and close the changes | off |
+ *
+ * Changes of guests are not recovered while the session is not connected to libvirt; their outcome
+ * is then "waits".
+ *
+ * @param ret  receives the result, also with -ESTALE; free it with vfctl_recovery_free().
+ * @return 0; -ESTALE: a change could not be recovered, and its "error" says why; -EROFS: the host
+ * is a capture; -EACCES: the state file cannot be written.
+ * @since 0.2
  */
-int vfctl_recover(struct vfctl_ctx *ctx, const struct vfctl_recover_options *options,
+int vfctl_recover_open_changes(struct vfctl_session *session, const char *const options[],
 	struct vfctl_recovery **ret);
-/** NULL is allowed. */
+
+/**
+ * Free a recovery.
+ *
+ * @param recovery  may be NULL.
+ * @since 0.2
+ */
 void vfctl_recovery_free(struct vfctl_recovery *recovery);
 
 /**
- * Copy the state file (leases, identities, the journal), as of one moment and whole, while others
- * work with it. The copy is its owner's alone (mode 0600), and on its disk when this returns.
- * @param path  a new file: an old one is not replaced.
- * @return 0; -EEXIST @p path is there; -ENOENT there is no state file; -EACCES, -ENOSPC, ...
+ * A member of an interrupted change, as a string.
+ *
+ * | key | value |
+ * |---|---|
+ * | story | the command, such as "create ens1 4" |
+ * | outcome | goes-on, done, undone, rebooted, accepted, failed, unplugged, finished or waits |
+ * | error | why it could not be recovered |
+ *
+ * @param index  position, starting at 0.
+ * @param key    one of the keys above.
+ * @return a string owned by the recovery; NULL past the last change, and if the change has no such
+ * value.
+ * @since 0.2
+ */
+const char *vfctl_recovery_get(const struct vfctl_recovery *recovery, size_t index,
+	const char *key);
+
+/**
+ * Plan to clean the VFs that are not in use: reset them, and set what host.yaml declares for them,
+ * or safe defaults. vfctl_plan_define() and vfctl_plan_attach() do the same before they give a VF
+ * to a guest.
+ *
+ * @param dry_run  see vfctl/plan.h.
+ * @param ret      receives the change; free it with vfctl_change_free().
+ * @return 0; -EACCES: the users of the VFs cannot be read; -EROFS: the host is a capture.
+ * @since 0.2
+ */
+int vfctl_plan_clean(struct vfctl_session *session, bool dry_run, struct vfctl_change **ret);
+
+/**
+ * Plan to rebuild a lost state file: lease to libvirt's domains again what vfctl wrote into their
+ * definitions. Needs libvirt.
+ *
+ * | option | value | default |
+ * |---|---|---|
+ * | trust-metadata | on: grant everything that the metadata asks for | off: only safe defaults |
+ *
+ * @param dry_run  see vfctl/plan.h.
+ * @param ret      receives the change; free it with vfctl_change_free().
+ * @return 0; -EINVAL: the session is not connected to libvirt. vfctl_change_run() returns -EEXIST
+ * if two domains hold the same resource.
+ * @since 0.2
+ */
+int vfctl_plan_rebuild(struct vfctl_session *session, const char *const options[], bool dry_run,
+	struct vfctl_change **ret);
+
+/**
+ * Copy the state file (leases, identities, the journal) consistently, even while other processes
+ * use it.
+ *
+ * @param path  path of a new file. It gets mode 0600 and is synced to the disk.
+ * @return 0; -EEXIST: the file exists; -ENOENT: there is no state file; -EACCES, -ENOSPC or another
+ * errno of the write.
+ * @since 0.2
  */
 int vfctl_backup(struct vfctl_ctx *ctx, const char *path);
 

@@ -1,53 +1,84 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#ifndef VFCTL_SESSION_H
-#define VFCTL_SESSION_H
+#ifndef LIBVFCTL_SESSION_H
+#define LIBVFCTL_SESSION_H
 
 #include <stdbool.h>
+#include <stddef.h>
 
-#include "vfctl/workflow.h"
+#include "vfctl/context.h"
 
 #ifdef __cplusplus
 extern "C" {
 #endif
 
 /**
- * What guests are placed and defined with, opened by one call: host.yaml with its pools, and
- * libvirt. Owned by its opener, used by one thread.
+ * @file
+ * Session: everything that plans need. A session has read host.yaml and opened the pools of GUIDs,
+ * MACs and P_Keys, and it may be connected to libvirt.
  */
+
+/** A session. Free the changes that were planned with it before you close it. */
 struct vfctl_session;
 
-/** All zero: the host's own host.yaml, for looking only, without libvirt. */
-struct vfctl_session_options {
-	const char *host_yaml; /**< NULL: /etc/vfctl/host.yaml, which need not be there */
-	bool write; /**< changes will be made: pools are brought to what host.yaml says */
-	/** How libvirt is reached: vfctl_libvirt_open(), or another hypervisor's opener. NULL:
-	 * not at all; then only our own leases are known, and nothing can be defined. */
-	int (*connect)(struct vfctl_ctx *ctx, const char *uri,
-		struct vfctl_hypervisor **ret_hypervisor);
-	const char *uri; /**< for @ref connect; NULL: the system's */
-};
+struct vfctl_change;
 
 /**
- * @param options  NULL: all zero; borrowed during the call.
- * @param ret      closed with vfctl_session_close().
- * @return 0; as vfctl_host_ids_open() and the opener of libvirt; -ENOMEM.
+ * Open a session.
+ *
+ * | option | value | default |
+ * |---|---|---|
+ * | host-yaml | file, or directory with *.yaml files | /etc/vfctl/host.yaml, which may be absent |
+ * | write | on: changes can be run, and pools follow host.yaml; off: only dry runs | off |
+ * | libvirt | "system", a URI such as qemu:///system, or none | none |
+ * | reserve | CPUs kept for the host, besides those of host.yaml: "0-1,8" | none |
+ *
+ * Without libvirt only vfctl's own leases are known, and plans that concern domains fail with
+ * -EINVAL.
+ *
+ * @param ctx      must outlive the session.
+ * @param options  "KEY=VALUE" strings, NULL-terminated, read only during the call; NULL for the
+ *                 defaults.
+ * @param ret      receives the session; close it with vfctl_session_close().
+ * @return 0; -EINVAL: an option or host.yaml is not valid (the message begins with
+ * file:line:column); -ENOENT: the file that host-yaml names does not exist; -EACCES: host.yaml or
+ * the state file cannot be read; -ENOPKG: libvirt is not installed; -ECONNREFUSED: libvirt does not
+ * answer.
+ * @since 0.2
  */
-int vfctl_session_open(struct vfctl_ctx *ctx, const struct vfctl_session_options *options,
+int vfctl_session_open(struct vfctl_ctx *ctx, const char *const options[],
 	struct vfctl_session **ret);
-/** After the last change made with it was freed. NULL is allowed. */
+
+/**
+ * Close a session. Free the changes that were planned with it first.
+ *
+ * @param session  may be NULL.
+ * @since 0.2
+ */
 void vfctl_session_close(struct vfctl_session *session);
 
 /**
- * For vfctl_place(), vfctl_define_plan() and the like, filled in; owned by the session, and
- * the caller may change what is in it.
+ * Run the after-change command of host.yaml, if there is one. Call this after a change for which
+ * vfctl_change_moves_ids() is true: the subnet manager or another tool may have to learn the new
+ * values. The command runs without a shell and is stopped when its timeout expires.
+ *
+ * @param ret_said  receives the last line that the command printed, "" if none; free() it. May be
+ *                  NULL.
+ * @return 1 if the command succeeded; 0 if host.yaml has none; -ENOENT, -EACCES: it cannot be run;
+ * -ETIMEDOUT: it was stopped; -EIO: it failed; the message has its exit status and last line.
+ * @since 0.2
  */
-struct vfctl_place_options *vfctl_session_place(struct vfctl_session *session);
-/** Of host.yaml; NULL: it declares no pools. */
-struct vfctl_ids *vfctl_session_ids(struct vfctl_session *session);
-/** NULL: the session was opened without. */
-struct vfctl_hypervisor *vfctl_session_hypervisor(struct vfctl_session *session);
-/** Never NULL: a host.yaml that is not there says nothing. */
-const struct vfctl_host_spec *vfctl_session_spec(const struct vfctl_session *session);
+int vfctl_session_after_change(struct vfctl_session *session, char **ret_said);
+
+/**
+ * The options that a call takes besides VF attributes (vfctl_attr_key()), one by one.
+ *
+ * @param call      name of the function that takes the options: "vfctl_plan_attach".
+ * @param index     position, starting at 0.
+ * @param ret_help  receives one static line that describes the option; may be NULL.
+ * @return the key, a static string; NULL past the last option, and if there is no such call.
+ * @since 0.2
+ */
+const char *vfctl_option_at(const char *call, size_t index, const char **ret_help);
 
 #ifdef __cplusplus
 }

@@ -124,7 +124,7 @@ bool refusal_fits(struct refusal *f, const struct vfctl_host_model *model,
 	const struct vfctl_request *changed, uint64_t *ret_nodes)
 {
 	const struct capacity *capacity = f->plan->capacity;
-	_site_ struct capacity *other = NULL;
+	_cleanup_(capacity_freep) struct capacity *other = NULL;
 
 	if (f->plan->count > ATTEMPT_ALL_MAX)
 		return !model && attempt_alone(f, f->plan->after, changed, ret_nodes);
@@ -196,7 +196,7 @@ bool refusal_fits_beside(struct refusal *f, const bool *gone,
 	const struct vfctl_request *resident, uint64_t *ret_nodes)
 {
 	const struct vfctl_request both[] = {*resident, *f->request};
-	_site_ struct capacity *capacity = NULL;
+	_cleanup_(capacity_freep) struct capacity *capacity = NULL;
 	struct tried t = {0};
 	bool fits;
 	int r;

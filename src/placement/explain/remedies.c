@@ -7,31 +7,14 @@
 #include <stdio.h>
 
 #include "placement/explain/refuse.h"
+#include "placement/explain/remedies.h"
 
-#define REMEDIES_MAX 8
-/* Of them, changes of one change each. */
+/* Remedies of one change each. */
 #define WISHES_TOLD_MAX 5
-#define MOVES_TRIED_MAX 64
 #define SINGLES_MAX 24
 #define WANTS_TRIED_MAX 4
 
 /* ---- what is told ---- */
-
-static void add_remedy(struct refusal *f, const struct vfctl_remedy *remedy, struct buf *line)
-{
-	struct vfctl_assignment *a = f->a;
-	struct vfctl_remedy *r;
-
-	if (line->failed || !array_grow(a->remedies, a->remedy_count) ||
-		!reason_add(a, VFCTL_REASON_REMEDY, "%s", line->data)) {
-		f->error = ctx_oom(f->ctx);
-		return;
-	}
-	r = &a->remedies[a->remedy_count++];
-	*r = *remedy;
-	r->reason = a->reason_count - 1;
-	f->remedies++;
-}
 
 static bool apply_remedy(struct refusal *f, const struct vfctl_remedy *remedy,
 	struct changed_request *ret)
@@ -69,18 +52,13 @@ static bool tell_if_fits(struct refusal *f, const struct vfctl_remedy *remedy)
 	refusal_nodes(f->capacity, nodes, where);
 	buf_printf(&line, " it fits%s, on %s",
 		f->plan->count > 1 ? " beside the others" : "", where);
-	add_remedy(f, remedy, &line);
+	remedy_add(f, remedy, &line);
 	return true;
 }
 
 static bool tell_if_helps(struct refusal *f, const struct vfctl_remedy *remedy)
 {
 	return may_help(f, remedy) && tell_if_fits(f, remedy);
-}
-
-static bool may_go_on(const struct refusal *f)
-{
-	return !f->error && f->remedies < REMEDIES_MAX && f->steps;
 }
 
 /* ---- the most, or the fewest, of something ---- */
@@ -193,7 +171,7 @@ static void try_rounding(struct refusal *f)
 {
 	const struct vfctl_request *r = f->request;
 
-	for (unsigned p = f->capacity->page_count - 1; p > 0 && may_go_on(f); p--) {
+	for (unsigned p = f->capacity->page_count - 1; p > 0 && remedies_may_go_on(f); p--) {
 		uint64_t page = f->capacity->page_bytes[p];
 		uint64_t up = (r->memory_bytes + page - 1) / page * page;
 		struct vfctl_remedy remedy = with(NULL, CHANGE_BYTES, up);
@@ -209,14 +187,14 @@ static void try_less(struct refusal *f)
 	const struct vfctl_remedy none = {0};
 	struct vfctl_remedy tiny, fewer;
 
-	if (f->a->refusal != VFCTL_REFUSAL_VFS && may_go_on(f))
+	if (f->a->refusal != VFCTL_REFUSAL_VFS && remedies_may_go_on(f))
 		tell_less(f, &none, CHANGE_VCPUS);
 	if ((f->a->refusal == VFCTL_REFUSAL_MEMORY || f->a->refusal == VFCTL_REFUSAL_OTHERS) &&
-		may_go_on(f)) {
+		remedies_may_go_on(f)) {
 		try_rounding(f);
 		tell_less(f, &none, CHANGE_BYTES);
 	}
-	if (f->remedies || !may_go_on(f))
+	if (f->remedies || !remedies_may_go_on(f))
 		return;
 	/* As many vCPUs as fit with hardly any memory, then the most memory beside them. */
 	tiny = with(NULL, CHANGE_BYTES, byte_step(f->request) * least_steps(f->request));
@@ -313,7 +291,7 @@ static bool tell_emulator(struct refusal *f)
 	if (tell_if_helps(f, &remedy))
 		return true;
 	remedy = with(NULL, CHANGE_EMULATOR, 0);
-	return may_go_on(f) && tell_if_helps(f, &remedy);
+	return remedies_may_go_on(f) && tell_if_helps(f, &remedy);
 }
 
 /* A number of cells, where auto does not do: nearest below what is asked, then above. */
@@ -322,7 +300,7 @@ static bool tell_cells(struct refusal *f)
 	uint64_t asked = f->request->cell_count ? f->request->cell_count :
 		f->request->cells_max ? f->request->cells_max : 1;
 
-	for (uint64_t away = 1; away < f->capacity->node_count && may_go_on(f); away++)
+	for (uint64_t away = 1; away < f->capacity->node_count && remedies_may_go_on(f); away++)
 		for (int above = 0; above < 2; above++) {
 			uint64_t n = above ? asked + away : asked - away;
 			struct vfctl_remedy remedy = with(NULL, CHANGE_CELLS, n);
@@ -336,7 +314,7 @@ static bool tell_cells(struct refusal *f)
 /* The most VFs of a want that fit. */
 static bool tell_fewer_vfs(struct refusal *f, size_t want)
 {
-	for (uint32_t n = f->request->wants[want].count; n-- > 1 && may_go_on(f);) {
+	for (uint32_t n = f->request->wants[want].count; n-- > 1 && remedies_may_go_on(f);) {
 		struct vfctl_remedy remedy = {.changes = {{CHANGE_COUNT, n, want}}, .count = 1};
 
 		if (tell_if_helps(f, &remedy))
@@ -371,7 +349,7 @@ static bool tell_shared(struct refusal *f)
 	}
 	if (below <= asked || !may_help(f, &remedy))
 		return false;
-	while (from < below && may_go_on(f)) {
+	while (from < below && remedies_may_go_on(f)) {
 		uint64_t middle = from + (below - from) / 2;
 
 		remedy = with(NULL, CHANGE_SHARED, middle);
@@ -417,7 +395,7 @@ static size_t try_singles(struct refusal *f, struct change *list, size_t count)
 {
 	size_t left = 0;
 
-	for (size_t i = 0; i < count && may_go_on(f) && f->remedies < WISHES_TOLD_MAX; i++)
+	for (size_t i = 0; i < count && remedies_may_go_on(f) && f->remedies < WISHES_TOLD_MAX; i++)
 		if (!is_told(f, &list[i]) && !tell_single(f, &list[i]) &&
 			list[i].kind != CHANGE_COUNT && list[i].kind != CHANGE_SHARED)
 			list[left++] = list[i];
@@ -426,8 +404,8 @@ static size_t try_singles(struct refusal *f, struct change *list, size_t count)
 
 static void try_pairs(struct refusal *f, const struct change *list, size_t count)
 {
-	for (size_t i = 0; i < count && may_go_on(f); i++)
-		for (size_t k = i + 1; k < count && may_go_on(f); k++) {
+	for (size_t i = 0; i < count && remedies_may_go_on(f); i++)
+		for (size_t k = i + 1; k < count && remedies_may_go_on(f); k++) {
 			const struct vfctl_remedy remedy = {.changes = {list[i], list[k]},
 				.count = 2};
 
@@ -435,10 +413,10 @@ static void try_pairs(struct refusal *f, const struct change *list, size_t count
 				continue;
 			tell_if_helps(f, &remedy);
 		}
-	for (size_t i = 0; i < count && may_go_on(f); i++) {
+	for (size_t i = 0; i < count && remedies_may_go_on(f); i++) {
 		const struct vfctl_remedy remedy = {.changes = {list[i]}, .count = 1};
 
-		if (!tell_less(f, &remedy, CHANGE_VCPUS) && may_go_on(f))
+		if (!tell_less(f, &remedy, CHANGE_VCPUS) && remedies_may_go_on(f))
 			tell_less(f, &remedy, CHANGE_BYTES);
 	}
 }
@@ -478,11 +456,6 @@ static uint64_t fewest(struct refusal *f, struct change change, uint64_t most, u
 	return most;
 }
 
-static void tell_host(struct refusal *f, const struct change *change, struct buf *line)
-{
-	add_remedy(f, &(struct vfctl_remedy){.changes = {*change}, .count = 1}, line);
-}
-
 static uint64_t count_wanted(const struct vfctl_request *r, const struct vfctl_model_pf *pf)
 {
 	uint64_t sum = 0;
@@ -508,7 +481,7 @@ static void try_more_vfs(struct refusal *f)
 	without.want_count = 0;
 	if (!refusal_may_fit(f, &without))
 		return;
-	for (size_t i = 0; i < m->pf_count && may_go_on(f); i++) {
+	for (size_t i = 0; i < m->pf_count && remedies_may_go_on(f); i++) {
 		uint64_t could = m->pfs[i].max_vfs - m->pfs[i].num_vfs, few;
 		uint64_t wanted = count_wanted(f->request, &m->pfs[i]);
 
@@ -526,7 +499,7 @@ static void try_more_vfs(struct refusal *f)
 	buf_printf(&line, "create %" PRIu64 " more VF%s on %s (it has %" PRIu32 " of %" PRIu32
 		"), or release a guest that holds some", best.value, best.value == 1 ? "" : "s",
 		pf_words(m, &pf->bdf, words), pf->num_vfs, pf->max_vfs);
-	tell_host(f, &best, &line);
+	tell_remedy_of_host(f, &best, &line);
 }
 
 /* Pages more than a node has free, as far as its base memory can give them. */
@@ -559,7 +532,7 @@ static void try_more_pages(struct refusal *f)
 	if (r->page_bytes == VFCTL_PAGES_AUTO || r->page_bytes == VFCTL_PAGES_BASE ||
 		r->cell_count > 1)
 		return;
-	for (unsigned n = 0; n < f->capacity->node_count && may_go_on(f); n++) {
+	for (unsigned n = 0; n < f->capacity->node_count && remedies_may_go_on(f); n++) {
 		struct change more = {.kind = CHANGE_POOL, .index = n,
 			.value = pages_missing(f, n)};
 
@@ -573,134 +546,7 @@ static void try_more_pages(struct refusal *f)
 		"kB/nr_hugepages)", best.value, best.value == 1 ? "" : "s",
 		memory_text(r->page_bytes, page), f->capacity->nodes[best.index].id,
 		r->page_bytes / 1024);
-	tell_host(f, &best, &line);
-}
-
-/* ---- moves ---- */
-
-static uint64_t nodes_of(const struct capacity *s, const struct vfctl_occupant *o)
-{
-	uint64_t nodes = 0;
-
-	for (unsigned n = 0; n < s->node_count; n++)
-		if (vfctl_cpuset_intersects(&o->cpus, &s->model->topology->nodes[n].cpus))
-			nodes |= UINT64_C(1) << n;
-	return nodes;
-}
-
-static void tell_move(struct refusal *f, size_t occupant, uint32_t cpus, uint64_t nodes)
-{
-	const struct vfctl_occupant *o = &f->capacity->model->occupants[occupant];
-	const struct change change = {.kind = CHANGE_MOVE, .index = occupant};
-	_buf_ struct buf line = {0};
-	char where[128];
-
-	refusal_nodes(f->capacity, nodes, where);
-	buf_printf(&line, "or move guest %s (%" PRIu32 " CPU%s, %zu VF%s) %s %s", o->name, cpus,
-		cpus == 1 ? "" : "s", o->vf_count, o->vf_count == 1 ? "" : "s",
-		nodes == nodes_of(f->capacity, o) ? "within" : "to", where);
-	tell_host(f, &change, &line);
-}
-
-static bool try_move(struct refusal *f, size_t occupant, bool *gone)
-{
-	const struct vfctl_occupant *o = &f->capacity->model->occupants[occupant];
-	struct resident resident;
-	uint64_t nodes = 0;
-	bool fits = false;
-	int r = resident_init(f->ctx, f->capacity->model, o, &resident);
-
-	if (r < 0) {
-		f->error = r;
-		return false;
-	}
-	if (resident.request.vcpus) {
-		gone[occupant] = true;
-		fits = refusal_fits_beside(f, gone, &resident.request, &nodes);
-		gone[occupant] = false;
-	}
-	if (fits)
-		tell_move(f, occupant, resident.request.vcpus, nodes);
-	resident_clear(&resident);
-	return fits;
-}
-
-struct by_size {
-	size_t occupant; /* or guest of the batch */
-	uint64_t size;
-};
-
-static int smaller_first(const void *a, const void *b)
-{
-	const struct by_size *x = a, *y = b;
-
-	if (x->size != y->size)
-		return x->size < y->size ? -1 : 1;
-	return x->occupant < y->occupant ? -1 : 1;
-}
-
-/* The guest that is smallest and has somewhere else to go. */
-static void try_moves(struct refusal *f)
-{
-	const struct vfctl_host_model *m = f->capacity->model;
-	_free_ struct by_size *order = calloc(m->occupant_count + 1, sizeof(*order));
-	_free_ bool *gone = calloc(m->occupant_count + 1, sizeof(*gone));
-	size_t count = 0;
-
-	if (!order || !gone) {
-		f->error = ctx_oom(f->ctx);
-		return;
-	}
-	for (size_t i = 0; i < m->occupant_count; i++)
-		if (resident_may_move(m, &m->occupants[i]))
-			order[count++] = (struct by_size){i,
-				vfctl_cpuset_count(&m->occupants[i].cpus) +
-				16 * m->occupants[i].vf_count};
-	qsort(order, count, sizeof(*order), smaller_first);
-	for (size_t i = 0; i < count && i < MOVES_TRIED_MAX && may_go_on(f); i++)
-		if (try_move(f, order[i].occupant, gone))
-			return;
-}
-
-/* ---- other guests of the batch ---- */
-
-static void tell_leave(struct refusal *f, size_t guest, uint64_t nodes)
-{
-	const struct vfctl_request *r = &f->plan->requests[guest];
-	const struct change change = {.kind = CHANGE_LEAVE, .index = guest};
-	size_t vfs = f->plan->assignments[guest].vf_count;
-	_buf_ struct buf line = {0};
-	char where[128];
-
-	refusal_nodes(f->capacity, nodes, where);
-	buf_printf(&line, "or leave out guest %s (%" PRIu32 " vCPU%s, %zu VF%s): then it fits on %s",
-		r->name, r->vcpus, r->vcpus == 1 ? "" : "s", vfs, vfs == 1 ? "" : "s", where);
-	tell_host(f, &change, &line);
-}
-
-/* The smallest guest in whose place it fits. */
-static void try_leaving(struct refusal *f)
-{
-	const struct refused_plan *plan = f->plan;
-	_free_ struct by_size *order = calloc(plan->count + 1, sizeof(*order));
-	size_t count = 0;
-	uint64_t nodes;
-
-	if (!order) {
-		f->error = ctx_oom(f->ctx);
-		return;
-	}
-	for (size_t i = 0; i < plan->count; i++)
-		if (plan->chosen[i].placed)
-			order[count++] = (struct by_size){i,
-				vfctl_cpuset_count(&plan->assignments[i].held_cpus) +
-				16 * plan->assignments[i].vf_count};
-	qsort(order, count, sizeof(*order), smaller_first);
-	for (size_t i = 0; i < count && may_go_on(f); i++)
-		if (refusal_fits_without(f, order[i].occupant, &nodes)) {
-			tell_leave(f, order[i].occupant, nodes);
-			return;
-		}
+	tell_remedy_of_host(f, &best, &line);
 }
 
 /* ---- all of it ---- */
@@ -718,10 +564,10 @@ void tell_remedies(struct refusal *f)
 	try_less(f);
 	/* Where others are planned too, moving guests that are there is another question. */
 	if (f->plan->count == 1)
-		try_moves(f);
+		remedy_by_move(f);
 	few = f->remedies < 2;
 	if (f->a->refusal == VFCTL_REFUSAL_OTHERS)
-		try_leaving(f);
+		remedy_by_leaving(f);
 	if (few)
 		try_pairs(f, list, count);
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* What is asked when nothing is said. */
-#include "vfctl/placement.h"
+#include "core/placement.h"
 
 void vfctl_vf_want_init(struct vfctl_vf_want *want)
 {

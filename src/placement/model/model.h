@@ -3,7 +3,7 @@
 #define VFCTL_PLACEMENT_MODEL_MODEL_H
 
 #include "base/ctx.h"
-#include "vfctl/placement.h"
+#include "core/placement.h"
 
 /* Beyond these a number of a model is a slip of the pen, not a host. */
 #define MODEL_BYTES_MAX (UINT64_C(1) << 56)

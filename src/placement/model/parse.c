@@ -422,15 +422,12 @@ static int read_model(struct reading *r, const struct json *root)
 	return error < 0 ? error : model_check(r->ctx, r->model);
 }
 
-static void model_freep(struct vfctl_host_model **model)
-{
-	vfctl_model_free(*model);
-}
+DEFINE_FREEP(struct vfctl_host_model, vfctl_model_free)
 
 int vfctl_model_parse(struct vfctl_ctx *ctx, const char *file, const char *text, size_t len,
 	struct vfctl_host_model **ret)
 {
-	_cleanup_(model_freep) struct vfctl_host_model *model = NULL;
+	_cleanup_(vfctl_model_freep) struct vfctl_host_model *model = NULL;
 	_json_doc_ struct json *root = NULL;
 	struct reading r = {.ctx = ctx};
 	int error;

@@ -3,7 +3,7 @@
 #define VFCTL_PLACEMENT_MODEL_REQUEST_H
 
 #include "base/ctx.h"
-#include "vfctl/placement.h"
+#include "core/placement.h"
 
 /* Its QEMU's threads go where there are CPUs for that, or get such. */
 static inline bool request_has_auto(const struct vfctl_request *r)

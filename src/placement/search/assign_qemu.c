@@ -105,7 +105,6 @@ static bool share_held_cpus(const struct vfctl_topology *t,
 		"idle siblings of the guest's vCPUs");
 }
 
-
 /* ---- all of it ---- */
 
 /* Beside the cell that the search chose: on the host's CPUs there, or on a shared core. */

@@ -60,4 +60,25 @@ void demand_judge_alone(struct search *s, struct demand *demand, struct option_l
 int search_allocate(struct search *s);
 void search_release(struct search *s);
 
+/* search.c: count a step; false: there are no more. */
+bool search_step(struct search *s);
+/* All guests are placed or left out: keep the plan if it is better than the best. */
+void search_leaf(struct search *s, const struct node_free *rooms);
+/* Place the guest of that depth so and go on with @next: 1; 0: its VFs are not there. */
+int search_with_option(struct search *s, size_t depth, const struct option *o,
+	const struct opt_cell *cells, void (*next)(struct search *s, size_t depth));
+bool search_could_place(const struct search *s, size_t depth);
+int options_by_promise(const void *a, const void *b);
+
+/* An option or a leaf costs about as much as so much work. */
+#define OPTION_WORK_PER_STEP 16
+/* A plan to begin with thinks about so many guests at full length. */
+#define GREEDY_GUESTS 64
+/* first_plan.c: so much of first_work is spent. */
+void search_spend_first(struct search *s, uint64_t work);
+/* The plan that is known, from that depth on. */
+void search_known_plan(struct search *s, size_t depth);
+/* Each guest in turn takes the best option that is left, or the @first. */
+void search_greedy(struct search *s, bool first);
+
 #endif

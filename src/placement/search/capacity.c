@@ -558,7 +558,7 @@ static void find_nodes(struct capacity *s)
 int capacity_new(struct vfctl_ctx *ctx, const struct vfctl_host_model *model,
 	const bool *leave_out, bool next_share, struct capacity **ret)
 {
-	_site_ struct capacity *s = calloc(1, sizeof(*s));
+	_cleanup_(capacity_freep) struct capacity *s = calloc(1, sizeof(*s));
 	int r;
 
 	if (!s)

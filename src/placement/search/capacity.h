@@ -3,8 +3,9 @@
 #define VFCTL_PLACEMENT_SEARCH_CAPACITY_H
 
 #include "base/ctx.h"
+#include "base/util.h"
 #include "placement/search/outlook.h"
-#include "vfctl/placement.h"
+#include "core/placement.h"
 
 /*
  * The host as the search sees it: what is free of each node as numbers, since whole cores
@@ -99,11 +100,7 @@ int capacity_new(struct vfctl_ctx *ctx, const struct vfctl_host_model *model,
 void capacity_free(struct capacity *capacity);
 /* What is judged by what is free, after that has changed: which nodes are alike, and the prices. */
 void capacity_judge(struct capacity *capacity);
-static inline void capacity_freep(struct capacity **capacity)
-{
-	capacity_free(*capacity);
-}
-#define _site_ _cleanup_(capacity_freep)
+DEFINE_FREEP(struct capacity, capacity_free)
 
 static inline unsigned capacity_distance(const struct capacity *s, unsigned from, unsigned to)
 {

@@ -11,13 +11,10 @@
 #include <errno.h>
 #include <time.h>
 
-/* An option or a leaf costs about as much as so many edges of a flow. */
+/* A step costs about as much as so many edges of a flow. */
 #define EDGES_PER_STEP 64
-#define OPTION_WORK_PER_STEP 16
-/* For a plan to begin with no guest of a batch is thought about longer, but so long. */
+/* For a plan to begin with no guest of a batch is thought about longer. */
 #define GREEDY_WORK 20000
-#define GREEDY_WORK_LEAST 500
-#define GREEDY_GUESTS 64
 /* What each needs by itself is found in so much for all, and for one in a share of the rest. */
 #define JUDGE_WORK (32 * GREEDY_WORK)
 #define JUDGE_SHARE 4
@@ -36,7 +33,7 @@ static int compare_search(const score a, const score b, unsigned levels)
 
 /* ---- limits ---- */
 
-static bool step(struct search *s)
+bool search_step(struct search *s)
 {
 	s->steps += 1 + (s->flow.work - s->flow_work) / EDGES_PER_STEP;
 	if (s->flow.work - s->flow_work >= EDGES_PER_STEP)
@@ -112,7 +109,7 @@ static void settle_best(struct search *s)
 	free(in_order);
 }
 
-static void leaf(struct search *s, const struct node_free *rooms)
+void search_leaf(struct search *s, const struct node_free *rooms)
 {
 	bool first_levels = s->levels == FIRST_LEVELS;
 	score sum;
@@ -143,7 +140,7 @@ static void leaf(struct search *s, const struct node_free *rooms)
 
 /* ---- branching ---- */
 
-static int by_promise(const void *a, const void *b)
+int options_by_promise(const void *a, const void *b)
 {
 	const struct option *x = a, *y = b;
 	uint64_t dx = x->distance + x->vf_distance, dy = y->distance + y->vf_distance;
@@ -193,8 +190,7 @@ static bool is_mirrored(const struct search *s, size_t depth, const struct optio
 
 static void dive(struct search *s, size_t depth);
 
-/* Place the demand so and go on with @next. 1 when it could be, 0 when VFs were missing. */
-static int with_option(struct search *s, size_t depth, const struct option *o,
+int search_with_option(struct search *s, size_t depth, const struct option *o,
 	const struct opt_cell *cells, void (*next)(struct search *s, size_t depth))
 {
 	size_t nodes = s->capacity->node_count;
@@ -229,7 +225,7 @@ static int with_option(struct search *s, size_t depth, const struct option *o,
 }
 
 /* Is there enough of everything in all, wherever it is? Ways are only sought if so. */
-static bool could_place(const struct search *s, size_t depth)
+bool search_could_place(const struct search *s, size_t depth)
 {
 	const struct node_free *rooms = &s->rooms[depth * s->capacity->node_count];
 	const struct vfctl_request *r = s->demands[depth].request;
@@ -276,7 +272,7 @@ static void try_options(struct search *s, size_t depth, size_t cells)
 	struct option_list *list = &s->lists[depth];
 	const struct demand *demand = &s->demands[depth];
 
-	if (!could_place(s, depth))
+	if (!search_could_place(s, depth))
 		return;
 	if (!has_options_of(s, cells)) {
 		list->work = 0;
@@ -292,16 +288,16 @@ static void try_options(struct search *s, size_t depth, size_t cells)
 	s->steps += list->work / OPTION_WORK_PER_STEP;
 	s->stopped |= s->steps >= s->max_steps;
 	if (list->count)
-		qsort(list->v, list->count, sizeof(*list->v), by_promise);
+		qsort(list->v, list->count, sizeof(*list->v), options_by_promise);
 	for (size_t i = 0; i < list->count && !s->stopped && !s->proven && !s->error; i++) {
 		const struct option *o = &list->v[i];
 
 		if (is_mirrored(s, depth, o, &list->cells[o->first_cell]))
 			continue;
 		s->steps += demand->vfs * s->capacity->group_count / EDGES_PER_STEP;
-		if (!step(s))
+		if (!search_step(s))
 			return;
-		with_option(s, depth, o, &list->cells[o->first_cell], dive);
+		search_with_option(s, depth, o, &list->cells[o->first_cell], dive);
 	}
 }
 
@@ -334,7 +330,7 @@ static void dive(struct search *s, size_t depth)
 	if (s->stopped || s->proven || s->error)
 		return;
 	if (depth == s->count) {
-		leaf(s, rooms);
+		search_leaf(s, rooms);
 		return;
 	}
 	if (s->has_best) {
@@ -353,114 +349,12 @@ static void dive(struct search *s, size_t depth)
 
 		for (size_t i = depth; i < next; i++)
 			s->now[i].placed = false;
-		if (step(s)) {
+		if (search_step(s)) {
 			memcpy(&s->rooms[next * s->capacity->node_count], rooms,
 				s->capacity->node_count * sizeof(*rooms));
 			dive(s, next);
 		}
 	}
-}
-
-/* ---- plans to begin with ---- */
-
-static void greedy(struct search *s, size_t depth);
-
-static void spend_first(struct search *s, uint64_t work)
-{
-	s->first_work -= work < s->first_work ? work : s->first_work;
-}
-
-/* What this guest may take of it: all of them together never more than there is. */
-static uint64_t greedy_work(const struct search *s)
-{
-	uint64_t share = s->first_work / GREEDY_GUESTS;
-
-	if (s->count == 1)
-		return s->any_steps * OPTION_WORK_PER_STEP;
-	return share > GREEDY_WORK_LEAST ? share : GREEDY_WORK_LEAST;
-}
-
-/* The first option whose VFs are there, with the fewest cells. */
-static bool greedy_place(struct search *s, size_t depth)
-{
-	struct option_list *list = &s->lists[depth];
-	const struct demand *demand = &s->demands[depth];
-
-	if (s->limit.reached || !could_place(s, depth))
-		return false;
-	list->work = 0;
-	list->max_work = greedy_work(s);
-	for (size_t cells = demand->request->cell_count ? demand->most_cells : 1;
-		cells <= demand->most_cells && list->work <= list->max_work; cells++) {
-		uint64_t before = list->work, vf_work = 0;
-
-		if (options_make(s->capacity, demand, &s->rooms[depth * s->capacity->node_count], cells,
-			    true, list) < 0) {
-			s->error = ctx_oom(s->ctx);
-			return true;
-		}
-		spend_first(s, list->work - before);
-		if (list->count && !s->first_fit)
-			qsort(list->v, list->count, sizeof(*list->v), by_promise);
-		for (size_t i = 0; i < list->count && vf_work <= list->max_work; i++) {
-			const struct option *o = &list->v[i];
-			uint64_t edges = s->flow.work, work;
-			int r;
-
-			step(s);
-			if (s->error)
-				return true;
-			r = with_option(s, depth, o, &list->cells[o->first_cell], greedy);
-			if (r != 0)
-				return true;
-			work = search_vf_work(s, demand, edges);
-			vf_work += work;
-			spend_first(s, work);
-		}
-	}
-	return false;
-}
-
-static void greedy(struct search *s, size_t depth)
-{
-	size_t nodes = s->capacity->node_count;
-
-	if (depth == s->count) {
-		leaf(s, &s->rooms[depth * nodes]);
-		return;
-	}
-	if (greedy_place(s, depth) || s->error)
-		return;
-	s->now[depth].placed = false;
-	memcpy(&s->rooms[(depth + 1) * nodes], &s->rooms[depth * nodes],
-		nodes * sizeof(*s->rooms));
-	greedy(s, depth + 1);
-}
-
-static void run_greedy(struct search *s, bool first)
-{
-	s->first_fit = first;
-	greedy(s, 0);
-}
-
-/* The plan that is known. */
-static void replay(struct search *s, size_t depth)
-{
-	size_t nodes = s->capacity->node_count;
-	const struct chosen *known;
-
-	if (depth == s->count) {
-		leaf(s, &s->rooms[depth * nodes]);
-		return;
-	}
-	known = &s->known[s->demands[depth].index];
-	if (known->placed &&
-		with_option(s, depth, &known->option, known->cells, replay) != 0)
-		return;
-	s->now[depth].placed = false;
-	memcpy(&s->rooms[(depth + 1) * nodes], &s->rooms[depth * nodes],
-		nodes * sizeof(*s->rooms));
-	replay(s, depth + 1);
 }
 
 /* ---- all of it ---- */
@@ -527,7 +421,7 @@ static void prepare_search(struct search *s)
 			s->lists[0].max_work = s->count > 1 ? s->first_work / JUDGE_SHARE + 1 :
 				s->max_steps / 2 * OPTION_WORK_PER_STEP + 1;
 			demand_judge_alone(s, &s->demands[i], &s->lists[0]);
-			spend_first(s, s->lists[0].work);
+			search_spend_first(s, s->lists[0].work);
 		}
 	}
 	allow_known_cells(s);
@@ -558,13 +452,13 @@ static void begin_search(struct search *s)
 		demands_find_runs(s);
 		search_bound(s, 0, s->rooms, s->root);
 		if (i == 0 && s->known)
-			replay(s, 0);
+			search_known_plan(s, 0);
 		if (s->has_best && compare_search(s->best_score, s->root, VFCTL_LEVELS) <= 0)
 			return;
 		if (i == 0)
-			run_greedy(s, true);
+			search_greedy(s, true);
 		if (!s->error)
-			run_greedy(s, false);
+			search_greedy(s, false);
 	}
 }
 
@@ -573,7 +467,7 @@ static void take_any(struct search *s)
 {
 	s->max_steps = UINT64_MAX;
 	s->stopped = false;
-	run_greedy(s, false);
+	search_greedy(s, false);
 }
 
 struct search_limits search_limits_of(const struct vfctl_plan_options *options)

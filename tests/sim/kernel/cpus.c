@@ -4,7 +4,7 @@
 #include <stdio.h>
 
 #include "sim.h"
-#include "vfctl/cpuset.h"
+#include "core/cpuset.h"
 
 #define CPUFREQ "/sys/devices/system/cpu/cpu%u/cpufreq/"
 

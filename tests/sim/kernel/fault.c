@@ -4,6 +4,7 @@
 #include <linux/devlink.h>
 #include <linux/genetlink.h>
 #include <linux/netlink.h>
+#include <linux/rtnetlink.h>
 #include <signal.h>
 
 #include "sim.h"
@@ -135,11 +136,16 @@ static int fault_list(struct host *h, const char *path, char ***ret)
 	return CALL(h, list, path, ret);
 }
 
-/* What only asks devlink (the number of its family, and what comes after) has no work that is done late. */
+/*
+ * What only asks has no work that is done late: links, and devlink (the number of its family, and what
+ * comes after).
+ */
 static bool only_asks(int protocol, const struct nlmsghdr *m)
 {
 	const struct genlmsghdr *g = NLMSG_DATA(m);
 
+	if (protocol == NETLINK_ROUTE)
+		return m->nlmsg_type == RTM_GETLINK;
 	if (protocol != NETLINK_GENERIC)
 		return false;
 	if (m->nlmsg_type == SIM_DEVLINK)

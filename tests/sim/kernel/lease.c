@@ -7,7 +7,7 @@
 
 #include "base/ctx.h"
 #include "state/store.h"
-#include "vfctl/domain.h"
+#include "core/domain.h"
 
 int main(int argc, char **argv)
 {
@@ -17,7 +17,7 @@ int main(int argc, char **argv)
 	struct vfctl_lease lease = {.domain_name = intent.name, .node = VFCTL_NODE_NONE,
 		.vfs = vfs};
 	size_t len = fread(xml, 1, sizeof(xml), stdin);
-	_store_ struct store *store = NULL;
+	_cleanup_(store_closep) struct store *store = NULL;
 	struct vfctl_ctx *ctx;
 	int r;
 

@@ -19,7 +19,7 @@
 
 #include "base/parse.h"
 #include "sim.h"
-#include "vfctl/cpuset.h"
+#include "core/cpuset.h"
 
 #define CPU "/sys/devices/system/cpu/cpu%d"
 #define CPU_WITH_VMX "processor\t: 0\nflags\t\t: fpu vmx\n"

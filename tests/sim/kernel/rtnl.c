@@ -198,6 +198,18 @@ static void put_other_links(struct host *h, struct buf *b, const struct nlmsghdr
 	}
 }
 
+/* The name that a request without an index gives; NULL: none. */
+static const char *asked_name(const struct nlmsghdr *rq)
+{
+	const struct rtattr *a = (const void *)((const struct ifinfomsg *)NLMSG_DATA(rq) + 1);
+	int left = (int)rq->nlmsg_len - (int)NLMSG_LENGTH(sizeof(struct ifinfomsg));
+
+	for (; RTA_OK(a, left); a = RTA_NEXT(a, left))
+		if (a->rta_type == IFLA_IFNAME)
+			return RTA_DATA(a);
+	return NULL;
+}
+
 static int get_link(struct host *h, const struct nlmsghdr *rq, struct buf *b)
 {
 	const struct ifinfomsg *info = NLMSG_DATA(rq);
@@ -208,9 +220,12 @@ static int get_link(struct host *h, const struct nlmsghdr *rq, struct buf *b)
 	struct sim_pf pfs[PFS_MAX];
 	size_t count = sim_pfs_read(h, pfs, PFS_MAX);
 	bool dump = (rq->nlmsg_flags & NLM_F_DUMP) == NLM_F_DUMP;
+	const char *name = dump || info->ifi_index ? NULL : asked_name(rq);
 
 	for (size_t i = 0; i < count; i++) {
-		if (!pfs[i].ifindex || (!dump && (int)pfs[i].ifindex != info->ifi_index))
+		if (!pfs[i].ifindex)
+			continue;
+		if (!dump && (name ? !str_eq(pfs[i].netdev, name) : (int)pfs[i].ifindex != info->ifi_index))
 			continue;
 		put_link(h, b, rq, &pfs[i], with_vfs);
 		if (!dump)

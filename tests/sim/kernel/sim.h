@@ -3,7 +3,7 @@
 #define SIM_H
 
 #include "host/host.h"
-#include "vfctl/types.h"
+#include "core/types.h"
 
 /*
  * A simulated kernel over a tree of plain files: reads are reads of the tree, writes are

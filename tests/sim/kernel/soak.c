@@ -25,9 +25,9 @@ size_t __sanitizer_get_current_allocated_bytes(void);
 #endif
 
 #include "hypervisor.h"
-#include "vfctl/session.h"
-#include "vfctl/snapshot.h"
-#include "vfctl/sriov.h"
+#include "core/session.h"
+#include "core/snapshot.h"
+#include "core/sriov.h"
 
 #define WARM 10
 #define VFS 7
@@ -115,7 +115,7 @@ static int define(struct vfctl_ctx *ctx, struct vfctl_session *session)
 	int r = vfctl_guest_parse(ctx, "soak.yaml", guest_yaml, strlen(guest_yaml), &guest);
 
 	if (r == 0)
-		r = finish(ctx, vfctl_define_plan(ctx, guest, vfctl_session_place(session), NULL,
+		r = finish(ctx, vfctl_define_plan(ctx, guest, session_place(session), NULL,
 			NULL, false, &change), &change);
 	vfctl_guest_free(guest);
 	return r;
@@ -123,10 +123,10 @@ static int define(struct vfctl_ctx *ctx, struct vfctl_session *session)
 
 static int undefine(struct vfctl_ctx *ctx, struct vfctl_session *session)
 {
-	const struct vfctl_undefine_options options = {.ids = vfctl_session_ids(session)};
+	const struct vfctl_undefine_options options = {.ids = session_ids(session)};
 	struct vfctl_change *change = NULL;
 
-	return finish(ctx, vfctl_undefine_plan(ctx, vfctl_session_hypervisor(session), "soak",
+	return finish(ctx, vfctl_undefine_plan(ctx, session_hypervisor(session), "soak",
 		&options, false, &change), &change);
 }
 
@@ -147,10 +147,10 @@ static int refused(int r)
 
 static int one_round(struct vfctl_ctx *ctx)
 {
-	const struct vfctl_session_options options = {.write = true, .connect = connect_sim};
+	const struct session_options options = {.write = true, .connect = connect_sim};
 	struct vfctl_session *session = NULL;
-	int r = vfctl_session_open(ctx, &options, &session);
-	struct vfctl_ids *ids = r == 0 ? vfctl_session_ids(session) : NULL;
+	int r = session_open(ctx, &options, &session);
+	struct vfctl_ids *ids = r == 0 ? session_ids(session) : NULL;
 
 	if (r == 0)
 		r = create(ctx, "ens1", VFS, ids);

@@ -158,10 +158,27 @@ static int write_probe(struct host *h, const char *text)
 	return probe(h, bdf);
 }
 
+/*
+ * /.sim/probes/BDF holds N: at the next N attempts to unbind, the driver only had the device while it
+ * probed it. The link is gone by then and, but for the last, back for the next.
+ */
+static bool probe_has_failed(struct host *h, const char *bdf, const char *driver)
+{
+	_free_ char *text = sim_get(h, "/.sim/probes/%s", bdf), *rest = NULL;
+	int left = text ? atoi(text) : 0;
+
+	if (left == 1)
+		detach(h, bdf, driver);
+	rest = str_format("%d", left - 1);
+	return left > 0 && sim_put(h, rest, "/.sim/probes/%s", bdf) == 0;
+}
+
 static int write_unbind(struct host *h, const char *bdf, const char *text, unsigned ms)
 {
 	_free_ char *driver = get_driver(h, bdf);
 
+	if (driver && probe_has_failed(h, bdf, driver))
+		return -ENOENT;
 	if (!driver || !str_starts(text, bdf))
 		return -ENODEV;
 	if (sim_has(h, "/.sim/open/%s", bdf)) /* waits until it is closed */

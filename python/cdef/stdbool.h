@@ -1,0 +1,2 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Empty: cffi knows the types of <stdbool.h>. */

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef VFCTL_CORE_CHANGE_H
+#define VFCTL_CORE_CHANGE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "core/context.h"
+#include "vfctl/change.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** One effect of a step, as data. Its texts are owned by the change. */
+struct vfctl_operation {
+	const char *type;   /**< what is done: "numvfs", "vf-attrs", "vf-driver", "file", ... */
+	const char *target; /**< a PF's address, "PF/INDEX", a path */
+	const char *want;   /**< NULL: nothing by itself, it goes with another one */
+	const char *before; /**< what a failure puts back; NULL: nothing was there */
+};
+/**
+ * Operation @p number of step @p index.
+ * @return false past the last one. Steps whose effects are no operations yet have none.
+ */
+bool vfctl_change_operation(const struct vfctl_change *change, size_t index, size_t number,
+	struct vfctl_operation *ret);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

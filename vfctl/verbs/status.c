@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* status: what apply would do, changes that go on or were interrupted, and what does not agree. */
+#include "command.h"
+#include "main.h"
+#include "print/declared.h"
+#include "verbs/apply.h"
+#include "core/findings.h"
+#include "core/recover.h"
+#include "core/workflow.h"
+
+struct status_view {
+	struct differences differences;
+	const struct vfctl_recovery *open; /* NULL: the journal was not read */
+	const struct vfctl_findings *found;
+};
+
+static bool goes_on(const struct vfctl_recovered_change *c)
+{
+	return c->outcome == VFCTL_RECOVERED_GOES_ON;
+}
+
+#define OF struct vfctl_recovered_change
+FLAG_OF(open_goes_on, OF, goes_on(it))
+static const struct member open_table[] = {
+	FIELD(story, "the command", FILLED),
+	FIELD(pid, "its process ID"),
+	FLAG("goes_on", open_goes_on, "the process runs; false: the change was interrupted"), END};
+#undef OF
+
+#define OF struct vfctl_finding
+TEXT_OF(finding_kind, OF, vfctl_finding_name(it->kind))
+static const struct member finding_table[] = {
+	TEXT("kind", finding_kind, "gone, renamed, absent, taken, dropped, claimed, exposed, "
+		"other-pf, reserved or unguarded; for notes: unleased, accepted, left, trusted or "
+		"unread"),
+	FIELD(note, "the finding is only a note: leases, domains and VFs agree, and the exit "
+		"status stays 0"),
+	FIELD(domain, "domain of the lease; for an unleased VF: the domain that has it"),
+	FIELD(vf, "PCI address of the VF"),
+	FIELD(words, "what was found", FILLED),
+	FIELD(remedy, "command that solves the problem", FILLED), END};
+#undef OF
+
+#define OF struct vfctl_recovery
+static const struct member opens_table[] = {
+	LIST("open_changes", changes, count, open_table, "changes that are in progress or were "
+		"interrupted"), END};
+#undef OF
+#define OF struct vfctl_findings
+static const struct member findings_table[] = {
+	LIST("findings", v, count, finding_table, "differences between leases, domains and "
+		"VFs"), END};
+#undef OF
+
+static const struct vfctl_recovery no_recovery;
+#define OF struct status_view
+OBJECT_OF(status_open, OF, it->open ? it->open : &no_recovery)
+static const struct member status_table[] = {
+	PART(differences, answer_differences),
+	PART_GET(status_open, opens_table),
+	PART_AT(found, findings_table), END};
+#undef OF
+
+static void print_status_text(struct invocation *in, const struct status_view *view)
+{
+	print_declared(in, view->differences.declared);
+	for (size_t i = 0; view->open && i < view->open->count; i++) {
+		const struct vfctl_recovered_change *c = &view->open->changes[i];
+
+		out_line(in->out, "'%s' (process %lld) %s", c->story, (long long)c->pid,
+			goes_on(c) ? "goes on" : "was cut short: vfctl recover");
+	}
+	for (size_t i = 0; i < view->found->count; i++) {
+		const struct vfctl_finding *f = &view->found->v[i];
+
+		out_line(in->out, "%s%s%s%s; %s", f->note ? "note: " : "", f->domain,
+			f->domain[0] ? ": " : "", f->words, f->remedy);
+	}
+}
+
+static int connect_system(struct vfctl_ctx *ctx, struct vfctl_hypervisor **ret)
+{
+	return main_open_hypervisor(ctx, NULL, ret);
+}
+
+static int print_status(struct invocation *in, const struct apply_view *v)
+{
+	struct status_view view = {.differences = {.declared = v->declared, .status = true,
+		.differs = declared_some_differ(v->declared)}};
+	const struct vfctl_recover_options how = {.dry_run = true, .connect = connect_system};
+	struct vfctl_recovery *open = NULL;
+	struct vfctl_findings *found = NULL;
+	int r = vfctl_recover(in->ctx, &how, &open);
+	bool differs = open && open->count;
+
+	vfctl_snapshot_mark_left(in->ctx, v->snapshot, v->spec);
+	if (r >= 0 || open)
+		r = vfctl_findings_read(in->ctx, v->snapshot, v->spec, &found);
+	if (r < 0) {
+		vfctl_recovery_free(open);
+		return fail(in, r);
+	}
+	differs |= found->unread != NULL || view.differences.differs;
+	for (size_t i = 0; i < found->count; i++)
+		differs |= !found->v[i].note;
+	view.open = open;
+	view.found = found;
+	if (in->json)
+		answer_put(in->out, NULL, status_table, &view);
+	else
+		print_status_text(in, &view);
+	if (found->unread)
+		warn("leases and domains are not compared: %s", found->unread);
+	vfctl_findings_free(found);
+	vfctl_recovery_free(open);
+	return differs ? EXIT_DRIFT : EXIT_DONE;
+}
+
+static int run_status(struct invocation *in)
+{
+	struct apply_view v = {0};
+	int status = apply_open(in, apply_declaration(in), &v);
+
+	if (status == EXIT_DONE)
+		status = print_status(in, &v);
+	apply_close(&v);
+	return status;
+}
+
+static const struct answer status_answer[] = {{NULL, status_table, false}, {0}};
+
+const struct command cmd_status = {
+	.name = "status",
+	.answer = status_answer,
+	.args = "[FILE|DIR]",
+	.summary = "say where this host is not as host.yaml and its leases say",
+	.text = "Prints what apply would do, changes of vfctl that were cut short or go on, and where\n"
+		"leases, domains and VFs do not agree (a domain undefined or renamed behind vfctl's back, a\n"
+		"VF that somebody else has), with what heals it. The status is 0 when there is nothing of\n"
+		"all that, else 3. Notes leave it at 0: what host.yaml lets guests have (trust, no spoof\n"
+		"check, VFs that are not kept apart), and VFs without a lease. Nothing is changed.",
+	.max_args = 1,
+	.operand = OPERAND_FILE,
+	.reads = true,
+	.run = run_status,
+};
