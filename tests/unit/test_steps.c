@@ -166,13 +166,6 @@ static void from_the_point_of_no_return_it_goes_on(void **state)
 
 /* ---- arrays that grow ---- */
 
-/* An allocation that cannot be had returns NULL under the sanitizer too. */
-const char *__asan_default_options(void);
-const char *__asan_default_options(void)
-{
-	return "allocator_may_return_null=1:intercept_tls_get_addr=0";
-}
-
 static void arrays_keep_what_they_hold_and_zero_the_rest(void **state)
 {
 	uint32_t *v = NULL;
