@@ -25,6 +25,22 @@ function(soname name library dir)
   set(SONAMES "${SONAMES}#define SONAME_${name} \"${VFCTL_SONAME_${name}}\"\n" PARENT_SCOPE)
 endfunction()
 
+# optional_library(NAME LIBRARY MODULE SOURCE PURPOSE): finds MODULE with pkg-config unless -D
+# VFCTL_NAME=OFF. Where it is missing, SOURCE is added to `absent`, and PURPOSE names what the build
+# cannot do.
+macro(optional_library name library module source purpose)
+  option(VFCTL_${name} "use lib${library}: ${purpose}" ON)
+  if(VFCTL_${name})
+    pkg_check_modules(${name} ${module})
+  endif()
+  if(VFCTL_${name} AND ${name}_FOUND)
+    soname(${name} ${library} "${${name}_LIBDIR}")
+  else()
+    list(APPEND absent ${source})
+    message(STATUS "without ${module}: ${purpose}")
+  endif()
+endmacro()
+
 # write_sonames(FILE)
 function(write_sonames file)
   file(CONFIGURE OUTPUT ${file} @ONLY CONTENT
