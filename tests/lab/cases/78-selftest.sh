@@ -79,7 +79,7 @@ check_is "interrupted: all as before at its end" "" bash -c "$(declare -f state 
 check "it says so" grep -q "everything is as before" /tmp/killed
 
 # ---- a VF in use ----
-check "the host uses a VF" bash -c "vfctl -q create $ens2 2 --driver host && ip link set \$(ls $pci/\$(basename \$(readlink $pci/$right/virtfn0))/net) up"
+check "the host uses a VF" bash -c "vfctl -q create $ens2 2 --driver host && udevadm settle --timeout=60 && ip link set \$(ls $pci/\$(basename \$(readlink $pci/$right/virtfn0))/net) up"
 check_fails "then it is refused" vfctl selftest "$ens2" --yes
 check_is "and nothing was touched" 2 cat "$pci/$right/sriov_numvfs"
 ip link set "$(ls "$pci/$(vf_of "$right" 0)/net")" down
