@@ -139,6 +139,15 @@ int vfctl_plan_hook(struct vfctl_session *session, bool install, struct vfctl_ch
 
 /* ---- guests ---- */
 
+/* What each begins with: its options, and the connection to libvirt. */
+static int guest_begin(struct vfctl_session *session, enum api_call call, const char *const options[],
+	struct asked *ret_asked, struct vfctl_hypervisor **ret_hypervisor)
+{
+	int r = asked_read(session_ctx(session), call, options, ret_asked);
+
+	return r < 0 ? r : need_libvirt(session, ret_hypervisor);
+}
+
 int vfctl_plan_define(struct vfctl_session *session, struct vfctl_guest *guest,
 	const char *const options[], bool dry_run, struct vfctl_change **ret)
 {
@@ -147,10 +156,8 @@ int vfctl_plan_define(struct vfctl_session *session, struct vfctl_guest *guest,
 	struct vfctl_change *change = NULL;
 	struct vfctl_hypervisor *hypervisor = NULL;
 	struct asked asked;
-	int r = asked_read(ctx, CALL_DEFINE, options, &asked);
+	int r = guest_begin(session, CALL_DEFINE, options, &asked, &hypervisor);
 
-	if (r == 0)
-		r = need_libvirt(session, &hypervisor);
 	if (r == 0)
 		r = template_read(ctx,
 			asked.template_name ? asked.template_name : guest->template_name, &text, &path);
@@ -167,10 +174,8 @@ int vfctl_plan_undefine(struct vfctl_session *session, const char *domain,
 	struct vfctl_hypervisor *hypervisor = NULL;
 	struct vfctl_change *change = NULL;
 	struct asked asked;
-	int r = asked_read(ctx, CALL_UNDEFINE, options, &asked);
+	int r = guest_begin(session, CALL_UNDEFINE, options, &asked, &hypervisor);
 
-	if (r == 0)
-		r = need_libvirt(session, &hypervisor);
 	if (r < 0)
 		return r;
 	how.force = asked.force;
@@ -219,12 +224,10 @@ int vfctl_plan_attach(struct vfctl_session *session, const char *domain,
 	struct vfctl_attach_options how;
 	struct vfctl_change *change = NULL;
 	struct asked asked;
-	int r = asked_read(ctx, CALL_ATTACH, options, &asked);
+	int r = guest_begin(session, CALL_ATTACH, options, &asked, &hypervisor);
 
 	if (r == 0)
 		r = attach_options(session, &asked, &how);
-	if (r == 0)
-		r = need_libvirt(session, &hypervisor);
 	if (r == 0)
 		r = vfctl_attach_plan(ctx, hypervisor, domain, &how, dry_run, &change);
 	return plan_made(r, dry_run, change, ret);
@@ -238,10 +241,8 @@ int vfctl_plan_detach(struct vfctl_session *session, const char *domain,
 	struct vfctl_hypervisor *hypervisor = NULL;
 	struct vfctl_change *change = NULL;
 	struct asked asked;
-	int r = asked_read(ctx, CALL_DETACH, options, &asked);
+	int r = guest_begin(session, CALL_DETACH, options, &asked, &hypervisor);
 
-	if (r == 0)
-		r = need_libvirt(session, &hypervisor);
 	if (r < 0)
 		return r;
 	how.vf = asked.vf;
@@ -271,10 +272,8 @@ int vfctl_plan_adopt(struct vfctl_session *session, const char *domain,
 	struct vfctl_hypervisor *hypervisor = NULL;
 	struct vfctl_change *change = NULL;
 	struct asked asked;
-	int r = asked_read(ctx, CALL_ADOPT, options, &asked);
+	int r = guest_begin(session, CALL_ADOPT, options, &asked, &hypervisor);
 
-	if (r == 0)
-		r = need_libvirt(session, &hypervisor);
 	if (r == 0)
 		r = asked.undo ? vfctl_adopt_end_plan(ctx, hypervisor, domain, ids, dry_run, &change)
 			       : vfctl_adopt_plan(ctx, hypervisor, domain, ids, dry_run, &change);

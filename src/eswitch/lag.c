@@ -290,8 +290,8 @@ static int apply_lag(struct vfctl_ctx *ctx, const struct op *op)
 	if (r == 0 && state == VFCTL_LAG_OFF)
 		return ctx_fail(ctx, -ETIMEDOUT, "the bond is there, and the driver has made no VF-LAG "
 			"of it within %d s: dmesg may say why (more than 64 VFs on a port need a newer "
-			"firmware; both ports need the same RoCE state; nobody else's device may be in "
-			"the bond)",
+			"firmware; both ports need the same RoCE state; the bond may "
+			"have no other devices)",
 			WAIT_TRIES * WAIT_MS / 1000);
 	return r;
 }

@@ -21,7 +21,7 @@ struct vfctl_operation {
 };
 /**
  * Operation @p number of step @p index.
- * @return false past the last one. Steps whose effects are no operations yet have none.
+ * @return false past the last one. A step may have none.
  */
 bool vfctl_change_operation(const struct vfctl_change *change, size_t index, size_t number,
 	struct vfctl_operation *ret);
