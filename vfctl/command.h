@@ -142,7 +142,7 @@ void say_clean(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 /* So often another may be given what was planned, before that is told as a failure. */
 #define TRIES_MAX 20
 /* Print the steps (dry run), or carry them out. Frees the change. */
-int run_change(struct invocation *in, struct vfctl_change *change, const char *done);
+int run_change(struct invocation *in, struct vfctl_change *planned, const char *done);
 /* What it answers as JSON; the rows are for commands that have other answers too. */
 extern const struct member answer_change_dry[], answer_change_done[];
 /* clang-format off */

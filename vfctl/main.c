@@ -242,41 +242,37 @@ static void print_done(struct invocation *in, const struct vfctl_change *change)
 	vfctl_ctx_set_log(in->ctx, print_log, in);
 }
 
-int run_change(struct invocation *in, struct vfctl_change *change, const char *done)
+int run_change(struct invocation *in, struct vfctl_change *planned, const char *done)
 {
-	const char *pending = vfctl_change_pending(change);
-	int r = 0, status = EXIT_DONE;
+	_cleanup_(vfctl_change_freep) struct vfctl_change *change = planned;
+	const char *pending = vfctl_change_pending(change), *result;
+	size_t count = vfctl_change_count(change);
+	int r;
 
 	if (in->dry_run) {
 		print_steps(in, change);
 		if (pending && !in->json)
 			out_line(in->out, "then: %s", pending);
-	} else {
-		size_t count = vfctl_change_count(change);
-
-		catch_signals(in->ctx);
-		r = vfctl_change_run(in->ctx, change);
-		in->made |= r == 0 && count;
-		if (r == 0 && in->json) {
-			print_done(in, change);
-		} else if (r == 0 && !in->quiet && !count) {
-			print_nothing(in, change);
-		} else if (r == 0 && !in->quiet && !pending) {
-			const char *result = vfctl_change_result(change);
-
-			out_line(in->out, "%s", result ? result : done);
-		}
-		/* The host is not yet as asked, and no script may take it for that. */
-		if (r == 0 && pending) {
-			warn("%s", pending);
-			status = EXIT_DRIFT;
-		}
+		return EXIT_DONE;
 	}
-	vfctl_change_free(change);
+	catch_signals(in->ctx);
+	r = vfctl_change_run(in->ctx, change);
 	in->again = r == -EAGAIN && ++in->tries < TRIES_MAX;
-	if (in->again)
-		return EXIT_FAILED;
-	return r < 0 ? fail(in, r) : status;
+	if (r < 0)
+		return in->again ? EXIT_FAILED : fail(in, r);
+	in->made |= count > 0;
+	result = vfctl_change_result(change);
+	if (in->json)
+		print_done(in, change);
+	else if (!in->quiet && !count)
+		print_nothing(in, change);
+	else if (!in->quiet && !pending)
+		out_line(in->out, "%s", result ? result : done);
+	if (!pending)
+		return EXIT_DONE;
+	/* The host is not yet as asked, and no script may take it for that. */
+	warn("%s", pending);
+	return EXIT_DRIFT;
 }
 
 static int set_timeout(struct invocation *in)

@@ -13,6 +13,8 @@ struct outcome {
 };
 
 void outcome_clear(struct outcome *outcome);
+/* Of a change that ended with @error, whose words are in the context. */
+void outcome_fill(struct invocation *in, int error, const struct vfctl_change *change, struct outcome *ret);
 
 /*
  * Call @one for each of 0..@count-1, each in a process of its own, at most @at_once of them at

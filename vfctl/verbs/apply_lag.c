@@ -12,19 +12,14 @@
 static void apply_one(struct invocation *in, const struct vfctl_host_spec *spec, size_t index,
 	struct lag_outcome *ret)
 {
-	struct vfctl_change *change = NULL;
+	_cleanup_(vfctl_change_freep) struct vfctl_change *change = NULL;
 	int r = vfctl_apply_lag_plan(in->ctx, spec, index, &change);
 	bool steps = r == 0 && vfctl_change_count(change);
 
 	if (steps)
 		r = vfctl_change_run(in->ctx, change);
 	ret->changed = steps && r == 0;
-	ret->o.error = r;
-	if (r == 0 && vfctl_change_pending(change))
-		ret->o.pending = strdup(vfctl_change_pending(change));
-	if (r < 0)
-		ret->o.words = strdup(vfctl_ctx_error(in->ctx));
-	vfctl_change_free(change);
+	outcome_fill(in, r, change, &ret->o);
 }
 
 /* As it was found, when there is nothing that could have changed it. */

@@ -432,8 +432,8 @@ static void monitor_close(struct monitor *m)
 
 static int run_monitor(struct invocation *in)
 {
-	struct monitor m = {.in = in, .journal = option_of(in, "journal"), .signal_fd = -1,
-		.stop_fd = -1};
+	_cleanup_(monitor_close) struct monitor m = {.in = in, .journal = option_of(in, "journal"),
+		.signal_fd = -1, .stop_fd = -1};
 	unsigned seconds = 0;
 	int status = read_number(in, "count", LINES_MAX, &m.left);
 
@@ -447,7 +447,6 @@ static int run_monitor(struct invocation *in)
 		status = begin_monitor(&m);
 	if (status == EXIT_DONE)
 		status = watch_monitor(&m);
-	monitor_close(&m);
 	return status;
 }
 

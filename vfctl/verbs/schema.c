@@ -18,7 +18,7 @@ static const struct {
 
 static int run_schema(struct invocation *in)
 {
-	char *text;
+	_free_ char *text = NULL;
 	size_t i = 0;
 	int r;
 
@@ -30,7 +30,6 @@ static int run_schema(struct invocation *in)
 	if (r < 0)
 		return fail(in, r);
 	fputs(text, stdout);
-	free(text);
 	return EXIT_DONE;
 }
 
