@@ -13,7 +13,10 @@ struct host_ids {
 	char *words;
 };
 
-/* 0, or the exit status, the reason printed. */
+/*
+ * 0, or the exit status, the reason printed. @ret is zeroed before; host_ids_close() clears it, also
+ * after a failure.
+ */
 int host_ids_open(struct invocation *in, bool write, struct host_ids *ret);
 /*
  * The same to look at the host, which is worth it without host.yaml as well: that the host's own
