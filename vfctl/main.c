@@ -46,16 +46,23 @@ static void forget_warnings(void)
 /* ---- messages ---- */
 
 /* One line, whatever the names in it hold. */
-static void print_failure(const struct invocation *in, const char *text)
+static void print_message(const char *before, const char *text)
 {
-	fflush(stdout);
 	progress_hide();
-	fputs("vfctl: ", stderr);
-	if (in->command)
-		fprintf(stderr, "%s: ", command_typed(in->command));
+	fputs(before, stderr);
 	put_clean(stderr, text);
 	putc('\n', stderr);
 	progress_go_on();
+}
+
+static void print_failure(const struct invocation *in, const char *text)
+{
+	char before[64];
+
+	snprintf(before, sizeof(before), "vfctl: %s%s", in->command ? command_typed(in->command) : "",
+		in->command ? ": " : "");
+	fflush(stdout);
+	print_message(before, text);
 }
 
 /* And the same as JSON for who reads that. */
@@ -110,11 +117,7 @@ void warn(const char *fmt, ...)
 	vsnprintf(text, sizeof(text), fmt, args);
 	va_end(args);
 	keep_warning(text);
-	progress_hide();
-	fputs("warning: ", stderr);
-	put_clean(stderr, text);
-	putc('\n', stderr);
-	progress_go_on();
+	print_message("warning: ", text);
 }
 
 void say_clean(const char *fmt, ...)
@@ -125,10 +128,7 @@ void say_clean(const char *fmt, ...)
 	va_start(args, fmt);
 	vsnprintf(text, sizeof(text), fmt, args);
 	va_end(args);
-	progress_hide();
-	put_clean(stderr, text);
-	putc('\n', stderr);
-	progress_go_on();
+	print_message("", text);
 }
 
 static void print_log(void *data, enum vfctl_log_level level, const char *text)
@@ -142,11 +142,7 @@ static void print_log(void *data, enum vfctl_log_level level, const char *text)
 		return;
 	if (level == VFCTL_LOG_WARNING)
 		keep_warning(text);
-	progress_hide();
-	fputs(level == VFCTL_LOG_WARNING ? "warning: " : "", stderr);
-	put_clean(stderr, text);
-	putc('\n', stderr);
-	progress_go_on();
+	print_message(level == VFCTL_LOG_WARNING ? "warning: " : "", text);
 }
 
 static void on_signal(int number)
