@@ -10,7 +10,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "main.h"
 #include "progress.h"
 
 struct worker {
@@ -23,6 +22,13 @@ void outcome_clear(struct outcome *outcome)
 	free(outcome->pending);
 	free(outcome->words);
 	*outcome = (struct outcome){0};
+}
+
+void outcomes_clear(struct outcomes *outcomes)
+{
+	for (size_t i = 0; outcomes->v && i < outcomes->count; i++)
+		outcome_clear(&outcomes->v[i]);
+	free(outcomes->v);
 }
 
 void outcome_fill(struct invocation *in, int error, const struct vfctl_change *change, struct outcome *ret)

@@ -11,7 +11,6 @@
 #include "verbs/apply_lag.h"
 #include "command.h"
 #include "host_ids.h"
-#include "main.h"
 #include "print/declared.h"
 #include "result.h"
 #include "core/recover.h"
@@ -180,7 +179,7 @@ static const struct outcome *outcome_of(const size_t *chosen, const struct outco
 /* Of all PFs that are managed: 0, or 1 when nothing is as it should be (2: by the declaration), or 4. */
 static int status_of(const struct vfctl_declared *d, const size_t *chosen,
 	const struct outcome *outcomes, size_t count, const struct outcome *host,
-	const struct lag_outcome *lags)
+	const struct outcome *lags)
 {
 	size_t failed = d->host_error || (host && host->error), managed = failed || host;
 	size_t mistaken = 0;
@@ -197,8 +196,8 @@ static int status_of(const struct vfctl_declared *d, const size_t *chosen,
 	}
 	for (size_t i = 0; i < d->lag_count; i++) {
 		managed++;
-		failed += lags ? lags[i].o.error != 0 : d->lags[i].error != 0;
-		stale |= lags && lags[i].o.error == -ESTALE;
+		failed += lags ? lags[i].error != 0 : d->lags[i].error != 0;
+		stale |= lags && lags[i].error == -ESTALE;
 	}
 	if (stale || (failed && failed < managed))
 		return EXIT_PARTLY;
@@ -215,7 +214,7 @@ struct applied {
 	const struct outcome *outcomes;
 	size_t count;
 	const struct outcome *host;
-	const struct lag_outcome *lags;
+	const struct outcome *lags;
 	struct vfctl_snapshot *after;
 	bool changed;
 };
@@ -254,7 +253,7 @@ static int fill_applied_lags(struct out *out, const void *of)
 	for (size_t i = 0; i < a->declared->lag_count; i++)
 		answer_put(out, NULL, answer_declared_lag, &(struct declared_view){.apply = true,
 			.lag = &a->declared->lags[i], .differs = a->lags[i].changed,
-			.error = a->lags[i].o.words, .pending = a->lags[i].o.pending});
+			.error = a->lags[i].words, .pending = a->lags[i].pending});
 	return 0;
 }
 
@@ -309,36 +308,37 @@ static int tell_all(struct invocation *in, const struct apply_view *v, struct ap
 static int carry_out(struct invocation *in, const struct apply_view *v)
 {
 	const struct vfctl_declared *d = v->declared;
-	_free_ struct outcome *outcomes = calloc(d->count + 1, sizeof(*outcomes));
-	_free_ size_t *chosen = calloc(d->count + 1, sizeof(*chosen));
-	struct lag_outcome *lags = calloc(d->lag_count + 1, sizeof(*lags));
-	struct work work = {v, chosen};
+	_cleanup_(outcomes_clear) struct outcomes of_pfs = {calloc(d->count + 1, sizeof(*of_pfs.v)),
+		d->count};
+	_cleanup_(outcomes_clear) struct outcomes of_lags = {calloc(d->lag_count + 1, sizeof(*of_lags.v)),
+		d->lag_count};
 	_cleanup_(outcome_clear) struct outcome host = {0};
+	_free_ size_t *chosen = calloc(d->count + 1, sizeof(*chosen));
+	struct work work = {v, chosen};
 	size_t count = 0;
 	bool of_host = d->host && vfctl_change_count(d->host);
-	int status, r = outcomes && chosen && lags ? 0 : -ENOMEM;
+	int r = 0;
 
-	for (size_t i = 0; r == 0 && i < d->count; i++)
+	if (!of_pfs.v || !of_lags.v || !chosen)
+		return fail(in, -ENOMEM);
+	for (size_t i = 0; i < d->count; i++)
 		if (d->pfs[i].change && vfctl_change_count(d->pfs[i].change))
 			chosen[count++] = i;
-	if (r == 0 && of_host)
+	if (of_host)
 		apply_host(in, v, &host);
 	if (count == 1) {
 		catch_signals(in->ctx);
-		apply_one(in, &work, 0, &outcomes[0]);
+		apply_one(in, &work, 0, &of_pfs.v[0]);
 	} else if (count) {
 		r = workers_run(in, count, how_many_at_once(d, chosen, count), apply_one, &work,
-			outcomes);
+			of_pfs.v);
 	}
-	if (r == 0)
-		apply_lags(in, v->spec, d, count > 0, lags);
-	status = r < 0 ? fail(in, r) : tell_all(in, v, &(struct applied){.in = in, .declared = d,
-		.chosen = chosen, .outcomes = outcomes, .count = count, .host = of_host ? &host : NULL,
-		.lags = lags});
-	for (size_t i = 0; outcomes && i < count; i++)
-		outcome_clear(&outcomes[i]);
-	lag_outcomes_free(lags, d->lag_count);
-	return status;
+	if (r < 0)
+		return fail(in, r);
+	apply_lags(in, v->spec, d, count > 0, of_lags.v);
+	return tell_all(in, v, &(struct applied){.in = in, .declared = d, .chosen = chosen,
+		.outcomes = of_pfs.v, .count = count, .host = of_host ? &host : NULL,
+		.lags = of_lags.v});
 }
 
 /* ---- waiting ---- */
