@@ -51,6 +51,11 @@ int host_ids_open_guest(struct invocation *in, struct host_ids *ret, struct vfct
 	return r < 0 ? fail(in, r) : EXIT_DONE;
 }
 
+int connect_system(struct vfctl_ctx *ctx, struct vfctl_hypervisor **ret)
+{
+	return main_open_hypervisor(ctx, NULL, ret);
+}
+
 int check_commands_of(struct invocation *in, const char *path)
 {
 	const char *sudo = getenv("SUDO_UID");

@@ -26,6 +26,8 @@ int host_ids_try(struct invocation *in, struct host_ids *ret);
 void host_ids_close(struct host_ids *h);
 /* The first, to be written unless this is a dry run, and libvirt (--connect). */
 int host_ids_open_guest(struct invocation *in, struct host_ids *ret, struct vfctl_hypervisor **ret_hv);
+/* The system's libvirt, as vfctl_recover() asks for it. */
+int connect_system(struct vfctl_ctx *ctx, struct vfctl_hypervisor **ret);
 
 /* What that file says is run: as root it must be nobody else's to write (docs/security.md). */
 int check_commands_of(struct invocation *in, const char *path);

@@ -2,7 +2,6 @@
 #include <time.h>
 
 #include "command.h"
-#include "main.h"
 #include "session.h"
 #include "core/workflow.h"
 #include "core/recover.h"
@@ -105,11 +104,6 @@ static void print_all(struct invocation *in, const struct vfctl_recovery *recove
 		print_text(in, &recovery->changes[i]);
 	if (!recovery->count && !in->quiet)
 		out_line(in->out, "nothing to recover");
-}
-
-static int connect_system(struct vfctl_ctx *ctx, struct vfctl_hypervisor **ret)
-{
-	return main_open_hypervisor(ctx, NULL, ret);
 }
 
 static bool some_wait(const struct vfctl_recovery *recovery)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* status: what apply would do, changes that go on or were interrupted, and what does not agree. */
 #include "command.h"
-#include "main.h"
+#include "host_ids.h"
 #include "print/declared.h"
 #include "verbs/apply.h"
 #include "core/findings.h"
@@ -76,11 +76,6 @@ static void print_status_text(struct invocation *in, const struct status_view *v
 		out_line(in->out, "%s%s%s%s; %s", f->note ? "note: " : "", f->domain,
 			f->domain[0] ? ": " : "", f->words, f->remedy);
 	}
-}
-
-static int connect_system(struct vfctl_ctx *ctx, struct vfctl_hypervisor **ret)
-{
-	return main_open_hypervisor(ctx, NULL, ret);
 }
 
 static int print_status(struct invocation *in, const struct apply_view *v)
