@@ -3,8 +3,6 @@
  * vfctl-bench: measure, and say what differs and how sure that is. `vfctl bench VERB` and `vfctl tune
  * search` start it.
  */
-#include <stdlib.h>
-
 #include "verbs.h"
 
 /* Options of several commands. */

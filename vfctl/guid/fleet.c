@@ -2,7 +2,6 @@
 /* guid sync, orphans, reclaim, publish: the pools of a fleet. */
 #include <errno.h>
 #include <inttypes.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "guid/guid.h"

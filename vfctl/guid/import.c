@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* guid import: our own export, or what a tool of the fabric saw. */
-#include <stdlib.h>
 #include <string.h>
 
 #include "guid/guid.h"

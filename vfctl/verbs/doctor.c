@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* doctor: what is wrong with this host, or with a capture of one. */
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "command.h"

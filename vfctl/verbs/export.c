@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* export: a host.yaml that says what is there. */
-#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 

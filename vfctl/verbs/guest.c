@@ -2,7 +2,6 @@
 /* xml, define, undefine: a guest.yaml and what is made of it. */
 #include <errno.h>
 #include <stdio.h>
-#include <stdlib.h>
 
 #include "command.h"
 #include "verbs/define_batch.h"

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* create, destroy, set */
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "command.h"

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* tune show DOMAIN: what a running guest has of its host's tuning, and what is its own half. */
 #include <errno.h>
-#include <stdlib.h>
 
 #include "verbs/tune.h"
 #include "core/guest_tuning.h"

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* tune profiles: what each of them wants. */
-#include <stdlib.h>
-
 #include "host_ids.h"
 #include "verbs/tune.h"
 

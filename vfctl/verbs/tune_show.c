@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* tune show, tune set: a PF's interrupt moderation, and what its driver makes of a wish. */
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "host_ids.h"
