@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "answer.h"
 #include "out.h"
@@ -134,6 +135,8 @@ int option_seconds(const struct invocation *in, const char *option, unsigned min
 	unsigned *ret);
 /* The same for the user's own mistake. */
 #define usage(in, ...) fail_as((in), EXIT_USAGE, -EINVAL, __VA_ARGS__)
+/* Milliseconds of CLOCK_MONOTONIC. */
+int64_t now_ms(void);
 
 /* "warning: words" on standard error, one line whatever is in it. */
 void warn(const char *fmt, ...) __attribute__((format(printf, 1, 2)));

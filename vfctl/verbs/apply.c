@@ -4,7 +4,6 @@
 #include <poll.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "verbs/apply.h"
@@ -354,14 +353,6 @@ static const struct vfctl_declared_pf *first_absent(const struct vfctl_declared 
 			return pf;
 	}
 	return NULL;
-}
-
-static int64_t now_ms(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return t.tv_sec * 1000 + t.tv_nsec / 1000000;
 }
 
 /* Not every change makes an event: looked at each second in any case. */

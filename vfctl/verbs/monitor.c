@@ -226,14 +226,6 @@ static void write_journal(struct monitor *m, const struct event *e, const char *
 	}
 }
 
-static int64_t now_ms(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return t.tv_sec * 1000 + t.tv_nsec / 1000000;
-}
-
 /*
  * Is there room for a line? A reader that stands still must not keep us from ending: signals are
  * blocked, so a write that waits would not be interrupted.
