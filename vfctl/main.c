@@ -377,8 +377,7 @@ int main(int argc, char **argv)
 	signal(SIGXFSZ, SIG_IGN); /* a limit on files' sizes is told as EFBIG */
 	in.out = out_new(stdout);
 	if (!in.out || vfctl_ctx_new(&in.ctx) < 0) {
-		if (in.out)
-			out_close(in.out);
+		out_close(in.out);
 		fputs("vfctl: out of memory\n", stderr);
 		return EXIT_FAILED;
 	}

@@ -261,8 +261,7 @@ static int write_inventory(struct invocation *in, const struct host_ids *host,
 		return -ENOMEM;
 	in->out = out_new(file);
 	r = in->out ? print_inventory(in, host, inv) : -ENOMEM;
-	if (in->out)
-		out_close(in->out);
+	out_close(in->out);
 	in->out = before;
 	fclose(file);
 	return r ? r : vfctl_file_write(in->ctx, option_of(in, "output"), text, len);
