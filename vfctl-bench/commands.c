@@ -3,8 +3,6 @@
  * vfctl-bench: measure, and say what differs and how sure that is. `vfctl bench VERB` and `vfctl tune
  * search` start it.
  */
-#include <stdlib.h>
-
 #include "verbs.h"
 
 /* Options of several commands. */
@@ -210,7 +208,7 @@ static const struct command cmd_compare = {
 	.operand = OPERAND_FILE,
 	.reads = true,
 	OPTIONS(compare_options),
-	.run = bench_run_compare,
+	.run = bench_run_report,
 };
 
 static const struct command cmd_history = {
@@ -275,7 +273,7 @@ static const struct command cmd_parse = {
 
 static int run_schema(struct invocation *in)
 {
-	char *text;
+	_free_ char *text = NULL;
 	int r;
 
 	if (in->arg_count)
@@ -284,7 +282,6 @@ static int run_schema(struct invocation *in)
 	if (r < 0)
 		return fail(in, r);
 	fputs(text, stdout);
-	free(text);
 	return EXIT_DONE;
 }
 

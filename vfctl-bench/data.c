@@ -16,6 +16,11 @@ struct history {
 	int status; /* of those that could not be read */
 };
 
+static void history_clear(struct history *h)
+{
+	free(h->v);
+}
+
 static int by_date(const void *a, const void *b)
 {
 	const struct vfctl_bench_result *x = a, *y = b;
@@ -61,7 +66,7 @@ static bool is_result(const char *directory)
 /* A result, or a directory of results. */
 static int add_directory(struct invocation *in, struct history *h, const char *directory)
 {
-	char **names;
+	_free_ char **names = NULL;
 	int r;
 
 	if (is_result(directory))
@@ -73,7 +78,6 @@ static int add_directory(struct invocation *in, struct history *h, const char *d
 		r = r < 0 ? r : add_result(in, h, names[i]);
 		free(names[i]);
 	}
-	free(names);
 	return r;
 }
 
@@ -120,7 +124,7 @@ static void print_history(struct out *out, const struct history *h)
 
 int bench_run_history(struct invocation *in)
 {
-	struct history h = {.status = EXIT_DONE};
+	_cleanup_(history_clear) struct history h = {.status = EXIT_DONE};
 	int r = 0;
 
 	/* Nothing was measured here yet: that is an answer. */
@@ -128,10 +132,8 @@ int bench_run_history(struct invocation *in)
 		r = add_directory(in, &h, VFCTL_BENCH_DIR);
 	for (size_t i = 0; i < in->arg_count && r == 0; i++)
 		r = add_directory(in, &h, in->args[i]);
-	if (r < 0) {
-		free(h.v);
+	if (r < 0)
 		return fail(in, r);
-	}
 	if (h.count)
 		qsort(h.v, h.count, sizeof(*h.v), by_date);
 	if (in->json)
@@ -140,7 +142,6 @@ int bench_run_history(struct invocation *in)
 		print_history(in->out, &h);
 	else
 		out_line(in->out, "no results");
-	free(h.v);
 	return h.status;
 }
 
@@ -232,7 +233,7 @@ static void print_figures(struct out *out, const struct vfctl_bench_figure *v, s
 
 int bench_run_parse(struct invocation *in)
 {
-	struct vfctl_bench_figure *figures;
+	_free_ struct vfctl_bench_figure *figures = NULL;
 	char version[32];
 	size_t count;
 	int r = vfctl_bench_parse(in->ctx, in->args[0], in->args[1], option_of(in, "regex"),
@@ -245,6 +246,5 @@ int bench_run_parse(struct invocation *in)
 			*version ? version : NULL, figures, count});
 	else
 		print_figures(in->out, figures, count);
-	free(figures);
 	return EXIT_DONE;
 }

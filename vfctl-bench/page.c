@@ -6,7 +6,6 @@
  */
 #include <errno.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "report_html.h" /* made of report.html */
@@ -38,7 +37,7 @@ static void put_script_json(FILE *to, const char *json)
 
 static int put_report(FILE *to, const struct vfctl_bench_report *r)
 {
-	char *text = NULL;
+	_free_ char *text = NULL;
 	size_t size;
 	FILE *memory = open_memstream(&text, &size);
 	struct out *out = memory ? out_new(memory) : NULL;
@@ -53,7 +52,6 @@ static int put_report(FILE *to, const struct vfctl_bench_report *r)
 		good &= fclose(memory) == 0;
 	if (good)
 		put_script_json(to, text);
-	free(text);
 	return good ? 0 : -ENOMEM;
 }
 
@@ -61,7 +59,7 @@ static int put_page(struct vfctl_ctx *ctx, FILE *to, const struct vfctl_bench_re
 {
 	static const char *const marks[] = {"@NAME@", "@TEXT@", "@REPORT@"};
 	const char *rest = report_html;
-	char *text = NULL;
+	_free_ char *text = NULL;
 	int error = vfctl_bench_markdown(ctx, r, &text);
 
 	for (size_t i = 0; i < ARRAY_SIZE(marks) && error == 0; i++) {
@@ -75,13 +73,12 @@ static int put_page(struct vfctl_ctx *ctx, FILE *to, const struct vfctl_bench_re
 			put_html(to, i ? text : r->name);
 	}
 	fputs(rest, to);
-	free(text);
 	return error;
 }
 
 int bench_make_page(struct vfctl_ctx *ctx, const struct vfctl_bench_report *report, char **ret_text)
 {
-	char *text = NULL;
+	_free_ char *text = NULL;
 	size_t size;
 	FILE *to = open_memstream(&text, &size);
 	int error = to ? put_page(ctx, to, report) : -ENOMEM;
@@ -89,8 +86,6 @@ int bench_make_page(struct vfctl_ctx *ctx, const struct vfctl_bench_report *repo
 	if (to && fclose(to) != 0)
 		error = -ENOMEM;
 	if (error == 0)
-		*ret_text = text;
-	else
-		free(text);
+		*ret_text = steal(text);
 	return error;
 }

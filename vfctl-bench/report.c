@@ -50,7 +50,7 @@ static int put_formats(struct invocation *in, const struct vfctl_bench_report *r
 	*ret_any = false;
 	for (size_t i = 0; i < ARRAY_SIZE(formats) && status == EXIT_DONE; i++) {
 		const char *path = option_of(in, formats[i].option);
-		char *text;
+		_free_ char *text = NULL;
 		int r;
 
 		if (!path)
@@ -60,7 +60,6 @@ static int put_formats(struct invocation *in, const struct vfctl_bench_report *r
 		if (r < 0)
 			return fail(in, r);
 		status = write_named(in, path, text);
-		free(text);
 		if (status == EXIT_DONE && strcmp(path, "-") != 0 && !in->quiet && !in->json)
 			out_line(in->out, "%s is written", path);
 	}
@@ -83,34 +82,17 @@ static int show_bench_report(struct invocation *in, struct vfctl_bench_report *r
 
 int bench_run_report(struct invocation *in)
 {
+	_cleanup_(vfctl_bench_report_freep) struct vfctl_bench_report *report = NULL;
+	bool compared = in->arg_count > 1;
 	struct vfctl_bench_options options;
-	struct vfctl_bench_report *report;
 	int status = read_options(in, &options), r;
 
 	if (status)
 		return status;
-	r = vfctl_bench_report_read(in->ctx, in->args[0], &options, &report);
+	r = compared ? vfctl_bench_compare(in->ctx, in->args[0], in->args[1], &options, &report)
+		     : vfctl_bench_report_read(in->ctx, in->args[0], &options, &report);
 	if (r < 0)
 		return fail(in, r);
 	status = show_bench_report(in, report);
-	vfctl_bench_report_free(report);
-	return status;
-}
-
-int bench_run_compare(struct invocation *in)
-{
-	struct vfctl_bench_options options;
-	struct vfctl_bench_report *report;
-	int status = read_options(in, &options), r;
-
-	if (status)
-		return status;
-	r = vfctl_bench_compare(in->ctx, in->args[0], in->args[1], &options, &report);
-	if (r < 0)
-		return fail(in, r);
-	status = show_bench_report(in, report);
-	if (status == EXIT_DONE && report->worse)
-		status = EXIT_DRIFT;
-	vfctl_bench_report_free(report);
-	return status;
+	return status == EXIT_DONE && compared && report->worse ? EXIT_DRIFT : status;
 }

@@ -34,7 +34,6 @@ static int read_number(struct invocation *in, const char *name, unsigned long ma
 	return EXIT_DONE;
 }
 
-/* Without libvirt only guests cannot be reached, which is said where one is asked for. */
 static int read_options(struct invocation *in, struct vfctl_bench_plan_options *ret)
 {
 	unsigned long seed = 0, trials = 0;
@@ -50,8 +49,8 @@ static int read_options(struct invocation *in, struct vfctl_bench_plan_options *
 static int open_plan(struct invocation *in, const struct vfctl_bench_plan_options *options,
 	struct vfctl_bench **ret)
 {
+	_free_ char *text = NULL;
 	size_t len = 0;
-	char *text;
 	int r = check_commands_of(in, in->args[0]);
 
 	/* One that is not there is a mistake, as everywhere. */
@@ -61,7 +60,6 @@ static int open_plan(struct invocation *in, const struct vfctl_bench_plan_option
 	if (r)
 		return r;
 	r = vfctl_bench_open(in->ctx, in->args[0], text, len, options, ret);
-	free(text);
 	return r < 0 ? fail(in, r) : EXIT_DONE;
 }
 
@@ -227,7 +225,7 @@ static int print_result(struct invocation *in, const char *directory)
 {
 	static const struct vfctl_bench_options plain = {.alpha = __builtin_nan(""),
 		.noise = __builtin_nan("")};
-	struct vfctl_bench_report *report;
+	_cleanup_(vfctl_bench_report_freep) struct vfctl_bench_report *report = NULL;
 	int r = vfctl_bench_report_read(in->ctx, directory, &plain, &report);
 
 	if (r < 0)
@@ -240,7 +238,6 @@ static int print_result(struct invocation *in, const char *directory)
 		out_fold(in->out, 2, "The figures are in %s; with pictures: vfctl bench report %s "
 			"--html FILE", directory, directory);
 	}
-	vfctl_bench_report_free(report);
 	return EXIT_DONE;
 }
 
@@ -284,13 +281,6 @@ static int look_and_measure(struct invocation *in, const struct bench_work *work
 	return measure_bench_run(in, work, bench, directory ? directory : buf);
 }
 
-/* Guests are reached through libvirt: it is opened only when a plan names one by its agent. */
-static void open_libvirt(struct invocation *in, struct vfctl_bench_plan_options *options)
-{
-	if (main_open_hypervisor(in->ctx, option_of(in, "connect"), &options->hypervisor) < 0)
-		options->hypervisor = NULL;
-}
-
 /* The plan that is gone on with is in the directory. */
 static int check_result(struct invocation *in, const char *dir)
 {
@@ -330,20 +320,20 @@ int bench_work(struct invocation *in, const struct bench_work *work)
 {
 	struct vfctl_bench_plan_options options = {.search = work->search,
 		.max_seconds = work->max_seconds};
-	struct vfctl_bench *bench = NULL;
+	_cleanup_(vfctl_hypervisor_closep) struct vfctl_hypervisor *hv = NULL;
+	_cleanup_(vfctl_bench_closep) struct vfctl_bench *bench = NULL;
 	int status = read_options(in, &options);
 
 	if (status)
 		return status;
 	progress_start();
-	open_libvirt(in, &options);
+	/* Without libvirt only guests cannot be reached, which is said where one is asked for. */
+	main_open_hypervisor(in->ctx, option_of(in, "connect"), &hv);
+	options.hypervisor = hv;
 	status = open_bench(in, work, &options, &bench);
 	if (!status)
 		status = look_and_measure(in, work, bench);
 	progress_stop();
-	vfctl_bench_close(bench);
-	if (options.hypervisor)
-		options.hypervisor->close(options.hypervisor);
 	return status;
 }
 
@@ -417,7 +407,7 @@ static void draft_short_test(struct invocation *in, struct plan_draft *d, const 
 
 static int run_short(struct invocation *in, const char *kind, const struct short_test *tests, size_t count)
 {
-	struct plan_draft *d = NULL;
+	_cleanup_(plan_draft_freep) struct plan_draft *d = NULL;
 	int status, r = plan_draft_new(in->ctx, &d);
 
 	if (r < 0)
@@ -425,10 +415,7 @@ static int run_short(struct invocation *in, const char *kind, const struct short
 	status = draft_ends(in, d, kind);
 	for (size_t i = 0; i < count; i++)
 		draft_short_test(in, d, &tests[i]);
-	if (!status)
-		status = bench_work(in, &(struct bench_work){.draft = d});
-	plan_draft_free(d);
-	return status;
+	return status ? status : bench_work(in, &(struct bench_work){.draft = d});
 }
 
 int bench_run_latency(struct invocation *in)

@@ -129,12 +129,11 @@ static int draft_worth_trying(struct invocation *in, struct plan_draft *d)
 	if (r < 0)
 		return fail(in, r);
 	for (size_t i = 0; i < count && !status; i++) {
-		char *text = vfctl_coalesce_format(&settings[i]);
+		_free_ char *text = vfctl_coalesce_format(&settings[i]);
 
 		if (!text)
 			return fail(in, -ENOMEM);
 		status = draft_configuration(in, d, "try", text);
-		free(text);
 	}
 	return status;
 }
@@ -384,53 +383,51 @@ static unsigned put_profile(FILE *to, const char *name, const struct vfctl_searc
 static int make_profile(struct invocation *in, const struct vfctl_search *s, char **ret)
 {
 	const char *name = option_of(in, "keep"), *path = option_of(in, "profile-file");
+	_free_ char *text = NULL;
 	unsigned count;
 	size_t size;
 	FILE *to;
 
-	*ret = NULL;
 	if (!name)
 		return EXIT_DONE;
 	if (s->verdict != VFCTL_SEARCH_BETTER) {
 		warn("nothing is kept as %s: no setting is shown to be better than now", name);
 		return EXIT_DONE;
 	}
-	to = open_memstream(ret, &size);
+	to = open_memstream(&text, &size);
 	if (!to)
 		return fail(in, -ENOMEM);
 	count = put_profile(to, name, s, in->ctx);
 	if (fclose(to) == EOF)
 		return fail(in, -ENOMEM);
 	if (!count) {
-		free(*ret);
-		*ret = NULL;
 		warn("nothing is kept as %s: a profile has interrupt moderation, and %s sets none", name,
 			s->candidates[s->best].name);
 		return EXIT_DONE;
 	}
+	*ret = steal(text);
 	return path ? write_named(in, path, *ret) : EXIT_DONE;
 }
 
 static int print_result(struct invocation *in, const char *directory)
 {
-	struct vfctl_search *s;
-	char *kept = NULL;
+	_cleanup_(vfctl_search_freep) struct vfctl_search *s = NULL;
+	_free_ char *kept = NULL;
 	int status, r = vfctl_search_read(in->ctx, directory, &s);
 
 	if (r < 0)
 		return fail(in, r);
 	if (s->fails)
-		status = fail_as(in, EXIT_FAILED, -EIO, "%s What was measured is in %s",
+		return fail_as(in, EXIT_FAILED, -EIO, "%s What was measured is in %s",
 			s->sentences[0], directory);
-	else
-		status = make_profile(in, s, &kept);
-	if (!status && in->json)
+	status = make_profile(in, s, &kept);
+	if (status)
+		return status;
+	if (in->json)
 		answer_put(in->out, NULL, search_table, &(struct search_view){s, kept});
-	else if (!status)
+	else
 		print_text(in->out, s, kept);
-	free(kept);
-	vfctl_search_free(s);
-	return status;
+	return EXIT_DONE;
 }
 
 /* ---- the command ---- */
@@ -460,7 +457,7 @@ int tune_run_search(struct invocation *in)
 	static const char *const of_result[] = {"seed", "trials", "output", "max-time", NULL};
 	struct bench_work work = {.resume = option_of(in, "resume"), .search = true, .dry = print_dry,
 		.result = print_result};
-	struct plan_draft *draft = NULL;
+	_cleanup_(plan_draft_freep) struct plan_draft *draft = NULL;
 	int r, status = check_keep(in);
 
 	if (!status && work.resume && in->arg_count > 0)
@@ -480,8 +477,5 @@ int tune_run_search(struct invocation *in)
 		status = r < 0 ? fail(in, r) : draft_search(in, draft);
 		work.draft = draft;
 	}
-	if (!status)
-		status = bench_work(in, &work);
-	plan_draft_free(draft);
-	return status;
+	return status ? status : bench_work(in, &work);
 }

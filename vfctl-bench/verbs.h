@@ -32,8 +32,7 @@ extern const struct answer bench_run_answer[];
 void bench_print_checks(struct invocation *in, const struct vfctl_bench *bench);
 void bench_print_effects(struct invocation *in, const struct vfctl_bench *bench);
 /* report.c */
-int bench_run_report(struct invocation *in);
-int bench_run_compare(struct invocation *in);
+int bench_run_report(struct invocation *in); /* and of two results: compare */
 extern const struct answer bench_report_answer[];
 /* data.c */
 int bench_run_history(struct invocation *in);

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "answer.h"
 #include "out.h"
@@ -134,6 +135,8 @@ int option_seconds(const struct invocation *in, const char *option, unsigned min
 	unsigned *ret);
 /* The same for the user's own mistake. */
 #define usage(in, ...) fail_as((in), EXIT_USAGE, -EINVAL, __VA_ARGS__)
+/* Milliseconds of CLOCK_MONOTONIC. */
+int64_t now_ms(void);
 
 /* "warning: words" on standard error, one line whatever is in it. */
 void warn(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
@@ -142,7 +145,7 @@ void say_clean(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 /* So often another may be given what was planned, before that is told as a failure. */
 #define TRIES_MAX 20
 /* Print the steps (dry run), or carry them out. Frees the change. */
-int run_change(struct invocation *in, struct vfctl_change *change, const char *done);
+int run_change(struct invocation *in, struct vfctl_change *planned, const char *done);
 /* What it answers as JSON; the rows are for commands that have other answers too. */
 extern const struct member answer_change_dry[], answer_change_done[];
 /* clang-format off */

@@ -4,6 +4,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 const struct option_row global_options[] = {
 	{"host", 0, "FILE|DIR", "read a captured host instead of this one", NULL},
@@ -230,4 +231,12 @@ int option_seconds(const struct invocation *in, const char *option, unsigned min
 		}
 	return usage(in, "--%s must be %u to %u seconds, such as 90, 90s, 30m or 1h, not '%s'", option,
 		min, max, text);
+}
+
+int64_t now_ms(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return t.tv_sec * 1000 + t.tv_nsec / 1000000;
 }

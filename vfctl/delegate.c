@@ -84,8 +84,7 @@ int start_delegate(struct invocation *in, char **argv)
 {
 	size_t command = next_word(argv, 0), argument, count = 0, kept = 1;
 	const struct delegate *d;
-	char **args;
-	int status;
+	_free_ char **args = NULL;
 
 	if (!command)
 		return -1;
@@ -106,7 +105,5 @@ int start_delegate(struct invocation *in, char **argv)
 		else if (i != command && !(d->as && i == argument))
 			args[kept++] = argv[i];
 	}
-	status = start_program(in, args);
-	free(args);
-	return status;
+	return start_program(in, args);
 }

@@ -55,6 +55,7 @@ static int check_twin(struct invocation *in, const char *path, const struct vfct
 static int add_file(struct invocation *in, const char *path, const char *dir, const char *name,
 	struct guest_list *list)
 {
+	_cleanup_(vfctl_guest_freep) struct vfctl_guest *guest = NULL;
 	struct vfctl_guest **more = realloc(list->v,
 		(list->count + 1) * sizeof(*more));
 	int r;
@@ -62,14 +63,11 @@ static int add_file(struct invocation *in, const char *path, const char *dir, co
 	if (!more)
 		return fail(in, -ENOMEM);
 	list->v = more;
-	r = name ? read_guest_in(in, dir, name, &list->v[list->count])
-		 : read_guest(in, path, &list->v[list->count]);
-	for (size_t i = 0; i < list->count && r == 0; i++) {
-		r = check_twin(in, path, list->v[i], list->v[list->count]);
-		if (r)
-			vfctl_guest_free(list->v[list->count]);
-	}
-	list->count += r == 0;
+	r = name ? read_guest_in(in, dir, name, &guest) : read_guest(in, path, &guest);
+	for (size_t i = 0; i < list->count && r == 0; i++)
+		r = check_twin(in, path, list->v[i], guest);
+	if (r == 0)
+		list->v[list->count++] = steal(guest);
 	return r;
 }
 
@@ -89,7 +87,7 @@ static int is_yaml(const struct dirent *entry)
 /* In the order of their names, so that the same folder gives the same plan. */
 int guest_list_read(struct invocation *in, const char *dir, struct guest_list *list)
 {
-	struct dirent **entries;
+	_free_ struct dirent **entries = NULL;
 	int n = scandir(dir, &entries, is_yaml, alphasort), r = 0;
 	char path[4096];
 
@@ -101,13 +99,13 @@ int guest_list_read(struct invocation *in, const char *dir, struct guest_list *l
 		r = usage(in, "%s holds %d guests; %d at most are planned at once", dir, n,
 			GUESTS_MAX);
 	for (int i = 0; i < n; i++) {
+		_free_ struct dirent *entry = entries[i];
+
 		if (r == 0 && (size_t)snprintf(path, sizeof(path), "%s/%s", dir,
-				entries[i]->d_name) >= sizeof(path))
+				entry->d_name) >= sizeof(path))
 			r = usage(in, "%s: the path is too long", dir);
 		if (r == 0)
-			r = add_file(in, path, dir, entries[i]->d_name, list);
-		free(entries[i]);
+			r = add_file(in, path, dir, entry->d_name, list);
 	}
-	free(entries);
 	return r;
 }

@@ -11,13 +11,10 @@ int host_ids_open(struct invocation *in, bool write, struct host_ids *ret)
 {
 	int r = vfctl_host_ids_open(in->ctx, option_of(in, "host-yaml"), write, &ret->spec,
 		&ret->ids);
-	int status = r < 0 ? fail(in, r) : EXIT_DONE;
 
-	if (!status && write && ret->spec)
-		status = check_after_change(in, ret->spec);
-	if (status && r == 0)
-		host_ids_close(ret);
-	return status;
+	if (r < 0)
+		return fail(in, r);
+	return write && ret->spec ? check_after_change(in, ret->spec) : EXIT_DONE;
 }
 
 int host_ids_try(struct invocation *in, struct host_ids *ret)
@@ -51,10 +48,12 @@ int host_ids_open_guest(struct invocation *in, struct host_ids *ret, struct vfct
 	if (status)
 		return status;
 	r = main_open_hypervisor(in->ctx, option_of(in, "connect"), ret_hv);
-	if (r == 0)
-		return 0;
-	host_ids_close(ret);
-	return fail(in, r);
+	return r < 0 ? fail(in, r) : EXIT_DONE;
+}
+
+int connect_system(struct vfctl_ctx *ctx, struct vfctl_hypervisor **ret)
+{
+	return main_open_hypervisor(ctx, NULL, ret);
 }
 
 int check_commands_of(struct invocation *in, const char *path)
@@ -79,12 +78,11 @@ int check_after_change(struct invocation *in, const struct vfctl_host_spec *spec
 
 int run_after_change(struct invocation *in, const struct vfctl_host_spec *spec)
 {
-	char *said = NULL;
+	_free_ char *said = NULL;
 	int r = vfctl_host_spec_after_change(in->ctx, spec, &said);
 
 	if (r < 0)
 		warn("%s; the change itself is made", vfctl_ctx_error(in->ctx));
-	free(said);
 	return r < 0 ? EXIT_PARTLY : EXIT_DONE;
 }
 

@@ -13,7 +13,10 @@ struct host_ids {
 	char *words;
 };
 
-/* 0, or the exit status, the reason printed. */
+/*
+ * 0, or the exit status, the reason printed. @ret is zeroed before; host_ids_close() clears it, also
+ * after a failure.
+ */
 int host_ids_open(struct invocation *in, bool write, struct host_ids *ret);
 /*
  * The same to look at the host, which is worth it without host.yaml as well: that the host's own
@@ -23,6 +26,8 @@ int host_ids_try(struct invocation *in, struct host_ids *ret);
 void host_ids_close(struct host_ids *h);
 /* The first, to be written unless this is a dry run, and libvirt (--connect). */
 int host_ids_open_guest(struct invocation *in, struct host_ids *ret, struct vfctl_hypervisor **ret_hv);
+/* The system's libvirt, as vfctl_recover() asks for it. */
+int connect_system(struct vfctl_ctx *ctx, struct vfctl_hypervisor **ret);
 
 /* What that file says is run: as root it must be nobody else's to write (docs/security.md). */
 int check_commands_of(struct invocation *in, const char *path);

@@ -46,16 +46,23 @@ static void forget_warnings(void)
 /* ---- messages ---- */
 
 /* One line, whatever the names in it hold. */
-static void print_failure(const struct invocation *in, const char *text)
+static void print_message(const char *before, const char *text)
 {
-	fflush(stdout);
 	progress_hide();
-	fputs("vfctl: ", stderr);
-	if (in->command)
-		fprintf(stderr, "%s: ", command_typed(in->command));
+	fputs(before, stderr);
 	put_clean(stderr, text);
 	putc('\n', stderr);
 	progress_go_on();
+}
+
+static void print_failure(const struct invocation *in, const char *text)
+{
+	char before[64];
+
+	snprintf(before, sizeof(before), "vfctl: %s%s", in->command ? command_typed(in->command) : "",
+		in->command ? ": " : "");
+	fflush(stdout);
+	print_message(before, text);
 }
 
 /* And the same as JSON for who reads that. */
@@ -110,11 +117,7 @@ void warn(const char *fmt, ...)
 	vsnprintf(text, sizeof(text), fmt, args);
 	va_end(args);
 	keep_warning(text);
-	progress_hide();
-	fputs("warning: ", stderr);
-	put_clean(stderr, text);
-	putc('\n', stderr);
-	progress_go_on();
+	print_message("warning: ", text);
 }
 
 void say_clean(const char *fmt, ...)
@@ -125,10 +128,7 @@ void say_clean(const char *fmt, ...)
 	va_start(args, fmt);
 	vsnprintf(text, sizeof(text), fmt, args);
 	va_end(args);
-	progress_hide();
-	put_clean(stderr, text);
-	putc('\n', stderr);
-	progress_go_on();
+	print_message("", text);
 }
 
 static void print_log(void *data, enum vfctl_log_level level, const char *text)
@@ -142,11 +142,7 @@ static void print_log(void *data, enum vfctl_log_level level, const char *text)
 		return;
 	if (level == VFCTL_LOG_WARNING)
 		keep_warning(text);
-	progress_hide();
-	fputs(level == VFCTL_LOG_WARNING ? "warning: " : "", stderr);
-	put_clean(stderr, text);
-	putc('\n', stderr);
-	progress_go_on();
+	print_message(level == VFCTL_LOG_WARNING ? "warning: " : "", text);
 }
 
 static void on_signal(int number)
@@ -242,41 +238,37 @@ static void print_done(struct invocation *in, const struct vfctl_change *change)
 	vfctl_ctx_set_log(in->ctx, print_log, in);
 }
 
-int run_change(struct invocation *in, struct vfctl_change *change, const char *done)
+int run_change(struct invocation *in, struct vfctl_change *planned, const char *done)
 {
-	const char *pending = vfctl_change_pending(change);
-	int r = 0, status = EXIT_DONE;
+	_cleanup_(vfctl_change_freep) struct vfctl_change *change = planned;
+	const char *pending = vfctl_change_pending(change), *result;
+	size_t count = vfctl_change_count(change);
+	int r;
 
 	if (in->dry_run) {
 		print_steps(in, change);
 		if (pending && !in->json)
 			out_line(in->out, "then: %s", pending);
-	} else {
-		size_t count = vfctl_change_count(change);
-
-		catch_signals(in->ctx);
-		r = vfctl_change_run(in->ctx, change);
-		in->made |= r == 0 && count;
-		if (r == 0 && in->json) {
-			print_done(in, change);
-		} else if (r == 0 && !in->quiet && !count) {
-			print_nothing(in, change);
-		} else if (r == 0 && !in->quiet && !pending) {
-			const char *result = vfctl_change_result(change);
-
-			out_line(in->out, "%s", result ? result : done);
-		}
-		/* The host is not yet as asked, and no script may take it for that. */
-		if (r == 0 && pending) {
-			warn("%s", pending);
-			status = EXIT_DRIFT;
-		}
+		return EXIT_DONE;
 	}
-	vfctl_change_free(change);
+	catch_signals(in->ctx);
+	r = vfctl_change_run(in->ctx, change);
 	in->again = r == -EAGAIN && ++in->tries < TRIES_MAX;
-	if (in->again)
-		return EXIT_FAILED;
-	return r < 0 ? fail(in, r) : status;
+	if (r < 0)
+		return in->again ? EXIT_FAILED : fail(in, r);
+	in->made |= count > 0;
+	result = vfctl_change_result(change);
+	if (in->json)
+		print_done(in, change);
+	else if (!in->quiet && !count)
+		print_nothing(in, change);
+	else if (!in->quiet && !pending)
+		out_line(in->out, "%s", result ? result : done);
+	if (!pending)
+		return EXIT_DONE;
+	/* The host is not yet as asked, and no script may take it for that. */
+	warn("%s", pending);
+	return EXIT_DRIFT;
 }
 
 static int set_timeout(struct invocation *in)
@@ -385,8 +377,7 @@ int main(int argc, char **argv)
 	signal(SIGXFSZ, SIG_IGN); /* a limit on files' sizes is told as EFBIG */
 	in.out = out_new(stdout);
 	if (!in.out || vfctl_ctx_new(&in.ctx) < 0) {
-		if (in.out)
-			out_close(in.out);
+		out_close(in.out);
 		fputs("vfctl: out of memory\n", stderr);
 		return EXIT_FAILED;
 	}

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/cleanup.h"
+
 #define COLUMNS_MAX 40 /* of a table */
 #define GAP 2 /* blanks between columns */
 
@@ -104,7 +106,7 @@ bool is_clean(const char *text)
 
 void out_line(struct out *out, const char *fmt, ...)
 {
-	char *text = NULL;
+	_free_ char *text = NULL;
 	va_list args;
 
 	va_start(args, fmt);
@@ -115,7 +117,6 @@ void out_line(struct out *out, const char *fmt, ...)
 	if (text)
 		put_clean(out->file, text);
 	putc('\n', out->file);
-	free(text);
 }
 
 /* Columns that put_clean() fills. */
@@ -159,7 +160,8 @@ static size_t fold_at(const char *text, size_t label, size_t room)
 
 void out_fold(struct out *out, unsigned indent, const char *fmt, ...)
 {
-	char *text = NULL, *rest;
+	_free_ char *text = NULL;
+	char *rest;
 	size_t at = 0;
 	va_list args;
 
@@ -177,7 +179,6 @@ void out_fold(struct out *out, unsigned indent, const char *fmt, ...)
 		if (!rest[at])
 			break;
 	}
-	free(text);
 }
 
 static void add_cell(struct out *out, char *text)
@@ -245,7 +246,7 @@ static void print_cell(struct out *out, const char *text)
 
 void out_cell(struct out *out, const char *fmt, ...)
 {
-	char *text = NULL;
+	_free_ char *text = NULL;
 	va_list args;
 
 	va_start(args, fmt);
@@ -256,14 +257,12 @@ void out_cell(struct out *out, const char *fmt, ...)
 		free(text);
 		text = strdup("-");
 	}
-	if (!text) {
+	if (!text)
 		out->failed = true;
-	} else if (out->widths) {
+	else if (out->widths)
 		print_cell(out, text);
-		free(text);
-	} else {
-		add_cell(out, text);
-	}
+	else
+		add_cell(out, steal(text));
 }
 
 /* ---- tables that fit ---- */

@@ -15,7 +15,7 @@ struct out;
 struct out *out_new(FILE *file);
 /* Have @start called once, before the first byte is written. */
 void out_set_start(struct out *out, void (*start)(void));
-/* Flushes; false when the output could not be written (a full disk, a closed pipe). */
+/* Flushes and frees, NULL too; false when the output could not be written (a full disk, a closed pipe). */
 bool out_close(struct out *out);
 
 /* Text for a terminal: what is no character, or a control character, becomes '?'. */

@@ -142,7 +142,7 @@ static void print_named(struct invocation *in, const struct vfctl_snapshot *snap
 static void print_changed_vfs(struct invocation *in, const struct vfctl_snapshot *snapshot,
 	const struct vfctl_change *change)
 {
-	struct vfctl_bdf *list = NULL;
+	_free_ struct vfctl_bdf *list = NULL;
 	struct vfctl_operation op;
 	size_t count = 0;
 
@@ -151,7 +151,6 @@ static void print_changed_vfs(struct invocation *in, const struct vfctl_snapshot
 			print_named(in, snapshot, vf_of(op.target), &list, &count);
 	for (size_t i = 0; i < in->result_vf_count; i++)
 		print_named(in, snapshot, in->result_vfs[i].vf, &list, &count);
-	free(list);
 }
 
 static void print_vfs_of(struct invocation *in, const struct vfctl_snapshot *snapshot, const char *name)

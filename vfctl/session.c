@@ -55,20 +55,20 @@ int write_named(struct invocation *in, const char *path, const char *text)
 
 int read_guest(struct invocation *in, const char *path, struct vfctl_guest **ret)
 {
-	char *text = NULL;
+	_free_ char *text = NULL;
 	size_t len = 0;
 	int r = read_named(in, path, VFCTL_GUEST_FILE_MAX, &text, &len);
 
 	if (r)
 		return r;
 	r = vfctl_guest_parse(in->ctx, path, text, len, ret);
-	free(text);
 	return r < 0 ? fail(in, r) : 0;
 }
 
 int read_guest_in(struct invocation *in, const char *dir, const char *name, struct vfctl_guest **ret)
 {
-	char path[4096], *text = NULL;
+	_free_ char *text = NULL;
+	char path[4096];
 	size_t len = 0;
 	int r = vfctl_tree_read(in->ctx, dir, name, VFCTL_GUEST_FILE_MAX, &text, &len);
 
@@ -76,7 +76,6 @@ int read_guest_in(struct invocation *in, const char *dir, const char *name, stru
 		return fail_named(in, r);
 	snprintf(path, sizeof(path), "%s/%s", dir, name);
 	r = vfctl_guest_parse(in->ctx, path, text, len, ret);
-	free(text);
 	return r < 0 ? fail(in, r) : 0;
 }
 
@@ -106,8 +105,7 @@ void close_session(struct session *s)
 {
 	vfctl_guest_free(s->guest);
 	host_ids_close(&s->host);
-	if (s->hv)
-		s->hv->close(s->hv);
+	vfctl_hypervisor_close(s->hv);
 	free(s->template_text);
 	free(s->template_name);
 }
@@ -145,7 +143,7 @@ static int read_reserve(struct invocation *in, struct session *s)
 
 static int read_host(struct invocation *in, struct session *s, struct vfctl_host_model **ret)
 {
-	struct vfctl_snapshot *snapshot = NULL;
+	_cleanup_(vfctl_snapshot_freep) struct vfctl_snapshot *snapshot = NULL;
 	int r = vfctl_host_spec_read(in->ctx, option_of(in, "host-yaml"), &s->host.spec);
 
 	s->options.spec = s->host.spec;
@@ -155,7 +153,6 @@ static int read_host(struct invocation *in, struct session *s, struct vfctl_host
 		warn("what is leased is not known: %s", snapshot->leases_error);
 	if (r == 0)
 		r = vfctl_model_read(in->ctx, snapshot, &s->options, ret);
-	vfctl_snapshot_free(snapshot);
 	return r < 0 ? fail(in, r) : 0;
 }
 
@@ -164,7 +161,6 @@ int read_model(struct invocation *in, struct session *s, struct vfctl_host_model
 	const char *file = option_of(in, "model");
 	int r;
 
-	*s = (struct session){0};
 	if (file && option_of(in, "reserve"))
 		return usage(in, "--reserve is for a host; a model has reserved_cpus of its own");
 	if (file) {
@@ -179,10 +175,8 @@ int read_model(struct invocation *in, struct session *s, struct vfctl_host_model
 
 int open_host(struct invocation *in, struct session *s, bool needs_libvirt)
 {
-	int r;
+	int r = read_reserve(in, s);
 
-	*s = (struct session){0};
-	r = read_reserve(in, s);
 	if (r == 0)
 		r = host_ids_open(in, in->command->changes && !in->dry_run, &s->host);
 	s->options.ids = s->host.ids;
@@ -192,20 +186,11 @@ int open_host(struct invocation *in, struct session *s, bool needs_libvirt)
 
 int open_session(struct invocation *in, struct session *s, bool needs_libvirt)
 {
-	struct vfctl_guest *guest = NULL;
-	char *text = NULL, *name = NULL;
-	int r = read_guest(in, in->args[0], &guest);
+	int r = read_guest(in, in->args[0], &s->guest);
 
 	if (r == 0)
-		r = read_template(in, guest, &text, &name);
-	if (r == 0)
-		r = open_host(in, s, needs_libvirt);
-	else
-		*s = (struct session){0};
-	s->guest = guest;
-	s->template_text = text;
-	s->template_name = name;
-	return r;
+		r = read_template(in, s->guest, &s->template_text, &s->template_name);
+	return r ? r : open_host(in, s, needs_libvirt);
 }
 
 void warn_hook(struct invocation *in)

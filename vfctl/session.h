@@ -27,7 +27,10 @@ int read_guest_in(struct invocation *in, const char *dir, const char *name, stru
 /* The template of --template, else the one the guest names, else none. */
 int read_template(struct invocation *in, const struct vfctl_guest *guest, char **ret,
 	char **ret_name);
-/* The host of --model, or this one with all that is known of it. */
+/*
+ * The host of --model, or this one with all that is known of it. @s is zeroed before, here and below;
+ * close_session() clears it, also after a failure.
+ */
 int read_model(struct invocation *in, struct session *s, struct vfctl_host_model **ret);
 /* host.yaml, --reserve, libvirt (with @needs_libvirt it must answer). */
 int open_host(struct invocation *in, struct session *s, bool needs_libvirt);

@@ -146,7 +146,7 @@ static void add_snapshot(struct things *all, const struct vfctl_snapshot *s)
 
 static int add_domains(struct invocation *in, struct things *all)
 {
-	struct vfctl_domain_state *v = NULL;
+	_free_ struct vfctl_domain_state *v = NULL;
 	size_t count = 0;
 	int r = vfctl_domain_states_read(in->ctx, &v, &count);
 
@@ -156,7 +156,6 @@ static int add_domains(struct invocation *in, struct things *all)
 		put_thing(all, t, "state", !v[i].running ? "off" : v[i].defined ? "running"
 			: "running, not defined");
 	}
-	free(v);
 	return r;
 }
 
@@ -176,7 +175,7 @@ static void add_drift(struct things *all, const struct vfctl_declared_pf *pf)
 static void add_findings(struct invocation *in, struct things *all,
 	const struct vfctl_snapshot *snapshot, const struct vfctl_host_spec *spec)
 {
-	struct vfctl_findings *found = NULL;
+	_cleanup_(vfctl_findings_freep) struct vfctl_findings *found = NULL;
 	char key[512];
 
 	if (vfctl_findings_read(in->ctx, snapshot, spec, &found) < 0) {
@@ -194,14 +193,13 @@ static void add_findings(struct invocation *in, struct things *all,
 		put_thing(all, t, "words", f->words);
 		put_thing(all, t, "remedy", f->remedy);
 	}
-	vfctl_findings_free(found);
 }
 
 /* Changes of guests wait for libvirt here: it is not called. */
 static void add_changes(struct invocation *in, struct things *all)
 {
 	static const struct vfctl_recover_options look = {.dry_run = true};
-	struct vfctl_recovery *open = NULL;
+	_cleanup_(vfctl_recovery_freep) struct vfctl_recovery *open = NULL;
 	char number[24];
 	int r = vfctl_recover(in->ctx, &look, &open);
 
@@ -218,49 +216,41 @@ static void add_changes(struct invocation *in, struct things *all)
 		snprintf(number, sizeof(number), "%lld", (long long)c->pid);
 		put_thing(all, t, "pid", number);
 	}
-	vfctl_recovery_free(open);
 }
 
 static int add_declared(struct invocation *in, struct things *all, struct vfctl_snapshot *s,
 	struct vfctl_host_spec **ret_spec)
 {
-	struct vfctl_declared *declared = NULL;
-	struct vfctl_ids *ids = NULL;
+	_cleanup_(vfctl_ids_closep) struct vfctl_ids *ids = NULL;
+	_cleanup_(vfctl_declared_freep) struct vfctl_declared *declared = NULL;
 	int r = vfctl_host_ids_open(in->ctx, option_of(in, "host-yaml"), false, ret_spec, &ids);
 
 	if (r == 0)
 		r = vfctl_declared_read(in->ctx, s, *ret_spec, ids, &declared);
 	for (size_t i = 0; r == 0 && i < declared->count; i++)
 		add_drift(all, &declared->pfs[i]);
-	vfctl_declared_free(declared);
-	vfctl_ids_close(ids);
 	return r;
 }
 
 int things_read(struct invocation *in, struct things *ret)
 {
-	struct vfctl_snapshot *snapshot = NULL;
-	struct vfctl_host_spec *spec = NULL;
-	struct things all = {0};
+	_cleanup_(vfctl_snapshot_freep) struct vfctl_snapshot *snapshot = NULL;
+	_cleanup_(vfctl_host_spec_freep) struct vfctl_host_spec *spec = NULL;
+	_cleanup_(things_free) struct things all = {0};
 	int r = vfctl_snapshot_read(in->ctx, NULL, &snapshot);
 
-	if (r == 0) {
-		add_snapshot(&all, snapshot);
-		r = add_domains(in, &all);
-	}
-	if (r == 0 && add_declared(in, &all, snapshot, &spec) < 0)
-		add_unread(&all, "host.yaml", vfctl_ctx_error(in->ctx));
-	if (r == 0) {
-		add_findings(in, &all, snapshot, spec);
-		add_changes(in, &all);
-	}
-	vfctl_host_spec_free(spec);
-	vfctl_snapshot_free(snapshot);
-	if (r == 0 && all.failed)
-		r = -ENOMEM;
 	if (r < 0)
-		things_free(&all);
-	else
-		*ret = all;
-	return r;
+		return r;
+	add_snapshot(&all, snapshot);
+	r = add_domains(in, &all);
+	if (r < 0)
+		return r;
+	if (add_declared(in, &all, snapshot, &spec) < 0)
+		add_unread(&all, "host.yaml", vfctl_ctx_error(in->ctx));
+	add_findings(in, &all, snapshot, spec);
+	add_changes(in, &all);
+	if (all.failed)
+		return -ENOMEM;
+	*ret = steal(all);
+	return 0;
 }

@@ -10,7 +10,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "main.h"
 #include "progress.h"
 
 struct worker {
@@ -23,6 +22,23 @@ void outcome_clear(struct outcome *outcome)
 	free(outcome->pending);
 	free(outcome->words);
 	*outcome = (struct outcome){0};
+}
+
+void outcomes_clear(struct outcomes *outcomes)
+{
+	for (size_t i = 0; outcomes->v && i < outcomes->count; i++)
+		outcome_clear(&outcomes->v[i]);
+	free(outcomes->v);
+}
+
+void outcome_fill(struct invocation *in, int error, const struct vfctl_change *change, struct outcome *ret)
+{
+	const char *pending = error < 0 ? NULL : vfctl_change_pending(change);
+
+	ret->error = error;
+	ret->moved = error == 0 && vfctl_change_moves_ids(change);
+	ret->pending = pending ? strdup(pending) : NULL;
+	ret->words = error < 0 ? strdup(vfctl_ctx_error(in->ctx)) : NULL;
 }
 
 /* ---- the outcome on its way: two numbers, two texts with their NULs ---- */
@@ -40,13 +56,10 @@ static void send(int fd, const struct outcome *o)
 
 static char *take_text(FILE *file)
 {
-	char *text = NULL;
+	_free_ char *text = NULL;
 	size_t room = 0;
 
-	if (getdelim(&text, &room, '\0', file) > 0 && text[0])
-		return text;
-	free(text);
-	return NULL;
+	return getdelim(&text, &room, '\0', file) > 0 && text[0] ? steal(text) : NULL;
 }
 
 static void receive_worker(int fd, struct outcome *ret)
@@ -164,7 +177,7 @@ int workers_run(struct invocation *in, size_t count, size_t at_once,
 	void (*one)(struct invocation *in, void *data, size_t index, struct outcome *ret),
 	void *data, struct outcome *ret_outcomes)
 {
-	struct worker *workers = calloc(count + 1, sizeof(*workers));
+	_free_ struct worker *workers = calloc(count + 1, sizeof(*workers));
 	size_t running = 0;
 	bool cancelled = false;
 
@@ -193,6 +206,5 @@ int workers_run(struct invocation *in, size_t count, size_t at_once,
 	}
 	for (; running; running--)
 		await_one(workers, count, ret_outcomes);
-	free(workers);
 	return 0;
 }

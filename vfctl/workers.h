@@ -8,11 +8,20 @@
 struct outcome {
 	int error;     /* 0 done, else a negative errno */
 	bool moved;    /* GUIDs, MACs or P_Keys changed hands */
+	bool changed;  /* of a VF-LAG: it was not as declared before */
 	char *pending; /* what is left for the operator, or NULL */
 	char *words;   /* of the error, or NULL */
 };
 
+struct outcomes {
+	struct outcome *v;
+	size_t count;
+};
+
 void outcome_clear(struct outcome *outcome);
+void outcomes_clear(struct outcomes *outcomes);
+/* Of a change that ended with @error, whose words are in the context. */
+void outcome_fill(struct invocation *in, int error, const struct vfctl_change *change, struct outcome *ret);
 
 /*
  * Call @one for each of 0..@count-1, each in a process of its own, at most @at_once of them at

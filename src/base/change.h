@@ -35,6 +35,4 @@ int change_planned(struct vfctl_ctx *ctx, struct vfctl_change *change, int r);
  */
 void change_drop_done(struct vfctl_ctx *ctx, struct vfctl_change *change);
 
-DEFINE_FREEP(struct vfctl_change, vfctl_change_free)
-
 #endif

@@ -10,30 +10,10 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "core/cleanup.h"
+
 #define ARRAY_SIZE(a) (sizeof(a) / sizeof((a)[0]))
-#define _cleanup_(fn) __attribute__((cleanup(fn)))
-/* For _cleanup_(FREEp) of a `TYPE *`: FREE takes the pointer, and NULL. */
-#define DEFINE_FREEP(type, free)                                                         \
-	static inline void free##p(type **pp)                                            \
-	{                                                                                \
-		free(*pp);                                                               \
-	}
 #define _printf_(fmt, args) __attribute__((format(printf, fmt, args)))
-
-/* Take what a cleaned-up variable has, a pointer or a struct, out of it: ownership moves to the caller. */
-#define steal(p)                                                                         \
-	({                                                                               \
-		typeof(p) *pp_ = &(p);                                                   \
-		typeof(p) v_ = *pp_;                                                     \
-		*pp_ = (typeof(p)){0};                                                   \
-		v_;                                                                      \
-	})
-
-static inline void free_ptr(void *p)
-{
-	free(*(void **)p);
-}
-#define _free_ _cleanup_(free_ptr)
 
 static inline void close_fd(int *fd)
 {

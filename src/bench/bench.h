@@ -6,6 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "core/cleanup.h"
 #include "core/context.h"
 
 #ifdef __cplusplus
@@ -158,6 +159,7 @@ int vfctl_bench_report_read(struct vfctl_ctx *ctx, const char *directory,
 int vfctl_bench_compare(struct vfctl_ctx *ctx, const char *before, const char *after,
 	const struct vfctl_bench_options *options, struct vfctl_bench_report **ret_report);
 void vfctl_bench_report_free(struct vfctl_bench_report *report); /**< NULL is fine */
+DEFINE_FREEP(struct vfctl_bench_report, vfctl_bench_report_free)
 
 /** A report as Markdown for a README. @return 0; -ENOMEM. */
 int vfctl_bench_markdown(struct vfctl_ctx *ctx, const struct vfctl_bench_report *report,

@@ -43,8 +43,6 @@ void vfctl_bench_close(struct vfctl_bench *b)
 	free(b);
 }
 
-DEFINE_FREEP(struct vfctl_bench, vfctl_bench_close)
-
 /* Takes @plan; @text is what the result directory keeps of it. */
 static int open_plan(struct vfctl_ctx *ctx, struct bench_plan *plan, const char *text,
 	const struct vfctl_bench_plan_options *options, struct vfctl_bench **ret)

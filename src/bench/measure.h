@@ -41,6 +41,7 @@ int vfctl_bench_reopen(struct vfctl_ctx *ctx, const char *directory,
 	const struct vfctl_bench_plan_options *options, struct vfctl_bench **ret_bench);
 /** Free it. What a run changed was put back before. NULL is fine. */
 void vfctl_bench_close(struct vfctl_bench *bench);
+DEFINE_FREEP(struct vfctl_bench, vfctl_bench_close)
 
 const char *vfctl_bench_name(const struct vfctl_bench *bench);
 uint64_t vfctl_bench_seed(const struct vfctl_bench *bench);

@@ -12,6 +12,7 @@ struct plan_draft;
 
 int plan_draft_new(struct vfctl_ctx *ctx, struct plan_draft **ret);
 void plan_draft_free(struct plan_draft *draft); /* NULL is fine */
+DEFINE_FREEP(struct plan_draft, plan_draft_free)
 /*
  * Put a value where the keys say, NULL being the last: (d, "ens1", "endpoints", "client", "device",
  * NULL). The key "+" adds an entry to a list, "-" is its last one. @value NULL: an empty mapping. What

@@ -71,6 +71,7 @@ struct vfctl_search {
  */
 int vfctl_search_read(struct vfctl_ctx *ctx, const char *directory, struct vfctl_search **ret_search);
 void vfctl_search_free(struct vfctl_search *search); /**< NULL is fine */
+DEFINE_FREEP(struct vfctl_search, vfctl_search_free)
 
 #ifdef __cplusplus
 }

@@ -471,8 +471,6 @@ static int write_archive(struct capture *c, struct vfctl_output *output, const c
 	return r == 0 ? stream_finish(out) : r;
 }
 
-DEFINE_FREEP(struct vfctl_output, vfctl_output_free)
-
 int vfctl_host_capture(struct vfctl_ctx *ctx, const char *path)
 {
 	_cleanup_(vfctl_output_freep) struct vfctl_output *output = NULL;

@@ -51,8 +51,6 @@ void vfctl_findings_free(struct vfctl_findings *findings)
 	free(findings);
 }
 
-DEFINE_FREEP(struct vfctl_findings, vfctl_findings_free)
-
 /* What is compared. */
 struct look {
 	struct vfctl_ctx *ctx;

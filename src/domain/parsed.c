@@ -22,8 +22,6 @@ void vfctl_parsed_domain_free(struct vfctl_parsed_domain *parsed)
 	free(parsed);
 }
 
-DEFINE_FREEP(struct vfctl_parsed_domain, vfctl_parsed_domain_free)
-
 static int read_memory(struct vfctl_ctx *ctx, const struct xml_node *domain,
 	struct vfctl_parsed_domain *parsed)
 {

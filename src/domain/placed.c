@@ -20,8 +20,6 @@ void vfctl_domain_placement_free(struct vfctl_assignment *a)
 
 DEFINE_FREEP(struct vfctl_assignment, vfctl_domain_placement_free)
 
-DEFINE_FREEP(struct vfctl_parsed_domain, vfctl_parsed_domain_free)
-
 static int node_of_cpu(const struct vfctl_topology *topology, unsigned cpu)
 {
 	for (size_t i = 0; topology && i < topology->node_count; i++)

@@ -16,8 +16,7 @@ void vfctl_session_close(struct vfctl_session *session)
 {
 	if (!session)
 		return;
-	if (session->hypervisor)
-		session->hypervisor->close(session->hypervisor);
+	vfctl_hypervisor_close(session->hypervisor);
 	vfctl_ids_close(session->ids);
 	vfctl_host_spec_free(session->spec);
 	free(session);

@@ -48,8 +48,6 @@ static inline const char *attach_uuid(const struct attach *a)
 	return a->left ? a->left->domain_uuid : uuid;
 }
 
-DEFINE_FREEP(struct vfctl_parsed_domain, vfctl_parsed_domain_free)
-
 void attach_clear(struct attach *a);
 
 /*

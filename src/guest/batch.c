@@ -34,8 +34,6 @@ void vfctl_batch_free(struct vfctl_batch *batch)
 	free(batch);
 }
 
-DEFINE_FREEP(struct vfctl_batch, vfctl_batch_free)
-
 /* Those that libvirt has come last: they have their place. */
 static int sort_guests(struct vfctl_ctx *ctx, struct vfctl_batch *b,
 	struct vfctl_guest *const *guests)

@@ -29,8 +29,6 @@ void vfctl_placement_free(struct vfctl_placement *placed)
 	free(placed);
 }
 
-DEFINE_FREEP(struct vfctl_placement, vfctl_placement_free)
-
 /* A random UUID (RFC 9562, version 4). */
 int guest_make_uuid(struct vfctl_ctx *ctx, char ret[37])
 {

@@ -16,8 +16,6 @@ void vfctl_requests_free(struct vfctl_requests *requests)
 	free(requests);
 }
 
-DEFINE_FREEP(struct vfctl_requests, vfctl_requests_free)
-
 /* "Any PF" means a network card: Ethernet while there is one free, else InfiniBand. */
 static int any_fabric(const struct vfctl_host_model *m)
 {

@@ -12,8 +12,6 @@
 #include "tuning/irq.h"
 #include "tuning/ops.h"
 
-DEFINE_FREEP(struct vfctl_guest_tuned, vfctl_guest_tuned_free)
-
 void vfctl_guest_tuned_free(struct vfctl_guest_tuned *t)
 {
 	if (!t)

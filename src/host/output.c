@@ -91,8 +91,6 @@ static int open_dir(struct vfctl_output *o)
 	return o->dir < 0 ? -errno : 0;
 }
 
-DEFINE_FREEP(struct vfctl_output, vfctl_output_free)
-
 /* @dir: of its name, which is closed with the output; -1: as @path says. */
 static int open_output(struct vfctl_ctx *ctx, const char *path, int dir, bool replace,
 	struct vfctl_output **ret_output)

@@ -278,8 +278,6 @@ int identities_give(struct vfctl_ctx *ctx, struct identities *identities,
 
 /* ---- names of a domain's devices ---- */
 
-DEFINE_FREEP(struct vfctl_id_cursor, vfctl_ids_list_end)
-
 static void note_device(const char *device, uint64_t *used, unsigned *beyond)
 {
 	unsigned n;

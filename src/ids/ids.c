@@ -35,8 +35,6 @@ static int read_lost(struct vfctl_ids *ids)
 	return r;
 }
 
-DEFINE_FREEP(struct vfctl_ids, vfctl_ids_close)
-
 int ids_open(struct vfctl_ctx *ctx, const struct vfctl_host_spec *spec, bool write,
 	ids_open_fleet_fn open, struct vfctl_ids **ret_ids)
 {

@@ -12,8 +12,6 @@
 #define IB "/sys/class/infiniband/%s/"
 #define PORT IB "ports/%u/"
 
-DEFINE_FREEP(struct vfctl_rdma_device, vfctl_rdma_free)
-
 /* ---- one attribute ---- */
 
 static void read_text(struct vfctl_ctx *ctx, const char *name, const char *attr, char *ret,

@@ -19,8 +19,6 @@ int lease_fill(struct vfctl_ctx *ctx, const struct vfctl_assignment *a,
 /* What lease_fill() made; the name is not the lease's. */
 void lease_clear(struct vfctl_lease *lease);
 
-DEFINE_FREEP(struct vfctl_leases, vfctl_leases_free)
-
 /* The lease of one domain, if it has any; @ret NULL: there is no state file yet. */
 int lease_read(struct vfctl_ctx *ctx, const char *uuid, struct vfctl_leases **ret);
 

@@ -147,8 +147,7 @@ static void connect_to(struct vfctl_ctx *ctx, const struct vfctl_recover_options
 
 static void disconnect(struct libvirt_visit *visit)
 {
-	if (visit->hypervisor)
-		visit->hypervisor->close(visit->hypervisor);
+	vfctl_hypervisor_close(visit->hypervisor);
 	visit->ctx->hypervisor = NULL;
 }
 

@@ -159,8 +159,6 @@ const struct op_type op_vf_leaves = {.name = "vf-leaves", OP_CALLS(vf_leaves),
 
 /* ---- the definition ---- */
 
-DEFINE_FREEP(struct vfctl_parsed_domain, vfctl_parsed_domain_free)
-
 static void put_set(struct buf *out, const char *key, const struct vfctl_cpuset *set)
 {
 	char list[1024];

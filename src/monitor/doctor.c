@@ -340,8 +340,6 @@ static void sort(struct vfctl_diagnosis *d)
 	d->worst = d->count ? d->v[0].severity : VFCTL_NOTE;
 }
 
-DEFINE_FREEP(struct vfctl_diagnosis, vfctl_diagnosis_free)
-
 int vfctl_doctor_examine(struct vfctl_ctx *ctx, struct vfctl_snapshot *snapshot,
 	const struct vfctl_doctor_options *options, struct vfctl_diagnosis **ret)
 {

@@ -58,8 +58,6 @@ void vfctl_watch_close(struct vfctl_watch *w)
 	free(w);
 }
 
-DEFINE_FREEP(struct vfctl_watch, vfctl_watch_close)
-
 /* ---- places ---- */
 
 /* The directory, or while it is not there the nearest one above it. */

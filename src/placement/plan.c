@@ -7,8 +7,6 @@
 /* The searches end after so much of the time, should it come to that; the rest is for reasons. */
 #define SEARCH_PERCENT 60
 
-DEFINE_FREEP(struct vfctl_plan, vfctl_plan_free)
-
 /* ---- input ---- */
 
 /* Could a VF of the want be local to the node, were it free? Unknown places may be. */

@@ -12,8 +12,6 @@ void vfctl_rebalance_free(struct vfctl_rebalance *rebalance)
 	free(rebalance);
 }
 
-DEFINE_FREEP(struct vfctl_rebalance, vfctl_rebalance_free)
-
 struct rebalancing {
 	struct vfctl_ctx *ctx;
 	const struct vfctl_host_model *model;

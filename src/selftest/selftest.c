@@ -44,8 +44,6 @@ void vfctl_selftest_close(struct vfctl_selftest *t)
 	free(t);
 }
 
-DEFINE_FREEP(struct vfctl_selftest, vfctl_selftest_close)
-
 /* ---- may it be tested? ---- */
 
 static int check_pf(struct vfctl_ctx *ctx, const struct vfctl_pf *pf, unsigned flags)

@@ -48,8 +48,6 @@ void vfctl_guest_free(struct vfctl_guest *guest)
 	free(guest);
 }
 
-DEFINE_FREEP(struct vfctl_guest, vfctl_guest_free)
-
 uint32_t vfctl_guest_vf_total(const struct vfctl_guest *guest)
 {
 	uint32_t total = 0;

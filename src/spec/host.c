@@ -39,8 +39,6 @@ void vfctl_host_spec_free(struct vfctl_host_spec *spec)
 	free(spec);
 }
 
-DEFINE_FREEP(struct vfctl_host_spec, vfctl_host_spec_free)
-
 int read_name_text(struct reader *r, const struct key *key, const struct doc_node *value,
 	void *object)
 {

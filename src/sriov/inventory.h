@@ -44,6 +44,4 @@ char *port_words(const char *port_id, char buf[PORT_WORDS]);
 const struct vfctl_pf *inventory_find_port(const struct vfctl_inventory *inventory,
 	const char *port_id);
 
-DEFINE_FREEP(struct vfctl_inventory, vfctl_inventory_free)
-
 #endif

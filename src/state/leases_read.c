@@ -195,8 +195,6 @@ static int read_lease(struct store *s, struct query *q, struct vfctl_lease *l, i
 	return r < 0 ? r : read_cpus(s, l, version);
 }
 
-DEFINE_FREEP(struct vfctl_leases, vfctl_leases_free)
-
 #define LEASE "SELECT lease.id, domain_uuid, domain_name, created, "
 #define LEASE_ON ", node, memory_bytes, page_bytes, transient, "
 #define LEASE_OF " WHERE ?1 IS NULL OR domain_uuid = ?1 ORDER BY lease.id"

@@ -113,8 +113,6 @@ static int add_words(struct vfctl_ctx *ctx, const struct vfctl_host_model *model
 	return whole.failed ? ctx_oom(ctx) : 0;
 }
 
-DEFINE_FREEP(struct vfctl_output, vfctl_output_free)
-
 int vfctl_model_draw(struct vfctl_ctx *ctx, const struct vfctl_host_model *model,
 	enum vfctl_picture format, const char *path)
 {

@@ -30,8 +30,6 @@ static void destroy_hwloc(hwloc_topology_t *t)
 		sym_hwloc_topology_destroy(*t);
 }
 
-DEFINE_FREEP(struct vfctl_topology, vfctl_topology_free)
-
 /*
  * A variable of the process, set during one load. hwloc knows no other way to be told
  * the root of a captured tree.

@@ -101,8 +101,6 @@ void vfctl_guest_half_free(struct vfctl_guest_half *t)
 	free(t);
 }
 
-DEFINE_FREEP(struct vfctl_guest_half, vfctl_guest_half_free)
-
 /* ---- added ---- */
 
 struct making {

@@ -400,8 +400,6 @@ void vfctl_declared_free(struct vfctl_declared *declared)
 	free(declared);
 }
 
-DEFINE_FREEP(struct vfctl_declared, vfctl_declared_free)
-
 static int fail_twice(struct vfctl_ctx *ctx, const struct vfctl_declared_pf *a,
 	const struct vfctl_declared_pf *b)
 {

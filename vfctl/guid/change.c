@@ -259,24 +259,21 @@ static void print_reserved(const struct reservation *r)
 
 int guid_reserve(struct guid *g)
 {
+	_free_ struct vfctl_id *ids = NULL;
 	struct reservation r = {.g = g};
 	int error, status = read_reservation(g, &r);
 
 	if (status)
 		return status;
-	r.ids = calloc(r.count, sizeof(*r.ids));
-	if (!r.ids)
+	r.ids = ids = calloc(r.count, sizeof(*ids));
+	if (!ids)
 		return fail(g->in, -ENOMEM);
 	error = g->in->dry_run ? propose_all(&r) : take_all(&r);
-	if (error < 0) {
-		status = error == -EINVAL ? usage(g->in, "%s", vfctl_ctx_error(g->in->ctx))
-					  : fail(g->in, error);
-	} else {
-		print_reserved(&r);
-		status = r.changed ? run_after_change(g->in, g->spec) : EXIT_DONE;
-	}
-	free(r.ids);
-	return status;
+	if (error < 0)
+		return error == -EINVAL ? usage(g->in, "%s", vfctl_ctx_error(g->in->ctx))
+					: fail(g->in, error);
+	print_reserved(&r);
+	return r.changed ? run_after_change(g->in, g->spec) : EXIT_DONE;
 }
 
 /* ---- release ---- */
@@ -289,6 +286,13 @@ struct releasing {
 	struct vfctl_id *ids;
 	size_t count;
 };
+
+static void clear_releasing(struct releasing *r)
+{
+	vfctl_inventory_free(r->inventory);
+	vfctl_leases_free(r->leases);
+	free(r->ids);
+}
 
 static bool has_value(const struct vfctl_vf_attrs *a, const struct vfctl_id *id)
 {
@@ -422,25 +426,20 @@ static int release_all(struct releasing *r)
 
 int guid_release(struct guid *g)
 {
-	struct releasing r = {.g = g, .ids = calloc(g->in->arg_count, sizeof(*r.ids))};
-	int error = r.ids ? 0 : -ENOMEM, status = error ? 0 : guid_domain(g, &r.owner);
+	_cleanup_(clear_releasing) struct releasing r = {.g = g,
+		.ids = calloc(g->in->arg_count, sizeof(*r.ids))};
+	int error = 0, status = r.ids ? guid_domain(g, &r.owner) : fail(g->in, -ENOMEM);
 
-	if (!error && !status && !option_of(g->in, "force")) {
+	if (status)
+		return status;
+	if (!option_of(g->in, "force")) {
 		error = vfctl_leases_read(g->in->ctx, &r.leases);
 		if (error == 0)
 			error = vfctl_inventory_read(g->in->ctx, NULL, &r.inventory);
 	}
-	if (error < 0)
-		status = fail(g->in, error);
-	if (!status)
-		status = release_all(&r);
-	if (!status) {
-		print_released(g, r.ids, r.count);
-		if (!g->in->dry_run && r.count)
-			status = run_after_change(g->in, g->spec);
-	}
-	vfctl_inventory_free(r.inventory);
-	vfctl_leases_free(r.leases);
-	free(r.ids);
-	return status;
+	status = error < 0 ? fail(g->in, error) : release_all(&r);
+	if (status)
+		return status;
+	print_released(g, r.ids, r.count);
+	return r.count && !g->in->dry_run ? run_after_change(g->in, g->spec) : EXIT_DONE;
 }

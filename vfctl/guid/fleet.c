@@ -2,7 +2,6 @@
 /* guid sync, orphans, reclaim, publish: the pools of a fleet. */
 #include <errno.h>
 #include <inttypes.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "guid/guid.h"
@@ -16,7 +15,7 @@ static int warn_conflicts(struct guid *g)
 {
 	struct vfctl_id_filter filter = {.states = 1u << VFCTL_ID_LEASED};
 	char text[VFCTL_ID_TEXT], who[GUID_WHO];
-	struct vfctl_id_cursor *cursor;
+	_cleanup_(vfctl_ids_list_endp) struct vfctl_id_cursor *cursor = NULL;
 	struct vfctl_id id;
 	int r = vfctl_ids_list(g->ids, &filter, &cursor);
 
@@ -27,7 +26,6 @@ static int warn_conflicts(struct guid *g)
 			warn("%s of %s: %s; release it here, and give the guest another",
 				vfctl_id_format(id.kind, id.value, text), guid_who(&id, who),
 				id.note);
-	vfctl_ids_list_end(cursor);
 	return r;
 }
 
@@ -117,7 +115,7 @@ int guid_orphans(struct guid *g)
 {
 	static const char *const headings[] = {"VALUE", "STATE", "GONE HOST", "WHOSE", "SINCE"};
 	struct orphans_view view = {.host = option_of(g->in, "of-host")};
-	struct vfctl_id *ids;
+	_free_ struct vfctl_id *ids = NULL;
 	int r = vfctl_ids_orphans(g->ids, &ids, &view.count);
 
 	if (r < 0)
@@ -132,7 +130,6 @@ int guid_orphans(struct guid *g)
 				print_id(g, &ids[i]);
 		out_table_end(g->in->out);
 	}
-	free(ids);
 	return EXIT_DONE;
 }
 
@@ -195,7 +192,7 @@ static int reclaim_host(struct guid *g, const char *host, bool force, size_t *do
 {
 	struct vfctl_id_filter filter = {.host = host, .fleet = true,
 		.states = 1u << VFCTL_ID_LEASED | 1u << VFCTL_ID_BLOCK};
-	struct vfctl_id_cursor *cursor;
+	_cleanup_(vfctl_ids_list_endp) struct vfctl_id_cursor *cursor = NULL;
 	struct vfctl_id id;
 	int r = vfctl_ids_list(g->ids, &filter, &cursor);
 
@@ -207,7 +204,6 @@ static int reclaim_host(struct guid *g, const char *host, bool force, size_t *do
 			break;
 		(*done)++;
 	}
-	vfctl_ids_list_end(cursor);
 	if (r == 0 && !g->in->dry_run)
 		r = vfctl_ids_forget_host(g->ids, host, force);
 	return r < 0 ? fail(g->in, r) : 0;

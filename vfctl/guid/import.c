@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* guid import: our own export, or what a tool of the fabric saw. */
-#include <stdlib.h>
 #include <string.h>
 
 #include "guid/guid.h"
@@ -50,9 +49,8 @@ const struct answer guid_import_answer[] = {{NULL, import_table, false}, {0}};
 int guid_import(struct guid *g)
 {
 	const char *path = g->in->args[1];
-	struct vfctl_id_import import;
-	bool restored;
-	char *text = NULL;
+	_cleanup_(vfctl_id_import_clear) struct vfctl_id_import import = {0};
+	_free_ char *text = NULL;
 	size_t len = 0;
 	int r = vfctl_file_read(g->in->ctx, path, VFCTL_ID_IMPORT_MAX, &text, &len);
 
@@ -60,7 +58,6 @@ int guid_import(struct guid *g)
 		return fail(g->in, r);
 	r = vfctl_ids_import(g->ids, strcmp(path, "-") ? path : "standard input", text, len,
 		g->in->dry_run, &import);
-	free(text);
 	if (r < 0)
 		return fail(g->in, r);
 	if (g->in->json)
@@ -68,8 +65,6 @@ int guid_import(struct guid *g)
 			!g->in->dry_run, &import});
 	else if (!g->in->quiet)
 		print_import(g, &import);
-	restored = import.restored && !g->in->dry_run;
-	vfctl_id_import_clear(&import);
 	/* What is quarantined is in no partition: the subnet manager need not know. */
-	return restored ? run_after_change(g->in, g->spec) : EXIT_DONE;
+	return import.restored && !g->in->dry_run ? run_after_change(g->in, g->spec) : EXIT_DONE;
 }

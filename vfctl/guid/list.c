@@ -286,7 +286,7 @@ struct sink {
 
 static int walk_guid_list(struct guid *g, const struct vfctl_id_filter *filter, const struct sink *to)
 {
-	struct vfctl_id_cursor *cursor;
+	_cleanup_(vfctl_ids_list_endp) struct vfctl_id_cursor *cursor = NULL;
 	struct vfctl_id id;
 	int r = vfctl_ids_list(g->ids, filter, &cursor);
 
@@ -302,7 +302,6 @@ static int walk_guid_list(struct guid *g, const struct vfctl_id_filter *filter, 
 		else
 			print_row(to->table, &id);
 	}
-	vfctl_ids_list_end(cursor);
 	return r;
 }
 
@@ -377,13 +376,12 @@ int guid_list(struct guid *g)
 
 static int write_opensm(struct guid *g, FILE *file, uint16_t pkey)
 {
-	char *text;
+	_free_ char *text = NULL;
 	int r = vfctl_ids_partitions(g->ids, pkey, &text);
 
 	if (r < 0)
 		return r;
 	fputs(text, file);
-	free(text);
 	return 0;
 }
 
@@ -434,7 +432,7 @@ static int write_stream(struct guid *g, const struct format *format, int fd, uin
 static int write_file(struct guid *g, const struct format *format, const char *path,
 	uint16_t pkey)
 {
-	struct vfctl_output *output;
+	_cleanup_(vfctl_output_freep) struct vfctl_output *output = NULL;
 	int r = vfctl_output_open(g->in->ctx, path, true, &output);
 
 	if (r < 0)
@@ -442,7 +440,6 @@ static int write_file(struct guid *g, const struct format *format, const char *p
 	r = write_stream(g, format, vfctl_output_fd(output), pkey);
 	if (r == 0)
 		r = vfctl_output_commit(g->in->ctx, output);
-	vfctl_output_free(output);
 	return r < 0 ? fail(g->in, r) : EXIT_DONE;
 }
 

@@ -174,7 +174,7 @@ static int fill_vfs(struct out *out, const void *of)
 
 	for (uint32_t i = 0; i < view->pf->num_vfs; i++) {
 		struct vf_view vf = {.vf = &view->pf->vfs[i]};
-		char *exposed = NULL;
+		_free_ char *exposed = NULL;
 
 		if (view->list && !list_has_vf(view->list, view->pf, i))
 			continue;
@@ -182,7 +182,6 @@ static int fill_vfs(struct out *out, const void *of)
 			vfctl_vf_exposure(view->ctx, view->pf, vf.vf, &exposed);
 		vf.exposed = exposed && *exposed ? exposed : NULL;
 		answer_put(out, NULL, answer_vf, &vf);
-		free(exposed);
 	}
 	return 0;
 }

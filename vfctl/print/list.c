@@ -297,7 +297,7 @@ static int fill_pfs(struct out *out, const void *of)
 	for (size_t i = 0; i < inv->pf_count; i++) {
 		struct pf_view pf = {.pf = &inv->pfs[i], .ctx = l->view->ctx, .list = l->view,
 			.with_vfs = !l->view->pfs};
-		struct health health = {.reporters.v = NULL};
+		_cleanup_(health_clear) struct health health = {.reporters.v = NULL};
 
 		if (!has_pf(l->view, pf.pf))
 			continue;
@@ -306,7 +306,6 @@ static int fill_pfs(struct out *out, const void *of)
 			pf.health = &health;
 		}
 		answer_put(out, NULL, answer_pf, &pf);
-		health_clear(&health);
 	}
 	return 0;
 }

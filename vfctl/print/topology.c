@@ -79,7 +79,8 @@ static const char *bytes_words(uint64_t bytes, char buf[32])
 
 void topology_line(struct out *out, const char *label, const char *fmt, ...)
 {
-	char *text = NULL, *at;
+	_free_ char *text = NULL;
+	char *at;
 	va_list args;
 
 	va_start(args, fmt);
@@ -102,7 +103,6 @@ void topology_line(struct out *out, const char *label, const char *fmt, ...)
 			(int)(cut && at[cut - 1] == ' ' ? cut - 1 : cut), at);
 		at = at[cut] ? at + cut : NULL;
 	}
-	free(text);
 }
 
 /* ---- who ---- */

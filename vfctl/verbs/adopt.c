@@ -7,9 +7,9 @@
 static int run_adopt(struct invocation *in)
 {
 	bool end = option_of(in, "end") != NULL;
-	struct vfctl_hypervisor *hv;
+	_cleanup_(vfctl_hypervisor_closep) struct vfctl_hypervisor *hv = NULL;
+	_cleanup_(host_ids_close) struct host_ids h = {0};
 	struct vfctl_change *change;
-	struct host_ids h = {0};
 	int r, status = host_ids_open_guest(in, &h, &hv);
 
 	if (status)
@@ -17,10 +17,7 @@ static int run_adopt(struct invocation *in)
 	in->result_domain = in->args[0];
 	r = end ? vfctl_adopt_end_plan(in->ctx, hv, in->args[0], h.ids, in->dry_run, &change)
 		: vfctl_adopt_plan(in->ctx, hv, in->args[0], h.ids, in->dry_run, &change);
-	status = r < 0 ? fail(in, r) : run_ids_change(in, &h, change, "its lease is ended");
-	host_ids_close(&h);
-	hv->close(hv);
-	return status;
+	return r < 0 ? fail(in, r) : run_ids_change(in, &h, change, "its lease is ended");
 }
 
 static const struct option_row options[] = {

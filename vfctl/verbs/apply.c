@@ -4,14 +4,12 @@
 #include <poll.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "verbs/apply.h"
 #include "verbs/apply_lag.h"
 #include "command.h"
 #include "host_ids.h"
-#include "main.h"
 #include "print/declared.h"
 #include "result.h"
 #include "core/recover.h"
@@ -30,14 +28,13 @@ void apply_close(struct apply_view *v)
 
 int apply_open(struct invocation *in, const char *path, struct apply_view *ret)
 {
-	struct vfctl_ids *ids = NULL;
+	_cleanup_(vfctl_ids_closep) struct vfctl_ids *ids = NULL;
 	int r = vfctl_host_ids_open(in->ctx, path, false, &ret->spec, &ids);
 
 	if (r == 0)
 		r = vfctl_snapshot_read(in->ctx, NULL, &ret->snapshot);
 	if (r == 0)
 		r = vfctl_declared_read(in->ctx, ret->snapshot, ret->spec, ids, &ret->declared);
-	vfctl_ids_close(ids);
 	return r < 0 ? fail(in, r) : EXIT_DONE;
 }
 
@@ -67,26 +64,18 @@ static void apply_one(struct invocation *in, void *data, size_t index, struct ou
 {
 	const struct work *work = data;
 	const struct vfctl_host_spec *spec = work->view->spec;
-	struct vfctl_change *change = NULL;
-	struct vfctl_ids *ids = NULL;
+	_cleanup_(vfctl_ids_closep) struct vfctl_ids *ids = NULL;
+	_cleanup_(vfctl_change_freep) struct vfctl_change *change = NULL;
 	int r = spec->pool_count || spec->partition_count
 		? vfctl_ids_open(in->ctx, spec, true, &ids) : 0;
 
 	if (r == 0)
 		r = plan_and_run(in, work->view, work->chosen[index], ids, &change);
 	for (unsigned tries = 1; r == -EAGAIN && tries < TRIES_MAX; tries++) {
-		vfctl_change_free(change);
-		change = NULL;
+		vfctl_change_free(steal(change));
 		r = plan_and_run(in, work->view, work->chosen[index], ids, &change);
 	}
-	ret->error = r;
-	if (r == 0 && vfctl_change_pending(change))
-		ret->pending = strdup(vfctl_change_pending(change));
-	ret->moved = r == 0 && vfctl_change_moves_ids(change);
-	if (r < 0)
-		ret->words = strdup(vfctl_ctx_error(in->ctx));
-	vfctl_change_free(change);
-	vfctl_ids_close(ids);
+	outcome_fill(in, r, change, ret);
 }
 
 /* Do two of these changes give one MAC or GUID? Neither looked at what the other gives. */
@@ -120,19 +109,14 @@ static size_t how_many_at_once(const struct vfctl_declared *d, const size_t *cho
 /* Before the PFs: pages want memory that is whole. */
 static void apply_host(struct invocation *in, const struct apply_view *v, struct outcome *ret)
 {
-	struct vfctl_change *change = NULL;
+	_cleanup_(vfctl_change_freep) struct vfctl_change *change = NULL;
 	int r;
 
 	catch_signals(in->ctx);
 	r = vfctl_apply_host_plan(in->ctx, v->spec, &change);
 	if (r == 0)
 		r = vfctl_change_run(in->ctx, change);
-	ret->error = r;
-	if (r == 0 && vfctl_change_pending(change))
-		ret->pending = strdup(vfctl_change_pending(change));
-	if (r < 0)
-		ret->words = strdup(vfctl_ctx_error(in->ctx));
-	vfctl_change_free(change);
+	outcome_fill(in, r, change, ret);
 }
 
 /* ---- telling ---- */
@@ -194,7 +178,7 @@ static const struct outcome *outcome_of(const size_t *chosen, const struct outco
 /* Of all PFs that are managed: 0, or 1 when nothing is as it should be (2: by the declaration), or 4. */
 static int status_of(const struct vfctl_declared *d, const size_t *chosen,
 	const struct outcome *outcomes, size_t count, const struct outcome *host,
-	const struct lag_outcome *lags)
+	const struct outcome *lags)
 {
 	size_t failed = d->host_error || (host && host->error), managed = failed || host;
 	size_t mistaken = 0;
@@ -211,8 +195,8 @@ static int status_of(const struct vfctl_declared *d, const size_t *chosen,
 	}
 	for (size_t i = 0; i < d->lag_count; i++) {
 		managed++;
-		failed += lags ? lags[i].o.error != 0 : d->lags[i].error != 0;
-		stale |= lags && lags[i].o.error == -ESTALE;
+		failed += lags ? lags[i].error != 0 : d->lags[i].error != 0;
+		stale |= lags && lags[i].error == -ESTALE;
 	}
 	if (stale || (failed && failed < managed))
 		return EXIT_PARTLY;
@@ -229,7 +213,7 @@ struct applied {
 	const struct outcome *outcomes;
 	size_t count;
 	const struct outcome *host;
-	const struct lag_outcome *lags;
+	const struct outcome *lags;
 	struct vfctl_snapshot *after;
 	bool changed;
 };
@@ -268,7 +252,7 @@ static int fill_applied_lags(struct out *out, const void *of)
 	for (size_t i = 0; i < a->declared->lag_count; i++)
 		answer_put(out, NULL, answer_declared_lag, &(struct declared_view){.apply = true,
 			.lag = &a->declared->lags[i], .differs = a->lags[i].changed,
-			.error = a->lags[i].o.words, .pending = a->lags[i].o.pending});
+			.error = a->lags[i].words, .pending = a->lags[i].pending});
 	return 0;
 }
 
@@ -323,38 +307,37 @@ static int tell_all(struct invocation *in, const struct apply_view *v, struct ap
 static int carry_out(struct invocation *in, const struct apply_view *v)
 {
 	const struct vfctl_declared *d = v->declared;
-	struct outcome *outcomes = calloc(d->count + 1, sizeof(*outcomes));
-	size_t *chosen = calloc(d->count + 1, sizeof(*chosen)), count = 0;
-	struct lag_outcome *lags = calloc(d->lag_count + 1, sizeof(*lags));
+	_cleanup_(outcomes_clear) struct outcomes of_pfs = {calloc(d->count + 1, sizeof(*of_pfs.v)),
+		d->count};
+	_cleanup_(outcomes_clear) struct outcomes of_lags = {calloc(d->lag_count + 1, sizeof(*of_lags.v)),
+		d->lag_count};
+	_cleanup_(outcome_clear) struct outcome host = {0};
+	_free_ size_t *chosen = calloc(d->count + 1, sizeof(*chosen));
 	struct work work = {v, chosen};
-	struct outcome host = {0};
+	size_t count = 0;
 	bool of_host = d->host && vfctl_change_count(d->host);
-	int status, r = outcomes && chosen && lags ? 0 : -ENOMEM;
+	int r = 0;
 
-	for (size_t i = 0; r == 0 && i < d->count; i++)
+	if (!of_pfs.v || !of_lags.v || !chosen)
+		return fail(in, -ENOMEM);
+	for (size_t i = 0; i < d->count; i++)
 		if (d->pfs[i].change && vfctl_change_count(d->pfs[i].change))
 			chosen[count++] = i;
-	if (r == 0 && of_host)
+	if (of_host)
 		apply_host(in, v, &host);
 	if (count == 1) {
 		catch_signals(in->ctx);
-		apply_one(in, &work, 0, &outcomes[0]);
+		apply_one(in, &work, 0, &of_pfs.v[0]);
 	} else if (count) {
 		r = workers_run(in, count, how_many_at_once(d, chosen, count), apply_one, &work,
-			outcomes);
+			of_pfs.v);
 	}
-	if (r == 0)
-		apply_lags(in, v->spec, d, count > 0, lags);
-	status = r < 0 ? fail(in, r) : tell_all(in, v, &(struct applied){.in = in, .declared = d,
-		.chosen = chosen, .outcomes = outcomes, .count = count, .host = of_host ? &host : NULL,
-		.lags = lags});
-	for (size_t i = 0; outcomes && i < count; i++)
-		outcome_clear(&outcomes[i]);
-	outcome_clear(&host);
-	lag_outcomes_free(lags, d->lag_count);
-	free(outcomes);
-	free(chosen);
-	return status;
+	if (r < 0)
+		return fail(in, r);
+	apply_lags(in, v->spec, d, count > 0, of_lags.v);
+	return tell_all(in, v, &(struct applied){.in = in, .declared = d, .chosen = chosen,
+		.outcomes = of_pfs.v, .count = count, .host = of_host ? &host : NULL,
+		.lags = of_lags.v});
 }
 
 /* ---- waiting ---- */
@@ -372,14 +355,6 @@ static const struct vfctl_declared_pf *first_absent(const struct vfctl_declared 
 	return NULL;
 }
 
-static int64_t now_ms(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return t.tv_sec * 1000 + t.tv_nsec / 1000000;
-}
-
 /* Not every change makes an event: looked at each second in any case. */
 static void await_event(struct invocation *in, struct vfctl_watch *w, int64_t left_ms)
 {
@@ -395,7 +370,7 @@ static int await_devices(struct invocation *in, const char *path, unsigned secon
 {
 	int64_t end = now_ms() + (int64_t)seconds * 1000, left;
 	const struct vfctl_declared_pf *absent;
-	struct vfctl_watch *watch = NULL;
+	_cleanup_(vfctl_watch_closep) struct vfctl_watch *watch = NULL;
 	int status = EXIT_DONE;
 	bool told = in->quiet;
 
@@ -412,7 +387,6 @@ static int await_devices(struct invocation *in, const char *path, unsigned secon
 		*v = (struct apply_view){0};
 		status = apply_open(in, path, v);
 	}
-	vfctl_watch_close(watch);
 	return status;
 }
 
@@ -439,7 +413,7 @@ static int dry_run(struct invocation *in, const struct vfctl_declared *d)
 static bool recover_first(struct invocation *in)
 {
 	const struct vfctl_recover_options how = {.host_only = true};
-	struct vfctl_recovery *open = NULL;
+	_cleanup_(vfctl_recovery_freep) struct vfctl_recovery *open = NULL;
 	int r = vfctl_recover(in->ctx, &how, &open);
 
 	for (size_t i = 0; open && i < open->count; i++)
@@ -447,15 +421,12 @@ static bool recover_first(struct invocation *in)
 			warn("'%s' was interrupted and cannot be rolled back: %s; remove what stands in the "
 			     "way, then: vfctl recover", open->changes[i].story, open->changes[i].error);
 	/* A state file that cannot be read is told of where leases are compared. */
-	if (!open)
-		return true;
-	vfctl_recovery_free(open);
-	return r == 0;
+	return !open || r == 0;
 }
 
 static int run_apply(struct invocation *in)
 {
-	struct apply_view v = {0};
+	_cleanup_(apply_close) struct apply_view v = {0};
 	unsigned seconds = 0;
 	bool recovered = true;
 	int status = option_seconds(in, "wait", 0, 3600, &seconds);
@@ -465,13 +436,13 @@ static int run_apply(struct invocation *in)
 	if (!in->dry_run)
 		recovered = recover_first(in);
 	status = await_devices(in, apply_declaration(in), seconds, &v);
-	if (status == EXIT_DONE && v.spec->absent)
-		status = fail_as(in, EXIT_USAGE, -ENOENT, "no " VFCTL_HOST_SPEC_PATH " (a "
+	if (status)
+		return status;
+	if (v.spec->absent)
+		return fail_as(in, EXIT_USAGE, -ENOENT, "no " VFCTL_HOST_SPEC_PATH " (a "
 			"host.yml is not read); vfctl export prints this host as such a file; another "
 			"file: vfctl apply FILE");
-	else if (status == EXIT_DONE)
-		status = in->dry_run ? dry_run(in, v.declared) : carry_out(in, &v);
-	apply_close(&v);
+	status = in->dry_run ? dry_run(in, v.declared) : carry_out(in, &v);
 	return status == EXIT_DONE && !recovered ? EXIT_PARTLY : status;
 }
 

@@ -3,42 +3,35 @@
 #include "verbs/apply_lag.h"
 
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include "main.h"
 #include "print/declared.h"
 
 static void apply_one(struct invocation *in, const struct vfctl_host_spec *spec, size_t index,
-	struct lag_outcome *ret)
+	struct outcome *ret)
 {
-	struct vfctl_change *change = NULL;
+	_cleanup_(vfctl_change_freep) struct vfctl_change *change = NULL;
 	int r = vfctl_apply_lag_plan(in->ctx, spec, index, &change);
 	bool steps = r == 0 && vfctl_change_count(change);
 
 	if (steps)
 		r = vfctl_change_run(in->ctx, change);
+	outcome_fill(in, r, change, ret);
 	ret->changed = steps && r == 0;
-	ret->o.error = r;
-	if (r == 0 && vfctl_change_pending(change))
-		ret->o.pending = strdup(vfctl_change_pending(change));
-	if (r < 0)
-		ret->o.words = strdup(vfctl_ctx_error(in->ctx));
-	vfctl_change_free(change);
 }
 
 /* As it was found, when there is nothing that could have changed it. */
-static void keep_lag(const struct vfctl_declared_lag *d, struct lag_outcome *ret)
+static void keep_lag(const struct vfctl_declared_lag *d, struct outcome *ret)
 {
 	const char *pending = d->change ? vfctl_change_pending(d->change) : NULL;
 
-	ret->o.error = d->error;
-	ret->o.words = d->words ? strdup(d->words) : NULL;
-	ret->o.pending = pending ? strdup(pending) : NULL;
+	ret->error = d->error;
+	ret->words = d->words ? strdup(d->words) : NULL;
+	ret->pending = pending ? strdup(pending) : NULL;
 }
 
 void apply_lags(struct invocation *in, const struct vfctl_host_spec *spec,
-	const struct vfctl_declared *d, bool pfs_changed, struct lag_outcome *ret)
+	const struct vfctl_declared *d, bool pfs_changed, struct outcome *ret)
 {
 	if (d->lag_count)
 		catch_signals(in->ctx);
@@ -50,30 +43,23 @@ void apply_lags(struct invocation *in, const struct vfctl_host_spec *spec,
 	}
 }
 
-void lag_outcomes_free(struct lag_outcome *outcomes, size_t count)
-{
-	for (size_t i = 0; outcomes && i < count; i++)
-		outcome_clear(&outcomes[i].o);
-	free(outcomes);
-}
-
 static void tell_one(struct invocation *in, const struct vfctl_declared_lag *d,
-	const struct lag_outcome *lag)
+	const struct outcome *lag)
 {
 	char title[32];
 
 	snprintf(title, sizeof(title), "lag %s", d->spec->bond);
-	if (lag->o.pending)
-		warn("%s: %s", title, lag->o.pending);
-	if (lag->o.error) {
+	if (lag->pending)
+		warn("%s: %s", title, lag->pending);
+	if (lag->error) {
 		fflush(stdout);
-		complain_about(in, title, lag->o.words ? lag->o.words : "out of memory");
+		complain_about(in, title, lag->words ? lag->words : "out of memory");
 	} else if (!in->quiet) {
 		out_line(in->out, "%s: %s", title, lag->changed ? "changed" : "as declared");
 	}
 }
 
-void tell_lags(struct invocation *in, const struct vfctl_declared *d, const struct lag_outcome *outcomes)
+void tell_lags(struct invocation *in, const struct vfctl_declared *d, const struct outcome *outcomes)
 {
 	for (size_t i = 0; i < d->lag_count; i++)
 		tell_one(in, &d->lags[i], &outcomes[i]);

@@ -6,19 +6,12 @@
 #include "core/apply.h"
 #include "workers.h"
 
-/* How it went with one VF-LAG. */
-struct lag_outcome {
-	struct outcome o;
-	bool changed;
-};
-
 /*
  * Make each as declared, after the PFs: what is to be done is planned anew, for the modes of their
  * switches may have changed. @pfs_changed: some PF has.
  */
 void apply_lags(struct invocation *in, const struct vfctl_host_spec *spec,
-	const struct vfctl_declared *d, bool pfs_changed, struct lag_outcome *ret);
-void lag_outcomes_free(struct lag_outcome *outcomes, size_t count);
+	const struct vfctl_declared *d, bool pfs_changed, struct outcome *ret);
 /* What became of each, a line each. */
-void tell_lags(struct invocation *in, const struct vfctl_declared *d, const struct lag_outcome *outcomes);
+void tell_lags(struct invocation *in, const struct vfctl_declared *d, const struct outcome *outcomes);
 #endif

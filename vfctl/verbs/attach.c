@@ -83,9 +83,9 @@ static int run_attach(struct invocation *in)
 			.mac_pool = (char *)option_of(in, "mac-pool"),
 			.pkey = (char *)option_of(in, "pkey")},
 		.affect = affect_of(in)};
-	struct vfctl_hypervisor *hv;
+	_cleanup_(vfctl_hypervisor_closep) struct vfctl_hypervisor *hv = NULL;
+	_cleanup_(host_ids_close) struct host_ids h = {0};
 	struct vfctl_change *change;
-	struct host_ids h = {0};
 	char done[300];
 	int status, r;
 
@@ -106,10 +106,7 @@ static int run_attach(struct invocation *in)
 	in->result_domain = in->args[0];
 	r = vfctl_attach_plan(in->ctx, hv, in->args[0], &o, in->dry_run, &change);
 	snprintf(done, sizeof(done), "attached to %s", in->args[0]);
-	status = r < 0 ? fail(in, r) : run_ids_change(in, &h, change, done);
-	host_ids_close(&h);
-	hv->close(hv);
-	return status;
+	return r < 0 ? fail(in, r) : run_ids_change(in, &h, change, done);
 }
 
 static const struct option_row attach_options[] = {
@@ -147,9 +144,9 @@ static int run_detach(struct invocation *in)
 {
 	struct vfctl_detach_options o = {.vf = option_of(in, "vf"), .affect = affect_of(in)};
 	uint32_t seconds = 0;
-	struct vfctl_hypervisor *hv;
+	_cleanup_(vfctl_hypervisor_closep) struct vfctl_hypervisor *hv = NULL;
+	_cleanup_(host_ids_close) struct host_ids h = {0};
 	struct vfctl_change *change;
-	struct host_ids h = {0};
 	char done[300];
 	int status, r;
 
@@ -163,10 +160,7 @@ static int run_detach(struct invocation *in)
 	in->result_domain = in->args[0];
 	r = vfctl_detach_plan(in->ctx, hv, in->args[0], &o, in->dry_run, &change);
 	snprintf(done, sizeof(done), "detached from %s", in->args[0]);
-	status = r < 0 ? fail(in, r) : run_ids_change(in, &h, change, done);
-	host_ids_close(&h);
-	hv->close(hv);
-	return status;
+	return r < 0 ? fail(in, r) : run_ids_change(in, &h, change, done);
 }
 
 static const struct option_row detach_options[] = {

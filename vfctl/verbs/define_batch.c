@@ -114,20 +114,18 @@ static void define_one(struct defining *d, size_t index)
 {
 	const struct vfctl_guest *guest = vfctl_batch_guest(d->batch, index);
 	struct vfctl_ctx *ctx = d->in->ctx;
-	struct vfctl_change *change = NULL;
+	_cleanup_(vfctl_change_freep) struct vfctl_change *change = NULL;
 	int r = plan_and_run(d, index, &change);
 
 	/* Another host of the fleet was given what was proposed to it. */
 	for (unsigned tries = 1; r == -EAGAIN && tries < TRIES_MAX; tries++) {
-		vfctl_change_free(change);
-		change = NULL;
+		vfctl_change_free(steal(change));
 		r = plan_and_run(d, index, &change);
 	}
 	d->failed += r < 0;
 	d->unfinished |= r == -ESTALE || (r < 0 && vfctl_ctx_unfinished(ctx));
 	d->moves |= r == 0 && change && vfctl_change_moves_ids(change);
 	tell_batch(d, guest->name, change, r < 0 ? vfctl_ctx_error(ctx) : NULL);
-	vfctl_change_free(change);
 }
 
 /* The guests are defined while they are told. */
@@ -149,16 +147,14 @@ static int define_each(struct out *out, const void *of)
 static void put_domains(struct out *out, const struct member *m, const void *of)
 {
 	struct defining *d = ((const struct batch_view *)of)->d;
-	const char **names = calloc(d->guests.count + 1, sizeof(*names));
-	struct vfctl_snapshot *snapshot = NULL;
+	_free_ const char **names = calloc(d->guests.count + 1, sizeof(*names));
+	_cleanup_(vfctl_snapshot_freep) struct vfctl_snapshot *snapshot = NULL;
 
 	for (size_t i = 0; names && i < d->guests.count; i++)
 		names[i] = d->guests.v[i]->name;
 	if (names && vfctl_snapshot_read(d->in->ctx, NULL, &snapshot) == 0)
 		answer_put_members(out, answer_domains,
 			&(struct domains_result){snapshot, names, d->guests.count});
-	vfctl_snapshot_free(snapshot);
-	free(names);
 }
 
 #define OF struct batch_view
@@ -202,15 +198,12 @@ static int define_all(struct defining *d)
 
 int run_define_batch(struct invocation *in, const char *dir)
 {
-	struct defining d = {.in = in};
+	_cleanup_(close_defining) struct defining d = {.in = in};
 	int r = guest_list_read(in, dir, &d.guests);
 
 	if (r == 0)
 		r = read_templates(&d);
 	if (r == 0)
 		r = open_host(in, &d.s, true);
-	if (r == 0)
-		r = define_all(&d);
-	close_defining(&d);
-	return r;
+	return r ? r : define_all(&d);
 }

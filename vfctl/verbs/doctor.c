@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* doctor: what is wrong with this host, or with a capture of one. */
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "command.h"
@@ -102,7 +101,7 @@ static int fix_all(struct invocation *in, const struct vfctl_diagnosis *d)
 
 	for (size_t i = 0; i < d->count; i++) {
 		const struct vfctl_ailment *a = &d->v[i];
-		struct vfctl_change *change = NULL;
+		_cleanup_(vfctl_change_freep) struct vfctl_change *change = NULL;
 		int r;
 
 		if (!a->fix)
@@ -112,7 +111,6 @@ static int fix_all(struct invocation *in, const struct vfctl_diagnosis *d)
 			out_line(in->out, "would: %s", vfctl_change_describe(change, k));
 		if (r == 0 && !in->dry_run)
 			r = vfctl_change_run(in->ctx, change);
-		vfctl_change_free(change);
 		if (r < 0)
 			complain_about(in, a->check, vfctl_ctx_error(in->ctx));
 		fixed += r == 0;
@@ -128,8 +126,8 @@ static int fix_all(struct invocation *in, const struct vfctl_diagnosis *d)
 
 static int examine(struct invocation *in, struct vfctl_diagnosis **ret)
 {
-	struct vfctl_snapshot *snapshot = NULL;
-	struct host_ids h = {0};
+	_cleanup_(host_ids_close) struct host_ids h = {0};
+	_cleanup_(vfctl_snapshot_freep) struct vfctl_snapshot *snapshot = NULL;
 	struct vfctl_doctor_options options = {.subject = in->arg_count ? in->args[0] : NULL};
 	int status = host_ids_try(in, &h), r;
 
@@ -141,15 +139,12 @@ static int examine(struct invocation *in, struct vfctl_diagnosis **ret)
 	r = vfctl_snapshot_read(in->ctx, NULL, &snapshot);
 	if (r == 0)
 		r = vfctl_doctor_examine(in->ctx, snapshot, &options, ret);
-	status = r < 0 ? fail(in, r) : 0;
-	vfctl_snapshot_free(snapshot);
-	host_ids_close(&h);
-	return status;
+	return r < 0 ? fail(in, r) : 0;
 }
 
 static int run_doctor(struct invocation *in)
 {
-	struct vfctl_diagnosis *d = NULL;
+	_cleanup_(vfctl_diagnosis_freep) struct vfctl_diagnosis *d = NULL;
 	int status;
 
 	if (option_of(in, "fix") && in->json)
@@ -162,15 +157,12 @@ static int run_doctor(struct invocation *in)
 	if (status)
 		return status;
 	if (option_of(in, "fix"))
-		status = fix_all(in, d);
-	else if (in->json)
+		return fix_all(in, d);
+	if (in->json)
 		answer_put(in->out, NULL, doctor_table, d);
 	else
 		print_text(in, d);
-	if (!status && !option_of(in, "fix") && d->worst > VFCTL_NOTE)
-		status = EXIT_DRIFT;
-	vfctl_diagnosis_free(d);
-	return status;
+	return d->worst > VFCTL_NOTE ? EXIT_DRIFT : EXIT_DONE;
 }
 
 static bool check_term(size_t at, const char **ret_name, const char **ret_help)

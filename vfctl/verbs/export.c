@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* export: a host.yaml that says what is there. */
-#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
@@ -253,7 +252,7 @@ static int write_inventory(struct invocation *in, const struct host_ids *host,
 	const struct vfctl_inventory *inv)
 {
 	struct out *before = in->out;
-	char *text = NULL;
+	_free_ char *text = NULL;
 	size_t len = 0;
 	FILE *file = open_memstream(&text, &len);
 	int r;
@@ -262,20 +261,16 @@ static int write_inventory(struct invocation *in, const struct host_ids *host,
 		return -ENOMEM;
 	in->out = out_new(file);
 	r = in->out ? print_inventory(in, host, inv) : -ENOMEM;
-	if (in->out)
-		out_close(in->out);
+	out_close(in->out);
 	in->out = before;
 	fclose(file);
-	if (r == 0)
-		r = vfctl_file_write(in->ctx, option_of(in, "output"), text, len);
-	free(text);
-	return r;
+	return r ? r : vfctl_file_write(in->ctx, option_of(in, "output"), text, len);
 }
 
 static int run_export(struct invocation *in)
 {
-	struct vfctl_snapshot *snapshot = NULL;
-	struct host_ids host = {0};
+	_cleanup_(host_ids_close) struct host_ids host = {0};
+	_cleanup_(vfctl_snapshot_freep) struct vfctl_snapshot *snapshot = NULL;
 	int r, status = host_ids_try(in, &host);
 
 	if (status)
@@ -286,8 +281,6 @@ static int run_export(struct invocation *in)
 	if (r == 0)
 		r = option_of(in, "output") ? write_inventory(in, &host, snapshot->inventory)
 					    : print_inventory(in, &host, snapshot->inventory);
-	vfctl_snapshot_free(snapshot);
-	host_ids_close(&host);
 	return r < 0 ? fail(in, r) : EXIT_DONE;
 }
 

@@ -32,7 +32,7 @@ static int read_use(struct vfctl_ids *ids, const struct vfctl_pf *pf, struct poo
 {
 	const struct vfctl_id_filter filter = {.states = 1u << VFCTL_ID_LEASED,
 		.host = vfctl_ids_spec(ids)->host};
-	struct vfctl_id_cursor *cursor = NULL;
+	_cleanup_(vfctl_ids_list_endp) struct vfctl_id_cursor *cursor = NULL;
 	char prefix[VFCTL_BDF_TEXT + 1];
 	struct vfctl_id id;
 	int r = vfctl_ids_list(ids, &filter, &cursor);
@@ -45,7 +45,6 @@ static int read_use(struct vfctl_ids *ids, const struct vfctl_pf *pf, struct poo
 			note_use(&id, ret);
 		r = 0;
 	}
-	vfctl_ids_list_end(cursor);
 	return r;
 }
 

@@ -2,7 +2,6 @@
 /* xml, define, undefine: a guest.yaml and what is made of it. */
 #include <errno.h>
 #include <stdio.h>
-#include <stdlib.h>
 
 #include "command.h"
 #include "verbs/define_batch.h"
@@ -21,25 +20,21 @@ static const struct option_row guest_options[] = {
 
 static int run_xml(struct invocation *in)
 {
-	struct vfctl_placement *placed = NULL;
-	struct session s;
-	char *xml = NULL;
+	_cleanup_(close_session) struct session s = {0};
+	_cleanup_(vfctl_placement_freep) struct vfctl_placement *placed = NULL;
+	_free_ char *xml = NULL;
 	int r, status = open_session(in, &s, false);
 
-	if (status == 0) {
-		r = vfctl_place(in->ctx, s.guest, &s.options, &placed);
-		if (r == 0)
-			r = vfctl_placement_xml(in->ctx, placed, s.template_text, s.template_name,
-				s.hv ? s.hv->version : 0, &xml);
-		if (r < 0)
-			status = fail(in, r);
-		else
-			fputs(xml, out_file(in->out));
-	}
-	free(xml);
-	vfctl_placement_free(placed);
-	close_session(&s);
-	return status;
+	if (status)
+		return status;
+	r = vfctl_place(in->ctx, s.guest, &s.options, &placed);
+	if (r == 0)
+		r = vfctl_placement_xml(in->ctx, placed, s.template_text, s.template_name,
+			s.hv ? s.hv->version : 0, &xml);
+	if (r < 0)
+		return fail(in, r);
+	fputs(xml, out_file(in->out));
+	return EXIT_DONE;
 }
 
 const struct command cmd_xml = {
@@ -57,10 +52,10 @@ const struct command cmd_xml = {
 
 static int run_define(struct invocation *in)
 {
+	_cleanup_(close_session) struct session s = {0};
 	const char *batch = option_of(in, "batch");
 	struct vfctl_change *change;
-	struct session s;
-	int status;
+	int r, status;
 
 	if (batch && in->arg_count)
 		return usage(in, "--batch takes no GUEST.yaml");
@@ -69,18 +64,16 @@ static int run_define(struct invocation *in)
 	if (batch)
 		return run_define_batch(in, batch);
 	status = open_session(in, &s, true);
-
-	if (status == 0) {
-		int r = vfctl_define_plan(in->ctx, s.guest, &s.options, s.template_text,
-			s.template_name, in->dry_run, &change);
-
-		if (r == 0)
-			warn_hook(in); /* before the answer, which repeats warnings */
-		in->result_domain = s.guest->name;
-		status = r < 0 ? fail(in, r) : run_ids_change(in, &s.host, change, "defined");
-		in->result_domain = NULL;
-	}
-	close_session(&s);
+	if (status)
+		return status;
+	r = vfctl_define_plan(in->ctx, s.guest, &s.options, s.template_text, s.template_name,
+		in->dry_run, &change);
+	if (r < 0)
+		return fail(in, r);
+	warn_hook(in); /* before the answer, which repeats warnings */
+	in->result_domain = s.guest->name;
+	status = run_ids_change(in, &s.host, change, "defined");
+	in->result_domain = NULL;
 	return status;
 }
 
@@ -118,18 +111,15 @@ const struct command cmd_define = {
 
 static int run_move(struct invocation *in)
 {
+	_cleanup_(close_session) struct session s = {0};
 	struct vfctl_change *change;
-	struct session s;
-	int status = open_host(in, &s, true);
+	int r, status = open_host(in, &s, true);
 
-	if (status == 0) {
-		int r = vfctl_move_plan(in->ctx, in->args[0], &s.options, in->dry_run, &change);
-
-		in->result_domain = in->args[0];
-		status = r < 0 ? fail(in, r) : run_ids_change(in, &s.host, change, "moved");
-	}
-	close_session(&s);
-	return status;
+	if (status)
+		return status;
+	in->result_domain = in->args[0];
+	r = vfctl_move_plan(in->ctx, in->args[0], &s.options, in->dry_run, &change);
+	return r < 0 ? fail(in, r) : run_ids_change(in, &s.host, change, "moved");
 }
 
 static const struct option_row move_options[] = {
@@ -171,9 +161,9 @@ static unsigned drops_of(const struct invocation *in)
 
 static int run_undefine(struct invocation *in)
 {
-	struct vfctl_hypervisor *hv;
+	_cleanup_(vfctl_hypervisor_closep) struct vfctl_hypervisor *hv = NULL;
+	_cleanup_(host_ids_close) struct host_ids h = {0};
 	struct vfctl_change *change;
-	struct host_ids h = {0};
 	struct vfctl_undefine_options options = {.force = option_of(in, "force"),
 		.drop = drops_of(in)};
 	int r, status = host_ids_open_guest(in, &h, &hv);
@@ -183,11 +173,7 @@ static int run_undefine(struct invocation *in)
 	options.ids = h.ids;
 	in->result_domain = in->args[0];
 	r = vfctl_undefine_plan(in->ctx, hv, in->args[0], &options, in->dry_run, &change);
-	status = r < 0 ? fail(in, r)
-		       : run_ids_change(in, &h, change, "undefined, and its lease ended");
-	host_ids_close(&h);
-	hv->close(hv);
-	return status;
+	return r < 0 ? fail(in, r) : run_ids_change(in, &h, change, "undefined, and its lease ended");
 }
 
 const struct command cmd_undefine = {
@@ -211,18 +197,15 @@ const struct command cmd_undefine = {
 
 static int run_release(struct invocation *in)
 {
-	struct vfctl_hypervisor *hv = NULL;
+	_cleanup_(vfctl_hypervisor_closep) struct vfctl_hypervisor *hv = NULL;
 	struct vfctl_change *change;
-	int r = main_open_hypervisor(in->ctx, option_of(in, "connect"), &hv), status;
+	int r = main_open_hypervisor(in->ctx, option_of(in, "connect"), &hv);
 
 	if (r < 0 && !in->quiet)
 		warn("libvirt does not say whether the domain runs: %s", vfctl_ctx_error(in->ctx));
 	in->result_domain = in->args[0];
 	r = vfctl_release_plan(in->ctx, hv, in->args[0], in->dry_run, &change);
-	status = r < 0 ? fail(in, r) : run_change(in, change, "its VFs are returned");
-	if (hv)
-		hv->close(hv);
-	return status;
+	return r < 0 ? fail(in, r) : run_change(in, change, "its VFs are returned");
 }
 
 const struct command cmd_release = {

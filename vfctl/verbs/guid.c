@@ -3,7 +3,6 @@
 #include <ctype.h>
 #include <errno.h>
 #include <inttypes.h>
-#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
@@ -94,7 +93,7 @@ static bool is_uuid(const char *text)
 static int domain_in_pools(struct guid *g, const char *name, struct vfctl_id_owner *io)
 {
 	struct vfctl_id_filter all = {.states = 0};
-	struct vfctl_id_cursor *cursor;
+	_cleanup_(vfctl_ids_list_endp) struct vfctl_id_cursor *cursor = NULL;
 	struct vfctl_id id;
 	int r = vfctl_ids_list(g->ids, &all, &cursor);
 
@@ -107,13 +106,12 @@ static int domain_in_pools(struct guid *g, const char *name, struct vfctl_id_own
 			memcpy(io->domain_name, id.owner.domain_name, sizeof(io->domain_name));
 			break;
 		}
-	vfctl_ids_list_end(cursor);
 	return r;
 }
 
 static int domain_in_leases(struct guid *g, const char *name, struct vfctl_id_owner *io)
 {
-	struct vfctl_leases *leases;
+	_cleanup_(vfctl_leases_freep) struct vfctl_leases *leases = NULL;
 	const struct vfctl_lease *lease;
 	int r = vfctl_leases_read(g->in->ctx, &leases);
 
@@ -124,7 +122,6 @@ static int domain_in_leases(struct guid *g, const char *name, struct vfctl_id_ow
 		memcpy(io->domain_uuid, lease->domain_uuid, sizeof(io->domain_uuid));
 		snprintf(io->domain_name, sizeof(io->domain_name), "%s", lease->domain_name);
 	}
-	vfctl_leases_free(leases);
 	return lease != NULL;
 }
 
@@ -244,25 +241,24 @@ static int guid_check(struct guid *g)
 
 static int run_guid(struct invocation *in, int (*run)(struct guid *g))
 {
+	_cleanup_(vfctl_host_spec_freep) struct vfctl_host_spec *spec = NULL;
+	_cleanup_(vfctl_ids_closep) struct vfctl_ids *ids = NULL;
 	bool write = in->command->changes && !in->dry_run;
-	struct guid g = {.in = in};
 	int status, r;
 
 	/* The leases are this host's own, whatever host is looked at. */
 	if (write && option_of(in, "host"))
 		return fail_as(in, EXIT_FAILED, -EROFS, "%s is a captured host and cannot be changed",
 			option_of(in, "host"));
-	r = vfctl_host_spec_read(in->ctx, option_of(in, "host-yaml"), &g.spec);
+	r = vfctl_host_spec_read(in->ctx, option_of(in, "host-yaml"), &spec);
 	if (r == 0)
-		r = vfctl_host_spec_resolve(in->ctx, g.spec);
+		r = vfctl_host_spec_resolve(in->ctx, spec);
 	if (r == 0)
-		r = vfctl_ids_open(in->ctx, g.spec, write, &g.ids);
-	status = r < 0 ? fail(in, r) : write ? check_after_change(in, g.spec) : EXIT_DONE;
-	if (!status)
-		status = run(&g);
-	vfctl_ids_close(g.ids);
-	vfctl_host_spec_free(g.spec);
-	return status;
+		r = vfctl_ids_open(in->ctx, spec, write, &ids);
+	if (r < 0)
+		return fail(in, r);
+	status = write ? check_after_change(in, spec) : EXIT_DONE;
+	return status ? status : run(&(struct guid){in, spec, ids});
 }
 
 /* Options of several verbs. */

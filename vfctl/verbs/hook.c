@@ -24,14 +24,12 @@ static const char *advice(const struct vfctl_hook_status *s)
 /* Domains that started while libvirt did not run it. NULL: the leases cannot be read. */
 static struct vfctl_findings *read_findings(struct invocation *in)
 {
-	struct vfctl_snapshot *snapshot = NULL;
+	_cleanup_(vfctl_snapshot_freep) struct vfctl_snapshot *snapshot = NULL;
 	struct vfctl_findings *found = NULL;
-	int r = vfctl_snapshot_read(in->ctx, NULL, &snapshot);
 
-	if (r == 0)
-		r = vfctl_findings_read(in->ctx, snapshot, NULL, &found);
-	vfctl_snapshot_free(snapshot);
-	return r == 0 ? found : NULL;
+	if (vfctl_snapshot_read(in->ctx, NULL, &snapshot) == 0)
+		vfctl_findings_read(in->ctx, snapshot, NULL, &found);
+	return found;
 }
 
 static bool is_unguarded(const struct vfctl_finding *f)
@@ -96,6 +94,7 @@ static void print_status_text(struct invocation *in, const struct hook_view *vie
 
 static int run_status(struct invocation *in)
 {
+	_cleanup_(vfctl_findings_freep) struct vfctl_findings *found = NULL;
 	struct hook_view view = {.path = VFCTL_HOOK_PATH};
 	int r = vfctl_hook_status_read(in->ctx, &view.status);
 	const char *wrong = advice(&view.status);
@@ -103,14 +102,13 @@ static int run_status(struct invocation *in)
 
 	if (r < 0)
 		return fail(in, r);
-	view.found = read_findings(in);
+	view.found = found = read_findings(in);
 	for (size_t i = 0; view.found && i < view.found->count; i++)
 		unguarded |= is_unguarded(&view.found->v[i]);
 	if (in->json)
 		answer_put(in->out, NULL, hook_table, &view);
 	else
 		print_status_text(in, &view, wrong);
-	vfctl_findings_free(view.found);
 	return wrong || unguarded ? EXIT_DRIFT : EXIT_DONE;
 }
 

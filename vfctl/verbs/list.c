@@ -11,14 +11,13 @@
 static void warn_of_open_changes(struct invocation *in)
 {
 	static const struct vfctl_recover_options look = {.dry_run = true};
-	struct vfctl_recovery *recovery = NULL;
+	_cleanup_(vfctl_recovery_freep) struct vfctl_recovery *recovery = NULL;
 
 	vfctl_recover(in->ctx, &look, &recovery);
 	for (size_t i = 0; recovery && i < recovery->count; i++)
 		if (recovery->changes[i].outcome != VFCTL_RECOVERED_GOES_ON)
 			warn("'%s' was cut short; look with: vfctl recover --dry-run",
 				recovery->changes[i].story);
-	vfctl_recovery_free(recovery);
 }
 
 static int print_terms(struct invocation *in)
@@ -74,13 +73,12 @@ static int read_view(struct invocation *in, struct list_view *view)
 static int read_policy(struct invocation *in, struct vfctl_snapshot *snapshot,
 	struct list_view *view)
 {
-	struct vfctl_host_spec *spec = NULL;
+	_cleanup_(vfctl_host_spec_freep) struct vfctl_host_spec *spec = NULL;
 	int r = vfctl_host_spec_read(in->ctx, option_of(in, "host-yaml"), &spec);
 
 	view->allowed = spec ? spec->vfs_allowed : 0;
 	if (r == 0)
 		vfctl_snapshot_mark_left(in->ctx, snapshot, spec);
-	vfctl_host_spec_free(spec);
 	return view->free ? r : 0;
 }
 
@@ -118,7 +116,7 @@ static int list(struct invocation *in, struct vfctl_snapshot *snapshot,
 static int run_list(struct invocation *in)
 {
 	const char *names = option_of(in, "columns");
-	struct vfctl_snapshot *snapshot;
+	_cleanup_(vfctl_snapshot_freep) struct vfctl_snapshot *snapshot = NULL;
 	struct list_view view;
 	int r, status;
 
@@ -131,7 +129,6 @@ static int run_list(struct invocation *in)
 	if (r < 0)
 		return fail(in, r);
 	status = list(in, snapshot, &view);
-	vfctl_snapshot_free(snapshot);
 	if (status == EXIT_DONE && !in->quiet && !option_of(in, "host"))
 		warn_of_open_changes(in);
 	return status;

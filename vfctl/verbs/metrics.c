@@ -22,6 +22,14 @@ struct view {
 	FILE *file;
 };
 
+static void clear_view(struct view *v)
+{
+	vfctl_diagnosis_free(v->diagnosis);
+	vfctl_declared_free(v->declared);
+	vfctl_snapshot_free(v->snapshot);
+	host_ids_close(&v->host);
+}
+
 /* ---- the format ---- */
 
 /* Label values escape backslash, quote and newline (OpenMetrics 1.0, 3.2.2). */
@@ -185,7 +193,7 @@ static void put_reporter(struct view *v, size_t metric, const struct vfctl_pf *p
 static int put_reporters(struct view *v)
 {
 	const struct vfctl_inventory *inv = v->snapshot->inventory;
-	struct reporters *all = calloc(inv->pf_count + 1, sizeof(*all));
+	_free_ struct reporters *all = calloc(inv->pf_count + 1, sizeof(*all));
 
 	if (!all)
 		return -ENOMEM;
@@ -199,14 +207,13 @@ static int put_reporters(struct view *v)
 	}
 	for (size_t i = 0; i < inv->pf_count; i++)
 		free(all[i].v);
-	free(all);
 	return 0;
 }
 
 static int put_pfs(struct view *v)
 {
 	const struct vfctl_inventory *inv = v->snapshot->inventory;
-	struct vfctl_pf_health *health = calloc(inv->pf_count + 1, sizeof(*health));
+	_free_ struct vfctl_pf_health *health = calloc(inv->pf_count + 1, sizeof(*health));
 
 	if (!health)
 		return -ENOMEM;
@@ -217,7 +224,6 @@ static int put_pfs(struct view *v)
 		for (size_t i = 0; i < inv->pf_count; i++)
 			put_pf(v, &pf_metrics[k], &inv->pfs[i], &health[i]);
 	}
-	free(health);
 	return 0;
 }
 
@@ -310,7 +316,7 @@ static int look_metrics(struct invocation *in, struct view *v)
 /* The old file or the new one, never half of one: a scrape may come at any moment. */
 static int write_file(struct invocation *in, struct view *v, const char *path)
 {
-	struct vfctl_output *output = NULL;
+	_cleanup_(vfctl_output_freep) struct vfctl_output *output = NULL;
 	int r = vfctl_output_open(in->ctx, path, true, &output);
 
 	if (r < 0)
@@ -319,16 +325,15 @@ static int write_file(struct invocation *in, struct view *v, const char *path)
 	r = v->file ? put_all(v) : -ENOMEM;
 	if (v->file && fclose(v->file) != 0 && r == 0)
 		r = -errno;
-	r = r < 0 ? fail_as(in, EXIT_FAILED, r, "write %s: %s", path, strerror(-r))
-		  : vfctl_output_commit(in->ctx, output) < 0 ? fail(in, -EIO) : EXIT_DONE;
-	vfctl_output_free(output);
-	return r;
+	if (r < 0)
+		return fail_as(in, EXIT_FAILED, r, "write %s: %s", path, strerror(-r));
+	return vfctl_output_commit(in->ctx, output) < 0 ? fail(in, -EIO) : EXIT_DONE;
 }
 
 /* With --textfile: the file in node_exporter's directory. */
 static int find_textfile(struct invocation *in, char **ret)
 {
-	char *dir = NULL;
+	_free_ char *dir = NULL;
 	int r;
 
 	if (!option_of(in, "textfile"))
@@ -338,40 +343,29 @@ static int find_textfile(struct invocation *in, char **ret)
 	r = vfctl_textfile_directory(in->ctx, &dir);
 	if (r == 0 && asprintf(ret, "%s/vfctl.prom", dir) < 0)
 		r = -ENOMEM;
-	free(dir);
 	return r < 0 ? fail(in, r) : 0;
 }
 
 static int run_metrics(struct invocation *in)
 {
+	_cleanup_(clear_view) struct view v = {.ctx = in->ctx};
 	const char *path = option_of(in, "output");
-	struct view v = {.ctx = in->ctx};
-	char *found = NULL;
+	_free_ char *found = NULL;
 	int status = find_textfile(in, &found), r;
 
 	if (!status)
 		status = host_ids_try(in, &v.host);
-	if (status) {
-		free(found);
+	if (status)
 		return status;
-	}
 	path = found ? found : path;
 	r = look_metrics(in, &v);
-	if (r < 0) {
-		status = fail(in, r);
-	} else if (path) {
-		status = write_file(in, &v, path);
-	} else {
+	if (r == 0 && path)
+		return write_file(in, &v, path);
+	if (r == 0) {
 		v.file = out_file(in->out);
 		r = put_all(&v);
-		status = r < 0 ? fail(in, r) : EXIT_DONE;
 	}
-	vfctl_diagnosis_free(v.diagnosis);
-	vfctl_declared_free(v.declared);
-	vfctl_snapshot_free(v.snapshot);
-	host_ids_close(&v.host);
-	free(found);
-	return status;
+	return r < 0 ? fail(in, r) : EXIT_DONE;
 }
 
 static const struct option_row options[] = {

@@ -226,14 +226,6 @@ static void write_journal(struct monitor *m, const struct event *e, const char *
 	}
 }
 
-static int64_t now_ms(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return t.tv_sec * 1000 + t.tv_nsec / 1000000;
-}
-
 /*
  * Is there room for a line? A reader that stands still must not keep us from ending: signals are
  * blocked, so a write that waits would not be interrupted.
@@ -432,8 +424,8 @@ static void monitor_close(struct monitor *m)
 
 static int run_monitor(struct invocation *in)
 {
-	struct monitor m = {.in = in, .journal = option_of(in, "journal"), .signal_fd = -1,
-		.stop_fd = -1};
+	_cleanup_(monitor_close) struct monitor m = {.in = in, .journal = option_of(in, "journal"),
+		.signal_fd = -1, .stop_fd = -1};
 	unsigned seconds = 0;
 	int status = read_number(in, "count", LINES_MAX, &m.left);
 
@@ -447,7 +439,6 @@ static int run_monitor(struct invocation *in)
 		status = begin_monitor(&m);
 	if (status == EXIT_DONE)
 		status = watch_monitor(&m);
-	monitor_close(&m);
 	return status;
 }
 

@@ -66,12 +66,11 @@ static int is_there(struct planning *p, const struct vfctl_guest *guest)
 {
 	const char *const names[] = {guest->name, guest->uuid};
 	struct vfctl_hypervisor *hv = p->s.hv;
-	struct vfctl_domain_info info = {0};
+	_cleanup_(vfctl_domain_info_clear) struct vfctl_domain_info info = {0};
 	int r = -ENOENT;
 
 	for (size_t i = 0; i < ARRAY_SIZE(names) && names[i] && r == -ENOENT; i++)
 		r = hv->get(p->in->ctx, hv, names[i], true, &info);
-	vfctl_domain_info_clear(&info);
 	return r == 0 ? 1 : r == -ENOENT ? 0 : r;
 }
 
@@ -133,8 +132,8 @@ static void print_there(struct planning *p, const struct vfctl_guest *guest,
 /* As define would change it; false: it cannot. */
 static bool tell_there(struct planning *p, struct vfctl_guest *guest)
 {
-	struct vfctl_change *change = NULL;
-	char *text = NULL, *name = NULL;
+	_free_ char *text = NULL, *name = NULL;
+	_cleanup_(vfctl_change_freep) struct vfctl_change *change = NULL;
 	const char *words = NULL;
 	int r = read_template(p->in, guest, &text, &name);
 
@@ -146,9 +145,6 @@ static bool tell_there(struct planning *p, struct vfctl_guest *guest)
 		answer_put(p->in->out, NULL, there_table, &(struct there_view){guest->name, change, words});
 	else
 		print_there(p, guest, change, words);
-	vfctl_change_free(change);
-	free(text);
-	free(name);
 	return r == 0;
 }
 
@@ -219,7 +215,7 @@ static int run_batch(struct planning *p, const char *dir)
 
 static int run_rebalance(struct planning *p)
 {
-	struct vfctl_rebalance *rebalance;
+	_cleanup_(vfctl_rebalance_freep) struct vfctl_rebalance *rebalance = NULL;
 	int r = read_model(p->in, &p->s, &p->model);
 
 	if (r)
@@ -234,9 +230,7 @@ static int run_rebalance(struct planning *p)
 			&(struct rebalance_view){{p->model, rebalance->plan}, rebalance});
 	else
 		print_rebalance(p->in->out, p->model, rebalance);
-	r = rebalance->move_count ? EXIT_DRIFT : EXIT_DONE;
-	vfctl_rebalance_free(rebalance);
-	return r;
+	return rebalance->move_count ? EXIT_DRIFT : EXIT_DONE;
 }
 
 struct why_not_view {
@@ -311,7 +305,7 @@ static int print_one(struct planning *p, const char *name, const struct vfctl_ho
 
 static int run_live(struct planning *p)
 {
-	struct vfctl_placement *placed = NULL;
+	_cleanup_(vfctl_placement_freep) struct vfctl_placement *placed = NULL;
 	const struct vfctl_domain_vf *vfs;
 	size_t count;
 	int r = open_session(p->in, &p->s, false);
@@ -325,10 +319,8 @@ static int run_live(struct planning *p)
 	if (r < 0)
 		return fail(p->in, r);
 	vfs = vfctl_placement_vfs(placed, &count);
-	r = print_one(p, p->s.guest->name, vfctl_placement_model(placed), vfctl_placement_plan(placed),
+	return print_one(p, p->s.guest->name, vfctl_placement_model(placed), vfctl_placement_plan(placed),
 		count == vfctl_placement_assignment(placed)->vf_count ? vfs : NULL);
-	vfctl_placement_free(placed);
-	return r;
 }
 
 static int run_on_model(struct planning *p)
@@ -346,8 +338,7 @@ static int run_plan(struct invocation *in)
 {
 	const char *batch = option_of(in, "batch"), *why_not = option_of(in, "why-not");
 	bool rebalance = option_of(in, "rebalance") != NULL;
-	struct planning p = {.in = in};
-	int r;
+	_cleanup_(close_planning) struct planning p = {.in = in};
 
 	if ((batch != NULL) + (why_not != NULL) + rebalance > 1)
 		return usage(in, "--batch, --rebalance and --why-not are three different questions");
@@ -355,11 +346,9 @@ static int run_plan(struct invocation *in)
 		return usage(in, "%s takes no GUEST.yaml", batch ? "--batch" : "--rebalance");
 	if (!batch && !rebalance && !in->arg_count)
 		return usage(in, "GUEST.yaml is missing");
-	r = batch ? run_batch(&p, batch) : rebalance ? run_rebalance(&p)
+	return batch ? run_batch(&p, batch) : rebalance ? run_rebalance(&p)
 		: why_not ? run_why_not(&p, why_not)
 		: option_of(in, "model") ? run_on_model(&p) : run_live(&p);
-	close_planning(&p);
-	return r;
 }
 
 static const struct answer plan_answer[] = {{"For one guest", one_table, false},

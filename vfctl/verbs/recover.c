@@ -2,7 +2,6 @@
 #include <time.h>
 
 #include "command.h"
-#include "main.h"
 #include "session.h"
 #include "core/workflow.h"
 #include "core/recover.h"
@@ -107,11 +106,6 @@ static void print_all(struct invocation *in, const struct vfctl_recovery *recove
 		out_line(in->out, "nothing to recover");
 }
 
-static int connect_system(struct vfctl_ctx *ctx, struct vfctl_hypervisor **ret)
-{
-	return main_open_hypervisor(ctx, NULL, ret);
-}
-
 static bool some_wait(const struct vfctl_recovery *recovery)
 {
 	for (size_t i = 0; i < recovery->count; i++)
@@ -123,32 +117,28 @@ static bool some_wait(const struct vfctl_recovery *recovery)
 /* The state file is lost. */
 static int rebuild_leases(struct invocation *in)
 {
+	_cleanup_(close_session) struct session s = {0};
 	struct vfctl_change *change;
-	struct session s;
 	int r, status = open_host(in, &s, true);
 
-	if (status == 0) {
-		s.options.trust_metadata = option_of(in, "trust-metadata");
-		r = vfctl_rebuild_plan(in->ctx, &s.options, in->dry_run, &change);
-		status = r < 0 ? fail(in, r) : run_change(in, change, "what libvirt's domains hold "
-			"is leased to them again");
-	}
-	close_session(&s);
-	return status;
+	if (status)
+		return status;
+	s.options.trust_metadata = option_of(in, "trust-metadata");
+	r = vfctl_rebuild_plan(in->ctx, &s.options, in->dry_run, &change);
+	return r < 0 ? fail(in, r) : run_change(in, change, "what libvirt's domains hold is leased to "
+		"them again");
 }
 
 /* VFs that nobody has, with what somebody left on them. */
 static int clean_recover(struct invocation *in)
 {
+	_cleanup_(vfctl_host_spec_freep) struct vfctl_host_spec *spec = NULL;
 	struct vfctl_change *change;
-	struct vfctl_host_spec *spec = NULL;
-	int status, r = vfctl_host_spec_read(in->ctx, option_of(in, "host-yaml"), &spec);
+	int r = vfctl_host_spec_read(in->ctx, option_of(in, "host-yaml"), &spec);
 
 	if (r == 0)
 		r = vfctl_clean_plan(in->ctx, spec, in->dry_run, &change);
-	status = r < 0 ? fail(in, r) : run_change(in, change, "cleaned");
-	vfctl_host_spec_free(spec);
-	return status;
+	return r < 0 ? fail(in, r) : run_change(in, change, "cleaned");
 }
 
 static int run_recover(struct invocation *in)
@@ -156,8 +146,8 @@ static int run_recover(struct invocation *in)
 	const struct vfctl_recover_options how = {.dry_run = in->dry_run,
 		.accept = option_of(in, "accept"),
 		.connect = option_of(in, "without-libvirt") ? NULL : connect_system};
-	struct vfctl_recovery *recovery = NULL;
-	int r, status;
+	_cleanup_(vfctl_recovery_freep) struct vfctl_recovery *recovery = NULL;
+	int r;
 
 	if (!!option_of(in, "rebuild") + !!option_of(in, "clean") + how.accept > 1)
 		return usage(in, "--rebuild, --clean and --accept are three different things");
@@ -168,12 +158,11 @@ static int run_recover(struct invocation *in)
 	if (option_of(in, "clean"))
 		return clean_recover(in);
 	r = vfctl_recover(in->ctx, &how, &recovery);
-
-	status = r == 0 && how.connect && some_wait(recovery) ? EXIT_PARTLY : EXIT_DONE;
 	if (recovery)
 		print_all(in, recovery);
-	vfctl_recovery_free(recovery);
-	return r < 0 ? fail(in, r) : status;
+	if (r < 0)
+		return fail(in, r);
+	return how.connect && some_wait(recovery) ? EXIT_PARTLY : EXIT_DONE;
 }
 
 static const struct option_row options[] = {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* schema: what editors check and complete our YAML files by. */
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "command.h"
@@ -18,7 +17,7 @@ static const struct {
 
 static int run_schema(struct invocation *in)
 {
-	char *text;
+	_free_ char *text = NULL;
 	size_t i = 0;
 	int r;
 
@@ -30,7 +29,6 @@ static int run_schema(struct invocation *in)
 	if (r < 0)
 		return fail(in, r);
 	fputs(text, stdout);
-	free(text);
 	return EXIT_DONE;
 }
 

@@ -228,7 +228,7 @@ static int print_plan(struct invocation *in, const struct vfctl_selftest *t)
 static int test(struct invocation *in, struct vfctl_selftest *t)
 {
 	const char *path = option_of(in, "output");
-	struct vfctl_output *output = NULL;
+	_cleanup_(vfctl_output_freep) struct vfctl_output *output = NULL;
 	int status = EXIT_DONE, r = 0;
 
 	/* Can it be written there? Before the card is touched. */
@@ -247,18 +247,15 @@ static int test(struct invocation *in, struct vfctl_selftest *t)
 		status = write_report(in, output, t);
 	else
 		print_report(in, in->out, t);
-	vfctl_output_free(output);
-	if (!status && vfctl_selftest_differences(t))
-		status = EXIT_DRIFT;
-	return status;
+	return !status && vfctl_selftest_differences(t) ? EXIT_DRIFT : status;
 }
 
 static int run_selftest(struct invocation *in)
 {
 	unsigned flags = (in->dry_run ? VFCTL_SELFTEST_DRY_RUN : 0u) |
 		(option_of(in, "force") ? VFCTL_SELFTEST_FORCE : 0u);
-	struct vfctl_selftest *t = NULL;
-	int r, status;
+	_cleanup_(vfctl_selftest_closep) struct vfctl_selftest *t = NULL;
+	int r;
 
 	if (!in->dry_run && !option_of(in, "yes"))
 		return usage(in, "a self-test makes and removes all VFs of %s, and changes its MTU, "
@@ -268,9 +265,7 @@ static int run_selftest(struct invocation *in)
 	r = vfctl_selftest_open(in->ctx, in->args[0], flags, &t);
 	if (r < 0)
 		return fail(in, r);
-	status = in->dry_run ? print_plan(in, t) : test(in, t);
-	vfctl_selftest_close(t);
-	return status;
+	return in->dry_run ? print_plan(in, t) : test(in, t);
 }
 
 static const struct option_row options[] = {

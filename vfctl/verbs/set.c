@@ -30,24 +30,22 @@ static void items_free(struct items *items)
 /* @name is owned by the items from now on. */
 static int add_item(struct invocation *in, struct items *items, char *name)
 {
+	_free_ char *own = name;
+
 	if (items->count == items->room) {
 		size_t room = items->room ? items->room * 2 : 16;
 		struct vfctl_set_item *bigger = reallocarray(items->v, room, sizeof(*bigger));
 
-		if (!bigger) {
-			free(name);
+		if (!bigger)
 			return fail(in, -ENOMEM);
-		}
 		items->v = bigger;
 		items->room = room;
 	}
-	if (!name)
+	if (!own)
 		return fail(in, -ENOMEM);
-	if (items->count == VFS_MAX) {
-		free(name);
+	if (items->count == VFS_MAX)
 		return usage(in, "more than %d VFs", VFS_MAX);
-	}
-	items->v[items->count++] = (struct vfctl_set_item){.vf = name};
+	items->v[items->count++] = (struct vfctl_set_item){.vf = steal(own)};
 	return 0;
 }
 
@@ -121,7 +119,8 @@ static int read_line(struct invocation *in, struct items *items, char *line)
 static int read_batch(struct invocation *in, struct items *items, const char *path)
 {
 	size_t len, number = 0;
-	char *text = NULL, *rest, *line, where[256];
+	_free_ char *text = NULL;
+	char *rest, *line, where[256];
 	int status = read_named(in, path, BATCH_MAX, &text, &len);
 
 	if (status)
@@ -134,10 +133,7 @@ static int read_batch(struct invocation *in, struct items *items, const char *pa
 		status = read_line(in, items, line);
 		in->where = NULL;
 	}
-	free(text);
-	if (!status && !items->count)
-		return usage(in, "%s names no VF", path);
-	return status;
+	return status || items->count ? status : usage(in, "%s names no VF", path);
 }
 
 static int collect_set(struct invocation *in, struct items *items)
@@ -153,31 +149,29 @@ static int collect_set(struct invocation *in, struct items *items)
 
 static int run_set(struct invocation *in)
 {
-	struct vfctl_change *change;
-	struct items items = {0};
 	struct vfctl_set_options options = {.live = option_of(in, "live"),
 		.config = option_of(in, "config")};
+	_cleanup_(items_free) struct items items = {0};
+	_cleanup_(vfctl_hypervisor_closep) struct vfctl_hypervisor *hv = NULL;
+	struct vfctl_change *change;
 	int r, status = collect_set(in, &items);
 	char done[96];
 
-	if (status == 0 && options.config) {
-		r = main_open_hypervisor(in->ctx, option_of(in, "connect"), &options.hypervisor);
-		status = r < 0 ? fail(in, r) : 0;
-	}
-	if (status == 0) {
+	if (status)
+		return status;
+	r = options.config ? main_open_hypervisor(in->ctx, option_of(in, "connect"), &hv) : 0;
+	options.hypervisor = hv;
+	if (r == 0)
 		r = vfctl_set_plan(in->ctx, items.v, items.count, &options, in->dry_run, &change);
-		snprintf(done, sizeof(done), "%zu VF%s set; %s", items.count,
-			items.count == 1 ? "" : "s", options.config && !options.live
-			? "it takes effect when its domain starts next"
-			: "every value reads back");
-		in->result_vfs = items.v;
-		in->result_vf_count = items.count;
-		status = r < 0 ? fail(in, r) : run_change(in, change, done);
-		in->result_vf_count = 0;
-	}
-	if (options.hypervisor)
-		options.hypervisor->close(options.hypervisor);
-	items_free(&items);
+	if (r < 0)
+		return fail(in, r);
+	snprintf(done, sizeof(done), "%zu VF%s set; %s", items.count, items.count == 1 ? "" : "s",
+		options.config && !options.live ? "it takes effect when its domain starts next"
+						: "every value reads back");
+	in->result_vfs = items.v;
+	in->result_vf_count = items.count;
+	status = run_change(in, change, done);
+	in->result_vf_count = 0;
 	return status;
 }
 

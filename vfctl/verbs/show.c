@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "command.h"
@@ -27,7 +26,7 @@ static void show_device(struct invocation *in, const struct vfctl_rdma_device *d
 
 static void show_pf(struct invocation *in, const struct vfctl_pf *pf)
 {
-	struct vfctl_rdma_device *device = device_of(in, pf->rdma);
+	_cleanup_(vfctl_rdma_freep) struct vfctl_rdma_device *device = device_of(in, pf->rdma);
 
 	if (in->json) {
 		answer_put(in->out, NULL, answer_pf, &(struct pf_view){.pf = pf, .ctx = in->ctx,
@@ -37,14 +36,13 @@ static void show_pf(struct invocation *in, const struct vfctl_pf *pf)
 		if (device)
 			print_rdma(in->out, device);
 	}
-	vfctl_rdma_free(device);
 }
 
 static void show_vf(struct invocation *in, const struct vfctl_pf *pf,
 	const struct vfctl_vf *vf)
 {
-	struct vfctl_rdma_device *device = device_of(in, vf->rdma);
-	char *exposed = NULL;
+	_cleanup_(vfctl_rdma_freep) struct vfctl_rdma_device *device = device_of(in, vf->rdma);
+	_free_ char *exposed = NULL;
 
 	vfctl_vf_exposure(in->ctx, pf, vf, &exposed);
 	if (in->json) {
@@ -55,8 +53,6 @@ static void show_vf(struct invocation *in, const struct vfctl_pf *pf,
 		if (device)
 			print_rdma(in->out, device);
 	}
-	free(exposed);
-	vfctl_rdma_free(device);
 }
 
 static void show_lease(struct invocation *in, const struct vfctl_snapshot *snapshot,
@@ -78,7 +74,7 @@ static int show_one(struct invocation *in, const struct vfctl_snapshot *snapshot
 	const struct vfctl_lease *lease = vfctl_leases_find(snapshot->leases, name);
 	const struct vfctl_pf *pf;
 	const struct vfctl_vf *vf;
-	struct vfctl_rdma_device *device;
+	_cleanup_(vfctl_rdma_freep) struct vfctl_rdma_device *device = NULL;
 	struct vfctl_bdf bdf;
 	bool unknown;
 
@@ -103,34 +99,29 @@ static int show_one(struct invocation *in, const struct vfctl_snapshot *snapshot
 		return fail_as(in, unknown ? EXIT_USAGE : EXIT_FAILED, -ENOENT, "'%s' is no PF, no VF, "
 			"no RDMA device and no domain that holds a lease (vfctl list shows them)", name);
 	show_device(in, device);
-	vfctl_rdma_free(device);
 	return 0;
 }
 
 /* A domain may have VFs of any PF, and its name is none's. */
 static bool is_domain(struct invocation *in)
 {
-	struct vfctl_leases *leases = NULL;
-	bool found = vfctl_leases_read(in->ctx, &leases) == 0 &&
-		vfctl_leases_find(leases, in->args[0]);
+	_cleanup_(vfctl_leases_freep) struct vfctl_leases *leases = NULL;
 
-	vfctl_leases_free(leases);
-	return found;
+	return vfctl_leases_read(in->ctx, &leases) == 0 && vfctl_leases_find(leases, in->args[0]);
 }
 
 /* A host.yaml with a mistake says nothing: others tell of that. */
 static void mark_left(struct invocation *in, struct vfctl_snapshot *snapshot)
 {
-	struct vfctl_host_spec *spec = NULL;
+	_cleanup_(vfctl_host_spec_freep) struct vfctl_host_spec *spec = NULL;
 
 	if (vfctl_host_spec_read(in->ctx, option_of(in, "host-yaml"), &spec) == 0)
 		vfctl_snapshot_mark_left(in->ctx, snapshot, spec);
-	vfctl_host_spec_free(spec);
 }
 
 static int run_show(struct invocation *in)
 {
-	struct vfctl_snapshot *snapshot;
+	_cleanup_(vfctl_snapshot_freep) struct vfctl_snapshot *snapshot = NULL;
 	const char *only = !option_of(in, "host") && is_domain(in) ? NULL : in->args[0];
 	int r = vfctl_snapshot_read(in->ctx, only, &snapshot);
 
@@ -140,7 +131,6 @@ static int run_show(struct invocation *in)
 		warn("leases are not shown: %s", snapshot->leases_error);
 	mark_left(in, snapshot);
 	r = show_one(in, snapshot);
-	vfctl_snapshot_free(snapshot);
 	return r < 0 ? fail(in, r) : r;
 }
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* create, destroy, set */
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "command.h"
@@ -47,7 +46,7 @@ static int run_create(struct invocation *in)
 {
 	struct vfctl_create_options options = {.driver = VFCTL_VF_DRIVER_VFIO};
 	const char *driver = option_of(in, "driver");
-	struct host_ids h = {0};
+	_cleanup_(host_ids_close) struct host_ids h = {0};
 	struct vfctl_change *change;
 	char done[96];
 	int r, status;
@@ -66,17 +65,13 @@ static int run_create(struct invocation *in)
 	options.despite = option_of(in, "despite");
 	options.guid_pool = option_of(in, "guid-pool");
 	if (option_of(in, "pkey") && vfctl_host_spec_pkey(in->ctx, h.spec, option_of(in, "pkey"),
-		&options.pkey) < 0) {
-		host_ids_close(&h);
+		&options.pkey) < 0)
 		return usage(in, "--pkey: %s", vfctl_ctx_error(in->ctx));
-	}
 	in->result_pf = in->args[0];
 	r = vfctl_create_plan(in->ctx, in->args[0], &options, in->dry_run, &change);
 	snprintf(done, sizeof(done), "%s has %u VF%s", in->args[0], options.count,
 		options.count == 1 ? "" : "s");
-	status = r < 0 ? fail(in, r) : run_ids_change(in, &h, change, done);
-	host_ids_close(&h);
-	return status;
+	return r < 0 ? fail(in, r) : run_ids_change(in, &h, change, done);
 }
 
 static const struct option_row create_options[] = {
@@ -106,7 +101,7 @@ const struct command cmd_create = {
 
 static int run_destroy(struct invocation *in)
 {
-	struct host_ids h = {0};
+	_cleanup_(host_ids_close) struct host_ids h = {0};
 	struct vfctl_change *change;
 	char done[96];
 	int r, status = host_ids_open(in, !in->dry_run, &h);
@@ -117,9 +112,7 @@ static int run_destroy(struct invocation *in)
 	r = vfctl_destroy_plan(in->ctx, h.ids, in->args[0], option_of(in, "despite"), in->dry_run,
 		&change);
 	snprintf(done, sizeof(done), "%s has no VFs", in->args[0]);
-	status = r < 0 ? fail(in, r) : run_ids_change(in, &h, change, done);
-	host_ids_close(&h);
-	return status;
+	return r < 0 ? fail(in, r) : run_ids_change(in, &h, change, done);
 }
 
 static const struct option_row destroy_options[] = {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* status: what apply would do, changes that go on or were interrupted, and what does not agree. */
 #include "command.h"
-#include "main.h"
+#include "host_ids.h"
 #include "print/declared.h"
 #include "verbs/apply.h"
 #include "core/findings.h"
@@ -78,28 +78,21 @@ static void print_status_text(struct invocation *in, const struct status_view *v
 	}
 }
 
-static int connect_system(struct vfctl_ctx *ctx, struct vfctl_hypervisor **ret)
-{
-	return main_open_hypervisor(ctx, NULL, ret);
-}
-
 static int print_status(struct invocation *in, const struct apply_view *v)
 {
 	struct status_view view = {.differences = {.declared = v->declared, .status = true,
 		.differs = declared_some_differ(v->declared)}};
 	const struct vfctl_recover_options how = {.dry_run = true, .connect = connect_system};
-	struct vfctl_recovery *open = NULL;
-	struct vfctl_findings *found = NULL;
+	_cleanup_(vfctl_recovery_freep) struct vfctl_recovery *open = NULL;
+	_cleanup_(vfctl_findings_freep) struct vfctl_findings *found = NULL;
 	int r = vfctl_recover(in->ctx, &how, &open);
 	bool differs = open && open->count;
 
 	vfctl_snapshot_mark_left(in->ctx, v->snapshot, v->spec);
 	if (r >= 0 || open)
 		r = vfctl_findings_read(in->ctx, v->snapshot, v->spec, &found);
-	if (r < 0) {
-		vfctl_recovery_free(open);
+	if (r < 0)
 		return fail(in, r);
-	}
 	differs |= found->unread != NULL || view.differences.differs;
 	for (size_t i = 0; i < found->count; i++)
 		differs |= !found->v[i].note;
@@ -111,20 +104,15 @@ static int print_status(struct invocation *in, const struct apply_view *v)
 		print_status_text(in, &view);
 	if (found->unread)
 		warn("leases and domains are not compared: %s", found->unread);
-	vfctl_findings_free(found);
-	vfctl_recovery_free(open);
 	return differs ? EXIT_DRIFT : EXIT_DONE;
 }
 
 static int run_status(struct invocation *in)
 {
-	struct apply_view v = {0};
+	_cleanup_(apply_close) struct apply_view v = {0};
 	int status = apply_open(in, apply_declaration(in), &v);
 
-	if (status == EXIT_DONE)
-		status = print_status(in, &v);
-	apply_close(&v);
-	return status;
+	return status ? status : print_status(in, &v);
 }
 
 static const struct answer status_answer[] = {{NULL, status_table, false}, {0}};

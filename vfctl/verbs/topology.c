@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include <errno.h>
-#include <stdlib.h>
 
 #include "command.h"
 #include "print/topology.h"
@@ -8,12 +7,11 @@
 
 static int print_json(struct invocation *in, const struct vfctl_host_model *model)
 {
-	char *text = vfctl_model_format(model);
+	_free_ char *text = vfctl_model_format(model);
 
 	if (!text)
 		return fail(in, -ENOMEM);
 	fputs(text, out_file(in->out));
-	free(text);
 	return EXIT_DONE;
 }
 
@@ -50,15 +48,11 @@ static int show_topology(struct invocation *in, const struct vfctl_host_model *m
 
 static int run_topology(struct invocation *in)
 {
-	struct vfctl_host_model *model = NULL;
-	struct session s;
+	_cleanup_(close_session) struct session s = {0};
+	_cleanup_(vfctl_model_freep) struct vfctl_host_model *model = NULL;
 	int status = read_model(in, &s, &model);
 
-	if (status == EXIT_DONE)
-		status = show_topology(in, model);
-	vfctl_model_free(model);
-	close_session(&s);
-	return status;
+	return status ? status : show_topology(in, model);
 }
 
 /*

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* tune show DOMAIN: what a running guest has of its host's tuning, and what is its own half. */
 #include <errno.h>
-#include <stdlib.h>
 
 #include "verbs/tune.h"
 #include "core/guest_tuning.h"
@@ -96,19 +95,18 @@ const struct member answer_tuned[] = {
 
 int tune_show_domain(struct invocation *in, const struct vfctl_host_spec *spec)
 {
-	struct vfctl_guest_tuned *tuned = NULL;
+	_cleanup_(vfctl_guest_tuned_freep) struct vfctl_guest_tuned *tuned = NULL;
 	int r = vfctl_guest_tuning_read(in->ctx, spec, in->args[1], &tuned);
 
 	if (r < 0)
 		return r == -ENOENT ? fail_as(in, EXIT_USAGE, r, "'%s' is no PF of this host and no "
 			"domain that runs here", in->args[1]) : fail(in, r);
 	if (in->arg_count > 2)
-		r = usage(in, "profiles and settings are for a PF; what a guest asks for is in its "
+		return usage(in, "profiles and settings are for a PF; what a guest asks for is in its "
 			"guest.yaml (tuning:)");
-	else if (in->json)
+	if (in->json)
 		answer_put(in->out, NULL, answer_tuned, tuned);
 	else
 		print_text(in->out, tuned);
-	vfctl_guest_tuned_free(tuned);
-	return r;
+	return EXIT_DONE;
 }

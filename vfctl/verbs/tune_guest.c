@@ -53,7 +53,7 @@ static bool is_file(const char *text)
 /* Of guest.yaml its name and its tuning count, and an MTU that all of its VFs have. */
 static int read_name(struct invocation *in, struct guest_half *g)
 {
-	struct vfctl_guest *guest = NULL;
+	_cleanup_(vfctl_guest_freep) struct vfctl_guest *guest = NULL;
 	int status = EXIT_DONE;
 
 	if (!is_file(in->args[1])) {
@@ -69,7 +69,6 @@ static int read_name(struct invocation *in, struct guest_half *g)
 	for (size_t i = 1; i < guest->vf_count; i++)
 		if (guest->vfs[i].mtu != g->mtu)
 			g->mtu = 0;
-	vfctl_guest_free(guest);
 	return g->domain ? EXIT_DONE : fail(in, -ENOMEM);
 }
 
@@ -148,22 +147,20 @@ static int read_profile(struct invocation *in, struct guest_half *g)
 
 static int make_dir(const char *path)
 {
-	char *copy = strdup(path);
-	int r = copy ? 0 : -ENOMEM;
+	_free_ char *copy = strdup(path);
 	struct stat st;
 
-	for (char *slash = copy ? strchr(copy + 1, '/') : NULL; slash && r == 0;
-		slash = strchr(slash + 1, '/')) {
+	if (!copy)
+		return -ENOMEM;
+	for (char *slash = strchr(copy + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
 		*slash = '\0';
-		r = mkdir(copy, 0755) < 0 && errno != EEXIST ? -errno : 0;
+		if (mkdir(copy, 0755) < 0 && errno != EEXIST)
+			return -errno;
 		*slash = '/';
 	}
-	if (r == 0 && mkdir(path, 0755) < 0 && errno != EEXIST)
-		r = -errno;
-	free(copy);
-	if (r == 0 && stat(path, &st) < 0)
-		r = -errno;
-	return r < 0 ? r : S_ISDIR(st.st_mode) ? 0 : -ENOTDIR;
+	if ((mkdir(path, 0755) < 0 && errno != EEXIST) || stat(path, &st) < 0)
+		return -errno;
+	return S_ISDIR(st.st_mode) ? 0 : -ENOTDIR;
 }
 
 /* The image's own links lead anywhere: none is followed below @dir. */
@@ -185,19 +182,15 @@ static int write_files(struct invocation *in, const struct guest_half *g, const 
 
 static int write_cloud_init(struct invocation *in, const struct guest_half *g, const char *path)
 {
-	char *text = NULL;
-	int status, r = vfctl_guest_half_cloud_init(in->ctx, g->tuning, &text);
+	_free_ char *text = NULL;
+	int r = vfctl_guest_half_cloud_init(in->ctx, g->tuning, &text);
 
-	if (r < 0)
-		return fail(in, r);
-	status = write_named(in, path, text);
-	free(text);
-	return status;
+	return r < 0 ? fail(in, r) : write_named(in, path, text);
 }
 
 static int apply_guest(struct invocation *in, struct guest_half *g)
 {
-	struct vfctl_hypervisor *hv = NULL;
+	_cleanup_(vfctl_hypervisor_closep) struct vfctl_hypervisor *hv = NULL;
 	int r = main_open_hypervisor(in->ctx, option_of(in, "connect"), &hv);
 
 	if (r < 0)
@@ -205,7 +198,6 @@ static int apply_guest(struct invocation *in, struct guest_half *g)
 	catch_signals(in->ctx);
 	r = vfctl_guest_half_apply(in->ctx, hv, g->domain, g->profile, g->vfs, g->vf_count, g->tuning,
 		&g->outcomes, &g->outcome_count);
-	hv->close(hv);
 	return r < 0 ? fail(in, r) : EXIT_DONE;
 }
 
@@ -313,13 +305,10 @@ static int tune(struct invocation *in, struct guest_half *g)
 
 int tune_run_guest(struct invocation *in)
 {
-	struct guest_half g = {.domain = NULL};
+	_cleanup_(clear_guest) struct guest_half g = {.domain = NULL};
 	const char *cloud = option_of(in, "cloud-init");
-	int status;
 
 	if (in->json && cloud && strcmp(cloud, "-") == 0)
 		return usage(in, "--cloud-init - and --json would both go to standard output");
-	status = tune(in, &g);
-	clear_guest(&g);
-	return status;
+	return tune(in, &g);
 }

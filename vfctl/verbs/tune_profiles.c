@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* tune profiles: what each of them wants. */
-#include <stdlib.h>
-
 #include "host_ids.h"
 #include "verbs/tune.h"
 
@@ -41,7 +39,7 @@ static int each_profile(struct invocation *in, const struct vfctl_host_spec *spe
 
 	for (size_t i = 0; i < count; i++) {
 		const struct vfctl_profile *p = profile_at(spec, i);
-		char *settings = p ? vfctl_coalesce_format(&p->coalesce) : NULL;
+		_free_ char *settings = p ? vfctl_coalesce_format(&p->coalesce) : NULL;
 
 		if (p && !settings)
 			return -ENOMEM;
@@ -52,7 +50,6 @@ static int each_profile(struct invocation *in, const struct vfctl_host_spec *spe
 			out_cell(in->out, "%s", settings);
 			out_cell(in->out, "%s", p->description ? p->description : "");
 		}
-		free(settings);
 	}
 	return 0;
 }
@@ -93,11 +90,8 @@ static int print_all(struct invocation *in, const struct vfctl_host_spec *spec)
 
 int tune_run_profiles(struct invocation *in)
 {
-	struct host_ids h = {0};
+	_cleanup_(host_ids_close) struct host_ids h = {0};
 	int status = host_ids_open(in, false, &h);
 
-	if (!status)
-		status = print_all(in, h.spec);
-	host_ids_close(&h);
-	return status;
+	return status ? status : print_all(in, h.spec);
 }

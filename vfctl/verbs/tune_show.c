@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* tune show, tune set: a PF's interrupt moderation, and what its driver makes of a wish. */
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "host_ids.h"
@@ -277,11 +276,10 @@ static int show_one(struct invocation *in, const struct vfctl_inventory *inv, co
 	int r = vfctl_pf_moderation_read(in->ctx, inv, pf, spec, wanted, &m, &profile);
 
 	if (in->json) {
-		char *unread = r == 0 ? NULL : strdup(vfctl_ctx_error(in->ctx));
+		_free_ char *unread = r == 0 ? NULL : strdup(vfctl_ctx_error(in->ctx));
 
 		print_json(in, &(struct show_view){.pf = pf, .m = r == 0 ? &m : NULL,
 			.profile = r == 0 ? profile : NULL, .unread = unread});
-		free(unread);
 	} else if (r == 0) {
 		print_pf(in, pf, &m, profile);
 		print_bus(in, pf);
@@ -353,17 +351,14 @@ static int show_tuned(struct invocation *in, const struct vfctl_inventory *inv,
 
 int tune_run_show(struct invocation *in)
 {
-	struct vfctl_inventory *inv = NULL;
-	struct host_ids h = {0};
+	_cleanup_(host_ids_close) struct host_ids h = {0};
+	_cleanup_(vfctl_inventory_freep) struct vfctl_inventory *inv = NULL;
 	int status = host_ids_open(in, false, &h), r;
 
 	if (status)
 		return status;
 	r = vfctl_inventory_read(in->ctx, NULL, &inv);
-	status = r < 0 ? fail(in, r) : show_tuned(in, inv, h.spec);
-	vfctl_inventory_free(inv);
-	host_ids_close(&h);
-	return status;
+	return r < 0 ? fail(in, r) : show_tuned(in, inv, h.spec);
 }
 
 /* ---- set ---- */
@@ -394,7 +389,7 @@ int tune_run_set(struct invocation *in)
 	struct vfctl_coalesce wanted = {0};
 	struct vfctl_change *change;
 	struct vfctl_tuning_fit fit;
-	struct host_ids h = {0};
+	_cleanup_(host_ids_close) struct host_ids h = {0};
 	int status = host_ids_open(in, false, &h), r;
 	bool some = false;
 	char done[96];
@@ -404,15 +399,12 @@ int tune_run_set(struct invocation *in)
 	if (!status && !wanted.mask)
 		status = usage(in, "the profile wants nothing of a driver; name settings, such as "
 			"rx-usecs=0");
-	if (status) {
-		host_ids_close(&h);
+	if (status)
 		return status;
-	}
 	r = vfctl_tune_plan(in->ctx, in->args[1], &wanted, in->dry_run, &fit, &change);
+	if (r < 0)
+		return fail(in, r);
+	tell_fit(&fit);
 	snprintf(done, sizeof(done), "%.60s is tuned", in->args[1]);
-	if (r == 0)
-		tell_fit(&fit);
-	status = r < 0 ? fail(in, r) : run_change(in, change, done);
-	host_ids_close(&h);
-	return status;
+	return run_change(in, change, done);
 }

@@ -6,8 +6,6 @@
 #include "base/util.h"
 #include "core/workflow.h"
 
-DEFINE_FREEP(struct vfctl_host_model, vfctl_model_free)
-
 /* What the host keeps for itself, and what guests share. */
 int model_read_reserved(struct vfctl_ctx *ctx, const struct vfctl_place_options *options,
 	struct vfctl_host_model *m);

@@ -6,8 +6,6 @@
 #include "core/lease.h"
 #include "core/snapshot.h"
 
-DEFINE_FREEP(struct vfctl_snapshot, vfctl_snapshot_free)
-
 /* Which boot of the host this is; "" when that cannot be read. */
 void boot_id_read(struct vfctl_ctx *ctx, char ret[VFCTL_UUID_TEXT]);
 /*

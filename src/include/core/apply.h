@@ -3,6 +3,7 @@
 #define VFCTL_CORE_APPLY_H
 
 #include "core/change.h"
+#include "core/cleanup.h"
 #include "core/hostspec.h"
 #include "core/snapshot.h"
 #include "core/types.h"
@@ -60,6 +61,7 @@ struct vfctl_declared {
 int vfctl_declared_read(struct vfctl_ctx *ctx, struct vfctl_snapshot *snapshot,
 	const struct vfctl_host_spec *spec, struct vfctl_ids *ids, struct vfctl_declared **ret);
 void vfctl_declared_free(struct vfctl_declared *declared);
+DEFINE_FREEP(struct vfctl_declared, vfctl_declared_free)
 
 /**
  * Plan: the PF of entry @p index is as declared. It is locked; PFs may be changed at the same

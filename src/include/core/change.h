@@ -5,12 +5,15 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "core/cleanup.h"
 #include "core/context.h"
 #include "vfctl/change.h"
 
 #ifdef __cplusplus
 extern "C" {
 #endif
+
+DEFINE_FREEP(struct vfctl_change, vfctl_change_free)
 
 /** One effect of a step, as data. Its texts are owned by the change. */
 struct vfctl_operation {

@@ -3,6 +3,7 @@
 #define VFCTL_CORE_DOCTOR_H
 
 #include "core/change.h"
+#include "core/cleanup.h"
 #include "core/hostspec.h"
 #include "core/snapshot.h"
 
@@ -101,6 +102,7 @@ struct vfctl_doctor_options {
 int vfctl_doctor_examine(struct vfctl_ctx *ctx, struct vfctl_snapshot *snapshot,
 	const struct vfctl_doctor_options *options, struct vfctl_diagnosis **ret);
 void vfctl_diagnosis_free(struct vfctl_diagnosis *diagnosis);
+DEFINE_FREEP(struct vfctl_diagnosis, vfctl_diagnosis_free)
 
 /**
  * Plan the fix of one ailment.

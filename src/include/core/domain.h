@@ -6,6 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "core/cleanup.h"
 #include "core/guest.h"
 #include "core/placement.h"
 #include "core/types.h"
@@ -323,6 +324,7 @@ int vfctl_domain_read(
 
 /** NULL is allowed. */
 void vfctl_parsed_domain_free(struct vfctl_parsed_domain *parsed);
+DEFINE_FREEP(struct vfctl_parsed_domain, vfctl_parsed_domain_free)
 
 /**
  * The placement that a domain XML states: what vfctl_domain_render() turned into it. With

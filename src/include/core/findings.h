@@ -2,6 +2,7 @@
 #ifndef VFCTL_CORE_FINDINGS_H
 #define VFCTL_CORE_FINDINGS_H
 
+#include "core/cleanup.h"
 #include "core/hostspec.h"
 #include "core/snapshot.h"
 #include "core/types.h"
@@ -57,6 +58,7 @@ struct vfctl_findings {
 int vfctl_findings_read(struct vfctl_ctx *ctx, const struct vfctl_snapshot *snapshot,
 	const struct vfctl_host_spec *spec, struct vfctl_findings **ret);
 void vfctl_findings_free(struct vfctl_findings *findings);
+DEFINE_FREEP(struct vfctl_findings, vfctl_findings_free)
 /** "gone", "renamed", "absent", "taken", "dropped", "claimed", "exposed", "other-pf", "reserved",
  * "unguarded"; of notes "unleased", "accepted", "left", "trusted", "unread". */
 const char *vfctl_finding_name(enum vfctl_finding_kind kind);

@@ -6,6 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "core/cleanup.h"
 #include "core/placement.h"
 #include "core/tuning.h"
 #include "core/vfattr.h"
@@ -14,6 +15,8 @@
 #ifdef __cplusplus
 extern "C" {
 #endif
+
+DEFINE_FREEP(struct vfctl_guest, vfctl_guest_free)
 
 struct vfctl_ctx;
 

@@ -6,6 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "core/cleanup.h"
 #include "core/hypervisor.h"
 #include "core/tuning.h"
 #include "core/types.h"
@@ -54,6 +55,7 @@ const char *vfctl_guest_driver(const char *pf_driver);
 int vfctl_guest_half_make(struct vfctl_ctx *ctx, const struct vfctl_profile *profile,
 	const struct vfctl_guest_half_vf *vfs, size_t count, struct vfctl_guest_half **ret_tuning);
 void vfctl_guest_half_free(struct vfctl_guest_half *tuning); /**< NULL is fine */
+DEFINE_FREEP(struct vfctl_guest_half, vfctl_guest_half_free)
 
 /** The same as user-data of cloud-init; may be run again. The caller frees it. @return 0; -ENOMEM. */
 int vfctl_guest_half_cloud_init(struct vfctl_ctx *ctx, const struct vfctl_guest_half *tuning,

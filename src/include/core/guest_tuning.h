@@ -2,6 +2,7 @@
 #ifndef VFCTL_CORE_GUEST_TUNING_H
 #define VFCTL_CORE_GUEST_TUNING_H
 
+#include "core/cleanup.h"
 #include "core/hostspec.h"
 #include "core/lease.h"
 #include "core/tuning.h"
@@ -59,6 +60,7 @@ int vfctl_guest_tuning_read(struct vfctl_ctx *ctx, const struct vfctl_host_spec 
 	const char *domain, struct vfctl_guest_tuned **ret);
 /** NULL is allowed. */
 void vfctl_guest_tuned_free(struct vfctl_guest_tuned *tuned);
+DEFINE_FREEP(struct vfctl_guest_tuned, vfctl_guest_tuned_free)
 
 /**
  * What the definition of a domain asks for, whether it runs or not; zeroed: nothing.

@@ -5,6 +5,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "core/cleanup.h"
 #include "core/context.h"
 #include "vfctl/capture.h"
 #include "vfctl/context.h"
@@ -40,6 +41,7 @@ int vfctl_output_commit(struct vfctl_ctx *ctx, struct vfctl_output *output);
 
 /** Free it; what was not committed is gone. NULL is allowed. */
 void vfctl_output_free(struct vfctl_output *output);
+DEFINE_FREEP(struct vfctl_output, vfctl_output_free)
 
 /**
  * Write a whole file that a person named, as @ref vfctl_output_open() with replace does. /dev/stdout,

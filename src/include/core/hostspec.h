@@ -6,6 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "core/cleanup.h"
 #include "core/placement.h"
 #include "core/cpuset.h"
 #include "core/identity.h"
@@ -174,6 +175,7 @@ struct vfctl_host_spec {
 int vfctl_host_spec_parse(struct vfctl_ctx *ctx, const char *file, const char *text,
 	size_t len, struct vfctl_host_spec **ret_spec);
 void vfctl_host_spec_free(struct vfctl_host_spec *spec);
+DEFINE_FREEP(struct vfctl_host_spec, vfctl_host_spec_free)
 
 /** One file of a declaration, as vfctl_host_spec_parse() takes them one by one. */
 struct vfctl_host_file {

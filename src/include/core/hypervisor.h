@@ -6,6 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "core/cleanup.h"
 #include "core/context.h"
 
 #ifdef __cplusplus
@@ -79,6 +80,14 @@ struct vfctl_hypervisor {
 	void (*close)(struct vfctl_hypervisor *self);
 	void *data;
 };
+
+/** NULL is allowed. */
+static inline void vfctl_hypervisor_close(struct vfctl_hypervisor *hypervisor)
+{
+	if (hypervisor)
+		hypervisor->close(hypervisor);
+}
+DEFINE_FREEP(struct vfctl_hypervisor, vfctl_hypervisor_close)
 
 void vfctl_domain_info_clear(struct vfctl_domain_info *domain);
 void vfctl_domain_infos_free(struct vfctl_domain_info *domains, size_t count);

@@ -6,6 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "core/cleanup.h"
 #include "core/context.h"
 #include "core/types.h"
 
@@ -115,6 +116,7 @@ struct vfctl_ids;
 int vfctl_ids_open(struct vfctl_ctx *ctx, const struct vfctl_host_spec *spec, bool write,
 	struct vfctl_ids **ret_ids);
 void vfctl_ids_close(struct vfctl_ids *ids);
+DEFINE_FREEP(struct vfctl_ids, vfctl_ids_close)
 
 /** The spec it was opened with. */
 const struct vfctl_host_spec *vfctl_ids_spec(const struct vfctl_ids *ids);
@@ -217,6 +219,7 @@ int vfctl_ids_list(struct vfctl_ids *ids, const struct vfctl_id_filter *filter,
 /** @return 1 and the next; 0 no more; a negative errno. */
 int vfctl_ids_next(struct vfctl_id_cursor *cursor, struct vfctl_id *ret_id);
 void vfctl_ids_list_end(struct vfctl_id_cursor *cursor);
+DEFINE_FREEP(struct vfctl_id_cursor, vfctl_ids_list_end)
 
 /**
  * The GUIDs with a P_Key as partitions.conf of opensm: ascending by P_Key, then GUID, so

@@ -6,6 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "core/cleanup.h"
 #include "core/context.h"
 #include "core/types.h"
 #include "core/vfattr.h"
@@ -139,6 +140,7 @@ struct vfctl_inventory {
 int vfctl_inventory_read(struct vfctl_ctx *ctx, const char *only,
 	struct vfctl_inventory **ret_inventory);
 void vfctl_inventory_free(struct vfctl_inventory *inventory);
+DEFINE_FREEP(struct vfctl_inventory, vfctl_inventory_free)
 
 /**
  * Find a PF by PCI address, network device, alternative name or RDMA device.

@@ -6,6 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "core/cleanup.h"
 #include "core/context.h"
 #include "core/cpuset.h"
 #include "core/types.h"
@@ -83,6 +84,7 @@ struct vfctl_leases {
  */
 int vfctl_leases_read(struct vfctl_ctx *ctx, struct vfctl_leases **ret_leases);
 void vfctl_leases_free(struct vfctl_leases *leases);
+DEFINE_FREEP(struct vfctl_leases, vfctl_leases_free)
 /** The lease of the domain of this very UUID (a domain may be named like another's), or NULL. */
 const struct vfctl_lease *vfctl_leases_find_uuid(const struct vfctl_leases *leases,
 	const char *uuid);

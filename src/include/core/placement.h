@@ -6,6 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "core/cleanup.h"
 #include "core/cpuset.h"
 #include "core/inventory.h"
 #include "core/topology.h"
@@ -15,6 +16,8 @@
 #ifdef __cplusplus
 extern "C" {
 #endif
+
+DEFINE_FREEP(struct vfctl_host_model, vfctl_model_free)
 
 struct vfctl_ctx;
 
@@ -358,6 +361,7 @@ struct vfctl_rebalance {
 int vfctl_plan_rebalance(struct vfctl_ctx *ctx, const struct vfctl_host_model *model,
 	const struct vfctl_plan_options *options, struct vfctl_rebalance **ret);
 void vfctl_rebalance_free(struct vfctl_rebalance *rebalance);
+DEFINE_FREEP(struct vfctl_rebalance, vfctl_rebalance_free)
 
 /**
  * Why does the guest not go (wholly) to @p node? Short: what is missing there; or, when it
@@ -386,6 +390,7 @@ int vfctl_model_check(struct vfctl_ctx *ctx, const struct vfctl_host_model *mode
 
 /** NULL is allowed. */
 void vfctl_plan_free(struct vfctl_plan *plan);
+DEFINE_FREEP(struct vfctl_plan, vfctl_plan_free)
 
 /** "choice", "warning", "short", "remedy"; "unknown" for anything else. */
 const char *vfctl_reason_kind_name(enum vfctl_reason_kind kind);

@@ -6,6 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "core/cleanup.h"
 #include "core/context.h"
 #include "core/types.h"
 
@@ -91,6 +92,7 @@ struct vfctl_rdma_device {
 int vfctl_rdma_read(struct vfctl_ctx *ctx, const char *name,
 	struct vfctl_rdma_device **ret_device);
 void vfctl_rdma_free(struct vfctl_rdma_device *device);
+DEFINE_FREEP(struct vfctl_rdma_device, vfctl_rdma_free)
 
 /** "Down", "Initializing", "Armed", "Active", ... as ibstat spells them. */
 const char *vfctl_port_state_name(enum vfctl_port_state state);

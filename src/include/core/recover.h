@@ -6,12 +6,15 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "core/cleanup.h"
 #include "core/context.h"
 #include "vfctl/recover.h"
 
 #ifdef __cplusplus
 extern "C" {
 #endif
+
+DEFINE_FREEP(struct vfctl_recovery, vfctl_recovery_free)
 
 /** What became, or would become, of a change that was found open. */
 enum vfctl_recovered {

@@ -6,6 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "core/cleanup.h"
 #include "core/context.h"
 
 #ifdef __cplusplus
@@ -64,6 +65,7 @@ int vfctl_selftest_open(struct vfctl_ctx *ctx, const char *pf, unsigned flags,
 	struct vfctl_selftest **ret_selftest);
 /** Free it, and let go of its locks. NULL is allowed. */
 void vfctl_selftest_close(struct vfctl_selftest *selftest);
+DEFINE_FREEP(struct vfctl_selftest, vfctl_selftest_close)
 
 void vfctl_selftest_card(const struct vfctl_selftest *selftest,
 	struct vfctl_selftest_card *ret_card);

@@ -2,6 +2,7 @@
 #ifndef VFCTL_CORE_SNAPSHOT_H
 #define VFCTL_CORE_SNAPSHOT_H
 
+#include "core/cleanup.h"
 #include "core/inventory.h"
 #include "core/lease.h"
 #include "vfctl/host.h"
@@ -9,6 +10,8 @@
 #ifdef __cplusplus
 extern "C" {
 #endif
+
+DEFINE_FREEP(struct vfctl_snapshot, vfctl_snapshot_free)
 
 /** The host's SR-IOV devices and who holds them, read in one pass. Immutable. */
 struct vfctl_snapshot {

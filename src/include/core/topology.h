@@ -6,6 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "core/cleanup.h"
 #include "core/cpuset.h"
 
 #ifdef __cplusplus
@@ -90,6 +91,7 @@ int vfctl_topology_load(struct vfctl_ctx *ctx, const struct vfctl_topology_sourc
 
 /** NULL is allowed. */
 void vfctl_topology_free(struct vfctl_topology *topology);
+DEFINE_FREEP(struct vfctl_topology, vfctl_topology_free)
 
 /**
  * State a pool of huge pages, as read from

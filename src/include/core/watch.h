@@ -5,6 +5,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "core/cleanup.h"
 #include "core/context.h"
 
 #ifdef __cplusplus
@@ -36,6 +37,7 @@ enum {
 int vfctl_watch_open(struct vfctl_ctx *ctx, const char *host_yaml, struct vfctl_watch **ret);
 /** NULL is allowed. */
 void vfctl_watch_close(struct vfctl_watch *watch);
+DEFINE_FREEP(struct vfctl_watch, vfctl_watch_close)
 
 /**
  * Sleep until something happened and it has become quiet again (100 ms without an event, or 1 s

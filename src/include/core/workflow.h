@@ -3,6 +3,7 @@
 #define VFCTL_CORE_WORKFLOW_H
 
 #include "core/change.h"
+#include "core/cleanup.h"
 #include "core/domain.h"
 #include "core/guest.h"
 #include "core/hostspec.h"
@@ -76,6 +77,7 @@ int vfctl_requests_make(struct vfctl_ctx *ctx, const struct vfctl_host_model *mo
 	struct vfctl_guest *const *guests, size_t count, struct vfctl_requests **ret);
 /** NULL is allowed. */
 void vfctl_requests_free(struct vfctl_requests *requests);
+DEFINE_FREEP(struct vfctl_requests, vfctl_requests_free)
 
 /**
  * Fill in what vfctl's guests among the occupants of @p model asked for (wants, pinned, changing), and
@@ -122,6 +124,7 @@ int vfctl_guest_check_host(struct vfctl_ctx *ctx, const struct vfctl_guest *gues
 int vfctl_place(struct vfctl_ctx *ctx, struct vfctl_guest *guest,
 	const struct vfctl_place_options *options, struct vfctl_placement **ret_placed);
 void vfctl_placement_free(struct vfctl_placement *placed);
+DEFINE_FREEP(struct vfctl_placement, vfctl_placement_free)
 /** The placement or the refusal, with reasons. Owned by @p placed. */
 const struct vfctl_assignment *vfctl_placement_assignment(const struct vfctl_placement *placed);
 /** The VFs with their final attributes (MACs assigned). Owned by @p placed. */
@@ -180,6 +183,7 @@ int vfctl_batch_place(struct vfctl_ctx *ctx, struct vfctl_guest *const *guests, 
 	const struct vfctl_place_options *options, bool dry_run, struct vfctl_batch **ret);
 /** NULL is allowed. */
 void vfctl_batch_free(struct vfctl_batch *batch);
+DEFINE_FREEP(struct vfctl_batch, vfctl_batch_free)
 /** Guest @p index in the order of definition: those that are new first. NULL past the end. */
 const struct vfctl_guest *vfctl_batch_guest(const struct vfctl_batch *batch, size_t index);
 /**

@@ -422,8 +422,6 @@ static int read_model(struct reading *r, const struct json *root)
 	return error < 0 ? error : model_check(r->ctx, r->model);
 }
 
-DEFINE_FREEP(struct vfctl_host_model, vfctl_model_free)
-
 int vfctl_model_parse(struct vfctl_ctx *ctx, const char *file, const char *text, size_t len,
 	struct vfctl_host_model **ret)
 {
