@@ -11,7 +11,8 @@
 #define METADATA_GUEST "guest"
 #define METADATA_VF "vf"
 #define METADATA_TUNING "tuning" /* tuning.c */
-#define METADATA_SAID "said" /* lines of text: what the guest's file said */
+#define METADATA_SPEC "said" /* JSON: the guest's file, see facts/guest_spec.h */
+#define METADATA_TEMPLATE "template" /* .. and the hash of the text of its template */
 
 /* parsed_text.c: numbers and lists as libvirt writes them. */
 int parsed_fail(struct vfctl_ctx *ctx, const struct xml_node *node, const char *value);
@@ -100,10 +101,11 @@ int metadata_remove(struct vfctl_ctx *ctx, const char *xml, char **ret_xml);
 int domain_networks(struct vfctl_ctx *ctx, const char *xml, char ***ret_names);
 /* 1: a network, by its XML, that gives VFs. -EINVAL: it is no XML. */
 int network_is_pool(struct vfctl_ctx *ctx, const char *xml);
-/* Write down in our metadata what the guest's file said. @ret_xml: the whole domain. */
-int metadata_set_said(struct vfctl_ctx *ctx, const char *xml, const char *said, char **ret_xml);
-/* *ret NULL: nothing is written down. */
-int metadata_said(struct vfctl_ctx *ctx, const char *xml, char **ret);
+/* Write the guest's file into our metadata. @template_hash: 0: none. @ret_xml: the whole domain. */
+int metadata_set_spec(struct vfctl_ctx *ctx, const char *xml, const char *spec, uint64_t template_hash,
+	char **ret_xml);
+/* *ret NULL: nothing is written there. */
+int metadata_spec(struct vfctl_ctx *ctx, const char *xml, char **ret, uint64_t *ret_template_hash);
 /* The element of that VF in the domain's metadata, or NULL. */
 struct xml_node *metadata_vf(struct xml_node *domain, const struct vfctl_bdf *bdf);
 

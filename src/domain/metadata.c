@@ -206,7 +206,7 @@ int vfctl_domain_metadata_remove_vf(struct vfctl_ctx *ctx, const char *text,
 			"virsh",
 			vfctl_bdf_format(bdf, name));
 	xml_remove(vf);
-	if (!xml_has_children(guest)) /* else what its file said, or its tuning, is there still */
+	if (!xml_has_children(guest)) /* else its file, or its tuning, is there still */
 		metadata_drop_guest(xml_root(xml));
 	return xml_print(ctx, xml, ret_xml);
 }
@@ -237,31 +237,40 @@ int metadata_forget_places(struct vfctl_ctx *ctx, const char *text, const struct
 	return r < 0 ? r : xml_print(ctx, xml, ret_xml);
 }
 
-int metadata_set_said(struct vfctl_ctx *ctx, const char *text, const char *said, char **ret_xml)
+int metadata_set_spec(struct vfctl_ctx *ctx, const char *text, const char *spec, uint64_t template_hash,
+	char **ret_xml)
 {
 	_cleanup_(xml_freep) struct xml *xml = NULL;
 	int r = xml_parse_domain(ctx, "domain", text, &xml);
+	struct xml_node *node;
 
 	if (r < 0)
 		return r;
-	xml_set_text(xml_add_ns(metadata_guest(xml_root(xml)), VFCTL_METADATA_NS, METADATA_PREFIX,
-		METADATA_SAID), said);
+	node = xml_add_ns(metadata_guest(xml_root(xml)), VFCTL_METADATA_NS, METADATA_PREFIX,
+		METADATA_SPEC);
+	xml_set_text(node, spec);
+	if (template_hash)
+		xml_setf(node, METADATA_TEMPLATE, "%016" PRIx64, template_hash);
 	return xml_print(ctx, xml, ret_xml);
 }
 
-int metadata_said(struct vfctl_ctx *ctx, const char *text, char **ret)
+int metadata_spec(struct vfctl_ctx *ctx, const char *text, char **ret, uint64_t *ret_template_hash)
 {
 	size_t size = strlen(text) + 1;
 	_free_ char *buf = malloc(size);
 	_cleanup_(xml_freep) struct xml *xml = NULL;
 	int r = buf ? xml_parse_domain(ctx, "domain", text, &xml) : ctx_oom(ctx);
-	const struct xml_node *said;
-	const char *lines;
+	const char *spec, *hash;
+	const struct xml_node *node;
 
 	if (r < 0)
 		return r;
-	said = xml_child_ns(metadata_guest(xml_root(xml)), VFCTL_METADATA_NS, METADATA_SAID);
-	lines = said ? xml_text(said, buf, size) : NULL;
-	*ret = lines ? strdup(lines) : NULL;
-	return !lines || *ret ? 0 : ctx_oom(ctx);
+	node = xml_child_ns(metadata_guest(xml_root(xml)), VFCTL_METADATA_NS, METADATA_SPEC);
+	spec = node ? xml_text(node, buf, size) : NULL;
+	hash = spec ? xml_get(node, METADATA_TEMPLATE) : NULL;
+	*ret_template_hash = 0;
+	if (hash)
+		parse_hex(hash, UINT64_MAX, ret_template_hash);
+	*ret = spec ? strdup(spec) : NULL;
+	return !spec || *ret ? 0 : ctx_oom(ctx);
 }

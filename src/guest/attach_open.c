@@ -5,7 +5,6 @@
 #include <errno.h>
 
 #include "change/recover.h"
-#include "domain/said.h"
 #include "facts/snapshot/snapshot.h"
 #include "lease/ops.h"
 
@@ -87,7 +86,7 @@ int attach_check_lost(struct vfctl_ctx *ctx, const struct attach *a)
 {
 	const char *xml = a->config.xml ? a->config.xml : a->live.xml;
 
-	return a->new_lease ? said_check_lost(ctx, xml, attach_name(a)) : 0;
+	return a->new_lease ? guest_check_lost(ctx, xml, attach_name(a)) : 0;
 }
 
 int attach_add_definition_op(struct vfctl_ctx *ctx, const struct attach *a, struct steps *steps)

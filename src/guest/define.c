@@ -7,7 +7,7 @@
 #include "change/pf_locks.h"
 #include "change/recover.h"
 #include "domain/domain.h"
-#include "domain/said.h"
+#include "facts/guest_spec.h"
 #include "facts/snapshot/memlock.h"
 #include "facts/snapshot/snapshot.h"
 #include "guest/define.h"
@@ -24,7 +24,6 @@
 
 struct define {
 	struct vfctl_placement *placed;
-	char *said; /* by the guest's file; NULL: there is none */
 	struct vfctl_hypervisor *hv;
 	char *xml;
 	struct vfctl_lease lease; /* cells and vfs owned here */
@@ -34,7 +33,6 @@ struct define {
 static void define_clear(struct define *d)
 {
 	vfctl_placement_free(d->placed);
-	free(d->said);
 	free(d->xml);
 	lease_clear(&d->lease);
 	identities_clear(&d->lost);
@@ -194,8 +192,8 @@ static int make_xml(struct vfctl_ctx *ctx, struct define *d, const char *templat
 	if (r < 0)
 		return r;
 	memlock_warn(ctx, d->placed->guest->name, xml, d->hv->version);
-	if (d->said)
-		return metadata_set_said(ctx, xml, d->said, &d->xml);
+	if (d->placed->guest->doc)
+		return guest_spec_write(ctx, xml, d->placed->guest, &d->xml);
 	d->xml = steal(xml);
 	return 0;
 }
@@ -249,7 +247,7 @@ static int define_or_change(struct vfctl_ctx *ctx, struct define *d,
 
 	if (r == 1) {
 		const struct redefine_request again = {.guest = q->guest, .options = q->options,
-			.said = d->said, .info = &info, .dry_run = q->dry_run};
+			.info = &info, .dry_run = q->dry_run};
 
 		r = guest_redefine(ctx, &again, change);
 		vfctl_domain_info_clear(&info);
@@ -261,12 +259,12 @@ static int define_or_change(struct vfctl_ctx *ctx, struct define *d,
 int define_locked(struct vfctl_ctx *ctx, const struct define_request *q,
 	struct vfctl_change *change)
 {
-	_cleanup_(define_clear) struct define d = {.hv = q->options->hypervisor,
-		.said = guest_said(q->guest, q->template_text)};
+	_cleanup_(define_clear) struct define d = {.hv = q->options->hypervisor};
 	const struct vfctl_profile *profile;
-	int r = q->guest->said && !d.said ? ctx_oom(ctx) : 0;
+	int r = 0;
 
-	if (r == 0 && q->guest->tuning.profile[0])
+	q->guest->template_hash = q->template_text ? guest_template_hash(q->template_text) : 0;
+	if (q->guest->tuning.profile[0])
 		r = vfctl_profile_need(ctx, q->options->spec, q->guest->tuning.profile, &profile);
 	if (r == 0)
 		r = define_or_change(ctx, &d, q, change);
@@ -333,7 +331,7 @@ static int check_ours(struct vfctl_ctx *ctx, const struct undefine *u, bool forc
 
 	if (r < 0 || force || !name || (u->lease && u->lease->cell_count))
 		return r;
-	r = u->lease ? 0 : said_is_defined(ctx, u->info.xml, name, &lost);
+	r = u->lease ? 0 : guest_is_defined(ctx, u->info.xml, name, &lost);
 	if (r < 0 || lost)
 		return r < 0 ? r : ctx_fail(ctx, -EPERM, "vfctl defined domain %s, but its lease is lost; "
 			"lease to it again what it has: vfctl recover --rebuild; to remove its definition "

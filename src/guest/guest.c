@@ -8,6 +8,7 @@
 
 #include "base/find.h"
 #include "domain/domain.h"
+#include "facts/guest_spec.h"
 #include "facts/snapshot/address.h"
 #include "facts/snapshot/snapshot.h"
 #include "host/host.h"
@@ -406,4 +407,24 @@ int vfctl_placement_xml(struct vfctl_ctx *ctx, const struct vfctl_placement *pla
 	request.cell_distances = distances;
 	read_address_space(ctx, placed, template_text, &request.address);
 	return r < 0 ? r : vfctl_domain_render(ctx, &request, ret_xml);
+}
+
+int guest_is_defined(struct vfctl_ctx *ctx, const char *xml, const char *name, bool *ret)
+{
+	struct vfctl_guest *guest = NULL;
+	int r = ctx_forgive(ctx, guest_spec_read(ctx, xml, &guest), -EBADMSG);
+
+	if (r == 0)
+		*ret = guest && str_eq(guest->name, name);
+	vfctl_guest_free(guest);
+	return r;
+}
+
+int guest_check_lost(struct vfctl_ctx *ctx, const char *xml, const char *name)
+{
+	bool ours = false;
+	int r = guest_is_defined(ctx, xml, name, &ours);
+
+	return r < 0 || !ours ? r : ctx_fail(ctx, -EPERM, "vfctl defined domain %s, but its lease is lost; "
+		"lease to it again what it has: vfctl recover --rebuild", name);
 }

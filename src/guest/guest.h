@@ -43,6 +43,14 @@ void guest_complete_vf(const struct vfctl_pf *pf, const struct vfctl_vf *vf,
 	const struct vfctl_vf_attrs *attrs, enum vfctl_vf_form form,
 	struct vfctl_domain_vf *ret);
 
+/*
+ * *ret: vfctl defined the domain of that XML, under that name, as its metadata has it. A clone has another
+ * name.
+ */
+int guest_is_defined(struct vfctl_ctx *ctx, const char *xml, const char *name, bool *ret);
+/* Of a domain without a lease: 0, or, when vfctl defined it, -EPERM with the way to its lease. */
+int guest_check_lost(struct vfctl_ctx *ctx, const char *xml, const char *name);
+
 /* A VF carries no larger packets than its PF does. -EINVAL with what helps. */
 int guest_check_mtu(struct vfctl_ctx *ctx, const struct vfctl_guest_vf *want, const struct vfctl_pf *pf);
 /* libvirt starts no domain with an <interface> of a PF that is down: said before somebody waits for it. */

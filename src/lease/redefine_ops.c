@@ -214,11 +214,12 @@ static int put_vfs(struct vfctl_ctx *ctx, const char *xml, struct buf *out)
 static int put_summary(struct vfctl_ctx *ctx, const char *xml, struct buf *out)
 {
 	_cleanup_(vfctl_parsed_domain_freep) struct vfctl_parsed_domain *parsed = NULL;
-	_free_ char *said = NULL;
+	uint64_t template_hash = 0;
+	_free_ char *spec = NULL;
 	int r = vfctl_domain_read(ctx, xml, &parsed);
 
 	if (r == 0)
-		r = metadata_said(ctx, xml, &said);
+		r = metadata_spec(ctx, xml, &spec, &template_hash);
 	if (r < 0)
 		return r;
 	buf_printf(out, "vcpus=%" PRIu32 " memory=%" PRIu64 " pages=%" PRIu64 " cells=%zu", parsed->vcpus,
@@ -228,7 +229,9 @@ static int put_summary(struct vfctl_ctx *ctx, const char *xml, struct buf *out)
 	put_set(out, "emulator", &parsed->emulator_cpus);
 	put_set(out, "iothreads", &parsed->iothread_cpus);
 	put_set(out, "nodes", &parsed->memory_nodes);
-	buf_printf(out, " said=%016" PRIx64, hash_of(said));
+	buf_printf(out, " said=%016" PRIx64, hash_of(spec));
+	if (template_hash)
+		buf_printf(out, " template=%016" PRIx64, template_hash);
 	return put_vfs(ctx, xml, out);
 }
 

@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <yaml.h>
 
-#include "base/buf.h"
+#include "base/json.h"
 #include "base/parse.h"
 
 /* Far above any sane file; they bound memory and recursion for hostile ones. */
@@ -375,42 +375,60 @@ int doc_merge(struct vfctl_ctx *ctx, struct doc_node *into, struct doc_node *fro
 	return r;
 }
 
-static void put_text(struct buf *out, const char *text)
+/* ---- as JSON ---- */
+
+/*
+ * YAML takes some characters of JSON strings for line breaks or refuses them: they are written as
+ * escapes, which both read (YAML 1.2, 5.1 and 5.4).
+ */
+static bool needs_escape(unsigned c)
 {
-	for (; *text; text++)
-		if (*text == '\n')
-			buf_puts(out, "\\n");
-		else
-			buf_add(out, text, 1);
+	return c < 0xa0 || c == 0x2028 || c == 0x2029 || c == 0xfeff || c >= 0xfffe;
 }
 
-static void put_lines(const struct doc_node *node, const char *path, struct buf *out)
+static void put_string(struct buf *out, const char *text)
+{
+	_buf_ struct buf quoted = {0};
+
+	json_put(&quoted, text);
+	out->failed |= quoted.failed;
+	for (const char *p = quoted.failed ? "" : quoted.data; *p;) {
+		unsigned char lead = (unsigned char)*p;
+		size_t len = lead < 0xc0 ? 1 : lead < 0xe0 ? 2 : lead < 0xf0 ? 3 : 4;
+		unsigned c = len == 2 ? (lead & 0x1fu) << 6 | (p[1] & 0x3f)
+			: len == 3    ? (lead & 0xfu) << 12 | (p[1] & 0x3fu) << 6 | (p[2] & 0x3f)
+				      : 0;
+
+		if (c && needs_escape(c))
+			buf_printf(out, "\\u%04x", c);
+		else
+			buf_add(out, p, len);
+		p += len;
+	}
+}
+
+static void put_json(struct buf *out, const struct doc_node *node)
 {
 	if (node->kind == DOC_SCALAR) {
-		buf_printf(out, "%s=", path);
-		put_text(out, node->text);
-		buf_puts(out, "\n");
+		put_string(out, node->text);
+		return;
 	}
+	buf_puts(out, node->kind == DOC_MAP ? "{" : "[");
 	for (size_t i = 0; i < node->count; i++) {
-		_free_ char *inner = node->keys
-			? str_format("%s%s%s", path, *path ? "." : "", node->keys[i]->text)
-			: str_format("%s[%zu]", path, i);
-
-		for (char *p = inner; p && *p; p++)
-			if (*p == '-')
-				*p = '_';
-		if (inner)
-			put_lines(node->items[i], inner, out);
-		else
-			out->failed = true;
+		buf_puts(out, i ? ", " : "");
+		if (node->kind == DOC_MAP) {
+			put_string(out, node->keys[i]->text);
+			buf_puts(out, ": ");
+		}
+		put_json(out, node->items[i]);
 	}
+	buf_puts(out, node->kind == DOC_MAP ? "}" : "]");
 }
 
-int doc_lines(struct vfctl_ctx *ctx, const struct doc_node *root, char **ret)
+char *doc_json(const struct doc_node *root)
 {
 	_buf_ struct buf out = {0};
 
-	put_lines(root, "", &out);
-	*ret = out.failed ? NULL : buf_steal(&out);
-	return *ret ? 0 : ctx_oom(ctx);
+	put_json(&out, root);
+	return out.failed ? NULL : buf_steal(&out);
 }

@@ -42,10 +42,10 @@ int doc_merge(struct vfctl_ctx *ctx, struct doc_node *into, struct doc_node *fro
 	bool (*same)(const char *a, const char *b));
 
 /*
- * A line "vfs[0].vlan=8" for each scalar: the same text for the same document, whatever its
- * comments and style. '-' in keys is '_', a newline in a value "\\n".
+ * The document as JSON in one line, whose scalars are all strings: doc_parse() reads the same document
+ * from it. NULL: out of memory.
  */
-int doc_lines(struct vfctl_ctx *ctx, const struct doc_node *root, char **ret);
+char *doc_json(const struct doc_node *root);
 
 void doc_free(struct doc_node *node);
 DEFINE_FREEP(struct doc_node, doc_free)

@@ -11,41 +11,65 @@
 #define MIB (UINT64_C(1) << 20)
 #define MEMORY_MAX_BYTES (UINT64_C(1) << 52) /* x86 physical address width */
 
-static void free_disk(struct vfctl_guest_disk *disk)
+static void clear_disks(struct vfctl_guest *guest)
 {
-	free(disk->source);
-	free(disk->bus);
-	free(disk->cache);
+	for (size_t i = 0; i < guest->disk_count; i++) {
+		free(guest->disks[i].source);
+		free(guest->disks[i].bus);
+		free(guest->disks[i].cache);
+	}
+	free(guest->disks);
+	guest->disks = NULL;
+	guest->disk_count = 0;
+}
+
+static void clear_identity(struct vfctl_guest_vf *vf)
+{
+	free(vf->identity.guid_pool);
+	free(vf->identity.mac_pool);
+	free(vf->identity.pkey);
+	vf->identity = (struct vfctl_identity_want){0};
+}
+
+static void clear_texts(struct vfctl_guest *guest)
+{
+	char **const texts[] = {&guest->name, &guest->uuid, &guest->title, &guest->description,
+		&guest->machine, &guest->template_name, &guest->kernel, &guest->initrd,
+		&guest->cmdline};
+
+	for (size_t i = 0; i < ARRAY_SIZE(texts); i++) {
+		free(*texts[i]);
+		*texts[i] = NULL;
+	}
 }
 
 void vfctl_guest_free(struct vfctl_guest *guest)
 {
 	if (!guest)
 		return;
-	for (size_t i = 0; i < guest->disk_count; i++)
-		free_disk(&guest->disks[i]);
+	clear_disks(guest);
+	clear_texts(guest);
 	for (size_t i = 0; i < guest->vf_count; i++) {
 		free(guest->vfs[i].pf);
 		free(guest->vfs[i].apart_name);
-		free(guest->vfs[i].identity.guid_pool);
-		free(guest->vfs[i].identity.mac_pool);
-		free(guest->vfs[i].identity.pkey);
+		clear_identity(&guest->vfs[i]);
 	}
-	free(guest->disks);
 	free(guest->vfs);
 	free(guest->cells);
-	free(guest->name);
-	free(guest->uuid);
-	free(guest->title);
-	free(guest->description);
-	free(guest->machine);
 	free(guest->cpu);
-	free(guest->template_name);
-	free(guest->kernel);
-	free(guest->initrd);
-	free(guest->cmdline);
-	free(guest->said);
+	doc_free(guest->doc);
 	free(guest);
+}
+
+void guest_keep_place(struct vfctl_guest *guest)
+{
+	clear_disks(guest);
+	clear_texts(guest);
+	for (size_t i = 0; i < guest->vf_count; i++) {
+		clear_identity(&guest->vfs[i]);
+		guest->vfs[i].attrs = (struct vfctl_vf_attrs){.proto = VFCTL_VLAN_8021Q};
+		guest->vfs[i].mtu = 0;
+	}
 }
 
 uint32_t vfctl_guest_vf_total(const struct vfctl_guest *guest)
@@ -388,7 +412,7 @@ int vfctl_guest_parse(struct vfctl_ctx *ctx, const char *file, const char *text,
 	if (error == 0)
 		error = check_guest(&r, root, guest, seen);
 	if (error == 0)
-		error = doc_lines(ctx, root, &guest->said);
+		guest->doc = steal(root);
 	if (error < 0)
 		return error;
 	*ret = steal(guest);

@@ -37,6 +37,12 @@ extern const struct vfctl_guest_vf guest_vf_unsaid;
 int read_guest_vfs(struct reader *r, const struct key *key, const struct doc_node *value,
 	void *object);
 
+/*
+ * Clear what a definition that is there has itself: texts (name and machine too), disks, and of the VFs
+ * their values. What its place follows from stays.
+ */
+void guest_keep_place(struct vfctl_guest *guest);
+
 /* guest_tuning.c */
 #define TUNING_NAME_PATTERN "^[A-Za-z0-9][A-Za-z0-9._-]*$"
 int read_guest_tuning(struct reader *r, const struct key *key, const struct doc_node *value,

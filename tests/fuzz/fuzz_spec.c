@@ -2,6 +2,25 @@
 #include "fuzz.h"
 #include "core/context.h"
 #include "core/guest.h"
+#include "facts/guest_spec.h"
+#include "spec/doc.h"
+
+/* As metadata of a domain: JSON or lines. What is read from it is read from its JSON again. */
+static void read_back(struct vfctl_ctx *ctx, const char *data, size_t size)
+{
+	struct vfctl_guest *guest = NULL, *again = NULL;
+	char *text = strndup(data, size), *json;
+
+	if (guest_spec_parse(ctx, text, &guest) == 0) {
+		json = doc_json(guest->doc);
+		FUZZ_CHECK(guest_spec_parse(ctx, json, &again) == 0 &&
+			   strcmp(again->name, guest->name) == 0 && again->vf_count == guest->vf_count);
+		free(json);
+	}
+	vfctl_guest_free(again);
+	vfctl_guest_free(guest);
+	free(text);
+}
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
@@ -16,6 +35,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	else
 		FUZZ_CHECK(!guest && *vfctl_ctx_error(ctx));
 	vfctl_guest_free(guest);
+	read_back(ctx, (const char *)data, size);
 	vfctl_ctx_free(ctx);
 	return 0;
 }

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "guest/redefine/has.h"
 
+#include <errno.h>
+
+#include "facts/guest_spec.h"
 #include "ids/owner.h"
 
 int domain_has_read(struct vfctl_ctx *ctx, const char *xml, enum has_source source,
@@ -14,7 +17,9 @@ int domain_has_read(struct vfctl_ctx *ctx, const char *xml, enum has_source sour
 	if (source == HAS_ALL) {
 		r = vfctl_domain_read(ctx, xml, &io->parsed);
 		if (r == 0)
-			r = metadata_said(ctx, xml, &io->said);
+			r = guest_spec_read(ctx, xml, &io->asked);
+		io->asked_unread = r == -EBADMSG;
+		r = ctx_forgive(ctx, r, -EBADMSG);
 	}
 	return r < 0 ? r : vfctl_domain_intent_read(ctx, xml, len, source == HAS_DEVICES, &io->intent);
 }
@@ -29,7 +34,7 @@ void domain_has_clear(struct domain_has *has)
 {
 	vfctl_parsed_domain_free(has->parsed);
 	vfctl_domain_placement_free(has->place);
-	free(has->said);
+	vfctl_guest_free(has->asked);
 }
 
 bool pool_value_of(const struct vfctl_vf_attrs *attrs, enum vfctl_id_kind *ret_kind, uint64_t *ret_value)

@@ -14,13 +14,14 @@ struct domain_has {
 	struct vfctl_domain_intent intent;  /* its VFs and devices */
 	struct vfctl_parsed_domain *parsed; /* its vCPUs, memory and controllers */
 	struct vfctl_assignment *place;	    /* its CPUs and nodes */
-	char *said; /* the lines of its guest file, by the metadata; NULL: there are none */
+	struct vfctl_guest *asked;	    /* its file, by the metadata; NULL: it is not known */
+	bool asked_unread;		    /* .. for it cannot be read */
 };
 
 enum has_source {
 	HAS_DEVICES,  /* intent, by the devices alone: the domain may be anybody's */
 	HAS_METADATA, /* intent, by our metadata; -ENOENT without any */
-	HAS_ALL,      /* intent by both, parsed and said */
+	HAS_ALL,      /* intent by both, parsed and asked */
 };
 
 /* Fill @io, which is zero before. -EINVAL: the XML or its metadata is not valid. */

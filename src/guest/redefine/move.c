@@ -4,17 +4,16 @@
 
 #include "base/change.h"
 #include "change/recover.h"
-#include "domain/domain.h"
-#include "domain/said.h"
+#include "facts/guest_spec.h"
 #include "facts/snapshot/snapshot.h"
+#include "guest/guest.h"
 #include "guest/redefine/redefine.h"
-#include "guest/words.h"
 #include "lease/lease.h"
+#include "spec/guest.h"
 
 struct moving {
 	const struct vfctl_place_options *options;
 	struct vfctl_domain_info info;
-	char *said;
 	struct vfctl_guest *guest;
 	struct vfctl_snapshot *snapshot;
 	struct vfctl_host_model *model;
@@ -27,30 +26,29 @@ static void moving_clear(struct moving *m)
 	vfctl_model_free(m->model);
 	vfctl_snapshot_free(m->snapshot);
 	vfctl_guest_free(m->guest);
-	free(m->said);
 	vfctl_domain_info_clear(&m->info);
 }
 
-/* Its VFs keep what they are leased with: who wrote the metadata has no say in that. */
+/*
+ * Its VFs keep what they are leased with, and what the definition has itself stays: who wrote the metadata
+ * has no say in that.
+ */
 static int read_guest(struct vfctl_ctx *ctx, struct moving *m)
 {
-	int r = metadata_said(ctx, m->info.xml, &m->said);
+	int r = guest_spec_read(ctx, m->info.xml, &m->guest);
 
-	if (r == 0 && !m->said)
+	if (r == 0 && !m->guest)
 		return ctx_fail(ctx, -EEXIST, "what the file of domain %s asked for is not known, so it "
 			"cannot be asked for elsewhere; define it with its file: vfctl define", m->info.name);
-	if (r == 0)
-		r = words_to_guest(ctx, m->said, &m->guest);
 	if (r == -EBADMSG)
 		return ctx_append(ctx, -EEXIST, "; others changed the definition of domain %s: define "
 			"it with its file: vfctl define", m->info.name);
 	if (r < 0)
 		return r;
-	for (size_t i = 0; i < m->guest->vf_count; i++)
-		m->guest->vfs[i].attrs = (struct vfctl_vf_attrs){.proto = VFCTL_VLAN_8021Q};
-	free(m->guest->name); /* it may have been renamed since */
-	m->guest->name = strdup(m->info.name);
-	return m->guest->name ? 0 : ctx_oom(ctx);
+	guest_keep_place(m->guest);
+	m->guest->name = strdup(m->info.name); /* it may have been renamed since */
+	m->guest->machine = strdup("q35"); /* the definition has its version */
+	return m->guest->name && m->guest->machine ? 0 : ctx_oom(ctx);
 }
 
 static int propose_move(struct vfctl_ctx *ctx, struct moving *m, const struct vfctl_assignment **ret)
@@ -141,7 +139,7 @@ static int fail_no_room(struct vfctl_ctx *ctx, const struct moving *m,
 static int check_ours(struct vfctl_ctx *ctx, const struct moving *m)
 {
 	const struct vfctl_lease *l = vfctl_leases_find_uuid(m->snapshot->leases, m->info.uuid);
-	int r = l ? 0 : said_check_lost(ctx, m->info.xml, m->info.name);
+	int r = l ? 0 : guest_check_lost(ctx, m->info.xml, m->info.name);
 
 	return r < 0 || (l && l->cell_count) ? r : ctx_fail(ctx, -EEXIST, "vfctl did not define domain %s, "
 		"and moves its own guests only", m->info.name);
@@ -168,7 +166,6 @@ static int plan_move(struct vfctl_ctx *ctx, struct moving *m, const char *domain
 	if (r < 0)
 		return r;
 	request.guest = m->guest;
-	request.said = m->said;
 	r = guest_redefine(ctx, &request, change);
 	return r == -ENOSPC ? fail_no_room(ctx, m, request.to, r) : r;
 }

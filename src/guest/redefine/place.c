@@ -256,7 +256,7 @@ static int ask_planner(struct vfctl_ctx *ctx, struct redefine_op *r)
 	int e = free_own_vfs(ctx, r);
 
 	/* On its own CPUs it would stay split over the nodes that it has. */
-	for (size_t i = r->said.cells ? 2 : 0; e == 0 && i < ARRAY_SIZE(closed); i++) {
+	for (size_t i = r->diff.cells ? 2 : 0; e == 0 && i < ARRAY_SIZE(closed); i++) {
 		e = plan_once(ctx, r, &closed[i], i < 2 ? STAY_ON_NODES : STAY_ON_PFS);
 		if (e == 0 && r->placed->plan->assignments[0].refusal == VFCTL_REFUSAL_NONE)
 			return 0;

@@ -6,6 +6,7 @@
 #include <inttypes.h>
 
 #include "base/find.h"
+#include "facts/guest_spec.h"
 #include "facts/snapshot/memlock.h"
 #include "facts/snapshot/snapshot.h"
 #include "guest/redefine/redefine_op.h"
@@ -18,7 +19,7 @@ static void redefine_op_clear(struct redefine_op *r)
 	vfctl_placement_free(r->placed);
 	lease_clear(&r->shape);
 	lease_clear(&r->new_shape);
-	said_change_clear(&r->said);
+	file_diff_clear(&r->diff);
 	domain_has_clear(&r->has);
 	identities_clear(&r->lost);
 	free(r->xml);
@@ -36,7 +37,7 @@ static void redefine_op_freep(struct redefine_op **r)
 static int check_lease(struct vfctl_ctx *ctx, const struct redefine_op *r)
 {
 	const struct vfctl_domain_info *info = r->q->info;
-	int e = r->lease || !info->persistent ? 0 : said_check_lost(ctx, info->xml, info->name);
+	int e = r->lease || !info->persistent ? 0 : guest_check_lost(ctx, info->xml, info->name);
 
 	if (e < 0)
 		return e;
@@ -82,7 +83,7 @@ static int read_definition(struct vfctl_ctx *ctx, struct redefine_op *r)
 	if (e == 0 && r->q->to) /* it only moves */
 		keep_defined(r);
 	else if (e == 0)
-		r->edited |= r->has.intent.tuning_damaged ||
+		r->edited |= r->has.asked_unread || r->has.intent.tuning_damaged ||
 			!vfctl_guest_tuning_same(&r->has.intent.tuning, &r->placed->guest->tuning);
 	if (e == 0)
 		e = domain_has_place(ctx, xml, r->placed->model->topology, &r->has);
@@ -133,10 +134,10 @@ static int check_amounts(struct vfctl_ctx *ctx, const struct redefine_op *r)
 	const struct vfctl_guest *g = r->q->guest;
 	_buf_ struct buf what = {0};
 
-	if (!r->said.vcpus && !r->said.place && r->has.said && r->has.parsed->vcpus != g->vcpus)
+	if (!r->diff.vcpus && !r->diff.place && r->has.asked && r->has.parsed->vcpus != g->vcpus)
 		buf_printf(&what, "it has %" PRIu32 " vCPUs, its file asks for %" PRIu32,
 			r->has.parsed->vcpus, g->vcpus);
-	if (!r->said.memory && !r->said.place && r->has.said &&
+	if (!r->diff.memory && !r->diff.place && r->has.asked &&
 		r->has.parsed->memory_bytes != r->shape.memory_bytes)
 		buf_printf(&what, "%sit has %" PRIu64 " MiB of memory, its lease %" PRIu64,
 			what.len ? ", and " : "", r->has.parsed->memory_bytes >> 20,
@@ -161,26 +162,26 @@ static int check_pins(struct vfctl_ctx *ctx, const struct redefine_op *r)
 
 /* ---- what its file asks ---- */
 
-static int compare_said(struct vfctl_ctx *ctx, struct redefine_op *r)
+static int compare_files(struct vfctl_ctx *ctx, struct redefine_op *r)
 {
-	if (!r->has.said && r->q->said)
+	if (!r->has.asked && r->q->guest->doc)
 		log_warn(ctx, "what the file of domain %s said when it was defined is not known: only its "
 			"vCPUs, memory and VFs are compared", r->q->info->name);
-	if (r->has.said && r->q->said)
-		said_compare(r->q->said, r->has.said, &r->said);
-	if (r->said.refused.failed)
+	if (r->has.asked && r->q->guest->doc)
+		file_diff_make(r->q->guest, r->has.asked, &r->diff);
+	if (r->diff.refused.failed)
 		return ctx_oom(ctx);
-	if (!r->said.refused_count)
+	if (!r->diff.refused_count)
 		return 0;
 	return ctx_fail(ctx, -EEXIST, "domain %s is there already, and this is not changed in it: %s; "
 		"to define it anew: vfctl undefine %s, then define", r->q->info->name,
-		r->said.refused.data, r->q->info->name);
+		r->diff.refused.data, r->q->info->name);
 }
 
 static bool amounts_differ(const struct redefine_op *r)
 {
 	return r->has.parsed->vcpus != r->q->guest->vcpus ||
-		(!r->has.said && r->has.parsed->memory_bytes != r->q->guest->memory_bytes);
+		(!r->has.asked && r->has.parsed->memory_bytes != r->q->guest->memory_bytes);
 }
 
 static int fail_nothing(struct vfctl_ctx *ctx, const struct redefine_op *r)
@@ -208,7 +209,7 @@ static bool has_all(const struct redefine_op *r)
 /* 0 there is something to do. */
 static int look_redefinition(struct vfctl_ctx *ctx, struct redefine_op *r)
 {
-	int e = compare_said(ctx, r);
+	int e = compare_files(ctx, r);
 
 	if (e == 0)
 		e = check_amounts(ctx, r);
@@ -218,10 +219,10 @@ static int look_redefinition(struct vfctl_ctx *ctx, struct redefine_op *r)
 		e = redefine_match(ctx, r);
 	if (e < 0)
 		return e;
-	if (!r->q->to && !r->said.any && !r->edited && !amounts_differ(r) &&
+	if (!r->q->to && !r->diff.any && !r->edited && !amounts_differ(r) &&
 		!redefine_vfs_differ(ctx, r))
 		return fail_nothing(ctx, r);
-	r->place = r->q->to || r->said.place || amounts_differ(r) || !has_all(r);
+	r->place = r->q->to || r->diff.place || amounts_differ(r) || !has_all(r);
 	return 0;
 }
 
@@ -298,8 +299,8 @@ static int make_xml(struct vfctl_ctx *ctx, struct redefine_op *r)
 	guest_warn_down(ctx, r->placed->snapshot->inventory, info->name, r->placed->vfs,
 		r->placed->vf_count);
 	e = forget_attached(ctx, r, xml, &done);
-	if (e == 0 && r->q->said)
-		return metadata_set_said(ctx, done, r->q->said, &r->xml);
+	if (e == 0 && r->q->guest->doc)
+		return guest_spec_write(ctx, done, r->q->guest, &r->xml);
 	r->xml = steal(done);
 	return e;
 }

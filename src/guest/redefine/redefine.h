@@ -9,9 +9,8 @@
 struct redefine_request {
 	struct vfctl_guest *guest; /* given the domain's UUID if it has none */
 	const struct vfctl_place_options *options;
-	const char *said; /* by the file now; NULL: it is from none */
 	const struct vfctl_domain_info *info; /* its definition */
-	/* It moves there: it is as its file asked (@said is what that said), and its VFs keep what they
+	/* It moves there: it is as its file asked, and its VFs keep what they
 	 * are leased with. NULL: it does not. */
 	const struct vfctl_assignment *to;
 	bool dry_run;

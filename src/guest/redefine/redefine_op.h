@@ -3,8 +3,8 @@
 #define VFCTL_GUEST_REDEFINE_REDEFINE_OP_H
 
 #include "domain/domain.h"
-#include "domain/said.h"
 #include "guest/guest.h"
+#include "guest/redefine/diff.h"
 #include "guest/redefine/has.h"
 #include "guest/redefine/redefine.h"
 #include "lease/lease.h"
@@ -25,7 +25,7 @@ struct redefine_op {
 	struct vfctl_lease shape;     /* CPUs, memory and cells that its definition needs */
 	struct vfctl_lease new_shape; /* .. and will need */
 	bool running;
-	struct said_change said;
+	struct file_diff diff;
 	struct domain_has has; /* by its definition */
 	bool attached[VFCTL_GUEST_VFS_MAX]; /* by vfctl attach, not by the file */
 	struct slot slots[VFCTL_GUEST_VFS_MAX];

@@ -318,22 +318,14 @@ bool redefine_vfs_differ(struct vfctl_ctx *ctx, const struct redefine_op *r)
 /* Spoof check and trust are set in any case; identities stay the domain's. */
 #define ASKED_BY_FILE (attrs_with(VFCTL_ATTR_HAS_DEFAULT) & ~(VFCTL_ATTR_SPOOFCHK | VFCTL_ATTR_TRUST))
 
-/* Did the file ask for it, of any VF, when the domain was defined? */
-static bool was_asked(const struct redefine_op *r, const char *key)
+/* What the file asked for, of any VF, when the domain was defined. */
+static uint32_t asked_before(const struct redefine_op *r)
 {
-	const char *line = r->has.said ? r->has.said : "";
-	size_t len = strlen(key);
+	uint32_t mask = 0;
 
-	for (; *line; line += strcspn(line, "\n")) {
-		size_t to;
-
-		line += strspn(line, " \t\n");
-		to = strcspn(line, "=\n");
-		if (!strncmp(line, "vfs[", 4) && to > len && line[to - len - 1] == '.' &&
-			!strncmp(line + to - len, key, len))
-			return true;
-	}
-	return false;
+	for (size_t i = 0; r->has.asked && i < r->has.asked->vf_count; i++)
+		mask |= r->has.asked->vfs[i].attrs.mask;
+	return mask & ASKED_BY_FILE;
 }
 
 /* What the file does not say stays as it is, but for what it said once. */
@@ -342,10 +334,8 @@ static void keep_others(const struct redefine_op *r, const struct vfctl_vf_attrs
 {
 	uint32_t stay = has->mask & ~io->mask;
 
-	for (size_t i = 0; !r->q->to && vfctl_vf_attr_info(i); i++)
-		if (ASKED_BY_FILE & vfctl_vf_attr_info(i)->bit &&
-			was_asked(r, vfctl_vf_attr_info(i)->file[1]))
-			stay &= ~vfctl_vf_attr_info(i)->bit;
+	if (!r->q->to)
+		stay &= ~asked_before(r);
 	attrs_copy(io, has, stay);
 	/* Priority and protocol are a tag's. */
 	if (!(io->mask & VFCTL_ATTR_VLAN_ID) || !io->vlan)

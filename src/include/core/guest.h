@@ -18,6 +18,7 @@ extern "C" {
 
 DEFINE_FREEP(struct vfctl_guest, vfctl_guest_free)
 
+struct doc_node;
 struct vfctl_ctx;
 
 /** A guest.yaml above this size is refused, bytes. */
@@ -182,8 +183,8 @@ struct vfctl_guest {
 	size_t vf_count; /**< entries, not VFs: each has a count */
 	struct vfctl_guest_xml xml;
 	struct vfctl_guest_tuning tuning;
-	/** What its guest.yaml says, a line "vfs[0].vlan=8" for each value; NULL: it is from none. */
-	char *said;
+	struct doc_node *doc;	/**< its guest.yaml as it was given; NULL: it is from none */
+	uint64_t template_hash; /**< of the text of its template; 0: it has none, or it is not known */
 };
 
 /**

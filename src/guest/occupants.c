@@ -1,123 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The words of guests that are there already: from the metadata of their domains. */
-#include "guest/words.h"
-
+/* What guests that are there asked for, for the planner. */
 #include <errno.h>
-#include <stdio.h>
 
-#include "base/buf.h"
 #include "base/find.h"
-#include "domain/domain.h"
-#include "domain/said.h"
+#include "core/workflow.h"
+#include "facts/guest_spec.h"
 #include "lease/lease.h"
 #include "lease/ops.h"
-
-/* ---- back to a guest's file ---- */
-
-/* What is in its definition already, as disks, stays as it is there. Without the rest it would get
- * defaults: another kind of CPU, or a console that its file did without. */
-static const char *const guest_keys[] = {"name", "vcpus", "memory", "cells", "hugepages", "threads",
-	"shared_vcpus", "node", "memory_affinity", "whole_node", "whole_l3", "max_distance",
-	"emulator_cores", "iothreads", "iothread_cores", "virtualization", "cpu", "pmu", "locked",
-	"console", "spare_ports"};
-static const char *const cell_keys[] = {"vcpus", "memory", "node"};
-static const char *const vf_keys[] = {"pf", "fabric", "count", "affinity", "cell", "port", "apart",
-	"form"};
-
-static void put_value(struct buf *out, const char *key, size_t key_len, const char *value,
-	size_t len)
-{
-	buf_printf(out, "%.*s: '", (int)key_len, key);
-	for (size_t i = 0; i < len; i++) {
-		if (value[i] == '\'')
-			buf_puts(out, "'");
-		buf_add(out, &value[i], 1);
-	}
-	buf_puts(out, "'\n");
-}
-
-/* "vfs[2].pf=ens1": the lines of an entry stand together. */
-static void put_list(struct buf *out, const char *lines, const char *list,
-	const char *const *keys, size_t key_count)
-{
-	size_t list_len = strlen(list);
-	bool begun = false;
-	long entry = -1;
-
-	for (int len; *(lines += strspn(lines, " \t\n")); lines += len) {
-		size_t key_len = strcspn(lines, "=\n");
-		const char *key = lines + list_len + 1;
-		char *end;
-		long now;
-
-		len = (int)strcspn(lines, "\n");
-		if ((int)key_len == len || strncmp(lines, list, list_len) || key[-1] != '[')
-			continue;
-		now = strtol(key, &end, 10);
-		key = end + 2;
-		if (end[0] != ']' || end[1] != '.' || key > lines + key_len ||
-			!str_is_one_of(keys, key_count, key, (size_t)(lines + (int)key_len - key)))
-			continue;
-		if (!begun)
-			buf_printf(out, "%s:\n", list);
-		begun = true;
-		buf_puts(out, now == entry ? "    " : "  - ");
-		entry = now;
-		put_value(out, key, (size_t)(lines + (int)key_len - key), lines + key_len + 1,
-			(size_t)len - key_len - 1);
-	}
-}
-
-/* "xml.iommu=on" */
-static void put_xml(struct buf *out, const char *lines)
-{
-	static const char prefix[] = "xml.";
-	bool begun = false;
-
-	for (size_t len; *(lines += strspn(lines, " \t\n")); lines += len) {
-		const char *key = lines + sizeof(prefix) - 1;
-		size_t key_len = strspn(key, "abcdefghijklmnopqrstuvwxyz_0123456789");
-
-		len = strcspn(lines, "\n");
-		if (!str_starts(lines, prefix) || !key_len || key[key_len] != '=')
-			continue;
-		buf_printf(out, "%s  ", begun ? "" : "xml:\n");
-		begun = true;
-		put_value(out, key, key_len, key + key_len + 1,
-			(size_t)(lines + len - key) - key_len - 1);
-	}
-}
-
-int words_to_guest(struct vfctl_ctx *ctx, const char *lines, struct vfctl_guest **ret)
-{
-	_buf_ struct buf text = {0};
-	_free_ char *why = NULL;
-	int r;
-
-	for (const char *at = lines; *(at += strspn(at, " \t\n")); at += strcspn(at, "\n")) {
-		size_t key = strcspn(at, "=\n"), len = strcspn(at, "\n");
-
-		if (key < len && str_is_one_of(guest_keys, ARRAY_SIZE(guest_keys), at, key))
-			put_value(&text, at, key, at + key + 1, len - key - 1);
-	}
-	/* The disks stay in the definition, and with them the default that follows from them. */
-	if (said_has(lines, "disks[", strlen("disks[")) &&
-		!said_find(lines, "iothreads", strlen("iothreads")))
-		put_value(&text, "iothreads", strlen("iothreads"), "1", 1);
-	put_xml(&text, lines);
-	put_list(&text, lines, "cells", cell_keys, ARRAY_SIZE(cell_keys));
-	put_list(&text, lines, "vfs", vf_keys, ARRAY_SIZE(vf_keys));
-	if (text.failed)
-		return ctx_oom(ctx);
-	r = vfctl_guest_parse(ctx, "its metadata", text.data ? text.data : "", text.len, ret);
-	if (r == 0 || r == -ENOMEM)
-		return r;
-	/* No mistake of who asks. */
-	why = steal(ctx->error);
-	return ctx_fail(ctx, -EBADMSG, "%s", why ? why : "its metadata is no guest");
-}
-
-/* ---- for the planner ---- */
 
 static bool asks_for_nodes(const struct vfctl_guest *g)
 {
@@ -181,15 +70,13 @@ static int read_words(struct vfctl_ctx *ctx, const struct vfctl_host_model *m,
 	const struct op later = {&op_shape_later, o->uuid, NULL, NULL};
 	struct vfctl_requests *requests = NULL;
 	struct vfctl_guest *guest = NULL;
-	_free_ char *said = NULL, *then = NULL;
-	int r = metadata_said(ctx, info->xml, &said);
+	_free_ char *then = NULL;
+	int r = guest_spec_read(ctx, info->xml, &guest);
 
 	/* Defined anew while it runs: until it stops its lease is of both places. */
 	if (r == 0)
 		r = op_observe(ctx, &later, &then);
 	o->changing = r == 0 && then[0];
-	if (r == 0 && said)
-		r = words_to_guest(ctx, said, &guest);
 	if (r == 0 && guest)
 		r = vfctl_requests_make(ctx, m, &guest, 1, &requests);
 	if (r == 0 && guest) {

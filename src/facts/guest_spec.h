@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef VFCTL_FACTS_GUEST_SPEC_H
+#define VFCTL_FACTS_GUEST_SPEC_H
+
+#include "base/ctx.h"
+#include "core/guest.h"
+
+/*
+ * A guest's file in the metadata of its domain: as JSON, which the tables read that read the file. An
+ * administrator, or another program, may have edited it.
+ */
+
+/*
+ * Read it from the domain XML @xml.
+ * @param ret  NULL: the metadata has none; the guest is from no file.
+ * @return 0; -EBADMSG it is not a valid guest; -EINVAL @xml is not a domain; -ENOMEM.
+ */
+int guest_spec_read(struct vfctl_ctx *ctx, const char *xml, struct vfctl_guest **ret);
+/* The same of the text of the element, which may be lines "vfs[0].vlan=8" of vfctl 0.1. */
+int guest_spec_parse(struct vfctl_ctx *ctx, const char *text, struct vfctl_guest **ret);
+
+/* Write the file of @guest, which has one, into the metadata. @ret_xml: the whole domain. */
+int guest_spec_write(struct vfctl_ctx *ctx, const char *xml, const struct vfctl_guest *guest,
+	char **ret_xml);
+
+/* For @template_hash of a guest; never 0. */
+uint64_t guest_template_hash(const char *text);
+
+#endif
