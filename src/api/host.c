@@ -107,7 +107,7 @@ static int get_number(const struct member *m, const void *object, char *buf, siz
 	return value ? snprintf(buf, size, "%" PRIu32, value) : -ENODATA;
 }
 
-/* A number below 0 means that there is no value. */
+/* A negative number stands for an unknown value. */
 static int get_int(const struct member *m, const void *object, char *buf, size_t size)
 {
 	int value = *(const int *)((const char *)object + m->at);

@@ -50,7 +50,7 @@ struct vfctl_ctx {
 	bool mistaken;	 /* see vfctl_ctx_mistaken() */
 	int64_t deadline_ms; /* CLOCK_MONOTONIC; 0: none */
 	char *origin;	     /* who asks, for the audit lines; NULL: not stated */
-	vfctl_progress_fn doing; /* NULL: nobody looks */
+	vfctl_progress_fn doing; /* NULL: no progress is reported */
 	void *doing_data;
 	unsigned vf_number, vf_count; /* see ctx_doing_vf() */
 	unsigned collisions; /* values planned and then claimed by another host first */

@@ -35,7 +35,7 @@ static const struct member sync_table[] = {
 	FIELD(pushed, "changes made while etcd was away told to it"),
 	FIELD(undone, "takings that had failed here given back"),
 	FIELD(found, "of this host found in etcd"),
-	FIELD(restored, "lost by etcd put back"),
+	FIELD(restored, "values that etcd had lost, put back"),
 	FIELD(conflicts, "in conflict"),
 	FIELD(set_aside, "set aside for this host"),
 	FIELD(expired, "free after their rest"),

@@ -82,7 +82,7 @@ static const struct member unexamined_table[] = {
 #define OF struct vfctl_diagnosis
 FLAG_OF(is_healthy, OF, it->worst == VFCTL_NOTE)
 static const struct member doctor_table[] = {
-	FLAG("healthy", is_healthy, "there is no problem and no warning"),
+	FLAG("healthy", is_healthy, "doctor found no problem and gave no warning"),
 	FIELD(checks, "number of checks that were made"),
 	LIST("prerequisites", prerequisites, prerequisite_count, prerequisite_table, "prerequisites "
 		"of SR-IOV; each one builds on those before it"),

@@ -33,7 +33,7 @@ struct vfctl_ailment {
 	const char *check;  /**< name of the check, static: "pcie-link" */
 	enum vfctl_severity severity;
 	char subject[64];   /**< a PF, VF, domain or file; "" the host */
-	const char *what;   /**< what is so, a sentence, static */
+	const char *what;   /**< the finding, a sentence; static */
 	char *evidence;	    /**< what was read, and where */
 	const char *cause;  /**< static; NULL: it is in @ref what */
 	char *remedy;
