@@ -289,30 +289,53 @@ static int probe_once(struct vfctl_ctx *ctx, const struct vfctl_bdf *bdf, const 
 }
 
 /*
+ * Load the module of the function's own driver by its modalias, as udev does for a new function.
+ * udev may be late on a busy machine; modprobe waits for a load that udev began. A module that is
+ * missing or blacklisted shows in the probe that follows.
+ */
+static void load_own_driver(struct vfctl_ctx *ctx, const struct vfctl_bdf *bdf)
+{
+	_free_ char *modalias = NULL;
+
+	if (host_try_read(ctx, &modalias, PCI_SYSFS "%s/modalias", TEXT(bdf)) < 0 ||
+		!str_starts(modalias, "pci:"))
+		return;
+	if (host_load_module(ctx, modalias) < 0)
+		ctx_clear(ctx);
+}
+
+static bool is_bound_as_wanted(const char *driver, const char *wanted)
+{
+	return wanted ? str_eq(driver, wanted) : driver[0] && !pci_driver_is_vfio(driver);
+}
+
+/*
  * Ask the kernel for a driver and look at what it did; @wanted NULL: any but VFIO. The
  * kernel may report success with nothing bound: for good when no driver wants it, and for
- * a moment while udev still loads a module for a VF that just appeared (seen once in some
- * fifty creations with igbvf; sriov-network-operator looks five times as well).
+ * a moment while the probe by a driver that udev has just loaded is under way
+ * (sriov-network-operator looks five times as well).
  */
 static int probe(struct vfctl_ctx *ctx, const struct vfctl_bdf *bdf, const char *wanted)
 {
 	char driver[PCI_DRIVER_NAME] = "";
 
-	for (int tries = 0; tries < PROBE_TRIES; tries++) {
+	for (int tries = 0; tries <= PROBE_TRIES; tries++) {
 		int r;
 
-		if (tries) {
+		if (tries > 1) {
 			ctx_doing(ctx, "waiting for a driver to take %s", TEXT(bdf));
 			host_sleep_ms(ctx, PROBE_WAIT_MS);
 		}
 		r = probe_once(ctx, bdf, wanted, driver);
 		if (r < 0)
 			return r;
-		if (wanted ? str_eq(driver, wanted) : driver[0] && !pci_driver_is_vfio(driver))
+		if (is_bound_as_wanted(driver, wanted))
 			return 0;
 		if (driver[0])
 			break;
 		log_debug(ctx, "%s: no driver yet", TEXT(bdf));
+		if (!wanted && tries == 0)
+			load_own_driver(ctx, bdf);
 	}
 	if (!wanted)
 		return ctx_fail(ctx, -ENODEV, "%s: no driver of this host took the function%s%s (is its "

@@ -68,6 +68,13 @@ check_is "it is on vfio-pci" vfio-pci driver_of "$vf"
 check "and back to the host driver" vfctl create "$ens1" 3 --driver host
 check_is "it is on its own driver" igbvf driver_of "$vf"
 check "destroy" vfctl destroy "$ens1"
+# udev, which loads the module for new VFs, may be late on a busy machine.
+modprobe -r igbvf
+udevadm control --stop-exec-queue
+check "VFs on the host's driver, its module not yet loaded" vfctl create "$ens1" 2 --driver host
+check_is "they are on it" igbvf driver_of "$(vf_of "$left" 1)"
+udevadm control --start-exec-queue
+check "destroy them" vfctl destroy "$ens1"
 
 # ---- no network card ----
 check "an NVMe PF gets VFs like any other" vfctl create "$nvme" 2

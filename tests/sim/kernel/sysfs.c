@@ -143,7 +143,8 @@ static int probe(struct host *h, const char *bdf)
 	if (!pf_text || vfctl_bdf_parse(pf_text, &pf_bdf) < 0 ||
 		sim_pf_read(h, &pf_bdf, &pf) < 0)
 		return 0;
-	if (!get_number(h, pf_text, "sriov_drivers_autoprobe") || !pf.vf_driver[0])
+	if (!get_number(h, pf_text, "sriov_drivers_autoprobe") || !pf.vf_driver[0] ||
+		sim_has(h, "/.sim/unloaded/%s", pf.vf_driver))
 		return 0;
 	attach(h, bdf, pf.vf_driver);
 	return 0;
@@ -595,8 +596,13 @@ static int sim_replace(struct host *h, const char *path, const char *text)
 	return files_replace(h, path, text);
 }
 
+/* /.sim/modules/ALIAS holds the module's name; /.sim/unloaded/NAME exists until it is loaded. */
 static int sim_load_module(struct host *h, const char *name, unsigned timeout_ms)
 {
+	_free_ char *module = sim_get(h, "/.sim/modules/%s", name);
+
+	if (str_starts(name, "pci:"))
+		return module ? sim_remove(h, "/.sim/unloaded/%s", module), 0 : -ENOENT;
 	if (!sim_has(h, "/.sim/modules/%s", name))
 		return -ENOENT;
 	return sim_put(h, "", "/sys/bus/pci/drivers/%s/new_id", name);
