@@ -8,7 +8,7 @@
 #include "bench/tool.h"
 #include "core/cpuset.h"
 
-#define RUN_MS 15000
+#define RUN_MS 60000
 
 static void free_pairs(struct bench_setting *v, size_t count)
 {

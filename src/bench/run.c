@@ -18,9 +18,9 @@
 #include "remote/tunnel.h"
 
 #define RAW "raw"
-#define LISTEN_MS 15000
+#define LISTEN_MS 60000
 #define LISTEN_LOOK_MS 10
-#define RUN_MS 15000
+#define RUN_MS 60000
 #define ROOM_MIN (16u << 10) /* bytes; a run prints more than that */
 #define WORDS 300
 

@@ -15,7 +15,7 @@
 #include "capture/tar.h"
 #include "core/host.h"
 
-#define REPLY_TIMEOUT_MS 10000
+#define REPLY_TIMEOUT_MS 30000
 #define DEPTH_MAX 12
 /* DEVICE/iov/FUNCTION/ports/1/gid_idx/0 of mlx4 is the deepest file we read. */
 #define RDMA_DEPTH 7

@@ -303,7 +303,8 @@ bool recover_asks_libvirt(const struct open_change *c)
  * libvirt carries a call to its end also when whoever made it is dead, and nobody can tell whether
  * one still goes on. Looked at too early, a domain would come when its lease is taken back.
  */
-#define LIBVIRT_CALL_MS 3000
+#define LIBVIRT_LOOK_MS 2000
+#define LIBVIRT_LOOKS 5
 
 static int are_done(struct vfctl_ctx *ctx, const struct open_change *c, bool dry_run)
 {
@@ -311,9 +312,12 @@ static int are_done(struct vfctl_ctx *ctx, const struct open_change *c, bool dry
 
 	if (r != 0 || dry_run || !recover_asks_libvirt(c))
 		return r;
-	ctx_doing(ctx, "waiting for libvirt to end the call of a vfctl that died");
-	host_sleep_ms(ctx, LIBVIRT_CALL_MS);
-	return ops_are_done(ctx, c->ops, c->op_count);
+	for (int looks = 0; r == 0 && looks < LIBVIRT_LOOKS; looks++) {
+		ctx_doing(ctx, "waiting for libvirt to end the call of a vfctl that died");
+		host_sleep_ms(ctx, LIBVIRT_LOOK_MS);
+		r = ops_are_done(ctx, c->ops, c->op_count);
+	}
+	return r;
 }
 
 /* Forward when it went too far to go back. */

@@ -20,7 +20,7 @@
 #define MASTERS "/sys/class/net/bonding_masters"
 #define MIIMON_MS "100" /* without it a bond does not look whether its ports have a link */
 #define WAIT_MS 100
-#define WAIT_TRIES 100
+#define WAIT_TRIES 300
 
 /* ---- reading ---- */
 

@@ -121,7 +121,6 @@ const struct op_type op_eswitch = {.name = "eswitch", OP_CALLS(eswitch), .volati
 #define NO_BRIDGE "-"
 #define DOWN " down"
 #define WAIT_MS 50
-#define WAIT_TRIES 100
 
 /* The PF of these ops as it is now: representors go and come with VFs and with the mode. */
 static int open_pf(struct vfctl_ctx *ctx, const struct op *op, struct vfctl_inventory **ret_inventory)
@@ -208,16 +207,16 @@ static bool is_unnamed(struct vfctl_ctx *ctx, const struct vfctl_pf *pf)
 
 /*
  * udev gives a device its name when it has just come, and the kernel refused that of one that is up
- * (before 6.2): they are let be until then, for 5 s at most, and found again.
+ * (before 6.2): they are let be until then, for 30 s at most, and found again.
  */
 static int open_named(struct vfctl_ctx *ctx, const struct op *op, struct vfctl_inventory **ret_inventory)
 {
 	int r = open_pf(ctx, op, ret_inventory);
+	unsigned waited = 0;
 
-	for (int i = 0; r == 0 && i < WAIT_TRIES && host_exists(ctx, "/run/udev/control") &&
-		is_unnamed(ctx, &(*ret_inventory)->pfs[0]); i++) {
+	while (r == 0 && host_exists(ctx, "/run/udev/control") &&
+		is_unnamed(ctx, &(*ret_inventory)->pfs[0]) && host_wait_ms(ctx, WAIT_MS, &waited)) {
 		vfctl_inventory_free(steal(*ret_inventory));
-		host_sleep_ms(ctx, WAIT_MS);
 		r = open_pf(ctx, op, ret_inventory);
 	}
 	return r;

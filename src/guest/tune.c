@@ -8,7 +8,7 @@
 #include "remote/settings.h"
 #include "tuning/guest_half.h"
 
-#define RUN_MS 15000
+#define RUN_MS 60000
 
 struct tuned {
 	struct vfctl_ctx *ctx;

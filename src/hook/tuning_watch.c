@@ -25,7 +25,7 @@
 #define LOOKS_AT_FIRST 120
 #define LEASE_LOOKS 5 /* a VF that was plugged in is found after as many */
 #define WAIT_MS 200
-#define WAIT_MAX_MS 5000 /* for the one of the last run to end */
+#define WAIT_MAX_MS 30000 /* for the one of the last run to end */
 #define SETS_MAX 2
 
 /* A vector that was put somewhere. */

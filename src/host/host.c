@@ -10,12 +10,13 @@
 
 #define LOCK_TIMEOUT_MS 30000
 #define LOCK_TELL_MS 1000
-#define REPLY_TIMEOUT_MS 10000
+#define REPLY_TIMEOUT_MS 30000
 /* A lock that is held for longer is held by somebody who hangs. */
-#define READ_TIMEOUT_MS 2000
+#define READ_TIMEOUT_MS 30000
 #define MODULE_TIMEOUT_MS 60000
 /* What a write of a roll-back may take although the budget is used up. */
 #define WRITE_LEAST_MS 1000
+#define WAIT_MAX_MS 30000
 #define PATH_ROOM 512
 
 static void host_delete(struct host *h)
@@ -481,4 +482,13 @@ void host_sleep_ms(struct vfctl_ctx *ctx, unsigned ms)
 
 	if (h)
 		h->ops->sleep(h, ms);
+}
+
+bool host_wait_ms(struct vfctl_ctx *ctx, unsigned ms, unsigned *waited_ms)
+{
+	if (*waited_ms >= WAIT_MAX_MS || ctx->cancelled || !ctx_time_left(ctx, ms))
+		return false;
+	host_sleep_ms(ctx, ms);
+	*waited_ms += ms;
+	return true;
 }

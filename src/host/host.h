@@ -177,6 +177,12 @@ int host_try_lock(struct vfctl_ctx *ctx, const char *name, int *ret_fd);
 #define HOST_LOCK_BENCH "bench-"
 void host_sleep_ms(struct vfctl_ctx *ctx, unsigned ms);
 /*
+ * Sleep before the caller looks again for something that may never come, such as the answer of a
+ * driver. @waited_ms, at first 0, counts what was slept. False, without a sleep, after 30 s, after a
+ * cancel, and when the context's deadline has come.
+ */
+bool host_wait_ms(struct vfctl_ctx *ctx, unsigned ms, unsigned *waited_ms);
+/*
  * -E2BIG with words when a captured host described so much that reading it was given up;
  * what was read of it until then is not the whole.
  */

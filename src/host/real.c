@@ -294,7 +294,7 @@ static int real_load_module(struct host *h, const char *name, unsigned timeout_m
 /* ---- NVMe ---- */
 
 #define NVME_IDENTIFY 0x06 /* of the admin commands */
-#define NVME_TIMEOUT_MS 2000
+#define NVME_TIMEOUT_MS 30000
 
 static int real_nvme_identify(struct host *h, const char *path, unsigned cns, void *ret_data)
 {

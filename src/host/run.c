@@ -10,7 +10,7 @@
 #include <time.h>
 
 #define LINE_KEPT 400  /* of its last line */
-#define GRACE_MS 1000 /* from SIGTERM to SIGKILL */
+#define GRACE_MS 10000 /* from SIGTERM to SIGKILL */
 
 struct run {
 	struct vfctl_ctx *ctx;

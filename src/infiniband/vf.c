@@ -44,18 +44,18 @@ static int read_identity(struct vfctl_ctx *ctx, const struct vfctl_bdf *bdf,
 	return 0;
 }
 
-int ib_identity_read(struct vfctl_ctx *ctx, const struct vfctl_bdf *bdf, unsigned timeout_ms,
-	struct ib_identity *ret)
+int ib_identity_read(struct vfctl_ctx *ctx, const struct vfctl_bdf *bdf, struct ib_identity *ret)
 {
+	unsigned waited = 0;
+
 	ctx_doing(ctx, "waiting for the RDMA device of %s", TEXT(bdf));
-	for (unsigned waited = 0;; waited += POLL_MS) {
+	for (;;) {
 		_strv_ char **names = NULL;
 
 		if (pci_children(ctx, bdf, "infiniband", &names) == 0 && names[0])
 			return read_identity(ctx, bdf, names[0], ret);
-		if (waited >= timeout_ms)
+		if (!host_wait_ms(ctx, POLL_MS, &waited))
 			return ctx_fail(ctx, -ENOENT, "%s has no RDMA device (is its driver's "
 				"InfiniBand module loaded?)", TEXT(bdf));
-		host_sleep_ms(ctx, POLL_MS);
 	}
 }

@@ -39,11 +39,10 @@ struct ib_identity {
 };
 
 /*
- * Read it, waiting up to @timeout_ms for the device to appear (mlx5_ib binds through the
+ * Read it, waiting up to 30 s for the device to appear (mlx5_ib binds through the
  * auxiliary bus after mlx5_core).
  * @return 0; -ENOENT it has none; -EIO its files make no sense.
  */
-int ib_identity_read(struct vfctl_ctx *ctx, const struct vfctl_bdf *bdf, unsigned timeout_ms,
-	struct ib_identity *ret);
+int ib_identity_read(struct vfctl_ctx *ctx, const struct vfctl_bdf *bdf, struct ib_identity *ret);
 
 #endif

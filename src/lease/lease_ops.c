@@ -16,7 +16,6 @@
 
 #define SET "set"
 #define LEFT "left"
-#define STATUS_FILE_MS 2000 /* libvirt writes it shortly after a device is gone */
 
 static int lease_id(struct vfctl_ctx *ctx, const struct op *op, char **ret)
 {
@@ -347,20 +346,21 @@ static int check_not_started(struct vfctl_ctx *ctx, const struct op *op, const c
 		lease->domain_name, TEXT(vf));
 }
 
-/* The guest let go of it, and libvirt's file may be a moment behind. */
+/* The guest let go of it, and libvirt writes its file after that. */
 static int await_unplugged(struct vfctl_ctx *ctx, const char *uuid, const struct vfctl_bdf *vf)
 {
-	for (unsigned waited_ms = 0;; waited_ms += 100) {
+	unsigned waited = 0;
+
+	for (;;) {
 		_cleanup_(known_domains_freep) struct known_domains *all = NULL;
 		int r = known_domains_read(ctx, &all);
 
 		if (r < 0 || !plugged_in(all, uuid, vf))
 			return r;
 		ctx_doing(ctx, "waiting for libvirt's file to show that the VF is gone");
-		if (waited_ms >= STATUS_FILE_MS)
+		if (!host_wait_ms(ctx, 100, &waited))
 			return ctx_fail(ctx, -EBUSY, "the running domain has VF %s again",
 				TEXT(vf));
-		host_sleep_ms(ctx, 100);
 	}
 }
 

@@ -8,7 +8,7 @@
 
 #include "host/host.h"
 
-#define DUMP_TRIES 5
+#define DUMP_TRIES 20
 
 struct nlmsghdr *nl_begin(struct nl_request *rq, uint16_t type, uint16_t flags, size_t room)
 {

@@ -217,6 +217,8 @@ static int unbind_from(struct vfctl_ctx *ctx, const struct vfctl_bdf *bdf, const
  */
 int pci_unbind(struct vfctl_ctx *ctx, const struct vfctl_bdf *bdf)
 {
+	unsigned waited = 0;
+
 	for (int tries = 1;; tries++) {
 		char driver[PCI_DRIVER_NAME];
 		int r = pci_driver(ctx, bdf, driver);
@@ -224,11 +226,11 @@ int pci_unbind(struct vfctl_ctx *ctx, const struct vfctl_bdf *bdf)
 		if (r < 0 || !driver[0])
 			return r;
 		r = unbind_from(ctx, bdf, driver);
-		if ((r != -ENOENT && r != -ENODEV) || tries == PROBE_TRIES)
+		if (r != -ENOENT && r != -ENODEV)
+			return r;
+		if (tries > 1 && !host_wait_ms(ctx, PROBE_WAIT_MS, &waited))
 			return r;
 		ctx_clear(ctx);
-		if (tries > 1)
-			host_sleep_ms(ctx, PROBE_WAIT_MS);
 	}
 }
 

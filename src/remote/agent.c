@@ -13,7 +13,7 @@
 
 #define ASK_S 10
 #define POLL_MS 50
-#define STOP_POLLS 40 /* 2 s */
+#define STOP_POLLS 200 /* 10 s */
 
 struct agent_job {
 	struct vfctl_ctx *ctx;

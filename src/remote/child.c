@@ -11,7 +11,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define GRACE_MS 1000 /* from SIGTERM to SIGKILL */
+#define GRACE_MS 10000 /* from SIGTERM to SIGKILL */
 
 /* In the child. Returns when it cannot run. */
 static void become_child(char *const argv[], const int fds[3], pid_t parent)

@@ -15,7 +15,7 @@
 #include "remote/child.h"
 
 #define LOOK_MS 100 /* between looks for a cancel */
-#define PEER_GRACE_MS 5000 /* a client may print for a while when its server is done */
+#define PEER_GRACE_MS 30000 /* a client may print for a while when its server is done */
 #define SSH_FAILED 255 /* ssh(1): an error of its own */
 #define NOT_FOUND 127  /* of a shell, env(1) and ip-netns(8) */
 #define OUTPUT_MAX (256u << 20)

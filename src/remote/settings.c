@@ -8,8 +8,8 @@
 #include "remote/argv.h"
 #include "core/cpuset.h"
 
-#define RUN_MS 15000
-#define LINK_MS 20000
+#define RUN_MS 60000
+#define LINK_MS 30000
 #define LINK_LOOK_MS 50
 #define GOVERNOR "/sys/devices/system/cpu/cpu%d/cpufreq/scaling_governor"
 

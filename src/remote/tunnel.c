@@ -12,7 +12,7 @@
 #include "remote/argv.h"
 #include "remote/settings.h"
 
-#define RUN_MS 15000
+#define RUN_MS 60000
 #define PORT 51899
 #define KEY_MAX 64
 

@@ -19,7 +19,6 @@
 #include "core/sriov.h"
 
 #define LINK_WAIT_MS 200
-#define LINK_TRIES 75
 
 /* ---- outcomes ---- */
 
@@ -265,7 +264,9 @@ void selftest_try_groups(struct vfctl_selftest *t, struct trial *x)
  */
 static bool wait_for_link(struct vfctl_selftest *t)
 {
-	for (int tries = 0; tries < LINK_TRIES && !t->ctx->cancelled; tries++) {
+	unsigned waited = 0;
+
+	do {
 		_cleanup_(vfctl_inventory_freep) struct vfctl_inventory *inv = NULL;
 		const struct vfctl_pf *pf;
 		int r = vfctl_inventory_read(t->ctx, t->bdf, &inv);
@@ -274,8 +275,7 @@ static bool wait_for_link(struct vfctl_selftest *t)
 			r = vfctl_inventory_find_pf(t->ctx, inv, t->bdf, &pf);
 		if (r < 0 || pf->carrier || !t->pf->carrier)
 			return r == 0 && pf->carrier;
-		host_sleep_ms(t->ctx, LINK_WAIT_MS);
-	}
+	} while (host_wait_ms(t->ctx, LINK_WAIT_MS, &waited));
 	return false;
 }
 

@@ -13,7 +13,6 @@
 #include "sriov/bound.h"
 #include "sriov/eswitch.h"
 
-#define RETRIES 20
 #define RETRY_MS 100
 
 struct vfctl_vf_attrs attrs_before(const struct vfctl_vf_attrs *now,
@@ -144,17 +143,17 @@ static int keep_passing(struct vfctl_ctx *ctx, const struct vfctl_pf *pf,
 static int write_rows(struct vfctl_ctx *ctx, const struct vfctl_pf *pf,
 	struct nl_vf_set *rows, size_t count)
 {
-	for (int tries = 0; count; tries++) {
+	unsigned waited = 0;
+
+	while (count) {
 		int r = nl_vfs_write(ctx, pf->ifindex, rows, count);
 
 		if (r == 0)
 			r = keep_passing(ctx, pf, rows, &count);
 		if (r < 0)
 			return r;
-		if (count && tries == RETRIES)
+		if (count && !host_wait_ms(ctx, RETRY_MS, &waited))
 			return fail_row(ctx, pf, &rows[0]);
-		if (count)
-			host_sleep_ms(ctx, RETRY_MS);
 	}
 	return 0;
 }

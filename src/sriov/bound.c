@@ -8,15 +8,14 @@
 #include "infiniband/vf.h"
 #include "pci/device.h"
 
-#define REBIND_WAIT_MS 10000
-#define MAC_TRIES 4
+#define MAC_TRIES 20
 #define MAC_WAIT_MS 500
 
 /* The VF's own view once its driver has probed: that is what the fabric will see. */
 static int read_bound(struct vfctl_ctx *ctx, const struct vf_attr_change *change,
 	struct ib_identity *ret)
 {
-	int r = ib_identity_read(ctx, &change->bdf, REBIND_WAIT_MS, ret);
+	int r = ib_identity_read(ctx, &change->bdf, ret);
 
 	if (r != -ENOENT)
 		return r;

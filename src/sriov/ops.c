@@ -89,6 +89,7 @@ static int write_count(struct vfctl_ctx *ctx, const struct vfctl_bdf *pf, uint32
 {
 	struct counting c = {ctx, pf, count};
 	char text[12], what[32] = "to remove the VFs", driver[PCI_DRIVER_NAME];
+	unsigned waited = 0;
 	int r;
 
 	/* A second write would wait for the first one's lock. */
@@ -97,11 +98,9 @@ static int write_count(struct vfctl_ctx *ctx, const struct vfctl_bdf *pf, uint32
 	snprintf(text, sizeof(text), "%u", count);
 	r = host_write_watched(ctx, tell_count, &c, text, PCI_SYSFS "%s/sriov_numvfs", TEXT(pf));
 	/* i40e answers EAGAIN while a VF operation is pending. */
-	for (int tries = 0; r == -EAGAIN && tries < 20; tries++) {
-		host_sleep_ms(ctx, 100);
+	while (r == -EAGAIN && host_wait_ms(ctx, 100, &waited))
 		r = host_write_watched(ctx, tell_count, &c, text, PCI_SYSFS "%s/sriov_numvfs",
 			TEXT(pf));
-	}
 	if (r == 0 || r == -ETIMEDOUT || r == -EACCES)
 		return r;
 	if (r == -ENOENT && pci_driver(ctx, pf, driver) == 0 && !driver[0])

@@ -133,7 +133,7 @@ static const char *const migrations[] = {
 };
 #define VERSION ((int)ARRAY_SIZE(migrations))
 
-#define WAL_TRIES 200
+#define WAL_TRIES 600
 #define WAL_RETRY_MS 50
 
 /* SQLite does not wait by itself where another process changes the journal's mode. */

@@ -25,7 +25,7 @@
 DL_SYMBOLS(symbols, SYMBOLS);
 
 /* Another command's transaction takes milliseconds. */
-#define BUSY_TIMEOUT_MS 10000
+#define BUSY_TIMEOUT_MS 30000
 #define BUSY_PAUSE_MS 5
 #define BUSY_TELL_MS 1000
 

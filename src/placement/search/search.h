@@ -185,7 +185,7 @@ int match_all(const struct capacity *capacity, const struct demand *demands, str
 
 /* Of each search of a plan, unless its options say otherwise; the time is of all of it. */
 #define SEARCH_STEPS 250000
-#define SEARCH_TIMEOUT_MS 10000
+#define SEARCH_TIMEOUT_MS 60000
 
 struct search_result {
 	struct chosen *chosen; /* by the requests' order */
