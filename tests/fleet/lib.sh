@@ -13,7 +13,9 @@ if [ -z "$etcd" ] || [ -z "$etcdctl" ]; then
 	exit 77
 fi
 unset "${!ETCD@}" "${!ETCDCTL@}" || true
-export ETCDCTL_API=3 http_proxy=http://127.0.0.1:1 https_proxy=http://127.0.0.1:1
+# What one call may take; each test that stops etcd sets a shorter etcd.timeout for its hosts.
+export ETCDCTL_API=3 ETCDCTL_DIAL_TIMEOUT=60s ETCDCTL_COMMAND_TIMEOUT=60s
+export http_proxy=http://127.0.0.1:1 https_proxy=http://127.0.0.1:1
 scratch=$(mktemp -d /tmp/vfctl-fleet-XXXXXX)
 children=()
 unsafe=(--unsafe-no-fsync) # what a power failure loses is no part of these tests
@@ -56,7 +58,9 @@ free_port() {
 	fail "no free port"
 }
 ports=()
+patience=60s
 
+declare -A pid_at=() # the process of the member at each port
 # usage: member NAME SCHEME CLIENT_PORT PEER_PORT CLUSTER [option...]; its pid in pid_NAME
 member() {
 	local name=$1 scheme=$2 client=$3 peer=$4 cluster=$5
@@ -69,6 +73,7 @@ member() {
 		--initial-cluster "$cluster" --initial-cluster-state new \
 		"${unsafe[@]}" "$@" >"$scratch/etcd-$name.log" 2>&1 &
 	children+=($!)
+	pid_at[client]=$!
 	printf -v "pid_$name" '%s' $!
 }
 
@@ -84,28 +89,45 @@ one_member() {
 	wait_healthy "$endpoint"
 }
 
+# Ends when etcd answers, or its process has ended.
 wait_healthy() { # ENDPOINT [etcdctl option...]
-	local until=$((SECONDS + 120))
-	while [ $SECONDS -lt $until ]; do
-		timeout 2 "$etcdctl" --endpoints "$@" endpoint health >/dev/null 2>&1 && return
+	local port=${1##*:}
+	until timeout 60 "$etcdctl" --endpoints "$@" endpoint health >/dev/null 2>&1; do
+		kill -0 "${pid_at[$port]}" 2>/dev/null || {
+			cat "$scratch"/etcd-*.log
+			fail "etcd at $1 has ended"
+		}
 		sleep 0.1
 	done
-	cat "$scratch"/etcd-*.log
-	fail "etcd at $1 does not come up"
 }
 
 ctl() { "$etcdctl" --endpoints "$endpoint" "$@"; }
 
-# usage: host NAME [line of etcd:...]: its host.yaml; $pool may be another pool
+# usage: host NAME [line of etcd:...]: its host.yaml; without a timeout: among the lines it is $patience
 host() {
 	local name=$1 line
 	shift
 	{
 		printf 'host: %s\nstore: etcd\netcd:\n  endpoints: [%s]\n' "$name" "${endpoints:-$endpoint}"
+		[[ " $* " == *' timeout: '* ]] || printf '  timeout: %s\n' "$patience"
 		for line; do printf '  %s\n' "$line"; done
 		printf 'guid-pools:\n- {name: p, ranges: [%s], rest: %s}\n' \
 			"${range:-0x200..0x2fff}" "${rest:-0s}"
 	} >"$scratch/$name.yaml"
+}
+
+# usage: wait_lines FILE COUNT PID: the process has printed as many, or has ended
+wait_lines() {
+	until [ "$(wc -l <"$1")" -ge "$2" ] || ! kill -0 "$3" 2>/dev/null; do sleep 0.02; done
+}
+# usage: again NAME FROM <numbers of domains: those that were not served while etcd was away are served
+# now that it is back; each 5th of them, beginning with that one
+again() {
+	local n
+	awk -v from="$2" 'NR % 5 == from' | while read -r n; do
+		"$taker" "$scratch/$1.db" "$scratch/$1.yaml" "$n" 1 | grep -v '^#' >>"$scratch/all" || true
+		tail -n 1 "$scratch/all" | grep -q "^$n 0" || fail "$(tail -n 1 "$scratch/all"), and etcd is back"
+	done
 }
 
 # usage: on NAME ACTION [argument...]: vfctl guid as that host; output in out and err
