@@ -35,14 +35,19 @@ fails() {
 }
 bench() { "$vfctl" --state "$dir/state.db" bench "$@"; }
 lines() { wc -l <"$1/trials.jsonl"; }
-# usage: await COMMAND...     at most 20 s
+# usage: await COMMAND...     until it succeeds; false when the last background job has ended before
 await() {
-	local deadline=$((SECONDS + 20))
 	until "$@"; do
-		[ $SECONDS -lt $deadline ] || return 1
+		kill -0 $! 2>/dev/null || { "$@"; return; }
 		sleep 0.05
 	done
 }
+# usage: gone PATTERN     until no process has such a command line: one that was killed may die late
+gone() {
+	while pgrep -f "$1" >/dev/null; do sleep 0.05; done
+}
+# The long form runs all sections of a test, the short form those that need little time.
+long_form() { [ "${VFCTL_LONG-}" ]; }
 has_lines() { [ "$(lines "$1" 2>/dev/null || echo 0)" -ge "$2" ]; }
 errors() { jq -r 'select(.error != null) | .error' "$1/trials.jsonl"; }
 
