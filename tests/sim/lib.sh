@@ -5,6 +5,11 @@
 
 dev=/sys/bus/pci/devices
 
+# long_form: succeeds in the full run (VFCTL_LONG=1). The short form tries less; it prints the same.
+long_form() { [ -n "${VFCTL_LONG-}" ]; }
+# every SHORT LONG: the stride of a loop that tries one call in so many.
+every() { long_form && echo "$2" || echo "$1"; }
+
 # $WRAP may be a program to run them under, such as valgrind with its options.
 exec_vfctl() { exec ${WRAP-} "$tests/${VFCTL_SIM-vfctl-sim}" --state "$state" "$@"; }
 run_vfctl() { ${WRAP-} "$tests/${VFCTL_SIM-vfctl-sim}" --state "$state" "$@"; }
@@ -15,7 +20,7 @@ vfctl() {
 		run_vfctl "$@"
 		return
 	fi
-	kept=$(mktemp "$documents/XXXXXX") || return
+	kept=$documents/$BASHPID-$EPOCHREALTIME
 	run_vfctl "$@" >"$kept"
 	status=$?
 	cat "$kept"
@@ -204,7 +209,7 @@ let_go() {
 }
 # A file of the tree: put PATH TEXT; its directories are made.
 put() {
-	mkdir -p "$SIM_ROOT${1%/*}"
+	[ -d "$SIM_ROOT${1%/*}" ] || mkdir -p "$SIM_ROOT${1%/*}"
 	printf '%s\n' "$2" >"$SIM_ROOT$1"
 }
 
