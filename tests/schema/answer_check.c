@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * answer-check SCHEMA DOCUMENT: check the JSON that a verb printed against the schema that `vfctl
+ * answer-check SCHEMA DOCUMENT...: check the JSON that a verb printed against the schema that `vfctl
  * schema VERB` printed. This supports only the keywords of JSON Schema that those schemas use. It
  * aborts at any other keyword, because no test would check that one.
  */
@@ -203,27 +203,39 @@ static bool is_lines(const char *text)
 	return *text == '{' && end && end > text + 1 && end[1];
 }
 
+static bool check_document(struct vfctl_ctx *ctx, const struct json *schema, const char *path)
+{
+	_free_ char *text = read_file(path);
+	bool good = true;
+
+	if (!text) {
+		printf("%s cannot be read\n", path);
+		return false;
+	}
+	if (!is_lines(text))
+		return check_text(ctx, schema, text, strlen(text));
+	for (const char *line = text, *end; *line && good; line = end + (*end == '\n')) {
+		end = strchrnul(line, '\n');
+		good = check_text(ctx, schema, line, (size_t)(end - line));
+	}
+	return good;
+}
+
 int main(int argc, char **argv)
 {
-	_free_ char *schema_text = argc == 3 ? read_file(argv[1]) : NULL;
-	_free_ char *text = argc == 3 ? read_file(argv[2]) : NULL;
+	_free_ char *schema_text = argc >= 3 ? read_file(argv[1]) : NULL;
 	_json_doc_ struct json *schema = NULL;
 	struct vfctl_ctx *ctx;
 	bool good = true;
 
-	if (!schema_text || !text || vfctl_ctx_new(&ctx) < 0)
+	if (!schema_text || vfctl_ctx_new(&ctx) < 0)
 		return 2;
 	if (json_read(ctx, argv[1], schema_text, strlen(schema_text), &schema) < 0) {
 		puts(vfctl_ctx_error(ctx));
 		good = false;
-	} else if (is_lines(text)) {
-		for (const char *line = text, *end; *line && good; line = end + (*end == '\n')) {
-			end = strchrnul(line, '\n');
-			good = check_text(ctx, schema, line, (size_t)(end - line));
-		}
-	} else {
-		good = check_text(ctx, schema, text, strlen(text));
 	}
+	for (int i = 2; i < argc && good; i++)
+		good = check_document(ctx, schema, argv[i]);
 	vfctl_ctx_free(ctx);
 	return !good;
 }
