@@ -7,8 +7,8 @@ dev=/sys/bus/pci/devices
 
 # long_form: succeeds in the full run (VFCTL_LONG=1). The short form tries less; it prints the same.
 long_form() { [ -n "${VFCTL_LONG-}" ]; }
-# every SHORT LONG: the stride of a loop that tries one call in so many.
-every() { long_form && echo "$2" || echo "$1"; }
+# by_form SHORT LONG: a number that differs between the forms, such as that of rounds.
+by_form() { long_form && echo "$2" || echo "$1"; }
 
 # $WRAP may be a program to run them under, such as valgrind with its options.
 exec_vfctl() { exec ${WRAP-} "$tests/${VFCTL_SIM-vfctl-sim}" --state "$state" "$@"; }
@@ -150,7 +150,7 @@ domain() {
 }
 
 # sqlite3 waits for a vfctl that holds the state file at this moment.
-sqlite3() { command sqlite3 -cmd '.timeout 60000' "$@"; }
+sqlite3() { command sqlite3 -cmd '.timeout 3600000' "$@"; }
 # The state behind the tool's back. Whether a lease's domain runs, and what its VFs had before:
 is_running="EXISTS (SELECT 1 FROM change JOIN change_op ON id = change
 	WHERE run = domain_uuid AND type = 'run')"
