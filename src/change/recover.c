@@ -303,20 +303,19 @@ bool recover_asks_libvirt(const struct open_change *c)
  * libvirt carries a call to its end also when whoever made it is dead, and nobody can tell whether
  * one still goes on. Looked at too early, a domain would come when its lease is taken back.
  */
+#define LIBVIRT_CALL_MS 10000
 #define LIBVIRT_LOOK_MS 2000
-#define LIBVIRT_LOOKS 5
 
 static int are_done(struct vfctl_ctx *ctx, const struct open_change *c, bool dry_run)
 {
 	int r = ops_are_done(ctx, c->ops, c->op_count);
+	unsigned waited = 0;
 
 	if (r != 0 || dry_run || !recover_asks_libvirt(c))
 		return r;
-	for (int looks = 0; r == 0 && looks < LIBVIRT_LOOKS; looks++) {
-		ctx_doing(ctx, "waiting for libvirt to end the call of a vfctl that died");
-		host_sleep_ms(ctx, LIBVIRT_LOOK_MS);
+	ctx_doing(ctx, "waiting for libvirt to end the call of a vfctl that died");
+	while (r == 0 && waited < LIBVIRT_CALL_MS && host_wait_ms(ctx, LIBVIRT_LOOK_MS, &waited))
 		r = ops_are_done(ctx, c->ops, c->op_count);
-	}
 	return r;
 }
 
