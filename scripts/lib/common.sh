@@ -5,8 +5,8 @@
 # shellcheck disable=SC2034 # used by the scripts that source this
 top=$(readlink -f "$(dirname "${BASH_SOURCE[0]}")/../..")
 logs=$top/build/logs
-# shellcheck disable=SC2034
-lab_dir=${VFCTL_LAB_DIR:-$top/build/lab}
+# shellcheck source=scripts/lib/cache.sh
+source "$top/scripts/lib/cache.sh"
 
 say() { printf '%s: %s\n' "$(basename "$0")" "$*"; }
 
@@ -47,10 +47,20 @@ need_root() {
 	sudo -n true 2>/dev/null || { [ -t 0 ] && sudo -v; } || die "$1 needs root, or sudo"
 }
 
+# Objects of the same sources are compiled once, in whatever clone: ccache, where it is installed, must not
+# tell clones apart by the directory that they are in.
+use_ccache() {
+	command -v ccache >/dev/null || return 0
+	mkdir -p "$cache_dir/ccache" 2>/dev/null || return 0
+	export CCACHE_DIR=$cache_dir/ccache CCACHE_BASEDIR=$top CCACHE_NOHASHDIR=1 CCACHE_MAXSIZE=1G
+	export CMAKE_C_COMPILER_LAUNCHER=ccache
+}
+
 # usage: build PRESET [CMAKE-OPTION...]     configures and builds, with the percentage as progress
 build() {
 	local preset=$1 log=build-$1 start=$SECONDS jobs
 	jobs=$(nproc)
+	use_ccache
 	logged "configure-$preset" cmake -S "$top" --preset "$@" ||
 		die_with_log "configure-$preset" "cmake --preset $preset failed"
 	mkdir -p "$logs"
@@ -97,6 +107,48 @@ lab_obstacle() {
 # The lab's image of these very sources exists.
 lab_image_there() { as_root test -d "$("$top/tests/lab/build" --path)"; }
 
+# ---- what a run starts, and how it ends ----
+
+# Each process that a run starts has the run's mark in its environment (VFCTL_RUN, with those of the runs that
+# it is part of), so that it is found in whatever process group and session it is.
+# usage: mark_of PID     its id and start time; nothing if there is no such process
+mark_of() { awk '{ sub(/^.*\) /, ""); print "'"$1"':" $20 }' "/proc/$1/stat" 2>/dev/null; }
+
+# usage: marked MARK     prints the ids of the processes that have it, but for this script
+marked() {
+	local environ
+	grep -lzsE -- "^VFCTL_RUN=(.* )?$1( .*)?\$" /proc/[0-9]*/environ | while IFS=/ read -r _ _ environ _; do
+		[ "$environ" = $$ ] || printf '%s\n' "$environ"
+	done
+}
+
+# usage: end_processes PID...     SIGTERM; and SIGKILL for what still runs after ten seconds
+end_processes() {
+	local tenth
+	[ $# -gt 0 ] || return 0
+	as_root kill -TERM "$@" 2>/dev/null || true
+	for ((tenth = 0; tenth < 100; tenth++)); do
+		as_root kill -0 "$@" 2>/dev/null || return 0
+		sleep 0.1
+	done
+	as_root kill -KILL "$@" 2>/dev/null || true
+}
+
+# Ends what a run left behind that was killed (SIGKILL, no memory) and could not end it itself.
+end_leftovers() {
+	local environ mark pid left=()
+	for environ in /proc/[0-9]*/environ; do
+		for mark in $(tr '\0' '\n' 2>/dev/null <"$environ" | sed -n 's/^VFCTL_RUN=//p'); do
+			[ "$(mark_of "${mark%:*}")" = "$mark" ] && continue
+			pid=${environ#/proc/}
+			left+=("${pid%/environ}")
+			break
+		done
+	done
+	[ ${#left[@]} = 0 ] || say "ending ${#left[@]} processes of a run that was killed"
+	end_processes "${left[@]}"
+}
+
 # Background work, each a process group of its own so that its whole tree can be ended.
 groups=()
 
@@ -108,30 +160,50 @@ in_background() {
 	set +m
 }
 
-# Ends what in_background started and still runs, and waits until it has cleaned up.
+# usage: interruptible COMMAND...     in the foreground for the caller, but a signal ends it at once
+interruptible() {
+	local status=0
+	in_background "$@"
+	wait "$!" || status=$?
+	return "$status"
+}
+
+# Ends what in_background started and still runs, waits until it has cleaned up, and ends what that left.
 end_background() {
 	local pid tenth
 	for pid in "${groups[@]}"; do
-		as_root kill -TERM -- "-$pid" 2>/dev/null || continue
+		as_root kill -TERM -- "-$pid" 2>/dev/null || true
+	done
+	for pid in "${groups[@]}"; do
 		for ((tenth = 0; tenth < 300; tenth++)); do
 			as_root kill -0 -- "-$pid" 2>/dev/null || break
 			sleep 0.1
 		done
 	done
 	groups=()
+	# shellcheck disable=SC2046 # words
+	[ -z "${own_mark-}" ] || end_processes $(marked "$own_mark")
 }
 
 end_on_exit() {
+	own_mark=$(mark_of $$)
+	export VFCTL_RUN="${VFCTL_RUN:+$VFCTL_RUN }$own_mark"
 	trap end_background EXIT
-	trap 'exit 130' INT
-	trap 'exit 143' TERM HUP
+	trap 'trap "" INT TERM HUP; exit 130' INT
+	trap 'trap "" INT TERM HUP; exit 143' TERM
+	trap 'trap "" INT TERM HUP; exit 129' HUP
 }
 
-# Makes the lab's image; runs in the background, as `in_background make_lab_image`.
+# Makes the lab's image, with a second attempt, as packages may not arrive; runs in the background, as
+# `in_background make_lab_image`.
 make_lab_image() {
 	mkdir -p "$lab_dir" # not root's, if we are not
-	logged lab-image as_root env VFCTL_LAB_DIR="$lab_dir" "$top/tests/lab/build"
+	build_lab_image && return
+	say "lab: the disk image could not be made; once more (log: build/logs/lab-image-failed.log)"
+	cp "$logs/lab-image.log" "$logs/lab-image-failed.log"
+	build_lab_image
 }
+build_lab_image() { logged lab-image as_root env VFCTL_LAB_DIR="$lab_dir" "$top/tests/lab/build"; }
 
 # What the making of the image is at.
 lab_image_stage() {
@@ -140,7 +212,6 @@ lab_image_stage() {
 		grep -a '^I: ' | tail -n 1 | sed 's/^I: //; s/ in shell: .*//; s/ directly: .*//')
 	case $(tail -n 1 "$logs/lab-image.log" 2>/dev/null) in
 	*'writing the disk'*) stage='writing the disk' ;;
-	*'first boot'*) stage='first boot of the image' ;;
 	*waiting*) stage='waiting for another build of it' ;;
 	esac
 	printf '%s' "${stage:-starting}"

@@ -3,7 +3,8 @@
 # What `build` and `run` share: where things are, the key of the image, the machine.
 
 lab_src=$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")
-lab_dir=${VFCTL_LAB_DIR:-$(readlink -m "$lab_src/../../build/lab")}
+# shellcheck source=scripts/lib/cache.sh
+source "$lab_src/../../scripts/lib/cache.sh"
 
 say() { printf 'lab: %s\n' "$*" >&2; }
 die() {
@@ -26,6 +27,23 @@ image_key() {
 }
 
 image_dir() { printf '%s/image-%s\n' "$lab_dir" "$(image_key)"; }
+
+# usage: remove_unless_used DIR     false if a run holds it
+remove_unless_used() {
+	local status=1 fd
+	exec {fd}<"$1" || return 0
+	! flock -n "$fd" || { rm -rf --one-file-system "$1" && status=0; }
+	exec {fd}<&-
+	return "$status"
+}
+
+# usage: remove_abandoned DIR...     what a script left that was killed
+remove_abandoned() {
+	local dir
+	for dir; do
+		[ ! -d "$dir" ] || remove_unless_used "$dir" || true
+	done
+}
 
 # QEMU 10 is run out of the lab's own root, with that root's loader and libraries, so that
 # neither a chroot nor a package of this machine is involved.
