@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # shellcheck shell=bash
+# CASE_GATE
 # The whole walk with vfctl, each claim looked at from outside: from a bare PF to a pinned
 # guest with its VF, hot plug, and everything down again.
 . "$(dirname "$0")/lib.sh"

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # shellcheck shell=bash
 # CASE_BOOT 2
-# CASE_TIMEOUT 300
 # The README's first session, typed line by line: each command prints what stands there. "..." stands
 # for any lines, or within a line for any text; numbers of processes differ from run to run.
 . "$(dirname "$0")/lib.sh"

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # shellcheck shell=bash
-# CASE_TIMEOUT 600
 # What must not work, and what must be left as it was, on the real kernel and libvirt.
 . "$(dirname "$0")/lib.sh"
 

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # shellcheck shell=bash
 # CASE_BOOT 2
-# CASE_TIMEOUT 1500: a Linux that boots in emulation within emulation
 # A guest of two NUMA cells that runs Linux: what its kernel sees of its VFs, and what reaches it
 # from the wire. Its VF of ens1 is on VLAN 100; at the other end of the wire is the PF ens2.
 # shellcheck source=tests/lab/cases/lib.sh

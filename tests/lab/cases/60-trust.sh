@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # shellcheck shell=bash
-# CASE_TIMEOUT 900
 # Who really has a VF, and what whoever may define domains can make the hook do.
 . "$(dirname "$0")/lib.sh"
 

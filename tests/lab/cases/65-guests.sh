@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # shellcheck shell=bash
 # CASE_BOOT 2
-# CASE_TIMEOUT 900
 # Guests change: define again over what libvirt made of the definition, off and running; domains of
 # others are adopted; a folder of guests; one moves; what was left on a VF is cleaned.
 . "$(dirname "$0")/lib.sh"

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # shellcheck shell=bash
 # CASE_BOOT 3
-# CASE_TIMEOUT 600
 # A change of a definition that was cut short when libvirt had it, and is taken back: libvirt's own form
 # of what vfctl wrote counts as vfctl's, and what others wrote there since stays.
 . "$(dirname "$0")/lib.sh"

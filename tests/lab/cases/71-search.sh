@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # shellcheck shell=bash
-# CASE_TIMEOUT 1200
 # vfctl tune search on real interfaces: the emulated card throttles interrupts as the real one does. The
 # verdict follows from the figures. With a file "long" in the payload, on an idle machine (ten minutes; docs/lab.md):
 # what is better is found three times, where nothing differs nothing is claimed, and a refused value, and a VF.

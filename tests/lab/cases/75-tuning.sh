@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # CASE_BOOT 3
 # shellcheck shell=bash
-# CASE_TIMEOUT 600
 # Interrupt moderation and the host's own settings on the real kernel, looked at with ethtool and cat.
 . "$(dirname "$0")/lib.sh"
 

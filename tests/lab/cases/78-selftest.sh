@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # CASE_BOOT 3
 # shellcheck shell=bash
-# CASE_TIMEOUT 900
 # vfctl selftest on the lab's cards, with their own drivers and the real kernel.
 . "$(dirname "$0")/lib.sh"
 

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # shellcheck shell=bash
-# CASE_TIMEOUT 300
 # Ailments brought about on the real kernel and libvirt: found by their names, and gone when mended.
 . "$(dirname "$0")/lib.sh"
 
