@@ -14,17 +14,21 @@ packages_build=(gcc libc6-dev binutils make cmake pkg-config
 
 # To test: libvirt-dev has brought the schema of domain XML, libxml2-utils the program that checks it;
 # gcc carries ASan and UBSan. The fleet's tests start members of etcd of their own. hwloc has
-# lstopo, which draws vfctl topology --svg and --png (that of hwloc-nox draws no PNG). R and SciPy
-# stand beside the statistics of vfctl bench, which measures with the four behind python3-jsonschema;
-# that reads the schemas of our JSON answers. clang has the fuzzers' runtime in a package of its own.
+# lstopo, which draws vfctl topology --svg and --png (that of hwloc-nox draws no PNG). vfctl bench
+# measures with the four behind python3-jsonschema; that reads the schemas of our JSON answers.
 # abigail-tools compares the library's binary interface with its record; the Python module needs cffi,
-# and mypy checks its annotations.
+# and mypy checks its annotations. ccache keeps compiled objects for the next clone.
 # shellcheck disable=SC2034
 packages_test=(libcmocka-dev libglpk-dev libxml2-utils sqlite3 jq man-db shellcheck
 	ibsim-utils libumad2sim0 infiniband-diags libopensm9 libosmcomp5 libosmvendor5
-	libwrap0 etcd-client openssl hwloc clang-format r-base-core python3-scipy python3-jsonschema
-	sockperf iperf3 iperf qperf procps iproute2 clang libclang-rt-dev
-	abigail-tools python3-cffi mypy)
+	libwrap0 etcd-client openssl hwloc clang-format python3-jsonschema
+	sockperf iperf3 iperf qperf procps iproute2 clang
+	abigail-tools python3-cffi mypy ccache)
+
+# For tests of the full run alone: R and SciPy stand beside the statistics of vfctl bench; clang has the
+# fuzzers' runtime in a package of its own.
+# shellcheck disable=SC2034
+packages_long=(r-base-core python3-scipy libclang-rt-dev)
 
 # Of these only the program is wanted: installed, they would start a service, and a second
 # subnet manager on a real fabric is no joke. Unpacked into build/tools.
@@ -73,6 +77,14 @@ packages_libraries_there() {
 	return $status
 }
 
+# usage: packages_download PACKAGE     into this directory, with a second attempt
+packages_download() {
+	logged "apt-download-$1" apt-get -q download "$1" && return
+	say "$1 did not arrive: once more with fresh package lists"
+	logged apt-update as_root apt-get -q update || true
+	logged "apt-download-$1" apt-get -q download "$1"
+}
+
 # usage: packages_unpack DIR PACKAGE...    what is in the packages, under DIR; nothing is installed
 packages_unpack() {
 	local dir=$1 package fetched
@@ -82,8 +94,8 @@ packages_unpack() {
 		say "unpacking $package into ${dir#"$top/"} (not installed: it would start a service)"
 		fetched=$(mktemp -d)
 		chmod 755 "$fetched"
-		if ! (cd "$fetched" && logged "apt-download-$package" apt-get -q download "$package" &&
-			mkdir -p "$dir" && dpkg-deb -x ./*.deb "$dir"); then
+		if ! (cd "$fetched" && packages_download "$package" && mkdir -p "$dir" &&
+			dpkg-deb -x ./*.deb "$dir"); then
 			rm -rf "$fetched"
 			die_with_log "apt-download-$package" "apt-get download $package failed"
 		fi
